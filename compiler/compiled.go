@@ -1,0 +1,118 @@
+package compiler
+
+import (
+	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/parser"
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+// Compiled is a policy as checked CEL, one expression a rule. It is immutable.
+type Compiled struct {
+	Policy      *Policy
+	Environment *Environment
+	Rules       []CompiledRule
+}
+
+// CompiledRule is one rule as an expression over the variable pod that is true
+// when the rule matches.
+type CompiledRule struct {
+	Rule
+	// AST is the checked expression.
+	AST *ast.AST
+	// Cost is what evaluating the expression costs in the API server's units, on
+	// a pod within Bounds.
+	Cost checker.CostEstimate
+}
+
+// Source is the rule's expression as portable CEL text, on one line.
+func (r CompiledRule) Source() (string, error) {
+	return parser.Unparse(r.AST.Expr(), r.AST.SourceInfo(), parser.WrapOnColumn(oneLine))
+}
+
+// oneLine is more columns than any expression has.
+const oneLine = 1 << 30
+
+// Compile writes and checks the expressions of a policy. The policy must not
+// change afterwards. It returns a *CompileError when the CEL environment refuses
+// an expression, which it does for no policy made by NewPolicy or StoredPolicy.
+func (e *Environment) Compile(p *Policy) (*Compiled, error) {
+	c := &Compiled{Policy: p, Environment: e, Rules: make([]CompiledRule, len(p.Rules))}
+	for i, rule := range p.Rules {
+		compiled, err := e.compileRule(rule)
+		if err != nil {
+			return nil, &CompileError{Rule: i, Err: err}
+		}
+		c.Rules[i] = compiled
+	}
+	return c, nil
+}
+
+func (e *Environment) compileRule(r Rule) (CompiledRule, error) {
+	if r.Action == batchv1.PodFailurePolicyActionFailIndex && !e.failIndex {
+		r.Match = Never{} // this version's Job controller skips the rule and goes on
+	}
+	b := newBuilder()
+	checked, err := e.checkExpression(r.Match, b.expression(r.Match), b.info)
+	if err != nil {
+		return CompiledRule{}, err
+	}
+	cost, err := checker.Cost(checked, costs, checker.PresenceTestHasCost(false))
+	if err != nil {
+		return CompiledRule{}, err
+	}
+	return CompiledRule{Rule: r, AST: checked, Cost: cost}, nil
+}
+
+// checkExpression checks an expression, or takes the result of one of the same
+// shape: shapes number their nodes alike, so the types of their nodes are the same.
+func (e *Environment) checkExpression(m Match, expr ast.Expr, info *ast.SourceInfo) (*ast.AST, error) {
+	unchecked := ast.NewAST(expr, info)
+	shape, cacheable := shapeOf(m)
+	if known, ok := e.shapes.Load(shape); ok && cacheable {
+		types := known.(checkedShape)
+		return ast.NewCheckedAST(unchecked, types.types, types.references), nil
+	}
+	checked, errs := checker.Check(unchecked, noSource, e.check)
+	if len(errs.GetErrors()) > 0 {
+		return nil, errCheck(errs)
+	}
+	if cacheable {
+		e.shapes.Store(shape, checkedShape{checked.TypeMap(), checked.ReferenceMap()})
+	}
+	return checked, nil
+}
+
+// noSource stands for the text that was never parsed.
+var noSource = common.NewTextSource("")
+
+// checkedShape is what the checker says of all expressions of one shape.
+type checkedShape struct {
+	types      map[int64]*types.Type
+	references map[int64]*ast.ReferenceInfo
+}
+
+// shape is what the types of an expression depend on: everything but the values
+// of its literals.
+type shape struct {
+	kind       byte
+	named, not bool
+	values     int
+}
+
+// maxShapeValues bounds the shapes that are kept: with more values, or with
+// conditions of several statuses, an expression is checked on its own.
+const maxShapeValues = 32
+
+func shapeOf(m Match) (shape, bool) {
+	switch m := m.(type) {
+	case ExitCodes:
+		return shape{'e', m.Container != nil, m.Not, len(m.Values)}, len(m.Values) <= maxShapeValues
+	case PodConditions:
+		return shape{'c', false, false, len(m.Patterns)}, len(m.Patterns) <= maxShapeValues && len(m.statuses()) == 1
+	default:
+		return shape{kind: 'n'}, true
+	}
+}

@@ -1,0 +1,48 @@
+package compiler
+
+import (
+	"fmt"
+
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+func errNoObject(got any) error {
+	return fmt.Errorf("no such field on %T", got)
+}
+
+func errNoField(t *types.Type, name ref.Val) error {
+	return fmt.Errorf("no such field %v in %s", name, t.TypeName())
+}
+
+func errNoConversion(from *types.Type, to string) error {
+	return fmt.Errorf("type conversion error from %s to %s", from.TypeName(), to)
+}
+
+func errVersion(v string, err error) error {
+	return fmt.Errorf("kubernetes version %q: %w", v, err)
+}
+
+func errVersionRange(v string) error {
+	return fmt.Errorf("kubernetes version %q: supported are %s to %s", v, firstVersion, lastVersion)
+}
+
+func errEnvironment(v string, err error) error {
+	return fmt.Errorf("cel environment of kubernetes %s: %w", v, err)
+}
+
+// CompileError says which rule's expression the CEL environment refuses, and why.
+type CompileError struct {
+	// Rule is the index of the rule.
+	Rule int
+	Err  error
+}
+
+func (e *CompileError) Error() string { return fmt.Sprintf("rules[%d]: %v", e.Rule, e.Err) }
+
+func (e *CompileError) Unwrap() error { return e.Err }
+
+func errCheck(errs *common.Errors) error {
+	return fmt.Errorf("type check: %s", errs.ToDisplayString())
+}

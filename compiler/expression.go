@@ -1,0 +1,77 @@
+package compiler
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// The element that a rule looks at: a container status or a pod condition.
+const element = "c"
+
+// expression writes the canonical CEL of a match. It is the only writer of CEL
+// text and trees; the same match gives the same expression in every run.
+func (b *builder) expression(m Match) ast.Expr {
+	switch m := m.(type) {
+	case ExitCodes:
+		containers := b.call(operators.Add,
+			b.pathOr(b.list(), PodVariable, "status", "containerStatuses"),
+			b.pathOr(b.list(), PodVariable, "status", "initContainerStatuses"))
+		return b.exists(containers, element, b.exitCodes(m))
+	case PodConditions:
+		conditions := b.pathOr(b.list(), PodVariable, "status", "conditions")
+		return b.exists(conditions, element, b.podConditions(m))
+	default:
+		return b.literal(types.False)
+	}
+}
+
+// exitCodes skips containers that are not terminated or succeeded before it
+// looks at the operator: exit code 0 matches no rule, not even NotIn.
+func (b *builder) exitCodes(m ExitCodes) ast.Expr {
+	terms := make([]ast.Expr, 0, 3)
+	terms = append(terms, b.call(operators.NotEquals,
+		b.pathOr(b.literal(types.IntZero), element, "state", "terminated", "exitCode"),
+		b.literal(types.IntZero)))
+	if m.Container != nil {
+		terms = append(terms, b.call(operators.Equals,
+			b.path(element, "name"), b.literal(types.String(*m.Container))))
+	}
+	return b.balanced(operators.LogicalAnd, append(terms, b.exitCodeIn(m)))
+}
+
+func (b *builder) exitCodeIn(m ExitCodes) ast.Expr {
+	values := make([]ast.Expr, len(m.Values))
+	for i, v := range m.Values {
+		values[i] = b.literal(types.Int(v))
+	}
+	in := b.call(operators.In, b.path(element, "state", "terminated", "exitCode"), b.list(values...))
+	if m.Not {
+		return b.call(operators.LogicalNot, in)
+	}
+	return in
+}
+
+// podConditions is one term for each status, so that a policy of the largest
+// legal size stays small: its types are then one list.
+func (b *builder) podConditions(m PodConditions) ast.Expr {
+	statuses := m.statuses()
+	terms := make([]ast.Expr, len(statuses))
+	for i, s := range statuses {
+		terms[i] = b.call(operators.LogicalAnd,
+			b.call(operators.Equals, b.path(element, "status"), b.literal(types.String(s))),
+			b.call(operators.In, b.path(element, "type"), b.list(b.types(m, s)...)))
+	}
+	return b.balanced(operators.LogicalOr, terms)
+}
+
+func (b *builder) types(m PodConditions, status corev1.ConditionStatus) []ast.Expr {
+	var list []ast.Expr
+	for _, p := range m.Patterns {
+		if p.Status == status {
+			list = append(list, b.literal(types.String(p.Type)))
+		}
+	}
+	return list
+}

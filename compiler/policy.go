@@ -1,0 +1,111 @@
+package compiler
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Policy is a podFailurePolicy as it is decided: rules in order, the first one
+// that matches wins (KEP-3329, "JobSpec API").
+type Policy struct {
+	Rules []Rule
+}
+
+// Rule is one rule of a Policy.
+type Rule struct {
+	// Action is what the rule does to a failed pod that it matches.
+	Action batchv1.PodFailurePolicyAction
+	// Match is what the rule asks of the pod: ExitCodes, PodConditions or Never.
+	Match Match
+}
+
+// Match is what a rule asks of a failed pod. It is one of ExitCodes,
+// PodConditions and Never.
+//
+//sumtype:decl
+type Match interface{ match() }
+
+// ExitCodes asks for a terminated container or init container that failed with a
+// code in Values, or with Not, with a code that is not in Values. Exit code 0
+// never matches.
+type ExitCodes struct {
+	// Container restricts the rule to the container or init container of that
+	// name; nil is any.
+	Container *string
+	Not       bool
+	Values    []int32
+}
+
+// PodConditions asks for a pod condition that has the type and the status of one
+// of the patterns.
+type PodConditions struct {
+	Patterns []batchv1.PodFailurePolicyOnPodConditionsPattern
+}
+
+// Never matches no pod. It stands for what clients skip: a rule with an action or
+// operator that they do not know, or with nothing to match.
+type Never struct{}
+
+func (ExitCodes) match()     {}
+func (PodConditions) match() {}
+func (Never) match()         {}
+
+// StoredPolicy reads a policy as the Job controller reads one that is stored
+// already, perhaps by a newer API server: nothing is refused and nothing is
+// defaulted. Rules with an unknown action or operator never match; with both
+// selectors only exit codes are consulted (matchPodFailurePolicy in
+// pkg/controller/job/pod_failure_policy.go). A nil policy has no rules.
+//
+// The policy shares the memory of p, which must not change afterwards.
+func StoredPolicy(p *batchv1.PodFailurePolicy) *Policy {
+	if p == nil {
+		return &Policy{}
+	}
+	policy := &Policy{Rules: make([]Rule, len(p.Rules))}
+	for i := range p.Rules {
+		policy.Rules[i] = Rule{Action: p.Rules[i].Action, Match: storedMatch(&p.Rules[i])}
+	}
+	return policy
+}
+
+func storedMatch(r *batchv1.PodFailurePolicyRule) Match {
+	switch r.Action {
+	case batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex,
+		batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount:
+	default:
+		return Never{}
+	}
+	switch on := r.OnExitCodes; {
+	case on == nil && len(r.OnPodConditions) == 0:
+		return Never{}
+	case on == nil:
+		return PodConditions{Patterns: r.OnPodConditions}
+	case on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn:
+		return ExitCodes{Container: on.ContainerName, Values: on.Values}
+	case on.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn:
+		return ExitCodes{Container: on.ContainerName, Not: true, Values: on.Values}
+	default:
+		return Never{}
+	}
+}
+
+// statuses of a pod condition, in the order of first appearance in a pattern
+// list: each becomes one term of the expression.
+func (c PodConditions) statuses() []corev1.ConditionStatus {
+	var seen []corev1.ConditionStatus
+	for _, p := range c.Patterns {
+		if !contains(seen, p.Status) {
+			seen = append(seen, p.Status)
+		}
+	}
+	return seen
+}
+
+func contains(list []corev1.ConditionStatus, s corev1.ConditionStatus) bool {
+	for _, l := range list {
+		if l == s {
+			return true
+		}
+	}
+	return false
+}

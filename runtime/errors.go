@@ -1,0 +1,17 @@
+package runtime
+
+import "fmt"
+
+func errPlan(rule int, err error) error {
+	return fmt.Errorf("rules[%d]: plan: %w", rule, err)
+}
+
+func errEvaluate(rule int, err error) error {
+	return fmt.Errorf("rules[%d]: evaluate: %w", rule, err)
+}
+
+// errNoCause would be a defect: the expression is true of a pod in which the rule
+// matches nothing.
+func errNoCause(rule int) error {
+	return fmt.Errorf("rules[%d]: evaluate: the expression is true, but nothing in the pod matches the rule", rule)
+}

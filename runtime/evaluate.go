@@ -1,0 +1,84 @@
+package runtime
+
+import (
+	"context"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler"
+)
+
+// Evaluate says what the pod's failure means. Rules are tried in order and the
+// first one that matches decides (KEP-3329, "Evaluation"); only a pod in phase
+// Failed is judged. The pod is read, never copied or converted.
+//
+// A rule that cannot be evaluated, because the context is done or the pod is so
+// large that the rule exceeds compiler.CostLimit, ends the evaluation: the
+// verdict is that of no match, with Err set.
+func (p *Program) Evaluate(ctx context.Context, pod *corev1.Pod) Verdict {
+	if pod.Status.Phase != corev1.PodFailed {
+		return NotTerminal(pod)
+	}
+	if err := ctx.Err(); err != nil {
+		return Failure(pod, err)
+	}
+	bounded := withinBounds(&pod.Status)
+	for i := range p.rules {
+		found, err := p.match(ctx, i, pod, bounded)
+		switch {
+		case err != nil:
+			return Failure(pod, err)
+		case found.container != nil:
+			return MatchedExitCode(pod, i, p.rules[i].Action, found.container)
+		case found.condition != nil:
+			return MatchedCondition(pod, i, p.rules[i].Action, found.condition)
+		}
+	}
+	return Unmatched(pod)
+}
+
+// withinBounds reports whether static costs hold for the pod.
+func withinBounds(s *corev1.PodStatus) bool {
+	return len(s.ContainerStatuses) <= compiler.MaxContainers &&
+		len(s.InitContainerStatuses) <= compiler.MaxContainers &&
+		len(s.Conditions) <= compiler.MaxConditions
+}
+
+func (p *Program) match(ctx context.Context, i int, pod *corev1.Pod, bounded bool) (cause, error) {
+	if r := &p.rules[i]; r.special && bounded {
+		return r.node.match(&pod.Status), nil
+	}
+	return p.interpret(ctx, i, pod)
+}
+
+// interpret evaluates a rule's expression by CEL's interpreter. When it is true,
+// the rule's node says because of what.
+func (p *Program) interpret(ctx context.Context, i int, pod *corev1.Pod) (cause, error) {
+	programs, err := p.interpreted()
+	if err != nil {
+		return cause{}, err
+	}
+	value, _, err := programs[i].ContextEval(ctx, activation(pod))
+	if err != nil {
+		return cause{}, errEvaluate(i, err)
+	}
+	if value != types.True {
+		return cause{}, nil
+	}
+	found := p.rules[i].node.match(&pod.Status)
+	if !found.matched {
+		return cause{}, errNoCause(i)
+	}
+	return found, nil
+}
+
+// activation binds the variable pod.
+func activation(pod *corev1.Pod) cel.Activation {
+	a, err := cel.NewActivation(map[string]any{compiler.PodVariable: pod})
+	if err != nil {
+		panic(err) // a map is always accepted
+	}
+	return a
+}
