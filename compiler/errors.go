@@ -6,6 +6,7 @@ import (
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 func errNoObject(got any) error {
@@ -31,6 +32,14 @@ func errVersionRange(v string) error {
 func errEnvironment(v string, err error) error {
 	return fmt.Errorf("cel environment of kubernetes %s: %w", v, err)
 }
+
+// PolicyError is everything that the API server refuses about a policy. Paths
+// start at the policy, as in rules[0].action.
+type PolicyError struct {
+	Errors field.ErrorList
+}
+
+func (e *PolicyError) Error() string { return e.Errors.ToAggregate().Error() }
 
 // CompileError says which rule's expression the CEL environment refuses, and why.
 type CompileError struct {

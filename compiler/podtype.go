@@ -22,46 +22,46 @@ var (
 // is present, so that has() answers as it does in the API server.
 var podFields = map[string]map[string]*types.FieldType{
 	podType.TypeName(): {
-		"status": field(statusType,
+		"status": fieldOf(statusType,
 			func(p *corev1.Pod) any { return &p.Status }, always),
 	},
 	statusType.TypeName(): {
-		"containerStatuses": field(types.NewListType(containerType),
+		"containerStatuses": fieldOf(types.NewListType(containerType),
 			func(s *corev1.PodStatus) any { return objectList(containerType, s.ContainerStatuses) },
 			func(s *corev1.PodStatus) bool { return len(s.ContainerStatuses) > 0 }),
-		"initContainerStatuses": field(types.NewListType(containerType),
+		"initContainerStatuses": fieldOf(types.NewListType(containerType),
 			func(s *corev1.PodStatus) any { return objectList(containerType, s.InitContainerStatuses) },
 			func(s *corev1.PodStatus) bool { return len(s.InitContainerStatuses) > 0 }),
-		"conditions": field(types.NewListType(conditionType),
+		"conditions": fieldOf(types.NewListType(conditionType),
 			func(s *corev1.PodStatus) any { return objectList(conditionType, s.Conditions) },
 			func(s *corev1.PodStatus) bool { return len(s.Conditions) > 0 }),
 	},
 	containerType.TypeName(): {
-		"name": field(types.StringType,
+		"name": fieldOf(types.StringType,
 			func(c *corev1.ContainerStatus) any { return c.Name }, always),
-		"state": field(stateType,
+		"state": fieldOf(stateType,
 			func(c *corev1.ContainerStatus) any { return &c.State }, always),
 	},
 	stateType.TypeName(): {
-		"terminated": field(terminatedType,
+		"terminated": fieldOf(terminatedType,
 			func(s *corev1.ContainerState) any { return s.Terminated },
 			func(s *corev1.ContainerState) bool { return s.Terminated != nil }),
 	},
 	terminatedType.TypeName(): {
-		"exitCode": field(types.IntType,
+		"exitCode": fieldOf(types.IntType,
 			func(t *corev1.ContainerStateTerminated) any { return int64(t.ExitCode) }, always),
 	},
 	conditionType.TypeName(): {
-		"type": field(types.StringType,
+		"type": fieldOf(types.StringType,
 			func(c *corev1.PodCondition) any { return string(c.Type) }, always),
-		"status": field(types.StringType,
+		"status": fieldOf(types.StringType,
 			func(c *corev1.PodCondition) any { return string(c.Status) }, always),
 	},
 }
 
 func always[T any](*T) bool { return true }
 
-func field[T any](t *types.Type, get func(*T) any, isSet func(*T) bool) *types.FieldType {
+func fieldOf[T any](t *types.Type, get func(*T) any, isSet func(*T) bool) *types.FieldType {
 	return &types.FieldType{
 		Type:    t,
 		IsSet:   func(obj any) bool { o, ok := obj.(*T); return ok && o != nil && isSet(o) },

@@ -1,0 +1,156 @@
+package runtime
+
+import (
+	"context"
+
+	"github.com/google/cel-go/cel"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"github.com/podverdict/podverdict/compiler"
+)
+
+// Outcome is what became of a rule.
+type Outcome string
+
+const (
+	// OutcomeMatched is the rule that decided.
+	OutcomeMatched Outcome = "matched"
+	// OutcomeNotMatched is a rule that was tried before it.
+	OutcomeNotMatched Outcome = "not matched"
+	// OutcomeNotReached is a rule after the one that decided.
+	OutcomeNotReached Outcome = "not reached"
+	// OutcomeError is a rule that could not be evaluated.
+	OutcomeError Outcome = "error"
+)
+
+// Explanation says why a pod got its verdict: rule by rule, and within a rule by
+// each container or condition that it looked at.
+type Explanation struct {
+	Verdict Verdict           `json:"verdict"`
+	Rules   []RuleExplanation `json:"rules,omitempty"`
+}
+
+// RuleExplanation is what one rule made of the pod.
+type RuleExplanation struct {
+	Rule    int                            `json:"rule"`
+	Action  batchv1.PodFailurePolicyAction `json:"action"`
+	Outcome Outcome                        `json:"outcome"`
+	// True is whether the rule's expression holds of the pod. It may also hold
+	// for rules that were not reached.
+	True bool `json:"true"`
+	// Because is the reason, as a sentence.
+	Because string `json:"because"`
+	// Expression is the rule's CEL, Cost what it took to evaluate, in the API
+	// server's units, of compiler.CostLimit.
+	Expression string               `json:"expression"`
+	Cost       uint64               `json:"cost"`
+	Elements   []ElementExplanation `json:"elements,omitempty"`
+	Error      string               `json:"error,omitempty"`
+}
+
+// ElementExplanation is what a rule made of one container or condition.
+type ElementExplanation struct {
+	// Kind is container, initContainer or condition.
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// Observed is what the rule looks at: a container's state or a condition's status.
+	Observed string `json:"observed"`
+	Matched  bool   `json:"matched"`
+	Because  string `json:"because"`
+	// Values are the sub-expressions of the rule's predicate, c being this
+	// element. Those that were not needed are left out.
+	Values []Value `json:"values,omitempty"`
+}
+
+// Value is a sub-expression and its value, both as CEL.
+type Value struct {
+	Expression string `json:"expression"`
+	Value      string `json:"value"`
+}
+
+// Explain evaluates every rule on CEL's interpreter and keeps the values of
+// sub-expressions. It has the verdict of Evaluate. A pod that is not terminal has
+// no rules to explain.
+func (p *Program) Explain(ctx context.Context, pod *corev1.Pod) (Explanation, error) {
+	e := Explanation{Verdict: p.Evaluate(ctx, pod)}
+	if !e.Verdict.Terminal {
+		return e, nil
+	}
+	compiled, err := p.environment.Compile(p.policy)
+	if err != nil {
+		return e, err
+	}
+	decided := false
+	for i, r := range compiled.Rules {
+		rule, err := p.explainRule(ctx, i, r, pod)
+		if err != nil {
+			return e, err
+		}
+		rule.Outcome = outcome(&rule, decided)
+		decided = decided || rule.Outcome == OutcomeMatched || rule.Outcome == OutcomeError
+		e.Rules = append(e.Rules, rule)
+	}
+	return e, nil
+}
+
+func outcome(r *RuleExplanation, decided bool) Outcome {
+	switch {
+	case decided:
+		return OutcomeNotReached
+	case r.Error != "":
+		return OutcomeError
+	case r.True:
+		return OutcomeMatched
+	default:
+		return OutcomeNotMatched
+	}
+}
+
+func (p *Program) explainRule(ctx context.Context, i int, r compiler.CompiledRule, pod *corev1.Pod) (RuleExplanation, error) {
+	source, err := r.Source()
+	if err != nil {
+		return RuleExplanation{}, err
+	}
+	e := RuleExplanation{Rule: i, Action: r.Action, Expression: source}
+	programs, err := p.interpreted()
+	if err != nil {
+		return e, err
+	}
+	value, details, err := programs[i].ContextEval(ctx, activation(pod))
+	if err != nil {
+		e.Error = errEvaluate(i, err).Error()
+		e.Because = "the expression could not be evaluated"
+		return e, nil
+	}
+	e.True, e.Cost = value.Value() == true, *details.ActualCost()
+	if e.Elements, err = p.explainElements(ctx, r, pod); err != nil {
+		return e, err
+	}
+	e.Because = because(r.Match, e.Elements)
+	return e, nil
+}
+
+// explainElements evaluates the rule once for each element that it looks at, on
+// a pod that has only this one.
+func (p *Program) explainElements(ctx context.Context, r compiler.CompiledRule, pod *corev1.Pod) ([]ElementExplanation, error) {
+	// Tracing switches cel-go's cost limit off: the context bounds it.
+	traced, err := p.environment.CEL.PlanProgram(r.AST, cel.EvalOptions(cel.OptTrackState),
+		cel.InterruptCheckFrequency(celconfig.CheckFrequency))
+	if err != nil {
+		return nil, err
+	}
+	terms := newTerms(r.AST)
+	var explained []ElementExplanation
+	for _, e := range elements(r.Match, &pod.Status) {
+		value, details, err := traced.ContextEval(ctx, activation(&corev1.Pod{Status: e.status}))
+		if err != nil {
+			return nil, err
+		}
+		e.explanation.Matched = value.Value() == true
+		e.explanation.Values = terms.values(details.State())
+		explained = append(explained, e.explanation)
+	}
+	return explained, nil
+}
