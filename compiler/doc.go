@@ -3,8 +3,8 @@
 //
 // A rule goes through the package in four types. Given
 //
-//	- action: FailJob
-//	  onExitCodes: {containerName: main, operator: In, values: [42]}
+//   - action: FailJob
+//     onExitCodes: {containerName: main, operator: In, values: [42]}
 //
 // NewPolicy defaults it, refuses what the API server would refuse, and keeps it as
 // a [Rule] whose [Match] is
