@@ -1,0 +1,108 @@
+# Everything a commit needs is `make check`; a bare machine with Go, gcc, git and make can run it.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --warn-undefined-variables --no-builtin-rules --no-print-directory
+
+# Upstream itself lives in a module of its own; it reaches the unexported matcher by go:linkname.
+UPSTREAM := conformance/upstream
+LINKNAME := -ldflags=-checklinkname=0
+LINT := go tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
+
+N ?= 1000000
+SEED ?= 1
+FUZZTIME ?= 30s
+BENCH ?= .
+BENCHTIME ?= 1s
+
+.PHONY: help
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: build
+build: ## build bin/podverdict
+	go build -trimpath -ldflags='-s -w' -o bin/podverdict ./cmd/podverdict
+
+.PHONY: check
+check: lint test ## everything a commit needs
+
+.PHONY: test
+test: ## run every test of both modules, with the race detector where it is affordable
+	go test -race ./...
+	go -C $(UPSTREAM) test $(LINKNAME) ./...
+
+.PHONY: lint
+lint: checkformat checkgenerate ## format, vet, golangci-lint; generated and golden files must be current
+	go vet ./...
+	go -C $(UPSTREAM) vet ./...
+	$(LINT) run ./...
+	cd $(UPSTREAM) && $(LINT) run --config $(CURDIR)/.golangci.yml ./...
+
+.PHONY: checkformat
+checkformat:
+	@unformatted=$$(git ls-files -co --exclude-standard -- '*.go' | xargs -r gofmt -l); \
+	if [[ -n $$unformatted ]]; then echo "not formatted, run make fmt:" "$$unformatted" >&2; exit 1; fi
+
+.PHONY: fmt
+fmt: ## format the code
+	$(LINT) fmt ./...
+	cd $(UPSTREAM) && $(LINT) fmt --config $(CURDIR)/.golangci.yml ./...
+
+# Packages whose tests rewrite their golden files when given -update.
+golden = $$(grep -rlE --include='*_test.go' --exclude-dir=upstream 'flag\.Bool(Var)?\(.*"update"' . | xargs -r -n1 dirname | sort -u)
+
+.PHONY: generate
+generate: ## rewrite generated code and golden files
+	go generate ./...
+	@packages=$(golden); if [[ -n $$packages ]]; then (set -x; go test $$packages -update); fi
+
+# What git knows or would add, with its content: equal before and after means that nothing was stale.
+define content
+git ls-files -co --exclude-standard -z | xargs -0 sha256sum 2>/dev/null || true
+endef
+
+.PHONY: checkgenerate
+checkgenerate:
+	@before=$$($(content)); $(MAKE) generate; after=$$($(content)); \
+	if ! stale=$$(diff <(echo "$$before") <(echo "$$after")); then \
+		echo "stale, run make generate and commit:" >&2; \
+		awk '/^>/ { print "  " $$3 }' <<<"$$stale" >&2; exit 1; \
+	fi
+
+.PHONY: conformance
+conformance: ## run the conformance vectors against the default engine
+	go run ./cmd/podverdict conformance
+
+.PHONY: differential
+differential: ## compare all engines with upstream on N generated pairs, from SEED
+	go -C $(UPSTREAM) run $(LINKNAME) ./cmd/differential -n $(N) -seed $(SEED)
+
+.PHONY: differential-scope
+differential-scope: ## compare them on every policy and pod of the small scope
+	go -C $(UPSTREAM) run $(LINKNAME) ./cmd/differential -scope
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME
+	@found=0; \
+	for module in . $(UPSTREAM); do \
+		targets=$$(go -C $$module test $(LINKNAME) -list '^Fuzz' ./... | \
+			awk '/^Fuzz/ { name[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 }'); \
+		while read -r package target; do \
+			[[ -n $$target ]] || continue; \
+			found=$$((found + 1)); echo "== $$target of $$package"; \
+			go -C $$module test $(LINKNAME) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null; \
+		done <<<"$$targets"; \
+	done; \
+	if [[ $$found == 0 ]]; then echo "there is no fuzz target" >&2; exit 1; fi; \
+	echo "$$found fuzz targets ran for $(FUZZTIME) each"
+
+.PHONY: bench
+bench: ## compare the speed with upstream's: the ratio table
+	@mkdir -p .cache
+	go -C $(UPSTREAM) test $(LINKNAME) -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem ./... | tee .cache/bench.txt
+	go -C $(UPSTREAM) run ./cmd/benchtable <.cache/bench.txt
+
+.PHONY: clean
+clean: ## remove what make built
+	rm -rf bin .cache

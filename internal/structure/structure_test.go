@@ -1,0 +1,161 @@
+package structure
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	module = "github.com/podverdict/podverdict"
+	root   = "../.."
+)
+
+// A room is a folder with everything below it, up to the next room.
+type room struct {
+	folder  string
+	imports []string // the rooms whose packages it may import, itself aside
+	avoids  []string // the paths that must not be linked into it, by whatever way
+	direct  []string // the paths that it must not import itself
+}
+
+var (
+	noClient = []string{"k8s.io/client-go", "k8s.io/cli-runtime", "k8s.io/kubectl", "k8s.io/kubernetes"}
+	noOPA    = []string{"github.com/open-policy-agent"}
+	noIO     = []string{"os", "net", "syscall"}
+)
+
+// rooms is the table of the project's folders, from the bottom up.
+var rooms = []room{
+	{folder: "internal/structure"},
+	{folder: "policies", avoids: slices.Concat(noClient, noOPA)},
+	{folder: "api/v1alpha1", avoids: slices.Concat(noClient, noOPA)},
+	{folder: "compiler", avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "compiler/admission", imports: []string{"compiler"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "runtime", imports: []string{"compiler"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "runtime/rego", imports: []string{"policies", "compiler", "runtime"}, avoids: noClient, direct: noIO},
+	{folder: "controller/plan", imports: []string{"compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "controller", imports: []string{"compiler", "runtime", "controller/plan"}, avoids: noOPA},
+	{folder: "conformance", imports: []string{
+		"policies", "api/v1alpha1", "compiler", "compiler/admission", "runtime", "runtime/rego", "controller/plan", "controller",
+	}},
+	{folder: "cmd/podverdict-controller", imports: []string{"api/v1alpha1", "controller"}, avoids: noOPA},
+	{folder: "cmd", imports: []string{
+		"policies", "api/v1alpha1", "compiler", "compiler/admission", "runtime", "runtime/rego", "controller/plan", "controller",
+		"conformance",
+	}},
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	for _, p := range ownPackages(t) {
+		r := roomOf(t, p.ImportPath)
+		for _, imported := range p.Imports {
+			if !within(imported, module) {
+				continue
+			}
+			if target := roomOf(t, imported); target.folder != r.folder && !slices.Contains(r.imports, target.folder) {
+				t.Errorf("%s imports %s: %s may import %v of ours", p.ImportPath, imported, r.folder, r.imports)
+			}
+		}
+	}
+}
+
+func TestPackagesLinkNothingLarge(t *testing.T) {
+	for _, p := range ownPackages(t) {
+		r := roomOf(t, p.ImportPath)
+		for _, linked := range p.Deps {
+			if slices.ContainsFunc(r.avoids, func(path string) bool { return within(linked, path) }) {
+				t.Errorf("%s links %s: %s must not", p.ImportPath, linked, r.folder)
+			}
+		}
+	}
+}
+
+func TestDecisionsDoNoIO(t *testing.T) {
+	for _, p := range ownPackages(t) {
+		r := roomOf(t, p.ImportPath)
+		for _, imported := range p.Imports {
+			if slices.ContainsFunc(r.direct, func(path string) bool { return within(imported, path) }) {
+				t.Errorf("%s imports %s: packages in %s do no I/O", p.ImportPath, imported, r.folder)
+			}
+		}
+	}
+}
+
+func TestRoomsAreFound(t *testing.T) {
+	for path, want := range map[string]string{
+		module + "/runtime":                   "runtime",
+		module + "/runtime/rego":              "runtime/rego",
+		module + "/runtime/internal/view":     "runtime",
+		module + "/controller/plan":           "controller/plan",
+		module + "/cmd/podverdict":            "cmd",
+		module + "/cmd/podverdict-controller": "cmd/podverdict-controller",
+	} {
+		if got := roomOf(t, path).folder; got != want {
+			t.Errorf("%s is in room %q, want %q", path, got, want)
+		}
+	}
+	if within("k8s.io/client-gone", "k8s.io/client-go") {
+		t.Error("k8s.io/client-gone counts as part of k8s.io/client-go")
+	}
+}
+
+// listedPackage is what go list says of a package, as far as it is of use here.
+type listedPackage struct {
+	ImportPath string
+	Imports    []string // its own, those of its tests aside
+	Deps       []string // all that is linked with it
+}
+
+// ownPackages are the root module's packages, as go list finds them.
+func ownPackages(t *testing.T) []listedPackage {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Imports,Deps", "./...")
+	command.Dir = root
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	var packages []listedPackage
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listedPackage
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		if within(p.ImportPath, module) {
+			packages = append(packages, p)
+		}
+	}
+	if len(packages) < 2 {
+		t.Fatalf("go list finds %d packages of %s", len(packages), module)
+	}
+	return packages
+}
+
+// roomOf is the room of a package: the longest folder that holds it.
+func roomOf(t *testing.T, importPath string) room {
+	t.Helper()
+	var found room
+	for _, r := range rooms {
+		if within(importPath, module+"/"+r.folder) && len(r.folder) > len(found.folder) {
+			found = r
+		}
+	}
+	if found.folder == "" {
+		t.Fatalf("%s is in no room: give it a line in rooms, with what it may import", importPath)
+	}
+	return found
+}
+
+// within is whether the import path is the other path, or below it.
+func within(importPath, path string) bool {
+	return importPath == path || strings.HasPrefix(importPath, path+"/")
+}
