@@ -59,11 +59,11 @@ func (b *builder) balanced(operator string, terms []ast.Expr) ast.Expr {
 	return b.call(operator, b.balanced(operator, terms[:half]), b.balanced(operator, terms[half:]))
 }
 
-// exists is the macro list.exists(variable, predicate).
-func (b *builder) exists(list ast.Expr, variable string, predicate ast.Expr) ast.Expr {
+// exists is the macro list.exists(c, predicate).
+func (b *builder) exists(list, predicate ast.Expr) ast.Expr {
 	id := b.id()
-	b.info.SetMacroCall(id, b.NewMemberCall(0, operators.Exists, list, b.NewIdent(0, variable), predicate))
-	return b.NewComprehension(id, list, variable, b.AccuIdentName(),
+	b.info.SetMacroCall(id, b.NewMemberCall(0, operators.Exists, list, b.NewIdent(0, element), predicate))
+	return b.NewComprehension(id, list, element, b.AccuIdentName(),
 		b.literal(types.False),
 		b.call(operators.NotStrictlyFalse, b.call(operators.LogicalNot, b.accumulator())),
 		b.call(operators.LogicalOr, b.accumulator(), predicate),

@@ -4,7 +4,6 @@ import (
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/parser"
 	batchv1 "k8s.io/api/batch/v1"
 )
@@ -70,49 +69,21 @@ func (e *Environment) compileRule(r Rule) (CompiledRule, error) {
 // shape: shapes number their nodes alike, so the types of their nodes are the same.
 func (e *Environment) checkExpression(m Match, expr ast.Expr, info *ast.SourceInfo) (*ast.AST, error) {
 	unchecked := ast.NewAST(expr, info)
-	shape, cacheable := shapeOf(m)
-	if known, ok := e.shapes.Load(shape); ok && cacheable {
-		types := known.(checkedShape)
-		return ast.NewCheckedAST(unchecked, types.types, types.references), nil
+	shape, common := shapeOf(m)
+	if common {
+		if known, ok := e.shapes.find(shape); ok {
+			return ast.NewCheckedAST(unchecked, known.types, known.references), nil
+		}
 	}
 	checked, errs := checker.Check(unchecked, noSource, e.check)
 	if len(errs.GetErrors()) > 0 {
 		return nil, errCheck(errs)
 	}
-	if cacheable {
-		e.shapes.Store(shape, checkedShape{checked.TypeMap(), checked.ReferenceMap()})
+	if common {
+		e.shapes.keep(shape, checkedShape{checked.TypeMap(), checked.ReferenceMap()})
 	}
 	return checked, nil
 }
 
 // noSource stands for the text that was never parsed.
 var noSource = common.NewTextSource("")
-
-// checkedShape is what the checker says of all expressions of one shape.
-type checkedShape struct {
-	types      map[int64]*types.Type
-	references map[int64]*ast.ReferenceInfo
-}
-
-// shape is what the types of an expression depend on: everything but the values
-// of its literals.
-type shape struct {
-	kind       byte
-	named, not bool
-	values     int
-}
-
-// maxShapeValues bounds the shapes that are kept: with more values, or with
-// conditions of several statuses, an expression is checked on its own.
-const maxShapeValues = 32
-
-func shapeOf(m Match) (shape, bool) {
-	switch m := m.(type) {
-	case ExitCodes:
-		return shape{'e', m.Container != nil, m.Not, len(m.Values)}, len(m.Values) <= maxShapeValues
-	case PodConditions:
-		return shape{'c', false, false, len(m.Patterns)}, len(m.Patterns) <= maxShapeValues && len(m.statuses()) == 1
-	default:
-		return shape{kind: 'n'}, true
-	}
-}

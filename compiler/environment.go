@@ -1,8 +1,6 @@
 package compiler
 
 import (
-	"sync"
-
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -23,8 +21,8 @@ type Environment struct {
 
 	// check is CEL's type checker, shared by all compilations.
 	check *checker.Env
-	// shapes holds what check found, as checkedShape by shape.
-	shapes sync.Map
+	// shapes is what check said of common expressions.
+	shapes shapes
 	// failIndex is whether the Job controller of this version acts on FailIndex.
 	failIndex bool
 }

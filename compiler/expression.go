@@ -18,10 +18,10 @@ func (b *builder) expression(m Match) ast.Expr {
 		containers := b.call(operators.Add,
 			b.pathOr(b.list(), PodVariable, "status", "containerStatuses"),
 			b.pathOr(b.list(), PodVariable, "status", "initContainerStatuses"))
-		return b.exists(containers, element, b.exitCodes(m))
+		return b.exists(containers, b.exitCodes(m))
 	case PodConditions:
 		conditions := b.pathOr(b.list(), PodVariable, "status", "conditions")
-		return b.exists(conditions, element, b.podConditions(m))
+		return b.exists(conditions, b.podConditions(m))
 	default:
 		return b.literal(types.False)
 	}

@@ -3,6 +3,7 @@ package compiler
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -21,7 +22,7 @@ func findUnreachable(r linted, by []linted) Finding {
 	return Finding{
 		Check: CheckUnreachable, Severity: Error, Rule: r.index,
 		Field:   rulePath(r.index).String(),
-		Message: fmt.Sprintf("never decides: %s %s every failure that it could match", names(by), takes(by)),
+		Message: fmt.Sprintf("never decides: %s %s every failure that it could match", ruleNames(by), takes(by)),
 		Hint:    "move it before them, or remove it",
 	}
 }
@@ -31,7 +32,7 @@ func findShadowed(r, by linted, d domain) Finding {
 		Check: CheckShadowed, Severity: Warning, Rule: r.index,
 		Field: r.selector(),
 		Message: fmt.Sprintf("%s (%s) comes first for %s, so this rule's %s does not apply to them",
-			names([]linted{by}), by.Action, list(r.covered.overlap(by.covered), d), r.Action),
+			ruleNames([]linted{by}), by.Action, list(r.covered.overlap(by.covered), d), r.Action),
 		Hint: "order the rules from the narrowest to the widest, or take them out of one of the two",
 	}
 }
@@ -41,7 +42,7 @@ func findDisruptionOrder(r, by linted) Finding {
 		Check: CheckDisruptionOrder, Severity: Warning, Rule: r.index,
 		Field: rulePath(r.index).String(),
 		Message: fmt.Sprintf("a disrupted pod's containers exit with 137 or 143, which %s (%s) takes before this rule sees the condition",
-			names([]linted{by}), by.Action),
+			ruleNames([]linted{by}), by.Action),
 		Hint: "put the DisruptionTarget rule first",
 	}
 }
@@ -81,7 +82,7 @@ func (r linted) selector() string {
 	return rulePath(r.index).Child("onPodConditions").String()
 }
 
-func names(rules []linted) string {
+func ruleNames(rules []linted) string {
 	text := make([]string, len(rules))
 	for i, r := range rules {
 		text[i] = fmt.Sprintf("rule %d", r.index)
@@ -112,7 +113,7 @@ func list(c coverage, d domain) string {
 	slices.Sort(codes)
 	slices.Sort(conditions)
 	for _, code := range slices.Compact(codes) {
-		conditions = append(conditions, fmt.Sprint(code))
+		conditions = append(conditions, strconv.Itoa(int(code)))
 	}
 	text := conditions
 	if more := len(text) - maxListed; more > 0 {

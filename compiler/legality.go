@@ -40,18 +40,25 @@ func NewPolicy(p *batchv1.PodFailurePolicy) (*Policy, error) {
 	if p == nil {
 		return &Policy{}, nil
 	}
-	defaulted := p.DeepCopy()
-	for i := range defaulted.Rules {
-		for j := range defaulted.Rules[i].OnPodConditions {
-			if pattern := &defaulted.Rules[i].OnPodConditions[j]; pattern.Status == "" {
+	p = withDefaults(p)
+	if errs := illegal(p); len(errs) > 0 {
+		return nil, &PolicyError{Errors: errs}
+	}
+	return StoredPolicy(p), nil
+}
+
+// withDefaults is a copy with the API's one default: an empty status is True
+// (pkg/apis/batch/v1/defaults.go).
+func withDefaults(p *batchv1.PodFailurePolicy) *batchv1.PodFailurePolicy {
+	p = p.DeepCopy()
+	for i := range p.Rules {
+		for j := range p.Rules[i].OnPodConditions {
+			if pattern := &p.Rules[i].OnPodConditions[j]; pattern.Status == "" {
 				pattern.Status = corev1.ConditionTrue
 			}
 		}
 	}
-	if errs := illegal(defaulted); len(errs) > 0 {
-		return nil, &PolicyError{Errors: errs}
-	}
-	return StoredPolicy(defaulted), nil
+	return p
 }
 
 func illegal(p *batchv1.PodFailurePolicy) field.ErrorList {

@@ -15,10 +15,13 @@ const (
 
 // Lint looks for rules of a Job's podFailurePolicy that cannot do what they say,
 // or that are likely to do something else than their author meant. It takes any
-// policy; what the API server refuses is the business of NewPolicy. Findings come
-// in the order of the rules.
+// policy and applies the API's defaults to it; what the API server refuses is the
+// business of NewPolicy. Findings come in the order of the rules.
 func Lint(job *batchv1.Job) []Finding {
-	policy := StoredPolicy(job.Spec.PodFailurePolicy)
+	if job.Spec.PodFailurePolicy == nil {
+		return nil
+	}
+	policy := StoredPolicy(withDefaults(job.Spec.PodFailurePolicy))
 	l := linter{job: &job.Spec, domain: newDomain(policy, &job.Spec.Template.Spec)}
 	for i, r := range policy.Rules {
 		if _, never := r.Match.(Never); !never {

@@ -1,6 +1,8 @@
 package compiler
 
 import (
+	"slices"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -94,18 +96,9 @@ func storedMatch(r *batchv1.PodFailurePolicyRule) Match {
 func (c PodConditions) statuses() []corev1.ConditionStatus {
 	var seen []corev1.ConditionStatus
 	for _, p := range c.Patterns {
-		if !contains(seen, p.Status) {
+		if !slices.Contains(seen, p.Status) {
 			seen = append(seen, p.Status)
 		}
 	}
 	return seen
-}
-
-func contains(list []corev1.ConditionStatus, s corev1.ConditionStatus) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }

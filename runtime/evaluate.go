@@ -60,7 +60,7 @@ func (p *Program) interpret(ctx context.Context, i int, pod *corev1.Pod) (cause,
 	if err != nil {
 		return cause{}, err
 	}
-	value, _, err := programs[i].ContextEval(ctx, activation(pod))
+	value, _, err := programs[i].ContextEval(ctx, activation{pod})
 	if err != nil {
 		return cause{}, errEvaluate(i, err)
 	}
@@ -74,11 +74,11 @@ func (p *Program) interpret(ctx context.Context, i int, pod *corev1.Pod) (cause,
 	return found, nil
 }
 
-// activation binds the variable pod.
-func activation(pod *corev1.Pod) cel.Activation {
-	a, err := cel.NewActivation(map[string]any{compiler.PodVariable: pod})
-	if err != nil {
-		panic(err) // a map is always accepted
-	}
-	return a
+// activation binds the one variable of an expression.
+type activation struct{ pod *corev1.Pod }
+
+func (a activation) ResolveName(name string) (any, bool) {
+	return a.pod, name == compiler.PodVariable
 }
+
+func (activation) Parent() cel.Activation { return nil }

@@ -118,7 +118,7 @@ func (p *Program) explainRule(ctx context.Context, i int, r compiler.CompiledRul
 	if err != nil {
 		return e, err
 	}
-	value, details, err := programs[i].ContextEval(ctx, activation(pod))
+	value, details, err := programs[i].ContextEval(ctx, activation{pod})
 	if err != nil {
 		e.Error = errEvaluate(i, err).Error()
 		e.Because = "the expression could not be evaluated"
@@ -144,7 +144,7 @@ func (p *Program) explainElements(ctx context.Context, r compiler.CompiledRule, 
 	terms := newTerms(r.AST)
 	var explained []ElementExplanation
 	for _, e := range elements(r.Match, &pod.Status) {
-		value, details, err := traced.ContextEval(ctx, activation(&corev1.Pod{Status: e.status}))
+		value, details, err := traced.ContextEval(ctx, activation{&corev1.Pod{Status: e.status}})
 		if err != nil {
 			return nil, err
 		}

@@ -108,14 +108,12 @@ func (v Verdict) Message() string {
 		return ""
 	case v.ExitCode != 0:
 		return "Container " + v.Container + " for pod " + v.namespace + "/" + v.pod +
-			" failed with exit code " + strconv.Itoa(int(v.ExitCode)) + v.matching()
+			" failed with exit code " + strconv.Itoa(int(v.ExitCode)) +
+			" matching " + string(v.Action) + " rule at index " + strconv.Itoa(v.Rule)
 	default:
-		return "Pod " + v.namespace + "/" + v.pod + " has condition " + string(v.Condition) + v.matching()
+		return "Pod " + v.namespace + "/" + v.pod + " has condition " + string(v.Condition) +
+			" matching " + string(v.Action) + " rule at index " + strconv.Itoa(v.Rule)
 	}
-}
-
-func (v Verdict) matching() string {
-	return " matching " + string(v.Action) + " rule at index " + strconv.Itoa(v.Rule)
 }
 
 // Equal reports whether two verdicts say the same, error and message text

@@ -1,0 +1,60 @@
+package compiler
+
+import (
+	"sync"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+)
+
+// shape is what the types of an expression depend on: everything but the values
+// of its literals.
+type shape struct {
+	kind       byte
+	named, not bool
+	values     int
+}
+
+// maxShapeValues bounds the shapes that are kept. With more values, or with
+// conditions of several statuses, an expression is checked on its own.
+const maxShapeValues = 32
+
+func shapeOf(m Match) (s shape, common bool) {
+	switch m := m.(type) {
+	case ExitCodes:
+		return shape{'e', m.Container != nil, m.Not, len(m.Values)}, len(m.Values) <= maxShapeValues
+	case PodConditions:
+		return shape{'c', false, false, len(m.Patterns)}, len(m.Patterns) <= maxShapeValues && len(m.statuses()) == 1
+	default:
+		return shape{kind: 'n'}, true
+	}
+}
+
+// checkedShape is what the checker says of all expressions of one shape: the type
+// and the reference of each node by its number. Nobody writes to the maps.
+type checkedShape struct {
+	types      map[int64]*types.Type
+	references map[int64]*ast.ReferenceInfo
+}
+
+// shapes keeps what the checker said, for at most some hundred shapes.
+type shapes struct {
+	mu    sync.RWMutex
+	known map[shape]checkedShape
+}
+
+func (s *shapes) find(key shape) (checkedShape, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	c, ok := s.known[key]
+	return c, ok
+}
+
+func (s *shapes) keep(key shape, c checkedShape) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = map[shape]checkedShape{}
+	}
+	s.known[key] = c
+}
