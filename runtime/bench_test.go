@@ -1,44 +1,39 @@
-package runtime
+package runtime_test
 
 import (
-	"context"
+	"fmt"
 	"testing"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-
-	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 func BenchmarkEvaluate(b *testing.B) {
-	env, err := compiler.NewEnvironment("1.36")
-	if err != nil {
-		b.Fatal(err)
-	}
-	name := "main"
-	pol := &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
-		{Action: "FailJob", OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{ContainerName: &name, Operator: "In", Values: []int32{1, 2, 3}}},
-		{Action: "Ignore", OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: "True"}}},
-	}}
-	pod := &corev1.Pod{}
-	pod.Name, pod.Namespace = "p", "default"
-	pod.Status.Phase = "Failed"
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 42}}}}
-	for _, t := range []string{"PodScheduled", "Initialized", "Ready", "DisruptionTarget"} {
-		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodConditionType(t), Status: "True"})
-	}
-	for _, o := range []Options{{}, {DisableSpecialization: true}} {
-		c, _ := env.Compile(compiler.StoredPolicy(pol))
-		p, err := NewProgram(c, o)
-		if err != nil {
-			b.Fatal(err)
+	for _, s := range sizes() {
+		c := compiled(b, s.policy)
+		for _, o := range []runtime.Options{{}, interpreted} {
+			p := program(b, c, o)
+			b.Run(fmt.Sprintf("%s/specialized=%t", s.name, !o.DisableSpecialization), func(b *testing.B) {
+				ctx := b.Context()
+				b.ReportAllocs()
+				for b.Loop() {
+					if v := p.Evaluate(ctx, s.pod); v.Rule != s.rule {
+						b.Fatalf("rule %d decided, want %d", v.Rule, s.rule)
+					}
+				}
+			})
 		}
-		b.Run("", func(b *testing.B) {
+	}
+}
+
+func BenchmarkExplain(b *testing.B) {
+	for _, s := range sizes() {
+		p := program(b, compiled(b, s.policy), runtime.Options{})
+		b.Run(s.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				v := p.Evaluate(context.Background(), pod)
-				if v.Rule != 1 {
-					b.Fatal(v)
+				e, err := p.Explain(b.Context(), s.pod)
+				if err != nil || e.Rules[s.rule].Outcome != runtime.OutcomeMatched {
+					b.Fatalf("rule %d: %+v, %v", s.rule, e.Rules[s.rule], err)
 				}
 			}
 		})

@@ -6,6 +6,10 @@ func errPlan(rule int, err error) error {
 	return fmt.Errorf("rules[%d]: plan: %w", rule, err)
 }
 
+func errTooLarge(elements int) error {
+	return fmt.Errorf("evaluate: the pod's status has a list of %d elements: supported are %d", elements, maxElements)
+}
+
 func errEvaluate(rule int, err error) error {
 	return fmt.Errorf("rules[%d]: evaluate: %w", rule, err)
 }

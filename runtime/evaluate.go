@@ -14,17 +14,22 @@ import (
 // first one that matches decides (KEP-3329, "Evaluation"); only a pod in phase
 // Failed is judged. The pod is read, never copied or converted.
 //
-// A rule that cannot be evaluated, because the context is done or the pod is so
-// large that the rule exceeds compiler.CostLimit, ends the evaluation: the
-// verdict is that of no match, with Err set.
+// A rule that cannot be evaluated, because the context is done or the pod is
+// larger than any that an API server stores, so that the rule exceeds
+// compiler.CostLimit, ends the evaluation: the verdict is that of no match, with
+// Err set.
 func (p *Program) Evaluate(ctx context.Context, pod *corev1.Pod) Verdict {
 	if pod.Status.Phase != corev1.PodFailed {
 		return NotTerminal(pod)
 	}
-	if err := ctx.Err(); err != nil {
-		return Failure(pod, err)
+	if ctx.Err() != nil {
+		return Failure(pod, context.Cause(ctx))
 	}
-	bounded := withinBounds(&pod.Status)
+	n := size(&pod.Status)
+	if n > maxElements {
+		return Failure(pod, errTooLarge(n))
+	}
+	bounded := n <= min(compiler.MaxContainers, compiler.MaxConditions)
 	for i := range p.rules {
 		found, err := p.match(ctx, i, pod, bounded)
 		switch {
@@ -39,11 +44,14 @@ func (p *Program) Evaluate(ctx context.Context, pod *corev1.Pod) Verdict {
 	return Unmatched(pod)
 }
 
-// withinBounds reports whether static costs hold for the pod.
-func withinBounds(s *corev1.PodStatus) bool {
-	return len(s.ContainerStatuses) <= compiler.MaxContainers &&
-		len(s.InitContainerStatuses) <= compiler.MaxContainers &&
-		len(s.Conditions) <= compiler.MaxConditions
+// maxElements is how long a list of the pod's status may be. CEL's interpreter
+// takes time quadratic in it when it tracks the cost, about 0.1 s a rule here; the
+// status of a real pod reaches the limit of a request long before.
+const maxElements = 5000
+
+// size is the length of the longest list that a rule looks through.
+func size(s *corev1.PodStatus) int {
+	return max(len(s.ContainerStatuses), len(s.InitContainerStatuses), len(s.Conditions))
 }
 
 func (p *Program) match(ctx context.Context, i int, pod *corev1.Pod, bounded bool) (cause, error) {
@@ -56,6 +64,9 @@ func (p *Program) match(ctx context.Context, i int, pod *corev1.Pod, bounded boo
 // interpret evaluates a rule's expression by CEL's interpreter. When it is true,
 // the rule's node says because of what.
 func (p *Program) interpret(ctx context.Context, i int, pod *corev1.Pod) (cause, error) {
+	if ctx.Err() != nil { // CEL looks once in a hundred iterations
+		return cause{}, errEvaluate(i, context.Cause(ctx))
+	}
 	programs, err := p.interpreted()
 	if err != nil {
 		return cause{}, err
@@ -68,7 +79,7 @@ func (p *Program) interpret(ctx context.Context, i int, pod *corev1.Pod) (cause,
 		return cause{}, nil
 	}
 	found := p.rules[i].node.match(&pod.Status)
-	if !found.matched {
+	if found == (cause{}) {
 		return cause{}, errNoCause(i)
 	}
 	return found, nil

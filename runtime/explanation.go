@@ -37,9 +37,9 @@ type RuleExplanation struct {
 	Rule    int                            `json:"rule"`
 	Action  batchv1.PodFailurePolicyAction `json:"action"`
 	Outcome Outcome                        `json:"outcome"`
-	// True is whether the rule's expression holds of the pod. It may also hold
-	// for rules that were not reached.
-	True bool `json:"true"`
+	// Holds is whether the rule's expression is true of the pod. It may also be
+	// true for rules that were not reached.
+	Holds bool `json:"holds"`
 	// Because is the reason, as a sentence.
 	Because string `json:"because"`
 	// Expression is the rule's CEL, Cost what it took to evaluate, in the API
@@ -72,7 +72,7 @@ type Value struct {
 
 // Explain evaluates every rule on CEL's interpreter and keeps the values of
 // sub-expressions. It has the verdict of Evaluate. A pod that is not terminal has
-// no rules to explain.
+// no rules to explain. The error is that of a context which is done.
 func (p *Program) Explain(ctx context.Context, pod *corev1.Pod) (Explanation, error) {
 	e := Explanation{Verdict: p.Evaluate(ctx, pod)}
 	if !e.Verdict.Terminal {
@@ -92,6 +92,9 @@ func (p *Program) Explain(ctx context.Context, pod *corev1.Pod) (Explanation, er
 		decided = decided || rule.Outcome == OutcomeMatched || rule.Outcome == OutcomeError
 		e.Rules = append(e.Rules, rule)
 	}
+	if ctx.Err() != nil {
+		return e, context.Cause(ctx) // what was cut short is no explanation
+	}
 	return e, nil
 }
 
@@ -101,7 +104,7 @@ func outcome(r *RuleExplanation, decided bool) Outcome {
 		return OutcomeNotReached
 	case r.Error != "":
 		return OutcomeError
-	case r.True:
+	case r.Holds:
 		return OutcomeMatched
 	default:
 		return OutcomeNotMatched
@@ -124,11 +127,11 @@ func (p *Program) explainRule(ctx context.Context, i int, r compiler.CompiledRul
 		e.Because = "the expression could not be evaluated"
 		return e, nil
 	}
-	e.True, e.Cost = value.Value() == true, *details.ActualCost()
+	e.Holds, e.Cost = value.Value() == true, *details.ActualCost()
 	if e.Elements, err = p.explainElements(ctx, r, pod); err != nil {
 		return e, err
 	}
-	e.Because = because(r.Match, e.Elements)
+	e.Because = because(r, p.environment.Kubernetes, e.Elements)
 	return e, nil
 }
 

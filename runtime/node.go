@@ -17,7 +17,6 @@ type node interface {
 
 // cause is what in a pod a rule matched; the zero cause is no match.
 type cause struct {
-	matched   bool
 	container *corev1.ContainerStatus
 	condition *corev1.PodCondition
 }
@@ -65,10 +64,10 @@ func newExitCodes(m compiler.ExitCodes) *exitCodes {
 // upstream does: the first one found is named in the message.
 func (n *exitCodes) match(status *corev1.PodStatus) cause {
 	if c := n.find(status.ContainerStatuses); c != nil {
-		return cause{matched: true, container: c}
+		return cause{container: c}
 	}
 	if c := n.find(status.InitContainerStatuses); c != nil {
-		return cause{matched: true, container: c}
+		return cause{container: c}
 	}
 	return cause{}
 }
@@ -118,7 +117,7 @@ func newConditions(m compiler.PodConditions) *conditions {
 func (n *conditions) match(status *corev1.PodStatus) cause {
 	for i := range status.Conditions {
 		if c := &status.Conditions[i]; n.contains(c.Type, c.Status) {
-			return cause{matched: true, condition: c}
+			return cause{condition: c}
 		}
 	}
 	return cause{}

@@ -42,12 +42,13 @@ func NewProgram(c *compiler.Compiled, o Options) (*Program, error) {
 	p := &Program{policy: c.Policy, environment: c.Environment, rules: make([]rule, len(c.Rules))}
 	interpret := false
 	for i, r := range c.Rules {
-		p.rules[i] = rule{Rule: r.Rule, node: newNode(r.Match)}
-		if m, ok := compiler.Recognize(r.AST.Expr()); ok && !o.DisableSpecialization && r.Cost.Max <= compiler.CostLimit {
-			p.rules[i].node, p.rules[i].special = newNode(m), true
-		} else {
-			interpret = true
+		m, special := compiler.Recognize(r.AST.Expr())
+		if !special {
+			m = r.Match
 		}
+		special = special && !o.DisableSpecialization && r.Cost.Max <= compiler.CostLimit
+		p.rules[i] = rule{Rule: r.Rule, node: newNode(m), special: special}
+		interpret = interpret || !special
 	}
 	if interpret {
 		programs, err := plan(c)

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -32,18 +33,24 @@ func (t *terms) split(e ast.Expr) {
 	}
 	switch call := e.AsCall(); call.FunctionName() {
 	case operators.LogicalAnd, operators.LogicalOr:
-		t.split(call.Args()[0])
-		t.split(call.Args()[1])
+		for _, arg := range call.Args() {
+			t.split(arg)
+		}
 	case operators.LogicalNot:
-		t.operand(call.Args()[0].AsCall())
+		t.operand(call.Args()[0])
 		t.list = append(t.list, e)
 	default:
-		t.operand(call)
+		t.operand(e)
 		t.list = append(t.list, e)
 	}
 }
 
-func (t *terms) operand(call ast.CallExpr) { t.list = append(t.list, call.Args()[0]) }
+// operand is what a comparison looks at: its left side.
+func (t *terms) operand(e ast.Expr) {
+	if e.Kind() == ast.CallKind && len(e.AsCall().Args()) > 0 {
+		t.list = append(t.list, e.AsCall().Args()[0])
+	}
+}
 
 func (t *terms) values(state interpreter.EvalState) []Value {
 	var values []Value
@@ -56,7 +63,9 @@ func (t *terms) values(state interpreter.EvalState) []Value {
 		if err != nil {
 			continue // only expressions that no rule has cannot be printed
 		}
-		values = append(values, Value{Expression: text, Value: literal(v)})
+		if value := (Value{Expression: text, Value: literal(v)}); !slices.Contains(values, value) {
+			values = append(values, value)
+		}
 	}
 	return values
 }

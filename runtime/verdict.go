@@ -47,8 +47,9 @@ type Verdict struct {
 	Err error
 
 	namespace, pod string
-	// reported is the message of a verdict read from JSON, which does not carry
-	// the pod's name in any other form.
+	// A verdict read from JSON does not know the pod: it has the message that was
+	// written, which may be none.
+	read     bool
 	reported string
 }
 
@@ -102,7 +103,7 @@ func matched(pod *corev1.Pod, rule int, action batchv1.PodFailurePolicyAction) V
 // and the same sentence for the other actions. It is empty when no rule matched.
 func (v Verdict) Message() string {
 	switch {
-	case v.reported != "":
+	case v.read:
 		return v.reported
 	case !v.Matched:
 		return ""
@@ -126,7 +127,7 @@ func (v Verdict) Equal(w Verdict) bool {
 }
 
 func (v Verdict) sameMessage(w Verdict) bool {
-	if v.reported == "" && w.reported == "" && v.namespace == w.namespace && v.pod == w.pod {
+	if !v.read && !w.read && v.namespace == w.namespace && v.pod == w.pod {
 		return true // the message is a function of what is equal already
 	}
 	return v.Message() == w.Message()
@@ -180,7 +181,7 @@ func (v *Verdict) UnmarshalJSON(data []byte) error {
 	*v = Verdict{
 		Terminal: w.Terminal, Matched: w.Matched, Action: w.Action, Counted: w.Counted,
 		Rule: NoRule, RuleName: w.RuleName, ExitCode: w.ExitCode, Condition: w.Condition,
-		reported: w.Message,
+		read: true, reported: w.Message,
 	}
 	if w.Rule != nil {
 		v.Rule = *w.Rule

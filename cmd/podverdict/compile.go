@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/parser"
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/podverdict/podverdict/compiler"
+)
+
+type compilation struct {
+	input  input
+	output format
+}
+
+func newCompile() *cobra.Command {
+	var c compilation
+	cmd := &cobra.Command{
+		Use:   "compile -f JOB",
+		Short: "Show the CEL that the rules of a Job compile to",
+		Long: `Show the CEL that the rules of spec.podFailurePolicy compile to, one expression a rule: it is true of the variable
+pod when the rule matches, and the first rule that matches decides. The expressions are portable: they run unchanged in
+the API server's CEL environment.
+
+The cost is what evaluating the expression takes at least and at most, in the API server's units.`,
+		Example: `  podverdict compile -f job.yaml
+  podverdict compile -f job.yaml -o json --kubernetes 1.30`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+	}
+	c.input.addFlags(cmd)
+	addFormat(cmd, &c.output, "cel", "yaml", "json")
+	return cmd
+}
+
+type policyList struct {
+	APIVersion string       `json:"apiVersion"`
+	Kind       string       `json:"kind"`
+	Items      []policyItem `json:"items"`
+}
+
+type policyItem struct {
+	Job        reference  `json:"job"`
+	Kubernetes string     `json:"kubernetes"`
+	Rules      []ruleItem `json:"rules"`
+}
+
+type ruleItem struct {
+	Rule       int                            `json:"rule"`
+	Action     batchv1.PodFailurePolicyAction `json:"action"`
+	Expression string                         `json:"expression"`
+	Cost       costItem                       `json:"cost"`
+}
+
+// costItem is in the API server's units.
+type costItem struct {
+	Min   uint64 `json:"min"`
+	Max   uint64 `json:"max"`
+	Limit uint64 `json:"limit"`
+}
+
+func (c *compilation) run(cmd *cobra.Command) error {
+	policies, err := c.input.readPolicies(cmd)
+	if err != nil {
+		return err
+	}
+	if c.output.name == "cel" {
+		return c.print(cmd.OutOrStdout(), policies)
+	}
+	list := policyList{APIVersion: apiVersion, Kind: "CompiledPolicyList"}
+	for _, p := range policies {
+		item := policyItem{Job: c.input.jobReference(p.job), Kubernetes: p.compiled.Environment.Kubernetes, Rules: []ruleItem{}}
+		for i, rule := range p.compiled.Rules {
+			source, err := rule.Source()
+			if err != nil {
+				return err
+			}
+			item.Rules = append(item.Rules, ruleItem{Rule: i, Action: rule.Action, Expression: source, Cost: cost(rule)})
+		}
+		list.Items = append(list.Items, item)
+	}
+	return writeObject(cmd.OutOrStdout(), c.output.name, list)
+}
+
+func cost(rule compiler.CompiledRule) costItem {
+	return costItem{Min: rule.Cost.Min, Max: rule.Cost.Max, Limit: compiler.CostLimit}
+}
+
+// print writes CEL to read and to paste, with comments that CEL takes as such.
+func (c *compilation) print(w io.Writer, policies []policy) error {
+	var out bytes.Buffer
+	for i, p := range policies {
+		if i > 0 {
+			fmt.Fprintln(&out)
+		}
+		fmt.Fprintf(&out, "// %s %s, Kubernetes %s", p.kind(), c.input.jobReference(p.job), p.compiled.Environment.Kubernetes)
+		if len(p.compiled.Rules) == 0 {
+			fmt.Fprint(&out, ": no rules, every failure counts")
+		}
+		fmt.Fprintln(&out)
+		for i, rule := range p.compiled.Rules {
+			source, err := wrapped(rule)
+			if err != nil {
+				return err
+			}
+			cost := cost(rule)
+			fmt.Fprintf(&out, "\n// rule %d: %s, cost %d to %d of %d\n%s\n", i, rule.Action, cost.Min, cost.Max, cost.Limit, source)
+		}
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// kind is what the user wrote.
+func (p policy) kind() string {
+	if p.job.Template {
+		return "CronJob"
+	}
+	return "Job"
+}
+
+// wrapColumn is the column after which expressions break, behind the next operator.
+const wrapColumn = 40
+
+// wrapped is the rule's expression on as many lines as it takes.
+func wrapped(rule compiler.CompiledRule) (string, error) {
+	text, err := parser.Unparse(rule.AST.Expr(), rule.AST.SourceInfo(), parser.WrapOnColumn(wrapColumn),
+		parser.WrapOnOperators(operators.LogicalAnd, operators.LogicalOr, operators.Add))
+	return strings.ReplaceAll(text, "\n", "\n  "), err
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"io"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/conformance"
+)
+
+type conformity struct {
+	engine     string
+	kubernetes string
+	pattern    string
+	output     format
+}
+
+func newConformance() *cobra.Command {
+	var c conformity
+	cmd := &cobra.Command{
+		Use:   "conformance",
+		Short: "Hold an engine to the KEPs",
+		Long: `Run the conformance vectors, each of which holds one sentence of KEP-3329 or KEP-3850, against an engine: cel (the
+compiled rules), go (their definition in plain Go), or exec:COMMAND, any program that speaks the protocol of the verb
+engine. Exits with 1 when a vector fails.`,
+		Example: `  podverdict conformance
+  podverdict conformance --engine 'exec:./my-engine --flag' -o junit > conformance.xml
+  podverdict conformance --run '^ignore/'`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&c.engine, "engine", engineCEL, "engine to ask: cel, go or exec:COMMAND")
+	flags.StringVar(&c.kubernetes, "kubernetes", "", "run only the vectors of this minor version of Kubernetes")
+	flags.StringVar(&c.pattern, "run", "", "run only the vectors whose names match this regular expression")
+	addFormat(cmd, &c.output, "table", "json", "junit")
+	return cmd
+}
+
+func (c *conformity) run(cmd *cobra.Command) error {
+	selected, err := regexp.Compile(c.pattern)
+	if err != nil {
+		return errUsage(cmd, err)
+	}
+	engine, closeEngine, err := startEngine(cmd.Context(), c.engine)
+	if err != nil {
+		return err
+	}
+	r, err := c.ask(cmd, engine, selected)
+	ended := closeEngine()
+	if err != nil {
+		return err
+	}
+	if ended != nil && r.OK() {
+		return ended // else the report says it
+	}
+	if err := c.write(cmd.OutOrStdout(), r); err != nil {
+		return err
+	}
+	if !r.OK() {
+		return errFindings
+	}
+	return nil
+}
+
+func (c *conformity) ask(cmd *cobra.Command, engine conformance.Engine, selected *regexp.Regexp) (conformance.Report, error) {
+	vectors, err := conformance.Vectors()
+	if err == nil && c.kubernetes != "" {
+		vectors, err = c.ofVersion(vectors)
+	}
+	if err != nil {
+		return conformance.Report{}, err
+	}
+	expected, err := conformance.ExpectedFailures(c.engine)
+	if err != nil {
+		return conformance.Report{}, err
+	}
+	return conformance.Run(cmd.Context(), engine, vectors, conformance.Options{
+		Engine: c.engine, Select: selected, ExpectedFailures: expected,
+	})
+}
+
+// ofVersion keeps the vectors that ask for the version, or for none if it is the default one.
+func (c *conformity) ofVersion(vectors []conformance.Vector) ([]conformance.Vector, error) {
+	var kept []conformance.Vector
+	for _, v := range vectors {
+		wanted := v.Request().Kubernetes
+		if wanted == c.kubernetes || wanted == "" && c.kubernetes == compiler.DefaultVersion {
+			kept = append(kept, v)
+		}
+	}
+	if len(kept) == 0 {
+		return nil, errNoVectors(c.kubernetes)
+	}
+	return kept, nil
+}
+
+func (c *conformity) write(w io.Writer, r conformance.Report) error {
+	switch c.output.name {
+	case "json":
+		return r.WriteJSON(w)
+	case "junit":
+		return r.WriteJUnit(w)
+	}
+	return r.WriteTable(w)
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/conformance"
+)
+
+func newEngine(stdout io.Writer) *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "engine",
+		Short: "Answer verdict requests, one JSON object a line, until the end of input",
+		Long: `Answer verdict requests from standard input on standard output, one JSON object a line, until the end of input:
+
+  {"id":"1","op":"verdict","policy":{"rules":[...]},"pod":{...}}
+  {"id":"1","verdict":{...}}
+
+A policy that the API server would refuse is judged as the Job controller would. A line that is no request gets a
+response with an error, and the stream goes on.`,
+		Example: `  podverdict engine < requests.jsonl > responses.jsonl
+  podverdict conformance --engine 'exec:podverdict engine --engine go'`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			engine, err := engineNamed(name)
+			if err != nil {
+				return err
+			}
+			return conformance.Serve(cmd.Context(), cmd.InOrStdin(), stdout, engine)
+		},
+	}
+	cmd.Flags().StringVar(&name, "engine", engineCEL, "who answers: cel (the compiled rules) or go (their definition in plain Go)")
+	return cmd
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+)
+
+const (
+	exitFine     = 0
+	exitFindings = 1
+	exitError    = 2
+)
+
+// errFindings ends a verb that did its work and found something: the result says what.
+var errFindings = errors.New("findings")
+
+// errNoJobs ends a verb that was given no Job.
+var errNoJobs = errors.New("no Job in the input")
+
+// errNoPods ends a verb that was given no Pods, and no List that says that there are none.
+var errNoPods = errors.New("no Pods in the input: give them with -f, beside the Job")
+
+func errUsage(cmd *cobra.Command, err error) error {
+	return fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath())
+}
+
+func errArgument(arg string) error {
+	return fmt.Errorf("unexpected argument %q: files are given with -f", arg)
+}
+
+func errFormat(formats []string) error {
+	return fmt.Errorf("no such format, there are %s", strings.Join(formats, ", "))
+}
+
+func errStdout(err error) error { return fmt.Errorf("standard output: %w", err) }
+
+func errNoPodNamed(name string) error {
+	return fmt.Errorf("no pod %q in the input", name)
+}
+
+func errEngine(name string, engines []string) error {
+	return fmt.Errorf("no engine %q, there are %s", name, strings.Join(engines, ", "))
+}
+
+func errNoVectors(kubernetes string) error {
+	return fmt.Errorf("no conformance vectors for Kubernetes %q", kubernetes)
+}
+
+// maxReported is how many errors are written out: a file of ten thousand bad Pods has one problem.
+const maxReported = 20
+
+// complain writes what went wrong, one paragraph for each thing, and returns the exit code.
+func complain(stderr io.Writer, err error) int {
+	switch {
+	case err == nil:
+		return exitFine
+	case errors.Is(err, errFindings):
+		return exitFindings
+	case errors.Is(err, syscall.EPIPE):
+		return exitError // whoever read the result has left, and knows
+	}
+	all := flatten(err)
+	for _, err := range all[:min(len(all), maxReported)] {
+		fmt.Fprintf(stderr, "error: %v\n", err)
+		if placed, ok := errors.AsType[*manifest.Error](err); ok {
+			fmt.Fprintf(stderr, "  %s\n", strings.ReplaceAll(placed.Excerpt(), "\n", "\n  "))
+		}
+	}
+	if more := len(all) - maxReported; more > 0 {
+		fmt.Fprintf(stderr, "error: %d more errors\n", more)
+	}
+	return exitError
+}
+
+// flatten undoes errors.Join.
+func flatten(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, err := range joined.Unwrap() {
+		all = append(all, flatten(err)...)
+	}
+	return all
+}

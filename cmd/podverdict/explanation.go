@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// maxTerms is how many sub-expressions of an element are written as text; JSON has them all.
+const maxTerms = 8
+
+// maxExpression is how many characters of a sub-expression are written as text.
+const maxExpression = 76
+
+// print writes the verdict first, for those in a hurry, then how it came about:
+//
+//	Pod default/demo-1 of Job default/demo
+//
+//	  VERDICT  Ignore: the Pod is replaced, its failure is not counted
+//	  BECAUSE  rule 1: condition DisruptionTarget
+//
+//	  RULE 0   FailJob: NOT MATCHED, cost 37 of 1000000
+//	           no container has failed with an exit code in [42]
+func (i explanationItem) print(w io.Writer) {
+	fmt.Fprintf(w, "Pod %s of Job %s\n\n", i.Pod, i.Job)
+	row(w, "VERDICT", consequence(i.Verdict))
+	because := i.because
+	if v := i.Verdict; v.Matched {
+		because = fmt.Sprintf("rule %d: %s", v.Rule, because)
+	}
+	row(w, "BECAUSE", because)
+	if message := i.Verdict.Message(); message != "" {
+		row(w, "MESSAGE", message)
+	}
+	for _, rule := range i.Rules {
+		printRule(w, rule)
+	}
+}
+
+// consequence says what a verdict means for the Job.
+func consequence(v runtime.Verdict) string {
+	if !v.Terminal {
+		return "none yet: only Pods in phase Failed are judged"
+	}
+	switch v.Action {
+	case batchv1.PodFailurePolicyActionFailJob:
+		return "FailJob: the Job fails at once"
+	case batchv1.PodFailurePolicyActionFailIndex:
+		return "FailIndex: the Pod's index fails at once, and the failure is counted"
+	case batchv1.PodFailurePolicyActionIgnore:
+		return "Ignore: the Pod is replaced, its failure is not counted"
+	default:
+		return string(v.Action) + ": the failure is counted towards the Job's limits"
+	}
+}
+
+// row writes a line beside a label of its own column.
+func row(w io.Writer, label, text string) {
+	fmt.Fprintf(w, "  %-7s  %s\n", label, text)
+}
+
+// printRule writes what became of a rule. One that was not reached gets no details: it had no say.
+func printRule(w io.Writer, r runtime.RuleExplanation) {
+	fmt.Fprintln(w)
+	label := fmt.Sprintf("RULE %d", r.Rule)
+	if r.Outcome == runtime.OutcomeNotReached {
+		truth := "not reached, and would not match"
+		if r.Holds {
+			truth = "not reached, but would match"
+		}
+		row(w, label, fmt.Sprintf("%s: %s", r.Action, truth))
+		row(w, "", r.Because)
+		return
+	}
+	outcome := strings.ToUpper(string(r.Outcome))
+	row(w, label, fmt.Sprintf("%s: %s, cost %d of %d", r.Action, outcome, r.Cost, compiler.CostLimit))
+	row(w, "", r.Because)
+	if r.Error != "" {
+		row(w, "", r.Error)
+	}
+	for elements := r.Elements; len(elements) > 0; {
+		n := alike(elements)
+		printElements(w, elements[:n])
+		elements = elements[n:]
+	}
+}
+
+// alike is how many conditions from the first one on do not match for the same reason: a Pod has many that no rule
+// asks for.
+func alike(elements []runtime.ElementExplanation) int {
+	first, n := elements[0], 1
+	for _, e := range elements[1:] {
+		if e.Kind != "condition" || e.Matched || first.Matched || e.Because != first.Because {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+func printElements(w io.Writer, alike []runtime.ElementExplanation) {
+	e := alike[0]
+	if len(alike) > 1 {
+		names := make([]string, len(alike))
+		for i := range alike {
+			names[i] = alike[i].Name
+		}
+		row(w, "", fmt.Sprintf("  no   %ss %s: each %s", e.Kind, strings.Join(names, ", "), e.Because))
+		return
+	}
+	mark := "no "
+	if e.Matched {
+		mark = "YES"
+	}
+	row(w, "", fmt.Sprintf("  %s  %s %s, %s: %s", mark, e.Kind, e.Name, e.Observed, e.Because))
+	printValues(w, e.Values)
+}
+
+// term is a sub-expression that is true or false, with the value of what it compares.
+type term struct{ expression, value, operand string }
+
+// terms joins values: what a comparison compares stands before it.
+func terms(values []runtime.Value) []term {
+	var joined []term
+	operand := runtime.Value{}
+	for _, v := range values {
+		if v.Value != "true" && v.Value != "false" {
+			operand = v
+			continue
+		}
+		t := term{shortened(v.Expression), v.Value, ""}
+		if operand.Expression != "" && strings.Contains(v.Expression, operand.Expression) {
+			t.operand = shortened(operand.Value)
+		}
+		joined = append(joined, t)
+	}
+	return joined
+}
+
+func printValues(w io.Writer, values []runtime.Value) {
+	all := terms(values)
+	shown := all[:min(len(all), maxTerms)]
+	width := 0
+	for _, t := range shown {
+		width = max(width, utf8.RuneCountInString(t.expression))
+	}
+	for _, t := range shown {
+		text := fmt.Sprintf("         %-*s  %s", width, t.expression, t.value)
+		if t.operand != "" {
+			text += ", with " + t.operand
+		}
+		row(w, "", text)
+	}
+	if more := len(all) - len(shown); more > 0 {
+		row(w, "", fmt.Sprintf("         and %d more, see -o json", more))
+	}
+}
+
+// shortened cuts the middle out of long text: lists of 255 exit codes say little.
+func shortened(text string) string {
+	runes := []rune(text)
+	if len(runes) <= maxExpression {
+		return text
+	}
+	half := (maxExpression - 3) / 2
+	return string(runes[:half]) + "..." + string(runes[len(runes)-half:])
+}

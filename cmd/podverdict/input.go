@@ -1,0 +1,151 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// input is what verbs read: Jobs and Pods from files, and for which Kubernetes.
+type input struct {
+	manifest.Options
+
+	namespace  string
+	kubernetes string
+}
+
+func (in *input) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVarP(&in.Filenames, "filename", "f", nil,
+		"file, directory, URL or - (standard input) to read; may be repeated")
+	flags.BoolVarP(&in.Recursive, "recursive", "R", false, "read the directories below those given with -f as well")
+	flags.StringVarP(&in.namespace, "namespace", "n", "default", "namespace of the objects that name none")
+	flags.StringVar(&in.kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for")
+}
+
+// read reads everything and wants at least one Job.
+func (in *input) read(cmd *cobra.Command) (*manifest.Set, error) {
+	in.Stdin = cmd.InOrStdin()
+	set, err := manifest.Read(cmd.Context(), in.Options)
+	if err != nil {
+		return nil, err
+	}
+	if len(set.Jobs) == 0 {
+		return nil, errNoJobs
+	}
+	return set, nil
+}
+
+// reference names an object in results. Its namespace is the one that the object would be created in.
+type reference struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+func (r reference) String() string { return r.Namespace + "/" + r.Name }
+
+func (in *input) reference(namespace, name, generateName string) reference {
+	return reference{cmp.Or(namespace, in.namespace), cmp.Or(name, generateName)}
+}
+
+func (in *input) jobReference(j manifest.Job) reference {
+	return in.reference(j.Object.Namespace, j.Object.Name, j.Object.GenerateName)
+}
+
+func (in *input) podReference(p manifest.Pod) reference {
+	return in.reference(p.Object.Namespace, p.Object.Name, p.Object.GenerateName)
+}
+
+// policy is a Job of the input with its compiled podFailurePolicy.
+type policy struct {
+	job      manifest.Job
+	compiled *compiler.Compiled
+}
+
+// readPolicies compiles the Jobs of the input, and needs no Pods.
+func (in *input) readPolicies(cmd *cobra.Command) ([]policy, error) {
+	set, err := in.read(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if err := set.CheckNames(in.namespace); err != nil {
+		return nil, err
+	}
+	return in.compile(set.Jobs)
+}
+
+// compile compiles the policy of every Job; the error joins what is wrong with any of them.
+func (in *input) compile(jobs []manifest.Job) ([]policy, error) {
+	environment, err := compiler.NewEnvironment(in.kubernetes)
+	if err != nil {
+		return nil, err
+	}
+	policies := make([]policy, len(jobs))
+	var errs []error
+	for i, job := range jobs {
+		policies[i].job = job
+		legal, err := compiler.NewPolicy(job.Object.Spec.PodFailurePolicy)
+		if err != nil {
+			errs = append(errs, policyErrors(job, err)...)
+			continue
+		}
+		if policies[i].compiled, err = environment.Compile(legal); err != nil {
+			errs = append(errs, policyErrors(job, err)...)
+		}
+	}
+	return policies, errors.Join(errs...)
+}
+
+const policyField = "spec.podFailurePolicy"
+
+// policyErrors gives what the compiler says of a Job's policy its place in the input.
+func policyErrors(job manifest.Job, err error) []error {
+	refused, ok := errors.AsType[*compiler.PolicyError](err)
+	if !ok {
+		return []error{job.Origin.Error(policyField, err.Error())}
+	}
+	errs := make([]error, len(refused.Errors))
+	for i, e := range refused.Errors {
+		errs[i] = job.Origin.Error(policyField+"."+e.Field, e.ErrorBody())
+	}
+	return errs
+}
+
+// family is a Job with its program and its Pods.
+type family struct {
+	manifest.Family
+
+	program *runtime.Program
+}
+
+// readFamilies reads Jobs with their Pods, and plans the programs.
+func (in *input) readFamilies(cmd *cobra.Command) ([]family, error) {
+	set, err := in.read(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if len(set.Pods) == 0 && set.Lists == 0 {
+		return nil, errNoPods
+	}
+	members, err := set.Families(in.namespace)
+	if err != nil {
+		return nil, err
+	}
+	policies, err := in.compile(set.Jobs)
+	if err != nil {
+		return nil, err
+	}
+	families := make([]family, len(members))
+	for i, m := range members {
+		families[i].Family = m
+		if families[i].program, err = runtime.NewProgram(policies[i].compiled, runtime.Options{}); err != nil {
+			return nil, m.Job.Origin.Error(policyField, err.Error())
+		}
+	}
+	return families, nil
+}

@@ -1,0 +1,147 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const messageRequired = "is required"
+
+// Error is something wrong in a document: an unreadable value, an unknown field, an object that does not fit the
+// others.
+type Error struct {
+	// Field is the path within the document; "" when the document as a whole is meant.
+	Field string
+	// Message says what is wrong, in lower case and without the place.
+	Message string
+
+	origin Origin
+	name   bool      // the field's name is wrong, not its value
+	at     *Position // overrides the field's place: errors of syntax have no field
+}
+
+// Position is where to look.
+func (e *Error) Position() Position {
+	switch {
+	case e.at != nil:
+		return *e.at
+	case e.name:
+		return e.origin.Document.keyPosition(steps(e.Field))
+	}
+	return e.origin.Document.position(steps(e.Field))
+}
+
+// Error names file, line and column, the document if the file has several, and the field.
+func (e *Error) Error() string {
+	text := e.Position().String() + ": "
+	if d := e.origin.Document; d.Of > 1 {
+		text += fmt.Sprintf("document %d: ", d.Number)
+	}
+	if e.Field != "" {
+		text += e.Field + ": "
+	}
+	return text + e.Message
+}
+
+// Excerpt shows the line in question with a caret, as Document.Excerpt does.
+func (e *Error) Excerpt() string {
+	return e.origin.Document.Excerpt(e.Position())
+}
+
+func errYAML(d *Document, line int, message string) error {
+	begin := d.begin(line)
+	return &Error{origin: Origin{Document: d}, at: &begin, Message: "invalid YAML: " + message}
+}
+
+func errRepeatedKey(d *Document, key *yaml.Node) error {
+	at := d.nodePosition(key)
+	return &Error{origin: Origin{Document: d}, at: &at, Message: fmt.Sprintf("invalid YAML: key %q is set twice", key.Value)}
+}
+
+func errJSON(d *Document, value []byte, offset int, cause error) error {
+	before := place{line: d.line, column: d.column}.after(value[:max(min(offset, len(value))-1, 0)])
+	at := Position{File: d.File, Line: before.line, Column: before.column + 1}
+	return &Error{origin: Origin{Document: d}, at: &at, Message: "invalid JSON: " + cause.Error()}
+}
+
+func messageWrongKind(apiVersion, kind, name string) string {
+	return fmt.Sprintf("%s %s %q is not one of: batch/v1 Job, batch/v1 CronJob, v1 Pod, or a List of these", apiVersion, kind, name)
+}
+
+func errUnreadable(name string, cause error) error {
+	if path, ok := errors.AsType[*fs.PathError](cause); ok {
+		cause = path.Err // the name is said already
+	}
+	return fmt.Errorf("%s: cannot read: %w", name, cause)
+}
+
+func errHTTPStatus(url, status string) error {
+	return fmt.Errorf("%s: cannot read: the server answered %s", url, status)
+}
+
+func errTooLarge(name string, limit int64) error {
+	return fmt.Errorf("%s: larger than the limit of %d MiB", name, limit>>20)
+}
+
+func errInvalidUTF8(name string, data []byte, offset int) error {
+	at := place{line: 1}.after(data[:offset])
+	return fmt.Errorf("%s:%d:%d: invalid UTF-8: byte 0x%02x", name, at.line, at.column+1, data[offset])
+}
+
+func errEmptyDirectory(dir string, recursive bool) error {
+	if recursive {
+		return fmt.Errorf("%s: no .yaml, .yml or .json files in this directory or below", dir)
+	}
+	return fmt.Errorf("%s: no .yaml, .yml or .json files in this directory; -R looks below as well", dir)
+}
+
+func errNoObjects(name string) error {
+	return fmt.Errorf("%s: empty: no Job and no Pod in it", name)
+}
+
+func didYouMean(name string) string {
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %s?", name)
+}
+
+func messageMoreUnread(items int) string {
+	return fmt.Sprintf("too many errors, the last %d items were not read", items)
+}
+
+func messageTwice(name string, first Position) string {
+	return fmt.Sprintf("job %s is given twice, first at %s", name, first)
+}
+
+func messageNoJob(pod, why string) string {
+	return fmt.Sprintf("pod %s belongs to no Job of the input: %s", pod, why)
+}
+
+func whyController(apiVersion, kind, name string) string {
+	return fmt.Sprintf("its controller is %s %s %q", apiVersion, kind, name)
+}
+
+func whyUID(name string, want, got types.UID) string {
+	return fmt.Sprintf("its controller is Job %q with uid %s, but that of the input has uid %s", name, want, got)
+}
+
+func whyLabel(label, name string) string {
+	return fmt.Sprintf("its label %s says %q", label, name)
+}
+
+func whyUnclaimed(jobs int) string {
+	if jobs == 1 {
+		return "it has neither a controller nor a label job-name, and other pods of the input have"
+	}
+	return fmt.Sprintf("it has neither a controller nor a label job-name, and the input has %d Jobs", jobs)
+}
+
+var (
+	errNoFilenames = errors.New("no input: give files, directories or URLs with -f, or - for standard input")
+	errStdinTwice  = errors.New("-f -: standard input can be read only once")
+)

@@ -1,0 +1,92 @@
+package manifest
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// excerptWidth is how many characters of a source line are shown: minified JSON has lines of megabytes.
+const excerptWidth = 120
+
+// Excerpt shows a line of the document with a caret beneath the column:
+//
+//	17 |     - action: Fail
+//	   |               ^
+//
+// It is "" when the position is not in the document.
+func (d *Document) Excerpt(p Position) string {
+	text, ok := d.text(p.Line)
+	if !ok {
+		return ""
+	}
+	column := max(p.Column, 1)
+	if p.Line == d.line {
+		column = max(column-d.column, 1)
+	}
+	before, after := window(cutAt(text, column-1))
+	number := strconv.Itoa(p.Line)
+	return fmt.Sprintf("%s | %s%s\n%s | %s^", number, printable(before), printable(after), blank(number), blank(printable(before)))
+}
+
+// window shortens what stands before and after the caret, if together they are too long.
+func window(before, after string) (string, string) {
+	n := utf8.RuneCountInString(before)
+	if n+utf8.RuneCountInString(after) <= excerptWidth {
+		return before, after
+	}
+	if n > excerptWidth/2 {
+		_, before = cutAt(before, n-excerptWidth/2)
+		before = "…" + before
+	}
+	if head, rest := cutAt(after, excerptWidth/2); rest != "" {
+		after = head + "…"
+	}
+	return before, after
+}
+
+// text is one line of the file, as far as the document holds it.
+func (d *Document) text(line int) (string, bool) {
+	n := d.line
+	for text := range bytes.Lines(d.data) {
+		if n == line {
+			return strings.TrimRight(string(text), "\r\n"), true
+		}
+		n++
+	}
+	return "", false
+}
+
+// cutAt cuts before the n-th character, counted from 0.
+func cutAt(text string, n int) (before, after string) {
+	for offset := range text {
+		if n == 0 {
+			return text[:offset], text[offset:]
+		}
+		n--
+	}
+	return text, ""
+}
+
+// printable keeps control characters, terminal escapes among them, from acting on who reads.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
+// blank is as wide as text; tabs stay, so that what follows stands beneath the same column.
+func blank(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}, text)
+}

@@ -1,0 +1,115 @@
+package manifest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Family is a Job with the Pods of the input that belong to it.
+type Family struct {
+	Job  Job
+	Pods []Pod
+}
+
+// jobNameLabels are the labels that the Job controller puts on Pods, the one of today first.
+var jobNameLabels = [...]string{batchv1.JobNameLabel, "job-name"}
+
+// Families gives every Job its Pods, both in the order of the input. A Pod belongs to the Job that is its controller,
+// else to the one of its namespace that its job-name label names. Pods without either belong to the only Job if no Pod
+// of the input has one. A Pod that belongs to no Job is an error, as are two Jobs of one name.
+//
+// An object without a namespace is taken to be in the given one, as kubectl would create it there; it is not changed.
+func (s *Set) Families(namespace string) ([]Family, error) {
+	index, err := s.jobsByName(namespace)
+	if err != nil {
+		return nil, err
+	}
+	families := make([]Family, len(s.Jobs))
+	for i, job := range s.Jobs {
+		families[i].Job = job
+	}
+	onlyJob := len(s.Jobs) == 1 && !s.anyClaimed()
+	var errs []error
+	for _, pod := range s.Pods {
+		job := 0
+		if !onlyJob {
+			found, refused := s.jobOf(pod, index, namespace)
+			if refused != nil {
+				message := messageNoJob(podName(pod, namespace), refused.why)
+				errs = append(errs, pod.Origin.Error(refused.field, message))
+				continue
+			}
+			job = found
+		}
+		families[job].Pods = append(families[job].Pods, pod)
+	}
+	return families, errors.Join(errs...)
+}
+
+func podName(pod Pod, namespace string) string {
+	return name{cmp.Or(pod.Object.Namespace, namespace), cmp.Or(pod.Object.Name, pod.Object.GenerateName)}.String()
+}
+
+// anyClaimed tells whether some Pod says whose it is.
+func (s *Set) anyClaimed() bool {
+	for _, pod := range s.Pods {
+		if _, label := jobNameLabel(pod); label != "" || metav1.GetControllerOfNoCopy(pod.Object) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// refusal says why a Pod belongs to no Job, and which field of the Pod has it so.
+type refusal struct{ field, why string }
+
+// jobOf is the index of the Pod's Job.
+func (s *Set) jobOf(pod Pod, index map[name]int, namespace string) (int, *refusal) {
+	namespace = cmp.Or(pod.Object.Namespace, namespace)
+	for i, owner := range pod.Object.OwnerReferences {
+		if owner.Controller != nil && *owner.Controller {
+			job, why := s.jobOwning(owner, index, namespace)
+			if why != "" {
+				return 0, &refusal{fmt.Sprintf("metadata.ownerReferences[%d]", i), why}
+			}
+			return job, nil
+		}
+	}
+	value, label := jobNameLabel(pod)
+	if label == "" {
+		return 0, &refusal{"metadata.name", whyUnclaimed(len(s.Jobs))}
+	}
+	job, ok := index[name{namespace, value}]
+	if !ok {
+		return 0, &refusal{"metadata.labels[" + label + "]", whyLabel(label, value)}
+	}
+	return job, nil
+}
+
+func (s *Set) jobOwning(owner metav1.OwnerReference, index map[name]int, namespace string) (job int, why string) {
+	job, ok := index[name{namespace, owner.Name}]
+	group, _ := schema.ParseGroupVersion(owner.APIVersion)
+	if !ok || owner.Kind != "Job" || group.Group != batchv1.GroupName {
+		return 0, whyController(owner.APIVersion, owner.Kind, owner.Name)
+	}
+	// A Job that was never in a cluster has no uid; one of the same name that has another is another Job.
+	if uid := s.Jobs[job].Object.UID; uid != "" && owner.UID != "" && uid != owner.UID {
+		return 0, whyUID(owner.Name, owner.UID, uid)
+	}
+	return job, ""
+}
+
+// jobNameLabel is the Job that the labels name, and the label that does.
+func jobNameLabel(pod Pod) (value, label string) {
+	for _, label := range jobNameLabels {
+		if value, ok := pod.Object.Labels[label]; ok {
+			return value, label
+		}
+	}
+	return "", ""
+}

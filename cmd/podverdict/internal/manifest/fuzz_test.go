@@ -1,0 +1,60 @@
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// FuzzRead holds that any input gives objects or an error, and that every *Error has a place within the
+// input and an excerpt with a caret.
+func FuzzRead(f *testing.F) {
+	cases, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(cases) == 0 {
+		f.Fatalf("no seeds: %v", err)
+	}
+	for _, path := range cases {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range archive.Files[:len(archive.Files)-1] {
+			f.Add(file.Data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		set, err := Read(t.Context(), Options{Filenames: []string{"-"}, Stdin: bytes.NewReader(input)})
+		if err == nil && len(set.Jobs)+len(set.Pods)+set.Lists == 0 {
+			t.Fatal("neither objects nor an error")
+		}
+		lines := bytes.Count(input, []byte("\n")) + 1
+		for _, err := range flatten(err) {
+			if placed, ok := errors.AsType[*Error](err); ok {
+				checkPosition(t, placed.Position(), lines)
+				if !strings.HasSuffix(placed.Excerpt(), "^") {
+					t.Errorf("%v: no caret in %q", err, placed.Excerpt())
+				}
+			}
+		}
+		for _, job := range set.Jobs {
+			checkPosition(t, job.Origin.Position("spec.podFailurePolicy"), lines)
+		}
+		for _, pod := range set.Pods {
+			checkPosition(t, pod.Origin.Position(""), lines)
+		}
+		if _, err := set.Families("default"); err != nil && len(flatten(err)) == 0 {
+			t.Error("an error without text")
+		}
+	})
+}
+
+func checkPosition(t *testing.T, p Position, lines int) {
+	t.Helper()
+	if p.File != "stdin" || p.Line < 1 || p.Line > lines || p.Column < 1 {
+		t.Errorf("%v is not in a file of %d lines", p, lines)
+	}
+}

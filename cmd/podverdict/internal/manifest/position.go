@@ -1,0 +1,235 @@
+package manifest
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Position is a place in a file. Lines and columns count from 1, columns in characters.
+type Position struct {
+	File         string
+	Line, Column int
+}
+
+func (p Position) String() string {
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+}
+
+// Origin is where an object was read.
+type Origin struct {
+	Document *Document
+	// Path leads from the document to the object: "" when it is the document, else "items[3]" or "spec.jobTemplate".
+	Path string
+}
+
+// Field is the path of the object's field within the document.
+func (o Origin) Field(field string) string {
+	return joinField(o.Path, field)
+}
+
+func (o Origin) at(field string) Origin {
+	return Origin{Document: o.Document, Path: o.Field(field)}
+}
+
+// Position is the place of a field's value, or of its name when the value is a block that begins on a later line. Of
+// a field that is absent, it is the place of what should hold it.
+func (o Origin) Position(field string) Position {
+	return o.Document.position(steps(o.Field(field)))
+}
+
+// Error reports that something is wrong with a field; "" is the object itself.
+func (o Origin) Error(field, message string) *Error {
+	return &Error{origin: o, Field: o.Field(field), Message: message}
+}
+
+// inFileOrder sorts errors of one document by their lines.
+func inFileOrder(errs []*Error) []error {
+	slices.SortStableFunc(errs, func(a, b *Error) int { return cmp.Compare(a.Position().Line, b.Position().Line) })
+	sorted := make([]error, len(errs))
+	for i, err := range errs {
+		sorted[i] = err
+	}
+	return sorted
+}
+
+func joinField(parent, child string) string {
+	if parent == "" || child == "" || child[0] == '[' {
+		return parent + child
+	}
+	return parent + "." + child
+}
+
+// steps cuts a field path: "rules[1].action" into "rules", "[1]", "action". Keys with dots in them are written
+// labels[a.b/c].
+func steps(field string) []string {
+	var found []string
+	for field != "" {
+		if field[0] == '.' {
+			field = field[1:]
+			continue
+		}
+		end := strings.IndexAny(field[1:], ".[") + 1
+		if field[0] == '[' {
+			end = strings.IndexByte(field, ']') + 1
+		}
+		if end <= 0 {
+			end = len(field)
+		}
+		found = append(found, field[:end])
+		field = field[end:]
+	}
+	return found
+}
+
+// tree is the document as YAML nodes; nil when it is not YAML.
+func (d *Document) tree() *yaml.Node {
+	d.parse.Do(func() {
+		var root yaml.Node
+		if yaml.Unmarshal(d.data, &root) == nil && len(root.Content) > 0 {
+			d.root, d.oddBreaks = root.Content[0], hasOddBreaks(d.data)
+		}
+	})
+	return d.root
+}
+
+// find descends to a field as far as the document has it: the node there, and its key if it is a mapping's member.
+// Both are nil when the document is not YAML.
+func (d *Document) find(path []string) (key, node *yaml.Node) {
+	node = d.tree()
+	if node == nil {
+		return nil, nil
+	}
+	for _, step := range path {
+		name, value := member(node, step)
+		if value == nil {
+			break
+		}
+		key, node = name, value
+	}
+	return key, node
+}
+
+func (d *Document) position(path []string) Position {
+	key, node := d.find(path)
+	switch {
+	case node == nil:
+		return d.begin(1)
+	case key != nil && key.Line < node.Line:
+		return d.nodePosition(key)
+	}
+	return d.nodePosition(node)
+}
+
+// keyPosition is the place of a field's name.
+func (d *Document) keyPosition(path []string) Position {
+	key, _ := d.find(path)
+	if key == nil {
+		return d.position(path)
+	}
+	return d.nodePosition(key)
+}
+
+// yamlBreaks end a line for YAML, besides \n; editors and compilers do not all agree.
+var yamlBreaks = [...]string{"\r\n", "\r", "\u0085", "\u2028", "\u2029"}
+
+// nodePosition is the place of a node, in lines that end with \n.
+func (d *Document) nodePosition(node *yaml.Node) Position {
+	if !d.oddBreaks {
+		return d.place(node.Line, node.Column)
+	}
+	offset := 0
+	for line := 1; line < node.Line && offset < len(d.data); line++ {
+		offset += yamlLineLength(d.data[offset:])
+	}
+	_, rest := cutAt(string(d.data[offset:]), node.Column-1)
+	at := place{line: 1}.after(d.data[:len(d.data)-len(rest)])
+	return d.place(at.line, at.column+1)
+}
+
+// yamlLineLength is the length of the first line, its end included.
+func yamlLineLength(data []byte) int {
+	for i := range data {
+		if data[i] == '\n' {
+			return i + 1
+		}
+		for _, end := range yamlBreaks {
+			if bytes.HasPrefix(data[i:], []byte(end)) {
+				return i + len(end)
+			}
+		}
+	}
+	return len(data)
+}
+
+func hasOddBreaks(data []byte) bool {
+	if bytes.Count(data, []byte("\r")) != bytes.Count(data, []byte("\r\n")) {
+		return true
+	}
+	return slices.ContainsFunc(yamlBreaks[2:], func(end string) bool { return bytes.Contains(data, []byte(end)) })
+}
+
+// place turns a place in the document, counted from 1, into one in the file.
+func (d *Document) place(line, column int) Position {
+	if line == 1 {
+		column += d.column
+	}
+	return Position{File: d.File, Line: d.line + line - 1, Column: column}
+}
+
+// begin is where the text of a line of the document begins; of the last line that has text, if that one has none.
+func (d *Document) begin(line int) Position {
+	at, n := d.place(1, 1), 0
+	for text := range bytes.Lines(d.data) {
+		n++
+		if indent := bytes.IndexFunc(text, isText); indent >= 0 {
+			at = d.place(n, 1+indent)
+		}
+		if n >= line && at.Line == d.line+n-1 {
+			break
+		}
+	}
+	return at
+}
+
+func isText(r rune) bool { return !unicode.IsSpace(r) }
+
+// member finds one step below a node: the key, if the node is a mapping, and the value; nil when there is none.
+func member(node *yaml.Node, step string) (key, value *yaml.Node) {
+	for node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	name := step
+	if inner, ok := strings.CutPrefix(step, "["); ok {
+		name = strings.TrimSuffix(inner, "]")
+	}
+	switch node.Kind {
+	case yaml.SequenceNode:
+		if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(node.Content) {
+			return nil, node.Content[i]
+		}
+	case yaml.MappingNode:
+		return mappingMember(node, name)
+	}
+	return nil, nil
+}
+
+func mappingMember(node *yaml.Node, name string) (key, value *yaml.Node) {
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == name {
+			return node.Content[i], node.Content[i+1]
+		}
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].ShortTag() == "!!merge" {
+			return member(node.Content[i+1], name)
+		}
+	}
+	return nil, nil
+}

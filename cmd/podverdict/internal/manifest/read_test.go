@@ -1,0 +1,107 @@
+package manifest
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite the want sections of testdata")
+
+// TestRead reads the files of each archive, all sections but "want", and compares what is found in them.
+func TestRead(t *testing.T) {
+	cases, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, path := range cases {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path, err := filepath.Abs(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := readArchive(t, archive), &archive.Files[len(archive.Files)-1]
+			if want.Name != "want" {
+				t.Fatalf("the last section is %q", want.Name)
+			}
+			if *update {
+				want.Data = []byte(got)
+				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(want.Data), got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func readArchive(t *testing.T, archive *txtar.Archive) string {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	var names []string
+	for _, file := range archive.Files[:len(archive.Files)-1] {
+		if err := os.WriteFile(file.Name, file.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, file.Name)
+	}
+	set, err := Read(t.Context(), Options{Filenames: names})
+	if err == nil {
+		var families []Family
+		families, err = set.Families("default")
+		return describe(set, families, err)
+	}
+	return describe(set, nil, err)
+}
+
+// describe lists objects with their places, then errors with excerpts.
+func describe(set *Set, families []Family, err error) string {
+	var out strings.Builder
+	for _, job := range set.Jobs {
+		fmt.Fprintf(&out, "job %s/%s %s\n", job.Object.Namespace, job.Object.Name, job.Origin.Position(""))
+	}
+	for _, pod := range set.Pods {
+		fmt.Fprintf(&out, "pod %s/%s %s\n", pod.Object.Namespace, pod.Object.Name, pod.Origin.Position(""))
+	}
+	for _, family := range families {
+		for _, pod := range family.Pods {
+			fmt.Fprintf(&out, "%s has %s\n", family.Job.Object.Name, pod.Object.Name)
+		}
+	}
+	for _, err := range flatten(err) {
+		fmt.Fprintln(&out, err)
+		if placed, ok := errors.AsType[*Error](err); ok {
+			fmt.Fprintln(&out, placed.Excerpt())
+		}
+	}
+	return out.String()
+}
+
+func flatten(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		if err == nil {
+			return nil
+		}
+		return []error{err}
+	}
+	var all []error
+	for _, err := range joined.Unwrap() {
+		all = append(all, flatten(err)...)
+	}
+	return all
+}

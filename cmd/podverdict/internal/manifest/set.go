@@ -1,0 +1,142 @@
+package manifest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Job is a Job and where it was read. Template tells that it is what a CronJob makes, under the CronJob's name.
+type Job struct {
+	Object   *batchv1.Job
+	Origin   Origin
+	Template bool
+}
+
+// templateField is where a CronJob holds its Job.
+const templateField = "spec.jobTemplate"
+
+// nameOrigin is where the Job's name is written: for a template that is the CronJob.
+func (j Job) nameOrigin() Origin {
+	if !j.Template {
+		return j.Origin
+	}
+	path := strings.TrimSuffix(strings.TrimSuffix(j.Origin.Path, templateField), ".")
+	return Origin{Document: j.Origin.Document, Path: path}
+}
+
+// Pod is a Pod and where it was read.
+type Pod struct {
+	Object *corev1.Pod
+	Origin Origin
+}
+
+// Set is what was read, in the order of the input. Objects are as written: their namespaces may be empty, and no
+// defaults are applied. The same Pod may be there several times, as in the output of kubectl get --watch.
+type Set struct {
+	Jobs []Job
+	Pods []Pod
+	// Lists counts the Lists read: an empty one says that there are no Pods, not that they were forgotten.
+	Lists int
+}
+
+// Read reads everything that Options name. The error joins one error for each thing wrong: *Error for what is wrong
+// within a document, others for what cannot be read at all. The Set then holds what could be read.
+func Read(ctx context.Context, o Options) (*Set, error) {
+	if len(o.Filenames) == 0 {
+		return &Set{}, errNoFilenames
+	}
+	set, errs := &Set{}, []error{}
+	stdin := false
+	for _, filename := range o.Filenames {
+		if filename == "-" && stdin {
+			errs = append(errs, errStdinTwice)
+			continue
+		}
+		stdin = stdin || filename == "-"
+		found, err := o.sources(ctx, filename)
+		errs = append(errs, err)
+		empty := err == nil
+		for _, s := range found {
+			for _, c := range decodeAll(split(s)) {
+				set.add(c)
+				errs = append(errs, c.errs...)
+				empty = empty && len(c.jobs)+len(c.pods)+c.lists+len(c.errs) == 0
+			}
+		}
+		if empty {
+			errs = append(errs, errNoObjects(nameOf(filename)))
+		}
+	}
+	return set, errors.Join(errs...)
+}
+
+func nameOf(filename string) string {
+	if filename == "-" {
+		return "stdin"
+	}
+	return filename
+}
+
+func (s *Set) add(c content) {
+	s.Jobs = append(s.Jobs, c.jobs...)
+	s.Pods = append(s.Pods, c.pods...)
+	s.Lists += c.lists
+}
+
+// decodeAll decodes documents side by side, and answers in their order.
+func decodeAll(documents []*Document) []content {
+	decoded := make([]content, len(documents))
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(documents)) {
+		workers.Go(func() {
+			for i := range next {
+				decoded[i] = decode(documents[i])
+			}
+		})
+	}
+	for i := range documents {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	return decoded
+}
+
+// name is what tells a Job from the others of the input.
+type name struct{ namespace, name string }
+
+func (n name) String() string { return n.namespace + "/" + n.name }
+
+// jobsByName finds Jobs by name; an empty namespace is the given one. Two Jobs of one name are an error that names
+// both places. Jobs that the API server would name (generateName) have no name to be found by.
+func (s *Set) jobsByName(namespace string) (map[name]int, error) {
+	index := make(map[name]int, len(s.Jobs))
+	var errs []error
+	for i, job := range s.Jobs {
+		if job.Object.Name == "" {
+			continue
+		}
+		key := name{cmp.Or(job.Object.Namespace, namespace), job.Object.Name}
+		if first, taken := index[key]; taken {
+			at := s.Jobs[first].nameOrigin().Position("metadata.name")
+			errs = append(errs, job.nameOrigin().Error("metadata.name", messageTwice(key.String(), at)))
+			continue
+		}
+		index[key] = i
+	}
+	return index, errors.Join(errs...)
+}
+
+// CheckNames refuses two Jobs of one name, for those who want the Jobs alone.
+func (s *Set) CheckNames(namespace string) error {
+	_, err := s.jobsByName(namespace)
+	return err
+}

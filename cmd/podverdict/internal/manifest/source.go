@@ -1,0 +1,160 @@
+package manifest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// MaxBytes is how much one file, stream or URL may hold unless Options say otherwise: 256 MiB.
+const MaxBytes = 256 << 20
+
+// urlTimeout bounds the reading of one URL, body included.
+const urlTimeout = 60 * time.Second
+
+// Options say what to read.
+type Options struct {
+	// Filenames are the arguments of -f: a file, a directory, "-" for Stdin, or an http or https URL.
+	Filenames []string
+	// Recursive descends into the directories below a directory.
+	Recursive bool
+	// Stdin is read for "-", at most once.
+	Stdin io.Reader
+	// MaxBytes bounds each file, stream or URL; 0 means the package's MaxBytes.
+	MaxBytes int64
+}
+
+// source is one file, stream or URL, read whole.
+type source struct {
+	name string
+	data []byte
+}
+
+// sources reads what one -f argument names.
+func (o Options) sources(ctx context.Context, filename string) ([]source, error) {
+	switch {
+	case filename == "-":
+		return o.one("stdin", func() ([]byte, error) { return o.readAll("stdin", o.Stdin) })
+	case strings.HasPrefix(filename, "http://"), strings.HasPrefix(filename, "https://"):
+		return o.one(filename, func() ([]byte, error) { return o.readURL(ctx, filename) })
+	}
+	info, err := os.Stat(filename)
+	if err != nil {
+		return nil, errUnreadable(filename, err)
+	}
+	if info.IsDir() {
+		return o.readDir(filename)
+	}
+	return o.one(filename, func() ([]byte, error) { return o.readFile(filename) })
+}
+
+func (o Options) one(name string, read func() ([]byte, error)) ([]source, error) {
+	data, err := read()
+	if err != nil {
+		return nil, err
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if err := checkUTF8(name, data); err != nil {
+		return nil, err
+	}
+	return []source{{name: name, data: data}}, nil
+}
+
+// readDir reads the files of a directory that kubectl would read, in the order of their names.
+func (o Options) readDir(dir string) ([]source, error) {
+	var found []source
+	var failures []error
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != dir && !o.Recursive:
+			return filepath.SkipDir
+		case entry.IsDir() || !isManifest(path):
+			return nil
+		}
+		files, err := o.one(path, func() ([]byte, error) { return o.readFile(path) })
+		found = append(found, files...)
+		failures = append(failures, err)
+		return nil
+	})
+	if err != nil {
+		failures = append(failures, errUnreadable(dir, err))
+	}
+	if err := errors.Join(failures...); err != nil {
+		return found, err
+	}
+	if len(found) == 0 {
+		return nil, errEmptyDirectory(dir, o.Recursive)
+	}
+	return found, nil
+}
+
+func isManifest(path string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path))
+}
+
+func (o Options) readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, errUnreadable(path, err)
+	}
+	defer file.Close()
+	return o.readAll(path, file)
+}
+
+func (o Options) readURL(ctx context.Context, url string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, urlTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, errUnreadable(url, err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, errUnreadable(url, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, errHTTPStatus(url, response.Status)
+	}
+	return o.readAll(url, response.Body)
+}
+
+func (o Options) readAll(name string, r io.Reader) ([]byte, error) {
+	limit := o.MaxBytes
+	if limit == 0 {
+		limit = MaxBytes
+	}
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, errUnreadable(name, err)
+	}
+	if int64(len(data)) > limit {
+		return nil, errTooLarge(name, limit)
+	}
+	return data, nil
+}
+
+// checkUTF8 points at the first byte that is not UTF-8: the YAML reader would not say where it is.
+func checkUTF8(name string, data []byte) error {
+	if utf8.Valid(data) {
+		return nil
+	}
+	for offset := 0; ; {
+		r, size := utf8.DecodeRune(data[offset:])
+		if r == utf8.RuneError && size == 1 {
+			return errInvalidUTF8(name, data, offset)
+		}
+		offset += size
+	}
+}

@@ -1,0 +1,93 @@
+package manifest
+
+import (
+	"maps"
+	"reflect"
+	"strings"
+)
+
+// suggestion is the field that a misspelt one of target is likely to mean; "" when none is near, or it is not misspelt.
+func suggestion(target any, field string) string {
+	path := steps(field)
+	if len(path) == 0 {
+		return ""
+	}
+	wrong := path[len(path)-1]
+	parent := reflect.TypeOf(target).Elem()
+	for _, step := range path[:len(path)-1] {
+		if parent = typeBelow(parent, step); parent == nil {
+			return ""
+		}
+	}
+	known := fields(parent)
+	if _, ok := known[wrong]; ok {
+		return ""
+	}
+	best, nearest := "", len(wrong)/3+1
+	for name := range known {
+		if strings.EqualFold(name, wrong) {
+			return name
+		}
+		if d := distance(name, wrong); d < nearest || d == nearest && name < best {
+			best, nearest = name, d
+		}
+	}
+	return best
+}
+
+// typeBelow is the type of a struct's field or a list's item; nil when there is none.
+func typeBelow(t reflect.Type, step string) reflect.Type {
+	if strings.HasPrefix(step, "[") && t.Kind() == reflect.Slice {
+		return indirect(t.Elem())
+	}
+	if below, ok := fields(t)[step]; ok {
+		return indirect(below)
+	}
+	return nil
+}
+
+func indirect(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// fields are the JSON names of a struct's fields, those of embedded structs included.
+func fields(t reflect.Type) map[string]reflect.Type {
+	found := map[string]reflect.Type{}
+	if t.Kind() != reflect.Struct {
+		return found
+	}
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name != "":
+			found[name] = f.Type
+		case f.Anonymous:
+			maps.Copy(found, fields(f.Type))
+		}
+	}
+	return found
+}
+
+// distance is how many letters must be added, removed or changed to make b of a (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

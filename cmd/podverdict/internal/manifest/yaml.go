@@ -1,0 +1,79 @@
+package manifest
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	kubeyaml "sigs.k8s.io/yaml"
+)
+
+// yamlToJSON reads a document as kubectl does, and refuses keys that are set twice.
+func yamlToJSON(d *Document) (value []byte, errs []error) {
+	value, err := kubeyaml.YAMLToJSONStrict(d.data)
+	if err == nil {
+		return value, nil
+	}
+	if len(d.data) > maxExamined || !strings.Contains(err.Error(), "already set in map") {
+		return nil, yamlErrors(d, err)
+	}
+	// The strict reader also objects to keys that override merged ones (<<), which is what merging is for.
+	for _, key := range repeatedKeys(d.tree(), nil) {
+		errs = append(errs, errRepeatedKey(d, key))
+	}
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	if value, err = kubeyaml.YAMLToJSON(d.data); err != nil {
+		return nil, yamlErrors(d, err)
+	}
+	return value, nil
+}
+
+// repeatedKeys appends the keys that their mapping has already.
+func repeatedKeys(node *yaml.Node, found []*yaml.Node) []*yaml.Node {
+	if node == nil {
+		return found
+	}
+	seen := map[string]bool{}
+	for i, child := range node.Content {
+		if len(found) >= maxErrors {
+			return found
+		}
+		found = repeatedKeys(child, found)
+		if node.Kind != yaml.MappingNode || i%2 != 0 || child.Kind != yaml.ScalarNode {
+			continue
+		}
+		if seen[child.Value] {
+			found = append(found, child)
+		}
+		seen[child.Value] = true
+	}
+	return found
+}
+
+// yamlLine is how the YAML reader tells lines, counted from the beginning of the document.
+var yamlLine = regexp.MustCompile(`^line (\d+): `)
+
+// yamlErrors gives the errors of the YAML reader their place in the file.
+func yamlErrors(d *Document, err error) []error {
+	var errs []error
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	text = strings.TrimPrefix(text, "unmarshal errors:\n  ")
+	for message := range strings.SplitSeq(text, "\n  ") {
+		line := 1
+		if match := yamlLine.FindStringSubmatch(message); match != nil {
+			message = message[len(match[0]):]
+			line, _ = strconv.Atoi(match[1])
+			// The parser, unlike the scanner beneath it, counts lines from 0.
+			if strings.HasPrefix(message, "did not find expected ") {
+				line++
+			}
+		}
+		if errs = append(errs, errYAML(d, line, message)); len(errs) == maxErrors {
+			break
+		}
+	}
+	return errs
+}

@@ -1,0 +1,62 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+
+	"sigs.k8s.io/yaml"
+)
+
+// list is the JSON and YAML form of a report.
+type list struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Items      []item `json:"items"`
+}
+
+type item struct {
+	Job      reference `json:"job"`
+	Check    string    `json:"check"`
+	Severity string    `json:"severity"`
+	Rule     int       `json:"rule"`
+	Field    string    `json:"field"`
+	Message  string    `json:"message"`
+	Hint     string    `json:"hint,omitempty"`
+	File     string    `json:"file"`
+	Line     int       `json:"line"`
+	Column   int       `json:"column"`
+}
+
+type reference struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+func (r Report) list() list {
+	l := list{APIVersion: "podverdict.io/v1alpha1", Kind: "FindingList", Items: []item{}}
+	for _, s := range r.Subjects {
+		for _, f := range s.Findings {
+			l.Items = append(l.Items, item{
+				Job: reference{s.Namespace, s.Name}, Check: f.Check, Severity: f.Severity, Rule: f.Rule, Field: f.Field,
+				Message: f.Message, Hint: f.Hint, File: f.At.File, Line: f.At.Line, Column: f.At.Column,
+			})
+		}
+	}
+	return l
+}
+
+func (r Report) writeJSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(r.list())
+}
+
+func (r Report) writeYAML(w io.Writer) error {
+	data, err := yaml.Marshal(r.list())
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}

@@ -1,0 +1,89 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+)
+
+// Report is what a verb found.
+type Report struct {
+	// Tool is the verb: lint.
+	Tool string
+	// Version is that of podverdict.
+	Version string
+	// Checks describes the checks that findings name, by their ids.
+	Checks map[string]string
+	// Subjects are the Jobs that were looked at, in the order of the input.
+	Subjects []Subject
+}
+
+// Subject is one Job that was looked at.
+type Subject struct {
+	// Namespace and Name are the Job's.
+	Namespace, Name string
+	// File is where the Job was read.
+	File     string
+	Findings []Finding
+}
+
+// Finding is one thing to say about a Subject.
+type Finding struct {
+	// Check is the id of what was checked, as in unreachable-rule.
+	Check string
+	// Severity is error or warning.
+	Severity string
+	// Rule is the index of the rule.
+	Rule int
+	// Field is the path in the document.
+	Field string
+	// Message says what is wrong, Hint what to do about it.
+	Message, Hint string
+	At            manifest.Position
+	// Excerpt is the line in question, with a caret.
+	Excerpt string
+}
+
+// Formats are the names that Write takes, the default first.
+func Formats() []string {
+	return []string{"table", "json", "yaml", "sarif", "junit", "github", "tap"}
+}
+
+// Write writes the report in one of the Formats.
+func (r Report) Write(w io.Writer, format string) error {
+	switch format {
+	case "table":
+		return r.writeText(w)
+	case "json":
+		return r.writeJSON(w)
+	case "yaml":
+		return r.writeYAML(w)
+	case "sarif":
+		return r.writeSARIF(w)
+	case "junit":
+		return r.writeJUnit(w)
+	case "github":
+		return r.writeGitHub(w)
+	case "tap":
+		return r.writeTAP(w)
+	}
+	return fmt.Errorf("no report format %q, there are %q", format, Formats())
+}
+
+// Count is how many findings there are, of the given severities, or of all if none is given.
+func (r Report) Count(severities ...string) int {
+	n := 0
+	for _, s := range r.Subjects {
+		for _, f := range s.Findings {
+			if len(severities) == 0 || slices.Contains(severities, f.Severity) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// title names a subject in reports for machines.
+func (s Subject) title() string { return "job " + s.Namespace + "/" + s.Name }

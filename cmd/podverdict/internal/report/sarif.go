@@ -1,0 +1,58 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+)
+
+const informationURI = "https://github.com/podverdict/podverdict"
+
+// writeSARIF writes SARIF 2.1.0, the version that code hosts take.
+func (r Report) writeSARIF(w io.Writer) error {
+	run := sarif.NewRunWithInformationURI("podverdict", informationURI).WithColumnKind("unicodeCodePoints")
+	run.Tool.Driver.WithVersion(r.Version)
+	for _, id := range slices.Sorted(maps.Keys(r.Checks)) {
+		run.AddRule(id).WithShortDescription(sarif.NewMultiformatMessageString().WithText(r.Checks[id]))
+	}
+	for _, s := range r.Subjects {
+		for _, f := range s.Findings {
+			run.AddRule(f.Check)
+			run.CreateResultForRule(f.Check).WithLevel(f.Severity).WithMessage(sarif.NewTextMessage(sentence(f))).
+				AddLocation(sarifLocation(s, f))
+		}
+	}
+	var out bytes.Buffer
+	if err := sarif.NewReport().AddRun(run).PrettyWrite(&out); err != nil {
+		return err
+	}
+	out.WriteByte('\n')
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+func sarifLocation(s Subject, f Finding) *sarif.Location {
+	region := sarif.NewRegion().WithStartLine(f.At.Line).WithStartColumn(f.At.Column)
+	logical := sarif.NewLogicalLocation().WithFullyQualifiedName(s.title() + " " + f.Field).WithKind("member")
+	return sarif.NewLocationWithPhysicalLocation(sarif.NewPhysicalLocation().
+		WithArtifactLocation(sarif.NewSimpleArtifactLocation(fileURI(f.At.File))).WithRegion(region)).
+		AddLogicalLocation(logical)
+}
+
+// fileURI is a relative reference for a relative path, as code hosts want it.
+func fileURI(name string) string {
+	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
+		return name
+	}
+	u := url.URL{Path: filepath.ToSlash(filepath.Clean(name))}
+	if filepath.IsAbs(name) {
+		u.Scheme = "file"
+	}
+	return u.String()
+}

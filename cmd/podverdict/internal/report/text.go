@@ -1,0 +1,101 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// writeText writes findings as compilers do, so that editors can jump to them.
+func (r Report) writeText(w io.Writer) error {
+	var out bytes.Buffer
+	for _, s := range r.Subjects {
+		for _, f := range s.Findings {
+			fmt.Fprintf(&out, "%s: %s: %s: %s [%s]\n", f.At, f.Severity, f.Field, f.Message, f.Check)
+			fmt.Fprintln(&out, indent(f.Excerpt))
+			if f.Hint != "" {
+				fmt.Fprintf(&out, "  hint: %s\n", f.Hint)
+			}
+			fmt.Fprintln(&out)
+		}
+	}
+	fmt.Fprintln(&out, r.summary())
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+func (r Report) summary() string {
+	jobs := plural(len(r.Subjects), "Job")
+	if r.Count() == 0 {
+		return "no findings in " + jobs
+	}
+	return fmt.Sprintf("%s in %s: %s, %s", plural(r.Count(), "finding"), jobs,
+		plural(r.Count("error"), "error"), plural(r.Count("warning"), "warning"))
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func indent(text string) string {
+	return "  " + strings.ReplaceAll(text, "\n", "\n  ")
+}
+
+// writeGitHub writes workflow commands, which GitHub shows beside the lines of a pull request.
+func (r Report) writeGitHub(w io.Writer) error {
+	var out bytes.Buffer
+	for _, s := range r.Subjects {
+		for _, f := range s.Findings {
+			fmt.Fprintf(&out, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", f.Severity, githubProperty(f.At.File),
+				f.At.Line, f.At.Column, githubProperty(f.Check), githubData(sentence(f)))
+		}
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// sentence is a finding without its place.
+func sentence(f Finding) string {
+	text := f.Field + ": " + f.Message
+	if f.Hint != "" {
+		text += "\n" + f.Hint
+	}
+	return text
+}
+
+func githubData(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
+}
+
+func githubProperty(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
+}
+
+// writeTAP writes a line for every finding, and for every Job without.
+func (r Report) writeTAP(w io.Writer) error {
+	var out bytes.Buffer
+	n := 0
+	for _, s := range r.Subjects {
+		if len(s.Findings) == 0 {
+			n++
+			fmt.Fprintf(&out, "ok %d - %s\n", n, tapText(s.title()))
+		}
+		for _, f := range s.Findings {
+			n++
+			fmt.Fprintf(&out, "not ok %d - %s\n  ---\n", n, tapText(s.title()+": "+f.Message))
+			fmt.Fprintf(&out, "  check: %s\n  severity: %s\n  field: %q\n  at: %q\n", f.Check, f.Severity, f.Field, f.At)
+			fmt.Fprintf(&out, "  hint: %q\n  ...\n", f.Hint)
+		}
+	}
+	_, err := fmt.Fprintf(w, "TAP version 13\n1..%d\n%s", n, out.Bytes())
+	return err
+}
+
+// tapText keeps a description from being read as a directive, or as more lines.
+func tapText(text string) string {
+	return strings.NewReplacer("#", `\#`, "\n", " ", "\r", " ").Replace(text)
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"podverdict":         main,
+		"kubectl-podverdict": main,
+	})
+}
+
+func TestScript(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("EXAMPLES", filepath.Join(root, "examples"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"append": appendRepeated,
+			"code":   exitCode,
+		},
+	})
+}
+
+// appendRepeated is the script command "append FILE N TEXT": it appends TEXT, with Go's escapes, N times to FILE. The
+// text @NAME is the content of the file NAME, in which {i} counts from 0.
+func appendRepeated(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: append FILE N TEXT")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	text, fromFile := strings.CutPrefix(args[2], "@")
+	if fromFile {
+		text = ts.ReadFile(text)
+	} else {
+		text, err = strconv.Unquote(`"` + text + `"`)
+		ts.Check(err)
+	}
+	file, err := os.OpenFile(ts.MkAbs(args[0]), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	ts.Check(err)
+	defer file.Close()
+	var all bytes.Buffer
+	for i := range n {
+		all.WriteString(strings.ReplaceAll(text, "{i}", strconv.Itoa(i)))
+	}
+	_, err = file.Write(all.Bytes())
+	ts.Check(err)
+}
+
+// exitCode is the script command "code N ARGS...": it runs podverdict in the script's folder, as exec does, and wants
+// the exit code N.
+func exitCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N COMMAND [ARG...]")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	var exit interface{ ExitCode() int }
+	if errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+type brokenWriter struct{ err error }
+
+func (w brokenWriter) Write([]byte) (int, error) { return 0, w.err }
+
+func TestUnwritableOutput(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{syscall.ENOSPC, "error: standard output: no space left on device\n"},
+		{syscall.EPIPE, ""},
+	} {
+		var stderr bytes.Buffer
+		code := run([]string{"podverdict", "version"}, strings.NewReader(""), brokenWriter{test.err}, &stderr)
+		if code != exitError || stderr.String() != test.want {
+			t.Errorf("%v: exit code %d, %q", test.err, code, stderr.String())
+		}
+	}
+}

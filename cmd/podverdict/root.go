@@ -1,0 +1,78 @@
+package main
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+const (
+	groupPods   = "pods"
+	groupChecks = "checks"
+)
+
+const exitCodes = `
+Exit codes:
+  0  fine
+  1  findings, or a failed expectation
+  2  usage, input, output or compile error
+`
+
+// newRoot makes the command with all verbs. Only the engine writes to stdout itself.
+func newRoot(name string, stdout io.Writer) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "podverdict",
+		Short: "What failed Pods mean for their Jobs, and why",
+		Long: `podverdict decides what failed Pods mean for their Job: the rules of spec.podFailurePolicy compile to CEL,
+and every failed Pod gets a verdict. It needs no cluster.`,
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: name},
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddGroup(
+		&cobra.Group{ID: groupPods, Title: "Jobs and their Pods:"},
+		&cobra.Group{ID: groupChecks, Title: "Engines:"},
+	)
+	add := func(group string, verbs ...*cobra.Command) {
+		for _, verb := range verbs {
+			verb.GroupID = group
+			verb.Example = strings.ReplaceAll(verb.Example, "podverdict ", name+" ")
+			root.AddCommand(verb)
+		}
+	}
+	add(groupPods, newEval(), newExplain(), newCompile(), newLint())
+	add(groupChecks, newConformance(), newEngine(stdout))
+	add("", newVersion())
+	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)
+	root.SetFlagErrorFunc(errUsage)
+	root.SetGlobalNormalizationFunc(formatAlias)
+	return root
+}
+
+// displayName is how the user called the program: kubectl runs a plugin by the name of its file.
+func displayName(executable string) string {
+	name := strings.TrimSuffix(filepath.Base(executable), ".exe")
+	if strings.HasPrefix(name, "kubectl-") {
+		return strings.ReplaceAll(name, "-", " ")
+	}
+	return "podverdict"
+}
+
+// formatAlias takes --format, as other tools call it, for --output.
+func formatAlias(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	if name == "format" {
+		name = "output"
+	}
+	return pflag.NormalizedName(name)
+}
+
+// noArguments refuses arguments, which people give where -f is meant.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return errUsage(cmd, errArgument(args[0]))
+	}
+	return nil
+}

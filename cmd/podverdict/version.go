@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/compiler"
+)
+
+// buildVersion is what version writes.
+type buildVersion struct {
+	Version    string `json:"version"`
+	Revision   string `json:"revision,omitempty"`
+	Go         string `json:"go"`
+	CEL        string `json:"cel"`
+	Kubernetes string `json:"kubernetes"`
+}
+
+// readVersion reads what the Go linker noted.
+func readVersion() buildVersion {
+	v := buildVersion{Version: "(devel)", CEL: "unknown", Kubernetes: compiler.DefaultVersion}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	v.Go = info.GoVersion
+	if info.Main.Version != "" {
+		v.Version = info.Main.Version
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			v.Revision = setting.Value
+		}
+	}
+	for _, module := range info.Deps {
+		if module.Path == "github.com/google/cel-go" {
+			v.CEL = module.Version
+		}
+	}
+	return v
+}
+
+func newVersion() *cobra.Command {
+	var output format
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Long:    "Print the version of podverdict, of Go and cel-go in it, and of the Kubernetes that it decides for by default.",
+		Example: "  podverdict version -o json",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v := readVersion()
+			if output.name != "text" {
+				return writeObject(cmd.OutOrStdout(), output.name, v)
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "podverdict %s, Kubernetes %s, cel-go %s, %s\n", v.Version, v.Kubernetes, v.CEL, v.Go)
+			return err
+		},
+	}
+	addFormat(cmd, &output, "text", "json", "yaml")
+	return cmd
+}

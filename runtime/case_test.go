@@ -1,0 +1,197 @@
+package runtime_test
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+var (
+	current   = sync.OnceValues(func() (*compiler.Environment, error) { return compiler.NewEnvironment(compiler.DefaultVersion) })
+	before129 = sync.OnceValues(func() (*compiler.Environment, error) { return compiler.NewEnvironment("1.28") })
+)
+
+// interpreted turns specialization off.
+var interpreted = runtime.Options{DisableSpecialization: true}
+
+// compiled is the policy as stored, compiled for the default version.
+func compiled(t testing.TB, p *batchv1.PodFailurePolicy) *compiler.Compiled {
+	t.Helper()
+	return compiledBy(t, current, p)
+}
+
+func compiledBy(t testing.TB, environment func() (*compiler.Environment, error), p *batchv1.PodFailurePolicy) *compiler.Compiled {
+	t.Helper()
+	e, err := environment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := e.Compile(compiler.StoredPolicy(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func program(t testing.TB, c *compiler.Compiled, o runtime.Options) *runtime.Program {
+	t.Helper()
+	p, err := runtime.NewProgram(c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// programs are the specialized and the interpreted program of a policy, by name.
+func programs(t testing.TB, p *batchv1.PodFailurePolicy) map[string]*runtime.Program {
+	t.Helper()
+	c := compiled(t, p)
+	return map[string]*runtime.Program{
+		"specialized": program(t, c, runtime.Options{}),
+		"interpreted": program(t, c, interpreted),
+	}
+}
+
+// oracle is the verdict by definition, in terms of Evaluate: a pod without a
+// phase has not failed.
+func oracle(t testing.TB, kubernetes string, p *batchv1.PodFailurePolicy, pod *corev1.Pod) runtime.Verdict {
+	t.Helper()
+	if pod.Status.Phase == "" {
+		return runtime.NotTerminal(pod)
+	}
+	v, err := conformance.Go(t.Context(), conformance.Request{Kubernetes: kubernetes, Policy: p, Pod: pod})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// policyOf reads rules written as YAML.
+func policyOf(t testing.TB, rules string) *batchv1.PodFailurePolicy {
+	t.Helper()
+	p := &batchv1.PodFailurePolicy{}
+	if err := yaml.UnmarshalStrict([]byte(rules), &p.Rules); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// podOf is the pod default/p with a status written as YAML. It has failed unless
+// the status names a phase.
+func podOf(t testing.TB, status string) *corev1.Pod {
+	t.Helper()
+	pod := failedPod()
+	if err := yaml.UnmarshalStrict([]byte(status), &pod.Status); err != nil {
+		t.Fatal(err)
+	}
+	return pod
+}
+
+func failedPod() *corev1.Pod {
+	pod := &corev1.Pod{}
+	pod.Namespace, pod.Name, pod.Status.Phase = "default", "p", corev1.PodFailed
+	return pod
+}
+
+// exited lists n containers c0, c1 and so on that exited with a code.
+func exited(n int, code int32) []corev1.ContainerStatus {
+	list := make([]corev1.ContainerStatus, n)
+	for i := range list {
+		list[i].Name = "c" + strconv.Itoa(i)
+		list[i].State.Terminated = &corev1.ContainerStateTerminated{ExitCode: code}
+	}
+	return list
+}
+
+// conditions lists n conditions of types T0, T1 and so on that are true.
+func conditions(n int) []corev1.PodCondition {
+	list := make([]corev1.PodCondition, n)
+	for i := range list {
+		list[i] = corev1.PodCondition{Type: corev1.PodConditionType("T" + strconv.Itoa(i)), Status: corev1.ConditionTrue}
+	}
+	return list
+}
+
+// sized is a policy of one of three sizes, on a pod of 1, 3 or 10 containers. Its
+// last rule matches.
+type sized struct {
+	name   string
+	policy *batchv1.PodFailurePolicy
+	pod    *corev1.Pod
+	rule   int
+}
+
+func sizes() []sized {
+	var list []sized
+	for _, containers := range []int{1, 3, 10} {
+		for _, size := range []struct {
+			name  string
+			rules int
+			lists func(i int) batchv1.PodFailurePolicyRule
+		}{{"small", 2, shortRule}, {"medium", 8, shortRule}, {"worst", 20, longRule}} {
+			policy := &batchv1.PodFailurePolicy{}
+			for i := range size.rules - 1 {
+				policy.Rules = append(policy.Rules, size.lists(i))
+			}
+			policy.Rules = append(policy.Rules, onDisruption())
+			list = append(list, sized{
+				name:   fmt.Sprintf("policy=%s/containers=%d", size.name, containers),
+				policy: policy, pod: sizedPod(containers), rule: size.rules - 1,
+			})
+		}
+	}
+	return list
+}
+
+// sizedPod has n containers, of which a third are init containers, that exited
+// with 255, and 6 conditions.
+func sizedPod(n int) *corev1.Pod {
+	pod := failedPod()
+	all := exited(n, 255)
+	pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses = all[:n-n/3], all[n-n/3:]
+	pod.Status.Conditions = append(conditions(5), corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue})
+	return pod
+}
+
+func onDisruption() batchv1.PodFailurePolicyRule {
+	return batchv1.PodFailurePolicyRule{
+		Action:          batchv1.PodFailurePolicyActionIgnore,
+		OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
+	}
+}
+
+// shortRule asks for few codes or conditions, longRule for as many as the API
+// allows: none that sizedPod has.
+func shortRule(i int) batchv1.PodFailurePolicyRule { return rule(i, 4, 2) }
+
+func longRule(i int) batchv1.PodFailurePolicyRule {
+	return rule(i, compiler.MaxValues, compiler.MaxPatterns)
+}
+
+func rule(i, values, patterns int) batchv1.PodFailurePolicyRule {
+	r := batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionFailJob}
+	if i%2 == 0 {
+		on := &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn}
+		for v := range values {
+			on.Values = append(on.Values, int32(v)+1)
+		}
+		on.Values[values-1] = 256 + int32(i)
+		r.OnExitCodes = on
+		return r
+	}
+	for p := range patterns {
+		r.OnPodConditions = append(r.OnPodConditions, batchv1.PodFailurePolicyOnPodConditionsPattern{
+			Type: corev1.PodConditionType(fmt.Sprintf("example.com/Absent%d-%d", i, p)), Status: corev1.ConditionTrue,
+		})
+	}
+	return r
+}

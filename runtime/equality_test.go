@@ -1,0 +1,200 @@
+package runtime_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// How many pairs the equality tests draw: the interpreter takes a thousand times
+// as long as the fast path, and a policy as long to compile as many pods to judge.
+const (
+	generatedPolicies     = 1500
+	podsAPolicy           = 100
+	interpretedPodsPolicy = 2
+)
+
+// TestGeneratedPairs holds the fast path, the interpreter and the definition
+// equal, message text included.
+func TestGeneratedPairs(t *testing.T) {
+	for _, hostile := range []bool{false, true} {
+		t.Run(fmt.Sprintf("hostile=%t", hostile), func(t *testing.T) {
+			g := conformance.NewGenerator(3329, hostile)
+			seen := census{}
+			for i := range generatedPolicies {
+				kubernetes, environment := compiler.DefaultVersion, current
+				if i%8 == 0 {
+					kubernetes, environment = "1.28", before129
+				}
+				policy := g.Policy()
+				c := compiledBy(t, environment, policy)
+				special, plain := program(t, c, runtime.Options{}), program(t, c, interpreted)
+				for j := range podsAPolicy {
+					pod := g.Pod()
+					want := oracle(t, kubernetes, policy, pod)
+					seen.count(want)
+					same(t, "specialized", policy, pod, special.Evaluate(t.Context(), pod), want)
+					if j < interpretedPodsPolicy {
+						same(t, "interpreted", policy, pod, plain.Evaluate(t.Context(), pod), want)
+					}
+				}
+				if t.Failed() {
+					return
+				}
+			}
+			seen.check(t)
+		})
+	}
+}
+
+// TestVectors holds both paths to the verdicts that the vectors want.
+func TestVectors(t *testing.T) {
+	vectors, err := conformance.Vectors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	environments := map[string]*compiler.Environment{}
+	seen := census{}
+	for _, v := range vectors {
+		version := v.Kubernetes
+		if version == "" {
+			version = compiler.DefaultVersion
+		}
+		if environments[version] == nil {
+			if environments[version], err = compiler.NewEnvironment(version); err != nil {
+				t.Fatalf("%s: %v", v.Name, err)
+			}
+		}
+		c, err := environments[version].Compile(compiler.StoredPolicy(v.Policy))
+		if err != nil {
+			t.Fatalf("%s: %v", v.Name, err)
+		}
+		pod := judged(v.Pod)
+		for _, o := range []runtime.Options{{}, interpreted} {
+			same(t, fmt.Sprintf("%s, %+v", v.Name, o), v.Policy, pod, program(t, c, o).Evaluate(t.Context(), pod), v.Want)
+		}
+		seen.count(v.Want)
+	}
+	seen.check(t)
+}
+
+// judged is the pod, as failed when it has no phase: so vectors take it.
+func judged(pod *corev1.Pod) *corev1.Pod {
+	if pod.Status.Phase != "" {
+		return pod
+	}
+	failed := pod.DeepCopy()
+	failed.Status.Phase = corev1.PodFailed
+	return failed
+}
+
+// TestProgramIsSharedByGoroutines is for the race detector. The pods beyond the
+// bounds make all goroutines ask for the interpreted programs at once.
+func TestProgramIsSharedByGoroutines(t *testing.T) {
+	g := conformance.NewGenerator(1, false)
+	large := failedPod()
+	large.Status.ContainerStatuses = exited(compiler.MaxContainers+1, 42)
+	for range 6 {
+		policy := g.Policy()
+		pods := []*corev1.Pod{large}
+		for range 5 {
+			pods = append(pods, g.Pod().DeepCopy())
+		}
+		c := compiled(t, policy)
+		for _, o := range []runtime.Options{{}, interpreted} {
+			p := program(t, c, o)
+			var group sync.WaitGroup
+			for range 8 {
+				group.Go(func() { judgeAll(t, p, policy, pods) })
+			}
+			group.Wait()
+		}
+	}
+}
+
+func judgeAll(t *testing.T, p *runtime.Program, policy *batchv1.PodFailurePolicy, pods []*corev1.Pod) {
+	t.Helper()
+	for i, pod := range pods {
+		want := oracle(t, "", policy, pod)
+		same(t, "shared", policy, pod, p.Evaluate(t.Context(), pod), want)
+		if i == 0 {
+			continue // thousands of elements are explained by other tests
+		}
+		e, err := p.Explain(t.Context(), pod)
+		if err != nil {
+			t.Error(err)
+		}
+		same(t, "shared, explained", policy, pod, e.Verdict, want)
+	}
+}
+
+// TestNothingIsModified: programs are made of policies, and judge pods, that
+// others hold too.
+func TestNothingIsModified(t *testing.T) {
+	for _, hostile := range []bool{false, true} {
+		g := conformance.NewGenerator(2, hostile)
+		for range 60 {
+			policy, pod := g.Policy(), g.Pod()
+			policyBefore, podBefore := policy.DeepCopy(), pod.DeepCopy()
+			for path, p := range programs(t, policy) {
+				p.Evaluate(t.Context(), pod)
+				if _, err := p.Explain(t.Context(), pod); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(podBefore, pod); diff != "" {
+					t.Fatalf("%s: the pod was changed:\n%s", path, diff)
+				}
+				if diff := cmp.Diff(policyBefore, policy); diff != "" {
+					t.Fatalf("%s: the policy was changed:\n%s", path, diff)
+				}
+			}
+		}
+	}
+}
+
+func same(t *testing.T, path string, policy *batchv1.PodFailurePolicy, pod *corev1.Pod, got, want runtime.Verdict) {
+	t.Helper()
+	if got.Equal(want) && got.Message() == want.Message() {
+		return
+	}
+	t.Errorf("%s:\ngot  %+v %q\nwant %+v %q\npolicy %+v\npod status %+v",
+		path, got, got.Message(), want, want.Message(), policy, pod.Status)
+}
+
+// census counts verdicts by kind: a comparison that never saw one proves nothing
+// about it.
+type census map[string]int
+
+func (c census) count(v runtime.Verdict) {
+	switch {
+	case !v.Terminal:
+		c["not terminal"]++
+	case !v.Matched:
+		c["unmatched"]++
+	case v.ExitCode != 0:
+		c["exit code "+string(v.Action)]++
+	default:
+		c["condition "+string(v.Action)]++
+	}
+}
+
+func (c census) check(t *testing.T) {
+	t.Helper()
+	kinds := []string{"not terminal", "unmatched"}
+	for _, action := range []batchv1.PodFailurePolicyAction{failJob, failIndex, ignore, count} {
+		kinds = append(kinds, "exit code "+string(action), "condition "+string(action))
+	}
+	for _, kind := range kinds {
+		if c[kind] == 0 {
+			t.Errorf("no verdict of the kind %q was seen, only %v", kind, map[string]int(c))
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/cel-go/interpreter"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// catchAll matches every pod that has a container with an exit code other than 0.
+const catchAll = `[{action: FailJob, onExitCodes: {operator: NotIn, values: [0]}}]`
+
+func TestOnlyFailedPodsAreJudged(t *testing.T) {
+	for path, p := range programs(t, policyOf(t, catchAll)) {
+		for _, phase := range []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodUnknown, "", "failed"} {
+			pod := podOf(t, `containerStatuses: [{name: main, state: {terminated: {exitCode: 42}}}]`)
+			pod.Status.Phase = phase
+			if v := p.Evaluate(t.Context(), pod); !v.Equal(runtime.NotTerminal(pod)) {
+				t.Errorf("%s, phase %q: %+v", path, phase, v)
+			}
+			pod.Status.Phase = corev1.PodFailed
+			if v := p.Evaluate(t.Context(), pod); v.Rule != 0 {
+				t.Errorf("%s, phase Failed: %+v", path, v)
+			}
+		}
+	}
+}
+
+func TestPolicyWithoutRulesMatchesNothing(t *testing.T) {
+	pod := podOf(t, `containerStatuses: [{name: main, state: {terminated: {exitCode: 42}}}]`)
+	for name, policy := range map[string]*batchv1.PodFailurePolicy{
+		"nil": nil, "nil rules": {}, "no rules": {Rules: []batchv1.PodFailurePolicyRule{}},
+	} {
+		for path, p := range programs(t, policy) {
+			if v := p.Evaluate(t.Context(), pod); !v.Equal(runtime.Unmatched(pod)) {
+				t.Errorf("%s, %s: %+v", name, path, v)
+			}
+		}
+	}
+}
+
+func TestContextDoneBeforehand(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	pod := podOf(t, `containerStatuses: [{name: main, state: {terminated: {exitCode: 42}}}]`)
+	for path, p := range programs(t, policyOf(t, catchAll)) {
+		if v := p.Evaluate(ctx, pod); !isFailure(v) || !errors.Is(v.Err, context.Canceled) {
+			t.Errorf("%s: %+v", path, v)
+		}
+		running := pod.DeepCopy()
+		running.Status.Phase = corev1.PodRunning
+		if v := p.Evaluate(ctx, running); !v.Equal(runtime.NotTerminal(running)) {
+			t.Errorf("%s: a pod that is not terminal needs no evaluation, but has %+v", path, v)
+		}
+	}
+}
+
+// doneLater is a context that is done right after Evaluate found that it is not.
+type doneLater struct {
+	context.Context
+	cancel context.CancelFunc
+}
+
+func (c doneLater) Err() error {
+	err := c.Context.Err()
+	c.cancel()
+	return err
+}
+
+func TestContextDoneDuringEvaluation(t *testing.T) {
+	pod := failedPod()
+	pod.Status.ContainerStatuses = exited(compiler.MaxContainers+1, 1)
+	policy := policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [2]}}]`)
+	for path, p := range programs(t, policy) {
+		ctx, cancel := context.WithCancel(t.Context())
+		v := p.Evaluate(doneLater{ctx, cancel}, pod)
+		if !isFailure(v) || !errors.Is(v.Err, context.Canceled) {
+			t.Errorf("%s: %+v", path, v)
+		}
+		if v.Err != nil && !strings.HasPrefix(v.Err.Error(), "rules[0]: ") {
+			t.Errorf("%s: the error does not name the rule: %v", path, v.Err)
+		}
+	}
+}
+
+// TestPodBeyondBounds: the interpreter sees every element of a pod that is too
+// large for the fast path, the last one too.
+func TestPodBeyondBounds(t *testing.T) {
+	policy := policyOf(t, `
+- {action: Ignore, onPodConditions: [{type: T1000, status: "True"}]}
+- {action: FailJob, onExitCodes: {containerName: c1000, operator: In, values: [42]}}
+- {action: Count, onExitCodes: {operator: NotIn, values: [1, 42]}}`)
+	ps := programs(t, policy)
+	const beyond = 1001
+	for name, c := range map[string]struct {
+		change func(*corev1.PodStatus)
+		rule   int
+	}{
+		"containers":      {func(s *corev1.PodStatus) { s.ContainerStatuses = exited(beyond, 42) }, 1},
+		"init containers": {func(s *corev1.PodStatus) { s.InitContainerStatuses = exited(beyond, 42) }, 1},
+		"conditions":      {func(s *corev1.PodStatus) { s.Conditions = conditions(beyond) }, 0},
+		"all, unlisted": {func(s *corev1.PodStatus) {
+			s.ContainerStatuses, s.InitContainerStatuses = exited(beyond, 1), exited(beyond, 2)
+		}, 2},
+		"all, none listed": {func(s *corev1.PodStatus) { s.ContainerStatuses, s.Conditions = exited(beyond, 1), conditions(1000) }, runtime.NoRule},
+	} {
+		pod := failedPod()
+		c.change(&pod.Status)
+		want := oracle(t, "", policy, pod)
+		if want.Rule != c.rule {
+			t.Fatalf("%s: rule %d by definition, want %d", name, want.Rule, c.rule)
+		}
+		for path, p := range ps {
+			if got := p.Evaluate(t.Context(), pod); !got.Equal(want) {
+				t.Errorf("%s, %s:\ngot  %+v\nwant %+v", name, path, got, want)
+			}
+		}
+	}
+}
+
+// TestPodBeyondCostLimit: a rule that would match after it is not tried.
+func TestPodBeyondCostLimit(t *testing.T) {
+	policy, pod := tooCostly()
+	for path, p := range programs(t, policy) {
+		v := p.Evaluate(t.Context(), pod)
+		if !isFailure(v) || !strings.HasPrefix(v.Err.Error(), "rules[1]: ") {
+			t.Fatalf("%s: %+v", path, v)
+		}
+		var cancelled interpreter.EvalCancelledError
+		if !errors.As(v.Err, &cancelled) || cancelled.Cause != interpreter.CostLimitExceeded {
+			t.Errorf("%s: not CEL's cost error: %v", path, v.Err)
+		}
+	}
+}
+
+// tooCostly is a policy whose middle rule compares too many long names of the pod's
+// containers. The last rule would match.
+func tooCostly() (*batchv1.PodFailurePolicy, *corev1.Pod) {
+	name := strings.Repeat("n", 20_000)
+	middle, last := shortRule(0), onDisruption()
+	middle.OnExitCodes.ContainerName = &name
+	last.OnPodConditions[0].Type = "T0"
+	pod := failedPod()
+	pod.Status.ContainerStatuses = exited(compiler.MaxContainers+1, 255)
+	for i := range pod.Status.ContainerStatuses {
+		pod.Status.ContainerStatuses[i].Name = name
+	}
+	pod.Status.Conditions = conditions(1)
+	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{onDisruption(), middle, last}}, pod
+}
+
+// TestRuleBeyondStaticCost: ordinary pods get their verdict from a rule that is
+// interpreted because it might cost too much on others.
+func TestRuleBeyondStaticCost(t *testing.T) {
+	const values = 10_000
+	r := rule(0, values, 0)
+	policy := &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{shortRule(1), r, onDisruption()}}
+	c := compiled(t, policy)
+	if cost := c.Rules[1].Cost.Max; cost <= compiler.CostLimit {
+		t.Fatalf("static cost %d is within the limit", cost)
+	}
+	pod := sizedPod(3)
+	for path, p := range programs(t, policy) {
+		for _, code := range []int32{-1, 0, 1, 255, values - 1, values, values + 1} {
+			pod.Status.InitContainerStatuses[0].State.Terminated.ExitCode = code
+			for i := range pod.Status.ContainerStatuses {
+				pod.Status.ContainerStatuses[i].State.Terminated.ExitCode = values + 2
+			}
+			if got, want := p.Evaluate(t.Context(), pod), oracle(t, "", policy, pod); !got.Equal(want) {
+				t.Errorf("%s, code %d:\ngot  %+v\nwant %+v", path, code, got, want)
+			}
+		}
+	}
+}
+
+// TestManyRules: a stored policy may have more rules than the API accepts today.
+func TestManyRules(t *testing.T) {
+	const rules = 10_000
+	policy := &batchv1.PodFailurePolicy{}
+	for i := range rules {
+		r := shortRule(0)
+		r.OnExitCodes.Values = []int32{int32(i) + 1}
+		policy.Rules = append(policy.Rules, r)
+	}
+	slices.Reverse(policy.Rules)
+	p := program(t, compiled(t, policy), runtime.Options{})
+	for _, code := range []int32{1, rules / 2, rules, rules + 1} {
+		pod := failedPod()
+		pod.Status.ContainerStatuses = exited(3, code)
+		got, want := p.Evaluate(t.Context(), pod), oracle(t, "", policy, pod)
+		if !got.Equal(want) || code <= rules && got.Rule != int(rules-code) {
+			t.Errorf("code %d:\ngot  %+v\nwant %+v", code, got, want)
+		}
+	}
+}
+
+// isFailure is whether the verdict is that of no match, with an error.
+func isFailure(v runtime.Verdict) bool {
+	return v.Err != nil && v.Terminal && !v.Matched && v.Counted && v.Rule == runtime.NoRule &&
+		v.Action == batchv1.PodFailurePolicyActionCount && v.Message() == ""
+}

@@ -1,0 +1,263 @@
+package runtime_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/interpreter"
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden explanations")
+
+// TestExplanations reads testdata/explanation: each file has one reason, as a
+// sentence, rules, the pod's status, and the explanation.
+func TestExplanations(t *testing.T) {
+	files, err := filepath.Glob("testdata/explanation/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { testExplanation(t, file) })
+	}
+}
+
+func testExplanation(t *testing.T, file string) {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := archive.Files; len(archive.Comment) == 0 || len(f) != 3 ||
+		f[0].Name != "rules.yaml" || f[1].Name != "status.yaml" || f[2].Name != "explanation.yaml" {
+		t.Fatalf("%s: want a sentence, rules.yaml, status.yaml and explanation.yaml", file)
+	}
+	policy, pod := policyOf(t, string(archive.Files[0].Data)), podOf(t, string(archive.Files[1].Data))
+	var got []byte
+	for path, p := range programs(t, policy) {
+		e, err := p.Explain(t.Context(), pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err = yaml.Marshal(e); err != nil {
+			t.Fatal(err)
+		}
+		if want := archive.Files[2].Data; !*update && !bytes.Equal(got, want) {
+			t.Errorf("%s (-update rewrites it):\n%s", path, cmp.Diff(string(want), string(got)))
+		}
+	}
+	if *update {
+		archive.Files[2].Data = got
+		if err := os.WriteFile(file, txtar.Format(archive), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestExplainRuleBeyondCostLimit: the rules after it are not reached, whatever
+// they would have made of the pod.
+func TestExplainRuleBeyondCostLimit(t *testing.T) {
+	policy, pod := tooCostly()
+	e, err := program(t, compiled(t, policy), runtime.Options{}).Explain(t.Context(), pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cancelled interpreter.EvalCancelledError
+	if !isFailure(e.Verdict) || !errors.As(e.Verdict.Err, &cancelled) {
+		t.Errorf("verdict %+v", e.Verdict)
+	}
+	want := []runtime.Outcome{runtime.OutcomeNotMatched, runtime.OutcomeError, runtime.OutcomeNotReached}
+	if diff := cmp.Diff(want, outcomes(e)); diff != "" {
+		t.Fatal(diff)
+	}
+	broken := e.Rules[1]
+	if broken.Holds || len(broken.Elements) != 0 || broken.Because == "" || broken.Error != e.Verdict.Err.Error() {
+		t.Errorf("%+v", broken)
+	}
+	if last := e.Rules[2]; !last.Holds || last.Error != "" {
+		t.Errorf("%+v", last)
+	}
+}
+
+// TestExplainWhenContextIsDone: rules that are short enough to finish all the same
+// must not contradict a verdict that was cut short.
+func TestExplainWhenContextIsDone(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	pod := podOf(t, `containerStatuses: [{name: main, state: {terminated: {exitCode: 42}}}]`)
+	for path, p := range programs(t, policyOf(t, catchAll)) {
+		if e, err := p.Explain(ctx, pod); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v, explanation %+v", path, err, e)
+		}
+	}
+}
+
+func outcomes(e runtime.Explanation) []runtime.Outcome {
+	var list []runtime.Outcome
+	for _, r := range e.Rules {
+		list = append(list, r.Outcome)
+	}
+	return list
+}
+
+// TestExplanationAgreesWithVerdict draws pairs, and asks of every explanation
+// what makes it the explanation of its verdict.
+func TestExplanationAgreesWithVerdict(t *testing.T) {
+	for _, hostile := range []bool{false, true} {
+		g := conformance.NewGenerator(3850, hostile)
+		seen := census{}
+		for range 150 {
+			policy := g.Policy()
+			c := compiled(t, policy)
+			p := program(t, c, runtime.Options{})
+			for range 2 {
+				pod := g.Pod()
+				e, err := p.Explain(t.Context(), pod)
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, "explained", policy, pod, e.Verdict, oracle(t, "", policy, pod))
+				explains(t, e, c)
+				costs(t, e, c, pod)
+				seen.count(e.Verdict)
+			}
+			if t.Failed() {
+				t.Fatalf("policy %+v", policy)
+			}
+		}
+		seen.check(t)
+	}
+}
+
+// explains checks that rules and elements tell the story of the verdict.
+func explains(t *testing.T, e runtime.Explanation, c *compiler.Compiled) {
+	t.Helper()
+	v := e.Verdict
+	if v.Terminal && len(e.Rules) != len(c.Rules) || !v.Terminal && len(e.Rules) != 0 {
+		t.Fatalf("%d of %d rules are explained for %+v", len(e.Rules), len(c.Rules), v)
+	}
+	for i, r := range e.Rules {
+		want := runtime.OutcomeNotMatched
+		switch {
+		case v.Matched && i == v.Rule:
+			want = runtime.OutcomeMatched
+		case v.Matched && i > v.Rule:
+			want = runtime.OutcomeNotReached
+		}
+		first := firstMatched(r)
+		if r.Rule != i || r.Outcome != want || r.Holds != (first != nil) || r.Because == "" || r.Error != "" {
+			t.Errorf("rule %d, want %s: %+v", i, want, r)
+		}
+		if r.Outcome == runtime.OutcomeMatched && !isCause(first, v) {
+			t.Errorf("%+v is not the cause of %+v", first, v)
+		}
+		if r.Outcome == runtime.OutcomeNotMatched && r.Holds {
+			t.Errorf("rule %d did not match, but is true: %+v", i, r)
+		}
+		parses(t, c.Environment.CEL, r)
+	}
+}
+
+func firstMatched(r runtime.RuleExplanation) *runtime.ElementExplanation {
+	for i := range r.Elements {
+		if r.Elements[i].Matched {
+			return &r.Elements[i]
+		}
+	}
+	return nil
+}
+
+func isCause(e *runtime.ElementExplanation, v runtime.Verdict) bool {
+	if e == nil {
+		return false
+	}
+	if v.ExitCode != 0 {
+		return e.Kind != "condition" && e.Name == v.Container && e.Observed == "exit code "+strconv.Itoa(int(v.ExitCode))
+	}
+	return e.Kind == "condition" && e.Name == string(v.Condition)
+}
+
+func parses(t *testing.T, env *cel.Env, r runtime.RuleExplanation) {
+	t.Helper()
+	if r.Expression == "" {
+		t.Errorf("rule %d has no expression", r.Rule)
+	}
+	for _, e := range r.Elements {
+		if e.Because == "" || e.Observed == "" && e.Kind != "condition" || len(e.Values) == 0 {
+			t.Errorf("rule %d does not tell enough of %+v", r.Rule, e)
+		}
+		for _, v := range e.Values {
+			for _, text := range []string{v.Expression, v.Value} {
+				if _, issues := env.Parse(text); issues.Err() != nil {
+					t.Errorf("rule %d: %q is not CEL: %v", r.Rule, text, issues.Err())
+				}
+			}
+		}
+	}
+}
+
+// costs checks that what is told is what evaluating without tracing costs, and
+// that the compiler's estimate is above it.
+func costs(t *testing.T, e runtime.Explanation, c *compiler.Compiled, pod *corev1.Pod) {
+	t.Helper()
+	for i, r := range e.Rules {
+		if actual := actualCost(t, c.Rules[i], c.Environment.CEL, pod); r.Cost != actual || actual > c.Rules[i].Cost.Max {
+			t.Errorf("rule %d: cost %d, actual %d, estimate %+v", i, r.Cost, actual, c.Rules[i].Cost)
+		}
+	}
+}
+
+func actualCost(t *testing.T, r compiler.CompiledRule, env *cel.Env, pod *corev1.Pod) uint64 {
+	t.Helper()
+	plain, err := env.PlanProgram(r.AST)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, details, err := plain.Eval(map[string]any{compiler.PodVariable: pod})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *details.ActualCost()
+}
+
+// TestEstimateHoldsOnTheBounds: no rule that the API accepts costs more than its
+// estimate, or than the limit, on a pod of the largest size within the bounds.
+func TestEstimateHoldsOnTheBounds(t *testing.T) {
+	pod := failedPod()
+	pod.Status.ContainerStatuses = exited(compiler.MaxContainers, 255)
+	pod.Status.InitContainerStatuses = exited(compiler.MaxContainers, 255)
+	pod.Status.Conditions = conditions(compiler.MaxConditions)
+	longest := strings.Repeat("x", 253) + "/" + strings.Repeat("y", 63)
+	for i := range pod.Status.Conditions {
+		pod.Status.Conditions[i].Type = corev1.PodConditionType(longest)
+	}
+	onCodes, onConditions, not := longRule(0), longRule(1), longRule(0)
+	onCodes.OnExitCodes.ContainerName = &longest
+	not.OnExitCodes.Operator = batchv1.PodFailurePolicyOnExitCodesOpNotIn
+	for i := range onConditions.OnPodConditions {
+		onConditions.OnPodConditions[i].Type = corev1.PodConditionType(longest[1:] + string(rune('a'+i)))
+		onConditions.OnPodConditions[i].Status = []corev1.ConditionStatus{"False", "Unknown", "True"}[i%3]
+	}
+	c := compiled(t, &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{onCodes, onConditions, not}})
+	for i, r := range c.Rules {
+		if actual := actualCost(t, r, c.Environment.CEL, pod); actual > r.Cost.Max || r.Cost.Max > compiler.CostLimit {
+			t.Errorf("rule %d: actual cost %d, estimate %d, limit %d", i, actual, r.Cost.Max, compiler.CostLimit)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package runtime_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/conformance"
+)
+
+// FuzzEvaluate takes any stored policy and any pod, as JSON: the fast path, the
+// interpreter, the explanation and the definition have one verdict, which reads
+// back from JSON as it is.
+func FuzzEvaluate(f *testing.F) {
+	vectors, err := conformance.Vectors()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, v := range vectors {
+		policy, err := json.Marshal(v.Policy)
+		if err != nil {
+			f.Fatal(err)
+		}
+		pod, err := json.Marshal(v.Pod)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(policy, pod)
+	}
+	f.Fuzz(func(t *testing.T, policyJSON, podJSON []byte) {
+		var policy *batchv1.PodFailurePolicy
+		pod := &corev1.Pod{}
+		if json.Unmarshal(policyJSON, &policy) != nil || json.Unmarshal(podJSON, pod) != nil {
+			return
+		}
+		pod = judged(pod)
+		want := oracle(t, "", policy, pod)
+		for path, p := range programs(t, policy) {
+			same(t, path, policy, pod, p.Evaluate(t.Context(), pod), want)
+			e, err := p.Explain(t.Context(), pod)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, path+", explained", policy, pod, e.Verdict, want)
+		}
+		same(t, "read back", policy, pod, unmarshal(t, marshal(t, want)), want)
+	})
+}
