@@ -9,7 +9,7 @@ import (
 
 // Bounds on a pod within which the static cost of a rule holds. No API field
 // limits the lists; only the size of a request does. A pod with longer lists is
-// evaluated by the API server's cost-limited interpreter.
+// evaluated by CEL's cost-limited interpreter.
 const (
 	// MaxContainers is how many entries each of containerStatuses and
 	// initContainerStatuses may have.
@@ -19,10 +19,6 @@ const (
 	// CostLimit is what one rule may cost, in the API server's units, of which a
 	// million is about 0.1 s (PerCallLimit in k8s.io/apiserver/pkg/apis/cel).
 	CostLimit uint64 = celconfig.PerCallLimit
-
-	// maxStringLength is that of a condition type, the longest string compared: a
-	// DNS subdomain, a slash and a name (IsQualifiedName).
-	maxStringLength = 253 + 1 + 63
 )
 
 // costs estimates as the API server does, for pods within the bounds.
@@ -32,9 +28,7 @@ type bounds struct{}
 
 func (bounds) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	switch t := node.Type(); {
-	case t.Kind() == types.StringKind:
-		return &checker.SizeEstimate{Max: maxStringLength}
-	case t.Kind() != types.ListKind:
+	case t.Kind() != types.ListKind: // a string costs no more than the literal it is compared with
 		return nil
 	case t.Parameters()[0].IsExactType(conditionType):
 		return &checker.SizeEstimate{Max: MaxConditions}

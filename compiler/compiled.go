@@ -21,9 +21,9 @@ type CompiledRule struct {
 	Rule
 	// AST is the checked expression.
 	AST *ast.AST
-	// Cost is what evaluating the expression costs in the API server's units, on
-	// a pod within Bounds.
-	Cost checker.CostEstimate
+	// Cost is what evaluating the expression costs at most, in the API server's
+	// units, on a pod of at most MaxContainers and MaxConditions.
+	Cost uint64
 }
 
 // Source is the rule's expression as portable CEL text, on one line.
@@ -35,8 +35,8 @@ func (r CompiledRule) Source() (string, error) {
 const oneLine = 1 << 30
 
 // Compile writes and checks the expressions of a policy. The policy must not
-// change afterwards. It returns a *CompileError when the CEL environment refuses
-// an expression, which it does for no policy made by NewPolicy or StoredPolicy.
+// change afterwards. It returns a *CompileError when a rule asks for more
+// condition statuses than make sense, which no policy of NewPolicy does.
 func (e *Environment) Compile(p *Policy) (*Compiled, error) {
 	c := &Compiled{Policy: p, Environment: e, Rules: make([]CompiledRule, len(p.Rules))}
 	for i, rule := range p.Rules {
@@ -53,6 +53,9 @@ func (e *Environment) compileRule(r Rule) (CompiledRule, error) {
 	if r.Action == batchv1.PodFailurePolicyActionFailIndex && !e.failIndex {
 		r.Match = Never{} // this version's Job controller skips the rule and goes on
 	}
+	if m, ok := r.Match.(PodConditions); ok && len(m.statuses()) > maxStatuses {
+		return CompiledRule{}, errStatuses()
+	}
 	b := newBuilder()
 	checked, err := e.checkExpression(r.Match, b.expression(r.Match), b.info)
 	if err != nil {
@@ -62,7 +65,7 @@ func (e *Environment) compileRule(r Rule) (CompiledRule, error) {
 	if err != nil {
 		return CompiledRule{}, err
 	}
-	return CompiledRule{Rule: r, AST: checked, Cost: cost}, nil
+	return CompiledRule{Rule: r, AST: checked, Cost: cost.Max}, nil
 }
 
 // checkExpression checks an expression, or takes the result of one of the same

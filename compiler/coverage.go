@@ -1,53 +1,68 @@
 package compiler
 
 import (
+	"math/big"
+	"math/bits"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
-// coverage is which failures a rule takes, out of the finitely many that the
-// rules of one policy tell apart.
-type coverage map[failure]bool
-
-// failure is a container's exit code or a pod's condition. Rules match when one
-// container or one condition satisfies them, so a rule whose failures are all
-// taken by earlier rules can decide no pod.
-type failure struct {
-	container string
-	code      int32
-	condition batchv1.PodFailurePolicyOnPodConditionsPattern
-}
-
-// domain is what the exit-code rules of a policy tell apart: the containers of
-// the pod template that some rule names and one that none does, the codes that
-// some rule lists and one that none does.
+// domain is the failures that the rules of one policy tell apart, numbered: first
+// every container with every code, then every condition. A pod's failure is a
+// container's exit code or a condition. Rules match when one container or one
+// condition satisfies them, so a rule whose failures are all taken by earlier
+// rules can decide no pod.
+//
+// Of containers, it has those of the pod template that some rule names and one
+// that none does; of codes, those that some rule lists, those of a container that
+// was told to stop, and one other.
 type domain struct {
 	containers []string
 	codes      []int32
 	other      int32
+	conditions []batchv1.PodFailurePolicyOnPodConditionsPattern
+	numbers    map[batchv1.PodFailurePolicyOnPodConditionsPattern]int
 }
 
 func newDomain(p *Policy, template *corev1.PodSpec) domain {
-	d := domain{other: 1}
+	d := domain{other: 1, numbers: map[batchv1.PodFailurePolicyOnPodConditionsPattern]int{}}
 	named := map[string]bool{}
+	listed := map[int32]bool{codeKilled: true, codeTerminated: true}
 	for _, r := range p.Rules {
-		if m, ok := r.Match.(ExitCodes); ok {
-			d.codes = append(d.codes, m.Values...)
+		switch m := r.Match.(type) {
+		case ExitCodes:
+			for _, v := range m.Values {
+				listed[v] = true
+			}
 			if m.Container != nil {
 				named[*m.Container] = true
 			}
+		case PodConditions:
+			d.addConditions(m)
+		case Never:
 		}
 	}
 	d.containers = tellApart(slices.Concat(template.InitContainers, template.Containers), named)
-	slices.Sort(d.codes)
-	d.codes = slices.Compact(d.codes)
-	for slices.Contains(d.codes, d.other) {
+	for listed[d.other] {
 		d.other++
 	}
-	d.codes = append(d.codes, d.other)
+	listed[d.other] = true
+	for code := range listed {
+		d.codes = append(d.codes, code)
+	}
+	slices.Sort(d.codes)
 	return d
+}
+
+func (d *domain) addConditions(m PodConditions) {
+	for _, p := range m.Patterns {
+		if _, known := d.numbers[p]; !known {
+			d.numbers[p] = len(d.conditions)
+			d.conditions = append(d.conditions, p)
+		}
+	}
 }
 
 func tellApart(containers []corev1.Container, named map[string]bool) []string {
@@ -62,49 +77,68 @@ func tellApart(containers []corev1.Container, named map[string]bool) []string {
 	return names
 }
 
-func (d domain) of(m Match) coverage {
-	covered := coverage{}
+// exits is how many of the failures are exit codes.
+func (d domain) exits() int { return len(d.containers) * len(d.codes) }
+
+// coverage is a set of failures, one bit for each.
+type coverage []big.Word
+
+func (c coverage) add(failure int) { c[failure/bits.UintSize] |= 1 << (failure % bits.UintSize) }
+
+// of is what a rule takes when it comes first.
+func (d domain) of(m Match) *big.Int {
+	covered := make(coverage, (d.exits()+len(d.conditions))/bits.UintSize+1)
 	switch m := m.(type) {
 	case ExitCodes:
-		for _, name := range d.containers {
+		for i, name := range d.containers {
 			if m.Container == nil || *m.Container == name {
-				d.codesOf(m, name, covered)
+				d.codesOf(m, i*len(d.codes), covered)
 			}
 		}
 	case PodConditions:
 		for _, p := range m.Patterns {
-			covered[failure{condition: p}] = true
+			covered.add(d.exits() + d.numbers[p])
 		}
 	case Never:
 	}
-	return covered
+	return new(big.Int).SetBits(covered)
 }
 
-func (d domain) codesOf(m ExitCodes, container string, covered coverage) {
+func (d domain) codesOf(m ExitCodes, first int, covered coverage) {
 	listed := map[int32]bool{}
 	for _, v := range m.Values {
 		listed[v] = true
 	}
-	for _, code := range d.codes {
+	for i, code := range d.codes {
 		if code != 0 && listed[code] != m.Not {
-			covered[failure{container: container, code: code}] = true
+			covered.add(first + i)
 		}
 	}
 }
 
-// overlap is what both take.
-func (c coverage) overlap(other coverage) coverage {
-	both := coverage{}
-	for f := range c {
-		if other[f] {
-			both[f] = true
-		}
+// killed is a container that was told to stop, or any that was.
+func (d domain) killed(container string) *big.Int {
+	stopped := []int32{codeKilled, codeTerminated}
+	if !slices.Contains(d.containers, container) {
+		return d.of(ExitCodes{Values: stopped})
 	}
-	return both
+	return d.of(ExitCodes{Container: &container, Values: stopped})
 }
 
-func (c coverage) add(other coverage) {
-	for f := range other {
-		c[f] = true
+// in are the codes and conditions of a set of failures, each once.
+func (d domain) in(covered *big.Int) (codes []int32, conditions []batchv1.PodFailurePolicyOnPodConditionsPattern) {
+	for i, code := range d.codes {
+		for c := range d.containers {
+			if covered.Bit(c*len(d.codes)+i) == 1 {
+				codes = append(codes, code)
+				break
+			}
+		}
 	}
+	for i, condition := range d.conditions {
+		if covered.Bit(d.exits()+i) == 1 {
+			conditions = append(conditions, condition)
+		}
+	}
+	return codes, conditions
 }

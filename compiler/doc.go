@@ -13,9 +13,10 @@
 //
 // Environment.Compile writes the tree of
 //
-//	(pod.?status.?containerStatuses.orValue([]) + pod.?status.?initContainerStatuses.orValue([])).exists(c,
+//	pod.?status.?containerStatuses.orValue([]).exists(c,
 //	  c.?state.?terminated.?exitCode.orValue(0) != 0 && c.name == "main" &&
-//	  c.state.terminated.exitCode in [42])
+//	  c.state.terminated.exitCode in [42]) ||
+//	pod.?status.?initContainerStatuses.orValue([]).exists(c, ...the same...)
 //
 // has it checked by the API server's own CEL environment of the chosen Kubernetes
 // version, estimates its cost within declared bounds, and returns a
@@ -41,9 +42,9 @@
 //
 // # Design
 //
-// The tree is built, not parsed: parsing takes ten times as long as all the rest,
-// and the parser refuses the largest legal policy as one text. A test holds the
-// tree equal to what the parser makes of its text.
+// The tree is built, not parsed: parsing takes several times as long as all the
+// rest (docs/performance.md), and the parser refuses the largest legal policy as
+// one text. A test holds the tree equal to what the parser makes of its text.
 //
 // Types depend only on an expression's shape, so the checker sees each common
 // shape once per Environment.

@@ -54,6 +54,7 @@ func NewEnvironment(kubernetes string) (*Environment, error) {
 		cel.CustomTypeProvider(podProvider{base.CELTypeProvider()}),
 		cel.CustomTypeAdapter(podAdapter{base.CELTypeAdapter()}),
 		cel.Variable(PodVariable, podType),
+		cel.EnableMacroCallTracking(), // so that parsed expressions can be printed
 	)
 	if err != nil {
 		return nil, errEnvironment(kubernetes, err)

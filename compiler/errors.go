@@ -41,7 +41,7 @@ type PolicyError struct {
 
 func (e *PolicyError) Error() string { return e.Errors.ToAggregate().Error() }
 
-// CompileError says which rule's expression the CEL environment refuses, and why.
+// CompileError says which rule has no expression, and why.
 type CompileError struct {
 	// Rule is the index of the rule.
 	Rule int
@@ -51,6 +51,10 @@ type CompileError struct {
 func (e *CompileError) Error() string { return fmt.Sprintf("rules[%d]: %v", e.Rule, e.Err) }
 
 func (e *CompileError) Unwrap() error { return e.Err }
+
+func errStatuses() error {
+	return fmt.Errorf("onPodConditions asks for more than %d different statuses", maxStatuses)
+}
 
 func errCheck(errs *common.Errors) error {
 	return fmt.Errorf("type check: %s", errs.ToDisplayString())

@@ -15,16 +15,22 @@ const element = "c"
 func (b *builder) expression(m Match) ast.Expr {
 	switch m := m.(type) {
 	case ExitCodes:
-		containers := b.call(operators.Add,
-			b.pathOr(b.list(), PodVariable, "status", "containerStatuses"),
-			b.pathOr(b.list(), PodVariable, "status", "initContainerStatuses"))
-		return b.exists(containers, b.exitCodes(m))
+		return b.call(operators.LogicalOr,
+			b.exists(b.statusList("containerStatuses"), b.exitCodes(m)),
+			b.exists(b.statusList("initContainerStatuses"), b.exitCodes(m)))
 	case PodConditions:
-		conditions := b.pathOr(b.list(), PodVariable, "status", "conditions")
-		return b.exists(conditions, b.podConditions(m))
-	default:
-		return b.literal(types.False)
+		if len(m.Patterns) > 0 {
+			return b.exists(b.statusList("conditions"), b.podConditions(m))
+		}
+	case Never:
 	}
+	return b.literal(types.False)
+}
+
+// statusList is a list of the pod's status, empty when it is absent. The lists
+// are not joined into one: in the API server each has element types of its own.
+func (b *builder) statusList(name string) ast.Expr {
+	return b.pathOr(b.list(), PodVariable, "status", name)
 }
 
 // exitCodes skips containers that are not terminated or succeeded before it

@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,8 +32,8 @@ func findShadowed(r, by linted, d domain) Finding {
 	return Finding{
 		Check: CheckShadowed, Severity: Warning, Rule: r.index,
 		Field: r.selector(),
-		Message: fmt.Sprintf("%s (%s) comes first for %s, so this rule's %s does not apply to them",
-			ruleNames([]linted{by}), by.Action, list(r.covered.overlap(by.covered), d), r.Action),
+		Message: fmt.Sprintf("%s (%s) comes first for %s, so this rule's %s does not apply there",
+			ruleNames([]linted{by}), by.Action, failures(d, overlap(r.matches, by.decides)), r.Action),
 		Hint: "order the rules from the narrowest to the widest, or take them out of one of the two",
 	}
 }
@@ -100,38 +101,40 @@ func takes(rules []linted) string {
 // maxListed is how many failures a message names before it counts the rest.
 const maxListed = 5
 
-func list(c coverage, d domain) string {
-	var codes []int32
-	var conditions []string
-	for f := range c {
-		if f.condition.Type != "" {
-			conditions = append(conditions, fmt.Sprintf("%s=%s", f.condition.Type, f.condition.Status))
-		} else if f.code != d.other {
-			codes = append(codes, f.code)
+// failures names what two rules of one kind both match.
+func failures(d domain, both *big.Int) string {
+	codes, conditions := d.in(both)
+	text := make([]string, 0, len(codes)+len(conditions))
+	for _, c := range conditions {
+		text = append(text, fmt.Sprintf("%s=%s", c.Type, c.Status))
+	}
+	if len(text) > 0 {
+		slices.Sort(text)
+		return counted("condition", text)
+	}
+	for _, code := range codes {
+		if code != d.other {
+			text = append(text, strconv.Itoa(int(code)))
 		}
 	}
-	slices.Sort(codes)
-	slices.Sort(conditions)
-	for _, code := range slices.Compact(codes) {
-		conditions = append(conditions, strconv.Itoa(int(code)))
+	switch unlisted := slices.Contains(codes, d.other); {
+	case !unlisted:
+		return counted("exit code", text)
+	case len(text) == 0:
+		return "all exit codes that no rule lists"
+	default:
+		return counted("exit code", text) + " and all that no rule lists"
 	}
-	text := conditions
+}
+
+func counted(noun string, text []string) string {
+	if len(text) > 1 {
+		noun += "s"
+	}
 	if more := len(text) - maxListed; more > 0 {
 		text = append(text[:maxListed:maxListed], fmt.Sprintf("%d more", more))
 	}
-	if c.hasOther(d) {
-		text = append(text, "all codes not listed")
-	}
-	return enumerate(text)
-}
-
-func (c coverage) hasOther(d domain) bool {
-	for f := range c {
-		if f.condition.Type == "" && f.code == d.other {
-			return true
-		}
-	}
-	return false
+	return noun + " " + enumerate(text)
 }
 
 func enumerate(text []string) string {

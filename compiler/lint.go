@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"math/big"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -31,29 +32,34 @@ func Lint(job *batchv1.Job) []Finding {
 	return l.findings
 }
 
-// linter goes through the rules and keeps what the earlier ones take.
+// linter goes through the rules and keeps what the earlier ones took.
 type linter struct {
 	job      *batchv1.JobSpec
 	domain   domain
 	earlier  []linted
+	taken    big.Int
 	findings []Finding
 }
 
+// linted is a rule with the failures that it matches, and those of them that it
+// decides because no earlier rule matches.
 type linted struct {
 	Rule
 
-	index   int
-	covered coverage
+	index            int
+	matches, decides *big.Int
 }
 
 func (l *linter) rule(i int, r Rule) {
-	this := linted{Rule: r, index: i, covered: l.domain.of(r.Match)}
+	this := linted{Rule: r, index: i, matches: l.domain.of(r.Match)}
+	this.decides = new(big.Int).AndNot(this.matches, &l.taken)
 	l.reachability(this)
 	l.disruptionOrder(this)
 	l.sidecars(this)
 	l.unboundedIgnore(this)
 	l.failIndexLimit(this)
 	l.earlier = append(l.earlier, this)
+	l.taken.Or(&l.taken, this.matches)
 }
 
 func (l *linter) report(f Finding) { l.findings = append(l.findings, f) }
@@ -61,19 +67,20 @@ func (l *linter) report(f Finding) { l.findings = append(l.findings, f) }
 // reachability finds rules that earlier ones leave nothing, or not all that they
 // ask for.
 func (l *linter) reachability(this linted) {
-	if len(this.covered) == 0 {
+	switch {
+	case this.matches.Sign() == 0:
 		l.report(findNoContainer(this))
 		return
+	case this.matches.Cmp(this.decides) == 0:
+		return
 	}
-	taken := coverage{}
 	var by []linted
 	for _, e := range l.earlier {
-		if both := this.covered.overlap(e.covered); len(both) > 0 {
-			taken.add(both)
+		if overlap(this.matches, e.decides).Sign() > 0 {
 			by = append(by, e)
 		}
 	}
-	if len(taken) == len(this.covered) {
+	if this.decides.Sign() == 0 {
 		l.report(findUnreachable(this, by))
 		return
 	}
@@ -84,6 +91,8 @@ func (l *linter) reachability(this linted) {
 	}
 }
 
+func overlap(a, b *big.Int) *big.Int { return new(big.Int).And(a, b) }
+
 // disruptionOrder finds DisruptionTarget rules that come too late: a disrupted
 // pod's containers are killed, so that an exit-code rule before takes the pod.
 func (l *linter) disruptionOrder(this linted) {
@@ -91,9 +100,9 @@ func (l *linter) disruptionOrder(this linted) {
 	if !ok || !slices.ContainsFunc(m.Patterns, isDisruption) {
 		return
 	}
+	killed := l.domain.killed("")
 	for _, e := range l.earlier {
-		exit, ok := e.Match.(ExitCodes)
-		if ok && e.Action != this.Action && len(e.covered) > 0 && exit.takesKilled() {
+		if e.Action != this.Action && overlap(e.decides, killed).Sign() > 0 {
 			l.report(findDisruptionOrder(this, e))
 			return
 		}
@@ -104,19 +113,16 @@ func isDisruption(p batchv1.PodFailurePolicyOnPodConditionsPattern) bool {
 	return p.Type == corev1.DisruptionTarget && p.Status == corev1.ConditionTrue
 }
 
-func (m ExitCodes) takesKilled() bool {
-	return slices.Contains(m.Values, codeKilled) != m.Not || slices.Contains(m.Values, codeTerminated) != m.Not
-}
-
 // sidecars finds NotIn rules without a container name in Jobs with sidecars:
 // those are killed when the main containers are done, and their exit code counts.
 func (l *linter) sidecars(this linted) {
 	m, ok := this.Match.(ExitCodes)
-	if !ok || !m.Not || m.Container != nil || !m.takesKilled() {
+	if !ok || !m.Not || m.Container != nil {
 		return
 	}
 	for _, c := range l.job.Template.Spec.InitContainers {
-		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+		always := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+		if always && overlap(this.decides, l.domain.killed(c.Name)).Sign() > 0 {
 			l.report(findSidecar(this, c.Name))
 			return
 		}

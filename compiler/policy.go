@@ -91,13 +91,21 @@ func storedMatch(r *batchv1.PodFailurePolicyRule) Match {
 	}
 }
 
-// statuses of a pod condition, in the order of first appearance in a pattern
-// list: each becomes one term of the expression.
+// maxStatuses is how many statuses one rule may ask for. A condition has one of
+// three; the time of CEL's checker grows with the square of the terms.
+const maxStatuses = 100
+
+// statuses are those that a pattern list asks for, in the order of first
+// appearance, and no more than one above the limit: each becomes one term of the
+// expression.
 func (c PodConditions) statuses() []corev1.ConditionStatus {
 	var seen []corev1.ConditionStatus
 	for _, p := range c.Patterns {
 		if !slices.Contains(seen, p.Status) {
 			seen = append(seen, p.Status)
+		}
+		if len(seen) > maxStatuses {
+			break
 		}
 	}
 	return seen

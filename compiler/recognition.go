@@ -28,9 +28,13 @@ func guess(e ast.Expr) Match {
 		var g guesser
 		ast.PostOrderVisit(e.AsComprehension().LoopStep(), ast.NewExprVisitor(g.visit))
 		return g.match()
+	case ast.CallKind: // both sides of an exit-code rule's || ask the same
+		if args := e.AsCall().Args(); len(args) > 0 && args[0].Kind() == ast.ComprehensionKind {
+			return guess(args[0])
+		}
 	default:
-		return nil
 	}
+	return nil
 }
 
 // guesser collects what the calls of an exists predicate compare with.

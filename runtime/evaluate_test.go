@@ -164,7 +164,7 @@ func TestRuleBeyondStaticCost(t *testing.T) {
 	r := rule(0, values, 0)
 	policy := &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{shortRule(1), r, onDisruption()}}
 	c := compiled(t, policy)
-	if cost := c.Rules[1].Cost.Max; cost <= compiler.CostLimit {
+	if cost := c.Rules[1].Cost; cost <= compiler.CostLimit {
 		t.Fatalf("static cost %d is within the limit", cost)
 	}
 	pod := sizedPod(3)

@@ -46,7 +46,7 @@ func NewProgram(c *compiler.Compiled, o Options) (*Program, error) {
 		if !special {
 			m = r.Match
 		}
-		special = special && !o.DisableSpecialization && r.Cost.Max <= compiler.CostLimit
+		special = special && !o.DisableSpecialization && r.Cost <= compiler.CostLimit
 		p.rules[i] = rule{Rule: r.Rule, node: newNode(m), special: special}
 		interpret = interpret || !special
 	}

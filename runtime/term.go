@@ -20,11 +20,19 @@ type terms struct {
 
 func newTerms(a *ast.AST) *terms {
 	t := &terms{info: a.SourceInfo()}
-	if a.Expr().Kind() == ast.ComprehensionKind {
-		// The loop step of exists is accumulator || predicate.
-		t.split(a.Expr().AsComprehension().LoopStep().AsCall().Args()[1])
-	}
+	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(t.predicate))
 	return t
+}
+
+// predicate takes the terms of an exists macro, whose loop step is accumulator ||
+// predicate.
+func (t *terms) predicate(e ast.Expr) {
+	if e.Kind() != ast.ComprehensionKind {
+		return
+	}
+	if step := e.AsComprehension().LoopStep(); step.Kind() == ast.CallKind && step.AsCall().FunctionName() == operators.LogicalOr {
+		t.split(step.AsCall().Args()[1])
+	}
 }
 
 func (t *terms) split(e ast.Expr) {

@@ -58,9 +58,8 @@ type ruleItem struct {
 	Cost       costItem                       `json:"cost"`
 }
 
-// costItem is in the API server's units.
+// costItem is in the API server's units, for a pod within the compiler's bounds.
 type costItem struct {
-	Min   uint64 `json:"min"`
 	Max   uint64 `json:"max"`
 	Limit uint64 `json:"limit"`
 }
@@ -89,7 +88,7 @@ func (c *compilation) run(cmd *cobra.Command) error {
 }
 
 func cost(rule compiler.CompiledRule) costItem {
-	return costItem{Min: rule.Cost.Min, Max: rule.Cost.Max, Limit: compiler.CostLimit}
+	return costItem{Max: rule.Cost, Limit: compiler.CostLimit}
 }
 
 // print writes CEL to read and to paste, with comments that CEL takes as such.
@@ -110,7 +109,7 @@ func (c *compilation) print(w io.Writer, policies []policy) error {
 				return err
 			}
 			cost := cost(rule)
-			fmt.Fprintf(&out, "\n// rule %d: %s, cost %d to %d of %d\n%s\n", i, rule.Action, cost.Min, cost.Max, cost.Limit, source)
+			fmt.Fprintf(&out, "\n// rule %d: %s, cost at most %d of %d\n%s\n", i, rule.Action, cost.Max, cost.Limit, source)
 		}
 	}
 	_, err := w.Write(out.Bytes())

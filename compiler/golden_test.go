@@ -1,0 +1,282 @@
+package compiler
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/cel-go/checker"
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+	batchv1 "k8s.io/api/batch/v1"
+	"sigs.k8s.io/yaml"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// A golden file shows what every stage makes of one policy. Its input is
+// policy.yaml, a podFailurePolicy, or job.yaml, a Job, which is linted too. Above
+// it stand a sentence that says what the file is there for, and optional headers:
+//
+//	#kubernetes: 1.28   the version to compile for
+//	#read: stored       read it as the Job controller does (StoredPolicy), not as
+//	                    the API server does (NewPolicy)
+type golden struct {
+	sentence   string
+	kubernetes string
+	stored     bool
+	comment    []byte
+	input      txtar.File
+	policy     *batchv1.PodFailurePolicy
+	job        *batchv1.Job
+}
+
+// Sections of a golden file in their order, behind the input. lint is there for
+// jobs alone.
+var goldenSections = []string{"errors", "match", "cel", "checked", "cost", "lint"}
+
+func TestGolden(t *testing.T) {
+	for _, path := range goldenFiles(t) {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := parseGolden(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := txtar.Format(g.output(t))
+			if *update {
+				if err := os.WriteFile(path, want, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(text), string(want)); diff != "" {
+				t.Errorf("-update accepts this (-%s +now):\n%s", path, diff)
+			}
+		})
+	}
+}
+
+func goldenFiles(t testing.TB) []string {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/golden/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) == 0 {
+		t.Fatal("no golden files")
+	}
+	return paths
+}
+
+// goldenInputs are the golden files by name, for the tests that want policies.
+func goldenInputs(t testing.TB) map[string]*golden {
+	t.Helper()
+	inputs := map[string]*golden{}
+	for _, path := range goldenFiles(t) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if inputs[filepath.Base(path)], err = parseGolden(text); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+	}
+	return inputs
+}
+
+func parseGolden(text []byte) (*golden, error) {
+	archive := txtar.Parse(text)
+	g := &golden{comment: archive.Comment, kubernetes: DefaultVersion}
+	for line := range strings.Lines(string(archive.Comment)) {
+		if err := g.header(strings.TrimSuffix(line, "\n")); err != nil {
+			return nil, err
+		}
+	}
+	if g.sentence == "" {
+		return nil, errors.New("no sentence says what the file is there for")
+	}
+	for i, f := range archive.Files {
+		if i == 0 {
+			g.input = f
+		} else if !slices.Contains(goldenSections, f.Name) {
+			return nil, fmt.Errorf("unknown section %q", f.Name)
+		}
+	}
+	if err := g.parseInput(); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+func (g *golden) header(line string) error {
+	name, value, found := strings.Cut(line, ": ")
+	switch {
+	case !strings.HasPrefix(line, "#"):
+		g.sentence += line
+	case found && name == "#kubernetes":
+		g.kubernetes = value
+	case found && name == "#read" && value == "stored":
+		g.stored = true
+	default:
+		return fmt.Errorf("unknown header %q", line)
+	}
+	return nil
+}
+
+func (g *golden) parseInput() error {
+	switch g.input.Name {
+	case "policy.yaml":
+		return yaml.UnmarshalStrict(g.input.Data, &g.policy)
+	case "job.yaml":
+		if err := yaml.UnmarshalStrict(g.input.Data, &g.job); err != nil {
+			return err
+		}
+		g.policy = g.job.Spec.PodFailurePolicy
+		return nil
+	default:
+		return fmt.Errorf("the first section is %q, not policy.yaml or job.yaml", g.input.Name)
+	}
+}
+
+// output is the whole file as it should be.
+func (g *golden) output(t testing.TB) *txtar.Archive {
+	t.Helper()
+	sections := map[string]*bytes.Buffer{}
+	for _, name := range goldenSections {
+		sections[name] = &bytes.Buffer{}
+	}
+	if policy := g.read(t, sections["errors"]); policy != nil {
+		compiled, err := newEnvironment(t, g.kubernetes).Compile(policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeStages(t, sections, compiled)
+	}
+	out := &txtar.Archive{Comment: g.comment, Files: []txtar.File{g.input}}
+	if g.job != nil {
+		for _, f := range Lint(g.job) {
+			fmt.Fprintf(sections["lint"], "%v\n  hint: %s\n", f, f.Hint)
+		}
+	} else {
+		delete(sections, "lint")
+	}
+	for _, name := range goldenSections {
+		if section, ok := sections[name]; ok {
+			out.Files = append(out.Files, txtar.File{Name: name, Data: section.Bytes()})
+		}
+	}
+	return out
+}
+
+// read writes one line for each thing that NewPolicy refuses.
+func (g *golden) read(t testing.TB, refused *bytes.Buffer) *Policy {
+	t.Helper()
+	if g.stored {
+		return StoredPolicy(g.policy)
+	}
+	policy, err := NewPolicy(g.policy)
+	if refusal := (*PolicyError)(nil); errors.As(err, &refusal) {
+		for _, e := range refusal.Errors {
+			fmt.Fprintln(refused, e)
+		}
+		return nil
+	} else if err != nil {
+		t.Fatalf("%T is no *PolicyError: %v", err, err)
+	}
+	return policy
+}
+
+func writeStages(t testing.TB, sections map[string]*bytes.Buffer, c *Compiled) {
+	t.Helper()
+	for i, rule := range c.Rules {
+		text, err := rule.Source()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(sections["match"], "%d: %s %s\n", i, rule.Action, describe(rule.Match))
+		fmt.Fprintf(sections["cel"], "%d: %s\n", i, text)
+		fmt.Fprintf(sections["checked"], "%d:\n%s\n", i, checker.Print(rule.AST.Expr(), rule.AST))
+		fmt.Fprintf(sections["cost"], "%d: at most %d of %d\n", i, rule.Cost, CostLimit)
+	}
+	var total uint64
+	for _, rule := range c.Rules {
+		total += rule.Cost
+	}
+	fmt.Fprintf(sections["cost"], "all: at most %d\n", total)
+}
+
+// describe shows a match as the Go value that it is, without packages and pointers.
+func describe(m Match) string {
+	switch m := m.(type) {
+	case ExitCodes:
+		container := "nil"
+		if m.Container != nil {
+			container = strconv.Quote(*m.Container)
+		}
+		return fmt.Sprintf("ExitCodes{Container: %s, Not: %t, Values: %v}", container, m.Not, m.Values)
+	case PodConditions:
+		return fmt.Sprintf("PodConditions%+q", m.Patterns)
+	default:
+		return "Never{}"
+	}
+}
+
+// Every file shows something else, or it would be one to maintain for nothing.
+func TestGoldenFilesDiffer(t *testing.T) {
+	sentences, inputs := map[string]string{}, map[string]string{}
+	for name, g := range goldenInputs(t) {
+		input := fmt.Sprint(g.kubernetes, g.stored, string(g.input.Data))
+		if other, ok := sentences[g.sentence]; ok {
+			t.Errorf("%s and %s have one sentence", name, other)
+		}
+		if other, ok := inputs[input]; ok {
+			t.Errorf("%s and %s have one input", name, other)
+		}
+		sentences[g.sentence], inputs[input] = name, name
+	}
+}
+
+// A misspelt header or section would be a test that says less than it seems to.
+func TestGoldenFilesAreStrict(t *testing.T) {
+	for name, text := range map[string]string{
+		"unknown header":  "Sentence.\n#kubernets: 1.28\n-- policy.yaml --\n",
+		"unknown reading": "Sentence.\n#read: strict\n-- policy.yaml --\n",
+		"unknown section": "Sentence.\n-- policy.yaml --\n-- sel --\n",
+		"second input":    "Sentence.\n-- policy.yaml --\n-- job.yaml --\n",
+		"no input":        "Sentence.\n",
+		"input not first": "Sentence.\n-- cel --\n-- policy.yaml --\n",
+		"no sentence":     "#kubernetes: 1.28\n-- policy.yaml --\n",
+		"unknown field":   "Sentence.\n-- policy.yaml --\nrule: []\n",
+	} {
+		if _, err := parseGolden([]byte(text)); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestGoldenRulesAreBuiltAsParsed(t *testing.T) {
+	environments := map[string]*Environment{}
+	for _, version := range supportedVersions() {
+		environments[version] = newEnvironment(t, version)
+	}
+	for name, g := range goldenInputs(t) {
+		t.Run(name, func(t *testing.T) {
+			for _, env := range environments {
+				for _, r := range StoredPolicy(g.policy).Rules {
+					sameWhenParsed(t, env, compileMatch(t, env, r.Match))
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,169 @@
+package compiler
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+)
+
+// The findings themselves are shown by testdata/golden/refused-*.txtar.
+
+func TestNewPolicyLeavesItsInputAlone(t *testing.T) {
+	for name, g := range goldenInputs(t) {
+		before := g.policy.DeepCopy()
+		policy, err := NewPolicy(g.policy)
+		if diff := cmp.Diff(before, g.policy); diff != "" {
+			t.Errorf("%s: changed (-before +after):\n%s", name, diff)
+		}
+		if (policy == nil) != (err != nil) {
+			t.Errorf("%s: policy %v and error %v", name, policy, err)
+		}
+	}
+}
+
+func TestNewPolicyOwnsItsMemory(t *testing.T) {
+	p := &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action:      batchv1.PodFailurePolicyActionFailJob,
+		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: "In", Values: []int32{1}},
+	}, {
+		Action:          batchv1.PodFailurePolicyActionIgnore,
+		OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: "A"}},
+	}}}
+	policy, err := NewPolicy(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Rules[0].OnExitCodes.Values[0], p.Rules[1].OnPodConditions[0].Type = 2, "B"
+	want := []Rule{
+		{Action: "FailJob", Match: ExitCodes{Values: []int32{1}}},
+		{Action: "Ignore", Match: PodConditions{Patterns: patternsOf("A=True")}},
+	}
+	if diff := cmp.Diff(want, policy.Rules); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A policy at the limits is legal; one step beyond each of them is not.
+func TestLimitsAreInclusive(t *testing.T) {
+	rules := func(n int, r batchv1.PodFailurePolicyRule) *batchv1.PodFailurePolicy {
+		return &batchv1.PodFailurePolicy{Rules: slices.Repeat([]batchv1.PodFailurePolicyRule{r}, n)}
+	}
+	codes := func(n int) batchv1.PodFailurePolicyRule {
+		on := &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: "NotIn"}
+		for i := range n {
+			on.Values = append(on.Values, int32(i))
+		}
+		return batchv1.PodFailurePolicyRule{Action: "FailJob", OnExitCodes: on}
+	}
+	conditions := func(n int) batchv1.PodFailurePolicyRule {
+		r := batchv1.PodFailurePolicyRule{Action: "Ignore"}
+		for i := range n {
+			r.OnPodConditions = append(r.OnPodConditions, patternsOf(fmt.Sprintf("T%d=True", i))...)
+		}
+		return r
+	}
+	for _, test := range []struct {
+		name  string
+		limit int
+		make  func(n int) *batchv1.PodFailurePolicy
+	}{
+		{"rules", 20, func(n int) *batchv1.PodFailurePolicy { return rules(n, codes(1)) }},
+		{"values", 255, func(n int) *batchv1.PodFailurePolicy { return rules(1, codes(n)) }},
+		{"patterns", 20, func(n int) *batchv1.PodFailurePolicy { return rules(1, conditions(n)) }},
+	} {
+		if _, err := NewPolicy(test.make(test.limit)); err != nil {
+			t.Errorf("%d %s: %v", test.limit, test.name, err)
+		}
+		if _, err := NewPolicy(test.make(test.limit + 1)); err == nil {
+			t.Errorf("%d %s: accepted", test.limit+1, test.name)
+		}
+	}
+}
+
+// Every finding of a policy is in the text of the one error.
+func TestPolicyErrorNamesEveryFinding(t *testing.T) {
+	_, err := NewPolicy(&batchv1.PodFailurePolicy{Rules: make([]batchv1.PodFailurePolicyRule, 1)})
+	const want = `[rules[0].action: Required value: valid values: ["Count" "FailIndex" "FailJob" "Ignore"], ` +
+		`rules[0]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required]`
+	if refused := (*PolicyError)(nil); !errors.As(err, &refused) || len(refused.Errors) != 2 || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// What the API server has accepted is stored with its defaults, and reading that
+// gives the same rules.
+func TestStoredPolicyReadsWhatNewPolicyAccepts(t *testing.T) {
+	accepted := 0
+	rapid.Check(t, func(t *rapid.T) {
+		p := policies.Draw(t, "policy")
+		policy, err := NewPolicy(p)
+		if err != nil {
+			return
+		}
+		accepted++
+		if diff := cmp.Diff(StoredPolicy(withDefaults(p)), policy); diff != "" {
+			t.Fatalf("(-stored +new):\n%s", diff)
+		}
+		for i, r := range policy.Rules {
+			if _, never := r.Match.(Never); never {
+				t.Fatalf("rule %d is legal and never matches", i)
+			}
+		}
+	})
+	if accepted == 0 {
+		t.Error("no legal policy was drawn")
+	}
+}
+
+// policies are legal more often than not.
+var policies = rapid.Custom(func(t *rapid.T) *batchv1.PodFailurePolicy {
+	return &batchv1.PodFailurePolicy{Rules: rapid.SliceOfN(rapid.Custom(drawRule), 0, 3).Draw(t, "rules")}
+})
+
+func drawRule(t *rapid.T) batchv1.PodFailurePolicyRule {
+	actions := []batchv1.PodFailurePolicyAction{"FailJob", "FailIndex", "Ignore", "Count"}
+	r := batchv1.PodFailurePolicyRule{Action: rapid.SampledFrom(actions).Draw(t, "action")}
+	if rapid.Bool().Draw(t, "on conditions") {
+		types := rapid.SampledFrom([]corev1.PodConditionType{"DisruptionTarget", "example.com/Gpu"})
+		r.OnPodConditions = []batchv1.PodFailurePolicyOnPodConditionsPattern{
+			{Type: types.Draw(t, "type"), Status: rapid.SampledFrom(append(knownStatuses, "")).Draw(t, "status")},
+		}
+		return r
+	}
+	m := drawExitCodes(t)
+	r.OnExitCodes = &batchv1.PodFailurePolicyOnExitCodesRequirement{ContainerName: m.Container, Operator: "In", Values: m.Values}
+	if m.Not {
+		r.OnExitCodes.Operator = "NotIn"
+	}
+	if rapid.Bool().Draw(t, "sorted") {
+		slices.Sort(r.OnExitCodes.Values)
+		r.OnExitCodes.Values = slices.Compact(r.OnExitCodes.Values)
+	}
+	return r
+}
+
+func TestCompileOddMatches(t *testing.T) {
+	env := newEnvironment(t, DefaultVersion)
+	if text, err := compileMatch(t, env, PodConditions{}).Source(); err != nil || text != "false" {
+		t.Errorf("no patterns: %q, %v", text, err)
+	}
+	var many PodConditions
+	for i := range maxStatuses + 1 {
+		many.Patterns = append(many.Patterns, patternsOf(fmt.Sprintf("A=S%d", i))...)
+	}
+	policy := &Policy{Rules: []Rule{{Action: "Count", Match: many}}}
+	var refused *CompileError
+	if _, err := env.Compile(policy); !errors.As(err, &refused) || refused.Rule != 0 {
+		t.Errorf("%d statuses: %v", maxStatuses+1, err)
+	}
+	many.Patterns = many.Patterns[1:]
+	if _, err := env.Compile(&Policy{Rules: []Rule{{Action: "Count", Match: many}}}); err != nil {
+		t.Errorf("%d statuses: %v", maxStatuses, err)
+	}
+}

@@ -1,0 +1,243 @@
+package compiler_test
+
+import (
+	"fmt"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// What lint says is shown by testdata/golden/lint-*.txtar. Here it is compared
+// with what the rules do, on every pod of a small domain.
+
+// lintPods are all pods with one failure, or two at different places, of the
+// template's containers and of two conditions. Rules tell no more apart: 9 stands
+// for all codes that no rule lists.
+func lintPods(template *corev1.PodSpec) []*corev1.Pod {
+	var places [][]corev1.PodStatus
+	for _, c := range template.InitContainers {
+		places = append(places, failures(func(s *corev1.PodStatus, f corev1.ContainerStatus) {
+			s.InitContainerStatuses = append(s.InitContainerStatuses, f)
+		}, c.Name))
+	}
+	for _, c := range template.Containers {
+		places = append(places, failures(func(s *corev1.PodStatus, f corev1.ContainerStatus) {
+			s.ContainerStatuses = append(s.ContainerStatuses, f)
+		}, c.Name))
+	}
+	for _, typ := range []corev1.PodConditionType{"A", "B"} {
+		var conditions []corev1.PodStatus
+		for _, status := range []corev1.ConditionStatus{"True", "False", "Unknown"} {
+			conditions = append(conditions, corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: typ, Status: status}}})
+		}
+		places = append(places, conditions)
+	}
+	return combine(places)
+}
+
+func failures(add func(*corev1.PodStatus, corev1.ContainerStatus), name string) []corev1.PodStatus {
+	statuses := make([]corev1.PodStatus, 4)
+	for i, code := range []int32{1, 2, 137, 9} {
+		add(&statuses[i], corev1.ContainerStatus{
+			Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}},
+		})
+	}
+	return statuses
+}
+
+func combine(places [][]corev1.PodStatus) []*corev1.Pod {
+	var pods []*corev1.Pod
+	for i, place := range places {
+		for _, one := range place {
+			pods = append(pods, failedPod(one, corev1.PodStatus{}))
+			for _, otherPlace := range places[:i] {
+				for _, other := range otherPlace {
+					pods = append(pods, failedPod(one, other))
+				}
+			}
+		}
+	}
+	return pods
+}
+
+func failedPod(a, b corev1.PodStatus) *corev1.Pod {
+	return &corev1.Pod{Status: corev1.PodStatus{
+		Phase:                 corev1.PodFailed,
+		InitContainerStatuses: append(append([]corev1.ContainerStatus{}, a.InitContainerStatuses...), b.InitContainerStatuses...),
+		ContainerStatuses:     append(append([]corev1.ContainerStatus{}, a.ContainerStatuses...), b.ContainerStatuses...),
+		Conditions:            append(append([]corev1.PodCondition{}, a.Conditions...), b.Conditions...),
+	}}
+}
+
+var lintJobs = rapid.Custom(func(t *rapid.T) *batchv1.Job {
+	job := &batchv1.Job{}
+	containers := [][]corev1.Container{{{Name: "main"}}, {{Name: "main"}, {Name: "side"}}}
+	job.Spec.Template.Spec.Containers = rapid.SampledFrom(containers).Draw(t, "containers")
+	if rapid.Bool().Draw(t, "init container") {
+		job.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "setup"}}
+	}
+	rules := rapid.SliceOfN(rapid.Custom(drawLintRule), 1, 5).Draw(t, "rules")
+	job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: rules}
+	return job
+})
+
+func drawLintRule(t *rapid.T) batchv1.PodFailurePolicyRule {
+	actions := []batchv1.PodFailurePolicyAction{"FailJob", "Ignore", "Count"}
+	r := batchv1.PodFailurePolicyRule{Action: rapid.SampledFrom(actions).Draw(t, "action")}
+	if rapid.IntRange(0, 2).Draw(t, "selector") == 0 {
+		r.OnPodConditions = rapid.SliceOfN(rapid.SampledFrom([]batchv1.PodFailurePolicyOnPodConditionsPattern{
+			{Type: "A", Status: "True"}, {Type: "A", Status: "False"}, {Type: "B", Status: "True"}, {Type: "B", Status: "Unknown"},
+		}), 1, 3).Draw(t, "patterns")
+		return r
+	}
+	r.OnExitCodes = &batchv1.PodFailurePolicyOnExitCodesRequirement{
+		Operator: rapid.SampledFrom([]batchv1.PodFailurePolicyOnExitCodesOperator{"In", "NotIn"}).Draw(t, "operator"),
+		Values:   rapid.SliceOfNDistinct(rapid.SampledFrom([]int32{0, 1, 2, 137}), 1, 3, rapid.ID).Draw(t, "values"),
+	}
+	if rapid.Bool().Draw(t, "named") {
+		name := rapid.SampledFrom([]string{"main", "side", "setup", "ghost"}).Draw(t, "container")
+		r.OnExitCodes.ContainerName = &name
+	}
+	return r
+}
+
+// decisions are which rule decides each pod, and which rules match it.
+type decisions struct {
+	pods    []*corev1.Pod
+	decides []int
+	matches [][]bool // by pod and rule
+}
+
+func decide(t *rapid.T, env *compiler.Environment, job *batchv1.Job) decisions {
+	t.Helper()
+	whole := newProgram(t, env, job.Spec.PodFailurePolicy.Rules)
+	var alone []*runtime.Program
+	for _, r := range job.Spec.PodFailurePolicy.Rules {
+		alone = append(alone, newProgram(t, env, []batchv1.PodFailurePolicyRule{r}))
+	}
+	d := decisions{pods: lintPods(&job.Spec.Template.Spec)}
+	for _, pod := range d.pods {
+		d.decides = append(d.decides, whole.Evaluate(t.Context(), pod).Rule)
+		matches := make([]bool, len(alone))
+		for i, p := range alone {
+			matches[i] = p.Evaluate(t.Context(), pod).Matched
+		}
+		d.matches = append(d.matches, matches)
+	}
+	return d
+}
+
+func newProgram(t *rapid.T, env *compiler.Environment, rules []batchv1.PodFailurePolicyRule) *runtime.Program {
+	t.Helper()
+	c, err := env.Compile(compiler.StoredPolicy(&batchv1.PodFailurePolicy{Rules: rules}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := runtime.NewProgram(c, runtime.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// reported are the rules with a finding of a check.
+func reported(findings []compiler.Finding, check string) map[int]bool {
+	rules := map[int]bool{}
+	for _, f := range findings {
+		if f.Check == check {
+			rules[f.Rule] = true
+		}
+	}
+	return rules
+}
+
+func TestUnreachableRulesAreThoseThatDecideNoPod(t *testing.T) {
+	env := newEnvironment(t, compiler.DefaultVersion)
+	unreachable, reachable := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		job := lintJobs.Draw(t, "job")
+		deciding := map[int]bool{}
+		for _, rule := range decide(t, env, job).decides {
+			deciding[rule] = true
+		}
+		found := reported(compiler.Lint(job), compiler.CheckUnreachable)
+		for i := range job.Spec.PodFailurePolicy.Rules {
+			if deciding[i] == found[i] {
+				t.Fatalf("rule %d: decides some pod is %t, reported unreachable is %t", i, deciding[i], found[i])
+			}
+		}
+		unreachable += len(found)
+		reachable += len(deciding)
+	})
+	if unreachable == 0 || reachable == 0 {
+		t.Errorf("%d unreachable rules and %d others: one kind was not drawn", unreachable, reachable)
+	}
+}
+
+// A rule is reported as shadowed by another exactly when that one decides a pod
+// with an action that is not the rule's own, and the rule itself matches the pod
+// by the same failure.
+func TestShadowedRulesLosePods(t *testing.T) {
+	env := newEnvironment(t, compiler.DefaultVersion)
+	shadowed := 0
+	rapid.Check(t, func(t *rapid.T) {
+		job := lintJobs.Draw(t, "job")
+		rules := job.Spec.PodFailurePolicy.Rules
+		findings := compiler.Lint(job)
+		unreachable := reported(findings, compiler.CheckUnreachable)
+		want := map[[2]int]bool{}
+		d := decide(t, env, job)
+		for i, pod := range d.pods {
+			for rule, matches := range d.matches[i] {
+				by := d.decides[i]
+				if single(pod) && matches && by < rule && rules[by].Action != rules[rule].Action && !unreachable[rule] {
+					want[[2]int{rule, by}] = true
+				}
+			}
+		}
+		for _, f := range findings {
+			if f.Check != compiler.CheckShadowed {
+				continue
+			}
+			shadowed++
+			by := 0
+			if _, err := fmt.Sscanf(f.Message, "rule %d (", &by); err != nil {
+				t.Fatalf("%s: %v", f.Message, err)
+			}
+			if pair := [2]int{f.Rule, by}; !want[pair] {
+				t.Fatalf("rule %d is not shadowed: %v", f.Rule, f)
+			} else {
+				delete(want, pair)
+			}
+		}
+		if len(want) > 0 {
+			t.Fatalf("shadowed, by, not reported: %v", want)
+		}
+	})
+	if shadowed == 0 {
+		t.Error("no shadowed rule was drawn")
+	}
+}
+
+func single(pod *corev1.Pod) bool {
+	return len(pod.Status.InitContainerStatuses)+len(pod.Status.ContainerStatuses)+len(pod.Status.Conditions) == 1
+}
+
+// Findings can be shown: they name a rule that exists and a field below it.
+func TestFindingsNameTheirRule(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		job := lintJobs.Draw(t, "job")
+		for _, f := range compiler.Lint(job) {
+			prefix := fmt.Sprintf("spec.podFailurePolicy.rules[%d]", f.Rule)
+			if f.Rule >= len(job.Spec.PodFailurePolicy.Rules) || len(f.Field) < len(prefix) || f.Field[:len(prefix)] != prefix ||
+				f.Message == "" || f.Hint == "" || (f.Severity != compiler.Error && f.Severity != compiler.Warning) {
+				t.Fatalf("%+v", f)
+			}
+		}
+	})
+}

@@ -1,0 +1,243 @@
+package compiler_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types/ref"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/version"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apiserver/pkg/cel/openapi"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/compiler"
+)
+
+// The text of a rule means the same wherever it is pasted in the API server, where
+// objects are of type dyn: over plain maps, as in a validating admission policy,
+// and over values that know their OpenAPI schema.
+
+var versions = []string{"1.28", "1.29", "1.30", "1.31", "1.32", "1.33", "1.34", "1.35", "1.36"}
+
+// platform is how some part of the API server hands an object to CEL.
+type platform struct {
+	name string
+	pod  func(form map[string]any) any
+}
+
+func TestTextIsPortable(t *testing.T) {
+	schema := podSchema(t)
+	platforms := []platform{
+		{"map", func(form map[string]any) any { return form }},
+		{"schema", func(form map[string]any) any { return openapi.UnstructuredToVal(form, schema) }},
+	}
+	for _, v := range versions {
+		t.Run(v, func(t *testing.T) {
+			env := newEnvironment(t, v)
+			untyped := extend(t, expressions(v), cel.Variable(compiler.PodVariable, cel.DynType))
+			rapid.Check(t, func(t *rapid.T) {
+				rule := compileMatch(t, env, compiler.Matches.Draw(t, "match"))
+				text, err := rule.Source()
+				if err != nil {
+					t.Fatal(err)
+				}
+				ours, theirs := program(t, env.CEL, rule), portable(t, untyped, text)
+				pods := rapid.SliceOfN(compiler.Pods, 1, 4).Draw(t, "pods")
+				for _, p := range platforms {
+					p.agrees(t, text, ours, theirs, pods)
+				}
+			})
+		})
+	}
+}
+
+// portable makes a program of a text in somebody else's environment.
+func portable(t *rapid.T, env *cel.Env, text string) cel.Program {
+	t.Helper()
+	checked, issues := env.Compile(text)
+	if issues.Err() != nil {
+		t.Fatalf("%s\n%v", text, issues.Err())
+	}
+	if checked.OutputType() != cel.BoolType {
+		t.Fatalf("%s is a %s", text, checked.OutputType())
+	}
+	p, err := env.Program(checked)
+	if err != nil {
+		t.Fatalf("%s\n%v", text, err)
+	}
+	return p
+}
+
+func (p platform) agrees(t *rapid.T, text string, ours, theirs cel.Program, pods []*corev1.Pod) {
+	t.Helper()
+	for _, pod := range pods {
+		want := evaluate(t, ours, pod)
+		form, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range []map[string]any{form, withoutEmpty(form)} {
+			if got := evaluate(t, theirs, p.pod(form)); got != want {
+				t.Fatalf("%s: %s\nis %v over %v, %v over the typed pod", p.name, text, got, form, want)
+			}
+		}
+	}
+}
+
+func evaluate(t *rapid.T, p cel.Program, pod any) ref.Val {
+	t.Helper()
+	value, _, err := p.Eval(map[string]any{compiler.PodVariable: pod})
+	if err != nil {
+		t.Fatalf("%v over %v", err, pod)
+	}
+	return value
+}
+
+// Declared with its schema, as for custom resources and the warnings of admission
+// policies, the API server gives the elements of the two container lists two types.
+func TestSchemaTypesSuit(t *testing.T) {
+	declared := openapi.SchemaDeclType(podSchema(t), true).MaybeAssignTypeName("io.k8s.api.core.v1.Pod")
+	base := expressions(compiler.DefaultVersion)
+	options, err := apiservercel.NewDeclTypeProvider(declared).EnvOptions(base.CELTypeProvider())
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed := extend(t, base, append(options, cel.Variable(compiler.PodVariable, declared.CelType()))...)
+	env := newEnvironment(t, compiler.DefaultVersion)
+	rapid.Check(t, func(t *rapid.T) {
+		text, err := compileMatch(t, env, compiler.Matches.Draw(t, "match")).Source()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, issues := typed.Compile(text); issues.Err() != nil {
+			t.Fatalf("%s\n%v", text, issues.Err())
+		}
+	})
+}
+
+func extend(t *testing.T, base *cel.Env, options ...cel.EnvOption) *cel.Env {
+	t.Helper()
+	env, err := base.Extend(options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
+}
+
+func expressions(kubernetes string) *cel.Env {
+	return environment.MustBaseEnvSet(version.MustParseGeneric(kubernetes)).NewExpressionsEnv()
+}
+
+func podSchema(t *testing.T) *spec.Schema {
+	t.Helper()
+	text, err := os.ReadFile("testdata/pod.openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema spec.Schema
+	if err := yaml.UnmarshalStrict(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	return &schema
+}
+
+// withoutEmpty is the form that a client may send: no status: {}, no state: {}.
+func withoutEmpty(form map[string]any) map[string]any {
+	kept := map[string]any{}
+	for name, value := range form {
+		if value := pruned(value); value != nil {
+			kept[name] = value
+		}
+	}
+	return kept
+}
+
+func pruned(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		if kept := withoutEmpty(value); len(kept) > 0 {
+			return kept
+		}
+		return nil
+	case []any:
+		kept := make([]any, len(value))
+		for i, v := range value {
+			kept[i] = withoutEmpty(v.(map[string]any))
+		}
+		return kept
+	default:
+		return value
+	}
+}
+
+func newEnvironment(t testing.TB, kubernetes string) *compiler.Environment {
+	t.Helper()
+	env, err := compiler.NewEnvironment(kubernetes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
+}
+
+func compileMatch(t rapid.TB, env *compiler.Environment, m compiler.Match) compiler.CompiledRule {
+	t.Helper()
+	c, err := env.Compile(&compiler.Policy{Rules: []compiler.Rule{{Action: "FailJob", Match: m}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Rules[0]
+}
+
+func program(t rapid.TB, env *cel.Env, r compiler.CompiledRule) cel.Program {
+	t.Helper()
+	p, err := env.PlanProgram(r.AST)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The static cost holds for every pod within the bounds: the API server counts no
+// more than that while it evaluates. The minimum is no promise, because optional
+// selections that end early count less than cel-go estimates.
+func TestCostsStayWithinTheEstimate(t *testing.T) {
+	env := newEnvironment(t, compiler.DefaultVersion)
+	large := largePod()
+	rapid.Check(t, func(t *rapid.T) {
+		rule := compileMatch(t, env, compiler.Matches.Draw(t, "match"))
+		p := program(t, env.CEL, rule)
+		for _, pod := range []*corev1.Pod{compiler.Pods.Draw(t, "pod"), {}, large} {
+			_, details, err := p.Eval(map[string]any{compiler.PodVariable: pod})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cost := details.ActualCost(); *cost > rule.Cost {
+				t.Fatalf("costs %d, at most %d were estimated", *cost, rule.Cost)
+			}
+		}
+	})
+}
+
+// largePod is as long as the bounds permit, and satisfies no rule.
+func largePod() *corev1.Pod {
+	pod := &corev1.Pod{}
+	for range compiler.MaxContainers {
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
+			Name:  "longest-legal-name-of-a-container-is-a-label-of-63-characters--x",
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 77}},
+		})
+	}
+	pod.Status.InitContainerStatuses = pod.Status.ContainerStatuses
+	for range compiler.MaxConditions {
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+			Type: "example.com/some-condition-that-nobody-asks-for-in-any-policy-of-all", Status: corev1.ConditionTrue,
+		})
+	}
+	return pod
+}

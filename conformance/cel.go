@@ -1,0 +1,113 @@
+package conformance
+
+import (
+	"context"
+	"encoding/binary"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// CEL returns the engine that compiles policies to CEL and evaluates it. It keeps
+// the programs of the last policies, in constant memory. It fails for a Kubernetes
+// version that compiler.NewEnvironment does not know.
+func CEL(o runtime.Options) Engine {
+	e := &celEngine{options: o}
+	return e.judge
+}
+
+type celEngine struct {
+	options      runtime.Options
+	environments cache[*compiler.Environment] // by Kubernetes version
+	programs     cache[*runtime.Program]      // by policyKey
+	keys         sync.Pool                    // of *[]byte
+}
+
+func (e *celEngine) judge(ctx context.Context, r Request) (runtime.Verdict, error) {
+	program, err := e.program(r)
+	if err != nil {
+		return runtime.Verdict{}, err
+	}
+	pod := r.Pod
+	if pod.Status.Phase == "" {
+		failed := *pod
+		failed.Status.Phase = corev1.PodFailed
+		pod = &failed
+	}
+	return program.Evaluate(ctx, pod), nil
+}
+
+func (e *celEngine) program(r Request) (*runtime.Program, error) {
+	var err error
+	if r.Kubernetes, err = minor(r.Kubernetes); err != nil {
+		return nil, err
+	}
+	key, _ := e.keys.Get().(*[]byte)
+	if key == nil {
+		key = new([]byte)
+	}
+	defer e.keys.Put(key)
+	*key = appendPolicyKey(append((*key)[:0], r.Kubernetes...), r.Policy)
+	return e.programs.get(*key, func() (*runtime.Program, error) { return e.compile(r) })
+}
+
+// minor brings the many ways to write a version down to one, so that there are only
+// as many environments as minors.
+func minor(kubernetes string) (string, error) {
+	if kubernetes == "" {
+		return compiler.DefaultVersion, nil
+	}
+	v, err := version.ParseMajorMinor(kubernetes)
+	if err != nil {
+		return "", badVersion(kubernetes)
+	}
+	return v.String(), nil
+}
+
+func (e *celEngine) compile(r Request) (*runtime.Program, error) {
+	environment, err := e.environments.get([]byte(r.Kubernetes), func() (*compiler.Environment, error) {
+		return compiler.NewEnvironment(r.Kubernetes)
+	})
+	if err != nil {
+		return nil, err
+	}
+	// The program outlives the request, and shares the policy's memory.
+	compiled, err := environment.Compile(compiler.StoredPolicy(r.Policy.DeepCopy()))
+	if err != nil {
+		return nil, err
+	}
+	return runtime.NewProgram(compiled, e.options)
+}
+
+// appendPolicyKey appends bytes that two policies share exactly when they are
+// equal, a nil policy being one without rules. Every string and list is preceded by
+// its length.
+func appendPolicyKey(key []byte, p *batchv1.PodFailurePolicy) []byte {
+	for _, r := range rules(p) {
+		key = appendString(append(key, 'r'), string(r.Action))
+		if on := r.OnExitCodes; on != nil {
+			key = appendString(append(key, 'e'), string(on.Operator))
+			if on.ContainerName != nil {
+				key = appendString(append(key, 'n'), *on.ContainerName)
+			}
+			key = binary.AppendUvarint(append(key, 'v'), uint64(len(on.Values)))
+			for _, v := range on.Values {
+				key = binary.AppendVarint(key, int64(v))
+			}
+		}
+		for _, c := range r.OnPodConditions {
+			key = appendString(append(key, 'c'), string(c.Type))
+			key = appendString(key, string(c.Status))
+		}
+	}
+	return key
+}
+
+func appendString(key []byte, s string) []byte {
+	return append(binary.AppendUvarint(key, uint64(len(s))), s...)
+}

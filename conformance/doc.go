@@ -1,0 +1,45 @@
+// Package conformance holds engines that judge failed pods to KEP-3329 and
+// KEP-3850: the vectors, the definition in plain Go, a runner with reports, and
+// a protocol that any program can speak.
+//
+// # A vector
+//
+// One file, one reason: vectors/<topic>/<reason>.txtar. It opens with a sentence
+// that says what must be true, then the headers, then what to change in the base
+// pod (vectors/base.yaml), the rules, and the verdict:
+//
+//	A container that exits with a listed code fails the Job.
+//	#kep: KEP-3329 JobSpec API
+//	#semantics: A.2
+//	#features: OnExitCodes, In, FailJob
+//	-- rules.yaml --
+//	- action: FailJob
+//	  onExitCodes: {operator: In, values: [42, 43]}
+//	-- pod.patch --
+//	status.containerStatuses[0].state.terminated.exitCode: 42
+//	-- verdict.yaml --
+//	terminal: true
+//	matched: true
+//	action: FailJob
+//	counted: true
+//	rule: 0
+//	container: main
+//	exitCode: 42
+//	message: Container main for pod default/p failed with exit code 42 matching FailJob rule at index 0
+//
+// [Vectors] reads them, and refuses what it does not know: a vector that is read
+// wrongly would pass for the wrong reason. [Vector.Request] is the question that
+// an [Engine] is asked, and [Run] compares the answers and makes a [Report].
+//
+// # Semantics
+//
+// The policy of a request is taken as it is stored, as the Job controller takes
+// it: a policy that the API server would refuse has a verdict too (unknown
+// actions and operators never match), and defaults are not filled in. The pod's
+// phase gate, which upstream has in the matcher's callers, is part of the
+// question: a pod in any phase but Failed is not terminal. A pod without a phase
+// is judged as a failed one.
+//
+// [Go] is the definition: 60 lines that can be read against the KEPs. [CEL] is
+// the product. [Exec] is anybody's program that speaks the protocol of [Serve].
+package conformance

@@ -1,0 +1,188 @@
+package conformance
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ParseError says where in the vectors something is wrong.
+type ParseError struct {
+	File string // below vectors/
+	Line int    // from 1; 0 when the whole file is meant
+	Err  error
+}
+
+func (e *ParseError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %v", e.File, e.Err)
+	}
+	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+}
+
+func (e *ParseError) Unwrap() error { return e.Err }
+
+var (
+	errNoVectors    = errors.New("no vectors")
+	errNoneSelected = errors.New("no vector is selected")
+	errNoEngine     = errors.New("no engine")
+	errNoSentence   = errors.New("the first line must be the sentence that the vector proves")
+	errNoRules      = errors.New(`section rules.yaml is missing; a Job without a policy is "#policy: nil"`)
+	errNilPolicy    = errors.New(`"#policy: nil" excludes section rules.yaml`)
+	errNoVerdict    = errors.New("section verdict.yaml is missing")
+	errUnusedFile   = errors.New("unused file; vectors are <topic>/<reason>.txtar in lower-case-with-dashes")
+	errNoChange     = errors.New("changes nothing")
+	errNothingThere = errors.New("removes what is not there")
+)
+
+func errUnknownHeader(key string) error { return fmt.Errorf("unknown header %q", "#"+key) }
+
+func errNoColon(line string) error { return fmt.Errorf("%q is not \"key: value\"", line) }
+
+func errTwice(what string) error { return fmt.Errorf("%s appears twice", what) }
+
+func errMissingHeader(key string) error { return fmt.Errorf("header %q is missing", "#"+key) }
+
+func errEmptyHeader(key string) error { return fmt.Errorf("header %q is empty", "#"+key) }
+
+func errHeaderValue(key, value string) error {
+	return fmt.Errorf("header %q cannot be %q", "#"+key, value)
+}
+
+func errUnknownFeature(name string) error {
+	return fmt.Errorf("unknown feature %q; known are %s", name, joined(Features()))
+}
+
+func errUnknownSection(name string) error {
+	return fmt.Errorf("unknown section %q; known are %s", name, strings.Join(sections(), ", "))
+}
+
+func errText(line string) error { return fmt.Errorf("text after the headers: %q", line) }
+
+func errPath(path string) error {
+	return fmt.Errorf("%q is not a path like status.containerStatuses[0].name", path)
+}
+
+func errIndex(index, length int) error {
+	return fmt.Errorf("index %d, but there are %d elements", index, length)
+}
+
+func errNotAnObject(key string) error { return fmt.Errorf("cannot set %q in what is no object", key) }
+
+func errNotAList(index int) error { return fmt.Errorf("cannot set [%d] in what is no list", index) }
+
+func errRequired(field string) error { return fmt.Errorf("field %q is required", field) }
+
+func errNotApplicable(field, because string) error {
+	return fmt.Errorf("field %q does not apply: %s", field, because)
+}
+
+func errSameSentence(file string) error { return fmt.Errorf("the sentence is that of %s", file) }
+
+func errSameContent(file string) error { return fmt.Errorf("asks the same question as %s", file) }
+
+func errExpectedUnknown(name string) error {
+	return fmt.Errorf("expected failure %q is no vector", name)
+}
+
+func errPanic(what any) error { return fmt.Errorf("panic: %v", what) }
+
+var (
+	errEmptyLine    = errors.New("the line is empty")
+	errNoPod        = errors.New("pod is required")
+	errAfterRequest = errors.New("more than one value on the line")
+	errNoValidate   = errors.New(`op "validate" is not available in this build: it needs the Rego bundles`)
+)
+
+func errUnknownOp(op string) error {
+	if op == "" {
+		return errors.New("op is required: verdict")
+	}
+	return fmt.Errorf("unknown op %q: want verdict", op)
+}
+
+func errUnknownField(name string) error { return fmt.Errorf("unknown field %q", name) }
+
+func errPolicy(err error) error { return fmt.Errorf("policy: %w", err) }
+
+func errWrongType(pointer, want string) error {
+	if pointer == "" {
+		return fmt.Errorf("the request is not %s", want)
+	}
+	return fmt.Errorf("%s is not %s", pointer, want)
+}
+
+// errNotJSON says of an error of the JSON library what it means here; others stay.
+func errNotJSON(line []byte, err error) error {
+	var syntax *jsontext.SyntacticError
+	switch {
+	case len(bytes.TrimSpace(line)) == 0:
+		return errEmptyLine
+	case errors.As(err, &syntax):
+		return fmt.Errorf("not JSON: %s", strings.TrimPrefix(err.Error(), "jsontext: "))
+	default:
+		return err
+	}
+}
+
+func errLongPolicy(longest int) error {
+	return fmt.Errorf("policy: longer than %d bytes", longest)
+}
+
+func errLongList(pointer string, longest int) error {
+	return fmt.Errorf("%s: more than %d elements", pointer, longest)
+}
+
+func errLongLine(longest int) error {
+	return fmt.Errorf("the line is longer than %d bytes", longest)
+}
+
+var (
+	errNoCommand = errors.New("no command")
+	errClosed    = errors.New("engine: closed")
+	errNoAnswer  = errors.New("engine: answered neither a verdict nor an error")
+)
+
+func errStart(command string, err error) error {
+	return fmt.Errorf("engine %q does not start: %w", command, err)
+}
+
+func errAnswer(text string) error { return fmt.Errorf("engine: %s", text) }
+
+func errTimeout(d time.Duration) error { return fmt.Errorf("engine: no answer within %v", d) }
+
+// errEnded is about a child that ended, however it did; err is nil for exit code 0.
+func errEnded(err error, stderr string) error {
+	text := "engine: ended"
+	if stderr != "" {
+		text += ": " + stderr
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", text, err)
+	}
+	return errors.New(text)
+}
+
+func errGarbage(line []byte, err error) error {
+	return fmt.Errorf("engine: answered what is no response: %.200q: %w", line, err)
+}
+
+func errForeignID(line []byte) error {
+	return fmt.Errorf("engine: answered an id that was not asked: %.200q", line)
+}
+
+func badVersion(v string) error {
+	return fmt.Errorf("kubernetes version %q is not of the form 1.36", v)
+}
+
+func joined[S ~string](list []S) string {
+	words := make([]string, len(list))
+	for i, s := range list {
+		words[i] = string(s)
+	}
+	return strings.Join(words, ", ")
+}

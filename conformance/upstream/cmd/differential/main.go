@@ -1,0 +1,128 @@
+// Command differential asks four engines the same questions until one answers
+// differently: the specialised programs, CEL's ordinary interpreter, the
+// definition in Go, and the Job controller's own matcher.
+//
+// It exits with 1 when engines disagree, after printing the smallest pair it found
+// as a conformance vector, and with 2 when it could not run to the end.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	goruntime "runtime"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/upstream"
+)
+
+// gcPercent lets garbage grow: the live heap is tiny and upstream's matcher
+// allocates for every pair.
+const gcPercent = 1000
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	debug.SetGCPercent(gcPercent)
+	code := differential(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+type options struct {
+	count      int64
+	seed       uint64
+	scope      bool
+	generic    uint64
+	kubernetes string
+	workers    int
+}
+
+func parse(args []string, stderr io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("differential", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Int64Var(&o.count, "n", 1_000_000, "number of generated pairs")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the generated pairs")
+	flags.BoolVar(&o.scope, "scope", false, "walk the whole small scope instead of generated pairs")
+	flags.Uint64Var(&o.generic, "generic", 100, "ask CEL's ordinary interpreter about one policy in this many (0: none)")
+	flags.StringVar(&o.kubernetes, "kubernetes", compiler.DefaultVersion, "Kubernetes minor to judge by")
+	flags.IntVar(&o.workers, "workers", goruntime.GOMAXPROCS(0), "number of workers; results do not depend on it")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 || o.count < 1 || o.workers < 1 {
+		fmt.Fprintln(stderr, "differential: -n and -workers must be positive, and there are no arguments")
+		return o, flag.ErrHelp
+	}
+	return o, nil
+}
+
+// differential is the command, and returns its exit code.
+func differential(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return 2
+	}
+	var space upstream.Space = upstream.Generated{Seed: o.seed, Count: o.count}
+	generic, name := upstream.Sampled(o.generic), fmt.Sprintf("seed %d", o.seed)
+	if o.scope {
+		small := conformance.NewSmallScope()
+		space, name = upstream.Exhaustive{SmallScope: small}, "small scope"
+		generic = wholeRequirementSpace(int64(small.SingleRulePolicies()), generic)
+	}
+	p := newProgress(stderr, space.Pairs())
+	d := upstream.Differential{Kubernetes: o.kubernetes, Generic: generic, Workers: o.workers, Progress: p.show}
+	tally, err := d.Run(ctx, space)
+	p.end()
+	writeSummary(stdout, fmt.Sprintf("%s, Kubernetes %s", name, o.kubernetes), space.Pairs(), p.elapsed(), tally)
+	return report(err, stdout, stderr)
+}
+
+// wholeRequirementSpace adds the policies of at most one rule to those that are
+// sampled: they have every requirement there is.
+func wholeRequirementSpace(single int64, sampled func(int64) bool) func(int64) bool {
+	return func(policy int64) bool { return policy < single || sampled(policy) }
+}
+
+func report(err error, stdout, stderr io.Writer) int {
+	var d *upstream.DisagreementError
+	switch {
+	case err == nil:
+		fmt.Fprintln(stdout, "0 disagreements")
+		return 0
+	case errors.As(err, &d):
+		fmt.Fprintf(stderr, "differential: %v\n", err)
+		writeVector(d, stdout, stderr)
+		return 1
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "differential: interrupted; 0 disagreements so far")
+		return 2
+	default:
+		fmt.Fprintf(stderr, "differential: %v\n", err)
+		return 2
+	}
+}
+
+// writeVector prints the pair as a vector that wants upstream's verdict, or that
+// of the first engine that has one.
+func writeVector(d *upstream.DisagreementError, stdout, stderr io.Writer) {
+	for _, a := range d.Answers {
+		if a.Err != nil {
+			continue
+		}
+		vector, err := upstream.FormatVector(d.Request, a.Verdict)
+		if err != nil {
+			fmt.Fprintf(stderr, "differential: cannot write the vector: %v\n", err)
+			return
+		}
+		fmt.Fprintf(stdout, "\nthe smallest pair found, as a vector with the verdict of %s:\n\n%s", a.Engine, vector)
+		return
+	}
+}

@@ -1,0 +1,174 @@
+package upstream
+
+import (
+	"context"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Differential asks the engines the same questions and compares the answers,
+// message text included. The specialised programs, the definition in Go and
+// upstream's matcher answer for every pair. CEL's ordinary interpreter takes
+// longer than all of them together, so it answers for some policies only.
+type Differential struct {
+	// Kubernetes is the minor to judge by; empty is compiler.DefaultVersion.
+	Kubernetes string
+	// Generic chooses the policies that CEL's ordinary interpreter answers for, by
+	// their index in the space.
+	Generic func(policy int64) bool
+	// Workers is the number of blocks walked at a time.
+	Workers int
+	// Progress, when set, is called with the sum of finished blocks after each of
+	// them, by one goroutine at a time.
+	Progress func(Tally)
+}
+
+// Sampled chooses one policy in n, spread without a pattern, or none when n is 0.
+func Sampled(n uint64) func(int64) bool {
+	return func(policy int64) bool { return n > 0 && scatter(0, policy)>>32%n == 0 }
+}
+
+// Tally counts what was compared. An interrupted run counts the blocks that it
+// finished.
+type Tally struct {
+	Policies, Pairs int64
+	// Generic counts those that CEL's ordinary interpreter answered for too.
+	GenericPolicies, GenericPairs int64
+	// Matched counts verdicts by action; Unmatched and NotTerminal are the rest.
+	Matched                map[batchv1.PodFailurePolicyAction]int64
+	Unmatched, NotTerminal int64
+}
+
+func (t *Tally) add(o Tally) {
+	t.Policies += o.Policies
+	t.Pairs += o.Pairs
+	t.GenericPolicies += o.GenericPolicies
+	t.GenericPairs += o.GenericPairs
+	t.Unmatched += o.Unmatched
+	t.NotTerminal += o.NotTerminal
+	if t.Matched == nil {
+		t.Matched = map[batchv1.PodFailurePolicyAction]int64{}
+	}
+	for action, n := range o.Matched {
+		t.Matched[action] += n
+	}
+}
+
+func (t *Tally) count(v *runtime.Verdict) {
+	t.Pairs++
+	switch {
+	case v.Matched:
+		t.Matched[v.Action]++
+	case v.Terminal:
+		t.Unmatched++
+	default:
+		t.NotTerminal++
+	}
+}
+
+// Run walks the space and returns what was compared. The error is a *DisagreementError
+// when engines disagree, the context's when the run was interrupted. The process's
+// version of upstream is taken for the time of the run (see Emulate).
+func (d Differential) Run(ctx context.Context, space Space) (Tally, error) {
+	release, err := Emulate(d.Kubernetes)
+	if err != nil {
+		return Tally{}, err
+	}
+	defer release()
+	if d.Kubernetes == "" {
+		d.Kubernetes = compiler.DefaultVersion
+	}
+	env, err := compiler.NewEnvironment(d.Kubernetes)
+	if err != nil {
+		return Tally{}, err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	r := &run{Differential: d, env: env, space: space, stop: stop}
+	var workers sync.WaitGroup
+	for range max(1, d.Workers) {
+		workers.Go(func() { r.work(ctx) })
+	}
+	workers.Wait()
+	return r.sum, context.Cause(ctx)
+}
+
+// run is the state that the workers of a Run share.
+type run struct {
+	Differential
+	env   *compiler.Environment
+	space Space
+	stop  context.CancelCauseFunc
+
+	mu   sync.Mutex
+	next int64
+	sum  Tally
+}
+
+// work walks blocks until there are none left or the run is stopped.
+func (r *run) work(ctx context.Context) {
+	for block, ok := r.take(ctx); ok; block, ok = r.take(ctx) {
+		tally, err := r.walk(context.WithoutCancel(ctx), block)
+		if err != nil {
+			r.stop(err)
+			return
+		}
+		r.finish(tally)
+	}
+}
+
+func (r *run) take(ctx context.Context) (block int64, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ctx.Err() != nil || r.next >= r.space.Blocks() {
+		return 0, false
+	}
+	r.next++
+	return r.next - 1, true
+}
+
+func (r *run) finish(t Tally) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sum.add(t)
+	if r.Progress != nil {
+		r.Progress(r.sum)
+	}
+}
+
+// walk judges the pairs of a block.
+func (r *run) walk(ctx context.Context, block int64) (Tally, error) {
+	t := Tally{Matched: map[batchv1.PodFailurePolicyAction]int64{}}
+	var current *panel
+	err := r.space.Walk(block, Visitor{
+		Policy: func(index int64, p *batchv1.PodFailurePolicy) (err error) {
+			generic := r.Generic != nil && r.Generic(index)
+			if generic {
+				t.GenericPolicies++
+			}
+			t.Policies++
+			current, err = newPanel(r.env, p, generic)
+			return err
+		},
+		Pod: func(pod *corev1.Pod) error {
+			v, agree, err := current.judge(ctx, pod)
+			if err != nil {
+				return err
+			}
+			if !agree {
+				return disagreement(ctx, r.env, current.policy, pod)
+			}
+			if current.generic != nil {
+				t.GenericPairs++
+			}
+			t.count(&v)
+			return nil
+		},
+	})
+	return t, err
+}

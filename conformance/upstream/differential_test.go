@@ -1,0 +1,133 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	goruntime "runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/podverdict/podverdict/conformance"
+)
+
+// The differential run of every test: some seconds of what cmd/differential does
+// for hours.
+func TestDifferential(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(1000)) // upstream's garbage is most of the memory
+	tests := map[string]struct {
+		differential Differential
+		space        Space
+	}{
+		"generated":       {Differential{Generic: Sampled(200)}, Generated{Seed: 1, Count: 2_000_000}},
+		"Kubernetes 1.28": {Differential{Generic: Sampled(200), Kubernetes: "1.28"}, Generated{Seed: 2, Count: 100_000}},
+		"small scope":     {Differential{Generic: Sampled(50)}, sparse{Exhaustive{conformance.NewSmallScope()}, 997}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			tt.differential.Workers = goruntime.GOMAXPROCS(0)
+			tally, err := tt.differential.Run(t.Context(), tt.space)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%+v", tally)
+			if tally.Pairs != tt.space.Pairs() || tally.GenericPairs == 0 {
+				t.Errorf("compared %d pairs, %d with the interpreter; want %d and some", tally.Pairs, tally.GenericPairs, tt.space.Pairs())
+			}
+			// In 1.28 FailIndex is no action yet.
+			if n := tally.Matched[batchv1.PodFailurePolicyActionFailIndex]; n == 0 != (tt.differential.Kubernetes == "1.28") {
+				t.Errorf("FailIndex matched %d pairs", n)
+			}
+		})
+	}
+}
+
+// sparse takes one block in a number.
+type sparse struct {
+	Exhaustive
+	step int64
+}
+
+func (s sparse) Blocks() int64 { return s.Exhaustive.Blocks() / s.step }
+
+func (s sparse) Pairs() int64 { return s.Blocks() * int64(s.Pods()) }
+
+func (s sparse) Walk(block int64, v Visitor) error { return s.Exhaustive.Walk(block*s.step, v) }
+
+func TestDifferentialDoesNotDependOnWorkers(t *testing.T) {
+	space := Generated{Seed: 3, Count: 20_001}
+	var tallies []Tally
+	for _, workers := range []int{1, 3} {
+		tally, err := Differential{Workers: workers, Generic: Sampled(20)}.Run(t.Context(), space)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tallies = append(tallies, tally)
+	}
+	if diff := cmp.Diff(tallies[0], tallies[1]); diff != "" {
+		t.Errorf("1 worker and 3 (-1 +3):\n%s", diff)
+	}
+	if tallies[0].Pairs != space.Count {
+		t.Errorf("%d pairs, want %d", tallies[0].Pairs, space.Count)
+	}
+}
+
+func TestDifferentialInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	d := Differential{Workers: 1, Progress: func(Tally) { cancel() }}
+	tally, err := d.Run(ctx, Generated{Seed: 4, Count: 100 * pairsPerBlock})
+	if !errors.Is(err, context.Canceled) || tally.Pairs != pairsPerBlock {
+		t.Errorf("%d pairs, error %v; want the %d of the first block and %v", tally.Pairs, err, pairsPerBlock, context.Canceled)
+	}
+}
+
+// lie is a space that changes a policy after the programs were made from it, which
+// is as good as a compiler that gets it wrong.
+type lie struct{}
+
+func (lie) Blocks() int64 { return 1 }
+
+func (lie) Pairs() int64 { return 1 }
+
+func (lie) Walk(_ int64, v Visitor) error {
+	p := policyOf(onExitCodes(batchv1.PodFailurePolicyActionIgnore, 42))
+	if err := v.Policy(0, p); err != nil {
+		return err
+	}
+	p.Rules[0].Action = batchv1.PodFailurePolicyActionCount
+	return v.Pod(failedPod("main", 42))
+}
+
+func TestDifferentialNotices(t *testing.T) {
+	_, err := Differential{Workers: 2}.Run(t.Context(), lie{})
+	var d *DisagreementError
+	if !errors.As(err, &d) {
+		t.Fatalf("error %v, want a disagreement", err)
+	}
+	if d.Request.Pod.Status.ContainerStatuses[0].State.Terminated.ExitCode != 42 || !strings.Contains(err.Error(), "upstream") {
+		t.Errorf("disagreement is about something else: %v", err)
+	}
+}
+
+// Blocks of one seed, and the first blocks of the next, share no draws.
+func TestGeneratedBlocksDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for _, seed := range []uint64{0, 1, 2} {
+		for block := range int64(4) {
+			var first string
+			err := Generated{Seed: seed, Count: 8 * pairsPerBlock}.Walk(block, Visitor{
+				Policy: func(_ int64, p *batchv1.PodFailurePolicy) error { first += p.String(); return nil },
+				Pod:    func(*corev1.Pod) error { return nil },
+			})
+			if err != nil || seen[first] {
+				t.Errorf("seed %d, block %d: drawn before, or error %v", seed, block, err)
+			}
+			seen[first] = true
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// DisagreementError is a pair that engines disagree about, shrunk.
+type DisagreementError struct {
+	Request conformance.Request
+	// Answers has every engine's, upstream's first.
+	Answers []Answer
+}
+
+// Answer is what one engine said.
+type Answer struct {
+	Engine  string
+	Verdict runtime.Verdict
+	Err     error
+}
+
+// disagreement shrinks a pair that engines disagree about, and asks all of them
+// once more.
+func disagreement(ctx context.Context, env *compiler.Environment, policy *batchv1.PodFailurePolicy, pod *corev1.Pod) error {
+	disagree := func(p pair) bool {
+		j, err := newPanel(env, p.policy, true)
+		if err != nil {
+			return false
+		}
+		_, agree, err := j.judge(ctx, p.pod)
+		return err == nil && !agree
+	}
+	found := pair{policy, pod}.clone()
+	if disagree(found) {
+		found = shrink(found, disagree)
+	}
+	request := conformance.Request{Policy: found.policy, Pod: found.pod}
+	if env.Kubernetes != compiler.DefaultVersion {
+		request.Kubernetes = env.Kubernetes
+	}
+	return &DisagreementError{Request: request, Answers: answers(ctx, env, found)}
+}
+
+func answers(ctx context.Context, env *compiler.Environment, p pair) []Answer {
+	request := conformance.Request{Kubernetes: env.Kubernetes, Policy: p.policy, Pod: p.pod}
+	all := []Answer{{Engine: "upstream"}, {Engine: "go"}, {Engine: "cel"}, {Engine: "cel, interpreted"}}
+	all[0].Verdict, all[0].Err = ask(p.policy, p.pod)
+	all[1].Verdict, all[1].Err = conformance.Go(ctx, request)
+	j, err := newPanel(env, p.policy, true)
+	if err != nil {
+		all[2].Err, all[3].Err = err, err
+		return all
+	}
+	all[2].Verdict = j.special.Evaluate(ctx, withPhase(p.pod))
+	all[3].Verdict = j.generic.Evaluate(ctx, withPhase(p.pod))
+	return all
+}
+
+// Error shows every engine's verdict.
+func (d *DisagreementError) Error() string {
+	var b strings.Builder
+	b.WriteString("engines disagree:")
+	for _, a := range d.Answers {
+		fmt.Fprintf(&b, "\n  %-16s %s", a.Engine, a)
+	}
+	return b.String()
+}
+
+// String is the verdict in JSON, or the error.
+func (a Answer) String() string {
+	if a.Err != nil {
+		return "error: " + a.Err.Error()
+	}
+	text, err := json.Marshal(a.Verdict)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	return string(text)
+}

@@ -1,0 +1,22 @@
+// Package upstream holds podverdict to Kubernetes itself: the Job controller's
+// own matcher, from k8s.io/kubernetes v1.36.3, is an engine like any other, asked
+// every vector, generated pairs and an exhaustive small space of them.
+//
+// It is a module of its own, because k8s.io/kubernetes needs a replace for each
+// of its staging modules, and because nothing that podverdict ships may link it.
+//
+// # How the matcher is reached
+//
+// matchPodFailurePolicy is not exported. [Matcher] pulls it in by go:linkname;
+// matcher.s is empty and only there so that the compiler accepts a function
+// without a body. No linker flag is needed: Go's -checklinkname restricts
+// references into the standard library only.
+//
+// # What the matcher does not say
+//
+// For FailJob upstream returns a sentence that names rule, container and exit code
+// or condition; for the other actions only the action. What upstream matched is
+// still upstream's to say: it is asked a second time about a witness, the same
+// policy in which every rule that has an action upstream acts on fails the Job. The
+// same rule matches, because of the same container or condition, and now it is named.
+package upstream

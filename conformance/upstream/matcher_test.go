@@ -1,0 +1,227 @@
+package upstream
+
+import (
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+func failedPod(name string, code int32, conditions ...corev1.PodConditionType) *corev1.Pod {
+	pod := &corev1.Pod{}
+	pod.Namespace, pod.Name, pod.Status.Phase = "default", "p", corev1.PodFailed
+	c := corev1.ContainerStatus{Name: name}
+	c.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: code}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{c}
+	for _, t := range conditions {
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: t, Status: corev1.ConditionTrue})
+	}
+	return pod
+}
+
+func policyOf(rules ...batchv1.PodFailurePolicyRule) *batchv1.PodFailurePolicy {
+	return &batchv1.PodFailurePolicy{Rules: rules}
+}
+
+func TestMatcher(t *testing.T) {
+	const (
+		failJob   = batchv1.PodFailurePolicyActionFailJob
+		failIndex = batchv1.PodFailurePolicyActionFailIndex
+		ignore    = batchv1.PodFailurePolicyActionIgnore
+		count     = batchv1.PodFailurePolicyActionCount
+	)
+	never := onExitCodes(failJob, 99)
+	running := failedPod("main", 42)
+	running.Status.Phase = corev1.PodRunning
+	phaseless := failedPod("main", 42)
+	phaseless.Status.Phase = ""
+	tests := map[string]struct {
+		kubernetes string
+		policy     *batchv1.PodFailurePolicy
+		pod        *corev1.Pod
+		want       string
+	}{
+		"FailJob by exit code": {
+			policy: policyOf(never, onExitCodes(failJob, 42)), pod: failedPod("main", 42),
+			want: `{"terminal":true,"matched":true,"action":"FailJob","counted":true,"rule":1,"container":"main","exitCode":42,` +
+				`"message":"Container main for pod default/p failed with exit code 42 matching FailJob rule at index 1"}`,
+		},
+		"Ignore by condition": {
+			policy: policyOf(never, onConditions(ignore, "A")), pod: failedPod("main", 1, "B", "A"),
+			want: `{"terminal":true,"matched":true,"action":"Ignore","counted":false,"rule":1,"condition":"A",` +
+				`"message":"Pod default/p has condition A matching Ignore rule at index 1"}`,
+		},
+		"Count by a negative exit code": {
+			policy: policyOf(onExitCodes(count, -1073741819)), pod: failedPod("main", -1073741819),
+			want: `{"terminal":true,"matched":true,"action":"Count","counted":true,"rule":0,"container":"main","exitCode":-1073741819,` +
+				`"message":"Container main for pod default/p failed with exit code -1073741819 matching Count rule at index 0"}`,
+		},
+		"a container named like the sentence": {
+			policy: policyOf(onExitCodes(count, 42)),
+			pod:    failedPod("a for pod default/p failed with exit code 7 matching FailJob rule at index 9", 42),
+			want: `{"terminal":true,"matched":true,"action":"Count","counted":true,"rule":0,` +
+				`"container":"a for pod default/p failed with exit code 7 matching FailJob rule at index 9","exitCode":42,` +
+				`"message":"Container a for pod default/p failed with exit code 7 matching FailJob rule at index 9 for pod default/p` +
+				` failed with exit code 42 matching Count rule at index 0"}`,
+		},
+		"FailIndex": {
+			policy: policyOf(onExitCodes(failIndex, 42), onExitCodes(ignore, 42)), pod: failedPod("main", 42),
+			want: `{"terminal":true,"matched":true,"action":"FailIndex","counted":true,"rule":0,"container":"main","exitCode":42,` +
+				`"message":"Container main for pod default/p failed with exit code 42 matching FailIndex rule at index 0"}`,
+		},
+		"FailIndex before it was on by default": {
+			kubernetes: "1.28",
+			policy:     policyOf(onExitCodes(failIndex, 42), onExitCodes(ignore, 42)), pod: failedPod("main", 42),
+			want: `{"terminal":true,"matched":true,"action":"Ignore","counted":false,"rule":1,"container":"main","exitCode":42,` +
+				`"message":"Container main for pod default/p failed with exit code 42 matching Ignore rule at index 1"}`,
+		},
+		"unknown action": {
+			policy: policyOf(onExitCodes("Restart", 42)), pod: failedPod("main", 42),
+			want: `{"terminal":true,"matched":false,"action":"Count","counted":true}`,
+		},
+		"no policy": {pod: failedPod("main", 42), want: `{"terminal":true,"matched":false,"action":"Count","counted":true}`},
+		"not failed": {
+			policy: policyOf(onExitCodes(failJob, 42)), pod: running,
+			want: `{"terminal":false,"matched":false,"counted":false}`,
+		},
+		"no phase": {
+			policy: policyOf(onExitCodes(failJob, 42)), pod: phaseless,
+			want: `{"terminal":true,"matched":true,"action":"FailJob","counted":true,"rule":0,"container":"main","exitCode":42,` +
+				`"message":"Container main for pod default/p failed with exit code 42 matching FailJob rule at index 0"}`,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			v, err := Matcher(t.Context(), conformance.Request{Kubernetes: tt.kubernetes, Policy: tt.policy, Pod: tt.pod})
+			if got := (Answer{Verdict: v, Err: err}).String(); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// The version lasts for one request: the next one is not judged by it.
+func TestMatcherLeavesNoVersionBehind(t *testing.T) {
+	r := conformance.Request{
+		Policy: policyOf(onExitCodes(batchv1.PodFailurePolicyActionFailIndex, 42)), Pod: failedPod("main", 42),
+	}
+	for _, tt := range []struct {
+		kubernetes string
+		matched    bool
+	}{{"1.28", false}, {"", true}, {"1.26", false}, {"1.29", true}, {"1.28", false}, {"1.36", true}} {
+		r.Kubernetes = tt.kubernetes
+		v, err := Matcher(t.Context(), r)
+		if err != nil || v.Matched != tt.matched {
+			t.Errorf("Kubernetes %q: matched %v, error %v; want %v", tt.kubernetes, v.Matched, err, tt.matched)
+		}
+	}
+}
+
+func TestMatcherRefusesVersions(t *testing.T) {
+	for kubernetes, want := range map[string]string{"one": "kubernetes version", "1.37": "newer than", "2.0": "newer than"} {
+		_, err := Matcher(t.Context(), conformance.Request{Kubernetes: kubernetes, Pod: failedPod("main", 1)})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Kubernetes %q: error %v, want one with %q", kubernetes, err, want)
+		}
+	}
+}
+
+func TestReadRefusesOtherSentences(t *testing.T) {
+	policy, pod := policyOf(onExitCodes(batchv1.PodFailurePolicyActionFailJob, 1)), failedPod("main", 1)
+	for _, sentence := range []string{
+		"",
+		"Container main for pod default/p failed with exit code 1",
+		"Container main for pod default/p failed with exit code 1 matching FailJob rule at index 1",
+		"Container main for pod default/p failed with exit code 1 matching FailJob rule at index x",
+		"Container main for pod default/q failed with exit code 1 matching FailJob rule at index 0",
+		"Container main for pod default/p failed with exit code 1e3 matching FailJob rule at index 0",
+		"Pod default/q has condition A matching FailJob rule at index 0",
+		"main for pod default/p failed with exit code 1 matching FailJob rule at index 0",
+	} {
+		if v, err := read(sentence, policy, pod); err == nil {
+			t.Errorf("%q is read as %+v, want an error", sentence, v)
+		}
+	}
+}
+
+// Whatever a verdict says wrongly, the comparison with upstream notices.
+func TestUpstreamAgreesWithNothingElse(t *testing.T) {
+	release, err := Emulate("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	rules := []batchv1.PodFailurePolicyRule{
+		onExitCodes(batchv1.PodFailurePolicyActionIgnore, 42), onConditions(batchv1.PodFailurePolicyActionFailJob, "A"),
+	}
+	p := &panel{policy: policyOf(rules...)}
+	p.witness = witness(p.policy)
+	pods := map[string]*corev1.Pod{
+		"exit code": failedPod("main", 42), "condition": failedPod("main", 1, "A"), "no match": failedPod("main", 1),
+	}
+	changes := map[string]func(*runtime.Verdict){
+		"terminal":  func(v *runtime.Verdict) { v.Terminal = !v.Terminal },
+		"matched":   func(v *runtime.Verdict) { v.Matched = !v.Matched },
+		"counted":   func(v *runtime.Verdict) { v.Counted = !v.Counted },
+		"action":    func(v *runtime.Verdict) { v.Action = batchv1.PodFailurePolicyActionFailIndex },
+		"rule":      func(v *runtime.Verdict) { v.Rule += 2 },
+		"container": func(v *runtime.Verdict) { v.Container += "x" },
+		"code":      func(v *runtime.Verdict) { v.ExitCode++ },
+		"condition": func(v *runtime.Verdict) { v.Condition += "x" },
+	}
+	// What a message of the other kind does not show; the definition in Go does.
+	unseen := map[string]bool{"exit code/condition": true, "condition/container": true}
+	for kind, pod := range pods {
+		v, err := ask(p.policy, pod)
+		if err != nil || !p.upstreamAgrees(v, pod) {
+			t.Fatalf("%s: upstream does not agree with itself: %+v, error %v", kind, v, err)
+		}
+		for change, spoil := range changes {
+			wrong := v
+			spoil(&wrong)
+			if p.upstreamAgrees(wrong, pod) != unseen[kind+"/"+change] {
+				t.Errorf("%s: a wrong %s passes: %v", kind, change, !unseen[kind+"/"+change])
+			}
+		}
+	}
+}
+
+// Each engine of a panel has a veto. Here one after the other answers another
+// question than the rest.
+func TestPanelHearsEveryEngine(t *testing.T) {
+	release, err := Emulate("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	env, err := compiler.NewEnvironment(compiler.DefaultVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failIndex := policyOf(onExitCodes(batchv1.PodFailurePolicyActionFailIndex, 42))
+	other, err := newPanel(env, policyOf(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for engine, replace := range map[string]func(*panel){
+		"none":        func(*panel) {},
+		"special":     func(p *panel) { p.special = other.special },
+		"interpreted": func(p *panel) { p.generic = other.generic },
+		"go":          func(p *panel) { p.kubernetes = "1.28" }, // where FailIndex is skipped
+		"upstream":    func(p *panel) { p.witness = other.witness },
+	} {
+		p, err := newPanel(env, failIndex, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		replace(p)
+		if _, agree, err := p.judge(t.Context(), failedPod("main", 42)); err != nil || agree != (engine == "none") {
+			t.Errorf("%s answers something else: agree %v, error %v", engine, agree, err)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package upstream
+
+import (
+	"context"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// panel is one policy before all engines: the specialised program, the generic
+// one when it is asked for, the definition in Go, and upstream. The version of
+// upstream is whatever Emulate has set.
+type panel struct {
+	kubernetes string
+	policy     *batchv1.PodFailurePolicy
+	witness    *batchv1.PodFailurePolicy
+	special    *runtime.Program
+	generic    *runtime.Program // nil: not asked
+}
+
+func newPanel(env *compiler.Environment, policy *batchv1.PodFailurePolicy, generic bool) (*panel, error) {
+	compiled, err := env.Compile(compiler.StoredPolicy(policy))
+	if err != nil {
+		return nil, err
+	}
+	p := &panel{kubernetes: env.Kubernetes, policy: policy}
+	if policy != nil {
+		p.witness = witness(policy)
+	}
+	if p.special, err = runtime.NewProgram(compiled, runtime.Options{}); err != nil {
+		return nil, err
+	}
+	if generic {
+		p.generic, err = runtime.NewProgram(compiled, runtime.Options{DisableSpecialization: true})
+	}
+	return p, err
+}
+
+// judge asks every engine about a pod, and returns the verdict and whether all
+// of them agree on it.
+func (p *panel) judge(ctx context.Context, pod *corev1.Pod) (runtime.Verdict, bool, error) {
+	oracle, err := conformance.Go(ctx, conformance.Request{Kubernetes: p.kubernetes, Policy: p.policy, Pod: pod})
+	if err != nil {
+		return runtime.Verdict{}, false, err
+	}
+	pod = withPhase(pod)
+	v := p.special.Evaluate(ctx, pod)
+	agree := v.Equal(oracle) && p.upstreamAgrees(v, pod)
+	if p.generic != nil {
+		agree = agree && v.Equal(p.generic.Evaluate(ctx, pod))
+	}
+	return v, agree, nil
+}
+
+// withPhase is the pod to give a program: one without a phase is judged as a
+// failed one, which is the business of engines, not of programs.
+func withPhase(pod *corev1.Pod) *corev1.Pod {
+	if pod.Status.Phase != "" {
+		return pod
+	}
+	judged := *pod
+	judged.Status.Phase = corev1.PodFailed
+	return &judged
+}
+
+// upstreamAgrees compares a verdict with upstream's answers, letter for letter.
+// It is what comparing with ask means, for a fraction of the time.
+func (p *panel) upstreamAgrees(v runtime.Verdict, pod *corev1.Pod) bool {
+	if !failed(pod) {
+		return v.Equal(runtime.NotTerminal(pod))
+	}
+	message, counted, action := matchPodFailurePolicy(p.policy, pod)
+	if action == nil {
+		return message == nil && counted && v.Equal(runtime.Unmatched(pod))
+	}
+	if !v.Terminal || !v.Matched || v.Action != *action || v.Counted != counted || v.Err != nil {
+		return false
+	}
+	if message == nil {
+		message, _, _ = matchPodFailurePolicy(p.witness, pod)
+		v.Action = batchv1.PodFailurePolicyActionFailJob
+	}
+	return message != nil && v.Message() == *message
+}

@@ -1,0 +1,55 @@
+package upstream
+
+import (
+	"testing"
+
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Upstream itself passes every vector: what they want is what Kubernetes does.
+func TestVectors(t *testing.T) {
+	vectors, err := conformance.Vectors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := conformance.Run(t.Context(), Matcher, vectors, conformance.Options{Engine: "upstream"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range report.Results {
+		if r.Outcome != conformance.Passed {
+			t.Errorf("%s: %s\n%s", r.Vector.Name, r.Outcome, r.Detail)
+		}
+	}
+	t.Log(report.Summary())
+}
+
+// The differential run compares programs; here it is whole engines, which keep
+// programs, know the phase gate and are asked about several versions in turn.
+func TestEngines(t *testing.T) {
+	engines := map[string]conformance.Engine{
+		"go": conformance.Go, "cel": conformance.CEL(runtime.Options{}),
+		"cel, interpreted": conformance.CEL(runtime.Options{DisableSpecialization: true}),
+	}
+	versions := []string{"", "1.28", "1.29", "1.36"}
+	g := conformance.NewGenerator(1, true)
+	var earlier []conformance.Request
+	for i := range 2000 {
+		r := conformance.Request{Kubernetes: versions[i%len(versions)], Policy: g.Policy(), Pod: g.Pod()}
+		if i%2 == 1 { // a policy that is known from before
+			r.Policy = earlier[i/3].Policy
+		}
+		earlier = append(earlier, r)
+		want, err := Matcher(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, engine := range engines {
+			if got, err := engine(t.Context(), r); err != nil || !got.Equal(want) {
+				text, _ := FormatVector(r, want)
+				t.Fatalf("%s: %v, want %v\n%s", name, Answer{Verdict: got, Err: err}, Answer{Verdict: want}, text)
+			}
+		}
+	}
+}
