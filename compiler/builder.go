@@ -32,9 +32,9 @@ func (b *builder) call(operator string, args ...ast.Expr) ast.Expr {
 
 func (b *builder) list(elements ...ast.Expr) ast.Expr { return b.NewList(b.id(), elements, nil) }
 
-// path is variable.field.field.
-func (b *builder) path(variable string, fields ...string) ast.Expr {
-	e := b.ident(variable)
+// field is c.field.field.
+func (b *builder) field(fields ...string) ast.Expr {
+	e := b.ident(element)
 	for _, f := range fields {
 		e = b.NewSelect(b.id(), e, f)
 	}

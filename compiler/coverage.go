@@ -26,8 +26,8 @@ type domain struct {
 	numbers    map[batchv1.PodFailurePolicyOnPodConditionsPattern]int
 }
 
-func newDomain(p *Policy, template *corev1.PodSpec) domain {
-	d := domain{other: 1, numbers: map[batchv1.PodFailurePolicyOnPodConditionsPattern]int{}}
+func newDomain(p *Policy, template *corev1.PodSpec) *domain {
+	d := &domain{other: 1, numbers: map[batchv1.PodFailurePolicyOnPodConditionsPattern]int{}}
 	named := map[string]bool{}
 	listed := map[int32]bool{codeKilled: true, codeTerminated: true}
 	for _, r := range p.Rules {
@@ -78,7 +78,7 @@ func tellApart(containers []corev1.Container, named map[string]bool) []string {
 }
 
 // exits is how many of the failures are exit codes.
-func (d domain) exits() int { return len(d.containers) * len(d.codes) }
+func (d *domain) exits() int { return len(d.containers) * len(d.codes) }
 
 // coverage is a set of failures, one bit for each.
 type coverage []big.Word
@@ -86,7 +86,7 @@ type coverage []big.Word
 func (c coverage) add(failure int) { c[failure/bits.UintSize] |= 1 << (failure % bits.UintSize) }
 
 // of is what a rule takes when it comes first.
-func (d domain) of(m Match) *big.Int {
+func (d *domain) of(m Match) *big.Int {
 	covered := make(coverage, (d.exits()+len(d.conditions))/bits.UintSize+1)
 	switch m := m.(type) {
 	case ExitCodes:
@@ -104,7 +104,7 @@ func (d domain) of(m Match) *big.Int {
 	return new(big.Int).SetBits(covered)
 }
 
-func (d domain) codesOf(m ExitCodes, first int, covered coverage) {
+func (d *domain) codesOf(m ExitCodes, first int, covered coverage) {
 	listed := map[int32]bool{}
 	for _, v := range m.Values {
 		listed[v] = true
@@ -117,7 +117,7 @@ func (d domain) codesOf(m ExitCodes, first int, covered coverage) {
 }
 
 // killed is a container that was told to stop, or any that was.
-func (d domain) killed(container string) *big.Int {
+func (d *domain) killed(container string) *big.Int {
 	stopped := []int32{codeKilled, codeTerminated}
 	if !slices.Contains(d.containers, container) {
 		return d.of(ExitCodes{Values: stopped})
@@ -126,7 +126,7 @@ func (d domain) killed(container string) *big.Int {
 }
 
 // in are the codes and conditions of a set of failures, each once.
-func (d domain) in(covered *big.Int) (codes []int32, conditions []batchv1.PodFailurePolicyOnPodConditionsPattern) {
+func (d *domain) in(covered *big.Int) (codes []int32, conditions []batchv1.PodFailurePolicyOnPodConditionsPattern) {
 	for i, code := range d.codes {
 		for c := range d.containers {
 			if covered.Bit(c*len(d.codes)+i) == 1 {

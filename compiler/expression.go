@@ -42,7 +42,7 @@ func (b *builder) exitCodes(m ExitCodes) ast.Expr {
 		b.literal(types.IntZero)))
 	if m.Container != nil {
 		terms = append(terms, b.call(operators.Equals,
-			b.path(element, "name"), b.literal(types.String(*m.Container))))
+			b.field("name"), b.literal(types.String(*m.Container))))
 	}
 	return b.balanced(operators.LogicalAnd, append(terms, b.exitCodeIn(m)))
 }
@@ -52,7 +52,7 @@ func (b *builder) exitCodeIn(m ExitCodes) ast.Expr {
 	for i, v := range m.Values {
 		values[i] = b.literal(types.Int(v))
 	}
-	in := b.call(operators.In, b.path(element, "state", "terminated", "exitCode"), b.list(values...))
+	in := b.call(operators.In, b.field("state", "terminated", "exitCode"), b.list(values...))
 	if m.Not {
 		return b.call(operators.LogicalNot, in)
 	}
@@ -66,8 +66,8 @@ func (b *builder) podConditions(m PodConditions) ast.Expr {
 	terms := make([]ast.Expr, len(statuses))
 	for i, s := range statuses {
 		terms[i] = b.call(operators.LogicalAnd,
-			b.call(operators.Equals, b.path(element, "status"), b.literal(types.String(s))),
-			b.call(operators.In, b.path(element, "type"), b.list(b.types(m, s)...)))
+			b.call(operators.Equals, b.field("status"), b.literal(types.String(s))),
+			b.call(operators.In, b.field("type"), b.list(b.types(m, s)...)))
 	}
 	return b.balanced(operators.LogicalOr, terms)
 }

@@ -28,7 +28,7 @@ func findUnreachable(r linted, by []linted) Finding {
 	}
 }
 
-func findShadowed(r, by linted, d domain) Finding {
+func findShadowed(r, by linted, d *domain) Finding {
 	return Finding{
 		Check: CheckShadowed, Severity: Warning, Rule: r.index,
 		Field: r.selector(),
@@ -102,7 +102,7 @@ func takes(rules []linted) string {
 const maxListed = 5
 
 // failures names what two rules of one kind both match.
-func failures(d domain, both *big.Int) string {
+func failures(d *domain, both *big.Int) string {
 	codes, conditions := d.in(both)
 	text := make([]string, 0, len(codes)+len(conditions))
 	for _, c := range conditions {

@@ -35,7 +35,7 @@ func Lint(job *batchv1.Job) []Finding {
 // linter goes through the rules and keeps what the earlier ones took.
 type linter struct {
 	job      *batchv1.JobSpec
-	domain   domain
+	domain   *domain
 	earlier  []linted
 	taken    big.Int
 	findings []Finding
