@@ -40,12 +40,15 @@
 //   - FailIndex is skipped before Kubernetes 1.29, which turned
 //     JobBackoffLimitPerIndex on.
 //
+// A rule that asks for more than a hundred different condition statuses, of which
+// the API knows three, has no expression: Compile refuses it.
+//
 // # Design
 //
 // The tree is built, not parsed: parsing takes several times as long as all the
 // rest (docs/performance.md), and the parser refuses the largest legal policy as
 // one text. A test holds the tree equal to what the parser makes of its text.
 //
-// Types depend only on an expression's shape, so the checker sees each common
-// shape once per Environment.
+// Types depend only on an expression's shape (everything but its literals), so the
+// checker sees each common shape once per Environment.
 package compiler

@@ -38,9 +38,10 @@ var (
 	failIndexVersion = version.MajorMinor(1, 29)
 )
 
-// NewEnvironment returns the environment of a Kubernetes version such as "1.36".
-// It takes milliseconds: make one and keep it.
-func NewEnvironment(kubernetes string) (*Environment, error) {
+// ParseVersion reads a version of Kubernetes that an Environment can stand for,
+// such as "1.36", "v1.36" or "1.36.2", and returns its minor version, 1.36. Everybody
+// who is given a version reads it so.
+func ParseVersion(kubernetes string) (*version.Version, error) {
 	v, err := version.ParseGeneric(kubernetes)
 	if err != nil {
 		return nil, errVersion(kubernetes, err)
@@ -48,6 +49,16 @@ func NewEnvironment(kubernetes string) (*Environment, error) {
 	v = version.MajorMinor(v.Major(), v.Minor())
 	if v.LessThan(firstVersion) || v.GreaterThan(lastVersion) {
 		return nil, errVersionRange(kubernetes)
+	}
+	return v, nil
+}
+
+// NewEnvironment returns the environment of a Kubernetes version that ParseVersion
+// takes. It takes milliseconds: make one and keep it.
+func NewEnvironment(kubernetes string) (*Environment, error) {
+	v, err := ParseVersion(kubernetes)
+	if err != nil {
+		return nil, err
 	}
 	base := environment.MustBaseEnvSet(v).NewExpressionsEnv()
 	env, err := base.Extend(

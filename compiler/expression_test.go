@@ -127,10 +127,16 @@ func TestShapesAreFewAndShared(t *testing.T) {
 		t.Error("two shapes share their types")
 	}
 	before := len(env.shapes.known)
-	typesOf(make([]int32, maxShapeValues+1)...)
+	typesOf(make([]int32, MaxValues+1)...)
 	compileMatch(t, env, PodConditions{Patterns: patternsOf("A=True", "B=False")})
 	if after := len(env.shapes.known); after != before {
-		t.Errorf("%d shapes are kept, were %d: long lists and mixed statuses must not add any", after, before)
+		t.Errorf("%d shapes are kept, were %d: illegal lists and mixed statuses must not add any", after, before)
+	}
+	for n := range 2 * maxShapes {
+		compileMatch(t, env, ExitCodes{Not: n%2 == 0, Values: make([]int32, n/2)})
+	}
+	if after := len(env.shapes.known); after != maxShapes {
+		t.Errorf("%d shapes are kept, at most %d should be", after, maxShapes)
 	}
 }
 

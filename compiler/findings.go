@@ -10,6 +10,15 @@ import (
 
 // The words of all findings.
 
+func findNoExitCode(r linted) Finding {
+	return Finding{
+		Check: CheckUnreachable, Severity: Error, Rule: r.index,
+		Field:   r.selector() + ".values",
+		Message: "no pod can match: no container of the pod template can fail with such an exit code",
+		Hint:    "list exit codes other than 0",
+	}
+}
+
 func findNoContainer(r linted) Finding {
 	return Finding{
 		Check: CheckUnreachable, Severity: Error, Rule: r.index,

@@ -68,8 +68,11 @@ func (l *linter) report(f Finding) { l.findings = append(l.findings, f) }
 // ask for.
 func (l *linter) reachability(this linted) {
 	switch {
-	case this.matches.Sign() == 0:
+	case this.matches.Sign() == 0 && l.namesNoContainer(this):
 		l.report(findNoContainer(this))
+		return
+	case this.matches.Sign() == 0:
+		l.report(findNoExitCode(this))
 		return
 	case this.matches.Cmp(this.decides) == 0:
 		return
@@ -89,6 +92,11 @@ func (l *linter) reachability(this linted) {
 			l.report(findShadowed(this, e, l.domain))
 		}
 	}
+}
+
+func (l *linter) namesNoContainer(this linted) bool {
+	m, ok := this.Match.(ExitCodes)
+	return ok && m.Container != nil && !slices.Contains(l.domain.containers, *m.Container)
 }
 
 func overlap(a, b *big.Int) *big.Int { return new(big.Int).And(a, b) }

@@ -15,16 +15,17 @@ type shape struct {
 	values     int
 }
 
-// maxShapeValues bounds the shapes that are kept. With more values, or with
-// conditions of several statuses, an expression is checked on its own.
-const maxShapeValues = 32
+// maxShapes bounds how many shapes are kept, in some ten megabytes at most.
+const maxShapes = 256
 
+// shapeOf is the shape of a legal rule. Larger ones, and conditions of several
+// statuses, are checked each on its own.
 func shapeOf(m Match) (s shape, common bool) {
 	switch m := m.(type) {
 	case ExitCodes:
-		return shape{'e', m.Container != nil, m.Not, len(m.Values)}, len(m.Values) <= maxShapeValues
+		return shape{'e', m.Container != nil, m.Not, len(m.Values)}, len(m.Values) <= MaxValues
 	case PodConditions:
-		return shape{'c', false, false, len(m.Patterns)}, len(m.Patterns) <= maxShapeValues && len(m.statuses()) == 1
+		return shape{'c', false, false, len(m.Patterns)}, len(m.Patterns) <= MaxPatterns && len(m.statuses()) == 1
 	default:
 		return shape{kind: 'n'}, true
 	}
@@ -37,7 +38,7 @@ type checkedShape struct {
 	references map[int64]*ast.ReferenceInfo
 }
 
-// shapes keeps what the checker said, for at most some hundred shapes.
+// shapes keeps what the checker said of the first shapes that it saw.
 type shapes struct {
 	mu    sync.RWMutex
 	known map[shape]checkedShape
@@ -56,5 +57,7 @@ func (s *shapes) keep(key shape, c checkedShape) {
 	if s.known == nil {
 		s.known = map[shape]checkedShape{}
 	}
-	s.known[key] = c
+	if len(s.known) < maxShapes {
+		s.known[key] = c
+	}
 }

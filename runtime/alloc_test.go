@@ -42,56 +42,27 @@ func TestEvaluateAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestBoundsAreWherePodsLeaveTheFastPath tells the paths apart by what they
-// allocate.
-func TestBoundsAreWherePodsLeaveTheFastPath(t *testing.T) {
+// TestNothingCanonicalIsInterpreted tells the paths apart by what they allocate:
+// neither a pod beyond the bounds of the static cost nor a rule above its limit
+// leaves the nodes.
+func TestNothingCanonicalIsInterpreted(t *testing.T) {
 	policy := policyOf(t, `
 - {action: FailJob, onExitCodes: {operator: In, values: [42]}}
 - {action: Ignore, onPodConditions: [{type: DisruptionTarget, status: "True"}]}`)
-	p := program(t, compiled(t, policy), runtime.Options{})
-	within := failedPod()
-	within.Status.ContainerStatuses = exited(compiler.MaxContainers, 1)
-	within.Status.InitContainerStatuses = exited(compiler.MaxContainers, 1)
-	within.Status.Conditions = conditions(compiler.MaxConditions)
+	policy.Rules = append(policy.Rules, rule(0, 10_000, 0))
+	pod := failedPod()
+	pod.Status.ContainerStatuses = exited(compiler.MaxContainers+1, -1)
+	pod.Status.InitContainerStatuses = exited(compiler.MaxContainers+1, -1)
+	pod.Status.Conditions = conditions(compiler.MaxConditions + 1)
 	ctx := t.Context()
-	allocations := func(pod *corev1.Pod) float64 {
-		return testing.AllocsPerRun(2, func() {
+	for path, p := range programs(t, policy) {
+		n := testing.AllocsPerRun(1, func() {
 			if v := p.Evaluate(ctx, pod); v.Err != nil || v.Matched {
 				t.Fatalf("%+v", v)
 			}
 		})
-	}
-	if n := allocations(within); n != 0 {
-		t.Errorf("on the bounds: %v allocations", n)
-	}
-	for list, longer := range map[string]func(*corev1.PodStatus){
-		"containerStatuses":     func(s *corev1.PodStatus) { s.ContainerStatuses = exited(compiler.MaxContainers+1, 1) },
-		"initContainerStatuses": func(s *corev1.PodStatus) { s.InitContainerStatuses = exited(compiler.MaxContainers+1, 1) },
-		"conditions":            func(s *corev1.PodStatus) { s.Conditions = conditions(compiler.MaxConditions + 1) },
-	} {
-		pod := within.DeepCopy()
-		longer(&pod.Status)
-		if n := allocations(pod); n == 0 {
-			t.Errorf("%s beyond the bounds: no allocations, so not interpreted", list)
-		}
-	}
-}
-
-// TestRulesBeyondStaticCostLeaveTheFastPath: those, and no other rule of the policy.
-func TestRulesBeyondStaticCostLeaveTheFastPath(t *testing.T) {
-	costly := rule(0, 10_000, 0)
-	pod := sizedPod(3)
-	for name, c := range map[string]struct {
-		rules       []batchv1.PodFailurePolicyRule
-		interpreted bool
-	}{
-		"reached":     {[]batchv1.PodFailurePolicyRule{costly, onDisruption()}, true},
-		"not reached": {[]batchv1.PodFailurePolicyRule{onDisruption(), costly}, false},
-	} {
-		p := program(t, compiled(t, &batchv1.PodFailurePolicy{Rules: c.rules}), runtime.Options{})
-		ctx := t.Context()
-		if n := testing.AllocsPerRun(10, func() { p.Evaluate(ctx, pod) }); (n > 0) != c.interpreted {
-			t.Errorf("%s: %v allocations", name, n)
+		if (n == 0) != (path == "specialized") {
+			t.Errorf("%s: %v allocations", path, n)
 		}
 	}
 }

@@ -14,6 +14,18 @@ type element struct {
 	explanation ElementExplanation
 }
 
+// is reports whether the element is what a rule matched.
+func (e *element) is(c cause) bool {
+	switch {
+	case len(e.status.ContainerStatuses) > 0:
+		return c.container == &e.status.ContainerStatuses[0]
+	case len(e.status.InitContainerStatuses) > 0:
+		return c.container == &e.status.InitContainerStatuses[0]
+	default:
+		return c.condition == &e.status.Conditions[0]
+	}
+}
+
 func elements(m compiler.Match, s *corev1.PodStatus) []element {
 	var list []element
 	switch m := m.(type) {

@@ -7,7 +7,7 @@ func errPlan(rule int, err error) error {
 }
 
 func errTooLarge(elements int) error {
-	return fmt.Errorf("evaluate: the pod's status has a list of %d elements: supported are %d", elements, maxElements)
+	return fmt.Errorf("the pod's status has a list of %d elements: the interpreter takes %d", elements, maxElements)
 }
 
 func errEvaluate(rule int, err error) error {

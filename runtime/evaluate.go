@@ -14,10 +14,9 @@ import (
 // first one that matches decides (KEP-3329, "Evaluation"); only a pod in phase
 // Failed is judged. The pod is read, never copied or converted.
 //
-// A rule that cannot be evaluated, because the context is done or the pod is
-// larger than any that an API server stores, so that the rule exceeds
-// compiler.CostLimit, ends the evaluation: the verdict is that of no match, with
-// Err set.
+// A rule that cannot be evaluated, because the context is done or, on CEL's
+// interpreter, because the pod is too large, ends the evaluation: the verdict is
+// that of no match, with Err set.
 func (p *Program) Evaluate(ctx context.Context, pod *corev1.Pod) Verdict {
 	if pod.Status.Phase != corev1.PodFailed {
 		return NotTerminal(pod)
@@ -25,13 +24,8 @@ func (p *Program) Evaluate(ctx context.Context, pod *corev1.Pod) Verdict {
 	if ctx.Err() != nil {
 		return Failure(pod, context.Cause(ctx))
 	}
-	n := size(&pod.Status)
-	if n > maxElements {
-		return Failure(pod, errTooLarge(n))
-	}
-	bounded := n <= min(compiler.MaxContainers, compiler.MaxConditions)
 	for i := range p.rules {
-		found, err := p.match(ctx, i, pod, bounded)
+		found, err := p.match(ctx, i, pod)
 		switch {
 		case err != nil:
 			return Failure(pod, err)
@@ -44,9 +38,15 @@ func (p *Program) Evaluate(ctx context.Context, pod *corev1.Pod) Verdict {
 	return Unmatched(pod)
 }
 
-// maxElements is how long a list of the pod's status may be. CEL's interpreter
-// takes time quadratic in it when it tracks the cost, about 0.1 s a rule here; the
-// status of a real pod reaches the limit of a request long before.
+func (p *Program) match(ctx context.Context, i int, pod *corev1.Pod) (cause, error) {
+	if r := &p.rules[i]; r.special {
+		return r.node.match(&pod.Status), nil
+	}
+	return p.interpret(ctx, i, pod)
+}
+
+// maxElements is how long a list of the pod's status may be for the interpreter,
+// which takes time quadratic in it when it tracks the cost: about 0.1 s a rule here.
 const maxElements = 5000
 
 // size is the length of the longest list that a rule looks through.
@@ -54,18 +54,14 @@ func size(s *corev1.PodStatus) int {
 	return max(len(s.ContainerStatuses), len(s.InitContainerStatuses), len(s.Conditions))
 }
 
-func (p *Program) match(ctx context.Context, i int, pod *corev1.Pod, bounded bool) (cause, error) {
-	if r := &p.rules[i]; r.special && bounded {
-		return r.node.match(&pod.Status), nil
-	}
-	return p.interpret(ctx, i, pod)
-}
-
 // interpret evaluates a rule's expression by CEL's interpreter. When it is true,
 // the rule's node says because of what.
 func (p *Program) interpret(ctx context.Context, i int, pod *corev1.Pod) (cause, error) {
 	if ctx.Err() != nil { // CEL looks once in a hundred iterations
 		return cause{}, errEvaluate(i, context.Cause(ctx))
+	}
+	if n := size(&pod.Status); n > maxElements {
+		return cause{}, errEvaluate(i, errTooLarge(n))
 	}
 	programs, err := p.interpreted()
 	if err != nil {

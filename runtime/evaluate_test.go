@@ -79,20 +79,17 @@ func TestContextDoneDuringEvaluation(t *testing.T) {
 	pod := failedPod()
 	pod.Status.ContainerStatuses = exited(compiler.MaxContainers+1, 1)
 	policy := policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [2]}}]`)
-	for path, p := range programs(t, policy) {
-		ctx, cancel := context.WithCancel(t.Context())
-		v := p.Evaluate(doneLater{ctx, cancel}, pod)
-		if !isFailure(v) || !errors.Is(v.Err, context.Canceled) {
-			t.Errorf("%s: %+v", path, v)
-		}
-		if v.Err != nil && !strings.HasPrefix(v.Err.Error(), "rules[0]: ") {
-			t.Errorf("%s: the error does not name the rule: %v", path, v.Err)
-		}
+	ctx, cancel := context.WithCancel(t.Context())
+	v := programs(t, policy)["interpreted"].Evaluate(doneLater{ctx, cancel}, pod)
+	if !isFailure(v) || !errors.Is(v.Err, context.Canceled) {
+		t.Fatalf("%+v", v)
+	}
+	if !strings.HasPrefix(v.Err.Error(), "rules[0]: ") {
+		t.Errorf("the error does not name the rule: %v", v.Err)
 	}
 }
 
-// TestPodBeyondBounds: the interpreter sees every element of a pod that is too
-// large for the fast path, the last one too.
+// TestPodBeyondBounds: every element of a large pod is seen, the last one too.
 func TestPodBeyondBounds(t *testing.T) {
 	policy := policyOf(t, `
 - {action: Ignore, onPodConditions: [{type: T1000, status: "True"}]}
@@ -126,18 +123,54 @@ func TestPodBeyondBounds(t *testing.T) {
 	}
 }
 
-// TestPodBeyondCostLimit: a rule that would match after it is not tried.
+// TestPodBeyondCostLimit: on the interpreter, a rule that would match after it is
+// not tried. Nodes have no limit to exceed.
 func TestPodBeyondCostLimit(t *testing.T) {
 	policy, pod := tooCostly()
-	for path, p := range programs(t, policy) {
-		v := p.Evaluate(t.Context(), pod)
-		if !isFailure(v) || !strings.HasPrefix(v.Err.Error(), "rules[1]: ") {
-			t.Fatalf("%s: %+v", path, v)
-		}
-		var cancelled interpreter.EvalCancelledError
-		if !errors.As(v.Err, &cancelled) || cancelled.Cause != interpreter.CostLimitExceeded {
-			t.Errorf("%s: not CEL's cost error: %v", path, v.Err)
-		}
+	ps := programs(t, policy)
+	v := ps["interpreted"].Evaluate(t.Context(), pod)
+	if !isFailure(v) || !strings.HasPrefix(v.Err.Error(), "rules[1]: ") {
+		t.Fatalf("%+v", v)
+	}
+	var cancelled interpreter.EvalCancelledError
+	if !errors.As(v.Err, &cancelled) || cancelled.Cause != interpreter.CostLimitExceeded {
+		t.Errorf("not CEL's cost error: %v", v.Err)
+	}
+	if got, want := ps["specialized"].Evaluate(t.Context(), pod), oracle(t, "", policy, pod); !got.Equal(want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// TestPodBeyondTheInterpreter: what would take the interpreter long is refused at once.
+func TestPodBeyondTheInterpreter(t *testing.T) {
+	policy := policyOf(t, `[{action: Ignore, onPodConditions: [{type: T5000, status: "True"}]}]`)
+	pod := failedPod()
+	pod.Status.Conditions = conditions(5001)
+	ps := programs(t, policy)
+	if v := ps["interpreted"].Evaluate(t.Context(), pod); !isFailure(v) || !strings.Contains(v.Err.Error(), "rules[0]: evaluate: the pod's status has a list of 5001 elements") {
+		t.Errorf("interpreted: %+v", v)
+	}
+	if v := ps["specialized"].Evaluate(t.Context(), pod); v.Rule != 0 || v.Condition != "T5000" {
+		t.Errorf("specialized: %+v", v)
+	}
+	e, err := ps["specialized"].Explain(t.Context(), pod)
+	if err != nil || e.Rules[0].Outcome != runtime.OutcomeMatched || e.Rules[0].Error == "" {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// TestExplainManyElements: the first ones are explained, and the one that matched.
+func TestExplainManyElements(t *testing.T) {
+	policy := policyOf(t, `[{action: Ignore, onPodConditions: [{type: T99, status: "True"}]}]`)
+	pod := failedPod()
+	pod.Status.Conditions = conditions(100)
+	e, err := programs(t, policy)["specialized"].Explain(t.Context(), pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := e.Rules[0]
+	if len(r.Elements) != 51 || r.Omitted != 49 || !r.Elements[50].Matched || r.Because != "condition T99: status is True" {
+		t.Errorf("%d elements, %d omitted: %s", len(r.Elements), r.Omitted, r.Because)
 	}
 }
 

@@ -3,12 +3,9 @@ package runtime
 import (
 	"context"
 
-	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
-
-	"github.com/podverdict/podverdict/compiler"
 )
 
 // Outcome is what became of a rule.
@@ -47,7 +44,10 @@ type RuleExplanation struct {
 	Expression string               `json:"expression"`
 	Cost       uint64               `json:"cost"`
 	Elements   []ElementExplanation `json:"elements,omitempty"`
-	Error      string               `json:"error,omitempty"`
+	// Omitted is how many more elements there are: the first fifty are explained,
+	// and the one that matched.
+	Omitted int    `json:"omitted,omitempty"`
+	Error   string `json:"error,omitempty"`
 }
 
 // ElementExplanation is what a rule made of one container or condition.
@@ -78,17 +78,14 @@ func (p *Program) Explain(ctx context.Context, pod *corev1.Pod) (Explanation, er
 	if !e.Verdict.Terminal {
 		return e, nil
 	}
-	compiled, err := p.environment.Compile(p.policy)
+	rules, err := p.traced()
 	if err != nil {
 		return e, err
 	}
 	decided := false
-	for i, r := range compiled.Rules {
-		rule, err := p.explainRule(ctx, i, r, pod)
-		if err != nil {
-			return e, err
-		}
-		rule.Outcome = outcome(&rule, decided)
+	for i := range rules {
+		rule := p.explainRule(ctx, i, &rules[i], pod)
+		rule.Outcome = outcome(&e.Verdict, &rule, decided)
 		decided = decided || rule.Outcome == OutcomeMatched || rule.Outcome == OutcomeError
 		e.Rules = append(e.Rules, rule)
 	}
@@ -98,62 +95,48 @@ func (p *Program) Explain(ctx context.Context, pod *corev1.Pod) (Explanation, er
 	return e, nil
 }
 
-func outcome(r *RuleExplanation, decided bool) Outcome {
+// outcome follows the verdict: it decides, an explanation only says why.
+func outcome(v *Verdict, r *RuleExplanation, decided bool) Outcome {
 	switch {
 	case decided:
 		return OutcomeNotReached
-	case r.Error != "":
-		return OutcomeError
-	case r.Holds:
+	case v.Matched && r.Rule == v.Rule:
 		return OutcomeMatched
+	case v.Err != nil && r.Error != "":
+		return OutcomeError
 	default:
 		return OutcomeNotMatched
 	}
 }
 
-func (p *Program) explainRule(ctx context.Context, i int, r compiler.CompiledRule, pod *corev1.Pod) (RuleExplanation, error) {
-	source, err := r.Source()
-	if err != nil {
-		return RuleExplanation{}, err
+func (p *Program) explainRule(ctx context.Context, i int, r *tracedRule, pod *corev1.Pod) RuleExplanation {
+	e := RuleExplanation{Rule: i, Action: r.Action, Expression: r.source}
+	value, cost, err := p.costOf(ctx, i, pod)
+	if err == nil {
+		e.Holds, e.Cost = value, cost
+		e.Elements, e.Omitted, err = r.explainElements(ctx, &pod.Status)
 	}
-	e := RuleExplanation{Rule: i, Action: r.Action, Expression: source}
-	programs, err := p.interpreted()
-	if err != nil {
-		return e, err
-	}
-	value, details, err := programs[i].ContextEval(ctx, activation{pod})
 	if err != nil {
 		e.Error = errEvaluate(i, err).Error()
 		e.Because = "the expression could not be evaluated"
-		return e, nil
+		return e
 	}
-	e.Holds, e.Cost = value.Value() == true, *details.ActualCost()
-	if e.Elements, err = p.explainElements(ctx, r, pod); err != nil {
-		return e, err
-	}
-	e.Because = because(r, p.environment.Kubernetes, e.Elements)
-	return e, nil
+	e.Because = because(r.CompiledRule, p.environment.Kubernetes, e.Elements)
+	return e
 }
 
-// explainElements evaluates the rule once for each element that it looks at, on
-// a pod that has only this one.
-func (p *Program) explainElements(ctx context.Context, r compiler.CompiledRule, pod *corev1.Pod) ([]ElementExplanation, error) {
-	// Tracing switches cel-go's cost limit off: the context bounds it.
-	traced, err := p.environment.CEL.PlanProgram(r.AST, cel.EvalOptions(cel.OptTrackState),
-		cel.InterruptCheckFrequency(celconfig.CheckFrequency))
+// costOf evaluates a rule on the interpreter that tracks what it costs.
+func (p *Program) costOf(ctx context.Context, i int, pod *corev1.Pod) (holds bool, cost uint64, err error) {
+	if n := size(&pod.Status); n > maxElements {
+		return false, 0, errTooLarge(n)
+	}
+	programs, err := p.interpreted()
 	if err != nil {
-		return nil, err
+		return false, 0, err
 	}
-	terms := newTerms(r.AST)
-	var explained []ElementExplanation
-	for _, e := range elements(r.Match, &pod.Status) {
-		value, details, err := traced.ContextEval(ctx, activation{&corev1.Pod{Status: e.status}})
-		if err != nil {
-			return nil, err
-		}
-		e.explanation.Matched = value.Value() == true
-		e.explanation.Values = terms.values(details.State())
-		explained = append(explained, e.explanation)
+	value, details, err := programs[i].ContextEval(ctx, activation{pod})
+	if err != nil {
+		return false, 0, err
 	}
-	return explained, nil
+	return value == types.True, *details.ActualCost(), nil
 }

@@ -74,7 +74,7 @@ func testExplanation(t *testing.T, file string) {
 // they would have made of the pod.
 func TestExplainRuleBeyondCostLimit(t *testing.T) {
 	policy, pod := tooCostly()
-	e, err := program(t, compiled(t, policy), runtime.Options{}).Explain(t.Context(), pod)
+	e, err := programs(t, policy)["interpreted"].Explain(t.Context(), pod)
 	if err != nil {
 		t.Fatal(err)
 	}

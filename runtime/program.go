@@ -26,6 +26,8 @@ type Program struct {
 	// when it is first needed: a small policy is held in a few hundred bytes, its
 	// expressions in some ten thousand.
 	interpreted func() ([]cel.Program, error)
+	// traced is the same for Explain.
+	traced func() ([]tracedRule, error)
 }
 
 // rule is evaluated by its node, or by the interpreter when it is not special.
@@ -36,17 +38,18 @@ type rule struct {
 }
 
 // NewProgram plans the expressions of a compiled policy. Those that the compiler
-// wrote are recognized and evaluated by nodes of our own; all others, and those
-// whose static cost is above compiler.CostLimit, by CEL's interpreter.
+// wrote are recognized and evaluated by nodes of our own, all others by CEL's
+// interpreter.
 func NewProgram(c *compiler.Compiled, o Options) (*Program, error) {
 	p := &Program{policy: c.Policy, environment: c.Environment, rules: make([]rule, len(c.Rules))}
+	p.traced = sync.OnceValues(p.trace)
 	interpret := false
 	for i, r := range c.Rules {
 		m, special := compiler.Recognize(r.AST.Expr())
 		if !special {
 			m = r.Match
 		}
-		special = special && !o.DisableSpecialization && r.Cost <= compiler.CostLimit
+		special = special && !o.DisableSpecialization
 		p.rules[i] = rule{Rule: r.Rule, node: newNode(m), special: special}
 		interpret = interpret || !special
 	}

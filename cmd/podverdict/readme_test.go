@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const readmePrompt = "    $ go run ./cmd/podverdict "
+
+// The README shows what the commands print.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir("../..")
+	shown := strings.Split(string(text), readmePrompt)[1:]
+	if len(shown) < 2 {
+		t.Fatalf("the README shows %d commands, wanted 2 at least", len(shown))
+	}
+	for _, block := range shown {
+		command, rest, _ := strings.Cut(block, "\n")
+		var out, errs bytes.Buffer
+		if code := run(append([]string{"podverdict"}, strings.Fields(command)...), strings.NewReader(""), &out, &errs); code != 0 {
+			t.Errorf("%s: exit code %d: %s", command, code, errs.String())
+		}
+		if diff := cmp.Diff(indented(rest), strings.TrimRight(trimLines(out.String()), "\n")); diff != "" {
+			t.Errorf("%s: the README differs (-README +output):\n%s", command, diff)
+		}
+	}
+}
+
+// indented is the text up to the first line that is not indented, without the
+// indentation.
+func indented(text string) string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if line != "" && !strings.HasPrefix(line, "    ") {
+			break
+		}
+		lines = append(lines, strings.TrimPrefix(line, "    "))
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
+// trimLines drops the spaces at the ends of lines, which Markdown does not keep.
+func trimLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
