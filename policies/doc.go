@@ -1,0 +1,9 @@
+// Package policies is the Rego bundle: what the Job API demands (job), what a
+// write to a Job's status must keep (jobstatus), what a platform team may want
+// beyond (guardrails), what a failed pod means (match), and all of it in the form
+// that conftest looks for (main).
+//
+// The path of a folder is the end of its package's path: job/ is
+// data.podverdict.job. Tests stand beside the rules and are part of the bundle's
+// files, so that they run with the stock tool: opa test policies.
+package policies

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+const (
+	module = "k8s.io/kubernetes@v1.36.3"
+	sum    = "h1:qDQdoMiluAE2Eab6Fa52YV+WjiGz9mZFFoagEA6cI+o="
+)
+
+// roots are the schemas to write, by file name.
+var roots = []struct{ file, document, schema string }{
+	{"cronjob.jsonschema", "apis__batch__v1_openapi.json", "io.k8s.api.batch.v1.CronJob"},
+	{"job.jsonschema", "apis__batch__v1_openapi.json", "io.k8s.api.batch.v1.Job"},
+	{"pod.jsonschema", "api__v1_openapi.json", "io.k8s.api.core.v1.Pod"},
+}
+
+func main() {
+	if err := generate(context.Background(), filepath.Join("..", "..", "schemas")); err != nil {
+		fmt.Fprintln(os.Stderr, "genschemas:", err)
+		os.Exit(1) //nolint:forbidigo // this is a command, though not one of cmd
+	}
+}
+
+// generate writes all schemas into dir.
+func generate(ctx context.Context, dir string) error {
+	source, err := download(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range roots {
+		doc, err := read(filepath.Join(source, "api", "openapi-spec", "v3", r.document))
+		if err != nil {
+			return err
+		}
+		schema, err := doc.schema(r.schema)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.document, err)
+		}
+		if err := write(filepath.Join(dir, r.file), schema); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// download returns the folder of the module. It runs outside of any module, so
+// that no go.mod comes to require it.
+func download(ctx context.Context) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
+	cmd.Dir = os.TempDir()
+	out, err := cmd.Output()
+	var got struct {
+		Dir   string `json:"Dir"`
+		Sum   string `json:"Sum"`
+		Error string `json:"Error"`
+	}
+	if e := json.Unmarshal(out, &got); e != nil {
+		return "", fmt.Errorf("go mod download %s: %w", module, errors.Join(err, e))
+	}
+	if got.Error != "" {
+		return "", errors.New(got.Error)
+	}
+	if got.Sum != sum {
+		return "", fmt.Errorf("%s has hash %s, want %s", module, got.Sum, sum)
+	}
+	return got.Dir, nil
+}
+
+func write(path string, schema any) error {
+	b, err := json.MarshalIndent(schema, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o644) //nolint:gosec // the schemas are for everybody to read
+}
