@@ -6,4 +6,7 @@
 // The path of a folder is the end of its package's path: job/ is
 // data.podverdict.job. Tests stand beside the rules and are part of the bundle's
 // files, so that they run with the stock tool: opa test policies.
+//
+// The manifest claims each package by name and leaves data.podverdict.config to
+// the user, who sets the guardrails' numbers there.
 package policies
