@@ -1,4 +1,5 @@
-# Everything a commit needs is `make check`; a bare machine with Go, gcc, git and make can run it.
+# Everything a commit needs is `make check`; a bare machine with Go, git and make can run it. A C compiler adds the
+# race detector.
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
@@ -11,6 +12,8 @@ LINT := go tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 
 N ?= 1000000
 SEED ?= 1
+GENERIC ?=
+KUBERNETES ?=
 FUZZTIME ?= 30s
 BENCH ?= Match
 BENCHTIME ?= 0.3s
@@ -27,10 +30,16 @@ build: ## build bin/podverdict
 .PHONY: check
 check: lint test ## everything a commit needs
 
+# The race detector needs cgo and its compiler.
+race = [[ $$(go env CGO_ENABLED) == 1 ]] && command -v "$$(go env CC | cut -d' ' -f1)" >/dev/null
+
 .PHONY: test
-test: ## run every test of both modules, with the race detector where it is affordable
-	go test -race ./...
-	go -C $(UPSTREAM) test ./...
+test: ## run every test of both modules, with the race detector where there is a C compiler
+	@if $(race); then race=-race; else race=; echo "the race detector is off: it needs cgo and a C compiler"; fi; \
+	set -x; \
+	go test $$race ./...; \
+	go -C $(UPSTREAM) test ./...; \
+	if [[ -n $$race ]]; then go -C $(UPSTREAM) test -race -run '^TestDifferential$$' .; fi
 
 .PHONY: lint
 lint: checkformat checkgenerate ## format, vet, golangci-lint; generated and golden files must be current
@@ -66,7 +75,7 @@ endef
 checkgenerate:
 	@before=$$($(content)); $(MAKE) generate; after=$$($(content)); \
 	if ! stale=$$(diff <(echo "$$before") <(echo "$$after")); then \
-		echo "stale, run make generate and commit:" >&2; \
+		echo "these were stale; make generate has rewritten them in your tree, look at them and commit:" >&2; \
 		awk '/^>/ { print "  " $$3 }' <<<"$$stale" >&2; exit 1; \
 	fi
 
@@ -74,13 +83,16 @@ checkgenerate:
 conformance: ## run the conformance vectors against the default engine
 	go run ./cmd/podverdict conformance
 
+# Empty means the default of the command.
+asked = $(if $(GENERIC),-generic $(GENERIC)) $(if $(KUBERNETES),-kubernetes $(KUBERNETES))
+
 .PHONY: differential
-differential: ## compare all engines with upstream on N generated pairs, from SEED
-	go -C $(UPSTREAM) run ./cmd/differential -n $(N) -seed $(SEED)
+differential: ## compare all engines with upstream on N generated pairs, from SEED; also GENERIC, KUBERNETES
+	go -C $(UPSTREAM) run ./cmd/differential -n $(N) -seed $(SEED) $(asked)
 
 .PHONY: differential-scope
 differential-scope: ## compare them on every policy and pod of the small scope
-	go -C $(UPSTREAM) run ./cmd/differential -scope
+	go -C $(UPSTREAM) run ./cmd/differential -scope $(asked)
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME
@@ -98,10 +110,12 @@ fuzz: ## run every fuzz target for FUZZTIME
 	echo "$$found fuzz targets ran for $(FUZZTIME) each"
 
 .PHONY: bench
-bench: ## compare the speed with upstream's: the ratio table
+bench: ## measure: matching against upstream's, compiling and its memory, the engine's stream
 	@mkdir -p .cache
 	go -C $(UPSTREAM) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -count $(BENCHCOUNT) -benchmem . | tee .cache/bench.txt
 	go -C $(UPSTREAM) run ./cmd/benchtable <.cache/bench.txt
+	go test ./compiler -run '^$$' -bench 'Compile|Hold' -benchtime $(BENCHTIME)
+	GOMAXPROCS=1 go test ./conformance -run '^$$' -bench Serve -benchtime $(BENCHTIME)
 
 .PHONY: clean
 clean: ## remove what make built

@@ -10,100 +10,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/runtime"
 )
 
-func exitCodes(action batchv1.PodFailurePolicyAction, container string, codes ...int32) batchv1.PodFailurePolicyRule {
-	on := &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: "In", Values: codes}
-	if container != "" {
-		on.ContainerName = &container
-	}
-	return batchv1.PodFailurePolicyRule{Action: action, OnExitCodes: on}
-}
-
-func conditions(action batchv1.PodFailurePolicyAction, types ...string) batchv1.PodFailurePolicyRule {
-	r := batchv1.PodFailurePolicyRule{Action: action}
-	for _, typ := range types {
-		r.OnPodConditions = append(r.OnPodConditions, batchv1.PodFailurePolicyOnPodConditionsPattern{
-			Type: corev1.PodConditionType(typ), Status: corev1.ConditionTrue,
-		})
-	}
-	return r
-}
-
-func smallPolicy() *batchv1.PodFailurePolicy {
-	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
-		exitCodes("FailJob", "main", 1, 2, 3), conditions("Ignore", "DisruptionTarget"),
-	}}
-}
-
-func mediumPolicy() *batchv1.PodFailurePolicy {
-	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
-		conditions("Ignore", "DisruptionTarget"), exitCodes("FailJob", "main", 1, 2, 3), exitCodes("Ignore", "main", 75),
-		exitCodes("Count", "side", 4, 5), exitCodes("FailIndex", "", 42), conditions("FailJob", "ConfigIssue", "example.com/Gpu"),
-		exitCodes("Count", "", 137, 143), exitCodes("FailJob", "", 255),
-	}}
-}
-
-// alternating is 20 rules: of 255 exit codes, and of 20 condition types.
-func alternating(typ func(rule, i int) string) *batchv1.PodFailurePolicy {
-	p := &batchv1.PodFailurePolicy{}
-	for rule := 0; rule < 20; rule += 2 {
-		codes := make([]int32, 255)
-		for i := range codes {
-			codes[i] = int32(rule*1000 + i + 1)
-		}
-		p.Rules = append(p.Rules, exitCodes("FailJob", "main", codes...), conditions("Ignore", typesOf(rule, typ)...))
-	}
-	return p
-}
-
-func typesOf(rule int, typ func(rule, i int) string) []string {
-	types := make([]string, 20)
-	for i := range types {
-		types[i] = typ(rule, i)
-	}
-	return types
-}
-
-func worstPolicy() *batchv1.PodFailurePolicy {
-	return alternating(func(rule, i int) string { return fmt.Sprintf("example.com/condition-%d-%d", rule, i) })
-}
-
-// longType has the most characters that a condition type can have, 317.
-func longType(rule, i int) string {
-	host := strings.Join([]string{strings.Repeat("a", 63), strings.Repeat("b", 63), strings.Repeat("c", 63), strings.Repeat("d", 61)}, ".")
-	return fmt.Sprintf("%s/%063d", host, rule*20+i)
-}
-
-// largestPolicy is the legal policy of the longest text.
-func largestPolicy() *batchv1.PodFailurePolicy {
-	p := &batchv1.PodFailurePolicy{}
-	for rule := range 20 {
-		p.Rules = append(p.Rules, conditions("Ignore", typesOf(rule, longType)...))
-	}
-	return p
-}
-
-var benchmarkedPolicies = []struct {
-	name   string
-	policy *batchv1.PodFailurePolicy
-}{
-	{"small", smallPolicy()}, {"medium", mediumPolicy()}, {"worst", worstPolicy()}, {"largest", largestPolicy()},
-}
+// smallPolicy is the first of the sizes.
+func smallPolicy() *batchv1.PodFailurePolicy { return conformance.Sizes()[0].Policy }
 
 // BenchmarkCompile is the way from a policy to a program. After the first round,
 // the types of common shapes are known, as in a controller that has seen a policy
 // of this form before.
 func BenchmarkCompile(b *testing.B) {
 	env := newEnvironment(b, compiler.DefaultVersion)
-	for _, bench := range benchmarkedPolicies {
-		b.Run(bench.name, func(b *testing.B) {
+	for _, bench := range conformance.Sizes() {
+		b.Run(bench.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				compilePolicy(b, env, bench.policy)
+				compilePolicy(b, env, bench.Policy)
 			}
-			b.ReportMetric(float64(characters(b, env, bench.policy)), "characters")
+			b.ReportMetric(float64(characters(b, env, bench.Policy)), "characters")
 		})
 	}
 }
@@ -111,13 +36,13 @@ func BenchmarkCompile(b *testing.B) {
 // BenchmarkCompileFirst is BenchmarkCompile with an environment that has seen
 // nothing yet.
 func BenchmarkCompileFirst(b *testing.B) {
-	for _, bench := range benchmarkedPolicies {
-		b.Run(bench.name, func(b *testing.B) {
+	for _, bench := range conformance.Sizes() {
+		b.Run(bench.Name, func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				env := newEnvironment(b, compiler.DefaultVersion)
 				b.StartTimer()
-				compilePolicy(b, env, bench.policy)
+				compilePolicy(b, env, bench.Policy)
 			}
 		})
 	}
@@ -166,9 +91,9 @@ func characters(b *testing.B, env *compiler.Environment, p *batchv1.PodFailurePo
 // parsing alone, and parsing and checking.
 func BenchmarkParse(b *testing.B) {
 	env := newEnvironment(b, compiler.DefaultVersion)
-	for _, bench := range benchmarkedPolicies {
-		rules := texts(b, env, bench.policy)
-		b.Run(bench.name+"/parse", func(b *testing.B) {
+	for _, bench := range conformance.Sizes() {
+		rules := texts(b, env, bench.Policy)
+		b.Run(bench.Name+"/parse", func(b *testing.B) {
 			for b.Loop() {
 				for _, text := range rules {
 					if _, issues := env.CEL.Parse(text); issues.Err() != nil {
@@ -177,7 +102,7 @@ func BenchmarkParse(b *testing.B) {
 				}
 			}
 		})
-		b.Run(bench.name+"/compile", func(b *testing.B) {
+		b.Run(bench.Name+"/compile", func(b *testing.B) {
 			for b.Loop() {
 				for _, text := range rules {
 					if _, issues := env.CEL.Compile(text); issues.Err() != nil {
@@ -203,13 +128,11 @@ func BenchmarkLint(b *testing.B) {
 		for i := range codes {
 			codes[i] = int32(rule*255 + i + 1)
 		}
-		container := ""
+		on := &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpNotIn, Values: codes}
 		if rule < 10 {
-			container = job.Spec.Template.Spec.Containers[rule].Name
+			on.ContainerName = &job.Spec.Template.Spec.Containers[rule].Name
 		}
-		r := exitCodes(actions[rule%2], container, codes...)
-		r.OnExitCodes.Operator = batchv1.PodFailurePolicyOnExitCodesOpNotIn
-		policy.Rules = append(policy.Rules, r)
+		policy.Rules = append(policy.Rules, batchv1.PodFailurePolicyRule{Action: actions[rule%2], OnExitCodes: on})
 	}
 	job.Spec.PodFailurePolicy = policy
 	for b.Loop() {

@@ -7,7 +7,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/runtime"
@@ -15,7 +14,7 @@ import (
 
 // CEL returns the engine that compiles policies to CEL and evaluates it. It keeps
 // the programs of the last policies, in constant memory. It fails for a Kubernetes
-// version that compiler.NewEnvironment does not know.
+// version that compiler.ParseVersion does not take.
 func CEL(o runtime.Options) Engine {
 	e := &celEngine{options: o}
 	return e.judge
@@ -59,12 +58,12 @@ func (e *celEngine) program(r Request) (*runtime.Program, error) {
 // minor brings the many ways to write a version down to one, so that there are only
 // as many environments as minors.
 func minor(kubernetes string) (string, error) {
-	if kubernetes == "" {
+	if kubernetes == "" || kubernetes == compiler.DefaultVersion {
 		return compiler.DefaultVersion, nil
 	}
-	v, err := version.ParseMajorMinor(kubernetes)
+	v, err := compiler.ParseVersion(kubernetes)
 	if err != nil {
-		return "", badVersion(kubernetes)
+		return "", err
 	}
 	return v.String(), nil
 }

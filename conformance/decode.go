@@ -18,6 +18,8 @@ type wireRequest struct {
 	kubernetes string
 	policy     *batchv1.PodFailurePolicy
 	pod        *corev1.Pod
+	job        []byte // as it was written; nil when there is none, or null
+	oldJob     []byte
 }
 
 // decoder reads requests. It is JSON text strictly (RFC 7493): names that repeat in
@@ -61,8 +63,11 @@ func (d *decoder) decode(line []byte) (wireRequest, error) {
 	return d.request, nil
 }
 
+// maxReused is how many conditions and containers the memory is kept for.
+const maxReused = 1 << 12
+
 func (d *decoder) reset(line []byte) {
-	if len(d.line) > 16*bufferSize {
+	if s := &d.pod.Status; len(d.line) > 16*bufferSize || cap(s.Conditions)+cap(s.ContainerStatuses)+cap(s.InitContainerStatuses) > maxReused {
 		// One huge line does not make all later ones cost its memory.
 		d.json, d.pod, d.terminated, d.unquoted = jsontext.NewDecoder(&d.buffer), corev1.Pod{}, nil, nil
 	}
@@ -107,8 +112,10 @@ func (d *decoder) envelope(name string) error {
 			d.request.pod = &d.pod
 		}
 		return d.object(d.podField)
-	case "job", "oldJob": // of the operation validate
-		return d.json.SkipValue()
+	case "job":
+		return d.written(&d.request.job)
+	case "oldJob":
+		return d.written(&d.request.oldJob)
 	default:
 		return errUnknownField(name)
 	}
@@ -130,6 +137,15 @@ func (d *decoder) id() error {
 	}
 }
 
+// written keeps a value for the operation that wants it. Null is as good as absent.
+func (d *decoder) written(into *[]byte) error {
+	raw, err := d.json.ReadValue()
+	if err == nil && raw.Kind() != 'n' {
+		*into = d.own(raw)
+	}
+	return err
+}
+
 // own is the same bytes in the line, where they stay valid when the decoder reads
 // on.
 func (d *decoder) own(last jsontext.Value) []byte {
@@ -137,9 +153,9 @@ func (d *decoder) own(last jsontext.Value) []byte {
 	return d.line[end-len(last) : end]
 }
 
-// maxPolicy is the size of the longest policy that is read, in bytes of JSON: 1 MiB.
-// The longest that the API server accepts takes 150 kB.
-const maxPolicy = 1 << 20
+// maxPolicy is the size of the longest policy that is read, in bytes of JSON: 256 KiB.
+// The longest that the API server accepts takes 140 kB.
+const maxPolicy = 256 << 10
 
 func (d *decoder) policy() error {
 	raw, err := d.json.ReadValue()

@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/txtar"
-	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/podverdict/podverdict/compiler"
 )
 
 // The sections of a vector.
@@ -138,10 +139,11 @@ func readHeader(v *Vector, h header) error {
 			v.Features = append(v.Features, Feature(name))
 		}
 	case "kubernetes":
-		if _, err := version.ParseMajorMinor(h.value); err != nil {
-			return badVersion(h.value)
+		minor, err := compiler.ParseVersion(h.value)
+		if err != nil {
+			return err
 		}
-		v.Kubernetes = h.value
+		v.Kubernetes = minor.String()
 	case "upstream":
 		v.Upstream = h.value
 	case "policy":

@@ -11,8 +11,8 @@ import (
 
 // Request asks what a pod's failure means for its Job.
 type Request struct {
-	// Kubernetes is the minor version whose behaviour is asked for, like "1.28";
-	// empty means compiler.DefaultVersion.
+	// Kubernetes is the version whose behaviour is asked for, like "1.28", as
+	// compiler.ParseVersion takes it; empty means compiler.DefaultVersion.
 	Kubernetes string `json:"kubernetes,omitempty"`
 	// Policy is the Job's spec.podFailurePolicy as stored, legal or not; nil when
 	// the Job has none.

@@ -81,9 +81,17 @@ func errNotApplicable(field, because string) error {
 	return fmt.Errorf("field %q does not apply: %s", field, because)
 }
 
+func errNull(field string) error { return fmt.Errorf("field %q is null, not absent", field) }
+
+func errUnknownAction(action string) error { return fmt.Errorf("unknown action %q", action) }
+
 func errSameSentence(file string) error { return fmt.Errorf("the sentence is that of %s", file) }
 
 func errSameContent(file string) error { return fmt.Errorf("asks the same question as %s", file) }
+
+func errUnknownEngine(name string) error {
+	return fmt.Errorf("unknown engine %q; known are %s", name, joined(knownEngines()))
+}
 
 func errExpectedUnknown(name string) error {
 	return fmt.Errorf("expected failure %q is no vector", name)
@@ -95,19 +103,30 @@ var (
 	errEmptyLine    = errors.New("the line is empty")
 	errNoPod        = errors.New("pod is required")
 	errAfterRequest = errors.New("more than one value on the line")
-	errNoValidate   = errors.New(`op "validate" is not available in this build: it needs the Rego bundles`)
+	errNoValidate   = errors.New(`op "validate" is not answered here: it needs the Rego bundles`)
+	errNoJob        = errors.New("job is required")
 )
 
 func errUnknownOp(op string) error {
 	if op == "" {
-		return errors.New("op is required: verdict")
+		return errors.New("op is required: verdict or validate")
 	}
-	return fmt.Errorf("unknown op %q: want verdict", op)
+	return fmt.Errorf("unknown op %q: want verdict or validate", op)
 }
 
 func errUnknownField(name string) error { return fmt.Errorf("unknown field %q", name) }
 
 func errPolicy(err error) error { return fmt.Errorf("policy: %w", err) }
+
+func errJob(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
+
+func errLongJob(name string, longest int) error {
+	return fmt.Errorf("%s: longer than %d bytes", name, longest)
+}
+
+func errNotAJob(name, apiVersion, kind string) error {
+	return fmt.Errorf("%s: is a %s %s, not a batch/v1 Job", name, apiVersion, kind)
+}
 
 func errWrongType(pointer, want string) error {
 	if pointer == "" {
@@ -145,10 +164,16 @@ var (
 	errNoCommand = errors.New("no command")
 	errClosed    = errors.New("engine: closed")
 	errNoAnswer  = errors.New("engine: answered neither a verdict nor an error")
+
+	errExitCodeZero = errors.New("exitCode is 0, which no rule matches")
 )
 
 func errStart(command string, err error) error {
 	return fmt.Errorf("engine %q does not start: %w", command, err)
+}
+
+func errBadVerdict(verdict []byte, err error) error {
+	return fmt.Errorf("engine: answered what is no verdict: %.200q: %w", verdict, err)
 }
 
 func errAnswer(text string) error { return fmt.Errorf("engine: %s", text) }
@@ -173,10 +198,6 @@ func errGarbage(line []byte, err error) error {
 
 func errForeignID(line []byte) error {
 	return fmt.Errorf("engine: answered an id that was not asked: %.200q", line)
-}
-
-func badVersion(v string) error {
-	return fmt.Errorf("kubernetes version %q is not of the form 1.36", v)
 }
 
 func joined[S ~string](list []S) string {

@@ -24,7 +24,8 @@ const DefaultTimeout = 30 * time.Second
 // answers may come in any order.
 //
 // A child that ends, answers what is no response, or does not answer in time is
-// done: every request that waits, and every later one, gets the same error.
+// done: every request that waits, and every later one, gets the same error. A verdict
+// that breaks the contract, as in a field that does not apply, is an error of its request.
 type Process struct {
 	command *exec.Cmd
 	timeout time.Duration
@@ -230,15 +231,15 @@ func (p *Process) take(id string) (answer chan<- response, asked bool) {
 }
 
 func (r response) verdict() (runtime.Verdict, error) {
-	var v runtime.Verdict
 	switch {
 	case r.Error != "":
-		return v, errAnswer(r.Error)
+		return runtime.Verdict{}, errAnswer(r.Error)
 	case r.Verdict == nil:
-		return v, errNoAnswer
+		return runtime.Verdict{}, errNoAnswer
 	}
-	if err := json.Unmarshal(r.Verdict, &v); err != nil {
-		return v, errAnswer(err.Error())
+	v, err := readAnswer(r.Verdict)
+	if err != nil {
+		return runtime.Verdict{}, errBadVerdict(r.Verdict, err)
 	}
 	return v, nil
 }

@@ -31,6 +31,8 @@ func children() map[string]func() error {
 		"empty":    answers(`{"id":"1"}` + "\n"),
 		"refuses":  answers(`{"id":"1","error":"not today"}` + "\n"),
 		"number":   answers(`{"id":"1","verdict":{"terminal":1}}` + "\n"),
+		"sloppy":   answers(`{"id":"1","verdict":{"TERMINAL":true,"matched":false,"action":"Count","counted":true,"bogus":1,"rule":7}}` + "\n"),
+		"named":    answers(`{"id":"1","verdict":{"terminal":true,"matched":false,"action":"Count","counted":true,"rule":7}}` + "\n"),
 		"partial":  answers(`{"id":"1","verdict":{"termi`),
 		"endless":  func() error { return say(strings.Repeat("x", 1<<20), 70) },
 	}
@@ -69,7 +71,7 @@ func say(text string, times int) error {
 func reversed() error {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, MaxLine)
-	s := server{engine: Go, decoder: newDecoder()}
+	s := conversation{server: Server{Verdict: Go}, decoder: newDecoder()}
 	var out []string
 	for in.Scan() {
 		out = append(out, string(s.answer(context.Background(), in.Bytes(), false)))
@@ -143,7 +145,8 @@ func TestExecFails(t *testing.T) {
 		{"unknown", `engine: answered what is no response: "{\"id\":\"1\",\"answer\":{}}": unknown field "answer"`},
 		{"empty", "engine: answered neither a verdict nor an error"},
 		{"refuses", "engine: not today"},
-		{"number", "engine: verdict: json: cannot unmarshal number into Go struct field wireVerdict.terminal of type bool"},
+		{"number", `engine: answered what is no verdict: "{\"terminal\":1}": json: cannot unmarshal number into Go struct field answeredVerdict.statedVerdict.terminal of type bool`},
+		{"named", `engine: answered what is no verdict: "{\"terminal\":true,\"matched\":false,\"action\":\"Count\",\"counted\":true,\"rule\":7}": field "rule" does not apply: no rule matched`},
 		{"partial", `engine: answered what is no response: "{\"id\":\"1\",\"verdict\":{\"termi": unexpected end of JSON input`},
 		{"endless", "the line is longer than 67108864 bytes"},
 	}

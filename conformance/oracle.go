@@ -8,13 +8,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/version"
 
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 // Go is the definition of the verdict, in plain Go: the engine to read, and to
-// hold the others to. It fails for a Kubernetes version that is none.
+// hold the others to. It fails for a Kubernetes version that compiler.ParseVersion
+// does not take.
 func Go(_ context.Context, r Request) (runtime.Verdict, error) {
-	known, err := knownActions(r.Kubernetes)
+	failIndex, err := hasFailIndex(r.Kubernetes)
 	if err != nil {
 		return runtime.Verdict{}, err
 	}
@@ -27,7 +29,7 @@ func Go(_ context.Context, r Request) (runtime.Verdict, error) {
 	for i, rule := range rules(r.Policy) {
 		// KEP-3329 "JobSpec API": "Clients should react to an unknown action by
 		// skipping the rule."
-		if !slices.Contains(known, rule.Action) {
+		if !knows(rule.Action, failIndex) {
 			continue
 		}
 		// A rule has one selector. Exit codes go first where, against the API's
@@ -97,23 +99,29 @@ func conditioned(pod *corev1.Pod, patterns []batchv1.PodFailurePolicyOnPodCondit
 	return nil
 }
 
-// knownActions lists the actions of a Kubernetes version. FailIndex is one since
-// 1.29, where the feature gate JobBackoffLimitPerIndex of KEP-3850 is on by
-// default; before, its rules are skipped.
-func knownActions(kubernetes string) ([]batchv1.PodFailurePolicyAction, error) {
-	actions := []batchv1.PodFailurePolicyAction{
-		batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore,
-		batchv1.PodFailurePolicyActionCount, batchv1.PodFailurePolicyActionFailIndex,
+// knows reports whether the action is one, in a Kubernetes version with FailIndex or
+// without.
+func knows(action batchv1.PodFailurePolicyAction, failIndex bool) bool {
+	switch action {
+	case batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount:
+		return true
+	case batchv1.PodFailurePolicyActionFailIndex:
+		return failIndex
+	default:
+		return false
 	}
-	if kubernetes == "" {
-		return actions, nil
+}
+
+// hasFailIndex reports whether FailIndex is an action of the Kubernetes version: it
+// is one since 1.29, where the feature gate JobBackoffLimitPerIndex of KEP-3850 is
+// on by default; before, its rules are skipped.
+func hasFailIndex(kubernetes string) (bool, error) {
+	if kubernetes == "" || kubernetes == compiler.DefaultVersion {
+		return true, nil
 	}
-	v, err := version.ParseMajorMinor(kubernetes)
+	v, err := compiler.ParseVersion(kubernetes)
 	if err != nil {
-		return nil, badVersion(kubernetes)
+		return false, err
 	}
-	if v.LessThan(version.MajorMinor(1, 29)) {
-		return actions[:3], nil
-	}
-	return actions, nil
+	return v.AtLeast(version.MajorMinor(1, 29)), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
+	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -55,13 +56,14 @@ func (r Report) Summary() string {
 }
 
 // WriteTable writes the vectors that did not pass, each with why, then a row for
-// every topic, then the summary.
+// every topic, then the summary. What an engine said is escaped where it cannot be
+// printed.
 func (r Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	for _, result := range r.Results {
 		if !result.Outcome.OK() {
 			fmt.Fprintf(&b, "%s: %s\n    %s\n%s\n\n", strings.ToUpper(string(result.Outcome)), result.Vector.Name,
-				result.Vector.Sentence, indented(result.Detail))
+				result.Vector.Sentence, indented(terminal.Lines(result.Detail)))
 		}
 	}
 	table := tabwriter.NewWriter(&b, 0, 8, 3, ' ', 0)

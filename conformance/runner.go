@@ -1,11 +1,13 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"slices"
 	"time"
 
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -18,6 +20,9 @@ type Options struct {
 	Features []Feature
 	// Select leaves out the vectors whose names it does not match.
 	Select *regexp.Regexp
+	// Kubernetes leaves out the vectors that ask for another minor version; empty
+	// leaves out none.
+	Kubernetes string
 	// ExpectedFailures are names of vectors that must not pass.
 	ExpectedFailures []string
 }
@@ -53,15 +58,13 @@ type Result struct {
 // about the run: nothing to ask, an expected failure that is no vector, or a
 // context that is done.
 func Run(ctx context.Context, engine Engine, vectors []Vector, o Options) (Report, error) {
-	for _, name := range o.ExpectedFailures {
-		if !slices.ContainsFunc(vectors, func(v Vector) bool { return v.Name == name }) {
-			return Report{}, errExpectedUnknown(name)
-		}
+	if err := areVectors(o.ExpectedFailures, vectors); err != nil {
+		return Report{}, err
 	}
 	r := Report{Engine: o.Engine}
 	asked := 0
 	for _, v := range vectors {
-		if o.Select != nil && !o.Select.MatchString(v.Name) {
+		if !o.selects(v) {
 			continue
 		}
 		if missing := unsupported(v, o.Features); len(missing) > 0 {
@@ -78,6 +81,13 @@ func Run(ctx context.Context, engine Engine, vectors []Vector, o Options) (Repor
 		return r, errNoneSelected
 	}
 	return r, nil
+}
+
+func (o Options) selects(v Vector) bool {
+	if o.Select != nil && !o.Select.MatchString(v.Name) {
+		return false
+	}
+	return o.Kubernetes == "" || o.Kubernetes == cmp.Or(v.Kubernetes, compiler.DefaultVersion)
 }
 
 func unsupported(v Vector, supported []Feature) []Feature {

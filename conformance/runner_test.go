@@ -40,11 +40,49 @@ func TestEngines(t *testing.T) {
 }
 
 func TestExpectedFailuresAreEmpty(t *testing.T) {
-	for _, engine := range []string{"cel", "go", "rego"} {
+	for _, engine := range knownEngines() {
 		names, err := ExpectedFailures(engine)
 		if err != nil || names == nil || len(names) > 0 {
 			t.Errorf("%s: %v, %v", engine, names, err)
 		}
+	}
+}
+
+func TestExpectedFailuresAreChecked(t *testing.T) {
+	tests := []struct{ file, want string }{
+		{"cell: []", `expected_failures.yaml:1: unknown engine "cell"; known are cel, go`},
+		{"cel: []\ngo:\n- conditions/treu", `expected_failures.yaml:2: expected failure "conditions/treu" is no vector`},
+		{"cel: []\ncel: []\n", `expected_failures.yaml:2: key "cel" already set in map`},
+		{"cel: 7", `expected_failures.yaml:1: json: cannot unmarshal number into Go value of type []string`},
+	}
+	for _, test := range tests {
+		if names, err := expectedOf("cel", []byte(test.file), three(t)); err == nil || err.Error() != test.want {
+			t.Errorf("%q: %q, %v\nwant %s", test.file, names, err, test.want)
+		}
+	}
+	names, err := expectedOf("go", []byte("go: [conditions/true]"), three(t))
+	if diff := cmp.Diff([]string{"conditions/true"}, names); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}
+
+// Expected failures are names of all vectors, whichever are selected.
+func TestRunOfAVersion(t *testing.T) {
+	old := three(t)[1]
+	old.Kubernetes, old.Name = "1.28", "conditions/true-in-128"
+	all := append(three(t), old)
+	for kubernetes, want := range map[string]int{"": 4, "1.36": 3, "1.28": 1} {
+		report, err := Run(t.Context(), Go, all, Options{Kubernetes: kubernetes})
+		if err != nil || len(report.Results) != want {
+			t.Errorf("version %q: %d results, %v; want %d", kubernetes, len(report.Results), err, want)
+		}
+	}
+	report, err := Run(t.Context(), Go, all, Options{Kubernetes: "1.36", ExpectedFailures: []string{old.Name}})
+	if err != nil || !report.OK() {
+		t.Errorf("an expected failure of another version: %v", err)
+	}
+	if _, err := Run(t.Context(), Go, all, Options{Kubernetes: "1.35"}); !errors.Is(err, errNoneSelected) {
+		t.Errorf("a version without vectors: %v", err)
 	}
 }
 
@@ -88,7 +126,7 @@ func TestReport(t *testing.T) {
 ERROR: conditions/true
     A pod that has the condition with status True matches.
     no idea
-    at all ` + "\x00" + `
+    at all \x00
 
 FAILED: exitcodes-in/listed-code
     A container that exits with a listed code fails the Job.

@@ -19,34 +19,54 @@ const (
 	opValidate = "validate"
 )
 
-// Serve speaks the engine protocol: it reads one JSON request a line and answers
-// every line with one JSON response a line, in order, until the end of input.
+// Serve is Server.Serve for an engine that gives verdicts alone.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, engine Engine) error {
+	return Server{Verdict: engine}.Serve(ctx, in, out)
+}
+
+// Server speaks the engine protocol.
+type Server struct {
+	// Verdict answers the operation verdict.
+	Verdict Engine
+	// Validate answers the operation validate, which is an error without it.
+	Validate Validator
+}
+
+// Serve reads one JSON request a line and answers every line with one JSON response
+// a line, in order, until the end of input.
 //
 //	{"id":"1","op":"verdict","policy":{"rules":[...]},"pod":{...}}
 //	{"id":"1","verdict":{...}}
+//	{"id":"2","op":"validate","job":{...},"oldJob":{...}}
+//	{"id":"2","errors":[{"field":"spec.completions","type":"FieldValueInvalid","detail":"field is immutable"}]}
 //
-// A request may have "kubernetes", the minor version whose behaviour is asked for. The
-// policy is taken as stored (see Engine) and absent when the Job has none; a field
-// that policies do not have is an error. The id is a string or a number and comes
-// back as it was written.
+// A request may have "kubernetes", the minor version whose behaviour is asked for in a
+// verdict. The policy is taken as stored (see Engine) and absent when the Job has
+// none; a field that policies or Jobs do not have is an error. Without an oldJob the
+// job is being created. The id is a string or a number and comes back as it was
+// written.
 //
 // A line that is no such request is answered {"id":...,"error":"..."}, with the id
 // when it can be read, and so are lines longer than MaxLine; the stream goes on.
-// Answers are held back only while there is more input at hand. Memory is bounded by
-// the longest line, some ten times its size, whatever the number of lines.
+// Answers are held back only while there is more input at hand.
+//
+// Memory does not depend on the number of lines. Between two lines less than 128 MiB are
+// in use, whatever the policies were: those longer than 256 KiB, twice what the API
+// server takes, are refused, and the caches count bytes. While a line is answered
+// there are its text and what was made of it besides.
 //
 // Serve returns nil at the end of input, and else the error of reading, of writing or
 // of ctx. It cannot stop while it waits for input: close the input for that.
-func Serve(ctx context.Context, in io.Reader, out io.Writer, engine Engine) error {
+func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	w := bufio.NewWriterSize(out, bufferSize)
-	s := server{engine: engine, decoder: newDecoder()}
+	c := conversation{server: s, decoder: newDecoder()}
 	lines := newLineReader(flushReader{in, w}, MaxLine)
 	for ctx.Err() == nil {
 		line, tooLong, err := lines.next()
 		if err != nil {
 			return endOfInput(err, w.Flush())
 		}
-		if _, err := w.Write(s.answer(ctx, line, tooLong)); err != nil {
+		if _, err := w.Write(c.answer(ctx, line, tooLong)); err != nil {
 			return err
 		}
 	}
@@ -60,76 +80,80 @@ func endOfInput(read, write error) error {
 	return errors.Join(read, write)
 }
 
-type server struct {
-	engine   Engine
+type conversation struct {
+	server   Server
 	decoder  *decoder
 	response []byte
 }
 
 // answer is the response to a line, with its end. It is valid until the next call.
-func (s *server) answer(ctx context.Context, line []byte, tooLong bool) []byte {
+func (c *conversation) answer(ctx context.Context, line []byte, tooLong bool) []byte {
 	if tooLong {
-		return s.failure(readableID(line), errLongLine(MaxLine))
+		return c.failure(readableID(line), errLongLine(MaxLine))
 	}
-	r, err := s.decoder.decode(line)
+	r, err := c.decoder.decode(line)
 	if err != nil {
-		return s.failure(r.id, err)
+		return c.failure(r.id, err)
 	}
 	switch r.op {
 	case opVerdict:
-		v, err := s.judge(ctx, Request{Kubernetes: r.kubernetes, Policy: r.policy, Pod: r.pod})
+		v, err := c.judge(ctx, Request{Kubernetes: r.kubernetes, Policy: r.policy, Pod: r.pod})
 		if err != nil {
-			return s.failure(r.id, err)
+			return c.failure(r.id, err)
 		}
-		return s.verdict(r.id, v)
+		return c.verdict(r.id, v)
 	case opValidate:
-		return s.failure(r.id, errNoValidate)
+		errs, err := c.validate(ctx, r)
+		if err != nil {
+			return c.failure(r.id, err)
+		}
+		return c.errors(r.id, errs)
 	default:
-		return s.failure(r.id, errUnknownOp(r.op))
+		return c.failure(r.id, errUnknownOp(r.op))
 	}
 }
 
 // judge asks the engine, which may panic without ending the stream.
-func (s *server) judge(ctx context.Context, r Request) (v runtime.Verdict, err error) {
+func (c *conversation) judge(ctx context.Context, r Request) (v runtime.Verdict, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = errPanic(p)
 		}
 	}()
-	return s.engine(ctx, r)
+	return c.server.Verdict(ctx, r)
 }
 
-func (s *server) verdict(id []byte, v runtime.Verdict) []byte {
+func (c *conversation) verdict(id []byte, v runtime.Verdict) []byte {
 	data, err := v.MarshalJSON()
 	if err != nil {
-		return s.failure(id, err)
+		return c.failure(id, err)
 	}
-	s.open(id)
-	s.response = append(s.response, `"verdict":`...)
-	s.response = append(s.response, data...)
-	s.response = append(s.response, '}', '\n')
-	return s.response
+	c.open(id)
+	c.response = append(c.response, `"verdict":`...)
+	c.response = append(c.response, data...)
+	c.response = append(c.response, '}', '\n')
+	return c.response
 }
 
-func (s *server) failure(id []byte, err error) []byte {
-	s.open(id)
-	s.response = append(s.response, `"error":`...)
+func (c *conversation) failure(id []byte, err error) []byte {
+	c.open(id)
+	c.response = append(c.response, `"error":`...)
 	// What is no UTF-8 in the message is replaced; the error says no more than that.
-	s.response, _ = jsontext.AppendQuote(s.response, strings.TrimSpace(err.Error()))
-	s.response = append(s.response, '}', '\n')
-	return s.response
+	c.response, _ = jsontext.AppendQuote(c.response, strings.TrimSpace(err.Error()))
+	c.response = append(c.response, '}', '\n')
+	return c.response
 }
 
 // open begins a response.
-func (s *server) open(id []byte) {
-	if cap(s.response) > 16*bufferSize {
-		s.response = nil // one huge answer does not make all later ones cost its memory
+func (c *conversation) open(id []byte) {
+	if cap(c.response) > 16*bufferSize {
+		c.response = nil // one huge answer does not make all later ones cost its memory
 	}
-	s.response = append(s.response[:0], '{')
+	c.response = append(c.response[:0], '{')
 	if id != nil {
-		s.response = append(s.response, `"id":`...)
-		s.response = append(s.response, id...)
-		s.response = append(s.response, ',')
+		c.response = append(c.response, `"id":`...)
+		c.response = append(c.response, id...)
+		c.response = append(c.response, ',')
 	}
 }
 

@@ -68,13 +68,13 @@ func TestServe(t *testing.T) {
 		{"empty line", ``, `{"error":"the line is empty"}`},
 		{"no JSON", `Hello`, `{"error":"not JSON: invalid character 'H' at start of value"}`},
 		{"no object", `["id","1"]`, `{"error":"the request is not an object"}`},
-		{"null", `null`, `{"error":"op is required: verdict"}`},
+		{"null", `null`, `{"error":"op is required: verdict or validate"}`},
 		{"cut off", `{"id":"7","op":"verdict","pod":{"status":`, `{"id":"7","error":"not JSON: unexpected EOF within \"/pod/status\" after offset 41"}`},
 		{"two values", `{"id":"7","op":"verdict",` + failed + `} {}`, `{"id":"7","error":"more than one value on the line"}`},
 		{"rubbish after", `{"id":"7","op":"verdict",` + failed + `}}`, ``},
-		{"no op", `{"id":"7",` + failed + `}`, `{"id":"7","error":"op is required: verdict"}`},
-		{"unknown op", `{"id":"7","op":"Verdict",` + failed + `}`, `{"id":"7","error":"unknown op \"Verdict\": want verdict"}`},
-		{"validate", `{"id":"7","op":"validate","job":{}}`, `{"id":"7","error":"op \"validate\" is not available in this build: it needs the Rego bundles"}`},
+		{"no op", `{"id":"7",` + failed + `}`, `{"id":"7","error":"op is required: verdict or validate"}`},
+		{"unknown op", `{"id":"7","op":"Verdict",` + failed + `}`, `{"id":"7","error":"unknown op \"Verdict\": want verdict or validate"}`},
+		{"validate", `{"id":"7","op":"validate","job":{}}`, `{"id":"7","error":"op \"validate\" is not answered here: it needs the Rego bundles"}`},
 		{"no pod", `{"id":"7","op":"verdict",` + ruled + `}`, `{"id":"7","error":"pod is required"}`},
 		{"null pod", `{"id":"7","op":"verdict","pod":null}`, `{"id":"7","error":"pod is required"}`},
 		{"pod is no object", `{"id":"7","op":"verdict","pod":[]}`, `{"id":"7","error":"/pod is not an object"}`},
@@ -98,7 +98,7 @@ func TestServe(t *testing.T) {
 		{"conditions are no array", withStatus(`{"conditions":{}}`), `{"error":"/pod/status/conditions is not an array"}`},
 		{"condition is no object", withStatus(`{"conditions":[null,7]}`), `{"error":"/pod/status/conditions/1 is not an object"}`},
 		{"deep nesting", `{"id":"7","op":"verdict","pod":{"spec":` + strings.Repeat("[", 20000), ``},
-		{"bad version", `{"id":"7","op":"verdict","kubernetes":"latest",` + failed + `}`, `{"id":"7","error":"kubernetes version \"latest\" is not of the form 1.36"}`},
+		{"bad version", `{"id":"7","op":"verdict","kubernetes":"latest",` + failed + `}`, `{"id":"7","error":"kubernetes version \"latest\": could not parse \"latest\" as version"}`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// wantedVerdict is the section verdict.yaml. Its fields are those of the verdict's
-// JSON form; pointers tell absent from zero.
-type wantedVerdict struct {
+// statedVerdict is a verdict as somebody wrote it: the section verdict.yaml. Its fields
+// are those of the verdict's JSON form; pointers tell absent from zero.
+type statedVerdict struct {
 	Terminal  *bool   `json:"terminal,omitempty"`
 	Matched   *bool   `json:"matched,omitempty"`
 	Action    *string `json:"action,omitempty"`
@@ -27,27 +27,32 @@ func (d *document) verdict() (runtime.Verdict, error) {
 	if !ok || len(bytes.TrimSpace(s.data)) == 0 {
 		return runtime.Verdict{}, d.errorAt(0, errNoVerdict)
 	}
-	var w wantedVerdict
+	var w statedVerdict
 	if err := decodeYAML(s.data, &w); err != nil {
 		return runtime.Verdict{}, yamlError(d.file, s.line, s.data, err)
 	}
 	if err := w.check(); err != nil {
 		return runtime.Verdict{}, d.errorAt(s.line, err)
 	}
-	data, err := json.Marshal(w)
+	v, err := verdictOf(w)
 	if err != nil {
-		return runtime.Verdict{}, d.errorAt(s.line, err)
-	}
-	var v runtime.Verdict
-	if err := json.Unmarshal(data, &v); err != nil {
 		return runtime.Verdict{}, d.errorAt(s.line, err)
 	}
 	return v, nil
 }
 
-// check holds the section to the contract: which fields a verdict has follows
-// from terminal, matched and what was matched.
-func (w wantedVerdict) check() error {
+// verdictOf is the verdict that was stated.
+func verdictOf(stated any) (v runtime.Verdict, err error) {
+	data, err := json.Marshal(stated)
+	if err == nil {
+		err = json.Unmarshal(data, &v)
+	}
+	return v, err
+}
+
+// check holds the verdict to the contract: which fields a verdict has follows from
+// terminal, matched and what was matched.
+func (w statedVerdict) check() error {
 	switch {
 	case w.Terminal == nil:
 		return errRequired("terminal")

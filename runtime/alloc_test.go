@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -16,7 +17,7 @@ func TestEvaluateAllocatesNothing(t *testing.T) {
 	for _, s := range sizes() {
 		p := program(t, compiled(t, s.policy), runtime.Options{})
 		first := s.pod.DeepCopy()
-		first.Status.ContainerStatuses[0].State.Terminated.ExitCode = 1
+		satisfy(s.policy.Rules[0].OnExitCodes, &first.Status.ContainerStatuses[0])
 		none := s.pod.DeepCopy()
 		none.Status.Conditions = conditions(6)
 		running := s.pod.DeepCopy()
@@ -39,6 +40,17 @@ func TestEvaluateAllocatesNothing(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// satisfy makes a container one that a requirement asks for.
+func satisfy(on *batchv1.PodFailurePolicyOnExitCodesRequirement, c *corev1.ContainerStatus) {
+	if on.ContainerName != nil {
+		c.Name = *on.ContainerName
+	}
+	c.State.Terminated.ExitCode = 1000 // in no list
+	if on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn {
+		c.State.Terminated.ExitCode = on.Values[0]
 	}
 }
 
@@ -68,7 +80,7 @@ func TestNothingCanonicalIsInterpreted(t *testing.T) {
 }
 
 func TestMessageAllocatesTwiceAtMost(t *testing.T) {
-	pod := sizedPod(1)
+	pod := conformance.SizedPod(1)
 	code, condition := &pod.Status.ContainerStatuses[0], &pod.Status.Conditions[0]
 	for name, v := range map[string]runtime.Verdict{
 		"exit code": runtime.MatchedExitCode(pod, 19, batchv1.PodFailurePolicyActionFailJob, code),

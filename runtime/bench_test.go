@@ -32,8 +32,8 @@ func BenchmarkExplain(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				e, err := p.Explain(b.Context(), s.pod)
-				if err != nil || e.Rules[s.rule].Outcome != runtime.OutcomeMatched {
-					b.Fatalf("rule %d: %+v, %v", s.rule, e.Rules[s.rule], err)
+				if err != nil || e.Verdict.Rule != s.rule {
+					b.Fatalf("rule %d decided, want %d: %v", e.Verdict.Rule, s.rule, err)
 				}
 			}
 		})

@@ -121,8 +121,7 @@ func conditions(n int) []corev1.PodCondition {
 	return list
 }
 
-// sized is a policy of one of three sizes, on a pod of 1, 3 or 10 containers. Its
-// last rule matches.
+// sized is one of the sizes on a pod of 1, 3 or 10 containers.
 type sized struct {
 	name   string
 	policy *batchv1.PodFailurePolicy
@@ -133,33 +132,14 @@ type sized struct {
 func sizes() []sized {
 	var list []sized
 	for _, containers := range []int{1, 3, 10} {
-		for _, size := range []struct {
-			name  string
-			rules int
-			lists func(i int) batchv1.PodFailurePolicyRule
-		}{{"small", 2, shortRule}, {"medium", 8, shortRule}, {"worst", 20, longRule}} {
-			policy := &batchv1.PodFailurePolicy{}
-			for i := range size.rules - 1 {
-				policy.Rules = append(policy.Rules, size.lists(i))
-			}
-			policy.Rules = append(policy.Rules, onDisruption())
+		for _, size := range conformance.Sizes() {
 			list = append(list, sized{
-				name:   fmt.Sprintf("policy=%s/containers=%d", size.name, containers),
-				policy: policy, pod: sizedPod(containers), rule: size.rules - 1,
+				name:   fmt.Sprintf("policy=%s/containers=%d", size.Name, containers),
+				policy: size.Policy, pod: conformance.SizedPod(containers), rule: size.Rule,
 			})
 		}
 	}
 	return list
-}
-
-// sizedPod has n containers, of which a third are init containers, that exited
-// with 255, and 6 conditions.
-func sizedPod(n int) *corev1.Pod {
-	pod := failedPod()
-	all := exited(n, 255)
-	pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses = all[:n-n/3], all[n-n/3:]
-	pod.Status.Conditions = append(conditions(5), corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue})
-	return pod
 }
 
 func onDisruption() batchv1.PodFailurePolicyRule {
@@ -170,7 +150,7 @@ func onDisruption() batchv1.PodFailurePolicyRule {
 }
 
 // shortRule asks for few codes or conditions, longRule for as many as the API
-// allows: none that sizedPod has.
+// allows: none that conformance.SizedPod has.
 func shortRule(i int) batchv1.PodFailurePolicyRule { return rule(i, 4, 2) }
 
 func longRule(i int) batchv1.PodFailurePolicyRule {

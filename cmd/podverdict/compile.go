@@ -28,7 +28,7 @@ func newCompile() *cobra.Command {
 pod when the rule matches, and the first rule that matches decides. The expressions are portable: they run unchanged in
 the API server's CEL environment.
 
-The cost is what evaluating the expression takes at least and at most, in the API server's units.`,
+The cost is what evaluating the expression takes at most, in the API server's units, beside what it may take.`,
 		Example: `  podverdict compile -f job.yaml
   podverdict compile -f job.yaml -o json --kubernetes 1.30`,
 		Args: noArguments,
@@ -118,7 +118,7 @@ func (c *compilation) print(w io.Writer, policies []policy) error {
 
 // kind is what the user wrote.
 func (p policy) kind() string {
-	if p.job.Template {
+	if p.job.CronJob != nil {
 		return "CronJob"
 	}
 	return "Job"

@@ -27,7 +27,7 @@ compiled rules), go (their definition in plain Go), or exec:COMMAND, any program
 engine. Exits with 1 when a vector fails.`,
 		Example: `  podverdict conformance
   podverdict conformance --engine 'exec:./my-engine --flag' -o junit > conformance.xml
-  podverdict conformance --run '^ignore/'`,
+  podverdict conformance --run '^actions/'`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
@@ -66,10 +66,11 @@ func (c *conformity) run(cmd *cobra.Command) error {
 }
 
 func (c *conformity) ask(cmd *cobra.Command, engine conformance.Engine, selected *regexp.Regexp) (conformance.Report, error) {
-	vectors, err := conformance.Vectors()
-	if err == nil && c.kubernetes != "" {
-		vectors, err = c.ofVersion(vectors)
+	minor, err := c.minor()
+	if err != nil {
+		return conformance.Report{}, err
 	}
+	vectors, err := conformance.Vectors()
 	if err != nil {
 		return conformance.Report{}, err
 	}
@@ -78,23 +79,20 @@ func (c *conformity) ask(cmd *cobra.Command, engine conformance.Engine, selected
 		return conformance.Report{}, err
 	}
 	return conformance.Run(cmd.Context(), engine, vectors, conformance.Options{
-		Engine: c.engine, Select: selected, ExpectedFailures: expected,
+		Engine: c.engine, Select: selected, Kubernetes: minor, ExpectedFailures: expected,
 	})
 }
 
-// ofVersion keeps the vectors that ask for the version, or for none if it is the default one.
-func (c *conformity) ofVersion(vectors []conformance.Vector) ([]conformance.Vector, error) {
-	var kept []conformance.Vector
-	for _, v := range vectors {
-		wanted := v.Request().Kubernetes
-		if wanted == c.kubernetes || wanted == "" && c.kubernetes == compiler.DefaultVersion {
-			kept = append(kept, v)
-		}
+// minor is the version whose vectors to run, empty for all.
+func (c *conformity) minor() (string, error) {
+	if c.kubernetes == "" {
+		return "", nil
 	}
-	if len(kept) == 0 {
-		return nil, errNoVectors(c.kubernetes)
+	v, err := compiler.ParseVersion(c.kubernetes)
+	if err != nil {
+		return "", err
 	}
-	return kept, nil
+	return v.String(), nil
 }
 
 func (c *conformity) write(w io.Writer, r conformance.Report) error {

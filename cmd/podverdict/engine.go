@@ -12,13 +12,15 @@ func newEngine(stdout io.Writer) *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "engine",
-		Short: "Answer verdict requests, one JSON object a line, until the end of input",
-		Long: `Answer verdict requests from standard input on standard output, one JSON object a line, until the end of input:
+		Short: "Answer requests, one JSON object a line, until the end of input",
+		Long: `Answer requests from standard input on standard output, one JSON object a line, until the end of input:
 
   {"id":"1","op":"verdict","policy":{"rules":[...]},"pod":{...}}
   {"id":"1","verdict":{...}}
+  {"id":"2","op":"validate","job":{...},"oldJob":{...}}
+  {"id":"2","errors":[{"field":"...","type":"FieldValueInvalid","detail":"..."}]}
 
-A policy that the API server would refuse is judged as the Job controller would. A line that is no request gets a
+Validation is answered by the Rego bundle, in the API server's words; oldJob is there when the Job is updated. A policy that the API server would refuse is judged as the Job controller would. A line that is no request gets a
 response with an error, and the stream goes on.`,
 		Example: `  podverdict engine < requests.jsonl > responses.jsonl
   podverdict conformance --engine 'exec:podverdict engine --engine go'`,
@@ -28,7 +30,8 @@ response with an error, and the stream goes on.`,
 			if err != nil {
 				return err
 			}
-			return conformance.Serve(cmd.Context(), cmd.InOrStdin(), stdout, engine)
+			server := conformance.Server{Verdict: engine, Validate: regoValidator(cmd.Context())}
+			return server.Serve(cmd.Context(), cmd.InOrStdin(), stdout)
 		},
 	}
 	cmd.Flags().StringVar(&name, "engine", engineCEL, "who answers: cel (the compiled rules) or go (their definition in plain Go)")

@@ -3,9 +3,14 @@ package main
 import (
 	"context"
 	"strings"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/rego"
 )
 
 // Engines by name.
@@ -42,4 +47,25 @@ func startEngine(ctx context.Context, name string) (engine conformance.Engine, c
 		err = errEngine(name, []string{engineCEL, engineGo, engineExec + "COMMAND"})
 	}
 	return engine, func() error { return nil }, err
+}
+
+// regoValidator has the built-in rules answer. They are compiled when they are first asked: most engines are asked for
+// verdicts alone.
+func regoValidator(ctx context.Context) conformance.Validator {
+	prepared := sync.OnceValues(func() (*rego.Validator, error) { return rego.New(ctx, rego.Options{}) })
+	return func(ctx context.Context, job, oldJob *batchv1.Job) ([]conformance.FieldError, error) {
+		validator, err := prepared()
+		if err != nil {
+			return nil, err
+		}
+		found, err := validator.ValidateJob(ctx, job, oldJob)
+		if err != nil {
+			return nil, err
+		}
+		errs := make([]conformance.FieldError, len(found))
+		for i, f := range found {
+			errs[i] = conformance.FieldError{Field: f.Field, Type: field.ErrorType(f.Type), Detail: f.Detail}
+		}
+		return errs, nil
+	}
 }

@@ -27,6 +27,25 @@ var errNoJobs = errors.New("no Job in the input")
 // errNoPods ends a verb that was given no Pods, and no List that says that there are none.
 var errNoPods = errors.New("no Pods in the input: give them with -f, beside the Job")
 
+var errStdinTwice = errors.New("-f - and --old -: standard input can be read only once")
+
+var (
+	errNothingToGenerate = errors.New("generate what? there is: bundle")
+	errNoTarget          = errors.New("no output: give a file, a folder or oci://REGISTRY/REPOSITORY:TAG with -o")
+)
+
+var errKeyWithoutBundle = errors.New("--verification-key is for a --bundle: the built-in rules are not signed")
+
+func errIn(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
+
+func messageOldTwice(id identity, first manifest.Position) string {
+	return fmt.Sprintf("%s %s is given twice with --old, first at %s", id.kind, id.name, first)
+}
+
+func errNoPairs(old []string) error {
+	return fmt.Errorf("--old %s: none of the objects given with -f is in there, by kind, namespace and name", strings.Join(old, ","))
+}
+
 func errUsage(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath())
 }
@@ -47,10 +66,6 @@ func errNoPodNamed(name string) error {
 
 func errEngine(name string, engines []string) error {
 	return fmt.Errorf("no engine %q, there are %s", name, strings.Join(engines, ", "))
-}
-
-func errNoVectors(kubernetes string) error {
-	return fmt.Errorf("no conformance vectors for Kubernetes %q", kubernetes)
 }
 
 // maxReported is how many errors are written out: a file of ten thousand bad Pods has one problem.

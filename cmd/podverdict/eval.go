@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -127,7 +128,11 @@ func (i verdictItem) cells() []any {
 	if message == "" {
 		message = none
 	}
-	return []any{i.Job.Name, i.Pod.Name, action, rule, counted, i.because(), i.Pod.Namespace, message}
+	cells := []any{}
+	for _, text := range []string{i.Job.Name, i.Pod.Name, action, rule, counted, i.because(), i.Pod.Namespace, message} {
+		cells = append(cells, terminal.Line(text)) // kubectl's printer escapes only some of it
+	}
+	return cells
 }
 
 func (i verdictItem) because() string {

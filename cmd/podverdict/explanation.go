@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -28,7 +29,7 @@ const maxExpression = 76
 //	  RULE 0   FailJob: NOT MATCHED, cost 37 of 1000000
 //	           no container has failed with an exit code in [42]
 func (i explanationItem) print(w io.Writer) {
-	fmt.Fprintf(w, "Pod %s of Job %s\n\n", i.Pod, i.Job)
+	fmt.Fprintf(w, "%s\n\n", terminal.Line(fmt.Sprintf("Pod %s of Job %s", i.Pod, i.Job)))
 	row(w, "VERDICT", consequence(i.Verdict))
 	because := i.because
 	if v := i.Verdict; v.Matched {
@@ -60,9 +61,9 @@ func consequence(v runtime.Verdict) string {
 	}
 }
 
-// row writes a line beside a label of its own column.
+// row writes a line beside a label of its own column. Names in it are anybody's.
 func row(w io.Writer, label, text string) {
-	fmt.Fprintf(w, "  %-7s  %s\n", label, text)
+	fmt.Fprintf(w, "  %-7s  %s\n", label, terminal.Line(text))
 }
 
 // printRule writes what became of a rule. One that was not reached gets no details: it had no say.

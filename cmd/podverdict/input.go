@@ -20,12 +20,17 @@ type input struct {
 }
 
 func (in *input) addFlags(cmd *cobra.Command) {
+	in.addFileFlags(cmd)
+	cmd.Flags().StringVar(&in.kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for")
+}
+
+// addFileFlags is for verbs that know one version of Kubernetes.
+func (in *input) addFileFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&in.Filenames, "filename", "f", nil,
 		"file, directory, URL or - (standard input) to read; may be repeated")
 	flags.BoolVarP(&in.Recursive, "recursive", "R", false, "read the directories below those given with -f as well")
 	flags.StringVarP(&in.namespace, "namespace", "n", "default", "namespace of the objects that name none")
-	flags.StringVar(&in.kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for")
 }
 
 // read reads everything and wants at least one Job.

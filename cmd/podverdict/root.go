@@ -43,8 +43,8 @@ and every failed Pod gets a verdict. It needs no cluster.`,
 			root.AddCommand(verb)
 		}
 	}
-	add(groupPods, newEval(), newExplain(), newCompile(), newLint())
-	add(groupChecks, newConformance(), newEngine(stdout))
+	add(groupPods, newEval(), newExplain(), newCompile(), newLint(), newValidate())
+	add(groupChecks, newConformance(), newEngine(stdout), newGenerate())
 	add("", newVersion())
 	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)
 	root.SetFlagErrorFunc(errUsage)

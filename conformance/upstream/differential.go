@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -152,7 +153,9 @@ func (r *run) walk(ctx context.Context, block int64) (Tally, error) {
 				t.GenericPolicies++
 			}
 			t.Policies++
-			current, err = newPanel(r.env, p, generic)
+			if current, err = newPanel(r.env, p, generic); errors.As(err, &panicError{}) {
+				return nil // the first pod makes it a disagreement, with all that was asked
+			}
 			return err
 		},
 		Pod: func(pod *corev1.Pod) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
 )
 
@@ -111,6 +112,35 @@ func TestDifferentialNotices(t *testing.T) {
 	}
 	if d.Request.Pod.Status.ContainerStatuses[0].State.Terminated.ExitCode != 42 || !strings.Contains(err.Error(), "upstream") {
 		t.Errorf("disagreement is about something else: %v", err)
+	}
+}
+
+// An engine that panics does not take the pair with it.
+func TestPanicsAreDisagreements(t *testing.T) {
+	env, err := compiler.NewEnvironment(compiler.DefaultVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := policyOf(onExitCodes(batchv1.PodFailurePolicyActionIgnore, 42))
+	p, err := newPanel(env, policy, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, agree, err := p.judge(t.Context(), nil); agree || err != nil { // no pod: every engine panics
+		t.Errorf("agree %v, error %v", agree, err)
+	}
+	for _, a := range answers(t.Context(), env, pair{policy, nil}) {
+		if a.Err == nil || !strings.HasPrefix(a.String(), "error: panic: runtime error: ") {
+			t.Errorf("%s: %s", a.Engine, a)
+		}
+	}
+	// What cannot be compiled without panic agrees about no pod.
+	broken, err := newPanel(&compiler.Environment{Kubernetes: "1.36"}, policy, true)
+	if !errors.As(err, &panicError{}) {
+		t.Fatalf("error %v, want a panic", err)
+	}
+	if _, agree, err := broken.judge(t.Context(), failedPod("main", 42)); agree || err != nil {
+		t.Errorf("agree %v, error %v", agree, err)
 	}
 }
 

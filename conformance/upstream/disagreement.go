@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -34,7 +35,7 @@ func disagreement(ctx context.Context, env *compiler.Environment, policy *batchv
 	disagree := func(p pair) bool {
 		j, err := newPanel(env, p.policy, true)
 		if err != nil {
-			return false
+			return errors.As(err, &panicError{})
 		}
 		_, agree, err := j.judge(ctx, p.pod)
 		return err == nil && !agree
@@ -52,17 +53,37 @@ func disagreement(ctx context.Context, env *compiler.Environment, policy *batchv
 
 func answers(ctx context.Context, env *compiler.Environment, p pair) []Answer {
 	request := conformance.Request{Kubernetes: env.Kubernetes, Policy: p.policy, Pod: p.pod}
-	all := []Answer{{Engine: "upstream"}, {Engine: "go"}, {Engine: "cel"}, {Engine: "cel, interpreted"}}
-	all[0].Verdict, all[0].Err = ask(p.policy, p.pod)
-	all[1].Verdict, all[1].Err = conformance.Go(ctx, request)
-	j, err := newPanel(env, p.policy, true)
-	if err != nil {
-		all[2].Err, all[3].Err = err, err
-		return all
+	program := func(o runtime.Options) func() (runtime.Verdict, error) {
+		return func() (runtime.Verdict, error) {
+			compiled, err := env.Compile(compiler.StoredPolicy(p.policy))
+			if err != nil {
+				return runtime.Verdict{}, err
+			}
+			program, err := runtime.NewProgram(compiled, o)
+			if err != nil {
+				return runtime.Verdict{}, err
+			}
+			return program.Evaluate(ctx, withPhase(p.pod)), nil
+		}
 	}
-	all[2].Verdict = j.special.Evaluate(ctx, withPhase(p.pod))
-	all[3].Verdict = j.generic.Evaluate(ctx, withPhase(p.pod))
-	return all
+	return []Answer{
+		answered("upstream", func() (runtime.Verdict, error) { return ask(p.policy, p.pod) }),
+		answered("go", func() (runtime.Verdict, error) { return conformance.Go(ctx, request) }),
+		answered("cel", program(runtime.Options{})),
+		answered("cel, interpreted", program(runtime.Options{DisableSpecialization: true})),
+	}
+}
+
+// answered asks an engine that may panic.
+func answered(engine string, ask func() (runtime.Verdict, error)) (a Answer) {
+	a.Engine = engine
+	defer func() {
+		if value := recover(); value != nil {
+			a.Err = panicError{value}
+		}
+	}()
+	a.Verdict, a.Err = ask()
+	return a
 }
 
 // Error shows every engine's verdict.

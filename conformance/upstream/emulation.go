@@ -3,7 +3,6 @@ package upstream
 import (
 	"sync"
 
-	"k8s.io/apimachinery/pkg/util/version"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
@@ -17,17 +16,15 @@ var gate sync.Mutex
 
 // Emulate sets upstream's feature gate to the defaults of a Kubernetes minor, such
 // as "1.28"; empty is compiler.DefaultVersion. Nobody else can set it until the
-// caller calls release. It fails for a version newer than the one linked.
+// caller calls release. It fails for a version that compiler.ParseVersion does not
+// take: the last one that it takes is the one linked here.
 func Emulate(kubernetes string) (release func(), err error) {
 	if kubernetes == "" {
 		kubernetes = compiler.DefaultVersion
 	}
-	wanted, err := version.ParseMajorMinor(kubernetes)
+	wanted, err := compiler.ParseVersion(kubernetes)
 	if err != nil {
-		return nil, badVersion(kubernetes, err)
-	}
-	if linked := version.MustParse(compiler.DefaultVersion); wanted.GreaterThan(linked) {
-		return nil, newerThanLinked(kubernetes, linked)
+		return nil, err
 	}
 	mutable, ok := utilfeature.DefaultMutableFeatureGate.(featuregate.MutableVersionedFeatureGateWithLogger)
 	if !ok {

@@ -3,8 +3,6 @@ package upstream
 import (
 	"errors"
 	"fmt"
-
-	"k8s.io/apimachinery/pkg/util/version"
 )
 
 var errNoEmulation = errors.New("upstream's feature gate emulates no versions")
@@ -13,9 +11,16 @@ func badVersion(kubernetes string, err error) error {
 	return fmt.Errorf("kubernetes version %q: %w", kubernetes, err)
 }
 
-func newerThanLinked(kubernetes string, linked *version.Version) error {
-	return fmt.Errorf("kubernetes version %q: newer than the matcher linked here, %s", kubernetes, linked)
+var errUndefined = errors.New("bundle: no answer")
+
+func errNoFindings(answer any) error {
+	return fmt.Errorf("bundle: answered what are no findings: %v", answer)
 }
+
+// panicError is a panic of an engine: what it was asked is worth more than its stack.
+type panicError struct{ value any }
+
+func (e panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
 // contradiction is an answer of upstream's that does not fit together: this
 // package has misunderstood upstream.

@@ -113,7 +113,7 @@ func TestMatcherLeavesNoVersionBehind(t *testing.T) {
 	for _, tt := range []struct {
 		kubernetes string
 		matched    bool
-	}{{"1.28", false}, {"", true}, {"1.26", false}, {"1.29", true}, {"1.28", false}, {"1.36", true}} {
+	}{{"1.28", false}, {"", true}, {"v1.28.3", false}, {"1.29", true}, {"1.28", false}, {"1.36", true}} {
 		r.Kubernetes = tt.kubernetes
 		v, err := Matcher(t.Context(), r)
 		if err != nil || v.Matched != tt.matched {
@@ -123,7 +123,7 @@ func TestMatcherLeavesNoVersionBehind(t *testing.T) {
 }
 
 func TestMatcherRefusesVersions(t *testing.T) {
-	for kubernetes, want := range map[string]string{"one": "kubernetes version", "1.37": "newer than", "2.0": "newer than"} {
+	for kubernetes, want := range map[string]string{"one": "could not parse", "1.37": "supported are 1.28 to 1.36", "1.27": "supported are", "2.0": "supported are"} {
 		_, err := Matcher(t.Context(), conformance.Request{Kubernetes: kubernetes, Pod: failedPod("main", 1)})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Kubernetes %q: error %v, want one with %q", kubernetes, err, want)

@@ -18,16 +18,23 @@ type panel struct {
 	kubernetes string
 	policy     *batchv1.PodFailurePolicy
 	witness    *batchv1.PodFailurePolicy
-	special    *runtime.Program
+	special    *runtime.Program // nil: it could not be made without panic
 	generic    *runtime.Program // nil: not asked
 }
 
-func newPanel(env *compiler.Environment, policy *batchv1.PodFailurePolicy, generic bool) (*panel, error) {
+// newPanel makes the programs of a policy. A panic is the error panicError, with a
+// panel that agrees about no pod.
+func newPanel(env *compiler.Environment, policy *batchv1.PodFailurePolicy, generic bool) (p *panel, err error) {
+	p = &panel{kubernetes: env.Kubernetes, policy: policy}
+	defer func() {
+		if value := recover(); value != nil {
+			p.special, err = nil, panicError{value}
+		}
+	}()
 	compiled, err := env.Compile(compiler.StoredPolicy(policy))
 	if err != nil {
 		return nil, err
 	}
-	p := &panel{kubernetes: env.Kubernetes, policy: policy}
 	if policy != nil {
 		p.witness = witness(policy)
 	}
@@ -41,15 +48,23 @@ func newPanel(env *compiler.Environment, policy *batchv1.PodFailurePolicy, gener
 }
 
 // judge asks every engine about a pod, and returns the verdict and whether all
-// of them agree on it.
-func (p *panel) judge(ctx context.Context, pod *corev1.Pod) (runtime.Verdict, bool, error) {
+// of them agree on it, which they do not when one of them panics.
+func (p *panel) judge(ctx context.Context, pod *corev1.Pod) (v runtime.Verdict, agree bool, err error) {
+	defer func() {
+		if recover() != nil { // answers says which engine, and with what
+			v, agree, err = runtime.Verdict{}, false, nil
+		}
+	}()
+	if p.special == nil {
+		return runtime.Verdict{}, false, nil
+	}
 	oracle, err := conformance.Go(ctx, conformance.Request{Kubernetes: p.kubernetes, Policy: p.policy, Pod: pod})
 	if err != nil {
 		return runtime.Verdict{}, false, err
 	}
 	pod = withPhase(pod)
-	v := p.special.Evaluate(ctx, pod)
-	agree := v.Equal(oracle) && p.upstreamAgrees(v, pod)
+	v = p.special.Evaluate(ctx, pod)
+	agree = v.Equal(oracle) && p.upstreamAgrees(v, pod)
 	if p.generic != nil {
 		agree = agree && v.Equal(p.generic.Evaluate(ctx, pod))
 	}

@@ -139,10 +139,13 @@ _selection(selector) := [fields.child(selector, "matchLabels"), expressions] if 
 
 _failure_policy(null) := null
 
-_failure_policy(policy) := [[action, codes, fields.list(rule, "onPodConditions")] |
+_failure_policy(policy) := [[action, codes, patterns] |
 	some rule in fields.list(policy, "rules")
 	action := fields.text(rule, "action")
 	codes := _requirement(fields.value(rule, "onExitCodes"))
+	patterns := [[fields.text(pattern, "type"), fields.text(pattern, "status")] |
+		some pattern in fields.list(rule, "onPodConditions")
+	]
 ] if {
 	policy != null
 }

@@ -116,7 +116,7 @@ func (c *content) cronJob(o Origin, value []byte, h header) {
 		Spec:       cron.Spec.JobTemplate.Spec,
 	}
 	job.Name, job.Namespace = cron.Name, cron.Namespace
-	c.jobs = append(c.jobs, Job{Object: job, Origin: o.at(templateField), Template: true})
+	c.jobs = append(c.jobs, Job{Object: job, Origin: o.at(templateField), CronJob: &cron})
 }
 
 func (c *content) pod(o Origin, value []byte, h header) {

@@ -9,7 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-const messageRequired = "is required"
+const (
+	messageRequired = "is required"
+	messageNoObject = "expected an object"
+)
 
 // Error is something wrong in a document: an unreadable value, an unknown field, an object that does not fit the
 // others.
@@ -97,6 +100,10 @@ func errEmptyDirectory(dir string, recursive bool) error {
 		return fmt.Errorf("%s: no .yaml, .yml or .json files in this directory or below", dir)
 	}
 	return fmt.Errorf("%s: no .yaml, .yml or .json files in this directory; -R looks below as well", dir)
+}
+
+func errNotOneObject(name string, documents int) error {
+	return fmt.Errorf("%s: has %d documents, and should have one", name, documents)
 }
 
 func errNoObjects(name string) error {

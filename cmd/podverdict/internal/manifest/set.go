@@ -12,19 +12,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Job is a Job and where it was read. Template tells that it is what a CronJob makes, under the CronJob's name.
+// Job is a Job and where it was read. CronJob is set when the Job is what a CronJob makes, under the CronJob's name.
 type Job struct {
-	Object   *batchv1.Job
-	Origin   Origin
-	Template bool
+	Object  *batchv1.Job
+	Origin  Origin
+	CronJob *batchv1.CronJob
 }
 
 // templateField is where a CronJob holds its Job.
 const templateField = "spec.jobTemplate"
 
-// nameOrigin is where the Job's name is written: for a template that is the CronJob.
-func (j Job) nameOrigin() Origin {
-	if !j.Template {
+// Whole is where the object that was given begins, and has its name: the Job, or the CronJob that makes it.
+func (j Job) Whole() Origin {
+	if j.CronJob == nil {
 		return j.Origin
 	}
 	path := strings.TrimSuffix(strings.TrimSuffix(j.Origin.Path, templateField), ".")
@@ -126,8 +126,8 @@ func (s *Set) jobsByName(namespace string) (map[name]int, error) {
 		}
 		key := name{cmp.Or(job.Object.Namespace, namespace), job.Object.Name}
 		if first, taken := index[key]; taken {
-			at := s.Jobs[first].nameOrigin().Position("metadata.name")
-			errs = append(errs, job.nameOrigin().Error("metadata.name", messageTwice(key.String(), at)))
+			at := s.Jobs[first].Whole().Position("metadata.name")
+			errs = append(errs, job.Whole().Error("metadata.name", messageTwice(key.String(), at)))
 			continue
 		}
 		index[key] = i

@@ -18,8 +18,9 @@ type item struct {
 	Job      reference `json:"job"`
 	Check    string    `json:"check"`
 	Severity string    `json:"severity"`
-	Rule     int       `json:"rule"`
+	Rule     *int      `json:"rule,omitempty"`
 	Field    string    `json:"field"`
+	Type     string    `json:"type,omitempty"`
 	Message  string    `json:"message"`
 	Hint     string    `json:"hint,omitempty"`
 	File     string    `json:"file"`
@@ -37,12 +38,20 @@ func (r Report) list() list {
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
 			l.Items = append(l.Items, item{
-				Job: reference{s.Namespace, s.Name}, Check: f.Check, Severity: f.Severity, Rule: f.Rule, Field: f.Field,
-				Message: f.Message, Hint: f.Hint, File: f.At.File, Line: f.At.Line, Column: f.At.Column,
+				Job: reference{s.Namespace, s.Name}, Check: f.Check, Severity: f.Severity, Rule: f.rule(), Field: f.Field,
+				Type: f.Type, Message: f.Message, Hint: f.Hint, File: f.At.File, Line: f.At.Line, Column: f.At.Column,
 			})
 		}
 	}
 	return l
+}
+
+// rule is the index of the rule, if there is one.
+func (f Finding) rule() *int {
+	if f.Rule < 0 {
+		return nil
+	}
+	return &f.Rule
 }
 
 func (r Report) writeJSON(w io.Writer) error {

@@ -35,10 +35,12 @@ type Finding struct {
 	Check string
 	// Severity is error or warning.
 	Severity string
-	// Rule is the index of the rule.
+	// Rule is the index of the rule, or -1 when the finding is about none.
 	Rule int
 	// Field is the path in the document.
 	Field string
+	// Type is the API server's name for what is wrong, as in FieldValueInvalid, if it has one.
+	Type string
 	// Message says what is wrong, Hint what to do about it.
 	Message, Hint string
 	At            manifest.Position

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/podverdict/podverdict/internal/terminal"
 )
 
 // writeText writes findings as compilers do, so that editors can jump to them.
@@ -21,7 +23,7 @@ func (r Report) writeText(w io.Writer) error {
 		}
 	}
 	fmt.Fprintln(&out, r.summary())
-	_, err := w.Write(out.Bytes())
+	_, err := io.WriteString(w, terminal.Lines(out.String()))
 	return err
 }
 

@@ -1,0 +1,52 @@
+package bundle
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2"
+	"oras.land/oras-go/v2/content"
+)
+
+// maxManifest is the size of the largest manifest that is read: 4 MiB.
+const maxManifest = 4 << 20
+
+// pull fetches the archive of an artifact in OPA's layout. Its content is held to its digest.
+func (r Registry) pull(ctx context.Context) ([]byte, error) {
+	repository, err := r.repository()
+	if err != nil {
+		return nil, err
+	}
+	_, text, err := oras.FetchBytes(ctx, repository, repository.Reference.Reference, oras.FetchBytesOptions{MaxBytes: maxManifest})
+	if err != nil {
+		return nil, errPull(err)
+	}
+	var manifest ocispec.Manifest
+	if err := json.Unmarshal(text, &manifest); err != nil {
+		return nil, errManifest(err)
+	}
+	isArchive := func(layer ocispec.Descriptor) bool { return layer.MediaType == ocispec.MediaTypeImageLayerGzip }
+	i := slices.IndexFunc(manifest.Layers, isArchive)
+	if i < 0 {
+		return nil, errNoLayer(mediaTypes(manifest.Layers))
+	}
+	if manifest.Layers[i].Size > maxArchive {
+		return nil, errTooLarge(maxArchive)
+	}
+	archive, err := content.FetchAll(ctx, repository, manifest.Layers[i])
+	if err != nil {
+		return nil, errPull(err)
+	}
+	return archive, nil
+}
+
+func mediaTypes(layers []ocispec.Descriptor) []string {
+	var all []string
+	for _, layer := range layers {
+		all = append(all, layer.MediaType)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

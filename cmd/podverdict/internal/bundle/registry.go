@@ -1,0 +1,47 @@
+package bundle
+
+import (
+	"net"
+	"strings"
+
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/credentials"
+	"oras.land/oras-go/v2/registry/remote/retry"
+)
+
+// Scheme begins references to artifacts in registries.
+const Scheme = "oci://"
+
+// Registry is a place in a registry. Whoever has logged in there with docker, podman or oras is known.
+type Registry struct {
+	// Reference is oci://REGISTRY/REPOSITORY:TAG.
+	Reference string
+	// PlainHTTP speaks without TLS. Registries of the local host are spoken to so anyway.
+	PlainHTTP bool
+}
+
+func (r Registry) repository() (*remote.Repository, error) {
+	repository, err := remote.NewRepository(strings.TrimPrefix(r.Reference, Scheme))
+	if err != nil {
+		return nil, errReference(err)
+	}
+	if repository.Reference.Reference == "" {
+		return nil, errNoTag
+	}
+	repository.PlainHTTP = r.PlainHTTP || isLocal(repository.Reference.Registry)
+	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	if err != nil {
+		return nil, err
+	}
+	repository.Client = &auth.Client{Client: retry.DefaultClient, Cache: auth.NewCache(), Credential: credentials.Credential(store)}
+	return repository, nil
+}
+
+func isLocal(registry string) bool {
+	host, _, err := net.SplitHostPort(registry)
+	if err != nil {
+		host = registry
+	}
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
+}

@@ -1,0 +1,34 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// ReadValue reads a YAML or JSON file that holds one object of whatever shape. Its numbers are json.Number.
+func ReadValue(filename string) (map[string]any, Origin, error) {
+	var o Options
+	sources, err := o.one(filename, func() ([]byte, error) { return o.readFile(filename) })
+	if err != nil {
+		return nil, Origin{}, err
+	}
+	documents := split(sources[0])
+	if len(documents) != 1 {
+		return nil, Origin{}, errNotOneObject(filename, len(documents))
+	}
+	origin := Origin{Document: documents[0]}
+	value := documents[0].data
+	if !documents[0].isJSON {
+		var errs []error
+		if value, errs = yamlToJSON(documents[0]); len(errs) > 0 {
+			return nil, Origin{}, errs[0]
+		}
+	}
+	var object map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(value))
+	decoder.UseNumber()
+	if err := decoder.Decode(&object); err != nil || object == nil {
+		return nil, Origin{}, origin.Error("", messageNoObject)
+	}
+	return object, origin, nil
+}

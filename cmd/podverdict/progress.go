@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// progress shows on a terminal how far a long run has come, in one line that is rewritten. Elsewhere it shows nothing.
+type progress struct {
+	out   io.Writer // nil where nothing is shown
+	what  string
+	total int
+
+	mutex sync.Mutex
+	done  int
+	next  time.Time
+	shown bool
+}
+
+// Short runs show nothing, and long ones no more often than can be read.
+const (
+	progressDelay    = 500 * time.Millisecond
+	progressInterval = 100 * time.Millisecond
+)
+
+func newProgress(out io.Writer, what string, total int) *progress {
+	p := &progress{what: what, total: total, next: time.Now().Add(progressDelay)}
+	if isTerminal(out) {
+		p.out = out
+	}
+	return p
+}
+
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// step counts one more thing done.
+func (p *progress) step() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.done++
+	if p.out == nil || time.Now().Before(p.next) {
+		return
+	}
+	fmt.Fprintf(p.out, "\r%s: %d of %d\x1b[K", p.what, p.done, p.total)
+	p.shown, p.next = true, time.Now().Add(progressInterval)
+}
+
+// end clears the line.
+func (p *progress) end() {
+	if p.shown {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}

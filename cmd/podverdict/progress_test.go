@@ -1,0 +1,32 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestProgress(t *testing.T) {
+	var out bytes.Buffer
+	p := newProgress(&out, "Jobs validated", 3)
+	if p.out != nil {
+		t.Fatal("a buffer is taken for a terminal")
+	}
+	p.out = &out // as if it were one
+	p.step()
+	p.end()
+	if out.Len() != 0 {
+		t.Errorf("a short run shows %q", out.String())
+	}
+	p.next = time.Time{}
+	p.step()
+	p.step() // too soon to be shown
+	if want := "\rJobs validated: 2 of 3\x1b[K"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+	p.end()
+	if !strings.HasSuffix(out.String(), "\r\x1b[K") {
+		t.Errorf("the line is left: %q", out.String())
+	}
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	goruntime "runtime"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/runtime/rego"
+)
+
+type validation struct {
+	input  input
+	rules  constraints
+	old    []string
+	output format
+}
+
+func newValidate() *cobra.Command {
+	var v validation
+	cmd := &cobra.Command{
+		Use:   "validate -f JOB",
+		Short: "Find what the API server would refuse, and what breaks your guardrails",
+		Long: `Find what the API server would refuse in Jobs and CronJobs: the constraints of the Job API from the Rego bundle, with
+the API server's own words. With --old the rules are those of an update of the objects of the same kind, namespace and
+name there; objects that are not among them are created. With --guardrails also find what is legal and unwise; --data
+turns guardrails off and sets their numbers. Exits with 1 when there are findings.`,
+		Example: `  podverdict validate -f job.yaml
+  podverdict validate -f new.yaml --old old.yaml
+  podverdict validate -R -f manifests/ --guardrails --data guardrails.yaml -o sarif > validate.sarif
+  podverdict validate -f job.yaml --bundle oci://registry.example.com/policies:v1 --verification-key key.pub`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return v.run(cmd) },
+	}
+	v.input.addFileFlags(cmd)
+	cmd.Flags().StringSliceVar(&v.old, "old", nil, "file, directory, URL or - with the objects that those given with -f replace")
+	v.rules.addFlags(cmd)
+	addFormat(cmd, &v.output, report.Formats()...)
+	return cmd
+}
+
+func (v *validation) run(cmd *cobra.Command) error {
+	replacements, err := v.readReplacements(cmd)
+	if err != nil {
+		return err
+	}
+	validator, err := v.rules.prepare(cmd)
+	if err != nil {
+		return err
+	}
+	r := report.Report{Tool: "validate", Version: readVersion().Version, Checks: titles(validator)}
+	if r.Subjects, err = v.subjects(cmd, validator, replacements); err != nil {
+		return err
+	}
+	if err := r.Write(cmd.OutOrStdout(), v.output.name); err != nil {
+		return err
+	}
+	if r.Count() > 0 {
+		return errFindings
+	}
+	return nil
+}
+
+// titles describes the rules of the bundle for reports that list them.
+func titles(validator *rego.Validator) map[string]string {
+	all := map[string]string{}
+	for id, check := range validator.Checks() {
+		all[id] = cmp.Or(check.Title, id)
+	}
+	return all
+}
+
+// subjects validates the Jobs side by side, and answers in their order.
+func (v *validation) subjects(cmd *cobra.Command, validator *rego.Validator, replacements []replacement) ([]report.Subject, error) {
+	shown := newProgress(cmd.ErrOrStderr(), "Jobs validated", len(replacements))
+	defer shown.end()
+	all := make([]report.Subject, len(replacements))
+	workers, ctx := errgroup.WithContext(cmd.Context())
+	workers.SetLimit(goruntime.GOMAXPROCS(0))
+	for i, r := range replacements {
+		workers.Go(func() (err error) {
+			all[i], err = v.subject(ctx, validator, r)
+			shown.step()
+			return err
+		})
+	}
+	return all, workers.Wait()
+}
+
+func (v *validation) subject(ctx context.Context, validator *rego.Validator, r replacement) (report.Subject, error) {
+	name := v.input.jobReference(r.job)
+	s := report.Subject{Namespace: name.Namespace, Name: name.Name, File: r.job.Origin.Document.File}
+	whole := r.job.Whole()
+	found, err := r.validate(ctx, validator)
+	if err != nil {
+		return s, whole.Error("", err.Error())
+	}
+	for _, f := range found {
+		at := whole.Position(f.Field)
+		s.Findings = append(s.Findings, report.Finding{
+			Check: f.ID, Severity: f.Severity, Rule: ruleOf(f.Field), Field: whole.Field(f.Field),
+			Type: f.Type, Message: f.Sentence(), At: at, Excerpt: whole.Document.Excerpt(at),
+		})
+	}
+	slices.SortStableFunc(s.Findings, func(a, b report.Finding) int {
+		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
+	})
+	return s, nil
+}
+
+var ruleIndex = regexp.MustCompile(`podFailurePolicy\.rules\[(\d+)\]`)
+
+// ruleOf is the index of the rule that a field belongs to, or -1.
+func ruleOf(field string) int {
+	match := ruleIndex.FindStringSubmatch(field)
+	if match == nil {
+		return -1
+	}
+	index, err := strconv.Atoi(match[1])
+	if err != nil {
+		return -1
+	}
+	return index
+}

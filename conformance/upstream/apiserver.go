@@ -1,0 +1,197 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	podapi "k8s.io/kubernetes/pkg/api/pod"
+	"k8s.io/kubernetes/pkg/apis/batch"
+	_ "k8s.io/kubernetes/pkg/apis/batch/install" // gives the scheme batch/v1 with its defaults
+	"k8s.io/kubernetes/pkg/apis/batch/validation"
+	_ "k8s.io/kubernetes/pkg/apis/core/install" // gives the scheme pod templates
+	"k8s.io/kubernetes/pkg/registry/batch/cronjob"
+	"k8s.io/kubernetes/pkg/registry/batch/job"
+)
+
+// Fault is one thing that the API server has to say against a Job.
+type Fault struct {
+	// Field is the path, Type an error type of apimachinery or "Warning".
+	Field, Type, Detail string
+	// Message is the line that kubectl prints, or without the value where that is the
+	// whole pod template.
+	Message string
+}
+
+// Submission is what is sent to the API server, in JSON.
+type Submission struct {
+	// Object is a Job or a CronJob; Old is the stored Job that it replaces, if any.
+	Object, Old []byte
+	// CronJob and Status say what it is: a CronJob, or a write to a Job's status.
+	CronJob, Status bool
+}
+
+// APIServer answers as the API server does: it decodes, defaults, converts,
+// prepares and validates. Its feature gate must not change meanwhile (see
+// [Emulate]).
+//
+// On an update upstream validates the Job twice, once for itself and once as part
+// of the update; faults said twice are in the answer once. Two things are left
+// out, which are no constraints of a Job but of any pod template: see foreign.
+//
+// Upstream panics when an Indexed Job has a success policy and no completions. Then
+// it is asked again without the policy, so the answer has all faults but those of
+// the policy, and panicked is true.
+func APIServer(ctx context.Context, s Submission) (faults []Fault, panicked bool, err error) {
+	if s.CronJob {
+		return cronJobFaults(ctx, s.Object)
+	}
+	newJob, err := decode(s.Object)
+	if err != nil {
+		return nil, false, err
+	}
+	if s.Old == nil {
+		faults, panicked := again(func() []Fault { return createFaults(ctx, newJob.DeepCopy()) }, &newJob.Spec)
+		return faults, panicked, nil
+	}
+	old, err := decode(s.Old)
+	if err != nil {
+		return nil, false, err
+	}
+	if s.Status {
+		job.StatusStrategy.PrepareForUpdate(ctx, newJob, old)
+		return makeFaults(job.StatusStrategy.ValidateUpdate(ctx, newJob, old)), false, nil
+	}
+	faults, panicked = again(func() []Fault { return updateFaults(ctx, newJob.DeepCopy(), old) }, &newJob.Spec, &old.Spec)
+	return faults, panicked, nil
+}
+
+// again asks once more, without success policies, if upstream panics because
+// completions are missing. Every other panic is passed on.
+func again(ask func() []Fault, specs ...*batch.JobSpec) (faults []Fault, panicked bool) {
+	defer func() {
+		if specs[0].Completions != nil || specs[0].SuccessPolicy == nil {
+			return
+		}
+		if r := recover(); r != nil {
+			for _, s := range specs {
+				s.SuccessPolicy = nil
+			}
+			faults, panicked = ask(), true
+		}
+	}()
+	return ask(), false
+}
+
+// stored is the submission with its defaults written out, as an object that was
+// read from the API server has them.
+func (s Submission) stored() (Submission, error) {
+	for _, document := range []*[]byte{&s.Object, &s.Old} {
+		written := new(batchv1.Job)
+		if err := json.Unmarshal(*document, written); err != nil {
+			return s, err
+		}
+		legacyscheme.Scheme.Default(written)
+		var err error
+		if *document, err = json.Marshal(written); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+func decode(document []byte) (*batch.Job, error) {
+	written, internal := new(batchv1.Job), new(batch.Job)
+	if err := json.Unmarshal(document, written); err != nil {
+		return nil, err
+	}
+	legacyscheme.Scheme.Default(written)
+	return internal, legacyscheme.Scheme.Convert(written, internal, nil)
+}
+
+func createFaults(ctx context.Context, j *batch.Job) []Fault {
+	if j.UID == "" {
+		j.UID = types.UID("00000000-0000-4000-8000-000000000000")
+	}
+	job.Strategy.PrepareForCreate(ctx, j)
+	faults := makeFaults(job.Strategy.Validate(ctx, j))
+	return append(faults, warnings("spec", job.Strategy.WarningsOnCreate(ctx, j))...)
+}
+
+func updateFaults(ctx context.Context, j, old *batch.Job) []Fault {
+	job.Strategy.PrepareForUpdate(ctx, j, old)
+	faults := once(makeFaults(job.Strategy.ValidateUpdate(ctx, j, old)))
+	return append(faults, warnings("spec", job.Strategy.WarningsOnUpdate(ctx, j, old))...)
+}
+
+func cronJobFaults(ctx context.Context, document []byte) (faults []Fault, panicked bool, err error) {
+	written, internal := new(batchv1.CronJob), new(batch.CronJob)
+	if err := json.Unmarshal(document, written); err != nil {
+		return nil, false, err
+	}
+	legacyscheme.Scheme.Default(written)
+	if err := legacyscheme.Scheme.Convert(written, internal, nil); err != nil {
+		return nil, false, err
+	}
+	spec := &internal.Spec.JobTemplate.Spec
+	faults, panicked = again(func() []Fault {
+		options := podapi.GetValidationOptionsFromPodTemplate(&spec.Template, nil)
+		faults := makeFaults(validation.ValidateCronJobCreate(internal, options))
+		return append(faults, warnings("spec.jobTemplate.spec", cronjob.Strategy.WarningsOnCreate(ctx, internal))...)
+	}, spec)
+	return faults, panicked, nil
+}
+
+// once halves the faults that are there twice.
+func once(faults []Fault) []Fault {
+	seen := map[Fault]int{}
+	return slices.DeleteFunc(faults, func(f Fault) bool {
+		seen[f]++
+		return seen[f]%2 == 0
+	})
+}
+
+func makeFaults(errs field.ErrorList) []Fault {
+	var faults []Fault
+	for _, e := range errs {
+		if foreign(e) {
+			continue
+		}
+		f := Fault{Field: e.Field, Type: string(e.Type), Detail: e.Detail, Message: e.Error()}
+		if templateFault(f) {
+			f.Message = field.Invalid(field.NewPath(e.Field), field.OmitValueType{}, e.Detail).Error()
+		}
+		faults = append(faults, f)
+	}
+	return faults
+}
+
+// templateFault is true for a fault whose value is the whole pod template.
+func templateFault(f Fault) bool {
+	return strings.HasSuffix(f.Field, "spec.template") || strings.HasSuffix(f.Field, "spec.template.spec")
+}
+
+// foreign is true for what upstream says of any pod: that the restart policy is
+// none that a pod can have. Of a Job's it says the same once more, with the list of
+// those that a Job can have.
+func foreign(e *field.Error) bool {
+	return strings.HasSuffix(e.Field, "spec.template.spec.restartPolicy") && e.Type == field.ErrorTypeNotSupported &&
+		strings.Contains(e.Detail, `"Always"`)
+}
+
+// warnings are those on the spec as a whole. Upstream has others, on the pod
+// template and the name, which are no constraints.
+func warnings(path string, texts []string) []Fault {
+	var faults []Fault
+	for _, text := range texts {
+		if detail, ok := strings.CutPrefix(text, path+": "); ok {
+			faults = append(faults, Fault{Field: path, Type: "Warning", Detail: detail, Message: text})
+		}
+	}
+	return faults
+}

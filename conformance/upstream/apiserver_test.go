@@ -1,0 +1,120 @@
+package upstream
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func marshal(t *testing.T, object any) []byte {
+	t.Helper()
+	document, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document
+}
+
+func unmarshal[T any](t *testing.T, document []byte) *T {
+	t.Helper()
+	object := new(T)
+	if err := json.Unmarshal(document, object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+const (
+	aTemplate = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}`
+	aJob      = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","namespace":"default","resourceVersion":"1"},"spec":{` + aTemplate + `}}`
+)
+
+func TestAPIServer(t *testing.T) {
+	release, err := Emulate("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	stored, err := Submission{Object: []byte(strings.Replace(aJob, `"spec":{`, `"spec":{"selector":{},`, 1)), Old: []byte(aJob)}.stored()
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(document []byte, members string) []byte {
+		return []byte(strings.Replace(string(document), `"spec":{`, `"spec":{`+members+`,`, 1))
+	}
+	for name, tt := range map[string]struct {
+		submission Submission
+		panics     bool
+		want       []string
+	}{
+		"legal":    {submission: Submission{Object: []byte(aJob)}},
+		"warnings": {submission: Submission{Object: with([]byte(aJob), `"completionMode":"Indexed","completions":100001,"parallelism":10001`)}, want: []string{"spec: In Indexed Jobs"}},
+		"create":   {submission: Submission{Object: with([]byte(aJob), `"backoffLimit":-1`)}, want: []string{"spec.backoffLimit: Invalid value: -1: must be"}},
+		"panic": {
+			submission: Submission{Object: with([]byte(aJob), `"completionMode":"Indexed","parallelism":1,"successPolicy":{"rules":[{"succeededCount":1}]}`)},
+			panics:     true, want: []string{"spec.completions: Required value: when completion mode is Indexed"},
+		},
+		"restart policy of no pod": {
+			submission: Submission{Object: []byte(strings.Replace(aJob, `"Never"`, `"X"`, 1))},
+			want:       []string{`spec.template.spec.restartPolicy: Unsupported value: "X": supported values: "OnFailure", "Never"`},
+		},
+		"status": {
+			submission: Submission{Object: []byte(strings.Replace(string(stored.Object), `"status":{`, `"status":{"ready":1`, 1)), Old: stored.Old, Status: true},
+			want:       []string{"status.ready: Invalid value: 1: cannot set more ready pods than active"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			faults, panicked, err := APIServer(t.Context(), tt.submission)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if panicked != tt.panics || len(faults) != len(tt.want) {
+				t.Fatalf("panicked: %v, faults: %v", panicked, faults)
+			}
+			for i, want := range tt.want {
+				if !strings.HasPrefix(faults[i].Message, want) {
+					t.Errorf("got %q, want %q", faults[i].Message, want)
+				}
+			}
+		})
+	}
+}
+
+// Faults of the spec come twice on an update, and are told once.
+func TestAPIServerUpdate(t *testing.T) {
+	release, err := Emulate("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	old := strings.Replace(aJob, `"spec":{`, `"spec":{"manualSelector":true,"selector":{},`, 1)
+	old = strings.Replace(old, `"name":"j"`, `"name":"j","uid":"u"`, 1)
+	job := strings.Replace(old, `"spec":{`, `"spec":{"backoffLimit":-1,"managedBy":"a/b",`, 1)
+	faults, _, err := APIServer(t.Context(), Submission{Object: []byte(job), Old: []byte(old)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range faults {
+		got = append(got, f.Message)
+	}
+	want := []string{
+		`spec.backoffLimit: Invalid value: -1: must be greater than or equal to 0`,
+		`spec.managedBy: Invalid value: "a/b": field is immutable`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAPIServerRefusesOtherDocuments(t *testing.T) {
+	for _, s := range []Submission{
+		{Object: []byte("{")}, {Object: []byte("{}"), Old: []byte("[]")}, {Object: []byte("7"), CronJob: true},
+	} {
+		if _, _, err := APIServer(t.Context(), s); err == nil {
+			t.Errorf("%s, %s: no error", s.Object, s.Old)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+// Command validation submits generated Jobs to the API server's own validation and
+// to the Rego bundle of package policies, until their findings differ.
+//
+// It exits with 1 when they differ, after printing the smallest submission it found
+// in YAML, or when a constraint was broken less often than asked for with -least,
+// and with 2 when it could not run to the end.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	goruntime "runtime"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/podverdict/podverdict/conformance/upstream"
+)
+
+// gcPercent lets garbage grow: the live heap is tiny and both sides allocate for
+// every Job.
+const gcPercent = 800
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	debug.SetGCPercent(gcPercent)
+	code := validation(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+type options struct {
+	run   upstream.Validation
+	least int64
+}
+
+func parse(args []string, stderr io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("validation", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Int64Var(&o.run.Count, "n", 1_000_000, "number of submissions")
+	flags.Uint64Var(&o.run.Seed, "seed", 1, "seed of the submissions")
+	flags.BoolVar(&o.run.Status, "status", false, "submit writes to the status of Jobs")
+	flags.IntVar(&o.run.Workers, "workers", goruntime.GOMAXPROCS(0), "number of workers; results do not depend on it")
+	flags.Int64Var(&o.least, "least", 0, "fail when a constraint is broken by fewer submissions")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 || o.run.Count < 1 || o.run.Workers < 1 {
+		fmt.Fprintln(stderr, "validation: -n and -workers must be positive, and there are no arguments")
+		return o, flag.ErrHelp
+	}
+	return o, nil
+}
+
+// validation is the command, and returns its exit code.
+func validation(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return 2
+	}
+	p := newProgress(stderr, o.run.Count)
+	o.run.Progress = p.show
+	found, err := o.run.Run(ctx)
+	p.end()
+	writeSummary(stdout, o.run, p.elapsed(), found)
+	if code := report(err, stdout, stderr); code != 0 {
+		return code
+	}
+	return reportRare(found, o.least, stderr)
+}
+
+func report(err error, stdout, stderr io.Writer) int {
+	var d *upstream.DifferenceError
+	switch {
+	case err == nil:
+		fmt.Fprintln(stdout, "0 disagreements")
+		return 0
+	case errors.As(err, &d):
+		fmt.Fprintf(stderr, "validation: %v\n", err)
+		text, err := d.Submission.YAML()
+		if err != nil {
+			fmt.Fprintf(stderr, "validation: cannot write the submission: %v\n", err)
+			return 1
+		}
+		fmt.Fprintf(stdout, "\nthe smallest submission found:\n\n%s", text)
+		return 1
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "validation: interrupted; 0 disagreements so far")
+		return 2
+	default:
+		fmt.Fprintf(stderr, "validation: %v\n", err)
+		return 2
+	}
+}
+
+// reportRare fails when a constraint was not put to the test often enough.
+func reportRare(f upstream.Findings, least int64, stderr io.Writer) int {
+	code := 0
+	for _, id := range sortedConstraints(f) {
+		if n := f.Constraints[id]; n < least {
+			fmt.Fprintf(stderr, "validation: %s was broken by %d submissions, want %d\n", id, n, least)
+			code = 1
+		}
+	}
+	return code
+}

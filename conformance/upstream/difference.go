@@ -1,0 +1,181 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// DifferenceError is a submission of which the API server and the bundle say
+// different things, shrunk.
+type DifferenceError struct {
+	Submission Submission
+	// Missing has what only the API server says, Excess what only the bundle says.
+	Missing, Excess []Fault
+}
+
+// Error lists the faults that only one of them has.
+func (d *DifferenceError) Error() string {
+	var b strings.Builder
+	b.WriteString("the API server and the bundle differ:")
+	for _, f := range d.Missing {
+		fmt.Fprintf(&b, "\n  only the API server: [%s] %s", f.Type, f.Message)
+	}
+	for _, f := range d.Excess {
+		fmt.Fprintf(&b, "\n  only the bundle:     [%s] %s", f.Type, f.Message)
+	}
+	return b.String()
+}
+
+// YAML is the submission; of an update, the old object comes first.
+func (s Submission) YAML() (string, error) {
+	object, err := yaml.JSONToYAML(s.Object)
+	if err != nil || s.Old == nil {
+		return string(object), err
+	}
+	old, err := yaml.JSONToYAML(s.Old)
+	return "# the stored object\n" + string(old) + "---\n# its replacement\n" + string(object), err
+}
+
+// newDifference shrinks a submission as long as the first fault that only one side
+// has stays, whatever value it shows, and no others come.
+func newDifference(ctx context.Context, b *Bundle, s Submission, missing, excess []Fault) *DifferenceError {
+	found := &DifferenceError{s, missing, excess}
+	kept := func(d *DifferenceError) bool {
+		others := func(list []Fault) func(Fault) bool {
+			return func(f Fault) bool { return !slices.ContainsFunc(list, f.like) }
+		}
+		if slices.ContainsFunc(d.Missing, others(missing)) || slices.ContainsFunc(d.Excess, others(excess)) {
+			return false
+		}
+		if len(missing) > 0 {
+			return slices.ContainsFunc(d.Missing, missing[0].like)
+		}
+		return slices.ContainsFunc(d.Excess, excess[0].like)
+	}
+	try := func(candidate Submission) bool {
+		_, missing, excess, _, err := ask2(ctx, b, candidate)
+		if d := (&DifferenceError{candidate, missing, excess}); err == nil && kept(d) {
+			found = d
+			return true
+		}
+		return false
+	}
+	shrinkSubmission(s, try)
+	return found
+}
+
+// like tells whether two faults are of the same kind, with numbers and texts that
+// may differ.
+func (f Fault) like(o Fault) bool {
+	return f.Type == o.Type && lastPart(f.Field) == lastPart(o.Field) && firstWords(f.Detail) == firstWords(o.Detail)
+}
+
+func lastPart(path string) string {
+	return path[strings.LastIndexByte(path, '.')+1:]
+}
+
+func firstWords(text string) string {
+	words := strings.Fields(text)
+	return strings.Join(words[:min(3, len(words))], " ")
+}
+
+// shrinkSubmission removes members and elements, of both objects at once first,
+// until nothing more can go.
+func shrinkSubmission(s Submission, try func(Submission) bool) {
+	for again := true; again; {
+		again = false
+		for _, which := range [][]bool{{true, true}, {true, false}, {false, true}} {
+			for _, path := range append(paths(s.Object, nil), paths(s.Old, nil)...) {
+				candidate := s
+				if which[0] {
+					candidate.Object = without(s.Object, path)
+				}
+				if which[1] && s.Old != nil {
+					candidate.Old = without(s.Old, path)
+				}
+				smaller := len(candidate.Object)+len(candidate.Old) < len(s.Object)+len(s.Old)
+				if smaller && try(candidate) {
+					s, again = candidate, true
+				}
+			}
+		}
+	}
+}
+
+// paths lists the places in a document that can be removed, big ones first.
+func paths(document []byte, at []any) [][]any {
+	var value any
+	if json.Unmarshal(document, &value) != nil {
+		return nil
+	}
+	return pathsIn(value, at)
+}
+
+func pathsIn(value any, at []any) [][]any {
+	var all [][]any
+	visit := func(key, member any) {
+		path := append(slices.Clone(at), key)
+		all = append(all, path)
+		all = append(all, pathsIn(member, path)...)
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			if len(at) > 0 || name != "apiVersion" && name != "kind" {
+				visit(name, value[name])
+			}
+		}
+	case []any:
+		for i := len(value) - 1; i >= 0; i-- {
+			visit(i, value[i])
+		}
+	}
+	return all
+}
+
+// without is the document less what is at the path, if it is there.
+func without(document []byte, path []any) []byte {
+	var value any
+	if json.Unmarshal(document, &value) != nil {
+		return document
+	}
+	smaller, err := json.Marshal(remove(value, path))
+	if err != nil {
+		return document
+	}
+	return smaller
+}
+
+func remove(value any, path []any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		name, ok := path[0].(string)
+		member, there := value[name]
+		if !ok || !there {
+			return value
+		}
+		if len(path) == 1 {
+			delete(value, name)
+		} else {
+			value[name] = remove(member, path[1:])
+		}
+		return value
+	case []any:
+		i, ok := path[0].(int)
+		if !ok || i >= len(value) {
+			return value
+		}
+		if len(path) == 1 {
+			return slices.Delete(value, i, i+1)
+		}
+		value[i] = remove(value[i], path[1:])
+		return value
+	}
+	return value
+}

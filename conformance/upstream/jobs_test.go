@@ -1,0 +1,208 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/runtime/rego"
+)
+
+// What the API server says of generated Jobs, updates and CronJobs is what the
+// bundle says, and the generator breaks every constraint that there is.
+func TestValidation(t *testing.T) {
+	for name, v := range map[string]Validation{
+		"jobs":   {Seed: 4, Count: 4000, Workers: 2},
+		"status": {Seed: 5, Count: 3000, Workers: 2, Status: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := v.Run(t.Context())
+			if err != nil {
+				t.Fatal(explain(err))
+			}
+			if found.Submissions != v.Count || found.Legal < v.Count/5 {
+				t.Errorf("%d submissions, %d of them legal", found.Submissions, found.Legal)
+			}
+			if len(found.Constraints) < 31 {
+				t.Errorf("the bundle has %d constraints", len(found.Constraints))
+			}
+			for id, n := range found.Constraints {
+				if n < 5 {
+					t.Errorf("%s was broken %d times", id, n)
+				}
+			}
+		})
+	}
+}
+
+// explain adds the submission to a difference.
+func explain(err error) string {
+	var d *DifferenceError
+	if !errors.As(err, &d) {
+		return err.Error()
+	}
+	text, _ := d.Submission.YAML()
+	return err.Error() + "\n" + text
+}
+
+// Validator, which users ask, says what the API server says.
+func TestValidatorAnswersAsTheAPIServer(t *testing.T) {
+	release, err := Emulate("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	validator, err := rego.New(t.Context(), rego.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hostile := range []bool{false, true} {
+		draw := newSubmissions(6, hostile, false)
+		for i := range int64(500) {
+			s, err := draw.next(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.CronJob {
+				continue
+			}
+			want, panicked, err := APIServer(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if panicked {
+				continue
+			}
+			want = slices.DeleteFunc(want, func(f Fault) bool { return f.Type == "Warning" })
+			slices.SortFunc(want, compareFaults)
+			if diff := cmp.Diff(want, validatorFaults(t, validator, s)); diff != "" {
+				t.Fatalf("(-API server +Validator)\n%s\n%s", diff, s.Object)
+			}
+			if !hostile && len(want) > 0 {
+				t.Fatalf("%v\n%s", want, s.Object)
+			}
+		}
+	}
+}
+
+func validatorFaults(t *testing.T, v *rego.Validator, s Submission) []Fault {
+	t.Helper()
+	job, old := unmarshal[batchv1.Job](t, s.Object), (*batchv1.Job)(nil)
+	if s.Old != nil {
+		old = unmarshal[batchv1.Job](t, s.Old)
+	}
+	findings, err := v.ValidateJob(t.Context(), job, old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var faults []Fault
+	for _, f := range findings {
+		faults = append(faults, Fault{f.Field, f.Type, f.Detail, f.Message})
+	}
+	slices.SortFunc(faults, compareFaults)
+	return faults
+}
+
+// The answers do not depend on the number of workers.
+func TestValidationIsReproducible(t *testing.T) {
+	var results []Findings
+	for _, workers := range []int{1, 3} {
+		found, err := Validation{Seed: 7, Count: 600, Workers: workers}.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		results = append(results, found)
+	}
+	if diff := cmp.Diff(results[0], results[1]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestValidationInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	found, err := Validation{Seed: 1, Count: 600}.Run(ctx)
+	if !errors.Is(err, context.Canceled) || found.Submissions != 0 {
+		t.Errorf("got %d submissions and %v", found.Submissions, err)
+	}
+}
+
+// In a suspended Job parts of the template may change: updates of templates are
+// accepted as well as refused.
+func TestTemplatesChange(t *testing.T) {
+	release, err := Emulate("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	generator := conformance.NewJobGenerator(8, true)
+	counts := map[string]int{}
+	for range 1000 {
+		job, old := generator.Update()
+		if cmp.Equal(job.Spec.Template, old.Spec.Template) {
+			continue
+		}
+		s := Submission{Object: marshal(t, job), Old: marshal(t, old)}
+		faults, _, err := APIServer(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := slices.IndexFunc(faults, templateFault)
+		if refused < 0 {
+			counts["accepted"]++
+		} else {
+			counts[faults[refused].Field]++
+		}
+	}
+	for _, want := range []string{"accepted", "spec.template", "spec.template.spec"} {
+		if counts[want] < 10 {
+			t.Errorf("%s: %d of %v", want, counts[want], counts)
+		}
+	}
+}
+
+// A bundle that knows less than the API server is found out, and the submission is
+// shrunk to what shows it.
+func TestDifference(t *testing.T) {
+	release, err := Emulate("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	bundle, err := NewBundle(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundle.job = bundle.status // says nothing of a Job that is created
+	generator := conformance.NewJobGenerator(9, true)
+	for range 100 {
+		s := Submission{Object: marshal(t, generator.Job())}
+		_, _, err := compare(t.Context(), bundle, s)
+		var d *DifferenceError
+		if !errors.As(err, &d) {
+			continue
+		}
+		if len(d.Submission.Object) >= len(s.Object) || len(d.Missing) == 0 || len(d.Excess) > 0 {
+			t.Errorf("%v\n%s", d, d.Submission.Object)
+		}
+		if text := explain(err); !strings.Contains(text, "only the API server: [") || !strings.Contains(text, "kind: Job") {
+			t.Error(text)
+		}
+		return
+	}
+	t.Error("no differences found")
+}
+
+func TestSubtract(t *testing.T) {
+	a, b := Fault{Field: "a"}, Fault{Field: "b"}
+	missing, excess := subtract([]Fault{b, a, a}, []Fault{a, b, b})
+	if !cmp.Equal(missing, []Fault{a}) || !cmp.Equal(excess, []Fault{b}) {
+		t.Errorf("missing %v, excess %v", missing, excess)
+	}
+}

@@ -1,0 +1,284 @@
+package upstream
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
+	"github.com/podverdict/podverdict/conformance"
+)
+
+// submissionsPerBlock is what a worker draws at a time, from a generator of its own.
+const submissionsPerBlock = 256
+
+// Validation submits generated Jobs to the API server and to the Rego bundle, and
+// compares what they say, finding by finding. A third are updates, one in 32 is a
+// CronJob, and the rest are Jobs to be created. Blocks of one number in eight are
+// well-typed: there, no faults are the only right answer.
+type Validation struct {
+	Seed  uint64
+	Count int64
+	// Status submits writes to the status of Jobs instead.
+	Status bool
+	// Workers is the number of blocks submitted at a time. Results do not depend on it.
+	Workers int
+	// Progress, when set, is called with the sum of finished blocks after each of
+	// them, by one goroutine at a time.
+	Progress func(Findings)
+}
+
+// Findings counts what was compared.
+type Findings struct {
+	Submissions, Updates, CronJobs int64
+	// Legal counts those that have no faults, Panicked those that upstream panics on.
+	Legal, Panicked int64
+	// Constraints counts the submissions in which a constraint is broken, by its id. It
+	// has all constraints of the bundle.
+	Constraints map[string]int64
+}
+
+func (f *Findings) add(o Findings) {
+	f.Submissions += o.Submissions
+	f.Updates += o.Updates
+	f.CronJobs += o.CronJobs
+	f.Legal += o.Legal
+	f.Panicked += o.Panicked
+	for id, n := range o.Constraints {
+		f.Constraints[id] += n
+	}
+}
+
+// Run submits all, and returns what was compared. The error is a *DifferenceError
+// when the answers differ, the context's when the run was interrupted. The process's
+// version of upstream is taken for the time of the run (see Emulate).
+func (v Validation) Run(ctx context.Context) (Findings, error) {
+	release, err := Emulate("")
+	if err != nil {
+		return Findings{}, err
+	}
+	defer release()
+	bundle, err := NewBundle(ctx)
+	if err != nil {
+		return Findings{}, err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	r := &validationRun{Validation: v, bundle: bundle, stop: stop}
+	r.sum.Constraints = map[string]int64{}
+	for _, id := range bundle.Constraints(v.Status) {
+		r.sum.Constraints[id] = 0
+	}
+	var workers sync.WaitGroup
+	for range max(1, v.Workers) {
+		workers.Go(func() { r.work(ctx) })
+	}
+	workers.Wait()
+	return r.sum, context.Cause(ctx)
+}
+
+// validationRun is the state that the workers of a Run share.
+type validationRun struct {
+	Validation
+	bundle *Bundle
+	stop   context.CancelCauseFunc
+
+	mu   sync.Mutex
+	next int64
+	sum  Findings
+}
+
+func (r *validationRun) work(ctx context.Context) {
+	for block, ok := r.take(ctx); ok; block, ok = r.take(ctx) {
+		found, err := r.block(context.WithoutCancel(ctx), block)
+		if err != nil {
+			r.stop(err)
+			return
+		}
+		r.finish(found)
+	}
+}
+
+func (r *validationRun) take(ctx context.Context) (block int64, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ctx.Err() != nil || r.next*submissionsPerBlock >= r.Count {
+		return 0, false
+	}
+	r.next++
+	return r.next - 1, true
+}
+
+func (r *validationRun) finish(f Findings) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sum.add(f)
+	if r.Progress != nil {
+		r.Progress(r.sum)
+	}
+}
+
+// block submits the Jobs of a block.
+func (r *validationRun) block(ctx context.Context, block int64) (Findings, error) {
+	sum := Findings{Constraints: map[string]int64{}}
+	first := block * submissionsPerBlock
+	draw := newSubmissions(scatter(r.Seed, block), block%8 != 7, r.Status)
+	for i := first; i < min(first+submissionsPerBlock, r.Count); i++ {
+		s, err := draw.next(i)
+		if err != nil {
+			return sum, err
+		}
+		findings, panicked, err := compare(ctx, r.bundle, s)
+		if err != nil {
+			return sum, err
+		}
+		sum.count(s, findings, panicked)
+	}
+	return sum, nil
+}
+
+func (f *Findings) count(s Submission, findings []Finding, panicked bool) {
+	f.Submissions++
+	if s.Old != nil {
+		f.Updates++
+	}
+	if s.CronJob {
+		f.CronJobs++
+	}
+	if panicked {
+		f.Panicked++
+	}
+	if len(findings) == 0 {
+		f.Legal++
+	}
+	ids := map[string]bool{}
+	for _, finding := range findings {
+		ids[finding.ID] = true
+	}
+	for id := range ids {
+		f.Constraints[id]++
+	}
+}
+
+// submissions draws from a generator.
+type submissions struct {
+	generator *conformance.JobGenerator
+	spelling  *spelling
+	status    bool
+}
+
+func newSubmissions(seed uint64, hostile, status bool) *submissions {
+	return &submissions{conformance.NewJobGenerator(seed, hostile), newSpelling(seed), status}
+}
+
+func (d *submissions) next(i int64) (Submission, error) {
+	var object any
+	var old *batchv1.Job
+	s := Submission{CronJob: i%32 == 1 && !d.status, Status: d.status}
+	switch {
+	case d.status:
+		object, old = d.generator.StatusUpdate()
+	case s.CronJob:
+		object = d.generator.CronJob()
+	case i%3 == 0:
+		object, old = d.generator.Update()
+	default:
+		object = d.generator.Job()
+	}
+	var err error
+	if s.Object, err = d.spelling.write(object); err != nil || old == nil {
+		return s, err
+	}
+	if i%2 == 0 && !d.status && !deep(&old.Spec.Template.Spec) { // as the API server stores it
+		defaulted := old.DeepCopy()
+		legacyscheme.Scheme.Default(defaulted)
+		old = defaulted
+	}
+	s.Old, err = json.Marshal(old)
+	return s, err
+}
+
+// deep tells whether a template has members in which defaults go deeper than the
+// bundle knows them.
+func deep(s *corev1.PodSpec) bool {
+	return len(s.Volumes) > 0 || slices.ContainsFunc(slices.Concat(s.Containers, s.InitContainers), func(c corev1.Container) bool {
+		return len(c.Ports) > 0 || len(c.Env) > 0 || c.LivenessProbe != nil
+	})
+}
+
+// compare asks both, and returns the bundle's findings. The error is a
+// *DifferenceError when they differ.
+func compare(ctx context.Context, b *Bundle, s Submission) (findings []Finding, panicked bool, err error) {
+	findings, missing, excess, panicked, err := ask2(ctx, b, s)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(missing)+len(excess) > 0 {
+		return nil, false, newDifference(ctx, b, s, missing, excess)
+	}
+	return findings, panicked, nil
+}
+
+// ask2 asks both: missing has what only the API server says, excess what only
+// the bundle does.
+func ask2(ctx context.Context, b *Bundle, s Submission) (findings []Finding, missing, excess []Fault, panicked bool, err error) {
+	if s.Status {
+		if s, err = s.stored(); err != nil {
+			return nil, nil, nil, false, err
+		}
+	}
+	want, panicked, err := APIServer(ctx, s)
+	if err != nil {
+		return nil, nil, nil, false, err
+	}
+	if findings, err = b.Findings(ctx, s); err != nil {
+		return nil, nil, nil, false, err
+	}
+	got := make([]Fault, 0, len(findings))
+	for _, f := range findings {
+		if panicked && strings.Contains(f.Field, "spec.successPolicy") {
+			continue // upstream never comes to an answer
+		}
+		got = append(got, f.Fault)
+	}
+	missing, excess = subtract(want, got)
+	return findings, missing, excess, panicked, nil
+}
+
+// subtract compares two multisets.
+func subtract(want, got []Fault) (missing, excess []Fault) {
+	slices.SortFunc(want, compareFaults)
+	slices.SortFunc(got, compareFaults)
+	for len(want) > 0 || len(got) > 0 {
+		switch c := compareFirst(want, got); {
+		case c < 0:
+			missing, want = append(missing, want[0]), want[1:]
+		case c > 0:
+			excess, got = append(excess, got[0]), got[1:]
+		default:
+			want, got = want[1:], got[1:]
+		}
+	}
+	return missing, excess
+}
+
+// compareFirst takes the end of a list for greater than everything.
+func compareFirst(a, b []Fault) int {
+	if len(a) == 0 || len(b) == 0 {
+		return cmp.Compare(len(b), len(a))
+	}
+	return compareFaults(a[0], b[0])
+}
+
+func compareFaults(a, b Fault) int {
+	return cmp.Or(
+		strings.Compare(a.Field, b.Field), strings.Compare(a.Type, b.Type),
+		strings.Compare(a.Detail, b.Detail), strings.Compare(a.Message, b.Message),
+	)
+}

@@ -1,0 +1,59 @@
+package rego
+
+import (
+	"cmp"
+	"strings"
+)
+
+// Finding is one thing that the bundle has to say about an object.
+type Finding struct {
+	// ID is that of the rule that found it, as in F3 or G-TTL.
+	ID string
+	// Field is the path from the object, as in spec.podFailurePolicy.rules[0].action.
+	Field string
+	// Type is the name of an error type of apimachinery's package field, as in FieldValueInvalid; guardrails have their
+	// own.
+	Type string
+	// Detail is the API server's text, and Message what kubectl prints: field, type, value and detail.
+	Detail, Message string
+	// Severity is error or warning.
+	Severity string
+}
+
+// findings reads what an entrypoint answered.
+func findings(answer any) ([]Finding, error) {
+	elements, ok := answer.([]any)
+	if !ok {
+		return nil, errNotFindings(answer)
+	}
+	found := make([]Finding, len(elements))
+	for i, element := range elements {
+		object, ok := element.(map[string]any)
+		if !ok {
+			return nil, errNotFinding(i)
+		}
+		for _, member := range []struct {
+			name string
+			into *string
+		}{
+			{"id", &found[i].ID},
+			{"field", &found[i].Field},
+			{"type", &found[i].Type},
+			{"detail", &found[i].Detail},
+			{"msg", &found[i].Message},
+		} {
+			if *member.into, ok = object[member.name].(string); !ok {
+				return nil, errFindingField(i, member.name)
+			}
+		}
+		severity, _ := object["severity"].(string)
+		found[i].Severity = cmp.Or(severity, "error")
+	}
+	return found, nil
+}
+
+// Sentence is the message without the field and the guardrail's id, for who says them in another way.
+func (f Finding) Sentence() string {
+	sentence := strings.TrimPrefix(f.Message, f.Field+": ")
+	return strings.TrimPrefix(sentence, "Guardrail "+f.ID+": ")
+}

@@ -1,0 +1,220 @@
+package rego
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/bundle"
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/storage/inmem"
+
+	"github.com/podverdict/podverdict/policies"
+)
+
+// Entrypoints of a bundle.
+const (
+	entrypointJob           = "data.podverdict.job.findings"
+	entrypointGuardrails    = "data.podverdict.guardrails.findings"
+	entrypointConfiguration = "data.podverdict.guardrails.configuration_errors"
+)
+
+// Options say which rules a Validator asks.
+type Options struct {
+	// Bundle is asked, from Load or Read; nil means that of package policies.
+	Bundle *bundle.Bundle
+	// Data lies over the data of the bundle: objects of JSON values from the root of data, as in
+	// {"podverdict": {"config": ...}}.
+	Data map[string]any
+	// Guardrails are asked too.
+	Guardrails bool
+}
+
+// Check is what a rule of the bundle says of itself.
+type Check struct {
+	// Title is a short sentence.
+	Title string
+	// Severity is error or warning.
+	Severity string
+}
+
+// Validator asks a bundle. It is immutable and safe for concurrent use.
+type Validator struct {
+	questions []question
+	checks    map[string]Check
+}
+
+// question is an entrypoint, prepared.
+type question struct {
+	entrypoint string
+	query      rego.PreparedEvalQuery
+}
+
+// New prepares a Validator. It is an error when the bundle does not compile, has no entrypoint, or has something to say
+// against the data: a *DataError for each thing.
+func New(ctx context.Context, o Options) (*Validator, error) {
+	b := o.Bundle
+	if b == nil {
+		var err error
+		if b, err = Load(policies.FS); err != nil {
+			return nil, err
+		}
+	}
+	p, err := compile(b, o.Data)
+	if err != nil {
+		return nil, err
+	}
+	v := &Validator{checks: p.checks()}
+	if err := v.ask(ctx, p, entrypointJob); err != nil {
+		return nil, err
+	}
+	if o.Guardrails {
+		if err := v.ask(ctx, p, entrypointGuardrails); err != nil {
+			return nil, err
+		}
+	}
+	if o.Guardrails || o.Data != nil {
+		if err := p.checkConfiguration(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+func (v *Validator) ask(ctx context.Context, p program, entrypoint string) error {
+	q, err := p.prepare(ctx, entrypoint)
+	if err != nil {
+		return err
+	}
+	v.questions = append(v.questions, q)
+	return nil
+}
+
+// Checks are the rules of the bundle that have an id, by it.
+func (v *Validator) Checks() map[string]Check { return maps.Clone(v.checks) }
+
+// Validate says what is wrong with a Job or CronJob, in the order of the fields' paths. With oldObject, the rules are those of
+// an update. The objects are JSON values as Object makes them; they are not changed.
+func (v *Validator) Validate(ctx context.Context, object, oldObject map[string]any) ([]Finding, error) {
+	document := any(object)
+	if oldObject != nil {
+		document = map[string]any{"object": object, "oldObject": oldObject}
+	}
+	input, err := ast.InterfaceToValue(document)
+	if err != nil {
+		return nil, errObject(err)
+	}
+	var all []Finding
+	for _, q := range v.questions {
+		found, err := q.answer(ctx, input)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	slices.SortStableFunc(all, func(a, b Finding) int { return strings.Compare(a.Field, b.Field) })
+	return all, nil
+}
+
+func (q question) answer(ctx context.Context, input ast.Value) ([]Finding, error) {
+	results, err := q.query.Eval(ctx, rego.EvalParsedInput(input))
+	if err != nil {
+		return nil, errBundle(err)
+	}
+	if len(results) == 0 {
+		return nil, errUndefined(q.entrypoint)
+	}
+	found, err := findings(results[0].Expressions[0].Value)
+	if err != nil {
+		return nil, errAnswer(q.entrypoint, err)
+	}
+	return found, nil
+}
+
+// program is a compiled bundle with its data.
+type program struct {
+	compiler *ast.Compiler
+	store    storage.Store
+}
+
+func compile(b *bundle.Bundle, data map[string]any) (program, error) {
+	merged, err := overlay(b.Data, data)
+	if err != nil {
+		return program{}, err
+	}
+	compiler := ast.NewCompiler().WithCapabilities(capabilities()).WithDefaultRegoVersion(ast.RegoV1).
+		WithPathConflictsCheck(func(path []string) (bool, error) { return holds(merged, path), nil })
+	if compiler.Compile(b.ParsedModules("")); compiler.Failed() {
+		return program{}, errBundle(compiler.Errors)
+	}
+	return program{compiler, inmem.NewFromObjectWithOpts(merged, inmem.OptReturnASTValuesOnRead(true))}, nil
+}
+
+// holds tells whether data has a value where a rule would have its own.
+func holds(data any, path []string) bool {
+	for _, key := range path {
+		object, ok := data.(map[string]any)
+		if !ok {
+			return false
+		}
+		if data, ok = object[key]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func (p program) has(entrypoint string) bool {
+	return len(p.compiler.GetRules(ast.MustParseRef(entrypoint))) > 0
+}
+
+func (p program) prepare(ctx context.Context, entrypoint string) (question, error) {
+	if !p.has(entrypoint) {
+		return question{}, errNoEntrypoint(entrypoint)
+	}
+	query, err := rego.New(rego.Query(entrypoint), rego.Compiler(p.compiler), rego.Store(p.store),
+		rego.SetRegoVersion(ast.RegoV1)).PrepareForEval(ctx)
+	if err != nil {
+		return question{}, errBundle(err)
+	}
+	return question{entrypoint, query}, nil
+}
+
+// checkConfiguration asks the bundle, if it knows, whether it can use the data.
+func (p program) checkConfiguration(ctx context.Context) error {
+	if !p.has(entrypointConfiguration) {
+		return nil // bundles of others need not look at their data
+	}
+	q, err := p.prepare(ctx, entrypointConfiguration)
+	if err != nil {
+		return err
+	}
+	mistakes, err := q.answer(ctx, ast.NewObject())
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(mistakes))
+	for i, m := range mistakes {
+		errs[i] = &DataError{Field: strings.TrimPrefix(m.Field, "data."), Message: m.Detail}
+	}
+	return errors.Join(errs...)
+}
+
+// checks collects what the METADATA of the rules says.
+func (p program) checks() map[string]Check {
+	found := map[string]Check{}
+	for _, annotation := range p.compiler.GetAnnotationSet().Flatten() {
+		custom := annotation.Annotations.Custom
+		id, ok := custom["id"].(string)
+		if !ok {
+			continue
+		}
+		severity, _ := custom["severity"].(string)
+		found[id] = Check{Title: strings.TrimSpace(annotation.Annotations.Title), Severity: severity}
+	}
+	return found
+}

@@ -1,0 +1,269 @@
+package rego
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+// standIn is a bundle in which a Job may have as many completions as data allows, and must have a name.
+func standIn() fstest.MapFS {
+	return fstest.MapFS{
+		".manifest": {Data: []byte(`{"revision":"1","roots":["podverdict"],"rego_version":1}`)},
+		"podverdict/config/data.json": {Data: []byte(
+			`{"max":3,"names":{"required":true}}`)},
+		"job/job.rego": {Data: []byte(`package podverdict.job
+
+# METADATA
+# title: Completions are few
+# custom:
+#   id: C1
+#   severity: error
+findings contains finding if {
+	input.spec.completions > data.podverdict.config.max
+	finding := {"id": "C1", "field": "spec.completions", "type": "FieldValueInvalid", "detail": "too many", "msg": "spec.completions: Invalid value: too many"}
+}
+
+findings contains finding if {
+	input.object.spec.completions != input.oldObject.spec.completions
+	finding := {"id": "C2", "field": "spec.completions", "type": "FieldValueInvalid", "detail": "field is immutable", "msg": "spec.completions: Invalid value: 1: field is immutable"}
+}
+`)},
+		"job/job_test.rego": {Data: []byte("no Rego at all")},
+		"guardrails/guardrails.rego": {Data: []byte(`package podverdict.guardrails
+
+findings contains finding if {
+	data.podverdict.config.names.required
+	not input.metadata.name
+	finding := {"id": "G1", "field": "metadata.name", "type": "Guardrail", "detail": "must be set", "msg": "metadata.name: Guardrail G1: must be set", "severity": "warning"}
+}
+
+configuration_errors contains finding if {
+	not is_number(data.podverdict.config.max)
+	finding := {"id": "G0", "field": "data.podverdict.config.max", "type": "Configuration", "detail": "must be a number", "msg": ""}
+}
+`)},
+	}
+}
+
+func validator(t testing.TB, folder fs.FS, o Options) (*Validator, error) {
+	t.Helper()
+	if folder != nil {
+		b, err := Load(folder)
+		if err != nil {
+			return nil, err
+		}
+		o.Bundle = b
+	}
+	return New(t.Context(), o)
+}
+
+func job(completions int64, name string) map[string]any {
+	return map[string]any{
+		"apiVersion": "batch/v1", "kind": "Job",
+		"metadata": map[string]any{"name": name}, "spec": map[string]any{"completions": completions},
+	}
+}
+
+func TestValidate(t *testing.T) {
+	v, err := validator(t, standIn(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := Finding{"C1", "spec.completions", "FieldValueInvalid", "too many", "spec.completions: Invalid value: too many", "error"}
+	fixed := Finding{"C2", "spec.completions", "FieldValueInvalid", "field is immutable", "spec.completions: Invalid value: 1: field is immutable", "error"}
+	for _, test := range []struct {
+		name        string
+		object, old map[string]any
+		want        []Finding
+	}{
+		{"good", job(3, "a"), nil, nil},
+		{"bad", job(4, "a"), nil, []Finding{many}},
+		{"same", job(4, "a"), job(4, "a"), nil},
+		{"changed", job(4, "a"), job(5, "a"), []Finding{fixed}},
+	} {
+		got, err := v.Validate(t.Context(), test.object, test.old)
+		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", test.name, err, diff)
+		}
+	}
+	if got := many.Sentence(); got != "Invalid value: too many" {
+		t.Errorf("sentence %q", got)
+	}
+	if diff := cmp.Diff(map[string]Check{"C1": {"Completions are few", "error"}}, v.Checks()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestGuardrailsAndData(t *testing.T) {
+	config := func(values map[string]any) map[string]any {
+		return map[string]any{"podverdict": map[string]any{"config": values}}
+	}
+	nameless := map[string]any{"spec": map[string]any{"completions": int64(5)}}
+	for _, test := range []struct {
+		name string
+		data map[string]any
+		want []string
+	}{
+		{"the bundle's data", nil, []string{"G1", "C1"}},
+		{"a number", config(map[string]any{"max": 9}), []string{"G1"}},
+		{"a part of an object", config(map[string]any{"names": map[string]any{"required": false}}), []string{"C1"}},
+	} {
+		v, err := validator(t, standIn(), Options{Data: test.data, Guardrails: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := v.Validate(t.Context(), nameless, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range found {
+			got = append(got, f.ID)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: %s", test.name, diff)
+		}
+	}
+	for field, data := range map[string]map[string]any{
+		"podverdict":              {"podverdict": "x"},
+		"podverdict.config":       config(nil),
+		"podverdict.config.names": config(map[string]any{"names": []any{"x"}}),
+		"podverdict.config.max":   config(map[string]any{"max": "nine"}),
+	} {
+		if field == "podverdict.config" {
+			data = map[string]any{"podverdict": map[string]any{"config": 5}}
+		}
+		_, err := validator(t, standIn(), Options{Data: data, Guardrails: true})
+		if wrong, ok := errors.AsType[*DataError](err); !ok || wrong.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+func TestBadBundles(t *testing.T) {
+	for _, test := range []struct{ name, file, text, want string }{
+		{"syntax", "job/job.rego", "package podverdict.job\n\nfindings contains", "bundle: job/job.rego:3: rego_parse_error"},
+		{"unknown function", "job/more.rego", "package podverdict.job\n\nx := nothing(1)", "bundle: job/more.rego:3: rego_type_error: undefined function nothing"},
+		{"network", "job/more.rego", "package podverdict.job\n\nx := http.send({})", "bundle: job/more.rego:3: rego_type_error: undefined function http.send"},
+		{"addresses", "job/more.rego", "package podverdict.job\n\nx := net.lookup_ip_addr(\"a.b\")", "undefined function net.lookup_ip_addr"},
+		{"environment", "job/more.rego", "package podverdict.job\n\nx := opa.runtime()", "undefined function opa.runtime"},
+		{"no entrypoint", "job/job.rego", "package podverdict.job", "bundle: no rule data.podverdict.job.findings in it"},
+		{"no guardrails", "guardrails/guardrails.rego", "package podverdict.guardrails", "bundle: no rule data.podverdict.guardrails.findings in it"},
+		{"outside the roots", "x.rego", "package elsewhere", "bundle: manifest roots [podverdict] do not permit"},
+		{"manifest", ".manifest", "[]", "bundle: bundle load failed on manifest decode"},
+		{"data", "podverdict/config/data.json", "{", "bundle: bundle load failed on podverdict/config/data.json"},
+		{"data in the way of a rule", "podverdict/job/data.json", `{"findings":[]}`, "bundle: job/job.rego"},
+	} {
+		folder := standIn()
+		folder[test.file] = &fstest.MapFile{Data: []byte(test.text)}
+		_, err := validator(t, folder, Options{Guardrails: true})
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got  %v\nwant %s", test.name, err, test.want)
+		}
+	}
+	if _, err := Load(fstest.MapFS{}); !errors.Is(err, errNoModules) {
+		t.Errorf("empty: %v", err)
+	}
+	if _, err := Read(strings.NewReader("no gzip"), nil); err == nil {
+		t.Error("no gzip: no error")
+	}
+}
+
+func TestBadAnswers(t *testing.T) {
+	for rule, want := range map[string]string{
+		`findings := 5`:             "bundle: data.podverdict.job.findings does not answer with findings: json.Number is no list",
+		`findings := ["x"]`:         "element 0 is no object",
+		`findings := [{"id": "x"}]`: "element 0: field is no string, or missing",
+		`findings := [] if input.x`: "bundle: data.podverdict.job.findings is undefined for this object",
+		`findings contains "x" if every x in input.spec { f(x) == 1 }
+f(_) := 1
+f(_) := 2`: "bundle: job/job.rego:5: eval_conflict_error",
+	} {
+		folder := standIn()
+		folder["job/job.rego"] = &fstest.MapFile{Data: []byte("package podverdict.job\n\n" + rule)}
+		v, err := validator(t, folder, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Validate(t.Context(), job(1, "a"), nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got  %v\nwant %s", rule, err, want)
+		}
+	}
+}
+
+func TestConcurrentUse(t *testing.T) {
+	v, err := validator(t, standIn(), Options{Guardrails: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for n := range int64(8) {
+		all.Go(func() {
+			for range 50 {
+				found, err := v.Validate(t.Context(), job(n, "a"), nil)
+				if err != nil || (n > 3) != (len(found) == 1) {
+					t.Errorf("%d completions: %v, %v", n, found, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestObject(t *testing.T) {
+	var typed batchv1.Job
+	typed.Kind, typed.Name = "Job", "a"
+	object, err := Object(&typed)
+	if err != nil || object["kind"] != "Job" || object["metadata"].(map[string]any)["name"] != "a" {
+		t.Errorf("%v, %v", object, err)
+	}
+	if _, err := Object(5); err == nil {
+		t.Error("no error")
+	}
+}
+
+// The built-in rules answer in the API server's words, and say what they are.
+func TestBuiltIn(t *testing.T) {
+	v, err := New(t.Context(), Options{Guardrails: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := v.ValidateJob(t.Context(), training(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Finding{
+		ID: "F4", Field: "spec.podFailurePolicy.rules[3].action", Type: "FieldValueNotSupported", Severity: "error",
+		Detail:  `supported values: "Count", "FailIndex", "FailJob", "Ignore"`,
+		Message: `spec.podFailurePolicy.rules[3].action: Unsupported value: "Explode": supported values: "Count", "FailIndex", "FailJob", "Ignore"`,
+	}
+	guardrails := 0
+	for _, f := range found {
+		if f.Type == "Guardrail" {
+			guardrails++
+		} else if diff := cmp.Diff(want, f); diff != "" {
+			t.Error(diff)
+		}
+		if v.Checks()[f.ID].Title == "" {
+			t.Errorf("%s has no title", f.ID)
+		}
+	}
+	if guardrails == 0 || guardrails == len(found) {
+		t.Errorf("%d guardrails in %d findings", guardrails, len(found))
+	}
+	completions := int32(99)
+	changed := training()
+	changed.Spec.Completions = &completions
+	found, err = v.ValidateJob(t.Context(), changed, training())
+	if err != nil || !slices.ContainsFunc(found, func(f Finding) bool { return f.Field == "spec.completions" && f.Severity == "error" }) {
+		t.Errorf("update: %v, %v", found, err)
+	}
+}
