@@ -56,12 +56,20 @@ _pod_spec_with_defaults(written) := object.union_n([
 		"securityContext": {},
 		"terminationGracePeriodSeconds": 30,
 	},
-	_members(written, {"nodeSelector", "overhead", "hostNetwork", "hostPID", "hostIPC"}),
+	_members(object.remove(written, ["serviceAccount"]), {"nodeSelector", "overhead", "hostNetwork", "hostPID", "hostIPC"}),
+	_inner_defaults({"volumes": fields.value(written, "volumes")}),
+	_service_account(written),
 	{list: containers |
 		some list in {"containers", "initContainers"}
 		containers := [_container_with_defaults(c) | some c in fields.list(written, list)]
 	},
 ])
+
+# serviceAccount is an old name, which stored objects have besides.
+_service_account(written) := {"serviceAccountName": name |
+	some name in [fields.text(written, "serviceAccountName"), fields.text(written, "serviceAccount")]
+	name != ""
+}
 
 _container_with_defaults(container) := object.union_n([
 	{
@@ -70,6 +78,7 @@ _container_with_defaults(container) := object.union_n([
 		"terminationMessagePolicy": "File",
 	},
 	_members(object.remove(container, ["resources"]), {"stdin", "stdinOnce", "tty"}),
+	_inner_defaults(container),
 	{"resources": _resources(fields.child(container, "resources"))},
 ])
 
