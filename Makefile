@@ -8,6 +8,8 @@ MAKEFLAGS += --warn-undefined-variables --no-builtin-rules --no-print-directory
 
 # Upstream itself lives in a module of its own; it reaches the unexported matcher by go:linkname.
 UPSTREAM := conformance/upstream
+# OPA and conftest, built from their modules, meet our bundles in another one.
+INTEROP := conformance/interop
 LINT := go tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 
 N ?= 1000000
@@ -34,19 +36,22 @@ check: lint test ## everything a commit needs
 race = [[ $$(go env CGO_ENABLED) == 1 ]] && command -v "$$(go env CC | cut -d' ' -f1)" >/dev/null
 
 .PHONY: test
-test: ## run every test of both modules, with the race detector where there is a C compiler
+test: ## run every test of all modules, with the race detector where there is a C compiler
 	@if $(race); then race=-race; else race=; echo "the race detector is off: it needs cgo and a C compiler"; fi; \
 	set -x; \
 	go test $$race ./...; \
 	go -C $(UPSTREAM) test ./...; \
+	go -C $(INTEROP) test ./...; \
 	if [[ -n $$race ]]; then go -C $(UPSTREAM) test -race -run '^TestDifferential$$' .; fi
 
 .PHONY: lint
 lint: checkformat checkgenerate ## format, vet, golangci-lint; generated and golden files must be current
 	go vet ./...
 	go -C $(UPSTREAM) vet ./...
+	go -C $(INTEROP) vet ./...
 	$(LINT) run ./...
 	cd $(UPSTREAM) && $(LINT) run --config $(CURDIR)/.golangci.yml ./...
+	cd $(INTEROP) && $(LINT) run --config $(CURDIR)/.golangci.yml ./...
 
 .PHONY: checkformat
 checkformat:
@@ -57,6 +62,7 @@ checkformat:
 fmt: ## format the code
 	$(LINT) fmt ./...
 	cd $(UPSTREAM) && $(LINT) fmt --config $(CURDIR)/.golangci.yml ./...
+	cd $(INTEROP) && $(LINT) fmt --config $(CURDIR)/.golangci.yml ./...
 
 # Packages whose tests rewrite their golden files when given -update.
 golden = $$(grep -rlE --include='*_test.go' --exclude-dir=upstream 'flag\.Bool(Var)?\(.*"update"' . | xargs -r -n1 dirname | sort -u)

@@ -10,7 +10,7 @@ import (
 var expectedFailures []byte
 
 // knownEngines are the engines of this project.
-func knownEngines() []string { return []string{"cel", "go"} }
+func knownEngines() []string { return []string{"cel", "go", "rego"} }
 
 // ExpectedFailures lists the vectors that an engine is known to fail. There are none
 // for engines that the file does not name. It fails when the file names an engine

@@ -234,7 +234,7 @@ func (g *JobGenerator) addContainer(s *corev1.PodSpec, name string) {
 	}
 	c := corev1.Container{Name: name, Image: name + skewed(g.draw, generatedTags[:])}
 	if g.one(8) {
-		g.defaulted(s, &c)
+		g.decorate(s, &c)
 	}
 	if g.one(4) {
 		c.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}
@@ -243,25 +243,6 @@ func (g *JobGenerator) addContainer(s *corev1.PodSpec, name string) {
 		c.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
 	}
 	*list = append(*list, c)
-}
-
-// defaulted adds one of the members in which the API server's defaults go deep.
-func (g *JobGenerator) defaulted(s *corev1.PodSpec, c *corev1.Container) {
-	switch g.draw.rng.IntN(4) {
-	case 0:
-		c.Ports = []corev1.ContainerPort{{ContainerPort: 8080}}
-	case 1:
-		c.Env = []corev1.EnvVar{{Name: "NODE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}}
-	case 2:
-		v := corev1.Volume{Name: "v-" + c.Name}
-		v.ConfigMap = &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}}
-		s.Volumes = append(s.Volumes, v)
-		c.VolumeMounts = []corev1.VolumeMount{{Name: v.Name, MountPath: "/settings"}}
-	case 3:
-		if c.RestartPolicy == nil && len(s.Containers) == 0 { // init containers have no probes
-			c.LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}}}
-		}
-	}
 }
 
 func (g *JobGenerator) limit() int32 {

@@ -50,7 +50,7 @@ func TestExpectedFailuresAreEmpty(t *testing.T) {
 
 func TestExpectedFailuresAreChecked(t *testing.T) {
 	tests := []struct{ file, want string }{
-		{"cell: []", `expected_failures.yaml:1: unknown engine "cell"; known are cel, go`},
+		{"cell: []", `expected_failures.yaml:1: unknown engine "cell"; known are cel, go, rego`},
 		{"cel: []\ngo:\n- conditions/treu", `expected_failures.yaml:2: expected failure "conditions/treu" is no vector`},
 		{"cel: []\ncel: []\n", `expected_failures.yaml:2: key "cel" already set in map`},
 		{"cel: 7", `expected_failures.yaml:1: json: cannot unmarshal number into Go value of type []string`},

@@ -23,7 +23,7 @@ func newConformance() *cobra.Command {
 		Use:   "conformance",
 		Short: "Hold an engine to the KEPs",
 		Long: `Run the conformance vectors, each of which holds one sentence of KEP-3329 or KEP-3850, against an engine: cel (the
-compiled rules), go (their definition in plain Go), or exec:COMMAND, any program that speaks the protocol of the verb
+compiled rules), go (their definition in plain Go), rego (the bundle), or exec:COMMAND, any program that speaks the protocol of the verb
 engine. Exits with 1 when a vector fails.`,
 		Example: `  podverdict conformance
   podverdict conformance --engine 'exec:./my-engine --flag' -o junit > conformance.xml
@@ -32,7 +32,7 @@ engine. Exits with 1 when a vector fails.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&c.engine, "engine", engineCEL, "engine to ask: cel, go or exec:COMMAND")
+	flags.StringVar(&c.engine, "engine", engineCEL, "engine to ask: cel, go, rego or exec:COMMAND")
 	flags.StringVar(&c.kubernetes, "kubernetes", "", "run only the vectors of this minor version of Kubernetes")
 	flags.StringVar(&c.pattern, "run", "", "run only the vectors whose names match this regular expression")
 	addFormat(cmd, &c.output, "table", "json", "junit")

@@ -34,6 +34,6 @@ response with an error, and the stream goes on.`,
 			return server.Serve(cmd.Context(), cmd.InOrStdin(), stdout)
 		},
 	}
-	cmd.Flags().StringVar(&name, "engine", engineCEL, "who answers: cel (the compiled rules) or go (their definition in plain Go)")
+	cmd.Flags().StringVar(&name, "engine", engineCEL, "who answers: cel (the compiled rules), go (their definition in plain Go) or rego (the bundle)")
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/rego"
@@ -15,8 +16,9 @@ import (
 
 // Engines by name.
 const (
-	engineCEL = "cel"
-	engineGo  = "go"
+	engineCEL  = "cel"
+	engineGo   = "go"
+	engineRego = "rego"
 
 	// engineExec is followed by a command, which is cut at its spaces.
 	engineExec = "exec:"
@@ -29,8 +31,10 @@ func engineNamed(name string) (conformance.Engine, error) {
 		return conformance.CEL(runtime.Options{}), nil
 	case engineGo:
 		return conformance.Go, nil
+	case engineRego:
+		return regoEngine(), nil
 	}
-	return nil, errEngine(name, []string{engineCEL, engineGo})
+	return nil, errEngine(name, []string{engineCEL, engineGo, engineRego})
 }
 
 // startEngine is engineNamed that also knows programs of others. They run until close.
@@ -44,9 +48,32 @@ func startEngine(ctx context.Context, name string) (engine conformance.Engine, c
 	}
 	engine, err = engineNamed(name)
 	if err != nil {
-		err = errEngine(name, []string{engineCEL, engineGo, engineExec + "COMMAND"})
+		err = errEngine(name, []string{engineCEL, engineGo, engineRego, engineExec + "COMMAND"})
 	}
 	return engine, func() error { return nil }, err
+}
+
+// regoEngine has the bundle's matching rules answer. They are compiled when they are first asked.
+func regoEngine() conformance.Engine {
+	prepared := sync.OnceValues(func() (*rego.Matcher, error) { return rego.NewMatcher(context.Background()) })
+	return func(ctx context.Context, r conformance.Request) (runtime.Verdict, error) {
+		if r.Kubernetes != "" {
+			if _, err := compiler.ParseVersion(r.Kubernetes); err != nil {
+				return runtime.Verdict{}, err
+			}
+		}
+		matcher, err := prepared()
+		if err != nil {
+			return runtime.Verdict{}, err
+		}
+		answer, err := matcher.Match(ctx, r)
+		if err != nil {
+			return runtime.Verdict{}, err
+		}
+		var v runtime.Verdict
+		err = v.UnmarshalJSON(answer)
+		return v, err
+	}
 }
 
 // regoValidator has the built-in rules answer. They are compiled when they are first asked: most engines are asked for

@@ -88,21 +88,18 @@ func again(ask func() []Fault, specs ...*batch.JobSpec) (faults []Fault, panicke
 	return ask(), false
 }
 
-// stored is the submission with its defaults written out, as an object that was
-// read from the API server has them.
-func (s Submission) stored() (Submission, error) {
-	for _, document := range []*[]byte{&s.Object, &s.Old} {
-		written := new(batchv1.Job)
-		if err := json.Unmarshal(*document, written); err != nil {
-			return s, err
-		}
-		legacyscheme.Scheme.Default(written)
-		var err error
-		if *document, err = json.Marshal(written); err != nil {
-			return s, err
-		}
+// stored is a Job as one reads it from the API server, with its defaults.
+func stored(document []byte) ([]byte, error) {
+	internal, err := decode(document)
+	if err != nil {
+		return nil, err
 	}
-	return s, nil
+	written := new(batchv1.Job)
+	if err := legacyscheme.Scheme.Convert(internal, written, nil); err != nil {
+		return nil, err
+	}
+	written.APIVersion, written.Kind = batchv1.SchemeGroupVersion.String(), "Job"
+	return json.Marshal(written)
 }
 
 func decode(document []byte) (*batch.Job, error) {

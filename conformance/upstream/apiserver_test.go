@@ -37,7 +37,7 @@ func TestAPIServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	stored, err := Submission{Object: []byte(strings.Replace(aJob, `"spec":{`, `"spec":{"selector":{},`, 1)), Old: []byte(aJob)}.stored()
+	old, err := stored([]byte(aJob))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestAPIServer(t *testing.T) {
 			want:       []string{`spec.template.spec.restartPolicy: Unsupported value: "X": supported values: "OnFailure", "Never"`},
 		},
 		"status": {
-			submission: Submission{Object: []byte(strings.Replace(string(stored.Object), `"status":{`, `"status":{"ready":1`, 1)), Old: stored.Old, Status: true},
+			submission: Submission{Object: []byte(strings.Replace(string(old), `"status":{`, `"status":{"ready":1`, 1)), Old: old, Status: true},
 			want:       []string{"status.ready: Invalid value: 1: cannot set more ready pods than active"},
 		},
 	} {

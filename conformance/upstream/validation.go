@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
 	"github.com/podverdict/podverdict/conformance"
 )
@@ -195,21 +194,10 @@ func (d *submissions) next(i int64) (Submission, error) {
 	if s.Object, err = d.spelling.write(object); err != nil || old == nil {
 		return s, err
 	}
-	if i%2 == 0 && !d.status && !deep(&old.Spec.Template.Spec) { // as the API server stores it
-		defaulted := old.DeepCopy()
-		legacyscheme.Scheme.Default(defaulted)
-		old = defaulted
+	if s.Old, err = json.Marshal(old); err == nil && i%2 == 0 {
+		s.Old, err = stored(s.Old)
 	}
-	s.Old, err = json.Marshal(old)
 	return s, err
-}
-
-// deep tells whether a template has members in which defaults go deeper than the
-// bundle knows them.
-func deep(s *corev1.PodSpec) bool {
-	return len(s.Volumes) > 0 || slices.ContainsFunc(slices.Concat(s.Containers, s.InitContainers), func(c corev1.Container) bool {
-		return len(c.Ports) > 0 || len(c.Env) > 0 || c.LivenessProbe != nil
-	})
 }
 
 // compare asks both, and returns the bundle's findings. The error is a
@@ -229,9 +217,12 @@ func compare(ctx context.Context, b *Bundle, s Submission) (findings []Finding, 
 // the bundle does.
 func ask2(ctx context.Context, b *Bundle, s Submission) (findings []Finding, missing, excess []Fault, panicked bool, err error) {
 	if s.Status {
-		if s, err = s.stored(); err != nil {
+		object, err1 := stored(s.Object)
+		old, err2 := stored(s.Old)
+		if err := errors.Join(err1, err2); err != nil {
 			return nil, nil, nil, false, err
 		}
+		s.Object, s.Old = object, old
 	}
 	want, panicked, err := APIServer(ctx, s)
 	if err != nil {

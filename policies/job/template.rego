@@ -66,10 +66,10 @@ _pod_spec_with_defaults(written) := object.union_n([
 ])
 
 # serviceAccount is an old name, which stored objects have besides.
-_service_account(written) := {"serviceAccountName": name |
-	some name in [fields.text(written, "serviceAccountName"), fields.text(written, "serviceAccount")]
-	name != ""
-}
+_service_account(written) := {"serviceAccountName": written.serviceAccount} if {
+	fields.text(written, "serviceAccountName") == ""
+	fields.text(written, "serviceAccount") != ""
+} else := {}
 
 _container_with_defaults(container) := object.union_n([
 	{

@@ -15,6 +15,9 @@
 // {"object":..., "oldObject":...} for an update. Data of the user's own lies over that of the bundle; what
 // data.podverdict.guardrails.configuration_errors says of it is an error here, and not a finding: no Job is to blame.
 //
+// A [Matcher] asks the bundle's third entrypoint, data.podverdict.match.verdict, what package runtime is asked: what a
+// pod's failure means. It is there to hold the two to each other.
+//
 // Bundles may come from a registry, so they are compiled without the built-in functions that reach out of the
 // evaluation: http.send, those of the network, and opa.runtime, which shows the environment.
 package rego

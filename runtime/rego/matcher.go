@@ -1,0 +1,53 @@
+package rego
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+
+	"github.com/podverdict/podverdict/policies"
+)
+
+const entrypointMatch = "data.podverdict.match.verdict"
+
+// Matcher asks the bundle's matching rules what a pod's failure means for its Job.
+// It is immutable and safe for concurrent use.
+type Matcher struct {
+	question question
+}
+
+// NewMatcher prepares the rules of package policies.
+func NewMatcher(ctx context.Context) (*Matcher, error) {
+	b, err := Load(policies.FS)
+	if err != nil {
+		return nil, err
+	}
+	p, err := compile(b, nil)
+	if err != nil {
+		return nil, err
+	}
+	q, err := p.prepare(ctx, entrypointMatch)
+	if err != nil {
+		return nil, err
+	}
+	return &Matcher{question: q}, nil
+}
+
+// Match answers a request, whose JSON has policy, pod and perhaps kubernetes, with
+// the JSON of a verdict.
+func (m *Matcher) Match(ctx context.Context, request any) ([]byte, error) {
+	input, err := ast.InterfaceToValue(request)
+	if err != nil {
+		return nil, errObject(err)
+	}
+	results, err := m.question.query.Eval(ctx, rego.EvalParsedInput(input))
+	if err != nil {
+		return nil, errBundle(err)
+	}
+	if len(results) == 0 {
+		return nil, errUndefined(entrypointMatch)
+	}
+	return json.Marshal(results[0].Expressions[0].Value)
+}
