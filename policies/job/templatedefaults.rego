@@ -50,8 +50,8 @@ _volume(volume) := object.union(_members(volume, set()), source) if {
 	}
 	source != {}
 } else := object.union(volume, {"emptyDir": {}}) if {
-	{name | some name, member in volume; member != null} == {"name"}
-} else := volume
+	object.keys(_members(volume, set())) == {"name"}
+} else := _members(volume, set())
 
 _source_defaults := {
 	"configMap": {"defaultMode": 420},
