@@ -14,6 +14,7 @@ LINT := go tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 
 N ?= 1000000
 SEED ?= 1
+LEAST ?= 0
 GENERIC ?=
 KUBERNETES ?=
 FUZZTIME ?= 30s
@@ -99,6 +100,11 @@ differential: ## compare all engines with upstream on N generated pairs, from SE
 .PHONY: differential-scope
 differential-scope: ## compare them on every policy and pod of the small scope
 	go -C $(UPSTREAM) run ./cmd/differential -scope $(asked)
+
+.PHONY: differential-validation
+differential-validation: ## compare the Rego bundle with the API server on N generated Jobs and status writes, from SEED; LEAST is how often each rule must fire
+	go -C $(UPSTREAM) run ./cmd/validation -n $(N) -seed $(SEED) -least $(LEAST)
+	go -C $(UPSTREAM) run ./cmd/validation -status -n $(N) -seed $(SEED) -least $(LEAST)
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME

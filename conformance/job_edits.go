@@ -22,7 +22,7 @@ func (g *JobGenerator) Update() (job, old *batchv1.Job) {
 	job = old.DeepCopy()
 	edits := legalEdits[:]
 	if g.hostile {
-		edits = jobEdits[:]
+		edits = jobEdits
 	}
 	for range g.draw.rng.IntN(4) {
 		edit := pick(g.draw, edits)
@@ -140,10 +140,10 @@ var jobEdits = append([]jobEdit{
 	},
 	// U7, U8, B4, S6
 	func(g *JobGenerator, j *batchv1.Job) { j.Spec.Completions = new(g.limit()) },
-	func(g *JobGenerator, j *batchv1.Job) {
+	func(_ *JobGenerator, j *batchv1.Job) {
 		j.Spec.Completions, j.Spec.Parallelism = new(int32(5)), new(int32(5))
 	},
-	func(g *JobGenerator, j *batchv1.Job) { j.Spec.Completions = nil },
+	func(_ *JobGenerator, j *batchv1.Job) { j.Spec.Completions = nil },
 	func(g *JobGenerator, j *batchv1.Job) { j.Spec.Parallelism = new(g.limit()) },
 	// U9, or not, if the old Job is suspended
 	templateEdit, templateEdit, templateEdit, templateEdit, templateEdit, templateEdit,

@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -227,7 +228,7 @@ func (g *JobGenerator) around(border int32) int32 {
 func (g *JobGenerator) grow(s *batchv1.JobSpec) {
 	g.index(s)
 	s.Completions, s.Parallelism = new(g.around(manyIndexes)), new(int32(fewPods))
-	s.BackoffLimitPerIndex, s.MaxFailedIndexes = new(g.limit()), new(int32(g.draw.rng.IntN(fewPods)))
+	s.BackoffLimitPerIndex, s.MaxFailedIndexes = new(g.limit()), new(g.draw.rng.Int32N(fewPods))
 }
 
 // anyRule is a rule of the failure policy, which is made up when there is none.
@@ -284,7 +285,7 @@ func (g *JobGenerator) manyValues() []int32 {
 func (g *JobGenerator) wrongIndexes(completions int32) string {
 	fragments := []string{
 		pick(g.draw, hostileFragments[:]), pick(g.draw, generatedIndexes[:]).written,
-		fmt.Sprint(g.around(completions)), fmt.Sprintf("0-%d", completions), "1", "0,2-3",
+		strconv.Itoa(int(g.around(completions))), fmt.Sprintf("0-%d", completions), "1", "0,2-3",
 	}
 	g.draw.rng.Shuffle(len(fragments), func(i, j int) { fragments[i], fragments[j] = fragments[j], fragments[i] })
 	return strings.Join(fragments[:1+g.draw.rng.IntN(4)], ",")

@@ -81,6 +81,15 @@ func (g *JobGenerator) CronJob() *batchv1.CronJob {
 	return cron
 }
 
+// CronJobUpdate draws a CronJob and the stored one that it is to replace, with
+// another Job: everything in it may change.
+func (g *JobGenerator) CronJobUpdate() (cron, old *batchv1.CronJob) {
+	cron, old = g.CronJob(), g.CronJob()
+	cron.UID, cron.ResourceVersion = generatedUID, "1"
+	old.ObjectMeta = cron.ObjectMeta
+	return cron, old
+}
+
 func (g *JobGenerator) legalJob() *batchv1.Job {
 	j := &batchv1.Job{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}}
 	j.Name, j.Namespace = pick(g.draw, generatedJobs[:]), "default"

@@ -12,7 +12,8 @@ import (
 func jobDraws(g *JobGenerator) []any {
 	job, old := g.Update()
 	written, stored := g.StatusUpdate()
-	return []any{g.Job(), job, old, g.CronJob(), written, stored}
+	cron, oldCron := g.CronJobUpdate()
+	return []any{g.Job(), job, old, g.CronJob(), cron, oldCron, written, stored}
 }
 
 func TestJobGeneratorIsAFunctionOfItsArguments(t *testing.T) {

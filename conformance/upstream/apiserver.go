@@ -49,7 +49,7 @@ type Submission struct {
 // the policy, and panicked is true.
 func APIServer(ctx context.Context, s Submission) (faults []Fault, panicked bool, err error) {
 	if s.CronJob {
-		return cronJobFaults(ctx, s.Object)
+		return cronJobFaults(ctx, s)
 	}
 	newJob, err := decode(s.Object)
 	if err != nil {
@@ -126,22 +126,40 @@ func updateFaults(ctx context.Context, j, old *batch.Job) []Fault {
 	return append(faults, warnings("spec", job.Strategy.WarningsOnUpdate(ctx, j, old))...)
 }
 
-func cronJobFaults(ctx context.Context, document []byte) (faults []Fault, panicked bool, err error) {
-	written, internal := new(batchv1.CronJob), new(batch.CronJob)
-	if err := json.Unmarshal(document, written); err != nil {
+func cronJobFaults(ctx context.Context, s Submission) (faults []Fault, panicked bool, err error) {
+	cron, err := decodeCronJob(s.Object)
+	if err != nil {
 		return nil, false, err
 	}
-	legacyscheme.Scheme.Default(written)
-	if err := legacyscheme.Scheme.Convert(written, internal, nil); err != nil {
+	const path = "spec.jobTemplate.spec"
+	spec := &cron.Spec.JobTemplate.Spec
+	if s.Old == nil {
+		faults, panicked = again(func() []Fault {
+			faults := makeFaults(validation.ValidateCronJobCreate(cron, podapi.GetValidationOptionsFromPodTemplate(&spec.Template, nil)))
+			return append(faults, warnings(path, cronjob.Strategy.WarningsOnCreate(ctx, cron))...)
+		}, spec)
+		return faults, panicked, nil
+	}
+	old, err := decodeCronJob(s.Old)
+	if err != nil {
 		return nil, false, err
 	}
-	spec := &internal.Spec.JobTemplate.Spec
+	cronjob.Strategy.PrepareForUpdate(ctx, cron, old)
 	faults, panicked = again(func() []Fault {
-		options := podapi.GetValidationOptionsFromPodTemplate(&spec.Template, nil)
-		faults := makeFaults(validation.ValidateCronJobCreate(internal, options))
-		return append(faults, warnings("spec.jobTemplate.spec", cronjob.Strategy.WarningsOnCreate(ctx, internal))...)
+		options := podapi.GetValidationOptionsFromPodTemplate(&spec.Template, &old.Spec.JobTemplate.Spec.Template)
+		faults := makeFaults(validation.ValidateCronJobUpdate(cron, old, options))
+		return append(faults, warnings(path, cronjob.Strategy.WarningsOnUpdate(ctx, cron, old))...)
 	}, spec)
 	return faults, panicked, nil
+}
+
+func decodeCronJob(document []byte) (*batch.CronJob, error) {
+	written, internal := new(batchv1.CronJob), new(batch.CronJob)
+	if err := json.Unmarshal(document, written); err != nil {
+		return nil, err
+	}
+	legacyscheme.Scheme.Default(written)
+	return internal, legacyscheme.Scheme.Convert(written, internal, nil)
 }
 
 // once halves the faults that are there twice.

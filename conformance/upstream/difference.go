@@ -44,30 +44,32 @@ func (s Submission) YAML() (string, error) {
 
 // newDifference shrinks a submission as long as the first fault that only one side
 // has stays, whatever value it shows, and no others come.
-func newDifference(ctx context.Context, b *Bundle, s Submission, missing, excess []Fault) *DifferenceError {
-	found := &DifferenceError{s, missing, excess}
-	kept := func(d *DifferenceError) bool {
-		others := func(list []Fault) func(Fault) bool {
-			return func(f Fault) bool { return !slices.ContainsFunc(list, f.like) }
-		}
-		if slices.ContainsFunc(d.Missing, others(missing)) || slices.ContainsFunc(d.Excess, others(excess)) {
+func newDifference(ctx context.Context, b *Bundle, s Submission, a answer) *DifferenceError {
+	found := &DifferenceError{s, a.missing, a.excess}
+	shrinkSubmission(s, func(candidate Submission) bool {
+		smaller, err := submit(ctx, b, candidate)
+		if err != nil || !a.keeps(smaller) {
 			return false
 		}
-		if len(missing) > 0 {
-			return slices.ContainsFunc(d.Missing, missing[0].like)
-		}
-		return slices.ContainsFunc(d.Excess, excess[0].like)
+		found = &DifferenceError{candidate, smaller.missing, smaller.excess}
+		return true
+	})
+	return found
+}
+
+// keeps tells whether the answer on a smaller submission differs in nothing else, and
+// in the first fault still.
+func (a answer) keeps(smaller answer) bool {
+	others := func(list []Fault) func(Fault) bool {
+		return func(f Fault) bool { return !slices.ContainsFunc(list, f.like) }
 	}
-	try := func(candidate Submission) bool {
-		_, missing, excess, _, err := ask2(ctx, b, candidate)
-		if d := (&DifferenceError{candidate, missing, excess}); err == nil && kept(d) {
-			found = d
-			return true
-		}
+	if slices.ContainsFunc(smaller.missing, others(a.missing)) || slices.ContainsFunc(smaller.excess, others(a.excess)) {
 		return false
 	}
-	shrinkSubmission(s, try)
-	return found
+	if len(a.missing) > 0 {
+		return slices.ContainsFunc(smaller.missing, a.missing[0].like)
+	}
+	return slices.ContainsFunc(smaller.excess, a.excess[0].like)
 }
 
 // like tells whether two faults are of the same kind, with numbers and texts that
@@ -132,8 +134,8 @@ func pathsIn(value any, at []any) [][]any {
 			}
 		}
 	case []any:
-		for i := len(value) - 1; i >= 0; i-- {
-			visit(i, value[i])
+		for i, element := range slices.Backward(value) {
+			visit(i, element)
 		}
 	}
 	return all

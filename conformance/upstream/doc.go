@@ -19,4 +19,10 @@
 // still upstream's to say: it is asked a second time about a witness, the same
 // policy in which every rule that has an action upstream acts on fails the Job. The
 // same rule matches, because of the same container or condition, and now it is named.
+//
+// # Validation
+//
+// [APIServer] answers what the API server answers to a Job, an update, a CronJob or
+// a write of a Job's status, through the strategies of its own registry. [Validation]
+// compares that with the Rego bundle on generated objects, finding by finding.
 package upstream

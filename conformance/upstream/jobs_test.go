@@ -183,7 +183,7 @@ func TestDifference(t *testing.T) {
 	generator := conformance.NewJobGenerator(9, true)
 	for range 100 {
 		s := Submission{Object: marshal(t, generator.Job())}
-		_, _, err := compare(t.Context(), bundle, s)
+		_, err := compare(t.Context(), bundle, s)
 		var d *DifferenceError
 		if !errors.As(err, &d) {
 			continue

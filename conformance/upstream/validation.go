@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	batchv1 "k8s.io/api/batch/v1"
-
 	"github.com/podverdict/podverdict/conformance"
 )
 
@@ -19,7 +17,7 @@ const submissionsPerBlock = 256
 
 // Validation submits generated Jobs to the API server and to the Rego bundle, and
 // compares what they say, finding by finding. A third are updates, one in 32 is a
-// CronJob, and the rest are Jobs to be created. Blocks of one number in eight are
+// CronJob, created or updated, and the rest are Jobs to be created. Blocks of one number in eight are
 // well-typed: there, no faults are the only right answer.
 type Validation struct {
 	Seed  uint64
@@ -133,16 +131,16 @@ func (r *validationRun) block(ctx context.Context, block int64) (Findings, error
 		if err != nil {
 			return sum, err
 		}
-		findings, panicked, err := compare(ctx, r.bundle, s)
+		a, err := compare(ctx, r.bundle, s)
 		if err != nil {
 			return sum, err
 		}
-		sum.count(s, findings, panicked)
+		sum.count(s, a)
 	}
 	return sum, nil
 }
 
-func (f *Findings) count(s Submission, findings []Finding, panicked bool) {
+func (f *Findings) count(s Submission, a answer) {
 	f.Submissions++
 	if s.Old != nil {
 		f.Updates++
@@ -150,14 +148,14 @@ func (f *Findings) count(s Submission, findings []Finding, panicked bool) {
 	if s.CronJob {
 		f.CronJobs++
 	}
-	if panicked {
+	if a.panicked {
 		f.Panicked++
 	}
-	if len(findings) == 0 {
+	if len(a.findings) == 0 {
 		f.Legal++
 	}
 	ids := map[string]bool{}
-	for _, finding := range findings {
+	for _, finding := range a.findings {
 		ids[finding.ID] = true
 	}
 	for id := range ids {
@@ -176,13 +174,16 @@ func newSubmissions(seed uint64, hostile, status bool) *submissions {
 	return &submissions{conformance.NewJobGenerator(seed, hostile), newSpelling(seed), status}
 }
 
+// next draws the submission with a number. What an update replaces is spelled as
+// the API server spells it, or else as a user does.
 func (d *submissions) next(i int64) (Submission, error) {
-	var object any
-	var old *batchv1.Job
 	s := Submission{CronJob: i%32 == 1 && !d.status, Status: d.status}
+	var object, old any
 	switch {
 	case d.status:
 		object, old = d.generator.StatusUpdate()
+	case s.CronJob && i%64 == 1:
+		object, old = d.generator.CronJobUpdate()
 	case s.CronJob:
 		object = d.generator.CronJob()
 	case i%3 == 0:
@@ -200,46 +201,51 @@ func (d *submissions) next(i int64) (Submission, error) {
 	return s, err
 }
 
-// compare asks both, and returns the bundle's findings. The error is a
-// *DifferenceError when they differ.
-func compare(ctx context.Context, b *Bundle, s Submission) (findings []Finding, panicked bool, err error) {
-	findings, missing, excess, panicked, err := ask2(ctx, b, s)
-	if err != nil {
-		return nil, false, err
-	}
-	if len(missing)+len(excess) > 0 {
-		return nil, false, newDifference(ctx, b, s, missing, excess)
-	}
-	return findings, panicked, nil
+// answer is what both say of a submission.
+type answer struct {
+	// findings are the bundle's.
+	findings []Finding
+	// missing has what only the API server says, excess what only the bundle says.
+	missing, excess []Fault
+	// panicked is true when upstream panics.
+	panicked bool
 }
 
-// ask2 asks both: missing has what only the API server says, excess what only
-// the bundle does.
-func ask2(ctx context.Context, b *Bundle, s Submission) (findings []Finding, missing, excess []Fault, panicked bool, err error) {
-	if s.Status {
+// compare asks both. The error is a *DifferenceError when they differ.
+func compare(ctx context.Context, b *Bundle, s Submission) (answer, error) {
+	a, err := submit(ctx, b, s)
+	if err == nil && len(a.missing)+len(a.excess) > 0 {
+		err = newDifference(ctx, b, s, a)
+	}
+	return a, err
+}
+
+func submit(ctx context.Context, b *Bundle, s Submission) (a answer, err error) {
+	if s.Status { // only stored Jobs have one
 		object, err1 := stored(s.Object)
 		old, err2 := stored(s.Old)
 		if err := errors.Join(err1, err2); err != nil {
-			return nil, nil, nil, false, err
+			return a, err
 		}
 		s.Object, s.Old = object, old
 	}
 	want, panicked, err := APIServer(ctx, s)
 	if err != nil {
-		return nil, nil, nil, false, err
+		return a, err
 	}
-	if findings, err = b.Findings(ctx, s); err != nil {
-		return nil, nil, nil, false, err
+	a.panicked = panicked
+	if a.findings, err = b.Findings(ctx, s); err != nil {
+		return a, err
 	}
-	got := make([]Fault, 0, len(findings))
-	for _, f := range findings {
+	var got []Fault
+	for _, f := range a.findings {
 		if panicked && strings.Contains(f.Field, "spec.successPolicy") {
 			continue // upstream never comes to an answer
 		}
 		got = append(got, f.Fault)
 	}
-	missing, excess = subtract(want, got)
-	return findings, missing, excess, panicked, nil
+	a.missing, a.excess = subtract(want, got)
+	return a, nil
 }
 
 // subtract compares two multisets.
