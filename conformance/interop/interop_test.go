@@ -102,6 +102,7 @@ func TestBundles(t *testing.T) {
 	t.Run("opa verifies", w.opaVerifies)
 	t.Run("podverdict verifies", w.podverdictVerifies)
 	t.Run("conftest pull", w.conftestPull)
+	t.Run("opa on the sources", w.opaSources)
 }
 
 func (w workshop) opaEval(t *testing.T) {
@@ -137,5 +138,19 @@ func (w workshop) conftestPull(t *testing.T) {
 	w.run(t, 0, "conftest", "test", "good.json")
 	if out := w.run(t, 1, "conftest", "test", "bad.json", "--no-color"); !strings.Contains(out, "FAIL - bad.json - main - "+fault) {
 		t.Error(out)
+	}
+}
+
+// opaSources is what somebody does who reads the bundle without Go.
+func (w workshop) opaSources(t *testing.T) {
+	sources, err := filepath.Abs("../../policies")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.run(t, 0, "opa", "check", "--strict", "-s", filepath.Join(sources, "schemas"), sources)
+	w.run(t, 0, "opa", "fmt", "--fail", "--list", sources)
+	out := w.run(t, 0, "opa", "test", sources, "--fail-on-empty", "--coverage", "--threshold", "100")
+	if !strings.Contains(out, `"coverage": 100`) {
+		t.Errorf("no coverage of 100 %%: %s", out[max(0, len(out)-200):])
 	}
 }
