@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -171,7 +172,7 @@ func runTests(t *testing.T, coverage *cover.Cover) []*tester.Result {
 	err := storage.Txn(t.Context(), store, storage.TransactionParams{}, func(txn storage.Transaction) error {
 		// Without SetModules there are no tests, and no error.
 		found, err := tester.NewRunner().SetStore(store).SetModules(modules(t, isAny)).
-			SetCoverageQueryTracer(coverage).RunTests(t.Context(), txn)
+			SetCoverageQueryTracer(coverage).SetTimeout(time.Minute).RunTests(t.Context(), txn)
 		if err != nil {
 			return err
 		}

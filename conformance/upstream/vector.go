@@ -27,7 +27,7 @@ const (
 // sentence is for the committer to write.
 func FormatVector(r conformance.Request, want runtime.Verdict) (string, error) {
 	var b strings.Builder
-	b.WriteString("TODO: say what must be true, in one sentence.\n#kep: KEP-3329 JobSpec API\n")
+	b.WriteString("Say here what must be true, in one sentence.\n#kep: KEP-3329 JobSpec API\n")
 	fmt.Fprintf(&b, "#features: %s\n", featureList(r))
 	if r.Kubernetes != "" {
 		fmt.Fprintf(&b, "#kubernetes: %s\n", r.Kubernetes)

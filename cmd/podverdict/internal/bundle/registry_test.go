@@ -79,6 +79,7 @@ func TestConftestLayout(t *testing.T) {
 	defer files.Close()
 	types := map[string]string{}
 	options := oras.DefaultCopyOptions
+	options.Concurrency = 1 // layers are copied at the same time otherwise
 	options.PostCopy = func(_ context.Context, d ocispec.Descriptor) error {
 		types[d.Annotations[ocispec.AnnotationTitle]] = d.MediaType
 		return nil

@@ -21,6 +21,7 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/upstream"
+	"github.com/podverdict/podverdict/conformance/upstream/internal/progress"
 )
 
 // gcPercent lets garbage grow: the live heap is tiny and upstream's matcher
@@ -77,11 +78,11 @@ func differential(ctx context.Context, args []string, stdout, stderr io.Writer) 
 		space, name = upstream.Exhaustive{SmallScope: small}, "small scope"
 		generic = wholeRequirementSpace(int64(small.SingleRulePolicies()), generic)
 	}
-	p := newProgress(stderr, space.Pairs())
-	d := upstream.Differential{Kubernetes: o.kubernetes, Generic: generic, Workers: o.workers, Progress: p.show}
+	p := progress.New(stderr, space.Pairs(), "pairs")
+	d := upstream.Differential{Kubernetes: o.kubernetes, Generic: generic, Workers: o.workers, Progress: func(t upstream.Tally) { p.Show(t.Pairs) }}
 	tally, err := d.Run(ctx, space)
-	p.end()
-	writeSummary(stdout, fmt.Sprintf("%s, Kubernetes %s", name, o.kubernetes), space.Pairs(), p.elapsed(), tally)
+	p.End()
+	writeSummary(stdout, fmt.Sprintf("%s, Kubernetes %s", name, o.kubernetes), space.Pairs(), p.Elapsed(), tally)
 	return report(err, stdout, stderr)
 }
 

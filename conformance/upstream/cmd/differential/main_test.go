@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -73,7 +72,7 @@ func TestReportDisagreement(t *testing.T) {
 	wantStdout := `
 the smallest pair found, as a vector with the verdict of b:
 
-TODO: say what must be true, in one sentence.
+Say here what must be true, in one sentence.
 #kep: KEP-3329 JobSpec API
 #features: NoRules
 #policy: nil
@@ -91,30 +90,5 @@ counted: true
 	}
 	if diff := cmp.Diff(wantStdout, stdout.String()); diff != "" {
 		t.Errorf("stdout (-want +got):\n%s", diff)
-	}
-}
-
-// On a terminal one line is rewritten, elsewhere a line comes now and then.
-func TestProgress(t *testing.T) {
-	for name, tt := range map[string]struct {
-		terminal bool
-		since    time.Duration
-		want     string
-	}{
-		"terminal":        {true, time.Second, "\r 25.0 %  1 of 4 pairs, 1 a second, 3s left\x1b[K\r\x1b[K"},
-		"terminal, early": {true, time.Millisecond, "\r\x1b[K"},
-		"file":            {false, 20 * time.Second, " 25.0 %  1 of 4 pairs, 1 a second, 3s left\n"},
-		"file, early":     {false, time.Second, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var out bytes.Buffer
-			now := time.Now()
-			p := &progress{out: &out, total: 4, terminal: tt.terminal, start: now.Add(-time.Second), shown: now.Add(-tt.since)}
-			p.show(upstream.Tally{Pairs: 1})
-			p.end()
-			if out.String() != tt.want {
-				t.Errorf("got %q, want %q", out.String(), tt.want)
-			}
-		})
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"syscall"
 
 	"github.com/podverdict/podverdict/conformance/upstream"
+	"github.com/podverdict/podverdict/conformance/upstream/internal/progress"
 )
 
 // gcPercent lets garbage grow: the live heap is tiny and both sides allocate for
@@ -63,11 +64,11 @@ func validation(ctx context.Context, args []string, stdout, stderr io.Writer) in
 	if err != nil {
 		return 2
 	}
-	p := newProgress(stderr, o.run.Count)
-	o.run.Progress = p.show
+	p := progress.New(stderr, o.run.Count, "submissions")
+	o.run.Progress = func(f upstream.Findings) { p.Show(f.Submissions) }
 	found, err := o.run.Run(ctx)
-	p.end()
-	writeSummary(stdout, o.run, p.elapsed(), found)
+	p.End()
+	writeSummary(stdout, o.run, p.Elapsed(), found)
 	if code := report(err, stdout, stderr); code != 0 {
 		return code
 	}

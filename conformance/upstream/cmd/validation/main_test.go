@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -100,29 +99,5 @@ func TestSortedConstraints(t *testing.T) {
 	f := upstream.Findings{Constraints: map[string]int64{"B10": 0, "CM1": 0, "B2": 0, "S1": 0, "B1": 0}}
 	if diff := cmp.Diff([]string{"B1", "B2", "B10", "CM1", "S1"}, sortedConstraints(f)); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// On a terminal one line is rewritten, elsewhere a line comes now and then.
-func TestProgress(t *testing.T) {
-	for name, tt := range map[string]struct {
-		terminal bool
-		since    time.Duration
-		want     string
-	}{
-		"terminal":    {true, time.Second, "\r 25.0 %  1 of 4 submissions, 1 a second, 3s left\x1b[K\r\x1b[K"},
-		"file":        {false, 20 * time.Second, " 25.0 %  1 of 4 submissions, 1 a second, 3s left\n"},
-		"file, early": {false, time.Second, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var out bytes.Buffer
-			now := time.Now()
-			p := &progress{out: &out, total: 4, terminal: tt.terminal, start: now.Add(-time.Second), shown: now.Add(-tt.since)}
-			p.show(upstream.Findings{Submissions: 1})
-			p.end()
-			if out.String() != tt.want {
-				t.Errorf("got %q, want %q", out.String(), tt.want)
-			}
-		})
 	}
 }

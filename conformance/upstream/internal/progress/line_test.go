@@ -1,0 +1,32 @@
+package progress
+
+import (
+	"bytes"
+	"testing"
+	"time"
+)
+
+// On a terminal one line is rewritten, elsewhere a line comes now and then.
+func TestLine(t *testing.T) {
+	for name, tt := range map[string]struct {
+		terminal bool
+		since    time.Duration
+		want     string
+	}{
+		"terminal":        {true, time.Second, "\r 25.0 %  1 of 4 pairs, 1 a second, 3s left\x1b[K\r\x1b[K"},
+		"terminal, early": {true, time.Millisecond, "\r\x1b[K"},
+		"file":            {false, 20 * time.Second, " 25.0 %  1 of 4 pairs, 1 a second, 3s left\n"},
+		"file, early":     {false, time.Second, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			l := New(&out, 4, "pairs")
+			l.terminal, l.start, l.shown = tt.terminal, l.start.Add(-time.Second), l.shown.Add(-tt.since)
+			l.Show(1)
+			l.End()
+			if out.String() != tt.want {
+				t.Errorf("got %q, want %q", out.String(), tt.want)
+			}
+		})
+	}
+}
