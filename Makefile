@@ -40,7 +40,7 @@ race = [[ $$(go env CGO_ENABLED) == 1 ]] && command -v "$$(go env CC | cut -d' '
 test: ## run every test of all modules, with the race detector where there is a C compiler
 	@if $(race); then race=-race; else race=; echo "the race detector is off: it needs cgo and a C compiler"; fi; \
 	set -x; \
-	go test $$race ./...; \
+	go test -timeout 20m $$race ./...; \
 	go -C $(UPSTREAM) test ./...; \
 	go -C $(INTEROP) test ./...; \
 	if [[ -n $$race ]]; then go -C $(UPSTREAM) test -race -run '^TestDifferential$$' .; fi
