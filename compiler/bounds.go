@@ -7,9 +7,9 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// Bounds on a pod within which the static cost of a rule holds. No API field
-// limits the lists; only the size of a request does. A pod with longer lists is
-// evaluated by CEL's cost-limited interpreter.
+// Bounds on a pod within which the static cost of a rule holds, for whoever runs the
+// text in an API server. No API field limits the lists; only the size of a request
+// does. Package runtime evaluates the rules on pods of any size.
 const (
 	// MaxContainers is how many entries each of containerStatuses and
 	// initContainerStatuses may have.

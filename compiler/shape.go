@@ -15,7 +15,8 @@ type shape struct {
 	values     int
 }
 
-// maxShapes bounds how many shapes are kept, in some ten megabytes at most.
+// maxShapes bounds how many shapes are kept: there are about a thousand legal ones,
+// of which the policies of a cluster have few.
 const maxShapes = 256
 
 // shapeOf is the shape of a legal rule. Larger ones, and conditions of several

@@ -40,6 +40,7 @@
 // question: a pod in any phase but Failed is not terminal. A pod without a phase
 // is judged as a failed one.
 //
-// [Go] is the definition: 60 lines that can be read against the KEPs. [CEL] is
-// the product. [Exec] is anybody's program that speaks the protocol of [Serve].
+// [Go] is the definition, to be read against the KEPs. [CEL] is the product; it has
+// an error instead of a verdict where compiler.Environment.Compile refuses a rule,
+// one that asks for more than a hundred different condition statuses. [Exec] is anybody's program that speaks the protocol of [Serve].
 package conformance

@@ -23,8 +23,8 @@ type Program struct {
 	environment *compiler.Environment
 	rules       []rule
 	// interpreted is every rule's program for CEL's ordinary interpreter, made
-	// when it is first needed: a small policy is held in a few hundred bytes, its
-	// expressions in some ten thousand.
+	// when it is first needed: a small policy is held in less than a kilobyte, its
+	// expressions would take many times that.
 	interpreted func() ([]cel.Program, error)
 	// traced is the same for Explain.
 	traced func() ([]tracedRule, error)
@@ -45,11 +45,11 @@ func NewProgram(c *compiler.Compiled, o Options) (*Program, error) {
 	p.traced = sync.OnceValues(p.trace)
 	interpret := false
 	for i, r := range c.Rules {
-		m, special := compiler.Recognize(r.AST.Expr())
-		if !special {
-			m = r.Match
+		m, recognized := compiler.Recognize(r.AST.Expr())
+		if !recognized {
+			m = r.Match // says what matched when the expression is true
 		}
-		special = special && !o.DisableSpecialization
+		special := recognized && !o.DisableSpecialization
 		p.rules[i] = rule{Rule: r.Rule, node: newNode(m), special: special}
 		interpret = interpret || !special
 	}
