@@ -3,7 +3,6 @@ package upstream
 import (
 	"context"
 	"errors"
-	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -88,54 +87,22 @@ func (d Differential) Run(ctx context.Context, space Space) (Tally, error) {
 	if err != nil {
 		return Tally{}, err
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	r := &run{Differential: d, env: env, space: space, stop: stop}
-	var workers sync.WaitGroup
-	for range max(1, d.Workers) {
-		workers.Go(func() { r.work(ctx) })
-	}
-	workers.Wait()
-	return r.sum, context.Cause(ctx)
+	r := &run{Differential: d, env: env, space: space}
+	work := blocks[Tally]{count: space.Blocks(), do: r.walk, add: r.add}
+	err = work.run(ctx, d.Workers)
+	return r.sum, err
 }
 
 // run is the state that the workers of a Run share.
 type run struct {
 	Differential
+
 	env   *compiler.Environment
 	space Space
-	stop  context.CancelCauseFunc
-
-	mu   sync.Mutex
-	next int64
-	sum  Tally
+	sum   Tally
 }
 
-// work walks blocks until there are none left or the run is stopped.
-func (r *run) work(ctx context.Context) {
-	for block, ok := r.take(ctx); ok; block, ok = r.take(ctx) {
-		tally, err := r.walk(context.WithoutCancel(ctx), block)
-		if err != nil {
-			r.stop(err)
-			return
-		}
-		r.finish(tally)
-	}
-}
-
-func (r *run) take(ctx context.Context) (block int64, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if ctx.Err() != nil || r.next >= r.space.Blocks() {
-		return 0, false
-	}
-	r.next++
-	return r.next - 1, true
-}
-
-func (r *run) finish(t Tally) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *run) add(t Tally) {
 	r.sum.add(t)
 	if r.Progress != nil {
 		r.Progress(r.sum)

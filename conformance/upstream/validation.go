@@ -7,7 +7,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/podverdict/podverdict/conformance"
 )
@@ -65,56 +64,26 @@ func (v Validation) Run(ctx context.Context) (Findings, error) {
 	if err != nil {
 		return Findings{}, err
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	r := &validationRun{Validation: v, bundle: bundle, stop: stop}
+	r := &validationRun{Validation: v, bundle: bundle}
 	r.sum.Constraints = map[string]int64{}
 	for _, id := range bundle.Constraints(v.Status) {
 		r.sum.Constraints[id] = 0
 	}
-	var workers sync.WaitGroup
-	for range max(1, v.Workers) {
-		workers.Go(func() { r.work(ctx) })
-	}
-	workers.Wait()
-	return r.sum, context.Cause(ctx)
+	count := (v.Count + submissionsPerBlock - 1) / submissionsPerBlock
+	work := blocks[Findings]{count: count, do: r.block, add: r.add}
+	err = work.run(ctx, v.Workers)
+	return r.sum, err
 }
 
 // validationRun is the state that the workers of a Run share.
 type validationRun struct {
 	Validation
+
 	bundle *Bundle
-	stop   context.CancelCauseFunc
-
-	mu   sync.Mutex
-	next int64
-	sum  Findings
+	sum    Findings
 }
 
-func (r *validationRun) work(ctx context.Context) {
-	for block, ok := r.take(ctx); ok; block, ok = r.take(ctx) {
-		found, err := r.block(context.WithoutCancel(ctx), block)
-		if err != nil {
-			r.stop(err)
-			return
-		}
-		r.finish(found)
-	}
-}
-
-func (r *validationRun) take(ctx context.Context) (block int64, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if ctx.Err() != nil || r.next*submissionsPerBlock >= r.Count {
-		return 0, false
-	}
-	r.next++
-	return r.next - 1, true
-}
-
-func (r *validationRun) finish(f Findings) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *validationRun) add(f Findings) {
 	r.sum.add(f)
 	if r.Progress != nil {
 		r.Progress(r.sum)
