@@ -1,0 +1,101 @@
+package policies
+
+import (
+	"bytes"
+	"io/fs"
+	"path"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Rule is what a rule's METADATA says of it.
+type Rule struct {
+	// ID names the rule everywhere, as in F3 or G-TTL. ST31 names two rules: what is refused, and what is ignored.
+	ID string
+	// Folder is the bundle's part that the rule belongs to: job, jobstatus or guardrails.
+	Folder string
+	// Title is a statement that holds where the rule is kept; Description says why.
+	Title, Description string
+	// KEP names the document and section that the rule follows, and Field the path that it looks at.
+	KEP, Field string
+	// Severity is error or warning, before any configuration.
+	Severity string
+	// Parameters describe the numbers and names that the rule compares with, by name.
+	Parameters map[string]string
+}
+
+// Rules reads the rules out of the bundle, in the order of its files. It needs no Rego compiler, so that who wants the
+// catalogue need not link one.
+func Rules() ([]Rule, error) {
+	files, err := fs.Glob(FS, "*/*.rego")
+	if err != nil {
+		return nil, err
+	}
+	var rules []Rule
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.rego") {
+			continue
+		}
+		text, err := FS.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		described, err := described(file, text)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, described...)
+	}
+	return rules, nil
+}
+
+// metadata are the members of a METADATA comment that a catalogue wants.
+type metadata struct {
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Custom      struct {
+		ID         string            `json:"id"`
+		KEP        string            `json:"kep"`
+		Field      string            `json:"field"`
+		Severity   string            `json:"severity"`
+		Parameters map[string]string `json:"parameters"`
+	} `json:"custom"`
+}
+
+func described(file string, text []byte) ([]Rule, error) {
+	var rules []Rule
+	for _, comment := range comments(text) {
+		var m metadata
+		if err := yaml.Unmarshal(comment, &m); err != nil {
+			return nil, errMetadata(file, err)
+		}
+		if m.Custom.ID == "" {
+			continue
+		}
+		rules = append(rules, Rule{
+			ID: m.Custom.ID, Folder: path.Dir(file), Title: m.Title, Description: strings.TrimSpace(m.Description),
+			KEP: m.Custom.KEP, Field: m.Custom.Field, Severity: m.Custom.Severity, Parameters: m.Custom.Parameters,
+		})
+	}
+	return rules, nil
+}
+
+// comments are the METADATA comments of a module, each as the YAML that it holds.
+func comments(module []byte) [][]byte {
+	var all [][]byte
+	open := false
+	for line := range bytes.Lines(module) {
+		text, isComment := bytes.CutPrefix(line, []byte("#"))
+		switch {
+		case bytes.Equal(bytes.TrimSpace(text), []byte("METADATA")):
+			all, open = append(all, nil), true
+		case !isComment:
+			open = false
+		case open:
+			last := len(all) - 1
+			all[last] = append(all[last], bytes.TrimPrefix(text, []byte(" "))...)
+		}
+	}
+	return all
+}
