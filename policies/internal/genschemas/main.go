@@ -22,21 +22,43 @@ var roots = []struct{ file, document, schema string }{
 	{"pod.jsonschema", "api__v1_openapi.json", "io.k8s.api.core.v1.Pod"},
 }
 
+// kinds are those whose OpenAPI schema the admission package embeds.
+var kinds = []struct{ document, schema string }{
+	{"apis__batch__v1_openapi.json", "io.k8s.api.batch.v1.CronJob"},
+	{"apis__batch__v1_openapi.json", "io.k8s.api.batch.v1.Job"},
+	{"api__v1_openapi.json", "io.k8s.api.core.v1.ConfigMap"},
+}
+
 func main() {
-	if err := generate(context.Background(), filepath.Join("..", "..", "schemas")); err != nil {
+	top := filepath.Join("..", "..", "..")
+	if err := generate(context.Background(), filepath.Join(top, "policies", "schemas"), filepath.Join(top, "compiler", "admission", "schemas")); err != nil {
 		fmt.Fprintln(os.Stderr, "genschemas:", err)
 		os.Exit(1) //nolint:forbidigo // this is a command, though not one of cmd
 	}
 }
 
-// generate writes all schemas into dir.
-func generate(ctx context.Context, dir string) error {
+// generate writes the JSON Schemas into one folder, the OpenAPI schemas into another.
+func generate(ctx context.Context, jsonSchemas, openAPISchemas string) error {
 	source, err := download(ctx)
 	if err != nil {
 		return err
 	}
+	source = filepath.Join(source, "api", "openapi-spec", "v3")
+	if err := generateJSONSchemas(source, jsonSchemas); err != nil {
+		return err
+	}
+	schemas := openAPI{}
+	for _, k := range kinds {
+		if err := schemas.add(filepath.Join(source, k.document), k.schema); err != nil {
+			return err
+		}
+	}
+	return write(filepath.Join(openAPISchemas, "openapi.json"), schemas)
+}
+
+func generateJSONSchemas(source, dir string) error {
 	for _, r := range roots {
-		doc, err := read(filepath.Join(source, "api", "openapi-spec", "v3", r.document))
+		doc, err := read(filepath.Join(source, r.document))
 		if err != nil {
 			return err
 		}

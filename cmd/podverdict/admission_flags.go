@@ -1,0 +1,94 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/admission"
+)
+
+// admissionFlags are those of all verbs that generate admission policies.
+type admissionFlags struct {
+	kubernetes string
+	name       string
+	kinds      []string
+	selector   string
+	exempt     []string
+	conditions []string
+}
+
+func (f *admissionFlags) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.kubernetes, "kubernetes-version", compiler.DefaultVersion, "minor version of the API server")
+	flags.StringVar(&f.name, "name", "podverdict", "what the names of the objects begin with")
+	flags.StringSliceVar(&f.kinds, "for", []string{"job", "cronjob"}, "kinds of objects: job, cronjob")
+	flags.StringVar(&f.selector, "namespace-selector", "", "label selector of the namespaces where the policies are in force")
+	flags.StringSliceVar(&f.exempt, "exempt-namespaces", nil, "names of namespaces where they are not")
+	flags.StringArrayVar(&f.conditions, "match-condition", nil, "NAME=CEL that must be true of a request for a policy to look at it")
+}
+
+// namespaces selects the namespaces where the policies are in force; nil is all of them.
+func (f *admissionFlags) namespaces() (*metav1.LabelSelector, error) {
+	if f.selector == "" && len(f.exempt) == 0 {
+		return nil, nil //nolint:nilnil // there is no selector
+	}
+	selector := &metav1.LabelSelector{}
+	if f.selector != "" {
+		var err error
+		if selector, err = metav1.ParseToLabelSelector(f.selector); err != nil {
+			return nil, errFlag("namespace-selector", err)
+		}
+	}
+	if len(f.exempt) > 0 {
+		selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{
+			Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpNotIn, Values: f.exempt,
+		})
+	}
+	return selector, nil
+}
+
+// matchConditions are the user's; the expressions are checked with the policy that they become part of.
+func (f *admissionFlags) matchConditions() ([]admission.MatchCondition, error) {
+	var all []admission.MatchCondition
+	for _, text := range f.conditions {
+		name, expression, ok := strings.Cut(text, "=")
+		if !ok || name == "" || expression == "" {
+			return nil, errFlag("match-condition", errNoCondition(text))
+		}
+		if slices.ContainsFunc(all, func(m admission.MatchCondition) bool { return m.Name == name }) {
+			return nil, errFlag("match-condition", errConditionTwice(name))
+		}
+		all = append(all, admission.MatchCondition{Name: name, Expression: expression})
+	}
+	return all, nil
+}
+
+// targets are the built-in kinds asked for.
+func (f *admissionFlags) targets() ([]admission.Target, error) {
+	var all []admission.Target
+	for _, kind := range f.kinds {
+		read, path := admission.Job, "spec"
+		switch kind {
+		case "job":
+		case "cronjob":
+			read, path = admission.CronJob, "spec.jobTemplate.spec"
+		default:
+			return nil, errChoice("for", kind, "job", "cronjob")
+		}
+		k, err := read()
+		if err != nil {
+			return nil, err
+		}
+		target, err := admission.NewTarget(k, path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, target)
+	}
+	return all, nil
+}

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/compiler/admission"
+)
+
+type vapGeneration struct {
+	common     admissionFlags
+	rules      []string
+	data       string
+	crd, at    string
+	parameters string
+	object     string
+	actions    map[string]string
+	failure    string
+	output     format
+}
+
+func newGenerateVAP() *cobra.Command {
+	var g vapGeneration
+	cmd := &cobra.Command{
+		Use:   "vap",
+		Short: "Write the guardrails as ValidatingAdmissionPolicies",
+		Long: `Write rules as ValidatingAdmissionPolicies with their bindings, for kubectl apply: the guardrails that validate
+--guardrails reports, with the same ids and messages, checked by the API server itself. Errors are denied, warnings are
+shown to the user and audited; --action changes that by severity or by rule. Updates that leave alone what the rules look
+at are let through, so that Jobs from before the policy can end.
+
+With --crd and --at the rules hold for the Jobs that a custom resource embeds, and with --rules '*' the constraints of
+the Job API too, which the API server checks in Jobs and CronJobs only. With --parameters the settings can be changed
+while the policies are in force: in a ConfigMap, or in an object of a kind of its own.
+
+Every expression goes through the API server's type checker first. The comment above each policy says what it costs for
+the largest Job there can be, of the API server's budget for one policy.`,
+		Example: `  podverdict generate vap | kubectl apply -f -
+  podverdict generate vap --rules 'G-DISRUPTION-*,G-TTL' --action warning=Deny --exempt-namespaces kube-system
+  podverdict generate vap --data guardrails.yaml --parameters configmap
+  podverdict generate vap --crd jobset.yaml --at 'spec.replicatedJobs[*].template.spec' --rules '*'`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd) },
+	}
+	g.common.addFlags(cmd)
+	flags := cmd.Flags()
+	flags.StringSliceVar(&g.rules, "rules", []string{"G-*"}, "ids of rules, or patterns of them: G-TTL, F*, *")
+	flags.StringVar(&g.data, "data", "", "YAML or JSON file with the settings, as in podverdict: {config: {guardrails: {...}}}")
+	flags.StringVar(&g.crd, "crd", "", "file with the CustomResourceDefinition of a kind that embeds Jobs")
+	flags.StringVar(&g.at, "at", "", "field path of the Jobs' specs in that kind, as in 'spec.replicatedJobs[*].template.spec'")
+	flags.StringVar(&g.parameters, "parameters", string(admission.Inline), "where the policies have their settings from: inline, configmap, crd")
+	flags.StringVar(&g.object, "parameters-object", "", "name of the parameter object, NAMESPACE/NAME of a ConfigMap (default podverdict-system/NAME of the policies)")
+	flags.StringToStringVar(&g.actions, "action", nil, "what happens by severity or rule: warning=Deny, G-TTL=Warn+Audit")
+	flags.StringVar(&g.failure, "failure-policy", "Fail", "what happens when an expression cannot be evaluated: Fail, Ignore")
+	addFormat(cmd, &g.output, "yaml", "json")
+	return cmd
+}
+
+func (g *vapGeneration) run(cmd *cobra.Command) error {
+	options, err := g.options(cmd)
+	if err != nil {
+		return err
+	}
+	targets, err := g.targets(cmd)
+	if err != nil {
+		return err
+	}
+	selections, err := g.selections()
+	if err != nil {
+		return err
+	}
+	var all generated
+	for _, s := range selections {
+		objects, err := g.objects(cmd.Context(), s, options, targets)
+		if err != nil {
+			return err
+		}
+		all = append(all, objects...)
+	}
+	return all.write(cmd.OutOrStdout(), g.output.name)
+}
+
+// objects are those of one selection: what the parameters need, and a policy with its binding for each target and set
+// of actions.
+func (g *vapGeneration) objects(ctx context.Context, s *admission.Selection, o admission.Options, targets []admission.Target) (generated, error) {
+	var all generated
+	if !s.Configurable() {
+		o.Parameters = admission.Parameters{Source: admission.Inline}
+	}
+	parameters, err := parameterObjects(s, o)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, parameters...)
+	for _, target := range targets {
+		o.Target = target
+		policies, err := s.Policies(o)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range policies {
+			e, err := p.Estimate(ctx, target)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, policyObjects(p, costText(e))...)
+		}
+	}
+	return all, nil
+}
+
+// costText says what a policy costs for the largest Job, and what it may.
+func costText(e admission.Estimate) string {
+	return fmt.Sprintf("Cost for the largest Job: %d of %d (%.1f %%); the most costly expression: %d of %d.",
+		e.Policy, admission.PolicyLimit, 100*float64(e.Policy)/admission.PolicyLimit, e.Expression, admission.ExpressionLimit)
+}
+
+func policyObjects(p admission.Policy, comment string) generated {
+	return generated{{comment: comment, object: p.Definition}, {object: p.Binding}}
+}
+
+// parameterObjects are the object that the settings are in, and what keeps nonsense out of it.
+func parameterObjects(s *admission.Selection, o admission.Options) (generated, error) {
+	switch o.Parameters.Source {
+	case admission.FromConfigMap:
+		guard, err := s.ParameterPolicy(o)
+		if err != nil {
+			return nil, err
+		}
+		return append(policyObjects(guard, ""), generatedObject{object: s.ConfigMap(o.Parameters)}), nil
+	case admission.FromCustomResource:
+		return generated{{object: s.Definition()}, {object: s.CustomResource(o.Parameters)}}, nil
+	default:
+		return nil, nil
+	}
+}
+
+// options are those of all policies, but for the target.
+func (g *vapGeneration) options(cmd *cobra.Command) (admission.Options, error) {
+	o := admission.Options{Failure: admissionregistrationv1.FailurePolicyType(g.failure)}
+	if o.Failure != admissionregistrationv1.Fail && o.Failure != admissionregistrationv1.Ignore {
+		return o, errUsage(cmd, errChoice("failure-policy", g.failure, "Fail", "Ignore"))
+	}
+	o.Name, o.Kubernetes = g.common.name, g.common.kubernetes
+	var err error
+	if o.Namespaces, err = g.common.namespaces(); err != nil {
+		return o, errUsage(cmd, err)
+	}
+	if o.MatchConditions, err = g.common.matchConditions(); err != nil {
+		return o, errUsage(cmd, err)
+	}
+	if o.Actions, err = admission.ParseActions(g.actions); err != nil {
+		return o, errUsage(cmd, err)
+	}
+	o.Parameters, err = g.parameterObject(o.Name)
+	if err != nil {
+		return o, errUsage(cmd, err)
+	}
+	return o, nil
+}
+
+func (g *vapGeneration) parameterObject(name string) (admission.Parameters, error) {
+	p := admission.Parameters{Source: admission.ParameterSource(g.parameters), Namespace: name + "-system", Name: name + "-guardrails"}
+	switch p.Source {
+	case admission.Inline:
+		if g.object != "" {
+			return p, errObjectWithoutParameters
+		}
+	case admission.FromConfigMap:
+		if namespace, object, ok := strings.Cut(g.object, "/"); ok && namespace != "" && object != "" {
+			p.Namespace, p.Name = namespace, object
+		} else if g.object != "" {
+			return p, errNoNamespaceName(g.object)
+		}
+	case admission.FromCustomResource:
+		p.Name = cmp.Or(g.object, p.Name)
+	default:
+		return p, errChoice("parameters", g.parameters, "inline", "configmap", "crd")
+	}
+	return p, nil
+}
+
+// targets are Jobs and CronJobs, or the kind in --crd.
+func (g *vapGeneration) targets(cmd *cobra.Command) ([]admission.Target, error) {
+	if (g.crd == "") != (g.at == "") {
+		return nil, errUsage(cmd, errCRDAndPath)
+	}
+	if g.crd == "" {
+		return g.common.targets()
+	}
+	text, err := os.ReadFile(g.crd)
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := admission.ReadCRD(text)
+	if err != nil {
+		return nil, errIn(g.crd, err)
+	}
+	var all []admission.Target
+	for _, k := range kinds {
+		target, err := admission.NewTarget(k, g.at)
+		if err != nil {
+			return nil, errFlag("at", err)
+		}
+		all = append(all, target)
+	}
+	return all, nil
+}
+
+// selections are the rules asked for, with the settings of --data.
+func (g *vapGeneration) selections() ([]*admission.Selection, error) {
+	configuration, origin, err := readConfiguration(g.data)
+	if err != nil {
+		return nil, err
+	}
+	for key := range g.actions {
+		if key != "error" && key != "warning" && !slices.Contains(g.rules, key) {
+			// an action of a rule that does not exist would be forgotten in silence
+			if _, err := admission.Select([]string{key}, nil); err != nil {
+				return nil, errFlag("action", err)
+			}
+		}
+	}
+	selections, err := admission.Select(g.rules, configuration)
+	return selections, placedConfiguration(err, origin)
+}
+
+const configurationPath = "podverdict.config.guardrails"
+
+// readConfiguration reads the settings of the guardrails from the file that validate --data takes.
+func readConfiguration(file string) (admission.Configuration, manifest.Origin, error) {
+	if file == "" {
+		return nil, manifest.Origin{}, nil
+	}
+	data, origin, err := manifest.ReadValue(file)
+	if err != nil {
+		return nil, origin, err
+	}
+	value := any(data)
+	for name := range strings.SplitSeq(configurationPath, ".") {
+		members, ok := value.(map[string]any)
+		if !ok || members[name] == nil {
+			return nil, origin, origin.Error("", "has no "+configurationPath)
+		}
+		value = members[name]
+	}
+	guardrails, ok := value.(map[string]any)
+	if !ok {
+		return nil, origin, origin.Error(configurationPath, "must be an object of settings by guardrail id")
+	}
+	configuration := admission.Configuration{}
+	for id, settings := range guardrails {
+		if configuration[id], ok = settings.(map[string]any); !ok {
+			return nil, origin, origin.Error(configurationPath+"."+id, "must be an object of settings")
+		}
+	}
+	return configuration, origin, nil
+}
+
+// placedConfiguration gives what is wrong with the settings its place in the file.
+func placedConfiguration(err error, origin manifest.Origin) error {
+	wrong, ok := errors.AsType[*admission.ConfigurationError](err)
+	if !ok {
+		return err
+	}
+	var all []error
+	for _, m := range wrong.Mistakes {
+		text := m.Message
+		if m.Hint != "" {
+			text += fmt.Sprintf(", did you mean %q?", m.Hint)
+		}
+		all = append(all, origin.Error(configurationPath+"."+strings.Join(m.Path, "."), text))
+	}
+	return errors.Join(all...)
+}

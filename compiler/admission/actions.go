@@ -1,0 +1,88 @@
+package admission
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+)
+
+// Actions say what happens when a rule is broken, by the rule's id, or by its severity for the rules without an entry.
+type Actions map[string][]admissionregistrationv1.ValidationAction
+
+// DefaultActions deny what is an error, and warn of and audit what is a warning.
+func DefaultActions() Actions {
+	return Actions{
+		"error":   {admissionregistrationv1.Deny},
+		"warning": {admissionregistrationv1.Warn, admissionregistrationv1.Audit},
+	}
+}
+
+// known are the actions in the order in which a binding has them here.
+var known = []admissionregistrationv1.ValidationAction{
+	admissionregistrationv1.Deny, admissionregistrationv1.Warn, admissionregistrationv1.Audit,
+}
+
+// ParseActions lays over the defaults what somebody has written: actions with + between them, as in Warn+Audit, by
+// severity or by the id of a rule.
+func ParseActions(written map[string]string) (Actions, error) {
+	all := DefaultActions()
+	for _, key := range slices.Sorted(maps.Keys(written)) {
+		if _, isSeverity := all[key]; !isSeverity && !strings.ContainsAny(key, "0123456789-") {
+			return nil, errActionKey(key)
+		}
+		actions, err := parseActions(key, written[key])
+		if err != nil {
+			return nil, err
+		}
+		all[key] = actions
+	}
+	return all, nil
+}
+
+func parseActions(key, text string) ([]admissionregistrationv1.ValidationAction, error) {
+	names := strings.Split(text, "+")
+	var actions []admissionregistrationv1.ValidationAction
+	for _, action := range known {
+		if slices.Contains(names, string(action)) {
+			actions = append(actions, action)
+		}
+	}
+	if len(actions) != len(names) {
+		return nil, errActions(key, text)
+	}
+	if len(actions) > 1 && actions[0] == admissionregistrationv1.Deny && actions[1] == admissionregistrationv1.Warn {
+		return nil, errDenyAndWarn(key, text)
+	}
+	return actions, nil
+}
+
+func (a Actions) of(r Rule) []admissionregistrationv1.ValidationAction {
+	if actions, ok := a[r.ID]; ok {
+		return actions
+	}
+	severity, _ := r.Settings["severity"].(string)
+	return a[severity]
+}
+
+// sets are the different sets of actions, in a stable order.
+func (a Actions) sets() [][]admissionregistrationv1.ValidationAction {
+	var all [][]admissionregistrationv1.ValidationAction
+	for _, actions := range a {
+		if !slices.ContainsFunc(all, func(s []admissionregistrationv1.ValidationAction) bool { return slices.Equal(s, actions) }) {
+			all = append(all, actions)
+		}
+	}
+	slices.SortFunc(all, func(x, y []admissionregistrationv1.ValidationAction) int { return slices.Compare(x, y) })
+	return all
+}
+
+// actionsName tells the policies of one target apart.
+func actionsName(actions []admissionregistrationv1.ValidationAction) string {
+	names := make([]string, len(actions))
+	for i, action := range actions {
+		names[i] = strings.ToLower(string(action))
+	}
+	return strings.Join(names, "-")
+}

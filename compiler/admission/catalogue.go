@@ -1,0 +1,168 @@
+package admission
+
+import (
+	"embed"
+	"slices"
+
+	"sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/policies"
+)
+
+//go:embed rules/*.yaml
+var rules embed.FS
+
+// Catalogue is a set of rules for Jobs, written in CEL.
+type Catalogue struct {
+	// Name is guardrails or constraints.
+	Name string
+	// Rules are in the order of the file.
+	Rules []Rule
+
+	variables []variable
+}
+
+// Rule is the twin of a rule of the Rego bundle.
+type Rule struct {
+	policies.Rule
+	// Settings are what the rule compares with, whether it is on and how it is graded, before any configuration.
+	Settings Settings
+
+	fields, value, detail, messages expression
+	only                            []string // kinds; none means all
+	update                          bool
+}
+
+// variable is an expression that rules share.
+type variable struct {
+	name       string
+	expression expression
+}
+
+// Guardrails are what a platform team wants of Jobs beyond what the API demands.
+func Guardrails() (*Catalogue, error) { return load("guardrails", "guardrails") }
+
+// Constraints are what the API demands of a Job, for where the API server does not check it: in Job templates that
+// other kinds of objects embed.
+func Constraints() (*Catalogue, error) { return load("constraints", "job") }
+
+// catalogueFile is the form of the files in rules/.
+type catalogueFile struct {
+	Variables []struct {
+		Name       string `json:"name"`
+		Expression string `json:"expression"`
+	} `json:"variables"`
+	Rules []ruleEntry `json:"rules"`
+}
+
+type ruleEntry struct {
+	ID       string         `json:"id"`
+	Settings map[string]any `json:"settings"`
+	Fields   string         `json:"fields"`
+	Value    string         `json:"value"`
+	Detail   string         `json:"detail"`
+	Messages string         `json:"messages"`
+	Only     []string       `json:"only"`
+	Update   bool           `json:"update"`
+}
+
+// load reads a catalogue, whose METADATA are in a folder of the bundle.
+func load(name, folder string) (*Catalogue, error) {
+	described, err := policies.Rules()
+	if err != nil {
+		return nil, err
+	}
+	described = slices.DeleteFunc(described, func(r policies.Rule) bool { return r.Folder != folder })
+	text, err := rules.ReadFile("rules/" + name + ".yaml")
+	if err != nil {
+		return nil, err
+	}
+	c, err := read(text, described)
+	if err != nil {
+		return nil, errCatalogue(name, err)
+	}
+	c.Name = name
+	return c, nil
+}
+
+func read(text []byte, described []policies.Rule) (*Catalogue, error) {
+	asJSON, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return nil, err
+	}
+	var file catalogueFile
+	if strict, err := json.UnmarshalStrict(asJSON, &file); err != nil || len(strict) > 0 {
+		return nil, errMember(append(strict, err)...)
+	}
+	c := &Catalogue{}
+	for _, v := range file.Variables {
+		e, err := parse(v.Expression)
+		if err != nil {
+			return nil, errExpression(v.Name, "expression", err)
+		}
+		c.variables = append(c.variables, variable{v.Name, e})
+	}
+	for _, entry := range file.Rules {
+		r, err := entry.rule(described)
+		if err != nil {
+			return nil, err
+		}
+		c.Rules = append(c.Rules, r)
+	}
+	return c, c.checkNames()
+}
+
+func (entry ruleEntry) rule(described []policies.Rule) (Rule, error) {
+	i := slices.IndexFunc(described, func(r policies.Rule) bool { return r.ID == entry.ID })
+	if i < 0 {
+		return Rule{}, errNoMetadata(entry.ID)
+	}
+	r := Rule{Rule: described[i], only: entry.Only, update: entry.Update}
+	var err error
+	if r.Settings, err = newSettings(entry.Settings); err != nil {
+		return Rule{}, errSettings(entry.ID, err)
+	}
+	for _, part := range []struct {
+		name, text string
+		into       *expression
+	}{
+		{"fields", entry.Fields, &r.fields},
+		{"value", entry.Value, &r.value},
+		{"detail", entry.Detail, &r.detail},
+		{"messages", entry.Messages, &r.messages},
+	} {
+		if part.text == "" {
+			continue
+		}
+		if *part.into, err = parse(part.text); err != nil {
+			return Rule{}, errExpression(entry.ID, part.name, err)
+		}
+	}
+	if (entry.Fields == "") == (entry.Messages == "") || (entry.Fields == "") != (entry.Detail == "") {
+		return Rule{}, errForm(entry.ID)
+	}
+	return r, nil
+}
+
+// checkNames holds that every name of an expression stands for something, and that no loop hides one.
+func (c *Catalogue) checkNames() error {
+	known := slices.Clone(given)
+	for _, v := range c.variables {
+		if slices.Contains(known, v.name) || slices.Contains(reserved, v.name) {
+			return errNameTaken(v.name, v.name)
+		}
+		if err := v.expression.checkNames(known, nil); err != nil {
+			return errExpression(v.name, "expression", err)
+		}
+		known = append(known, v.name)
+	}
+	for _, r := range c.Rules {
+		for _, e := range []expression{r.fields, r.value, r.detail, r.messages} {
+			if err := e.checkNames(known, r.Settings); err != nil {
+				return errExpression(r.ID, "expression", err)
+			}
+		}
+	}
+	return nil
+}

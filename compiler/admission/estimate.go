@@ -1,0 +1,56 @@
+package admission
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apiserver/pkg/admission"
+)
+
+// Estimate is what a policy costs for the largest Jobs there can be, as the API server counts.
+type Estimate struct {
+	// Policy is what validations and messages cost together, for the most costly of these Jobs; Expression is the most
+	// costly expression of all.
+	Policy, Expression uint64
+}
+
+// Estimate measures the policy on Largest, each alone in an object of the target's kind. An object with several Jobs
+// costs that for each.
+func (p Policy) Estimate(ctx context.Context, t Target) (Estimate, error) {
+	typed, err := p.Typed()
+	if err != nil {
+		return Estimate{}, err
+	}
+	evaluator, err := NewEvaluator(typed)
+	if err != nil {
+		return Estimate{}, err
+	}
+	var most Estimate
+	for _, spec := range Largest() {
+		object := &unstructured.Unstructured{Object: t.object(spec)}
+		cost, err := evaluator.Cost(ctx, Review{Kind: t.Kind, Operation: admission.Create, Object: object})
+		if err != nil {
+			return Estimate{}, err
+		}
+		most.Policy = max(most.Policy, cost.Validations.Used)
+		for _, charge := range cost.Validations.Charges {
+			most.Expression = max(most.Expression, charge.Used)
+		}
+	}
+	return most, nil
+}
+
+// object is one of the target's kind with one Job's spec.
+func (t Target) object(spec map[string]any) map[string]any {
+	var inner any = spec
+	for i := len(t.At.accesses) - 1; i >= 0; i-- {
+		if t.At.accesses[i].each {
+			inner = []any{inner}
+		}
+		inner = map[string]any{t.At.accesses[i].name: inner}
+	}
+	object, _ := inner.(map[string]any)
+	object["apiVersion"], object["kind"] = t.Kind.GroupVersion().String(), t.Kind.Kind
+	object["metadata"] = map[string]any{"name": "largest", "namespace": "default"}
+	return object
+}

@@ -1,0 +1,175 @@
+package admission
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/parser"
+)
+
+// given are the names that every target gives a meaning to: the Job's spec, its path, whether something removes the
+// Job when it is done, the object's metadata, and in updates the old spec. settings are the rule's own.
+var given = []string{"spec", "root", "owned", "metadata", "old", "settings"}
+
+// reserved are the loop variables of what is written around an expression.
+var reserved = []string{"n", "field"}
+
+// builtinNames are CEL's own, namespaces of functions and types, and the request with its objects, for rules of one kind.
+var builtinNames = []string{"optional", "sets", "math", "lists", "strings", "format", "type", "int", "string", "list", "map", "request", "object", "oldObject"}
+
+// expression is a CEL text and the places of the names in it that stand for something else. The text is kept as its
+// author has written it: policies are read by people.
+type expression struct {
+	text  []rune
+	names []name
+	loops []string // the variables of its comprehensions
+}
+
+// name is an identifier that is no loop variable. A setting reaches over the selection: settings.max.
+type name struct {
+	start, end     int // in the text
+	ident, setting string
+}
+
+// parse reads a CEL expression as far as its names. Types are checked later, in the policy that it becomes part of.
+func parse(text string) (expression, error) {
+	text = strings.TrimSpace(text)
+	// Macros stay calls, so that each name is there once and where its author put it.
+	p, err := parser.NewParser(parser.EnableOptionalSyntax(true), parser.EnableIdentEscapeSyntax(true))
+	if err != nil {
+		return expression{}, err
+	}
+	parsed, errs := p.Parse(common.NewTextSource(text))
+	if len(errs.GetErrors()) > 0 {
+		return expression{}, errSyntax(errs)
+	}
+	e := expression{text: []rune(text)}
+	e.loops = loops(parsed)
+	selected := map[int64]string{} // the field that is selected of an identifier
+	ast.PreOrderVisit(parsed.Expr(), ast.NewExprVisitor(func(x ast.Expr) {
+		switch x.Kind() {
+		case ast.SelectKind:
+			selected[x.AsSelect().Operand().ID()] = x.AsSelect().FieldName()
+		case ast.IdentKind:
+			if !slices.Contains(e.loops, x.AsIdent()) && !slices.Contains(builtinNames, x.AsIdent()) {
+				e.names = append(e.names, e.name(x, parsed.SourceInfo(), selected[x.ID()]))
+			}
+		default:
+		}
+	}))
+	slices.SortFunc(e.names, func(a, b name) int { return a.start - b.start })
+	return e, nil
+}
+
+func (e expression) name(x ast.Expr, info *ast.SourceInfo, field string) name {
+	at, _ := info.GetOffsetRange(x.ID())
+	n := name{start: int(at.Start), ident: x.AsIdent()}
+	n.end = n.start + len([]rune(n.ident))
+	if n.ident == "settings" {
+		n.setting = field
+		n.end += strings.Index(string(e.text[n.end:]), field) + len(field)
+	}
+	return n
+}
+
+// comprehensions are the macros with loop variables, by the number of variables that stand before the last arguments.
+var comprehensions = map[string]func(arguments int) int{
+	"all":               one2,
+	"exists":            one2,
+	"exists_one":        one2,
+	"existsOne":         one2,
+	"filter":            func(int) int { return 1 },
+	"map":               func(int) int { return 1 },
+	"transformList":     func(int) int { return 2 },
+	"transformMap":      func(int) int { return 2 },
+	"transformMapEntry": func(int) int { return 2 },
+	"optMap":            func(int) int { return 1 },
+	"optFlatMap":        func(int) int { return 1 },
+}
+
+// one2 is one variable with two arguments, and two with three.
+func one2(arguments int) int { return arguments - 1 }
+
+func loops(parsed *ast.AST) []string {
+	found := map[string]bool{}
+	ast.PreOrderVisit(parsed.Expr(), ast.NewExprVisitor(func(x ast.Expr) {
+		if x.Kind() != ast.CallKind || !x.AsCall().IsMemberFunction() {
+			return
+		}
+		call := x.AsCall()
+		variables, ok := comprehensions[call.FunctionName()]
+		if !ok {
+			return
+		}
+		for _, argument := range call.Args()[:min(variables(len(call.Args())), len(call.Args()))] {
+			if argument.Kind() == ast.IdentKind {
+				found[argument.AsIdent()] = true
+			}
+		}
+	}))
+	return slices.Sorted(maps.Keys(found))
+}
+
+// checkNames holds that each name is known, and that no loop hides one.
+func (e expression) checkNames(known []string, settings Settings) error {
+	for _, loop := range e.loops {
+		if slices.Contains(known, loop) || slices.Contains(reserved, loop) {
+			return errNameTaken(loop, string(e.text))
+		}
+	}
+	for _, n := range e.names {
+		if !slices.Contains(known, n.ident) {
+			return errUnknownName(n.ident, string(e.text))
+		}
+		if _, ok := settings[n.setting]; n.ident == "settings" && !ok {
+			return errUnknownSetting(n.setting, string(e.text))
+		}
+	}
+	return nil
+}
+
+// isEmpty says that there is no expression.
+func (e expression) isEmpty() bool { return len(e.text) == 0 }
+
+// literal is the string that the expression is, if it is nothing but one.
+func (e expression) literal() (string, bool) {
+	if len(e.names) > 0 || len(e.text) < 2 || e.text[0] != '"' {
+		return "", false
+	}
+	p, err := parser.NewParser()
+	if err != nil {
+		return "", false
+	}
+	parsed, errs := p.Parse(common.NewTextSource(string(e.text)))
+	if len(errs.GetErrors()) > 0 || parsed.Expr().Kind() != ast.LiteralKind {
+		return "", false
+	}
+	s, ok := parsed.Expr().AsLiteral().(types.String)
+	return string(s), ok
+}
+
+// meaning of the names of an expression: other CEL, that stands where a name can stand.
+type meaning func(name) string
+
+// rewrite puts the meaning of each name in its place. A string that a name stands for is joined with the one that is
+// added to it: what was root + ".parallelism" reads "spec.parallelism".
+func (e expression) rewrite(m meaning) string {
+	var out strings.Builder
+	end := 0
+	for _, n := range e.names {
+		out.WriteString(string(e.text[end:n.start]))
+		text := m(n)
+		end = n.end
+		if rest, ok := strings.CutPrefix(string(e.text[end:]), ` + "`); ok && strings.HasSuffix(text, `"`) {
+			text = strings.TrimSuffix(text, `"`)
+			end = len(e.text) - len([]rune(rest))
+		}
+		out.WriteString(text)
+	}
+	out.WriteString(string(e.text[end:]))
+	return out.String()
+}

@@ -1,0 +1,127 @@
+package admission
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// celSource is a template's code for Gatekeeper's CEL engine. It stands for a ValidatingAdmissionPolicy, and Gatekeeper
+// makes one of it where it is told to. The variables anyObject and params are Gatekeeper's own.
+type celSource struct {
+	MatchConditions []celExpression `json:"matchCondition"` // not in the plural
+	Variables       []celExpression `json:"variables"`
+	Validations     []celValidation `json:"validations"`
+}
+
+type celExpression struct {
+	Name       string `json:"name"`
+	Expression string `json:"expression"`
+}
+
+type celValidation struct {
+	Expression        string `json:"expression"`
+	Message           string `json:"message"`
+	MessageExpression string `json:"messageExpression"`
+}
+
+// gatekeeperConditions are true of what is to be looked at: not what is deleted or being deleted, and no updates that
+// leave alone what the rules look at. What is in the cluster already is reviewed too, and then there are neither
+// operation nor old object.
+func gatekeeperConditions(c *Catalogue) []celExpression {
+	changed := "object.spec != oldObject.spec"
+	if c.Name == "guardrails" {
+		changed = "(object.kind == \"CronJob\" ? object.spec != oldObject.spec :\n  " +
+			literal(mutable) + ".exists(name, object.spec[?name] != oldObject.spec[?name]))"
+	}
+	return []celExpression{
+		{"not-being-deleted", "object != null && !has(object.metadata.deletionTimestamp)"},
+		{"created-or-changed", "oldObject == null || " + changed},
+	}
+}
+
+// gatekeeperNames are what a template's code can stand on: it looks at Jobs and at CronJobs.
+var gatekeeperNames = []celExpression{
+	{"spec", `object.kind == "CronJob" ? object.spec.jobTemplate.spec : object.spec`},
+	{"root", `object.kind == "CronJob" ? "spec.jobTemplate.spec" : "spec"`},
+	{"owned", `object.kind == "CronJob" || object.metadata.?ownerReferences.orValue([]).exists(owner, owner.?controller.orValue(false))`},
+}
+
+func gatekeeperCEL(c *Catalogue, r Rule) celSource {
+	shared, _ := c.shared([]Rule{r})
+	source := celSource{MatchConditions: gatekeeperConditions(c)}
+	add := func(name, expression string) {
+		source.Variables = append(source.Variables, celExpression{name, expression})
+	}
+	for _, n := range gatekeeperNames {
+		if uses(r, shared, n.Name) {
+			add(n.Name, n.Expression)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(parametersOf(r))) {
+		add(parameterVariable(name), parameterExpression(name, r.Settings[name]))
+	}
+	for _, v := range shared {
+		add(v.name, v.expression.rewrite(gatekeeperMeaning))
+	}
+	add("messages", gatekeeperMessages(r))
+	source.Validations = []celValidation{{
+		Expression:        "size(variables.messages) == 0",
+		Message:           fmt.Sprintf("%s %s: %s", c.singular(), r.ID, r.Title),
+		MessageExpression: `variables.messages.join("; ")`,
+	}}
+	return source
+}
+
+func uses(r Rule, shared []variable, ident string) bool {
+	expressions := []expression{r.fields, r.value, r.detail, r.messages}
+	for _, v := range shared {
+		expressions = append(expressions, v.expression)
+	}
+	return slices.ContainsFunc(expressions, func(e expression) bool {
+		return slices.ContainsFunc(e.names, func(n name) bool { return n.ident == ident })
+	})
+}
+
+func gatekeeperMessages(r Rule) string {
+	text := r.messages.rewrite(gatekeeperMeaning)
+	if r.messages.isEmpty() {
+		text = fmt.Sprintf("(%s).map(field,\n  %s)", r.fields.rewrite(gatekeeperMeaning), writer{}.message(r, gatekeeperMeaning))
+	}
+	if r.update {
+		text = "oldObject == null ? [] : (" + text + ")"
+	}
+	if len(r.only) > 0 {
+		text = fmt.Sprintf("!(object.kind in %s) ? [] : (%s)", literal(r.only), text)
+	}
+	return text
+}
+
+func gatekeeperMeaning(n name) string {
+	switch n.ident {
+	case "metadata":
+		return "object.metadata"
+	case "old":
+		return "oldObject.spec"
+	case "settings":
+		return "variables." + parameterVariable(n.setting)
+	default:
+		return "variables." + n.ident
+	}
+}
+
+func parameterVariable(name string) string { return "params_" + name }
+
+// parameterExpression reads a parameter of the constraint. Gatekeeper's params are null where it has none, and gator
+// reads whole numbers as floating point.
+func parameterExpression(name string, standard any) string {
+	text := fmt.Sprintf("variables.params == null ? %[2]s : variables.params.?%[1]s.orValue(%[2]s)", name, literal(standard))
+	switch standard.(type) {
+	case int64:
+		return "int(" + text + ")"
+	case []int64:
+		return "(" + text + ").map(number, int(number))"
+	default:
+		return text
+	}
+}

@@ -1,0 +1,156 @@
+package admission
+
+import (
+	"errors"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podverdict/podverdict/compiler"
+)
+
+// Defaults are what a platform gives Jobs that have none of their own. Nil is not given. The names and meanings are those
+// of batchv1.JobSpec.
+type Defaults struct {
+	PodFailurePolicy        *batchv1.PodFailurePolicy
+	PodReplacementPolicy    *batchv1.PodReplacementPolicy
+	ManagedBy               *string
+	BackoffLimit            *int32
+	BackoffLimitPerIndex    *int32
+	MaxFailedIndexes        *int32
+	ActiveDeadlineSeconds   *int64
+	TTLSecondsAfterFinished *int32
+}
+
+// DefaultedFields are the fields of a Job's spec that can be given, as they are written.
+var DefaultedFields = [...]string{
+	fieldPodFailurePolicy, fieldPodReplacementPolicy, fieldManagedBy, fieldBackoffLimit, fieldBackoffLimitPerIndex,
+	fieldMaxFailedIndexes, fieldActiveDeadlineSeconds, fieldTTLSecondsAfterFinished,
+}
+
+const (
+	fieldPodFailurePolicy        = "podFailurePolicy"
+	fieldPodReplacementPolicy    = "podReplacementPolicy"
+	fieldManagedBy               = "managedBy"
+	fieldBackoffLimit            = "backoffLimit"
+	fieldBackoffLimitPerIndex    = "backoffLimitPerIndex"
+	fieldMaxFailedIndexes        = "maxFailedIndexes"
+	fieldActiveDeadlineSeconds   = "activeDeadlineSeconds"
+	fieldTTLSecondsAfterFinished = "ttlSecondsAfterFinished"
+)
+
+// Limits of the API on Indexed Jobs (pkg/apis/batch/validation/validation.go). Beyond manyIndexes, Jobs with a limit per
+// index may have no more than fewPods running and fewFailedIndexes failed.
+const (
+	manyIndexes      = 100_000
+	fewPods          = 10_000
+	fewFailedIndexes = 10_000
+	maxManagedBy     = 63
+)
+
+// Defaults of the API for Jobs that do not say (pkg/apis/batch/v1/defaults.go).
+const (
+	apiBackoffLimit         = 6
+	apiBackoffLimitPerIndex = 1<<31 - 1 // of backoffLimit, beside a limit per index
+)
+
+// NewDefaults takes the defaults from the spec of a Job; other fields of it are ignored. What no Job could have is a
+// *DefaultsError.
+func NewDefaults(s *batchv1.JobSpec) (Defaults, error) {
+	d := Defaults{
+		PodFailurePolicy: s.PodFailurePolicy.DeepCopy(), PodReplacementPolicy: s.PodReplacementPolicy, ManagedBy: s.ManagedBy,
+		BackoffLimit: s.BackoffLimit, BackoffLimitPerIndex: s.BackoffLimitPerIndex, MaxFailedIndexes: s.MaxFailedIndexes,
+		ActiveDeadlineSeconds: s.ActiveDeadlineSeconds, TTLSecondsAfterFinished: s.TTLSecondsAfterFinished,
+	}
+	errs := d.illegalLimits(field.NewPath("spec"))
+	errs = append(errs, d.illegalPolicy(field.NewPath("spec", fieldPodFailurePolicy))...)
+	errs = append(errs, d.illegalReplacement(field.NewPath("spec", fieldPodReplacementPolicy))...)
+	errs = append(errs, d.illegalManager(field.NewPath("spec", fieldManagedBy))...)
+	if d == (Defaults{}) {
+		errs = append(errs, field.Required(field.NewPath("spec"), messageNoDefaults()))
+	}
+	if len(errs) > 0 {
+		return Defaults{}, &DefaultsError{Errors: errs}
+	}
+	return d, nil
+}
+
+func (d Defaults) illegalLimits(spec *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, limit := range []struct {
+		name  string
+		value *int32
+	}{
+		{fieldBackoffLimit, d.BackoffLimit}, {fieldBackoffLimitPerIndex, d.BackoffLimitPerIndex},
+		{fieldMaxFailedIndexes, d.MaxFailedIndexes}, {fieldTTLSecondsAfterFinished, d.TTLSecondsAfterFinished},
+	} {
+		if limit.value != nil && *limit.value < 0 {
+			errs = append(errs, field.Invalid(spec.Child(limit.name), *limit.value, messageNegative))
+		}
+	}
+	if seconds := d.ActiveDeadlineSeconds; seconds != nil && *seconds < 0 {
+		errs = append(errs, field.Invalid(spec.Child(fieldActiveDeadlineSeconds), *seconds, messageNegative))
+	}
+	if indexes := d.MaxFailedIndexes; indexes != nil && *indexes > manyIndexes {
+		errs = append(errs, field.Invalid(spec.Child(fieldMaxFailedIndexes), *indexes, messageAtMost(manyIndexes)))
+	}
+	return errs
+}
+
+func (d Defaults) illegalPolicy(path *field.Path) field.ErrorList {
+	if d.PodFailurePolicy == nil {
+		return nil
+	}
+	if len(d.PodFailurePolicy.Rules) == 0 {
+		return field.ErrorList{field.Required(path.Child("rules"), messageNoRules)}
+	}
+	var errs field.ErrorList
+	if _, err := compiler.NewPolicy(d.PodFailurePolicy); err != nil {
+		refused, ok := errors.AsType[*compiler.PolicyError](err)
+		if !ok {
+			return field.ErrorList{field.InternalError(path, err)}
+		}
+		for _, e := range refused.Errors {
+			e.Field = path.String() + "." + e.Field
+			errs = append(errs, e)
+		}
+	}
+	for i, rule := range d.PodFailurePolicy.Rules {
+		if rule.OnExitCodes == nil || rule.OnExitCodes.ContainerName == nil {
+			continue
+		}
+		name := *rule.OnExitCodes.ContainerName
+		for _, problem := range validation.IsDNS1123Label(name) {
+			errs = append(errs, field.Invalid(path.Child("rules").Index(i).Child("onExitCodes", "containerName"), name, problem))
+		}
+	}
+	return errs
+}
+
+func (d Defaults) illegalReplacement(path *field.Path) field.ErrorList {
+	if d.PodReplacementPolicy == nil {
+		return nil
+	}
+	supported := []batchv1.PodReplacementPolicy{batchv1.Failed, batchv1.TerminatingOrFailed}
+	if d.PodFailurePolicy != nil {
+		supported = supported[:1]
+	}
+	for _, policy := range supported {
+		if *d.PodReplacementPolicy == policy {
+			return nil
+		}
+	}
+	return field.ErrorList{field.NotSupported(path, *d.PodReplacementPolicy, supported)}
+}
+
+func (d Defaults) illegalManager(path *field.Path) field.ErrorList {
+	if d.ManagedBy == nil {
+		return nil
+	}
+	errs := validation.IsDomainPrefixedPath(path, *d.ManagedBy)
+	if len(*d.ManagedBy) > maxManagedBy {
+		errs = append(errs, field.TooLong(path, *d.ManagedBy, maxManagedBy))
+	}
+	return errs
+}

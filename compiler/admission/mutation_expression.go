@@ -1,0 +1,319 @@
+package admission
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+)
+
+// mutationWriter writes the CEL that gives defaults to the objects of one kind.
+//
+// The API server applies its own defaults before it asks a policy, but in a CronJob it leaves the template alone. What a
+// Job has of its own is therefore a field that is there and is not what the API server gives; and if it is that, one
+// that the user is known to have written: the manager of a server-side apply owns it, or kubectl apply has noted it in
+// its annotation. For other clients the API server records all fields as theirs, its own defaults included, so that a
+// value which equals the default is taken for one.
+type mutationWriter struct {
+	Defaults
+
+	// object is the CEL of the Job's spec, and pointer its path in a JSON Patch.
+	object, pointer string
+	// construct is the CEL type of the Job's spec, and around is what the spec is wrapped in.
+	construct string
+	around    string
+	// defaulted says that the API server has applied its defaults.
+	defaulted bool
+	variables []mutationVariable
+}
+
+type mutationVariable struct{ name, expression string }
+
+func newMutationWriter(d Defaults, kind Kind) (*mutationWriter, error) {
+	w := &mutationWriter{Defaults: d}
+	switch kind.Kind {
+	case "Job":
+		w.object, w.pointer, w.construct, w.defaulted = "object.spec", "/spec", "Object.spec", true
+		w.around = "Object{spec: %s}"
+	case "CronJob":
+		w.object, w.pointer = "object.spec.jobTemplate.spec", "/spec/jobTemplate/spec"
+		w.construct = "Object.spec.jobTemplate.spec"
+		w.around = "Object{spec: Object.spec{jobTemplate: Object.spec.jobTemplate{spec: %s}}}"
+	default:
+		return nil, errMutationKind(kind.Kind)
+	}
+	w.define("spec", w.object)
+	return w, nil
+}
+
+// define adds a variable, and returns the expression for it.
+func (w *mutationWriter) define(name, expression string) string {
+	v := mutationVariable{name, expression}
+	if !slices.Contains(w.variables, v) {
+		w.variables = append(w.variables, v)
+	}
+	return "variables." + name
+}
+
+const (
+	has   = "has(variables.spec.%s)"
+	lacks = "!" + has
+)
+
+func (w *mutationWriter) never() string {
+	return w.define("never", `variables.spec.template.spec.?restartPolicy.orValue("") == "Never"`)
+}
+
+func (w *mutationWriter) indexed() string {
+	return w.define("indexed", `variables.spec.?completionMode.orValue("NonIndexed") == "Indexed"`)
+}
+
+func (w *mutationWriter) completions() string {
+	return w.define("completions", "variables.spec.?completions.orValue(0)")
+}
+
+func (w *mutationWriter) containers() string {
+	return w.define("containers",
+		"(variables.spec.template.spec.containers + variables.spec.template.spec.?initContainers.orValue([]))\n  .map(c, c.name)")
+}
+
+// unwritten is true of Jobs whose user is not known to have written the field.
+func (w *mutationWriter) unwritten(field string) string {
+	return "!" + w.define("wrote"+strings.ToUpper(field[:1])+field[1:], fmt.Sprintf(
+		`object.metadata.?managedFields.orValue([]).exists(m, m.operation == "Apply"
+  && dyn(m).?fieldsV1[?"f:spec"][?"f:%s"].hasValue())
+|| object.metadata.?annotations[?%q].orValue("").contains('"%[1]s":')`, field, corev1.LastAppliedConfigAnnotation))
+}
+
+// gift is a field that a policy gives, when, and its value in CEL.
+type gift struct{ field, when, value string }
+
+// gifts are those of one value each. Their order is that of evaluation: what a condition asks of other gifts comes
+// first.
+func (w *mutationWriter) gifts() []gift {
+	var all []gift
+	give := func(field, when string, value any) {
+		all = append(all, gift{field, when, fmt.Sprint(value)})
+	}
+	if v := w.PodReplacementPolicy; v != nil {
+		give(fieldPodReplacementPolicy, w.replacementMissing(*v), strconv.Quote(string(*v)))
+	}
+	if v := w.ManagedBy; v != nil {
+		give(fieldManagedBy, fmt.Sprintf(lacks, fieldManagedBy), strconv.Quote(*v))
+	}
+	if v := w.BackoffLimitPerIndex; v != nil {
+		give(fieldBackoffLimitPerIndex, w.define("givesLimitPerIndex", w.limitPerIndexMissing()), *v)
+	}
+	if v := w.BackoffLimit; v != nil {
+		give(fieldBackoffLimit, w.limitMissing(), *v)
+	} else if w.BackoffLimitPerIndex != nil && w.defaulted {
+		// As the API server would have it, had the Job come with the limit per index.
+		give(fieldBackoffLimit, "variables.givesLimitPerIndex && "+w.limitMissing(), apiBackoffLimitPerIndex)
+	}
+	if v := w.MaxFailedIndexes; v != nil {
+		give(fieldMaxFailedIndexes, w.maxFailedMissing(*v), *v)
+	}
+	if v := w.ActiveDeadlineSeconds; v != nil {
+		give(fieldActiveDeadlineSeconds, fmt.Sprintf(lacks, fieldActiveDeadlineSeconds), *v)
+	}
+	if v := w.TTLSecondsAfterFinished; v != nil {
+		give(fieldTTLSecondsAfterFinished, fmt.Sprintf(lacks, fieldTTLSecondsAfterFinished), *v)
+	}
+	return all
+}
+
+// replacementMissing leaves out Jobs with a failure policy unless what is given is what these must have.
+func (w *mutationWriter) replacementMissing(give batchv1.PodReplacementPolicy) string {
+	missing := fmt.Sprintf(lacks, fieldPodReplacementPolicy)
+	noPolicy := fmt.Sprintf(lacks, fieldPodFailurePolicy)
+	switch {
+	case give != batchv1.Failed:
+		return missing + " && " + noPolicy
+	case !w.defaulted:
+		return missing
+	}
+	return fmt.Sprintf("%s && variables.spec.?podReplacementPolicy.orValue(%q) == %[2]q\n  && %s", noPolicy,
+		batchv1.TerminatingOrFailed, w.unwritten(fieldPodReplacementPolicy))
+}
+
+// limitMissing leaves out Jobs with a limit per index: those are to have no other unless they say so (KEP-3850, "The
+// backoffLimit").
+func (w *mutationWriter) limitMissing() string {
+	none := fmt.Sprintf(lacks, fieldBackoffLimitPerIndex)
+	if !w.defaulted {
+		return none + " && " + fmt.Sprintf(lacks, fieldBackoffLimit)
+	}
+	return fmt.Sprintf("%s && variables.spec.?backoffLimit.orValue(%d) == %[2]d\n  && %s", none, apiBackoffLimit, w.unwritten(fieldBackoffLimit))
+}
+
+// limitPerIndexMissing leaves out what the API server refuses beside the limit, and Jobs that restart in place, which
+// the API documents as unfit for it and accepts.
+func (w *mutationWriter) limitPerIndexMissing() string {
+	fits := fmt.Sprintf("%s <= %d", w.completions(), manyIndexes)
+	if m := w.MaxFailedIndexes; m != nil && *m <= fewFailedIndexes {
+		fits = fmt.Sprintf("(%s || variables.spec.?parallelism.orValue(1) <= %d)", fits, fewPods)
+	}
+	return fmt.Sprintf("%s && %s && "+lacks+"\n  && %s", w.indexed(), w.never(), fieldBackoffLimitPerIndex, fits)
+}
+
+func (w *mutationWriter) maxFailedMissing(most int32) string {
+	limited := fmt.Sprintf(has, fieldBackoffLimitPerIndex)
+	if w.BackoffLimitPerIndex != nil {
+		limited = "(" + limited + " || variables.givesLimitPerIndex)"
+	}
+	when := fmt.Sprintf("%s && "+lacks+" && %s\n  && %s >= %d", w.indexed(), fieldMaxFailedIndexes, limited, w.completions(), most)
+	if most > fewFailedIndexes {
+		when += fmt.Sprintf(" && %s <= %d", w.completions(), manyIndexes)
+	}
+	return when
+}
+
+// applyConfiguration gives all fields of one value each; it is empty when there are none. An apply configuration is
+// typed, merges with what is there, and needs no parent to be there.
+func (w *mutationWriter) applyConfiguration() string {
+	gifts := w.gifts()
+	if len(gifts) == 0 {
+		return ""
+	}
+	fields := make([]string, len(gifts))
+	for i, g := range gifts {
+		fields[i] = fmt.Sprintf("  ?%s: %s\n    ? optional.of(%s) : optional.none()", g.field, strings.ReplaceAll(g.when, "\n", "\n  "), g.value)
+	}
+	return fmt.Sprintf(w.around, w.construct+"{\n"+strings.Join(fields, ",\n")+"\n}")
+}
+
+// jsonPatch gives the failure policy, with the replacement policy that it needs; it is empty when there is none. An
+// apply configuration cannot give it: the list of rules is atomic, which the API server does not let one mutate.
+func (w *mutationWriter) jsonPatch() string {
+	if w.PodFailurePolicy == nil {
+		return ""
+	}
+	when := []string{fmt.Sprintf(lacks, fieldPodFailurePolicy), w.never()}
+	if w.defaulted {
+		when = append(when, fmt.Sprintf("(variables.spec.?podReplacementPolicy.orValue(%q) == %[1]q\n    || "+
+			"variables.spec.podReplacementPolicy == %q && %s)", batchv1.Failed, batchv1.TerminatingOrFailed, w.unwritten(fieldPodReplacementPolicy)))
+	} else {
+		when = append(when, fmt.Sprintf("variables.spec.?podReplacementPolicy.orValue(%q) == %[1]q", batchv1.Failed))
+	}
+	rules, some := w.rules()
+	if some != "" {
+		when = append(when, some)
+	}
+	return fmt.Sprintf(`%s
+? [
+  JSONPatch{op: "add", path: "%s/podFailurePolicy", value: %s.podFailurePolicy{rules: [
+%s
+  ]}},
+  JSONPatch{op: "add", path: "%[2]s/podReplacementPolicy", value: %[5]q}
+]
+: []`, strings.Join(when, "\n  && "), w.pointer, w.construct, rules, batchv1.Failed)
+}
+
+// rules are the CEL of the rules, each with what it asks of a Job; some says when any of them is left, unless one is
+// always.
+func (w *mutationWriter) rules() (rules, some string) {
+	lines := make([]string, len(w.PodFailurePolicy.Rules))
+	var conditions []string
+	always := false
+	for i := range lines {
+		rule := &w.PodFailurePolicy.Rules[i]
+		value, when := w.rule(rule), w.ruleApplies(rule)
+		if when == "" {
+			always = true
+			lines[i] = "    " + value
+			continue
+		}
+		if !slices.Contains(conditions, when) {
+			conditions = append(conditions, when)
+		}
+		lines[i] = fmt.Sprintf("    ?%s ? optional.of(%s) : optional.none()", when, value)
+	}
+	if !always {
+		some = "(" + strings.Join(conditions, " || ") + ")"
+	}
+	return strings.Join(lines, ",\n"), some
+}
+
+// ruleApplies is when a Job may have the rule; empty is always.
+func (w *mutationWriter) ruleApplies(r *batchv1.PodFailurePolicyRule) string {
+	var when []string
+	if r.Action == batchv1.PodFailurePolicyActionFailIndex {
+		when = append(when, fmt.Sprintf(has, fieldBackoffLimitPerIndex))
+	}
+	if r.OnExitCodes != nil && r.OnExitCodes.ContainerName != nil {
+		when = append(when, fmt.Sprintf("%q in %s", *r.OnExitCodes.ContainerName, w.containers()))
+	}
+	return strings.Join(when, " && ")
+}
+
+// rule is the CEL of a rule, on lines of its own.
+func (w *mutationWriter) rule(r *batchv1.PodFailurePolicyRule) string {
+	name := w.construct + ".podFailurePolicy.rules"
+	var match string
+	if on := r.OnExitCodes; on != nil {
+		match = "onExitCodes: " + name + ".onExitCodes{"
+		if on.ContainerName != nil {
+			match += "containerName: " + strconv.Quote(*on.ContainerName) + ", "
+		}
+		values := make([]string, len(on.Values))
+		for i, v := range on.Values {
+			values[i] = strconv.Itoa(int(v))
+		}
+		match += fmt.Sprintf("operator: %q, values: [%s]}", on.Operator, strings.Join(values, ", "))
+	} else {
+		patterns := make([]string, len(r.OnPodConditions))
+		for i, p := range r.OnPodConditions {
+			patterns[i] = fmt.Sprintf("%s.onPodConditions{type: %q, status: %q}", name, p.Type, cmp.Or(p.Status, corev1.ConditionTrue))
+		}
+		match = "onPodConditions: [\n        " + strings.Join(patterns, ",\n        ") + "\n      ]"
+	}
+	return fmt.Sprintf("%s{\n      action: %q,\n      %s\n    }", name, r.Action, match)
+}
+
+// condition keeps the policy from running where there is nothing to give. It may be true of Jobs that are given nothing:
+// match conditions cannot use variables, and need not repeat all that these say.
+func (w *mutationWriter) condition() string {
+	var any []string
+	missing := func(given bool, field, more string) {
+		if given {
+			any = append(any, fmt.Sprintf("!has(%s.%s)%s", w.object, field, more))
+		}
+	}
+	indexed := fmt.Sprintf(" && %s.?completionMode.orValue(\"NonIndexed\") == \"Indexed\"", w.object)
+	missing(w.PodFailurePolicy != nil, fieldPodFailurePolicy,
+		fmt.Sprintf(" && %s.template.spec.?restartPolicy.orValue(\"\") == \"Never\"", w.object))
+	missing(w.PodReplacementPolicy != nil, fieldPodReplacementPolicy, w.orEquals(fieldPodReplacementPolicy, strconv.Quote(string(batchv1.TerminatingOrFailed))))
+	missing(w.ManagedBy != nil, fieldManagedBy, "")
+	missing(w.BackoffLimitPerIndex != nil, fieldBackoffLimitPerIndex, indexed)
+	missing(w.BackoffLimit != nil, fieldBackoffLimit, w.orEquals(fieldBackoffLimit, strconv.Itoa(apiBackoffLimit)))
+	missing(w.MaxFailedIndexes != nil, fieldMaxFailedIndexes, indexed)
+	missing(w.ActiveDeadlineSeconds != nil, fieldActiveDeadlineSeconds, "")
+	missing(w.TTLSecondsAfterFinished != nil, fieldTTLSecondsAfterFinished, "")
+	return strings.Join(any, "\n|| ")
+}
+
+// orEquals adds that a field has the API server's default.
+func (w *mutationWriter) orEquals(field, value string) string {
+	if !w.defaulted {
+		return ""
+	}
+	return fmt.Sprintf(" || %s.%s == %s", w.object, field, value)
+}
+
+// mutations are the patches in their order. The limits come first: rules with the action FailIndex need one.
+func (w *mutationWriter) mutations() []*ac.MutationApplyConfiguration {
+	var all []*ac.MutationApplyConfiguration
+	if expression := w.applyConfiguration(); expression != "" {
+		all = append(all, ac.Mutation().WithPatchType("ApplyConfiguration").
+			WithApplyConfiguration(ac.ApplyConfiguration().WithExpression(expression)))
+	}
+	if expression := w.jsonPatch(); expression != "" {
+		all = append(all, ac.Mutation().WithPatchType("JSONPatch").WithJSONPatch(ac.JSONPatch().WithExpression(expression)))
+	}
+	return all
+}

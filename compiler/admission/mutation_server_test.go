@@ -1,0 +1,147 @@
+package admission_test
+
+import (
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apiserver/pkg/admission"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	admissionpolicies "github.com/podverdict/podverdict/compiler/admission"
+)
+
+// mutatingServer answers as the API server's MutatingAdmissionPolicy plugin does, with its own packages: conditions, then
+// each mutation in its order on what the one before has made, and defaulting after each.
+type mutatingServer struct {
+	kind      admissionpolicies.Kind
+	compiler  *plugincel.CompositedCompiler
+	matcher   matchconditions.Matcher
+	mutations []patch.Patcher
+	types     managedfields.TypeConverter
+}
+
+func newMutatingServer(t testing.TB, kind admissionpolicies.Kind, m *admissionpolicies.Mutation) *mutatingServer {
+	t.Helper()
+	policy, err := m.Typed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &mutatingServer{kind: kind, types: applyconfigurations.NewTypeConverter(scheme.Scheme)}
+	if s.compiler, err = plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())); err != nil {
+		t.Fatal(err)
+	}
+	options := plugincel.OptionalVariableDeclarations{HasAuthorizer: true}
+	for _, v := range policy.Spec.Variables {
+		s.compiler.CompileAndStoreVariable(&validating.Variable{Name: v.Name, Expression: v.Expression}, options, environment.StoredExpressions)
+	}
+	var conditions []plugincel.ExpressionAccessor
+	for i := range policy.Spec.MatchConditions {
+		conditions = append(conditions, (*matchconditions.MatchCondition)(&policy.Spec.MatchConditions[i]))
+	}
+	s.matcher = matchconditions.NewMatcher(s.compiler.CompileCondition(conditions, options, environment.StoredExpressions),
+		policy.Spec.FailurePolicy, "policy", "validate", policy.Name)
+	options.HasPatchTypes = true
+	for _, mutation := range policy.Spec.Mutations {
+		s.mutations = append(s.mutations, s.patcher(mutation, options))
+	}
+	return s
+}
+
+func (s *mutatingServer) patcher(m admissionregistrationv1.Mutation, options plugincel.OptionalVariableDeclarations) patch.Patcher {
+	if m.PatchType == admissionregistrationv1.PatchTypeJSONPatch {
+		return patch.NewJSONPatcher(s.compiler.CompileMutatingEvaluator(
+			&patch.JSONPatchCondition{Expression: m.JSONPatch.Expression}, options, environment.StoredExpressions))
+	}
+	return patch.NewApplyConfigurationPatcher(s.compiler.CompileMutatingEvaluator(
+		&patch.ApplyConfigurationCondition{Expression: m.ApplyConfiguration.Expression}, options, environment.StoredExpressions))
+}
+
+// admit returns the object as it is after the policy, and whether the policy looked at it.
+func (s *mutatingServer) admit(t testing.TB, object runtime.Object) (admitted runtime.Object, matched bool) {
+	t.Helper()
+	metadata, err := meta.Accessor(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gvr := s.kind.GroupVersion().WithResource(s.kind.Resource)
+	attributes := &admission.VersionedAttributes{
+		Attributes: admission.NewAttributesRecord(object, nil, s.kind.GroupVersionKind, metadata.GetNamespace(), metadata.GetName(), gvr, "",
+			admission.Create, &metav1.CreateOptions{}, false, nil),
+		VersionedObject: object.DeepCopyObject(), VersionedKind: s.kind.GroupVersionKind,
+	}
+	ctx := s.compiler.CreateContext(t.Context())
+	match := s.matcher.Match(ctx, attributes, nil, nil)
+	if match.Error != nil {
+		t.Fatalf("match conditions: %v", match.Error)
+	}
+	if !match.Matches {
+		return object, false
+	}
+	interfaces := admission.NewObjectInterfacesFromScheme(scheme.Scheme)
+	for i, mutation := range s.mutations {
+		patched, err := mutation.Patch(ctx, patch.Request{
+			MatchedResource: gvr, VersionedAttributes: attributes, ObjectInterfaces: interfaces,
+			Namespace: &corev1.Namespace{}, TypeConverter: s.types,
+		}, celconfig.RuntimeCELCostBudget)
+		if err != nil {
+			t.Fatalf("mutation %d: %v", i, err)
+		}
+		if patched, err = interfaces.GetObjectConvertor().ConvertToVersion(patched, s.kind.GroupVersion()); err != nil {
+			t.Fatalf("mutation %d: %v", i, err)
+		}
+		patched.GetObjectKind().SetGroupVersionKind(s.kind.GroupVersionKind)
+		attributes.VersionedObject = patched
+	}
+	return attributes.VersionedObject, true
+}
+
+// defaultSpec applies the API's defaults, as they are applied before a policy is asked (pkg/apis/batch/v1/defaults.go).
+func defaultSpec(s *batchv1.JobSpec) {
+	setDefault(&s.Parallelism, 1)
+	if s.Completions == nil && *s.Parallelism == 1 {
+		s.Completions = new(int32(1))
+	}
+	limit := int32(6)
+	if s.BackoffLimitPerIndex != nil {
+		limit = 1<<31 - 1
+	}
+	setDefault(&s.BackoffLimit, limit)
+	setDefault(&s.CompletionMode, batchv1.NonIndexedCompletion)
+	setDefault(&s.Suspend, false)
+	setDefault(&s.ManualSelector, false)
+	replacement := batchv1.TerminatingOrFailed
+	if s.PodFailurePolicy != nil {
+		replacement = batchv1.Failed
+		defaultStatuses(s.PodFailurePolicy)
+	}
+	setDefault(&s.PodReplacementPolicy, replacement)
+}
+
+func defaultStatuses(p *batchv1.PodFailurePolicy) {
+	for i := range p.Rules {
+		for j := range p.Rules[i].OnPodConditions {
+			if pattern := &p.Rules[i].OnPodConditions[j]; pattern.Status == "" {
+				pattern.Status = corev1.ConditionTrue
+			}
+		}
+	}
+}
+
+func setDefault[T any](field **T, value T) {
+	if *field == nil {
+		*field = &value
+	}
+}

@@ -1,0 +1,145 @@
+package admission
+
+import (
+	"strings"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// ConfigMap is the parameter object with the selection's settings, each under a key of its own.
+func (s *Selection) ConfigMap(p Parameters) *corev1ac.ConfigMapApplyConfiguration {
+	data := map[string]string{}
+	for _, r := range s.Rules {
+		for _, name := range liveSettings(r.Settings) {
+			data[key(r.ID, name)] = setText(r.Settings[name])
+		}
+	}
+	return corev1ac.ConfigMap(p.Name, p.Namespace).WithLabels(partOf()).WithData(data)
+}
+
+// setText is a value as a ConfigMap holds it.
+func setText(value any) string {
+	text := strings.NewReplacer("[", "", "]", "", `"`, "").Replace(literal(value))
+	return text
+}
+
+// CustomResource is the parameter object with the selection's settings, as a GuardrailParameters.
+func (s *Selection) CustomResource(p Parameters) map[string]any {
+	spec := map[string]any{}
+	for _, r := range s.Rules {
+		settings := map[string]any{}
+		for _, name := range liveSettings(r.Settings) {
+			settings[name] = r.Settings[name]
+		}
+		spec[property(r.ID)] = settings
+	}
+	return map[string]any{
+		"apiVersion": parametersGroup + "/" + parametersVersion, "kind": parametersKind,
+		"metadata": map[string]any{"name": p.Name, "labels": partOf()},
+		"spec":     spec,
+	}
+}
+
+// Definition is the CustomResourceDefinition of GuardrailParameters: a member of spec for each guardrail, whose
+// settings have the types and the bounds of those that the rules come with.
+func (s *Selection) Definition() *apiextensionsv1.CustomResourceDefinition {
+	return s.catalogue.definition()
+}
+
+// Configurable says that the rules have settings.
+func (s *Selection) Configurable() bool { return s.catalogue.Name == "guardrails" }
+
+func (c *Catalogue) definition() *apiextensionsv1.CustomResourceDefinition {
+	spec := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{}}
+	for _, r := range c.Rules {
+		spec.Properties[property(r.ID)] = settingsSchema(r)
+	}
+	return &apiextensionsv1.CustomResourceDefinition{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"},
+		ObjectMeta: metav1.ObjectMeta{Name: parametersPlural + "." + parametersGroup, Labels: partOf()},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: parametersGroup,
+			Scope: apiextensionsv1.ClusterScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{
+				Plural: parametersPlural, Singular: parametersPlural, Kind: parametersKind, ListKind: parametersKind + "List",
+			},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: parametersVersion, Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+					Type:        "object",
+					Description: "Settings of podverdict's guardrails. What is left out is as the policy was generated.",
+					Properties:  map[string]apiextensionsv1.JSONSchemaProps{"spec": spec},
+				}},
+			}},
+		},
+	}
+}
+
+func settingsSchema(r Rule) apiextensionsv1.JSONSchemaProps {
+	s := apiextensionsv1.JSONSchemaProps{Type: "object", Description: r.Title + ".", Properties: map[string]apiextensionsv1.JSONSchemaProps{}}
+	for _, name := range liveSettings(r.Settings) {
+		property := valueSchema(name, r.Settings[name])
+		property.Description = r.Parameters[name]
+		s.Properties[name] = property
+	}
+	_, least := r.Settings["min"]
+	_, most := r.Settings["max"]
+	if least && most {
+		s.XValidations = apiextensionsv1.ValidationRules{{
+			Rule: "!has(self.min) || !has(self.max) || self.min <= self.max", Message: "min must be less than or equal to max",
+		}}
+	}
+	return s
+}
+
+const maxItems = 255
+
+func valueSchema(name string, value any) apiextensionsv1.JSONSchemaProps {
+	lowest, highest, fewest, most := 0.0, float64(maxNumber), int64(1), int64(maxItems)
+	if name == maxPercent {
+		highest = 100
+	}
+	number := apiextensionsv1.JSONSchemaProps{Type: "integer", Minimum: &lowest, Maximum: &highest}
+	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
+	for _, choice := range choices[name] {
+		text.Enum = append(text.Enum, apiextensionsv1.JSON{Raw: []byte(quote(choice))})
+	}
+	list := func(items apiextensionsv1.JSONSchemaProps) apiextensionsv1.JSONSchemaProps {
+		return apiextensionsv1.JSONSchemaProps{
+			Type: "array", MinItems: &fewest, MaxItems: &most, Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &items},
+		}
+	}
+	switch value.(type) {
+	case bool:
+		return apiextensionsv1.JSONSchemaProps{Type: "boolean"}
+	case int64:
+		return number
+	case []int64:
+		return list(number)
+	case []string:
+		return list(text)
+	default:
+		return text
+	}
+}
+
+// parameterKind is GuardrailParameters as the API server would serve it.
+var parameterKind = sync.OnceValues(func() (Kind, error) {
+	c, err := Guardrails()
+	if err != nil {
+		return Kind{}, err
+	}
+	text, err := yaml.Marshal(c.definition())
+	if err != nil {
+		return Kind{}, err
+	}
+	kinds, err := ReadCRD(text)
+	if err != nil {
+		return Kind{}, err
+	}
+	return kinds[0], nil
+})

@@ -1,0 +1,116 @@
+package admission
+
+import (
+	"fmt"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
+)
+
+// ParameterPolicy guards the ConfigMap that policies have their settings from: a setting that does not exist or cannot
+// be used is refused where somebody writes it, and not forgotten in silence. The CustomResourceDefinition does the same
+// for GuardrailParameters.
+func (s *Selection) ParameterPolicy(o Options) (Policy, error) {
+	name := fmt.Sprintf("%s-%s-parameters", o.Name, s.catalogue.Name)
+	spec := ac.ValidatingAdmissionPolicySpec().
+		WithFailurePolicy(o.Failure).
+		WithMatchConstraints(ac.MatchResources().WithResourceRules(ac.NamedRuleWithOperations().
+			WithAPIGroups("").WithAPIVersions("v1").WithResources("configmaps").WithResourceNames(o.Parameters.Name).
+			WithOperations(admissionregistrationv1.Create, admissionregistrationv1.Update))).
+		WithVariables(s.parameterVariables()...).
+		WithValidations(s.parameterValidations()...)
+	binding := ac.ValidatingAdmissionPolicyBindingSpec().WithPolicyName(name).
+		WithValidationActions(admissionregistrationv1.Deny).
+		WithMatchResources(ac.MatchResources().WithNamespaceSelector(
+			metaac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: o.Parameters.Namespace})))
+	p := Policy{
+		Definition: ac.ValidatingAdmissionPolicy(name).WithLabels(partOf()).WithSpec(spec),
+		Binding:    ac.ValidatingAdmissionPolicyBinding(name).WithLabels(partOf()).WithSpec(binding),
+	}
+	guarded, err := configMap()
+	if err != nil {
+		return Policy{}, err
+	}
+	typed, err := p.Typed()
+	if err != nil {
+		return Policy{}, err
+	}
+	return p, Check(typed, []Kind{guarded}, o.Kubernetes)
+}
+
+const unknownKeys = "unknown"
+
+func (s *Selection) parameterVariables() []*ac.VariableApplyConfiguration {
+	var known []string
+	for _, r := range s.Rules {
+		for _, name := range liveSettings(r.Settings) {
+			known = append(known, key(r.ID, name))
+		}
+	}
+	all := []*ac.VariableApplyConfiguration{
+		ac.Variable().WithName("data").WithExpression("object.?data.orValue({})"),
+		ac.Variable().WithName(unknownKeys).WithExpression(fmt.Sprintf(
+			"variables.data.map(key, key).filter(key, !(key in %s)).map(key, \"data[\" + key + \"]: is not a parameter of a guardrail\")", literal(known))),
+	}
+	for _, r := range s.Rules {
+		all = append(all, ac.Variable().WithName(ruleVariable(r.ID)).WithExpression(mistakes(r)))
+	}
+	return all
+}
+
+func (s *Selection) parameterValidations() []*ac.ValidationApplyConfiguration {
+	names := []string{unknownKeys}
+	for _, r := range s.Rules {
+		names = append(names, ruleVariable(r.ID))
+	}
+	all := make([]*ac.ValidationApplyConfiguration, len(names))
+	for i, name := range names {
+		v := "variables." + name
+		all[i] = ac.Validation().WithExpression("size(" + v + ") == 0").
+			WithMessage("settings of guardrails that cannot be used").WithMessageExpression(v + `.join("; ")`).
+			WithReason(metav1.StatusReasonInvalid)
+	}
+	return all
+}
+
+// mistakes is the list of what is wrong with a rule's settings in a ConfigMap.
+func mistakes(r Rule) string {
+	var parts []string
+	for _, name := range liveSettings(r.Settings) {
+		k := quote(key(r.ID, name))
+		parts = append(parts, fmt.Sprintf("(!(%[1]s in variables.data) || %[2]s ? [] : [%[3]s])",
+			k, usable(r.Settings[name], name, "variables.data["+k+"]"), quote(fmt.Sprintf("data[%s]: %s", key(r.ID, name), demand(name, r.Settings[name])))))
+	}
+	if _, bounded := r.Settings["min"]; bounded {
+		least, most := key(r.ID, "min"), key(r.ID, "max")
+		parts = append(parts, fmt.Sprintf("(%s <= %s ? [] : [%s])", bound(r, "min"), bound(r, "max"),
+			quote(fmt.Sprintf("data[%s]: must be less than or equal to data[%s]", least, most))))
+	}
+	return strings.Join(parts, " +\n")
+}
+
+// bound is a number in the ConfigMap, or the one that the rule comes with.
+func bound(r Rule, name string) string {
+	return fmt.Sprintf("[variables.data[?%s].orValue(\"\")].map(text, %s ? int(text) : %s)[0]",
+		quote(key(r.ID, name)), usable(r.Settings[name], name, "text"), literal(r.Settings[name]))
+}
+
+// demand is what a setting in a ConfigMap must be, in words.
+func demand(name string, standard any) string {
+	if allowed, bound := choices[name]; bound {
+		return "must be one or more of " + strings.Join(allowed, ", ") + ", with commas between them"
+	}
+	if name == maxPercent {
+		return "must be a whole number from 0 to 100"
+	}
+	switch standard.(type) {
+	case []int64, []string:
+		return "must be " + kindOf(standard) + ", with commas between them"
+	default:
+		return "must be " + kindOf(standard)
+	}
+}

@@ -1,0 +1,143 @@
+package admission
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+)
+
+// ParameterSource says where a policy has its settings from.
+type ParameterSource string
+
+const (
+	// Inline writes the settings into the expressions.
+	Inline ParameterSource = "inline"
+	// FromConfigMap reads them from a ConfigMap, one key for each setting: G-TTL.max.
+	FromConfigMap ParameterSource = "configmap"
+	// FromCustomResource reads them from a GuardrailParameters object, one member of spec for each guardrail.
+	FromCustomResource ParameterSource = "crd"
+)
+
+// Parameters is the object that a policy has its settings from while it runs. A setting that is not there, or cannot be
+// used, is the one that the policy was made with.
+type Parameters struct {
+	Source ParameterSource
+	// Namespace and Name are the object's; GuardrailParameters have no namespace.
+	Namespace, Name string
+}
+
+const (
+	parametersGroup   = "podverdict.io"
+	parametersVersion = "v1alpha1"
+	parametersKind    = "GuardrailParameters"
+	parametersPlural  = "guardrailparameters"
+)
+
+func (p Parameters) live() bool { return p.Source == FromConfigMap || p.Source == FromCustomResource }
+
+// kind is nil when there is no object.
+func (p Parameters) kind() *ac.ParamKindApplyConfiguration {
+	switch p.Source {
+	case FromConfigMap:
+		return ac.ParamKind().WithAPIVersion("v1").WithKind("ConfigMap")
+	case FromCustomResource:
+		return ac.ParamKind().WithAPIVersion(parametersGroup + "/" + parametersVersion).WithKind(parametersKind)
+	default:
+		return nil
+	}
+}
+
+// reference is for the binding. Where there is no object, the policy fails as it does in other errors.
+func (p Parameters) reference(failure admissionregistrationv1.FailurePolicyType) *ac.ParamRefApplyConfiguration {
+	if !p.live() {
+		return nil
+	}
+	missing := admissionregistrationv1.DenyAction
+	if failure == admissionregistrationv1.Ignore {
+		missing = admissionregistrationv1.AllowAction
+	}
+	ref := ac.ParamRef().WithName(p.Name).WithParameterNotFoundAction(missing)
+	if p.Source == FromConfigMap {
+		ref.WithNamespace(p.Namespace)
+	}
+	return ref
+}
+
+// variables are those of a rule's settings. Severity is none of them: the actions stand in the binding.
+func (p Parameters) variables(r Rule) []*ac.VariableApplyConfiguration {
+	if !p.live() {
+		return nil
+	}
+	var all []*ac.VariableApplyConfiguration
+	for _, name := range liveSettings(r.Settings) {
+		all = append(all, ac.Variable().WithName(settingVariable(r.ID, name)).WithExpression(p.expression(r, name)))
+	}
+	return all
+}
+
+func liveSettings(s Settings) []string {
+	names := slices.Sorted(maps.Keys(s))
+	return slices.DeleteFunc(names, func(name string) bool { return name == "severity" })
+}
+
+func settingVariable(id, name string) string { return property(id) + "_" + name }
+
+// property is a guardrail's id as a member of an object: G-INDEX-LIMIT is indexLimit.
+func property(id string) string {
+	words := strings.Split(strings.ToLower(strings.TrimPrefix(id, "G-")), "-")
+	for i, word := range words[1:] {
+		words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.Join(words, "")
+}
+
+// key is that of a setting in a ConfigMap.
+func key(id, name string) string { return id + "." + name }
+
+// expression reads one setting, or else is what the policy was made with.
+func (p Parameters) expression(r Rule, name string) string {
+	standard := literal(r.Settings[name])
+	if p.Source == FromCustomResource {
+		return fmt.Sprintf("params.?spec.?%s.?%s.orValue(%s)", property(r.ID), name, standard)
+	}
+	text := fmt.Sprintf("params.?data[?%s].orValue(\"\")", quote(key(r.ID, name)))
+	return fmt.Sprintf("[%s].map(text,\n  %s ? %s : %s)[0]", text, usable(r.Settings[name], name, "text"), reading(r.Settings[name], "text"), standard)
+}
+
+// usable says in CEL whether a text can be read as a value of the same kind.
+func usable(standard any, name, text string) string {
+	switch standard.(type) {
+	case bool:
+		return text + ` in ["true", "false"]`
+	case int64:
+		if name == maxPercent {
+			return text + `.matches("^([0-9]{1,2}|100)$")`
+		}
+		return text + `.matches("^[0-9]{1,9}$")`
+	case []int64:
+		return text + `.matches("^ *[0-9]{1,9} *(, *[0-9]{1,9} *)*$")`
+	default:
+		if allowed, bound := choices[name]; bound {
+			return fmt.Sprintf(`%s.split(",").all(item, item.trim() in %s)`, text, literal(allowed))
+		}
+		return text + `.trim() != ""`
+	}
+}
+
+// reading reads a text as a value of the same kind in CEL.
+func reading(standard any, text string) string {
+	switch standard.(type) {
+	case bool:
+		return text + ` == "true"`
+	case int64:
+		return "int(" + text + ")"
+	case []int64:
+		return text + `.split(",").map(item, int(item.trim()))`
+	default:
+		return text + `.split(",").map(item, item.trim())`
+	}
+}

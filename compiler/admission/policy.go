@@ -1,0 +1,196 @@
+package admission
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
+)
+
+// Options say what the policies of a selection look like.
+type Options struct {
+	// Name is what the names of all objects begin with.
+	Name string
+	// Kubernetes is the minor version of the API server, as in 1.36.
+	Kubernetes string
+	// Target is the kind of objects to guard, and where their Jobs stand.
+	Target     Target
+	Parameters Parameters
+	Actions    Actions
+	// Failure is what happens when an expression cannot be evaluated: Fail or Ignore.
+	Failure admissionregistrationv1.FailurePolicyType
+	// Namespaces and MatchConditions narrow what is guarded.
+	Namespaces      *metav1.LabelSelector
+	MatchConditions []MatchCondition
+}
+
+// MatchCondition is a CEL expression that must be true of a request, for the policy to look at it.
+type MatchCondition struct {
+	Name, Expression string
+}
+
+// Policy is a policy with the binding that puts it in force.
+type Policy struct {
+	Definition *ac.ValidatingAdmissionPolicyApplyConfiguration
+	Binding    *ac.ValidatingAdmissionPolicyBindingApplyConfiguration
+	// Rules are the ids of the rules that it holds.
+	Rules []string
+}
+
+// Policies writes a selection as policies for one target: one for each set of actions, since a binding's actions are
+// those of all that its policy holds.
+func (s *Selection) Policies(o Options) ([]Policy, error) {
+	if err := checkVersion(o.Kubernetes); err != nil {
+		return nil, err
+	}
+	var all []Policy
+	for _, actions := range o.Actions.sets() {
+		held := s.held(o, actions)
+		if len(held) == 0 {
+			continue
+		}
+		p := s.policy(o, held, actions)
+		if err := o.check(p); err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	if len(all) == 0 {
+		return nil, errNoRules(s.catalogue.Name, o.Target.Kind.Kind)
+	}
+	return all, nil
+}
+
+func (o Options) check(p Policy) error {
+	typed, err := p.Typed()
+	if err != nil {
+		return err
+	}
+	kinds, err := o.kinds()
+	if err != nil {
+		return err
+	}
+	return Check(typed, kinds, o.Kubernetes)
+}
+
+// held are the rules that the policy with these actions holds. Where the settings are read while the policy runs, a
+// rule that is off may be turned on.
+func (s *Selection) held(o Options, actions []admissionregistrationv1.ValidationAction) []Rule {
+	candidates := s.enabled()
+	if o.Parameters.live() {
+		candidates = s.Rules
+	}
+	var held []Rule
+	for _, r := range candidates {
+		fits := len(r.only) == 0 || slices.Contains(r.only, o.Target.Kind.Kind)
+		if fits && slices.Equal(o.Actions.of(r), actions) {
+			held = append(held, r)
+		}
+	}
+	return held
+}
+
+func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrationv1.ValidationAction) Policy {
+	name := fmt.Sprintf("%s-%s-%s-%s", o.Name, s.catalogue.Name, strings.ToLower(o.Target.Kind.Kind), actionsName(actions))
+	spec := ac.ValidatingAdmissionPolicySpec().
+		WithFailurePolicy(o.Failure).
+		WithMatchConstraints(o.Target.matchResources()).
+		WithMatchConditions(o.matchConditions(s.catalogue)...).
+		WithVariables(s.variables(o, held)...).
+		WithValidations(validations(s.catalogue, held)...).
+		WithAuditAnnotations(auditAnnotation(s.catalogue, held))
+	if kind := o.Parameters.kind(); kind != nil {
+		spec.WithParamKind(kind)
+	}
+	binding := ac.ValidatingAdmissionPolicyBindingSpec().WithPolicyName(name).WithValidationActions(actions...)
+	if ref := o.Parameters.reference(o.Failure); ref != nil {
+		binding.WithParamRef(ref)
+	}
+	if o.Namespaces != nil {
+		binding.WithMatchResources(ac.MatchResources().WithNamespaceSelector(selector(o.Namespaces)))
+	}
+	p := Policy{
+		Definition: ac.ValidatingAdmissionPolicy(name).WithLabels(partOf()).WithSpec(spec),
+		Binding:    ac.ValidatingAdmissionPolicyBinding(name).WithLabels(partOf()).WithSpec(binding),
+	}
+	for _, r := range held {
+		p.Rules = append(p.Rules, r.ID)
+	}
+	return p
+}
+
+// kinds are those whose fields the expressions name.
+func (o Options) kinds() ([]Kind, error) {
+	switch o.Parameters.Source {
+	case FromConfigMap:
+		k, err := configMap()
+		return []Kind{o.Target.Kind, k}, err
+	case FromCustomResource:
+		k, err := parameterKind()
+		return []Kind{o.Target.Kind, k}, err
+	default:
+		return []Kind{o.Target.Kind}, nil
+	}
+}
+
+// Typed is the policy as the API server reads it.
+func (p Policy) Typed() (*admissionregistrationv1.ValidatingAdmissionPolicy, error) {
+	text, err := json.Marshal(p.Definition)
+	if err != nil {
+		return nil, err
+	}
+	typed := new(admissionregistrationv1.ValidatingAdmissionPolicy)
+	return typed, json.Unmarshal(text, typed)
+}
+
+func partOf() map[string]string { return map[string]string{"app.kubernetes.io/part-of": "podverdict"} }
+
+func selector(s *metav1.LabelSelector) *metaac.LabelSelectorApplyConfiguration {
+	selector := metaac.LabelSelector().WithMatchLabels(s.MatchLabels)
+	for _, r := range s.MatchExpressions {
+		selector.WithMatchExpressions(metaac.LabelSelectorRequirement().WithKey(r.Key).WithOperator(r.Operator).WithValues(r.Values...))
+	}
+	return selector
+}
+
+// matchConditions keep the policy from requests that it has nothing to say about: what is being deleted, and updates
+// that leave alone what it looks at. The user's own come after them.
+func (o Options) matchConditions(c *Catalogue) []*ac.MatchConditionApplyConfiguration {
+	all := []*ac.MatchConditionApplyConfiguration{
+		ac.MatchCondition().WithName("not-being-deleted").WithExpression("!has(object.metadata.deletionTimestamp)"),
+		ac.MatchCondition().WithName("created-or-changed").WithExpression(o.Target.changed(c)),
+	}
+	for _, m := range o.MatchConditions {
+		all = append(all, ac.MatchCondition().WithName(m.Name).WithExpression(m.Expression))
+	}
+	return all
+}
+
+// validations are one for each rule: its list of messages is empty.
+func validations(c *Catalogue, held []Rule) []*ac.ValidationApplyConfiguration {
+	all := make([]*ac.ValidationApplyConfiguration, len(held))
+	for i, r := range held {
+		v := "variables." + ruleVariable(r.ID)
+		all[i] = ac.Validation().
+			WithExpression("size(" + v + ") == 0").
+			WithMessage(fmt.Sprintf("%s %s: %s", c.singular(), r.ID, r.Title)).
+			WithMessageExpression(v + `.join("; ")`).
+			WithReason(metav1.StatusReasonInvalid)
+	}
+	return all
+}
+
+// auditAnnotation lists the ids of the rules that an object breaks, whatever the actions are.
+func auditAnnotation(c *Catalogue, held []Rule) *ac.AuditAnnotationApplyConfiguration {
+	var broken []string
+	for _, r := range held {
+		broken = append(broken, fmt.Sprintf("size(variables.%s) == 0 ? \"\" : %s", ruleVariable(r.ID), quote(r.ID)))
+	}
+	return ac.AuditAnnotation().WithKey(c.Name).
+		WithValueExpression("[\n  " + strings.Join(broken, ",\n  ") + "\n].filter(id, id != \"\").join(\" \")")
+}

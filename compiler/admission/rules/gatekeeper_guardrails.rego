@@ -1,0 +1,26 @@
+package podverdict.guardrails
+
+violation contains {"msg": msg, "details": object.union(breach, {"id": id, "detail": details[id]})} if {
+	not _left_alone
+	some id, found in breaches
+	some breach in found
+	msg := _rendered(id, breach, details[id])
+}
+
+# What is deleted or being deleted, and updates that leave alone what guardrails look at.
+_left_alone if input.review.operation == "DELETE"
+
+_left_alone if _ = input.review.object.metadata.deletionTimestamp
+
+_left_alone if {
+	input.review.object.kind == "CronJob"
+	input.review.object.spec == input.review.oldObject.spec
+}
+
+_left_alone if {
+	input.review.object.kind == "Job"
+	is_object(input.review.oldObject)
+	every name in _mutable {
+		object.get(input.review.object.spec, name, null) == object.get(input.review.oldObject.spec, name, null)
+	}
+}

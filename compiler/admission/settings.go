@@ -1,0 +1,236 @@
+package admission
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// Settings are those of one rule by name: a bool, an int64, a string, a []int64 or a []string each.
+type Settings map[string]any
+
+// Configuration is what a platform team sets: settings by rule, as under podverdict.config.guardrails of the data that
+// the Rego bundle reads.
+type Configuration map[string]map[string]any
+
+// choices are what some settings may say.
+var choices = map[string][]string{
+	"severity": {"error", "warning"},
+	"actions":  {"FailJob", "FailIndex", "Ignore", "Count"},
+}
+
+// maxPercent is the name of the one setting with an upper bound, which is 100.
+const maxPercent = "maxPercent"
+
+// maxNumber bounds numbers where a cluster reads them out of text: enough for seconds, percents and Pods.
+const maxNumber = 999_999_999
+
+// newSettings takes what YAML or JSON has given: whole numbers as int64, lists as []any.
+func newSettings(given map[string]any) (Settings, error) {
+	s := Settings{"enabled": true, "severity": "error"}
+	for name, value := range given {
+		typed, ok := typedValue(value)
+		if !ok {
+			return nil, errSettingType(name, value)
+		}
+		s[name] = typed
+	}
+	return s, nil
+}
+
+// typedValue is the value with the type of its elements; not ok where it has none that a setting can have.
+func typedValue(value any) (any, bool) {
+	switch v := value.(type) {
+	case bool, string:
+		return v, true
+	case []any:
+		return typedList(v)
+	default:
+		number, ok := whole(value)
+		return number, ok && number >= 0
+	}
+}
+
+// whole reads a whole number as decoders leave it.
+func whole(value any) (int64, bool) {
+	switch v := value.(type) {
+	case int64:
+		return v, true
+	case int:
+		return int64(v), true
+	case json.Number:
+		number, err := v.Int64()
+		return number, err == nil
+	default:
+		return 0, false
+	}
+}
+
+func typedList(list []any) (any, bool) {
+	var numbers []int64
+	var texts []string
+	for _, item := range list {
+		if text, ok := item.(string); ok {
+			texts = append(texts, text)
+			continue
+		}
+		number, ok := whole(item)
+		if !ok {
+			return nil, false
+		}
+		numbers = append(numbers, number)
+	}
+	if texts != nil {
+		return texts, numbers == nil
+	}
+	return numbers, numbers != nil
+}
+
+// kindOf says what a value is, in the words of the Rego bundle.
+func kindOf(value any) string {
+	switch value.(type) {
+	case bool:
+		return "true or false"
+	case int64:
+		return "a whole number, 0 or more"
+	case string:
+		return "a string"
+	case []string:
+		return "a list of strings, one at least"
+	case []int64:
+		return "a list of whole numbers, one at least"
+	default:
+		return "of another type"
+	}
+}
+
+// configure lays a configuration over the settings that the rules come with. All mistakes are in the
+// *ConfigurationError, in the order of their paths.
+func (c *Catalogue) configure(configuration Configuration) (map[string]Settings, error) {
+	all := map[string]Settings{}
+	for _, r := range c.Rules {
+		all[r.ID] = r.Settings
+	}
+	var mistakes []Mistake
+	for _, id := range slices.Sorted(maps.Keys(configuration)) {
+		standard, ok := all[id]
+		if !ok {
+			hint := suggestion(id, slices.Sorted(maps.Keys(all)))
+			mistakes = append(mistakes, Mistake{Path: []string{id}, Message: "is not a " + c.singular(), Hint: hint})
+			continue
+		}
+		settings, wrong := standard.with(configuration[id])
+		for _, m := range wrong {
+			m.Path = append([]string{id}, m.Path...)
+			mistakes = append(mistakes, m)
+		}
+		all[id] = settings
+	}
+	if len(mistakes) > 0 {
+		return nil, &ConfigurationError{Mistakes: mistakes}
+	}
+	return all, nil
+}
+
+func (c *Catalogue) singular() string { return strings.TrimSuffix(c.Name, "s") }
+
+func (s Settings) with(configured map[string]any) (Settings, []Mistake) {
+	changed := maps.Clone(s)
+	var mistakes []Mistake
+	for _, name := range slices.Sorted(maps.Keys(configured)) {
+		value, fault := s.value(name, configured[name])
+		if fault != "" {
+			m := Mistake{Path: []string{name}, Message: fault}
+			if _, known := s[name]; !known {
+				m.Hint = suggestion(name, slices.Sorted(maps.Keys(s)))
+			}
+			mistakes = append(mistakes, m)
+			continue
+		}
+		changed[name] = value
+	}
+	least, bounded := changed["min"].(int64)
+	if most, ok := changed["max"].(int64); bounded && ok && least > most {
+		for _, name := range []string{"max", "min"} {
+			if _, set := configured[name]; set {
+				mistakes = append(mistakes, Mistake{Path: []string{name}, Message: "min must be less than or equal to max"})
+			}
+		}
+	}
+	return changed, mistakes
+}
+
+// value checks one setting; the fault is empty when it can be used.
+func (s Settings) value(name string, given any) (value any, fault string) {
+	standard, ok := s[name]
+	if !ok {
+		return nil, "is not a parameter of this guardrail"
+	}
+	value, ok = typedValue(given)
+	if !ok || kindOf(value) != kindOf(standard) {
+		return nil, "must be " + kindOf(standard)
+	}
+	if allowed, bound := choices[name]; bound {
+		if _, other := outside(value, allowed); other {
+			return nil, "must be one of " + strings.Join(allowed, ", ")
+		}
+	}
+	if number, ok := value.(int64); ok && name == maxPercent && number > 100 {
+		return nil, "must be at most 100"
+	}
+	return value, ""
+}
+
+// outside finds a text that is not allowed.
+func outside(value any, allowed []string) (string, bool) {
+	texts, ok := value.([]string)
+	if !ok {
+		texts = []string{fmt.Sprint(value)}
+	}
+	i := slices.IndexFunc(texts, func(text string) bool { return !slices.Contains(allowed, text) })
+	if i < 0 {
+		return "", false
+	}
+	return texts[i], true
+}
+
+// literal is the value as CEL.
+func literal(value any) string {
+	switch v := value.(type) {
+	case string:
+		return quote(v)
+	case []string:
+		quoted := make([]string, len(v))
+		for i, text := range v {
+			quoted[i] = quote(text)
+		}
+		return "[" + strings.Join(quoted, ", ") + "]"
+	case []int64:
+		numbers := make([]string, len(v))
+		for i, number := range v {
+			numbers[i] = strconv.FormatInt(number, 10)
+		}
+		return "[" + strings.Join(numbers, ", ") + "]"
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// quote is the text as a CEL string. Go's escapes are CEL's, but for \x, which Go writes where a text is no UTF-8.
+func quote(text string) string { return strconv.Quote(strings.ToValidUTF8(text, "\uFFFD")) }
+
+// suggestion is the one of the names that somebody may have meant, or empty.
+func suggestion(wrong string, names []string) string {
+	best, distance := "", max(2, len(wrong)/3)+1
+	for _, n := range names {
+		if d := levenshtein.ComputeDistance(strings.ToLower(wrong), strings.ToLower(n)); d < distance {
+			best, distance = n, d
+		}
+	}
+	return best
+}

@@ -1,0 +1,140 @@
+package admission
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+)
+
+// variables are those of a policy, in the order in which they need each other: where the Jobs are, the settings, what
+// rules share, and then the messages of each rule.
+func (s *Selection) variables(o Options, held []Rule) []*ac.VariableApplyConfiguration {
+	shared, used := s.catalogue.shared(held)
+	all := o.Target.variables(used)
+	for _, r := range held {
+		all = append(all, o.Parameters.variables(r)...)
+	}
+	w := writer{o.Target, o.Parameters}
+	for _, v := range shared {
+		all = append(all, ac.Variable().WithName(v.name).WithExpression(w.variable(v)))
+	}
+	for _, r := range held {
+		all = append(all, ac.Variable().WithName(ruleVariable(r.ID)).WithExpression(w.rule(r)))
+	}
+	return all
+}
+
+// ruleVariable holds the messages of a rule: G-TTL is G_TTL.
+func ruleVariable(id string) string { return strings.ReplaceAll(id, "-", "_") }
+
+// shared are the variables that the rules use, and those that these use; used are all names.
+func (c *Catalogue) shared(held []Rule) (all []variable, used map[string]bool) {
+	used = map[string]bool{}
+	use := func(e expression) {
+		for _, n := range e.names {
+			used[n.ident] = true
+		}
+	}
+	for _, r := range held {
+		for _, e := range []expression{r.fields, r.value, r.detail, r.messages} {
+			use(e)
+		}
+	}
+	for _, v := range slices.Backward(c.variables) {
+		if used[v.name] {
+			all = append(all, v)
+			use(v.expression)
+		}
+	}
+	slices.Reverse(all)
+	return all, used
+}
+
+// writer writes the expressions of a catalogue for a target.
+type writer struct {
+	target     Target
+	parameters Parameters
+}
+
+// variable is a shared one: a value, or one for each Job of the object.
+func (w writer) variable(v variable) string {
+	return w.eachJob(v.expression.rewrite(w.meaning(nil)), "")
+}
+
+// rule is the list of messages of a rule.
+func (w writer) rule(r Rule) string {
+	m := w.meaning(&r)
+	text := r.messages.rewrite(m)
+	if r.messages.isEmpty() {
+		text = fmt.Sprintf("(%s).map(field,\n  %s)", r.fields.rewrite(m), w.message(r, m))
+	}
+	if r.update {
+		text = fmt.Sprintf("request.operation != \"UPDATE\" ? [] : (%s)", text)
+	}
+	if w.parameters.live() {
+		text = fmt.Sprintf("!variables.%s ? [] : (%s)", settingVariable(r.ID, "enabled"), text)
+	}
+	if !w.target.many() {
+		return text
+	}
+	return w.eachJob("("+text+`).join("; ")`, `.filter(message, message != "")`)
+}
+
+// message is that of one field at fault: its path, the guardrail, the value if it has one, and what is wanted.
+func (w writer) message(r Rule, m meaning) string {
+	head := fmt.Sprintf(": Guardrail %s: ", r.ID)
+	if !r.value.isEmpty() {
+		return w.tail(fmt.Sprintf("field + %s + %s", quote(head), operand(r.value.rewrite(m))), ": ", r, m)
+	}
+	return w.tail("field", head, r, m)
+}
+
+// tail adds the detail; two strings that meet are written as one.
+func (w writer) tail(text, between string, r Rule, m meaning) string {
+	if detail, ok := r.detail.literal(); ok {
+		return text + " + " + quote(between+detail)
+	}
+	detail := operand(r.detail.rewrite(m))
+	if rest, ok := strings.CutPrefix(detail, `"`); ok {
+		return text + " + " + strings.TrimSuffix(quote(between), `"`) + rest
+	}
+	return text + " + " + quote(between) + " + " + detail
+}
+
+// operand puts what binds less than an addition into parentheses.
+func operand(text string) string {
+	if strings.ContainsAny(text, "?<>=&|") && !strings.HasPrefix(text, `"`) {
+		return "(" + text + ")"
+	}
+	return text
+}
+
+// eachJob is the list of what an expression says of each Job, or what it says where there is only one.
+func (w writer) eachJob(text, after string) string {
+	if !w.target.many() {
+		return text
+	}
+	return fmt.Sprintf("variables.specs.transformList(n, spec,\n  %s)%s", strings.ReplaceAll(text, "\n", "\n  "), after)
+}
+
+// meaning says what names stand for in this target.
+func (w writer) meaning(r *Rule) meaning {
+	return func(n name) string {
+		switch n.ident {
+		case "spec", "root", "owned", "metadata", "old":
+			return w.target.meaning(n.ident)
+		case "settings":
+			if w.parameters.live() {
+				return "variables." + settingVariable(r.ID, n.setting)
+			}
+			return literal(r.Settings[n.setting])
+		default:
+			if w.target.many() {
+				return "variables." + n.ident + "[n]"
+			}
+			return "variables." + n.ident
+		}
+	}
+}

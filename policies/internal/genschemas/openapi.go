@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+// openAPI is the part of OpenAPI documents that some kinds reach, as the API server
+// publishes it but for the descriptions.
+type openAPI map[string]any
+
+// add adds the named schema of an OpenAPI document, and all that it refers to.
+func (o openAPI) add(path, name string) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var d struct {
+		Components struct {
+			Schemas map[string]any `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(b, &d); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return o.collect(d.Components.Schemas, name)
+}
+
+// collect adds the named one of schemas, and all that it refers to.
+func (o openAPI) collect(schemas map[string]any, name string) error {
+	if _, ok := o[name]; ok {
+		return nil
+	}
+	schema, ok := schemas[name].(map[string]any)
+	if !ok {
+		return fmt.Errorf("no schema %s", name)
+	}
+	o[name] = schema
+	for _, n := range bare(schema, nil) {
+		if err := o.collect(schemas, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bare takes the descriptions out of a schema and those within it, and adds the names
+// that they refer to, to names.
+func bare(schema map[string]any, names []string) []string {
+	delete(schema, "description")
+	if ref, ok := schema["$ref"].(string); ok {
+		names = append(names, strings.TrimPrefix(ref, reference))
+	}
+	for keyword, value := range schema {
+		for _, subschema := range subschemas(keyword, value) {
+			names = bare(subschema, names)
+		}
+	}
+	return names
+}
+
+// subschemas are those that a keyword of a schema holds.
+func subschemas(keyword string, value any) []map[string]any {
+	var values []any
+	switch keyword {
+	case "properties":
+		properties, _ := value.(map[string]any)
+		values = slices.Collect(maps.Values(properties))
+	case "allOf", "anyOf", "oneOf":
+		values, _ = value.([]any)
+	case "items", "additionalProperties", "not":
+		values = []any{value}
+	}
+	var found []map[string]any
+	for _, v := range values {
+		if schema, ok := v.(map[string]any); ok {
+			found = append(found, schema)
+		}
+	}
+	return found
+}
+
+// MarshalJSON writes the schemas as an OpenAPI document holds them.
+func (o openAPI) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]any{"components": map[string]any{"schemas": map[string]any(o)}})
+}
