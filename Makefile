@@ -36,8 +36,13 @@ check: lint test ## everything a commit needs
 # The race detector needs cgo and its compiler.
 race = [[ $$(go env CGO_ENABLED) == 1 ]] && command -v "$$(go env CC | cut -d' ' -f1)" >/dev/null
 
+# Nothing happens when they are current, or when KUBEBUILDER_ASSETS names a folder that has them.
+.PHONY: control-plane
+control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler, and kubectl, for the tests
+	@go -C $(UPSTREAM) run ./cmd/controlplane -o $(CURDIR)/.cache/control-plane
+
 .PHONY: test
-test: ## run every test of all modules, with the race detector where there is a C compiler
+test: control-plane ## run every test of all modules, with the race detector where there is a C compiler
 	@if $(race); then race=-race; else race=; echo "the race detector is off: it needs cgo and a C compiler"; fi; \
 	set -x; \
 	go test -timeout 20m $$race ./...; \
@@ -69,7 +74,7 @@ fmt: ## format the code
 golden = $$(grep -rlE --include='*_test.go' --exclude-dir=upstream 'flag\.Bool(Var)?\(.*"update"' . | xargs -r -n1 dirname | sort -u)
 
 .PHONY: generate
-generate: ## rewrite generated code and golden files
+generate: control-plane ## rewrite generated code and golden files
 	go generate ./...
 	@packages=$(golden); if [[ -n $$packages ]]; then (set -x; go test $$packages -update); fi
 

@@ -1,0 +1,97 @@
+// Command controlplane builds the binaries of a Kubernetes control plane, and kubectl,
+// from the modules that its own module requires, for tests:
+//
+//	go run ./cmd/controlplane -o ../../.cache/control-plane
+//
+// They go to a folder named for the Kubernetes version in the one given. What has been
+// built from the same modules with the same flags is left alone, and a build that is
+// interrupted leaves what there was. When KUBEBUILDER_ASSETS names a folder, the tests use
+// that one: it is checked for the binaries, and nothing is built.
+//
+// It exits with 1 when there are not all binaries in the end, and with 2 for a wrong
+// command line.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := controlplane(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+func controlplane(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("controlplane", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	folder := flags.String("o", "", "folder for the folders of each version")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	if *folder == "" || flags.NArg() > 0 {
+		fmt.Fprintln(stderr, "controlplane: -o is required, and there are no arguments")
+		return 2
+	}
+	if err := provide(ctx, *folder, stdout); err != nil {
+		fmt.Fprintf(stderr, "controlplane: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// provide builds the binaries below the folder, or finds them in KUBEBUILDER_ASSETS.
+func provide(ctx context.Context, folder string, stdout io.Writer) error {
+	if given := os.Getenv("KUBEBUILDER_ASSETS"); given != "" {
+		return check(given, stdout)
+	}
+	kit, err := newToolkit(ctx)
+	if err != nil {
+		return err
+	}
+	folder = filepath.Join(folder, kit.version)
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return err
+	}
+	for _, b := range binaries {
+		fmt.Fprintf(stdout, "%-24s ", b.name)
+		outcome, err := kit.provide(ctx, b, folder)
+		if err != nil {
+			fmt.Fprintln(stdout, "failed")
+			return fmt.Errorf("%s: %w", b.name, err)
+		}
+		fmt.Fprintln(stdout, outcome)
+	}
+	return nil
+}
+
+// check looks for the binaries in a folder that the user has.
+func check(folder string, stdout io.Writer) error {
+	if !filepath.IsAbs(folder) {
+		return fmt.Errorf("KUBEBUILDER_ASSETS=%s: must be absolute, as each package's tests run in its own folder", folder)
+	}
+	var missing []error
+	for _, b := range binaries {
+		info, err := os.Stat(filepath.Join(folder, b.name)) //nolint:gosec // the user's folder
+		switch {
+		case err != nil:
+			missing = append(missing, err)
+		case !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0:
+			missing = append(missing, fmt.Errorf("%s is not executable", filepath.Join(folder, b.name)))
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("KUBEBUILDER_ASSETS=%s lacks binaries: %w", folder, errors.Join(missing...))
+	}
+	fmt.Fprintf(stdout, "nothing is built, as KUBEBUILDER_ASSETS=%s has all binaries\n", folder)
+	return nil
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCommandLine(t *testing.T) {
+	for _, args := range [][]string{{}, {"-o"}, {"-o", "folder", "more"}, {"-x"}} {
+		var stdout, stderr strings.Builder
+		if code := controlplane(t.Context(), args, &stdout, &stderr); code != 2 || stderr.Len() == 0 {
+			t.Errorf("%q exits with %d and says %q", args, code, &stderr)
+		}
+	}
+}
+
+func TestGivenAssets(t *testing.T) {
+	folder := t.TempDir()
+	all := "nothing is built, as KUBEBUILDER_ASSETS=" + folder + " has all binaries\n"
+	for _, b := range binaries {
+		if got := given(t, folder); got.code != 1 || !strings.Contains(got.stderr, filepath.Join(folder, b.name)) {
+			t.Errorf("without %s: %+v", b.name, got)
+		}
+		write(t, filepath.Join(folder, b.name), "")
+	}
+	if got := given(t, folder); got != (result{stdout: all}) {
+		t.Errorf("with all: %+v, want %q", got, all)
+	}
+	if err := os.Chmod(filepath.Join(folder, "etcd"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := given(t, folder); got.code != 1 || !strings.Contains(got.stderr, "etcd is not executable") {
+		t.Errorf("with one not executable: %+v", got)
+	}
+	if got := given(t, "relative"); got.code != 1 || !strings.Contains(got.stderr, "KUBEBUILDER_ASSETS=relative: must be absolute") {
+		t.Errorf("relative: %+v", got)
+	}
+}
+
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+func given(t *testing.T, assets string) result {
+	t.Helper()
+	t.Setenv("KUBEBUILDER_ASSETS", assets)
+	var stdout, stderr strings.Builder
+	code := controlplane(t.Context(), []string{"-o", filepath.Join(t.TempDir(), "unused")}, &stdout, &stderr)
+	return result{code, stdout.String(), stderr.String()}
+}
+
+func TestToolkitIsOfTheModule(t *testing.T) {
+	kit, err := newToolkit(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	requirements, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(requirements), "\tk8s.io/kubernetes "+kit.version+"\n") {
+		t.Errorf("version %s is not the one of go.mod", kit.version)
+	}
+	if !strings.Contains(kit.inputs, string(requirements)) || !strings.Contains(kit.inputs, "k8s.io/kubernetes "+kit.version+" h1:") {
+		t.Error("the stamp does not depend on go.mod or go.sum")
+	}
+	for _, b := range binaries {
+		if !strings.Contains(string(requirements), "\t"+b.path+"\n") {
+			t.Errorf("%s is no tool of go.mod, so that go mod tidy drops what it imports", b.path)
+		}
+	}
+}
+
+func TestLinkerFlags(t *testing.T) {
+	got, err := linkerFlags("v1.36.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"component-base/version.gitVersion=v1.36.3", "client-go/pkg/version.gitVersion=v1.36.3", "version.gitMajor=1 ", "version.gitMinor=36 "} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s lacks %s", got, want)
+		}
+	}
+	if flags, err := linkerFlags("latest"); err == nil || !strings.Contains(err.Error(), `"latest"`) {
+		t.Errorf("latest: %q, %v", flags, err)
+	}
+}
+
+// A small command is built, left alone, built again for each reason there is, and kept
+// when a build fails.
+func TestBuildsWhatIsNotCurrent(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "go.mod", "module example.com/hello\n\ngo 1.26\n")
+	write(t, "main.go", "package main\n\nvar text = `not set`\n\nfunc main() { println(text) }\n")
+	folder, hello := t.TempDir(), binary{name: "hello", path: "example.com/hello"}
+	kit := toolkit{ldflags: "-X main.text=first", inputs: "modules"}
+	provided := func(kit toolkit, wantOutcome, wantText string) {
+		t.Helper()
+		outcome, err := kit.provide(t.Context(), hello, folder)
+		if err != nil || !strings.HasPrefix(outcome, wantOutcome) {
+			t.Fatalf("%q, %v, want %q", outcome, err, wantOutcome)
+		}
+		if out, err := exec.Command(filepath.Join(folder, "hello")).CombinedOutput(); err != nil || string(out) != wantText+"\n" {
+			t.Fatalf("it prints %q, %v, want %q", out, err, wantText)
+		}
+	}
+	provided(kit, "built in ", "first")
+	provided(kit, "current", "first")
+	kit.ldflags = "-X main.text=second"
+	provided(kit, "built in ", "second")
+	kit.inputs = "other modules"
+	provided(kit, "built in ", "second")
+	if err := os.Remove(filepath.Join(folder, "hello")); err != nil {
+		t.Fatal(err)
+	}
+	provided(kit, "built in ", "second")
+
+	kit.inputs = "others again"
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if outcome, err := kit.provide(stopped, hello, folder); err == nil {
+		t.Errorf("interrupted: %q", outcome)
+	}
+	write(t, "main.go", "package main\n\nfunc main() { undefined() }\n")
+	if outcome, err := kit.provide(t.Context(), hello, folder); err == nil || !strings.Contains(err.Error(), "undefined: undefined") {
+		t.Errorf("broken: %q, %v", outcome, err)
+	}
+	if diff := cmp.Diff([]string{"hello", "hello.stamp"}, names(t, folder)); diff != "" {
+		t.Errorf("files after failed builds (-want +got):\n%s", diff)
+	}
+	kit.inputs = "other modules"
+	provided(kit, "current", "second")
+}
+
+func names(t *testing.T, folder string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+func write(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,162 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"k8s.io/kubernetes/pkg/registry/batch/cronjob"
+	"k8s.io/kubernetes/pkg/registry/batch/job"
+
+	"github.com/podverdict/podverdict/conformance"
+)
+
+// The API server says of every vector of the constraints what it wants, and so does
+// the bundle when it is shown the stored objects.
+func TestConstraintVectors(t *testing.T) {
+	release, err := Emulate("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	bundle, err := NewBundle(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors, err := conformance.ConstraintVectors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range vectors {
+		s := submission(t, v.Submission)
+		faults, panicked, err := APIServer(t.Context(), s)
+		if err != nil || panicked != v.Panics {
+			t.Errorf("%s: panicked: %v, error: %v", v.Name, panicked, err)
+		}
+		if diff := v.Difference(said(faults), anonymous); diff != "" {
+			t.Errorf("%s: API server\n%s", v.Name, diff)
+		}
+		findings, err := bundle.Findings(t.Context(), s)
+		if err != nil {
+			t.Errorf("%s: %v", v.Name, err)
+		}
+		if diff := v.Difference(found(findings), anonymous); diff != "" {
+			t.Errorf("%s: bundle\n%s", v.Name, diff)
+		}
+	}
+}
+
+// What the guardrails judge, the API server accepts: their vectors are Jobs that can
+// be.
+func TestGuardrailVectorsAreLegal(t *testing.T) {
+	release, err := Emulate("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	vectors, err := conformance.GuardrailVectors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range vectors {
+		faults, _, err := APIServer(t.Context(), submission(t, v.Submission))
+		if err != nil || len(faults) > 0 {
+			t.Errorf("%s: %v, %v", v.Name, faults, err)
+		}
+	}
+}
+
+// submission is what the API server gets: of an update, the stored object and what
+// becomes of it.
+func submission(t *testing.T, s conformance.Submission) Submission {
+	t.Helper()
+	sent := Submission{Object: marshal(t, named(s.Object)), CronJob: s.Object["kind"] == "CronJob"}
+	if s.OldObject == nil {
+		return sent
+	}
+	old, err := admitted(t.Context(), marshal(t, s.OldObject), sent.CronJob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent.Old = marshal(t, old)
+	sent.Object = marshal(t, s.Update(old))
+	return sent
+}
+
+// named is the object with a name: the API server generates it before it validates.
+func named(object map[string]any) map[string]any {
+	metadata, _ := object["metadata"].(map[string]any)
+	prefix, ok := metadata["generateName"].(string)
+	if !ok {
+		return object
+	}
+	metadata, object = maps.Clone(metadata), maps.Clone(object)
+	metadata["name"], object["metadata"] = job.Strategy.GenerateName(prefix), metadata
+	return object
+}
+
+// admitted is the object as the API server stores it: with the API's defaults, and
+// the selector and the labels that a Job gets when it is created. The status is the
+// document's.
+func admitted(ctx context.Context, document []byte, cronJob bool) (map[string]any, error) {
+	var internal, written runtime.Object
+	var err error
+	if cronJob {
+		cron, decodeErr := decodeCronJob(document)
+		cron.UID, cron.ResourceVersion, err = "u", "1", decodeErr
+		cronjob.Strategy.PrepareForCreate(ctx, cron)
+		internal, written = cron, new(batchv1.CronJob)
+	} else {
+		j, decodeErr := decode(document)
+		j.UID, j.ResourceVersion, err = "u", "1", decodeErr
+		status := j.Status
+		job.Strategy.PrepareForCreate(ctx, j)
+		j.Status = status
+		internal, written = j, new(batchv1.Job)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := legacyscheme.Scheme.Convert(internal, written, nil); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(written)
+	if err != nil {
+		return nil, err
+	}
+	var stored map[string]any
+	if err := json.Unmarshal(text, &stored); err != nil {
+		return nil, err
+	}
+	stored["apiVersion"], stored["kind"] = "batch/v1", "Job"
+	if cronJob {
+		stored["kind"] = "CronJob"
+	}
+	return stored, nil
+}
+
+// anonymous takes out of a finding what the API server does not say.
+func anonymous(f *conformance.Finding) bool {
+	f.ID, f.Severity = "", ""
+	return true
+}
+
+func said(faults []Fault) []conformance.Finding {
+	all := make([]conformance.Finding, len(faults))
+	for i, f := range faults {
+		all[i] = conformance.Finding{Field: f.Field, Type: f.Type, Detail: f.Detail, Message: f.Message}
+	}
+	return all
+}
+
+func found(findings []Finding) []conformance.Finding {
+	faults := make([]Fault, len(findings))
+	for i, f := range findings {
+		faults[i] = f.Fault
+	}
+	return said(faults)
+}

@@ -1,0 +1,60 @@
+package controlplane
+
+import (
+	"os"
+	"path/filepath"
+)
+
+const (
+	// version is what make control-plane builds: of k8s.io/kubernetes, as
+	// conformance/upstream requires it.
+	version = "v1.36.3"
+
+	// envAssets is envtest's variable for a folder that has binaries.
+	envAssets = "KUBEBUILDER_ASSETS"
+)
+
+// findAssets returns the folder of the binaries.
+func findAssets() (string, error) {
+	if folder := os.Getenv(envAssets); folder != "" {
+		if err := hasPlane(folder); err != nil {
+			return "", errGiven(folder, err)
+		}
+		return folder, nil
+	}
+	root, err := findRoot()
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(root, ".cache", "control-plane", version)
+	if err := hasPlane(folder); err != nil {
+		return "", errBuilt(err)
+	}
+	return folder, nil
+}
+
+// hasPlane looks for what every test needs; envtest's own archives have no more.
+func hasPlane(folder string) error {
+	for _, name := range []string{"etcd", "kube-apiserver"} {
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil { //nolint:gosec // the user's folder
+			return err
+		}
+	}
+	return nil
+}
+
+// findRoot returns the repository's root, above the folder of the package under test.
+func findRoot() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for folder := start; ; folder = filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, "conformance", "upstream", "go.mod")); err == nil {
+			return folder, nil
+		}
+		if filepath.Dir(folder) == folder {
+			return "", errRoot(start)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package controlplane
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// A Component runs against the API server when a test asks for it.
+type Component string
+
+// The components that Start knows. Each is healthy when Start returns.
+const (
+	// ControllerManager runs all controllers that are on by default, each as its own
+	// service account. There are no nodes for pods, so a test plays the kubelet.
+	ControllerManager Component = "kube-controller-manager"
+	// Scheduler binds pods to the nodes that a test makes.
+	Scheduler Component = "kube-scheduler"
+)
+
+// flags returns the flags of the component, but for its port.
+func (p *plane) flags(component Component) ([]string, error) {
+	switch component {
+	case ControllerManager:
+		certificates := p.control.APIServer.CertDir
+		ca := filepath.Join(certificates, "serving-ca.crt")
+		flags, err := p.clientFlags("system:kube-controller-manager")
+		return append(flags,
+			"--controllers=*",
+			"--use-service-account-credentials",
+			"--service-account-private-key-file="+filepath.Join(certificates, "sa-signer.key"), // envtest's name
+			"--root-ca-file="+ca,
+		), errors.Join(err, os.WriteFile(ca, p.control.APIServer.CA, 0o600))
+	case Scheduler:
+		return p.clientFlags("system:kube-scheduler")
+	default:
+		return nil, errUnknown(component)
+	}
+}
+
+// clientFlags let a component be the user whom RBAC gives what it needs.
+func (p *plane) clientFlags(user string) ([]string, error) {
+	known, err := p.control.AddUser(envtest.User{Name: user}, nil)
+	if err != nil {
+		return nil, err
+	}
+	content, err := known.KubeConfig()
+	if err != nil {
+		return nil, err
+	}
+	kubeconfig := filepath.Join(p.control.APIServer.CertDir, user+".kubeconfig")
+	return []string{
+		"--kubeconfig=" + kubeconfig,
+		"--authentication-kubeconfig=" + kubeconfig,
+		"--authorization-kubeconfig=" + kubeconfig,
+		"--cert-dir=" + p.directory,
+		"--bind-address=127.0.0.1",
+		"--leader-elect=false",
+		"--kube-api-qps=1000",
+		"--kube-api-burst=2000",
+	}, os.WriteFile(kubeconfig, content, 0o600)
+}

@@ -1,0 +1,42 @@
+// Package controlplane gives tests a real control plane: etcd and kube-apiserver, and
+// kube-controller-manager and kube-scheduler for the tests that ask, as built by make
+// control-plane.
+//
+//	func TestMain(m *testing.M) {
+//		os.Exit(controlplane.Run(m)) //nolint:forbidigo // main of the tests
+//	}
+//
+//	func TestDenied(t *testing.T) {
+//		cluster := controlplane.Start(t, controlplane.ControllerManager)
+//		client, err := kubernetes.NewForConfig(cluster.Config)
+//		...
+//		client.BatchV1().Jobs(cluster.Namespace(t)).Create(ctx, job, metav1.CreateOptions{})
+//	}
+//
+// A package that hands m to another one's Main, as testscript.Main, gives it something whose
+// Run calls ours.
+//
+// The first Start of a package starts the control plane, and later ones share it. Tests
+// keep out of each other's way by their namespaces; what is not in a namespace, such as
+// policies, they must name apart and limit to it.
+//
+// # Nothing stays behind
+//
+// The test binary does not run the control plane. It runs itself once more as a
+// supervisor, which does, and which holds the other end of a pipe: the test binary asks
+// for users and components through it. When the pipe closes, the supervisor finishes a
+// start that is under way, stops all it has started and removes its directory. So it makes
+// no difference how a test binary ends: returned from Run, by os.Exit, a panic, its own
+// -timeout, an interrupt or kill -9. The supervisor is in a session of its own, which a
+// signal to the process group of the tests does not reach; it also stops everything when
+// it is interrupted or terminated.
+// Only a kill -9 of the supervisor itself leaves its processes running.
+//
+// # What runs
+//
+// RBAC authorizes, the admission plugins are the default ones of the version except for
+// ServiceAccount, which would refuse pods until a controller manager has made the
+// accounts, and writes are audited: see [Cluster.AuditLog]. There is no node and no
+// kubelet: a test writes the status of pods, and when it has bound pods to a node of its
+// own, it deletes them with no grace period, or their namespace stays.
+package controlplane

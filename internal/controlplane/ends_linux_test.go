@@ -1,0 +1,212 @@
+package controlplane_test
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Only Linux has /proc, where the descendants of a process are found by their environment
+// after it is gone.
+func TestNothingStaysBehind(t *testing.T) {
+	t.Parallel()
+	binary := buildTests(t, "./testdata/ends")
+	plane := []string{"etcd", "kube-apiserver"}
+	all := append(slices.Clone(plane), "kube-controller-manager", "kube-scheduler")
+	for _, way := range []struct {
+		name string
+		run  string
+		flag string
+		runs []string
+		end  func(*testing.T, *child)
+		want string // of the test binary's end
+	}{
+		{name: "times out", run: "TestHangs", flag: "-test.timeout=25s", runs: plane, end: proceed, want: "exit status 2"},
+		{name: "returns", run: "TestReturns", runs: all, end: proceed, want: "exit status 0"},
+		{name: "fails", run: "TestFails", runs: plane, end: proceed, want: "exit status 1"},
+		{name: "panics", run: "TestPanics", runs: plane, end: proceed, want: "exit status 2"},
+		{name: "exits", run: "TestExits", runs: plane, end: proceed, want: "exit status 7"},
+		{name: "is interrupted", run: "TestHangs", runs: plane, end: signalled(syscall.SIGINT), want: "signal: interrupt"},
+		{name: "is terminated", run: "TestHangs", runs: plane, end: signalled(syscall.SIGTERM), want: "signal: terminated"},
+		{name: "is killed", run: "TestReturns", runs: all, end: signalled(syscall.SIGKILL), want: "signal: killed"},
+		{name: "is killed with its process group", run: "TestHangs", runs: plane, end: groupKilled, want: "signal: killed"},
+		{name: "outlives the supervisor", run: "TestHangs", runs: plane, end: supervisorTerminated, want: "signal: killed"},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			t.Parallel()
+			c := startChild(t, binary, "-test.run=^"+way.run+"$", cmp.Or(way.flag, "-test.timeout=5m"))
+			c.waitUp(t)
+			running := c.running(t)
+			for _, name := range append(way.runs, "podverdict-control-plane") {
+				if !slices.Contains(running, name) {
+					t.Errorf("%s does not run, only %v", name, running)
+				}
+			}
+			way.end(t, c)
+			c.ended(t, way.want)
+		})
+	}
+	t.Run("is killed before it is up", func(t *testing.T) {
+		t.Parallel()
+		c := startChild(t, binary, "-test.run=^TestHangs$")
+		for !slices.Contains(c.running(t), "etcd") {
+			time.Sleep(10 * time.Millisecond)
+		}
+		signalled(syscall.SIGKILL)(t, c)
+		c.ended(t, "signal: killed")
+	})
+}
+
+// A child is a test binary with its own directory for temporary files, by which its
+// descendants are known.
+type child struct {
+	command *exec.Cmd
+	input   io.WriteCloser
+	output  *bufio.Reader
+	stderr  *bytes.Buffer
+	tmp     string
+}
+
+func startChild(t *testing.T, binary string, flags ...string) *child {
+	t.Helper()
+	c := &child{command: exec.Command(binary, flags...), stderr: &bytes.Buffer{}, tmp: t.TempDir()}
+	c.command.Env = append(os.Environ(), "TMPDIR="+c.tmp)
+	c.command.Stderr = c.stderr
+	c.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	input, err := c.command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := c.command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.input, c.output = input, bufio.NewReader(output)
+	if err := c.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // whatever this test has found wrong, it is tidier
+		for pid := range c.processes(t) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	return c
+}
+
+func (c *child) waitUp(t *testing.T) {
+	t.Helper()
+	var said strings.Builder
+	for {
+		line, err := c.output.ReadString('\n')
+		if line == "up\n" {
+			return
+		}
+		if said.WriteString(line); err != nil {
+			t.Fatalf("not up: %v\n%s%s", err, &said, c.stderr)
+		}
+	}
+}
+
+// processes are the child and its descendants, with their arguments, by their ids.
+func (c *child) processes(t *testing.T) map[int][]string {
+	t.Helper()
+	folders, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("no processes found: %v", err)
+	}
+	processes := map[int][]string{}
+	for _, folder := range folders {
+		// A process that has just ended has neither, and the one of another user is not ours.
+		environment, _ := os.ReadFile(filepath.Join(folder, "environ"))
+		arguments, _ := os.ReadFile(filepath.Join(folder, "cmdline"))
+		if bytes.Contains(environment, []byte("TMPDIR="+c.tmp+"\x00")) && len(arguments) > 0 {
+			pid, _ := strconv.Atoi(filepath.Base(folder))
+			processes[pid] = strings.Split(string(arguments), "\x00")
+		}
+	}
+	return processes
+}
+
+// running are the names of the processes.
+func (c *child) running(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for _, arguments := range c.processes(t) {
+		names = append(names, filepath.Base(arguments[0]))
+	}
+	return names
+}
+
+// ended waits for the child's end and looks for what it has left. As long as the
+// supervisor is there, so is the writing end of the child's standard error, and no longer.
+func (c *child) ended(t *testing.T, want string) {
+	t.Helper()
+	said, _ := io.ReadAll(c.output)
+	err := c.command.Wait()
+	got := "exit status 0"
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		got = exit.ProcessState.String()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if got = strings.TrimSuffix(got, " (core dumped)"); got != want {
+		t.Errorf("%s, want %s:\n%s%s", got, want, said, c.stderr)
+	}
+	if left := c.running(t); len(left) > 0 {
+		t.Errorf("still running: %v", left)
+	}
+	files, err := os.ReadDir(c.tmp)
+	if err != nil || len(files) > 0 {
+		t.Errorf("left in the temporary directory: %v, %v", files, err)
+	}
+}
+
+func proceed(t *testing.T, c *child) {
+	t.Helper()
+	if _, err := io.WriteString(c.input, "\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func signalled(signal syscall.Signal) func(*testing.T, *child) {
+	return func(t *testing.T, c *child) {
+		t.Helper()
+		if err := c.command.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func groupKilled(t *testing.T, c *child) {
+	t.Helper()
+	if err := syscall.Kill(-c.command.Process.Pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// supervisorTerminated ends all but the test binary, then that.
+func supervisorTerminated(t *testing.T, c *child) {
+	t.Helper()
+	for pid, arguments := range c.processes(t) {
+		if arguments[0] == "podverdict-control-plane" {
+			if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for len(c.running(t)) > 1 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	signalled(syscall.SIGKILL)(t, c)
+}

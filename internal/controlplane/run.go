@@ -1,0 +1,86 @@
+package controlplane
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// supervising, as its only argument, makes a test binary the supervisor of another.
+const supervising = "supervise-control-plane"
+
+// shared is the control plane of this test binary, for which testing knows no other
+// place: Run is the only caller that all tests of a package have in common.
+var shared struct {
+	sync.Mutex
+	run        bool // by TestMain, so that the supervisor is not just another run of the tests
+	supervisor *supervisor
+	cluster    *Cluster
+	err        error // of the first attempt, as the next one would take as long to fail
+}
+
+// Run runs the tests of m and stops what they started. It returns the exit code, which is
+// not 0 when a component did not stop as told. It is for TestMain, and does not parse flags.
+func Run(m *testing.M) int {
+	if slices.Equal(os.Args[1:], []string{supervising}) {
+		return supervise()
+	}
+	shared.Lock()
+	shared.run = true
+	shared.Unlock()
+
+	code := m.Run()
+
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.supervisor == nil {
+		return code
+	}
+	if err := shared.supervisor.stop(); err != nil {
+		fmt.Fprintln(os.Stderr, errStop(err))
+		return max(code, 1)
+	}
+	return code
+}
+
+// Start returns the control plane that the tests of a package share, with the components
+// asked for running in it. It fails the test when they cannot be had.
+func Start(t testing.TB, components ...Component) *Cluster {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if !shared.run {
+		t.Fatal(errRun())
+	}
+	if shared.cluster == nil && shared.err == nil {
+		shared.supervisor, shared.cluster, shared.err = start()
+	}
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	for _, component := range components {
+		if err := shared.supervisor.start(component); err != nil {
+			t.Fatal(errComponent(component, err))
+		}
+	}
+	return shared.cluster
+}
+
+func start() (*supervisor, *Cluster, error) {
+	assets, err := findAssets()
+	if err != nil {
+		return nil, nil, err
+	}
+	supervisor, err := newSupervisor()
+	if err != nil {
+		return nil, nil, errStart(err)
+	}
+	cluster, err := newCluster(supervisor, assets)
+	if err != nil {
+		_ = supervisor.stop() // says no more than err
+		return nil, nil, errStart(err)
+	}
+	return supervisor, cluster, nil
+}
