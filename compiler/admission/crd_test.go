@@ -42,6 +42,7 @@ func TestReadCRDSaysWhatIsWrongAndWhere(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"nothing":         {"# nothing\n---\n", "no CustomResourceDefinition: the text is empty"},
 		"another kind":    {"apiVersion: batch/v1\nkind: Job\n", "no CustomResourceDefinition that serves a version, only batch/v1, Kind=Job"},
+		"no kind":         {"a: 1\n", "no CustomResourceDefinition: the text has no apiVersion and kind"},
 		"no object":       {"---\n---\n[1]\n", "line 3: want an object, got !!seq"},
 		"no version":      {crd("served: true", "served: false"), "no CustomResourceDefinition that serves a version, only apiextensions.k8s.io/v1, Kind=CustomResourceDefinition"},
 		"not YAML":        {"a: [", "not YAML: yaml: line 1: did not find expected node content"},

@@ -96,10 +96,6 @@ func (e *UnknownRuleError) Error() string {
 	return text
 }
 
-func errNoRules(catalogue, kind string) error {
-	return fmt.Errorf("none of the chosen %s is for kind %s", catalogue, kind)
-}
-
 func errKubernetes(version string) error {
 	return fmt.Errorf("kubernetes version %q: generated policies need 1.33 to 1.36: ValidatingAdmissionPolicy v1 with two-variable comprehensions", version)
 }

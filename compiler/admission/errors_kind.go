@@ -4,7 +4,9 @@ import (
 	gojson "encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -70,12 +72,17 @@ func errType(err *gojson.UnmarshalTypeError) error {
 }
 
 func errNoCRD(found []document) error {
+	if len(found) == 0 {
+		return errors.New("no CustomResourceDefinition: the text is empty")
+	}
 	var kinds []string
 	for _, d := range found {
-		kinds = append(kinds, d.kind.String())
+		if name := d.kind.String(); !d.kind.Empty() && !slices.Contains(kinds, name) {
+			kinds = append(kinds, name)
+		}
 	}
 	if len(kinds) == 0 {
-		return errors.New("no CustomResourceDefinition: the text is empty")
+		return errors.New("no CustomResourceDefinition: the text has no apiVersion and kind")
 	}
 	return fmt.Errorf("no CustomResourceDefinition that serves a version, only %s", strings.Join(kinds, ", "))
 }
@@ -87,7 +94,8 @@ func errCRDVersion(version string) error {
 func errNoName() error { return errors.New("a field name is missing") }
 
 func errNameCharacter(rest string) error {
-	return fmt.Errorf("%q cannot be part of a field name", []rune(rest)[0])
+	wrong, _ := utf8.DecodeRuneInString(rest)
+	return fmt.Errorf("%q cannot be part of a field name", wrong)
 }
 
 func errSubscript(rest string) error {
@@ -131,3 +139,13 @@ func errNoSubject() error { return errors.New("review: neither an object nor an 
 func errNoNamespace(name string) error {
 	return fmt.Errorf("review: the policy selects namespaces by label, but namespace %q is not given", name)
 }
+
+func errUnknownKind(gvk schema.GroupVersionKind) error {
+	return fmt.Errorf("the schema of %s is not known", gvk)
+}
+
+func errUnknownResource(groups, versions []string, resource string) error {
+	return fmt.Errorf("no kind is known for %q in %s/%s", resource, strings.Join(groups, "|"), strings.Join(versions, "|"))
+}
+
+func errWildcard() error { return errors.New("what a wildcard stands for cannot be checked") }

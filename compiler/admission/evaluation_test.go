@@ -263,8 +263,8 @@ func TestNewEvaluatorNamesWhatDoesNotCompile(t *testing.T) {
 		"object.spec.backoffLimit <= 10", "objekt.spec.backoffLimit <= 10",
 		`object.spec.template.spec.restartPolicy == "Never"`, "1 + 1",
 		`object.metadata.?labels`, `metadata.?labels`))
-	var invalid *CheckError
-	if !errors.As(err, &invalid) {
+	invalid, ok := errors.AsType[*CheckError](err)
+	if !ok {
 		t.Fatalf("got error %v, want a *CheckError", err)
 	}
 	var got []string

@@ -3,6 +3,7 @@ package admission
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/cel-go/common"
@@ -155,21 +156,40 @@ func (e expression) literal() (string, bool) {
 // meaning of the names of an expression: other CEL, that stands where a name can stand.
 type meaning func(name) string
 
-// rewrite puts the meaning of each name in its place. A string that a name stands for is joined with the one that is
-// added to it: what was root + ".parallelism" reads "spec.parallelism".
+// rewrite puts the meaning of each name in its place. Literals that meet strings are joined with them: what was
+// root + ".parallelism" reads "spec.parallelism", and "at most " + string(settings.max) reads "at most 10".
 func (e expression) rewrite(m meaning) string {
-	var out strings.Builder
-	end := 0
+	out, rest := "", e.text
+	at := 0
 	for _, n := range e.names {
-		out.WriteString(string(e.text[end:n.start]))
-		text := m(n)
-		end = n.end
-		if rest, ok := strings.CutPrefix(string(e.text[end:]), ` + "`); ok && strings.HasSuffix(text, `"`) {
-			text = strings.TrimSuffix(text, `"`)
-			end = len(e.text) - len([]rune(rest))
-		}
-		out.WriteString(text)
+		out += string(rest[:n.start-at])
+		rest, at = e.text[n.end:], n.end
+		var taken int
+		out, taken = join(out, m(n), string(rest))
+		rest, at = rest[taken:], at+taken
 	}
-	out.WriteString(string(e.text[end:]))
-	return out.String()
+	return out + string(rest)
+}
+
+const (
+	plusString   = ` + "`
+	stringOf     = `" + string(`
+	endOfLiteral = `"`
+)
+
+// join adds a text between what is before and after it, and says how much of the latter it has taken in.
+func join(before, text, after string) (joined string, taken int) {
+	_, err := strconv.ParseUint(text, 10, 63)
+	switch {
+	case err == nil && strings.HasSuffix(before, stringOf) && strings.HasPrefix(after, ")"):
+		joined, taken, after = strings.TrimSuffix(before, stringOf)+text+endOfLiteral, 1, after[1:]
+	case strings.HasSuffix(text, endOfLiteral):
+		joined = before + text
+	default:
+		return before + text, 0
+	}
+	if strings.HasPrefix(after, plusString) {
+		return strings.TrimSuffix(joined, endOfLiteral), taken + len(plusString)
+	}
+	return joined, taken
 }

@@ -22,6 +22,8 @@ func TestRewriteKeepsTheAuthorsText(t *testing.T) {
 		{"names", "!perIndex && backoffLimit > settings.max", "!variables.perIndex && variables.backoffLimit > 10"},
 		{"strings that meet", `[root + ".parallelism: Invalid value: " + string(spec.parallelism)]`,
 			`["spec.jobTemplate.spec.parallelism: Invalid value: " + string(object.spec.jobTemplate.spec.parallelism)]`},
+		{"numbers in strings", `"from " + string(settings.max) + " to " + string(settings.max)`, `"from 10 to 10"`},
+		{"numbers that meet no string", `string(settings.max) + "s"`, `string(10) + "s"`},
 		{"a string that meets none", `root + string(1)`, `"spec.jobTemplate.spec" + string(1)`},
 		{"lines and comments", "rules.filter(rule, // whose\n  rule.action == \"Ignore\")", "variables.rules.filter(rule, // whose\n  rule.action == \"Ignore\")"},
 		{"loop variables", "rules.transformList(i, rule, rule.values.exists(code, code in settings.codes), string(i))",

@@ -33,15 +33,23 @@ type TemplateSpec struct {
 
 // TemplateCRD is what the CustomResourceDefinition of the constraints is made from.
 type TemplateCRD struct {
-	Spec struct {
-		Names struct {
-			Kind string `json:"kind"`
-		} `json:"names"`
-		Validation struct {
-			// OpenAPIV3Schema is that of a constraint's spec.parameters.
-			OpenAPIV3Schema *apiextensionsv1.JSONSchemaProps `json:"openAPIV3Schema,omitempty"`
-		} `json:"validation"`
-	} `json:"spec"`
+	Spec TemplateCRDSpec `json:"spec"`
+}
+
+// TemplateCRDSpec has the kind of the constraints, and the schema of their parameters where they have some.
+type TemplateCRDSpec struct {
+	Names      TemplateNames       `json:"names"`
+	Validation *TemplateValidation `json:"validation,omitempty"`
+}
+
+// TemplateNames is the kind of the constraints.
+type TemplateNames struct {
+	Kind string `json:"kind"`
+}
+
+// TemplateValidation is the schema of spec.parameters.
+type TemplateValidation struct {
+	OpenAPIV3Schema apiextensionsv1.JSONSchemaProps `json:"openAPIV3Schema"`
 }
 
 // TemplateTarget is the rule's code.
@@ -70,9 +78,11 @@ type ConstraintSpec struct {
 	Parameters        Settings        `json:"parameters,omitempty"`
 }
 
-// ConstraintMatch are the kinds that a constraint looks at.
+// ConstraintMatch is what a constraint looks at.
 type ConstraintMatch struct {
 	Kinds []MatchedKinds `json:"kinds"`
+	// ExcludedNamespaces are names, or the beginnings or ends of some, with an asterisk.
+	ExcludedNamespaces []string `json:"excludedNamespaces,omitempty"`
 }
 
 // MatchedKinds are kinds of some API groups.
@@ -81,21 +91,29 @@ type MatchedKinds struct {
 	Kinds     []string `json:"kinds"`
 }
 
-// Gatekeeper writes each rule of the selection that is enabled as a template of its own, and a constraint with the
-// selection's settings for each, in the same order. A rule for each template is what users of Gatekeeper expect; it also
-// leaves each the whole of Gatekeeper's CEL budget, which is a tenth of the API server's.
-func (s *Selection) Gatekeeper() ([]ConstraintTemplate, []Constraint, error) {
-	var templates []ConstraintTemplate
-	var constraints []Constraint
-	for _, r := range s.enabled() {
-		rego, err := gatekeeperRego(policies.FS, s.catalogue, r)
-		if err != nil {
-			return nil, nil, err
-		}
-		templates = append(templates, template(r, gatekeeperCEL(s.catalogue, r), rego))
-		constraints = append(constraints, constraint(r))
+// GatekeeperRule is a template, and a constraint that puts it in force.
+type GatekeeperRule struct {
+	Template   ConstraintTemplate
+	Constraint Constraint
+}
+
+// Gatekeeper writes each rule of the selection that is enabled as a template of its own, with a constraint that has the
+// selection's settings and is not in force in the namespaces that are exempt, as in kube-*. A rule for each template is
+// what users of Gatekeeper expect; it also leaves each the whole of Gatekeeper's CEL budget, a tenth of the API server's.
+func (s *Selection) Gatekeeper(exempt []string) ([]GatekeeperRule, error) {
+	bundle, err := readBundle(policies.FS, s.catalogue)
+	if err != nil {
+		return nil, err
 	}
-	return templates, constraints, nil
+	var all []GatekeeperRule
+	for _, r := range s.enabled() {
+		rego, err := bundle.source(r)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, GatekeeperRule{template(r, gatekeeperCEL(s.catalogue, r), rego), constraint(r, exempt)})
+	}
+	return all, nil
 }
 
 // gatekeeperKind is that of a rule's constraints: G-BACKOFF-LIMIT has PodverdictBackoffLimit. A template is named as
@@ -107,25 +125,26 @@ func gatekeeperKind(id string) string {
 
 func template(r Rule, cel celSource, rego regoSource) ConstraintTemplate {
 	kind := gatekeeperKind(r.ID)
-	t := ConstraintTemplate{
-		TypeMeta: metav1.TypeMeta{APIVersion: "templates.gatekeeper.sh/v1", Kind: "ConstraintTemplate"},
-		Metadata: TemplateMetadata{Name: strings.ToLower(kind), Labels: partOf(), Annotations: map[string]string{
-			"description":                  strings.Join(strings.Fields(r.Description), " "),
-			"metadata.gatekeeper.sh/title": r.ID + ": " + r.Title,
-		}},
-		Spec: TemplateSpec{Targets: []TemplateTarget{{
-			Target: "admission.k8s.gatekeeper.sh",
-			Code:   []TemplateCode{{Engine: "K8sNativeValidation", Source: cel}, {Engine: "Rego", Source: rego}},
-		}}},
+	annotations := map[string]string{"metadata.gatekeeper.sh/title": r.ID + ": " + r.Title}
+	if r.Description != "" {
+		annotations["description"] = strings.Join(strings.Fields(r.Description), " ")
 	}
-	t.Spec.CRD.Spec.Names.Kind = kind
-	t.Spec.CRD.Spec.Validation.OpenAPIV3Schema = parametersSchema(r)
-	return t
+	return ConstraintTemplate{
+		TypeMeta: metav1.TypeMeta{APIVersion: "templates.gatekeeper.sh/v1", Kind: "ConstraintTemplate"},
+		Metadata: TemplateMetadata{Name: strings.ToLower(kind), Labels: partOf(), Annotations: annotations},
+		Spec: TemplateSpec{
+			CRD: TemplateCRD{Spec: TemplateCRDSpec{Names: TemplateNames{Kind: kind}, Validation: parametersSchema(r)}},
+			Targets: []TemplateTarget{{
+				Target: "admission.k8s.gatekeeper.sh",
+				Code:   []TemplateCode{{Engine: "K8sNativeValidation", Source: cel}, {Engine: "Rego", Source: rego}},
+			}},
+		},
+	}
 }
 
-// parametersSchema is that of the settings that are a constraint's parameters. Whether and how the rule is in force is
-// said by the constraint itself.
-func parametersSchema(r Rule) *apiextensionsv1.JSONSchemaProps {
+// parametersSchema is that of the settings that are a constraint's parameters, nil where there are none. Whether and how
+// the rule is in force is said by the constraint itself.
+func parametersSchema(r Rule) *TemplateValidation {
 	r.Settings = parametersOf(r)
 	if len(r.Settings) == 0 {
 		return nil
@@ -135,7 +154,7 @@ func parametersSchema(r Rule) *apiextensionsv1.JSONSchemaProps {
 		property.Default = &apiextensionsv1.JSON{Raw: []byte(literal(r.Settings[name]))}
 		schema.Properties[name] = property
 	}
-	return &schema
+	return &TemplateValidation{schema}
 }
 
 func parametersOf(r Rule) Settings {
@@ -145,7 +164,7 @@ func parametersOf(r Rule) Settings {
 	return parameters
 }
 
-func constraint(r Rule) Constraint {
+func constraint(r Rule, exempt []string) Constraint {
 	action := "deny"
 	if r.Settings["severity"] == "warning" {
 		action = "warn"
@@ -159,8 +178,11 @@ func constraint(r Rule) Constraint {
 		Metadata: TemplateMetadata{Name: strings.ToLower(strings.TrimPrefix(r.ID, "G-")), Labels: partOf()},
 		Spec: ConstraintSpec{
 			EnforcementAction: action,
-			Match:             ConstraintMatch{Kinds: []MatchedKinds{{APIGroups: []string{"batch"}, Kinds: kinds}}},
-			Parameters:        parametersOf(r),
+			Match: ConstraintMatch{
+				Kinds:              []MatchedKinds{{APIGroups: []string{"batch"}, Kinds: kinds}},
+				ExcludedNamespaces: exempt,
+			},
+			Parameters: parametersOf(r),
 		},
 	}
 }

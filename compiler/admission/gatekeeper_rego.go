@@ -19,63 +19,74 @@ type regoSource struct {
 	Libs []string `json:"libs,omitempty"`
 }
 
-// entries are the modules with the rule violation. What they leave alone are requests of which the match conditions of
-// the CEL engine are not true; Gatekeeper shows an object that is deleted as if it were a new one.
+// entries are what templates have instead of statements of the bundle of the same names: the rule violation first, and
+// how an object is handed over. What they leave alone are requests of which the match conditions of the CEL engine are
+// not true; Gatekeeper shows an object that is deleted as if it were a new one.
 //
 //go:embed rules/gatekeeper_*.rego
 var entries embed.FS
 
-// bundlePart is where a catalogue's rules are in the bundle: a package, and those that it imports, in an order in which
-// each is after those that import it.
-type bundlePart struct {
-	folder  string
-	imports []string
+// packages are those of the bundle that a catalogue's rules are in and import, each after those that import it.
+var packages = map[string][]string{
+	"guardrails":  {"guardrails"},
+	"constraints": {"job", "names", "indexes", "fields"},
 }
 
-var bundleParts = map[string]bundlePart{
-	"guardrails":  {folder: "guardrails"},
-	"constraints": {folder: "job", imports: []string{"names", "indexes", "fields"}},
+// regoBundle is what the templates of a catalogue take their statements from.
+type regoBundle struct {
+	packages  []string
+	violation statement
+	// rules are where breaches are found, and known is all else that can be needed.
+	rules, known []statement
 }
 
-// gatekeeperRego is one rule of the bundle with all that it needs, one way or another, and nothing else.
-func gatekeeperRego(bundle fs.FS, c *Catalogue, r Rule) (regoSource, error) {
-	part := bundleParts[c.Name]
-	var known []statement
-	for _, folder := range append([]string{part.folder}, part.imports...) {
+func readBundle(bundle fs.FS, c *Catalogue) (regoBundle, error) {
+	b := regoBundle{packages: packages[c.Name]}
+	text, err := entries.ReadFile("rules/gatekeeper_" + c.Name + ".rego")
+	if err != nil {
+		return b, err
+	}
+	entry := statements(b.packages[0], string(text))
+	b.violation, b.known = entry[0], entry[1:]
+	replaced := func(s statement) bool {
+		return s.name == "config" || slices.ContainsFunc(entry, func(e statement) bool { return e.folder == s.folder && e.name == s.name })
+	}
+	for _, folder := range b.packages {
 		read, err := readStatements(bundle, folder)
 		if err != nil {
-			return regoSource{}, err
+			return b, err
 		}
-		known = append(known, read...)
+		for _, s := range read {
+			switch {
+			case s.isRule():
+				b.rules = append(b.rules, s)
+			case !replaced(s):
+				b.known = append(b.known, s)
+			}
+		}
 	}
-	chosen, err := entry(c, part)
-	if err != nil {
-		return regoSource{}, err
-	}
-	i := slices.IndexFunc(known, func(s statement) bool { return s.finds(r.ID) })
-	if i < 0 {
+	return b, nil
+}
+
+// source is one rule of the bundle with all that it needs, one way or another, and nothing else.
+func (b regoBundle) source(r Rule) (regoSource, error) {
+	rule := slices.DeleteFunc(slices.Clone(b.rules), func(s statement) bool { return !s.finds(r.ID) })
+	if len(rule) == 0 {
 		return regoSource{}, errNoRego(r.ID)
 	}
-	chosen = append(chosen, known[i:i+1]...)
-	settings, err := settingStatements(part, known[i], r)
+	known, err := b.given(rule[0], r)
 	if err != nil {
 		return regoSource{}, err
 	}
-	known = append(settings, slices.DeleteFunc(known, statement.replaced)...)
-	for i := range known {
-		known[i] = known[i].only(r.ID)
+	for _, s := range b.known {
+		known = append(known, s.only(r.ID))
 	}
-	return source(part, append(chosen, needed(known, chosen)...)), nil
+	chosen := append([]statement{b.violation}, rule...)
+	return b.modules(append(chosen, needed(known, chosen)...)), nil
 }
 
-// entry is the violation rule for a catalogue.
-func entry(c *Catalogue, part bundlePart) ([]statement, error) {
-	text, err := entries.ReadFile("rules/gatekeeper_" + c.Name + ".rego")
-	return statements(part.folder, string(text)), err
-}
-
-// settingStatements stand for what the bundle reads out of its data, and for what the entries leave open.
-func settingStatements(part bundlePart, rule statement, r Rule) ([]statement, error) {
+// given are statements for what the bundle reads out of its data, and for what the entries leave open.
+func (b regoBundle) given(rule statement, r Rule) ([]statement, error) {
 	parameters, err := json.Marshal(parametersOf(r))
 	if err != nil {
 		return nil, err
@@ -84,22 +95,25 @@ func settingStatements(part bundlePart, rule statement, r Rule) ([]statement, er
 	if err != nil {
 		return nil, err
 	}
+	folder := b.packages[0]
 	return []statement{
-		{part.folder, "config", fmt.Sprintf("config := {%q: object.union(%s, input.parameters)}", r.ID, parameters)},
-		{part.folder, "_mutable", fmt.Sprintf("_mutable := %s", fields)},
-		{part.folder, "_found", "_found := " + rule.name},
+		{folder, "config", fmt.Sprintf("config := {%q: object.union(%s, input.parameters)}", r.ID, parameters)},
+		{folder, "_mutable", fmt.Sprintf("_mutable := %s", fields)},
+		{folder, "_found", "_found := " + rule.name},
 	}, nil
 }
 
-// source puts the statements of each package together.
-func source(part bundlePart, all []statement) regoSource {
-	in := func(folder string) []statement {
-		return slices.DeleteFunc(slices.Clone(all), func(s statement) bool { return s.folder != folder })
-	}
-	s := regoSource{Version: "v1", Rego: moduleText("podverdict."+part.folder, part.imports, in(part.folder))}
-	for i, folder := range part.imports {
-		if own := in(folder); len(own) > 0 {
-			s.Libs = append(s.Libs, moduleText("lib.podverdict."+folder, part.imports[i+1:], own))
+// modules puts the statements of each package together.
+func (b regoBundle) modules(all []statement) regoSource {
+	s := regoSource{Version: "v1"}
+	for i, folder := range b.packages {
+		own := slices.DeleteFunc(slices.Clone(all), func(s statement) bool { return s.folder != folder })
+		imports := b.packages[i+1:]
+		switch {
+		case i == 0:
+			s.Rego = moduleText("podverdict."+folder, imports, own)
+		case len(own) > 0:
+			s.Libs = append(s.Libs, moduleText("lib.podverdict."+folder, imports, own))
 		}
 	}
 	return s
@@ -112,16 +126,13 @@ func moduleText(name string, imports []string, statements []statement) string {
 	for _, s := range statements {
 		body.WriteString("\n" + s.text + "\n")
 	}
-	var head strings.Builder
-	head.WriteString("package " + name + "\n")
+	head := "package " + name + "\n"
+	separator := "\n"
 	for _, folder := range slices.Sorted(slices.Values(imports)) {
 		if strings.Contains(body.String(), folder+".") {
-			head.WriteString("\nimport data.lib.podverdict." + folder)
+			head += separator + "import data.lib.podverdict." + folder + "\n"
+			separator = ""
 		}
 	}
-	text := head.String() + body.String()
-	if strings.Contains(head.String(), "import") {
-		text = head.String() + "\n" + body.String()
-	}
-	return strings.ReplaceAll(text, "\t", "  ")
+	return strings.ReplaceAll(head+body.String(), "\t", "  ")
 }

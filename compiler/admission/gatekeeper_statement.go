@@ -66,18 +66,17 @@ func withoutComment(text string) string {
 }
 
 var (
-	word     = regexp.MustCompile(`[A-Za-z_]\w*`)
-	mention  = regexp.MustCompile(`([A-Za-z_]\w*)(\.[A-Za-z_]\w*)?`)
-	findings = regexp.MustCompile(`^(findings|warnings|breaches)\b`)
+	word    = regexp.MustCompile(`[A-Za-z_]\w*`)
+	mention = regexp.MustCompile(`([A-Za-z_]\w*)(\.[A-Za-z_]\w*)?`)
 )
 
-// finds tells whether this is where the breaches of a rule are found.
-func (s statement) finds(id string) bool {
-	return findings.MatchString(s.name) && strings.Contains(withoutComment(s.text), `"`+id+`"`)
+// isRule tells whether this is where something is found, and not what helps.
+func (s statement) isRule() bool {
+	return slices.Contains([]string{"findings", "warnings", "breaches"}, s.name)
 }
 
-// replaced tells of statements of the bundle that no template has: those of other rules, and the settings in force.
-func (s statement) replaced() bool { return findings.MatchString(s.name) || s.name == "config" }
+// finds tells whether this is where the breaches of a rule are found.
+func (s statement) finds(id string) bool { return strings.Contains(withoutComment(s.text), `"`+id+`"`) }
 
 // only is the statement, or, of an object by the ids of guardrails, the one member.
 func (s statement) only(id string) statement {

@@ -10,11 +10,12 @@ import (
 const (
 	largestRules      = 20
 	largestValues     = 255
+	largestPatterns   = 20
 	largestContainers = 20
 )
 
-// Largest are Jobs of the largest legal policies: one that keeps most guardrails, and one that breaks as many as it
-// can, with the messages that this takes.
+// Largest are Jobs of the largest legal policies: one that keeps most guardrails, one that breaks as many as it can,
+// with the messages that this takes, and one with exit codes before conditions.
 func Largest() []map[string]any {
 	kept := func(i int) map[string]any {
 		return map[string]any{"action": "Ignore", "onExitCodes": exitCodes(fmt.Sprintf("c%d", i), 1000)}
@@ -22,10 +23,24 @@ func Largest() []map[string]any {
 	broken := func(int) map[string]any {
 		return map[string]any{"action": "FailJob", "onExitCodes": exitCodes("", 1)}
 	}
+	mixed := func(i int) map[string]any {
+		if i < largestRules/2 {
+			return map[string]any{"action": "Count", "onExitCodes": exitCodes("", 1000)}
+		}
+		return map[string]any{"action": "Ignore", "onPodConditions": disruptions()}
+	}
 	careful, careless := largest(kept), largest(broken)
 	careful["activeDeadlineSeconds"], careful["ttlSecondsAfterFinished"] = int64(3600), int64(3600)
 	careless["backoffLimitPerIndex"], careless["managedBy"] = int64(1000), "example.com/"+strings.Repeat("x", 40)
-	return []map[string]any{careful, careless}
+	return []map[string]any{careful, careless, largest(mixed)}
+}
+
+func disruptions() []any {
+	patterns := make([]any, largestPatterns)
+	for i := range patterns {
+		patterns[i] = map[string]any{"type": "DisruptionTarget", "status": "True"}
+	}
+	return patterns
 }
 
 func exitCodes(container string, first int64) map[string]any {

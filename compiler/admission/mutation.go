@@ -20,7 +20,7 @@ type MutationOptions struct {
 	// Name is what the names of the objects begin with.
 	Name string
 	// FailurePolicy is what happens to a Job when a condition of MatchConditions cannot be evaluated. The expressions of
-	// the policy itself can, for every Job. Empty is Ignore: a Job is not refused because it was not given a default.
+	// the policy itself can, for every legal Job. Empty is Ignore: a Job is not refused because it was not given a default.
 	FailurePolicy admissionregistrationv1.FailurePolicyType
 	// Namespaces restricts the binding; nil is all.
 	Namespaces *metav1.LabelSelector
@@ -81,7 +81,7 @@ func MutationFlags(kubernetes string) (string, error) {
 }
 
 // NewMutation writes the policy that gives the defaults to a kind, Job or CronJob, and checks it as the API server would. A
-// match condition that is at fault is a *MutationError.
+// match condition at fault is a *CheckError.
 func NewMutation(d Defaults, kind Kind, o MutationOptions) (*Mutation, error) {
 	v, err := mutationVersionOf(o.Kubernetes)
 	if err != nil {
@@ -118,7 +118,7 @@ func NewMutation(d Defaults, kind Kind, o MutationOptions) (*Mutation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m, checkMutation(&typed.Spec, kind, v.kubernetes)
+	return m, CheckMutation(typed, kind, o.Kubernetes)
 }
 
 // Typed is the policy as the API server reads it. The versions of the API differ in nothing but their name.

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"errors"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -136,10 +137,8 @@ func (d Defaults) illegalReplacement(path *field.Path) field.ErrorList {
 	if d.PodFailurePolicy != nil {
 		supported = supported[:1]
 	}
-	for _, policy := range supported {
-		if *d.PodReplacementPolicy == policy {
-			return nil
-		}
+	if slices.Contains(supported, *d.PodReplacementPolicy) {
+		return nil
 	}
 	return field.ErrorList{field.NotSupported(path, *d.PodReplacementPolicy, supported)}
 }

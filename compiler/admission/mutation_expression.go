@@ -79,7 +79,7 @@ func (w *mutationWriter) completions() string {
 
 func (w *mutationWriter) containers() string {
 	return w.define("containers",
-		"(variables.spec.template.spec.containers + variables.spec.template.spec.?initContainers.orValue([]))\n  .map(c, c.name)")
+		"variables.spec.template.spec.containers.map(c, c.name)\n+ variables.spec.template.spec.?initContainers.orValue([]).map(c, c.name)")
 }
 
 // unwritten is true of Jobs whose user is not known to have written the field.
@@ -141,8 +141,8 @@ func (w *mutationWriter) replacementMissing(give batchv1.PodReplacementPolicy) s
 		batchv1.TerminatingOrFailed, w.unwritten(fieldPodReplacementPolicy))
 }
 
-// limitMissing leaves out Jobs with a limit per index: those are to have no other unless they say so (KEP-3850, "The
-// backoffLimit").
+// limitMissing leaves out Jobs with a limit per index, which have no other unless they say so: the API server gives them the
+// largest number there is (KEP-3850, Job API).
 func (w *mutationWriter) limitMissing() string {
 	none := fmt.Sprintf(lacks, fieldBackoffLimitPerIndex)
 	if !w.defaulted {
@@ -278,10 +278,10 @@ func (w *mutationWriter) rule(r *batchv1.PodFailurePolicyRule) string {
 // condition keeps the policy from running where there is nothing to give. It may be true of Jobs that are given nothing:
 // match conditions cannot use variables, and need not repeat all that these say.
 func (w *mutationWriter) condition() string {
-	var any []string
+	var conditions []string
 	missing := func(given bool, field, more string) {
 		if given {
-			any = append(any, fmt.Sprintf("!has(%s.%s)%s", w.object, field, more))
+			conditions = append(conditions, fmt.Sprintf("!has(%s.%s)%s", w.object, field, more))
 		}
 	}
 	indexed := fmt.Sprintf(" && %s.?completionMode.orValue(\"NonIndexed\") == \"Indexed\"", w.object)
@@ -294,7 +294,7 @@ func (w *mutationWriter) condition() string {
 	missing(w.MaxFailedIndexes != nil, fieldMaxFailedIndexes, indexed)
 	missing(w.ActiveDeadlineSeconds != nil, fieldActiveDeadlineSeconds, "")
 	missing(w.TTLSecondsAfterFinished != nil, fieldTTLSecondsAfterFinished, "")
-	return strings.Join(any, "\n|| ")
+	return strings.Join(conditions, "\n|| ")
 }
 
 // orEquals adds that a field has the API server's default.

@@ -23,7 +23,7 @@ func TestGivenDefaultsAreLegal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const policies, jobs = 40, 25
+	const policies, jobs = 15, 60
 	c := mutationComparison{validator: validator, random: rand.New(rand.NewPCG(1, 2)), jobs: conformance.NewJobGenerator(7, false)}
 	for range policies {
 		d := c.defaults(t)
@@ -84,15 +84,20 @@ func (c *mutationComparison) defaults(t *testing.T) admission.Defaults {
 	}
 }
 
-// sent is the Job as it arrives at the API server.
-func sent(t testing.TB, j *batchv1.Job) *batchv1.Job {
+func text(t testing.TB, value any) string {
 	t.Helper()
-	text, err := json.Marshal(j)
+	encoded, err := json.Marshal(value)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(encoded)
+}
+
+// sent is the Job as it arrives at the API server.
+func sent(t testing.TB, j *batchv1.Job) *batchv1.Job {
+	t.Helper()
 	arrived := &batchv1.Job{}
-	if err := json.Unmarshal(text, arrived); err != nil {
+	if err := json.Unmarshal([]byte(text(t, j)), arrived); err != nil {
 		t.Fatal(err)
 	}
 	return arrived
@@ -136,7 +141,7 @@ func (c *mutationComparison) compare(t *testing.T, server *mutatingServer, d adm
 	admitted, matched := server.admit(t, wrapped(before, isJob))
 	got := unwrapped(t, admitted)
 	if diff := cmp.Diff(want.Spec, got.Spec); diff != "" {
-		t.Fatalf("%+v of the defaults given to %+v (-reference +policy):\n%s", d, submitted.Spec, diff)
+		t.Fatalf("%s\ngiven to %s\n(-reference +policy):\n%s", text(t, d), text(t, submitted.Spec), diff)
 	}
 	if diff := cmp.Diff(before.Spec, got.Spec); diff == "" {
 		c.kept++
@@ -147,7 +152,7 @@ func (c *mutationComparison) compare(t *testing.T, server *mutatingServer, d adm
 		}
 	}
 	if !c.isLegal(t, got) {
-		t.Fatalf("refused with the defaults: %+v", got.Spec)
+		t.Fatalf("%s\ngiven to %s\nmakes it illegal", text(t, d), text(t, submitted.Spec))
 	}
 	again, _ := server.admit(t, admitted)
 	if diff := cmp.Diff(admitted, again); diff != "" {

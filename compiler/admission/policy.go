@@ -43,7 +43,8 @@ type Policy struct {
 }
 
 // Policies writes a selection as policies for one target: one for each set of actions, since a binding's actions are
-// those of all that its policy holds.
+// those of all that its policy holds. There is none if no rule is for the target's kind. What is wrong with the user's
+// part of it is a *CheckError.
 func (s *Selection) Policies(o Options) ([]Policy, error) {
 	if err := checkVersion(o.Kubernetes); err != nil {
 		return nil, err
@@ -59,9 +60,6 @@ func (s *Selection) Policies(o Options) ([]Policy, error) {
 			return nil, err
 		}
 		all = append(all, p)
-	}
-	if len(all) == 0 {
-		return nil, errNoRules(s.catalogue.Name, o.Target.Kind.Kind)
 	}
 	return all, nil
 }

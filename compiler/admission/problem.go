@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
@@ -19,6 +19,8 @@ type Problem struct {
 	Line, Column int
 	// Message is what is wrong, in the words of the API server.
 	Message string
+	// Kinds are those for which it is wrong; empty if for all.
+	Kinds []string
 	// Hint is a name that may have been meant, or the names that there are.
 	Hint string
 }
@@ -44,6 +46,9 @@ func (p Problem) String() string {
 		text += fmt.Sprintf(":%d:%d", p.Line, p.Column)
 	}
 	text += ": " + p.Message
+	if len(p.Kinds) > 0 {
+		text += " (for " + strings.Join(p.Kinds, ", ") + ")"
+	}
 	if p.Hint != "" {
 		text += ", " + p.Hint
 	}
@@ -69,17 +74,16 @@ func problemsOf(fieldRef, expression string, err *apiservercel.Error) []Problem 
 	if !errors.As(err.Cause, &compilation) {
 		return []Problem{{FieldRef: fieldRef, Expression: expression, Message: err.Detail}}
 	}
-	return issueProblems(fieldRef, expression, compilation.Issues)
+	return celProblems(fieldRef, expression, compilation.Issues.Errors())
 }
 
-func issueProblems(fieldRef, expression string, issues *cel.Issues) []Problem {
+// celProblems gives what CEL finds wrong with an expression its place in the policy.
+func celProblems(fieldRef, expression string, errs []*common.Error) []Problem {
 	var problems []Problem
-	for _, issue := range issues.Errors() {
-		p := Problem{FieldRef: fieldRef, Expression: expression, Message: issue.Message}
-		if issue.Location != nil {
-			p.Line, p.Column = issue.Location.Line(), issue.Location.Column()+1
-		}
-		problems = append(problems, p)
+	for _, e := range errs {
+		problems = append(problems, Problem{
+			FieldRef: fieldRef, Expression: expression, Line: e.Location.Line(), Column: max(e.Location.Column(), 0) + 1, Message: e.Message,
+		})
 	}
 	return problems
 }

@@ -2,7 +2,6 @@ package admission
 
 import (
 	"encoding/json"
-	"reflect"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -79,20 +78,13 @@ func seen(gvk schema.GroupVersionKind, object runtime.Object) (runtime.Object, e
 	if !ok {
 		return named(gvk, object), nil
 	}
-	var typed runtime.Object
-	switch gvk {
-	case batchv1.SchemeGroupVersion.WithKind("Job"):
-		typed = &batchv1.Job{}
-	case batchv1.SchemeGroupVersion.WithKind("CronJob"):
-		typed = &batchv1.CronJob{}
-	case corev1.SchemeGroupVersion.WithKind("ConfigMap"):
-		typed = &corev1.ConfigMap{}
-	default:
+	typed := newBuiltin(gvk)
+	if typed == nil {
 		return object, nil
 	}
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(content.UnstructuredContent(), typed) != nil {
 		// The JSON decoder is slower but takes float64 for int, and says which field is wrong.
-		typed = reflect.New(reflect.TypeOf(typed).Elem()).Interface().(runtime.Object)
+		typed = newBuiltin(gvk)
 		text, err := json.Marshal(content.UnstructuredContent())
 		if err != nil {
 			return nil, err
@@ -102,6 +94,19 @@ func seen(gvk schema.GroupVersionKind, object runtime.Object) (runtime.Object, e
 		}
 	}
 	return named(gvk, typed), nil
+}
+
+// newBuiltin is an empty object of a built-in kind, nil for others.
+func newBuiltin(gvk schema.GroupVersionKind) runtime.Object {
+	switch gvk {
+	case batchv1.SchemeGroupVersion.WithKind("Job"):
+		return &batchv1.Job{}
+	case batchv1.SchemeGroupVersion.WithKind("CronJob"):
+		return &batchv1.CronJob{}
+	case corev1.SchemeGroupVersion.WithKind("ConfigMap"):
+		return &corev1.ConfigMap{}
+	}
+	return nil
 }
 
 // named is a built-in object with its apiVersion and kind.

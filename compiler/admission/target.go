@@ -83,7 +83,11 @@ var mutable = []string{"activeDeadlineSeconds", "backoffLimit", "completions", "
 // once, before there was a policy, can go on with it.
 func (t Target) changed(c *Catalogue) string {
 	if !t.isJob() || c.Name != "guardrails" {
-		return `request.operation == "CREATE" || object.spec != oldObject.spec`
+		whole := "object.spec"
+		if !t.many() {
+			whole = t.At.Specs()
+		}
+		return fmt.Sprintf(`request.operation == "CREATE" || %s != %s`, whole, strings.Replace(whole, "object", "oldObject", 1))
 	}
 	differ := make([]string, len(mutable))
 	for i, name := range mutable {

@@ -105,8 +105,10 @@ func (w writer) tail(text, between string, r Rule, m meaning) string {
 
 // operand puts what binds less than an addition into parentheses.
 func operand(text string) string {
-	if strings.ContainsAny(text, "?<>=&|") && !strings.HasPrefix(text, `"`) {
-		return "(" + text + ")"
+	for _, operator := range []string{" ? ", " == ", " != ", " < ", " > ", " <= ", " >= ", " in ", "&&", "||"} {
+		if strings.Contains(text, operator) && !strings.HasPrefix(text, `"`) {
+			return "(" + text + ")"
+		}
 	}
 	return text
 }

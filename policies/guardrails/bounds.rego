@@ -114,8 +114,7 @@ breaches["G-BACKOFF-LIMIT"] contains _spec_field("backoffLimit") if {
 #   parameters:
 #     max: highest parallelism
 breaches["G-PARALLELISM"] contains _spec_field("parallelism") if {
-	is_number(_job.spec.parallelism)
-	_job.spec.parallelism > config["G-PARALLELISM"].max
+	_parallelism > config["G-PARALLELISM"].max
 }
 
 # METADATA

@@ -36,10 +36,17 @@ _prefix := "spec" if {
 
 _in_spec(path) := {"field": concat(".", [_prefix, path])}
 
-# A field directly under the Job's spec, with the value that it has, if any.
-_spec_field(name) := object.union(_in_spec(name), {"value": _job.spec[name]}) if {
-	_is_scalar(_job.spec[name])
+# A field directly under the Job's spec, with its value, if any. What is not set has
+# the value that the API gives it, so that a manifest is told the same as the API server.
+_spec_field(name) := object.union(_in_spec(name), {"value": _values[name]}) if {
+	_is_scalar(_values[name])
 } else := _in_spec(name)
+
+_values := object.union(_job.spec, {
+	"backoffLimit": _backoff_limit,
+	"parallelism": _parallelism,
+	"podReplacementPolicy": _replacement,
+})
 
 _is_scalar(value) if is_number(value)
 
@@ -65,6 +72,10 @@ _completions := _job.spec.completions if is_number(_job.spec.completions)
 default _backoff_limit := 6
 
 _backoff_limit := _job.spec.backoffLimit if is_number(_job.spec.backoffLimit)
+
+default _parallelism := 1
+
+_parallelism := _job.spec.parallelism if is_number(_job.spec.parallelism)
 
 default _replacement := "TerminatingOrFailed"
 

@@ -47,7 +47,7 @@ func generate(ctx context.Context, jsonSchemas, openAPISchemas string) error {
 	if err := generateJSONSchemas(source, jsonSchemas); err != nil {
 		return err
 	}
-	schemas := openAPI{}
+	schemas := components{}
 	for _, k := range kinds {
 		if err := schemas.add(filepath.Join(source, k.document), k.schema); err != nil {
 			return err

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// openAPI is the part of OpenAPI documents that some kinds reach, as the API server
+// components are the part of OpenAPI documents that some kinds reach, as the API server
 // publishes it but for the descriptions.
-type openAPI map[string]any
+type components map[string]any
 
 // add adds the named schema of an OpenAPI document, and all that it refers to.
-func (o openAPI) add(path, name string) error {
+func (o components) add(path, name string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (o openAPI) add(path, name string) error {
 }
 
 // collect adds the named one of schemas, and all that it refers to.
-func (o openAPI) collect(schemas map[string]any, name string) error {
+func (o components) collect(schemas map[string]any, name string) error {
 	if _, ok := o[name]; ok {
 		return nil
 	}
@@ -85,6 +85,6 @@ func subschemas(keyword string, value any) []map[string]any {
 }
 
 // MarshalJSON writes the schemas as an OpenAPI document holds them.
-func (o openAPI) MarshalJSON() ([]byte, error) {
+func (o components) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"components": map[string]any{"schemas": map[string]any(o)}})
 }
