@@ -31,6 +31,36 @@
 // wrongly would pass for the wrong reason. [Vector.Request] is the question that
 // an [Engine] is asked, and [Run] compares the answers and makes a [Report].
 //
+// # A vector of a Job
+//
+// What is to be said of a Job or CronJob is in vectors of a second kind, in folders of their
+// own: vectors/constraints/<topic>/<reason>.txtar has what the API server says,
+// vectors/guardrails/... what the guardrails say. Each changes the job.yaml of its
+// folder, or the cronjob.yaml where the header is "#kind: CronJob":
+//
+//	The number of failed indexes may change.
+//	#kep: KEP-3850
+//	#silent: U4, B4
+//	-- oldJob.patch --
+//	spec.completionMode: Indexed
+//	spec.completions: 10
+//	spec.backoffLimitPerIndex: 1
+//	spec.maxFailedIndexes: 3
+//	-- job.patch --
+//	spec.maxFailedIndexes: 4
+//	-- errors.yaml --
+//	[]
+//
+// With oldJob.patch it is an update: oldJob.patch changes the base, and job.patch what has
+// become of it. A text or a list may be repeated, as in "0" * 65536. errors.yaml lists
+// {id, field, type, detail, msg}, warnings.yaml what is accepted with a warning; a
+// guardrail's findings.yaml lists {id, field, msg, severity}, for the settings.yaml. The
+// header #silent names constraints or guardrails that nearly find something: a vector
+// of a legal Job proves nothing without. "#upstream: panics" is there where the API server does.
+//
+// [ConstraintVectors] and [GuardrailVectors] read them, and [RunJobs] compares what a
+// [Judge] says, through a [Lens] where it says less.
+//
 // # Semantics
 //
 // The policy of a request is taken as it is stored, as the Job controller takes

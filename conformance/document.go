@@ -18,7 +18,8 @@ const (
 	verdictSection = "verdict.yaml"
 )
 
-func sections() []string { return []string{rulesSection, patchSection, verdictSection} }
+// verdictSections are those of a vector that asks for a verdict.
+func verdictSections() []string { return []string{rulesSection, patchSection, verdictSection} }
 
 // document is a vector's file, taken apart.
 type document struct {
@@ -42,8 +43,8 @@ func (d *document) errorAt(line int, err error) error {
 	return &ParseError{File: d.file, Line: line, Err: err}
 }
 
-// split takes a file apart into sentence, headers and known sections.
-func split(file string, data []byte) (*document, error) {
+// split takes a file apart into sentence, headers and sections, all of them known.
+func split(file string, data []byte, known []string) (*document, error) {
 	d := &document{file: file, sections: map[string]section{}}
 	archive := txtar.Parse(data)
 	if err := d.splitComment(string(archive.Comment)); err != nil {
@@ -51,8 +52,8 @@ func split(file string, data []byte) (*document, error) {
 	}
 	line := 1 + bytes.Count(archive.Comment, []byte("\n"))
 	for _, f := range archive.Files {
-		if !slices.Contains(sections(), f.Name) {
-			return nil, d.errorAt(line, errUnknownSection(f.Name))
+		if !slices.Contains(known, f.Name) {
+			return nil, d.errorAt(line, errUnknownSection(f.Name, known))
 		}
 		if _, twice := d.sections[f.Name]; twice {
 			return nil, d.errorAt(line, errTwice("section "+f.Name))

@@ -26,10 +26,13 @@ func (e *ParseError) Error() string {
 
 func (e *ParseError) Unwrap() error { return e.Err }
 
+// ErrNoneSelected is about a run that leaves out all vectors.
+var ErrNoneSelected = errors.New("no vector is selected")
+
 var (
 	errNoVectors    = errors.New("no vectors")
-	errNoneSelected = errors.New("no vector is selected")
 	errNoEngine     = errors.New("no engine")
+	errNoJudge      = errors.New("no judge")
 	errNoSentence   = errors.New("the first line must be the sentence that the vector proves")
 	errNoRules      = errors.New(`section rules.yaml is missing; a Job without a policy is "#policy: nil"`)
 	errNilPolicy    = errors.New(`"#policy: nil" excludes section rules.yaml`)
@@ -38,6 +41,30 @@ var (
 	errNoChange     = errors.New("changes nothing")
 	errNothingThere = errors.New("removes what is not there")
 )
+
+var (
+	errNoErrors   = errors.New("section errors.yaml is missing; what is accepted has []")
+	errNoFindings = errors.New("section findings.yaml is missing; what breaks no guardrail has []")
+	errUnusedJob  = errors.New("unused file; vectors are constraints/<topic>/<reason>.txtar and guardrails/<topic>/<reason>.txtar in lower-case-with-dashes")
+	errProves     = errors.New(`finds nothing and has no header "#silent", so that it proves nothing`)
+	errNoSettings = errors.New("section settings.yaml is empty")
+)
+
+func errSilent(id string) error { return fmt.Errorf("%s is silent and found", id) }
+
+func errFinding(i int, err error) error { return fmt.Errorf("finding %d: %w", i, err) }
+
+func errFindingValue(field, value string) error {
+	return fmt.Errorf("field %q cannot be %q", field, value)
+}
+
+func errMessage(message, want string) error {
+	return fmt.Errorf("msg %q is none of its field and detail: want %s", message, want)
+}
+
+func errRepeat(value any) error {
+	return fmt.Errorf("%v is repeated, but is neither a text nor a list", value)
+}
 
 func errUnknownHeader(key string) error { return fmt.Errorf("unknown header %q", "#"+key) }
 
@@ -57,8 +84,8 @@ func errUnknownFeature(name string) error {
 	return fmt.Errorf("unknown feature %q; known are %s", name, joined(Features()))
 }
 
-func errUnknownSection(name string) error {
-	return fmt.Errorf("unknown section %q; known are %s", name, strings.Join(sections(), ", "))
+func errUnknownSection(name string, known []string) error {
+	return fmt.Errorf("unknown section %q; known are %s", name, strings.Join(known, ", "))
 }
 
 func errText(line string) error { return fmt.Errorf("text after the headers: %q", line) }

@@ -78,7 +78,7 @@ func Run(ctx context.Context, engine Engine, vectors []Vector, o Options) (Repor
 		}
 	}
 	if asked == 0 {
-		return r, errNoneSelected
+		return r, ErrNoneSelected
 	}
 	return r, nil
 }

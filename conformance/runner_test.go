@@ -81,7 +81,7 @@ func TestRunOfAVersion(t *testing.T) {
 	if err != nil || !report.OK() {
 		t.Errorf("an expected failure of another version: %v", err)
 	}
-	if _, err := Run(t.Context(), Go, all, Options{Kubernetes: "1.35"}); !errors.Is(err, errNoneSelected) {
+	if _, err := Run(t.Context(), Go, all, Options{Kubernetes: "1.35"}); !errors.Is(err, ErrNoneSelected) {
 		t.Errorf("a version without vectors: %v", err)
 	}
 }
@@ -228,11 +228,11 @@ func TestNothingSelected(t *testing.T) {
 		"by name":     {Select: regexp.MustCompile("nothing")},
 		"by features": {Features: []Feature{FeaturePhase}},
 	} {
-		if _, err := Run(t.Context(), Go, three(t), o); !errors.Is(err, errNoneSelected) {
+		if _, err := Run(t.Context(), Go, three(t), o); !errors.Is(err, ErrNoneSelected) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Run(t.Context(), Go, nil, Options{}); !errors.Is(err, errNoneSelected) {
+	if _, err := Run(t.Context(), Go, nil, Options{}); !errors.Is(err, ErrNoneSelected) {
 		t.Errorf("no vectors: %v", err)
 	}
 }

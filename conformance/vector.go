@@ -50,8 +50,8 @@ func Vectors() ([]Vector, error) {
 
 var vectorFile = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*/[a-z0-9]+(-[a-z0-9]+)*\.txtar$`)
 
-// Load reads the vectors of a folder that has base.yaml and topic folders. The
-// error joins a *ParseError for every file that is wrong; a file that is no
+// Load reads the vectors of a folder that has base.yaml and topic folders, and leaves
+// out the folders of [JobVector]s. The error joins a *ParseError for every file that is wrong; a file that is no
 // vector, and a folder without vectors, are errors too.
 func Load(files fs.FS) ([]Vector, error) {
 	b, err := readBase(files)
@@ -61,8 +61,13 @@ func Load(files fs.FS) ([]Vector, error) {
 	var vectors []Vector
 	var errs []error
 	walk := fs.WalkDir(files, ".", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || file == baseFile {
+		switch {
+		case err != nil || file == baseFile:
 			return err
+		case d.IsDir() && isFamily(file):
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
 		}
 		v, err := load(files, file, b)
 		vectors, errs = append(vectors, v), append(errs, err)
@@ -113,7 +118,7 @@ func unique(vectors []Vector) error {
 // parse reads one vector.
 func parse(file string, data []byte, b base) (Vector, error) {
 	v := Vector{Name: strings.TrimSuffix(file, ".txtar")}
-	doc, err := split(file, data)
+	doc, err := split(file, data, verdictSections())
 	if err != nil {
 		return Vector{}, err
 	}

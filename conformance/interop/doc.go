@@ -1,3 +1,3 @@
-// Package interop shows that the bundles which podverdict generates work with OPA and conftest as their users have
-// them, with no glue. It is a module of its own because both tools are built from theirs.
+// Package interop shows that what podverdict generates works with OPA, conftest and Gatekeeper as their users have them,
+// with no glue. It is a module of its own because all three are built from theirs.
 package interop

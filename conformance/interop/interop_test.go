@@ -32,6 +32,7 @@ var programs = []struct{ name, folder, path string }{
 	{"podverdict", "../..", "./cmd/podverdict"},
 	{"opa", ".", "github.com/open-policy-agent/opa"},
 	{"conftest", ".", "github.com/open-policy-agent/conftest"},
+	{"vectors", "../..", "conformance/interop/testdata/vectors.go"},
 }
 
 // workshop is a folder with the programs, and with the two Jobs.
@@ -93,8 +94,13 @@ func (w workshop) keys(t *testing.T) {
 	w.write(t, "public.pem", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}))
 }
 
-func TestBundles(t *testing.T) {
+func TestInterop(t *testing.T) {
 	w := newWorkshop(t)
+	t.Run("bundles", w.bundles)
+	t.Run("gatekeeper", w.gatekeeper)
+}
+
+func (w workshop) bundles(t *testing.T) {
 	w.keys(t)
 	w.run(t, 0, "podverdict", "generate", "bundle", "-o", "bundle.tar.gz")
 	w.run(t, 0, "podverdict", "generate", "bundle", "-o", "signed.tar.gz", "--signing-key", "private.pem")
@@ -149,7 +155,7 @@ func (w workshop) opaSources(t *testing.T) {
 	}
 	w.run(t, 0, "opa", "check", "--strict", "-s", filepath.Join(sources, "schemas"), sources)
 	w.run(t, 0, "opa", "fmt", "--fail", "--list", sources)
-	out := w.run(t, 0, "opa", "test", sources, "--fail-on-empty", "--coverage", "--threshold", "100")
+	out := w.run(t, 0, "opa", "test", sources, "--fail-on-empty", "--coverage", "--threshold", "100", "--timeout", "1m")
 	if !strings.Contains(out, `"coverage": 100`) {
 		t.Errorf("no coverage of 100 %%: %s", out[max(0, len(out)-200):])
 	}

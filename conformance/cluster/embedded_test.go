@@ -1,0 +1,113 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/conformance"
+)
+
+const pathOfJobs = "spec.groups[*].template.spec"
+
+// The constraints of the API hold for Jobs that a custom resource embeds, where the API server does not check them: of
+// every vector it says what it would say of the Job, by the generated policies.
+func TestConstraintVectorsInCustomResources(t *testing.T) {
+	s := newServer(t)
+	vectors, err := conformance.ConstraintVectors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("testdata/workflow-crd.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var definition map[string]any
+	if err := yaml.Unmarshal(text, &definition); err != nil {
+		t.Fatal(err)
+	}
+	s.apply(t, definition)
+	kinds, err := admission.ReadCRD(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalogue := selection(t, "[A-FH-Z]*")
+	for _, p := range policies(t, catalogue, admission.Options{Name: "embedded", Target: target(t, kinds[0], pathOfJobs), Actions: everythingWarns()}) {
+		s.apply(t, p.Definition, p.Binding)
+	}
+	workflows := s.client.Resource(kinds[0].GroupVersion().WithResource(kinds[0].Resource)).Namespace(s.namespace)
+	broken := workflow(map[string]any{"parallelism": int64(-1)})
+	eventually(t, "warning of workflows", func(ctx context.Context) bool {
+		found, _ := s.create(ctx, workflows, broken)
+		return len(found) > 0
+	})
+	judged := 0
+	for _, v := range vectors {
+		spec := embeddable(v)
+		if spec == nil {
+			continue
+		}
+		judged++
+		got, err := s.create(t.Context(), workflows, workflow(map[string]any{"template": map[string]any{}}, spec))
+		if err != nil {
+			t.Errorf("%s: %v", v.Name, err)
+			continue
+		}
+		got = ofGroup(got, 1)
+		if diff := cmp.Diff(embeddedMessages(v), got); diff != "" {
+			t.Errorf("%s: %s\n-want +got:\n%s", v.Name, v.Sentence, diff)
+		}
+	}
+	if judged < 150 {
+		t.Errorf("only %d of %d vectors can be embedded", judged, len(vectors))
+	}
+}
+
+// embeddable is the spec of the Job that a vector creates. Updates and what is about the Job's name have none, and the
+// API server's defaults for CronJobs are others than for Jobs, which is what becomes of the embedded.
+func embeddable(v conformance.JobVector) map[string]any {
+	if v.OldObject != nil || v.Object["kind"] != "Job" || slices.ContainsFunc(v.Want, func(f conformance.Finding) bool { return f.ID == "CM3" }) {
+		return nil
+	}
+	spec, _, _ := unstructured.NestedMap(v.Object, "spec")
+	return spec
+}
+
+func workflow(specs ...map[string]any) map[string]any {
+	groups := make([]any, len(specs))
+	for i, spec := range specs {
+		groups[i] = map[string]any{"name": "group", "template": map[string]any{"spec": spec}}
+	}
+	return map[string]any{
+		"apiVersion": "example.com/v1", "kind": "Workflow", "metadata": map[string]any{"name": "flow"},
+		"spec": map[string]any{"groups": groups},
+	}
+}
+
+func embeddedMessages(v conformance.JobVector) []string {
+	var all []string
+	for _, f := range v.Want {
+		all = append(all, "spec.groups[1].template."+f.Message)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// ofGroup are the messages about one of the Jobs; the others are not the vector's.
+func ofGroup(messages []string, i int) []string {
+	var all []string
+	for _, message := range messages {
+		if strings.HasPrefix(message, fmt.Sprintf("spec.groups[%d].", i)) {
+			all = append(all, message)
+		}
+	}
+	return all
+}

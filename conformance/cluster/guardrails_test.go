@@ -1,0 +1,340 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/internal/controlplane"
+)
+
+// The API server says of every vector of the guardrails what it wants, by the generated policies. Each set of settings
+// is in force in a namespace of its own, by the ConfigMap that the policy's binding for it refers to.
+func TestGuardrailVectors(t *testing.T) {
+	s := newServer(t)
+	vectors, err := conformance.GuardrailVectors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalogue := selection(t, "G-*")
+	var all []admission.Policy
+	for _, target := range builtInTargets(t) {
+		all = append(all, policies(t, catalogue, admission.Options{
+			Name: "vectors", Target: target, Actions: everythingWarns(), Parameters: admission.Parameters{Source: admission.FromConfigMap},
+		})...)
+	}
+	for _, p := range all {
+		s.apply(t, p.Definition)
+	}
+	namespaces := map[string]string{}
+	for _, v := range vectors {
+		k := settingsKey(t, v.Settings)
+		if namespaces[k] == "" {
+			namespaces[k] = controlplane.Start(t).Namespace(t)
+			s.configure(t, namespaces[k], v.Settings, all)
+		}
+	}
+	for _, namespace := range namespaces {
+		s.awaitGuardrails(t, namespace)
+	}
+	for _, v := range vectors {
+		s.namespace = namespaces[settingsKey(t, v.Settings)]
+		got, err := s.create(t.Context(), s.resource(v.Object), v.Object)
+		if err != nil {
+			t.Errorf("%s: %v", v.Name, err)
+			continue
+		}
+		if diff := cmp.Diff(messages(v), got); diff != "" {
+			t.Errorf("%s: %s\n-want +got:\n%s", v.Name, v.Sentence, diff)
+		}
+	}
+}
+
+func messages(v conformance.JobVector) []string {
+	var all []string
+	for _, f := range v.Want {
+		all = append(all, f.Message)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func settingsKey(t *testing.T, settings map[string]any) string {
+	t.Helper()
+	text, err := json.Marshal(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// configure binds the policies in a namespace to a ConfigMap with these settings. Not all settings are in it: severity
+// is no business of the policy.
+func (s *server) configure(t *testing.T, namespace string, settings map[string]any, all []admission.Policy) {
+	t.Helper()
+	data := map[string]any{}
+	for id, values := range settings {
+		for name, value := range values.(map[string]any) {
+			data[id+"."+name] = setting(value)
+		}
+	}
+	s.apply(t, map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "settings", "namespace": namespace}, "data": data,
+	})
+	for _, p := range all {
+		name := *p.Definition.Name + "-" + namespace
+		ref := ac.ParamRef().WithName("settings").WithNamespace(namespace).WithParameterNotFoundAction("Deny")
+		s.apply(t, ac.ValidatingAdmissionPolicyBinding(name).WithSpec(ac.ValidatingAdmissionPolicyBindingSpec().
+			WithPolicyName(*p.Definition.Name).WithValidationActions(warn...).WithParamRef(ref).
+			WithMatchResources(ac.MatchResources().WithNamespaceSelector(
+				metaac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: namespace})))))
+	}
+}
+
+// setting is a value as text in a ConfigMap.
+func setting(value any) string {
+	items, isList := value.([]any)
+	if !isList {
+		return fmt.Sprint(value)
+	}
+	texts := make([]string, len(items))
+	for i, item := range items {
+		texts[i] = fmt.Sprint(item)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// awaitGuardrails waits until Jobs and CronJobs in the namespace are looked at.
+func (s *server) awaitGuardrails(t *testing.T, namespace string) {
+	t.Helper()
+	s.namespace = namespace
+	for _, object := range []map[string]any{careless("Job"), careless("CronJob")} {
+		eventually(t, namespace, func(ctx context.Context) bool {
+			found, _ := s.create(ctx, s.resource(object), object)
+			return len(found) > 0
+		})
+	}
+}
+
+// careless is an object that breaks many guardrails, whatever the settings.
+func careless(kind string) map[string]any {
+	job := map[string]any{
+		"backoffLimit": int64(1000), "parallelism": int64(1_000_000),
+		"podFailurePolicy": map[string]any{"rules": []any{
+			map[string]any{"action": "FailJob", "onExitCodes": map[string]any{"operator": "NotIn", "values": []any{int64(0)}}},
+			map[string]any{"action": "Ignore", "onPodConditions": []any{map[string]any{"type": "Example"}}},
+		}},
+		"template": map[string]any{"spec": map[string]any{
+			"restartPolicy": "Never", "containers": []any{map[string]any{"name": "main", "image": "example.com/main:1"}},
+		}},
+	}
+	object := map[string]any{"apiVersion": "batch/v1", "kind": kind, "metadata": map[string]any{"name": "careless"}, "spec": job}
+	if kind == "CronJob" {
+		object["spec"] = map[string]any{"schedule": "0 0 * * *", "jobTemplate": map[string]any{"spec": job}}
+	}
+	return object
+}
+
+// In force as they are generated, guardrails that are errors deny, with the message of the first, and the others warn.
+func TestGuardrailsDeny(t *testing.T) {
+	s := newServer(t)
+	vectors, err := conformance.GuardrailVectors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalogue := selection(t, "G-*")
+	for _, target := range builtInTargets(t) {
+		for _, p := range policies(t, catalogue, admission.Options{
+			Name: "deny", Target: target, Actions: admission.DefaultActions(),
+			Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
+		}) {
+			s.apply(t, p.Definition, p.Binding)
+		}
+	}
+	for _, object := range []map[string]any{careless("Job"), careless("CronJob")} {
+		eventually(t, "denying "+object["kind"].(string), func(ctx context.Context) bool {
+			found, err := s.create(ctx, s.resource(object), object)
+			return err != nil && len(found) > 0
+		})
+	}
+	denied := map[string]bool{}
+	for _, v := range vectors {
+		if v.Settings != nil {
+			continue
+		}
+		warned, err := s.create(t.Context(), s.resource(v.Object), v.Object)
+		id, want := firstError(catalogue, v)
+		denied[id] = true
+		if got := denial(err); got != want {
+			t.Errorf("%s: denied because of %q, want %q", v.Name, got, want)
+		}
+		if diff := cmp.Diff(warnings(v), warned); diff != "" {
+			t.Errorf("%s: %s\n-want +warned:\n%s", v.Name, v.Sentence, diff)
+		}
+	}
+	for _, r := range catalogue.Rules {
+		if r.Settings["severity"] == "error" && r.Settings["enabled"] == true && !denied[r.ID] {
+			s.denyAlone(t, r.ID, vectors)
+		}
+	}
+}
+
+// denyAlone looks at a guardrail that never comes first: whatever breaks it breaks one before it too.
+func (s *server) denyAlone(t *testing.T, id string, vectors []conformance.JobVector) {
+	t.Helper()
+	catalogue := selection(t, id)
+	s.namespace = controlplane.Start(t).Namespace(t)
+	for _, p := range policies(t, catalogue, admission.Options{
+		Name: "alone", Target: builtInTargets(t)[0], Actions: admission.DefaultActions(),
+		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
+	}) {
+		s.apply(t, p.Definition, p.Binding)
+	}
+	var broken map[string]any
+	var want string
+	for _, v := range vectors {
+		for _, f := range v.Want {
+			if f.ID == id && v.Settings == nil && v.Object["kind"] == "Job" && broken == nil {
+				broken, want = v.Object, f.Message
+			}
+		}
+	}
+	if broken == nil {
+		t.Fatalf("%s: no vector breaks it", id)
+	}
+	var got string
+	eventually(t, "denying because of "+id, func(ctx context.Context) bool {
+		_, err := s.create(ctx, s.resource(broken), broken)
+		got = denial(err)
+		return got != ""
+	})
+	if got != want {
+		t.Errorf("%s: denied because of %q, want %q", id, got, want)
+	}
+}
+
+// denial is the message of the policy that denies, or why else there is an error.
+func denial(err error) string {
+	if err == nil {
+		return ""
+	}
+	_, message, ok := strings.Cut(err.Error(), "' denied request: ")
+	if !ok || !apierrors.IsInvalid(err) {
+		return err.Error()
+	}
+	return message
+}
+
+// firstError is the guardrail that denies a vector, and its message: the findings of the first rule of the catalogue
+// that has some.
+func firstError(s *admission.Selection, v conformance.JobVector) (id, message string) {
+	for _, r := range s.Rules {
+		var found []string
+		for _, f := range v.Want {
+			if f.ID == r.ID && f.Severity == "error" {
+				found = append(found, f.Message)
+			}
+		}
+		if len(found) > 0 {
+			return r.ID, strings.Join(found, "; ")
+		}
+	}
+	return "", ""
+}
+
+func warnings(v conformance.JobVector) []string {
+	var all []string
+	for _, f := range v.Want {
+		if f.Severity == "warning" {
+			all = append(all, f.Message)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// What was there before the policy may go on: only changes of what guardrails look at are judged.
+func TestGuardrailsLetOldJobsEnd(t *testing.T) {
+	s := newServer(t)
+	jobs := s.resource(map[string]any{"kind": "Job"})
+	old := careless("Job")
+	old["metadata"] = map[string]any{"name": "old", "finalizers": []any{"example.com/held"}}
+	old["spec"].(map[string]any)["suspend"] = true
+	if _, err := jobs.Create(t.Context(), s.local(old), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	job := builtInTargets(t)[0]
+	for _, p := range policies(t, selection(t, "G-PARALLELISM"), admission.Options{
+		Name: "old", Target: job, Actions: admission.DefaultActions(),
+		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
+	}) {
+		s.apply(t, p.Definition, p.Binding)
+	}
+	eventually(t, "denying Jobs", func(ctx context.Context) bool {
+		_, err := s.create(ctx, jobs, careless("Job"))
+		return err != nil
+	})
+	patch := func(patch string) error {
+		_, err := jobs.Patch(t.Context(), "old", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		return err
+	}
+	for _, tc := range []struct{ what, patch, want string }{
+		{"labels", `{"metadata": {"labels": {"a": "b"}}}`, ""},
+		{"resuming", `{"spec": {"suspend": false}}`, ""},
+		{"more parallelism", `{"spec": {"parallelism": 1000001}}`,
+			"spec.parallelism: Guardrail G-PARALLELISM: 1000001: must be at most 1000"},
+		{"a deadline, with the parallelism of old", `{"spec": {"activeDeadlineSeconds": 60}}`,
+			"spec.parallelism: Guardrail G-PARALLELISM: 1000000: must be at most 1000"},
+		{"less parallelism", `{"spec": {"parallelism": 1000}}`, ""},
+	} {
+		if got := denial(patch(tc.patch)); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.what, got, tc.want)
+		}
+	}
+	if err := jobs.Delete(t.Context(), "old", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := patch(`{"metadata": {"finalizers": null}}`); err != nil {
+		t.Errorf("the finalizer of a Job that is being deleted: %v", err)
+	}
+}
+
+// The ids of what an object breaks are in the audit log, whatever becomes of the request.
+func TestGuardrailsAreAudited(t *testing.T) {
+	s := newServer(t)
+	jobs := s.resource(map[string]any{"kind": "Job"})
+	for _, p := range policies(t, selection(t, "G-*"), admission.Options{
+		Name: "audited", Target: builtInTargets(t)[0], Actions: everythingWarns(),
+		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
+	}) {
+		s.apply(t, p.Definition, p.Binding)
+	}
+	eventually(t, "warning of Jobs", func(ctx context.Context) bool {
+		found, _ := s.create(ctx, jobs, careless("Job"))
+		return len(found) > 0
+	})
+	const key, want = "audited-guardrails-job-warn/guardrails", "G-BACKOFF-LIMIT G-CATCH-ALL-LAST G-DEADLINE G-DISRUPTION-HANDLED G-IGNORE-BOUNDED G-KILL-CODES G-PARALLELISM G-TTL"
+	eventually(t, "the audit log", func(context.Context) bool {
+		for _, event := range controlplane.Start(t).AuditLog(t, s.namespace) {
+			if got := event.Annotations[key]; got == want {
+				return true
+			} else if got != "" {
+				t.Fatalf("annotation %q, want %q", got, want)
+			}
+		}
+		return false
+	})
+}

@@ -1,0 +1,365 @@
+package cluster
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/internal/controlplane"
+)
+
+// platform has a default for everything, none of them the API server's own.
+const platform = `
+backoffLimit: 3
+backoffLimitPerIndex: 1
+maxFailedIndexes: 5
+activeDeadlineSeconds: 3600
+ttlSecondsAfterFinished: 600
+managedBy: example.com/controller
+podReplacementPolicy: Failed
+podFailurePolicy:
+  rules:
+  - action: Ignore
+    onPodConditions: [{type: DisruptionTarget}]
+  - action: FailJob
+    onExitCodes: {containerName: main, operator: In, values: [42]}
+  - action: FailIndex
+    onExitCodes: {operator: In, values: [43]}
+`
+
+// mutated is a namespace in which the platform's defaults are in force.
+type mutated struct {
+	cluster   *controlplane.Cluster
+	client    kubernetes.Interface
+	namespace string
+}
+
+func startMutated(t *testing.T, defaults string) *mutated {
+	t.Helper()
+	cluster := controlplane.Start(t)
+	client, err := kubernetes.NewForConfig(cluster.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &mutated{cluster: cluster, client: client, namespace: cluster.Namespace(t)}
+	var spec batchv1.JobSpec
+	if err := yaml.UnmarshalStrict([]byte(defaults), &spec); err != nil {
+		t.Fatal(err)
+	}
+	d, err := admission.NewDefaults(&spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []func() (admission.Kind, error){admission.Job, admission.CronJob} {
+		k, err := kind()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.install(t, d, k)
+	}
+	m.waitUntilActive(t)
+	return m
+}
+
+// install puts the policy for a kind in force, in the namespace alone.
+func (m *mutated) install(t *testing.T, d admission.Defaults, kind admission.Kind) {
+	t.Helper()
+	mutation, err := admission.NewMutation(d, kind, admission.MutationOptions{
+		Name:       m.namespace,
+		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: m.namespace}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	registration := m.client.AdmissionregistrationV1()
+	owner := metav1.ApplyOptions{FieldManager: "test"}
+	policy, err := registration.MutatingAdmissionPolicies().Apply(t.Context(), mutation.Policy, owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	binding, err := registration.MutatingAdmissionPolicyBindings().Apply(t.Context(), mutation.Binding, owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, err := range []error{
+			registration.MutatingAdmissionPolicyBindings().Delete(context.Background(), binding.Name, metav1.DeleteOptions{}),
+			registration.MutatingAdmissionPolicies().Delete(context.Background(), policy.Name, metav1.DeleteOptions{}),
+		} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// waitUntilActive creates objects without leaving any until they are given the defaults.
+func (m *mutated) waitUntilActive(t *testing.T) {
+	t.Helper()
+	job := m.job(t, plain)
+	cron := &batchv1.CronJob{ObjectMeta: job.ObjectMeta, Spec: batchv1.CronJobSpec{Schedule: "@daily", JobTemplate: batchv1.JobTemplateSpec{Spec: job.Spec}}}
+	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		j, err := m.client.BatchV1().Jobs(m.namespace).Create(ctx, job, dryRun)
+		if err != nil {
+			return false, err
+		}
+		c, err := m.client.BatchV1().CronJobs(m.namespace).Create(ctx, cron, dryRun)
+		if err != nil {
+			return false, err
+		}
+		return j.Spec.TTLSecondsAfterFinished != nil && c.Spec.JobTemplate.Spec.TTLSecondsAfterFinished != nil, nil
+	})
+	if err != nil {
+		t.Fatalf("the policies are not in force: %v", err)
+	}
+}
+
+const (
+	plain = `
+template: {spec: {restartPolicy: Never, containers: [{name: main, image: app}]}}`
+	indexed = plain + `
+completionMode: Indexed
+completions: 10
+parallelism: 2`
+)
+
+func (m *mutated) job(t *testing.T, spec string) *batchv1.Job {
+	t.Helper()
+	job := &batchv1.Job{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}}
+	job.Namespace, job.GenerateName = m.namespace, "job-"
+	if err := yaml.UnmarshalStrict([]byte(spec), &job.Spec); err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
+// defaulted are the fields of a spec that defaults can be given for.
+func defaulted(s batchv1.JobSpec) batchv1.JobSpec {
+	return batchv1.JobSpec{
+		PodFailurePolicy: s.PodFailurePolicy, PodReplacementPolicy: s.PodReplacementPolicy, ManagedBy: s.ManagedBy,
+		BackoffLimit: s.BackoffLimit, BackoffLimitPerIndex: s.BackoffLimitPerIndex, MaxFailedIndexes: s.MaxFailedIndexes,
+		ActiveDeadlineSeconds: s.ActiveDeadlineSeconds, TTLSecondsAfterFinished: s.TTLSecondsAfterFinished,
+	}
+}
+
+func TestMutation(t *testing.T) {
+	t.Parallel()
+	m := startMutated(t, platform)
+	const (
+		given = `
+activeDeadlineSeconds: 3600
+ttlSecondsAfterFinished: 600
+managedBy: example.com/controller
+podReplacementPolicy: Failed`
+		policy = `
+podFailurePolicy:
+  rules:
+  - action: Ignore
+    onPodConditions: [{type: DisruptionTarget, status: "True"}]
+  - action: FailJob
+    onExitCodes: {containerName: main, operator: In, values: [42]}`
+		failIndex = `
+  - action: FailIndex
+    onExitCodes: {operator: In, values: [43]}`
+		own = `
+backoffLimit: 7
+activeDeadlineSeconds: 5
+ttlSecondsAfterFinished: 6
+managedBy: example.com/own
+podReplacementPolicy: Failed
+podFailurePolicy:
+  rules:
+  - {action: Count, onExitCodes: {operator: In, values: [1]}}`
+	)
+	for name, c := range map[string]struct{ job, want string }{
+		"nothing of its own":    {plain, given + policy + "\nbackoffLimit: 3"},
+		"all of its own":        {plain + own, own},
+		"restarts in place":     {strings.Replace(plain, "Never", "OnFailure", 1), given + "\nbackoffLimit: 3"},
+		"restarts, indexed":     {strings.Replace(indexed, "Never", "OnFailure", 1), given + "\nbackoffLimit: 3"},
+		"other container":       {strings.Replace(plain, "main", "other", 1), given + strings.Split(policy, "\n  - action: FailJob")[0] + "\nbackoffLimit: 3"},
+		"indexed":               {indexed, given + policy + failIndex + "\nbackoffLimit: 3\nbackoffLimitPerIndex: 1\nmaxFailedIndexes: 5"},
+		"indexed, few indexes":  {strings.Replace(indexed, "10", "4", 1), given + policy + failIndex + "\nbackoffLimit: 3\nbackoffLimitPerIndex: 1"},
+		"indexed, many indexes": {strings.Replace(indexed, "10", "100001", 1), given + policy + failIndex + "\nbackoffLimit: 3\nbackoffLimitPerIndex: 1\nmaxFailedIndexes: 5"},
+		"indexed, too many pods": {
+			strings.NewReplacer("10", "100001", "parallelism: 2", "parallelism: 10001").Replace(indexed),
+			given + policy + "\nbackoffLimit: 3",
+		},
+		"limit per index of its own": {
+			indexed + "\nbackoffLimitPerIndex: 4",
+			given + policy + failIndex + "\nbackoffLimit: 2147483647\nbackoffLimitPerIndex: 4\nmaxFailedIndexes: 5",
+		},
+		"the API server's default": {plain + "\nbackoffLimit: 6\npodReplacementPolicy: TerminatingOrFailed", given + policy + "\nbackoffLimit: 3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			created, err := m.client.BatchV1().Jobs(m.namespace).Create(t.Context(), m.job(t, c.job), metav1.CreateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(m.job(t, c.want).Spec, defaulted(m.get(t, created.Name).Spec)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// What is written in a manifest is known of kubectl apply, of either side, even if it is the API server's default; and
+// applying the manifest again changes nothing and conflicts with nothing.
+func TestMutationRoundTrip(t *testing.T) {
+	t.Parallel()
+	m := startMutated(t, platform)
+	kubectl := m.kubectl(t)
+	for side, flags := range map[string][]string{"client-side": nil, "server-side": {"--server-side"}} {
+		for wrote, c := range map[string]struct {
+			spec        string
+			limit       int32
+			replacement batchv1.PodReplacementPolicy
+		}{
+			"nothing":  {plain, 3, batchv1.Failed},
+			"defaults": {plain + "\nbackoffLimit: 6\npodReplacementPolicy: TerminatingOrFailed", 6, batchv1.TerminatingOrFailed},
+		} {
+			t.Run(side+" "+wrote, func(t *testing.T) {
+				t.Parallel()
+				name := side + "-" + wrote
+				manifest := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: " + name + "}\nspec:" + strings.ReplaceAll(c.spec, "\n", "\n  ") + "\n"
+				kubectl(t, manifest, append([]string{"apply", "-f", "-"}, flags...)...)
+				first := m.get(t, name).Spec
+				if *first.BackoffLimit != c.limit || *first.PodReplacementPolicy != c.replacement {
+					t.Errorf("backoffLimit %d and podReplacementPolicy %s", *first.BackoffLimit, *first.PodReplacementPolicy)
+				}
+				if given := first.PodFailurePolicy != nil; given != (c.replacement == batchv1.Failed) {
+					t.Errorf("podFailurePolicy %v beside podReplacementPolicy %s", first.PodFailurePolicy, c.replacement)
+				}
+				kubectl(t, manifest, append([]string{"apply", "-f", "-"}, flags...)...)
+				if diff := cmp.Diff(first, m.get(t, name).Spec); diff != "" {
+					t.Errorf("applied again (-first +second):\n%s", diff)
+				}
+				if out := kubectl(t, manifest, append([]string{"diff", "-f", "-"}, flags...)...); out != "" {
+					t.Errorf("a difference is left:\n%s", out)
+				}
+			})
+		}
+	}
+}
+
+// A created Job is its owner's: an update is not given what it takes away, but for what nobody may change.
+func TestMutationOnCreateOnly(t *testing.T) {
+	t.Parallel()
+	m := startMutated(t, platform)
+	jobs := m.client.BatchV1().Jobs(m.namespace)
+	job := m.job(t, plain)
+	job.Name = "updated"
+	if _, err := jobs.Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	patch := func(text string) (*batchv1.Job, error) {
+		return jobs.Patch(t.Context(), job.Name, types.MergePatchType, []byte(text), metav1.PatchOptions{})
+	}
+	updated, err := patch(`{"spec":{"backoffLimit":6,"ttlSecondsAfterFinished":null}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *updated.Spec.BackoffLimit != 6 || updated.Spec.TTLSecondsAfterFinished != nil {
+		t.Errorf("got backoffLimit %d and ttlSecondsAfterFinished %v", *updated.Spec.BackoffLimit, updated.Spec.TTLSecondsAfterFinished)
+	}
+	for _, field := range []string{"managedBy", "podFailurePolicy"} {
+		if _, err := patch(`{"spec":{"` + field + `":null}}`); !apierrors.IsInvalid(err) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// In the template of a CronJob, what is absent is not set.
+func TestMutationOfCronJobs(t *testing.T) {
+	t.Parallel()
+	m := startMutated(t, platform)
+	cron := func(name, spec string) batchv1.JobSpec {
+		c := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		c.Spec.Schedule, c.Spec.JobTemplate.Spec = "@daily", m.job(t, spec).Spec
+		created, err := m.client.BatchV1().CronJobs(m.namespace).Create(t.Context(), c, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return created.Spec.JobTemplate.Spec
+	}
+	given := cron("lacks", indexed)
+	want := m.job(t, strings.ReplaceAll(platform, "type: DisruptionTarget", `type: DisruptionTarget, status: "True"`)).Spec
+	if diff := cmp.Diff(want, defaulted(given)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	kept := cron("has", plain+"\nbackoffLimit: 6\npodReplacementPolicy: TerminatingOrFailed")
+	if *kept.BackoffLimit != 6 || *kept.PodReplacementPolicy != batchv1.TerminatingOrFailed || kept.PodFailurePolicy != nil {
+		t.Errorf("got %d, %s, %v", *kept.BackoffLimit, *kept.PodReplacementPolicy, kept.PodFailurePolicy)
+	}
+}
+
+// Whatever Job the API server accepts, it accepts with the defaults.
+func TestMutatedJobsAreAccepted(t *testing.T) {
+	t.Parallel()
+	m := startMutated(t, platform)
+	untouched := m.cluster.Namespace(t)
+	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+	accepted := 0
+	for seed := range uint64(2) {
+		generator := conformance.NewJobGenerator(seed, seed == 1)
+		for range 150 {
+			job := generator.Job()
+			job.Namespace = untouched
+			_, before := m.client.BatchV1().Jobs(untouched).Create(t.Context(), job, dryRun)
+			job.Namespace = m.namespace
+			_, after := m.client.BatchV1().Jobs(m.namespace).Create(t.Context(), job, dryRun)
+			if before == nil {
+				accepted++
+			}
+			if before == nil && after != nil {
+				t.Errorf("%+v: %v", job.Spec, after)
+			}
+		}
+	}
+	if accepted < 200 {
+		t.Errorf("%d Jobs were accepted", accepted)
+	}
+}
+
+func (m *mutated) get(t *testing.T, name string) *batchv1.Job {
+	t.Helper()
+	job, err := m.client.BatchV1().Jobs(m.namespace).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
+// kubectl returns a function that runs it in the namespace.
+func (m *mutated) kubectl(t *testing.T) func(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	path := m.cluster.Kubectl(t)
+	config := m.cluster.Kubeconfig(t, "admin", "system:masters")
+	return func(t *testing.T, stdin string, args ...string) string {
+		t.Helper()
+		command := exec.CommandContext(t.Context(), path, append([]string{"--kubeconfig", config, "--namespace", m.namespace}, args...)...)
+		command.Stdin = strings.NewReader(stdin)
+		var stderr strings.Builder
+		command.Stderr = &stderr
+		out, err := command.Output()
+		if err != nil {
+			t.Fatalf("kubectl %s: %v\n%s%s", strings.Join(args, " "), err, out, &stderr)
+		}
+		return string(out)
+	}
+}

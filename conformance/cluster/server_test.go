@@ -1,0 +1,163 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/internal/controlplane"
+)
+
+func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
+
+// server is the API server, asked by one goroutine at a time.
+type server struct {
+	client    dynamic.Interface
+	namespace string
+	warned    []string // by the last response
+}
+
+func newServer(t *testing.T) *server {
+	t.Helper()
+	cluster := controlplane.Start(t)
+	if want := "v1.36."; !strings.HasPrefix(cluster.Version, want) {
+		t.Fatalf("the API server is %s; the vectors are those of %s", cluster.Version, want)
+	}
+	s := &server{namespace: cluster.Namespace(t)}
+	config := rest.CopyConfig(cluster.Config)
+	config.WarningHandler = s
+	var err error
+	if s.client, err = dynamic.NewForConfig(config); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// HandleWarningHeader keeps what a response warns of.
+func (s *server) HandleWarningHeader(_ int, _, text string) { s.warned = append(s.warned, text) }
+
+// resource is where objects of the kind of this one live.
+func (s *server) resource(object map[string]any) dynamic.ResourceInterface {
+	name := "jobs"
+	if object["kind"] == "CronJob" {
+		name = "cronjobs"
+	}
+	return s.client.Resource(schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: name}).Namespace(s.namespace)
+}
+
+// judge says of a submission what the API server says.
+func (s *server) judge(ctx context.Context, sent conformance.Submission) ([]conformance.Finding, error) {
+	jobs := s.resource(sent.Object)
+	if sent.OldObject == nil {
+		s.warned = nil
+		_, err := jobs.Create(ctx, s.local(sent.Object), metav1.CreateOptions{DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict})
+		return s.findings(err, false)
+	}
+	stored, err := s.store(ctx, sent.OldObject)
+	if err != nil {
+		return nil, err
+	}
+	s.warned = nil
+	updated := &unstructured.Unstructured{Object: sent.Update(stored.Object)}
+	updated.SetNamespace(s.namespace)
+	_, err = jobs.Update(ctx, updated, metav1.UpdateOptions{DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict})
+	found, err := s.findings(err, sent.Object["kind"] == "Job")
+	background := metav1.DeletePropagationBackground // else a Job stays until somebody makes its pods orphans
+	return found, errors.Join(err, jobs.Delete(ctx, stored.GetName(), metav1.DeleteOptions{PropagationPolicy: &background}))
+}
+
+var dryRun = []string{metav1.DryRunAll}
+
+// store creates an object, with its status if it has one.
+func (s *server) store(ctx context.Context, object map[string]any) (*unstructured.Unstructured, error) {
+	jobs := s.resource(object)
+	stored, err := jobs.Create(ctx, s.local(object), metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+	if err != nil || object["status"] == nil {
+		return stored, err
+	}
+	stored.Object["status"] = object["status"]
+	return jobs.UpdateStatus(ctx, stored, metav1.UpdateOptions{FieldValidation: metav1.FieldValidationStrict})
+}
+
+// local is a copy of the object in the namespace of the test.
+func (s *server) local(object map[string]any) *unstructured.Unstructured {
+	local := (&unstructured.Unstructured{Object: object}).DeepCopy()
+	local.SetNamespace(s.namespace)
+	return local
+}
+
+// findings reads a refusal, if it is one, and the warnings. Other errors stay errors.
+func (s *server) findings(err error, twice bool) ([]conformance.Finding, error) {
+	found := s.warnings()
+	if err == nil {
+		return found, nil
+	}
+	var refusal *apierrors.StatusError
+	if !errors.As(err, &refusal) || refusal.ErrStatus.Reason != metav1.StatusReasonInvalid || refusal.ErrStatus.Details == nil {
+		return nil, err
+	}
+	causes := refusal.ErrStatus.Details.Causes
+	if twice {
+		causes = once(causes)
+	}
+	for _, c := range causes {
+		if foreign(c) {
+			continue
+		}
+		f := conformance.Finding{Field: c.Field, Type: string(c.Type), Message: c.Field + ": " + c.Message}
+		if strings.HasSuffix(c.Field, "spec.template") || strings.HasSuffix(c.Field, "spec.template.spec") {
+			_, detail, _ := cutLast(c.Message, ": ")
+			f.Message = field.Invalid(field.NewPath(c.Field), field.OmitValueType{}, detail).Error()
+		}
+		found = append(found, f)
+	}
+	return found, nil
+}
+
+// warnings are those about the spec as a whole.
+func (s *server) warnings() []conformance.Finding {
+	var found []conformance.Finding
+	for _, text := range s.warned {
+		for _, root := range []string{"spec", "spec.jobTemplate.spec"} {
+			if strings.HasPrefix(text, root+": ") {
+				found = append(found, conformance.Finding{Field: root, Type: conformance.TypeWarning, Message: text})
+			}
+		}
+	}
+	return found
+}
+
+// once halves the causes that are there twice.
+func once(causes []metav1.StatusCause) []metav1.StatusCause {
+	seen := map[metav1.StatusCause]int{}
+	return slices.DeleteFunc(slices.Clone(causes), func(c metav1.StatusCause) bool {
+		seen[c]++
+		return seen[c]%2 == 0
+	})
+}
+
+// foreign is true for what is said of any pod: that it cannot have the restart policy.
+func foreign(c metav1.StatusCause) bool {
+	return strings.HasSuffix(c.Field, "spec.template.spec.restartPolicy") &&
+		c.Type == metav1.CauseTypeFieldValueNotSupported && strings.Contains(c.Message, `"Always"`)
+}
+
+func cutLast(text, separator string) (before, after string, found bool) {
+	i := strings.LastIndex(text, separator)
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+len(separator):], true
+}

@@ -1,0 +1,403 @@
+package conformance
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	k8sadmission "k8s.io/apiserver/pkg/admission"
+
+	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/runtime/rego"
+)
+
+var (
+	constrainedJobs = flag.Int("constrained-jobs", 400, "compare the constraints in CEL and in Rego on that many Jobs, each embedded too, and as many updates")
+	leastBroken     = flag.Int("least-broken", 3, "each constraint must be broken by that many of them")
+)
+
+// The constraints find the same in CEL, as the API server evaluates it, as they do in Rego, and in the same words: of Jobs
+// with the API's defaults, of what replaces them, of CronJobs, and of Jobs without defaults in other objects.
+func TestConstraintsInCEL(t *testing.T) {
+	c, found := newConstraintsInCEL(t), map[string]int{}
+	generator := NewJobGenerator(11, true)
+	for range *constrainedJobs {
+		job := generator.Job()
+		c.compare(t, c.job, reviewOf(t, "CREATE", withDefaults(job), nil), found)
+		c.compareEmbedded(t, job, found)
+		c.compare(t, c.cronJob, reviewOf(t, "CREATE", generator.CronJob(), nil), found)
+		job, old := generator.Update()
+		job, old = withDefaults(job), withDefaults(old)
+		if !apiequality.Semantic.DeepEqual(job.Spec, old.Spec) { // else no policy looks at it
+			c.compare(t, c.job, reviewOf(t, "UPDATE", job, old), found)
+		}
+	}
+	catalogue, err := admission.Constraints()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range catalogue.Rules {
+		if found[r.ID] < *leastBroken {
+			t.Errorf("%s was broken %d times in %d Jobs", r.ID, found[r.ID], *constrainedJobs)
+		}
+	}
+}
+
+// Every vector of the constraints is answered in CEL as it wants it.
+func TestConstraintVectorsInCEL(t *testing.T) {
+	c := newConstraintsInCEL(t)
+	for _, v := range constraintVectors(t) {
+		t.Run(v.Name, func(t *testing.T) {
+			want := map[string][]string{}
+			for _, f := range v.Want {
+				want[f.ID] = append(want[f.ID], f.Message)
+			}
+			p, r := c.vector(t, v)
+			r.review.Kind = p.kind
+			if r.submission.OldObject != nil && cmp.Equal(r.submission.Object["spec"], r.submission.OldObject["spec"]) {
+				if len(want) > 0 {
+					t.Errorf("no policy looks at the object, but %v is wanted", want)
+				}
+				return
+			}
+			c.compareMessages(t, want, p.said(t, r.review), r)
+		})
+	}
+}
+
+// vector is the policy for a vector, and the request that it is about.
+func (c constraintsInCEL) vector(t *testing.T, v JobVector) (constraintPolicy, constraintReview) {
+	t.Helper()
+	operation := "CREATE"
+	if v.OldObject != nil {
+		operation = "UPDATE"
+	}
+	if v.Object["kind"] == "CronJob" {
+		return c.cronJob, reviewOf(t, operation, fromDocument[batchv1.CronJob](t, v.Object), fromDocument[batchv1.CronJob](t, v.OldObject))
+	}
+	job, old := fromDocument[batchv1.Job](t, v.Object), fromDocument[batchv1.Job](t, v.OldObject)
+	return c.job, reviewOf(t, operation, withDefaults(job), withDefaults(old))
+}
+
+func fromDocument[T any](t *testing.T, document map[string]any) *T {
+	t.Helper()
+	object := new(T)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(document, object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+// constraintsInCEL are the constraints in Rego, and as policies for three kinds.
+type constraintsInCEL struct {
+	bundle                 regoBundle
+	job, cronJob, workflow constraintPolicy
+}
+
+type constraintPolicy struct {
+	kind      admission.Kind
+	evaluator *admission.Evaluator
+	rules     []string // their ids by validation
+}
+
+// embeddedPath is where a Workflow has its Jobs.
+const embeddedPath = "spec.groups[*].template.spec"
+
+func newConstraintsInCEL(t *testing.T) constraintsInCEL {
+	t.Helper()
+	definition, err := os.ReadFile("cluster/testdata/workflow-crd.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	workflows, err := admission.ReadCRD(definition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job, err := admission.Job()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cronJob, err := admission.CronJob()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return constraintsInCEL{
+		bundle:   newRegoBundle(t),
+		job:      newConstraintPolicy(t, job, "spec"),
+		cronJob:  newConstraintPolicy(t, cronJob, "spec.jobTemplate.spec"),
+		workflow: newConstraintPolicy(t, workflows[0], embeddedPath),
+	}
+}
+
+func newConstraintPolicy(t *testing.T, k admission.Kind, path string) constraintPolicy {
+	t.Helper()
+	target, err := admission.NewTarget(k, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalogue, err := admission.Constraints()
+	if err != nil {
+		t.Fatal(err)
+	}
+	selection, err := catalogue.Select([]string{"*"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deny := []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
+	policies, err := selection.Policies(admission.Options{
+		Name: "test", Kubernetes: "1.36", Target: target, Failure: admissionregistrationv1.Fail,
+		Parameters: admission.Parameters{Source: admission.Inline},
+		Actions:    admission.Actions{"error": deny, "warning": deny},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(policies) != 1 {
+		t.Fatalf("%d policies for one set of actions", len(policies))
+	}
+	typed, err := policies[0].Typed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	evaluator, err := admission.NewEvaluator(typed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return constraintPolicy{k, evaluator, policies[0].Rules}
+}
+
+// constraintReview is a request, and what Rego is asked of it.
+type constraintReview struct {
+	review     admission.Review
+	submission Submission
+	spec       batchv1.JobSpec
+}
+
+func reviewOf(t *testing.T, operation string, object, old runtime.Object) constraintReview {
+	t.Helper()
+	r := constraintReview{submission: Submission{Object: documentOf(t, object)}}
+	r.review.Operation, r.review.Object = k8sadmission.Operation(operation), object
+	switch o := object.(type) {
+	case *batchv1.Job:
+		r.spec = o.Spec
+	case *batchv1.CronJob:
+		r.spec = o.Spec.JobTemplate.Spec
+	}
+	if operation == "UPDATE" {
+		r.review.OldObject, r.submission.OldObject = old, documentOf(t, old)
+	}
+	return r
+}
+
+func documentOf(t *testing.T, object runtime.Object) map[string]any {
+	t.Helper()
+	document, err := rego.Object(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document
+}
+
+// compare asks Rego and CEL; found counts the requests that break each constraint.
+func (c constraintsInCEL) compare(t *testing.T, p constraintPolicy, r constraintReview, found map[string]int) {
+	t.Helper()
+	want := c.inRego(t, r, found)
+	r.review.Kind = p.kind
+	c.compareMessages(t, want, p.said(t, r.review), r)
+}
+
+// compareEmbedded asks CEL of the Job in a Workflow: no defaults, and no members that the Job's types write although they
+// are empty. Its name is not that of the Workflow.
+func (c constraintsInCEL) compareEmbedded(t *testing.T, job *batchv1.Job, found map[string]int) {
+	t.Helper()
+	r := reviewOf(t, "CREATE", job, nil)
+	want := map[string][]string{}
+	for id, messages := range c.inRego(t, r, found) {
+		for _, message := range messages {
+			want[id] = append(want[id], "spec.groups[0].template."+message)
+		}
+	}
+	delete(want, "CM3")
+	group := map[string]any{"template": map[string]any{"spec": withoutEmpty(documentOf(t, job)["spec"])}}
+	r.review.Kind, r.review.Object = c.workflow.kind, &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1", "kind": "Workflow", "metadata": map[string]any{"name": "w", "namespace": "default"},
+		"spec": map[string]any{"groups": []any{group}},
+	}}
+	c.compareMessages(t, want, c.workflow.said(t, r.review), r)
+}
+
+func withoutEmpty(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, member := range v {
+			required := slices.Contains([]string{"action", "operator", "type", "status", "name"}, name)
+			if member == nil || required && member == "" {
+				delete(v, name)
+				continue
+			}
+			v[name] = withoutEmpty(member)
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutEmpty(v[i])
+		}
+	}
+	return value
+}
+
+func (c constraintsInCEL) inRego(t *testing.T, r constraintReview, found map[string]int) map[string][]string {
+	t.Helper()
+	findings, err := c.bundle.findings(t.Context(), c.bundle.constraints, r.submission)
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages := map[string][]string{}
+	for _, f := range findings {
+		messages[f.ID] = append(messages[f.ID], f.Message)
+	}
+	for id := range messages {
+		found[id]++
+	}
+	return messages
+}
+
+// said are the messages by the rule's id.
+func (p constraintPolicy) said(t *testing.T, r admission.Review) map[string][]string {
+	t.Helper()
+	decision, err := p.evaluator.Evaluate(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !decision.Matched {
+		t.Fatal("the policy does not look at the object")
+	}
+	messages := map[string][]string{}
+	for _, f := range decision.Failures {
+		if f.Errored {
+			t.Fatalf("%s\n%s", f.Message, asJSON(t, r.Object))
+		}
+		messages[p.rules[f.Validation]] = strings.Split(f.Message, "; ")
+	}
+	return messages
+}
+
+func (c constraintsInCEL) compareMessages(t *testing.T, want, got map[string][]string, r constraintReview) {
+	t.Helper()
+	for _, id := range beyondCost(r.spec) {
+		delete(want, id)
+		delete(got, id)
+	}
+	for id := range want {
+		slices.Sort(want[id])
+		slices.Sort(got[id])
+		// The API server says no more than the rule's title where messages are too long, and indexes that are too long for
+		// a message are left out of it: what is to be held of either is that something is said.
+		if len(strings.Join(want[id], "; ")) > 5<<10 && len(got[id]) > 0 {
+			got[id] = want[id]
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("-Rego +CEL:\n%s\nobject: %s\nold object: %s", diff, asJSON(t, r.review.Object), asJSON(t, r.review.OldObject))
+	}
+}
+
+// beyondCost are the constraints of which the policy says less than Rego, since it would cost too much: S6 and S9 of long
+// texts where all indexes have more than 80,000 characters, and F11 of lists of exit codes that are not in order where
+// their lengths squared are more than 600,000. F12 refuses those.
+func beyondCost(s batchv1.JobSpec) []string {
+	var ids []string
+	characters, comparisons := 0, 0
+	if s.SuccessPolicy != nil {
+		for _, r := range s.SuccessPolicy.Rules {
+			if r.SucceededIndexes != nil {
+				characters += len(*r.SucceededIndexes)
+			}
+		}
+	}
+	if s.PodFailurePolicy != nil {
+		for _, r := range s.PodFailurePolicy.Rules {
+			if r.OnExitCodes != nil && !slices.IsSorted(r.OnExitCodes.Values) {
+				comparisons += len(r.OnExitCodes.Values) * len(r.OnExitCodes.Values)
+			}
+		}
+	}
+	if characters > 80_000 {
+		ids = append(ids, "S6", "S9")
+	}
+	if comparisons > 600_000 {
+		ids = append(ids, "F11")
+	}
+	return ids
+}
+
+// withDefaults is a Job as the API server shows it to policies, as far as constraints, the edits of the generator and the
+// vectors tell the difference.
+func withDefaults(job *batchv1.Job) *batchv1.Job {
+	job = job.DeepCopy()
+	s := &job.Spec
+	if s.Completions == nil && s.Parallelism == nil {
+		s.Completions = new(int32(1))
+	}
+	setAbsent(&s.Parallelism, 1)
+	setAbsent(&s.CompletionMode, batchv1.NonIndexedCompletion)
+	setAbsent(&s.Suspend, false)
+	if s.BackoffLimitPerIndex != nil {
+		setAbsent(&s.BackoffLimit, 1<<31-1)
+	}
+	setAbsent(&s.BackoffLimit, 6)
+	if s.PodFailurePolicy != nil {
+		setAbsent(&s.PodReplacementPolicy, batchv1.Failed)
+		for _, r := range s.PodFailurePolicy.Rules {
+			for i := range r.OnPodConditions {
+				if r.OnPodConditions[i].Status == "" {
+					r.OnPodConditions[i].Status = corev1.ConditionTrue
+				}
+			}
+		}
+	}
+	setAbsent(&s.PodReplacementPolicy, batchv1.TerminatingOrFailed)
+	withTemplateDefaults(&s.Template.Spec)
+	return job
+}
+
+func setAbsent[T any](member **T, value T) {
+	if *member == nil {
+		*member = &value
+	}
+}
+
+func withTemplateDefaults(s *corev1.PodSpec) {
+	s.DNSPolicy, s.SchedulerName = corev1.DNSClusterFirst, corev1.DefaultSchedulerName
+	setAbsent(&s.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
+	setAbsent(&s.SecurityContext, corev1.PodSecurityContext{})
+	for _, v := range s.Volumes {
+		if v.ConfigMap != nil {
+			setAbsent(&v.ConfigMap.DefaultMode, corev1.ConfigMapVolumeSourceDefaultMode)
+		}
+	}
+	for i := range s.Containers {
+		c := &s.Containers[i]
+		c.TerminationMessagePath, c.TerminationMessagePolicy = corev1.TerminationMessagePathDefault, corev1.TerminationMessageReadFile
+		if c.ImagePullPolicy == "" {
+			c.ImagePullPolicy = pullPolicy(c.Image)
+		}
+	}
+}
+
+// pullPolicy is that of images without registries with ports.
+func pullPolicy(image string) corev1.PullPolicy {
+	name, _, digest := strings.Cut(image, "@")
+	if strings.HasSuffix(name, ":latest") || !digest && !strings.Contains(name, ":") {
+		return corev1.PullAlways
+	}
+	return corev1.PullIfNotPresent
+}

@@ -1,0 +1,371 @@
+package conformance
+
+import (
+	"encoding/json"
+	"flag"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/runtime/rego"
+)
+
+var (
+	guardedJobs   = flag.Int("guarded-jobs", 1200, "compare the guardrails in CEL and in Rego on that many Jobs and CronJobs")
+	leastFindings = flag.Int("least-findings", 10, "each guardrail must find something in that many of them")
+)
+
+// guardedAlike is how many objects are judged with one configuration.
+const guardedAlike = 200
+
+// Guardrails find the same in CEL, as the API server evaluates it, as they do in Rego, and in the same words.
+func TestGuardrailsInCEL(t *testing.T) {
+	catalogue, err := admission.Guardrails()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := []admission.ParameterSource{admission.Inline, admission.FromConfigMap, admission.FromCustomResource}
+	g, found := guardGenerator{NewJobGenerator(1, false)}, map[string]int{}
+	for batch := range *guardedJobs / guardedAlike {
+		configuration := admission.Configuration{}
+		if batch%2 == 1 {
+			configuration = g.configuration(catalogue.Rules)
+		}
+		source := sources[batch%len(sources)]
+		guards := newGuards(t, catalogue, configuration, source)
+		for range guardedAlike {
+			object := g.object()
+			want := guards.inRego(t, object, found)
+			if diff := cmp.Diff(want, guards.inCEL(t, object)); diff != "" {
+				t.Fatalf("-Rego +CEL:\n%s\nobject: %s\nconfiguration, %s: %v", diff, asJSON(t, object), source, configuration)
+			}
+		}
+	}
+	for _, r := range catalogue.Rules {
+		if found[r.ID] < *leastFindings {
+			t.Errorf("%s found something in %d of %d objects", r.ID, found[r.ID], *guardedJobs)
+		}
+	}
+}
+
+// guards are the guardrails with one configuration: in Rego, and as policies by the kind that they are for.
+type guards struct {
+	validator *rego.Validator
+	policies  map[string]guardPolicy
+	params    runtime.Object
+}
+
+type guardPolicy struct {
+	kind      admission.Kind
+	evaluator *admission.Evaluator
+}
+
+// newGuards writes the configuration into the policies, or into an object that they read it from.
+func newGuards(t *testing.T, c *admission.Catalogue, configuration admission.Configuration, source admission.ParameterSource) guards {
+	t.Helper()
+	data := map[string]any{"podverdict": map[string]any{"config": map[string]any{"guardrails": plain(configuration)}}}
+	validator, err := rego.New(t.Context(), rego.Options{Guardrails: true, Data: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := selectGuards(t, c, configuration)
+	all := guards{validator: validator, policies: map[string]guardPolicy{}, params: paramsOf(t, written, source)}
+	if source != admission.Inline {
+		written = selectGuards(t, c, nil)
+	}
+	for path, kind := range map[string]func() (admission.Kind, error){
+		"spec": admission.Job, "spec.jobTemplate.spec": admission.CronJob,
+	} {
+		k, err := kind()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.policies[k.Kind] = newGuardPolicy(t, written, source, k, path)
+	}
+	return all
+}
+
+func selectGuards(t *testing.T, c *admission.Catalogue, configuration admission.Configuration) *admission.Selection {
+	t.Helper()
+	s, err := c.Select([]string{"G-*"}, configuration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var guardParameters = admission.Parameters{Namespace: "default", Name: "guardrails"}
+
+// paramsOf is the object with the settings, as the API server has it.
+func paramsOf(t *testing.T, s *admission.Selection, source admission.ParameterSource) runtime.Object {
+	t.Helper()
+	var written any
+	object := &unstructured.Unstructured{}
+	switch source {
+	case admission.FromConfigMap:
+		written = s.ConfigMap(guardParameters)
+	case admission.FromCustomResource:
+		written = s.CustomResource(guardParameters)
+	default:
+		return nil
+	}
+	if err := object.UnmarshalJSON(asJSON(t, written)); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func newGuardPolicy(t *testing.T, s *admission.Selection, source admission.ParameterSource, k admission.Kind, path string) guardPolicy {
+	t.Helper()
+	target, err := admission.NewTarget(k, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parameters := guardParameters
+	parameters.Source = source
+	deny := []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
+	policies, err := s.Policies(admission.Options{
+		Name: "test", Kubernetes: "1.36", Target: target, Failure: admissionregistrationv1.Fail, Parameters: parameters,
+		Actions: admission.Actions{"error": deny, "warning": deny},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(policies) != 1 {
+		t.Fatalf("%d policies for one set of actions", len(policies))
+	}
+	typed, err := policies[0].Typed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	evaluator, err := admission.NewEvaluator(typed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return guardPolicy{k, evaluator}
+}
+
+// inRego counts in found which guardrails find something.
+func (g guards) inRego(t *testing.T, object runtime.Object, found map[string]int) []string {
+	t.Helper()
+	document, err := rego.Object(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	findings, err := g.validator.Validate(t.Context(), document, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var messages []string
+	ids := map[string]bool{}
+	for _, f := range findings {
+		if f.Type == "Guardrail" {
+			messages = append(messages, f.Message)
+			ids[f.ID] = true
+		}
+	}
+	for id := range ids {
+		found[id]++
+	}
+	slices.Sort(messages)
+	return messages
+}
+
+func (g guards) inCEL(t *testing.T, object runtime.Object) []string {
+	t.Helper()
+	policy := g.policies[object.GetObjectKind().GroupVersionKind().Kind]
+	decision, err := policy.evaluator.Evaluate(t.Context(), admission.Review{
+		Kind: policy.kind, Operation: "CREATE", Object: object, Params: g.params,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !decision.Matched {
+		t.Fatal("the policy does not look at the object")
+	}
+	var messages []string
+	for _, f := range decision.Failures {
+		messages = append(messages, strings.Split(f.Message, "; ")...)
+	}
+	slices.Sort(messages)
+	return messages
+}
+
+// plain is a configuration as data of a Rego bundle.
+func plain(c admission.Configuration) map[string]any {
+	data := map[string]any{}
+	for id, settings := range c {
+		data[id] = settings
+	}
+	return data
+}
+
+func asJSON(t *testing.T, object any) []byte {
+	t.Helper()
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// guardGenerator draws Jobs and CronJobs with what guardrails look at.
+type guardGenerator struct{ *JobGenerator }
+
+func (g guardGenerator) object() runtime.Object {
+	if g.one(4) {
+		cron := g.CronJob()
+		g.spec(&cron.Spec.JobTemplate.Spec)
+		return cron
+	}
+	job := g.Job()
+	g.spec(&job.Spec)
+	if g.one(4) {
+		job.OwnerReferences = []metav1.OwnerReference{
+			{APIVersion: "v1", Kind: "ConfigMap", Name: "a"},
+			{APIVersion: "v1", Kind: "ConfigMap", Name: "b", Controller: new(g.one(2))},
+		}
+	}
+	return job
+}
+
+func (g guardGenerator) spec(s *batchv1.JobSpec) {
+	for _, change := range []func(*batchv1.JobSpec){g.policy, g.bounds, g.indexes, g.replacement, g.success, g.pods} {
+		if !g.one(4) {
+			change(s)
+		}
+	}
+}
+
+func (g guardGenerator) policy(s *batchv1.JobSpec) {
+	s.PodFailurePolicy = &batchv1.PodFailurePolicy{}
+	if g.one(8) {
+		return // null at admission
+	}
+	for range 1 + g.draw.rng.IntN(5) {
+		s.PodFailurePolicy.Rules = append(s.PodFailurePolicy.Rules, g.rule())
+	}
+}
+
+func (g guardGenerator) rule() batchv1.PodFailurePolicyRule {
+	r := batchv1.PodFailurePolicyRule{Action: pick(g.draw, generatedActions[:])}
+	if g.one(2) {
+		for range 1 + g.draw.rng.IntN(2) {
+			r.OnPodConditions = append(r.OnPodConditions, batchv1.PodFailurePolicyOnPodConditionsPattern{
+				Type:   pick(g.draw, []corev1.PodConditionType{corev1.DisruptionTarget, corev1.DisruptionTarget, "ConfigIssue"}),
+				Status: pick(g.draw, []corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionTrue, "", corev1.ConditionFalse}),
+			})
+		}
+		return r
+	}
+	r.OnExitCodes = &batchv1.PodFailurePolicyOnExitCodesRequirement{
+		ContainerName: pick(g.draw, []*string{nil, nil, nil, new("main"), new("setup"), new("fetch")}),
+		Operator:      pick(g.draw, generatedOperators[:]),
+		Values:        pick(g.draw, [][]int32{{0}, {0}, {1}, {137}, {1, 137, 143}, {0, 42, 143}, {2, 3, 200}}),
+	}
+	return r
+}
+
+func (g guardGenerator) bounds(s *batchv1.JobSpec) {
+	s.BackoffLimit = pick(g.draw, []*int32{nil, new(int32(6)), new(int32(10)), new(int32(11))})
+	s.Parallelism = pick(g.draw, []*int32{nil, new(int32(1000)), new(int32(1001))})
+	s.ActiveDeadlineSeconds = pick(g.draw, []*int64{nil, nil, new(int64(0)), new(int64(1)), new(int64(604_800)), new(int64(604_801))})
+	s.TTLSecondsAfterFinished = pick(g.draw, []*int32{nil, nil, new(int32(59)), new(int32(60)), new(int32(604_800)), new(int32(604_801))})
+	s.ManagedBy = new(pick(g.draw, []string{"kubernetes.io/job-controller", "kueue.x-k8s.io/multikueue", "example.com/a&b", "a.b/c"}))
+}
+
+func (g guardGenerator) indexes(s *batchv1.JobSpec) {
+	s.CompletionMode = new(batchv1.IndexedCompletion)
+	s.Completions = new(pick(g.draw, []int32{1, 2, 10, 99, 100, 101}))
+	s.BackoffLimitPerIndex = pick(g.draw, []*int32{nil, new(int32(0)), new(int32(6)), new(int32(7))})
+	s.MaxFailedIndexes = pick(g.draw, []*int32{nil, new(*s.Completions / 2), new(*s.Completions/2 + 1)})
+}
+
+func (g guardGenerator) replacement(s *batchv1.JobSpec) {
+	s.PodReplacementPolicy = pick(g.draw, []*batchv1.PodReplacementPolicy{nil, new(batchv1.Failed), new(batchv1.TerminatingOrFailed)})
+}
+
+func (g guardGenerator) success(s *batchv1.JobSpec) {
+	s.SuccessPolicy = &batchv1.SuccessPolicy{}
+	for range 1 + g.draw.rng.IntN(2) {
+		s.SuccessPolicy.Rules = append(s.SuccessPolicy.Rules, batchv1.SuccessPolicyRule{
+			SucceededCount: pick(g.draw, []*int32{nil, new(int32(0)), new(int32(1))}),
+		})
+	}
+}
+
+func (g guardGenerator) pods(s *batchv1.JobSpec) {
+	pod := &s.Template.Spec
+	pod.RestartPolicy = pick(g.draw, []corev1.RestartPolicy{corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure})
+	pod.ActiveDeadlineSeconds = pick(g.draw, []*int64{nil, new(int64(60))})
+	pod.ResourceClaims = pick(g.draw, [][]corev1.PodResourceClaim{nil, nil, nil, {{Name: "device"}}})
+	for _, name := range generatedNames[:4] {
+		if g.one(2) {
+			g.addContainer(pod, name)
+		}
+	}
+	for _, list := range [][]corev1.Container{pod.Containers, pod.InitContainers} {
+		for i := range list {
+			g.container(&list[i])
+		}
+	}
+}
+
+func (g guardGenerator) container(c *corev1.Container) {
+	c.RestartPolicy = pick(g.draw, []*corev1.ContainerRestartPolicy{
+		nil, new(corev1.ContainerRestartPolicyNever), new(corev1.ContainerRestartPolicyOnFailure), new(corev1.ContainerRestartPolicyAlways),
+	})
+	c.RestartPolicyRules = pick(g.draw, [][]corev1.ContainerRestartRule{nil, {}, {{Action: corev1.ContainerRestartRuleActionRestart}}})
+	for _, quantities := range []*corev1.ResourceList{&c.Resources.Requests, &c.Resources.Limits} {
+		if g.one(4) {
+			name := pick(g.draw, []corev1.ResourceName{"nvidia.com/gpu", "example.com/fpga", corev1.ResourceCPU})
+			*quantities = corev1.ResourceList{name: resource.MustParse(pick(g.draw, []string{"0", "1"}))}
+		}
+	}
+}
+
+// guardSettings are some values for the settings of each name.
+var guardSettings = map[string][]any{
+	"severity":                {"error", "warning"},
+	"min":                     {int64(0), int64(1), int64(2), int64(60), int64(61)},
+	"max":                     {int64(61), int64(100), int64(604_801)},
+	"max alone":               {int64(0), int64(1), int64(6), int64(100), int64(1000)},
+	"minCompletions":          {int64(0), int64(1), int64(2), int64(10), int64(101)},
+	"maxPercent":              {int64(0), int64(49), int64(51), int64(100)},
+	"codes":                   {[]any{int64(1)}, []any{int64(0), int64(137)}, []any{int64(42), int64(3), int64(2)}},
+	"actions":                 {[]any{"FailJob"}, []any{"FailIndex", "Ignore"}, []any{"Count"}},
+	"allowed":                 {[]any{"a.b/c"}, []any{"example.com/a&b", "x"}},
+	"resources":               {[]any{"cpu"}, []any{"example.com/fpga", "nvidia.com/gpu"}},
+	"includeDisruptions":      {true, false},
+	"unlessDisruptionHandled": {true, false},
+	"resourceClaims":          {true, false},
+}
+
+// configuration turns one guardrail in four off, and changes half of the settings of the others.
+func (g guardGenerator) configuration(rules []admission.Rule) admission.Configuration {
+	c := admission.Configuration{}
+	for _, r := range rules {
+		c[r.ID] = map[string]any{"enabled": !g.one(4)}
+		for _, name := range slices.Sorted(maps.Keys(r.Settings)) {
+			values := guardSettings[name]
+			if _, ranged := r.Settings["min"]; name == "max" && !ranged {
+				values = guardSettings["max alone"]
+			}
+			if name != "enabled" && g.one(2) {
+				c[r.ID][name] = pick(g.draw, values)
+			}
+		}
+	}
+	return c
+}

@@ -1,0 +1,237 @@
+package interop
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/open-policy-agent/gatekeeper/v3/pkg/gator"
+	"github.com/open-policy-agent/gatekeeper/v3/pkg/gator/reader"
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// engines are the two of Gatekeeper. Where it has both, it takes CEL for a template that has both, as ours do.
+var engines = []struct {
+	name    string
+	options []gator.Opt
+}{
+	{"CEL", []gator.Opt{gator.WithK8sCEL()}},
+	{"Rego", nil},
+}
+
+// vector is one of the conformance suite: what the bundle says of an object.
+type vector struct {
+	Name              string
+	Silent            []string
+	Object, OldObject map[string]any
+	Settings          map[string]map[string]any
+	Want              []struct{ ID, Msg, Severity string }
+}
+
+// said is what constraints say, each message after what is done about it, by the id of their rules.
+type said map[string][]string
+
+func (s said) add(id, action, message string) {
+	s[id] = append(s[id], action+": "+message)
+	slices.Sort(s[id])
+	s[id] = slices.Compact(s[id])
+}
+
+func (v vector) want() said {
+	want := said{}
+	for _, f := range v.Want {
+		want.add(f.ID, actions[f.Severity], f.Msg)
+	}
+	return want
+}
+
+var actions = map[string]string{"error": "deny", "warning": "warn"}
+
+// inForce tells whether the vector is about a rule: about all guardrails that are on, and about the constraints of the
+// Job API that it names.
+func (v vector) inForce(id string) bool {
+	if strings.HasPrefix(v.Name, "guardrails/") {
+		enabled, configured := v.Settings[id]["enabled"].(bool)
+		return strings.HasPrefix(id, "G-") && (enabled || !configured && id != "G-REPLACEMENT-INDEXED")
+	}
+	named := slices.Clone(v.Silent)
+	for _, f := range v.Want {
+		named = append(named, f.ID)
+	}
+	return slices.Contains(named, id)
+}
+
+// beyondCEL are the vectors whose updates the CEL of a template sees with other eyes than the bundle: those that write an
+// API default out, since the API server asks with all defaults in both objects, and those about a Job's status, at which
+// no template looks.
+var beyondCEL = []string{
+	"constraints/template/defaults-written-out",
+	"constraints/template/suspended-after-its-start",
+	"constraints/template/suspended-and-marked-as-resumed",
+	"constraints/template/suspended-with-active-pods",
+	"constraints/template/volume-default-written-out",
+	"constraints/updates/completion-mode-written-out",
+	"constraints/updates/failure-policy-status-written-out",
+	"constraints/updates/selector-with-no-expressions",
+}
+
+// gatekeeper reviews the vectors with Gatekeeper's own client, once for each of its engines.
+func (w workshop) gatekeeper(t *testing.T) {
+	var vectors []vector
+	if err := json.Unmarshal([]byte(w.run(t, 0, "vectors")), &vectors); err != nil || len(vectors) == 0 {
+		t.Fatalf("%d vectors: %v", len(vectors), err)
+	}
+	objects := w.objects(t, "--rules", "*,G-REPLACEMENT-INDEXED")
+	for _, engine := range engines {
+		t.Run(engine.name, func(t *testing.T) {
+			t.Parallel()
+			g := newGatekeeper(t, objects, engine.name, engine.options)
+			t.Run("vectors", func(t *testing.T) { g.answer(t, vectors) })
+			t.Run("requests", g.requests)
+			t.Run("parameters", g.parameters)
+			t.Run("largest", g.largest)
+		})
+	}
+}
+
+// objects are what podverdict generates.
+func (w workshop) objects(t *testing.T, args ...string) []*unstructured.Unstructured {
+	t.Helper()
+	out := w.run(t, 0, "podverdict", append([]string{"generate", "gatekeeper"}, args...)...)
+	objects, err := reader.ReadK8sResources(bytes.NewBufferString(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
+}
+
+// answer holds that the constraints say of each vector what the bundle says, and that each of them says something once.
+func (g gatekeeper) answer(t *testing.T, vectors []vector) {
+	silent := maps.Clone(g.constraints)
+	for _, v := range vectors {
+		g.only(t, v.inForce)
+		for id, settings := range v.Settings {
+			if v.inForce(id) {
+				g.enforce(t, id, configured(t, g.constraints[id], settings))
+			}
+		}
+		got := g.review(t, create(t, v.Object).replacing(t, v.OldObject))
+		diff, beyond := cmp.Diff(v.want(), got), g.engine == "CEL" && slices.Contains(beyondCEL, v.Name)
+		if (diff != "") != beyond {
+			t.Errorf("%s: beyond CEL: %t (-vector +Gatekeeper):\n%s", v.Name, beyond, diff)
+		}
+		maps.DeleteFunc(silent, func(id string, _ *unstructured.Unstructured) bool { return got[id] != nil })
+	}
+	if len(silent) > 0 {
+		t.Errorf("no vector breaks %s", slices.Sorted(maps.Keys(silent)))
+	}
+}
+
+// configured is a constraint with the settings of a guardrail.
+func configured(t *testing.T, c *unstructured.Unstructured, settings map[string]any) *unstructured.Unstructured {
+	t.Helper()
+	c = c.DeepCopy()
+	for name, value := range settings {
+		path := []string{"spec", "parameters", name}
+		switch name {
+		case "enabled":
+			continue
+		case "severity":
+			path, value = []string{"spec", "enforcementAction"}, actions[value.(string)]
+		}
+		if err := unstructured.SetNestedField(c.Object, value, path...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// requests are those that rules leave alone, and those that they do not: a Job from before the constraint can go on and
+// end, and an audit sees it.
+func (g gatekeeper) requests(t *testing.T) {
+	g.only(t, func(id string) bool { return id == "G-PARALLELISM" })
+	const msg = "deny: spec.parallelism: Guardrail G-PARALLELISM: %d: must be at most 1000"
+	wide, wider, labelled, leaving := job(5000), job(6000), job(5000), job(5000)
+	metadata(labelled)["labels"] = map[string]any{"a": "b"}
+	metadata(leaving)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+	for _, c := range []struct {
+		name    string
+		request request
+		want    string
+	}{
+		{"create", create(t, wide), strings.ReplaceAll(msg, "%d", "5000")},
+		{"audit", create(t, wide).as(""), strings.ReplaceAll(msg, "%d", "5000")},
+		{"update of the metadata", create(t, labelled).replacing(t, wide), ""},
+		{"update of the field", create(t, wider).replacing(t, wide), strings.ReplaceAll(msg, "%d", "6000")},
+		{"last update of what is being deleted", create(t, leaving).replacing(t, job(1)), ""},
+		{"delete", create(t, wide).replacing(t, wide).as(admissionv1.Delete), ""},
+	} {
+		if got := strings.Join(g.review(t, c.request)["G-PARALLELISM"], "\n"); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// parameters that make no sense are refused with the constraint; those that are missing are the defaults.
+func (g gatekeeper) parameters(t *testing.T) {
+	for _, c := range []struct{ id, parameters string }{
+		{"G-PARALLELISM", `{"max": "many"}`},
+		{"G-PARALLELISM", `{"max": -1}`},
+		{"G-INDEX-FAILED-MAX", `{"maxPercent": 101}`},
+		{"G-DISRUPTION-ACTION", `{"actions": ["Retry"]}`},
+		{"G-KILL-CODES", `{"codes": []}`},
+		{"G-KILL-CODES", `{"unlessDisruptionHandled": 1}`},
+	} {
+		var parameters map[string]any
+		if err := json.Unmarshal([]byte(c.parameters), &parameters); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.AddConstraint(t.Context(), configured(t, g.constraints[c.id], parameters)); err == nil {
+			t.Errorf("%s is accepted with %s", c.id, c.parameters)
+		}
+	}
+	g.only(t, func(id string) bool { return id == "G-DEADLINE" })
+	g.enforce(t, "G-DEADLINE", configured(t, g.constraints["G-DEADLINE"], map[string]any{"max": int64(2592000)}))
+	object := job(5000)
+	spec(object)["activeDeadlineSeconds"] = 31536000
+	const want = "warn: spec.activeDeadlineSeconds: Guardrail G-DEADLINE: 31536000: must be set, from 1 to 2592000"
+	if got := strings.Join(g.review(t, create(t, object))["G-DEADLINE"], "\n"); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	g.testDefaults(t, object)
+}
+
+// testDefaults holds that constraints without parameters have the defaults.
+func (g gatekeeper) testDefaults(t *testing.T, object map[string]any) {
+	t.Helper()
+	g.only(t, func(string) bool { return true })
+	want := g.review(t, create(t, object))
+	for id, c := range g.constraints {
+		c = c.DeepCopy()
+		unstructured.RemoveNestedField(c.Object, "spec", "parameters")
+		g.enforce(t, id, c)
+	}
+	if diff := cmp.Diff(want, g.review(t, create(t, object))); diff != "" {
+		t.Errorf("(-parameters +none):\n%s", diff)
+	}
+}
+
+// largest is the Job whose rules are as many and as long as the API allows: Gatekeeper's budget for the CEL of a
+// constraint is enough for it.
+func (g gatekeeper) largest(t *testing.T) {
+	g.only(t, func(string) bool { return true })
+	object := job(1)
+	spec(object)["podFailurePolicy"] = map[string]any{"rules": largestRules()}
+	for id, messages := range g.review(t, create(t, object)) {
+		for _, m := range messages {
+			if !strings.Contains(m, ": spec") {
+				t.Errorf("%s: %s", id, m)
+			}
+		}
+	}
+}

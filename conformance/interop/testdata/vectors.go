@@ -1,0 +1,30 @@
+// Vectors prints the vectors of the guardrails and of the Job constraints as JSON. It is built in the root module, which
+// this module must not link: its libraries would become those of the tools.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/podverdict/podverdict/conformance"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	all, err := conformance.GuardrailVectors()
+	if err != nil {
+		return err
+	}
+	constraints, err := conformance.ConstraintVectors()
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(append(all, constraints...))
+}
