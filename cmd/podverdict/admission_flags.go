@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -24,7 +25,7 @@ type admissionFlags struct {
 
 func (f *admissionFlags) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.kubernetes, "kubernetes-version", compiler.DefaultVersion, "minor version of the API server")
+	flags.StringVar(&f.kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of the API server")
 	flags.StringVar(&f.name, "name", "podverdict", "what the names of the objects begin with")
 	flags.StringSliceVar(&f.kinds, "for", []string{"job", "cronjob"}, "kinds of objects: job, cronjob")
 	flags.StringVar(&f.selector, "namespace-selector", "", "label selector of the namespaces where the policies are in force")
@@ -91,4 +92,22 @@ func (f *admissionFlags) targets() ([]admission.Target, error) {
 		all = append(all, target)
 	}
 	return all, nil
+}
+
+// placed gives what is wrong with a condition the place where its author wrote it: in a flag.
+func (f *admissionFlags) placed(err error) error {
+	wrong, ok := errors.AsType[*admission.CheckError](err)
+	if !ok {
+		return err
+	}
+	conditions, _ := f.matchConditions()
+	problems := slices.Clone(wrong.Problems)
+	for i, p := range problems {
+		for _, m := range conditions {
+			if p.Expression == m.Expression || strings.HasSuffix(p.FieldRef, ".name") && strings.Contains(p.Message, m.Name) {
+				problems[i].FieldRef = "--match-condition " + m.Name
+			}
+		}
+	}
+	return &admission.CheckError{Problems: problems}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"io"
 	"regexp"
 
@@ -8,6 +10,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/runtime/rego"
 )
 
 type conformity struct {
@@ -24,7 +27,8 @@ func newConformance() *cobra.Command {
 		Short: "Hold an engine to the KEPs",
 		Long: `Run the conformance vectors, each of which holds one sentence of KEP-3329 or KEP-3850, against an engine: cel (the
 compiled rules), go (their definition in plain Go), rego (the bundle), or exec:COMMAND, any program that speaks the protocol of the verb
-engine. Exits with 1 when a vector fails.`,
+engine. The bundle is also held to the vectors of what is said of a Job: constraints/, by the API server, and guardrails/. Exits with 1
+when a vector fails.`,
 		Example: `  podverdict conformance
   podverdict conformance --engine 'exec:./my-engine --flag' -o junit > conformance.xml
   podverdict conformance --run '^actions/'`,
@@ -78,10 +82,68 @@ func (c *conformity) ask(cmd *cobra.Command, engine conformance.Engine, selected
 	if err != nil {
 		return conformance.Report{}, err
 	}
-	return conformance.Run(cmd.Context(), engine, vectors, conformance.Options{
-		Engine: c.engine, Select: selected, Kubernetes: minor, ExpectedFailures: expected,
-	})
+	o := conformance.Options{Engine: c.engine, Select: selected, Kubernetes: minor, ExpectedFailures: expected}
+	r, err := conformance.Run(cmd.Context(), engine, vectors, o)
+	if c.engine != engineRego || minor != "" && minor != compiler.DefaultVersion || err != nil && !errors.Is(err, conformance.ErrNoneSelected) {
+		return r, err
+	}
+	return judged(cmd.Context(), r, o)
 }
+
+// judged adds to a report what the bundle says of Jobs.
+func judged(ctx context.Context, r conformance.Report, o conformance.Options) (conformance.Report, error) {
+	validator, err := rego.New(ctx, rego.Options{Guardrails: true})
+	if err != nil {
+		return r, err
+	}
+	for _, family := range []struct {
+		vectors func() ([]conformance.JobVector, error)
+		judge   conformance.Judge
+		seen    conformance.Lens
+	}{
+		{conformance.ConstraintVectors, judgeOf(validator, false), withoutWarnings},
+		{conformance.GuardrailVectors, judgeOf(validator, true), nil},
+	} {
+		vectors, err := family.vectors()
+		if err != nil {
+			return r, err
+		}
+		more, err := conformance.RunJobs(ctx, family.judge, family.seen, vectors, o)
+		if r.Results = append(r.Results, more.Results...); err != nil && !errors.Is(err, conformance.ErrNoneSelected) {
+			return r, err
+		}
+	}
+	if len(r.Results) == 0 {
+		return r, conformance.ErrNoneSelected
+	}
+	return r, nil
+}
+
+// judgeOf has the validator answer, by the guardrails or by the constraints. Settings go with the object, as
+// Gatekeeper sends them, so that the bundle is compiled once for all.
+func judgeOf(validator *rego.Validator, guardrails bool) conformance.Judge {
+	return func(ctx context.Context, s conformance.Submission) ([]conformance.Finding, error) {
+		object := s.Object
+		if s.Settings != nil {
+			object = map[string]any{"object": s.Object, "parameters": map[string]any{"guardrails": s.Settings}}
+		}
+		found, err := validator.Validate(ctx, object, s.OldObject)
+		var all []conformance.Finding
+		for _, f := range found {
+			switch ofGuardrail := f.Type == "Guardrail" || f.Type == "Configuration"; {
+			case ofGuardrail != guardrails:
+			case guardrails:
+				all = append(all, conformance.Finding{ID: f.ID, Field: f.Field, Message: f.Message, Severity: f.Severity})
+			default:
+				all = append(all, conformance.Finding(f))
+			}
+		}
+		return all, err
+	}
+}
+
+// withoutWarnings is how the validator sees constraints: it does not ask for what the API server accepts.
+func withoutWarnings(f *conformance.Finding) bool { return f.Type != conformance.TypeWarning }
 
 // minor is the version whose vectors to run, empty for all.
 func (c *conformity) minor() (string, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
@@ -27,14 +28,42 @@ var errNoJobs = errors.New("no Job in the input")
 // errNoPods ends a verb that was given no Pods, and no List that says that there are none.
 var errNoPods = errors.New("no Pods in the input: give them with -f, beside the Job")
 
-var errStdinTwice = errors.New("-f - and --old -: standard input can be read only once")
+// errNoSource ends a verb that was told nothing to read.
+var errNoSource = errors.New("no input: give files with -f, or what to read from the cluster: job/NAME, jobs for all of a namespace")
+
+func errStdinTwice(flag string) error {
+	return fmt.Errorf("-f - and %s -: standard input can be read only once", flag)
+}
+
+func errFlagWithFiles(flag string) error {
+	return fmt.Errorf("--%s is for what is read from a cluster, not for files given with -f", flag)
+}
+
+func errNotOneJob(file string, jobs int) error {
+	return fmt.Errorf("--policy %s: there are %d Jobs in it, and should be one", file, jobs)
+}
+
+// messageNothing says that a cluster has nothing of what was asked for.
+func messageNothing(q cluster.Query, where string) string {
+	kinds := make([]string, len(q.Targets))
+	for i, target := range q.Targets {
+		kinds[i] = target.String()
+	}
+	text := fmt.Sprintf("nothing found for %s in %s", strings.Join(kinds, ", "), where)
+	if q.Selector != "" {
+		text += " with labels " + q.Selector
+	}
+	return text
+}
 
 var (
-	errNothingToGenerate = errors.New("generate what? there is: bundle")
+	errNothingToGenerate = errors.New("generate what? there are: bundle, vap")
 	errNoTarget          = errors.New("no output: give a file, a folder or oci://REGISTRY/REPOSITORY:TAG with -o")
 )
 
 var errKeyWithoutBundle = errors.New("--verification-key is for a --bundle: the built-in rules are not signed")
+
+var errOldWithoutFiles = errors.New("--old is for files given with -f")
 
 func errIn(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
 
@@ -56,6 +85,14 @@ func errArgument(arg string) error {
 
 func errFormat(formats []string) error {
 	return fmt.Errorf("no such format, there are %s", strings.Join(formats, ", "))
+}
+
+// stdoutError is errStdout of an error; nil stays nil.
+func stdoutError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errStdout(err)
 }
 
 func errStdout(err error) error { return fmt.Errorf("standard output: %w", err) }
@@ -85,13 +122,20 @@ func complain(stderr io.Writer, err error) int {
 	for _, err := range all[:min(len(all), maxReported)] {
 		fmt.Fprintf(stderr, "error: %v\n", err)
 		if placed, ok := errors.AsType[*manifest.Error](err); ok {
-			fmt.Fprintf(stderr, "  %s\n", strings.ReplaceAll(placed.Excerpt(), "\n", "\n  "))
+			complainExcerpt(stderr, placed.Excerpt())
 		}
 	}
 	if more := len(all) - maxReported; more > 0 {
 		fmt.Fprintf(stderr, "error: %d more errors\n", more)
 	}
 	return exitError
+}
+
+// complainExcerpt writes the lines in question, if there are any.
+func complainExcerpt(stderr io.Writer, excerpt string) {
+	for line := range strings.Lines(excerpt) {
+		fmt.Fprintf(stderr, "  %s\n", strings.TrimSuffix(line, "\n"))
+	}
 }
 
 // flatten undoes errors.Join.
@@ -105,4 +149,27 @@ func flatten(err error) []error {
 		all = append(all, flatten(err)...)
 	}
 	return all
+}
+
+var (
+	errObjectWithoutParameters = errors.New("--parameters-object is for --parameters configmap or crd: there is no object otherwise")
+	errCRDAndPath              = errors.New("--crd and --at belong together: a kind, and where the Jobs are in it")
+)
+
+func errFlag(name string, err error) error { return fmt.Errorf("--%s: %w", name, err) }
+
+func errChoice(flag, value string, choices ...string) error {
+	return fmt.Errorf("--%s %s: not one of %s", flag, value, strings.Join(choices, ", "))
+}
+
+func errNoNamespaceName(object string) error {
+	return fmt.Errorf("--parameters-object %s: not NAMESPACE/NAME of a ConfigMap", object)
+}
+
+func errNoCondition(text string) error { return fmt.Errorf("%q: not NAME=CEL", text) }
+
+func errConditionTwice(name string) error { return fmt.Errorf("%s is given twice", name) }
+
+func errNoRuleApplies(rules []string) error {
+	return fmt.Errorf("--rules %s: none of them is for the kinds of objects", strings.Join(rules, ","))
 }

@@ -2,42 +2,52 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 type evaluation struct {
-	input  input
+	input  judging
 	output format
+	watch  bool
+	stdout io.Writer // for what must not wait for the end
 }
 
-func newEval() *cobra.Command {
-	var e evaluation
+func newEval(stdout io.Writer) *cobra.Command {
+	e := evaluation{stdout: stdout}
 	cmd := &cobra.Command{
-		Use:   "eval -f JOB -f PODS",
+		Use:   "eval {TYPE/NAME... | TYPE [NAME...] | -f JOB -f PODS}",
 		Short: "Say what each Pod's failure means for its Job",
 		Long: `Say what each Pod's failure means for its Job: which rule of spec.podFailurePolicy decides, because of what, and
 whether the failure counts towards the Job's backoffLimit.
 
+Jobs and Pods come from files given with -f, or from a cluster. There, job/NAME is a Job with its Pods, cronjob/NAME the
+Jobs that a CronJob has made, pod/NAME a single Pod with its Job, and jobs, cronjobs or pods are all of these in the
+namespace. -l selects among all, and with -A or -l alone Jobs are meant. A cluster has only the Pods that still exist:
+those that are deleted, by hand, with their Job (ttlSecondsAfterFinished, history limits of CronJobs) or by the garbage
+collector of Pods, are not seen. With --watch, Pods are judged as they fail, each once, until an interrupt or the end of
+--request-timeout; JSON then is an object a line.
+
+With --policy, another podFailurePolicy than the Jobs' own decides: what would it have said of these Pods?
+
 A Pod belongs to the Job that is its controller, else to the one that its job-name label names in its namespace. Pods
-without either belong to the only Job, if no Pod of the input has one.`,
-		Example: `  podverdict eval -f job.yaml -f pods/
-  kubectl get job/demo -o yaml | podverdict eval -f - -f pods.yaml -o json
+of files without either belong to the only Job, if no Pod of the input has one.
+` + connectionHelp,
+		Example: `  podverdict eval job/demo
+  podverdict eval jobs -A -o wide
+  podverdict eval jobs -n batch --watch
+  podverdict eval pod/demo-7xk2p --policy new.yaml
+  podverdict eval -f job.yaml -f pods/ -o json
   kubectl get jobs,pods -o yaml | podverdict eval -f - -o wide`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.run(cmd) },
+		RunE: e.run,
 	}
 	e.input.addFlags(cmd)
+	cmd.Flags().BoolVarP(&e.watch, "watch", "w", false, "go on with the Pods that fail from now on, until interrupted")
 	addFormat(cmd, &e.output, "table", "wide", "json", "yaml")
 	return cmd
 }
@@ -58,8 +68,11 @@ type verdictItem struct {
 	policy bool // the Job has a podFailurePolicy
 }
 
-func (e *evaluation) run(cmd *cobra.Command) error {
-	families, err := e.input.readFamilies(cmd)
+func (e *evaluation) run(cmd *cobra.Command, args []string) error {
+	if e.watch {
+		return e.follow(cmd, args)
+	}
+	families, err := e.input.readFamilies(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -67,10 +80,10 @@ func (e *evaluation) run(cmd *cobra.Command) error {
 	if e.output.name == "json" || e.output.name == "yaml" {
 		return writeObject(cmd.OutOrStdout(), e.output.name, list)
 	}
-	if len(list.Items) == 0 {
-		cmd.PrintErrln("no Pods in the input")
+	if e.input.nothing != "" {
+		cmd.PrintErrln(e.input.nothing)
 	}
-	return list.print(cmd.OutOrStdout(), e.output.name == "wide")
+	return newVerdictTable(cmd.OutOrStdout(), e.output.name == "wide", e.input.query.AllNamespaces).print(list.Items)
 }
 
 func (e *evaluation) judge(ctx context.Context, families []family) []verdictItem {
@@ -86,80 +99,6 @@ func (e *evaluation) judge(ctx context.Context, families []family) []verdictItem
 func (in *input) verdict(f family, pod manifest.Pod, v runtime.Verdict) verdictItem {
 	return verdictItem{
 		Job: in.jobReference(f.Job), Pod: in.podReference(pod), Verdict: v,
-		object: pod.Object, policy: f.Job.Object.Spec.PodFailurePolicy != nil,
+		object: pod.Object, policy: f.policy,
 	}
-}
-
-// print writes the table, wide or not.
-func (l verdictList) print(w io.Writer, wide bool) error {
-	const always, wideOnly = 0, 1
-	table := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
-		{Name: "Job", Priority: always},
-		{Name: "Pod", Priority: always},
-		{Name: "Verdict", Priority: always},
-		{Name: "Rule", Priority: always},
-		{Name: "Counted", Priority: always},
-		{Name: "Because", Priority: always},
-		{Name: "Namespace", Priority: wideOnly},
-		{Name: "Message", Priority: wideOnly},
-	}}
-	for _, item := range l.Items {
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: item.cells()})
-	}
-	return printers.NewTablePrinter(printers.PrintOptions{Wide: wide}).PrintObj(table, w)
-}
-
-// none stands in the table for what does not apply.
-const none = "-"
-
-func (i verdictItem) cells() []any {
-	v := i.Verdict
-	action, rule, counted := string(v.Action), none, "no"
-	if !v.Terminal {
-		action, counted = none, none
-	}
-	if v.Matched {
-		rule = strconv.Itoa(v.Rule)
-	}
-	if v.Counted {
-		counted = "yes"
-	}
-	message := v.Message()
-	if message == "" {
-		message = none
-	}
-	cells := []any{}
-	for _, text := range []string{i.Job.Name, i.Pod.Name, action, rule, counted, i.because(), i.Pod.Namespace, message} {
-		cells = append(cells, terminal.Line(text)) // kubectl's printer escapes only some of it
-	}
-	return cells
-}
-
-func (i verdictItem) because() string {
-	v := i.Verdict
-	switch {
-	case !v.Terminal:
-		return notTerminal(i.object)
-	case v.Err != nil:
-		return "error: " + v.Err.Error()
-	case v.ExitCode != 0:
-		return fmt.Sprintf("container %s exited with %d", v.Container, v.ExitCode)
-	case v.Matched:
-		return fmt.Sprintf("condition %s", v.Condition)
-	case !i.policy:
-		return "the Job has no podFailurePolicy"
-	}
-	return "no rule matches"
-}
-
-// notTerminal says why a Pod gets no verdict yet.
-func notTerminal(pod *corev1.Pod) string {
-	phase := string(pod.Status.Phase)
-	if phase == "" {
-		phase = "unknown"
-	}
-	if pod.DeletionTimestamp != nil {
-		return "still terminating: phase is " + phase
-	}
-	return "phase is " + phase
 }

@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,13 +16,21 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/controlplane"
 )
 
-// Every line of every Example runs as it is written, in a folder that has the files
-// that it names. Those that need a registry are held to the flags that there are.
+// Every line of every Example runs as it is written, in a folder that has the files that it names, beside a cluster
+// that has the objects. Those that need a registry are held to the flags that there are. Those that watch are interrupted
+// when they have written something, and must then end well.
 func TestExamples(t *testing.T) {
 	bin := exampleFolder(t)
-	lines := 0
+	exampleCluster(t, bin)
+	lines, watches := 0, 0
 	for _, verb := range runnable(newRoot("podverdict", nil)) {
 		if verb.Example == "" {
 			t.Errorf("%s has no example", verb.CommandPath())
@@ -31,9 +40,19 @@ func TestExamples(t *testing.T) {
 			if strings.Contains(line, "oci://") {
 				line += " --help"
 			}
-			command := exec.CommandContext(t.Context(), "sh", "-c", line)
+			command := exec.CommandContext(t.Context(), "sh", "-c", "exec "+strings.TrimSpace(line))
+			if strings.Contains(line, "|") {
+				command = exec.CommandContext(t.Context(), "sh", "-c", line)
+			}
 			command.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-			out, err := command.CombinedOutput()
+			var out []byte
+			var err error
+			if strings.Contains(line, "--watch") {
+				out, err = interrupted(command)
+				watches++
+			} else {
+				out, err = command.CombinedOutput()
+			}
 			var exit *exec.ExitError
 			if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != exitFindings) {
 				t.Errorf("%s: %v\n%s", line, err, out)
@@ -41,9 +60,57 @@ func TestExamples(t *testing.T) {
 			lines++
 		}
 	}
-	if lines < 15 {
-		t.Errorf("there are %d lines", lines)
+	if lines < 20 || watches == 0 {
+		t.Errorf("there are %d lines, of which %d watch", lines, watches)
 	}
+}
+
+// interrupted runs a command until it has written something, and then interrupts it.
+func interrupted(command *exec.Cmd) ([]byte, error) {
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	stdout, err := command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := command.Start(); err != nil {
+		return nil, err
+	}
+	if _, err := stdout.Read(make([]byte, 1)); err == nil {
+		err = command.Process.Signal(os.Interrupt)
+		if err != nil {
+			return nil, err
+		}
+	}
+	rest, _ := io.ReadAll(stdout)
+	return append(rest, stderr.Bytes()...), command.Wait()
+}
+
+// exampleCluster has the quickstart's Job and Pods in the namespace of the kubeconfig, and a Job in another.
+func exampleCluster(t *testing.T, bin string) {
+	t.Helper()
+	plane := controlplane.Start(t)
+	client := newClient(t, plane)
+	if err := os.Symlink(plane.Kubectl(t), filepath.Join(bin, "kubectl")); err != nil {
+		t.Fatal(err)
+	}
+	batch := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "batch"}}
+	if _, err := client.CoreV1().Namespaces().Create(t.Context(), batch, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+	own := plane.Namespace(t)
+	for _, namespace := range []string{own, "batch"} {
+		set, err := manifest.Read(t.Context(), manifest.Options{Filenames: []string{"all.yaml"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := player{client: client, namespace: namespace}
+		if err := p.createAll(set); err != nil && !apierrors.IsAlreadyExists(err) {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("KUBECONFIG", inNamespace(t, plane.Kubeconfig(t, "admin", "system:masters"), own))
+	t.Setenv("HOME", t.TempDir()) // where kubectl keeps what it has discovered
 }
 
 // runnable lists the verbs that do something, without cobra's own.
@@ -76,10 +143,9 @@ func exampleFolder(t *testing.T) (bin string) {
 	all := job + "---\n" + pods
 	for name, text := range map[string]string{
 		"job.yaml": job, "new.yaml": job, "old.yaml": job, "manifests/a/job.yaml": job, "pods.yaml": one, "pods/all.yaml": pods,
-		"all.yaml": all, "guardrails.yaml": "{}\n", "requests.jsonl": `{"id":"1","op":"verdict","pod":{}}` + "\n", "key.pem": privateKey(t),
-		"my-engine":                   "#!/bin/sh\nexec podverdict engine\n",
-		filepath.Join(bin, "kubectl"): "#!/bin/sh\nif [ \"$2\" = jobs,pods ]; then cat all.yaml; else cat job.yaml; fi\n",
-		"dist/README":                 "",
+		"all.yaml": all, "guardrails.yaml": "{}\n", "defaults.yaml": "{apiVersion: batch/v1, kind: Job, spec: {backoffLimit: 3}}\n", "requests.jsonl": `{"id":"1","op":"verdict","pod":{}}` + "\n", "key.pem": privateKey(t),
+		"my-engine":   "#!/bin/sh\nexec podverdict engine\n",
+		"dist/README": "",
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)

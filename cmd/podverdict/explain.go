@@ -12,18 +12,24 @@ import (
 )
 
 type explaining struct {
-	input  input
+	input  judging
 	output format
 }
 
 func newExplain() *cobra.Command {
 	var e explaining
 	cmd := &cobra.Command{
-		Use:   "explain -f JOB -f PODS [POD...]",
+		Use:   "explain {TYPE/NAME... | TYPE [NAME...] | -f JOB -f PODS [POD...]}",
 		Short: "Say rule by rule why a Pod got its verdict",
 		Long: `Say rule by rule why a Pod got its verdict: which rule matched and which did not, because of which container, exit
-code or condition, with the values of the sub-expressions and what evaluating them cost. Names select Pods.`,
-		Example: `  podverdict explain -f job.yaml -f pods.yaml
+code or condition, with the values of the sub-expressions and what evaluating them cost.
+
+Jobs and Pods come from a cluster, as for eval, or from files given with -f, where names select Pods.
+` + connectionHelp,
+		Example: `  podverdict explain pod/demo-7xk2p
+  podverdict explain job/demo -o json
+  podverdict explain pod/demo-7xk2p --policy new.yaml
+  podverdict explain -f job.yaml -f pods.yaml
   podverdict explain -f job.yaml -f pods/ demo-7xk2p -o json`,
 		RunE: e.run,
 	}
@@ -46,8 +52,12 @@ type explanationItem struct {
 	because string
 }
 
-func (e *explaining) run(cmd *cobra.Command, names []string) error {
-	families, err := e.input.readFamilies(cmd)
+func (e *explaining) run(cmd *cobra.Command, args []string) error {
+	var names []string
+	if len(e.input.Filenames) > 0 {
+		names, args = args, nil
+	}
+	families, err := e.input.readFamilies(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -62,8 +72,8 @@ func (e *explaining) run(cmd *cobra.Command, names []string) error {
 		list := explanationList{APIVersion: apiVersion, Kind: "ExplanationList", Items: items}
 		return writeObject(cmd.OutOrStdout(), e.output.name, list)
 	}
-	if len(items) == 0 {
-		cmd.PrintErrln("no Pods in the input")
+	if e.input.nothing != "" {
+		cmd.PrintErrln(e.input.nothing)
 	}
 	for i, item := range items {
 		if i > 0 {

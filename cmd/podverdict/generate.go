@@ -18,7 +18,7 @@ func newGenerate() *cobra.Command {
 		Args:  noArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return errUsage(cmd, errNothingToGenerate) },
 	}
-	cmd.AddCommand(newGenerateBundle(), newGenerateVAP())
+	cmd.AddCommand(newGenerateBundle(), newGenerateVAP(), newGenerateMAP(), newGenerateGatekeeper())
 	return cmd
 }
 

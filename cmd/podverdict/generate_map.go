@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler/admission"
@@ -50,7 +52,7 @@ The API server has applied its own defaults by then, so that a backoffLimit of 6
 TerminatingOrFailed counts as not set, unless the Job comes from kubectl apply, which tells what is in the manifest.`,
 		Example: `  podverdict generate map -f defaults.yaml | kubectl apply -f -
   podverdict generate map -f defaults.yaml --for job --exempt-namespaces kube-system
-  podverdict generate map -f defaults.yaml --kubernetes-version 1.34 --match-condition 'batch=namespaceObject.metadata.name.startsWith("batch-")'`,
+  podverdict generate map -f defaults.yaml --kubernetes 1.34 --match-condition 'batch=namespaceObject.metadata.name.startsWith("batch-")'`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd) },
 	}
@@ -70,7 +72,7 @@ func (g *mapGeneration) run(cmd *cobra.Command) error {
 	}
 	server, err := admission.MutationFlags(options.Kubernetes)
 	if err != nil {
-		return errFlag("kubernetes-version", err)
+		return errFlag("kubernetes", err)
 	}
 	targets, err := g.common.targets()
 	if err != nil {
@@ -84,7 +86,7 @@ func (g *mapGeneration) run(cmd *cobra.Command) error {
 	for _, target := range targets {
 		m, err := admission.NewMutation(defaults, target.Kind, options)
 		if err != nil {
-			return err
+			return g.common.placed(err)
 		}
 		all = append(all, generatedObject{object: m.Policy}, generatedObject{object: m.Binding})
 	}
@@ -131,6 +133,9 @@ func (g *mapGeneration) readDefaults(cmd *cobra.Command) (admission.Defaults, er
 	if !ok {
 		return defaults, err
 	}
+	slices.SortStableFunc(refused.Errors, func(a, b *field.Error) int {
+		return cmp.Compare(origin.Position(a.Field).Line, origin.Position(b.Field).Line)
+	})
 	var errs []error
 	for _, e := range refused.Errors {
 		errs = append(errs, origin.Error(e.Field, e.ErrorBody()))

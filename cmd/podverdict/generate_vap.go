@@ -86,6 +86,9 @@ func (g *vapGeneration) run(cmd *cobra.Command) error {
 		}
 		all = append(all, objects...)
 	}
+	if len(all) == 0 {
+		return errUsage(cmd, errNoRuleApplies(g.rules))
+	}
 	return all.write(cmd.OutOrStdout(), g.output.name)
 }
 
@@ -105,7 +108,7 @@ func (g *vapGeneration) objects(ctx context.Context, s *admission.Selection, o a
 		o.Target = target
 		policies, err := s.Policies(o)
 		if err != nil {
-			return nil, err
+			return nil, g.common.placed(err)
 		}
 		for _, p := range policies {
 			e, err := p.Estimate(ctx, target)
@@ -159,7 +162,7 @@ func (g *vapGeneration) options(cmd *cobra.Command) (admission.Options, error) {
 		return o, errUsage(cmd, err)
 	}
 	if o.Actions, err = admission.ParseActions(g.actions); err != nil {
-		return o, errUsage(cmd, err)
+		return o, errUsage(cmd, errFlag("action", err))
 	}
 	o.Parameters, err = g.parameterObject(o.Name)
 	if err != nil {

@@ -5,13 +5,13 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/runtime"
 )
 
-// input is what verbs read: Jobs and Pods from files, and for which Kubernetes.
+// input is what verbs read: Jobs and Pods from files, and for which Kubernetes. Those of a source come from a cluster, too.
 type input struct {
 	manifest.Options
 
@@ -21,6 +21,10 @@ type input struct {
 
 func (in *input) addFlags(cmd *cobra.Command) {
 	in.addFileFlags(cmd)
+	in.addVersionFlag(cmd)
+}
+
+func (in *input) addVersionFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&in.kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for")
 }
 
@@ -30,12 +34,13 @@ func (in *input) addFileFlags(cmd *cobra.Command) {
 	flags.StringSliceVarP(&in.Filenames, "filename", "f", nil,
 		"file, directory, URL or - (standard input) to read; may be repeated")
 	flags.BoolVarP(&in.Recursive, "recursive", "R", false, "read the directories below those given with -f as well")
-	flags.StringVarP(&in.namespace, "namespace", "n", "default", "namespace of the objects that name none")
+	flags.StringVarP(&in.namespace, "namespace", "n", "", `namespace of the objects that name none (default "default")`)
 }
 
 // read reads everything and wants at least one Job.
 func (in *input) read(cmd *cobra.Command) (*manifest.Set, error) {
 	in.Stdin = cmd.InOrStdin()
+	in.namespace = cmp.Or(in.namespace, metav1.NamespaceDefault)
 	set, err := manifest.Read(cmd.Context(), in.Options)
 	if err != nil {
 		return nil, err
@@ -93,64 +98,37 @@ func (in *input) compile(jobs []manifest.Job) ([]policy, error) {
 	policies := make([]policy, len(jobs))
 	var errs []error
 	for i, job := range jobs {
-		policies[i].job = job
-		legal, err := compiler.NewPolicy(job.Object.Spec.PodFailurePolicy)
-		if err != nil {
-			errs = append(errs, policyErrors(job, err)...)
-			continue
-		}
-		if policies[i].compiled, err = environment.Compile(legal); err != nil {
-			errs = append(errs, policyErrors(job, err)...)
-		}
+		compiled, err := compilePolicy(environment, job)
+		policies[i] = policy{job, compiled}
+		errs = append(errs, err)
 	}
 	return policies, errors.Join(errs...)
 }
 
+// compilePolicy compiles the policy of a Job; the error joins all that is wrong with it.
+func compilePolicy(environment *compiler.Environment, job manifest.Job) (*compiler.Compiled, error) {
+	legal, err := compiler.NewPolicy(job.Object.Spec.PodFailurePolicy)
+	if err != nil {
+		return nil, policyError(job, err)
+	}
+	compiled, err := environment.Compile(legal)
+	if err != nil {
+		return nil, policyError(job, err)
+	}
+	return compiled, nil
+}
+
 const policyField = "spec.podFailurePolicy"
 
-// policyErrors gives what the compiler says of a Job's policy its place in the input.
-func policyErrors(job manifest.Job, err error) []error {
+// policyError gives what the compiler says of a Job's policy its place in the input.
+func policyError(job manifest.Job, err error) error {
 	refused, ok := errors.AsType[*compiler.PolicyError](err)
 	if !ok {
-		return []error{job.Origin.Error(policyField, err.Error())}
+		return job.Origin.Error(policyField, err.Error())
 	}
 	errs := make([]error, len(refused.Errors))
 	for i, e := range refused.Errors {
 		errs[i] = job.Origin.Error(policyField+"."+e.Field, e.ErrorBody())
 	}
-	return errs
-}
-
-// family is a Job with its program and its Pods.
-type family struct {
-	manifest.Family
-
-	program *runtime.Program
-}
-
-// readFamilies reads Jobs with their Pods, and plans the programs.
-func (in *input) readFamilies(cmd *cobra.Command) ([]family, error) {
-	set, err := in.read(cmd)
-	if err != nil {
-		return nil, err
-	}
-	if len(set.Pods) == 0 && set.Lists == 0 {
-		return nil, errNoPods
-	}
-	members, err := set.Families(in.namespace)
-	if err != nil {
-		return nil, err
-	}
-	policies, err := in.compile(set.Jobs)
-	if err != nil {
-		return nil, err
-	}
-	families := make([]family, len(members))
-	for i, m := range members {
-		families[i].Family = m
-		if families[i].program, err = runtime.NewProgram(policies[i].compiled, runtime.Options{}); err != nil {
-			return nil, m.Job.Origin.Error(policyField, err.Error())
-		}
-	}
-	return families, nil
+	return errors.Join(errs...)
 }

@@ -3,31 +3,38 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
 )
 
 type linting struct {
-	input  input
+	input  source
 	output format
 }
 
 func newLint() *cobra.Command {
 	var l linting
 	cmd := &cobra.Command{
-		Use:   "lint -f JOB",
+		Use:   "lint {TYPE/NAME... | TYPE [NAME...] | -f JOB}",
 		Short: "Find rules that cannot match, or do not do what they seem to",
 		Long: `Find rules of spec.podFailurePolicy that cannot match, or are likely to do something else than meant: rules that an
 earlier one leaves nothing, exit codes of sidecars, failures that are ignored for ever. Exits with 1 when there are
-findings. A policy that the API server would refuse is an error.`,
-		Example: `  podverdict lint -f job.yaml
+findings. A policy that the API server would refuse is an error.
+
+Jobs and CronJobs come from files given with -f, or from a cluster: job/NAME, cronjob/NAME, or jobs, cronjobs or
+jobs,cronjobs for all of the namespace. -l selects among these, and with -A or -l alone Jobs are meant.
+` + connectionHelp,
+		Example: `  podverdict lint job/demo
+  podverdict lint jobs,cronjobs -A
+  podverdict lint -f job.yaml
   podverdict lint -R -f manifests/ -o sarif > lint.sarif
   podverdict lint -f job.yaml -o github`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
+		RunE: l.run,
 	}
-	l.input.addFlags(cmd)
+	l.input.addFlags(cmd, cluster.Job, cluster.CronJob)
+	l.input.addVersionFlag(cmd)
 	addFormat(cmd, &l.output, report.Formats()...)
 	return cmd
 }
@@ -44,8 +51,17 @@ func lintChecks() map[string]string {
 	}
 }
 
-func (l *linting) run(cmd *cobra.Command) error {
-	policies, err := l.input.readPolicies(cmd)
+func (l *linting) run(cmd *cobra.Command, args []string) error {
+	jobs, err := l.input.readJobs(cmd, args)
+	if err != nil {
+		return err
+	}
+	if len(l.input.Filenames) > 0 {
+		if err := (&manifest.Set{Jobs: jobs}).CheckNames(l.input.namespace); err != nil {
+			return err
+		}
+	}
+	policies, err := l.input.compile(jobs)
 	if err != nil {
 		return err
 	}
@@ -64,7 +80,7 @@ func (l *linting) run(cmd *cobra.Command) error {
 
 func (l *linting) subject(job manifest.Job) report.Subject {
 	name := l.input.jobReference(job)
-	s := report.Subject{Namespace: name.Namespace, Name: name.Name, File: job.Origin.Document.File}
+	s := report.Subject{Namespace: name.Namespace, Name: name.Name, File: fileOf(job)}
 	for _, f := range compiler.Lint(job.Object) {
 		at := job.Origin.Position(f.Field)
 		s.Findings = append(s.Findings, report.Finding{
@@ -73,4 +89,12 @@ func (l *linting) subject(job manifest.Job) report.Subject {
 		})
 	}
 	return s
+}
+
+// fileOf is where a Job was read; "" when that was a cluster.
+func fileOf(job manifest.Job) string {
+	if job.Origin.Live() {
+		return ""
+	}
+	return job.Origin.Document.File
 }

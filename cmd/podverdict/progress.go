@@ -12,7 +12,7 @@ import (
 type progress struct {
 	out   io.Writer // nil where nothing is shown
 	what  string
-	total int
+	total int // 0 when it is not known
 
 	mutex sync.Mutex
 	done  int
@@ -44,14 +44,21 @@ func isTerminal(out io.Writer) bool {
 }
 
 // step counts one more thing done.
-func (p *progress) step() {
+func (p *progress) step() { p.add(1) }
+
+// add counts more things done.
+func (p *progress) add(n int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.done++
+	p.done += n
 	if p.out == nil || time.Now().Before(p.next) {
 		return
 	}
-	fmt.Fprintf(p.out, "\r%s: %d of %d\x1b[K", p.what, p.done, p.total)
+	text := fmt.Sprintf("%s: %d", p.what, p.done)
+	if p.total > 0 {
+		text += fmt.Sprintf(" of %d", p.total)
+	}
+	fmt.Fprintf(p.out, "\r%s\x1b[K", text)
 	p.shown, p.next = true, time.Now().Add(progressInterval)
 }
 
@@ -60,4 +67,5 @@ func (p *progress) end() {
 	if p.shown {
 		fmt.Fprint(p.out, "\r\x1b[K")
 	}
+	p.shown = false
 }

@@ -30,3 +30,19 @@ func TestProgress(t *testing.T) {
 		t.Errorf("the line is left: %q", out.String())
 	}
 }
+
+// Of lists nobody knows how long they are.
+func TestProgressWithoutTotal(t *testing.T) {
+	var out bytes.Buffer
+	p := newProgress(&out, "objects read", 0)
+	p.out, p.next = &out, time.Time{}
+	p.add(500)
+	if want := "\robjects read: 500\x1b[K"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+	p.end()
+	out.Reset()
+	if p.end(); out.Len() > 0 {
+		t.Errorf("cleared twice: %q", out.String())
+	}
+}

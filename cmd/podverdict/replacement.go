@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -33,20 +34,23 @@ func (v *validation) identity(j manifest.Job) identity {
 }
 
 // readReplacements reads what is given and what that replaces.
-func (v *validation) readReplacements(cmd *cobra.Command) ([]replacement, error) {
+func (v *validation) readReplacements(cmd *cobra.Command, args []string) ([]replacement, error) {
 	if slices.Contains(v.old, "-") && slices.Contains(v.input.Filenames, "-") {
-		return nil, errUsage(cmd, errStdinTwice)
+		return nil, errUsage(cmd, errStdinTwice("--old"))
 	}
-	set, err := v.input.read(cmd)
+	if len(v.old) > 0 && len(v.input.Filenames) == 0 {
+		return nil, errUsage(cmd, errOldWithoutFiles)
+	}
+	jobs, err := v.input.readJobs(cmd, args)
 	if err != nil {
 		return nil, err
 	}
-	old, err := v.readOld(cmd.Context())
+	old, err := v.readOld(cmd.Context(), cmd.InOrStdin())
 	if err != nil {
 		return nil, err
 	}
-	replacements, paired := make([]replacement, len(set.Jobs)), false
-	for i, job := range set.Jobs {
+	replacements, paired := make([]replacement, len(jobs)), false
+	for i, job := range jobs {
 		replacements[i].job = job
 		if replaced, ok := old[v.identity(job)]; ok {
 			replacements[i].old, paired = &replaced, true
@@ -58,13 +62,13 @@ func (v *validation) readReplacements(cmd *cobra.Command) ([]replacement, error)
 	return replacements, nil
 }
 
-func (v *validation) readOld(ctx context.Context) (map[identity]manifest.Job, error) {
+func (v *validation) readOld(ctx context.Context, stdin io.Reader) (map[identity]manifest.Job, error) {
 	old := map[identity]manifest.Job{}
 	if len(v.old) == 0 {
 		return old, nil
 	}
 	options := v.input.Options
-	options.Filenames = v.old
+	options.Filenames, options.Stdin = v.old, stdin
 	set, err := manifest.Read(ctx, options)
 	if err != nil {
 		return nil, err

@@ -21,13 +21,13 @@ Exit codes:
   2  usage, input, output or compile error
 `
 
-// newRoot makes the command with all verbs. Only the engine writes to stdout itself.
+// newRoot makes the command with all verbs. Only the engine and eval --watch write to stdout themselves.
 func newRoot(name string, stdout io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "podverdict",
 		Short: "What failed Pods mean for their Jobs, and why",
 		Long: `podverdict decides what failed Pods mean for their Job: the rules of spec.podFailurePolicy compile to CEL,
-and every failed Pod gets a verdict. It needs no cluster.`,
+and every failed Pod gets a verdict. It reads Jobs and Pods from files, without a cluster, or from a cluster.`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: name},
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -43,7 +43,7 @@ and every failed Pod gets a verdict. It needs no cluster.`,
 			root.AddCommand(verb)
 		}
 	}
-	add(groupPods, newEval(), newExplain(), newCompile(), newLint(), newValidate())
+	add(groupPods, newEval(stdout), newExplain(), newCompile(), newLint(), newValidate())
 	add(groupChecks, newConformance(), newEngine(stdout), newGenerate())
 	add("", newVersion())
 	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)

@@ -11,12 +11,13 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
 type validation struct {
-	input  input
+	input  source
 	rules  constraints
 	old    []string
 	output format
@@ -25,28 +26,33 @@ type validation struct {
 func newValidate() *cobra.Command {
 	var v validation
 	cmd := &cobra.Command{
-		Use:   "validate -f JOB",
+		Use:   "validate {TYPE/NAME... | TYPE [NAME...] | -f JOB}",
 		Short: "Find what the API server would refuse, and what breaks your guardrails",
 		Long: `Find what the API server would refuse in Jobs and CronJobs: the constraints of the Job API from the Rego bundle, with
 the API server's own words. With --old the rules are those of an update of the objects of the same kind, namespace and
 name there; objects that are not among them are created. With --guardrails also find what is legal and unwise; --data
-turns guardrails off and sets their numbers. Exits with 1 when there are findings.`,
+turns guardrails off and sets their numbers. Exits with 1 when there are findings.
+
+Jobs and CronJobs come from files given with -f, or from a cluster: job/NAME, cronjob/NAME, or jobs, cronjobs or
+jobs,cronjobs for all of the namespace. -l selects among these, and with -A or -l alone Jobs are meant. The API server
+has taken them, so it is the guardrails and other bundles that they are held to, or the rules of a later version.
+` + connectionHelp,
 		Example: `  podverdict validate -f job.yaml
+  podverdict validate jobs,cronjobs -n batch --guardrails
   podverdict validate -f new.yaml --old old.yaml
   podverdict validate -R -f manifests/ --guardrails --data guardrails.yaml -o sarif > validate.sarif
   podverdict validate -f job.yaml --bundle oci://registry.example.com/policies:v1 --verification-key key.pub`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return v.run(cmd) },
+		RunE: v.run,
 	}
-	v.input.addFileFlags(cmd)
+	v.input.addFlags(cmd, cluster.Job, cluster.CronJob)
 	cmd.Flags().StringSliceVar(&v.old, "old", nil, "file, directory, URL or - with the objects that those given with -f replace")
 	v.rules.addFlags(cmd)
 	addFormat(cmd, &v.output, report.Formats()...)
 	return cmd
 }
 
-func (v *validation) run(cmd *cobra.Command) error {
-	replacements, err := v.readReplacements(cmd)
+func (v *validation) run(cmd *cobra.Command, args []string) error {
+	replacements, err := v.readReplacements(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -95,7 +101,7 @@ func (v *validation) subjects(cmd *cobra.Command, validator *rego.Validator, rep
 
 func (v *validation) subject(ctx context.Context, validator *rego.Validator, r replacement) (report.Subject, error) {
 	name := v.input.jobReference(r.job)
-	s := report.Subject{Namespace: name.Namespace, Name: name.Name, File: r.job.Origin.Document.File}
+	s := report.Subject{Namespace: name.Namespace, Name: name.Name, File: fileOf(r.job)}
 	whole := r.job.Whole()
 	found, err := r.validate(ctx, validator)
 	if err != nil {

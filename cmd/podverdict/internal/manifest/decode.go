@@ -104,19 +104,13 @@ func (c *content) job(o Origin, value []byte, h header) {
 	}
 }
 
-// cronJob reads the Job that a CronJob makes. It goes by the CronJob's name, as the real ones are numbered.
+// cronJob reads the Job that a CronJob makes.
 func (c *content) cronJob(o Origin, value []byte, h header) {
 	var cron batchv1.CronJob
 	if !c.named(o, h) || !c.strict(o, value, &cron) {
 		return
 	}
-	job := &batchv1.Job{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
-		ObjectMeta: cron.Spec.JobTemplate.ObjectMeta,
-		Spec:       cron.Spec.JobTemplate.Spec,
-	}
-	job.Name, job.Namespace = cron.Name, cron.Namespace
-	c.jobs = append(c.jobs, Job{Object: job, Origin: o.at(templateField), CronJob: &cron})
+	c.jobs = append(c.jobs, Job{Object: made(&cron), Origin: o.at(templateField), CronJob: &cron})
 }
 
 func (c *content) pod(o Origin, value []byte, h header) {

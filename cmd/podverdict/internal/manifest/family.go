@@ -7,7 +7,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Family is a Job with the Pods of the input that belong to it.
@@ -93,13 +92,11 @@ func (s *Set) jobOf(pod Pod, index map[name]int, namespace string) (int, *refusa
 
 func (s *Set) jobOwning(owner metav1.OwnerReference, index map[name]int, namespace string) (job int, why string) {
 	job, ok := index[name{namespace, owner.Name}]
-	group, _ := schema.ParseGroupVersion(owner.APIVersion)
-	if !ok || owner.Kind != "Job" || group.Group != batchv1.GroupName {
+	if !ok || !isJob(&owner) {
 		return 0, whyController(owner.APIVersion, owner.Kind, owner.Name)
 	}
-	// A Job that was never in a cluster has no uid; one of the same name that has another is another Job.
-	if uid := s.Jobs[job].Object.UID; uid != "" && owner.UID != "" && uid != owner.UID {
-		return 0, whyUID(owner.Name, owner.UID, uid)
+	if given := s.Jobs[job].Object; !(Claim{owner.Name, owner.UID}).Fits(given) {
+		return 0, whyUID(owner.Name, owner.UID, given.UID)
 	}
 	return job, ""
 }

@@ -12,13 +12,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Position is a place in a file. Lines and columns count from 1, columns in characters.
+// Position is a place in a file. Lines and columns count from 1, columns in characters. Of an object that was read from
+// a cluster, File is its name there, and there is no Line.
 type Position struct {
 	File         string
 	Line, Column int
 }
 
 func (p Position) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
@@ -117,6 +121,9 @@ func (d *Document) find(path []string) (key, node *yaml.Node) {
 }
 
 func (d *Document) position(path []string) Position {
+	if d.line == 0 {
+		return Position{File: d.File}
+	}
 	key, node := d.find(path)
 	switch {
 	case node == nil:

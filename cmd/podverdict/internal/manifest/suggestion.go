@@ -3,6 +3,7 @@ package manifest
 import (
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -23,8 +24,13 @@ func suggestion(target any, field string) string {
 	if _, ok := known[wrong]; ok {
 		return ""
 	}
+	return Nearest(wrong, slices.Collect(maps.Keys(known)))
+}
+
+// Nearest is the known name that a misspelt one is likely to mean; "" when none is near.
+func Nearest(wrong string, known []string) string {
 	best, nearest := "", len(wrong)/3+1
-	for name := range known {
+	for _, name := range known {
 		if strings.EqualFold(name, wrong) {
 			return name
 		}

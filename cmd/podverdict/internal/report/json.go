@@ -23,9 +23,9 @@ type item struct {
 	Type     string    `json:"type,omitempty"`
 	Message  string    `json:"message"`
 	Hint     string    `json:"hint,omitempty"`
-	File     string    `json:"file"`
-	Line     int       `json:"line"`
-	Column   int       `json:"column"`
+	File     string    `json:"file,omitempty"` // absent, as line and column are, for what was read from a cluster
+	Line     int       `json:"line,omitempty"`
+	Column   int       `json:"column,omitempty"`
 }
 
 type reference struct {
@@ -37,10 +37,14 @@ func (r Report) list() list {
 	l := list{APIVersion: "podverdict.io/v1alpha1", Kind: "FindingList", Items: []item{}}
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
-			l.Items = append(l.Items, item{
+			found := item{
 				Job: reference{s.Namespace, s.Name}, Check: f.Check, Severity: f.Severity, Rule: f.rule(), Field: f.Field,
-				Type: f.Type, Message: f.Message, Hint: f.Hint, File: f.At.File, Line: f.At.Line, Column: f.At.Column,
-			})
+				Type: f.Type, Message: f.Message, Hint: f.Hint,
+			}
+			if f.inFile() {
+				found.File, found.Line, found.Column = f.At.File, f.At.Line, f.At.Column
+			}
+			l.Items = append(l.Items, found)
 		}
 	}
 	return l

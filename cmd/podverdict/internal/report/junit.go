@@ -21,7 +21,7 @@ func (r Report) writeJUnit(w io.Writer) error {
 				Name: f.Check + " " + f.Field, Classname: s.title(),
 				Failure: &junit.Result{
 					Message: f.Message, Type: f.Severity,
-					Data: fmt.Sprintf("%s: %s\n%s\n", f.At, sentence(f), f.Excerpt),
+					Data: fmt.Sprintf("%s: %s\n%s", f.At, sentence(f), line(f.Excerpt)),
 				},
 			})
 		}

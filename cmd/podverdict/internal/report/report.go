@@ -24,7 +24,7 @@ type Report struct {
 type Subject struct {
 	// Namespace and Name are the Job's.
 	Namespace, Name string
-	// File is where the Job was read.
+	// File is where the Job was read; "" when that was a cluster.
 	File     string
 	Findings []Finding
 }
@@ -43,10 +43,14 @@ type Finding struct {
 	Type string
 	// Message says what is wrong, Hint what to do about it.
 	Message, Hint string
-	At            manifest.Position
-	// Excerpt is the line in question, with a caret.
+	// At is the place; without a line when the Job was read from a cluster.
+	At manifest.Position
+	// Excerpt is the line in question, with a caret, if there is one.
 	Excerpt string
 }
+
+// inFile tells whether a file can be pointed at.
+func (f Finding) inFile() bool { return f.At.Line > 0 }
 
 // Formats are the names that Write takes, the default first.
 func Formats() []string {

@@ -37,12 +37,16 @@ func (r Report) writeSARIF(w io.Writer) error {
 	return err
 }
 
+// sarifLocation is a place in a file and a field of a Job; the latter alone when the Job was read from a cluster.
 func sarifLocation(s Subject, f Finding) *sarif.Location {
-	region := sarif.NewRegion().WithStartLine(f.At.Line).WithStartColumn(f.At.Column)
 	logical := sarif.NewLogicalLocation().WithFullyQualifiedName(s.title() + " " + f.Field).WithKind("member")
-	return sarif.NewLocationWithPhysicalLocation(sarif.NewPhysicalLocation().
-		WithArtifactLocation(sarif.NewSimpleArtifactLocation(fileURI(f.At.File))).WithRegion(region)).
-		AddLogicalLocation(logical)
+	location := sarif.NewLocation().AddLogicalLocation(logical)
+	if !f.inFile() {
+		return location
+	}
+	region := sarif.NewRegion().WithStartLine(f.At.Line).WithStartColumn(f.At.Column)
+	return location.WithPhysicalLocation(sarif.NewPhysicalLocation().
+		WithArtifactLocation(sarif.NewSimpleArtifactLocation(fileURI(f.At.File))).WithRegion(region))
 }
 
 // fileURI is a relative reference for a relative path, as code hosts want it.

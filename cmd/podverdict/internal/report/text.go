@@ -15,7 +15,7 @@ func (r Report) writeText(w io.Writer) error {
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
 			fmt.Fprintf(&out, "%s: %s: %s: %s [%s]\n", f.At, f.Severity, f.Field, f.Message, f.Check)
-			fmt.Fprintln(&out, indent(f.Excerpt))
+			out.WriteString(line(indent(f.Excerpt)))
 			if f.Hint != "" {
 				fmt.Fprintf(&out, "  hint: %s\n", f.Hint)
 			}
@@ -44,7 +44,18 @@ func plural(n int, noun string) string {
 }
 
 func indent(text string) string {
+	if text == "" {
+		return ""
+	}
 	return "  " + strings.ReplaceAll(text, "\n", "\n  ")
+}
+
+// line ends text, if there is any.
+func line(text string) string {
+	if text == "" {
+		return ""
+	}
+	return text + "\n"
 }
 
 // writeGitHub writes workflow commands, which GitHub shows beside the lines of a pull request.
@@ -52,8 +63,12 @@ func (r Report) writeGitHub(w io.Writer) error {
 	var out bytes.Buffer
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
-			fmt.Fprintf(&out, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", f.Severity, githubProperty(f.At.File),
-				f.At.Line, f.At.Column, githubProperty(f.Check), githubData(sentence(f)))
+			place, text := "", s.title()+": "+sentence(f)
+			if f.inFile() {
+				place = fmt.Sprintf("file=%s,line=%d,col=%d,", githubProperty(f.At.File), f.At.Line, f.At.Column)
+				text = sentence(f)
+			}
+			fmt.Fprintf(&out, "::%s %stitle=%s::%s\n", f.Severity, place, githubProperty(f.Check), githubData(text))
 		}
 	}
 	_, err := w.Write(out.Bytes())

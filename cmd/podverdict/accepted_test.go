@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/internal/controlplane"
+)
+
+// Of what the API server has taken, and given its defaults, uids, selectors and labels, validate must refuse nothing.
+func TestAcceptedJobs(t *testing.T) {
+	plane := controlplane.Start(t)
+	client := newClient(t, plane)
+	namespace := plane.Namespace(t)
+	names := acceptedJobs(t, player{client: client, namespace: namespace})
+	if len(names) < 100 {
+		t.Fatalf("the API server takes %d Jobs and CronJobs", len(names))
+	}
+
+	var stdout, stderr bytes.Buffer
+	args := []string{"podverdict", "validate", "jobs,cronjobs", "-n", namespace}
+	args = append(args, "--kubeconfig", plane.Kubeconfig(t, "admin", "system:masters"))
+	run(args, strings.NewReader(""), &stdout, &stderr)
+	if want := fmt.Sprintf("no findings in %d Jobs\n", len(names)); stdout.String() != want {
+		t.Errorf("got %s%s, want %s where the Jobs are %v", stdout.String(), stderr.String(), want, names)
+	}
+}
+
+// acceptedJobs creates all vectors that the API server takes. Their names lead to those of the vectors.
+func acceptedJobs(t *testing.T, p player) map[string]string {
+	t.Helper()
+	constraints, err := conformance.ConstraintVectors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	guardrails, err := conformance.GuardrailVectors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted := map[string]string{}
+	for i, vector := range append(constraints, guardrails...) {
+		name := fmt.Sprintf("vector-%d", i)
+		for _, object := range []map[string]any{vector.Object, vector.OldObject} {
+			if object != nil && p.accepts(t, name, object) {
+				accepted[name] = vector.Name
+				break
+			}
+		}
+	}
+	return accepted
+}
+
+func (p player) accepts(t *testing.T, name string, object map[string]any) bool {
+	t.Helper()
+	object = maps.Clone(object)
+	metadata := map[string]any{}
+	if given, ok := object["metadata"].(map[string]any); ok {
+		metadata = maps.Clone(given)
+	}
+	metadata["name"], metadata["namespace"] = name, p.namespace
+	object["metadata"] = metadata
+	data, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if object["kind"] == "CronJob" {
+		var cronJob batchv1.CronJob
+		if json.Unmarshal(data, &cronJob) != nil {
+			return false
+		}
+		_, err = p.client.BatchV1().CronJobs(p.namespace).Create(t.Context(), &cronJob, metav1.CreateOptions{})
+		return err == nil
+	}
+	var job batchv1.Job
+	if json.Unmarshal(data, &job) != nil {
+		return false
+	}
+	_, err = p.client.BatchV1().Jobs(p.namespace).Create(t.Context(), &job, metav1.CreateOptions{})
+	return err == nil
+}

@@ -1,0 +1,70 @@
+package cluster
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
+	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs may name an OIDC provider
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Cluster is an API server to ask, from one namespace.
+type Cluster struct {
+	// Namespace is the one asked for, else that of the kubeconfig's context, else "default".
+	Namespace string
+	// Progress is told how many objects were read, as pages of lists come in.
+	Progress func(objects int)
+
+	server  string // for errors
+	context string // the one asked for, for the commands that errors suggest
+	timeout time.Duration
+	retry   wait.Backoff
+	batch   batchclient.BatchV1Interface
+	core    coreclient.CoreV1Interface
+}
+
+// Connect reads the kubeconfig; nothing is asked of the API server yet. A namespace that is "" is the context's.
+func (o *Options) Connect(namespace, userAgent string) (*Cluster, error) {
+	loaded, err := o.load(namespace)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := clientcmd.ParseTimeout(o.overrides.Timeout); err != nil {
+		return nil, errTimeout(o.overrides.Timeout)
+	}
+	config, err := loaded.ClientConfig()
+	if err != nil {
+		return nil, errKubeconfig(err)
+	}
+	c := &Cluster{Progress: func(int) {}, server: config.Host, context: o.overrides.CurrentContext, retry: retryDelays()}
+	if c.Namespace, _, err = loaded.Namespace(); err != nil {
+		return nil, errKubeconfig(err)
+	}
+	if err := c.connect(config, userAgent); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Cluster) connect(config *rest.Config, userAgent string) error {
+	config = rest.CopyConfig(config)
+	config.UserAgent = userAgent
+	config.QPS = -1                           // pages come one after the other, and the API server has a limit of its own
+	config.WarningHandler = rest.NoWarnings{} // nothing of what is read is deprecated
+	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	c.timeout = config.Timeout
+	batch, err := batchclient.NewForConfig(config)
+	if err != nil {
+		return errKubeconfig(err)
+	}
+	core, err := coreclient.NewForConfig(config)
+	if err != nil {
+		return errKubeconfig(err)
+	}
+	c.batch, c.core = batch, core
+	return nil
+}

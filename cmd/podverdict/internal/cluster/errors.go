@@ -1,0 +1,221 @@
+package cluster
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+)
+
+var (
+	errExtra               = errors.New("must be KEY=VALUE")
+	errNameWithSelector    = errors.New("a name and a selector: give one or the other")
+	errNameInAllNamespaces = errors.New("a name in all namespaces: give its namespace with -n, or a type without names")
+)
+
+func errSelector(selector string, cause error) error {
+	return fmt.Errorf("selector %q: %w", selector, cause)
+}
+
+func errMixedArguments(kind, name string) error {
+	return fmt.Errorf("arguments %q and %q: give TYPE NAME..., or TYPE/NAME for each", kind, name)
+}
+
+func errNotTypeName(arg string) error {
+	return fmt.Errorf("argument %q: must be TYPE/NAME, as the first one is", arg)
+}
+
+// errKind refuses a type. One that stands alone may have been meant as a name.
+func errKind(name string, allowed []Kind, alone bool) error {
+	names, spelt := make([]string, len(allowed)), []string{}
+	for i, kind := range allowed {
+		names[i] = string(kind)
+	}
+	for name, kind := range kinds {
+		if slices.Contains(allowed, kind) {
+			spelt = append(spelt, name)
+		}
+	}
+	if near := manifest.Nearest(name, spelt); near != "" {
+		return fmt.Errorf("no type %q, did you mean %s?", name, near)
+	}
+	hint := ""
+	if alone && name != "" {
+		hint = "; a name stands behind its type: job/" + name
+	}
+	return fmt.Errorf("type %q is not read here, there are %s%s", name, strings.Join(names, ", "), hint)
+}
+
+func errKubeconfig(cause error) error {
+	if missing, ok := errors.AsType[*fs.PathError](cause); ok && errors.Is(cause, fs.ErrNotExist) {
+		return fmt.Errorf("kubeconfig %s: %w", missing.Path, missing.Err)
+	}
+	return fmt.Errorf("kubeconfig: %s", strings.TrimPrefix(cause.Error(), "invalid configuration: "))
+}
+
+func errNoKubeconfig(looked []string) error {
+	return fmt.Errorf("no kubeconfig (looked in %s): name one with --kubeconfig or KUBECONFIG, or read files with -f",
+		strings.Join(looked, ", "))
+}
+
+// checkName refuses the name of a context, cluster or user that is not known; "" is none.
+func checkName(what, name string, known []string) error {
+	if name == "" || slices.Contains(known, name) {
+		return nil
+	}
+	return fmt.Errorf("kubeconfig: no %s %q%s", what, name, alternatives(name, known))
+}
+
+// alternatives is the name that was likely meant, else all when they are few.
+func alternatives(name string, known []string) string {
+	if near := manifest.Nearest(name, known); near != "" {
+		return fmt.Sprintf(", did you mean %s?", near)
+	}
+	switch {
+	case len(known) == 1:
+		return ", there is " + known[0]
+	case len(known) > 1 && len(known) <= maxAlternatives:
+		return ", there are " + strings.Join(known, ", ")
+	}
+	return ""
+}
+
+const maxAlternatives = 10
+
+func keys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
+
+func errTimeout(timeout string) error {
+	return fmt.Errorf("--request-timeout %s: must be a time as in 30s or 2m", timeout)
+}
+
+func errNotFound(t Target, namespace string, known []string) error {
+	return fmt.Errorf("no %s %q in namespace %s%s", t.Kind, t.Name, namespace, alternatives(t.Name, known))
+}
+
+func errNoNamespace(name string, known []string) error {
+	return fmt.Errorf("no namespace %q%s", name, alternatives(name, known))
+}
+
+func errNoJob(pod *corev1.Pod) error {
+	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+		return fmt.Errorf("pod/%s belongs to no Job: its controller is %s %s %q", pod.Name, owner.APIVersion, owner.Kind, owner.Name)
+	}
+	return fmt.Errorf("pod/%s belongs to no Job: it has neither a controller nor a label job-name", pod.Name)
+}
+
+func errJobGone(pod *corev1.Pod, claim manifest.Claim) error {
+	return fmt.Errorf("pod/%s belongs to job %q, which is no longer there", pod.Name, claim.Name)
+}
+
+func messageNoVerdict(pod *corev1.Pod, claim manifest.Claim) string {
+	return fmt.Sprintf("pod %s/%s has failed, but its job %q is no longer there: no verdict", pod.Namespace, pod.Name, claim.Name)
+}
+
+// request is what was asked of the API server.
+type request struct {
+	verb, resource, namespace string // "" is all namespaces
+}
+
+func (r request) scope() string {
+	if r.namespace == "" {
+		return "-A"
+	}
+	return "-n " + r.namespace
+}
+
+// failure says why a request failed; nil stays nil.
+func (c *Cluster) failure(err error, r request) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Err: err, message: c.sentence(err, r)}
+}
+
+// Error is a request that failed.
+type Error struct {
+	// Err is what the client says.
+	Err error
+
+	message string
+}
+
+func (e *Error) Error() string { return e.message }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+func (c *Cluster) sentence(err error, r request) string {
+	switch {
+	case apierrors.IsUnauthorized(err):
+		return fmt.Sprintf("server %s does not accept the credentials of the kubeconfig (401 Unauthorized)", c.server)
+	case apierrors.IsForbidden(err):
+		return fmt.Sprintf("%s\nsee %s", err, c.canI(r))
+	case isStatus(err):
+		return fmt.Sprintf("cannot %s %s: %s", r.verb, r.resource, err)
+	}
+	return fmt.Sprintf("server %s: %s", c.server, c.network(err))
+}
+
+func isStatus(err error) bool {
+	_, ok := errors.AsType[*apierrors.StatusError](err)
+	return ok
+}
+
+// canI is the command that says whether a request is allowed.
+func (c *Cluster) canI(r request) string {
+	command := "kubectl auth can-i " + r.verb + " " + r.resource + " " + r.scope()
+	if c.context != "" {
+		command += " --context " + c.context
+	}
+	return command
+}
+
+// network says why the server cannot be reached.
+func (c *Cluster) network(err error) string {
+	if host, ok := errors.AsType[*net.DNSError](err); ok {
+		return fmt.Sprintf("cannot find host %s: %s", host.Name, host.Err)
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client") {
+		return "does not speak TLS: is the address right?"
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return "TLS: " + certificate(err)
+	}
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused: is it running, and are host and port right?"
+	case c.timeout > 0 && os.IsTimeout(err):
+		return fmt.Sprintf("no answer in %s", c.timeout)
+	}
+	return reason(err)
+}
+
+// certificate is what is wrong with the server's certificate, without the parts of the chain.
+func certificate(err error) string {
+	if unknown, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return unknown.Error() + ": is this the right cluster, and its certificate-authority current?"
+	}
+	wrong, _ := errors.AsType[*tls.CertificateVerificationError](err)
+	return wrong.Err.Error()
+}
+
+// reason is an error without the request that it befell.
+func reason(err error) string {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err
+	}
+	return err.Error()
+}

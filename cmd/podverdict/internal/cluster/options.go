@@ -1,0 +1,92 @@
+package cluster
+
+import (
+	"strings"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// Options say which cluster to speak with, and as whom.
+type Options struct {
+	kubeconfig string
+	overrides  clientcmd.ConfigOverrides
+}
+
+// AddFlags adds kubectl's connection flags, without those of the namespace. Most are hidden from the help, where they
+// would be half of it.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file to use (default $KUBECONFIG, else ~/.kube/config)")
+	names := clientcmd.RecommendedConfigOverrideFlags("")
+	names.ContextOverrideFlags.Namespace.LongName = ""                                            // -n is there for files, too
+	names.AuthOverrideFlags.Username.LongName, names.AuthOverrideFlags.Password.LongName = "", "" // no API server takes them any more
+	names.ClusterOverrideFlags.APIServer.ShortName = "s"
+	names.CurrentContext.Description = "context of the kubeconfig to use"
+	names.Timeout.Description = "how long a request may take, as in 30s; with --watch, how long to watch; 0 is for ever"
+
+	connection := pflag.NewFlagSet("", pflag.ContinueOnError)
+	clientcmd.BindOverrideFlags(&o.overrides, connection, names)
+	connection.Func("as-user-extra", "extra of the user to impersonate, as KEY=VALUE; may be repeated", o.addExtra)
+	connection.VisitAll(func(f *pflag.Flag) {
+		f.Hidden = f.Name != clientcmd.FlagContext && f.Name != clientcmd.FlagTimeout
+	})
+	flags.AddFlagSet(connection)
+}
+
+func (o *Options) addExtra(extra string) error {
+	key, value, ok := strings.Cut(extra, "=")
+	if !ok {
+		return errExtra
+	}
+	user := &o.overrides.AuthInfo
+	if user.ImpersonateUserExtra == nil {
+		user.ImpersonateUserExtra = map[string][]string{}
+	}
+	user.ImpersonateUserExtra[key] = append(user.ImpersonateUserExtra[key], value)
+	return nil
+}
+
+// load reads the kubeconfig.
+func (o *Options) load(namespace string) (clientcmd.ClientConfig, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = o.kubeconfig
+	rules.Warner = func(error) {} // Connect says what is missing
+	overrides := o.overrides
+	overrides.Context.Namespace = namespace
+	config := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &overrides)
+	raw, err := config.RawConfig()
+	if err != nil {
+		return nil, errKubeconfig(err)
+	}
+	if len(raw.Contexts)+len(raw.Clusters)+len(raw.AuthInfos) == 0 {
+		return config, o.checkEmpty(rules.GetLoadingPrecedence())
+	}
+	return config, o.checkNames(raw)
+}
+
+// checkEmpty refuses to go without a kubeconfig, unless the server is known from elsewhere.
+func (o *Options) checkEmpty(looked []string) error {
+	if _, err := rest.InClusterConfig(); err != nil && o.overrides.ClusterInfo.Server == "" {
+		return errNoKubeconfig(looked)
+	}
+	return nil
+}
+
+// checkNames refuses names that the kubeconfig does not have.
+func (o *Options) checkNames(raw clientcmdapi.Config) error {
+	for _, chosen := range []struct {
+		what, name string
+		known      []string
+	}{
+		{"context", o.overrides.CurrentContext, keys(raw.Contexts)},
+		{"cluster", o.overrides.Context.Cluster, keys(raw.Clusters)},
+		{"user", o.overrides.Context.AuthInfo, keys(raw.AuthInfos)},
+	} {
+		if err := checkName(chosen.what, chosen.name, chosen.known); err != nil {
+			return err
+		}
+	}
+	return nil
+}

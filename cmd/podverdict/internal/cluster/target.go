@@ -1,0 +1,112 @@
+package cluster
+
+import (
+	"slices"
+	"strings"
+)
+
+// Kind is a kind of object to ask for, by kubectl's name for it.
+type Kind string
+
+// The kinds that there are.
+const (
+	Job     Kind = "job"
+	CronJob Kind = "cronjob"
+	Pod     Kind = "pod"
+)
+
+// kinds are the names that kubectl takes for each kind.
+var kinds = map[string]Kind{
+	"job": Job, "jobs": Job, "job.batch": Job, "jobs.batch": Job, "jobs.v1.batch": Job,
+	"cronjob": CronJob, "cronjobs": CronJob, "cj": CronJob, "cronjob.batch": CronJob, "cronjobs.batch": CronJob, "cronjobs.v1.batch": CronJob,
+	"pod": Pod, "pods": Pod, "po": Pod,
+}
+
+// resource is the kind's name in requests, as kubectl auth takes it.
+func (k Kind) resource() string {
+	if k == Pod {
+		return "pods"
+	}
+	return string(k) + "s.batch"
+}
+
+// Target is an object to ask for, or all objects of a kind when Name is "".
+type Target struct {
+	Kind Kind
+	Name string
+}
+
+func (t Target) String() string {
+	if t.Name == "" {
+		return string(t.Kind) + "s"
+	}
+	return string(t.Kind) + "/" + t.Name
+}
+
+// ParseTargets reads arguments as kubectl get does: TYPE/NAME..., or TYPE[,TYPE...] [NAME...]. Types other than those
+// allowed are errors.
+//
+// What is given twice is there once.
+func ParseTargets(args []string, allowed ...Kind) ([]Target, error) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	parse := parseTyped
+	if strings.Contains(args[0], "/") {
+		parse = parseNamed
+	}
+	targets, err := parse(args, allowed)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[Target]bool{}
+	return slices.DeleteFunc(targets, func(t Target) bool {
+		twice := seen[t]
+		seen[t] = true
+		return twice
+	}), nil
+}
+
+func parseTyped(args []string, allowed []Kind) ([]Target, error) {
+	var targets []Target
+	for name := range strings.SplitSeq(args[0], ",") {
+		kind, err := parseKind(name, allowed, len(args) == 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(args) == 1 {
+			targets = append(targets, Target{Kind: kind})
+		}
+		for _, object := range args[1:] {
+			if object == "" || strings.Contains(object, "/") {
+				return nil, errMixedArguments(args[0], object)
+			}
+			targets = append(targets, Target{kind, object})
+		}
+	}
+	return targets, nil
+}
+
+func parseNamed(args []string, allowed []Kind) ([]Target, error) {
+	targets := make([]Target, len(args))
+	for i, arg := range args {
+		name, object, ok := strings.Cut(arg, "/")
+		if !ok || object == "" || strings.Contains(object, "/") {
+			return nil, errNotTypeName(arg)
+		}
+		kind, err := parseKind(name, allowed, false)
+		if err != nil {
+			return nil, err
+		}
+		targets[i] = Target{kind, object}
+	}
+	return targets, nil
+}
+
+func parseKind(name string, allowed []Kind, alone bool) (Kind, error) {
+	kind, known := kinds[strings.ToLower(name)]
+	if !known || !slices.Contains(allowed, kind) {
+		return "", errKind(name, allowed, alone)
+	}
+	return kind, nil
+}

@@ -1,0 +1,222 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+)
+
+// Listener is told what a watch sees.
+type Listener struct {
+	// Failed is given each Pod that has failed, once, with its Job. Its error ends the watch.
+	Failed func(manifest.Job, manifest.Pod) error
+	// Notice is given what users should know: connections lost and found again, Pods whose Job is gone.
+	Notice func(text string)
+}
+
+// retryDelays are those between two attempts to watch. The first one also keeps servers that end every watch at once
+// from being asked without a pause.
+func retryDelays() wait.Backoff {
+	return wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 30 * time.Second}
+}
+
+// steady is how long a watch must last for the delays to begin anew.
+const steady = 10 * time.Second
+
+// Watch tells of the Pods of a query in phase Failed: those that are, then those that come to be. It goes on until the
+// context is done or the request timeout is over, and then returns nil. A connection that is lost is made again; what is
+// wrong from the start, or not allowed, is an error.
+func (c *Cluster) Watch(ctx context.Context, q Query, l Listener) error {
+	s, err := c.resolve(ctx, q)
+	if err != nil {
+		return ended(ctx, err)
+	}
+	w := newWatcher(c, q, s, l)
+	version, err := w.list(ctx)
+	if err != nil {
+		return ended(ctx, err)
+	}
+	if len(w.judged) == 0 && !q.AllNamespaces {
+		if err := c.CheckNamespace(ctx); err != nil {
+			return err
+		}
+	}
+	if c.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+	}
+	return ended(ctx, w.run(ctx, version))
+}
+
+// ended takes what fails because the context is done for a proper end.
+func ended(ctx context.Context, err error) error {
+	if stopped, ok := errors.AsType[*stopError](err); ok {
+		return stopped.error
+	}
+	if ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// stopError is one of the listener's.
+type stopError struct{ error }
+
+// permanent tells whether trying again is of no use.
+func permanent(err error) bool {
+	_, stopped := errors.AsType[*stopError](err)
+	return stopped || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
+}
+
+// watcher follows the Pods that fail, from list to watch to watch.
+type watcher struct {
+	*Cluster
+	Listener
+
+	selection *selection
+	namespace string
+	options   metav1.ListOptions
+	first     bool // nothing is listed yet
+	broken    bool // the last attempt failed
+	judged    map[types.UID]origin
+	jobs      map[origin]*knownJob
+}
+
+func newWatcher(c *Cluster, q Query, s *selection, l Listener) *watcher {
+	w := &watcher{
+		Cluster: c, Listener: l, selection: s, namespace: c.scope(q), first: true,
+		judged: map[types.UID]origin{}, jobs: map[origin]*knownJob{},
+	}
+	w.options.FieldSelector = fields.OneTermEqualSelector("status.phase", string(corev1.PodFailed)).String()
+	if selectors := podSelectors(s); s.closed() && len(selectors) == 1 {
+		w.options.LabelSelector = selectors[0].String()
+	}
+	for _, job := range s.jobs {
+		w.jobs[origin{job.Namespace, manifest.Claim{Name: job.Name, UID: job.UID}}] = &knownJob{job: job, pinned: true}
+	}
+	return w
+}
+
+// run watches from a resource version on. It goes on where a watch ended, so that what happens in between is not lost,
+// and lists again when the API server has forgotten that version, which is then "".
+func (w *watcher) run(ctx context.Context, version string) error {
+	delays := w.retry
+	for ctx.Err() == nil {
+		begun := time.Now()
+		next, err := w.attempt(ctx, version)
+		version = next
+		if permanent(err) {
+			return err
+		}
+		if err != nil && ctx.Err() == nil {
+			w.lost(err)
+		}
+		if time.Since(begun) > steady {
+			delays = w.retry
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(delays.Step()):
+		}
+	}
+	return nil
+}
+
+// attempt watches once, after a list if that is needed. It returns the version to go on from.
+func (w *watcher) attempt(ctx context.Context, version string) (string, error) {
+	if version == "" {
+		var err error
+		if version, err = w.list(ctx); err != nil {
+			return "", err
+		}
+	}
+	options := w.options
+	options.ResourceVersion, options.AllowWatchBookmarks = version, true
+	stream, err := w.core.Pods(w.namespace).Watch(ctx, options)
+	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		return "", nil
+	}
+	if err != nil {
+		return version, w.failure(err, request{"watch", "pods", w.namespace})
+	}
+	defer stream.Stop()
+	w.found()
+	return w.follow(ctx, version, stream)
+}
+
+// follow takes the events of a watch, each before the version moves on to it.
+func (w *watcher) follow(ctx context.Context, version string, stream watch.Interface) (string, error) {
+	for event := range stream.ResultChan() {
+		if event.Type == watch.Error {
+			err := apierrors.FromObject(event.Object)
+			if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+				return "", nil
+			}
+			return version, w.failure(err, request{"watch", "pods", w.namespace})
+		}
+		pod, ok := event.Object.(*corev1.Pod)
+		if !ok {
+			continue
+		}
+		if event.Type != watch.Bookmark {
+			if err := w.take(ctx, pod); err != nil {
+				return version, err
+			}
+		}
+		if event.Type == watch.Deleted {
+			w.forget(pod.UID)
+		}
+		version = pod.ResourceVersion
+	}
+	return version, nil
+}
+
+// list takes the Pods that have failed, and forgets those that are no longer there.
+func (w *watcher) list(ctx context.Context) (string, error) {
+	all, err := w.listPods(ctx, w.namespace, w.options)
+	if err != nil {
+		return "", err
+	}
+	there := make(map[types.UID]bool, len(all.items))
+	for i := range all.items {
+		pod := &all.items[i]
+		there[pod.UID] = true
+		if err := w.take(ctx, pod); err != nil {
+			return "", err
+		}
+	}
+	for uid := range w.judged {
+		if !there[uid] {
+			w.forget(uid)
+		}
+	}
+	w.found()
+	w.first = false
+	return all.version, nil
+}
+
+// lost and found tell once that the API server is out of reach, and that it is back.
+func (w *watcher) lost(err error) {
+	if !w.broken {
+		w.Notice(err.Error() + "; trying again")
+	}
+	w.broken = true
+}
+
+func (w *watcher) found() {
+	if w.broken {
+		w.Notice("connected again")
+	}
+	w.broken = false
+}

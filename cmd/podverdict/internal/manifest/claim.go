@@ -1,0 +1,37 @@
+package manifest
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Claim is the Job, in the Pod's namespace, that a Pod says it belongs to.
+type Claim struct {
+	Name string
+	// UID is "" when only a label says so.
+	UID types.UID
+}
+
+// ClaimOf is the Job that is the Pod's controller, else the one that its job-name label names. A Pod with another
+// controller belongs to no Job.
+func ClaimOf(pod *corev1.Pod) (Claim, bool) {
+	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+		return Claim{owner.Name, owner.UID}, isJob(owner)
+	}
+	value, label := jobNameLabel(Pod{Object: pod})
+	return Claim{Name: value}, label != ""
+}
+
+// Fits tells whether a Job is the one: one of the same name that has another uid is another Job. A Job that was never
+// in a cluster has none.
+func (c Claim) Fits(job *batchv1.Job) bool {
+	return c.Name == job.Name && (c.UID == "" || job.UID == "" || c.UID == job.UID)
+}
+
+func isJob(owner *metav1.OwnerReference) bool {
+	group, _ := schema.ParseGroupVersion(owner.APIVersion)
+	return owner.Kind == "Job" && group.Group == batchv1.GroupName
+}

@@ -1,0 +1,43 @@
+package manifest
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// LiveJob is a Job that was read from a cluster: it has a name there, and no lines.
+func LiveJob(job *batchv1.Job) Job {
+	return Job{Object: job, Origin: live("job", job)}
+}
+
+// LiveCronJob is the Job that a CronJob of a cluster makes.
+func LiveCronJob(cronJob *batchv1.CronJob) Job {
+	return Job{Object: made(cronJob), Origin: live("cronjob", cronJob).at(templateField), CronJob: cronJob}
+}
+
+// LivePod is a Pod that was read from a cluster.
+func LivePod(pod *corev1.Pod) Pod {
+	return Pod{Object: pod, Origin: live("pod", pod)}
+}
+
+func live(kind string, object metav1.Object) Origin {
+	name := fmt.Sprintf("%s/%s in namespace %s", kind, object.GetName(), object.GetNamespace())
+	return Origin{Document: &Document{File: name}}
+}
+
+// Live tells whether the object was read from a cluster: positions within it have no line.
+func (o Origin) Live() bool { return o.Document.line == 0 }
+
+// made is the Job that a CronJob makes. It goes by the CronJob's name, as the real ones are numbered.
+func made(cronJob *batchv1.CronJob) *batchv1.Job {
+	job := &batchv1.Job{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
+		ObjectMeta: cronJob.Spec.JobTemplate.ObjectMeta,
+		Spec:       cronJob.Spec.JobTemplate.Spec,
+	}
+	job.Name, job.Namespace = cronJob.Name, cronJob.Namespace
+	return job
+}

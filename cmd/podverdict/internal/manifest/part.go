@@ -1,0 +1,40 @@
+package manifest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+)
+
+// ReadPart reads a file, URL or - that holds a part of one object into target, strictly: unknown fields and duplicate
+// keys are errors, and required ones may be missing. Besides it returns the fields that are there.
+func ReadPart(ctx context.Context, o Options, filename string, target any) (map[string]any, Origin, error) {
+	sources, err := o.sources(ctx, filename)
+	if err != nil {
+		return nil, Origin{}, err
+	}
+	var documents []*Document
+	for _, s := range sources {
+		documents = append(documents, split(s)...)
+	}
+	if len(documents) != 1 {
+		return nil, Origin{}, errNotOneObject(nameOf(filename), len(documents))
+	}
+	origin := Origin{Document: documents[0]}
+	value := documents[0].data
+	if !documents[0].isJSON {
+		var errs []error
+		if value, errs = yamlToJSON(documents[0]); len(errs) > 0 {
+			return nil, Origin{}, errors.Join(errs...)
+		}
+	}
+	var c content
+	if c.strict(origin, value, target); len(c.errs) > 0 {
+		return nil, Origin{}, errors.Join(c.errs...)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(value, &fields); err != nil || fields == nil {
+		return nil, Origin{}, origin.Error("", messageNoObject)
+	}
+	return fields, origin, nil
+}
