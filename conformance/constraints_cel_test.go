@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"slices"
@@ -109,9 +110,6 @@ type constraintPolicy struct {
 	rules     []string // their ids by validation
 }
 
-// embeddedPath is where a Workflow has its Jobs.
-const embeddedPath = "spec.groups[*].template.spec"
-
 func newConstraintsInCEL(t *testing.T) constraintsInCEL {
 	t.Helper()
 	definition, err := os.ReadFile("cluster/testdata/workflow-crd.yaml")
@@ -122,19 +120,16 @@ func newConstraintsInCEL(t *testing.T) constraintsInCEL {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job, err := admission.Job()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cronJob, err := admission.CronJob()
-	if err != nil {
+	job, errJob := admission.Job()
+	cronJob, errCronJob := admission.CronJob()
+	if err := errors.Join(errJob, errCronJob); err != nil {
 		t.Fatal(err)
 	}
 	return constraintsInCEL{
 		bundle:   newRegoBundle(t),
 		job:      newConstraintPolicy(t, job, "spec"),
 		cronJob:  newConstraintPolicy(t, cronJob, "spec.jobTemplate.spec"),
-		workflow: newConstraintPolicy(t, workflows[0], embeddedPath),
+		workflow: newConstraintPolicy(t, workflows[0], "spec.groups[*].template.spec"),
 	}
 }
 

@@ -57,7 +57,7 @@ func messageNothing(q cluster.Query, where string) string {
 }
 
 var (
-	errNothingToGenerate = errors.New("generate what? there are: bundle, vap")
+	errNothingToGenerate = errors.New("generate what? there are: bundle, gatekeeper, map, vap")
 	errNoTarget          = errors.New("no output: give a file, a folder or oci://REGISTRY/REPOSITORY:TAG with -o")
 )
 

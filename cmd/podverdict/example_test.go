@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -19,6 +20,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/internal/controlplane"
@@ -28,8 +30,9 @@ import (
 // that has the objects. Those that need a registry are held to the flags that there are. Those that watch are interrupted
 // when they have written something, and must then end well.
 func TestExamples(t *testing.T) {
+	plane := controlplane.Start(t) // found from this folder
 	bin := exampleFolder(t)
-	exampleCluster(t, bin)
+	exampleCluster(t, plane, bin)
 	lines, watches := 0, 0
 	for _, verb := range runnable(newRoot("podverdict", nil)) {
 		if verb.Example == "" {
@@ -87,9 +90,8 @@ func interrupted(command *exec.Cmd) ([]byte, error) {
 }
 
 // exampleCluster has the quickstart's Job and Pods in the namespace of the kubeconfig, and a Job in another.
-func exampleCluster(t *testing.T, bin string) {
+func exampleCluster(t *testing.T, plane *controlplane.Cluster, bin string) {
 	t.Helper()
-	plane := controlplane.Start(t)
 	client := newClient(t, plane)
 	if err := os.Symlink(plane.Kubectl(t), filepath.Join(bin, "kubectl")); err != nil {
 		t.Fatal(err)
@@ -109,8 +111,25 @@ func exampleCluster(t *testing.T, bin string) {
 			t.Fatal(err)
 		}
 	}
+	t.Cleanup(func() { removePolicies(t, client) })
 	t.Setenv("KUBECONFIG", inNamespace(t, plane.Kubeconfig(t, "admin", "system:masters"), own))
 	t.Setenv("HOME", t.TempDir()) // where kubectl keeps what it has discovered
+}
+
+// removePolicies ends what examples have put in force, before it judges the objects of other tests.
+func removePolicies(t *testing.T, client kubernetes.Interface) {
+	t.Helper()
+	policies := client.AdmissionregistrationV1()
+	for _, remove := range []func(context.Context, metav1.DeleteOptions, metav1.ListOptions) error{
+		policies.ValidatingAdmissionPolicies().DeleteCollection,
+		policies.ValidatingAdmissionPolicyBindings().DeleteCollection,
+		policies.MutatingAdmissionPolicies().DeleteCollection,
+		policies.MutatingAdmissionPolicyBindings().DeleteCollection,
+	} {
+		if err := remove(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // runnable lists the verbs that do something, without cobra's own.
@@ -126,8 +145,8 @@ func runnable(root *cobra.Command) []*cobra.Command {
 	return verbs
 }
 
-// exampleFolder goes to a folder with the files of the examples, which are those of the
-// quickstart under other names, and returns a folder with programs.
+// exampleFolder goes to a folder with the files of the examples, which are those of
+// testdata/example and of the quickstart under other names, and returns a folder with programs.
 func exampleFolder(t *testing.T) (bin string) {
 	t.Helper()
 	job, pods, one := quickstart(t)
@@ -135,7 +154,12 @@ func exampleFolder(t *testing.T) (bin string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Chdir(t.TempDir())
+	files := os.DirFS("testdata/example")
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, files); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(folder)
 	bin = t.TempDir()
 	if err := os.Symlink(self, filepath.Join(bin, "podverdict")); err != nil {
 		t.Fatal(err)
@@ -143,7 +167,7 @@ func exampleFolder(t *testing.T) (bin string) {
 	all := job + "---\n" + pods
 	for name, text := range map[string]string{
 		"job.yaml": job, "new.yaml": job, "old.yaml": job, "manifests/a/job.yaml": job, "pods.yaml": one, "pods/all.yaml": pods,
-		"all.yaml": all, "guardrails.yaml": "{}\n", "defaults.yaml": "{apiVersion: batch/v1, kind: Job, spec: {backoffLimit: 3}}\n", "requests.jsonl": `{"id":"1","op":"verdict","pod":{}}` + "\n", "key.pem": privateKey(t),
+		"all.yaml": all, "requests.jsonl": `{"id":"1","op":"verdict","pod":{}}` + "\n", "key.pem": privateKey(t),
 		"my-engine":   "#!/bin/sh\nexec podverdict engine\n",
 		"dist/README": "",
 	} {

@@ -91,7 +91,7 @@ func TestReadCRDTakesJSONAndSeveralDocuments(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if diff := cmp.Diff(want, got, equalSchemas); diff != "" {
+		if diff := cmp.Diff(want, got, equalSchemas, cmp.AllowUnexported(Kind{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
