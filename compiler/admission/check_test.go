@@ -318,7 +318,7 @@ func firstRule(p *admissionregistrationv1.ValidatingAdmissionPolicy) *admissionr
 func FuzzCheck(f *testing.F) {
 	for _, text := range []string{
 		"object.spec.backoffLimit <= 10", "variables.rules.all(r, has(r.action))", "object.spec.template.spec.container", "(", "", "x) + (y",
-		"[1].map(x, x)", "object.?spec.?x.y", "\xff", "true // comment", "1 /* ", "'\n' + \n zzz", "a.b.c.d()", "\U0001f9ea.x", "params",
+		"[1].map(x, x)", "// a comment alone", "/ 1 //", "object.?spec.?x.y", "\xff", "true // comment", "1 /* ", "'\n' + \n zzz", "a.b.c.d()", "\U0001f9ea.x", "params",
 	} {
 		f.Add(text)
 	}
@@ -338,7 +338,7 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		for _, p := range invalid.Problems {
-			if p.FieldRef != "spec.validations[2].expression" || p.Line < 0 || p.Line > 0 && p.Column < 1 {
+			if text := p.String(); text == "" || p.FieldRef != "spec.validations[2].expression" || p.Line < 0 || p.Line > 0 && p.Column < 1 {
 				t.Errorf("%q: odd place in %+v", text, p)
 			}
 		}

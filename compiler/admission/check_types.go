@@ -134,6 +134,7 @@ func printedProblems(e located, issues string) []Problem {
 	for _, match := range printedIssue.FindAllStringSubmatch(issues, -1) {
 		line, _ := strconv.Atoi(match[1])
 		column, _ := strconv.Atoi(match[2])
+		column = max(column, 1) // it is 0 where the text ends too early
 		problems = append(problems, Problem{FieldRef: e.fieldRef, Expression: e.text, Line: line, Column: column, Message: match[3]})
 	}
 	if len(problems) == 0 {

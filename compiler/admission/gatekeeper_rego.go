@@ -122,17 +122,20 @@ func (b regoBundle) modules(all []statement) regoSource {
 // moduleText is a module, with those imports that it needs. It has two spaces for every tab: YAML prints a text with
 // tabs in one line.
 func moduleText(name string, imports []string, statements []statement) string {
-	var body strings.Builder
+	var text strings.Builder
 	for _, s := range statements {
-		body.WriteString("\n" + s.text + "\n")
+		text.WriteString("\n" + s.text + "\n")
 	}
-	head := "package " + name + "\n"
-	separator := "\n"
+	body := text.String()
+	var imported []string
 	for _, folder := range slices.Sorted(slices.Values(imports)) {
-		if strings.Contains(body.String(), folder+".") {
-			head += separator + "import data.lib.podverdict." + folder + "\n"
-			separator = ""
+		if strings.Contains(body, folder+".") {
+			imported = append(imported, "import data.lib.podverdict."+folder)
 		}
 	}
-	return strings.ReplaceAll(head+body.String(), "\t", "  ")
+	head := "package " + name + "\n"
+	if len(imported) > 0 {
+		head += "\n" + strings.Join(imported, "\n") + "\n"
+	}
+	return strings.ReplaceAll(head+body, "\t", "  ")
 }

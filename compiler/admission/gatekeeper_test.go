@@ -12,7 +12,7 @@ import (
 
 func TestStatements(t *testing.T) {
 	module := `# METADATA
-# title: A package
+# title: Jobs
 package podverdict.job
 
 import data.podverdict.fields

@@ -25,6 +25,7 @@ import (
 // is in force in a namespace of its own, by the ConfigMap that the policy's binding for it refers to.
 func TestGuardrailVectors(t *testing.T) {
 	s := newServer(t)
+	s.holdConfigMaps(t)
 	vectors, err := conformance.GuardrailVectors()
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 // Settings in a ConfigMap change while the policy is in force; what cannot be used is refused.
 func TestConfigMapParameters(t *testing.T) {
 	s := newServer(t)
+	s.holdConfigMaps(t)
 	o := admission.Options{
 		Name: "live", Target: builtInTargets(t)[0], Actions: admission.DefaultActions(), Kubernetes: "1.36", Failure: "Fail",
 		Parameters: admission.Parameters{Source: admission.FromConfigMap, Namespace: s.namespace, Name: "guardrails"},
@@ -117,9 +118,14 @@ func (s *server) liveSettings(t *testing.T, set func(parallelism string) error) 
 		if err := set(tc.max); err != nil {
 			t.Fatal(err)
 		}
+		var got string
 		eventually(t, "a maximum of "+tc.max, func(ctx context.Context) bool {
 			_, err := s.create(ctx, s.resource(job), job)
-			return denial(err) == tc.want
+			if d := denial(err); d != got {
+				t.Log(d)
+				got = d
+			}
+			return got == tc.want
 		})
 	}
 }

@@ -112,6 +112,7 @@ func (w workshop) objects(t *testing.T, args ...string) []*unstructured.Unstruct
 
 // answer holds that the constraints say of each vector what the bundle says, and that each of them says something once.
 func (g gatekeeper) answer(t *testing.T, vectors []vector) {
+	t.Helper()
 	silent := maps.Clone(g.constraints)
 	for _, v := range vectors {
 		g.only(t, v.inForce)
@@ -203,11 +204,11 @@ func (g gatekeeper) parameters(t *testing.T) {
 	if got := strings.Join(g.review(t, create(t, object))["G-DEADLINE"], "\n"); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	g.testDefaults(t, object)
+	g.wantDefaults(t, object)
 }
 
-// testDefaults holds that constraints without parameters have the defaults.
-func (g gatekeeper) testDefaults(t *testing.T, object map[string]any) {
+// wantDefaults holds that constraints without parameters have the defaults.
+func (g gatekeeper) wantDefaults(t *testing.T, object map[string]any) {
 	t.Helper()
 	g.only(t, func(string) bool { return true })
 	want := g.review(t, create(t, object))

@@ -47,12 +47,12 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// When the API server forgets a list between two of its pages, no Pod is there twice and none is lost.
+// When the API server forgets a list between two of its pages, what it said so far is void.
 func TestPagesExpire(t *testing.T) {
 	s := newServer(t, map[string][]answer{
 		"list jobs": {jobs(*demo())},
 		"list pods": {
-			pods("7", "next", failed("a", "1")), refuse(http.StatusGone, metav1.StatusReasonExpired),
+			pods("7", "next", failed("a", "1"), failed("deleted since", "2")), refuse(http.StatusGone, metav1.StatusReasonExpired),
 			pods("9", "", failed("a", "1"), failed("b", "8")),
 		},
 	})

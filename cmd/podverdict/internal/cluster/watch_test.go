@@ -213,7 +213,9 @@ func TestWatchEnds(t *testing.T) {
 			s := newServer(t, map[string][]answer{
 				"get jobs/demo": {send(demo())}, "list pods": {pods("5", "")}, "watch pods": {test.watch},
 			})
-			err := s.cluster(t).Watch(t.Context(), Query{Targets: []Target{{Job, "demo"}}}, Listener{
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			err := s.cluster(t).Watch(ctx, Query{Targets: []Target{{Job, "demo"}}}, Listener{
 				Failed: func(manifest.Job, manifest.Pod) error { return test.failed },
 				Notice: func(text string) { t.Error(text) },
 			})
@@ -226,18 +228,18 @@ func TestWatchEnds(t *testing.T) {
 
 // A watch forgets what is gone, so that it may last.
 func TestWatchForgets(t *testing.T) {
-	w := newWatcher(&Cluster{Namespace: "test"}, Query{}, &selection{laterJobs: labels.Everything()}, Listener{
+	s := newServer(t, map[string][]answer{
+		"get jobs/demo": {send(demo())}, "list pods": {pods("5", "", failed("a", "1"), failed("b", "2")), pods("9", "", failed("b", "2")), pods("12", "")},
+	})
+	w := newWatcher(s.cluster(t), Query{}, &selection{laterJobs: labels.Everything()}, Listener{
 		Failed: func(manifest.Job, manifest.Pod) error { return nil },
 	})
-	for range 3 {
-		pod := failed("a", "1")
-		w.jobs[origin{"test", manifest.Claim{Name: "demo", UID: "demo-uid"}}] = &knownJob{job: demo()}
-		if err := w.take(t.Context(), &pod); err != nil {
+	for _, want := range []int{2, 1, 0} {
+		if _, err := w.list(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		w.forget(pod.UID)
-		if len(w.judged)+len(w.jobs) > 0 {
-			t.Fatalf("%d Pods and %d Jobs are kept", len(w.judged), len(w.jobs))
+		if len(w.judged) != want || len(w.jobs) != min(want, 1) {
+			t.Errorf("%d Pods and %d Jobs are kept, want %d Pods", len(w.judged), len(w.jobs), want)
 		}
 	}
 }

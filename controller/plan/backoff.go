@@ -1,0 +1,126 @@
+package plan
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// ConsecutiveFailuresAnnotation of a pod is how many pods of the Job had failed since the last success when it was created.
+// It keeps the back-off of a Job without backoffLimitPerIndex over a restart even if failed pods are deleted.
+const ConsecutiveFailuresAnnotation = "podverdict.io/consecutive-failures"
+
+// delay is what is left of the wait after the last of some failures: the first delay, doubled with each failure after the
+// first, up to the cap.
+func (s Settings) delay(failures int64, last, now time.Time) time.Duration {
+	if failures == 0 {
+		return 0
+	}
+	wait := min(s.Backoff, s.MaxBackoff)
+	for i := int64(1); i < failures && wait < s.MaxBackoff; i++ {
+		wait = min(2*wait, s.MaxBackoff)
+	}
+	return max(0, wait-now.Sub(last))
+}
+
+// jobDelay is the wait before any pod of the Job is replaced. It is a function of the pods: how many failed after the last
+// success, ignored or not.
+func (v *view) jobDelay() time.Duration {
+	failures, last := v.consecutiveFailures()
+	return v.settings.delay(failures, last, v.Now)
+}
+
+func (v *view) consecutiveFailures() (failures int64, last time.Time) {
+	success := v.lastSuccess()
+	remembered := int64(0)
+	for _, p := range v.pods {
+		dismissed := !p.held && p.DeletionTimestamp != nil
+		if !p.failed || dismissed || !v.valid(p) || !p.finish.After(success) {
+			continue
+		}
+		failures++
+		if p.finish.After(last) {
+			last = p.finish
+		}
+		if p.CreationTimestamp.After(success) {
+			remembered = max(remembered, 1+annotatedCount(p.Pod, ConsecutiveFailuresAnnotation))
+		}
+	}
+	return max(failures, remembered), last
+}
+
+func (v *view) lastSuccess() time.Time {
+	var last time.Time
+	for _, p := range v.pods {
+		if p.Status.Phase == corev1.PodSucceeded && v.valid(p) && p.finish.After(last) {
+			last = p.finish
+		}
+	}
+	return last
+}
+
+// indexDelay is the wait before the donor is replaced.
+func (v *view) indexDelay(donor pod) time.Duration {
+	return v.settings.delay(precedingFailures(donor.Pod)+1, donor.finish, v.Now)
+}
+
+// precedingFailures are those of a pod's index before it, ignored or not.
+func precedingFailures(p *corev1.Pod) int64 {
+	return annotatedCount(p, batchv1.JobIndexFailureCountAnnotation) + annotatedCount(p, batchv1.JobIndexIgnoredFailureCountAnnotation)
+}
+
+// annotatedCount is the number in an annotation; 0 for anything that no controller writes.
+func annotatedCount(p *corev1.Pod, annotation string) int64 {
+	count, err := strconv.Atoi(p.Annotations[annotation])
+	if err != nil || count < 0 || count > math.MaxInt32 {
+		return 0
+	}
+	return int64(count)
+}
+
+// finishTime is the best guess of when a pod finished (getFinishedTime in pkg/controller/job/backoff_utils.go): when the last
+// container did, else when the pod ceased to be ready, else when it was deleted, else when it was created.
+func finishTime(p *corev1.Pod) time.Time {
+	if t := containersFinish(p); !t.IsZero() {
+		return t
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
+			return c.LastTransitionTime.Time
+		}
+	}
+	if p.DeletionTimestamp != nil {
+		return p.DeletionTimestamp.Add(-time.Duration(ptr.Deref(p.DeletionGracePeriodSeconds, 0)) * time.Second)
+	}
+	return p.CreationTimestamp.Time
+}
+
+// containersFinish is when the last container finished, sidecars included; zero when one has not. As upstream, a pod whose
+// ordinary containers have not all finished has finished when its sidecars did.
+func containersFinish(p *corev1.Pod) time.Time {
+	sidecars := map[string]bool{}
+	for _, c := range p.Spec.InitContainers {
+		sidecars[c.Name] = ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways
+	}
+	last := lastFinish(time.Time{}, p.Status.ContainerStatuses, func(string) bool { return true })
+	return lastFinish(last, p.Status.InitContainerStatuses, func(name string) bool { return sidecars[name] })
+}
+
+func lastFinish(last time.Time, statuses []corev1.ContainerStatus, concerns func(name string) bool) time.Time {
+	for _, c := range statuses {
+		if !concerns(c.Name) {
+			continue
+		}
+		if c.State.Terminated == nil || c.State.Terminated.FinishedAt.IsZero() {
+			return time.Time{}
+		}
+		if finish := c.State.Terminated.FinishedAt.Time; finish.After(last) {
+			last = finish
+		}
+	}
+	return last
+}

@@ -1,0 +1,166 @@
+package plan
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// tally is what the pods and the ledger add up to.
+type tally struct {
+	// active, ready and terminating are numbers of pods.
+	active, ready, terminating int
+	// failedPods are the counted failures.
+	failedPods int
+	// shownFailed are those without the donors: as upstream, status.failed counts a pod of an index only when it is
+	// replaced.
+	shownFailed int
+	// completed are the slots that succeeded.
+	completed indexes
+	// succeeded is their number, or that of the status when it remembers more.
+	succeeded int
+	// failedIndexes are the indexes that will not be tried again.
+	failedIndexes indexes
+	// donors are the failed pods, by index, that wait for a replacement, which gets its failure count from them.
+	donors map[int]pod
+}
+
+func (v *view) tally() tally {
+	var t tally
+	t.countPods(v)
+	t.countSuccesses(v)
+	if v.perIndex {
+		t.countFailedIndexes(v)
+		t.findDonors(v)
+	}
+	t.countFailures(v)
+	return t
+}
+
+func (t *tally) countPods(v *view) {
+	for _, p := range v.pods {
+		switch {
+		case p.terminating():
+			t.terminating++
+		case p.active():
+			t.active++
+			if p.ready() {
+				t.ready++
+			}
+		}
+	}
+}
+
+func (t *tally) countSuccesses(v *view) {
+	stored, failed := v.storedCompleted(), v.storedFailed()
+	var succeeded []int
+	for _, p := range v.pods {
+		if v.valid(p) && p.succeeded() && !failed.has(p.slot) {
+			succeeded = append(succeeded, p.slot)
+		}
+	}
+	t.completed = stored.union(setOf(succeeded))
+	t.succeeded = t.completed.size()
+	if !v.indexed { // the slots may be lost with the ledger, the number is not
+		t.succeeded = max(t.succeeded, int(v.Job.Status.Succeeded))
+	}
+}
+
+func (v *view) storedCompleted() indexes {
+	if v.indexed {
+		return parseIndexes(v.Job.Status.CompletedIndexes, v.completions)
+	}
+	return parseIndexes(v.ledger.Succeeded, v.completions)
+}
+
+func (v *view) storedFailed() indexes {
+	if !v.perIndex {
+		return nil
+	}
+	return parseIndexes(ptr.Deref(v.Job.Status.FailedIndexes, ""), v.completions)
+}
+
+// countFailedIndexes adds the indexes whose failure the rules or the limit per index make final. An index that succeeded
+// stays so, whatever becomes of a second pod of it.
+func (t *tally) countFailedIndexes(v *view) {
+	var failed []int
+	for _, p := range v.pods {
+		if p.held && p.failed && v.valid(p) && v.endsIndex(p) && !t.completed.has(p.slot) {
+			failed = append(failed, p.slot)
+		}
+	}
+	t.failedIndexes = v.storedFailed().union(setOf(failed))
+}
+
+func (v *view) endsIndex(p pod) bool {
+	if p.verdict.Matched && p.verdict.Action == batchv1.PodFailurePolicyActionFailIndex {
+		return true
+	}
+	return p.verdict.Counted && annotatedCount(p.Pod, batchv1.JobIndexFailureCountAnnotation) >= int64(*v.Job.Spec.BackoffLimitPerIndex)
+}
+
+// findDonors picks, for each index to be tried again, the pod with the most failures behind it, and of those the last.
+func (t *tally) findDonors(v *view) {
+	occupied := t.completed.union(t.failedIndexes, v.slotsOf(pod.active))
+	t.donors = map[int]pod{}
+	for _, p := range v.pods {
+		if !p.held || !p.failed || !v.valid(p) || occupied.has(p.slot) {
+			continue
+		}
+		last, found := t.donors[p.slot]
+		if !found || precedingFailures(last.Pod) <= precedingFailures(p.Pod) && !p.finish.Before(last.finish) {
+			t.donors[p.slot] = p
+		}
+	}
+}
+
+func (v *view) slotsOf(which func(pod) bool) indexes {
+	var slots []int
+	for _, p := range v.pods {
+		if v.valid(p) && which(p) {
+			slots = append(slots, p.slot)
+		}
+	}
+	return setOf(slots)
+}
+
+func (t *tally) countFailures(v *view) {
+	t.failedPods = v.ledger.recorded()
+	donors := 0
+	for _, p := range v.pods {
+		if v.counts(p) {
+			t.failedPods++
+			if t.isDonor(p) {
+				donors++
+			}
+		}
+	}
+	t.shownFailed = t.failedPods - donors
+}
+
+// counts tells whether a pod counts as a failure that the ledger does not know.
+func (v *view) counts(p pod) bool {
+	return p.held && p.failed && !p.releasing && v.valid(p) && p.verdict.Counted
+}
+
+func (t *tally) isDonor(p pod) bool {
+	donor, found := t.donors[p.slot]
+	return found && donor.UID == p.UID
+}
+
+// restarts are those of containers in pods that are not terminal; with restartPolicy OnFailure they count towards
+// backoffLimit.
+func (v *view) restarts() int64 {
+	sum := int64(0)
+	for _, p := range v.pods {
+		if p.Status.Phase != corev1.PodRunning && p.Status.Phase != corev1.PodPending {
+			continue
+		}
+		for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+			for _, c := range statuses {
+				sum += int64(c.RestartCount)
+			}
+		}
+	}
+	return sum
+}

@@ -1,0 +1,154 @@
+package plan
+
+import (
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// indexVariable tells a container its completion index.
+const indexVariable = "JOB_COMPLETION_INDEX"
+
+// createPods fills free places with the lowest slots that are not done and not at work. A slot whose replacement must wait
+// keeps its place.
+//
+// It is the lowest slots, because the cache may not show the pods that were created last: they are among the lowest slots
+// then, whose names are the same again.
+func (n *next) createPods() {
+	staying := n.active - len(n.leaving)
+	places := n.wantActive(staying) - staying
+	if n.onlyFailed {
+		places -= n.terminating + len(n.leaving)
+	}
+	if places <= 0 {
+		return
+	}
+	if !n.perIndex {
+		if delay := n.jobDelay(); delay > 0 {
+			n.again(delay)
+			return
+		}
+	}
+	attempts := n.attempts()
+	for _, slot := range n.takenSlots().missing(places, n.completions) {
+		n.createPod(slot, attempts[slot])
+	}
+}
+
+// takenSlots are those for which no pod is to be created.
+func (n *next) takenSlots() indexes {
+	atWork := n.slotsOf(func(p pod) bool {
+		return p.active() && !n.leaving[p.UID] || n.onlyFailed && (p.terminating() || n.leaving[p.UID])
+	})
+	return atWork.union(n.completed, n.failedIndexes)
+}
+
+// attempts are the numbers of each slot's next attempt.
+func (n *next) attempts() map[int]int {
+	attempts := map[int]int{}
+	for _, p := range n.pods {
+		attempts[p.slot] = max(attempts[p.slot], p.attempt+1)
+	}
+	return attempts
+}
+
+func (n *next) createPod(slot, attempt int) {
+	donor, retry := n.donors[slot]
+	if retry {
+		if delay := n.indexDelay(donor); delay > 0 {
+			n.again(delay)
+			return
+		}
+	}
+	name := n.namer.name(slot, attempt)
+	for ; n.Taken[name]; name = n.namer.name(slot, attempt) {
+		attempt++
+	}
+	created := n.newPod(name)
+	if n.indexed {
+		n.addIndex(created, slot)
+	}
+	if n.perIndex {
+		addFailureCounts(created, donor, retry)
+	} else if failures, _ := n.consecutiveFailures(); failures > 0 {
+		metav1.SetMetaDataAnnotation(&created.ObjectMeta, ConsecutiveFailuresAnnotation, strconv.FormatInt(failures, 10))
+	}
+	n.plan.Create = append(n.plan.Create, created)
+}
+
+// newPod is the template as a pod of the Job that is tracked by a finalizer.
+func (n *next) newPod(name string) *corev1.Pod {
+	template := n.Job.Spec.Template.DeepCopy()
+	created := &corev1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        name,
+			Namespace:   n.Job.Namespace,
+			Labels:      template.Labels,
+			Annotations: template.Annotations,
+			Finalizers:  append(withoutTracking(template.Finalizers), batchv1.JobTrackingFinalizer),
+			OwnerReferences: []metav1.OwnerReference{
+				*metav1.NewControllerRef(n.Job, batchv1.SchemeGroupVersion.WithKind("Job")),
+			},
+		},
+		Spec: template.Spec,
+	}
+	return created
+}
+
+func withoutTracking(finalizers []string) []string {
+	var others []string
+	for _, f := range finalizers {
+		if f != batchv1.JobTrackingFinalizer {
+			others = append(others, f)
+		}
+	}
+	return others
+}
+
+// addIndex tells the pod its index: in an annotation, a label, the host name and the environment (KEP-2214, KEP-4017).
+func (n *next) addIndex(p *corev1.Pod, index int) {
+	text := strconv.Itoa(index)
+	metav1.SetMetaDataAnnotation(&p.ObjectMeta, batchv1.JobCompletionIndexAnnotation, text)
+	metav1.SetMetaDataLabel(&p.ObjectMeta, batchv1.JobCompletionIndexAnnotation, text)
+	p.Spec.Hostname = n.Job.Name + "-" + text
+	for i := range p.Spec.InitContainers {
+		addIndexVariable(&p.Spec.InitContainers[i])
+	}
+	for i := range p.Spec.Containers {
+		addIndexVariable(&p.Spec.Containers[i])
+	}
+}
+
+func addIndexVariable(c *corev1.Container) {
+	for _, variable := range c.Env {
+		if variable.Name == indexVariable {
+			return
+		}
+	}
+	path := "metadata.labels['" + batchv1.JobCompletionIndexAnnotation + "']"
+	c.Env = append(c.Env, corev1.EnvVar{
+		Name:      indexVariable,
+		ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}},
+	})
+}
+
+// addFailureCounts passes on how often the index has failed (KEP-3850). Ignored failures are counted apart.
+func addFailureCounts(p *corev1.Pod, donor pod, retry bool) {
+	var failures, ignored int64
+	if retry {
+		failures = annotatedCount(donor.Pod, batchv1.JobIndexFailureCountAnnotation)
+		ignored = annotatedCount(donor.Pod, batchv1.JobIndexIgnoredFailureCountAnnotation)
+		if donor.verdict.Counted {
+			failures++
+		} else {
+			ignored++
+		}
+	}
+	metav1.SetMetaDataAnnotation(&p.ObjectMeta, batchv1.JobIndexFailureCountAnnotation, strconv.FormatInt(failures, 10))
+	if ignored > 0 {
+		metav1.SetMetaDataAnnotation(&p.ObjectMeta, batchv1.JobIndexIgnoredFailureCountAnnotation, strconv.FormatInt(ignored, 10))
+	}
+}

@@ -1,0 +1,2 @@
+// Package plan decides what to do next for a Job. (stub: the model follows)
+package plan

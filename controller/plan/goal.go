@@ -1,0 +1,176 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// goal is why the Job ends. The interim condition is written first, and the terminal one, with the same reason and message,
+// when nothing is left to be counted.
+type goal struct {
+	interim  batchv1.JobConditionType
+	terminal batchv1.JobConditionType
+	reason   string
+	message  string
+}
+
+func failure(reason, message string) *goal {
+	return &goal{batchv1.JobFailureTarget, batchv1.JobFailed, reason, message}
+}
+
+func success(reason, message string) *goal {
+	return &goal{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete, reason, message}
+}
+
+// storedGoal is what the Job's status says already: it does not change any more.
+func (v *view) storedGoal() *goal {
+	switch {
+	case v.succeeding:
+		c := condition(v.Job.Status.Conditions, batchv1.JobSuccessCriteriaMet)
+		return success(c.Reason, c.Message)
+	case v.failing:
+		c := condition(v.Job.Status.Conditions, batchv1.JobFailureTarget)
+		return failure(c.Reason, c.Message)
+	}
+	return nil
+}
+
+// findGoal looks for a reason to end, in upstream's order. Completions are looked at after pods are managed.
+func (n *next) findGoal() *goal {
+	if stored := n.storedGoal(); stored != nil {
+		return stored
+	}
+	if message := n.failJobMessage(); message != "" {
+		return failure(batchv1.JobReasonPodFailurePolicy, message)
+	}
+	switch {
+	case n.pastBackoffLimit():
+		return failure(batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
+	case n.pastDeadline():
+		return failure(batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
+	case n.pastFailedIndexes():
+		return failure(batchv1.JobReasonMaxFailedIndexesExceeded, "Job has exceeded the specified maximal number of failed indexes")
+	case n.onlyFailedIndexesLeft():
+		return failure(batchv1.JobReasonFailedIndexes, "Job has failed indexes")
+	}
+	return n.metSuccessPolicy()
+}
+
+// failJobMessage is that of the first failed pod with a FailJob verdict. Pods that are counted already are asked too.
+func (v *view) failJobMessage() string {
+	var failing []pod
+	for _, p := range v.pods {
+		if p.failed && p.verdict.Matched && p.verdict.Action == batchv1.PodFailurePolicyActionFailJob {
+			failing = append(failing, p)
+		}
+	}
+	if len(failing) == 0 {
+		return ""
+	}
+	first := slices.MinFunc(failing, func(a, b pod) int {
+		return cmp.Or(a.finish.Compare(b.finish), cmp.Compare(a.Name, b.Name))
+	})
+	return first.verdict.Message()
+}
+
+func (n *next) pastBackoffLimit() bool {
+	const unset = 6
+	limit := int64(ptr.Deref(n.Job.Spec.BackoffLimit, unset))
+	if int64(n.failedPods) > limit {
+		return true
+	}
+	return n.Job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && n.restarts() >= max(limit, 1)
+}
+
+// pastDeadline tells whether the Job was active for activeDeadlineSeconds. A suspended Job is not active.
+func (n *next) pastDeadline() bool {
+	if n.Job.Spec.ActiveDeadlineSeconds == nil || n.suspended() || n.status.StartTime == nil {
+		return false
+	}
+	start := n.status.StartTime.Time
+	if n.resuming() {
+		start = n.Now // the time before the suspension does not count
+	}
+	left := start.Add(time.Duration(*n.Job.Spec.ActiveDeadlineSeconds) * time.Second).Sub(n.Now)
+	n.again(left)
+	return left <= 0
+}
+
+func (n *next) pastFailedIndexes() bool {
+	limit := n.Job.Spec.MaxFailedIndexes
+	return n.perIndex && limit != nil && n.failedIndexes.size() > int(*limit)
+}
+
+func (n *next) onlyFailedIndexesLeft() bool {
+	failed := n.failedIndexes.size()
+	return failed > 0 && failed+n.completed.size() >= n.completions
+}
+
+// completionGoal tells whether the Job has its completions, once nothing is active. A Job without completions needs one
+// success, and must be sure that no pod is overlooked, because another pod may be at work still.
+func (n *next) completionGoal() *goal {
+	done := n.succeeded >= n.completions
+	if n.Job.Spec.Completions == nil {
+		done = n.succeeded > 0
+	}
+	if !done || n.active-len(n.leaving) > 0 {
+		return nil
+	}
+	if n.Job.Spec.Completions == nil && !n.Current {
+		n.plan.NeedsCurrent = true
+		return nil
+	}
+	return success(batchv1.JobReasonCompletionsReached, "Reached expected number of succeeded pods")
+}
+
+// finish takes the Job towards its goal: the interim condition, then the end of the active pods, then the terminal condition.
+func (n *next) finish() {
+	n.setCondition(n.goal.interim, corev1.ConditionTrue, n.goal.reason, n.goal.message)
+	if !n.failing && !n.succeeding {
+		return // what ends is taken down when its end is stored
+	}
+	n.takeDown()
+	if n.active > 0 || n.terminating > 0 {
+		return
+	}
+	if !n.Current {
+		n.plan.NeedsCurrent = true
+		return
+	}
+	n.end()
+}
+
+// takeDown removes the active pods: of a Job that fails they count as failed, of one that succeeds they do not.
+func (n *next) takeDown() {
+	for _, p := range n.pods {
+		if !p.active() || n.leaving[p.UID] {
+			continue
+		}
+		if n.failing {
+			n.leave(p)
+			n.plan.Delete = append(n.plan.Delete, p.Pod)
+		} else {
+			n.dismiss(p)
+		}
+	}
+}
+
+// end writes the terminal condition.
+func (n *next) end() {
+	n.setCondition(n.goal.terminal, corev1.ConditionTrue, n.goal.reason, n.goal.message)
+	if n.status.StartTime == nil && (!n.suspended() || n.completions != 0) {
+		n.status.StartTime = n.now() // the API server wants one, though a suspended Job has none
+	}
+	if n.goal.terminal == batchv1.JobComplete {
+		n.status.CompletionTime = n.now()
+		if start := n.status.StartTime; start != nil && n.status.CompletionTime.Before(start) {
+			n.status.CompletionTime = start // clocks of two controllers may differ
+		}
+	}
+	n.plan.Events = append(n.plan.Events, n.endEvents()...)
+}

@@ -1,0 +1,136 @@
+package plan
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// indexes is a set of completion indexes, as ordered intervals with gaps between them.
+type indexes []interval
+
+type interval struct{ first, last int }
+
+// parseIndexes reads a text such as 0,2-4. Indexes from limit on are left out, and so is what cannot be read.
+func parseIndexes(text string, limit int) indexes {
+	var parsed indexes
+	for fragment := range strings.SplitSeq(text, ",") {
+		if i, ok := parseInterval(fragment, limit); ok {
+			parsed = append(parsed, i)
+		}
+	}
+	return parsed.normal()
+}
+
+func parseInterval(text string, limit int) (interval, bool) {
+	from, to, ranged := strings.Cut(text, "-")
+	if !ranged {
+		to = from
+	}
+	first, err := strconv.Atoi(from)
+	if err != nil {
+		return interval{}, false
+	}
+	last, err := strconv.Atoi(to)
+	if err != nil {
+		return interval{}, false
+	}
+	last = min(last, limit-1)
+	return interval{first, last}, 0 <= first && first <= last
+}
+
+func setOf(members []int) indexes {
+	set := make(indexes, len(members))
+	for i, member := range members {
+		set[i] = interval{member, member}
+	}
+	return set.normal()
+}
+
+func (s indexes) union(others ...indexes) indexes {
+	return slices.Concat(append(others, s)...).normal()
+}
+
+// normal orders the intervals and joins those that touch. It reuses s.
+func (s indexes) normal() indexes {
+	slices.SortFunc(s, func(a, b interval) int { return a.first - b.first })
+	joined := s[:0]
+	for _, i := range s {
+		if n := len(joined); n > 0 && i.first <= joined[n-1].last+1 {
+			joined[n-1].last = max(joined[n-1].last, i.last)
+		} else {
+			joined = append(joined, i)
+		}
+	}
+	return joined
+}
+
+func (s indexes) has(index int) bool {
+	_, found := slices.BinarySearchFunc(s, index, func(i interval, index int) int {
+		switch {
+		case i.last < index:
+			return -1
+		case i.first > index:
+			return 1
+		}
+		return 0
+	})
+	return found
+}
+
+// size is the number of members.
+func (s indexes) size() int {
+	size := 0
+	for _, i := range s {
+		size += i.last - i.first + 1
+	}
+	return size
+}
+
+// common is the number of members in both.
+func (s indexes) common(other indexes) int {
+	common := 0
+	for a, b := 0, 0; a < len(s) && b < len(other); {
+		common += max(0, min(s[a].last, other[b].last)-max(s[a].first, other[b].first)+1)
+		if s[a].last < other[b].last {
+			a++
+		} else {
+			b++
+		}
+	}
+	return common
+}
+
+// missing are the lowest indexes below limit that are not in the set, count at most.
+func (s indexes) missing(count, limit int) []int {
+	var found []int
+	candidate := 0
+	for _, i := range append(slices.Clip(s), interval{limit, limit}) {
+		for ; candidate < min(i.first, limit) && len(found) < count; candidate++ {
+			found = append(found, candidate)
+		}
+		candidate = max(candidate, i.last+1)
+	}
+	return found
+}
+
+// String is the form of status.completedIndexes: two neighbours are written 0,1, more are written 0-2.
+func (s indexes) String() string {
+	var text strings.Builder
+	for _, i := range s {
+		if text.Len() > 0 {
+			text.WriteByte(',')
+		}
+		text.WriteString(strconv.Itoa(i.first))
+		if i.last == i.first {
+			continue
+		}
+		separator := byte('-')
+		if i.last == i.first+1 {
+			separator = ','
+		}
+		text.WriteByte(separator)
+		text.WriteString(strconv.Itoa(i.last))
+	}
+	return text.String()
+}

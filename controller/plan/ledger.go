@@ -1,0 +1,92 @@
+package plan
+
+import (
+	"encoding/json"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// LedgerAnnotation of a managed Job is there while pods have been let go that its status counts. It is written with the
+// status, in the same call.
+const LedgerAnnotation = "podverdict.io/ledger"
+
+// ledger is what is known of pods that are gone. With it the counters are a function of the pods that are held:
+//
+//	failed = Failed + len(Releasing) + the failed pods that are held and not in Releasing
+type ledger struct {
+	// Failed is how many failures were counted whose pods are not held any more.
+	Failed int32 `json:"failed,omitempty"`
+	// Releasing are pods that are counted as failures, and are about to be let go, or were.
+	Releasing []types.UID `json:"releasing,omitempty"`
+	// Succeeded are the completed slots of a Job without indexes, in the form of completedIndexes: what is done once
+	// cannot be counted twice.
+	Succeeded string `json:"succeeded,omitempty"`
+}
+
+func (l ledger) empty() bool { return l.Failed == 0 && len(l.Releasing) == 0 && l.Succeeded == "" }
+
+// recorded is the number of failures that do not depend on pods any more.
+func (l ledger) recorded() int { return int(l.Failed) + len(l.Releasing) }
+
+// String is the annotation's text; it is empty for an empty ledger.
+func (l ledger) String() string {
+	if l.empty() {
+		return ""
+	}
+	text, _ := json.Marshal(l) // strings and numbers always have a JSON form
+	return string(text)
+}
+
+// readLedger takes the Job's annotation. One that cannot be ours, because somebody edited it, counts as empty; what it should
+// have said is restored by settle, as far as status.failed tells.
+func (v *view) readLedger() {
+	text, given := v.Job.Annotations[LedgerAnnotation]
+	if !given {
+		return
+	}
+	read, err := parseLedger(text, v.Job)
+	if err != nil {
+		v.problems = append(v.problems, errLedger(text, err))
+		return
+	}
+	v.ledger = read
+}
+
+func parseLedger(text string, job *batchv1.Job) (ledger, error) {
+	var read ledger
+	if err := json.Unmarshal([]byte(text), &read); err != nil {
+		return ledger{}, err
+	}
+	slices.Sort(read.Releasing)
+	read.Releasing = slices.Compact(read.Releasing)
+	if read.Failed < 0 {
+		return ledger{}, errLedgerNegative(read.Failed)
+	}
+	if failed := int(job.Status.Failed); read.recorded() > failed {
+		return ledger{}, errLedgerExceeds(read.recorded(), failed)
+	}
+	return read, nil
+}
+
+// settle moves pods that are gone from the list to the number. Pods that were counted, but have vanished without us, because
+// somebody took their finalizers, are added: status.failed remembers them.
+func (n *next) settle() {
+	held := make(map[types.UID]bool, len(n.pods))
+	for _, p := range n.pods {
+		if p.held && p.releasing {
+			held[p.UID] = true
+		}
+	}
+	gone := func(uid types.UID) bool { return !held[uid] }
+	before := len(n.ledger.Releasing)
+	n.ledger.Releasing = slices.DeleteFunc(slices.Clone(n.ledger.Releasing), gone)
+	n.ledger.Failed += int32(before - len(n.ledger.Releasing))
+	if vanished := int(n.Job.Status.Failed) - n.failedPods; vanished > 0 {
+		n.ledger.Failed += int32(vanished)
+		n.failedPods += vanished
+		n.shownFailed += vanished
+		n.healed = true
+	}
+}

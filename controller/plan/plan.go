@@ -1,0 +1,113 @@
+package plan
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Observation is all that a Plan is made from. Nothing in it is changed.
+type Observation struct {
+	// Job is as it was read, with the API's defaults. Its resource version makes a Write that was planned for an older one
+	// fail.
+	Job *batchv1.Job
+	// Pods are those of the Job in a cache, which may lag behind, but never goes back: not while the program runs, because
+	// informers do not, and not over a restart, if the first list asks for the newest state (resource version ""). Pods that
+	// the Job does not control are ignored.
+	Pods []*corev1.Pod
+	// Judge gives the verdict on a pod in phase Failed. It is nil when the Job has no podFailurePolicy.
+	Judge func(*corev1.Pod) runtime.Verdict
+	// Now is the time.
+	Now time.Time
+	// Current is true when Pods holds every pod that was ever created for the Job and still exists. Only what ends the Job
+	// needs it.
+	Current bool
+	// Taken are names for which the API server answered AlreadyExists, because of a pod that is not of this Job.
+	Taken map[string]bool
+	// Settings are the parameters of the controller.
+	Settings Settings
+}
+
+// Plan says what to do next. Each part is safe without the others, in whatever state the rest of the Plan ends: the order
+// of the fields is the best one, not the only safe one. Every call but Write is idempotent, and Write is protected by the
+// Job's resource version.
+type Plan struct {
+	// Release are pods that lose the tracking finalizer: all that they tell is recorded. A pod that is gone is fine.
+	Release []*corev1.Pod
+	// Dismiss are active pods that are not wanted any more and are not counted: each loses the tracking finalizer, under the
+	// condition that its resource version is still this one, and is deleted after that. When the condition fails, the pod
+	// has changed, perhaps finished: it is left to the next Plan.
+	Dismiss []*corev1.Pod
+	// Delete are pods to be deleted by their UIDs. They keep the finalizer, because they are counted.
+	Delete []*corev1.Pod
+	// Create are pods to be created. AlreadyExists means done if that pod is the Job's, else its name is Taken.
+	Create []*corev1.Pod
+	// Write is the Job as it is to be written by UpdateStatus, or nil when nothing in it changes. Its annotations are part
+	// of the write.
+	Write *batchv1.Job
+	// Events are told after Write has succeeded.
+	Events []Event
+	// LookAgain is when time alone will change the Plan; 0 means never.
+	LookAgain time.Duration
+	// NeedsCurrent is true when the Job would end if the Observation were Current.
+	NeedsCurrent bool
+	// Problems are mistakes in the Job's annotations. The Plan does without them.
+	Problems []error
+}
+
+// Event is to be recorded for the Job.
+type Event struct {
+	Type    string // Normal or Warning
+	Reason  string
+	Message string
+}
+
+// Next is what to do next for a Job.
+func Next(o Observation) Plan {
+	v := observe(o)
+	switch {
+	case v.unknownMode():
+		return Plan{Events: []Event{unknownModeEvent()}}
+	case v.finished:
+		return v.retire()
+	}
+	n := &next{view: v, tally: v.tally(), ledger: v.ledger}
+	n.plan.Problems = v.problems
+	n.status = *v.Job.Status.DeepCopy()
+	n.start()
+	n.settle()
+	if n.manage(); n.goal != nil {
+		n.plan.LookAgain = 0 // time does not change it any more
+		n.finish()
+	}
+	n.hold()
+	n.write()
+	return n.plan
+}
+
+// next is a Plan in the making.
+type next struct {
+	*view
+	tally
+
+	plan   Plan
+	status batchv1.JobStatus
+	ledger ledger
+	// leaving are the active pods that the Plan takes away.
+	leaving map[types.UID]bool
+	// ledgered is true when the ledger must be written before pods can go, healed when it must because pods have vanished.
+	ledgered, healed bool
+	// goal is the condition that the Job is heading for, or nil.
+	goal *goal
+}
+
+// again makes the Plan look again after a while.
+func (n *next) again(after time.Duration) {
+	if after > 0 && (n.plan.LookAgain == 0 || after < n.plan.LookAgain) {
+		n.plan.LookAgain = after
+	}
+}

@@ -1,0 +1,186 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// view is what an Observation says, looked at once.
+type view struct {
+	Observation
+
+	settings        Settings
+	failedPodsLimit int
+	problems        []error
+	namer           namer
+	ledger          ledger
+
+	indexed     bool
+	perIndex    bool
+	completions int // math.MaxInt when the Job has none
+	onlyFailed  bool
+	deleting    bool
+	// finished, failing and succeeding are what the Job's stored conditions say.
+	finished   bool
+	failing    bool // FailureTarget
+	succeeding bool // SuccessCriteriaMet
+
+	pods []pod
+}
+
+// pod is one of the Job's pods.
+type pod struct {
+	*corev1.Pod
+
+	// slot is the completion index; a Job without indexes numbers its completions the same way. It is none for a pod that
+	// is not named by us and has no valid index.
+	slot    int
+	attempt int // none when the name is not ours
+	// held is true for a pod with the tracking finalizer: it cannot vanish.
+	held bool
+	// releasing is true when the ledger has counted the pod.
+	releasing bool
+	// failed is true when the pod counts as failed, whatever the verdict.
+	failed  bool
+	verdict runtime.Verdict // of a failed pod
+	finish  time.Time       // of a failed or succeeded pod
+}
+
+// none is the slot or attempt of a pod that has none.
+const none = -1
+
+func observe(o Observation) *view {
+	spec := &o.Job.Spec
+	v := &view{
+		Observation: o,
+		settings:    o.Settings.withDefaults(),
+		namer:       newNamer(o.Job),
+		indexed:     completionMode(o.Job) == batchv1.IndexedCompletion,
+		completions: math.MaxInt,
+		onlyFailed:  ptr.Deref(spec.PodReplacementPolicy, "") == batchv1.Failed || spec.PodFailurePolicy != nil,
+		deleting:    o.Job.DeletionTimestamp != nil,
+		finished:    hasCondition(o.Job, batchv1.JobComplete) || hasCondition(o.Job, batchv1.JobFailed),
+		succeeding:  hasCondition(o.Job, batchv1.JobSuccessCriteriaMet),
+	}
+	v.failing = !v.succeeding && hasCondition(o.Job, batchv1.JobFailureTarget)
+	v.perIndex = v.indexed && spec.BackoffLimitPerIndex != nil
+	if spec.Completions != nil {
+		v.completions = int(*spec.Completions)
+	}
+	v.tune()
+	v.readLedger()
+	v.readPods()
+	return v
+}
+
+func completionMode(job *batchv1.Job) batchv1.CompletionMode {
+	return ptr.Deref(job.Spec.CompletionMode, batchv1.NonIndexedCompletion)
+}
+
+func (v *view) unknownMode() bool {
+	return !v.indexed && completionMode(v.Job) != batchv1.NonIndexedCompletion
+}
+
+// readPods takes the pods that the Job controls, in the order of slots and attempts, so that the Plan does not depend on
+// that of the cache.
+func (v *view) readPods() {
+	releasing := make(map[types.UID]bool, len(v.ledger.Releasing))
+	for _, uid := range v.ledger.Releasing {
+		releasing[uid] = true
+	}
+	v.pods = make([]pod, 0, len(v.Pods))
+	for _, p := range v.Pods {
+		if metav1.IsControlledBy(p, v.Job) {
+			v.pods = append(v.pods, v.read(p, releasing[p.UID]))
+		}
+	}
+	slices.SortFunc(v.pods, func(a, b pod) int {
+		return cmp.Or(a.slot-b.slot, a.attempt-b.attempt, cmp.Compare(a.Name, b.Name))
+	})
+}
+
+func (v *view) read(p *corev1.Pod, releasing bool) pod {
+	read := pod{
+		Pod: p, slot: none, attempt: none, releasing: releasing,
+		held: slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer),
+	}
+	if slot, attempt, ok := v.namer.parse(p.Name); ok {
+		read.slot, read.attempt = slot, attempt // a name cannot be edited, an annotation can
+	} else if v.indexed {
+		read.slot = annotatedIndex(p)
+	}
+	read.failed = v.takenAsFailed(p)
+	if read.failed {
+		read.verdict = v.judge(p)
+	}
+	if read.failed || p.Status.Phase == corev1.PodSucceeded {
+		read.finish = finishTime(p)
+	}
+	return read
+}
+
+func annotatedIndex(p *corev1.Pod) int {
+	index, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
+	if err != nil || index < 0 {
+		return none
+	}
+	return index
+}
+
+// takenAsFailed tells whether a pod is or counts as failed. A terminating pod does unless only failed pods are replaced
+// (isPodFailed upstream), and always once the Job fails, which it cannot survive.
+func (v *view) takenAsFailed(p *corev1.Pod) bool {
+	switch {
+	case p.Status.Phase == corev1.PodFailed:
+		return true
+	case p.Status.Phase == corev1.PodSucceeded || p.DeletionTimestamp == nil:
+		return false
+	}
+	return !v.onlyFailed || v.failing
+}
+
+// judge is the verdict on a failed pod. One that the Job takes down is judged as it is, as if it were in phase Failed.
+func (v *view) judge(p *corev1.Pod) runtime.Verdict {
+	if v.Judge == nil {
+		return runtime.Unmatched(p)
+	}
+	if p.Status.Phase != corev1.PodFailed {
+		terminal := *p
+		terminal.Status.Phase = corev1.PodFailed
+		p = &terminal
+	}
+	return v.Judge(p)
+}
+
+// valid tells whether a pod has a slot of the Job, as those that count have.
+func (v *view) valid(p pod) bool { return p.slot != none && p.slot < v.completions }
+
+func (p pod) terminal() bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+func (p pod) active() bool { return !p.terminal() && p.DeletionTimestamp == nil }
+
+func (p pod) terminating() bool { return !p.terminal() && p.DeletionTimestamp != nil }
+
+func (p pod) ready() bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// succeeded tells whether a pod counts as a success. One that is counted as a failure stays one, even if it then succeeds.
+func (p pod) succeeded() bool {
+	return p.held && !p.releasing && p.Status.Phase == corev1.PodSucceeded
+}

@@ -1,0 +1,122 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// hold lets pods go, of those that must be, and keeps the others to the end of the Job: while they are held, they need no
+// ledger, and no call each while the Job is at work.
+func (n *next) hold() {
+	if n.goal != nil || n.deleting {
+		n.donors, n.shownFailed = nil, n.failedPods // no index is tried again
+	}
+	if !n.deleting {
+		n.plan.Delete = append(n.plan.Delete, n.oldFailures(n.isDonor)...)
+	}
+	surplus := n.surplus()
+	for _, p := range n.pods {
+		if !p.held || n.leaving[p.UID] {
+			continue
+		}
+		mustGo := p.DeletionTimestamp != nil || n.deleting || surplus[p.Name]
+		if p.releasing || mustGo {
+			n.letGo(p)
+		}
+	}
+}
+
+// letGo releases a pod if what it tells is stored, or nothing, and else has it stored.
+func (n *next) letGo(p pod) {
+	switch {
+	case n.isDonor(p):
+		// The replacement gets its failure count from it. It is counted now if it could change its mind.
+		if n.counts(p) && !p.terminal() {
+			n.record(p)
+		}
+	case p.releasing, !n.valid(p):
+		n.release(p)
+	case p.Status.Phase == corev1.PodSucceeded:
+		if n.storedCompleted().has(p.slot) || n.storedFailed().has(p.slot) {
+			n.release(p)
+		} else {
+			n.ledgered = true
+		}
+	case n.counts(p):
+		n.record(p)
+	case p.failed, n.succeeding, n.deleting:
+		n.release(p)
+	}
+}
+
+func (n *next) release(p pod) { n.plan.Release = append(n.plan.Release, p.Pod) }
+
+// record has the ledger count a failure, if it has room.
+func (n *next) record(p pod) {
+	if len(n.ledger.Releasing) < n.settings.MaxReleasing {
+		n.ledger.Releasing = append(n.ledger.Releasing, p.UID)
+		n.ledgered = true
+	}
+}
+
+// surplus are the names of the terminal pods, oldest first, that are more than may be held.
+func (n *next) surplus() map[string]bool {
+	var held []pod
+	for _, p := range n.pods {
+		if p.held && p.terminal() {
+			held = append(held, p)
+		}
+	}
+	return names(oldest(held, len(held)-n.settings.MaxHeld))
+}
+
+// oldest are the pods that finished first.
+func oldest(pods []pod, count int) []pod {
+	if count <= 0 {
+		return nil
+	}
+	slices.SortFunc(pods, func(a, b pod) int { return cmp.Or(a.finish.Compare(b.finish), cmp.Compare(a.Name, b.Name)) })
+	return pods[:count]
+}
+
+func names(pods []pod) map[string]bool {
+	set := make(map[string]bool, len(pods))
+	for _, p := range pods {
+		set[p.Name] = true
+	}
+	return set
+}
+
+// oldFailures are the failed pods beyond the number that the Job's annotation asks for, those aside that are wanted anyway.
+func (v *view) oldFailures(wanted func(pod) bool) []*corev1.Pod {
+	if v.failedPodsLimit == noFailedPodsLimit {
+		return nil
+	}
+	var failed []pod
+	for _, p := range v.pods {
+		if p.Status.Phase == corev1.PodFailed && p.DeletionTimestamp == nil && !wanted(p) {
+			failed = append(failed, p)
+		}
+	}
+	var deleted []*corev1.Pod
+	for _, p := range oldest(failed, len(failed)-v.failedPodsLimit) {
+		deleted = append(deleted, p.Pod)
+	}
+	return deleted
+}
+
+// retire lets all pods of a finished Job go. Active ones are late arrivals, and not wanted.
+func (v *view) retire() Plan {
+	plan := Plan{Problems: v.problems, Delete: v.oldFailures(func(pod) bool { return false })}
+	for _, p := range v.pods {
+		switch {
+		case p.active() && !v.deleting:
+			plan.Dismiss = append(plan.Dismiss, p.Pod)
+		case p.held:
+			plan.Release = append(plan.Release, p.Pod)
+		}
+	}
+	return plan
+}

@@ -1,0 +1,116 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+// manage keeps the right pods running, unless there is a reason to end.
+func (n *next) manage() {
+	n.leaving = map[types.UID]bool{}
+	if n.goal = n.findGoal(); n.goal != nil {
+		return
+	}
+	if !n.deleting {
+		n.removePods()
+	}
+	if n.goal = n.completionGoal(); n.goal != nil || n.deleting {
+		return
+	}
+	n.noteSuspension()
+	if !n.suspended() {
+		n.createPods()
+	}
+}
+
+func (v *view) suspended() bool { return ptr.Deref(v.Job.Spec.Suspend, false) }
+
+// removePods dismisses the active pods that are not wanted: all of a suspended Job; those without a slot to work on; those
+// above what parallelism and completions ask for.
+func (n *next) removePods() {
+	var wanted []pod
+	last := none
+	for _, p := range n.byProgress() {
+		switch {
+		case n.suspended(), !n.valid(p), n.completed.has(p.slot), n.failedIndexes.has(p.slot), p.slot == last:
+			n.dismiss(p)
+		default:
+			wanted = append(wanted, p)
+			last = p.slot
+		}
+	}
+	excess := len(wanted) - n.wantActive(len(wanted))
+	slices.SortStableFunc(wanted, compareProgress)
+	for _, p := range wanted[:max(0, excess)] {
+		n.dismiss(p)
+	}
+}
+
+// byProgress are the active pods, slot by slot, those that got furthest first.
+func (n *next) byProgress() []pod {
+	active := slices.DeleteFunc(slices.Clone(n.pods), func(p pod) bool { return !p.active() })
+	slices.SortStableFunc(active, func(a, b pod) int { return cmp.Or(a.slot-b.slot, compareProgress(b, a)) })
+	return active
+}
+
+// wantActive is how many pods should be active.
+func (n *next) wantActive(active int) int {
+	parallelism := int(ptr.Deref(n.Job.Spec.Parallelism, 1))
+	if n.Job.Spec.Completions != nil {
+		return max(0, min(parallelism, n.completions-n.succeeded))
+	}
+	if n.succeeded > 0 {
+		return active // whatever runs may finish, nothing is started
+	}
+	return parallelism
+}
+
+// compareProgress orders pods by how little is lost with them: unscheduled before scheduled, pending before running, not
+// ready before ready, and younger before older.
+func compareProgress(a, b pod) int {
+	return cmp.Or(
+		falseFirst(a.Spec.NodeName != "", b.Spec.NodeName != ""),
+		cmp.Compare(phaseRank(a), phaseRank(b)),
+		falseFirst(a.ready(), b.ready()),
+		readySince(b).Compare(readySince(a)),
+		b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
+		cmp.Compare(b.attempt, a.attempt),
+		cmp.Compare(b.Name, a.Name),
+	)
+}
+
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+func phaseRank(p pod) int {
+	return slices.Index([]corev1.PodPhase{corev1.PodPending, corev1.PodUnknown, corev1.PodRunning}, p.Status.Phase)
+}
+
+func readySince(p pod) time.Time {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
+}
+
+// dismiss takes an active pod away without counting it.
+func (n *next) dismiss(p pod) {
+	n.leave(p)
+	n.plan.Dismiss = append(n.plan.Dismiss, p.Pod)
+}
+
+func (n *next) leave(p pod) { n.leaving[p.UID] = true }

@@ -1,0 +1,96 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Annotations of managed Jobs: the two fields of the Job controller proposal that Kubernetes never shipped. As it asks, they
+// apply to Jobs whose pods have restartPolicy Never.
+const (
+	// BackoffSecondsAnnotation is the delay after the first failure, in seconds, from 1 to 86400. It doubles with each
+	// further failure, up to the cap, or stays as it is when it is above.
+	BackoffSecondsAnnotation = "podverdict.io/backoff-seconds"
+	// FailedPodsLimitAnnotation is how many failed pods are kept, from 0; older ones are deleted once they are counted.
+	// Without it all are, as Kubernetes does (the proposal's default is 1).
+	FailedPodsLimitAnnotation = "podverdict.io/failed-pods-limit"
+)
+
+// Settings are parameters of the controller. Zero means the default.
+type Settings struct {
+	// Backoff is the delay after the first failure; 10 seconds, as upstream.
+	Backoff time.Duration
+	// MaxBackoff is the longest delay; 10 minutes, as upstream.
+	MaxBackoff time.Duration
+	// MaxHeld is how many terminal pods of a running Job may keep the tracking finalizer; 5000.
+	MaxHeld int
+	// MaxReleasing is how many UIDs the ledger has room for; 500, as upstream's uncountedTerminatedPods.
+	MaxReleasing int
+}
+
+func (s Settings) withDefaults() Settings {
+	s.Backoff = cmp.Or(s.Backoff, 10*time.Second)
+	s.MaxBackoff = cmp.Or(s.MaxBackoff, 10*time.Minute)
+	s.MaxHeld = cmp.Or(s.MaxHeld, 5000)
+	s.MaxReleasing = cmp.Or(s.MaxReleasing, 500)
+	return s
+}
+
+// noFailedPodsLimit keeps all failed pods.
+const noFailedPodsLimit = -1
+
+// CheckAnnotations says what is wrong with the annotations by which a managed Job is tuned.
+func CheckAnnotations(job *batchv1.Job) []error {
+	var problems []error
+	for _, t := range []tuning{backoffSeconds, failedPodsLimit} {
+		if _, _, err := t.read(job); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	return problems
+}
+
+// tuning is an annotation that holds a number.
+type tuning struct {
+	name        string
+	least, most int
+}
+
+var (
+	backoffSeconds  = tuning{BackoffSecondsAnnotation, 1, 24 * 60 * 60}
+	failedPodsLimit = tuning{FailedPodsLimitAnnotation, 0, math.MaxInt32}
+)
+
+// read is the annotation's number; it is not given when it is absent or wrong.
+func (t tuning) read(job *batchv1.Job) (number int, given bool, err error) {
+	text, given := job.Annotations[t.name]
+	if !given {
+		return 0, false, nil
+	}
+	number, err = strconv.Atoi(text)
+	if err != nil || number < t.least || number > t.most {
+		return 0, false, errAnnotation(text, t)
+	}
+	return number, true, nil
+}
+
+// tune applies the Job's annotations.
+func (v *view) tune() {
+	v.failedPodsLimit = noFailedPodsLimit
+	if v.Job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+		return
+	}
+	v.problems = CheckAnnotations(v.Job)
+	if seconds, given, _ := backoffSeconds.read(v.Job); given {
+		v.settings.Backoff = time.Duration(seconds) * time.Second
+		v.settings.MaxBackoff = max(v.settings.MaxBackoff, v.settings.Backoff)
+	}
+	if limit, given, _ := failedPodsLimit.read(v.Job); given {
+		v.failedPodsLimit = limit
+	}
+}

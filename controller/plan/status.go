@@ -1,0 +1,134 @@
+package plan
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// write fills in the Job to be written, if something in it changes.
+func (n *next) write() {
+	n.count()
+	ended := n.goal != nil && condition(n.status.Conditions, n.goal.terminal) != nil
+	text := n.ledgerText(ended)
+	if equality.Semantic.DeepEqual(n.status, n.Job.Status) && text == n.Job.Annotations[LedgerAnnotation] {
+		return
+	}
+	written := n.Job.DeepCopy()
+	written.Status = n.status
+	if text == "" {
+		delete(written.Annotations, LedgerAnnotation)
+	} else {
+		metav1.SetMetaDataAnnotation(&written.ObjectMeta, LedgerAnnotation, text)
+	}
+	n.plan.Write = written
+}
+
+// ledgerText is the annotation to be written. One that need not change does not: what was settled can wait for a write that
+// is needed for something else. A finished Job needs none.
+func (n *next) ledgerText(ended bool) string {
+	if ended {
+		return ""
+	}
+	changed := n.ledgered || n.healed || !equality.Semantic.DeepEqual(n.status, n.Job.Status)
+	if !changed {
+		return n.Job.Annotations[LedgerAnnotation]
+	}
+	if !n.indexed && (n.ledgered || n.Job.Annotations[LedgerAnnotation] != "") {
+		n.ledger.Succeeded = n.completed.String()
+	}
+	return n.ledger.String()
+}
+
+// count sets the counters. They never shrink; only with the completions of an elastic Job do the successes beyond them go.
+func (n *next) count() {
+	s := &n.status
+	leaving, leavingReady := len(n.leaving), 0
+	for _, p := range n.pods {
+		if n.leaving[p.UID] && p.ready() {
+			leavingReady++
+		}
+	}
+	// More than parallelism, just after it was lowered, must not be news (SN3).
+	s.Active = min(int32(n.active-leaving), max(ptr.Deref(n.Job.Spec.Parallelism, 1), s.Active))
+	s.Ready = ptr.To(min(int32(n.ready-leavingReady), s.Active))
+	s.Terminating = ptr.To(int32(n.terminating + leaving))
+	s.Failed = max(s.Failed, int32(n.shownFailed))
+	s.Succeeded = int32(n.succeeded)
+	s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{} // the ledger has what it is for
+	s.CompletedIndexes, s.FailedIndexes = "", nil
+	if n.indexed {
+		s.CompletedIndexes = n.completed.String()
+	}
+	if n.perIndex {
+		s.FailedIndexes = ptr.To(n.failedIndexes.String())
+	}
+}
+
+// start sets the start time when the Job is first seen and not suspended. For one that is resumed, that is told by an event of
+// its own.
+func (n *next) start() {
+	if n.status.StartTime != nil || n.suspended() {
+		return
+	}
+	n.status.StartTime = n.now()
+	if n.resuming() {
+		return
+	}
+	n.plan.Events = append(n.plan.Events, startEvent())
+	for _, problem := range n.problems {
+		n.plan.Events = append(n.plan.Events, problemEvent(problem))
+	}
+}
+
+// noteSuspension keeps the Suspended condition. The start time goes and comes with it.
+func (n *next) noteSuspension() {
+	switch stored := condition(n.status.Conditions, batchv1.JobSuspended); {
+	case n.suspended() && !hasCondition(n.Job, batchv1.JobSuspended):
+		n.setCondition(batchv1.JobSuspended, corev1.ConditionTrue, "JobSuspended", "Job suspended")
+		n.status.StartTime = nil
+		n.plan.Events = append(n.plan.Events, suspendedEvent())
+	case !n.suspended() && stored != nil && stored.Status != corev1.ConditionFalse:
+		n.setCondition(batchv1.JobSuspended, corev1.ConditionFalse, "JobResumed", "Job resumed")
+		n.status.StartTime = n.now()
+		n.plan.Events = append(n.plan.Events, resumedEvent())
+	}
+}
+
+// resuming tells whether the Job is not suspended any more, but its status does not say so yet.
+func (v *view) resuming() bool { return !v.suspended() && hasCondition(v.Job, batchv1.JobSuspended) }
+
+func hasCondition(job *batchv1.Job, kind batchv1.JobConditionType) bool {
+	found := condition(job.Status.Conditions, kind)
+	return found != nil && found.Status == corev1.ConditionTrue
+}
+
+func condition(conditions []batchv1.JobCondition, kind batchv1.JobConditionType) *batchv1.JobCondition {
+	for i := range conditions {
+		if conditions[i].Type == kind {
+			return &conditions[i]
+		}
+	}
+	return nil
+}
+
+// setCondition adds or changes a condition; one that says the same already stays as it is, times included.
+func (n *next) setCondition(kind batchv1.JobConditionType, status corev1.ConditionStatus, reason, message string) {
+	set := batchv1.JobCondition{
+		Type: kind, Status: status, LastProbeTime: *n.now(), LastTransitionTime: *n.now(), Reason: reason, Message: message,
+	}
+	switch stored := condition(n.status.Conditions, kind); {
+	case stored == nil:
+		n.status.Conditions = append(n.status.Conditions, set)
+	case stored.Status != status || stored.Reason != reason || stored.Message != message:
+		*stored = set
+	}
+}
+
+// now is the time as the API stores it.
+func (n *next) now() *metav1.Time {
+	now := metav1.NewTime(n.Now).Rfc3339Copy()
+	return &now
+}
