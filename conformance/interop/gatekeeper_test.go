@@ -67,13 +67,9 @@ func (v vector) inForce(id string) bool {
 }
 
 // beyondCEL are the vectors whose updates the CEL of a template sees with other eyes than the bundle: those that write an
-// API default out, since the API server asks with all defaults in both objects, and those about a Job's status, at which
-// no template looks.
+// API default out, since the API server asks with all defaults in both objects.
 var beyondCEL = []string{
 	"constraints/template/defaults-written-out",
-	"constraints/template/suspended-after-its-start",
-	"constraints/template/suspended-and-marked-as-resumed",
-	"constraints/template/suspended-with-active-pods",
 	"constraints/template/volume-default-written-out",
 	"constraints/updates/completion-mode-written-out",
 	"constraints/updates/failure-policy-status-written-out",

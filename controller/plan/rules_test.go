@@ -1,0 +1,75 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	oparego "github.com/open-policy-agent/opa/v1/rego"
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/podverdict/podverdict/policies"
+	"github.com/podverdict/podverdict/runtime/rego"
+)
+
+// statusRules asks what the API server refuses in a write to the status, and what it lets pass but must not be.
+var statusRules = sync.OnceValues(func() (oparego.PreparedEvalQuery, error) {
+	bundle, err := rego.Load(policies.FS)
+	if err != nil {
+		return oparego.PreparedEvalQuery{}, err
+	}
+	compiler := ast.NewCompiler().WithDefaultRegoVersion(ast.RegoV1)
+	if compiler.Compile(bundle.ParsedModules("")); compiler.Failed() {
+		return oparego.PreparedEvalQuery{}, compiler.Errors
+	}
+	query := "data.podverdict.jobstatus.findings | data.podverdict.jobstatus.unenforced"
+	return oparego.New(oparego.Compiler(compiler), oparego.Query(query), oparego.SetRegoVersion(ast.RegoV1)).
+		PrepareForEval(context.Background())
+})
+
+// brokenStatusRules are the rules that a write breaks, one a line.
+func brokenStatusRules(oldJob, newJob *batchv1.Job) (string, error) {
+	query, err := statusRules()
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(map[string]any{"old": oldJob, "new": newJob})
+	if err != nil {
+		return "", err
+	}
+	input, err := ast.ValueFromReader(strings.NewReader(string(text)))
+	if err != nil {
+		return "", err
+	}
+	results, err := query.Eval(context.Background(), oparego.EvalParsedInput(input))
+	if err != nil || len(results) != 1 {
+		return "", fmt.Errorf("%d results: %w", len(results), err)
+	}
+	var broken strings.Builder
+	for _, finding := range results[0].Expressions[0].Value.([]any) {
+		members := finding.(map[string]any)
+		fmt.Fprintf(&broken, "%s: %s\n", members["id"], members["msg"])
+	}
+	return broken.String(), nil
+}
+
+func TestStatusRulesCanBeBroken(t *testing.T) {
+	oldJob, newJob := indexed(3, 2).job(), indexed(3, 2).job()
+	oldJob.Status.Failed = 2
+	newJob.Status.Failed = 1    // ST10
+	newJob.Status.Succeeded = 1 // SN1
+	newJob.Status.CompletedIndexes = ""
+	broken, err := brokenStatusRules(oldJob, newJob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"ST10", "SN1"} {
+		if !strings.Contains(broken, id+":") {
+			t.Errorf("%s is not found in %q", id, broken)
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+// world is an API server with one Job, and the caches of a controller, which lag behind. It checks what no state may be.
+type world struct {
+	fail func(format string, args ...any)
+
+	job      *batchv1.Job
+	pods     map[string]*corev1.Pod // values are replaced, never changed
+	version  int
+	now      time.Time
+	settings Settings
+
+	jobs     []*batchv1.Job  // all states of the Job, in order
+	podLists [][]*corev1.Pod // all states of the pods, in order
+	seenJob  int             // the state that the controller's cache shows
+	seenPods int
+	created  int // the state of the pods after the last creation
+
+	writes int
+	events []string
+	// mustFail are the pods that must have been counted as failed in the end, mayFail those that may.
+	mustFail, mayFail map[types.UID]bool
+	// mustSucceed are the slots that must be completed in the end, maySucceed those that may.
+	mustSucceed, maySucceed map[int]bool
+}
+
+func newWorld(fail func(format string, args ...any), b jobBuilder) *world {
+	w := &world{
+		fail: fail, job: b.job(), pods: map[string]*corev1.Pod{}, now: epoch,
+		mustFail: map[types.UID]bool{}, mayFail: map[types.UID]bool{}, mustSucceed: map[int]bool{}, maySucceed: map[int]bool{},
+	}
+	w.changedJob()
+	w.changedPods()
+	return w
+}
+
+func (w *world) changedJob() {
+	w.version++
+	w.job = w.job.DeepCopy()
+	w.job.ResourceVersion = strconv.Itoa(w.version)
+	w.jobs = append(w.jobs, w.job)
+}
+
+func (w *world) changedPods() {
+	list := slices.SortedFunc(maps.Values(w.pods), func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	w.podLists = append(w.podLists, list)
+	w.checkPods()
+}
+
+// update changes a pod, and removes it when nothing holds it.
+func (w *world) update(name string, change func(*corev1.Pod)) {
+	p := w.pods[name].DeepCopy()
+	change(p)
+	w.version++
+	p.ResourceVersion = strconv.Itoa(w.version)
+	w.pods[name] = p
+	w.record(p)
+	if gone := p.DeletionTimestamp != nil && len(p.Finalizers) == 0 && (podView(p).terminal() || p.Spec.NodeName == ""); gone {
+		delete(w.pods, name)
+	}
+	w.changedPods()
+}
+
+// podView is a pod as the plan sees it, with what does not depend on the Job.
+func podView(p *corev1.Pod) pod { return pod{Pod: p} }
+
+// record notes what a pod must and may count as.
+func (w *world) record(p *corev1.Pod) {
+	slot, _, _ := newNamer(w.job).parse(p.Name)
+	held := slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer)
+	ended := hasCondition(w.job, batchv1.JobComplete) || hasCondition(w.job, batchv1.JobFailed)
+	if !held || ended {
+		return
+	}
+	switch {
+	case p.Status.Phase == corev1.PodSucceeded:
+		w.maySucceed[slot] = true
+		if !w.mayFail[p.UID] {
+			w.mustSucceed[slot] = true
+		}
+	case p.Status.Phase == corev1.PodFailed:
+		if w.judge(p) {
+			w.mustFail[p.UID], w.mayFail[p.UID] = true, true
+		}
+	case p.DeletionTimestamp != nil:
+		w.mayFail[p.UID] = true
+	}
+}
+
+// judge tells whether a failed pod counts.
+func (w *world) judge(p *corev1.Pod) bool {
+	return w.job.Spec.PodFailurePolicy == nil || judge(p).Counted
+}
+
+// checkPods looks for states that may never be: two active pods of a slot, or more than parallelism.
+func (w *world) checkPods() {
+	active := map[int][]string{}
+	total := 0
+	for _, p := range w.pods {
+		if slot, _, ok := newNamer(w.job).parse(p.Name); ok && podView(p).active() {
+			active[slot] = append(active[slot], p.Name)
+			total++
+		}
+	}
+	for slot, names := range active {
+		if len(names) > 1 {
+			w.fail("slot %d has active pods %v", slot, names)
+		}
+	}
+	if limit := w.parallelism(); total > limit {
+		w.fail("%d pods are active, parallelism was at most %d", total, limit)
+	}
+}
+
+// parallelism is the highest that the Job had.
+func (w *world) parallelism() int {
+	highest := int32(0)
+	for _, j := range w.jobs {
+		highest = max(highest, *j.Spec.Parallelism)
+	}
+	return int(highest)
+}
+
+// observe is what the controller sees.
+func (w *world) observe() Observation {
+	o := Observation{
+		Job: w.jobs[w.seenJob], Pods: w.podLists[w.seenPods], Now: w.now, Current: w.seenPods >= w.created, Settings: w.settings,
+	}
+	if o.Job.Spec.PodFailurePolicy != nil {
+		o.Judge = judge
+	}
+	return o
+}
+
+// catchUp lets the caches see the newest state.
+func (w *world) catchUp() { w.seenJob, w.seenPods = len(w.jobs)-1, len(w.podLists)-1 }
+
+// calls are the calls of a Plan, each safe without the others.
+func (w *world) calls(p Plan) []func() {
+	var calls []func()
+	for _, released := range p.Release {
+		calls = append(calls, func() { w.release(released) })
+	}
+	for _, dismissed := range p.Dismiss {
+		calls = append(calls, func() { w.dismiss(dismissed) })
+	}
+	for _, deleted := range p.Delete {
+		calls = append(calls, func() { w.delete(deleted) })
+	}
+	for _, created := range p.Create {
+		calls = append(calls, func() { w.create(created) })
+	}
+	if p.Write != nil {
+		calls = append(calls, func() { w.write(p) })
+	}
+	return calls
+}
+
+func (w *world) stored(p *corev1.Pod) bool {
+	stored := w.pods[p.Name]
+	return stored != nil && stored.UID == p.UID
+}
+
+func (w *world) release(p *corev1.Pod) {
+	if w.stored(p) {
+		w.update(p.Name, func(p *corev1.Pod) { p.Finalizers = nil })
+	}
+}
+
+func (w *world) dismiss(p *corev1.Pod) {
+	if !w.stored(p) || w.pods[p.Name].ResourceVersion != p.ResourceVersion {
+		return
+	}
+	w.release(p)
+	w.delete(p)
+}
+
+func (w *world) delete(p *corev1.Pod) {
+	if !w.stored(p) || w.pods[p.Name].DeletionTimestamp != nil {
+		return
+	}
+	w.update(p.Name, func(p *corev1.Pod) {
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(metav1.NewTime(w.now)), ptr.To(int64(0))
+	})
+}
+
+func (w *world) create(p *corev1.Pod) {
+	if w.pods[p.Name] != nil {
+		return // AlreadyExists: done
+	}
+	slot, attempt, ok := newNamer(w.job).parse(p.Name)
+	if !ok {
+		w.fail("pod %s has no slot", p.Name)
+	}
+	for _, other := range w.pods {
+		if s, a, _ := newNamer(w.job).parse(other.Name); s == slot && a >= attempt {
+			w.fail("attempt %d at slot %d is created when attempt %d is there", attempt, slot, a)
+		}
+	}
+	w.version++
+	created := p.DeepCopy()
+	created.UID = types.UID("uid-" + strconv.Itoa(w.version))
+	created.ResourceVersion = strconv.Itoa(w.version)
+	created.CreationTimestamp = metav1.NewTime(w.now)
+	created.Status.Phase = corev1.PodPending
+	w.pods[p.Name] = created
+	w.changedPods()
+	w.created = len(w.podLists) - 1
+}
+
+func (w *world) write(p Plan) {
+	if p.Write.ResourceVersion != w.job.ResourceVersion {
+		return // Conflict
+	}
+	broken, err := brokenStatusRules(w.job, p.Write)
+	if err != nil || broken != "" {
+		w.fail("the write breaks status rules: %s%v\nfrom %s\nto   %s", broken, err, statusText(w.job), statusText(p.Write))
+	}
+	w.writes++
+	w.job = p.Write
+	w.changedJob()
+	for _, e := range p.Events {
+		w.events = append(w.events, e.Reason)
+	}
+	w.checkCounters()
+}
+
+// checkCounters holds the counters to what pods did: at most what may be counted, and all that must be when the Job ends.
+func (w *world) checkCounters() {
+	s := w.job.Status
+	if int(s.Failed) > len(w.mayFail) {
+		w.fail("status.failed is %d, only %d pods may count: %s", s.Failed, len(w.mayFail), statusText(w.job))
+	}
+	if int(s.Succeeded) > len(w.maySucceed) {
+		w.fail("status.succeeded is %d, only %d slots may count: %s", s.Succeeded, len(w.maySucceed), statusText(w.job))
+	}
+	if !w.ended() {
+		return
+	}
+	if int(s.Failed) < len(w.mustFail) {
+		w.fail("the Job ends with status.failed %d, %d pods must count: %s", s.Failed, len(w.mustFail), statusText(w.job))
+	}
+	if elastic := len(w.mustSucceed) > int(ptr.Deref(w.job.Spec.Completions, 1<<30)); int(s.Succeeded) < len(w.mustSucceed) && !elastic {
+		w.fail("the Job ends with status.succeeded %d, %d slots must count: %s", s.Succeeded, len(w.mustSucceed), statusText(w.job))
+	}
+}
+
+func (w *world) ended() bool {
+	return hasCondition(w.job, batchv1.JobComplete) || hasCondition(w.job, batchv1.JobFailed)
+}
+
+func statusText(j *batchv1.Job) string {
+	text, err := json.Marshal(j.Status)
+	return fmt.Sprintf("%s %v %s", text, err, j.Annotations[LedgerAnnotation])
+}
