@@ -86,7 +86,8 @@ func interrupted(command *exec.Cmd) ([]byte, error) {
 		}
 	}
 	rest, _ := io.ReadAll(stdout)
-	return append(rest, stderr.Bytes()...), command.Wait()
+	err = command.Wait() // stderr is complete only then
+	return append(rest, stderr.Bytes()...), err
 }
 
 // exampleCluster has the quickstart's Job and Pods in the namespace of the kubeconfig, and a Job in another.
