@@ -18,6 +18,8 @@ import (
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 
 	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -105,8 +107,8 @@ type constraintsInCEL struct {
 }
 
 type constraintPolicy struct {
-	kind      admission.Kind
-	evaluator *admission.Evaluator
+	kind      kind.Kind
+	evaluator *apiserver.Evaluator
 	rules     []string // their ids by validation
 }
 
@@ -116,12 +118,12 @@ func newConstraintsInCEL(t *testing.T) constraintsInCEL {
 	if err != nil {
 		t.Fatal(err)
 	}
-	workflows, err := admission.ReadCRD(definition)
+	workflows, err := kind.ReadCRD(definition)
 	if err != nil {
 		t.Fatal(err)
 	}
-	job, errJob := admission.Job()
-	cronJob, errCronJob := admission.CronJob()
+	job, errJob := kind.Job()
+	cronJob, errCronJob := kind.CronJob()
 	if err := errors.Join(errJob, errCronJob); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +135,7 @@ func newConstraintsInCEL(t *testing.T) constraintsInCEL {
 	}
 }
 
-func newConstraintPolicy(t *testing.T, k admission.Kind, path string) constraintPolicy {
+func newConstraintPolicy(t *testing.T, k kind.Kind, path string) constraintPolicy {
 	t.Helper()
 	target, err := admission.NewTarget(k, path)
 	if err != nil {
@@ -163,7 +165,7 @@ func newConstraintPolicy(t *testing.T, k admission.Kind, path string) constraint
 	if err != nil {
 		t.Fatal(err)
 	}
-	evaluator, err := admission.NewEvaluator(typed)
+	evaluator, err := apiserver.NewEvaluator(typed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +174,7 @@ func newConstraintPolicy(t *testing.T, k admission.Kind, path string) constraint
 
 // constraintReview is a request, and what Rego is asked of it.
 type constraintReview struct {
-	review     admission.Review
+	review     apiserver.Review
 	submission Submission
 	spec       batchv1.JobSpec
 }
@@ -266,7 +268,7 @@ func (c constraintsInCEL) inRego(t *testing.T, r constraintReview, found map[str
 }
 
 // said are the messages by the rule's id.
-func (p constraintPolicy) said(t *testing.T, r admission.Review) map[string][]string {
+func (p constraintPolicy) said(t *testing.T, r apiserver.Review) map[string][]string {
 	t.Helper()
 	decision, err := p.evaluator.Evaluate(t.Context(), r)
 	if err != nil {

@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -67,8 +69,8 @@ type guards struct {
 }
 
 type guardPolicy struct {
-	kind      admission.Kind
-	evaluator *admission.Evaluator
+	kind      kind.Kind
+	evaluator *apiserver.Evaluator
 }
 
 // newGuards writes the configuration into the policies, or into an object that they read it from.
@@ -84,10 +86,10 @@ func newGuards(t *testing.T, c *admission.Catalogue, configuration admission.Con
 	if source != admission.Inline {
 		written = selectGuards(t, c, nil)
 	}
-	for path, kind := range map[string]func() (admission.Kind, error){
-		"spec": admission.Job, "spec.jobTemplate.spec": admission.CronJob,
+	for path, read := range map[string]func() (kind.Kind, error){
+		"spec": kind.Job, "spec.jobTemplate.spec": kind.CronJob,
 	} {
-		k, err := kind()
+		k, err := read()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +128,7 @@ func paramsOf(t *testing.T, s *admission.Selection, source admission.ParameterSo
 	return object
 }
 
-func newGuardPolicy(t *testing.T, s *admission.Selection, source admission.ParameterSource, k admission.Kind, path string) guardPolicy {
+func newGuardPolicy(t *testing.T, s *admission.Selection, source admission.ParameterSource, k kind.Kind, path string) guardPolicy {
 	t.Helper()
 	target, err := admission.NewTarget(k, path)
 	if err != nil {
@@ -149,7 +151,7 @@ func newGuardPolicy(t *testing.T, s *admission.Selection, source admission.Param
 	if err != nil {
 		t.Fatal(err)
 	}
-	evaluator, err := admission.NewEvaluator(typed)
+	evaluator, err := apiserver.NewEvaluator(typed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +187,7 @@ func (g guards) inRego(t *testing.T, object runtime.Object, found map[string]int
 func (g guards) inCEL(t *testing.T, object runtime.Object) []string {
 	t.Helper()
 	policy := g.policies[object.GetObjectKind().GroupVersionKind().Kind]
-	decision, err := policy.evaluator.Evaluate(t.Context(), admission.Review{
+	decision, err := policy.evaluator.Evaluate(t.Context(), apiserver.Review{
 		Kind: policy.kind, Operation: "CREATE", Object: object, Params: g.params,
 	})
 	if err != nil {

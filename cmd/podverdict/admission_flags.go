@@ -11,6 +11,8 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
 // admissionFlags are those of all verbs that generate admission policies.
@@ -72,14 +74,14 @@ func (f *admissionFlags) matchConditions() ([]admission.MatchCondition, error) {
 // targets are the built-in kinds asked for.
 func (f *admissionFlags) targets() ([]admission.Target, error) {
 	var all []admission.Target
-	for _, kind := range f.kinds {
-		read, path := admission.Job, "spec"
-		switch kind {
+	for _, name := range f.kinds {
+		read, path := kind.Job, "spec"
+		switch name {
 		case "job":
 		case "cronjob":
-			read, path = admission.CronJob, "spec.jobTemplate.spec"
+			read, path = kind.CronJob, "spec.jobTemplate.spec"
 		default:
-			return nil, errChoice("for", kind, "job", "cronjob")
+			return nil, errChoice("for", name, "job", "cronjob")
 		}
 		k, err := read()
 		if err != nil {
@@ -96,7 +98,7 @@ func (f *admissionFlags) targets() ([]admission.Target, error) {
 
 // placed gives what is wrong with a condition the place where its author wrote it: in a flag.
 func (f *admissionFlags) placed(err error) error {
-	wrong, ok := errors.AsType[*admission.CheckError](err)
+	wrong, ok := errors.AsType[*apiserver.CheckError](err)
 	if !ok {
 		return err
 	}
@@ -109,5 +111,5 @@ func (f *admissionFlags) placed(err error) error {
 			}
 		}
 	}
-	return &admission.CheckError{Problems: problems}
+	return &apiserver.CheckError{Problems: problems}
 }

@@ -92,23 +92,22 @@ func (c *conformity) ask(cmd *cobra.Command, engine conformance.Engine, selected
 
 // judged adds to a report what the bundle says of Jobs.
 func judged(ctx context.Context, r conformance.Report, o conformance.Options) (conformance.Report, error) {
-	validator, err := rego.New(ctx, rego.Options{Guardrails: true})
+	validator, err := rego.New(ctx, rego.Options{Guardrails: true, Warnings: true})
 	if err != nil {
 		return r, err
 	}
 	for _, family := range []struct {
 		vectors func() ([]conformance.JobVector, error)
 		judge   conformance.Judge
-		seen    conformance.Lens
 	}{
-		{conformance.ConstraintVectors, judgeOf(validator, false), withoutWarnings},
-		{conformance.GuardrailVectors, judgeOf(validator, true), nil},
+		{conformance.ConstraintVectors, judgeOf(validator, false)},
+		{conformance.GuardrailVectors, judgeOf(validator, true)},
 	} {
 		vectors, err := family.vectors()
 		if err != nil {
 			return r, err
 		}
-		more, err := conformance.RunJobs(ctx, family.judge, family.seen, vectors, o)
+		more, err := conformance.RunJobs(ctx, family.judge, nil, vectors, o)
 		if r.Results = append(r.Results, more.Results...); err != nil && !errors.Is(err, conformance.ErrNoneSelected) {
 			return r, err
 		}
@@ -141,9 +140,6 @@ func judgeOf(validator *rego.Validator, guardrails bool) conformance.Judge {
 		return all, err
 	}
 }
-
-// withoutWarnings is how the validator sees constraints: it does not ask for what the API server accepts.
-func withoutWarnings(f *conformance.Finding) bool { return f.Type != conformance.TypeWarning }
 
 // minor is the version whose vectors to run, empty for all.
 func (c *conformity) minor() (string, error) {

@@ -29,7 +29,7 @@ func (c *constraints) addFlags(cmd *cobra.Command) {
 
 // prepare compiles the rules.
 func (c *constraints) prepare(cmd *cobra.Command) (*rego.Validator, error) {
-	options := rego.Options{Guardrails: c.guardrails}
+	options := rego.Options{Guardrails: c.guardrails, Warnings: true}
 	if c.source.Key != "" && c.source.Reference == "" {
 		return nil, errUsage(cmd, errKeyWithoutBundle)
 	}

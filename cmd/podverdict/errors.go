@@ -173,3 +173,13 @@ func errConditionTwice(name string) error { return fmt.Errorf("%s is given twice
 func errNoRuleApplies(rules []string) error {
 	return fmt.Errorf("--rules %s: none of them is for the kinds of objects", strings.Join(rules, ","))
 }
+
+var errNoDefaults = errors.New("no defaults: give a file with -f")
+
+func messageNoPart(apiVersion, kind string) string {
+	return fmt.Sprintf("the defaults are those of a batch/v1 Job, not of %q %q", apiVersion, kind)
+}
+
+func messageNoDefault(allowed []string) string {
+	return "cannot be a default, only " + strings.Join(allowed, ", ") + " can"
+}

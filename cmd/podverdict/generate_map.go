@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 )
 
 type mapGeneration struct {
@@ -70,7 +70,7 @@ func (g *mapGeneration) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	server, err := admission.MutationFlags(options.Kubernetes)
+	api, err := apiserver.MutationAPIOf(options.Kubernetes)
 	if err != nil {
 		return errFlag("kubernetes", err)
 	}
@@ -90,8 +90,8 @@ func (g *mapGeneration) run(cmd *cobra.Command) error {
 		}
 		all = append(all, generatedObject{object: m.Policy}, generatedObject{object: m.Binding})
 	}
-	if server != "" {
-		cmd.PrintErrf("note: kube-apiserver %s serves these only with %s\n", options.Kubernetes, server)
+	if api.Flags != "" {
+		cmd.PrintErrf("note: kube-apiserver %s serves these only with %s\n", options.Kubernetes, api.Flags)
 	}
 	return all.write(cmd.OutOrStdout(), g.output.name)
 }
@@ -161,14 +161,4 @@ func checkPart(job *batchv1.Job, fields map[string]any, origin manifest.Origin) 
 	only("metadata.", fields["metadata"], "name")
 	only("spec.", fields["spec"], admission.DefaultedFields[:]...)
 	return errors.Join(errs...)
-}
-
-var errNoDefaults = errors.New("no defaults: give a file with -f")
-
-func messageNoPart(apiVersion, kind string) string {
-	return fmt.Sprintf("the defaults are those of a batch/v1 Job, not of %q %q", apiVersion, kind)
-}
-
-func messageNoDefault(allowed []string) string {
-	return "cannot be a default, only " + strings.Join(allowed, ", ") + " can"
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
 type vapGeneration struct {
@@ -124,7 +126,7 @@ func (g *vapGeneration) objects(ctx context.Context, s *admission.Selection, o a
 // costText says what a policy costs for the largest Job, and what it may.
 func costText(e admission.Estimate) string {
 	return fmt.Sprintf("Cost for the largest Job: %d of %d (%.1f %%); the most costly expression: %d of %d.",
-		e.Policy, admission.PolicyLimit, 100*float64(e.Policy)/admission.PolicyLimit, e.Expression, admission.ExpressionLimit)
+		e.Policy, apiserver.PolicyLimit, 100*float64(e.Policy)/apiserver.PolicyLimit, e.Expression, apiserver.ExpressionLimit)
 }
 
 func policyObjects(p admission.Policy, comment string) generated {
@@ -204,7 +206,7 @@ func (g *vapGeneration) targets(cmd *cobra.Command) ([]admission.Target, error) 
 	if err != nil {
 		return nil, err
 	}
-	kinds, err := admission.ReadCRD(text)
+	kinds, err := kind.ReadCRD(text)
 	if err != nil {
 		return nil, errIn(g.crd, err)
 	}

@@ -28,10 +28,10 @@ func newValidate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate {TYPE/NAME... | TYPE [NAME...] | -f JOB}",
 		Short: "Find what the API server would refuse, and what breaks your guardrails",
-		Long: `Find what the API server would refuse in Jobs and CronJobs: the constraints of the Job API from the Rego bundle, with
-the API server's own words. With --old the rules are those of an update of the objects of the same kind, namespace and
+		Long: `Find what the API server would refuse or warn of in Jobs and CronJobs: the constraints of the Job API from the Rego
+bundle, with the API server's own words. With --old the rules are those of an update of the objects of the same kind, namespace and
 name there; objects that are not among them are created. With --guardrails also find what is legal and unwise; --data
-turns guardrails off and sets their numbers. Exits with 1 when there are findings.
+turns guardrails off and sets their numbers. Exits with 1 when there are findings, be they errors or warnings.
 
 Jobs and CronJobs come from files given with -f, or from a cluster: job/NAME, cronjob/NAME, or jobs, cronjobs or
 jobs,cronjobs for all of the namespace. -l selects among these, and with -A or -l alone Jobs are meant. The API server

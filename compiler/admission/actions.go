@@ -74,7 +74,7 @@ func (a Actions) sets() [][]admissionregistrationv1.ValidationAction {
 			all = append(all, actions)
 		}
 	}
-	slices.SortFunc(all, func(x, y []admissionregistrationv1.ValidationAction) int { return slices.Compare(x, y) })
+	slices.SortFunc(all, slices.Compare[[]admissionregistrationv1.ValidationAction])
 	return all
 }
 

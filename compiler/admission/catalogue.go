@@ -110,7 +110,10 @@ func read(text []byte, described []policies.Rule) (*Catalogue, error) {
 		}
 		c.Rules = append(c.Rules, r)
 	}
-	return c, c.checkNames()
+	if err := c.checkNames(); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 func (entry ruleEntry) rule(described []policies.Rule) (Rule, error) {

@@ -13,6 +13,9 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apiserver/pkg/admission"
+
+	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/costs.md")
@@ -49,7 +52,7 @@ const highestShare = 30
 
 func costTable(t *testing.T, pattern string) string {
 	t.Helper()
-	k, err := Job()
+	k, err := kind.Job()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +72,8 @@ func costTable(t *testing.T, pattern string) string {
 		t.Fatal(err)
 	}
 	kept, broken, mixed := costOf(t, policies[0], target, 0), costOf(t, policies[0], target, 1), costOf(t, policies[0], target, 2)
-	for _, cost := range []Cost{kept, broken, mixed} {
-		if cost.Validations.Used*100 > PolicyLimit*highestShare {
+	for _, cost := range []apiserver.Cost{kept, broken, mixed} {
+		if cost.Validations.Used*100 > apiserver.PolicyLimit*highestShare {
 			t.Errorf("%s cost %d, more than %d %% of the limit", pattern, cost.Validations.Used, highestShare)
 		}
 	}
@@ -89,18 +92,18 @@ func costTable(t *testing.T, pattern string) string {
 	return b.String()
 }
 
-func costOf(t *testing.T, p Policy, target Target, shape int) Cost {
+func costOf(t *testing.T, p Policy, target Target, shape int) apiserver.Cost {
 	t.Helper()
 	typed, err := p.Typed()
 	if err != nil {
 		t.Fatal(err)
 	}
-	evaluator, err := NewEvaluator(typed)
+	evaluator, err := apiserver.NewEvaluator(typed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	object := &unstructured.Unstructured{Object: target.object(Largest()[shape])}
-	cost, err := evaluator.Cost(t.Context(), Review{Kind: target.Kind, Operation: admission.Create, Object: object})
+	cost, err := evaluator.Cost(t.Context(), apiserver.Review{Kind: target.Kind, Operation: admission.Create, Object: object})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +119,7 @@ func costOf(t *testing.T, p Policy, target Target, shape int) Cost {
 }
 
 // highest is what an expression costs the most times that it is evaluated.
-func highest(c Cost, field string) uint64 {
+func highest(c apiserver.Cost, field string) uint64 {
 	all := map[uint64]bool{0: true}
 	for _, charge := range c.Validations.Charges {
 		if charge.Field == field {
@@ -126,4 +129,6 @@ func highest(c Cost, field string) uint64 {
 	return slices.Max(slices.Collect(maps.Keys(all)))
 }
 
-func share(c Cost) string { return fmt.Sprintf("%.1f %%", 100*float64(c.Validations.Used)/PolicyLimit) }
+func share(c apiserver.Cost) string {
+	return fmt.Sprintf("%.1f %%", 100*float64(c.Validations.Used)/apiserver.PolicyLimit)
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/common"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 func errCatalogue(name string, err error) error {
@@ -110,4 +111,28 @@ func errActions(key, text string) error {
 
 func errDenyAndWarn(key, text string) error {
 	return fmt.Errorf("actions of %s: %q: the API server takes Deny or Warn, not both: the warning would repeat the denial", key, text)
+}
+
+func errNoRego(id string) error { return fmt.Errorf("%s: nothing in the bundle finds it", id) }
+
+const (
+	messageNegative = "must be greater than or equal to 0"
+	messageNoRules  = "a policy without rules decides nothing"
+)
+
+func messageAtMost(limit int) string { return fmt.Sprintf("must be less than or equal to %d", limit) }
+
+func messageNoDefaults() string {
+	return "at least one of " + strings.Join(DefaultedFields[:], ", ")
+}
+
+// DefaultsError is everything that no Job could have. Paths begin with spec.
+type DefaultsError struct {
+	Errors field.ErrorList
+}
+
+func (e *DefaultsError) Error() string { return e.Errors.ToAggregate().Error() }
+
+func errMutationKind(kind string) error {
+	return fmt.Errorf("defaults are given to Jobs and CronJobs, not to %s", kind)
 }

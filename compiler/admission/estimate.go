@@ -5,6 +5,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apiserver/pkg/admission"
+
+	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 )
 
 // Estimate is what a policy costs for the largest Jobs there can be, as the API server counts.
@@ -21,14 +23,14 @@ func (p Policy) Estimate(ctx context.Context, t Target) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	evaluator, err := NewEvaluator(typed)
+	evaluator, err := apiserver.NewEvaluator(typed)
 	if err != nil {
 		return Estimate{}, err
 	}
 	var most Estimate
 	for _, spec := range Largest() {
 		object := &unstructured.Unstructured{Object: t.object(spec)}
-		cost, err := evaluator.Cost(ctx, Review{Kind: t.Kind, Operation: admission.Create, Object: object})
+		cost, err := evaluator.Cost(ctx, apiserver.Review{Kind: t.Kind, Operation: admission.Create, Object: object})
 		if err != nil {
 			return Estimate{}, err
 		}
@@ -42,14 +44,7 @@ func (p Policy) Estimate(ctx context.Context, t Target) (Estimate, error) {
 
 // object is one of the target's kind with one Job's spec.
 func (t Target) object(spec map[string]any) map[string]any {
-	var inner any = spec
-	for i := len(t.At.accesses) - 1; i >= 0; i-- {
-		if t.At.accesses[i].each {
-			inner = []any{inner}
-		}
-		inner = map[string]any{t.At.accesses[i].name: inner}
-	}
-	object, _ := inner.(map[string]any)
+	object := t.At.Object(spec)
 	object["apiVersion"], object["kind"] = t.Kind.GroupVersion().String(), t.Kind.Kind
 	object["metadata"] = map[string]any{"name": "largest", "namespace": "default"}
 	return object

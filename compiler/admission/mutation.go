@@ -7,10 +7,10 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/version"
 	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 
-	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
 // MutationOptions say who is given defaults, and by which API server.
@@ -38,56 +38,14 @@ type Mutation struct {
 	Binding *ac.MutatingAdmissionPolicyBindingApplyConfiguration
 }
 
-// mutationVersion is an API version of MutatingAdmissionPolicy, and the first Kubernetes that has it as its newest.
-type mutationVersion struct {
-	since      *version.Version
-	apiVersion string
-	// flags are those without which kube-apiserver does not serve it; empty when it does.
-	flags string
-
-	kubernetes *version.Version
-}
-
-// mutationVersions are all of them, the newest first (pkg/features/kube_features.go, and APILifecycleIntroduced of the
-// types). Betas of APIs are off unless they are asked for.
-var mutationVersions = [...]mutationVersion{
-	{version.MajorMinor(1, 36), "admissionregistration.k8s.io/v1", "", nil},
-	{version.MajorMinor(1, 34), "admissionregistration.k8s.io/v1beta1", "--feature-gates=MutatingAdmissionPolicy=true --runtime-config=admissionregistration.k8s.io/v1beta1=true", nil},
-	{version.MajorMinor(1, 32), "admissionregistration.k8s.io/v1alpha1", "--feature-gates=MutatingAdmissionPolicy=true --runtime-config=admissionregistration.k8s.io/v1alpha1=true", nil},
-}
-
-func mutationVersionOf(kubernetes string) (mutationVersion, error) {
-	if kubernetes == "" {
-		kubernetes = compiler.DefaultVersion
-	}
-	v, err := compiler.ParseVersion(kubernetes)
-	if err != nil {
-		return mutationVersion{}, err
-	}
-	for _, m := range mutationVersions {
-		if v.AtLeast(m.since) {
-			m.kubernetes = v
-			return m, nil
-		}
-	}
-	return mutationVersion{}, errMutationVersion(v.String())
-}
-
-// MutationFlags are the flags that kube-apiserver of a Kubernetes version needs to serve Mutations; empty when it needs
-// none. A version that does not have them is an error.
-func MutationFlags(kubernetes string) (string, error) {
-	v, err := mutationVersionOf(kubernetes)
-	return v.flags, err
-}
-
 // NewMutation writes the policy that gives the defaults to a kind, Job or CronJob, and checks it as the API server would. A
-// match condition at fault is a *CheckError.
-func NewMutation(d Defaults, kind Kind, o MutationOptions) (*Mutation, error) {
-	v, err := mutationVersionOf(o.Kubernetes)
+// match condition at fault is an *apiserver.CheckError.
+func NewMutation(d Defaults, k kind.Kind, o MutationOptions) (*Mutation, error) {
+	api, err := apiserver.MutationAPIOf(o.Kubernetes)
 	if err != nil {
 		return nil, err
 	}
-	w, err := newMutationWriter(d, kind)
+	w, err := newMutationWriter(d, k)
 	if err != nil {
 		return nil, err
 	}
@@ -95,13 +53,13 @@ func NewMutation(d Defaults, kind Kind, o MutationOptions) (*Mutation, error) {
 		o.FailurePolicy = admissionregistrationv1.Ignore
 	}
 	mutations := w.mutations() // which define the variables
-	name := fmt.Sprintf("%s-defaults-%s", o.Name, strings.ToLower(kind.Kind))
+	name := fmt.Sprintf("%s-defaults-%s", o.Name, strings.ToLower(k.Kind))
 	spec := ac.MutatingAdmissionPolicySpec().
 		WithFailurePolicy(o.FailurePolicy).
 		WithReinvocationPolicy(admissionregistrationv1.IfNeededReinvocationPolicy). // a later plugin may make a Job fit for a default
 		WithMatchConstraints(ac.MatchResources().WithResourceRules(ac.NamedRuleWithOperations().
 			WithOperations(admissionregistrationv1.Create).
-			WithAPIGroups(kind.Group).WithAPIVersions(kind.Version).WithResources(kind.Resource))).
+			WithAPIGroups(k.Group).WithAPIVersions(k.Version).WithResources(k.Resource))).
 		WithMatchConditions(ac.MatchCondition().WithName("lacks-a-default").WithExpression(w.condition())).
 		WithMutations(mutations...)
 	for _, c := range o.MatchConditions {
@@ -111,14 +69,14 @@ func NewMutation(d Defaults, kind Kind, o MutationOptions) (*Mutation, error) {
 		spec.WithVariables(ac.Variable().WithName(variable.name).WithExpression(variable.expression))
 	}
 	m := &Mutation{
-		Policy:  ac.MutatingAdmissionPolicy(name).WithAPIVersion(v.apiVersion).WithLabels(partOf()).WithSpec(spec),
-		Binding: mutationBinding(name, o.Namespaces).WithAPIVersion(v.apiVersion),
+		Policy:  ac.MutatingAdmissionPolicy(name).WithAPIVersion(api.Version).WithLabels(partOf()).WithSpec(spec),
+		Binding: mutationBinding(name, o.Namespaces).WithAPIVersion(api.Version),
 	}
 	typed, err := m.Typed()
 	if err != nil {
 		return nil, err
 	}
-	return m, CheckMutation(typed, kind, o.Kubernetes)
+	return m, apiserver.CheckMutation(typed, k, o.Kubernetes)
 }
 
 // Typed is the policy as the API server reads it. The versions of the API differ in nothing but their name.

@@ -10,6 +10,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
 // mutationWriter writes the CEL that gives defaults to the objects of one kind.
@@ -34,9 +36,9 @@ type mutationWriter struct {
 
 type mutationVariable struct{ name, expression string }
 
-func newMutationWriter(d Defaults, kind Kind) (*mutationWriter, error) {
+func newMutationWriter(d Defaults, k kind.Kind) (*mutationWriter, error) {
 	w := &mutationWriter{Defaults: d}
-	switch kind.Kind {
+	switch k.Kind {
 	case "Job":
 		w.object, w.pointer, w.construct, w.defaulted = "object.spec", "/spec", "Object.spec", true
 		w.around = "Object{spec: %s}"
@@ -45,7 +47,7 @@ func newMutationWriter(d Defaults, kind Kind) (*mutationWriter, error) {
 		w.construct = "Object.spec.jobTemplate.spec"
 		w.around = "Object{spec: Object.spec{jobTemplate: Object.spec.jobTemplate{spec: %s}}}"
 	default:
-		return nil, errMutationKind(kind.Kind)
+		return nil, errMutationKind(k.Kind)
 	}
 	w.define("spec", w.object)
 	return w, nil

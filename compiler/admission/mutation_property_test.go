@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
@@ -27,12 +28,12 @@ func TestGivenDefaultsAreLegal(t *testing.T) {
 	c := mutationComparison{validator: validator, random: rand.New(rand.NewPCG(1, 2)), jobs: conformance.NewJobGenerator(7, false)}
 	for range policies {
 		d := c.defaults(t)
-		for _, kind := range kinds(t) {
-			m, err := admission.NewMutation(d, kind, admission.MutationOptions{Name: "test"})
+		for _, k := range kinds(t) {
+			m, err := admission.NewMutation(d, k, admission.MutationOptions{Name: "test"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			server := newMutatingServer(t, kind, m)
+			server := newMutatingServer(t, k, m)
 			for range jobs {
 				c.compare(t, server, d)
 			}
@@ -43,17 +44,17 @@ func TestGivenDefaultsAreLegal(t *testing.T) {
 	}
 }
 
-func kinds(t testing.TB) []admission.Kind {
+func kinds(t testing.TB) []kind.Kind {
 	t.Helper()
-	job, err := admission.Job()
+	job, err := kind.Job()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cronJob, err := admission.CronJob()
+	cronJob, err := kind.CronJob()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []admission.Kind{job, cronJob}
+	return []kind.Kind{job, cronJob}
 }
 
 type mutationComparison struct {

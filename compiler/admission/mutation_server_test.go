@@ -21,25 +21,26 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	admissionpolicies "github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
 // mutatingServer answers as the API server's MutatingAdmissionPolicy plugin does, with its own packages: conditions, then
 // each mutation in its order on what the one before has made, and defaulting after each.
 type mutatingServer struct {
-	kind      admissionpolicies.Kind
+	kind      kind.Kind
 	compiler  *plugincel.CompositedCompiler
 	matcher   matchconditions.Matcher
 	mutations []patch.Patcher
 	types     managedfields.TypeConverter
 }
 
-func newMutatingServer(t testing.TB, kind admissionpolicies.Kind, m *admissionpolicies.Mutation) *mutatingServer {
+func newMutatingServer(t testing.TB, k kind.Kind, m *admissionpolicies.Mutation) *mutatingServer {
 	t.Helper()
 	policy, err := m.Typed()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &mutatingServer{kind: kind, types: applyconfigurations.NewTypeConverter(scheme.Scheme)}
+	s := &mutatingServer{kind: k, types: applyconfigurations.NewTypeConverter(scheme.Scheme)}
 	if s.compiler, err = plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())); err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,8 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
 func specOf(t testing.TB, text string) batchv1.JobSpec {
@@ -100,8 +102,8 @@ func TestMutationVersions(t *testing.T) {
 		"1.36":   {"v1", true, &admissionregistrationv1.MutatingAdmissionPolicy{}, &admissionregistrationv1.MutatingAdmissionPolicyBinding{}},
 		"":       {"v1", true, &admissionregistrationv1.MutatingAdmissionPolicy{}, &admissionregistrationv1.MutatingAdmissionPolicyBinding{}},
 	} {
-		for _, kind := range kinds(t) {
-			m, err := admission.NewMutation(d, kind, admission.MutationOptions{
+		for _, k := range kinds(t) {
+			m, err := admission.NewMutation(d, k, admission.MutationOptions{
 				Kubernetes: kubernetes, Name: "test", Namespaces: selector,
 				MatchConditions: []admission.MatchCondition{{Name: "mine", Expression: `object.metadata.name != "x"`}},
 			})
@@ -114,8 +116,8 @@ func TestMutationVersions(t *testing.T) {
 				t.Errorf("%s: got %s and %s", kubernetes, *m.Policy.APIVersion, *m.Binding.APIVersion)
 			}
 		}
-		if flags, err := admission.MutationFlags(kubernetes); err != nil || (flags == "") != c.served {
-			t.Errorf("%s: %q, %v", kubernetes, flags, err)
+		if api, err := apiserver.MutationAPIOf(kubernetes); err != nil || (api.Flags == "") != c.served {
+			t.Errorf("%s: %q, %v", kubernetes, api.Flags, err)
 		}
 	}
 	for _, kubernetes := range []string{"1.31", "1.99", "new"} {
@@ -182,12 +184,12 @@ podFailurePolicy: {rules: []}
 
 func mutationServer(t testing.TB, defaults string) *mutatingServer {
 	t.Helper()
-	kind := kinds(t)[0]
-	m, err := admission.NewMutation(defaultsOf(t, defaults), kind, admission.MutationOptions{Name: "test"})
+	k := kinds(t)[0]
+	m, err := admission.NewMutation(defaultsOf(t, defaults), k, admission.MutationOptions{Name: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newMutatingServer(t, kind, m)
+	return newMutatingServer(t, k, m)
 }
 
 // What a user is known to have written is theirs, even if it is the API server's default.
@@ -248,16 +250,16 @@ func TestLargestMutation(t *testing.T) {
 		}
 		d.PodFailurePolicy.Rules = append(d.PodFailurePolicy.Rules, rule)
 	}
-	for _, kind := range kinds(t) {
-		m, err := admission.NewMutation(d, kind, admission.MutationOptions{Name: "test"})
+	for _, k := range kinds(t) {
+		m, err := admission.NewMutation(d, k, admission.MutationOptions{Name: "test"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		job := &batchv1.Job{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}}
 		job.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main"}}}
-		admitted, _ := newMutatingServer(t, kind, m).admit(t, wrapped(job, kind.Kind == "Job"))
+		admitted, _ := newMutatingServer(t, k, m).admit(t, wrapped(job, k.Kind == "Job"))
 		if diff := cmp.Diff(d.PodFailurePolicy, unwrapped(t, admitted).Spec.PodFailurePolicy); diff != "" {
-			t.Errorf("%s:\n%s", kind.Kind, diff)
+			t.Errorf("%s:\n%s", k.Kind, diff)
 		}
 	}
 }
@@ -274,39 +276,15 @@ func TestMutationProblems(t *testing.T) {
 		_, err := admission.NewMutation(d, kinds(t)[0], admission.MutationOptions{
 			Name: "test", MatchConditions: []admission.MatchCondition{{Name: "mine", Expression: expression}},
 		})
-		if _, ok := errors.AsType[*admission.CheckError](err); !ok || !strings.Contains(err.Error(), want) {
+		if _, ok := errors.AsType[*apiserver.CheckError](err); !ok || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", expression, err, want)
 		}
 	}
-	policy := mutationPolicy(t, d)
-	policy.Spec.Mutations[0].ApplyConfiguration.Expression = "Object{spec: Object.spec{backoffLimit: object.spec.bakoffLimit}}"
-	err := admission.CheckMutation(policy, kinds(t)[0], "1.36")
-	if want := "spec.mutations[0].applyConfiguration.expression:1:51: undefined field 'bakoffLimit'"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("got %v, want %s", err, want)
-	}
-	policy.Spec.Mutations[0].ApplyConfiguration.Expression = "object"
-	err = admission.CheckMutation(policy, kinds(t)[0], "1.36")
-	if want := "spec.mutations[0].applyConfiguration.expression: must evaluate to Object but got dyn"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("got %v, want %s", err, want)
-	}
-	configMap, err := admission.ConfigMap()
+	configMap, err := kind.ConfigMap()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := admission.NewMutation(d, configMap, admission.MutationOptions{Name: "test"}); err == nil {
 		t.Error("a ConfigMap is given defaults")
 	}
-}
-
-func mutationPolicy(t *testing.T, d admission.Defaults) *admissionregistrationv1.MutatingAdmissionPolicy {
-	t.Helper()
-	m, err := admission.NewMutation(d, kinds(t)[0], admission.MutationOptions{Name: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	policy, err := m.Typed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return policy
 }

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
 // ConfigMap is the parameter object with the selection's settings, each under a key of its own.
@@ -128,18 +130,18 @@ func valueSchema(name string, value any) apiextensionsv1.JSONSchemaProps {
 }
 
 // parameterKind is GuardrailParameters as the API server would serve it.
-var parameterKind = sync.OnceValues(func() (Kind, error) {
+var parameterKind = sync.OnceValues(func() (kind.Kind, error) {
 	c, err := Guardrails()
 	if err != nil {
-		return Kind{}, err
+		return kind.Kind{}, err
 	}
 	text, err := yaml.Marshal(c.definition())
 	if err != nil {
-		return Kind{}, err
+		return kind.Kind{}, err
 	}
-	kinds, err := ReadCRD(text)
+	kinds, err := kind.ReadCRD(text)
 	if err != nil {
-		return Kind{}, err
+		return kind.Kind{}, err
 	}
 	return kinds[0], nil
 })

@@ -9,6 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
 // ParameterPolicy guards the ConfigMap that policies have their settings from: a setting that does not exist or cannot
@@ -31,7 +34,7 @@ func (s *Selection) ParameterPolicy(o Options) (Policy, error) {
 		Definition: ac.ValidatingAdmissionPolicy(name).WithLabels(partOf()).WithSpec(spec),
 		Binding:    ac.ValidatingAdmissionPolicyBinding(name).WithLabels(partOf()).WithSpec(binding),
 	}
-	guarded, err := configMap()
+	guarded, err := kind.ConfigMap()
 	if err != nil {
 		return Policy{}, err
 	}
@@ -39,7 +42,7 @@ func (s *Selection) ParameterPolicy(o Options) (Policy, error) {
 	if err != nil {
 		return Policy{}, err
 	}
-	return p, Check(typed, []Kind{guarded}, o.Kubernetes)
+	return p, apiserver.Check(typed, []kind.Kind{guarded}, o.Kubernetes)
 }
 
 const unknownKeys = "unknown"

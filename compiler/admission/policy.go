@@ -10,6 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
 // Options say what the policies of a selection look like.
@@ -44,7 +47,7 @@ type Policy struct {
 
 // Policies writes a selection as policies for one target: one for each set of actions, since a binding's actions are
 // those of all that its policy holds. There is none if no rule is for the target's kind. What is wrong with the user's
-// part of it is a *CheckError.
+// part of it is an *apiserver.CheckError.
 func (s *Selection) Policies(o Options) ([]Policy, error) {
 	if err := checkVersion(o.Kubernetes); err != nil {
 		return nil, err
@@ -73,7 +76,7 @@ func (o Options) check(p Policy) error {
 	if err != nil {
 		return err
 	}
-	return Check(typed, kinds, o.Kubernetes)
+	return apiserver.Check(typed, kinds, o.Kubernetes)
 }
 
 // held are the rules that the policy with these actions holds. Where the settings are read while the policy runs, a
@@ -102,8 +105,8 @@ func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrati
 		WithVariables(s.variables(o, held)...).
 		WithValidations(validations(s.catalogue, held)...).
 		WithAuditAnnotations(auditAnnotation(s.catalogue, held))
-	if kind := o.Parameters.kind(); kind != nil {
-		spec.WithParamKind(kind)
+	if k := o.Parameters.kind(); k != nil {
+		spec.WithParamKind(k)
 	}
 	binding := ac.ValidatingAdmissionPolicyBindingSpec().WithPolicyName(name).WithValidationActions(actions...)
 	if ref := o.Parameters.reference(o.Failure); ref != nil {
@@ -123,16 +126,16 @@ func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrati
 }
 
 // kinds are those whose fields the expressions name.
-func (o Options) kinds() ([]Kind, error) {
+func (o Options) kinds() ([]kind.Kind, error) {
 	switch o.Parameters.Source {
 	case FromConfigMap:
-		k, err := configMap()
-		return []Kind{o.Target.Kind, k}, err
+		k, err := kind.ConfigMap()
+		return []kind.Kind{o.Target.Kind, k}, err
 	case FromCustomResource:
 		k, err := parameterKind()
-		return []Kind{o.Target.Kind, k}, err
+		return []kind.Kind{o.Target.Kind, k}, err
 	default:
-		return []Kind{o.Target.Kind}, nil
+		return []kind.Kind{o.Target.Kind}, nil
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"path"
 	"slices"
+
+	"github.com/podverdict/podverdict/compiler/admission/internal/hint"
 )
 
 // Selection is the rules of a catalogue that a policy is to hold, with the settings that a platform team wants.
@@ -56,7 +58,7 @@ func checkPatterns(patterns []string, catalogues ...*Catalogue) error {
 	}
 	for _, pattern := range patterns {
 		if !slices.ContainsFunc(known, func(id string) bool { return matches(pattern, id) }) {
-			return &UnknownRuleError{ID: pattern, Hint: suggestion(pattern, known)}
+			return &UnknownRuleError{ID: pattern, Hint: hint.Name(pattern, known)}
 		}
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"github.com/podverdict/podverdict/compiler/admission/internal/hint"
 )
 
 // Settings are those of one rule by name: a bool, an int64, a string, a []int64 or a []string each.
@@ -120,8 +120,8 @@ func (c *Catalogue) configure(configuration Configuration) (map[string]Settings,
 	for _, id := range slices.Sorted(maps.Keys(configuration)) {
 		standard, ok := all[id]
 		if !ok {
-			hint := suggestion(id, slices.Sorted(maps.Keys(all)))
-			mistakes = append(mistakes, Mistake{Path: []string{id}, Message: "is not a " + c.singular(), Hint: hint})
+			meant := hint.Name(id, slices.Sorted(maps.Keys(all)))
+			mistakes = append(mistakes, Mistake{Path: []string{id}, Message: "is not a " + c.singular(), Hint: meant})
 			continue
 		}
 		settings, wrong := standard.with(configuration[id])
@@ -147,7 +147,7 @@ func (s Settings) with(configured map[string]any) (Settings, []Mistake) {
 		if fault != "" {
 			m := Mistake{Path: []string{name}, Message: fault}
 			if _, known := s[name]; !known {
-				m.Hint = suggestion(name, slices.Sorted(maps.Keys(s)))
+				m.Hint = hint.Name(name, slices.Sorted(maps.Keys(s)))
 			}
 			mistakes = append(mistakes, m)
 			continue
@@ -223,14 +223,3 @@ func literal(value any) string {
 
 // quote is the text as a CEL string. Go's escapes are CEL's, but for \x, which Go writes where a text is no UTF-8.
 func quote(text string) string { return strconv.Quote(strings.ToValidUTF8(text, "\uFFFD")) }
-
-// suggestion is the one of the names that somebody may have meant, or empty.
-func suggestion(wrong string, names []string) string {
-	best, distance := "", max(2, len(wrong)/3)+1
-	for _, n := range names {
-		if d := levenshtein.ComputeDistance(strings.ToLower(wrong), strings.ToLower(n)); d < distance {
-			best, distance = n, d
-		}
-	}
-	return best
-}

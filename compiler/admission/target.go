@@ -6,18 +6,20 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
 // Target is a kind of objects and where the Jobs stand in them.
 type Target struct {
-	Kind Kind
-	At   Embedded
+	Kind kind.Kind
+	At   kind.Embedded
 }
 
 // NewTarget finds the Jobs at a path in a kind: spec of a Job itself, spec.jobTemplate.spec of a CronJob, or wherever
-// else an object embeds them. The errors are those of ParsePath and Kind.Resolve.
-func NewTarget(k Kind, path string) (Target, error) {
-	p, err := ParsePath(path)
+// else an object embeds them. The errors are those of kind.ParsePath and kind.Kind.Resolve.
+func NewTarget(k kind.Kind, path string) (Target, error) {
+	p, err := kind.ParsePath(path)
 	if err != nil {
 		return Target{}, err
 	}

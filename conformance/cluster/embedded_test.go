@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/conformance"
 )
 
@@ -35,7 +36,7 @@ func TestConstraintVectorsInCustomResources(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.apply(t, definition)
-	kinds, err := admission.ReadCRD(text)
+	kinds, err := kind.ReadCRD(text)
 	if err != nil {
 		t.Fatal(err)
 	}

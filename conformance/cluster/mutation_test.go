@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/internal/controlplane"
 )
@@ -64,8 +65,8 @@ func startMutated(t *testing.T, defaults string) *mutated {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []func() (admission.Kind, error){admission.Job, admission.CronJob} {
-		k, err := kind()
+	for _, read := range []func() (kind.Kind, error){kind.Job, kind.CronJob} {
+		k, err := read()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,9 +77,9 @@ func startMutated(t *testing.T, defaults string) *mutated {
 }
 
 // install puts the policy for a kind in force, in the namespace alone.
-func (m *mutated) install(t *testing.T, d admission.Defaults, kind admission.Kind) {
+func (m *mutated) install(t *testing.T, d admission.Defaults, k kind.Kind) {
 	t.Helper()
-	mutation, err := admission.NewMutation(d, kind, admission.MutationOptions{
+	mutation, err := admission.NewMutation(d, k, admission.MutationOptions{
 		Name:       m.namespace,
 		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: m.namespace}},
 	})

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/internal/controlplane"
 )
 
@@ -45,18 +46,18 @@ func selection(t *testing.T, pattern string) *admission.Selection {
 
 func builtInTargets(t *testing.T) []admission.Target {
 	t.Helper()
-	job, err := admission.Job()
+	job, err := kind.Job()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cronJob, err := admission.CronJob()
+	cronJob, err := kind.CronJob()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return []admission.Target{target(t, job, "spec"), target(t, cronJob, "spec.jobTemplate.spec")}
 }
 
-func target(t *testing.T, k admission.Kind, path string) admission.Target {
+func target(t *testing.T, k kind.Kind, path string) admission.Target {
 	t.Helper()
 	target, err := admission.NewTarget(k, path)
 	if err != nil {

@@ -24,9 +24,11 @@ type room struct {
 }
 
 var (
-	noClient = []string{"k8s.io/client-go", "k8s.io/cli-runtime", "k8s.io/kubectl", "k8s.io/kubernetes"}
-	noOPA    = []string{"github.com/open-policy-agent"}
-	noIO     = []string{"os", "net", "syscall"}
+	noClient = slices.Concat([]string{"k8s.io/client-go"}, noCluster)
+	// noCluster is for the API server's own packages, which link client-go.
+	noCluster = []string{"k8s.io/cli-runtime", "k8s.io/kubectl", "k8s.io/kubernetes"}
+	noOPA     = []string{"github.com/open-policy-agent"}
+	noIO      = []string{"os", "net", "syscall"}
 )
 
 // rooms is the table of the project's folders, from the bottom up.
@@ -37,8 +39,14 @@ var rooms = []room{
 	{folder: "api/v1alpha1", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "compiler", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/controlplane"},
-	// The API server's own type checker and the typed policies are parts of libraries that link client-go.
-	{folder: "compiler/admission", imports: []string{"policies", "compiler"}, avoids: slices.Concat([]string{"k8s.io/cli-runtime", "k8s.io/kubectl", "k8s.io/kubernetes"}, noOPA), direct: noIO},
+	{folder: "compiler/admission/internal/hint", avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "compiler/admission/kind", imports: []string{"compiler/admission/internal/hint"}, avoids: slices.Concat(noCluster, noOPA), direct: noIO},
+	{folder: "compiler/admission/apiserver", imports: []string{
+		"compiler", "compiler/admission/internal/hint", "compiler/admission/kind",
+	}, avoids: slices.Concat(noCluster, noOPA), direct: noIO},
+	{folder: "compiler/admission", imports: []string{
+		"policies", "compiler", "compiler/admission/internal/hint", "compiler/admission/kind", "compiler/admission/apiserver",
+	}, avoids: slices.Concat(noCluster, noOPA), direct: noIO},
 	{folder: "runtime", imports: []string{"compiler"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "runtime/rego", imports: []string{"policies", "compiler", "runtime"}, avoids: noClient, direct: noIO},
 	{folder: "controller/plan", imports: []string{"compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -48,7 +56,7 @@ var rooms = []room{
 	}, avoids: noOPA}, // who wants the vectors need not link what answers validate
 	{folder: "cmd/podverdict-controller", imports: []string{"api/v1alpha1", "controller"}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
-		"policies", "api/v1alpha1", "compiler", "compiler/admission", "runtime", "runtime/rego", "controller/plan", "controller",
+		"policies", "api/v1alpha1", "compiler", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/rego", "controller/plan", "controller",
 		"conformance", "internal/terminal",
 	}},
 }

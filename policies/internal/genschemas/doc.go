@@ -1,7 +1,7 @@
 // Command genschemas writes the JSON Schemas that `opa check --schema policies/schemas`
 // holds the bundles to: of a Job, a CronJob and a Pod, each complete in itself. It also
 // writes the OpenAPI schemas that the API server's type checker takes, which the package
-// compiler/admission embeds.
+// compiler/admission/kind embeds.
 //
 // They come from the OpenAPI documents of the Kubernetes release that the bundles
 // are written for. Those are not part of any library that podverdict links, so the

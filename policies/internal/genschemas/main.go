@@ -22,7 +22,7 @@ var roots = []struct{ file, document, schema string }{
 	{"pod.jsonschema", "api__v1_openapi.json", "io.k8s.api.core.v1.Pod"},
 }
 
-// kinds are those whose OpenAPI schema the admission package embeds.
+// kinds are those whose OpenAPI schema compiler/admission/kind embeds.
 var kinds = []struct{ document, schema string }{
 	{"apis__batch__v1_openapi.json", "io.k8s.api.batch.v1.CronJob"},
 	{"apis__batch__v1_openapi.json", "io.k8s.api.batch.v1.Job"},
@@ -31,7 +31,7 @@ var kinds = []struct{ document, schema string }{
 
 func main() {
 	top := filepath.Join("..", "..", "..")
-	if err := generate(context.Background(), filepath.Join(top, "policies", "schemas"), filepath.Join(top, "compiler", "admission", "schemas")); err != nil {
+	if err := generate(context.Background(), filepath.Join(top, "policies", "schemas"), filepath.Join(top, "compiler", "admission", "kind", "schemas")); err != nil {
 		fmt.Fprintln(os.Stderr, "genschemas:", err)
 		os.Exit(1) //nolint:forbidigo // this is a command, though not one of cmd
 	}

@@ -1,0 +1,154 @@
+package apiserver
+
+import (
+	"context"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/generic"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/podverdict/podverdict/compiler/admission/kind"
+)
+
+// Evaluator answers for one ValidatingAdmissionPolicy as the API server does, by the
+// server's own packages. Bindings are not looked at: parameters come with the request.
+// It compiles the policy once, and is safe for concurrent use.
+type Evaluator struct {
+	definition generic.PolicyAccessor
+	objects    admission.ObjectInterfaces
+	filters    filters
+	// validator decides what comes of the filters' results.
+	validator validating.Validator
+	// validations is how many the policy has.
+	validations int
+}
+
+// Review is a request to the API server.
+type Review struct {
+	Kind      kind.Kind
+	Operation admission.Operation
+	// Object is what is created or what it is updated to; OldObject is what is updated
+	// or deleted. Job, CronJob and ConfigMap are seen as their Go types write them, even
+	// if unstructured; other objects as they are, and then whole numbers must be int64,
+	// as unstructured.UnstructuredJSONScheme reads them, since CEL tells float64 apart.
+	Object, OldObject runtime.Object
+	// Params is the object that a binding refers to, or nil.
+	Params runtime.Object
+	// Namespace is that of the object, if the policy asks for it.
+	Namespace *corev1.Namespace
+	// User sends the request; nobody if nil. There is no authorizer: expressions that
+	// use it fail.
+	User   user.Info
+	DryRun bool
+}
+
+// Decision is what a policy says of a request.
+type Decision struct {
+	// Matched says that match constraints and match conditions let the policy look at
+	// the request; otherwise there is nothing else.
+	Matched bool
+	// Failures are the validations that do not hold, in the policy's order.
+	Failures []Failure
+	// AuditAnnotations are those that have a value or an error, in the policy's order.
+	AuditAnnotations []AuditAnnotation
+}
+
+// Failure is a validation that does not hold, or could not be evaluated.
+type Failure struct {
+	// Validation is its index; -1 if the evaluation failed as a whole.
+	Validation int
+	Message    string
+	// Reason is that of the response; empty if the validation could not be evaluated.
+	Reason metav1.StatusReason
+	// Errored says that the validation could not be evaluated; the message says why.
+	Errored bool
+	// Denies says that the failure stands against the request: any does, except errors
+	// under the failure policy Ignore.
+	Denies bool
+}
+
+// AuditAnnotation is a note for the audit log.
+type AuditAnnotation struct {
+	// Key is without the policy's name, which the audit log has before it.
+	Key, Value string
+	// Error is why there is no value.
+	Error string
+}
+
+// NewEvaluator compiles a policy. The error is a *CheckError if its expressions do not
+// compile; nothing else is checked.
+func NewEvaluator(policy *admissionregistrationv1.ValidatingAdmissionPolicy) (*Evaluator, error) {
+	policy = defaulted(policy)
+	f, err := compileFilters(policy)
+	if err != nil {
+		return nil, err
+	}
+	return &Evaluator{
+		definition:  validating.NewValidatingAdmissionPolicyAccessor(policy),
+		objects:     admission.NewObjectInterfacesFromScheme(runtime.NewScheme()),
+		filters:     f,
+		validator:   validating.NewValidator(f.validations, f.matcher(policy), f.auditAnnotations, f.messages, policy.Spec.FailurePolicy, nil),
+		validations: len(policy.Spec.Validations),
+	}, nil
+}
+
+// defaulted is a policy with what the API server sets where nothing is.
+func defaulted(policy *admissionregistrationv1.ValidatingAdmissionPolicy) *admissionregistrationv1.ValidatingAdmissionPolicy {
+	policy = policy.DeepCopy()
+	setDefault(&policy.Spec.FailurePolicy, admissionregistrationv1.Fail)
+	if c := policy.Spec.MatchConstraints; c != nil {
+		setDefault(&c.MatchPolicy, admissionregistrationv1.Equivalent)
+		setDefault(&c.NamespaceSelector, metav1.LabelSelector{})
+		setDefault(&c.ObjectSelector, metav1.LabelSelector{})
+		for _, rules := range [][]admissionregistrationv1.NamedRuleWithOperations{c.ResourceRules, c.ExcludeResourceRules} {
+			for i := range rules {
+				setDefault(&rules[i].Scope, admissionregistrationv1.AllScopes)
+			}
+		}
+	}
+	return policy
+}
+
+func setDefault[T any](p **T, value T) {
+	if *p == nil {
+		*p = &value
+	}
+}
+
+// Evaluate decides on a request. The error says that the request could not be put to
+// the policy; a policy that fails on it is a decision.
+func (e *Evaluator) Evaluate(ctx context.Context, r Review) (Decision, error) {
+	in, err := e.input(r)
+	if err != nil || !in.matches {
+		return Decision{}, err
+	}
+	result := e.validator.Validate(ctx, in.resource, in.attributes, in.params, r.Namespace, celconfig.RuntimeCELCostBudget, nil)
+	d := Decision{Matched: len(result.Decisions) > 0 || len(result.AuditAnnotations) > 0}
+	for i, decision := range result.Decisions {
+		if decision.Evaluation == validating.EvalAdmit {
+			continue
+		}
+		if len(result.Decisions) != e.validations {
+			i = -1
+		}
+		d.Failures = append(d.Failures, Failure{
+			Validation: i,
+			Message:    decision.Message,
+			Reason:     decision.Reason,
+			Errored:    decision.Evaluation == validating.EvalError,
+			Denies:     decision.Action == validating.ActionDeny,
+		})
+	}
+	for _, a := range result.AuditAnnotations {
+		if a.Action != validating.AuditAnnotationActionExclude {
+			d.AuditAnnotations = append(d.AuditAnnotations, AuditAnnotation{Key: a.Key, Value: a.Value, Error: a.Error})
+		}
+	}
+	return d, nil
+}

@@ -1,0 +1,57 @@
+package apiserver
+
+import (
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/podverdict/podverdict/compiler"
+)
+
+// MutationAPI is how API servers serve MutatingAdmissionPolicies.
+type MutationAPI struct {
+	// Version is the newest apiVersion that they have.
+	Version string
+	// Flags are those without which kube-apiserver does not serve it; empty when it does.
+	Flags string
+
+	since *version.Version
+}
+
+// mutationAPIs are all of them, the newest first (pkg/features/kube_features.go, and
+// APILifecycleIntroduced of the types). Betas of APIs are off unless they are asked for.
+var mutationAPIs = [...]MutationAPI{
+	{
+		Version: "admissionregistration.k8s.io/v1",
+		since:   version.MajorMinor(1, 36),
+	}, {
+		Version: "admissionregistration.k8s.io/v1beta1",
+		Flags:   "--feature-gates=MutatingAdmissionPolicy=true --runtime-config=admissionregistration.k8s.io/v1beta1=true",
+		since:   version.MajorMinor(1, 34),
+	}, {
+		Version: "admissionregistration.k8s.io/v1alpha1",
+		Flags:   "--feature-gates=MutatingAdmissionPolicy=true --runtime-config=admissionregistration.k8s.io/v1alpha1=true",
+		since:   version.MajorMinor(1, 32),
+	},
+}
+
+// MutationAPIOf is that of a Kubernetes version that compiler.ParseVersion takes; empty is
+// compiler.DefaultVersion. A version that has none is an error.
+func MutationAPIOf(kubernetes string) (MutationAPI, error) {
+	api, _, err := mutationAPIOf(kubernetes)
+	return api, err
+}
+
+func mutationAPIOf(kubernetes string) (MutationAPI, *version.Version, error) {
+	if kubernetes == "" {
+		kubernetes = compiler.DefaultVersion
+	}
+	v, err := compiler.ParseVersion(kubernetes)
+	if err != nil {
+		return MutationAPI{}, nil, err
+	}
+	for _, api := range mutationAPIs {
+		if v.AtLeast(api.since) {
+			return api, v, nil
+		}
+	}
+	return MutationAPI{}, nil, errNoMutationAPI(v.String())
+}

@@ -1,0 +1,91 @@
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/cel-go/common"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"github.com/podverdict/podverdict/compiler/admission/internal/hint"
+)
+
+// Problem is something wrong with a policy.
+type Problem struct {
+	// FieldRef is its place in the policy: spec.validations[0].expression.
+	FieldRef string
+	// Expression is the text at that place; empty if what is wrong is no expression.
+	Expression string
+	// Line and Column are where in the expression, both from 1; zero if it is all of it.
+	Line, Column int
+	// Message is what is wrong, in the words of the API server.
+	Message string
+	// Kinds are those for which it is wrong; empty if for all.
+	Kinds []string
+	// Hint is a name that may have been meant, or the names that there are.
+	Hint string
+}
+
+// CheckError is everything that is wrong with a policy, in the order of its places.
+type CheckError struct {
+	Problems []Problem
+}
+
+func (e *CheckError) Error() string {
+	texts := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		texts[i] = p.String()
+	}
+	return strings.Join(texts, "\n")
+}
+
+// String is the message after its place, and the line of the expression with a caret
+// below the place at fault.
+func (p Problem) String() string {
+	text := p.FieldRef
+	if p.Line > 0 {
+		text += fmt.Sprintf(":%d:%d", p.Line, p.Column)
+	}
+	text += ": " + p.Message
+	if len(p.Kinds) > 0 {
+		text += " (for " + strings.Join(p.Kinds, ", ") + ")"
+	}
+	if p.Hint != "" {
+		text += ", " + p.Hint
+	}
+	lines := strings.Split(p.Expression, "\n")
+	if p.Line < 1 || p.Line > len(lines) {
+		return text
+	}
+	return text + "\n" + hint.Caret(lines[p.Line-1], p.Column-1)
+}
+
+// newCheckError is nil if there is no problem.
+func newCheckError(problems []Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return &CheckError{Problems: problems}
+}
+
+// problemsOf are the problems that the API server's compiler has with an expression:
+// one for each issue of CEL, if it says so.
+func problemsOf(fieldRef, expression string, err *apiservercel.Error) []Problem {
+	var compilation *apiservercel.CompilationError
+	if !errors.As(err.Cause, &compilation) {
+		return []Problem{{FieldRef: fieldRef, Expression: expression, Message: err.Detail}}
+	}
+	return celProblems(fieldRef, expression, compilation.Issues.Errors())
+}
+
+// celProblems gives what CEL finds wrong with an expression its place in the policy.
+func celProblems(fieldRef, expression string, errs []*common.Error) []Problem {
+	var problems []Problem
+	for _, e := range errs {
+		problems = append(problems, Problem{
+			FieldRef: fieldRef, Expression: expression, Line: e.Location.Line(), Column: max(e.Location.Column(), 0) + 1, Message: e.Message,
+		})
+	}
+	return problems
+}

@@ -1,5 +1,0 @@
-package admission
-
-import "fmt"
-
-func errNoRego(id string) error { return fmt.Errorf("%s: nothing in the bundle finds it", id) }

@@ -1,0 +1,116 @@
+package kind
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Specs is a CEL expression for the Job specs. It is the one spec if there is always
+// exactly one, that is, if neither List nor Optional; otherwise a list of those present.
+func (e Embedded) Specs() string {
+	return e.render(func(spec, _ string) string { return spec })
+}
+
+// Roots is a CEL expression for the paths of the Job specs, in the order of Specs: a
+// string if Specs is one spec, otherwise a list of strings.
+func (e Embedded) Roots() string {
+	return e.render(func(_, root string) string { return root })
+}
+
+// render writes what result makes of a spec and the path of it.
+func (e Embedded) render(result func(spec, root string) string) string {
+	if !e.List {
+		return e.renderOne(result)
+	}
+	last := e.listIndex()
+	listPath := strings.SplitN(e.path.text, each, 2)
+	root := strconv.Quote(listPath[0]+"[") + ` + string(i) + ` + strconv.Quote("]"+listPath[1])
+	element := e.accesses[last+1:]
+	arguments := []string{"i", "e"}
+	if condition := presence("e", e.accesses[last].nullableElement, element); condition != "" {
+		arguments = append(arguments, condition)
+	}
+	arguments = append(arguments, result(value("e", element), root))
+	return list(e.accesses[:last+1]) + ".transformList(" + strings.Join(arguments, ", ") + ")"
+}
+
+func (e Embedded) renderOne(result func(spec, root string) string) string {
+	spec := result(value("object", e.accesses), strconv.Quote(e.path.text))
+	if condition := presence("object", false, e.accesses); condition != "" {
+		return condition + " ? [" + spec + "] : []"
+	}
+	return spec
+}
+
+func (e Embedded) listIndex() int {
+	for i, a := range e.accesses {
+		if a.each {
+			return i
+		}
+	}
+	return -1
+}
+
+// value selects all fields, which must be present.
+func value(root string, accesses []access) string {
+	x := root
+	for _, a := range accesses {
+		x = a.of(x, false)
+	}
+	return x
+}
+
+// chain selects all fields as far as they are present. The result is an optional value
+// from the first field on that may be absent, or that follows one that may be null.
+func chain(root string, nullable bool, accesses []access) (x string, optional bool) {
+	x = root
+	for _, a := range accesses {
+		optional = optional || nullable || !a.certain
+		x = a.of(x, optional)
+		nullable = a.nullable
+	}
+	return x, optional
+}
+
+// presence is true when all fields are present and the last is not null; empty when
+// that is certain. Whether the root may be null itself is the second argument.
+func presence(root string, nullable bool, accesses []access) string {
+	var conditions []string
+	if x, optional := chain(root, nullable, accesses); optional {
+		conditions = append(conditions, x+".hasValue()")
+	}
+	for _, a := range accesses {
+		nullable = a.nullable
+	}
+	if nullable {
+		conditions = append(conditions, "dyn("+value(root, accesses)+") != null")
+	}
+	return strings.Join(conditions, " && ")
+}
+
+// list selects the list that the last access leads to, or an empty one.
+func list(accesses []access) string {
+	x, optional := chain("object", false, accesses)
+	if optional {
+		x += ".orValue([])"
+	}
+	if accesses[len(accesses)-1].nullable {
+		x = "optional.ofNonZeroValue(" + x + ").orValue([])"
+	}
+	return x
+}
+
+// of selects the field of x. The API server shows fields to admission policies under
+// their own names, but to the type checker under escaped ones, and some not at all: dyn
+// keeps the type checker from looking.
+func (a access) of(x string, optional bool) string {
+	switch {
+	case a.typed && optional:
+		return x + ".?" + a.name
+	case a.typed:
+		return x + "." + a.name
+	case optional:
+		return "dyn(" + x + ")[?" + strconv.Quote(a.name) + "]"
+	}
+	return "dyn(" + x + ")[" + strconv.Quote(a.name) + "]"
+}

@@ -1,0 +1,129 @@
+package kind
+
+import (
+	gojson "encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/podverdict/podverdict/compiler/admission/internal/hint"
+)
+
+// FieldError is something wrong with a field of a document.
+type FieldError struct {
+	// Line counts from 1, in the whole text that was read.
+	Line int
+	// Field is its path in the document, empty for all of it.
+	Field string
+	Err   error
+}
+
+func (e *FieldError) Error() string {
+	if e.Field == "" {
+		return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+	}
+	return fmt.Sprintf("line %d: %s: %v", e.Line, e.Field, e.Err)
+}
+
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// PathError is something wrong with a field path.
+type PathError struct {
+	Path string
+	// Offset is where in the path it is wrong, in bytes.
+	Offset int
+	Err    error
+}
+
+// Error is the message, and the path with a caret below the place at fault.
+func (e *PathError) Error() string {
+	return fmt.Sprintf("field path, column %d: %v\n%s", e.Offset+1, e.Err, hint.Caret(e.Path, e.Offset))
+}
+
+func (e *PathError) Unwrap() error { return e.Err }
+
+func errSchema(gvk schema.GroupVersionKind, err error) error {
+	return fmt.Errorf("schema of %s: %w", gvk, err)
+}
+
+func errPublish(crd, version string, err error) error {
+	return fmt.Errorf("schema of %s, version %s: %w", crd, version, err)
+}
+
+func errYAML(err error) error { return fmt.Errorf("not YAML: %w", err) }
+
+func errRepeatedKey() error { return errors.New("is set twice") }
+
+func errNoObject(tag string) error { return fmt.Errorf("want an object, got %s", tag) }
+
+func errUnknownField() error { return errors.New("no such field") }
+
+func errType(err *gojson.UnmarshalTypeError) error {
+	return fmt.Errorf("want %s, got %s", err.Type, err.Value)
+}
+
+func errNoCRD(found []document) error {
+	if len(found) == 0 {
+		return errors.New("no CustomResourceDefinition: the text is empty")
+	}
+	var kinds []string
+	for _, d := range found {
+		if name := d.kind.String(); !d.kind.Empty() && !slices.Contains(kinds, name) {
+			kinds = append(kinds, name)
+		}
+	}
+	if len(kinds) == 0 {
+		return errors.New("no CustomResourceDefinition: the text has no apiVersion and kind")
+	}
+	return fmt.Errorf("no CustomResourceDefinition that serves a version, only %s", strings.Join(kinds, ", "))
+}
+
+func errCRDVersion(version string) error {
+	return fmt.Errorf("version %q of CustomResourceDefinition is not supported, want v1", version)
+}
+
+func errNoName() error { return errors.New("a field name is missing") }
+
+func errNameCharacter(rest string) error {
+	wrong, _ := utf8.DecodeRuneInString(rest)
+	return fmt.Errorf("%q cannot be part of a field name", wrong)
+}
+
+func errSubscript(rest string) error {
+	return fmt.Errorf("%s: only [*] may follow the name of a list, and a dot must follow it: it means each element", rest)
+}
+
+func errSecondList() error { return errors.New("only one list may be on the way") }
+
+// errNoField says which field there is instead: one that is spelt alike, or all.
+func errNoField(kind, at, name string, s *spec.Schema) error {
+	place := kind
+	if at != "" {
+		place = at + " of " + kind
+	}
+	names := fieldNames(s)
+	if len(names) == 0 {
+		return fmt.Errorf("%s has no field %q: it is of type %s", place, name, typeName(s))
+	}
+	if meant := hint.Name(name, names); meant != "" {
+		return fmt.Errorf("%s has no field %q, did you mean %q?", place, name, meant)
+	}
+	return fmt.Errorf("%s has no field %q, it has %s", place, name, strings.Join(names, ", "))
+}
+
+func errIsList(path string) error {
+	return fmt.Errorf("%s is a list: write %s[*] for each element", path, path)
+}
+
+func errIsNoList(path, kind string) error {
+	return fmt.Errorf("%s is no list but of type %s: leave [*] out", path, kind)
+}
+
+func errNoJobSpec(missing ...string) error {
+	return fmt.Errorf("is no Job spec: it has no %s", strings.Join(missing, " or "))
+}

@@ -1,0 +1,108 @@
+package kind
+
+import (
+	_ "embed" // the schemas
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/cel/openapi/resolver"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+)
+
+// Kind is a kind of object that admission policies guard or take parameters from.
+type Kind struct {
+	schema.GroupVersionKind
+	// Resource is its name in API paths and in the resourceRules of a policy, as in "jobs".
+	Resource   string
+	Namespaced bool
+	// Schema is what the API server's type checker sees of the kind: its OpenAPI v3
+	// schema with references replaced. It is shared: nobody may change it.
+	Schema *spec.Schema
+	// BuiltIn says that the schema is that of the Go type, so that no other field can be.
+	BuiltIn bool
+}
+
+// schemasJSON holds the OpenAPI v3 schemas of the built-in kinds, of Kubernetes v1.36.3,
+// but for their descriptions. policies/internal/genschemas writes it.
+//
+//go:embed schemas/openapi.json
+var schemasJSON []byte
+
+const reference = "#/components/schemas/"
+
+// builtins are the schemas of schemasJSON by name.
+var builtins = sync.OnceValues(func() (map[string]*spec.Schema, error) {
+	var document struct {
+		Components struct {
+			Schemas map[string]*spec.Schema `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(schemasJSON, &document); err != nil {
+		return nil, err
+	}
+	for _, s := range document.Components.Schemas {
+		requireStructs(s)
+	}
+	return document.Components.Schemas, nil
+})
+
+// requireStructs marks the properties of a built-in type that are structs as required:
+// the API server writes them even if they are empty. The schema says so by a default
+// beside a reference, which the replacement of references forgets.
+func requireStructs(s *spec.Schema) {
+	for name, property := range s.Properties {
+		if len(property.AllOf) == 1 && property.Default != nil && !slices.Contains(s.Required, name) {
+			s.Required = append(s.Required, name)
+		}
+	}
+}
+
+var (
+	job       = builtin(schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}, "jobs")
+	cronJob   = builtin(schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "CronJob"}, "cronjobs")
+	configMap = builtin(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, "configmaps")
+)
+
+// Job is batch/v1 Job. The schemas are parsed when the first kind is asked for.
+func Job() (Kind, error) { return job() }
+
+// CronJob is batch/v1 CronJob.
+func CronJob() (Kind, error) { return cronJob() }
+
+// ConfigMap is v1 ConfigMap.
+func ConfigMap() (Kind, error) { return configMap() }
+
+func builtin(gvk schema.GroupVersionKind, resource string) func() (Kind, error) {
+	return sync.OnceValues(func() (Kind, error) {
+		schemas, err := builtins()
+		if err != nil {
+			return Kind{}, errSchema(gvk, err)
+		}
+		resolved, err := resolve(schemas, gvk)
+		if err != nil {
+			return Kind{}, errSchema(gvk, err)
+		}
+		return Kind{GroupVersionKind: gvk, Resource: resource, Namespaced: true, Schema: resolved, BuiltIn: true}, nil
+	})
+}
+
+// resolve finds the schema of a kind among those of an OpenAPI document, and replaces
+// what it refers to, as the API server's resolver does.
+func resolve(schemas map[string]*spec.Schema, gvk schema.GroupVersionKind) (*spec.Schema, error) {
+	for name, s := range schemas {
+		var kinds []schema.GroupVersionKind
+		if err := s.Extensions.GetObject("x-kubernetes-group-version-kind", &kinds); err != nil {
+			return nil, err
+		}
+		if slices.Contains(kinds, gvk) {
+			return resolver.PopulateRefs(func(ref string) (*spec.Schema, bool) {
+				s, ok := schemas[strings.TrimPrefix(ref, reference)]
+				return s, ok
+			}, name)
+		}
+	}
+	return nil, resolver.ErrSchemaNotFound
+}

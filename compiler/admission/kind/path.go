@@ -1,0 +1,79 @@
+package kind
+
+import (
+	"slices"
+	"strings"
+
+	apiservercel "k8s.io/apiserver/pkg/cel"
+)
+
+// Path leads from an object to the Job specs in it: field names with dots between them,
+// one of which may be a list of which each element is meant, as in
+// "spec.replicatedJobs[*].template.spec".
+type Path struct {
+	text  string
+	steps []pathStep
+}
+
+// pathStep is a field, or each element of the list in it.
+type pathStep struct {
+	name string
+	each bool
+	// offset is where the name begins in the text, in bytes.
+	offset int
+}
+
+// each is what follows the name of a list of which each element is meant.
+const each = "[*]"
+
+func (p Path) String() string { return p.text }
+
+// ParsePath reads a path. The error is a *PathError.
+func ParsePath(text string) (Path, error) {
+	p := Path{text: text}
+	offset := 0
+	for part := range strings.SplitSeq(text, ".") {
+		name, all := strings.CutSuffix(part, each)
+		if at, err := checkName(name); err != nil {
+			return Path{}, p.fault(offset+at, err)
+		}
+		if all && slices.ContainsFunc(p.steps, func(s pathStep) bool { return s.each }) {
+			return Path{}, p.fault(offset+len(name), errSecondList())
+		}
+		p.steps = append(p.steps, pathStep{name: name, each: all, offset: offset})
+		offset += len(part) + len(".")
+	}
+	return p, nil
+}
+
+// checkName says where a name is none that CEL can select, and why.
+func checkName(name string) (at int, err error) {
+	if name == "" {
+		return 0, errNoName()
+	}
+	if at := strings.IndexByte(name, '['); at >= 0 {
+		return at, errSubscript(name[at:])
+	}
+	if at := strings.IndexFunc(name, isOdd); at >= 0 {
+		return at, errNameCharacter(name[at:])
+	}
+	if _, ok := apiservercel.Escape(name); !ok { // it begins with a digit
+		return 0, errNameCharacter(name)
+	}
+	return 0, nil
+}
+
+// isOdd tells the characters that no field has whose name the API server shows to CEL.
+func isOdd(r rune) bool {
+	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	return !letter && (r < '0' || r > '9') && r != '_' && r != '-' && r != '/'
+}
+
+func (p Path) fault(offset int, err error) error {
+	return &PathError{Path: p.text, Offset: offset, Err: err}
+}
+
+// before is the text up to the i-th step, without the dot.
+func (p Path) before(i int) string {
+	return strings.TrimSuffix(p.text[:p.steps[i].offset], ".")
+}
