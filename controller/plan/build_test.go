@@ -22,14 +22,15 @@ func at(seconds int) metav1.Time {
 	return metav1.NewTime(epoch.Add(time.Duration(seconds) * time.Second))
 }
 
-// jobBuilder changes a Job, step by step.
+// jobBuilder makes a Job, step by step. Each step is a copy.
 type jobBuilder struct{ j *batchv1.Job }
 
 func (b jobBuilder) job() *batchv1.Job { return b.j.DeepCopy() }
 
 func (b jobBuilder) with(change func(*batchv1.Job)) jobBuilder {
-	change(b.j)
-	return b
+	changed := b.job()
+	change(changed)
+	return jobBuilder{changed}
 }
 
 // newJob is a Job with the API's defaults.

@@ -138,9 +138,10 @@ func (t *tally) countFailures(v *view) {
 	t.shownFailed = t.failedPods - donors
 }
 
-// counts tells whether a pod counts as a failure that the ledger does not know.
+// counts tells whether a pod counts as a failure that the ledger does not know. It does not matter whether the Job has lost
+// the index in the meantime: what is counted once stays so.
 func (v *view) counts(p pod) bool {
-	return p.held && p.failed && !p.releasing && v.valid(p) && p.verdict.Counted
+	return p.held && p.failed && !p.releasing && (v.valid(p) || p.attempt != none) && p.verdict.Counted
 }
 
 func (t *tally) isDonor(p pod) bool {

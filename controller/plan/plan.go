@@ -17,14 +17,14 @@ type Observation struct {
 	Job *batchv1.Job
 	// Pods are those of the Job in a cache, which may lag behind, but never goes back: not while the program runs, because
 	// informers do not, and not over a restart, if the first list asks for the newest state (resource version ""). Pods that
-	// the Job does not control are ignored.
+	// the program has created, and that the cache does not show yet, are added as they were created. Pods that the Job does
+	// not control are ignored.
 	Pods []*corev1.Pod
 	// Judge gives the verdict on a pod in phase Failed. It is nil when the Job has no podFailurePolicy.
 	Judge func(*corev1.Pod) runtime.Verdict
 	// Now is the time.
 	Now time.Time
-	// Current is true when Pods holds every pod that was ever created for the Job and still exists. Only what ends the Job
-	// needs it.
+	// Current is true when no creation is under way, or has an unknown outcome. Only what ends the Job needs it.
 	Current bool
 	// Taken are names for which the API server answered AlreadyExists, because of a pod that is not of this Job.
 	Taken map[string]bool
@@ -36,11 +36,11 @@ type Observation struct {
 // of the fields is the best one, not the only safe one. Every call but Write is idempotent, and Write is protected by the
 // Job's resource version.
 type Plan struct {
-	// Release are pods that lose the tracking finalizer: all that they tell is recorded. A pod that is gone is fine.
+	// Release are pods that lose the tracking finalizer: all that they tell is recorded. The condition is that the resource
+	// version is still this one. When it fails, the pod has changed, perhaps finished, and is left to the next Plan.
 	Release []*corev1.Pod
-	// Dismiss are active pods that are not wanted any more and are not counted: each loses the tracking finalizer, under the
-	// condition that its resource version is still this one, and is deleted after that. When the condition fails, the pod
-	// has changed, perhaps finished: it is left to the next Plan.
+	// Dismiss are active pods that are not wanted any more and are not counted: each is released as above, and deleted when
+	// that has succeeded.
 	Dismiss []*corev1.Pod
 	// Delete are pods to be deleted by their UIDs. They keep the finalizer, because they are counted.
 	Delete []*corev1.Pod

@@ -32,21 +32,17 @@ func (n *next) hold() {
 func (n *next) letGo(p pod) {
 	switch {
 	case n.isDonor(p):
-		// The replacement gets its failure count from it. It is counted now if it could change its mind.
-		if n.counts(p) && !p.terminal() {
-			n.record(p)
+		// The replacement gets its failure count from it. It is counted now if it could still succeed.
+		if n.counts(p) && !p.terminal() && n.record(p) {
+			n.shownFailed++
 		}
-	case p.releasing, !n.valid(p):
+	case p.releasing:
 		n.release(p)
-	case p.Status.Phase == corev1.PodSucceeded:
-		if n.storedCompleted().has(p.slot) || n.storedFailed().has(p.slot) {
-			n.release(p)
-		} else {
-			n.ledgered = true
-		}
 	case n.counts(p):
 		n.record(p)
-	case p.failed, n.succeeding, n.deleting:
+	case p.succeeded() && n.valid(p) && !n.storedCompleted().has(p.slot) && !n.storedFailed().has(p.slot):
+		n.ledgered = true
+	case p.terminal(), p.failed, !n.valid(p), n.succeeding, n.deleting:
 		n.release(p)
 	}
 }
@@ -54,11 +50,13 @@ func (n *next) letGo(p pod) {
 func (n *next) release(p pod) { n.plan.Release = append(n.plan.Release, p.Pod) }
 
 // record has the ledger count a failure, if it has room.
-func (n *next) record(p pod) {
-	if len(n.ledger.Releasing) < n.settings.MaxReleasing {
-		n.ledger.Releasing = append(n.ledger.Releasing, p.UID)
-		n.ledgered = true
+func (n *next) record(p pod) bool {
+	if len(n.ledger.Releasing) >= n.settings.MaxReleasing {
+		return false
 	}
+	n.ledger.Releasing = append(n.ledger.Releasing, p.UID)
+	n.ledgered = true
+	return true
 }
 
 // surplus are the names of the terminal pods, oldest first, that are more than may be held.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -30,10 +31,10 @@ type world struct {
 	podLists [][]*corev1.Pod // all states of the pods, in order
 	seenJob  int             // the state that the controller's cache shows
 	seenPods int
-	created  int // the state of the pods after the last creation
+	created  map[int]*corev1.Pod // pods by the state that their creation made; the controller remembers its own
 
-	writes int
-	events []string
+	events  []string
+	history []string // what has changed, to be read when a check fails
 	// mustFail are the pods that must have been counted as failed in the end, mayFail those that may.
 	mustFail, mayFail map[types.UID]bool
 	// mustSucceed are the slots that must be completed in the end, maySucceed those that may.
@@ -42,8 +43,11 @@ type world struct {
 
 func newWorld(fail func(format string, args ...any), b jobBuilder) *world {
 	w := &world{
-		fail: fail, job: b.job(), pods: map[string]*corev1.Pod{}, now: epoch,
+		job: b.job(), pods: map[string]*corev1.Pod{}, created: map[int]*corev1.Pod{}, now: epoch,
 		mustFail: map[types.UID]bool{}, mayFail: map[types.UID]bool{}, mustSucceed: map[int]bool{}, maySucceed: map[int]bool{},
+	}
+	w.fail = func(format string, args ...any) {
+		fail("%s\n%s", fmt.Sprintf(format, args...), strings.Join(w.history, "\n"))
 	}
 	w.changedJob()
 	w.changedPods()
@@ -55,6 +59,8 @@ func (w *world) changedJob() {
 	w.job = w.job.DeepCopy()
 	w.job.ResourceVersion = strconv.Itoa(w.version)
 	w.jobs = append(w.jobs, w.job)
+	w.history = append(w.history, fmt.Sprintf("%d: Job, completions %v, parallelism %d, suspend %v: %s", w.version,
+		ptr.Deref(w.job.Spec.Completions, -1), *w.job.Spec.Parallelism, *w.job.Spec.Suspend, statusText(w.job)))
 }
 
 func (w *world) changedPods() {
@@ -70,6 +76,7 @@ func (w *world) update(name string, change func(*corev1.Pod)) {
 	w.version++
 	p.ResourceVersion = strconv.Itoa(w.version)
 	w.pods[name] = p
+	w.history = append(w.history, fmt.Sprintf("%d: %s %s, deleted %v, finalizers %d", w.version, name, p.Status.Phase, p.DeletionTimestamp != nil, len(p.Finalizers)))
 	w.record(p)
 	if gone := p.DeletionTimestamp != nil && len(p.Finalizers) == 0 && (podView(p).terminal() || p.Spec.NodeName == ""); gone {
 		delete(w.pods, name)
@@ -91,7 +98,7 @@ func (w *world) record(p *corev1.Pod) {
 	switch {
 	case p.Status.Phase == corev1.PodSucceeded:
 		w.maySucceed[slot] = true
-		if !w.mayFail[p.UID] {
+		if completions := w.job.Spec.Completions; !w.mayFail[p.UID] && (completions == nil || slot < int(*completions)) {
 			w.mustSucceed[slot] = true
 		}
 	case p.Status.Phase == corev1.PodFailed:
@@ -139,8 +146,11 @@ func (w *world) parallelism() int {
 
 // observe is what the controller sees.
 func (w *world) observe() Observation {
-	o := Observation{
-		Job: w.jobs[w.seenJob], Pods: w.podLists[w.seenPods], Now: w.now, Current: w.seenPods >= w.created, Settings: w.settings,
+	o := Observation{Job: w.jobs[w.seenJob], Pods: slices.Clone(w.podLists[w.seenPods]), Now: w.now, Current: true, Settings: w.settings}
+	for state, p := range w.created {
+		if state > w.seenPods {
+			o.Pods = append(o.Pods, p)
+		}
 	}
 	if o.Job.Spec.PodFailurePolicy != nil {
 		o.Judge = judge
@@ -177,18 +187,18 @@ func (w *world) stored(p *corev1.Pod) bool {
 	return stored != nil && stored.UID == p.UID
 }
 
-func (w *world) release(p *corev1.Pod) {
-	if w.stored(p) {
+func (w *world) release(p *corev1.Pod) bool {
+	unchanged := w.stored(p) && w.pods[p.Name].ResourceVersion == p.ResourceVersion
+	if unchanged {
 		w.update(p.Name, func(p *corev1.Pod) { p.Finalizers = nil })
 	}
+	return unchanged
 }
 
 func (w *world) dismiss(p *corev1.Pod) {
-	if !w.stored(p) || w.pods[p.Name].ResourceVersion != p.ResourceVersion {
-		return
+	if w.release(p) {
+		w.delete(p)
 	}
-	w.release(p)
-	w.delete(p)
 }
 
 func (w *world) delete(p *corev1.Pod) {
@@ -220,8 +230,9 @@ func (w *world) create(p *corev1.Pod) {
 	created.CreationTimestamp = metav1.NewTime(w.now)
 	created.Status.Phase = corev1.PodPending
 	w.pods[p.Name] = created
+	w.history = append(w.history, fmt.Sprintf("%d: %s created", w.version, p.Name))
 	w.changedPods()
-	w.created = len(w.podLists) - 1
+	w.created[len(w.podLists)-1] = created
 }
 
 func (w *world) write(p Plan) {
@@ -232,7 +243,6 @@ func (w *world) write(p Plan) {
 	if err != nil || broken != "" {
 		w.fail("the write breaks status rules: %s%v\nfrom %s\nto   %s", broken, err, statusText(w.job), statusText(p.Write))
 	}
-	w.writes++
 	w.job = p.Write
 	w.changedJob()
 	for _, e := range p.Events {
@@ -256,7 +266,7 @@ func (w *world) checkCounters() {
 	if int(s.Failed) < len(w.mustFail) {
 		w.fail("the Job ends with status.failed %d, %d pods must count: %s", s.Failed, len(w.mustFail), statusText(w.job))
 	}
-	if elastic := len(w.mustSucceed) > int(ptr.Deref(w.job.Spec.Completions, 1<<30)); int(s.Succeeded) < len(w.mustSucceed) && !elastic {
+	if int(s.Succeeded) < len(w.mustSucceed) {
 		w.fail("the Job ends with status.succeeded %d, %d slots must count: %s", s.Succeeded, len(w.mustSucceed), statusText(w.job))
 	}
 }

@@ -1,0 +1,196 @@
+package plan
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// want is what a test looks at in a Plan; nil means whatever.
+type want struct {
+	create    []string // slot/attempt
+	dismiss   []string
+	del       []string
+	release   []string
+	status    func(*batchv1.JobStatus) string // what is wrong with the new status
+	lookAgain int                             // seconds
+	events    []string                        // reasons
+}
+
+type behaviour struct {
+	name   string // with the item of the semantics
+	job    jobBuilder
+	pods   []podBuilder
+	second int
+	want   want
+}
+
+func (b behaviour) run(t *testing.T) {
+	t.Helper()
+	o := seen(b.job, b.second, b.pods...)
+	p := planned(t, o)
+	for what, lists := range map[string][2][]string{
+		"Create":  {b.want.create, slotsAndAttempts(o.Job, p.Create)},
+		"Dismiss": {b.want.dismiss, slotsAndAttempts(o.Job, p.Dismiss)},
+		"Delete":  {b.want.del, slotsAndAttempts(o.Job, p.Delete)},
+		"Release": {b.want.release, slotsAndAttempts(o.Job, p.Release)},
+	} {
+		slices.Sort(lists[1])
+		if !slices.Equal(lists[0], lists[1]) {
+			t.Errorf("%s is %v, want %v", what, lists[1], lists[0])
+		}
+	}
+	if b.want.status != nil {
+		status := o.Job.Status
+		if p.Write != nil {
+			status = p.Write.Status
+		}
+		if wrong := b.want.status(&status); wrong != "" {
+			t.Errorf("the status is %+v: %s", status, wrong)
+		}
+	}
+	if got := int(p.LookAgain.Seconds()); got != b.want.lookAgain {
+		t.Errorf("LookAgain is %d s, want %d s", got, b.want.lookAgain)
+	}
+	var reasons []string
+	for _, e := range p.Events {
+		reasons = append(reasons, e.Reason)
+	}
+	if !slices.Equal(reasons, b.want.events) {
+		t.Errorf("events are %v, want %v", reasons, b.want.events)
+	}
+}
+
+func runAll(t *testing.T, tests []behaviour) {
+	t.Helper()
+	for _, test := range tests {
+		t.Run(test.name, test.run)
+	}
+}
+
+// numbers wants counters.
+func numbers(active, succeeded, failed int32) func(*batchv1.JobStatus) string {
+	return func(s *batchv1.JobStatus) string {
+		return cmp.Diff([]int32{active, succeeded, failed}, []int32{s.Active, s.Succeeded, s.Failed})
+	}
+}
+
+// terminating wants the number of terminating pods.
+func terminating(number int32) func(*batchv1.JobStatus) string {
+	return func(s *batchv1.JobStatus) string { return cmp.Diff(&number, s.Terminating) }
+}
+
+// completed and failedIndexes want index texts.
+func completed(text string) func(*batchv1.JobStatus) string {
+	return func(s *batchv1.JobStatus) string { return cmp.Diff(text, s.CompletedIndexes) }
+}
+
+func failedIndexes(text *string) func(*batchv1.JobStatus) string {
+	return func(s *batchv1.JobStatus) string { return cmp.Diff(text, s.FailedIndexes) }
+}
+
+// conditions wants those that are true, in their order, as Type/Reason.
+func conditions(texts ...string) func(*batchv1.JobStatus) string {
+	return func(s *batchv1.JobStatus) string {
+		var found []string
+		for _, c := range s.Conditions {
+			if c.Status == corev1.ConditionTrue {
+				found = append(found, string(c.Type)+"/"+c.Reason)
+			}
+		}
+		return cmp.Diff(texts, found)
+	}
+}
+
+func all(checks ...func(*batchv1.JobStatus) string) func(*batchv1.JobStatus) string {
+	return func(s *batchv1.JobStatus) string {
+		wrong := ""
+		for _, check := range checks {
+			wrong += check(s)
+		}
+		return wrong
+	}
+}
+
+func TestPodsKeptRunning(t *testing.T) {
+	ni, ix, wq := nonIndexed(5, 2).started(), indexed(5, 2).started(), workQueue(2).started()
+	runAll(t, []behaviour{
+		{name: "NonIndexed starts", job: nonIndexed(5, 2),
+			want: want{create: []string{"0/0", "1/0"}, status: numbers(0, 0, 0), events: []string{ReasonJobStart}}},
+		{name: "Indexed starts", job: indexed(5, 2), want: want{create: []string{"0/0", "1/0"}, events: []string{ReasonJobStart}}},
+		{name: "work queue starts", job: workQueue(3), want: want{create: []string{"0/0", "1/0", "2/0"}, events: []string{ReasonJobStart}}},
+		{name: "a success makes room for the next", job: ni, pods: []podBuilder{podOf(ni, 0, 0).exited(0, 1), podOf(ni, 1, 0).ready()}, second: 2,
+			want: want{create: []string{"2/0"}, status: numbers(1, 1, 0)}},
+		{name: "no more pods than completions are left", job: ni,
+			pods: []podBuilder{podOf(ni, 0, 0).exited(0, 1), podOf(ni, 1, 0).exited(0, 1), podOf(ni, 2, 0).exited(0, 1), podOf(ni, 3, 0).exited(0, 1)},
+			want: want{create: []string{"4/0"}, status: numbers(0, 4, 0)}},
+		{name: "an index that succeeded is not run again", job: ix.status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0-2", 3 }),
+			want: want{create: []string{"3/0", "4/0"}, status: all(numbers(0, 3, 0), completed("0-2"))}},
+		{name: "a work queue with a success starts nothing", job: wq, pods: []podBuilder{podOf(wq, 0, 0).exited(0, 1), podOf(wq, 1, 0).ready()},
+			want: want{status: numbers(1, 1, 0)}},
+		{name: "parallelism 0 takes all pods away", job: nonIndexed(5, 0).started(), pods: []podBuilder{podOf(ni, 0, 0).ready()},
+			want: want{dismiss: []string{"0/0"}, status: all(numbers(0, 0, 0), terminating(1))}},
+		{name: "lower parallelism takes those that got least far", job: nonIndexed(5, 1).started(),
+			pods: []podBuilder{podOf(ni, 0, 0), podOf(ni, 1, 0).ready()}, want: want{dismiss: []string{"0/0"}, status: numbers(1, 0, 0)}},
+		{name: "higher parallelism starts more", job: nonIndexed(5, 3).started(), pods: []podBuilder{podOf(ni, 1, 0).ready()},
+			want: want{create: []string{"0/0", "2/0"}}},
+		{name: "elastic: fewer completions take indexes away", job: indexed(1, 1).started().status(func(s *batchv1.JobStatus) { s.Active = 2 }),
+			pods: []podBuilder{podOf(ix, 0, 0).ready(), podOf(ix, 1, 0).ready()}, want: want{dismiss: []string{"1/0"}, status: numbers(1, 0, 0)}},
+		{name: "elastic: more completions add indexes", job: indexed(3, 3).started().status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 }),
+			pods: []podBuilder{podOf(ix, 1, 0).ready()}, want: want{create: []string{"2/0"}, status: numbers(1, 1, 0)}},
+		{name: "0 completions are reached at once", job: indexed(0, 0),
+			want: want{status: conditions("SuccessCriteriaMet/CompletionsReached"), events: []string{ReasonJobStart}}},
+		{name: "two pods of an index: the one that got less far goes", job: ix, pods: []podBuilder{podOf(ix, 0, 0).ready(), podOf(ix, 0, 1)},
+			want: want{dismiss: []string{"0/1"}, create: []string{"1/0"}}},
+		{name: "an index out of range goes", job: ix, pods: []podBuilder{podOf(ix, 7, 0).ready()},
+			want: want{dismiss: []string{"7/0"}, create: []string{"0/0", "1/0"}}},
+		{name: "a pod without an index goes", job: ix,
+			pods: []podBuilder{podOf(ix, 0, 0).name("stray").annotated(batchv1.JobCompletionIndexAnnotation, "many")},
+			want: want{dismiss: []string{"stray"}, create: []string{"0/0", "1/0"}}},
+		{name: "a pod of another owner is not ours", job: ni,
+			pods: []podBuilder{podOf(ni, 0, 0).with(func(p *corev1.Pod) { p.OwnerReferences[0].UID = "other" }).exited(codeFailJob, 0)},
+			want: want{create: []string{"0/0", "1/0"}, status: numbers(0, 0, 0)}},
+		{name: "45: a Job that is being deleted gets no pods and lets go of all", second: 2,
+			job:  nonIndexed(5, 2).started().with(func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(at(1)) }),
+			pods: []podBuilder{podOf(ni, 0, 0).ready(), podOf(ni, 1, 0)}, want: want{release: []string{"0/0", "1/0"}, status: numbers(2, 0, 0)}},
+	})
+}
+
+func TestSuspension(t *testing.T) {
+	ni := nonIndexed(5, 2)
+	was := nonIndexed(5, 2).condition(batchv1.JobSuspended, corev1.ConditionTrue, "JobSuspended", "Job suspended")
+	runAll(t, []behaviour{
+		{name: "a Job may start suspended", job: nonIndexed(5, 2).suspended(),
+			want: want{status: all(conditions("Suspended/JobSuspended"), started(false)), events: []string{"Suspended"}}},
+		{name: "43: active pods go uncounted", job: nonIndexed(5, 2).started().suspended(), pods: []podBuilder{podOf(ni, 0, 0).ready(), podOf(ni, 1, 0).exited(1, 0)},
+			want: want{dismiss: []string{"0/0"}, events: []string{"Suspended"},
+				status: all(conditions("Suspended/JobSuspended"), numbers(0, 0, 1), terminating(1), started(false))}},
+		{name: "resumed", job: was, second: 60,
+			want: want{create: []string{"0/0", "1/0"}, status: all(conditions(), started(true)), events: []string{"Resumed"}}},
+		{name: "resumed with a start time: the deadline counts from now", second: 60,
+			job: was.with(func(j *batchv1.Job) {
+				j.Status.StartTime, j.Spec.ActiveDeadlineSeconds = ptr.To(at(0)), ptr.To(int64(30))
+			}),
+			want: want{create: []string{"0/0", "1/0"}, status: conditions(), events: []string{"Resumed"}, lookAgain: 30}},
+		{name: "44: a suspended Job can fail", job: nonIndexed(5, 2).suspended().backoffLimit(0), pods: []podBuilder{podOf(ni, 0, 0).exited(1, 0)},
+			want: want{status: conditions("FailureTarget/BackoffLimitExceeded")}},
+		{name: "44: only the deadline is paused", second: 60,
+			job: nonIndexed(5, 2).suspended().condition(batchv1.JobSuspended, corev1.ConditionTrue, "JobSuspended", "Job suspended").
+				with(func(j *batchv1.Job) {
+					j.Status.StartTime, j.Spec.ActiveDeadlineSeconds = ptr.To(at(0)), ptr.To(int64(30))
+				}),
+			want: want{status: conditions("Suspended/JobSuspended")}},
+		{name: "a suspended Job that fails gets the start time that the API server wants", second: 60,
+			job: nonIndexed(5, 2).suspended().condition(batchv1.JobSuspended, corev1.ConditionTrue, "JobSuspended", "Job suspended").
+				condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "R", "M"),
+			want: want{status: all(conditions("Suspended/JobSuspended", "FailureTarget/R", "Failed/R"), started(true)), events: []string{"R", ReasonJobFinish}}},
+	})
+}
+
+func started(yes bool) func(*batchv1.JobStatus) string {
+	return func(s *batchv1.JobStatus) string { return cmp.Diff(yes, s.StartTime != nil) }
+}

@@ -1,0 +1,275 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// Part B of the semantics: when a pod is failed, counted, replaced.
+func TestFailedPods(t *testing.T) {
+	tof, rf, pfp := nonIndexed(5, 2).started(), nonIndexed(5, 2).started().replaceFailed(), nonIndexed(5, 2).started().policy()
+	ix := indexed(5, 2).started()
+	old := pfp.with(func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = nil })
+	never := pfp.backoffLimit(0)
+	runAll(t, []behaviour{
+		{name: "30: terminating under a policy is neither failed nor active, nor judged", job: pfp,
+			pods: []podBuilder{podOf(pfp, 0, 0).running().exited(codeFailJob, 0).with(func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning }).deleted(1), podOf(pfp, 1, 0).ready()},
+			want: want{status: all(numbers(1, 0, 0), terminating(1), conditions())}},
+		{name: "30: and so with podReplacementPolicy Failed", job: rf, pods: []podBuilder{podOf(rf, 0, 0).running().deleted(1), podOf(rf, 1, 0).ready()},
+			want: want{status: all(numbers(1, 0, 0), terminating(1))}},
+		{name: "31: with TerminatingOrFailed it counts and is replaced at once", job: tof, second: 60, pods: []podBuilder{podOf(tof, 0, 0).running().deleted(1), podOf(tof, 1, 0).ready()},
+			want: want{create: []string{"0/1"}, status: all(numbers(1, 0, 1), terminating(1), noneUncounted())}},
+		{name: "32: and stays failed when it succeeds", second: 60, pods: []podBuilder{podOf(tof, 0, 0).exited(0, 2).deleted(1), podOf(tof, 1, 0).ready()},
+			job:  tof.status(func(s *batchv1.JobStatus) { s.Failed = 1 }).annotated(LedgerAnnotation, ledgerText(podOf(tof, 0, 0))),
+			want: want{release: []string{"0/0"}, create: []string{"0/1"}, status: numbers(1, 0, 1)}},
+		{name: "33: a policy without a replacement policy means Failed", job: old, pods: []podBuilder{podOf(old, 0, 0).running().deleted(1), podOf(old, 1, 0).ready()},
+			want: want{status: all(numbers(1, 0, 0), terminating(1))}},
+		{name: "34: terminating pods keep their indexes and places", job: indexed(5, 3).started().replaceFailed(),
+			pods: []podBuilder{podOf(ix, 0, 0).running().deleted(1), podOf(ix, 1, 0).ready()},
+			want: want{create: []string{"2/0"}, status: all(numbers(1, 0, 0), terminating(1))}},
+		{name: "35: an ignored failure does not count and is replaced", job: never, pods: []podBuilder{podOf(pfp, 0, 0).exited(codeIgnore, 0), podOf(pfp, 1, 0).ready()}, second: 60,
+			want: want{create: []string{"0/1"}, status: all(numbers(1, 0, 0), conditions())}},
+		{name: "36: but delays as any other", job: never, pods: []podBuilder{podOf(pfp, 0, 0).exited(codeIgnore, 0), podOf(pfp, 1, 0).exited(codeIgnore, 5)}, second: 6,
+			want: want{status: numbers(0, 0, 0), lookAgain: 19}},
+		{name: "38: without the finalizer it does not count", job: tof, pods: []podBuilder{podOf(tof, 0, 0).exited(1, 0).released(), podOf(tof, 1, 0).ready()}, second: 60,
+			want: want{create: []string{"0/1"}, status: numbers(1, 0, 0)}},
+		{name: "38: nor without a valid index", job: ix, second: 60,
+			pods: []podBuilder{podOf(ix, 0, 0).name("a").annotated(batchv1.JobCompletionIndexAnnotation, "x").exited(1, 0),
+				podOf(ix, 0, 0).name("b").annotated(batchv1.JobCompletionIndexAnnotation, "-1").exited(1, 0),
+				podOf(ix, 0, 0).name("c").annotated(batchv1.JobCompletionIndexAnnotation, "5").exited(1, 0)},
+			want: want{create: []string{"0/0", "1/0"}, status: numbers(0, 0, 0)}},
+		{name: "38: a foreign pod with a valid index does count", job: ix, second: 60, pods: []podBuilder{podOf(ix, 0, 0).name("a").exited(1, 0)},
+			want: want{create: []string{"0/0", "1/0"}, status: numbers(0, 0, 1)}},
+		{name: "39: FailJob is looked for in pods that are counted already", job: pfp, pods: []podBuilder{podOf(pfp, 0, 0).exited(codeFailJob, 0).released()},
+			want: want{status: conditions("FailureTarget/PodFailurePolicy")}},
+		{name: "deleted after it failed: counted before it goes", job: pfp, second: 60, pods: []podBuilder{podOf(pfp, 0, 0).exited(1, 0).deleted(1), podOf(pfp, 1, 0).ready()},
+			want: want{create: []string{"0/1"}, status: numbers(1, 0, 1)}},
+		{name: "deleted after it was ignored: nothing to count", job: pfp, second: 60, pods: []podBuilder{podOf(pfp, 0, 0).exited(codeIgnore, 0).deleted(1), podOf(pfp, 1, 0).ready()},
+			want: want{create: []string{"0/1"}, release: []string{"0/0"}, status: numbers(1, 0, 0)}},
+	})
+}
+
+// noneUncounted wants no uncounted pods in the status: the ledger has them.
+func noneUncounted() func(*batchv1.JobStatus) string {
+	return func(s *batchv1.JobStatus) string {
+		return cmp.Diff(&batchv1.UncountedTerminatedPods{}, s.UncountedTerminatedPods)
+	}
+}
+
+// ledgerText is a ledger that is releasing pods.
+func ledgerText(pods ...podBuilder) string {
+	var l ledger
+	for _, p := range pods {
+		l.Releasing = append(l.Releasing, p.p.UID)
+	}
+	return l.String()
+}
+
+// The end of a failing Job: 40 and 41, with the order of the writes that 73 asks for.
+func TestFailingJob(t *testing.T) {
+	pfp := nonIndexed(5, 3).started().policy()
+	failing := pfp.condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "PodFailurePolicy", "M")
+	failed := podOf(pfp, 0, 0).exited(codeFailJob, 0)
+	counted := failing.status(func(s *batchv1.JobStatus) { s.Failed = 2 }).annotated(LedgerAnnotation, ledgerText(podOf(pfp, 1, 0)))
+	runAll(t, []behaviour{
+		{name: "73: FailureTarget comes first, and nothing goes", job: pfp, pods: []podBuilder{failed, podOf(pfp, 1, 0).ready()},
+			want: want{status: all(conditions("FailureTarget/PodFailurePolicy"), numbers(1, 0, 1))}},
+		{name: "40: active pods are deleted, held", job: failing, pods: []podBuilder{failed, podOf(pfp, 1, 0).ready()},
+			want: want{del: []string{"1/0"}, status: all(numbers(0, 0, 1), terminating(1))}},
+		{name: "40: and count", job: failing, pods: []podBuilder{failed, podOf(pfp, 1, 0).running().deleted(1)},
+			want: want{status: all(numbers(0, 0, 2), terminating(1), conditions("FailureTarget/PodFailurePolicy"))}},
+		{name: "41: one that an Ignore rule matches does not", job: failing, pods: []podBuilder{failed, podOf(pfp, 1, 0).running().disrupted().deleted(1)},
+			want: want{release: []string{"1/0"}, status: all(numbers(0, 0, 1), terminating(1))}},
+		{name: "73: a counted pod goes", job: counted, pods: []podBuilder{failed, podOf(pfp, 1, 0).running().deleted(1)},
+			want: want{release: []string{"1/0"}, status: all(numbers(0, 0, 2), terminating(1))}},
+		{name: "73: Failed comes when nothing is terminating, with reason and message", job: counted, pods: []podBuilder{failed},
+			want: want{status: all(conditions("FailureTarget/PodFailurePolicy", "Failed/PodFailurePolicy"), numbers(0, 0, 2), message(batchv1.JobFailed, "M")),
+				events: []string{"PodFailurePolicy", ReasonJobFinish}}},
+		{name: "then the finalizers go", job: counted.condition(batchv1.JobFailed, corev1.ConditionTrue, "PodFailurePolicy", "M"), pods: []podBuilder{failed},
+			want: want{release: []string{"0/0"}}},
+		{name: "and a late arrival", job: counted.condition(batchv1.JobFailed, corev1.ConditionTrue, "PodFailurePolicy", "M"), pods: []podBuilder{podOf(pfp, 2, 0).ready()},
+			want: want{dismiss: []string{"2/0"}}},
+	})
+}
+
+func message(kind batchv1.JobConditionType, text string) func(*batchv1.JobStatus) string {
+	return func(s *batchv1.JobStatus) string {
+		c := condition(s.Conditions, kind)
+		if c == nil {
+			return "no " + string(kind)
+		}
+		return cmp.Diff(text, c.Message)
+	}
+}
+
+// A Job does not end while a creation may be overlooked (74).
+func TestEndNeedsAllPods(t *testing.T) {
+	failing := nonIndexed(5, 2).started().condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "R", "M")
+	wq := workQueue(2).started()
+	for name, o := range map[string]Observation{
+		"Failed":             seen(failing, 0),
+		"work queue success": seen(wq, 0, podOf(wq, 0, 0).exited(0, 0)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.Current = false
+			withheld := planned(t, o)
+			if !withheld.NeedsCurrent {
+				t.Error("the Plan does not say that it needs to be current")
+			}
+			o.Current = true
+			certain := planned(t, o)
+			if certain.NeedsCurrent || len(certain.Write.Status.Conditions) != 1+len(withheld.Write.Status.Conditions) {
+				t.Errorf("conditions are %v, and without certainty %v", certain.Write.Status.Conditions, withheld.Write.Status.Conditions)
+			}
+		})
+	}
+}
+
+// 42, and the end of a Job that succeeds.
+func TestSucceedingJob(t *testing.T) {
+	ix := indexed(5, 3).started().with(func(j *batchv1.Job) {
+		j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
+	})
+	met := ix.status(func(s *batchv1.JobStatus) { s.Succeeded, s.CompletedIndexes = 1, "0" }).
+		condition(batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, "SuccessPolicy", "Matched rules at index 0")
+	done := podOf(ix, 0, 0).exited(0, 1)
+	ni := nonIndexed(1, 1).started()
+	runAll(t, []behaviour{
+		{name: "SuccessCriteriaMet comes first", job: ix, pods: []podBuilder{done, podOf(ix, 1, 0).ready()},
+			want: want{status: all(conditions("SuccessCriteriaMet/SuccessPolicy"), message(batchv1.JobSuccessCriteriaMet, "Matched rules at index 0"), completed("0"), numbers(1, 1, 0))}},
+		{name: "42: lingering pods go uncounted", job: met, pods: []podBuilder{done, podOf(ix, 1, 0).ready(), podOf(ix, 2, 0)},
+			want: want{dismiss: []string{"1/0", "2/0"}, status: all(numbers(0, 1, 0), terminating(2))}},
+		{name: "42: and while they terminate", job: met, pods: []podBuilder{done, podOf(ix, 1, 0).running().released().deleted(2)},
+			want: want{status: all(numbers(0, 1, 0), terminating(1))}},
+		{name: "Complete comes last", job: met, pods: []podBuilder{done}, second: 9,
+			want: want{status: all(conditions("SuccessCriteriaMet/SuccessPolicy", "Complete/SuccessPolicy"), completionTime(9)), events: []string{"Completed", ReasonJobFinish}}},
+		{name: "completions", job: ni, pods: []podBuilder{podOf(ni, 0, 0).exited(0, 1)},
+			want: want{status: all(conditions("SuccessCriteriaMet/CompletionsReached"), message(batchv1.JobSuccessCriteriaMet, "Reached expected number of succeeded pods"), numbers(0, 1, 0))}},
+		{name: "a clock that was set back does not end the Job before its start", second: -30,
+			job:  ni.status(func(s *batchv1.JobStatus) { s.Succeeded = 1 }).condition(batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, "R", "M"),
+			want: want{status: completionTime(0), events: []string{"Completed", ReasonJobFinish}}},
+		{name: "76: a work queue completes despite failures", job: workQueue(2).started().backoffLimit(6),
+			pods: []podBuilder{podOf(workQueue(2), 0, 0).exited(0, 1), podOf(workQueue(2), 1, 0).exited(1, 2)},
+			want: want{status: all(conditions("SuccessCriteriaMet/CompletionsReached"), numbers(0, 1, 1))}},
+		{name: "76: but not while a pod is active", job: workQueue(2).started(),
+			pods: []podBuilder{podOf(workQueue(2), 0, 0).exited(0, 1), podOf(workQueue(2), 1, 0).ready()}, want: want{status: all(conditions(), numbers(1, 1, 0))}},
+		{name: "more successes than completions are told",
+			job:  ni.status(func(s *batchv1.JobStatus) { s.Succeeded = 2 }).condition(batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, "R", "M"),
+			want: want{status: conditions("SuccessCriteriaMet/R", "Complete/R"), events: []string{"TooManySucceededPods", "Completed", ReasonJobFinish}}},
+	})
+}
+
+func completionTime(second int) func(*batchv1.JobStatus) string {
+	return func(s *batchv1.JobStatus) string {
+		if s.CompletionTime == nil || !s.CompletionTime.Equal(ptr.To(at(second))) {
+			return "the completion time is not " + at(second).String()
+		}
+		return ""
+	}
+}
+
+// 47: the ledger has room for so many pods; the others, and the end, wait.
+func TestLedgerIsBounded(t *testing.T) {
+	failing := nonIndexed(9, 9).started().condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "R", "M")
+	var pods []podBuilder
+	for slot := range 5 {
+		pods = append(pods, podOf(failing, slot, 0).running().deleted(1))
+	}
+	o := seen(failing, 2, pods...)
+	o.Settings.MaxReleasing = 3
+	p := planned(t, o)
+	var l ledger
+	if l = mustLedger(t, p.Write); len(l.Releasing) != 3 || p.Write.Status.Failed != 5 {
+		t.Errorf("the ledger has %d pods, status.failed is %d", len(l.Releasing), p.Write.Status.Failed)
+	}
+	o.Job = p.Write
+	if p = planned(t, o); len(p.Release) != 3 || hasCondition(o.Job, batchv1.JobFailed) {
+		t.Errorf("%d pods are released", len(p.Release))
+	}
+	o.Pods = o.Pods[3:]
+	if l = mustLedger(t, planned(t, o).Write); l.Failed != 3 || len(l.Releasing) != 2 {
+		t.Errorf("the ledger is %v", l)
+	}
+}
+
+func mustLedger(t *testing.T, j *batchv1.Job) ledger {
+	t.Helper()
+	if j == nil {
+		t.Fatal("nothing is written")
+	}
+	l, err := parseLedger(j.Annotations[LedgerAnnotation], j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// Held pods need no ledger, up to the bound; beyond it the oldest go.
+func TestHeldPodsAreBounded(t *testing.T) {
+	b := nonIndexed(9, 2).started()
+	o := seen(b, 100, podOf(b, 0, 0).exited(0, 9), podOf(b, 1, 0).exited(1, 3), podOf(b, 1, 1).exited(1, 5), podOf(b, 2, 0).exited(0, 1))
+	if p := planned(t, o); p.Write.Annotations[LedgerAnnotation] != "" || len(p.Release) > 0 {
+		t.Errorf("ledger %s, release %v", p.Write.Annotations[LedgerAnnotation], podNames(p.Release))
+	}
+	o.Settings.MaxHeld = 2
+	p := planned(t, o)
+	if l := mustLedger(t, p.Write); len(l.Releasing) != 1 || l.Succeeded != "0,2" || len(p.Release) > 0 {
+		t.Errorf("ledger %v, release %v", l, podNames(p.Release))
+	}
+	o.Job = p.Write
+	p = planned(t, o)
+	if diff := cmp.Diff([]string{"1/0", "2/0"}, slotsAndAttempts(o.Job, p.Release)); diff != "" {
+		t.Error(diff)
+	}
+	// Gone, they still count.
+	o.Pods = []*corev1.Pod{o.Pods[0], o.Pods[2]}
+	if p = Next(o); p.Write != nil && (p.Write.Status.Failed != 2 || p.Write.Status.Succeeded != 2) {
+		t.Errorf("the status is %s", statusText(p.Write))
+	}
+}
+
+// Nobody's annotation or finalizer makes a counter shrink, or a failure count twice.
+func TestHostileLedger(t *testing.T) {
+	b := nonIndexed(9, 2).started().status(func(s *batchv1.JobStatus) { s.Failed, s.Succeeded = 3, 2 })
+	for name, text := range map[string]string{
+		"garbage":           "{",
+		"negative":          `{"failed":-7}`,
+		"more than counted": `{"failed":2000000000}`,
+		"another type":      `{"releasing":"x"}`,
+		"empty":             "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := seen(b.annotated(LedgerAnnotation, text), 100, podOf(b, 0, 1).exited(1, 3), podOf(b, 1, 0).ready())
+			p := planned(t, o)
+			if len(p.Problems) != 1 || !strings.Contains(p.Problems[0].Error(), "metadata.annotations[podverdict.io/ledger]") {
+				t.Errorf("problems are %v", p.Problems)
+			}
+			if s := p.Write.Status; s.Failed != 3 || s.Succeeded != 2 {
+				t.Errorf("the status is %s", statusText(p.Write))
+			}
+			// The next failure counts.
+			o.Job, o.Pods = p.Write, append(o.Pods, podOf(b, 2, 0).exited(1, 4).p)
+			if p = planned(t, o); p.Write.Status.Failed != 4 || len(p.Problems) > 0 {
+				t.Errorf("%v, the status is %s", p.Problems, statusText(p.Write))
+			}
+		})
+	}
+}
+
+func TestFinalizerTakenByHand(t *testing.T) {
+	b := nonIndexed(9, 2).started().status(func(s *batchv1.JobStatus) { s.Failed = 1 })
+	o := seen(b, 100, podOf(b, 0, 0).exited(1, 3).released(), podOf(b, 1, 0).ready())
+	p := planned(t, o)
+	if l := mustLedger(t, p.Write); l.Failed != 1 || p.Write.Status.Failed != 1 {
+		t.Errorf("%s", statusText(p.Write))
+	}
+	o.Job, o.Pods = p.Write, append(o.Pods, podOf(b, 0, 1).exited(1, 4).p)
+	if p = planned(t, o); p.Write.Status.Failed != 2 {
+		t.Errorf("%s", statusText(p.Write))
+	}
+}

@@ -1,0 +1,229 @@
+package simulation
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/controller/plan"
+)
+
+func (s *simulator) time() *metav1.Time { return s.timeAt(s.now) }
+
+func (s *simulator) timeAt(seconds int64) *metav1.Time {
+	return ptr.To(metav1.NewTime(epoch.Add(time.Duration(seconds) * time.Second)))
+}
+
+// change replaces the pod by a changed one.
+func (s *simulator) change(l *life, how func(*corev1.Pod)) {
+	changed := *l.pod // the parts that change are replaced
+	how(&changed)
+	s.version++
+	changed.ResourceVersion = strconv.Itoa(s.version)
+	l.pod = &changed
+}
+
+// apply does what a Plan says, and tells whether there was anything to do.
+func (s *simulator) apply(p plan.Plan) bool {
+	for _, released := range p.Release {
+		s.on(released, s.release)
+	}
+	for _, dismissed := range p.Dismiss {
+		s.on(dismissed, s.dismiss)
+	}
+	for _, deleted := range p.Delete {
+		s.on(deleted, s.takeDown)
+	}
+	for _, created := range p.Create {
+		s.create(created)
+	}
+	if p.Write != nil {
+		s.write(p.Write)
+		for _, e := range p.Events {
+			s.tellJob(Event{Type: JobEvent, Reason: e.Reason, Message: e.Message})
+		}
+	}
+	return len(p.Release)+len(p.Dismiss)+len(p.Delete)+len(p.Create) > 0 || p.Write != nil
+}
+
+// on does something to a pod, if it is still there.
+func (s *simulator) on(p *corev1.Pod, do func(*life)) {
+	if l := s.byName[p.Name]; l != nil && l.pod.UID == p.UID {
+		do(l)
+	}
+}
+
+func (s *simulator) release(l *life) {
+	s.change(l, func(p *corev1.Pod) {
+		p.Finalizers = slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool { return f == batchv1.JobTrackingFinalizer })
+	})
+	s.vanish(l)
+}
+
+func (s *simulator) dismiss(l *life) {
+	l.dismissed = true
+	s.release(l)
+	s.tell(l, Event{Type: PodDeleted})
+	s.erase(l)
+}
+
+func (s *simulator) takeDown(l *life) {
+	if l.pod.DeletionTimestamp == nil && l.stage != ended {
+		l.takenDown = true
+		s.tell(l, Event{Type: PodDeleted})
+	}
+	s.erase(l)
+}
+
+// vanish removes a pod that is deleted and that nothing holds.
+func (s *simulator) vanish(l *life) bool {
+	if l.pod.DeletionTimestamp == nil || len(l.pod.Finalizers) > 0 || l.stage != ended && l.stage != pending {
+		return false
+	}
+	if l.stage == pending {
+		s.abandon(l)
+	}
+	s.remove(l)
+	return true
+}
+
+// abandon ends a pod that never got a node, and so has no last phase. One that the controller counts, it counts as failed.
+func (s *simulator) abandon(l *life) {
+	l.stage = ended
+	event := Event{Type: PodStopped}
+	if l.takenDown {
+		failed := *l.pod
+		failed.Status.Phase = corev1.PodFailed
+		event.Verdict = ptr.To(s.judge(&failed))
+		s.result.Summary.Verdicts[string(event.Verdict.Action)]++
+	} else {
+		s.result.Summary.Stopped++
+	}
+	s.tell(l, event)
+	s.close(l, FateStopped)
+}
+
+func (s *simulator) remove(l *life) {
+	delete(s.byName, l.pod.Name)
+	s.lives = slices.DeleteFunc(s.lives, func(other *life) bool { return other == l })
+}
+
+func (s *simulator) create(p *corev1.Pod) {
+	if s.byName[p.Name] != nil {
+		return // AlreadyExists: done
+	}
+	l := &life{pod: p, slot: slotOf(p)}
+	s.change(l, func(p *corev1.Pod) {
+		p.UID = types.UID("pod-" + strconv.Itoa(s.version))
+		p.CreationTimestamp = *s.time()
+		p.Status = pendingStatus()
+	})
+	s.byName[p.Name] = l
+	s.lives = append(s.lives, l)
+	s.open(l)
+	s.result.Summary.Pods++
+	event := Event{Type: PodCreated}
+	if before := s.slots[l.slot]; before.failed {
+		event.Delay = s.now - before.failure
+	}
+	s.tell(l, event)
+	s.later(l.does.pending, func() { s.start(l) })
+}
+
+// slotOf is the completion index, which the names of a Job without indexes have too: JOB-SLOT-ATTEMPT-TAG.
+func slotOf(p *corev1.Pod) int {
+	text, indexed := p.Annotations[batchv1.JobCompletionIndexAnnotation]
+	if parts := strings.Split(p.Name, "-"); !indexed && len(parts) > 3 {
+		text = parts[len(parts)-3]
+	}
+	index, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return index
+}
+
+// write stores the Job's status, and tells what is new in it.
+func (s *simulator) write(job *batchv1.Job) {
+	old := s.job.Status
+	s.version++
+	s.job = job
+	s.job.ResourceVersion = strconv.Itoa(s.version)
+	s.result.Summary.Writes++
+	s.tellFailedIndexes(ptr.Deref(old.FailedIndexes, ""), ptr.Deref(job.Status.FailedIndexes, ""))
+	for _, c := range job.Status.Conditions {
+		same := func(o batchv1.JobCondition) bool { return o.Type == c.Type && o.Status == c.Status }
+		if !slices.ContainsFunc(old.Conditions, same) {
+			s.tellJob(Event{Type: JobCondition, Reason: string(c.Type), Message: conditionText(c)})
+		}
+	}
+}
+
+func (s *simulator) tellFailedIndexes(before, now string) {
+	if before == now {
+		return
+	}
+	known := map[int]bool{}
+	for _, index := range indexesOf(before) {
+		known[index] = true
+	}
+	for _, index := range indexesOf(now) {
+		if !known[index] {
+			s.tellJob(Event{Type: IndexFailed, Index: ptr.To(index)})
+		}
+	}
+}
+
+func conditionText(c batchv1.JobCondition) string {
+	text := c.Reason + ": " + c.Message
+	if c.Status != corev1.ConditionTrue {
+		text = string(c.Status) + ", " + text
+	}
+	return text
+}
+
+// forget leaves out the pods that mean nothing to the controller any more, as if they had been collected: each time it looks
+// at all that there are. Successes that are counted matter only for the time of the last one, which ends the back-off, and
+// counted failures before that only while no later pod has their index's next number.
+func (s *simulator) forget() {
+	if s.keepAll || len(s.lives) <= 2*maxHeld {
+		return
+	}
+	last, latest := s.lastSuccess(), map[int]*life{}
+	for _, l := range s.lives {
+		latest[l.slot] = l
+	}
+	_, limited := s.job.Annotations[plan.FailedPodsLimitAnnotation]
+	s.lives = slices.DeleteFunc(s.lives, func(l *life) bool {
+		if l.stage != ended || len(l.pod.Finalizers) > 0 {
+			return false
+		}
+		forgotten := l != last
+		if l.pod.Status.Phase == corev1.PodFailed {
+			a := s.result.Attempts[l.record]
+			old := s.job.Spec.BackoffLimitPerIndex != nil || last != nil && a.Ended <= s.result.Attempts[last.record].Ended
+			forgotten = old && !limited && latest[l.slot] != l
+		}
+		if forgotten {
+			delete(s.byName, l.pod.Name)
+		}
+		return forgotten
+	})
+}
+
+func (s *simulator) lastSuccess() *life {
+	var last *life
+	for _, l := range s.lives {
+		if l.pod.Status.Phase == corev1.PodSucceeded && (last == nil || s.result.Attempts[l.record].Ended >= s.result.Attempts[last.record].Ended) {
+			last = l
+		}
+	}
+	return last
+}

@@ -1,0 +1,36 @@
+package simulation
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+var (
+	errDuration     = errors.New("must be a duration such as 90s or 1h30m, a range such as 10s-2m, or forever")
+	errDecreasing   = errors.New("must not end before it begins")
+	errWholeSeconds = errors.New("must be whole seconds, as the times of the API are")
+	errSelection    = errors.New("must be numbers from 0 and ranges of them: 3, 0-9,12 or 2+")
+)
+
+// ScriptError is what is wrong with a Script, by its fields.
+type ScriptError struct{ Errors field.ErrorList }
+
+func (e *ScriptError) Error() string { return "script: " + e.Errors.ToAggregate().Error() }
+
+const (
+	detailFails      = "a pod fails in one way: give one of exitCode, exitCodes and oom"
+	detailBounds     = "must be from 0 to 1"
+	detailNothing    = "nothing happens: give suspend, parallelism, completions, delete, evict or drain"
+	detailForever    = "must be a time that comes"
+	detailFixed      = "cannot be changed: only an Indexed Job can be scaled, with completions equal to parallelism before and after"
+	detailCondition  = "must be the type of a condition, such as DisruptionTarget"
+	detailNegative   = "must be greater than or equal to 0"
+	detailInitFailed = "an init container that fails keeps the others from starting: give its exit code alone"
+)
+
+// errRestless is a defect: the Plan of an instant never comes to rest.
+func errRestless(job string, at int64) error {
+	return fmt.Errorf("job %s: the controller does not come to rest %s after the start", job, Clock(at))
+}

@@ -1,0 +1,101 @@
+package simulation
+
+import (
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+)
+
+// lived is the result of a simulation that is looked at after every step.
+func lived(t *testing.T, o Options) *Result {
+	t.Helper()
+	s, err := newSimulator(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := watcher{t: t}
+	s.inspect = w.look
+	r, err := s.run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.conclude(r)
+	return r
+}
+
+// watcher looks for what may never be.
+type watcher struct {
+	t    *testing.T
+	last batchv1.JobStatus
+}
+
+func (w *watcher) look(s *simulator) {
+	w.t.Helper()
+	status := s.job.Status
+	active := map[int]int{}
+	total := 0
+	for _, l := range s.lives {
+		if l.stage != ended && l.pod.DeletionTimestamp == nil {
+			active[l.slot]++
+			total++
+		}
+	}
+	for slot, pods := range active {
+		if pods > 1 {
+			w.t.Errorf("%s: index %d has %d active pods", Clock(s.now), slot, pods)
+		}
+	}
+	if limit := int(*s.job.Spec.Parallelism); total > limit {
+		w.t.Errorf("%s: %d pods are active, parallelism is %d", Clock(s.now), total, limit)
+	}
+	if int(status.Active) != total {
+		w.t.Errorf("%s: status.active is %d, and %d pods are", Clock(s.now), status.Active, total)
+	}
+	if status.Failed < w.last.Failed || status.Succeeded < w.last.Succeeded {
+		w.t.Errorf("%s: counters went back from %v to %v", Clock(s.now), w.last, status)
+	}
+	if ptr.Deref(status.Ready, 0) > status.Active {
+		w.t.Errorf("%s: more pods are ready than active: %v", Clock(s.now), status)
+	}
+	w.last = *status.DeepCopy()
+}
+
+// conclude holds the counters to the verdicts.
+func (w *watcher) conclude(r *Result) {
+	w.t.Helper()
+	counted := 0
+	for action, pods := range r.Summary.Verdicts {
+		if action != string(batchv1.PodFailurePolicyActionIgnore) {
+			counted += pods
+		}
+	}
+	if r.Outcome != Unfinished && int(r.Status.Failed) != counted {
+		w.t.Errorf("status.failed is %d, and %d verdicts count", r.Status.Failed, counted)
+	}
+	ended := 0
+	for _, a := range r.Attempts {
+		if a.Ended >= 0 {
+			ended++
+		}
+		if a.Started >= 0 && a.Started < a.Created || a.Ended >= 0 && a.Ended < max(a.Created, a.Started) {
+			w.t.Errorf("times of an attempt are out of order: %+v", a)
+		}
+	}
+	if sum := r.Summary; ended != sum.Succeeded+sum.Stopped+total(sum.Verdicts)+sum.Restarts && sum.Restarts == 0 {
+		w.t.Errorf("%d attempts have ended, the summary is %+v", ended, sum)
+	}
+	for i := 1; i < len(r.Events); i++ {
+		if r.Events[i].Seconds < r.Events[i-1].Seconds {
+			w.t.Errorf("events are out of order: %+v after %+v", r.Events[i], r.Events[i-1])
+		}
+	}
+}
+
+func total(counts map[string]int) int {
+	sum := 0
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}

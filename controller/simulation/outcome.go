@@ -1,0 +1,84 @@
+package simulation
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// outcome is how a pod ends.
+type outcome struct {
+	codes     map[string]int32 // of containers; the others exit with 0
+	oom       string           // the container that is killed for its use of memory
+	condition corev1.PodConditionType
+	collected bool // the garbage collector of pods ends it, for want of a kubelet
+}
+
+// Exit codes of containers that are ended by a signal.
+const (
+	codeKilled     = 128 + 9
+	codeTerminated = 128 + 15
+)
+
+func outcomeOf(given Rule, job *batchv1.Job) outcome {
+	first := ""
+	if containers := job.Spec.Template.Spec.Containers; len(containers) > 0 {
+		first = containers[0].Name
+	}
+	o := outcome{condition: corev1.PodConditionType(given.Condition), codes: given.ExitCodes}
+	switch {
+	case given.ExitCode != nil:
+		o.codes = map[string]int32{first: *given.ExitCode}
+	case given.OOM:
+		o.oom, o.codes = first, map[string]int32{first: codeKilled}
+	case given.ExitCodes != nil:
+	case o.condition == corev1.DisruptionTarget:
+		o.codes = map[string]int32{first: codeKilled}
+	case o.condition != "":
+		o.codes = map[string]int32{first: 1}
+	}
+	return o
+}
+
+// evicted tells whether the kubelet ends the pod, and not its containers.
+func (o outcome) evicted() bool { return o.condition == corev1.DisruptionTarget }
+
+// stopped is the outcome of a pod whose containers are told to stop.
+func stopped(spec *corev1.PodSpec, killed bool) outcome {
+	code := int32(codeTerminated)
+	if killed {
+		code = codeKilled
+	}
+	o := outcome{codes: map[string]int32{}}
+	for _, c := range spec.Containers {
+		o.codes[c.Name] = code
+	}
+	for _, c := range spec.InitContainers {
+		if isSidecar(c) {
+			o.codes[c.Name] = code
+		}
+	}
+	return o
+}
+
+// failsToStart is the init container that fails; then the others never start.
+func (o outcome) failsToStart(spec *corev1.PodSpec) string {
+	for _, c := range spec.InitContainers {
+		if !isSidecar(c) && o.codes[c.Name] != 0 {
+			return c.Name
+		}
+	}
+	return ""
+}
+
+// failed tells whether the pod ends in phase Failed. The exit codes of sidecars do not matter for it.
+func (o outcome) failed(spec *corev1.PodSpec) bool {
+	if o.collected || o.evicted() || o.failsToStart(spec) != "" {
+		return true
+	}
+	for _, c := range spec.Containers {
+		if o.codes[c.Name] != 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,55 @@
+package simulation
+
+import (
+	"cmp"
+	"container/heap"
+)
+
+// queue has what is to come, in the order of time, and of what comes first at the same time.
+type queue struct {
+	items    items
+	sequence int
+}
+
+type item struct {
+	at       int64
+	sequence int
+	do       func()
+}
+
+type items []item
+
+func (q *queue) add(at int64, do func()) {
+	q.sequence++
+	heap.Push(&q.items, item{at, q.sequence, do})
+}
+
+// next is the time of what comes next.
+func (q *queue) next() (at int64, found bool) {
+	if len(q.items) == 0 {
+		return 0, false
+	}
+	return q.items[0].at, true
+}
+
+func (q *queue) take() func() {
+	return heap.Pop(&q.items).(item).do //nolint:forcetypeassert // nothing else is in there
+}
+
+func (s items) Len() int { return len(s) }
+
+func (s items) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(s[i].at, s[j].at), s[i].sequence-s[j].sequence) < 0
+}
+
+func (s items) Swap(i, j int) { s[i], s[j] = s[j], s[i] }
+
+// Push appends, for package heap.
+func (s *items) Push(x any) { *s = append(*s, x.(item)) } //nolint:forcetypeassert // see take
+
+// Pop removes the last, for package heap.
+func (s *items) Pop() any {
+	last := (*s)[len(*s)-1]
+	*s = (*s)[:len(*s)-1]
+	return last
+}

@@ -1,0 +1,218 @@
+package simulation
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Options say what to simulate.
+type Options struct {
+	// Job must be legal; the API's defaults may be missing. It is not changed.
+	Job *batchv1.Job
+	// Program is the Job's compiled podFailurePolicy; it is not used when the Job has none.
+	Program *runtime.Program
+	Script  Script
+	// Seed draws what the Script leaves to chance.
+	Seed uint64
+	// Until is when to give up, since the creation of the Job.
+	Until time.Duration
+}
+
+// maxHeld is the controller's setting of that name. The lower it is, the fewer pods must be looked at each time; the Job's
+// life is the same.
+const maxHeld = 16
+
+// simulator is a Job, its pods, and the clock.
+type simulator struct {
+	Options
+	plot
+	queue
+
+	ctx    context.Context //nolint:containedctx // it lives for one call of Run
+	now    int64
+	until  int64
+	wake   int64 // when the controller looks again, or 0
+	job    *batchv1.Job
+	lives  []*life
+	byName map[string]*life
+	slots  map[int]*slot
+	placed int // pods that got a node
+	// quiet is true while nothing has happened since the last Plan but that pods have started: of these the controller would
+	// only count the ready ones, which is done with the next Plan.
+	quiet  bool
+	drains map[string]bool
+	// version counts what changes, for resource versions and UIDs.
+	version int
+	result  Result
+	// inspect is called after every step; for tests.
+	inspect func(*simulator)
+	// keepAll keeps even the pods that mean nothing to the controller any more; for tests.
+	keepAll bool
+}
+
+// slot is a completion index.
+type slot struct {
+	attempts int
+	failed   bool
+	failure  int64 // when the last attempt failed
+}
+
+// Run lives the Job's life, until it is finished and all is recorded, or it is time to give up. What is wrong with the
+// Script is a *ScriptError.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	s, err := newSimulator(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return s.run()
+}
+
+func newSimulator(ctx context.Context, o Options) (*simulator, error) {
+	job := created(o.Job)
+	r := reader{job: job}
+	read := r.read(o.Script)
+	if len(r.errors) > 0 {
+		return nil, &ScriptError{r.errors}
+	}
+	s := &simulator{
+		Options: o, plot: read, ctx: ctx, until: int64(o.Until / time.Second), job: job,
+		byName: map[string]*life{}, slots: map[int]*slot{}, drains: map[string]bool{}, version: 1,
+		result: Result{Namespace: job.Namespace, Name: job.Name, Summary: Summary{Verdicts: map[string]int{}}},
+	}
+	for i, change := range s.interventions {
+		random := rand.New(rand.NewPCG(o.Seed, ^uint64(i))) //nolint:gosec // to be repeatable is what it is for
+		s.add(change.at.draw(random), func() { s.intervene(change) })
+	}
+	return s, nil
+}
+
+func (s *simulator) run() (*Result, error) {
+	for {
+		if err := s.ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := s.control(); err != nil {
+			return nil, err
+		}
+		s.quiet = true
+		if s.inspect != nil {
+			s.inspect(s)
+		}
+		if s.finished() || !s.advance() {
+			return s.conclude()
+		}
+	}
+}
+
+// advance goes to the next time at which something happens that the controller acts upon, and lets it happen.
+func (s *simulator) advance() bool {
+	at, found := s.next()
+	for found && at <= s.until {
+		for s.now = at; found && at == s.now; at, found = s.next() {
+			s.take()()
+		}
+		if !s.quiet {
+			return true
+		}
+	}
+	s.now = s.until
+	return false
+}
+
+// control lets the controller act until it has nothing more to do.
+func (s *simulator) control() error {
+	const enough = 100
+	for range enough {
+		p := plan.Next(s.observe())
+		s.result.Summary.Plans++
+		if !s.apply(p) {
+			s.wakeAfter(p.LookAgain)
+			s.forget()
+			return nil
+		}
+	}
+	return errRestless(s.job.Name, s.now)
+}
+
+func (s *simulator) observe() plan.Observation {
+	o := plan.Observation{
+		Job: s.job, Pods: make([]*corev1.Pod, len(s.lives)), Now: s.time().Time, Current: true,
+		Settings: plan.Settings{MaxHeld: maxHeld},
+	}
+	for i, l := range s.lives {
+		o.Pods[i] = l.pod
+	}
+	if s.job.Spec.PodFailurePolicy != nil {
+		o.Judge = s.judge
+	}
+	return o
+}
+
+func (s *simulator) judge(p *corev1.Pod) runtime.Verdict {
+	if s.job.Spec.PodFailurePolicy == nil {
+		return runtime.Unmatched(p)
+	}
+	return s.Program.Evaluate(s.ctx, p)
+}
+
+// wakeAfter has the controller look again, though nothing else happens.
+func (s *simulator) wakeAfter(delay time.Duration) {
+	if delay <= 0 {
+		return
+	}
+	at := s.now + int64((delay+time.Second-1)/time.Second)
+	if s.wake > s.now && s.wake <= at {
+		return
+	}
+	s.wake = at
+	s.add(at, func() { s.quiet = false })
+}
+
+func (s *simulator) finished() bool {
+	return s.condition(batchv1.JobComplete) != nil || s.condition(batchv1.JobFailed) != nil
+}
+
+// condition is one that is true.
+func (s *simulator) condition(kind batchv1.JobConditionType) *batchv1.JobCondition {
+	for i := range s.job.Status.Conditions {
+		if c := &s.job.Status.Conditions[i]; c.Type == kind && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}
+
+// conclude adds up.
+func (s *simulator) conclude() (*Result, error) {
+	if err := s.control(); err != nil {
+		return nil, err
+	}
+	r := &s.result
+	r.Seconds, r.Status, r.Indexes, r.Outcome = s.now, s.job.Status, len(s.slots), Unfinished
+	for kind, outcome := range map[batchv1.JobConditionType]string{batchv1.JobComplete: Complete, batchv1.JobFailed: Failed} {
+		if c := s.condition(kind); c != nil {
+			r.Outcome, r.Reason, r.Message = outcome, c.Reason, c.Message
+		}
+	}
+	for _, a := range r.Attempts {
+		if a.Started < 0 {
+			continue
+		}
+		end := a.Ended
+		if end < 0 {
+			end = s.now
+		}
+		r.Summary.PodSeconds += end - a.Started
+		if a.Fate != FateSucceeded && a.Fate != FateUnknown {
+			r.Summary.WastedSeconds += end - a.Started
+		}
+	}
+	return r, nil
+}
