@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 )
 
@@ -24,19 +25,30 @@ func (s Settings) delay(failures int64, last, now time.Time) time.Duration {
 	for i := int64(1); i < failures && wait < s.MaxBackoff; i++ {
 		wait = min(2*wait, s.MaxBackoff)
 	}
-	return max(0, wait-now.Sub(last))
+	return max(0, wait-max(0, now.Sub(last))) // clocks differ
 }
 
 // jobDelay is the wait before any pod of the Job is replaced. It is a function of the pods: how many failed after the last
 // success, ignored or not.
 func (v *view) jobDelay() time.Duration {
-	failures, last := v.consecutiveFailures()
-	return v.settings.delay(failures, last, v.Now)
+	s := v.streak()
+	return v.settings.delay(s.Failures, s.Last.Time, v.Now)
 }
 
-func (v *view) consecutiveFailures() (failures int64, last time.Time) {
+// streak is a row of failures without a success.
+type streak struct {
+	Failures int64       `json:"failures"`
+	Last     metav1.Time `json:"last"`
+}
+
+// streak is that of the pods that are there, of those that the ledger remembers, and of those that the pods do.
+func (v *view) streak() streak {
 	success := v.lastSuccess()
-	remembered := int64(0)
+	var failures, remembered, since int64
+	var last, recorded time.Time
+	if b := v.ledger.Backoff; b != nil && b.Last.After(success) {
+		remembered, recorded, last = b.Failures, b.Last.Time, b.Last.Time
+	}
 	for _, p := range v.pods {
 		dismissed := !p.held && p.DeletionTimestamp != nil
 		if !p.failed || dismissed || !v.valid(p) || !p.finish.After(success) {
@@ -46,11 +58,14 @@ func (v *view) consecutiveFailures() (failures int64, last time.Time) {
 		if p.finish.After(last) {
 			last = p.finish
 		}
+		if p.finish.After(recorded) {
+			since++
+		}
 		if p.CreationTimestamp.After(success) {
-			remembered = max(remembered, 1+annotatedCount(p.Pod, ConsecutiveFailuresAnnotation))
+			failures = max(failures, 1+annotatedCount(p.Pod, ConsecutiveFailuresAnnotation))
 		}
 	}
-	return max(failures, remembered), last
+	return streak{max(failures, remembered+since), metav1.NewTime(last)}
 }
 
 func (v *view) lastSuccess() time.Time {

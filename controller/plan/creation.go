@@ -17,10 +17,9 @@ const indexVariable = "JOB_COMPLETION_INDEX"
 // It is the lowest slots, because the cache may not show the pods that were created last: they are among the lowest slots
 // then, whose names are the same again.
 func (n *next) createPods() {
-	staying := n.active - len(n.leaving)
-	places := n.wantActive(staying) - staying
+	places := n.wantActive(n.active) - n.active // a pod that leaves is there still
 	if n.onlyFailed {
-		places -= n.terminating + len(n.leaving)
+		places -= n.terminating
 	}
 	if places <= 0 {
 		return
@@ -40,7 +39,7 @@ func (n *next) createPods() {
 // takenSlots are those for which no pod is to be created.
 func (n *next) takenSlots() indexes {
 	atWork := n.slotsOf(func(p pod) bool {
-		return p.active() && !n.leaving[p.UID] || n.onlyFailed && (p.terminating() || n.leaving[p.UID])
+		return p.active() || n.onlyFailed && p.terminating()
 	})
 	return atWork.union(n.completed, n.failedIndexes)
 }
@@ -72,7 +71,7 @@ func (n *next) createPod(slot, attempt int) {
 	}
 	if n.perIndex {
 		addFailureCounts(created, donor, retry)
-	} else if failures, _ := n.consecutiveFailures(); failures > 0 {
+	} else if failures := n.streak().Failures; failures > 0 {
 		metav1.SetMetaDataAnnotation(&created.ObjectMeta, ConsecutiveFailuresAnnotation, strconv.FormatInt(failures, 10))
 	}
 	n.plan.Create = append(n.plan.Create, created)

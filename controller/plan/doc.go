@@ -1,2 +1,74 @@
-// Package plan decides what to do next for a Job. (stub: the model follows)
+// Package plan decides what to do next for a Job: which pods to create, dismiss, delete or let go, and what to write to its
+// status. [Next] is a pure function of an [Observation] and knows no cluster. The controller and the simulator carry its
+// [Plan] out.
+//
+//	p := plan.Next(plan.Observation{Job: job, Pods: pods, Judge: judge, Now: now, Current: true})
+//
+// # Model
+//
+// Facts are what the API server stores: the Job with its status, its ledger (below), and its pods. All else is derived, each
+// time anew; nothing is remembered between two Plans.
+//
+// A Job's work is divided into slots: the completion indexes of an Indexed Job; as many of a Job with completions; for a work
+// queue, one for each pod that may run at once. A slot is worked on by attempts, one after the other. The name of a pod is a
+// function of Job, slot and attempt, so that creating a pod twice is creating it once. The next attempt at a slot is made
+// only when the last one has ended, and always at the lowest slots that are free. So at most one pod of a slot is active, no
+// more than parallelism are in all, and no slot succeeds twice, even when the cache does not show the last pods yet.
+//
+// A pod is held while it has the tracking finalizer: it cannot vanish. The counters are a function of the held pods, so
+// counting needs no write but that of the status, and finalizers stay until the Job has ended. A pod is let go earlier only if
+// it must be: when somebody deletes it, when the Job is deleted, or when too many are held. What it tells is recorded first:
+// success in completedIndexes, or in the ledger for a Job without indexes; failure in the ledger, by UID. When the pod is
+// gone, the UID becomes a number. The ledger is an annotation that is written in the same call as the status.
+//
+//	succeeded = the slots that are recorded, and those of the held pods that succeeded
+//	failed    = the number and the UIDs in the ledger, and the held pods that failed and are not among them
+//
+// A pod that counts as failed though it has not ended, because it is terminating, could still succeed. It is recorded by UID
+// in the write that counts it first, and stays failed.
+//
+// # Crashes
+//
+// No call of a Plan relies on another call of it, only on what was read. Whatever subset of the calls takes effect, in
+// whatever order, the next Plan is right. The order of things is that of the writes that were read:
+//
+//   - The counters and the ledger are in one call, which fails when the Job has changed since it was read. If it has no
+//     effect, it is planned again from the same pods.
+//   - A pod is released when the Job, as read, records it: the Job is never seen without that again, and the pod is in the list
+//     until it is gone. A crash between any two of these steps leaves the pod either held and counted as such, or recorded.
+//   - A dismissed pod, which nothing counts, is released only if it has not changed. One that ended in the meantime is held
+//     still, and counted.
+//   - FailureTarget or SuccessCriteriaMet is stored before pods are taken down, and these are recorded before they are let go.
+//     Complete or Failed comes when nothing is active or terminating, when all that there was is counted, and after a look at
+//     the pods that overlooks none. Then all pods are let go.
+//   - A failed pod of an index, when backoffLimitPerIndex is set, is held until its successor is there, because that has its
+//     failure count. The delay is a function of this count and of the finish time, and so survives a restart.
+//
+// This asks two things of who observes. First, the caches never go back, also not over a restart: lists ask for the newest
+// state. Then a pod that was seen once, and is not there, is gone. Second, pods that the program has created are among the
+// pods before the cache shows them. Names alone would do, but for one case: an attempt is deleted, its successor is created
+// from a list that shows it, and the next list shows neither; then the slot seems never to have been tried, and the first name
+// is free. After a restart the list is the newest, and shows the successor.
+//
+// # What differs from Kubernetes
+//
+// Conditions, reasons, messages and final counters are those of kube-controller-manager. Visible differences:
+//
+//   - Finalizers are removed after the terminal condition, not before it, so that failed pods cost one call and not two.
+//   - status.uncountedTerminatedPods stays empty, and status.failed is right in every write. Pods to be let go are in the
+//     annotation podverdict.io/ledger, which goes when the Job ends.
+//   - A failure counts as soon as it is seen (but as upstream, with backoffLimitPerIndex, when it is replaced).
+//   - Active pods of a Job that fails are deleted after FailureTarget is stored, and count when they are terminating.
+//   - Pods are named by slot and attempt. A pod that is not, and has no valid index, does not belong to the Job, though it has
+//     an owner reference to it: it is dismissed, and does not count. Pods are not adopted by labels.
+//   - A failed pod of ours counts even if a lower completions has taken its index since.
+//   - The back-off delay of a Job without backoffLimitPerIndex survives a restart: it is a function of the pods. The number of
+//     failures so far is an annotation of each pod, podverdict.io/consecutive-failures, in case older ones are deleted.
+//   - A pod that is deleted, or let go uncounted, because of suspension or lower parallelism, counts if it ended just before.
+//   - A suspended Job that fails gets a start time in the last write: without one the API server would refuse it for ever.
+//   - Success and failure of one index, which only pods made by others can bring about, do not block the status: what is
+//     stored first stays.
+//   - status.active is at most the higher of parallelism and its last value.
+//   - The events JobStart and JobFinish, of the Job controller proposal, come with upstream's. The annotations
+//     podverdict.io/backoff-seconds and podverdict.io/failed-pods-limit are its two other fields.
 package plan

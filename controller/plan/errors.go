@@ -1,6 +1,9 @@
 package plan
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 func errAnnotation(text string, t tuning) error {
 	return fmt.Errorf("metadata.annotations[%s]: Invalid value: %q: must be an integer from %d to %d", t.name, text, t.least, t.most)
@@ -16,4 +19,8 @@ func errLedgerNegative(number int32) error {
 
 func errLedgerExceeds(recorded, failed int) error {
 	return fmt.Errorf("records %d failures, but status.failed is %d", recorded, failed)
+}
+
+func errLedgerBackoff() error {
+	return errors.New("backoff needs a positive number of failures, and a time")
 }

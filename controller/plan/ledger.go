@@ -23,9 +23,14 @@ type ledger struct {
 	// Succeeded are the completed slots of a Job without indexes, in the form of completedIndexes: what is done once
 	// cannot be counted twice.
 	Succeeded string `json:"succeeded,omitempty"`
+	// Backoff is how many pods had failed since the last success, and when the last of them had, for a Job without
+	// backoffLimitPerIndex.
+	Backoff *streak `json:"backoff,omitempty"`
 }
 
-func (l ledger) empty() bool { return l.Failed == 0 && len(l.Releasing) == 0 && l.Succeeded == "" }
+func (l ledger) empty() bool {
+	return l.Failed == 0 && len(l.Releasing) == 0 && l.Succeeded == "" && l.Backoff == nil
+}
 
 // recorded is the number of failures that do not depend on pods any more.
 func (l ledger) recorded() int { return int(l.Failed) + len(l.Releasing) }
@@ -66,6 +71,9 @@ func parseLedger(text string, job *batchv1.Job) (ledger, error) {
 	}
 	if failed := int(job.Status.Failed); read.recorded() > failed {
 		return ledger{}, errLedgerExceeds(read.recorded(), failed)
+	}
+	if b := read.Backoff; b != nil && (b.Failures <= 0 || b.Last.IsZero()) {
+		return ledger{}, errLedgerBackoff()
 	}
 	return read, nil
 }

@@ -9,9 +9,10 @@
 // that has the same entrypoints, from a folder ([Load]) or an archive ([Read]):
 //
 //	data.podverdict.job.findings         what the API server refuses
+//	data.podverdict.job.warnings         what it accepts with a warning; a bundle need not have it
 //	data.podverdict.guardrails.findings  what the platform team wants beyond that
 //
-// Either is a set or an array of objects {id, field, type, detail, msg} for an input that is a Job or CronJob, or
+// Each is a set or an array of objects {id, field, type, detail, msg} for an input that is a Job or CronJob, or
 // {"object":..., "oldObject":...} for an update. Data of the user's own lies over that of the bundle; what
 // data.podverdict.guardrails.configuration_errors says of it is an error here, and not a finding: no Job is to blame.
 //

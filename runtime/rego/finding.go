@@ -11,8 +11,8 @@ type Finding struct {
 	ID string
 	// Field is the path from the object, as in spec.podFailurePolicy.rules[0].action.
 	Field string
-	// Type is the name of an error type of apimachinery's package field, as in FieldValueInvalid; guardrails have their
-	// own.
+	// Type is the name of an error type of apimachinery's package field, as in FieldValueInvalid; warnings and guardrails
+	// have their own.
 	Type string
 	// Detail is the API server's text, and Message what kubectl prints: field, type, value and detail.
 	Detail, Message string
@@ -20,8 +20,13 @@ type Finding struct {
 	Severity string
 }
 
-// findings reads what an entrypoint answered.
-func findings(answer any) ([]Finding, error) {
+const (
+	severityError   = "error"
+	severityWarning = "warning"
+)
+
+// findings reads what an entrypoint answered. They are of this severity unless they say so themselves.
+func findings(answer any, standard string) ([]Finding, error) {
 	elements, ok := answer.([]any)
 	if !ok {
 		return nil, errNotFindings(answer)
@@ -47,7 +52,7 @@ func findings(answer any) ([]Finding, error) {
 			}
 		}
 		severity, _ := object["severity"].(string)
-		found[i].Severity = cmp.Or(severity, "error")
+		found[i].Severity = cmp.Or(severity, standard)
 	}
 	return found, nil
 }

@@ -19,6 +19,7 @@ import (
 // Entrypoints of a bundle.
 const (
 	entrypointJob           = "data.podverdict.job.findings"
+	entrypointWarnings      = "data.podverdict.job.warnings"
 	entrypointGuardrails    = "data.podverdict.guardrails.findings"
 	entrypointConfiguration = "data.podverdict.guardrails.configuration_errors"
 )
@@ -32,6 +33,8 @@ type Options struct {
 	Data map[string]any
 	// Guardrails are asked too.
 	Guardrails bool
+	// Warnings of the API server are asked for too, if the bundle has any: findings of severity warning.
+	Warnings bool
 }
 
 // Check is what a rule of the bundle says of itself.
@@ -69,13 +72,12 @@ func New(ctx context.Context, o Options) (*Validator, error) {
 		return nil, err
 	}
 	v := &Validator{checks: p.checks()}
-	if err := v.ask(ctx, p, entrypointJob); err != nil {
-		return nil, err
-	}
-	if o.Guardrails {
-		if err := v.ask(ctx, p, entrypointGuardrails); err != nil {
+	for _, entrypoint := range p.entrypoints(o) {
+		q, err := p.prepare(ctx, entrypoint)
+		if err != nil {
 			return nil, err
 		}
+		v.questions = append(v.questions, q)
 	}
 	if o.Guardrails || o.Data != nil {
 		if err := p.checkConfiguration(ctx); err != nil {
@@ -83,15 +85,6 @@ func New(ctx context.Context, o Options) (*Validator, error) {
 		}
 	}
 	return v, nil
-}
-
-func (v *Validator) ask(ctx context.Context, p program, entrypoint string) error {
-	q, err := p.prepare(ctx, entrypoint)
-	if err != nil {
-		return err
-	}
-	v.questions = append(v.questions, q)
-	return nil
 }
 
 // Checks are the rules of the bundle that have an id, by it.
@@ -128,7 +121,11 @@ func (q question) answer(ctx context.Context, input ast.Value) ([]Finding, error
 	if len(results) == 0 {
 		return nil, errUndefined(q.entrypoint)
 	}
-	found, err := findings(results[0].Expressions[0].Value)
+	severity := severityError
+	if q.entrypoint == entrypointWarnings {
+		severity = severityWarning
+	}
+	found, err := findings(results[0].Expressions[0].Value, severity)
 	if err != nil {
 		return nil, errAnswer(q.entrypoint, err)
 	}
@@ -166,6 +163,18 @@ func holds(data any, path []string) bool {
 		}
 	}
 	return true
+}
+
+// entrypoints are what the options ask for.
+func (p program) entrypoints(o Options) []string {
+	asked := []string{entrypointJob}
+	if o.Warnings && p.has(entrypointWarnings) { // bundles of others need not have them
+		asked = append(asked, entrypointWarnings)
+	}
+	if o.Guardrails {
+		asked = append(asked, entrypointGuardrails)
+	}
+	return asked
 }
 
 func (p program) has(entrypoint string) bool {

@@ -102,6 +102,43 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// Who does not ask for warnings hears of errors alone, and who asks a bundle without any gets none.
+func TestWarnings(t *testing.T) {
+	odd := map[string]any{
+		"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "a"},
+		"spec": map[string]any{
+			"completionMode": "Indexed", "completions": int64(100_001), "parallelism": int64(10_001), "backoffLimit": int64(-1),
+			"template": map[string]any{"spec": map[string]any{"restartPolicy": "Never"}},
+		},
+	}
+	for _, test := range []struct {
+		name   string
+		folder fs.FS
+		o      Options
+		want   map[string]string
+	}{
+		{"asked for", nil, Options{Warnings: true}, map[string]string{"P4": "error", "P8": "warning"}},
+		{"not asked for", nil, Options{}, map[string]string{"P4": "error"}},
+		{"of a bundle without", standIn(), Options{Warnings: true}, map[string]string{"C1": "error"}},
+	} {
+		v, err := validator(t, test.folder, test.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := v.Validate(t.Context(), odd, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, f := range found {
+			got[f.ID] = f.Severity
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: %s", test.name, diff)
+		}
+	}
+}
+
 func TestGuardrailsAndData(t *testing.T) {
 	config := func(values map[string]any) map[string]any {
 		return map[string]any{"podverdict": map[string]any{"config": values}}

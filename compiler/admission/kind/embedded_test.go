@@ -70,6 +70,20 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+func TestObjectHasTheJobWhereItIsLookedFor(t *testing.T) {
+	job := map[string]any{"backoffLimit": int64(3)}
+	for path, want := range map[string]map[string]any{
+		"spec.on-exit":                {"spec": map[string]any{"on-exit": job}},
+		"spec.tasks[*].template.spec": {"spec": map[string]any{"tasks": []any{map[string]any{"template": map[string]any{"spec": job}}}}},
+		"spec.jobs[*]":                {"spec": map[string]any{"jobs": []any{job}}},
+		"spec.whatever.there[*].is":   {"spec": map[string]any{"whatever": map[string]any{"there": []any{map[string]any{"is": job}}}}},
+	} {
+		if diff := cmp.Diff(want, embedded(t, readCRD(t, "taskset.yaml"), path).Object(job)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
 func embedded(t *testing.T, k Kind, path string) Embedded {
 	t.Helper()
 	p, err := ParsePath(path)

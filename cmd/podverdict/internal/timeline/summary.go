@@ -1,0 +1,80 @@
+package timeline
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/controller/simulation"
+	"github.com/podverdict/podverdict/internal/terminal"
+)
+
+// WriteSummary writes how it ended, as kubectl describe does.
+func WriteSummary(w io.Writer, r *simulation.Result) {
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%-19s%s\n", name+":", terminal.Line(fmt.Sprintf(format, args...)))
+	}
+	row("Job", "%s/%s", r.Namespace, r.Name)
+	switch r.Outcome {
+	case simulation.Unfinished:
+		row("Outcome", "%s after %s", r.Outcome, simulation.Clock(r.Seconds))
+	default:
+		row("Outcome", "%s after %s, %s: %s", r.Outcome, simulation.Clock(r.Seconds), r.Reason, r.Message)
+	}
+	s := r.Status
+	row("Pods Statuses", "%d Active (%d Ready) / %d Succeeded / %d Failed%s", s.Active, ptr.Deref(s.Ready, 0), s.Succeeded, s.Failed, terminating(s))
+	if s.CompletedIndexes != "" {
+		row("Completed Indexes", "%s", shortened(s.CompletedIndexes))
+	}
+	if s.FailedIndexes != nil {
+		row("Failed Indexes", "%s", shortened(cmp.Or(*s.FailedIndexes, "none")))
+	}
+	if len(s.Conditions) > 0 {
+		row("Conditions", "%s", conditions(s.Conditions))
+	}
+	row("Pods", "%s", pods(r.Summary))
+	if verdicts := verdictCounts(r.Summary.Verdicts); verdicts != "" {
+		row("Verdicts", "%s", verdicts)
+	}
+	row("Pod Time", "%s, of which %s for nothing", simulation.Clock(r.Summary.PodSeconds), simulation.Clock(r.Summary.WastedSeconds))
+}
+
+func terminating(s batchv1.JobStatus) string {
+	if n := ptr.Deref(s.Terminating, 0); n > 0 {
+		return fmt.Sprintf(" / %d Terminating", n)
+	}
+	return ""
+}
+
+func conditions(all []batchv1.JobCondition) string {
+	texts := make([]string, len(all))
+	for i, c := range all {
+		texts[i] = fmt.Sprintf("%s=%s (%s)", c.Type, c.Status, c.Reason)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func pods(s simulation.Summary) string {
+	text := fmt.Sprintf("%d created, %d succeeded", s.Pods, s.Succeeded)
+	if s.Stopped > 0 {
+		text += fmt.Sprintf(", %d stopped", s.Stopped)
+	}
+	if s.Restarts > 0 {
+		text += fmt.Sprintf(", %d restarts in place", s.Restarts)
+	}
+	return text
+}
+
+func verdictCounts(verdicts map[string]int) string {
+	var texts []string
+	for _, action := range slices.Sorted(maps.Keys(verdicts)) {
+		texts = append(texts, fmt.Sprintf("%d %s", verdicts[action], action))
+	}
+	return strings.Join(texts, ", ")
+}

@@ -1,0 +1,196 @@
+package timeline
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/podverdict/podverdict/controller/simulation"
+	"github.com/podverdict/podverdict/internal/terminal"
+)
+
+// maxLines is how many lines are shown before they are summed up by periods.
+const maxLines = 60
+
+// maxPeriods is how many periods a long simulation is cut into.
+const maxPeriods = 24
+
+// line is a row of the timeline.
+type line struct{ at, text string }
+
+// Write writes what happened, one line for each group of like events at the same time. When that is too long, it sums up
+// periods; wide writes every event.
+func Write(w io.Writer, events []simulation.Event, wide bool) {
+	var lines []line
+	if wide {
+		for _, e := range events {
+			lines = append(lines, line{simulation.Clock(e.Seconds), wideText(e)})
+		}
+	} else if lines = moments(events); len(lines) > maxLines {
+		lines = periods(events)
+	}
+	width := len("TIME")
+	for _, l := range lines {
+		width = max(width, len(l.at))
+	}
+	fmt.Fprintf(w, "%-*s   EVENT\n", width, "TIME")
+	for _, l := range lines {
+		fmt.Fprintf(w, "%-*s   %s\n", width, l.at, terminal.Line(l.text))
+	}
+}
+
+// hidden are events that say again what others say: the conditions.
+func hidden(e simulation.Event) bool { return e.Type == simulation.JobEvent }
+
+// group is like events.
+type group struct {
+	simulation.Event
+
+	key     string
+	indexes []int
+}
+
+// moments are the events of each time, those that are alike as one.
+func moments(events []simulation.Event) []line {
+	var lines []line
+	for start := 0; start < len(events); {
+		end := start
+		for end < len(events) && events[end].Seconds == events[start].Seconds {
+			end++
+		}
+		at := simulation.Clock(events[start].Seconds)
+		for _, g := range groups(events[start:end], momentKey) {
+			lines = append(lines, line{at, g.text()})
+		}
+		start = end
+	}
+	return lines
+}
+
+// groups are in the order of their first events.
+func groups(events []simulation.Event, key func(simulation.Event) string) []*group {
+	var all []*group
+	known := map[string]*group{}
+	for _, e := range events {
+		if hidden(e) {
+			continue
+		}
+		k := key(e)
+		if known[k] == nil {
+			known[k] = &group{Event: e, key: k}
+			all = append(all, known[k])
+		}
+		if e.Index != nil {
+			known[k].indexes = append(known[k].indexes, *e.Index)
+		}
+	}
+	return all
+}
+
+func momentKey(e simulation.Event) string {
+	return fmt.Sprint(e.Type, verdictText(e), e.Because, e.Delay, e.Reason, e.Message)
+}
+
+func (g *group) text() string {
+	what := ""
+	switch n := len(g.indexes); {
+	case n == 1 && g.Attempt != nil && *g.Attempt > 0:
+		what = fmt.Sprintf("index %d, attempt %d: ", g.indexes[0], *g.Attempt)
+	case n == 1:
+		what = fmt.Sprintf("index %d: ", g.indexes[0])
+	case n > 1:
+		what = fmt.Sprintf("indexes %s: ", shortened(ranges(g.indexes)))
+	}
+	return what + sentence(g.Event)
+}
+
+func wideText(e simulation.Event) string {
+	text := sentence(e)
+	if e.Index != nil && e.Attempt != nil {
+		text = fmt.Sprintf("index %d, attempt %d, %s: %s", *e.Index, *e.Attempt, e.Pod, text)
+	} else if e.Index != nil {
+		text = fmt.Sprintf("index %d: %s", *e.Index, text)
+	}
+	return text
+}
+
+// sentence says what happened.
+func sentence(e simulation.Event) string {
+	switch e.Type {
+	case simulation.PodCreated:
+		if e.Delay > 0 {
+			return "created, " + simulation.Clock(e.Delay) + " after the attempt before"
+		}
+		return "created"
+	case simulation.PodStarted:
+		return "started"
+	case simulation.PodSucceeded:
+		return "succeeded"
+	case simulation.PodFailed:
+		return "failed, " + e.Because + ": " + verdictText(e)
+	case simulation.PodRestarting:
+		return "failed, " + e.Because + ": restarts in place after " + simulation.Clock(e.Delay)
+	case simulation.PodDeleted:
+		return "deleted"
+	case simulation.PodEvicted:
+		return "evicted, and gets condition DisruptionTarget"
+	case simulation.PodStopped:
+		return "stopped" + stoppedVerdict(e)
+	case simulation.IndexFailed:
+		return "index failed"
+	case simulation.JobChanged:
+		return e.Message
+	case simulation.JobCondition:
+		return "condition " + e.Reason + ", " + e.Message
+	}
+	return "event " + e.Reason + ": " + e.Message
+}
+
+func stoppedVerdict(e simulation.Event) string {
+	if e.Verdict == nil {
+		return ""
+	}
+	return ": " + verdictText(e)
+}
+
+// verdictText is the verdict on a failure.
+func verdictText(e simulation.Event) string {
+	switch {
+	case e.Verdict == nil:
+		return ""
+	case e.Verdict.Matched:
+		return fmt.Sprintf("%s by rule %d", e.Verdict.Action, e.Verdict.Rule)
+	}
+	return string(e.Verdict.Action)
+}
+
+// ranges are numbers as 0-4,7.
+func ranges(numbers []int) string {
+	sorted := slices.Compact(slices.Sorted(slices.Values(numbers)))
+	var parts []string
+	for start := 0; start < len(sorted); {
+		end := start
+		for end+1 < len(sorted) && sorted[end+1] == sorted[end]+1 {
+			end++
+		}
+		text := strconv.Itoa(sorted[start])
+		if end > start {
+			text += "-" + strconv.Itoa(sorted[end])
+		}
+		parts = append(parts, text)
+		start = end + 1
+	}
+	return strings.Join(parts, ",")
+}
+
+// shortened cuts a list of ranges that nobody would read.
+func shortened(list string) string {
+	const enough = 60
+	if len(list) <= enough {
+		return list
+	}
+	cut := strings.LastIndexByte(list[:enough], ',')
+	return list[:cut] + ",..."
+}
