@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler/admission"
@@ -60,7 +61,7 @@ the largest Job there can be, of the API server's budget for one policy.`,
 	flags.StringVar(&g.crd, "crd", "", "file with the CustomResourceDefinition of a kind that embeds Jobs")
 	flags.StringVar(&g.at, "at", "", "field path of the Jobs' specs in that kind, as in 'spec.replicatedJobs[*].template.spec'")
 	flags.StringVar(&g.parameters, "parameters", string(admission.Inline), "where the policies have their settings from: inline, configmap, crd")
-	flags.StringVar(&g.object, "parameters-object", "", "name of the parameter object, NAMESPACE/NAME of a ConfigMap (default podverdict-system/NAME of the policies)")
+	flags.StringVar(&g.object, "parameters-object", "", "name of the parameter object, NAMESPACE/NAME of a ConfigMap (default NAME-system/NAME-guardrails)")
 	flags.StringToStringVar(&g.actions, "action", nil, "what happens by severity or rule: warning=Deny, G-TTL=Warn+Audit")
 	flags.StringVar(&g.failure, "failure-policy", "Fail", "what happens when an expression cannot be evaluated: Fail, Ignore")
 	addFormat(cmd, &g.output, "yaml", "json")
@@ -104,6 +105,9 @@ func (g *vapGeneration) objects(ctx context.Context, s *admission.Selection, o a
 	parameters, err := parameterObjects(s, o)
 	if err != nil {
 		return nil, err
+	}
+	if o.Parameters.Source == admission.FromConfigMap && g.object == "" { // a place of its own, that may not be there yet
+		all = append(all, generatedObject{object: corev1ac.Namespace(o.Parameters.Namespace)})
 	}
 	all = append(all, parameters...)
 	for _, target := range targets {

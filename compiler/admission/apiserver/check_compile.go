@@ -39,15 +39,19 @@ func compileProblems(policy *admissionregistrationv1.ValidatingAdmissionPolicy, 
 		check(v, composited.CompileAndStoreVariable(v, x.options, environment.NewExpressions))
 	}
 	alone := plugincel.NewCompiler(environments)
+	var beside plugincel.Compiler = composited
+	if len(x.variables) == 0 {
+		beside = alone // then there is no name variables
+	}
 	for _, group := range []struct {
 		compiler    plugincel.Compiler
 		expressions []plugincel.ExpressionAccessor
 		options     plugincel.OptionalVariableDeclarations
 	}{
 		{alone, x.conditions, x.options},
-		{composited, x.validations, x.options},
-		{composited, x.messages, x.messageOptions()},
-		{composited, x.auditAnnotations, x.options},
+		{beside, x.validations, x.options},
+		{beside, x.messages, x.messageOptions()},
+		{beside, x.auditAnnotations, x.options},
 	} {
 		for _, a := range group.expressions {
 			if a != nil {

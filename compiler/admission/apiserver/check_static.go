@@ -9,6 +9,7 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	apiservercel "k8s.io/apiserver/pkg/cel"
@@ -65,11 +66,30 @@ func validateParamKind(at *field.Path, p *admissionregistrationv1.ParamKind) (al
 	}
 	if p.APIVersion == "" {
 		all = append(all, field.Required(at.Child("apiVersion"), ""))
-	} else if strings.Count(p.APIVersion, "/") > 1 {
-		all = append(all, field.Invalid(at.Child("apiVersion"), p.APIVersion, "must be a version, or a group and a version"))
+	} else {
+		all = append(all, validateGroupVersion(at.Child("apiVersion"), p.APIVersion)...)
 	}
 	if p.Kind == "" {
-		all = append(all, field.Required(at.Child("kind"), ""))
+		return append(all, field.Required(at.Child("kind"), ""))
+	}
+	for _, fault := range validation.IsDNS1035Label(strings.ToLower(p.Kind)) {
+		all = append(all, field.Invalid(at.Child("kind"), p.Kind, "may have mixed case, but should otherwise match: "+fault))
+	}
+	return all
+}
+
+func validateGroupVersion(at *field.Path, text string) (all field.ErrorList) {
+	gv, err := schema.ParseGroupVersion(text)
+	if err != nil {
+		return field.ErrorList{field.Invalid(at, text, err.Error())}
+	}
+	if gv.Group != "" {
+		for _, fault := range validation.IsDNS1123Subdomain(gv.Group) {
+			all = append(all, field.Invalid(at, gv.Group, fault))
+		}
+	}
+	for _, fault := range validation.IsDNS1035Label(gv.Version) {
+		all = append(all, field.Invalid(at, gv.Version, fault))
 	}
 	return all
 }
@@ -87,38 +107,12 @@ func validateMatchConstraints(at *field.Path, m *admissionregistrationv1.MatchRe
 		all = append(all, field.Required(at.Child("resourceRules"), ""))
 	}
 	for i, r := range m.ResourceRules {
-		all = append(all, validateRule(at.Child("resourceRules").Index(i), r.RuleWithOperations)...)
+		all = append(all, validateNamedRule(at.Child("resourceRules").Index(i), r)...)
 	}
 	for i, r := range m.ExcludeResourceRules {
-		all = append(all, validateRule(at.Child("excludeResourceRules").Index(i), r.RuleWithOperations)...)
+		all = append(all, validateNamedRule(at.Child("excludeResourceRules").Index(i), r)...)
 	}
 	return all
-}
-
-func validateRule(at *field.Path, r admissionregistrationv1.RuleWithOperations) (all field.ErrorList) {
-	operations := []admissionregistrationv1.OperationType{
-		admissionregistrationv1.OperationAll, admissionregistrationv1.Create, admissionregistrationv1.Update,
-		admissionregistrationv1.Delete, admissionregistrationv1.Connect,
-	}
-	for i, o := range r.Operations {
-		all = append(all, oneOf(at.Child("operations").Index(i), &o, operations...)...)
-	}
-	if slices.Contains(r.Operations, admissionregistrationv1.OperationAll) && len(r.Operations) > 1 {
-		all = append(all, field.Invalid(at.Child("operations"), r.Operations, "if '*' is present, must not specify other operations"))
-	}
-	for name, given := range map[string]int{
-		"operations": len(r.Operations), "apiGroups": len(r.APIGroups), "apiVersions": len(r.APIVersions), "resources": len(r.Resources),
-	} {
-		if given == 0 {
-			all = append(all, field.Required(at.Child(name), ""))
-		}
-	}
-	for name, values := range map[string][]string{"apiVersions": r.APIVersions, "resources": r.Resources} {
-		if i := slices.Index(values, ""); i >= 0 {
-			all = append(all, field.Required(at.Child(name).Index(i), ""))
-		}
-	}
-	return append(all, oneOf(at.Child("scope"), r.Scope, admissionregistrationv1.ClusterScope, admissionregistrationv1.NamespacedScope, admissionregistrationv1.AllScopes)...)
 }
 
 func validateConditions(at *field.Path, conditions []admissionregistrationv1.MatchCondition) (all field.ErrorList) {
