@@ -6,15 +6,14 @@ import (
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 func validateNamedRule(at *field.Path, r admissionregistrationv1.NamedRuleWithOperations) (all field.ErrorList) {
 	seen := map[string]bool{}
 	for i, name := range r.ResourceNames {
-		for _, fault := range path.ValidatePathSegmentName(name, false) {
-			all = append(all, field.Invalid(at.Child("resourceNames").Index(i), name, fault))
+		if name == "." || name == ".." || strings.ContainsAny(name, "/%") {
+			all = append(all, field.Invalid(at.Child("resourceNames").Index(i), name, "may not be '.' or '..', or contain '/' or '%'"))
 		}
 		if seen[name] {
 			all = append(all, field.Duplicate(at.Child("resourceNames").Index(i), name))
