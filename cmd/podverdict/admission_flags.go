@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission"
@@ -35,10 +37,23 @@ func (f *admissionFlags) addFlags(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.conditions, "match-condition", nil, "NAME=CEL that must be true of a request for a policy to look at it")
 }
 
+// checkName holds that the names of the objects can begin with that of the flag.
+func (f *admissionFlags) checkName() error {
+	if wrong := utilvalidation.IsDNS1123Subdomain(f.name); len(wrong) > 0 {
+		return errFlag("name", errObjectName(f.name, wrong[0]))
+	}
+	return nil
+}
+
 // namespaces selects the namespaces where the policies are in force; nil is all of them.
 func (f *admissionFlags) namespaces() (*metav1.LabelSelector, error) {
 	if f.selector == "" && len(f.exempt) == 0 {
 		return nil, nil //nolint:nilnil // there is no selector
+	}
+	for _, name := range f.exempt {
+		if wrong := utilvalidation.IsDNS1123Label(name); len(wrong) > 0 {
+			return nil, errFlag("exempt-namespaces", errObjectName(name, wrong[0]))
+		}
 	}
 	selector := &metav1.LabelSelector{}
 	if f.selector != "" {
@@ -73,8 +88,14 @@ func (f *admissionFlags) matchConditions() ([]admission.MatchCondition, error) {
 
 // targets are the built-in kinds asked for.
 func (f *admissionFlags) targets() ([]admission.Target, error) {
+	if len(f.kinds) == 0 {
+		return nil, errChoice("for", `""`, "job", "cronjob")
+	}
 	var all []admission.Target
-	for _, name := range f.kinds {
+	for i, name := range f.kinds {
+		if slices.Contains(f.kinds[:i], name) {
+			continue
+		}
 		read, path := kind.Job, "spec"
 		switch name {
 		case "job":
@@ -106,7 +127,8 @@ func (f *admissionFlags) placed(err error) error {
 	problems := slices.Clone(wrong.Problems)
 	for i, p := range problems {
 		for _, m := range conditions {
-			if p.Expression == m.Expression || strings.HasSuffix(p.FieldRef, ".name") && strings.Contains(p.Message, m.Name) {
+			if p.Expression == m.Expression ||
+				strings.HasPrefix(p.FieldRef, "spec.matchConditions[") && strings.Contains(p.Message, strconv.Quote(m.Name)) {
 				problems[i].FieldRef = "--match-condition " + m.Name
 			}
 		}

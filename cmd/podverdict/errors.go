@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,17 @@ var errNoPods = errors.New("no Pods in the input: give them with -f, beside the 
 
 // errNoSource ends a verb that was told nothing to read.
 var errNoSource = errors.New("no input: give files with -f, or what to read from the cluster: job/NAME, jobs for all of a namespace")
+
+var (
+	errRateWithScript = errors.New("--failure-rate is for simulations without a --script")
+	errRate           = errors.New("--failure-rate must be from 0 to 1")
+	errUntil          = errors.New("--until must be a time to come")
+)
+
+// errOneJob ends a verb that is for one Job.
+func errOneJob(jobs int) error {
+	return fmt.Errorf("there are %d Jobs in the input, and should be one", jobs)
+}
 
 func errStdinTwice(flag string) error {
 	return fmt.Errorf("-f - and %s -: standard input can be read only once", flag)
@@ -154,6 +166,7 @@ func flatten(err error) []error {
 var (
 	errObjectWithoutParameters = errors.New("--parameters-object is for --parameters configmap or crd: there is no object otherwise")
 	errCRDAndPath              = errors.New("--crd and --at belong together: a kind, and where the Jobs are in it")
+	errKindsWithCRD            = errors.New("--for is for Jobs and CronJobs, --crd for another kind: give one or the other")
 )
 
 func errFlag(name string, err error) error { return fmt.Errorf("--%s: %w", name, err) }
@@ -171,7 +184,13 @@ func errNoCondition(text string) error { return fmt.Errorf("%q: not NAME=CEL", t
 func errConditionTwice(name string) error { return fmt.Errorf("%s is given twice", name) }
 
 func errNoRuleApplies(rules []string) error {
-	return fmt.Errorf("--rules %s: none of them is for the kinds of objects", strings.Join(rules, ","))
+	return fmt.Errorf("--rules %s: none of them is enabled and for the kinds of objects", cmp.Or(strings.Join(rules, ","), `""`))
+}
+
+func errObjectName(name, wrong string) error { return fmt.Errorf("%q: %s", name, wrong) }
+
+func errExempt(name string) error {
+	return fmt.Errorf("--exempt-namespaces: %q: must be the name of a namespace, or its beginning or end: kube-*, *-system", name)
 }
 
 var errNoDefaults = errors.New("no defaults: give a file with -f")

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"regexp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/podverdict/podverdict/compiler/admission"
@@ -18,6 +20,9 @@ const (
 	onlyTemplates   = "templates"
 	onlyConstraints = "constraints"
 )
+
+// exemptName is a namespace, or the beginning or the end of some, as Gatekeeper takes them.
+var exemptName = regexp.MustCompile(`^(\*?[-a-z0-9]+|[-a-z0-9]+\*)$`)
 
 func newGenerateGatekeeper() *cobra.Command {
 	var g gatekeeperGeneration
@@ -42,7 +47,7 @@ checks them in Jobs.`,
 	flags.StringSliceVar(&g.rules, "rules", []string{"G-*"}, "ids of rules, or patterns of them: G-TTL, F*, *")
 	flags.StringVar(&g.data, "data", "", "YAML or JSON file with the settings, as in podverdict: {config: {guardrails: {...}}}")
 	flags.StringVar(&g.only, "only", "", "templates or constraints (default both)")
-	flags.StringSliceVar(&g.exempt, "exempt-namespaces", nil, "names of namespaces where the constraints are not in force, or prefixes of them: kube-*")
+	flags.StringSliceVar(&g.exempt, "exempt-namespaces", nil, "names of namespaces where the constraints are not in force, or beginnings or ends of them: kube-*, *-system")
 	addFormat(cmd, &g.output, "yaml", "json")
 	return cmd
 }
@@ -51,6 +56,11 @@ func (g *gatekeeperGeneration) run(cmd *cobra.Command) error {
 	if g.only != "" && g.only != onlyTemplates && g.only != onlyConstraints {
 		return errUsage(cmd, errChoice("only", g.only, onlyTemplates, onlyConstraints))
 	}
+	for _, name := range g.exempt {
+		if !exemptName.MatchString(name) {
+			return errUsage(cmd, errExempt(name))
+		}
+	}
 	configuration, origin, err := readConfiguration(g.data)
 	if err != nil {
 		return err
@@ -58,6 +68,9 @@ func (g *gatekeeperGeneration) run(cmd *cobra.Command) error {
 	selections, err := admission.Select(g.rules, configuration)
 	if err != nil {
 		return placedConfiguration(err, origin)
+	}
+	if len(selections) == 0 {
+		return errUsage(cmd, errNoRuleApplies(g.rules))
 	}
 	var templates, constraints generated
 	for _, s := range selections {

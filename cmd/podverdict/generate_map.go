@@ -107,7 +107,10 @@ func (g *mapGeneration) options(cmd *cobra.Command) (admission.MutationOptions, 
 	if o.FailurePolicy != admissionregistrationv1.Fail && o.FailurePolicy != admissionregistrationv1.Ignore {
 		return o, errUsage(cmd, errChoice("failure-policy", g.failure, "Fail", "Ignore"))
 	}
-	var err error
+	err := g.common.checkName()
+	if err != nil {
+		return o, errUsage(cmd, err)
+	}
 	if o.Namespaces, err = g.common.namespaces(); err != nil {
 		return o, errUsage(cmd, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
@@ -77,7 +78,7 @@ func (g *vapGeneration) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	selections, err := g.selections()
+	selections, origin, err := g.selections()
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (g *vapGeneration) run(cmd *cobra.Command) error {
 	for _, s := range selections {
 		objects, err := g.objects(cmd.Context(), s, options, targets)
 		if err != nil {
-			return err
+			return placedConfiguration(err, origin)
 		}
 		all = append(all, objects...)
 	}
@@ -160,7 +161,10 @@ func (g *vapGeneration) options(cmd *cobra.Command) (admission.Options, error) {
 		return o, errUsage(cmd, errChoice("failure-policy", g.failure, "Fail", "Ignore"))
 	}
 	o.Name, o.Kubernetes = g.common.name, g.common.kubernetes
-	var err error
+	err := g.common.checkName()
+	if err != nil {
+		return o, errUsage(cmd, err)
+	}
 	if o.Namespaces, err = g.common.namespaces(); err != nil {
 		return o, errUsage(cmd, err)
 	}
@@ -195,7 +199,18 @@ func (g *vapGeneration) parameterObject(name string) (admission.Parameters, erro
 	default:
 		return p, errChoice("parameters", g.parameters, "inline", "configmap", "crd")
 	}
-	return p, nil
+	return p, checkParameterNames(p)
+}
+
+// checkParameterNames holds that there can be an object of these names.
+func checkParameterNames(p admission.Parameters) error {
+	if wrong := utilvalidation.IsDNS1123Label(p.Namespace); p.Source == admission.FromConfigMap && len(wrong) > 0 {
+		return errFlag("parameters-object", errObjectName(p.Namespace, wrong[0]))
+	}
+	if wrong := utilvalidation.IsDNS1123Subdomain(p.Name); len(wrong) > 0 {
+		return errFlag("parameters-object", errObjectName(p.Name, wrong[0]))
+	}
+	return nil
 }
 
 // targets are Jobs and CronJobs, or the kind in --crd.
@@ -204,7 +219,14 @@ func (g *vapGeneration) targets(cmd *cobra.Command) ([]admission.Target, error) 
 		return nil, errUsage(cmd, errCRDAndPath)
 	}
 	if g.crd == "" {
-		return g.common.targets()
+		targets, err := g.common.targets()
+		if err != nil {
+			return nil, errUsage(cmd, err)
+		}
+		return targets, nil
+	}
+	if cmd.Flags().Changed("for") {
+		return nil, errUsage(cmd, errKindsWithCRD)
 	}
 	text, err := os.ReadFile(g.crd)
 	if err != nil {
@@ -225,22 +247,22 @@ func (g *vapGeneration) targets(cmd *cobra.Command) ([]admission.Target, error) 
 	return all, nil
 }
 
-// selections are the rules asked for, with the settings of --data.
-func (g *vapGeneration) selections() ([]*admission.Selection, error) {
+// selections are the rules asked for, with the settings of --data, and where these are from.
+func (g *vapGeneration) selections() ([]*admission.Selection, manifest.Origin, error) {
 	configuration, origin, err := readConfiguration(g.data)
 	if err != nil {
-		return nil, err
+		return nil, origin, err
 	}
 	for key := range g.actions {
 		if key != "error" && key != "warning" && !slices.Contains(g.rules, key) {
 			// an action of a rule that does not exist would be forgotten in silence
 			if _, err := admission.Select([]string{key}, nil); err != nil {
-				return nil, errFlag("action", err)
+				return nil, origin, errFlag("action", err)
 			}
 		}
 	}
 	selections, err := admission.Select(g.rules, configuration)
-	return selections, placedConfiguration(err, origin)
+	return selections, origin, placedConfiguration(err, origin)
 }
 
 const configurationPath = "podverdict.config.guardrails"

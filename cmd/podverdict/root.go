@@ -43,7 +43,7 @@ and every failed Pod gets a verdict. It reads Jobs and Pods from files, without 
 			root.AddCommand(verb)
 		}
 	}
-	add(groupPods, newEval(stdout), newExplain(), newCompile(), newLint(), newValidate())
+	add(groupPods, newEval(stdout), newExplain(), newCompile(), newLint(), newValidate(), newSimulate())
 	add(groupChecks, newConformance(), newEngine(stdout), newGenerate())
 	add("", newVersion())
 	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)

@@ -118,9 +118,19 @@ func errNoRego(id string) error { return fmt.Errorf("%s: nothing in the bundle f
 const (
 	messageNegative = "must be greater than or equal to 0"
 	messageNoRules  = "a policy without rules decides nothing"
+
+	messageParameterText = "must be texts without commas, brackets, quotes and spaces around them, in a ConfigMap"
 )
 
 func messageAtMost(limit int) string { return fmt.Sprintf("must be less than or equal to %d", limit) }
+
+func messageParameterNumber() string {
+	return fmt.Sprintf("must be at most %d in a parameter object", maxNumber)
+}
+
+func messageParameterItems() string {
+	return fmt.Sprintf("must have at most %d items in a parameter object", maxItems)
+}
 
 func messageNoDefaults() string {
 	return "at least one of " + strings.Join(DefaultedFields[:], ", ")

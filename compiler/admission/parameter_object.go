@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,6 +22,54 @@ func (s *Selection) ConfigMap(p Parameters) *corev1ac.ConfigMapApplyConfiguratio
 		}
 	}
 	return corev1ac.ConfigMap(p.Name, p.Namespace).WithLabels(partOf()).WithData(data)
+}
+
+// checkLive holds that a parameter object can have the selection's settings. It has bounds that settings written into
+// expressions do not have; they are those of valueSchema and usable.
+func (s *Selection) checkLive(p Parameters) error {
+	var mistakes []Mistake
+	for _, r := range s.Rules {
+		for _, name := range liveSettings(r.Settings) {
+			if fault := p.fault(r.Settings[name]); fault != "" {
+				mistakes = append(mistakes, Mistake{Path: []string{r.ID, name}, Message: fault})
+			}
+		}
+	}
+	if len(mistakes) > 0 {
+		return &ConfigurationError{Mistakes: mistakes}
+	}
+	return nil
+}
+
+// fault is empty for a value that the object can have.
+func (p Parameters) fault(value any) string {
+	tooLarge := func(number int64) bool { return number > maxNumber }
+	switch v := value.(type) {
+	case int64:
+		if tooLarge(v) {
+			return messageParameterNumber()
+		}
+	case []int64:
+		if slices.ContainsFunc(v, tooLarge) {
+			return messageParameterNumber()
+		}
+		if len(v) > maxItems {
+			return messageParameterItems()
+		}
+	case []string:
+		if len(v) > maxItems {
+			return messageParameterItems()
+		}
+		if p.Source == FromConfigMap && slices.ContainsFunc(v, changesInText) {
+			return messageParameterText
+		}
+	}
+	return ""
+}
+
+// changesInText says that an item of a list is another one when it is read from a ConfigMap.
+func changesInText(item string) bool {
+	return item == "" || strings.TrimSpace(item) != item || strings.Contains(item, ",") || setText(item) != item
 }
 
 // setText is a value as a ConfigMap holds it.

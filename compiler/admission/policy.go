@@ -47,10 +47,15 @@ type Policy struct {
 
 // Policies writes a selection as policies for one target: one for each set of actions, since a binding's actions are
 // those of all that its policy holds. There is none if no rule is for the target's kind. What is wrong with the user's
-// part of it is an *apiserver.CheckError.
+// part of it is an *apiserver.CheckError, and a setting that the parameter object cannot have a *ConfigurationError.
 func (s *Selection) Policies(o Options) ([]Policy, error) {
 	if err := checkVersion(o.Kubernetes); err != nil {
 		return nil, err
+	}
+	if o.Parameters.live() {
+		if err := s.checkLive(o.Parameters); err != nil {
+			return nil, err
+		}
 	}
 	var all []Policy
 	for _, actions := range o.Actions.sets() {

@@ -28,58 +28,54 @@ func (s Settings) delay(failures int64, last, now time.Time) time.Duration {
 	return max(0, wait-max(0, now.Sub(last))) // clocks differ
 }
 
-// jobDelay is the wait before any pod of the Job is replaced. It is a function of the pods: how many failed after the last
-// success, ignored or not.
-func (v *view) jobDelay() time.Duration {
-	s := v.streak()
-	return v.settings.delay(s.Failures, s.Last.Time, v.Now)
-}
-
 // streak is a row of failures without a success.
 type streak struct {
 	Failures int64       `json:"failures"`
-	Last     metav1.Time `json:"last"`
+	Last     metav1.Time `json:"last"` // when the last of them finished
 }
 
-// streak is that of the pods that are there, of those that the ledger remembers, and of those that the pods do.
+// delay is the wait before any pod of the Job is replaced.
+func (v *view) delay(s streak) time.Duration { return v.settings.delay(s.Failures, s.Last.Time, v.Now) }
+
+// streak is a function of the pods: how many failed after the last success, ignored or not. Pods that are gone are remembered
+// by the ledger, and by those that were created after them.
 func (v *view) streak() streak {
-	success := v.lastSuccess()
-	var failures, remembered, since int64
-	var last, recorded time.Time
-	if b := v.ledger.Backoff; b != nil && b.Last.After(success) {
-		remembered, recorded, last = b.Failures, b.Last.Time, b.Last.Time
+	var seen, carried, recorded int64
+	var last, recordedLast time.Time
+	if b := v.ledger.Backoff; b != nil && b.Last.After(v.lastSuccess) && b.Last.Time.Before(v.Now.Add(v.settings.MaxBackoff)) {
+		recorded, recordedLast, last = b.Failures, b.Last.Time, b.Last.Time
 	}
 	for _, p := range v.pods {
-		dismissed := !p.held && p.DeletionTimestamp != nil
-		if !p.failed || dismissed || !v.valid(p) || !p.finish.After(success) {
+		if !v.delays(p) {
 			continue
 		}
-		failures++
+		seen++
+		if p.finish.After(recordedLast) {
+			recorded++
+		}
+		if p.CreationTimestamp.After(v.lastSuccess) {
+			carried = max(carried, 1+annotatedCount(p.Pod, ConsecutiveFailuresAnnotation))
+		}
 		if p.finish.After(last) {
 			last = p.finish
 		}
-		if p.finish.After(recorded) {
-			since++
-		}
-		if p.CreationTimestamp.After(success) {
-			failures = max(failures, 1+annotatedCount(p.Pod, ConsecutiveFailuresAnnotation))
-		}
 	}
-	return streak{max(failures, remembered+since), metav1.NewTime(last)}
+	return streak{max(seen, carried, recorded), metav1.NewTime(last)}
 }
 
-func (v *view) lastSuccess() time.Time {
-	var last time.Time
-	for _, p := range v.pods {
-		if p.Status.Phase == corev1.PodSucceeded && v.valid(p) && p.finish.After(last) {
-			last = p.finish
-		}
-	}
-	return last
+// delays tells whether a pod is one of the failures since the last success.
+func (v *view) delays(p *pod) bool {
+	dismissed := !p.held && p.DeletionTimestamp != nil
+	return p.failed && !dismissed && v.valid(p) && p.finish.After(v.lastSuccess)
+}
+
+// remembered tells whether the ledger, as it is stored, knows of a failure as far as the delay is concerned.
+func (v *view) remembered(p *pod) bool {
+	return v.perIndex || !v.delays(p) || v.ledger.Backoff != nil && !p.finish.After(v.ledger.Backoff.Last.Time)
 }
 
 // indexDelay is the wait before the donor is replaced.
-func (v *view) indexDelay(donor pod) time.Duration {
+func (v *view) indexDelay(donor *pod) time.Duration {
 	return v.settings.delay(precedingFailures(donor.Pod)+1, donor.finish, v.Now)
 }
 

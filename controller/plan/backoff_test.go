@@ -28,6 +28,24 @@ func TestDelay(t *testing.T) {
 	}
 }
 
+// Clocks differ: a failure in the future delays no longer than one that is now, and is compared as it is stored.
+func TestClocks(t *testing.T) {
+	b := nonIndexed(9, 1).started()
+	if got := planned(t, seen(b, 10, podOf(b, 0, 0).exited(1, 500))).LookAgain; got != 10*time.Second {
+		t.Errorf("the delay is %v", got)
+	}
+	far := b.annotated(LedgerAnnotation, `{"backoff":{"failures":9,"last":"2999-01-01T00:00:00Z"}}`)
+	if p := planned(t, seen(far, 10)); p.LookAgain != 0 || len(p.Create) != 1 {
+		t.Errorf("the delay is %v", p.LookAgain)
+	}
+	o := seen(b.policy(), 10, podOf(b, 0, 0).exited(codeIgnore, 5).deleted(6))
+	o.Pods[0].Status.ContainerStatuses[0].State.Terminated.FinishedAt.Time = at(5).Add(time.Second / 2)
+	o.Job = planned(t, o).Write
+	if p := planned(t, o); len(p.Release) != 1 {
+		t.Error("the pod is not let go")
+	}
+}
+
 // Part D of the semantics: the back-off clock.
 func TestBackoff(t *testing.T) {
 	ni, ix := nonIndexed(9, 2).started(), perIndex(9, 2, 9).started()
@@ -46,6 +64,9 @@ func TestBackoff(t *testing.T) {
 			want: want{status: numbers(1, 0, 0), lookAgain: 29}},
 		{name: "37: ignored failures count for the delay", job: ix.policy(), pods: []podBuilder{podOf(ix, 0, 0).failures(1).ignored(1).exited(codeIgnore, 5), podOf(ix, 1, 0)}, second: 6,
 			want: want{status: numbers(1, 0, 0), lookAgain: 39}},
+		{name: "57: of pods with as many failures, from the last to finish", job: ix, second: 10,
+			pods: []podBuilder{podOf(ix, 0, 0).failures(1).exited(1, 9), podOf(ix, 0, 1).failures(1).exited(1, 5), podOf(ix, 1, 0)},
+			want: want{status: numbers(1, 0, 1), lookAgain: 19}},
 		{name: "68: the status shows the active pods during the back-off", job: ni, pods: []podBuilder{podOf(ni, 0, 0).exited(1, 5), podOf(ni, 1, 0).ready()}, second: 6,
 			want: want{status: all(numbers(1, 0, 1), func(s *batchv1.JobStatus) string {
 				if ptr.Deref(s.Ready, 0) != 1 {
@@ -64,6 +85,37 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
+// 36, 64: evicted pods are ignored, deleted, and gone; the delay stays.
+func TestBackoffAfterEviction(t *testing.T) {
+	b := nonIndexed(9, 2).started().policy()
+	o := seen(b, 6, podOf(b, 0, 0).exited(1, 4).disrupted().deleted(4), podOf(b, 1, 0).exited(1, 5).disrupted().deleted(5))
+	p := planned(t, o)
+	if l := mustLedger(t, p.Write); len(p.Release) > 0 || l.Backoff == nil || l.Backoff.Failures != 2 || p.Write.Status.Failed != 0 {
+		t.Fatalf("%s, release %v", statusText(p.Write), podNames(p.Release))
+	}
+	o.Job = p.Write
+	if p = planned(t, o); len(p.Release) != 2 {
+		t.Fatalf("release is %v", podNames(p.Release))
+	}
+	for name, test := range map[string]struct {
+		pods []podBuilder
+		want int
+	}{
+		"all are gone":           {nil, 19},
+		"one is there":           {[]podBuilder{podOf(b, 1, 0).exited(1, 5).disrupted().released()}, 19},
+		"another fails":          {[]podBuilder{podOf(b, 1, 1).exited(1, 6)}, 40},
+		"a success":              {[]podBuilder{podOf(b, 1, 1).exited(0, 5)}, 0},
+		"a success, and another": {[]podBuilder{podOf(b, 1, 1).exited(0, 5), podOf(b, 0, 1).exited(1, 6)}, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := seen(jobBuilder{o.Job}, 6, test.pods...)
+			if got := int(planned(t, o).LookAgain.Seconds()); got != test.want {
+				t.Errorf("the delay is %d s, want %d s", got, test.want)
+			}
+		})
+	}
+}
+
 // The count of failures so far goes with each pod.
 func TestConsecutiveFailuresAreCarried(t *testing.T) {
 	b := nonIndexed(9, 1).started()
@@ -79,9 +131,9 @@ func TestFinishTime(t *testing.T) {
 		return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: at(second)}}}
 	}
 	running := corev1.ContainerStatus{Name: "main", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
-	sidecar := []corev1.Container{{Name: "proxy", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}, {Name: "prepare"}}
+	sidecar := []corev1.Container{{Name: "proxy", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}, {Name: "prepare"}}
 	notReady := []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: at(70)}}
-	deleted := metav1.ObjectMeta{CreationTimestamp: at(1), DeletionTimestamp: ptr.To(at(90)), DeletionGracePeriodSeconds: ptr.To(int64(30))}
+	deleted := metav1.ObjectMeta{CreationTimestamp: at(1), DeletionTimestamp: new(at(90)), DeletionGracePeriodSeconds: new(int64(30))}
 	tests := map[string]struct {
 		pod  corev1.Pod
 		want int

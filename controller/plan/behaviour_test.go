@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 )
 
 // want is what a test looks at in a Plan; nil means whatever.
@@ -146,6 +145,8 @@ func TestPodsKeptRunning(t *testing.T) {
 			want: want{status: conditions("SuccessCriteriaMet/CompletionsReached"), events: []string{ReasonJobStart}}},
 		{name: "two pods of an index: the one that got less far goes", job: ix, pods: []podBuilder{podOf(ix, 0, 0).ready(), podOf(ix, 0, 1)},
 			want: want{dismiss: []string{"0/1"}}},
+		{name: "a pod of an index that is done goes", job: ix.status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 }),
+			pods: []podBuilder{podOf(ix, 0, 1).ready()}, want: want{dismiss: []string{"0/1"}, create: []string{"1/0"}}},
 		{name: "an index out of range goes", job: ix, pods: []podBuilder{podOf(ix, 7, 0).ready()},
 			want: want{dismiss: []string{"7/0"}, create: []string{"0/0"}}},
 		{name: "a pod without an index goes", job: ix,
@@ -154,8 +155,28 @@ func TestPodsKeptRunning(t *testing.T) {
 		{name: "a pod of another owner is not ours", job: ni,
 			pods: []podBuilder{podOf(ni, 0, 0).with(func(p *corev1.Pod) { p.OwnerReferences[0].UID = "other" }).exited(codeFailJob, 0)},
 			want: want{create: []string{"0/0", "1/0"}, status: numbers(0, 0, 0)}},
+		{name: "completions are reached while a pod too many leaves", job: nonIndexed(1, 1).started(),
+			pods: []podBuilder{podOf(ni, 0, 0).exited(0, 1), podOf(ni, 0, 1).ready()},
+			want: want{dismiss: []string{"0/1"}, status: all(conditions("SuccessCriteriaMet/CompletionsReached"), numbers(0, 1, 0))}},
+		{name: "lower parallelism and a reason to fail: no more active pods are told than parallelism", job: nonIndexed(5, 1).started().backoffLimit(0),
+			pods: []podBuilder{podOf(ni, 0, 0).ready(), podOf(ni, 1, 0).ready(), podOf(ni, 2, 0).exited(1, 0)},
+			want: want{status: all(conditions("FailureTarget/BackoffLimitExceeded"), numbers(1, 0, 1))}},
+		{name: "a reason to end makes the deadline void", pods: []podBuilder{podOf(ix, 0, 0).exited(0, 1)},
+			job: ix.with(func(j *batchv1.Job) {
+				j.Spec.ActiveDeadlineSeconds = new(int64(30))
+				j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: new(int32(1))}}}
+			}),
+			want: want{status: conditions("SuccessCriteriaMet/SuccessPolicy")}},
+		{name: "45: pods above parallelism are not dismissed then", second: 2,
+			job:  nonIndexed(5, 0).started().with(func(j *batchv1.Job) { j.DeletionTimestamp = new(at(1)) }),
+			pods: []podBuilder{podOf(ni, 0, 0).ready()}, want: want{release: []string{"0/0"}}},
+		{name: "45: what ended is counted, donors too", second: 2,
+			job: perIndex(5, 3, 1).started().status(func(s *batchv1.JobStatus) { s.Failed = 1 }).annotated(LedgerAnnotation, ledgerText(podOf(ni, 0, 0))).
+				with(func(j *batchv1.Job) { j.DeletionTimestamp = new(at(1)) }),
+			pods: []podBuilder{podOf(ni, 0, 0).failures(0).exited(1, 1), podOf(ni, 1, 0).failures(0).exited(1, 1)},
+			want: want{release: []string{"0/0"}, status: numbers(0, 0, 2)}},
 		{name: "45: a Job that is being deleted gets no pods and lets go of all", second: 2,
-			job:  nonIndexed(5, 2).started().with(func(j *batchv1.Job) { j.DeletionTimestamp = ptr.To(at(1)) }),
+			job:  nonIndexed(5, 3).started().with(func(j *batchv1.Job) { j.DeletionTimestamp = new(at(1)) }),
 			pods: []podBuilder{podOf(ni, 0, 0).ready(), podOf(ni, 1, 0)}, want: want{release: []string{"0/0", "1/0"}, status: numbers(2, 0, 0)}},
 	})
 }
@@ -173,7 +194,7 @@ func TestSuspension(t *testing.T) {
 			want: want{create: []string{"0/0", "1/0"}, status: all(conditions(), started(true)), events: []string{"Resumed"}}},
 		{name: "resumed with a start time: the deadline counts from now", second: 60,
 			job: was.with(func(j *batchv1.Job) {
-				j.Status.StartTime, j.Spec.ActiveDeadlineSeconds = ptr.To(at(0)), ptr.To(int64(30))
+				j.Status.StartTime, j.Spec.ActiveDeadlineSeconds = new(at(0)), new(int64(30))
 			}),
 			want: want{create: []string{"0/0", "1/0"}, status: conditions(), events: []string{"Resumed"}, lookAgain: 30}},
 		{name: "44: a suspended Job can fail", job: nonIndexed(5, 2).suspended().backoffLimit(0), pods: []podBuilder{podOf(ni, 0, 0).exited(1, 0)},
@@ -181,7 +202,7 @@ func TestSuspension(t *testing.T) {
 		{name: "44: only the deadline is paused", second: 60,
 			job: nonIndexed(5, 2).suspended().condition(batchv1.JobSuspended, corev1.ConditionTrue, "JobSuspended", "Job suspended").
 				with(func(j *batchv1.Job) {
-					j.Status.StartTime, j.Spec.ActiveDeadlineSeconds = ptr.To(at(0)), ptr.To(int64(30))
+					j.Status.StartTime, j.Spec.ActiveDeadlineSeconds = new(at(0)), new(int64(30))
 				}),
 			want: want{status: conditions("Suspended/JobSuspended")}},
 		{name: "a suspended Job that fails gets the start time that the API server wants", second: 60,

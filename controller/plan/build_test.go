@@ -41,10 +41,10 @@ func newJob(completions *int32, parallelism int32) jobBuilder {
 		Spec: batchv1.JobSpec{
 			Completions:          completions,
 			Parallelism:          &parallelism,
-			BackoffLimit:         ptr.To(int32(6)),
-			CompletionMode:       ptr.To(batchv1.NonIndexedCompletion),
-			Suspend:              ptr.To(false),
-			PodReplacementPolicy: ptr.To(batchv1.TerminatingOrFailed),
+			BackoffLimit:         new(int32(6)),
+			CompletionMode:       new(batchv1.NonIndexedCompletion),
+			Suspend:              new(false),
+			PodReplacementPolicy: new(batchv1.TerminatingOrFailed),
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "train"}},
 				Spec: corev1.PodSpec{
@@ -63,14 +63,14 @@ func workQueue(parallelism int32) jobBuilder { return newJob(nil, parallelism) }
 
 func indexed(completions, parallelism int32) jobBuilder {
 	return newJob(&completions, parallelism).with(func(j *batchv1.Job) {
-		j.Spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
+		j.Spec.CompletionMode = new(batchv1.IndexedCompletion)
 	})
 }
 
 // perIndex is an Indexed Job with a limit for each index.
 func perIndex(completions, parallelism, limit int32) jobBuilder {
 	return indexed(completions, parallelism).with(func(j *batchv1.Job) {
-		j.Spec.BackoffLimit = ptr.To(int32(1<<31 - 1))
+		j.Spec.BackoffLimit = new(int32(1<<31 - 1))
 		j.Spec.BackoffLimitPerIndex = &limit
 	})
 }
@@ -82,20 +82,20 @@ func (b jobBuilder) backoffLimit(n int32) jobBuilder {
 func (b jobBuilder) policy() jobBuilder {
 	return b.with(func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{}
-		j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed)
+		j.Spec.PodReplacementPolicy = new(batchv1.Failed)
 	})
 }
 
 func (b jobBuilder) replaceFailed() jobBuilder {
-	return b.with(func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) })
+	return b.with(func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = new(batchv1.Failed) })
 }
 
 func (b jobBuilder) suspended() jobBuilder {
-	return b.with(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
+	return b.with(func(j *batchv1.Job) { j.Spec.Suspend = new(true) })
 }
 
 func (b jobBuilder) started() jobBuilder {
-	return b.with(func(j *batchv1.Job) { j.Status.StartTime = ptr.To(at(0)) })
+	return b.with(func(j *batchv1.Job) { j.Status.StartTime = new(at(0)) })
 }
 
 func (b jobBuilder) annotated(name, value string) jobBuilder {
@@ -188,7 +188,7 @@ func (b podBuilder) disrupted() podBuilder {
 // deleted is a pod whose deletion was asked for.
 func (b podBuilder) deleted(second int) podBuilder {
 	return b.with(func(p *corev1.Pod) {
-		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(at(second)), ptr.To(int64(0))
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = new(at(second)), new(int64(0))
 	})
 }
 

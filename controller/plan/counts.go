@@ -22,7 +22,7 @@ type tally struct {
 	// failedIndexes are the indexes that will not be tried again.
 	failedIndexes indexes
 	// donors are the failed pods, by index, that wait for a replacement, which gets its failure count from them.
-	donors map[int]pod
+	donors map[int]*pod
 }
 
 func (v *view) tally() tally {
@@ -92,7 +92,7 @@ func (t *tally) countFailedIndexes(v *view) {
 	t.failedIndexes = v.storedFailed().union(setOf(failed))
 }
 
-func (v *view) endsIndex(p pod) bool {
+func (v *view) endsIndex(p *pod) bool {
 	if p.verdict.Matched && p.verdict.Action == batchv1.PodFailurePolicyActionFailIndex {
 		return true
 	}
@@ -101,8 +101,8 @@ func (v *view) endsIndex(p pod) bool {
 
 // findDonors picks, for each index to be tried again, the pod with the most failures behind it, and of those the last.
 func (t *tally) findDonors(v *view) {
-	occupied := t.completed.union(t.failedIndexes, v.slotsOf(pod.active))
-	t.donors = map[int]pod{}
+	occupied := t.completed.union(t.failedIndexes, v.slotsOf((*pod).active))
+	t.donors = map[int]*pod{}
 	for _, p := range v.pods {
 		if !p.held || !p.failed || !v.valid(p) || occupied.has(p.slot) {
 			continue
@@ -114,7 +114,7 @@ func (t *tally) findDonors(v *view) {
 	}
 }
 
-func (v *view) slotsOf(which func(pod) bool) indexes {
+func (v *view) slotsOf(which func(*pod) bool) indexes {
 	var slots []int
 	for _, p := range v.pods {
 		if v.valid(p) && which(p) {
@@ -140,11 +140,11 @@ func (t *tally) countFailures(v *view) {
 
 // counts tells whether a pod counts as a failure that the ledger does not know. It does not matter whether the Job has lost
 // the index in the meantime: what is counted once stays so.
-func (v *view) counts(p pod) bool {
+func (v *view) counts(p *pod) bool {
 	return p.held && p.failed && !p.releasing && (v.valid(p) || p.attempt != none) && p.verdict.Counted
 }
 
-func (t *tally) isDonor(p pod) bool {
+func (t *tally) isDonor(p *pod) bool {
 	donor, found := t.donors[p.slot]
 	return found && donor.UID == p.UID
 }

@@ -24,21 +24,23 @@ func (n *next) createPods() {
 	if places <= 0 {
 		return
 	}
+	var failures streak
 	if !n.perIndex {
-		if delay := n.jobDelay(); delay > 0 {
+		failures = n.streak()
+		if delay := n.delay(failures); delay > 0 {
 			n.again(delay)
 			return
 		}
 	}
 	attempts := n.attempts()
 	for _, slot := range n.takenSlots().missing(places, n.completions) {
-		n.createPod(slot, attempts[slot])
+		n.createPod(slot, attempts[slot], failures.Failures)
 	}
 }
 
 // takenSlots are those for which no pod is to be created.
 func (n *next) takenSlots() indexes {
-	atWork := n.slotsOf(func(p pod) bool {
+	atWork := n.slotsOf(func(p *pod) bool {
 		return p.active() || n.onlyFailed && p.terminating()
 	})
 	return atWork.union(n.completed, n.failedIndexes)
@@ -53,7 +55,7 @@ func (n *next) attempts() map[int]int {
 	return attempts
 }
 
-func (n *next) createPod(slot, attempt int) {
+func (n *next) createPod(slot, attempt int, failures int64) {
 	donor, retry := n.donors[slot]
 	if retry {
 		if delay := n.indexDelay(donor); delay > 0 {
@@ -71,7 +73,7 @@ func (n *next) createPod(slot, attempt int) {
 	}
 	if n.perIndex {
 		addFailureCounts(created, donor, retry)
-	} else if failures := n.streak().Failures; failures > 0 {
+	} else if failures > 0 {
 		metav1.SetMetaDataAnnotation(&created.ObjectMeta, ConsecutiveFailuresAnnotation, strconv.FormatInt(failures, 10))
 	}
 	n.plan.Create = append(n.plan.Create, created)
@@ -135,7 +137,7 @@ func addIndexVariable(c *corev1.Container) {
 }
 
 // addFailureCounts passes on how often the index has failed (KEP-3850). Ignored failures are counted apart.
-func addFailureCounts(p *corev1.Pod, donor pod, retry bool) {
+func addFailureCounts(p *corev1.Pod, donor *pod, retry bool) {
 	var failures, ignored int64
 	if retry {
 		failures = annotatedCount(donor.Pod, batchv1.JobIndexFailureCountAnnotation)

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/utils/ptr"
 )
 
 func TestCreatedPod(t *testing.T) {
@@ -38,7 +37,7 @@ func TestCreatedPod(t *testing.T) {
 			},
 			Finalizers: []string{"example.com/mine", "batch.kubernetes.io/job-tracking"},
 			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "job-uid", Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
+				APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "job-uid", Controller: new(true), BlockOwnerDeletion: new(true),
 			}},
 		},
 		Spec: corev1.PodSpec{
@@ -147,7 +146,7 @@ func TestSettingsInError(t *testing.T) {
 }
 
 func TestUnknownCompletionMode(t *testing.T) {
-	p := Next(seen(nonIndexed(1, 1).with(func(j *batchv1.Job) { j.Spec.CompletionMode = ptr.To(batchv1.CompletionMode("Odd")) }), 0))
+	p := Next(seen(nonIndexed(1, 1).with(func(j *batchv1.Job) { j.Spec.CompletionMode = new(batchv1.CompletionMode("Odd")) }), 0))
 	if len(p.Events) != 1 || p.Events[0].Reason != "UnknownCompletionMode" || p.Write != nil || p.Create != nil {
 		t.Errorf("the Plan is %+v", p)
 	}

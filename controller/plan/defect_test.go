@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 )
 
 // What went wrong in kube-controller-manager once, by the number of the issue in kubernetes/kubernetes.
@@ -48,7 +47,7 @@ func TestManyPodsEnd(t *testing.T) {
 		l.exit(p.Name, int32(i%2))
 	}
 	w.job = w.job.DeepCopy()
-	w.job.Spec.BackoffLimit = ptr.To(int32(many/2 - 1))
+	w.job.Spec.BackoffLimit = new(int32(many/2 - 1))
 	w.changedJob()
 	for range 5 {
 		w.run()

@@ -62,8 +62,9 @@
 //   - Pods are named by slot and attempt. A pod that is not, and has no valid index, does not belong to the Job, though it has
 //     an owner reference to it: it is dismissed, and does not count. Pods are not adopted by labels.
 //   - A failed pod of ours counts even if a lower completions has taken its index since.
-//   - The back-off delay of a Job without backoffLimitPerIndex survives a restart: it is a function of the pods. The number of
-//     failures so far is an annotation of each pod, podverdict.io/consecutive-failures, in case older ones are deleted.
+//   - The back-off delay of a Job without backoffLimitPerIndex survives a restart: it is a function of the pods. In case failed
+//     pods are deleted, the ledger has their number and time, and each pod has the number of failures before it as an
+//     annotation, podverdict.io/consecutive-failures.
 //   - A pod that is deleted, or let go uncounted, because of suspension or lower parallelism, counts if it ended just before.
 //   - A suspended Job that fails gets a start time in the last write: without one the API server would refuse it for ever.
 //   - Success and failure of one index, which only pods made by others can bring about, do not block the status: what is

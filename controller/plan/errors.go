@@ -13,7 +13,7 @@ func errLedger(text string, err error) error {
 	return fmt.Errorf("metadata.annotations[%s]: Invalid value: %q: %w", LedgerAnnotation, text, err)
 }
 
-func errLedgerNegative(number int32) error {
+func errLedgerNegative(number int) error {
 	return fmt.Errorf("failed is %d, must not be negative", number)
 }
 

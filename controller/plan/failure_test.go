@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 )
 
 // Part B of the semantics: when a pod is failed, counted, replaced.
@@ -22,6 +21,8 @@ func TestFailedPods(t *testing.T) {
 			want: want{status: all(numbers(1, 0, 0), terminating(1), conditions())}},
 		{name: "30: and so with podReplacementPolicy Failed", job: rf, pods: []podBuilder{podOf(rf, 0, 0).running().deleted(1), podOf(rf, 1, 0).ready()},
 			want: want{status: all(numbers(1, 0, 0), terminating(1))}},
+		{name: "without a valid index it is let go", job: ix.replaceFailed(), pods: []podBuilder{podOf(ix, 7, 0).running().deleted(1)}, second: 2,
+			want: want{create: []string{"0/0"}, release: []string{"7/0"}, status: terminating(1)}},
 		{name: "31: with TerminatingOrFailed it counts and is replaced at once", job: tof, second: 60, pods: []podBuilder{podOf(tof, 0, 0).running().deleted(1), podOf(tof, 1, 0).ready()},
 			want: want{create: []string{"0/1"}, status: all(numbers(1, 0, 1), terminating(1), noneUncounted())}},
 		{name: "32: and stays failed when it succeeds", second: 60, pods: []podBuilder{podOf(tof, 0, 0).exited(0, 2).deleted(1), podOf(tof, 1, 0).ready()},
@@ -38,6 +39,8 @@ func TestFailedPods(t *testing.T) {
 			want: want{status: numbers(0, 0, 0), lookAgain: 19}},
 		{name: "38: without the finalizer it does not count", job: tof, pods: []podBuilder{podOf(tof, 0, 0).exited(1, 0).released(), podOf(tof, 1, 0).ready()}, second: 60,
 			want: want{create: []string{"0/1"}, status: numbers(1, 0, 0)}},
+		{name: "38: nor as a success", job: tof, pods: []podBuilder{podOf(tof, 0, 0).exited(0, 0).released(), podOf(tof, 1, 0).ready()}, second: 60,
+			want: want{create: []string{"0/1"}, status: numbers(1, 0, 0)}},
 		{name: "38: nor without a valid index", job: ix, second: 60,
 			pods: []podBuilder{podOf(ix, 0, 0).name("a").annotated(batchv1.JobCompletionIndexAnnotation, "x").exited(1, 0),
 				podOf(ix, 0, 0).name("b").annotated(batchv1.JobCompletionIndexAnnotation, "-1").exited(1, 0),
@@ -49,8 +52,9 @@ func TestFailedPods(t *testing.T) {
 			want: want{status: conditions("FailureTarget/PodFailurePolicy")}},
 		{name: "deleted after it failed: counted before it goes", job: pfp, second: 60, pods: []podBuilder{podOf(pfp, 0, 0).exited(1, 0).deleted(1), podOf(pfp, 1, 0).ready()},
 			want: want{create: []string{"0/1"}, status: numbers(1, 0, 1)}},
-		{name: "deleted after it was ignored: nothing to count", job: pfp, second: 60, pods: []podBuilder{podOf(pfp, 0, 0).exited(codeIgnore, 0).deleted(1), podOf(pfp, 1, 0).ready()},
-			want: want{create: []string{"0/1"}, release: []string{"0/0"}, status: numbers(1, 0, 0)}},
+		{name: "deleted after it was ignored, before a success: nothing to record", job: pfp, second: 60,
+			pods: []podBuilder{podOf(pfp, 0, 0).exited(codeIgnore, 0).deleted(1), podOf(pfp, 1, 0).exited(0, 2)},
+			want: want{create: []string{"0/1", "2/0"}, release: []string{"0/0"}, status: numbers(0, 1, 0)}},
 	})
 }
 
@@ -107,6 +111,15 @@ func message(kind batchv1.JobConditionType, text string) func(*batchv1.JobStatus
 	}
 }
 
+// The ledger goes with the last write.
+func TestLedgerGoes(t *testing.T) {
+	b := nonIndexed(5, 2).started().status(func(s *batchv1.JobStatus) { s.Failed = 2 }).annotated(LedgerAnnotation, `{"failed":2}`).
+		condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "R", "M")
+	if text, found := planned(t, seen(b, 0)).Write.Annotations[LedgerAnnotation]; found {
+		t.Errorf("the ledger is %s", text)
+	}
+}
+
 // A Job does not end while a creation may be overlooked (74).
 func TestEndNeedsAllPods(t *testing.T) {
 	failing := nonIndexed(5, 2).started().condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "R", "M")
@@ -133,7 +146,7 @@ func TestEndNeedsAllPods(t *testing.T) {
 // 42, and the end of a Job that succeeds.
 func TestSucceedingJob(t *testing.T) {
 	ix := indexed(5, 3).started().with(func(j *batchv1.Job) {
-		j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
+		j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: new("0")}}}
 	})
 	met := ix.status(func(s *batchv1.JobStatus) { s.Succeeded, s.CompletedIndexes = 1, "0" }).
 		condition(batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, "SuccessPolicy", "Matched rules at index 0")
@@ -146,6 +159,8 @@ func TestSucceedingJob(t *testing.T) {
 			want: want{dismiss: []string{"1/0", "2/0"}, status: all(numbers(0, 1, 0), terminating(2))}},
 		{name: "42: and while they terminate", job: met, pods: []podBuilder{done, podOf(ix, 1, 0).running().released().deleted(2)},
 			want: want{status: all(numbers(0, 1, 0), terminating(1))}},
+		{name: "42: one that was terminating before is let go", job: met.replaceFailed(), pods: []podBuilder{done, podOf(ix, 1, 0).running().deleted(2)},
+			want: want{release: []string{"1/0"}, status: all(numbers(0, 1, 0), terminating(1))}},
 		{name: "Complete comes last", job: met, pods: []podBuilder{done}, second: 9,
 			want: want{status: all(conditions("SuccessCriteriaMet/SuccessPolicy", "Complete/SuccessPolicy"), completionTime(9)), events: []string{"Completed", ReasonJobFinish}}},
 		{name: "completions", job: ni, pods: []podBuilder{podOf(ni, 0, 0).exited(0, 1)},
@@ -166,7 +181,7 @@ func TestSucceedingJob(t *testing.T) {
 
 func completionTime(second int) func(*batchv1.JobStatus) string {
 	return func(s *batchv1.JobStatus) string {
-		if s.CompletionTime == nil || !s.CompletionTime.Equal(ptr.To(at(second))) {
+		if s.CompletionTime == nil || !s.CompletionTime.Equal(new(at(second))) {
 			return "the completion time is not " + at(second).String()
 		}
 		return ""
@@ -221,7 +236,7 @@ func TestHeldPodsAreBounded(t *testing.T) {
 	if l := mustLedger(t, p.Write); len(l.Releasing) != 1 || l.Succeeded != "0,2" || len(p.Release) > 0 {
 		t.Errorf("ledger %v, release %v", l, podNames(p.Release))
 	}
-	o.Job = p.Write
+	o.Job, o.Settings.MaxHeld = p.Write, 3 // what was begun is done
 	p = planned(t, o)
 	if diff := cmp.Diff([]string{"1/0", "2/0"}, slotsAndAttempts(o.Job, p.Release)); diff != "" {
 		t.Error(diff)
@@ -241,6 +256,8 @@ func TestHostileLedger(t *testing.T) {
 		"negative":          `{"failed":-7}`,
 		"more than counted": `{"failed":2000000000}`,
 		"another type":      `{"releasing":"x"}`,
+		"no failures":       `{"backoff":{"failures":0,"last":"2026-03-01T12:00:00Z"}}`,
+		"no time":           `{"backoff":{"failures":7,"last":null}}`,
 		"empty":             "",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -262,8 +279,10 @@ func TestHostileLedger(t *testing.T) {
 }
 
 func TestFinalizerTakenByHand(t *testing.T) {
-	b := nonIndexed(9, 2).started().status(func(s *batchv1.JobStatus) { s.Failed = 1 })
-	o := seen(b, 100, podOf(b, 0, 0).exited(1, 3).released(), podOf(b, 1, 0).ready())
+	b := nonIndexed(9, 2).started()
+	o := seen(b, 100, podOf(b, 0, 0).exited(1, 3), podOf(b, 1, 0).ready())
+	o.Job = planned(t, o).Write
+	o.Pods[0].Finalizers = nil
 	p := planned(t, o)
 	if l := mustLedger(t, p.Write); l.Failed != 1 || p.Write.Status.Failed != 1 {
 		t.Errorf("%s", statusText(p.Write))

@@ -63,7 +63,7 @@ func (n *next) findGoal() *goal {
 
 // failJobMessage is that of the first failed pod with a FailJob verdict. Pods that are counted already are asked too.
 func (v *view) failJobMessage() string {
-	var failing []pod
+	var failing []*pod
 	for _, p := range v.pods {
 		if p.failed && p.verdict.Matched && p.verdict.Action == batchv1.PodFailurePolicyActionFailJob {
 			failing = append(failing, p)
@@ -72,7 +72,7 @@ func (v *view) failJobMessage() string {
 	if len(failing) == 0 {
 		return ""
 	}
-	first := slices.MinFunc(failing, func(a, b pod) int {
+	first := slices.MinFunc(failing, func(a, b *pod) int {
 		return cmp.Or(a.finish.Compare(b.finish), cmp.Compare(a.Name, b.Name))
 	})
 	return first.verdict.Message()
@@ -148,7 +148,7 @@ func (n *next) finish() {
 // takeDown removes the active pods: of a Job that fails they count as failed, of one that succeeds they do not.
 func (n *next) takeDown() {
 	for _, p := range n.pods {
-		if !p.active() || n.leaving[p.UID] {
+		if !p.active() {
 			continue
 		}
 		if n.failing {

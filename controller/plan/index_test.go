@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 )
 
@@ -98,7 +97,7 @@ func TestSuccessPolicy(t *testing.T) {
 			r.SucceededIndexes = &indexes
 		}
 		if count > 0 {
-			r.SucceededCount = ptr.To(count)
+			r.SucceededCount = new(count)
 		}
 		return r
 	}

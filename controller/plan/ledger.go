@@ -17,7 +17,7 @@ const LedgerAnnotation = "podverdict.io/ledger"
 //	failed = Failed + len(Releasing) + the failed pods that are held and not in Releasing
 type ledger struct {
 	// Failed is how many failures were counted whose pods are not held any more.
-	Failed int32 `json:"failed,omitempty"`
+	Failed int `json:"failed,omitempty"`
 	// Releasing are pods that are counted as failures, and are about to be let go, or were.
 	Releasing []types.UID `json:"releasing,omitempty"`
 	// Succeeded are the completed slots of a Job without indexes, in the form of completedIndexes: what is done once
@@ -33,14 +33,14 @@ func (l ledger) empty() bool {
 }
 
 // recorded is the number of failures that do not depend on pods any more.
-func (l ledger) recorded() int { return int(l.Failed) + len(l.Releasing) }
+func (l ledger) recorded() int { return l.Failed + len(l.Releasing) }
 
 // String is the annotation's text; it is empty for an empty ledger.
 func (l ledger) String() string {
 	if l.empty() {
 		return ""
 	}
-	text, _ := json.Marshal(l) // strings and numbers always have a JSON form
+	text, _ := json.Marshal(l) //nolint:errchkjson // strings, numbers and times always have a JSON form
 	return string(text)
 }
 
@@ -90,9 +90,9 @@ func (n *next) settle() {
 	gone := func(uid types.UID) bool { return !held[uid] }
 	before := len(n.ledger.Releasing)
 	n.ledger.Releasing = slices.DeleteFunc(slices.Clone(n.ledger.Releasing), gone)
-	n.ledger.Failed += int32(before - len(n.ledger.Releasing))
+	n.ledger.Failed += before - len(n.ledger.Releasing)
 	if vanished := int(n.Job.Status.Failed) - n.failedPods; vanished > 0 {
-		n.ledger.Failed += int32(vanished)
+		n.ledger.Failed += vanished
 		n.failedPods += vanished
 		n.shownFailed += vanished
 		n.healed = true

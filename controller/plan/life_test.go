@@ -42,7 +42,7 @@ func drawJob(t *rapid.T) jobBuilder {
 	case "PerIndex":
 		b = perIndex(completions, parallelism, rapid.Int32Range(0, 2).Draw(t, "perIndex"))
 		if rapid.Bool().Draw(t, "maxFailedIndexes") {
-			b.j.Spec.MaxFailedIndexes = ptr.To(int32(1))
+			b.j.Spec.MaxFailedIndexes = new(int32(1))
 		}
 		drawSuccessPolicy(t, b, completions)
 	default:
@@ -58,7 +58,7 @@ func drawJob(t *rapid.T) jobBuilder {
 		b = b.policy()
 	}
 	if rapid.Bool().Draw(t, "deadline") {
-		b.j.Spec.ActiveDeadlineSeconds = ptr.To(int64(3000))
+		b.j.Spec.ActiveDeadlineSeconds = new(int64(3000))
 	}
 	if rapid.Bool().Draw(t, "limit") {
 		b = b.annotated(FailedPodsLimitAnnotation, "1")
@@ -149,7 +149,7 @@ func (l life) pick() (string, bool) {
 func (l life) user() {
 	switch l.draw("user", 3) {
 	case 0:
-		l.change(func(s *batchv1.JobSpec) { s.Suspend = ptr.To(!*s.Suspend) })
+		l.change(func(s *batchv1.JobSpec) { s.Suspend = new(!*s.Suspend) })
 	case 1:
 		l.change(func(s *batchv1.JobSpec) {
 			parallelism := int32(l.draw("parallelism", 4))
@@ -177,7 +177,7 @@ func (l life) change(change func(*batchv1.JobSpec)) {
 
 // settle lets the Job end: nothing lags or crashes, pods succeed, and terminating ones go.
 func (l life) settle() {
-	l.change(func(s *batchv1.JobSpec) { s.Suspend, s.Parallelism = ptr.To(false), ptr.To(max(1, *s.Parallelism)) })
+	l.change(func(s *batchv1.JobSpec) { s.Suspend, s.Parallelism = new(false), new(max(1, *s.Parallelism)) })
 	for range 200 {
 		l.catchUp()
 		p := Next(l.observe())
@@ -232,7 +232,7 @@ func TestWorldFindsFaults(t *testing.T) {
 			w.update(newNamer(w.job).name(0, 0), func(p *corev1.Pod) { podBuilder{p}.exited(1, 0) })
 			j := w.job.DeepCopy()
 			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
-			j.Status.StartTime = ptr.To(metav1.NewTime(epoch))
+			j.Status.StartTime = new(metav1.NewTime(epoch))
 			w.write(Plan{Write: j})
 		},
 	}

@@ -5,7 +5,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 )
 
 // Part C of the semantics: limits.
@@ -43,12 +42,12 @@ func TestLimits(t *testing.T) {
 }
 
 func TestDeadline(t *testing.T) {
-	b := nonIndexed(5, 1).started().with(func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To(int64(30)) })
+	b := nonIndexed(5, 1).started().with(func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = new(int64(30)) })
 	runAll(t, []behaviour{
 		{name: "before", job: b, second: 29, pods: []podBuilder{podOf(b, 0, 0)}, want: want{status: conditions(), lookAgain: 1}},
 		{name: "at", job: b, second: 30, pods: []podBuilder{podOf(b, 0, 0)}, want: want{
 			status: all(conditions("FailureTarget/DeadlineExceeded"), message(batchv1.JobFailureTarget, "Job was active longer than specified deadline"))}},
-		{name: "from the start", job: nonIndexed(5, 1).with(func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To(int64(30)) }), second: 100,
+		{name: "from the start", job: nonIndexed(5, 1).with(func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = new(int64(30)) }), second: 100,
 			want: want{create: []string{"0/0"}, status: conditions(), lookAgain: 30, events: []string{ReasonJobStart}}},
 	})
 }
@@ -61,42 +60,48 @@ func TestLimitsPerIndex(t *testing.T) {
 	}
 	failed := func(slot int) podBuilder { return podOf(zero, slot, 0).failures(0).exited(1, 1) }
 	runAll(t, []behaviour{
-		{name: "60: failedIndexes is there from the start", job: perIndex(4, 2, 0), want: want{create: []string{"0/0", "1/0"}, status: failedIndexes(ptr.To("")), events: []string{ReasonJobStart}}},
+		{name: "60: failedIndexes is there from the start", job: perIndex(4, 2, 0), want: want{create: []string{"0/0", "1/0"}, status: failedIndexes(new("")), events: []string{ReasonJobStart}}},
 		{name: "60: and nil without a limit per index", job: indexed(4, 2), want: want{create: []string{"0/0", "1/0"}, status: failedIndexes(nil), events: []string{ReasonJobStart}}},
 		{name: "50: with limit 0 the first failure is the last", job: zero, pods: []podBuilder{failed(0), podOf(zero, 1, 0).ready()}, second: 60,
-			want: want{create: []string{"2/0"}, status: all(failedIndexes(ptr.To("0")), numbers(1, 0, 1), conditions())}},
+			want: want{create: []string{"2/0"}, status: all(failedIndexes(new("0")), numbers(1, 0, 1), conditions())}},
 		{name: "50: with limit 1 the second is", job: one, pods: []podBuilder{podOf(one, 0, 1).failures(1).exited(1, 1), podOf(one, 1, 0).ready()}, second: 60,
-			want: want{create: []string{"2/0"}, status: failedIndexes(ptr.To("0"))}},
+			want: want{create: []string{"2/0"}, status: failedIndexes(new("0"))}},
 		{name: "51: an ignored failure is tried again", job: policy0, pods: []podBuilder{podOf(zero, 0, 0).failures(0).exited(codeIgnore, 1), podOf(zero, 1, 0).ready()}, second: 60,
-			want: want{create: []string{"0/1"}, status: all(failedIndexes(ptr.To("")), numbers(1, 0, 0))}},
+			want: want{create: []string{"0/1"}, status: all(failedIndexes(new("")), numbers(1, 0, 0))}},
 		{name: "52: FailIndex ends the index and counts", job: policy1, pods: []podBuilder{podOf(one, 0, 0).failures(0).exited(codeFailIndex, 1), podOf(one, 1, 0).ready()}, second: 60,
-			want: want{create: []string{"2/0"}, status: all(failedIndexes(ptr.To("0")), numbers(1, 0, 1))}},
+			want: want{create: []string{"2/0"}, status: all(failedIndexes(new("0")), numbers(1, 0, 1))}},
 		{name: "53: at maxFailedIndexes the Job goes on", job: limited(1), pods: []podBuilder{failed(0)},
 			want: want{create: []string{"1/0", "2/0"}, status: conditions()}},
 		{name: "53: above it the Job fails", job: limited(1), pods: []podBuilder{failed(0), failed(1)},
-			want: want{status: all(conditions("FailureTarget/MaxFailedIndexesExceeded"), failedIndexes(ptr.To("0,1")),
+			want: want{status: all(conditions("FailureTarget/MaxFailedIndexesExceeded"), failedIndexes(new("0,1")),
 				message(batchv1.JobFailureTarget, "Job has exceeded the specified maximal number of failed indexes"))}},
 		{name: "53: 0 allows none", job: limited(0), pods: []podBuilder{failed(0), podOf(zero, 1, 0)}, want: want{status: conditions("FailureTarget/MaxFailedIndexesExceeded")}},
 		{name: "54: a Job with failed indexes fails when the others are done", job: zero,
 			pods: []podBuilder{failed(0), podOf(zero, 1, 0).exited(0, 2), podOf(zero, 2, 0).exited(0, 2), podOf(zero, 3, 0).exited(0, 2)},
 			want: want{status: all(conditions("FailureTarget/FailedIndexes"), message(batchv1.JobFailureTarget, "Job has failed indexes"), completed("1-3"), numbers(0, 3, 1))}},
 		{name: "55: backoffLimit counts over all indexes", job: one.backoffLimit(1), pods: []podBuilder{podOf(one, 0, 0).failures(0).exited(1, 1), podOf(one, 1, 0).failures(0).exited(1, 1)},
-			want: want{status: all(conditions("FailureTarget/BackoffLimitExceeded"), failedIndexes(ptr.To("")), numbers(0, 0, 2))}},
+			want: want{status: all(conditions("FailureTarget/BackoffLimitExceeded"), failedIndexes(new("")), numbers(0, 0, 2))}},
 		{name: "56: a failure counts when it is replaced, not while the replacement is delayed", job: one, pods: []podBuilder{podOf(one, 0, 0).failures(0).exited(1, 1), podOf(one, 1, 0).ready()}, second: 2,
 			want: want{status: numbers(1, 0, 0), lookAgain: 9}},
 		{name: "56: replaced", job: one, pods: []podBuilder{podOf(one, 0, 0).failures(0).exited(1, 1), podOf(one, 0, 1).failures(1), podOf(one, 1, 0).ready()}, second: 20,
 			want: want{status: numbers(2, 0, 1)}},
+		{name: "56: what was counted stays counted when the replacement is gone", job: one.status(func(s *batchv1.JobStatus) { s.Failed = 1 }), second: 2,
+			pods: []podBuilder{podOf(one, 0, 0).failures(0).exited(1, 1), podOf(one, 1, 0).ready()}, want: want{status: numbers(1, 0, 1), lookAgain: 9}},
 		{name: "56: a deleted pod is held until then", job: one, pods: []podBuilder{podOf(one, 0, 0).failures(0).exited(1, 1).deleted(2), podOf(one, 1, 0).ready()}, second: 2,
 			want: want{status: numbers(1, 0, 0), lookAgain: 9}},
 		{name: "56: but one that is terminating counts at once, as it could still succeed", job: one, second: 2,
 			pods: []podBuilder{podOf(one, 0, 0).failures(0).running().deleted(1), podOf(one, 1, 0).ready()},
 			want: want{status: all(numbers(1, 0, 1), terminating(1)), lookAgain: 9}},
 		{name: "59: FailJob below the limit fails no index", job: policy1, pods: []podBuilder{podOf(one, 0, 0).failures(0).exited(codeFailJob, 1), podOf(one, 1, 0).ready()},
-			want: want{status: all(conditions("FailureTarget/PodFailurePolicy"), failedIndexes(ptr.To("")), numbers(1, 0, 1))}},
+			want: want{status: all(conditions("FailureTarget/PodFailurePolicy"), failedIndexes(new("")), numbers(1, 0, 1))}},
 		{name: "an index that succeeded does not fail any more", job: zero.status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 }),
-			pods: []podBuilder{failed(0)}, want: want{create: []string{"1/0", "2/0"}, status: all(completed("0"), failedIndexes(ptr.To("")))}},
-		{name: "an index that failed does not succeed any more", job: zero.status(func(s *batchv1.JobStatus) { s.FailedIndexes = ptr.To("0") }),
-			pods: []podBuilder{podOf(zero, 0, 1).exited(0, 1)}, want: want{create: []string{"1/0", "2/0"}, status: all(completed(""), failedIndexes(ptr.To("0")))}},
+			pods: []podBuilder{failed(0)}, want: want{create: []string{"1/0", "2/0"}, status: all(completed("0"), failedIndexes(new("")))}},
+		{name: "an active pod of an index that failed goes", job: zero.status(func(s *batchv1.JobStatus) { s.FailedIndexes = new("0") }),
+			pods: []podBuilder{podOf(zero, 0, 1).ready()}, want: want{dismiss: []string{"0/1"}, create: []string{"1/0"}}},
+		{name: "a success of an index that failed is let go", job: zero.status(func(s *batchv1.JobStatus) { s.FailedIndexes = new("0") }),
+			pods: []podBuilder{podOf(zero, 0, 1).exited(0, 1).deleted(2)}, want: want{release: []string{"0/1"}, create: []string{"1/0", "2/0"}}},
+		{name: "an index that failed does not succeed any more", job: zero.status(func(s *batchv1.JobStatus) { s.FailedIndexes = new("0") }),
+			pods: []podBuilder{podOf(zero, 0, 1).exited(0, 1)}, want: want{create: []string{"1/0", "2/0"}, status: all(completed(""), failedIndexes(new("0")))}},
 	})
 }
 
@@ -139,8 +144,8 @@ func TestFailureCounts(t *testing.T) {
 func TestPrecedence(t *testing.T) {
 	// Everything is the matter at once; what is the matter first is taken away step by step.
 	b := perIndex(2, 2, 0).started().policy().backoffLimit(0).with(func(j *batchv1.Job) {
-		j.Spec.ActiveDeadlineSeconds, j.Spec.MaxFailedIndexes = ptr.To(int64(10)), ptr.To(int32(0))
-		j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: ptr.To(int32(1))}}}
+		j.Spec.ActiveDeadlineSeconds, j.Spec.MaxFailedIndexes = new(int64(10)), new(int32(0))
+		j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: new(int32(1))}}}
 	})
 	pods := []podBuilder{podOf(b, 0, 0).exited(codeFailJob, 1), podOf(b, 1, 0).exited(0, 1)}
 	steps := []struct {
@@ -151,10 +156,10 @@ func TestPrecedence(t *testing.T) {
 	}{
 		{name: "69, 70: FailJob", want: "FailureTarget/PodFailurePolicy"},
 		{name: "69: backoffLimit", pods: func(p *corev1.Pod) { p.Status.ContainerStatuses[0].State.Terminated.ExitCode = 1 }, want: "FailureTarget/BackoffLimitExceeded"},
-		{name: "69: deadline", job: func(j *batchv1.Job) { j.Spec.BackoffLimit = ptr.To(int32(6)) }, want: "FailureTarget/DeadlineExceeded"},
+		{name: "69: deadline", job: func(j *batchv1.Job) { j.Spec.BackoffLimit = new(int32(6)) }, want: "FailureTarget/DeadlineExceeded"},
 		{name: "69: maxFailedIndexes", job: func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = nil }, want: "FailureTarget/MaxFailedIndexesExceeded"},
 		{name: "69: failed indexes", job: func(j *batchv1.Job) { j.Spec.MaxFailedIndexes = nil }, want: "FailureTarget/FailedIndexes"},
-		{name: "69: success policy", job: func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex = ptr.To(int32(3)) }, want: "SuccessCriteriaMet/SuccessPolicy"},
+		{name: "69: success policy", job: func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex = new(int32(3)) }, want: "SuccessCriteriaMet/SuccessPolicy"},
 	}
 	for _, step := range steps {
 		t.Run(step.name, func(t *testing.T) {

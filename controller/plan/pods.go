@@ -36,7 +36,8 @@ type view struct {
 	failing    bool // FailureTarget
 	succeeding bool // SuccessCriteriaMet
 
-	pods []pod
+	pods        []*pod
+	lastSuccess time.Time // zero when no pod tells of one
 }
 
 // pod is one of the Job's pods.
@@ -99,19 +100,30 @@ func (v *view) readPods() {
 	for _, uid := range v.ledger.Releasing {
 		releasing[uid] = true
 	}
-	v.pods = make([]pod, 0, len(v.Pods))
+	v.pods = make([]*pod, 0, len(v.Pods))
 	for _, p := range v.Pods {
 		if metav1.IsControlledBy(p, v.Job) {
 			v.pods = append(v.pods, v.read(p, releasing[p.UID]))
 		}
 	}
-	slices.SortFunc(v.pods, func(a, b pod) int {
-		return cmp.Or(a.slot-b.slot, a.attempt-b.attempt, cmp.Compare(a.Name, b.Name))
+	for _, p := range v.pods {
+		if p.Status.Phase == corev1.PodSucceeded && v.valid(p) && p.finish.After(v.lastSuccess) {
+			v.lastSuccess = p.finish
+		}
+	}
+	slices.SortFunc(v.pods, func(a, b *pod) int {
+		switch {
+		case a.slot != b.slot:
+			return a.slot - b.slot
+		case a.attempt != b.attempt:
+			return a.attempt - b.attempt
+		}
+		return cmp.Compare(a.Name, b.Name)
 	})
 }
 
-func (v *view) read(p *corev1.Pod, releasing bool) pod {
-	read := pod{
+func (v *view) read(p *corev1.Pod, releasing bool) *pod {
+	read := &pod{
 		Pod: p, slot: none, attempt: none, releasing: releasing,
 		held: slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer),
 	}
@@ -125,7 +137,7 @@ func (v *view) read(p *corev1.Pod, releasing bool) pod {
 		read.verdict = v.judge(p)
 	}
 	if read.failed || p.Status.Phase == corev1.PodSucceeded {
-		read.finish = finishTime(p)
+		read.finish = finishTime(p).Truncate(time.Second) // as it is stored
 	}
 	return read
 }
@@ -164,23 +176,23 @@ func (v *view) judge(p *corev1.Pod) runtime.Verdict {
 }
 
 // valid tells whether a pod has a slot of the Job, as those that count have.
-func (v *view) valid(p pod) bool { return p.slot != none && p.slot < v.completions }
+func (v *view) valid(p *pod) bool { return p.slot != none && p.slot < v.completions }
 
-func (p pod) terminal() bool {
+func (p *pod) terminal() bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-func (p pod) active() bool { return !p.terminal() && p.DeletionTimestamp == nil }
+func (p *pod) active() bool { return !p.terminal() && p.DeletionTimestamp == nil }
 
-func (p pod) terminating() bool { return !p.terminal() && p.DeletionTimestamp != nil }
+func (p *pod) terminating() bool { return !p.terminal() && p.DeletionTimestamp != nil }
 
-func (p pod) ready() bool {
+func (p *pod) ready() bool {
 	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	})
 }
 
 // succeeded tells whether a pod counts as a success. One that is counted as a failure stays one, even if it then succeeds.
-func (p pod) succeeded() bool {
+func (p *pod) succeeded() bool {
 	return p.held && !p.releasing && p.Status.Phase == corev1.PodSucceeded
 }

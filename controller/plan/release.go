@@ -26,31 +26,42 @@ func (n *next) hold() {
 			n.letGo(p)
 		}
 	}
+	if n.ledgered && !n.perIndex {
+		n.remember()
+	}
+}
+
+// remember has the ledger keep what the delay depends on.
+func (n *next) remember() {
+	n.ledger.Backoff = nil
+	if failures := n.streak(); failures.Failures > 0 {
+		n.ledger.Backoff = &failures
+	}
 }
 
 // letGo releases a pod if what it tells is stored, or nothing, and else has it stored.
-func (n *next) letGo(p pod) {
+func (n *next) letGo(p *pod) {
 	switch {
 	case n.isDonor(p):
 		// The replacement gets its failure count from it. It is counted now if it could still succeed.
 		if n.counts(p) && !p.terminal() && n.record(p) {
 			n.shownFailed++
 		}
-	case p.releasing:
-		n.release(p)
 	case n.counts(p):
 		n.record(p)
 	case p.succeeded() && n.valid(p) && !n.storedCompleted().has(p.slot) && !n.storedFailed().has(p.slot):
+		n.ledgered = true
+	case p.failed && n.goal == nil && !n.deleting && !n.remembered(p):
 		n.ledgered = true
 	case p.terminal(), p.failed, !n.valid(p), n.succeeding, n.deleting:
 		n.release(p)
 	}
 }
 
-func (n *next) release(p pod) { n.plan.Release = append(n.plan.Release, p.Pod) }
+func (n *next) release(p *pod) { n.plan.Release = append(n.plan.Release, p.Pod) }
 
 // record has the ledger count a failure, if it has room.
-func (n *next) record(p pod) bool {
+func (n *next) record(p *pod) bool {
 	if len(n.ledger.Releasing) >= n.settings.MaxReleasing {
 		return false
 	}
@@ -61,7 +72,7 @@ func (n *next) record(p pod) bool {
 
 // surplus are the names of the terminal pods, oldest first, that are more than may be held.
 func (n *next) surplus() map[string]bool {
-	var held []pod
+	var held []*pod
 	for _, p := range n.pods {
 		if p.held && p.terminal() {
 			held = append(held, p)
@@ -71,15 +82,15 @@ func (n *next) surplus() map[string]bool {
 }
 
 // oldest are the pods that finished first.
-func oldest(pods []pod, count int) []pod {
+func oldest(pods []*pod, count int) []*pod {
 	if count <= 0 {
 		return nil
 	}
-	slices.SortFunc(pods, func(a, b pod) int { return cmp.Or(a.finish.Compare(b.finish), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(pods, func(a, b *pod) int { return cmp.Or(a.finish.Compare(b.finish), cmp.Compare(a.Name, b.Name)) })
 	return pods[:count]
 }
 
-func names(pods []pod) map[string]bool {
+func names(pods []*pod) map[string]bool {
 	set := make(map[string]bool, len(pods))
 	for _, p := range pods {
 		set[p.Name] = true
@@ -88,11 +99,11 @@ func names(pods []pod) map[string]bool {
 }
 
 // oldFailures are the failed pods beyond the number that the Job's annotation asks for, those aside that are wanted anyway.
-func (v *view) oldFailures(wanted func(pod) bool) []*corev1.Pod {
+func (v *view) oldFailures(wanted func(*pod) bool) []*corev1.Pod {
 	if v.failedPodsLimit == noFailedPodsLimit {
 		return nil
 	}
-	var failed []pod
+	var failed []*pod
 	for _, p := range v.pods {
 		if p.Status.Phase == corev1.PodFailed && p.DeletionTimestamp == nil && !wanted(p) {
 			failed = append(failed, p)
@@ -107,7 +118,7 @@ func (v *view) oldFailures(wanted func(pod) bool) []*corev1.Pod {
 
 // retire lets all pods of a finished Job go. Active ones are late arrivals, and not wanted.
 func (v *view) retire() Plan {
-	plan := Plan{Problems: v.problems, Delete: v.oldFailures(func(pod) bool { return false })}
+	plan := Plan{Problems: v.problems, Delete: v.oldFailures(func(*pod) bool { return false })}
 	for _, p := range v.pods {
 		switch {
 		case p.active() && !v.deleting:

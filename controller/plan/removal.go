@@ -33,7 +33,7 @@ func (v *view) suspended() bool { return ptr.Deref(v.Job.Spec.Suspend, false) }
 // removePods dismisses the active pods that are not wanted: all of a suspended Job; those without a slot to work on; those
 // above what parallelism and completions ask for.
 func (n *next) removePods() {
-	var wanted []pod
+	var wanted []*pod
 	last := none
 	for _, p := range n.byProgress() {
 		switch {
@@ -44,17 +44,23 @@ func (n *next) removePods() {
 			last = p.slot
 		}
 	}
-	excess := len(wanted) - n.wantActive(len(wanted))
-	slices.SortStableFunc(wanted, compareProgress)
-	for _, p := range wanted[:max(0, excess)] {
-		n.dismiss(p)
+	if excess := len(wanted) - n.wantActive(len(wanted)); excess > 0 {
+		slices.SortFunc(wanted, compareProgress)
+		for _, p := range wanted[:excess] {
+			n.dismiss(p)
+		}
 	}
 }
 
 // byProgress are the active pods, slot by slot, those that got furthest first.
-func (n *next) byProgress() []pod {
-	active := slices.DeleteFunc(slices.Clone(n.pods), func(p pod) bool { return !p.active() })
-	slices.SortStableFunc(active, func(a, b pod) int { return cmp.Or(a.slot-b.slot, compareProgress(b, a)) })
+func (n *next) byProgress() []*pod {
+	active := slices.DeleteFunc(slices.Clone(n.pods), func(p *pod) bool { return !p.active() })
+	slices.SortFunc(active, func(a, b *pod) int {
+		if a.slot != b.slot {
+			return a.slot - b.slot
+		}
+		return compareProgress(b, a)
+	})
 	return active
 }
 
@@ -72,7 +78,7 @@ func (n *next) wantActive(active int) int {
 
 // compareProgress orders pods by how little is lost with them: unscheduled before scheduled, pending before running, not
 // ready before ready, and younger before older.
-func compareProgress(a, b pod) int {
+func compareProgress(a, b *pod) int {
 	return cmp.Or(
 		falseFirst(a.Spec.NodeName != "", b.Spec.NodeName != ""),
 		cmp.Compare(phaseRank(a), phaseRank(b)),
@@ -94,11 +100,11 @@ func falseFirst(a, b bool) int {
 	return 1
 }
 
-func phaseRank(p pod) int {
+func phaseRank(p *pod) int {
 	return slices.Index([]corev1.PodPhase{corev1.PodPending, corev1.PodUnknown, corev1.PodRunning}, p.Status.Phase)
 }
 
-func readySince(p pod) time.Time {
+func readySince(p *pod) time.Time {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
 			return c.LastTransitionTime.Time
@@ -108,9 +114,9 @@ func readySince(p pod) time.Time {
 }
 
 // dismiss takes an active pod away without counting it.
-func (n *next) dismiss(p pod) {
+func (n *next) dismiss(p *pod) {
 	n.leave(p)
 	n.plan.Dismiss = append(n.plan.Dismiss, p.Pod)
 }
 
-func (n *next) leave(p pod) { n.leaving[p.UID] = true }
+func (n *next) leave(p *pod) { n.leaving[p.UID] = true }

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"math"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -52,20 +54,23 @@ func (n *next) count() {
 		}
 	}
 	// More than parallelism, just after it was lowered, must not be news (SN3).
-	s.Active = min(int32(n.active-leaving), max(ptr.Deref(n.Job.Spec.Parallelism, 1), s.Active))
-	s.Ready = ptr.To(min(int32(n.ready-leavingReady), s.Active))
-	s.Terminating = ptr.To(int32(n.terminating + leaving))
-	s.Failed = max(s.Failed, int32(n.shownFailed))
-	s.Succeeded = int32(n.succeeded)
+	s.Active = min(counter(n.active-leaving), max(ptr.Deref(n.Job.Spec.Parallelism, 1), s.Active))
+	s.Ready = new(min(counter(n.ready-leavingReady), s.Active))
+	s.Terminating = new(counter(n.terminating + leaving))
+	s.Failed = max(s.Failed, counter(n.shownFailed))
+	s.Succeeded = counter(n.succeeded)
 	s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{} // the ledger has what it is for
 	s.CompletedIndexes, s.FailedIndexes = "", nil
 	if n.indexed {
 		s.CompletedIndexes = n.completed.String()
 	}
 	if n.perIndex {
-		s.FailedIndexes = ptr.To(n.failedIndexes.String())
+		s.FailedIndexes = new(n.failedIndexes.String())
 	}
 }
+
+// counter is a number of pods as the API has it.
+func counter(pods int) int32 { return int32(min(pods, math.MaxInt32)) } //nolint:gosec // it is in range
 
 // start sets the start time when the Job is first seen and not suspended. For one that is resumed, that is told by an event of
 // its own.

@@ -18,7 +18,7 @@ import (
 func (s *simulator) time() *metav1.Time { return s.timeAt(s.now) }
 
 func (s *simulator) timeAt(seconds int64) *metav1.Time {
-	return ptr.To(metav1.NewTime(epoch.Add(time.Duration(seconds) * time.Second)))
+	return new(metav1.NewTime(epoch.Add(time.Duration(seconds) * time.Second)))
 }
 
 // change replaces the pod by a changed one.
@@ -61,6 +61,9 @@ func (s *simulator) on(p *corev1.Pod, do func(*life)) {
 }
 
 func (s *simulator) release(l *life) {
+	if l.stage != ended && !l.takenDown && *s.job.Spec.PodReplacementPolicy == batchv1.Failed {
+		l.dismissed = true // a pod counts when it has ended, and this one is let go before
+	}
 	s.change(l, func(p *corev1.Pod) {
 		p.Finalizers = slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool { return f == batchv1.JobTrackingFinalizer })
 	})
@@ -98,10 +101,10 @@ func (s *simulator) vanish(l *life) bool {
 func (s *simulator) abandon(l *life) {
 	l.stage = ended
 	event := Event{Type: PodStopped}
-	if l.takenDown {
+	if !l.dismissed {
 		failed := *l.pod
 		failed.Status.Phase = corev1.PodFailed
-		event.Verdict = ptr.To(s.judge(&failed))
+		event.Verdict = new(s.judge(&failed))
 		s.result.Summary.Verdicts[string(event.Verdict.Action)]++
 	} else {
 		s.result.Summary.Stopped++
@@ -176,7 +179,7 @@ func (s *simulator) tellFailedIndexes(before, now string) {
 	}
 	for _, index := range indexesOf(now) {
 		if !known[index] {
-			s.tellJob(Event{Type: IndexFailed, Index: ptr.To(index)})
+			s.tellJob(Event{Type: IndexFailed, Index: new(index)})
 		}
 	}
 }
@@ -191,9 +194,11 @@ func conditionText(c batchv1.JobCondition) string {
 
 // forget leaves out the pods that mean nothing to the controller any more, as if they had been collected: each time it looks
 // at all that there are. Successes that are counted matter only for the time of the last one, which ends the back-off, and
-// counted failures before that only while no later pod has their index's next number.
+// counted failures only after that, or while their index has no later attempt, whose number follows from theirs. It is on
+// the safe side: the controller remembers some of that in its ledger.
 func (s *simulator) forget() {
-	if s.keepAll || len(s.lives) <= 2*maxHeld {
+	const afew = 32
+	if s.keepAll || len(s.lives) <= s.kept+afew {
 		return
 	}
 	last, latest := s.lastSuccess(), map[int]*life{}
@@ -216,6 +221,7 @@ func (s *simulator) forget() {
 		}
 		return forgotten
 	})
+	s.kept = len(s.lives)
 }
 
 func (s *simulator) lastSuccess() *life {

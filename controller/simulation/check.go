@@ -34,6 +34,9 @@ type intervention struct {
 	delete, evict selection
 }
 
+// maxSize is how many pods a simulation may have at a time, and how many nodes.
+const maxSize = 100_000
+
 // reader reads a Script for a Job, and notes what is wrong with it.
 type reader struct {
 	job    *batchv1.Job
@@ -43,8 +46,9 @@ type reader struct {
 func (r *reader) read(s Script) plot {
 	r.oneOf("apiVersion", s.APIVersion, APIVersion)
 	r.oneOf("kind", s.Kind, Kind)
-	if s.Nodes < 0 {
-		r.invalid(field.NewPath("nodes"), s.Nodes, detailNegative)
+	if s.Nodes < 0 || s.Nodes > maxSize {
+		r.invalid(field.NewPath("nodes"), s.Nodes, detailNodes)
+		s.Nodes = 0
 	}
 	var p plot
 	for i := range max(1, s.Nodes) {
@@ -142,8 +146,8 @@ func (r *reader) intervention(at *field.Path, given Intervention, nodes []string
 	if given.Drain != "" && !slices.Contains(nodes, given.Drain) {
 		r.errors = append(r.errors, field.NotSupported(at.Child("drain"), given.Drain, nodes[:min(len(nodes), 10)]))
 	}
-	if ptr.Deref(given.Parallelism, 0) < 0 {
-		r.invalid(at.Child("parallelism"), *given.Parallelism, detailNegative)
+	if parallelism := ptr.Deref(given.Parallelism, 0); parallelism < 0 || parallelism > maxSize {
+		r.invalid(at.Child("parallelism"), parallelism, detailParallelism)
 	}
 	return read
 }

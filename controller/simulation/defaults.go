@@ -8,7 +8,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 )
 
 // epoch is when every simulated Job is created.
@@ -31,7 +30,7 @@ func created(given *batchv1.Job) *batchv1.Job {
 
 func setDefaults(spec *batchv1.JobSpec) {
 	if spec.Completions == nil && spec.Parallelism == nil {
-		spec.Completions = ptr.To(int32(1))
+		spec.Completions = new(int32(1))
 	}
 	unset(&spec.Parallelism, 1)
 	unset(&spec.CompletionMode, batchv1.NonIndexedCompletion)

@@ -20,15 +20,21 @@ type ScriptError struct{ Errors field.ErrorList }
 func (e *ScriptError) Error() string { return "script: " + e.Errors.ToAggregate().Error() }
 
 const (
-	detailFails      = "a pod fails in one way: give one of exitCode, exitCodes and oom"
-	detailBounds     = "must be from 0 to 1"
-	detailNothing    = "nothing happens: give suspend, parallelism, completions, delete, evict or drain"
-	detailForever    = "must be a time that comes"
-	detailFixed      = "cannot be changed: only an Indexed Job can be scaled, with completions equal to parallelism before and after"
-	detailCondition  = "must be the type of a condition, such as DisruptionTarget"
-	detailNegative   = "must be greater than or equal to 0"
-	detailInitFailed = "an init container that fails keeps the others from starting: give its exit code alone"
+	detailFails       = "a pod fails in one way: give one of exitCode, exitCodes and oom"
+	detailBounds      = "must be from 0 to 1"
+	detailNothing     = "nothing happens: give suspend, parallelism, completions, delete, evict or drain"
+	detailForever     = "must be a time that comes"
+	detailFixed       = "cannot be changed: only an Indexed Job can be scaled, with completions equal to parallelism before and after"
+	detailCondition   = "must be the type of a condition, such as DisruptionTarget"
+	detailNodes       = "must be from 0 to 100000"
+	detailParallelism = "must be from 0 to 100000"
+	detailInitFailed  = "an init container that fails keeps the others from starting: give its exit code alone"
 )
+
+// errTooLarge refuses a Job that would have more pods at a time than memory is likely to hold.
+func errTooLarge(pods int32) error {
+	return fmt.Errorf("spec.parallelism: %d pods at a time are too many to simulate, at most %d are possible", pods, maxSize)
+}
 
 // errRestless is a defect: the Plan of an instant never comes to rest.
 func errRestless(job string, at int64) error {

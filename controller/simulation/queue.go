@@ -36,13 +36,14 @@ func (q *queue) take() func() {
 	return heap.Pop(&q.items).(item).do //nolint:forcetypeassert // nothing else is in there
 }
 
-func (s items) Len() int { return len(s) }
+func (s *items) Len() int { return len(*s) }
 
-func (s items) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(s[i].at, s[j].at), s[i].sequence-s[j].sequence) < 0
+func (s *items) Less(i, j int) bool {
+	a, b := (*s)[i], (*s)[j]
+	return cmp.Or(cmp.Compare(a.at, b.at), a.sequence-b.sequence) < 0
 }
 
-func (s items) Swap(i, j int) { s[i], s[j] = s[j], s[i] }
+func (s *items) Swap(i, j int) { (*s)[i], (*s)[j] = (*s)[j], (*s)[i] }
 
 // Push appends, for package heap.
 func (s *items) Push(x any) { *s = append(*s, x.(item)) } //nolint:forcetypeassert // see take

@@ -39,16 +39,20 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 
 // Pods that mean nothing to the controller any more may be left out: the Job's life is the same with them.
 func TestForgottenPodsMeanNothing(t *testing.T) {
-	for name, spec := range map[string]string{
-		"per index":  large,
-		"for all":    "completions: 600\nparallelism: 40\nbackoffLimit: 1000" + policy,
-		"one by one": "completions: 400\nparallelism: 3\ncompletionMode: Indexed\nbackoffLimit: 1000" + policy,
+	for _, test := range []struct {
+		name, spec string
+		rate       float64
+	}{
+		{"per index", large, 0.2},
+		{"for all", "completions: 600\nparallelism: 40\nbackoffLimit: 1000" + policy, 0.2},
+		{"one by one", "completions: 400\nparallelism: 3\ncompletionMode: Indexed\nbackoffLimit: 1000" + policy, 0.2},
+		{"long back-offs", "completions: 60\nparallelism: 20\nbackoffLimit: 10000" + policy, 0.95},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(test.name, func(t *testing.T) {
 			var results []*Result
 			for _, keepAll := range []bool{false, true} {
-				o := newOptions(t, spec, "")
-				o.Script, o.Until = Random(0.2), 1000*time.Hour
+				o := newOptions(t, test.spec, "")
+				o.Script, o.Until = Random(test.rate), 1000*time.Hour
 				s, err := newSimulator(t.Context(), o)
 				if err != nil {
 					t.Fatal(err)
@@ -98,6 +102,8 @@ func randomSpec(random *rand.Rand) string {
 		"completions: 9\nparallelism: 9\nactiveDeadlineSeconds: 5000\ncompletionMode: Indexed\nbackoffLimitPerIndex: 1\nmaxFailedIndexes: 4" + policy,
 		"completions: 9\nparallelism: 3\nactiveDeadlineSeconds: 5000\ncompletionMode: Indexed\nsuccessPolicy: {rules: [{succeededCount: 5}]}",
 		"parallelism: 5\nactiveDeadlineSeconds: 5000\npodReplacementPolicy: Failed",
+		"completions: 6\nparallelism: 6\nactiveDeadlineSeconds: 5000\ncompletionMode: Indexed\nbackoffLimit: 30" + policy,
+		"completions: 6\nparallelism: 6\nactiveDeadlineSeconds: 5000\ncompletionMode: Indexed\nbackoffLimitPerIndex: 3\npodReplacementPolicy: TerminatingOrFailed",
 		"completions: 3\nparallelism: 2\nactiveDeadlineSeconds: 5000\ntemplate: {spec: {restartPolicy: OnFailure, containers: [{name: main}]}}",
 	}
 	return specs[random.IntN(len(specs))]
@@ -108,6 +114,7 @@ func randomEvents(random *rand.Rand) string {
 		"", "events: [{at: 1m-10m, delete: 0-3}, {at: 5m, evict: 2+}]", "events: [{at: 10s-5m, drain: node-1}]",
 		"events: [{at: 1s-2m, suspend: true}, {at: 10m, suspend: false}]", "events: [{at: 2m, suspend: true}]",
 		"events: [{at: 1m, parallelism: 1}, {at: 3m, parallelism: 3}]",
+		"events: [{at: 30s, delete: 0+}, {at: 31s, suspend: true}, {at: 40s, suspend: false}, {at: 41s, evict: 0+}]",
 	}
 	return events[random.IntN(len(events))]
 }

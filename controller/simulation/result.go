@@ -113,8 +113,8 @@ type Summary struct {
 	PodSeconds    int64 `json:"podSeconds"`
 	WastedSeconds int64 `json:"wastedSeconds"`
 	// Plans is how often the controller made a Plan, Writes how often it wrote the Job's status.
-	Plans  int `json:"plans"`
-	Writes int `json:"writes"`
+	Plans  int `json:"-"`
+	Writes int `json:"-"`
 }
 
 // Clock is a time of the simulation, as 1h2m3s without what is zero.

@@ -2,11 +2,13 @@ package simulation
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
@@ -44,6 +46,7 @@ type simulator struct {
 	byName map[string]*life
 	slots  map[int]*slot
 	placed int // pods that got a node
+	kept   int // pods that were not forgotten
 	// quiet is true while nothing has happened since the last Plan but that pods have started: of these the controller would
 	// only count the ready ones, which is done with the next Plan.
 	quiet  bool
@@ -65,7 +68,7 @@ type slot struct {
 }
 
 // Run lives the Job's life, until it is finished and all is recorded, or it is time to give up. What is wrong with the
-// Script is a *ScriptError.
+// Script is a *ScriptError; a Job that has more than 100,000 pods at a time is an error, too.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	s, err := newSimulator(ctx, o)
 	if err != nil {
@@ -76,6 +79,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 
 func newSimulator(ctx context.Context, o Options) (*simulator, error) {
 	job := created(o.Job)
+	if pods := min(*job.Spec.Parallelism, ptr.Deref(job.Spec.Completions, math.MaxInt32)); pods > maxSize {
+		return nil, errTooLarge(pods)
+	}
 	r := reader{job: job}
 	read := r.read(o.Script)
 	if len(r.errors) > 0 {

@@ -126,7 +126,7 @@ func TestLives(t *testing.T) {
 		{
 			"a drained node", "completions: 4\nparallelism: 4\nbackoffLimit: 0" + policy,
 			"nodes: 2\npods: [{run: 1m}]\nevents: [{at: 20s, drain: node-0}]",
-			"Complete CompletionsReached after 1m22s: succeeded 4, failed 0, verdicts [Ignore:2]",
+			"Complete CompletionsReached after 1m42s: succeeded 4, failed 0, verdicts [Ignore:2]",
 		},
 		{
 			"all nodes drained", "completions: 1\nactiveDeadlineSeconds: 600\nbackoffLimit: 0" + policy,
@@ -193,17 +193,17 @@ func TestLives(t *testing.T) {
 		},
 		{
 			"a deleted pod is replaced at once", "completions: 1\nbackoffLimit: 1", "pods: [{run: 1m, stop: 20s}]\nevents: [{at: 30s, delete: 0}]",
-			"Complete CompletionsReached after 1m31s: succeeded 1, failed 1, verdicts [Count:1]",
+			"Complete CompletionsReached after 1m41s: succeeded 1, failed 1, verdicts [Count:1]",
 		},
 		{
 			"a deleted pod is replaced when it has ended", "completions: 1\nbackoffLimit: 1\npodReplacementPolicy: Failed",
 			"pods: [{run: 1m, stop: 20s}]\nevents: [{at: 30s, delete: 0}]",
-			"Complete CompletionsReached after 1m51s: succeeded 1, failed 1, verdicts [Count:1]",
+			"Complete CompletionsReached after 2m1s: succeeded 1, failed 1, verdicts [Count:1]",
 		},
 		{
 			"a pending pod is deleted", "completions: 1\nbackoffLimit: 1\npodReplacementPolicy: Failed",
 			"pods: [{attempt: 0, pending: 1m}]\nevents: [{at: 30s, delete: 0}]",
-			"Complete CompletionsReached after 1m21s: succeeded 1, failed 1, verdicts [Count:1]",
+			"Complete CompletionsReached after 1m31s: succeeded 1, failed 1, verdicts [Count:1]",
 		},
 		{
 			"elastic", "completions: 2\nparallelism: 2\ncompletionMode: Indexed", "events: [{at: 10s, completions: 4, parallelism: 4}]",

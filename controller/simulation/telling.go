@@ -6,12 +6,11 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 )
 
 // tell notes what happens to a pod.
 func (s *simulator) tell(l *life, e Event) {
-	e.Index, e.Attempt, e.Pod = ptr.To(l.slot), ptr.To(l.attempt), l.pod.Name
+	e.Index, e.Attempt, e.Pod = new(l.slot), new(l.attempt), l.pod.Name
 	s.tellJob(e)
 }
 

@@ -50,13 +50,14 @@ var rooms = []room{
 	{folder: "runtime", imports: []string{"compiler"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "runtime/rego", imports: []string{"policies", "compiler", "runtime"}, avoids: noClient, direct: noIO},
 	{folder: "controller/plan", imports: []string{"compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "controller/simulation", imports: []string{"compiler", "runtime", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "controller", imports: []string{"compiler", "runtime", "controller/plan"}, avoids: noOPA},
 	{folder: "conformance", imports: []string{
 		"policies", "api/v1alpha1", "compiler", "compiler/admission", "runtime", "controller/plan", "controller", "internal/terminal",
 	}, avoids: noOPA}, // who wants the vectors need not link what answers validate
 	{folder: "cmd/podverdict-controller", imports: []string{"api/v1alpha1", "controller"}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
-		"policies", "api/v1alpha1", "compiler", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/rego", "controller/plan", "controller",
+		"policies", "api/v1alpha1", "compiler", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/rego", "controller/plan", "controller/simulation", "controller",
 		"conformance", "internal/terminal",
 	}},
 }

@@ -1,7 +1,9 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/podverdict/podverdict/controller/simulation"
@@ -23,80 +25,88 @@ func step(seconds int64, count int64) int64 {
 	return day * (seconds/(day*count) + 1)
 }
 
-// periods sum up the events of pods; what happens to the Job keeps a line of its own.
+// periods sum up the events of pods; what happens to the Job keeps a line of its own. The line of a period stands where the
+// first of its events does.
 func periods(events []simulation.Event) []line {
 	if len(events) == 0 {
 		return nil
 	}
 	length := step(events[len(events)-1].Seconds+1, maxPeriods)
 	var lines []line
-	var pods []simulation.Event
-	flush := func() {
-		if len(pods) > 0 {
-			lines = append(lines, period(pods, length))
-			pods = nil
-		}
-	}
+	at := map[int64]int{} // the place of each period's line
+	members := map[int64][]simulation.Event{}
 	for _, e := range events {
-		if len(pods) > 0 && pods[0].Seconds/length != e.Seconds/length {
-			flush()
-		}
+		number := e.Seconds / length
+		_, known := at[number]
 		switch {
-		case hidden(e):
 		case e.Type == simulation.JobChanged, e.Type == simulation.JobCondition:
-			flush()
 			lines = append(lines, line{simulation.Clock(e.Seconds), sentence(e)})
+		case rank(e) < 0:
+		case !known:
+			at[number] = len(lines)
+			lines = append(lines, line{at: simulation.Clock(number*length) + " to " + simulation.Clock((number+1)*length)})
+			fallthrough
 		default:
-			pods = append(pods, e)
+			members[number] = append(members[number], e)
 		}
 	}
-	flush()
+	for number, place := range at {
+		lines[place].text = sums(members[number])
+	}
 	return lines
 }
 
-// period is what pods did from the first of the events to the end of its period.
-func period(events []simulation.Event, length int64) line {
-	from := events[0].Seconds / length * length
+// sums count events by their kinds.
+func sums(events []simulation.Event) string {
 	counts := map[string]int{}
+	slices.SortStableFunc(events, func(a, b simulation.Event) int {
+		return cmp.Or(rank(a)-rank(b), strings.Compare(verdictText(a), verdictText(b)))
+	})
 	var kinds []string
 	for _, e := range events {
 		kind := kindText(e)
-		if kind == "" {
-			continue
-		}
 		if counts[kind] == 0 {
 			kinds = append(kinds, kind)
 		}
 		counts[kind]++
 	}
-	parts := make([]string, len(kinds))
 	for i, kind := range kinds {
-		parts[i] = fmt.Sprintf("%d %s", counts[kind], kind)
+		kinds[i] = fmt.Sprintf("%d %s", counts[kind], kind)
 	}
-	at := simulation.Clock(from) + " to " + simulation.Clock(from+length)
-	return line{at, strings.Join(parts, ", ")}
+	return strings.Join(kinds, ", ")
+}
+
+// rank is the place of an event's kind in a sum; -1 for what is said by what follows from it.
+func rank(e simulation.Event) int {
+	again := e.Attempt != nil && *e.Attempt > 0
+	if e.Type == simulation.PodCreated && !again {
+		return 0
+	}
+	return slices.Index([]simulation.EventType{
+		"", simulation.PodCreated, simulation.PodSucceeded, simulation.PodFailed, simulation.PodRestarting,
+		simulation.IndexFailed, simulation.PodEvicted, simulation.PodStopped,
+	}, e.Type)
 }
 
 // kindText is what events are summed up by.
 func kindText(e simulation.Event) string {
 	switch e.Type {
 	case simulation.PodCreated:
-		if e.Attempt != nil && *e.Attempt > 0 {
-			return "retried"
+		if rank(e) > 0 {
+			return "created again"
 		}
 		return "created"
 	case simulation.PodSucceeded:
 		return "succeeded"
 	case simulation.PodFailed:
-		return "failed: " + verdictText(e)
+		return "failed (" + verdictText(e) + ")"
 	case simulation.PodRestarting:
 		return "restarted in place"
-	case simulation.PodStopped:
-		return "stopped"
 	case simulation.IndexFailed:
-		return "indexes failed"
+		return "given up"
 	case simulation.PodEvicted:
 		return "evicted"
+	default:
+		return "stopped"
 	}
-	return "" // said by what follows from it
 }

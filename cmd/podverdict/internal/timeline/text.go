@@ -139,13 +139,14 @@ func sentence(e simulation.Event) string {
 	case simulation.PodStopped:
 		return "stopped" + stoppedVerdict(e)
 	case simulation.IndexFailed:
-		return "index failed"
+		return "given up: the index has failed"
 	case simulation.JobChanged:
 		return e.Message
 	case simulation.JobCondition:
 		return "condition " + e.Reason + ", " + e.Message
+	default:
+		return "event " + e.Reason + ": " + e.Message
 	}
-	return "event " + e.Reason + ": " + e.Message
 }
 
 func stoppedVerdict(e simulation.Event) string {

@@ -18,6 +18,9 @@ func TestName(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", wrong, got, want)
 		}
 	}
+	if got := Name("[", []string{"P1"}); got != "" {
+		t.Errorf("got %q, which has nothing of what was written", got)
+	}
 	if got := Name("max", nil); got != "" {
 		t.Errorf("got %q of no names", got)
 	}

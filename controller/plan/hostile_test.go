@@ -1,0 +1,115 @@
+package plan
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// TestHostileLives is TestLives with somebody who takes finalizers, writes garbage into annotations, and makes pods in the
+// Job's name. What is counted cannot be told any more, but the status rules hold, and the Job ends.
+func TestHostileLives(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := life{t, newWorld(t.Fatalf, drawJob(t))}
+		l.hostile = true
+		for range rapid.IntRange(0, 60).Draw(t, "steps") {
+			if l.draw("hostile", 2) == 0 {
+				l.tamper()
+			} else {
+				l.step()
+			}
+		}
+		l.settle()
+	})
+}
+
+// garbage is what people write into annotations.
+var garbage = []string{"", "x", "-1", "0", "1", "3", "99999", "2147483648", "1.5", `{"failed":1}`, `{"failed":-1}`, `{"releasing":["a","a",""]}`,
+	`{"succeeded":"0-9999"}`, `{"succeeded":"4-2,x"}`, `{"backoff":{"failures":9,"last":"2999-01-01T00:00:00Z"}}`, "null", "[]"}
+
+func (l life) tamper() {
+	text := rapid.SampledFrom(garbage).Draw(l.t, "garbage")
+	names := slices.Sorted(maps.Keys(l.pods))
+	switch tamper := l.draw("tamper", 4); {
+	case tamper == 0:
+		key := rapid.SampledFrom([]string{LedgerAnnotation, BackoffSecondsAnnotation, FailedPodsLimitAnnotation}).Draw(l.t, "key")
+		l.job = l.job.DeepCopy()
+		metav1.SetMetaDataAnnotation(&l.job.ObjectMeta, key, text)
+		l.changedJob()
+	case tamper == 1:
+		l.intrude(text)
+	case len(names) == 0:
+	case tamper == 2:
+		l.update(names[l.draw("pod", len(names)-1)], func(p *corev1.Pod) { p.Finalizers = nil })
+	default:
+		key := rapid.SampledFrom([]string{batchv1.JobCompletionIndexAnnotation, batchv1.JobIndexFailureCountAnnotation,
+			batchv1.JobIndexIgnoredFailureCountAnnotation, ConsecutiveFailuresAnnotation}).Draw(l.t, "key")
+		l.update(names[l.draw("pod", len(names)-1)], func(p *corev1.Pod) { metav1.SetMetaDataAnnotation(&p.ObjectMeta, key, text) })
+	}
+}
+
+// intrude makes a pod in the Job's name.
+func (l life) intrude(index string) {
+	slot, attempt := l.draw("slot", 6), l.draw("attempt", 3)
+	p := podOf(jobBuilder{l.job}, slot, attempt)
+	if l.draw("named", 1) == 0 {
+		p.name("intruder-"+strconv.Itoa(l.version)).annotated(batchv1.JobCompletionIndexAnnotation, index)
+	}
+	if l.pods[p.p.Name] != nil {
+		return
+	}
+	p.p.UID = types.UID("intruder-" + strconv.Itoa(l.version))
+	l.pods[p.p.Name] = p.p
+	l.update(p.p.Name, func(p *corev1.Pod) {
+		if l.draw("held", 1) == 0 {
+			p.Finalizers = nil
+		}
+	})
+}
+
+// The verdicts are those of a real policy.
+func TestJudgedByProgram(t *testing.T) {
+	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := nonIndexed(2, 2).started().policy().with(func(j *batchv1.Job) {
+		j.Spec.PodFailurePolicy.Rules = []batchv1.PodFailurePolicyRule{
+			{Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
+				{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
+			}},
+			{Action: batchv1.PodFailurePolicyActionFailJob, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+				Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{42},
+			}},
+		}
+	})
+	compiled, err := environment.Compile(compiler.StoredPolicy(b.j.Spec.PodFailurePolicy))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := runtime.NewProgram(compiled, runtime.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := seen(b, 60, podOf(b, 0, 0).exited(42, 1).disrupted(), podOf(b, 1, 0).ready())
+	o.Judge = func(p *corev1.Pod) runtime.Verdict { return program.Evaluate(context.Background(), p) }
+	if s := planned(t, o).Write.Status; s.Failed != 0 || len(s.Conditions) > 0 {
+		t.Errorf("an ignored failure makes the status %+v", s)
+	}
+	o.Pods[0].Status.Conditions = nil
+	want := "Container main for pod ns/" + o.Pods[0].Name + " failed with exit code 42 matching FailJob rule at index 1"
+	if wrong := message(batchv1.JobFailureTarget, want)(&planned(t, o).Write.Status); wrong != "" {
+		t.Error(wrong)
+	}
+}

@@ -1,0 +1,81 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestScriptErrors(t *testing.T) {
+	const elastic = "completions: 2\nparallelism: 2\ncompletionMode: Indexed"
+	for _, test := range []struct{ job, script, want string }{
+		{"", "kind: Simulator", `kind: Unsupported value: "Simulator": supported values: "Simulation"`},
+		{"", "apiVersion: v1", `apiVersion: Unsupported value: "v1": supported values: "podverdict.io/v1alpha1"`},
+		{"", "nodes: -1", "nodes: Invalid value: -1: must be from 0 to 100000"},
+		{"", "pods: [{run: 5x}]", `pods[0].run: Invalid value: "5x": must be a duration such as 90s or 1h30m, a range such as 10s-2m, or forever`},
+		{"", "pods: [{run: -5s}]", `pods[0].run: Invalid value: "-5s": must be a duration such as 90s or 1h30m, a range such as 10s-2m, or forever`},
+		{"", "pods: [{pending: 1500ms}]", `pods[0].pending: Invalid value: "1500ms": must be whole seconds, as the times of the API are`},
+		{"", "pods: [{stop: 2m-1m}]", `pods[0].stop: Invalid value: "2m-1m": must not end before it begins`},
+		{"", "pods: [{index: 3-1}]", `pods[0].index: Invalid value: "3-1": must be numbers from 0 and ranges of them: 3, 0-9,12 or 2+`},
+		{"", "pods: [{attempt: -1}]", `pods[0].attempt: Invalid value: "-1": must be numbers from 0 and ranges of them: 3, 0-9,12 or 2+`},
+		{"", "pods: [{probability: 1.5}]", "pods[0].probability: Invalid value: 1.5: must be from 0 to 1"},
+		{"", "pods: [{exitCode: 1, oom: true}]", "pods[0]: Forbidden: a pod fails in one way: give one of exitCode, exitCodes and oom"},
+		{"", "pods: [{exitCodes: {mian: 1}}]", `pods[0].exitCodes[mian]: Unsupported value: "mian": supported values: "main", "side"`},
+		{"", "pods: [{condition: ' '}]", `pods[0].condition: Invalid value: " ": must be the type of a condition, such as DisruptionTarget`},
+		{"", "events: [{suspend: true}]", "events[0].at: Required value"},
+		{"", "events: [{at: forever, suspend: true}]", `events[0].at: Invalid value: "forever": must be a time that comes`},
+		{"", "events: [{at: 1h}]", "events[0]: Required value: nothing happens: give suspend, parallelism, completions, delete, evict or drain"},
+		{"", "events: [{at: 1h, drain: node-1}]", `events[0].drain: Unsupported value: "node-1": supported values: "node-0"`},
+		{"", "events: [{at: 1h, parallelism: -1}]", "events[0].parallelism: Invalid value: -1: must be from 0 to 100000"},
+		{"", "nodes: 100001", "nodes: Invalid value: 100001: must be from 0 to 100000"},
+		{"", "events: [{at: 1h, completions: 3}]", "events[0].completions: Invalid value: 3: " + detailFixed},
+		{elastic, "events: [{at: 1h, completions: 3}]", "events[0].completions: Invalid value: 3: " + detailFixed},
+		{elastic, "events: [{at: 1h, completions: 3, parallelism: 3}]", ""},
+		{"", "apiVersion: podverdict.io/v1alpha1\nkind: Simulation\nnodes: 2\npods: [{index: 1, attempt: '0,2+', pending: forever}]", ""},
+	} {
+		o := Options{Job: newJob(t, "backoffLimit: 0\n"+test.job), Script: newScript(t, test.script), Until: time.Hour}
+		_, err := Run(t.Context(), o)
+		got := ""
+		if refused, ok := errors.AsType[*ScriptError](err); ok {
+			got = refused.Errors.ToAggregate().Error()
+		} else if err != nil {
+			t.Errorf("%s: %v", test.script, err)
+		}
+		if got != test.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", test.script, got, test.want)
+		}
+	}
+}
+
+func TestIndexesOf(t *testing.T) {
+	if got, want := indexesOf("0,2-4,7"), []int{0, 2, 3, 4, 7}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestClock(t *testing.T) {
+	for seconds, want := range map[int64]string{
+		0: "0s", 59: "59s", 60: "1m", 600: "10m", 3600: "1h", 3605: "1h0m5s", 72000: "20h", 86460: "24h1m",
+	} {
+		if got := Clock(seconds); got != want {
+			t.Errorf("%d seconds are shown as %s, want %s", seconds, got, want)
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Run(ctx, newOptions(t, "completions: 1", "")); err == nil {
+		t.Error("a cancelled simulation goes on")
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	_, err := Run(t.Context(), newOptions(t, "completions: 2000000000\nparallelism: 1000000000", ""))
+	if want := "spec.parallelism: 1000000000 pods at a time are too many to simulate, at most 100000 are possible"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

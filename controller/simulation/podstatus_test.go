@@ -1,0 +1,108 @@
+package simulation
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// final are the statuses that pods end with, as JSON without times, by attempt.
+func final(t *testing.T, o Options) []string {
+	t.Helper()
+	s, err := newSimulator(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	var texts []string
+	s.inspect = func(s *simulator) {
+		for _, l := range s.lives {
+			if l.stage == ended && !seen[string(l.pod.UID)] {
+				seen[string(l.pod.UID)] = true
+				texts = append(texts, brief(l.pod.Status))
+			}
+		}
+	}
+	if _, err := s.run(); err != nil {
+		t.Fatal(err)
+	}
+	return texts
+}
+
+// brief is a status without what is in all of them.
+func brief(status corev1.PodStatus) string {
+	var texts []string
+	for _, c := range append(status.InitContainerStatuses, status.ContainerStatuses...) {
+		text := c.Name + " waits"
+		if ended := c.State.Terminated; ended != nil {
+			text = fmt.Sprintf("%s %d %s", c.Name, ended.ExitCode, ended.Reason)
+		}
+		texts = append(texts, text)
+	}
+	for _, c := range status.Conditions {
+		if c.Type == corev1.DisruptionTarget || c.Type == "ConfigIssue" || c.Type == corev1.PodReady {
+			texts = append(texts, strings.TrimSpace(string(c.Type)+"="+string(c.Status)+" "+c.Reason))
+		}
+	}
+	return string(status.Phase) + status.Reason + ": " + strings.Join(texts, ", ")
+}
+
+func TestFinalStatuses(t *testing.T) {
+	const sidecar = "completions: 1\nbackoffLimit: 0\npodReplacementPolicy: Failed\ntemplate: {spec: {restartPolicy: Never, " +
+		"initContainers: [{name: prepare}, {name: proxy, restartPolicy: Always}], containers: [{name: main}]}}"
+	for _, test := range []struct{ name, script, want string }{
+		{"success", "", "Succeeded: prepare 0 Completed, proxy 0 Completed, main 0 Completed, Ready=False PodCompleted"},
+		{"exit code", "pods: [{exitCode: 7}]", "Failed: prepare 0 Completed, proxy 0 Completed, main 7 Error, Ready=False PodFailed"},
+		{"sidecar", "pods: [{exitCodes: {proxy: 143}}]", "Succeeded: prepare 0 Completed, proxy 143 Error, main 0 Completed, Ready=False PodCompleted"},
+		{"init container", "pods: [{exitCodes: {prepare: 2}}]", "Failed: prepare 2 Error, proxy waits, main waits, Ready=False PodFailed"},
+		{"memory", "pods: [{oom: true}]", "Failed: prepare 0 Completed, proxy 0 Completed, main 137 OOMKilled, Ready=False PodFailed"},
+		{
+			"node pressure", "pods: [{condition: DisruptionTarget}]",
+			"FailedEvicted: prepare 0 Completed, proxy 0 Completed, main 137 Error, Ready=False PodFailed, DisruptionTarget=True TerminationByKubelet",
+		},
+		{"condition", "pods: [{condition: ConfigIssue}]", "Failed: prepare 0 Completed, proxy 0 Completed, main 1 Error, Ready=False PodFailed, ConfigIssue=True"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := final(t, newOptions(t, sidecar, test.script))
+			if len(got) != 1 || got[0] != test.want {
+				t.Errorf("\ngot  %q\nwant %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestEvictedStatus(t *testing.T) {
+	var statuses []corev1.PodStatus
+	o := newOptions(t, "completions: 1"+policy, "pods: [{run: 1m, stop: 5s}]\nevents: [{at: 30s, evict: 0}]")
+	s, err := newSimulator(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	judged := 0
+	s.inspect = func(s *simulator) {
+		for _, e := range s.result.Events[judged:] {
+			judged++
+			if e.Type == PodFailed && e.Verdict.Action != batchv1.PodFailurePolicyActionIgnore {
+				t.Errorf("the verdict is %v", e.Verdict.Action)
+			}
+		}
+		for _, l := range s.lives {
+			if l.pod.DeletionTimestamp != nil {
+				statuses = append(statuses, l.pod.Status)
+			}
+		}
+	}
+	r, err := s.run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(statuses) == 0 || !strings.Contains(brief(statuses[0]), "DisruptionTarget=True EvictionByEvictionAPI") {
+		t.Errorf("statuses are %v", statuses)
+	}
+	if r.Summary.Verdicts["Ignore"] != 1 {
+		t.Errorf("verdicts are %v", r.Summary.Verdicts)
+	}
+}
