@@ -55,13 +55,13 @@ func errNotOneJob(file string, jobs int) error {
 	return fmt.Errorf("--policy %s: there are %d Jobs in it, and should be one", file, jobs)
 }
 
-// messageNothing says that a cluster has nothing of what was asked for.
-func messageNothing(q cluster.Query, where string) string {
+// messageNothing says that a cluster has no such objects of what was asked for: a Job that is there may have no Pods.
+func messageNothing(objects string, q cluster.Query, where string) string {
 	kinds := make([]string, len(q.Targets))
 	for i, target := range q.Targets {
 		kinds[i] = target.String()
 	}
-	text := fmt.Sprintf("nothing found for %s in %s", strings.Join(kinds, ", "), where)
+	text := fmt.Sprintf("no %s found for %s in %s", objects, strings.Join(kinds, ", "), where)
 	if q.Selector != "" {
 		text += " with labels " + q.Selector
 	}

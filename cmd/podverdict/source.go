@@ -107,7 +107,7 @@ func (s *source) readJobs(cmd *cobra.Command, args []string) ([]manifest.Job, er
 	jobs, err := c.Jobs(cmd.Context(), s.query)
 	shown.end()
 	if err == nil && len(jobs) == 0 {
-		err = s.noteNothing(cmd, c)
+		err = s.noteNothing(cmd, c, "Jobs")
 	}
 	if s.nothing != "" {
 		cmd.PrintErrln(s.nothing)
@@ -131,7 +131,7 @@ func (s *source) readMembers(cmd *cobra.Command, args []string) ([]manifest.Fami
 	members, err := c.Families(cmd.Context(), s.query)
 	shown.end()
 	if err == nil && !slices.ContainsFunc(members, func(f manifest.Family) bool { return len(f.Pods) > 0 }) {
-		err = s.noteNothing(cmd, c)
+		err = s.noteNothing(cmd, c, "Pods")
 	}
 	return members, err
 }
@@ -150,8 +150,9 @@ func (s *source) readFileMembers(cmd *cobra.Command) ([]manifest.Family, error) 
 	return set.Families(s.namespace)
 }
 
-// noteNothing notes that a cluster has nothing of what was asked for, which is no error unless the namespace is not there.
-func (s *source) noteNothing(cmd *cobra.Command, c *cluster.Cluster) error {
+// noteNothing notes that a cluster has no such objects of what was asked for, which is no error unless the namespace is
+// not there.
+func (s *source) noteNothing(cmd *cobra.Command, c *cluster.Cluster, objects string) error {
 	where := "any namespace"
 	if !s.query.AllNamespaces {
 		if err := c.CheckNamespace(cmd.Context()); err != nil {
@@ -159,6 +160,6 @@ func (s *source) noteNothing(cmd *cobra.Command, c *cluster.Cluster) error {
 		}
 		where = "namespace " + c.Namespace
 	}
-	s.nothing = messageNothing(s.query, where)
+	s.nothing = messageNothing(objects, s.query, where)
 	return nil
 }

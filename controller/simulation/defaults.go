@@ -17,7 +17,7 @@ var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 // matter here.
 func created(given *batchv1.Job) *batchv1.Job {
 	job := given.DeepCopy()
-	job.Name = cmp.Or(job.Name, strings.TrimRight(job.GenerateName, "-."))
+	job.Name = cmp.Or(job.Name, strings.TrimRight(job.GenerateName, "-."), "job")
 	job.Namespace = cmp.Or(job.Namespace, metav1.NamespaceDefault)
 	job.UID = cmp.Or(job.UID, "00000000-0000-0000-0000-000000000000")
 	job.ResourceVersion = "1"
