@@ -45,6 +45,19 @@ func (f *admissionFlags) checkName() error {
 	return nil
 }
 
+// scope checks the name, and is what narrows the policies: where they are in force, and for which requests.
+func (f *admissionFlags) scope() (*metav1.LabelSelector, []admission.MatchCondition, error) {
+	if err := f.checkName(); err != nil {
+		return nil, nil, err
+	}
+	namespaces, err := f.namespaces()
+	if err != nil {
+		return nil, nil, err
+	}
+	conditions, err := f.matchConditions()
+	return namespaces, conditions, err
+}
+
 // namespaces selects the namespaces where the policies are in force; nil is all of them.
 func (f *admissionFlags) namespaces() (*metav1.LabelSelector, error) {
 	if f.selector == "" && len(f.exempt) == 0 {

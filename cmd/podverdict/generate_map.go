@@ -107,14 +107,8 @@ func (g *mapGeneration) options(cmd *cobra.Command) (admission.MutationOptions, 
 	if o.FailurePolicy != admissionregistrationv1.Fail && o.FailurePolicy != admissionregistrationv1.Ignore {
 		return o, errUsage(cmd, errChoice("failure-policy", g.failure, "Fail", "Ignore"))
 	}
-	err := g.common.checkName()
-	if err != nil {
-		return o, errUsage(cmd, err)
-	}
-	if o.Namespaces, err = g.common.namespaces(); err != nil {
-		return o, errUsage(cmd, err)
-	}
-	if o.MatchConditions, err = g.common.matchConditions(); err != nil {
+	var err error
+	if o.Namespaces, o.MatchConditions, err = g.common.scope(); err != nil {
 		return o, errUsage(cmd, err)
 	}
 	return o, nil

@@ -161,14 +161,8 @@ func (g *vapGeneration) options(cmd *cobra.Command) (admission.Options, error) {
 		return o, errUsage(cmd, errChoice("failure-policy", g.failure, "Fail", "Ignore"))
 	}
 	o.Name, o.Kubernetes = g.common.name, g.common.kubernetes
-	err := g.common.checkName()
-	if err != nil {
-		return o, errUsage(cmd, err)
-	}
-	if o.Namespaces, err = g.common.namespaces(); err != nil {
-		return o, errUsage(cmd, err)
-	}
-	if o.MatchConditions, err = g.common.matchConditions(); err != nil {
+	var err error
+	if o.Namespaces, o.MatchConditions, err = g.common.scope(); err != nil {
 		return o, errUsage(cmd, err)
 	}
 	if o.Actions, err = admission.ParseActions(g.actions); err != nil {
