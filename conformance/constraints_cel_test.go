@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -149,27 +148,8 @@ func newConstraintPolicy(t *testing.T, k kind.Kind, path string) constraintPolic
 	if err != nil {
 		t.Fatal(err)
 	}
-	deny := []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
-	policies, err := selection.Policies(admission.Options{
-		Name: "test", Kubernetes: "1.36", Target: target, Failure: admissionregistrationv1.Fail,
-		Parameters: admission.Parameters{Source: admission.Inline},
-		Actions:    admission.Actions{"error": deny, "warning": deny},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(policies) != 1 {
-		t.Fatalf("%d policies for one set of actions", len(policies))
-	}
-	typed, err := policies[0].Typed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	evaluator, err := apiserver.NewEvaluator(typed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return constraintPolicy{k, evaluator, policies[0].Rules}
+	policy, evaluator := onePolicy(t, selection, target, admission.Parameters{Source: admission.Inline})
+	return constraintPolicy{k, evaluator, policy.Rules}
 }
 
 // constraintReview is a request, and what Rego is asked of it.

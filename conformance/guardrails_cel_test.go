@@ -136,6 +136,13 @@ func newGuardPolicy(t *testing.T, s *admission.Selection, source admission.Param
 	}
 	parameters := guardParameters
 	parameters.Source = source
+	_, evaluator := onePolicy(t, s, target, parameters)
+	return guardPolicy{k, evaluator}
+}
+
+// onePolicy denies whatever breaks a rule of the selection.
+func onePolicy(t *testing.T, s *admission.Selection, target admission.Target, parameters admission.Parameters) (admission.Policy, *apiserver.Evaluator) {
+	t.Helper()
 	deny := []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
 	policies, err := s.Policies(admission.Options{
 		Name: "test", Kubernetes: "1.36", Target: target, Failure: admissionregistrationv1.Fail, Parameters: parameters,
@@ -155,7 +162,7 @@ func newGuardPolicy(t *testing.T, s *admission.Selection, source admission.Param
 	if err != nil {
 		t.Fatal(err)
 	}
-	return guardPolicy{k, evaluator}
+	return policies[0], evaluator
 }
 
 // inRego counts in found which guardrails find something.
