@@ -34,6 +34,9 @@ func (n *next) createPods() {
 	}
 	attempts := n.attempts()
 	for _, slot := range n.takenSlots().missing(places, n.completions) {
+		if len(n.plan.Create) == n.settings.MaxCreate {
+			return
+		}
 		n.createPod(slot, attempts[slot], failures.Failures)
 	}
 }
@@ -96,6 +99,8 @@ func (n *next) newPod(name string) *corev1.Pod {
 		},
 		Spec: template.Spec,
 	}
+	// The API server labels the template, but not that of a Job with manualSelector. The controller watches pods by it.
+	metav1.SetMetaDataLabel(&created.ObjectMeta, batchv1.ControllerUidLabel, string(n.Job.UID))
 	return created
 }
 

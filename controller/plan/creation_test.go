@@ -31,7 +31,9 @@ func TestCreatedPod(t *testing.T) {
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ns", Name: newNamer(o.Job).name(0, 1),
-			Labels: map[string]string{"app": "train", "batch.kubernetes.io/job-completion-index": "0"},
+			Labels: map[string]string{
+				"app": "train", "batch.kubernetes.io/job-completion-index": "0", "batch.kubernetes.io/controller-uid": "job-uid",
+			},
 			Annotations: map[string]string{
 				"note": "x", "batch.kubernetes.io/job-completion-index": "0", "batch.kubernetes.io/job-index-failure-count": "1",
 			},
@@ -60,7 +62,7 @@ func TestCreatedPod(t *testing.T) {
 // A Job without indexes gets none of that.
 func TestCreatedPodWithoutIndex(t *testing.T) {
 	p := planned(t, seen(nonIndexed(1, 1).started(), 0)).Create[0]
-	if p.Spec.Hostname != "" || len(p.Annotations) > 0 || len(p.Labels) != 1 || len(p.Spec.Containers[0].Env) > 0 {
+	if p.Spec.Hostname != "" || len(p.Annotations) > 0 || len(p.Labels) != 2 || len(p.Spec.Containers[0].Env) > 0 {
 		t.Errorf("pod is %+v", p)
 	}
 }
@@ -149,5 +151,43 @@ func TestUnknownCompletionMode(t *testing.T) {
 	p := Next(seen(nonIndexed(1, 1).with(func(j *batchv1.Job) { j.Spec.CompletionMode = new(batchv1.CompletionMode("Odd")) }), 0))
 	if len(p.Events) != 1 || p.Events[0].Reason != "UnknownCompletionMode" || p.Write != nil || p.Create != nil {
 		t.Errorf("the Plan is %+v", p)
+	}
+}
+
+// A Plan creates so many pods at most; slots that wait for their delay take no place of others.
+func TestMaxCreate(t *testing.T) {
+	b := perIndex(10, 10, 2).started()
+	o := seen(b, 5, podOf(b, 0, 0).failures(0).exited(1, 4), podOf(b, 1, 0).failures(0).exited(1, 4))
+	o.Settings.MaxCreate = 3
+	if got := slotsAndAttempts(o.Job, planned(t, o).Create); !slices.Equal(got, []string{"2/0", "3/0", "4/0"}) {
+		t.Errorf("created are %v", got)
+	}
+}
+
+func TestMade(t *testing.T) {
+	b := nonIndexed(1, 1)
+	created := planned(t, seen(b.started(), 0)).Create[0]
+	orphan := created.DeepCopy()
+	orphan.OwnerReferences = nil
+	otherJob := created.DeepCopy()
+	otherJob.OwnerReferences[0].UID = "other"
+	otherName := created.DeepCopy()
+	otherName.Name = "train-x-0-" + tagOf("job-uid")
+	unlabeled := orphan.DeepCopy()
+	unlabeled.Labels = nil
+	for name, test := range map[string]struct {
+		pod  *corev1.Pod
+		want bool
+	}{
+		"created": {created, true}, "without owner": {orphan, true}, "of another Job": {otherJob, false},
+		"of another name": {otherName, false}, "without UID": {unlabeled, false}, "of nobody": {&corev1.Pod{}, false},
+	} {
+		if got := Made(test.pod); got != test.want {
+			t.Errorf("%s: made is %t", name, got)
+		}
+	}
+	b.j.Name = strings.Repeat("long.", 30) + "x"
+	if long := planned(t, seen(b, 0)).Create[0]; !Made(long) {
+		t.Errorf("%s is not made", long.Name)
 	}
 }

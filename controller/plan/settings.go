@@ -31,6 +31,8 @@ type Settings struct {
 	MaxHeld int
 	// MaxReleasing is how many UIDs the ledger has room for; 500, as upstream's uncountedTerminatedPods.
 	MaxReleasing int
+	// MaxCreate is how many pods a Plan creates at most; 500, as upstream's MaxPodCreateDeletePerSync.
+	MaxCreate int
 }
 
 func (s Settings) withDefaults() Settings {
@@ -38,6 +40,7 @@ func (s Settings) withDefaults() Settings {
 	s.MaxBackoff = cmp.Or(s.MaxBackoff, 10*time.Minute)
 	s.MaxHeld = cmp.Or(s.MaxHeld, 5000)
 	s.MaxReleasing = cmp.Or(s.MaxReleasing, 500)
+	s.MaxCreate = cmp.Or(s.MaxCreate, 500)
 	return s
 }
 

@@ -150,7 +150,7 @@ func (s *simulator) control() error {
 func (s *simulator) observe() plan.Observation {
 	o := plan.Observation{
 		Job: s.job, Pods: make([]*corev1.Pod, len(s.lives)), Now: s.time().Time, Current: true,
-		Settings: plan.Settings{MaxHeld: maxHeld},
+		Settings: plan.Settings{MaxHeld: maxHeld, MaxCreate: maxSize},
 	}
 	for i, l := range s.lives {
 		o.Pods[i] = l.pod
