@@ -1,0 +1,147 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/podverdict/podverdict/controller/plan"
+)
+
+// apply does what the Plan says. Each part is tried, whatever becomes of the others.
+func (w *work) apply(ctx context.Context) error {
+	return errors.Join(
+		w.each(ctx, w.plan.Release, w.width, w.release),
+		w.each(ctx, w.plan.Dismiss, w.width, w.dismiss),
+		w.deletePods(ctx),
+		w.createPods(ctx),
+		w.write(ctx),
+	)
+}
+
+// each makes calls for pods, some at a time, until one fails or a batch period is over: then it is time for a new look.
+func (w *work) each(ctx context.Context, pods []*corev1.Pod, width int, call func(context.Context, *corev1.Pod) error) error {
+	if len(pods) == 0 {
+		return nil
+	}
+	w.called = true
+	batch, stop := context.WithCancel(ctx)
+	defer stop()
+	start := w.clock.Now()
+	failures := make([]error, len(pods))
+	workqueue.ParallelizeUntil(batch, width, len(pods), func(i int) {
+		failures[i] = call(ctx, pods[i])
+		if failures[i] != nil || w.clock.Since(start) >= w.batchPeriod {
+			stop()
+		}
+	})
+	if i := slices.IndexFunc(failures, func(err error) bool { return err != nil }); i >= 0 {
+		return failures[i] // the others say the same
+	}
+	return nil
+}
+
+// release removes the tracking finalizer of a pod that has not changed.
+func (w *work) release(ctx context.Context, pod *corev1.Pod) error {
+	_, err := w.released(ctx, pod)
+	return err
+}
+
+func (w *work) released(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+		return true, nil
+	}
+	returned, err := removeFinalizer(ctx, w.client, pod)
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return false, nil // the caches will show what has happened
+	case err != nil:
+		return false, errRelease(pod, err)
+	}
+	w.learn(returned)
+	return true, nil
+}
+
+// dismiss releases a pod, and deletes it if that worked: one that has ended meanwhile is counted.
+func (w *work) dismiss(ctx context.Context, pod *corev1.Pod) error {
+	released, err := w.released(ctx, pod)
+	if !released || err != nil {
+		return err
+	}
+	return w.deletePod(ctx, pod)
+}
+
+func (w *work) deletePods(ctx context.Context) error {
+	pods := slices.DeleteFunc(slices.Clone(w.plan.Delete), func(pod *corev1.Pod) bool { return w.deleted[pod.UID] })
+	return w.each(ctx, pods, w.width, w.deletePod)
+}
+
+func (w *work) deletePod(ctx context.Context, pod *corev1.Pod) error {
+	options := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))}
+	err := w.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return nil // gone, and perhaps there is another one of this name
+	case err != nil:
+		w.warn(reasonFailedDelete, "Error deleting: "+err.Error())
+		return errDelete(pod, err)
+	}
+	w.learnDeleted(pod)
+	w.note(reasonSuccessfulDelete, "Deleted pod: "+pod.Name)
+	return nil
+}
+
+// write stores the status, and tells the events that come with it.
+func (w *work) write(ctx context.Context) error {
+	if w.plan.Write == nil {
+		return nil
+	}
+	if wait := w.restPeriod() - w.clock.Since(w.wrote); wait > 0 && !w.urgent() {
+		w.wait(wait)
+		return nil
+	}
+	returned, err := w.client.BatchV1().Jobs(w.job.Namespace).UpdateStatus(ctx, w.plan.Write, metav1.UpdateOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil // the caches will show it
+	case apierrors.IsConflict(err):
+		w.wait(w.batchPeriod) // they will show that, too, and sooner
+		return nil
+	case apierrors.IsInvalid(err):
+		w.warn(reasonInvalidStatus, err.Error())
+	}
+	if err != nil {
+		return errWrite(w.job, err)
+	}
+	w.called = true
+	returned.ManagedFields = nil
+	w.metrics.written(w.job, returned)
+	w.written, w.wrote = returned, w.clock.Now()
+	for _, event := range w.plan.Events {
+		w.tell(event)
+	}
+	return nil
+}
+
+// restPeriod is the time between two writes of counters. While pods are created, each call is one that a pod waits for.
+func (w *work) restPeriod() time.Duration {
+	if len(w.plan.Create) > 0 {
+		return w.batchPeriod
+	}
+	return w.batchPeriod / 5
+}
+
+// urgent tells whether the next Plan waits for this write: for a condition, or for the ledger.
+func (w *work) urgent() bool {
+	old, write := w.job, w.plan.Write
+	return old.Annotations[plan.LedgerAnnotation] != write.Annotations[plan.LedgerAnnotation] ||
+		!equality.Semantic.DeepEqual(old.Status.Conditions, write.Status.Conditions)
+}

@@ -1,0 +1,178 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+)
+
+// Controller runs Jobs. Make one with New, and run it once.
+type Controller struct {
+	options Options
+
+	jobs, pods  cache.SharedIndexInformer
+	reconciler  *reconciler
+	orphanage   *orphanage
+	observer    *observer
+	broadcaster events.EventBroadcaster
+	jobQueue    queue
+	orphanQueue queue
+	ready       atomic.Bool
+}
+
+// queue is of keys of Jobs or pods.
+type queue = workqueue.TypedRateLimitingInterface[types.NamespacedName]
+
+const (
+	// minDelay and maxDelay are those after errors. The latter is upstream's.
+	minDelay, maxDelay = 200 * time.Millisecond, time.Minute
+	// width is how many calls are made at a time for one Job.
+	width = 16
+)
+
+func newQueue(name string, o Options) queue {
+	return workqueue.NewTypedRateLimitingQueueWithConfig(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](minDelay, maxDelay),
+		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: name, Clock: o.Clock},
+	)
+}
+
+// clients of the API server, each with the limits that fit it.
+type clients struct{ watches, writes, events kubernetes.Interface }
+
+func newClients(config *rest.Config, metrics *Metrics) (clients, error) {
+	writes := rest.CopyConfig(config)
+	writes.Timeout = callTimeout
+	writes.Wrap(metrics.transport)
+	watches := rest.CopyConfig(config)
+	watches.QPS = -1
+	told := rest.CopyConfig(config)
+	told.QPS, told.Burst, told.Timeout = 20, 100, callTimeout
+	var c clients
+	var errs [3]error
+	c.writes, errs[0] = kubernetes.NewForConfig(writes)
+	c.watches, errs[1] = kubernetes.NewForConfig(watches)
+	c.events, errs[2] = kubernetes.NewForConfig(told)
+	return c, errors.Join(errs[:]...)
+}
+
+// maxPrograms is how many compiled policies are kept; each takes some 10 KB.
+const maxPrograms = 1000
+
+// New returns a Controller that has not begun. The error is that of options which make no sense.
+func New(o Options) (*Controller, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	c := &Controller{options: o, jobQueue: newQueue("jobs", o), orphanQueue: newQueue("orphans", o)}
+	clients, err := newClients(o.Config, o.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	programs, err := newPrograms(o.Kubernetes, maxPrograms, o.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	if c.jobs, err = newJobInformer(clients.watches, o.Namespace); err != nil {
+		return nil, err
+	}
+	if c.pods, err = newPodInformer(clients.watches, o.Namespace); err != nil {
+		return nil, err
+	}
+	c.broadcaster = events.NewBroadcaster(&events.EventSinkImpl{Interface: clients.events.EventsV1()})
+	c.observer = newObserver(o, c.jobs.GetIndexer(), clients.events, programs)
+	c.orphanage = &orphanage{client: clients.writes, jobs: c.jobs.GetIndexer(), pods: c.pods.GetIndexer()}
+	c.reconciler = &reconciler{
+		client: clients.writes, jobs: c.jobs.GetIndexer(), pods: c.pods.GetIndexer(), programs: programs,
+		settings: o.Settings, batchPeriod: o.BatchPeriod, width: width, clock: o.Clock, metrics: o.Metrics,
+		recorder: c.broadcaster.NewRecorder(scheme.Scheme, Name), judged: c.observer.judged,
+	}
+	if err := c.handle(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Ready is nil when the caches are filled.
+func (c *Controller) Ready() error {
+	if !c.ready.Load() {
+		return errNotReady()
+	}
+	return nil
+}
+
+// Run works until ctx is done, and returns when nothing of it is under way any more. It begins with lists of the newest
+// state, so it is to be called when the lease is held.
+func (c *Controller) Run(ctx context.Context) error {
+	logger := klog.FromContext(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if err := c.broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
+		return err
+	}
+	defer c.broadcaster.Shutdown()
+	running.Go(func() { c.jobs.RunWithContext(ctx) })
+	running.Go(func() { c.pods.RunWithContext(ctx) })
+	logger.Info("Waiting for the caches")
+	if !cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.pods.HasSynced) {
+		return nil
+	}
+	c.ready.Store(true)
+	defer c.ready.Store(false)
+	logger.Info("Running", "manager", Name, "workers", c.options.Workers)
+	for range c.options.Workers {
+		running.Go(func() { c.work(ctx, c.jobQueue, c.syncJob) })
+	}
+	running.Go(func() { c.work(ctx, c.orphanQueue, c.syncOrphan) })
+	running.Go(func() { c.observer.run(ctx, 1) })
+	<-ctx.Done()
+	logger.Info("Stopping")
+	c.jobQueue.ShutDown()
+	c.orphanQueue.ShutDown()
+	return nil
+}
+
+// work takes keys until the queue is shut down.
+func (c *Controller) work(ctx context.Context, q queue, sync func(context.Context, types.NamespacedName) (time.Duration, error)) {
+	for {
+		key, down := q.Get()
+		if down {
+			return
+		}
+		again, err := sync(ctx, key)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			klog.FromContext(ctx).Error(err, "Will try again", "key", key, "failures", q.NumRequeues(key)+1)
+			q.AddRateLimited(key)
+		default:
+			q.Forget(key)
+			if again > 0 {
+				q.AddAfter(key, again)
+			}
+		}
+		q.Done(key)
+	}
+}
+
+func (c *Controller) syncJob(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	return c.reconciler.sync(ctx, key)
+}
+
+func (c *Controller) syncOrphan(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	return 0, c.orphanage.sync(ctx, key)
+}

@@ -1,0 +1,130 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	// callTimeout is how long a call may take. The API server is told so, and gives up then too.
+	callTimeout = 30 * time.Second
+	// lookUpPeriod is the time between two looks for a pod of which nobody knows whether it was created.
+	lookUpPeriod = time.Second
+)
+
+// createPods creates the Plan's pods, after one that failed only one.
+func (w *work) createPods(ctx context.Context) error {
+	pods, width := w.plan.Create, w.width
+	if w.stumbled && len(pods) > 0 {
+		pods, width = pods[:1], 1
+	}
+	var mu sync.Mutex
+	var created []string
+	err := w.each(ctx, pods, width, func(ctx context.Context, pod *corev1.Pod) error {
+		done, err := w.createPod(ctx, pod)
+		mu.Lock()
+		defer mu.Unlock()
+		if done {
+			created = append(created, pod.Name)
+		}
+		return err
+	})
+	if len(pods) > 0 {
+		w.stumbled = err != nil
+	}
+	if len(created) > 0 {
+		w.note(reasonSuccessfulCreate, createdMessage(created))
+	}
+	if err != nil {
+		w.warn(reasonFailedCreate, "Error creating: "+errors.Unwrap(err).Error())
+	}
+	return err
+}
+
+// createdMessage is upstream's for one pod, and names the first of many.
+func createdMessage(names []string) string {
+	if len(names) == 1 {
+		return "Created pod: " + names[0]
+	}
+	slices.Sort(names)
+	const most = 5
+	message := "Created " + strconv.Itoa(len(names)) + " pods: " + strings.Join(names[:min(most, len(names))], ", ")
+	if len(names) > most {
+		message += ", ..."
+	}
+	return message
+}
+
+// createPod creates a pod, and tells whether that was us and now.
+func (w *work) createPod(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	until := w.clock.Now().Add(callTimeout)
+	returned, err := w.client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
+	w.metrics.created(w.job, err)
+	switch {
+	case err == nil:
+		w.learn(trimmed(returned))
+		return true, nil
+	case apierrors.IsAlreadyExists(err):
+		return false, w.lookUpPod(ctx, pod.Namespace, pod.Name, until)
+	case refused(err):
+		w.learnNotCreated(pod.Name)
+	default:
+		w.learnUnknown(pod.Name, until)
+	}
+	return false, errCreate(pod, err)
+}
+
+// refused tells whether the API server has said that it did not do it.
+func refused(err error) bool {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) {
+		return false
+	}
+	code := status.Status().Code
+	return code >= 400 && code < 500 && !apierrors.IsTimeout(err)
+}
+
+// lookUp looks for the pods of which it is not known whether they were created.
+func (w *work) lookUp(ctx context.Context) error {
+	var failures []error
+	for name, until := range w.unknown {
+		failures = append(failures, w.lookUpPod(ctx, w.job.Namespace, name, until))
+	}
+	return errors.Join(failures...)
+}
+
+// lookUpPod learns what the name stands for: a pod of the Job, one of somebody else, or, when no creation can take effect
+// any more, nothing.
+func (w *work) lookUpPod(ctx context.Context, namespace, name string, until time.Time) error {
+	pod, err := w.client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		if w.clock.Now().After(until) {
+			w.learnNotCreated(name)
+		}
+		return nil
+	case err != nil:
+		return errLookUp(namespace, name, err)
+	case metav1.IsControlledBy(pod, w.job) && watched(pod):
+		w.learn(trimmed(pod))
+	default:
+		w.learnTaken(name)
+	}
+	return nil
+}
+
+// watched tells whether the caches show the pod. Somebody may have removed the label.
+func watched(pod *corev1.Pod) bool {
+	_, labeled := pod.Labels[batchv1.ControllerUidLabel]
+	return labeled
+}

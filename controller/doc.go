@@ -1,0 +1,30 @@
+// Package controller runs the Jobs whose spec.managedBy is podverdict.io/job-controller, and tells the verdicts on the failed
+// pods of all others.
+//
+//	c, err := controller.New(controller.Options{Config: config, Observe: true})
+//	err = controller.Elect(ctx, election, c.Run)
+//
+// What is done is decided by package plan. This package keeps the caches, calls plan.Next, and carries the Plan out:
+//
+//	informers ──► queue ──► reconciler.sync: observe ──► plan.Next ──► apply ──► API server
+//	                             ▲                                       │
+//	                             └──────────── recollection ◄────────────┘
+//
+// A recollection is what the program knows of a Job before its caches show it: the Job and the pods as the API server
+// returned them from a write. An observation takes the newer of the two, so it never goes back, and contains every pod that
+// the program has created. There is nothing else to remember: names of pods are a function of Job, slot and attempt, so
+// creating a pod twice is creating it once, and a program that starts anew needs nothing but a list of what there is.
+//
+// # Calls
+//
+// A pod that fails costs one call while the Job is at work, the creation of its replacement. Finalizers are removed when the
+// Job has ended. Counters are written at most once a batch period while pods are being created, and a few times as often
+// when nothing else is to be done; conditions are written at once.
+//
+// # Errors
+//
+// A write that fails because its object has changed is left to the next Plan. Other errors delay the Job exponentially,
+// from 200 ms to a minute, and the ones that a user can do something about are told as events of the Job. After a creation
+// that failed the next one is tried alone. A creation whose outcome is not known, because the connection broke or the server
+// took too long, is looked up before the Job can end.
+package controller

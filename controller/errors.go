@@ -1,0 +1,35 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+func errNotReady() error { return errors.New("the caches are not filled yet") }
+
+func errPolicy(err error) error {
+	return fmt.Errorf("podFailurePolicy has no meaning, the job waits: %w", err)
+}
+
+func errRelease(pod *corev1.Pod, err error) error {
+	return fmt.Errorf("remove the finalizer of pod %s/%s: %w", pod.Namespace, pod.Name, err)
+}
+
+func errDelete(pod *corev1.Pod, err error) error {
+	return fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)
+}
+
+func errCreate(pod *corev1.Pod, err error) error {
+	return fmt.Errorf("create pod %s/%s: %w", pod.Namespace, pod.Name, err)
+}
+
+func errLookUp(namespace, name string, err error) error {
+	return fmt.Errorf("look up pod %s/%s: %w", namespace, name, err)
+}
+
+func errWrite(job *batchv1.Job, err error) error {
+	return fmt.Errorf("write the status of job %s/%s: %w", job.Namespace, job.Name, err)
+}

@@ -1,0 +1,104 @@
+package controller
+
+import (
+	"errors"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// handle has changes in the caches lead to work.
+func (c *Controller) handle() error {
+	_, jobErr := c.jobs.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { c.jobChanged(object) },
+		UpdateFunc: func(_, object any) { c.jobChanged(object) },
+		DeleteFunc: func(object any) { c.jobGone(object) },
+	})
+	_, podErr := c.pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { c.podChanged(nil, object) },
+		UpdateFunc: func(old, object any) { c.podChanged(old, object) },
+		DeleteFunc: func(object any) { c.podChanged(object, nil) },
+	})
+	return errors.Join(jobErr, podErr)
+}
+
+func (c *Controller) jobChanged(object any) {
+	job := last[*batchv1.Job](object)
+	if job == nil {
+		return
+	}
+	if managed(job) {
+		c.enqueue(types.NamespacedName{Namespace: job.Namespace, Name: job.Name})
+	}
+}
+
+// jobGone has the Job forgotten, and looks at what it leaves.
+func (c *Controller) jobGone(object any) {
+	job := last[*batchv1.Job](object)
+	if job == nil || !managed(job) {
+		return
+	}
+	c.enqueue(types.NamespacedName{Namespace: job.Namespace, Name: job.Name})
+	pods, _ := c.pods.GetIndexer().ByIndex(byJob, string(job.UID)) // the index is there
+	for _, object := range pods {
+		if pod := last[*corev1.Pod](object); pod != nil {
+			c.enqueueOrphan(pod)
+		}
+	}
+}
+
+// podChanged is given the states before and after, nil when there is none.
+func (c *Controller) podChanged(before, after any) {
+	old, pod := last[*corev1.Pod](before), last[*corev1.Pod](after)
+	c.options.Metrics.podSeen(old, pod)
+	for _, p := range []*corev1.Pod{old, pod} {
+		if p == nil {
+			continue
+		}
+		if job := c.managedJobOf(p); job != nil {
+			c.enqueue(types.NamespacedName{Namespace: job.Namespace, Name: job.Name})
+		}
+	}
+	if pod == nil {
+		c.observer.forget(old)
+		return
+	}
+	c.enqueueOrphan(pod)
+	c.observer.enqueue(pod)
+}
+
+// managedJobOf is the managed Job that controls the pod, or nil.
+func (c *Controller) managedJobOf(pod *corev1.Pod) *batchv1.Job {
+	owner := jobOf(pod)
+	if owner == nil {
+		return nil
+	}
+	object, _, _ := c.jobs.GetIndexer().GetByKey(pod.Namespace + "/" + owner.Name) // an indexer has no errors
+	job, ok := object.(*batchv1.Job)
+	if !ok || job.UID != owner.UID || !managed(job) {
+		return nil
+	}
+	return job
+}
+
+// enqueue has the Job looked at soon. The more it takes to look at it, the more events are waited for.
+func (c *Controller) enqueue(key types.NamespacedName) {
+	c.jobQueue.AddAfter(key, c.reconciler.recollections.coalescence(key))
+}
+
+func (c *Controller) enqueueOrphan(pod *corev1.Pod) {
+	if c.orphanage.orphaned(pod) {
+		c.orphanQueue.Add(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
+	}
+}
+
+// last is the object, or the last known state of one that was deleted while nobody watched; nil if it is neither.
+func last[T *batchv1.Job | *corev1.Pod](object any) T {
+	if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		object = unknown.Obj
+	}
+	known, _ := object.(T)
+	return known
+}

@@ -1,0 +1,61 @@
+package controller
+
+import (
+	"context"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podverdict/podverdict/controller/plan"
+)
+
+// orphanage lets go of pods that were made for a Job which is gone, or which they do not belong to any more: nobody counts
+// them, and nobody else would remove their finalizer where kube-controller-manager runs no Jobs.
+type orphanage struct {
+	client kubernetes.Interface
+	jobs   cache.Indexer
+	pods   cache.Indexer
+}
+
+// orphaned tells whether a pod looks like an orphan of ours.
+func (o *orphanage) orphaned(pod *corev1.Pod) bool {
+	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) || !plan.Made(pod) {
+		return false
+	}
+	owner := jobOf(pod)
+	if owner == nil {
+		return true
+	}
+	job, found, _ := o.jobs.GetByKey(pod.Namespace + "/" + owner.Name) // an indexer has no errors
+	known, ok := job.(*batchv1.Job)
+	return !found || ok && known.UID != owner.UID
+}
+
+// sync releases the pod if it is an orphan: the API server is asked, because the cache may not show a new Job yet.
+func (o *orphanage) sync(ctx context.Context, key types.NamespacedName) error {
+	object, found, err := o.pods.GetByKey(key.String())
+	pod, ok := object.(*corev1.Pod)
+	if err != nil || !found || !ok || !o.orphaned(pod) {
+		return err
+	}
+	if owner := jobOf(pod); owner != nil {
+		job, err := o.client.BatchV1().Jobs(pod.Namespace).Get(ctx, owner.Name, metav1.GetOptions{})
+		switch {
+		case err == nil && job.UID == owner.UID:
+			return nil // its worker sees to it
+		case err != nil && !apierrors.IsNotFound(err):
+			return errRelease(pod, err)
+		}
+	}
+	_, err = removeFinalizer(ctx, o.client, pod)
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return errRelease(pod, err)
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package controller
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/tools/cache"
+)
+
+// recollection is what the program knows of a Job before the caches show it. It belongs to the worker that has the Job's
+// key, but for mu, which guards what calls in parallel add.
+type recollection struct {
+	uid types.UID
+	// written is the Job as it was returned by the last write of its status, or nil; wrote is when that was.
+	written *batchv1.Job
+	wrote   time.Time
+	// took is how long the last look at the Job took.
+	took atomic.Int64
+	// stumbled is true when the last creation failed.
+	stumbled bool
+
+	mu sync.Mutex
+	// returned are pods as a write returned them, by UID.
+	returned map[types.UID]*corev1.Pod
+	// deleted are those whose deletion was accepted.
+	deleted map[types.UID]bool
+	// unknown are the names of pods whose creation has no known outcome, and the last time at which it may take effect.
+	unknown map[string]time.Time
+	// taken are the names that pods of others have.
+	taken map[string]bool
+}
+
+// recollections are those of all Jobs.
+type recollections struct {
+	mu    sync.Mutex
+	byKey map[types.NamespacedName]*recollection
+}
+
+// of is the recollection of a Job.
+func (r *recollections) of(key types.NamespacedName, uid types.UID) *recollection {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.byKey[key]
+	if known == nil || known.uid != uid {
+		known = &recollection{
+			uid: uid, returned: map[types.UID]*corev1.Pod{}, deleted: map[types.UID]bool{},
+			unknown: map[string]time.Time{}, taken: map[string]bool{},
+		}
+		if r.byKey == nil {
+			r.byKey = map[types.NamespacedName]*recollection{}
+		}
+		r.byKey[key] = known
+	}
+	return known
+}
+
+// coalescence is how long the Job waits for more events after the first one: the longer, the more a look costs.
+func (r *recollections) coalescence(key types.NamespacedName) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	const least, most = 20 * time.Millisecond, time.Second
+	if known := r.byKey[key]; known != nil {
+		return min(max(4*time.Duration(known.took.Load()), least), most)
+	}
+	return least
+}
+
+func (r *recollections) forget(key types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.byKey, key)
+}
+
+// newestJob is the newer one of the cache's and the recollected.
+func (r *recollection) newestJob(cached *batchv1.Job) *batchv1.Job {
+	if r.written != nil && newer(r.written.ResourceVersion, cached.ResourceVersion) {
+		return r.written
+	}
+	r.written = nil
+	return cached
+}
+
+// newestPods are the Job's pods in the cache, each as new as is known, and those that the cache does not show yet.
+func (r *recollection) newestPods(indexer cache.Indexer) ([]*corev1.Pod, error) {
+	// Read before the pods: the cache is at least as new as this when they are.
+	shown := indexer.LastStoreSyncResourceVersion()
+	cached, err := indexer.ByIndex(byJob, string(r.uid))
+	if err != nil {
+		return nil, err
+	}
+	pods := make([]*corev1.Pod, 0, len(cached)+len(r.returned))
+	present := make(map[types.UID]bool, len(r.returned)+len(r.deleted))
+	for _, object := range cached {
+		pod, ok := object.(*corev1.Pod)
+		if !ok {
+			continue
+		}
+		present[pod.UID] = true
+		if known := r.returned[pod.UID]; known != nil && newer(known.ResourceVersion, pod.ResourceVersion) {
+			pod = known
+		} else if known != nil {
+			delete(r.returned, pod.UID)
+		}
+		if pod.DeletionTimestamp != nil {
+			delete(r.deleted, pod.UID)
+		}
+		pods = append(pods, pod)
+	}
+	for uid, known := range r.returned {
+		switch {
+		case present[uid]:
+		case newer(known.ResourceVersion, shown):
+			pods = append(pods, known)
+			present[uid] = true
+		default: // the cache is newer, and the pod is gone
+			delete(r.returned, uid)
+		}
+	}
+	for uid := range r.deleted {
+		if !present[uid] {
+			delete(r.deleted, uid)
+		}
+	}
+	return pods, nil
+}
+
+// newer compares resource versions. One that cannot be read is not newer than anything, and anything is newer than it.
+func newer(a, b string) bool {
+	order, err := resourceversion.CompareResourceVersion(a, b)
+	if err != nil {
+		_, wrong := resourceversion.CompareResourceVersion(b, "1")
+		return wrong != nil
+	}
+	return order > 0
+}
+
+// learn keeps a pod as the API server returned it.
+func (r *recollection) learn(pod *corev1.Pod) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.returned[pod.UID] = pod
+	delete(r.unknown, pod.Name)
+}
+
+func (r *recollection) learnDeleted(pod *corev1.Pod) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.deleted[pod.UID] = true
+}
+
+func (r *recollection) learnTaken(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.taken[name] = true
+	delete(r.unknown, name)
+}
+
+func (r *recollection) learnUnknown(name string, until time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unknown[name] = until
+}
+
+func (r *recollection) learnNotCreated(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.unknown, name)
+}

@@ -1,0 +1,126 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// reconciler brings one Job at a time closer to its end. Workers may use it at once, for different Jobs.
+type reconciler struct {
+	client      kubernetes.Interface
+	jobs, pods  cache.Indexer // pods have the index byJob
+	programs    *programs
+	settings    plan.Settings
+	batchPeriod time.Duration
+	width       int // calls at a time for one Job
+	clock       clock.PassiveClock
+	recorder    events.EventRecorder
+	metrics     *Metrics
+	// judged is told of each verdict on a pod in phase Failed, each time that it is given.
+	judged func(*corev1.Pod, runtime.Verdict)
+
+	recollections recollections
+}
+
+// sync looks at a Job once and does what its Plan says. It tells when to look again though nothing happens, or 0 for never.
+func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	cached, found, err := r.jobs.GetByKey(key.String())
+	job, ok := cached.(*batchv1.Job)
+	if err != nil || !found || !ok || !managed(job) {
+		r.recollections.forget(key)
+		return 0, err
+	}
+	start := r.clock.Now()
+	w := &work{reconciler: r, recollection: r.recollections.of(key, job.UID)}
+	w.job = w.newestJob(job)
+	again, err := w.do(ctx)
+	if w.called { // the next Plan may be another one
+		again = r.recollections.coalescence(key)
+	}
+	r.metrics.synced(w.job, w.action(), err, r.clock.Since(start))
+	return again, err
+}
+
+// work is a sync under way.
+type work struct {
+	*reconciler
+	*recollection
+
+	job  *batchv1.Job
+	plan plan.Plan
+	// called is true when a call was made.
+	called bool
+}
+
+// do observes, plans and applies.
+func (w *work) do(ctx context.Context) (time.Duration, error) {
+	lookup := w.lookUp(ctx)
+	start := w.clock.Now()
+	observation, err := w.observe(ctx)
+	if err != nil {
+		return 0, err
+	}
+	w.plan = plan.Next(observation)
+	w.took.Store(int64(w.clock.Since(start)))
+	if w.plan.NeedsCurrent && len(w.unknown) > 0 {
+		w.wait(lookUpPeriod)
+	}
+	err = errors.Join(lookup, w.apply(ctx))
+	return w.plan.LookAgain, err
+}
+
+// observe is what is known of the Job now.
+func (w *work) observe(ctx context.Context) (plan.Observation, error) {
+	pods, err := w.newestPods(w.pods)
+	if err != nil {
+		return plan.Observation{}, err
+	}
+	o := plan.Observation{
+		Job: w.job, Pods: pods, Now: w.clock.Now(), Current: len(w.unknown) == 0, Taken: w.taken, Settings: w.settings,
+	}
+	program, err := w.programs.of(w.job.Spec.PodFailurePolicy)
+	if err != nil {
+		w.warn(reasonInvalidPolicy, err.Error())
+		return o, errPolicy(err)
+	}
+	if program != nil {
+		o.Judge = func(pod *corev1.Pod) runtime.Verdict {
+			verdict := program.Evaluate(ctx, pod)
+			w.judged(pod, verdict)
+			return verdict
+		}
+	}
+	return o, nil
+}
+
+// wait has the Job looked at again after a time at the latest.
+func (w *work) wait(period time.Duration) {
+	if w.plan.LookAgain == 0 || period < w.plan.LookAgain {
+		w.plan.LookAgain = period
+	}
+}
+
+// action is what the sync was about, as upstream's metrics have it.
+func (w *work) action() string {
+	switch {
+	case len(w.plan.Create) > 0:
+		return "pods_created"
+	case len(w.plan.Delete)+len(w.plan.Dismiss) > 0:
+		return "pods_deleted"
+	case len(w.plan.Release) > 0:
+		return "tracking"
+	}
+	return "reconciling"
+}

@@ -1,0 +1,81 @@
+package controller
+
+import (
+	"maps"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// The caches keep of an object what somebody reads. Each function changes its argument, as informers allow.
+
+// trimJob leaves a managed Job as it is, because it is written back whole. Of others it keeps what verdicts need.
+func trimJob(object any) (any, error) {
+	job, ok := object.(*batchv1.Job)
+	if !ok {
+		return object, nil
+	}
+	job.ManagedFields = nil
+	if !managed(job) {
+		job.Annotations = withoutManifest(job.Annotations)
+		job.Spec.Template = corev1.PodTemplateSpec{}
+	}
+	return job, nil
+}
+
+// managed tells whether the Job is ours to run. The field cannot be changed (KEP-4368).
+func managed(job *batchv1.Job) bool { return ptr.Deref(job.Spec.ManagedBy, "") == Name }
+
+// trimPod keeps metadata, status, and what tells containers from sidecars and where the pod runs.
+func trimPod(object any) (any, error) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return object, nil
+	}
+	pod.ManagedFields = nil
+	pod.Annotations = withoutManifest(pod.Annotations)
+	pod.Spec = corev1.PodSpec{
+		RestartPolicy:     pod.Spec.RestartPolicy,
+		NodeName:          pod.Spec.NodeName,
+		Priority:          pod.Spec.Priority,
+		PriorityClassName: pod.Spec.PriorityClassName,
+		InitContainers:    trimContainers(pod.Spec.InitContainers),
+		Containers:        trimContainers(pod.Spec.Containers),
+	}
+	return pod, nil
+}
+
+func trimContainers(containers []corev1.Container) []corev1.Container {
+	trimmed := make([]corev1.Container, len(containers))
+	for i, c := range containers {
+		trimmed[i] = corev1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, RestartPolicy: c.RestartPolicy}
+	}
+	return trimmed
+}
+
+// withoutManifest drops the copy of the manifest that kubectl apply leaves.
+func withoutManifest(annotations map[string]string) map[string]string {
+	if _, found := annotations[corev1.LastAppliedConfigAnnotation]; !found {
+		return annotations
+	}
+	kept := maps.Clone(annotations)
+	delete(kept, corev1.LastAppliedConfigAnnotation)
+	return kept
+}
+
+// trimmed is a pod that a write returned, as the cache would have it.
+func trimmed(pod *corev1.Pod) *corev1.Pod {
+	_, _ = trimPod(pod) // no error
+	return pod
+}
+
+// jobOf is the reference to the Job that controls the pod, or nil.
+func jobOf(pod *corev1.Pod) *metav1.OwnerReference {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	if owner == nil || owner.Kind != "Job" || owner.APIVersion != batchv1.SchemeGroupVersion.String() {
+		return nil
+	}
+	return owner
+}
