@@ -1,0 +1,73 @@
+package controller
+
+import (
+	"slices"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podverdict/podverdict/controller/plan"
+)
+
+// Pods of ours that have no Job any more are let go; all others are left alone.
+func TestOrphans(t *testing.T) {
+	job := managedJob(1)
+	job.Namespace, job.UID = "ns", "job-uid"
+	made := plan.Next(plan.Observation{Job: job, Current: true}).Create[0]
+	with := func(change func(*corev1.Pod)) *corev1.Pod {
+		pod := made.DeepCopy()
+		pod.ResourceVersion = "1"
+		change(pod)
+		return pod
+	}
+	for _, test := range []struct {
+		name         string
+		pod          *corev1.Pod
+		cached, live types.UID // of the Job, empty when there is none
+		want         bool
+	}{
+		{"the Job is gone", with(func(*corev1.Pod) {}), "", "", true},
+		{"the Job is there", with(func(*corev1.Pod) {}), "job-uid", "job-uid", false},
+		{"the cache does not show the Job", with(func(*corev1.Pod) {}), "", "job-uid", false},
+		{"a new Job has the name", with(func(*corev1.Pod) {}), "new-uid", "new-uid", true},
+		{"the pod was taken from the Job", with(func(p *corev1.Pod) { p.OwnerReferences = nil }), "job-uid", "job-uid", true},
+		{"the pod is not held", with(func(p *corev1.Pod) { p.Finalizers = nil }), "", "", false},
+		{"kube-controller-manager's pod", with(func(p *corev1.Pod) { p.Name = "train-0-x7k2p" }), "", "", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			api := fake.NewClientset(test.pod)
+			jobs, pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers)
+			add := func(err error) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			add(pods.Add(test.pod))
+			if test.cached != "" {
+				add(jobs.Add(jobOfUID(job, test.cached)))
+			}
+			if test.live != "" {
+				add(api.Tracker().Add(jobOfUID(job, test.live)))
+			}
+			o := &orphanage{client: api, jobs: jobs, pods: pods}
+			add(o.sync(t.Context(), types.NamespacedName{Namespace: "ns", Name: test.pod.Name}))
+			pod, err := api.CoreV1().Pods("ns").Get(t.Context(), test.pod.Name, metav1.GetOptions{})
+			add(err)
+			held := slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
+			if released := len(test.pod.Finalizers) > 0 && !held; released != test.want {
+				t.Errorf("released is %t", released)
+			}
+		})
+	}
+}
+
+func jobOfUID(job *batchv1.Job, uid types.UID) *batchv1.Job {
+	other := job.DeepCopy()
+	other.UID = uid
+	return other
+}
