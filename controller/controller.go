@@ -121,6 +121,8 @@ func (c *Controller) Run(ctx context.Context) error {
 	defer running.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	defer c.jobQueue.ShutDown()
+	defer c.orphanQueue.ShutDown()
 	if err := c.broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
 		return err
 	}
@@ -128,7 +130,9 @@ func (c *Controller) Run(ctx context.Context) error {
 	running.Go(func() { c.jobs.RunWithContext(ctx) })
 	running.Go(func() { c.pods.RunWithContext(ctx) })
 	logger.Info("Waiting for the caches")
-	if !cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.pods.HasSynced) {
+	synced := cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.pods.HasSynced)
+	running.Go(func() { c.observer.run(ctx, 1) }) // which ends at once when ctx is done
+	if !synced {
 		return nil
 	}
 	c.ready.Store(true)
@@ -138,11 +142,8 @@ func (c *Controller) Run(ctx context.Context) error {
 		running.Go(func() { c.work(ctx, c.jobQueue, c.syncJob) })
 	}
 	running.Go(func() { c.work(ctx, c.orphanQueue, c.syncOrphan) })
-	running.Go(func() { c.observer.run(ctx, 1) })
 	<-ctx.Done()
 	logger.Info("Stopping")
-	c.jobQueue.ShutDown()
-	c.orphanQueue.ShutDown()
 	return nil
 }
 
