@@ -38,7 +38,7 @@ const (
 	// minDelay and maxDelay are those after errors. The latter is upstream's.
 	minDelay, maxDelay = 200 * time.Millisecond, time.Minute
 	// width is how many calls are made at a time for one Job.
-	width = 16
+	width = 64
 )
 
 func newQueue(name string, o Options) queue {

@@ -54,8 +54,8 @@ func (o *orphanage) sync(ctx context.Context, key types.NamespacedName) error {
 		}
 	}
 	_, err = removeFinalizer(ctx, o.client, pod)
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return errRelease(pod, err)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return errRelease(pod, err) // also when the pod has changed: it is an orphan still
 	}
 	return nil
 }
