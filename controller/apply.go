@@ -32,7 +32,7 @@ func (w *work) each(ctx context.Context, pods []*corev1.Pod, width int, call fun
 	if len(pods) == 0 {
 		return nil
 	}
-	w.called = true
+	w.wait(w.batchPeriod) // if nothing changes, because the caches lag behind, or not all are done
 	batch, stop := context.WithCancel(ctx)
 	defer stop()
 	start := w.clock.Now()
@@ -67,6 +67,7 @@ func (w *work) released(ctx context.Context, pod *corev1.Pod) (bool, error) {
 		return false, errRelease(pod, err)
 	}
 	w.learn(returned)
+	w.changed.Store(true)
 	return true, nil
 }
 
@@ -95,6 +96,7 @@ func (w *work) deletePod(ctx context.Context, pod *corev1.Pod) error {
 		return errDelete(pod, err)
 	}
 	w.learnDeleted(pod)
+	w.changed.Store(true)
 	w.note(reasonSuccessfulDelete, "Deleted pod: "+pod.Name)
 	return nil
 }
@@ -121,7 +123,7 @@ func (w *work) write(ctx context.Context) error {
 	if err != nil {
 		return errWrite(w.job, err)
 	}
-	w.called = true
+	w.changed.Store(true)
 	returned.ManagedFields = nil
 	w.metrics.written(w.job, returned)
 	w.written, w.wrote = returned, w.clock.Now()

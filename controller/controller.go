@@ -52,13 +52,14 @@ func newQueue(name string, o Options) queue {
 type clients struct{ watches, writes, events kubernetes.Interface }
 
 func newClients(config *rest.Config, metrics *Metrics) (clients, error) {
+	config = rest.CopyConfig(config)
+	config.Wrap(metrics.transport)
 	writes := rest.CopyConfig(config)
 	writes.Timeout = callTimeout
-	writes.Wrap(metrics.transport)
 	watches := rest.CopyConfig(config)
-	watches.QPS = -1
+	watches.QPS, watches.RateLimiter = -1, nil
 	told := rest.CopyConfig(config)
-	told.QPS, told.Burst, told.Timeout = 20, 100, callTimeout
+	told.QPS, told.Burst, told.RateLimiter, told.Timeout = 20, 100, nil, callTimeout
 	var c clients
 	var errs [3]error
 	c.writes, errs[0] = kubernetes.NewForConfig(writes)
@@ -151,7 +152,7 @@ func (c *Controller) Run(ctx context.Context) error {
 func (c *Controller) work(ctx context.Context, q queue, sync func(context.Context, types.NamespacedName) (time.Duration, error)) {
 	for {
 		key, down := q.Get()
-		if down {
+		if down || ctx.Err() != nil {
 			return
 		}
 		again, err := sync(ctx, key)

@@ -73,6 +73,7 @@ func (w *work) createPod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	switch {
 	case err == nil:
 		w.learn(trimmed(returned))
+		w.changed.Store(true)
 		return true, nil
 	case apierrors.IsAlreadyExists(err):
 		return false, w.lookUpPod(ctx, pod.Namespace, pod.Name, until)
@@ -117,8 +118,10 @@ func (w *work) lookUpPod(ctx context.Context, namespace, name string, until time
 		return errLookUp(namespace, name, err)
 	case metav1.IsControlledBy(pod, w.job) && watched(pod):
 		w.learn(trimmed(pod))
+		w.changed.Store(true)
 	default:
 		w.learnTaken(name)
+		w.changed.Store(true)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 )
 
 func errNotReady() error { return errors.New("the caches are not filled yet") }
@@ -32,4 +33,12 @@ func errLookUp(namespace, name string, err error) error {
 
 func errWrite(job *batchv1.Job, err error) error {
 	return fmt.Errorf("write the status of job %s/%s: %w", job.Namespace, job.Name, err)
+}
+
+func errNoJob(pod *corev1.Pod) error {
+	return fmt.Errorf("the job of pod %s/%s is not there", pod.Namespace, pod.Name)
+}
+
+func errTell(event *eventsv1.Event, err error) error {
+	return fmt.Errorf("create event %s of %s %s/%s: %w", event.Name, event.Regarding.Kind, event.Namespace, event.Regarding.Name, err)
 }

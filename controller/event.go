@@ -18,16 +18,12 @@ const (
 	reasonInvalidStatus = "InvalidStatus"
 )
 
-const (
-	// eventAction is what the controller was doing when something happened to a Job.
-	eventAction = "Reconcile"
-	// maxNote is how long the API server lets an event's note be.
-	maxNote = 1024
-)
+// eventAction is what the controller was doing when something happened to a Job.
+const eventAction = "Reconcile"
 
 // tell records an event of the Job.
 func (w *work) tell(e plan.Event) {
-	w.recorder.Eventf(w.job, nil, e.Type, e.Reason, eventAction, "%s", e.Message[:min(len(e.Message), maxNote)])
+	w.recorder.Eventf(w.job, nil, e.Type, e.Reason, eventAction, "%s", cut(e.Message))
 }
 
 func (w *work) warn(reason, message string) {

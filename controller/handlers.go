@@ -57,30 +57,17 @@ func (c *Controller) podChanged(before, after any) {
 		if p == nil {
 			continue
 		}
-		if job := c.managedJobOf(p); job != nil {
+		if job := cachedJob(c.jobs.GetIndexer(), p); job != nil && managed(job) {
 			c.enqueue(types.NamespacedName{Namespace: job.Namespace, Name: job.Name})
 		}
 	}
-	if pod == nil {
+	switch {
+	case pod != nil:
+		c.enqueueOrphan(pod)
+		c.observer.enqueue(pod)
+	case old != nil:
 		c.observer.forget(old)
-		return
 	}
-	c.enqueueOrphan(pod)
-	c.observer.enqueue(pod)
-}
-
-// managedJobOf is the managed Job that controls the pod, or nil.
-func (c *Controller) managedJobOf(pod *corev1.Pod) *batchv1.Job {
-	owner := jobOf(pod)
-	if owner == nil {
-		return nil
-	}
-	object, _, _ := c.jobs.GetIndexer().GetByKey(pod.Namespace + "/" + owner.Name) // an indexer has no errors
-	job, ok := object.(*batchv1.Job)
-	if !ok || job.UID != owner.UID || !managed(job) {
-		return nil
-	}
-	return job
 }
 
 // enqueue has the Job looked at soon. The more it takes to look at it, the more events are waited for.

@@ -61,3 +61,17 @@ func newest(o metav1.ListOptions) metav1.ListOptions {
 	}
 	return o
 }
+
+// cachedJob is the Job that controls the pod, as the caches show it, or nil.
+func cachedJob(jobs cache.Indexer, pod *corev1.Pod) *batchv1.Job {
+	owner := jobOf(pod)
+	if owner == nil {
+		return nil
+	}
+	object, _, _ := jobs.GetByKey(pod.Namespace + "/" + owner.Name) // an indexer has no errors
+	job, ok := object.(*batchv1.Job)
+	if !ok || job.UID != owner.UID {
+		return nil
+	}
+	return job
+}

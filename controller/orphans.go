@@ -28,13 +28,7 @@ func (o *orphanage) orphaned(pod *corev1.Pod) bool {
 	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) || !plan.Made(pod) {
 		return false
 	}
-	owner := jobOf(pod)
-	if owner == nil {
-		return true
-	}
-	job, found, _ := o.jobs.GetByKey(pod.Namespace + "/" + owner.Name) // an indexer has no errors
-	known, ok := job.(*batchv1.Job)
-	return !found || ok && known.UID != owner.UID
+	return cachedJob(o.jobs, pod) == nil
 }
 
 // sync releases the pod if it is an orphan: the API server is asked, because the cache may not show a new Job yet.

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -46,7 +47,7 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	w := &work{reconciler: r, recollection: r.recollections.of(key, job.UID)}
 	w.job = w.newestJob(job)
 	again, err := w.do(ctx)
-	if w.called { // the next Plan may be another one
+	if w.changed.Load() { // the next Plan may be another one
 		again = r.recollections.coalescence(key)
 	}
 	r.metrics.synced(w.job, w.action(), err, r.clock.Since(start))
@@ -60,8 +61,8 @@ type work struct {
 
 	job  *batchv1.Job
 	plan plan.Plan
-	// called is true when a call was made.
-	called bool
+	// changed is true when a call has changed something.
+	changed atomic.Bool
 }
 
 // do observes, plans and applies.
@@ -112,15 +113,15 @@ func (w *work) wait(period time.Duration) {
 	}
 }
 
-// action is what the sync was about, as upstream's metrics have it.
+// action is what the sync was about, in upstream's terms.
 func (w *work) action() string {
 	switch {
-	case len(w.plan.Create) > 0:
-		return "pods_created"
 	case len(w.plan.Delete)+len(w.plan.Dismiss) > 0:
-		return "pods_deleted"
-	case len(w.plan.Release) > 0:
-		return "tracking"
+		return actionPodsDeleted
+	case len(w.plan.Create) > 0:
+		return actionPodsCreated
+	case len(w.unknown) > 0:
+		return actionReconciling
 	}
-	return "reconciling"
+	return actionTracking
 }

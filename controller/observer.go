@@ -1,0 +1,287 @@
+package controller
+
+import (
+	"context"
+	"os"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
+
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// observer tells what the failures of pods mean: in metrics, and in an event for each pod that a rule decides on. It judges
+// the pods of Jobs that others run, where pods that no rule matches get an event too; the verdicts on those of managed Jobs
+// come from the reconciler. It changes nothing.
+//
+// A pod is told of once. The name of its event is a function of its UID, so an event that is there was told before, by
+// whatever replica. In the metrics, a pod that failed after this process began is counted when it is judged. One that had
+// failed before was counted by the process before, unless nobody was at work; so it is counted when its event is new. What
+// gets no event, and failed while no process was at work, is in no metric.
+//
+// Events live an hour unless the API server is told otherwise, so a pod that failed longer ago gets none.
+type observer struct {
+	client   kubernetes.Interface
+	jobs     cache.Indexer
+	others   bool // whether pods of Jobs that others run are of interest
+	programs *programs
+	metrics  *Metrics
+	clock    clock.PassiveClock
+	instance string // of the controller, as events have it
+
+	// A pod waits in the first queue to be judged, which takes no call, and in the second for its event.
+	judging, telling workqueue.TypedRateLimitingInterface[types.UID]
+	warned           *lru.Cache // the UIDs of Jobs whose policy does not compile
+
+	mu        sync.Mutex
+	started   time.Time // when the first pod was seen, or run was called
+	sightings map[types.UID]*sighting
+}
+
+const (
+	// eventLife is how long the API server keeps events (its flag --event-ttl).
+	eventLife = time.Hour
+	// maxTries is how often the API server is asked to take an event: over more than eight minutes.
+	maxTries = 10
+	// afterlife is how long a pod that is gone is remembered, for Plans that were made from older lists.
+	afterlife = 5 * time.Minute
+	// maxWarned is how many Jobs are remembered as warned of; others get a second call, but no second event.
+	maxWarned = 1000
+)
+
+// newObserver tells by the client, which should have a limit of its own: events can wait, and calls for Jobs cannot.
+func newObserver(o Options, jobs cache.Indexer, client kubernetes.Interface, programs *programs) *observer {
+	const shortest, longest = time.Second, 5 * time.Minute
+	queue := func(name string) workqueue.TypedRateLimitingInterface[types.UID] {
+		return workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](shortest, longest),
+			workqueue.TypedRateLimitingQueueConfig[types.UID]{Name: name, Clock: o.Clock})
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	const longestHost = 63
+	return &observer{
+		client: client, jobs: jobs, others: o.Observe, programs: programs, metrics: o.Metrics, clock: o.Clock,
+		instance: Name + "-" + host[:min(len(host), longestHost)],
+		judging:  queue("verdicts"), telling: queue("verdict-events"), warned: lru.New(maxWarned),
+		sightings: map[types.UID]*sighting{},
+	}
+}
+
+// enqueue is to be called with every state of every pod that the caches show.
+func (o *observer) enqueue(pod *corev1.Pod) {
+	if pod.Status.Phase != corev1.PodFailed || jobOf(pod) == nil {
+		return
+	}
+	job := cachedJob(o.jobs, pod)
+	if job != nil && !o.judges(job) {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.start()
+	if _, seen := o.sightings[pod.UID]; !seen {
+		o.sightings[pod.UID] = &sighting{pod: pod, job: job}
+		o.judging.Add(pod.UID)
+	}
+}
+
+// judged is to be called with the verdicts on pods of managed Jobs, any number of times. The first one is told.
+func (o *observer) judged(pod *corev1.Pod, v runtime.Verdict) {
+	o.settle(pod, sighting{mode: modeManage, verdict: v}, v.Matched)
+}
+
+// forget is to be called with every pod that is gone. What was to be told of it still is.
+func (o *observer) forget(pod *corev1.Pod) {
+	o.enqueue(pod) // the last state may be the first that shows the failure
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if s := o.sightings[pod.UID]; s != nil && !s.gone {
+		s.gone = true
+		if s.stage == told {
+			o.close(pod.UID, s)
+		}
+	}
+}
+
+// run works until ctx is done, and returns when nothing is under way any more. What was not told then is told after the
+// next start, as long as the pods are there.
+func (o *observer) run(ctx context.Context, workers int) {
+	o.mu.Lock()
+	o.start()
+	o.mu.Unlock()
+	var running sync.WaitGroup
+	running.Go(func() { o.work(ctx, o.judging, o.judge) })
+	for range workers {
+		running.Go(func() { o.work(ctx, o.telling, o.tell) })
+	}
+	<-ctx.Done()
+	o.judging.ShutDown()
+	o.telling.ShutDown()
+	running.Wait()
+}
+
+// start begins the time in which pods that fail are counted as soon as they are judged.
+func (o *observer) start() {
+	if o.started.IsZero() {
+		o.started = o.clock.Now()
+	}
+}
+
+func (o *observer) work(ctx context.Context, queue workqueue.TypedRateLimitingInterface[types.UID], do func(context.Context, types.UID) error) {
+	for {
+		uid, down := queue.Get()
+		if down || ctx.Err() != nil {
+			return
+		}
+		err := do(ctx, uid)
+		switch {
+		case err == nil:
+			queue.Forget(uid)
+		case ctx.Err() != nil:
+		case queue.NumRequeues(uid) < maxTries-1:
+			klog.FromContext(ctx).V(2).Info("Will try again to tell a verdict", "reason", err)
+			queue.AddRateLimited(uid)
+		default:
+			queue.Forget(uid)
+			o.giveUp(ctx, uid, err)
+		}
+		queue.Done(uid)
+	}
+}
+
+// judge gives a verdict on a pod of a Job that somebody else runs, or that has no podFailurePolicy. The error is that the
+// caches do not show the Job.
+func (o *observer) judge(ctx context.Context, uid types.UID) error {
+	s, found := o.sighting(uid)
+	switch {
+	case found && s.stage == told && s.gone:
+		o.remove(uid, told)
+		return nil
+	case !found || s.stage != unjudged:
+		return nil
+	}
+	if s.job == nil {
+		if s.job = cachedJob(o.jobs, s.pod); s.job == nil {
+			return errNoJob(s.pod)
+		}
+	}
+	if !o.judges(s.job) {
+		o.remove(uid, unjudged)
+		return nil
+	}
+	return o.judgeFor(ctx, s)
+}
+
+func (o *observer) judgeFor(ctx context.Context, s sighting) error {
+	s.mode = modeObserve
+	if managed(s.job) {
+		s.mode = modeManage
+	}
+	program, err := o.programs.of(s.job.Spec.PodFailurePolicy)
+	switch {
+	case err != nil:
+		s.invalid = err
+		o.settle(s.pod, s, o.warns(ctx, s.job, err))
+	case program == nil:
+		s.verdict = runtime.Unmatched(s.pod)
+		o.settle(s.pod, s, false)
+	default:
+		s.verdict, s.program = program.Evaluate(ctx, s.pod), program
+		if ctx.Err() != nil {
+			return ctx.Err() // the verdict was cut short
+		}
+		o.settle(s.pod, s, true)
+	}
+	return nil
+}
+
+// judges tells whether the pods of a Job are judged here. The reconciler judges those of managed Jobs with a policy.
+func (o *observer) judges(job *batchv1.Job) bool {
+	if managed(job) {
+		return job.Spec.PodFailurePolicy == nil
+	}
+	return o.others
+}
+
+// warns tells whether a Job's policy, which does not compile, is to be told, which it is once.
+func (o *observer) warns(ctx context.Context, job *batchv1.Job, err error) bool {
+	if _, warned := o.warned.Get(job.UID); warned {
+		return false
+	}
+	o.warned.Add(job.UID, nil)
+	klog.FromContext(ctx).Error(err, "The podFailurePolicy has no meaning, no verdicts are given", "job", klog.KObj(job))
+	return true
+}
+
+// tell creates the event of a pod.
+func (o *observer) tell(ctx context.Context, uid types.UID) error {
+	s, found := o.sighting(uid)
+	if !found || s.stage != judged {
+		return nil
+	}
+	event, err := o.event(ctx, &s)
+	if err != nil {
+		return err
+	}
+	_, err = o.client.EventsV1().Events(event.Namespace).Create(ctx, event, metav1.CreateOptions{})
+	switch {
+	case err == nil:
+		o.finish(uid, eventCreated)
+	case apierrors.IsAlreadyExists(err):
+		o.finish(uid, eventFound)
+	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		o.finish(uid, eventDropped) // the namespace goes, and its events with it
+	default:
+		return errTell(event, err)
+	}
+	return nil
+}
+
+// event is what is to be told. The error is that of a context which is done.
+func (o *observer) event(ctx context.Context, s *sighting) (*eventsv1.Event, error) {
+	var event *eventsv1.Event
+	switch {
+	case s.invalid != nil:
+		event = policyEvent(s.pod.Namespace, jobOf(s.pod), s.invalid)
+	case s.program != nil && !s.verdict.Matched:
+		explanation, err := s.program.Explain(ctx, s.pod)
+		if err != nil {
+			return nil, err
+		}
+		event = verdictEvent(s.pod, s.verdict, explanation.Rules)
+	default:
+		event = verdictEvent(s.pod, s.verdict, nil)
+	}
+	event.EventTime, event.ReportingInstance = metav1.NewMicroTime(o.clock.Now()), o.instance
+	return event, nil
+}
+
+// giveUp is for what has failed maxTries times. A Job that is not there is no failure: it was deleted, and its pods die with
+// it.
+func (o *observer) giveUp(ctx context.Context, uid types.UID, err error) {
+	s, found := o.sighting(uid)
+	switch {
+	case !found:
+	case s.stage == unjudged:
+		klog.FromContext(ctx).V(2).Info("No verdict is given", "reason", err)
+		o.finish(uid, "")
+	default:
+		klog.FromContext(ctx).Error(err, "Giving up on telling a verdict", "tries", maxTries)
+		o.finish(uid, eventDropped)
+	}
+}

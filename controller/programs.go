@@ -1,0 +1,80 @@
+package controller
+
+import (
+	"crypto/sha256"
+	"sync"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/lru"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// programs are the compiled podFailurePolicies of late, by what is written in them: Jobs that are made from one template
+// share a program. They are safe for concurrent use.
+type programs struct {
+	environment *compiler.Environment
+	metrics     *Metrics
+
+	mu     sync.Mutex
+	recent *lru.Cache // of compilations, by the SHA-256 of the policy in its protobuf form
+}
+
+// compilation is the outcome of compiling a policy, which it does when it is called first. Others who call wait for it.
+type compilation func() (*runtime.Program, error)
+
+// newPrograms keeps at most size programs, in the meaning of a version of Kubernetes. The error is that of a version which
+// the compiler does not know.
+func newPrograms(kubernetes string, size int, metrics *Metrics) (*programs, error) {
+	environment, err := compiler.NewEnvironment(kubernetes)
+	if err != nil {
+		return nil, err
+	}
+	return &programs{environment: environment, metrics: metrics, recent: lru.New(size)}, nil
+}
+
+// of is the program of a policy, nil for none. A policy means what kube-controller-manager takes it for: rules that it does
+// not know never match (compiler.StoredPolicy). The error is the same each time, and compiling is not tried again.
+func (p *programs) of(policy *batchv1.PodFailurePolicy) (*runtime.Program, error) {
+	if policy == nil {
+		return nil, nil //nolint:nilnil // no policy, no program
+	}
+	compiled, err := p.compilation(policy)
+	if err != nil {
+		return nil, err
+	}
+	return compiled()
+}
+
+func (p *programs) compilation(policy *batchv1.PodFailurePolicy) (compilation, error) {
+	content, err := policy.Marshal()
+	if err != nil {
+		return nil, err
+	}
+	key := sha256.Sum256(content)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known, found := p.recent.Get(key); found {
+		p.metrics.programHits.Inc()
+		return known.(compilation), nil //nolint:forcetypeassert // nothing else is in there
+	}
+	p.metrics.programMisses.Inc()
+	own := policy.DeepCopy() // the program refers to it for as long as it lives
+	compiled := compilation(sync.OnceValues(func() (*runtime.Program, error) { return p.compile(own) }))
+	p.recent.Add(key, compiled)
+	return compiled, nil
+}
+
+func (p *programs) compile(policy *batchv1.PodFailurePolicy) (*runtime.Program, error) {
+	compiled, err := p.environment.Compile(compiler.StoredPolicy(policy))
+	if err != nil {
+		p.metrics.compileErrors.Inc()
+		return nil, err
+	}
+	program, err := runtime.NewProgram(compiled, runtime.Options{})
+	if err != nil {
+		p.metrics.compileErrors.Inc()
+	}
+	return program, err
+}

@@ -1,0 +1,152 @@
+package controller
+
+import (
+	"maps"
+	"strconv"
+	"sync"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+func failJobOn(codes ...int32) *batchv1.PodFailurePolicy {
+	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action: batchv1.PodFailurePolicyActionFailJob,
+		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+			Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: codes,
+		},
+	}}}
+}
+
+// meaningless is a policy that no API server stores: it asks for more statuses than there are.
+func meaningless() *batchv1.PodFailurePolicy {
+	rule := batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionIgnore}
+	for i := range 200 {
+		rule.OnPodConditions = append(rule.OnPodConditions, batchv1.PodFailurePolicyOnPodConditionsPattern{
+			Type: corev1.DisruptionTarget, Status: corev1.ConditionStatus(strconv.Itoa(i)),
+		})
+	}
+	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{rule}}
+}
+
+type testPrograms struct {
+	*programs
+
+	counts counted
+}
+
+func newTestPrograms(t *testing.T, size int) testPrograms {
+	t.Helper()
+	counts := newCounted(t)
+	p, err := newPrograms(compiler.DefaultVersion, size, counts.Metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return testPrograms{p, counts}
+}
+
+func (p testPrograms) mustHave(t *testing.T, policy *batchv1.PodFailurePolicy) *runtime.Program {
+	t.Helper()
+	program, err := p.of(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+func (p testPrograms) expect(t *testing.T, hits, misses, failures float64) {
+	t.Helper()
+	want := map[string]float64{
+		"program_cache_lookups_total{result=hit}": hits, "program_cache_lookups_total{result=miss}": misses,
+		"program_compile_errors_total{}": failures,
+	}
+	maps.DeleteFunc(want, func(_ string, value float64) bool { return value == 0 })
+	p.counts.expect(t, want)
+}
+
+func TestProgramsAreSharedByContent(t *testing.T) {
+	p := newTestPrograms(t, 10)
+	if program, err := p.of(nil); program != nil || err != nil {
+		t.Errorf("no policy has program %v, error %v", program, err)
+	}
+	first := p.mustHave(t, failJobOn(42))
+	if p.mustHave(t, failJobOn(42)) != first {
+		t.Error("the same content is compiled twice")
+	}
+	if p.mustHave(t, failJobOn(43)) == first {
+		t.Error("another content has the same program")
+	}
+	p.expect(t, 1, 2, 0)
+}
+
+func TestProgramsAreTheirOwn(t *testing.T) {
+	p := newTestPrograms(t, 10)
+	policy := failJobOn(42)
+	program := p.mustHave(t, policy)
+	policy.Rules[0].OnExitCodes.Values[0] = 1
+	explanation, err := program.Explain(t.Context(), failedPod("a", 42)) // compiles once more
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := explanation.Rules[0]; !got.Holds || got.Because != "container main: exit code 42 is in [42]" {
+		t.Errorf("after a change to the policy that it was made from, the program says %+v", got)
+	}
+	if p.mustHave(t, policy) == program {
+		t.Error("a changed policy has the old program")
+	}
+}
+
+func TestProgramsReadPoliciesAsStored(t *testing.T) {
+	policy := failJobOn(42)
+	policy.Rules = append([]batchv1.PodFailurePolicyRule{{Action: "Explode", OnExitCodes: policy.Rules[0].OnExitCodes}}, policy.Rules...)
+	if v := newTestPrograms(t, 1).mustHave(t, policy).Evaluate(t.Context(), failedPod("a", 42)); v.Rule != 1 {
+		t.Errorf("an unknown action is not skipped: %+v", v)
+	}
+}
+
+func TestProgramErrorsAreKept(t *testing.T) {
+	p := newTestPrograms(t, 10)
+	_, first := p.of(meaningless())
+	_, second := p.of(meaningless())
+	if first == nil || first != second { //nolint:errorlint // it is the same one
+		t.Errorf("the errors are %v and %v", first, second)
+	}
+	p.expect(t, 1, 1, 1)
+}
+
+func TestProgramsAreBounded(t *testing.T) {
+	p := newTestPrograms(t, 2)
+	for _, code := range []int32{1, 2, 1, 3, 1, 2} { // 3 takes the place of 2
+		p.mustHave(t, failJobOn(code))
+	}
+	p.expect(t, 2, 4, 0)
+	if p.recent.Len() != 2 {
+		t.Errorf("%d programs are kept", p.recent.Len())
+	}
+}
+
+func TestProgramsCompileOnceAtATime(t *testing.T) {
+	p := newTestPrograms(t, 10)
+	programs := make([]*runtime.Program, 50)
+	var group sync.WaitGroup
+	for i := range programs {
+		group.Go(func() { programs[i], _ = p.of(failJobOn(42)) })
+	}
+	group.Wait()
+	for _, program := range programs {
+		if program == nil || program != programs[0] {
+			t.Fatal("there are several programs")
+		}
+	}
+	p.expect(t, 49, 1, 0)
+}
+
+func TestProgramsOfUnknownVersion(t *testing.T) {
+	if _, err := newPrograms("1.12", 1, nil); err == nil {
+		t.Error("Kubernetes 1.12 is accepted")
+	}
+}

@@ -1,0 +1,113 @@
+package controller
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// reasonVerdict is that of the event of a verdict.
+const reasonVerdict = "PodFailureVerdict"
+
+// verdictEvent tells a verdict of a pod, in relation to its Job. The rules explain why none of them matched.
+func verdictEvent(pod *corev1.Pod, v runtime.Verdict, rules []runtime.RuleExplanation) *eventsv1.Event {
+	event := newEvent(podReference(pod), reasonVerdict, string(v.Action), verdictNote(v, rules))
+	if v.Err != nil || v.Action == batchv1.PodFailurePolicyActionFailJob || v.Action == batchv1.PodFailurePolicyActionFailIndex {
+		event.Type = corev1.EventTypeWarning
+	}
+	if owner := jobOf(pod); owner != nil {
+		event.Related = jobReference(pod.Namespace, owner.Name, owner.UID)
+	}
+	return event
+}
+
+// policyEvent tells that the policy of a Job, which somebody else runs, has no meaning to us.
+func policyEvent(namespace string, owner *metav1.OwnerReference, err error) *eventsv1.Event {
+	event := newEvent(jobReference(namespace, owner.Name, owner.UID), reasonInvalidPolicy, "Compile", err.Error())
+	event.Type = corev1.EventTypeWarning
+	return event
+}
+
+// newEvent is an event whose name is a function of what it is about: one object gets one, over restarts and replicas.
+func newEvent(regarding *corev1.ObjectReference, reason, action, note string) *eventsv1.Event {
+	return &eventsv1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: regarding.Namespace, Name: "podverdict." + string(regarding.UID)},
+		Type:       corev1.EventTypeNormal, Reason: reason, Action: action, Note: cut(note),
+		Regarding: *regarding, ReportingController: Name,
+	}
+}
+
+// maxNote is how long the API server lets the note of an event be, in bytes.
+const maxNote = 1024
+
+// cut keeps a note within what the API server takes, which is counted in bytes, and its letters whole.
+func cut(note string) string {
+	const omission = "..."
+	if len(note) <= maxNote {
+		return note
+	}
+	end := maxNote - len(omission)
+	for !utf8.RuneStart(note[end]) {
+		end--
+	}
+	return note[:end] + omission
+}
+
+// verdictNote says what podverdict eval says of a rule that matched, and what podverdict explain says of those that did not.
+func verdictNote(v runtime.Verdict, rules []runtime.RuleExplanation) string {
+	switch {
+	case v.Err != nil:
+		return fmt.Sprintf("%s: error: %v", v.Action, v.Err)
+	case v.ExitCode != 0:
+		return fmt.Sprintf("%s by rule %d: container %s exited with %d", v.Action, v.Rule, v.Container, v.ExitCode)
+	case v.Matched:
+		return fmt.Sprintf("%s by rule %d: condition %s", v.Action, v.Rule, v.Condition)
+	case len(rules) == 0:
+		return fmt.Sprintf("%s: no rule matches", v.Action)
+	}
+	reasons := make([]string, len(rules))
+	for i, r := range rules {
+		reasons[i] = fmt.Sprintf("rule %d: %s", r.Rule, r.Because)
+	}
+	return fmt.Sprintf("%s: no rule matches: %s", v.Action, strings.Join(reasons, "; "))
+}
+
+func podReference(pod *corev1.Pod) *corev1.ObjectReference {
+	return &corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
+}
+
+func jobReference(namespace, name string, uid types.UID) *corev1.ObjectReference {
+	return &corev1.ObjectReference{
+		APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job", Namespace: namespace, Name: name, UID: uid,
+	}
+}
+
+// lastSign is the latest time that a failed pod tells of: it failed then, or later.
+func lastSign(pod *corev1.Pod) time.Time {
+	last := pod.CreationTimestamp.Time
+	see := func(t metav1.Time) {
+		if t.After(last) {
+			last = t.Time
+		}
+	}
+	for i := range pod.Status.Conditions {
+		see(pod.Status.Conditions[i].LastTransitionTime)
+	}
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			if t := statuses[i].State.Terminated; t != nil {
+				see(t.FinishedAt)
+			}
+		}
+	}
+	return last
+}

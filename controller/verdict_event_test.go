@@ -1,0 +1,101 @@
+package controller
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/runtime"
+)
+
+func TestVerdictEvent(t *testing.T) {
+	pod := failedPod("train-0", 42)
+	got := verdictEvent(pod, runtime.MatchedExitCode(pod, 3, batchv1.PodFailurePolicyActionFailJob, &pod.Status.ContainerStatuses[0]), nil)
+	want := &eventsv1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "podverdict.uid-of-train-0"},
+		Type:       "Warning", Reason: "PodFailureVerdict", Action: "FailJob", ReportingController: Name,
+		Note:      "FailJob by rule 3: container main exited with 42",
+		Regarding: corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "train-0", UID: "uid-of-train-0"},
+		Related:   &corev1.ObjectReference{APIVersion: "batch/v1", Kind: "Job", Namespace: "default", Name: "train", UID: "uid-of-train"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the event differs (-want +got):\n%s", diff)
+	}
+}
+
+func TestVerdictEventSays(t *testing.T) {
+	pod := failedPod("train-0", 42)
+	condition := func(action batchv1.PodFailurePolicyAction) runtime.Verdict {
+		return runtime.MatchedCondition(pod, 0, action, &corev1.PodCondition{Type: corev1.DisruptionTarget})
+	}
+	rules := []runtime.RuleExplanation{{Rule: 0, Because: "it is so"}, {Rule: 1, Because: "it is not"}}
+	for _, test := range []struct {
+		name    string
+		verdict runtime.Verdict
+		rules   []runtime.RuleExplanation
+		kind    string
+		note    string
+	}{
+		{"FailIndex", condition(batchv1.PodFailurePolicyActionFailIndex), nil, "Warning", "FailIndex by rule 0: condition DisruptionTarget"},
+		{"Ignore", condition(batchv1.PodFailurePolicyActionIgnore), nil, "Normal", "Ignore by rule 0: condition DisruptionTarget"},
+		{"Count", condition(batchv1.PodFailurePolicyActionCount), nil, "Normal", "Count by rule 0: condition DisruptionTarget"},
+		{"no match", runtime.Unmatched(pod), rules, "Normal", "Count: no rule matches: rule 0: it is so; rule 1: it is not"},
+		{"no rules", runtime.Unmatched(pod), nil, "Normal", "Count: no rule matches"},
+		{"error", runtime.Failure(pod, errors.New("too costly")), nil, "Warning", "Count: error: too costly"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			event := verdictEvent(pod, test.verdict, test.rules)
+			if event.Type != test.kind || event.Note != test.note || event.Action != string(test.verdict.Action) {
+				t.Errorf("the event is %s %s: %s", event.Type, event.Action, event.Note)
+			}
+		})
+	}
+}
+
+func TestNotesAreCut(t *testing.T) {
+	for text, want := range map[string]string{
+		"short":                                "short",
+		strings.Repeat("a", maxNote):           strings.Repeat("a", maxNote),
+		strings.Repeat("a", maxNote+1):         strings.Repeat("a", maxNote-3) + "...",
+		strings.Repeat("a", maxNote-4) + "日本語": strings.Repeat("a", maxNote-4) + "...",
+		strings.Repeat("日", maxNote):           strings.Repeat("日", (maxNote-3)/3) + "...",
+	} {
+		if got := cut(text); got != want || len(got) > maxNote || !utf8.ValidString(got) {
+			t.Errorf("%q is cut to %q", text, got)
+		}
+	}
+}
+
+func TestLastSign(t *testing.T) {
+	at := func(second int) metav1.Time { return metav1.Unix(int64(second), 0) }
+	ended := func(second int) corev1.ContainerStatus {
+		return corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: at(second)}}}
+	}
+	for _, test := range []struct {
+		name   string
+		status corev1.PodStatus
+		want   int
+	}{
+		{"creation", corev1.PodStatus{}, 10},
+		{"a container that runs", corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{}}}, 10},
+		{"the last container", corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{ended(30), ended(20)}}, 30},
+		{"an init container", corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{ended(40)}}, 40},
+		{"a condition", corev1.PodStatus{
+			ContainerStatuses: []corev1.ContainerStatus{ended(30)}, Conditions: []corev1.PodCondition{{LastTransitionTime: at(50)}, {}},
+		}, 50},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: at(10)}, Status: test.status}
+			if got := lastSign(pod); got.Unix() != int64(test.want) {
+				t.Errorf("it is %d, want %d", got.Unix(), test.want)
+			}
+		})
+	}
+}
