@@ -1,0 +1,94 @@
+package v1alpha1
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+
+	yamltree "go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	strictjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+// Object is a [PodFailurePolicy] or a [PodFailurePolicyBinding].
+//
+// +kubebuilder:object:generate=false
+type Object interface {
+	metav1.Object
+	runtime.Object
+	SetDefaults()
+	Validate() field.ErrorList
+}
+
+// New is an empty object of one of the kinds here, or nil for another kind.
+func New(kind schema.GroupVersionKind) Object {
+	switch kind {
+	case GroupVersion.WithKind(KindPodFailurePolicy):
+		return &PodFailurePolicy{}
+	case GroupVersion.WithKind(KindPodFailurePolicyBinding):
+		return &PodFailurePolicyBinding{}
+	}
+	return nil
+}
+
+// Decode reads one object, in YAML or JSON, and sets its defaults. It is as strict as the API server when that is asked to
+// be: names are compared with their case, and unknown and repeated ones are errors, as is all that [ValidateJSON] finds.
+// Validate is left to the caller.
+func Decode(data []byte) (Object, error) {
+	data, err := toJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	var header struct {
+		metav1.TypeMeta `json:",inline"`
+		Metadata        struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	}
+	if err := strictjson.UnmarshalCaseSensitivePreserveInts(data, &header); err != nil {
+		return nil, errHeader(err)
+	}
+	object := New(header.GroupVersionKind())
+	if object == nil {
+		return nil, errKind(header.TypeMeta)
+	}
+	if found := ValidateJSON(data); len(found) > 0 {
+		return nil, errDecode(header.Kind, header.Metadata.Name, found.ToAggregate())
+	}
+	refused, err := strictjson.UnmarshalStrict(data, object)
+	if err := errors.Join(append(refused, err)...); err != nil {
+		return nil, errDecode(header.Kind, header.Metadata.Name, err)
+	}
+	object.SetDefaults()
+	return object, nil
+}
+
+// toJSON converts the only document of a text.
+func toJSON(data []byte) ([]byte, error) {
+	if json.Valid(data) {
+		return data, nil
+	}
+	found := 0
+	for decoder := yamltree.NewDecoder(bytes.NewReader(data)); ; found++ {
+		var document yamltree.Node
+		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, errYAML(err)
+		}
+	}
+	if found != 1 {
+		return nil, errDocuments(found)
+	}
+	// kubectl reads YAML with this one: what it takes for a number, the other one may take for a text.
+	data, err := yaml.YAMLToJSONStrict(data)
+	if err != nil {
+		return nil, errYAML(err)
+	}
+	return data, nil
+}

@@ -1,0 +1,27 @@
+package v1alpha1
+
+import (
+	"cmp"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// SetDefaults sets the fields that were left out to what the API server would set them to. To do it twice is to do it
+// once.
+func (p *PodFailurePolicy) SetDefaults() {
+	for i := range p.Spec.Rules {
+		r := &p.Spec.Rules[i]
+		r.Phase = cmp.Or(r.Phase, corev1.PodFailed)
+		if r.Budget != nil {
+			r.Budget.Per = cmp.Or(r.Budget.Per, PerJob)
+		}
+	}
+}
+
+// SetDefaults sets the fields that were left out to what the API server would set them to. To do it twice is to do it
+// once.
+func (b *PodFailurePolicyBinding) SetDefaults() {
+	b.Spec.Position = cmp.Or(b.Spec.Position, PositionBefore)
+	b.Spec.Mode = cmp.Or(b.Spec.Mode, ModeEnforce)
+	b.Spec.PendingPods = cmp.Or(b.Spec.PendingPods, PendingPodsIgnore)
+}

@@ -1,0 +1,60 @@
+package v1alpha1
+
+import (
+	"errors"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func errYAML(err error) error { return fmt.Errorf("not YAML: %w", err) }
+
+func errDocuments(found int) error { return fmt.Errorf("want one object, got %d documents", found) }
+
+func errHeader(err error) error { return fmt.Errorf("not an object of Kubernetes: %w", err) }
+
+func errKind(got metav1.TypeMeta) error {
+	switch {
+	case got.Kind == "":
+		return errors.New("kind: Required value")
+	case got.APIVersion == "":
+		return errors.New("apiVersion: Required value")
+	}
+	return fmt.Errorf("want a %s or %s of %s, got a %s of %s",
+		KindPodFailurePolicy, KindPodFailurePolicyBinding, GroupVersion, got.Kind, got.APIVersion)
+}
+
+func errDecode(kind, name string, err error) error {
+	if name == "" {
+		return fmt.Errorf("%s: %w", kind, err)
+	}
+	return fmt.Errorf("%s %q: %w", kind, name, err)
+}
+
+const (
+	messageNoRules    = "must have 1 rule at least"
+	messageSameAction = "must differ from the rule's action"
+	messageDelayRange = "must be between 0s and 24h"
+	messageDelayUnit  = "must be whole seconds"
+	messageDelayForm  = "must be whole hours, minutes and seconds, as 1h30m"
+	messageIdentifier = "must be letters, digits and underscores, and not start with a digit"
+	messageReserved   = "must not be a reserved word of CEL"
+	messageCamelCase  = "must be letters and digits, and start with an upper-case letter, as OutOfMemory"
+	messageNull       = "must not be null"
+	messageEmpty      = "must not be empty; leave it out"
+)
+
+func messageNoRetry(action batchv1.PodFailurePolicyAction) string {
+	return fmt.Sprintf("must be left out with %s, after which there is no retry", action)
+}
+
+func messageNoValues(operator metav1.LabelSelectorOperator) string {
+	return fmt.Sprintf("must have 1 value at least for %s", operator)
+}
+
+func messageValues(operator metav1.LabelSelectorOperator) string {
+	return fmt.Sprintf("must have no value for %s", operator)
+}
+
+func messageMore(n int) string { return fmt.Sprintf("%d more findings are left out", n) }

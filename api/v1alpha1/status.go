@@ -1,0 +1,124 @@
+package v1alpha1
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ConditionReady is the type of the condition that both kinds have.
+const ConditionReady = "Ready"
+
+// Reasons of the condition Ready.
+const (
+	// ReasonCompiled is that of a policy whose expressions compile: True.
+	ReasonCompiled = "Compiled"
+	// ReasonInvalidExpressions is that of a policy of which some do not: False. What it said last stays in force.
+	ReasonInvalidExpressions = "InvalidExpressions"
+	// ReasonPolicyFound is that of a binding to a policy which is ready: True.
+	ReasonPolicyFound = "PolicyFound"
+	// ReasonPolicyNotFound is that of a binding to a policy that does not exist: False.
+	ReasonPolicyNotFound = "PolicyNotFound"
+	// ReasonPolicyInvalid is that of a binding to a policy that is not ready: False.
+	ReasonPolicyInvalid = "PolicyInvalid"
+)
+
+// PodFailurePolicyStatus is what the controller says of a policy.
+type PodFailurePolicyStatus struct {
+	// observedGeneration is the metadata.generation that the rest of the status is about.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// rules is how many rules there are.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Rules int32 `json:"rules,omitempty"`
+
+	// conditions are what is known of the policy. Ready is True, with reason Compiled, when every expression compiles, and
+	// else False, with reason InvalidExpressions.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=8
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// typeChecking is what is wrong with the expressions.
+	// +optional
+	TypeChecking *TypeChecking `json:"typeChecking,omitempty"`
+}
+
+// TypeChecking is what is wrong with a policy's expressions.
+type TypeChecking struct {
+	// findings are in the order of the fields that they are about. At most 100.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Findings []Finding `json:"findings,omitempty"`
+}
+
+// Finding is something wrong with an expression.
+type Finding struct {
+	// rule is the name of the rule that the expression is part of. Match conditions and variables are part of none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Rule string `json:"rule,omitempty"`
+
+	// field is the path of the expression, as spec.rules[2].when.
+	// +required
+	// +kubebuilder:validation:MaxLength=256
+	Field string `json:"field"`
+
+	// message says what is wrong, and where in the expression. It may have several lines. At most 2048 characters.
+	// +required
+	// +kubebuilder:validation:MaxLength=2048
+	Message string `json:"message"`
+}
+
+// PodFailurePolicyBindingStatus is what the controller says of a binding.
+type PodFailurePolicyBindingStatus struct {
+	// observedGeneration is the metadata.generation that the rest of the status is about.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions are what is known of the binding. Ready is True, with reason PolicyFound, when the policy is there and
+	// ready, and else False, with reason PolicyNotFound or PolicyInvalid.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=8
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// Limits of the findings in a status. Lengths are in characters.
+const (
+	MaxFindings       = 100
+	MaxFindingMessage = 2048
+)
+
+// NewTypeChecking puts findings into the form that a status takes. Long messages are cut, and instead of too many findings
+// there is one that says how many there are more. The findings are not changed.
+func NewTypeChecking(findings []Finding) *TypeChecking {
+	more := 0
+	if len(findings) > MaxFindings {
+		more = len(findings) - (MaxFindings - 1)
+	}
+	kept := slices.Clone(findings[:len(findings)-more])
+	for i, f := range kept {
+		kept[i].Message = cut(f.Message, MaxFindingMessage)
+	}
+	if more > 0 {
+		kept = append(kept, Finding{Field: "spec", Message: messageMore(more)})
+	}
+	return &TypeChecking{Findings: kept}
+}
+
+// cut shortens a text to some characters, of which the last one shows that it is cut.
+func cut(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most-1]) + "…"
+}

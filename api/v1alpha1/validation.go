@@ -1,0 +1,192 @@
+package v1alpha1
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Limits of the schemas. Lengths are in characters.
+const (
+	MaxConditions = 64   // match conditions of a policy
+	MaxVariables  = 64   // variables of a policy
+	MaxRules      = 64   // rules of a policy
+	MaxName       = 63   // length of the name of a rule or variable
+	MaxExpression = 4096 // length of an expression
+	MaxReason     = 128  // length of a rule's reason
+	MaxBudget     = 1_000_000
+	MaxRetryDelay = 24 * time.Hour
+
+	maxPolicyName    = 253
+	maxQualifiedName = 253 + 1 + 63
+)
+
+var actions = []batchv1.PodFailurePolicyAction{
+	batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex,
+	batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount,
+}
+
+// Validate says what the schema in the CustomResourceDefinition says of the spec, with defaults or without. It does not
+// look into expressions. What is required and empty is missing, as in everything that Go programs send.
+func (p *PodFailurePolicy) Validate() field.ErrorList {
+	at := field.NewPath("spec")
+	all := namedList(at.Child("matchConditions"), p.Spec.MatchConditions, MaxConditions,
+		func(c *MatchCondition) string { return c.Name }, (*MatchCondition).validate)
+	all = append(all, namedList(at.Child("variables"), p.Spec.Variables, MaxVariables,
+		func(v *Variable) string { return v.Name }, (*Variable).validate)...)
+	switch rules := at.Child("rules"); {
+	case p.Spec.Rules == nil:
+		return append(all, field.Required(rules, ""))
+	case len(p.Spec.Rules) == 0:
+		return append(all, field.Invalid(rules, field.OmitValueType{}, messageNoRules))
+	default:
+		return append(all, namedList(rules, p.Spec.Rules, MaxRules, func(r *Rule) string { return r.Name }, (*Rule).validate)...)
+	}
+}
+
+// namedList holds a list to its length, its elements to what validate says, and their names to be different ones.
+func namedList[T any](at *field.Path, list []T, most int, name func(*T) string, validate func(*T, *field.Path) field.ErrorList) field.ErrorList {
+	var all field.ErrorList
+	if len(list) > most {
+		all = append(all, field.TooMany(at, len(list), most))
+	}
+	seen := map[string]bool{}
+	for i := range list {
+		all = append(all, validate(&list[i], at.Index(i))...)
+		n := name(&list[i])
+		if n != "" && seen[n] {
+			all = append(all, field.Duplicate(at.Index(i), n))
+		}
+		seen[n] = true
+	}
+	return all
+}
+
+func (c *MatchCondition) validate(at *field.Path) field.ErrorList {
+	return append(
+		requiredText(at.Child("name"), c.Name, maxQualifiedName, validation.IsQualifiedName),
+		requiredText(at.Child("expression"), c.Expression, MaxExpression)...)
+}
+
+func (v *Variable) validate(at *field.Path) field.ErrorList {
+	return append(
+		requiredText(at.Child("name"), v.Name, MaxName, isIdentifier),
+		requiredText(at.Child("expression"), v.Expression, MaxExpression)...)
+}
+
+func (r *Rule) validate(at *field.Path) field.ErrorList {
+	all := requiredText(at.Child("name"), r.Name, MaxName, validation.IsDNS1123Label)
+	all = append(all, oneOf(at.Child("phase"), r.Phase, corev1.PodFailed, corev1.PodPending)...)
+	all = append(all, requiredText(at.Child("when"), r.When, MaxExpression)...)
+	all = append(all, requiredOneOf(at.Child("action"), r.Action, actions...)...)
+	all = append(all, text(at.Child("reason"), r.Reason, MaxReason, isCamelCase)...)
+	all = append(all, text(at.Child("messageExpression"), r.MessageExpression, MaxExpression)...)
+	if r.Budget != nil {
+		all = append(all, r.Budget.validate(at.Child("budget"), r.Action)...)
+	}
+	return append(all, r.validateRetryDelay(at.Child("retryDelay"))...)
+}
+
+func (b *Budget) validate(at *field.Path, action batchv1.PodFailurePolicyAction) (all field.ErrorList) {
+	switch limit := at.Child("limit"); {
+	case b.Limit == 0:
+		all = append(all, field.Required(limit, ""))
+	case b.Limit < 0 || b.Limit > MaxBudget:
+		all = append(all, field.Invalid(limit, b.Limit, validation.InclusiveRangeError(1, MaxBudget)))
+	}
+	all = append(all, oneOf(at.Child("per"), b.Per, PerJob, PerIndex)...)
+	all = append(all, requiredOneOf(at.Child("then"), b.Then, actions...)...)
+	if b.Then == action && slices.Contains(actions, action) {
+		all = append(all, field.Invalid(at.Child("then"), b.Then, messageSameAction))
+	}
+	return all
+}
+
+func (r *Rule) validateRetryDelay(at *field.Path) field.ErrorList {
+	if r.RetryDelay == nil {
+		return nil
+	}
+	var all field.ErrorList
+	switch delay := r.RetryDelay.Duration; {
+	case delay < 0 || delay > MaxRetryDelay:
+		all = append(all, field.Invalid(at, delay.String(), messageDelayRange))
+	case delay%time.Second != 0:
+		all = append(all, field.Invalid(at, delay.String(), messageDelayUnit))
+	}
+	if r.Action == batchv1.PodFailurePolicyActionFailJob || r.Action == batchv1.PodFailurePolicyActionFailIndex {
+		all = append(all, field.Invalid(at, r.RetryDelay.Duration.String(), messageNoRetry(r.Action)))
+	}
+	return all
+}
+
+// A form says what is wrong with a text, if anything is.
+type form func(string) []string
+
+func requiredText(at *field.Path, s string, most int, forms ...form) field.ErrorList {
+	if s == "" {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	return text(at, s, most, forms...)
+}
+
+// text holds one that is not empty to its length and form.
+func text(at *field.Path, s string, most int, forms ...form) (all field.ErrorList) {
+	switch {
+	case s == "":
+		return nil
+	case utf8.RuneCountInString(s) > most:
+		return field.ErrorList{field.TooLongCharacters(at, s, most)}
+	}
+	for _, is := range forms {
+		for _, message := range is(s) {
+			all = append(all, field.Invalid(at, s, message))
+		}
+	}
+	return all
+}
+
+func requiredOneOf[T ~string](at *field.Path, value T, values ...T) field.ErrorList {
+	if value == "" {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	return oneOf(at, value, values...)
+}
+
+func oneOf[T ~string](at *field.Path, value T, values ...T) field.ErrorList {
+	if value == "" || slices.Contains(values, value) {
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(at, value, values)}
+}
+
+// reserved are the words that CEL keeps for itself, as those that ValidatingAdmissionPolicy refuses for its variables.
+var reserved = strings.Fields("true false null in as break const continue else for function if import let loop package namespace return var void while")
+
+var (
+	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	camelCase  = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+)
+
+func isIdentifier(name string) []string {
+	switch {
+	case !identifier.MatchString(name):
+		return []string{messageIdentifier}
+	case slices.Contains(reserved, name):
+		return []string{messageReserved}
+	}
+	return nil
+}
+
+func isCamelCase(reason string) []string {
+	if !camelCase.MatchString(reason) {
+		return []string{messageCamelCase}
+	}
+	return nil
+}

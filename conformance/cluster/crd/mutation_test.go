@@ -1,0 +1,119 @@
+package crd
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// everything are the names of the examples with every field.
+var everything = []string{"policy with everything", "binding with everything"}
+
+// A value of another type, null, and a name that no field has are the same to the API server and to us, wherever they stand.
+func TestTypes(t *testing.T) {
+	s := newServer(t)
+	for _, e := range examples(t) {
+		if !slices.Contains(everything, e.Name) {
+			continue
+		}
+		object := e.object()
+		asked := 0
+		visit("spec", object["spec"], func(v any) { object["spec"] = v }, func(path string, value any, replace func(any)) {
+			for _, wrong := range wrongTypes(value) {
+				replace(wrong)
+				asked++
+				if theirs := s.agree(t, object, fmt.Sprintf("%s: %T", path, wrong)); !strings.Contains(theirs.fields()[path], "FieldValueTypeInvalid") {
+					t.Errorf("%s: %T: the API server says %v", path, wrong, theirs)
+				}
+			}
+			replace(nil)
+			s.agree(t, object, path+": null")
+			replace(value)
+			if members, isMap := value.(map[string]any); isMap && !strings.HasSuffix(path, ".matchLabels") {
+				members["unheardOf"] = "a"
+				s.agree(t, object, path+" with a name")
+				delete(members, "unheardOf")
+			}
+		})
+		if _, refused := s.create(t, object); refused != nil || asked < 20 {
+			t.Errorf("%s: %d times a wrong type; then %v", e.Name, asked, refused)
+		}
+	}
+}
+
+// agree holds that both take an object, or both refuse it, and returns what the API server says.
+func (s *server) agree(t *testing.T, object map[string]any, what string) refusal {
+	t.Helper()
+	_, theirs := s.create(t, object)
+	_, we := ours(t, object)
+	if (theirs == nil) != (we == nil) {
+		t.Errorf("%s: the API server says %.1000v, we say %.1000v", what, theirs, we)
+	}
+	return theirs
+}
+
+// visit calls back for a value and all below it, with what replaces it where it stands.
+func visit(path string, value any, replace func(any), back func(path string, value any, replace func(any))) {
+	back(path, value, replace)
+	switch v := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			below := path + "." + name
+			if strings.HasSuffix(path, ".matchLabels") {
+				below = path + "[" + name + "]"
+			}
+			visit(below, v[name], func(other any) { v[name] = other }, back)
+		}
+	case []any:
+		for i := range v {
+			visit(fmt.Sprintf("%s[%d]", path, i), v[i], func(other any) { v[i] = other }, back)
+		}
+	}
+}
+
+func wrongTypes(value any) []any {
+	switch value.(type) {
+	case string:
+		return []any{int64(7), true, map[string]any{}, []any{}}
+	case map[string]any:
+		return []any{int64(7), "text", []any{}}
+	case []any:
+		return []any{int64(7), "text", map[string]any{}}
+	default:
+		return []any{"7", true, 1.5, []any{}}
+	}
+}
+
+// Two mistakes in an object do not hide each other: what the API server says of both, Validate says, unless one of them
+// keeps the object from being decoded.
+func TestMistakesAddUp(t *testing.T) {
+	s := newServer(t)
+	const seed, pairs = 1, 400
+	random := rand.New(rand.NewPCG(seed, seed))
+	all := slices.DeleteFunc(examples(t), func(e example) bool { return e.Status != nil || e.Bare })
+	refused := 0
+	for range pairs {
+		one, two := all[random.IntN(len(all))], all[random.IntN(len(all))]
+		if _, replaced := one.Spec["rules"]; one.Kind != two.Kind || replaced && two.Rule != nil {
+			continue
+		}
+		object := one.object()
+		two.change(object)
+		theirs := s.agree(t, object, one.Name+" + "+two.Name)
+		decoded, we := ours(t, object)
+		for field := range theirs.fields() {
+			if _, found := we.fields()[field]; !found && decoded != nil {
+				t.Errorf("%s + %s: of %s only the API server says %.1000v, we say %.1000v", one.Name, two.Name, field, theirs, we)
+			}
+		}
+		if theirs != nil {
+			refused++
+		}
+	}
+	if refused < pairs/10 {
+		t.Errorf("%d objects are refused", refused)
+	}
+}
