@@ -27,8 +27,8 @@ help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: build
-build: ## build bin/podverdict
-	go build -trimpath -ldflags='-s -w' -o bin/podverdict ./cmd/podverdict
+build: ## build bin/podverdict and bin/podverdict-controller
+	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/ ./cmd/podverdict ./cmd/podverdict-controller
 
 .PHONY: check
 check: lint test ## everything a commit needs

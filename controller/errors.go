@@ -1,8 +1,10 @@
 package controller
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -41,4 +43,20 @@ func errNoJob(pod *corev1.Pod) error {
 
 func errTell(event *eventsv1.Event, err error) error {
 	return fmt.Errorf("create event %s of %s %s/%s: %w", event.Name, event.Regarding.Kind, event.Namespace, event.Regarding.Name, err)
+}
+
+func errElection(err error) error { return fmt.Errorf("leader election: %w", err) }
+
+func errLeaseLost(e Election, err error) error {
+	lost := fmt.Errorf("the lease %s/%s is lost: it was not renewed for %s, or another replica has it", e.Namespace, e.Name, e.RenewDeadline)
+	if err == nil || errors.Is(err, context.Canceled) {
+		return lost
+	}
+	return fmt.Errorf("%w; %w", lost, err)
+}
+
+func errPreflight(err error) error { return fmt.Errorf("check permissions: %w", err) }
+
+func errServe(address net.Addr, err error) error {
+	return fmt.Errorf("serve HTTP at %s: %w", address, err)
 }

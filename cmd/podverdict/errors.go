@@ -69,7 +69,7 @@ func messageNothing(objects string, q cluster.Query, where string) string {
 }
 
 var (
-	errNothingToGenerate = errors.New("generate what? there are: bundle, gatekeeper, map, vap")
+	errNothingToGenerate = errors.New("generate what? there are: bundle, gatekeeper, install, map, vap")
 	errNoTarget          = errors.New("no output: give a file, a folder or oci://REGISTRY/REPOSITORY:TAG with -o")
 )
 

@@ -18,7 +18,7 @@ func newGenerate() *cobra.Command {
 		Args:  noArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return errUsage(cmd, errNothingToGenerate) },
 	}
-	cmd.AddCommand(newGenerateBundle(), newGenerateVAP(), newGenerateMAP(), newGenerateGatekeeper())
+	cmd.AddCommand(newGenerateBundle(), newGenerateVAP(), newGenerateMAP(), newGenerateGatekeeper(), newGenerateInstall())
 	return cmd
 }
 

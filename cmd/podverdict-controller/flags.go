@@ -1,0 +1,113 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/tools/leaderelection"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/plan"
+)
+
+// flags are what the command line says. Where kube-controller-manager has a flag for the same, name and default are its own.
+type flags struct {
+	kubeconfig string
+	qps        float32
+	burst      int
+
+	namespace   string
+	observe     bool
+	kubernetes  string
+	workers     int
+	batchPeriod time.Duration
+	settings    plan.Settings
+
+	elect    bool
+	election controller.Election
+
+	healthAddress, metricsAddress string
+
+	logging logging
+}
+
+func (f *flags) add(fs *pflag.FlagSet) {
+	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says where the API server is, and as whom to call it; without it, the pod's service account")
+	fs.Float32Var(&f.qps, "kube-api-qps", 20, "calls per second by which Jobs are run, events, lists and watches aside; negative for no limit")
+	fs.IntVar(&f.burst, "kube-api-burst", 30, "calls that may come at once before kube-api-qps holds")
+
+	fs.StringVar(&f.namespace, "namespace", "", "the only namespace to look at; all without it")
+	fs.BoolVar(&f.observe, "observe", true, "tell the verdicts on the pods of Jobs that others run")
+	fs.StringVar(&f.kubernetes, "kubernetes", compiler.DefaultVersion, "version of Kubernetes whose meaning podFailurePolicies have")
+	fs.IntVar(&f.workers, "concurrent-job-syncs", 5, "Jobs that are worked on at a time")
+	fs.DurationVar(&f.batchPeriod, "job-batch-period", time.Second, "time for which a Job's pods are created before it is looked at again, and between two writes of its counters")
+	fs.DurationVar(&f.settings.Backoff, "pod-failure-backoff", 10*time.Second, "delay before the first failed pod of a Job or index is replaced; it doubles with each further failure")
+	fs.DurationVar(&f.settings.MaxBackoff, "pod-failure-max-backoff", 10*time.Minute, "longest such delay")
+	fs.IntVar(&f.settings.MaxHeld, "max-held-pods", 5000, "ended pods of a running Job that keep their finalizer; more cost a call each")
+
+	fs.BoolVar(&f.elect, "leader-elect", true, "work only while this replica has the lease")
+	fs.StringVar(&f.election.Namespace, "leader-elect-resource-namespace", "podverdict-system", "namespace of the lease")
+	fs.StringVar(&f.election.Name, "leader-elect-resource-name", "podverdict-controller", "name of the lease")
+	fs.DurationVar(&f.election.LeaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long the others wait for a leader that does not renew the lease; whole seconds")
+	fs.DurationVar(&f.election.RenewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader tries to renew the lease before it gives up")
+	fs.DurationVar(&f.election.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "time between two tries to get or renew the lease")
+
+	fs.StringVar(&f.healthAddress, "health-bind-address", ":8081", "address of /healthz and /readyz; empty for none")
+	fs.StringVar(&f.metricsAddress, "metrics-bind-address", ":8080", "address of /metrics, which may be the same; empty for none")
+
+	f.logging.add(fs)
+}
+
+// check finds what is wrong with flags, all by their names.
+func (f *flags) check() error {
+	for _, c := range []struct {
+		flag    string
+		value   any
+		right   bool
+		message string
+	}{
+		{"kube-api-qps", f.qps, f.qps != 0, "must not be 0; negative is no limit"},
+		{"kube-api-burst", f.burst, f.burst > 0, positive},
+		{"namespace", f.namespace, f.namespace == "" || isLabel(f.namespace), noLabel},
+		{"concurrent-job-syncs", f.workers, f.workers > 0, positive},
+		{"job-batch-period", f.batchPeriod, f.batchPeriod > 0, positive},
+		{"pod-failure-backoff", f.settings.Backoff, f.settings.Backoff > 0, positive},
+		{"pod-failure-max-backoff", f.settings.MaxBackoff, f.settings.MaxBackoff >= f.settings.Backoff, "must not be less than --pod-failure-backoff"},
+		{"max-held-pods", f.settings.MaxHeld, f.settings.MaxHeld > 0, positive},
+	} {
+		if !c.right {
+			return errFlag(c.flag, c.value, c.message)
+		}
+	}
+	if f.elect {
+		return f.checkElection()
+	}
+	return nil
+}
+
+func (f *flags) checkElection() error {
+	e := f.election
+	atLeast := time.Duration(leaderelection.JitterFactor * float64(e.RetryPeriod))
+	for _, c := range []struct {
+		flag    string
+		value   any
+		right   bool
+		message string
+	}{
+		{"leader-elect-resource-namespace", e.Namespace, isLabel(e.Namespace), noLabel},
+		{"leader-elect-resource-name", e.Name, len(validation.IsDNS1123Subdomain(e.Name)) == 0, "must be the name of an object"},
+		{"leader-elect-lease-duration", e.LeaseDuration, e.LeaseDuration >= time.Second && e.LeaseDuration%time.Second == 0, "must be whole seconds"},
+		{"leader-elect-retry-period", e.RetryPeriod, e.RetryPeriod > 0, positive},
+		{"leader-elect-renew-deadline", e.RenewDeadline, e.RenewDeadline > atLeast, "must be longer than 1.2 times --leader-elect-retry-period"},
+		{"leader-elect-renew-deadline", e.RenewDeadline, e.RenewDeadline < e.LeaseDuration, "must be shorter than --leader-elect-lease-duration"},
+	} {
+		if !c.right {
+			return errFlag(c.flag, c.value, c.message)
+		}
+	}
+	return nil
+}
+
+func isLabel(name string) bool { return len(validation.IsDNS1123Label(name)) == 0 }

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"flag"
+	"io"
+	"log/slog"
+	"strconv"
+
+	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
+)
+
+// logging is in the hands of klog, as that of the libraries is.
+type logging struct {
+	format    logFormat
+	verbosity flag.Value
+}
+
+func (l *logging) add(fs *pflag.FlagSet) {
+	all := flag.NewFlagSet("", flag.ContinueOnError)
+	klog.InitFlags(all)
+	l.format, l.verbosity = "text", all.Lookup("v").Value
+	fs.Var(&l.format, "logging-format", "format of the log: text, json")
+	fs.VarPF(goValue{l.verbosity, "int"}, "v", "v", "how much is logged, from 0 to 10")
+	fs.Var(goValue{all.Lookup("vmodule").Value, "file=N,..."}, "vmodule", "another -v for some source files, in format text")
+}
+
+// start makes the log one of the format. It is one for the whole process.
+func (l *logging) start(w io.Writer) error {
+	if l.format == "text" {
+		return nil // to stderr, as klog does without being told
+	}
+	level, err := strconv.Atoi(l.verbosity.String())
+	if err != nil {
+		return err
+	}
+	klog.SetSlogLogger(slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: slog.Level(-level)})))
+	return nil
+}
+
+// logFormat is the value of --logging-format.
+type logFormat string
+
+func (f *logFormat) String() string { return string(*f) }
+
+// Type is what help shows for the value.
+func (*logFormat) Type() string { return "format" }
+
+// Set takes the value given.
+func (f *logFormat) Set(name string) error {
+	if name != "text" && name != "json" {
+		return errFormat
+	}
+	*f = logFormat(name)
+	return nil
+}
+
+// goValue is a flag of the standard library's kind, with a name for its type.
+type goValue struct {
+	flag.Value
+
+	kind string
+}
+
+// Type is what help shows for the value.
+func (v goValue) Type() string { return v.kind }

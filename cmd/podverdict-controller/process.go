@@ -1,0 +1,177 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/klog/v2"
+
+	"github.com/podverdict/podverdict/controller"
+)
+
+// preflightTimeout bounds the look at what the API server allows, which is for the log only.
+const preflightTimeout = 15 * time.Second
+
+// leaseTolerance is how long after its lease a leader may live on before /healthz has it restarted, as upstream.
+const leaseTolerance = 20 * time.Second
+
+// process is what runs: the controller, perhaps with an election, and the HTTP servers.
+type process struct {
+	controller  *controller.Controller
+	election    *controller.Election // nil for none
+	client      kubernetes.Interface
+	permissions []controller.Permission
+	servers     servers
+	leads       atomic.Bool
+}
+
+// prepare makes the process: all that can be wrong with flags, kubeconfig and addresses is an error here.
+func (f *flags) prepare() (*process, error) {
+	if err := f.logging.start(os.Stderr); err != nil {
+		return nil, err
+	}
+	config, err := f.config()
+	if err != nil {
+		return nil, err
+	}
+	registry := prometheus.NewRegistry()
+	metrics, err := f.metrics(registry)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{}
+	if p.client, err = kubernetes.NewForConfig(preflightConfig(config)); err != nil {
+		return nil, err
+	}
+	p.controller, err = controller.New(controller.Options{
+		Config: config, Namespace: f.namespace, Observe: f.observe, Workers: f.workers, Settings: f.settings,
+		BatchPeriod: f.batchPeriod, Kubernetes: f.kubernetes, Metrics: metrics,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := f.prepareElection(p, config); err != nil {
+		return nil, err
+	}
+	return p, f.listen(p, registry)
+}
+
+// config is how the API server is called.
+func (f *flags) config() (config *rest.Config, err error) {
+	if f.kubeconfig == "" {
+		if config, err = rest.InClusterConfig(); err != nil {
+			return nil, errNotInCluster(err)
+		}
+	} else if config, err = clientcmd.BuildConfigFromFlags("", f.kubeconfig); err != nil {
+		return nil, errKubeconfig(f.kubeconfig, err)
+	}
+	config.QPS, config.Burst = f.qps, f.burst
+	config.UserAgent = "podverdict-controller/" + version()
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	return config, nil
+}
+
+// preflightConfig does not make the few questions at the start wait.
+func preflightConfig(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.QPS, config.Timeout = -1, preflightTimeout
+	return config
+}
+
+// metrics are the controller's, beside those of the process.
+func (*flags) metrics(registry *prometheus.Registry) (*controller.Metrics, error) {
+	for _, collector := range []prometheus.Collector{
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector(),
+	} {
+		if err := registry.Register(collector); err != nil {
+			return nil, err
+		}
+	}
+	return controller.NewMetrics(registry)
+}
+
+func (f *flags) prepareElection(p *process, config *rest.Config) error {
+	if !f.elect {
+		p.permissions = controller.Permissions(f.namespace, types.NamespacedName{})
+		return nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	e := f.election
+	e.Config, e.Identity = config, host+"_"+string(uuid.NewUUID())
+	e.Watchdog = leaderelection.NewLeaderHealthzAdaptor(leaseTolerance)
+	p.election = &e
+	p.permissions = controller.Permissions(f.namespace, types.NamespacedName{Namespace: e.Namespace, Name: e.Name})
+	return nil
+}
+
+// listen takes the addresses. Both may be the same one.
+func (f *flags) listen(p *process, metrics prometheus.Gatherer) error {
+	health := controller.HealthHandler(p.healthy, p.ready)
+	if err := p.servers.add("health-bind-address", f.healthAddress, health, "/healthz", "/readyz"); err != nil {
+		return err
+	}
+	return p.servers.add("metrics-bind-address", f.metricsAddress, controller.MetricsHandler(metrics), "/metrics")
+}
+
+// healthy says that a leader has outlived its lease.
+func (p *process) healthy(r *http.Request) error {
+	if p.election == nil {
+		return nil
+	}
+	return p.election.Watchdog.Check(r)
+}
+
+// ready says that a leader does not know the cluster yet. The others are ready to become one.
+func (p *process) ready(*http.Request) error {
+	if !p.leads.Load() {
+		return nil
+	}
+	return p.controller.Ready()
+}
+
+// run works until ctx is done, or the work cannot go on, which it cannot without probes. They are answered to the end.
+func (p *process) run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopServing()
+	served := p.servers.serve(serving, stop)
+	err := p.work(ctx)
+	stopServing()
+	return cmp.Or(err, served.Wait())
+}
+
+func (p *process) work(ctx context.Context) error {
+	logger := klog.FromContext(ctx)
+	logger.Info("Starting", "version", version(), "managedBy", controller.Name)
+	defer logger.Info("Stopped")
+	if err := controller.Preflight(ctx, p.client, p.permissions); err != nil && ctx.Err() == nil {
+		logger.Error(err, "It is not known whether permissions are missing")
+	}
+	run := func(ctx context.Context) error {
+		p.leads.Store(true)
+		return p.controller.Run(ctx)
+	}
+	if p.election == nil {
+		return run(ctx)
+	}
+	logger.Info("Waiting for the lease", "namespace", p.election.Namespace, "name", p.election.Name, "identity", p.election.Identity)
+	return controller.Elect(ctx, *p.election, run)
+}

@@ -1,0 +1,182 @@
+package config_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/config"
+)
+
+func TestEveryFileIsAnObject(t *testing.T) {
+	names, err := fs.Glob(os.DirFS("."), "*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := all(t, config.Options{})
+	if want := len(names) - 1; len(objects) != want || want == 0 {
+		t.Errorf("there are %d objects, and %d files beside kustomization.yaml", len(objects), want)
+	}
+}
+
+// Kinds that do not exist, and fields that their kinds do not have, kubectl would find only when it applies them.
+func TestObjectsAreOfTheirKinds(t *testing.T) {
+	kinds := map[string]func() any{
+		"v1 Namespace":      func() any { return new(corev1.Namespace) },
+		"v1 ServiceAccount": func() any { return new(corev1.ServiceAccount) },
+		"rbac.authorization.k8s.io/v1 ClusterRole":        func() any { return new(rbacv1.ClusterRole) },
+		"rbac.authorization.k8s.io/v1 ClusterRoleBinding": func() any { return new(rbacv1.ClusterRoleBinding) },
+		"rbac.authorization.k8s.io/v1 Role":               func() any { return new(rbacv1.Role) },
+		"rbac.authorization.k8s.io/v1 RoleBinding":        func() any { return new(rbacv1.RoleBinding) },
+		"policy/v1 PodDisruptionBudget":                   func() any { return new(policyv1.PodDisruptionBudget) },
+		"apps/v1 Deployment":                              func() any { return new(appsv1.Deployment) },
+	}
+	for _, object := range all(t, config.Options{}) {
+		kind := object.GetAPIVersion() + " " + object.GetKind()
+		empty := kinds[kind]
+		if empty == nil {
+			t.Errorf("%s %s is of no kind that the test knows", kind, object.GetName())
+			continue
+		}
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.UnmarshalStrict(text, empty()); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
+func TestOptionsReachEveryObject(t *testing.T) {
+	for _, object := range all(t, config.Options{Namespace: "elsewhere", Image: "registry.example.com/image:tag"}) {
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "podverdict-system") || strings.Contains(string(text), "ghcr.io") {
+			t.Errorf("%s %s keeps what the options replace:\n%s", object.GetKind(), object.GetName(), text)
+		}
+		wanted := "elsewhere"
+		if object.GetKind() == "ClusterRole" {
+			wanted = "events.k8s.io"
+		}
+		if !strings.Contains(string(text), wanted) {
+			t.Errorf("%s %s does not say %s:\n%s", object.GetKind(), object.GetName(), wanted, text)
+		}
+	}
+}
+
+func TestObjectsAreTheCallers(t *testing.T) {
+	first := all(t, config.Options{})
+	before := first[0].GetName()
+	first[0].SetName("changed")
+	if got := all(t, config.Options{})[0].GetName(); got != before {
+		t.Errorf("a change of the objects changes those of the next caller: %s, want %s", got, before)
+	}
+}
+
+// Selectors that select nothing are legal, and do nothing.
+func TestSelectorsSelectThePods(t *testing.T) {
+	deployment := one[appsv1.Deployment](t, "Deployment")
+	budget := one[policyv1.PodDisruptionBudget](t, "PodDisruptionBudget")
+	selectors := []*metav1.LabelSelector{deployment.Spec.Selector, budget.Spec.Selector}
+	for _, spread := range deployment.Spec.Template.Spec.TopologySpreadConstraints {
+		selectors = append(selectors, spread.LabelSelector)
+	}
+	if len(selectors) < 3 {
+		t.Fatalf("there are %d selectors", len(selectors))
+	}
+	for _, s := range selectors {
+		selector, err := metav1.LabelSelectorAsSelector(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if selector.Empty() || !selector.Matches(labels.Set(deployment.Spec.Template.Labels)) {
+			t.Errorf("selector %q does not select pods with labels %v", selector, deployment.Spec.Template.Labels)
+		}
+	}
+}
+
+func TestBindingsBindTheRolesToTheAccount(t *testing.T) {
+	account := one[corev1.ServiceAccount](t, "ServiceAccount")
+	want := []rbacv1.Subject{{Kind: "ServiceAccount", Name: account.Name, Namespace: account.Namespace}}
+	cluster, own := one[rbacv1.ClusterRoleBinding](t, "ClusterRoleBinding"), one[rbacv1.RoleBinding](t, "RoleBinding")
+	if diff := cmp.Diff(want, cluster.Subjects); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(want, own.Subjects); diff != "" {
+		t.Error(diff)
+	}
+	if got, want := cluster.RoleRef.Name, one[rbacv1.ClusterRole](t, "ClusterRole").Name; got != want {
+		t.Errorf("the ClusterRoleBinding is of %s, want %s", got, want)
+	}
+	if got, want := own.RoleRef.Name, one[rbacv1.Role](t, "Role").Name; got != want {
+		t.Errorf("the RoleBinding is of %s, want %s", got, want)
+	}
+	if got := one[appsv1.Deployment](t, "Deployment").Spec.Template.Spec.ServiceAccountName; got != account.Name {
+		t.Errorf("the pods have the service account %s, want %s", got, account.Name)
+	}
+}
+
+// Probes and ports are held to the addresses in the flags.
+func TestPortsAreThoseOfTheFlags(t *testing.T) {
+	container := one[appsv1.Deployment](t, "Deployment").Spec.Template.Spec.Containers[0]
+	if len(container.Ports) != 2 {
+		t.Fatalf("there are %d ports", len(container.Ports))
+	}
+	for _, port := range container.Ports {
+		if flag := fmt.Sprintf("--%s-bind-address=:%d", port.Name, port.ContainerPort); !slices.Contains(container.Args, flag) {
+			t.Errorf("%s is not among the flags %q", flag, container.Args)
+		}
+	}
+	for _, probe := range []*corev1.Probe{container.LivenessProbe, container.ReadinessProbe} {
+		if got := probe.HTTPGet.Port.StrVal; got != "health" {
+			t.Errorf("a probe asks port %q", got)
+		}
+	}
+}
+
+func all(t *testing.T, o config.Options) []config.Object {
+	t.Helper()
+	objects, err := config.Objects(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
+}
+
+// one is the only object of a kind.
+func one[T any](t *testing.T, kind string) (object T) {
+	t.Helper()
+	found := 0
+	for _, o := range all(t, config.Options{}) {
+		if o.GetKind() != kind {
+			continue
+		}
+		found++
+		text, err := yaml.Marshal(o.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.UnmarshalStrict(text, &object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found != 1 {
+		t.Fatalf("there are %d of kind %s", found, kind)
+	}
+	return object
+}

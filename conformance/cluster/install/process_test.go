@@ -1,0 +1,158 @@
+package install
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// process is a replica.
+type process struct {
+	command  *exec.Cmd
+	ended    chan struct{} // its log has ended
+	identity string
+	health   string // address of the probes
+	metrics  string
+
+	mu    sync.Mutex
+	lines []line
+}
+
+// line is one of the log.
+type line struct {
+	Level, Msg string
+	Address    string
+	Paths      []string
+	Identity   string
+	Verb       string
+	Resource   string
+
+	text string
+}
+
+// start runs a replica with the arguments of the Deployment and some more.
+func (i *installation) start(t *testing.T, kubeconfig string, more ...string) *process {
+	t.Helper()
+	deployment, err := i.client.AppsV1().Deployments(namespace).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	arguments := slices.Concat(argumentsOf(deployment), []string{
+		"--kubeconfig=" + kubeconfig, "--health-bind-address=127.0.0.1:0", "--metrics-bind-address=localhost:0",
+		"--logging-format=json", "--pod-failure-backoff=100ms",
+	}, more)
+	p := &process{command: exec.Command(filepath.Join(i.bin, name), arguments...), ended: make(chan struct{})}
+	stderr, err := p.command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go p.read(stderr)
+	t.Cleanup(func() {
+		_ = p.command.Process.Kill() // it may have ended
+		<-p.ended
+		_ = p.command.Wait()
+		if t.Failed() {
+			t.Logf("log of %s:\n%s", p.identity, p.log())
+		}
+	})
+	p.health = p.await(t, func(l line) bool { return slices.Contains(l.Paths, "/readyz") }).Address
+	p.metrics = p.await(t, func(l line) bool { return slices.Contains(l.Paths, "/metrics") }).Address
+	return p
+}
+
+// argumentsOf are those of the pods, as the kubelet would fill them in.
+func argumentsOf(deployment *appsv1.Deployment) []string {
+	var all []string
+	for _, argument := range deployment.Spec.Template.Spec.Containers[0].Args {
+		all = append(all, strings.ReplaceAll(argument, "$(NAMESPACE)", deployment.Namespace))
+	}
+	return all
+}
+
+func (p *process) read(log io.Reader) {
+	defer close(p.ended)
+	for scanner := bufio.NewScanner(log); scanner.Scan(); {
+		l := line{text: scanner.Text()}
+		_ = json.Unmarshal(scanner.Bytes(), &l) // a panic has no form
+		p.mu.Lock()
+		p.lines = append(p.lines, l)
+		p.mu.Unlock()
+	}
+}
+
+// found are the lines of the log so far that are so.
+func (p *process) found(is func(line) bool) (all []line) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, l := range p.lines {
+		if is(l) {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+func (p *process) log() string {
+	var text bytes.Buffer
+	for _, l := range p.found(func(line) bool { return true }) {
+		text.WriteString(l.text + "\n")
+	}
+	return text.String()
+}
+
+// await waits for a line of the log.
+func (p *process) await(t *testing.T, is func(line) bool) line {
+	t.Helper()
+	var found []line
+	eventually(t, "the log has a line", func(context.Context) (bool, error) {
+		found = p.found(is)
+		return len(found) > 0, nil
+	})
+	return found[0]
+}
+
+// stop ends it as the kubelet does, and returns the exit code.
+func (p *process) stop(t *testing.T) int {
+	t.Helper()
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-p.ended
+	_ = p.command.Wait() // the code says it
+	return p.command.ProcessState.ExitCode()
+}
+
+// get is the answer of a probe, or to who gathers metrics.
+func get(address, path string) (status int, text string, err error) {
+	response, err := http.Get("http://" + address + path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(body), err
+}
+
+func (p *process) untilReady(t *testing.T) {
+	t.Helper()
+	eventually(t, "the controller is ready", func(context.Context) (bool, error) {
+		status, text, err := get(p.health, "/readyz")
+		return status == http.StatusOK && text == "ok", err
+	})
+}

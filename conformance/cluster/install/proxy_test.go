@@ -1,0 +1,162 @@
+package install
+
+import (
+	"bytes"
+	"encoding/pem"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// proxy stands before the API server and notes the calls. Who calls is known by the credentials of the call alone.
+type proxy struct {
+	*httptest.Server
+
+	mu    sync.Mutex
+	calls map[call]int
+	// deaf is how many answers to creations of pods are lost on their way back.
+	deaf int
+}
+
+// call is one as RBAC sees it, and what became of it.
+type call struct {
+	verb, group, resource string // with the subresource
+	refused               bool
+}
+
+func newProxy(t *testing.T, config *rest.Config) *proxy {
+	t.Helper()
+	target, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := rest.TransportFor(rest.AnonymousClientConfig(config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{calls: map[call]int{}}
+	p.Server = httptest.NewTLSServer(&httputil.ReverseProxy{
+		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport:      transport,
+		FlushInterval:  -1, // a watch sends what it has
+		ModifyResponse: p.note,
+		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, //nolint:forbidigo // breaks the connection
+	})
+	t.Cleanup(p.CloseClientConnections)
+	return p
+}
+
+var parser = &request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
+
+var errDeaf = errors.New("the answer is lost")
+
+func (p *proxy) note(response *http.Response) error {
+	info, err := parser.NewRequestInfo(response.Request)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	resource := info.Resource
+	if info.Subresource != "" {
+		resource += "/" + info.Subresource
+	}
+	if !info.IsResourceRequest {
+		resource = info.Path
+	}
+	refused, err := isRefused(response)
+	if err != nil {
+		return err
+	}
+	p.calls[call{info.Verb, info.APIGroup, resource, refused}]++
+	if info.Verb == "create" && resource == "pods" && p.deaf > 0 {
+		p.deaf--
+		_, _ = io.Copy(io.Discard, response.Body)
+		return errDeaf
+	}
+	return nil
+}
+
+// isRefused tells whether the API server did not know or allow the caller. It is forbidden for everybody to create objects in
+// a namespace that is being deleted.
+func isRefused(response *http.Response) (bool, error) {
+	if response.StatusCode != http.StatusForbidden {
+		return response.StatusCode == http.StatusUnauthorized, nil
+	}
+	body, err := io.ReadAll(response.Body)
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	return !bytes.Contains(body, []byte("because it is being terminated")), err
+}
+
+// lose loses the answers to the next creations of pods.
+func (p *proxy) lose(answers int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.deaf = answers
+}
+
+// refused are the calls that the API server did not allow.
+func (p *proxy) refused() (all []call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.calls {
+		if c.refused {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// used are the permissions without which calls would have failed.
+func (p *proxy) used() sets.Set[string] {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := sets.New[string]()
+	for c := range p.calls {
+		if !strings.HasPrefix(c.resource, "/") && c.group != "authorization.k8s.io" { // anybody may
+			all.Insert(permission(c.verb, c.group, c.resource))
+		}
+	}
+	return all
+}
+
+func permission(verb, group, resource string) string {
+	return verb + " " + strings.TrimSuffix(resource+"."+group, ".")
+}
+
+// kubeconfig is one with a token of the service account.
+func (i *installation) kubeconfig(t *testing.T, p *proxy) string {
+	t.Helper()
+	token, err := i.client.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := clientcmdapi.NewConfig()
+	config.Clusters["it"] = &clientcmdapi.Cluster{
+		Server:                   p.URL,
+		CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Certificate().Raw}),
+	}
+	config.AuthInfos["it"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
+	config.Contexts["it"] = &clientcmdapi.Context{Cluster: "it", AuthInfo: "it"}
+	config.CurrentContext = "it"
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}

@@ -1,0 +1,266 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/controller"
+)
+
+// Without roles each permission is missed in a line of the log, and nothing else happens: no crash, and no readiness.
+func (i *installation) runWithoutPermissions(t *testing.T) {
+	p := i.start(t, i.cluster.Kubeconfig(t, "nobody"), "--leader-elect=false")
+	needed := controller.Permissions("", types.NamespacedName{})
+	p.await(t, func(l line) bool {
+		return l.Msg == needed[len(needed)-1].Why || strings.Contains(l.text, needed[len(needed)-1].Why)
+	})
+	if got := p.found(func(l line) bool { return l.Msg == "A permission is missing" }); len(got) != len(needed) {
+		t.Errorf("%d permissions are missing, want %d", len(got), len(needed))
+	}
+	p.await(t, func(l line) bool { return strings.Contains(l.text, "cannot list resource") })
+	if status, text, err := get(p.health, "/readyz"); status != http.StatusInternalServerError || err != nil {
+		t.Errorf("/readyz: %d %s %v", status, text, err)
+	}
+	if status, text, err := get(p.health, "/healthz"); status != http.StatusOK || err != nil {
+		t.Errorf("/healthz: %d %s %v", status, text, err)
+	}
+	if code := p.stop(t); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// Jobs that need every permission are run with exactly those of the service account.
+func (i *installation) runWithPermissions(t *testing.T) {
+	err := i.client.CoordinationV1().Leases(namespace).Delete(t.Context(), name, metav1.DeleteOptions{})
+	if err != nil && !apierrors.IsNotFound(err) { // it is there when the test runs once more
+		t.Fatal(err)
+	}
+	wire := newProxy(t, i.cluster.Config)
+	t.Setenv("KUBE_FEATURE_WatchListClient", "false") // lists, as of API servers that do not stream them
+	p := i.start(t, i.kubeconfig(t, wire))
+	p.await(t, func(l line) bool { return l.Msg == "Running" })
+	p.untilReady(t)
+	if missing := p.found(func(l line) bool { return l.Level == "ERROR" }); len(missing) > 0 {
+		t.Errorf("the log says:\n%s", p.log())
+	}
+
+	jobs := i.cluster.Namespace(t)
+	playKubelet(t, i.client, jobs, func(pod *corev1.Pod) (int32, bool) {
+		switch {
+		case of(pod, "native"), of(pod, "complete") && strings.HasPrefix(pod.Name, "complete-1-0-"):
+			return 42, true
+		default:
+			return 0, of(pod, "complete") || of(pod, "deaf")
+		}
+	})
+	t.Run("a Job completes", func(t *testing.T) { i.completes(t, jobs, "complete") })
+	t.Run("answers are lost", func(t *testing.T) {
+		wire.lose(2)
+		i.completes(t, jobs, "deaf")
+	})
+	t.Run("a Job is suspended", func(t *testing.T) { i.isSuspended(t, jobs) })
+	t.Run("a Job is deleted", func(t *testing.T) { i.isDeleted(t, jobs) })
+	t.Run("others are observed", func(t *testing.T) { i.isObserved(t, jobs) })
+
+	if status, text, err := get(p.health, "/healthz"); status != http.StatusOK || err != nil {
+		t.Errorf("/healthz: %d %s %v", status, text, err)
+	}
+	_, metrics, err := get(p.metrics, "/metrics")
+	if wanted := "job_controller_jobs_finished_total{"; !strings.Contains(metrics, wanted) || !strings.Contains(metrics, "go_goroutines") {
+		t.Errorf("/metrics does not have %s: %v\n%s", wanted, err, metrics)
+	}
+	if code := p.stop(t); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if holder := i.holder(t.Context(), t); holder != "" {
+		t.Errorf("the lease is still of %s", holder)
+	}
+	i.holdToGrants(t, wire)
+}
+
+// holdToGrants compares what was called with what the roles grant.
+func (i *installation) holdToGrants(t *testing.T, wire *proxy) {
+	t.Helper()
+	if refused := wire.refused(); len(refused) > 0 {
+		t.Errorf("calls are refused: %v", refused)
+	}
+	for _, event := range i.cluster.AuditLog(t, "") {
+		if strings.HasSuffix(event.User.Username, ":"+name) && event.Annotations["authorization.k8s.io/decision"] != "allow" {
+			t.Errorf("%s %s is refused", event.Verb, event.RequestURI)
+		}
+	}
+	used := wire.used().Insert(permission("update", "batch", "jobs/finalizers")) // asked by an admission plugin only
+	if diff := cmp.Diff(sets.List(used), sets.List(i.granted(t))); diff != "" {
+		t.Errorf("what the roles grant is not what is used (-used +granted):\n%s", diff)
+	}
+}
+
+// granted is what the roles give the service account.
+func (i *installation) granted(t *testing.T) sets.Set[string] {
+	t.Helper()
+	everywhere, err := i.client.RbacV1().ClusterRoles().Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := i.client.RbacV1().Roles(namespace).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := sets.New[string]()
+	for _, rules := range [][]rbacv1.PolicyRule{everywhere.Rules, own.Rules} {
+		for _, rule := range rules {
+			for _, verb := range rule.Verbs {
+				all.Insert(permission(verb, rule.APIGroups[0], rule.Resources[0]))
+			}
+		}
+	}
+	return all
+}
+
+// completes makes a managed Job of four indexes, which fails once for a reason that its policy ignores.
+func (i *installation) completes(t *testing.T, namespace, name string) {
+	t.Helper()
+	job := managedJob(name, 4, 2)
+	job.Spec.PodFailurePolicy = rules(batchv1.PodFailurePolicyActionIgnore)
+	i.create(t, namespace, job)
+	job = i.finished(t, namespace, name)
+	if s := job.Status; !has(job, batchv1.JobComplete) || s.Succeeded != 4 || s.Failed != 0 {
+		t.Errorf("status %+v", s)
+	}
+}
+
+func (i *installation) isSuspended(t *testing.T, namespace string) {
+	t.Helper()
+	i.create(t, namespace, managedJob("suspended", 4, 2))
+	i.untilActive(t, namespace, "suspended", 2)
+	patch := []byte(`{"spec":{"suspend":true}}`)
+	if _, err := i.client.BatchV1().Jobs(namespace).Patch(t.Context(), "suspended", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	i.untilActive(t, namespace, "suspended", 0)
+	i.untilNoPods(t, namespace, "suspended")
+}
+
+// The garbage collector deletes the pods, which have finalizers that only the controller removes.
+func (i *installation) isDeleted(t *testing.T, namespace string) {
+	t.Helper()
+	i.create(t, namespace, managedJob("deleted", 4, 2))
+	i.untilActive(t, namespace, "deleted", 2)
+	err := i.client.BatchV1().Jobs(namespace).Delete(t.Context(), "deleted",
+		metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.untilNoPods(t, namespace, "deleted")
+}
+
+// kube-controller-manager runs the Job, and the controller tells the verdict.
+func (i *installation) isObserved(t *testing.T, namespace string) {
+	t.Helper()
+	job := managedJob("native", 1, 1)
+	job.Spec.ManagedBy = nil
+	job.Spec.PodFailurePolicy = rules(batchv1.PodFailurePolicyActionFailJob)
+	i.create(t, namespace, job)
+	if job = i.finished(t, namespace, "native"); !has(job, batchv1.JobFailed) {
+		t.Errorf("status %+v", job.Status)
+	}
+	eventually(t, "there is an event for the pod", func(ctx context.Context) (bool, error) {
+		events, err := i.client.EventsV1().Events(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		for _, e := range events.Items {
+			if e.ReportingController == controller.Name && e.Regarding.Kind == "Pod" && strings.HasPrefix(e.Regarding.Name, "native-") &&
+				strings.Contains(e.Note+e.Reason+e.Action, "FailJob") {
+				return true, nil
+			}
+		}
+		return false, fmt.Errorf("%d events", len(events.Items))
+	})
+}
+
+func managedJob(name string, completions, parallelism int32) *batchv1.Job {
+	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{
+		ManagedBy: new(controller.Name), CompletionMode: new(batchv1.IndexedCompletion),
+		Completions: &completions, Parallelism: &parallelism, BackoffLimit: ptr.To[int32](0),
+		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "main"}},
+		}},
+	}}
+}
+
+// rules have one action, for exit code 42.
+func rules(action batchv1.PodFailurePolicyAction) *batchv1.PodFailurePolicy {
+	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action:      action,
+		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{42}},
+	}}}
+}
+
+func (i *installation) create(t *testing.T, namespace string, job *batchv1.Job) {
+	t.Helper()
+	if _, err := i.client.BatchV1().Jobs(namespace).Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// finished waits for the Job's last condition.
+func (i *installation) finished(t *testing.T, namespace, name string) (job *batchv1.Job) {
+	t.Helper()
+	eventually(t, "Job "+name+" has finished", func(ctx context.Context) (_ bool, err error) {
+		job, err = i.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		return has(job, batchv1.JobComplete) || has(job, batchv1.JobFailed), fmt.Errorf("status %+v", job.Status)
+	})
+	return job
+}
+
+func has(job *batchv1.Job, condition batchv1.JobConditionType) bool {
+	for _, c := range job.Status.Conditions {
+		if c.Type == condition && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+func (i *installation) untilActive(t *testing.T, namespace, name string, active int32) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("Job %s has %d active pods", name, active), func(ctx context.Context) (bool, error) {
+		job, err := i.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
+		return err == nil && job.Status.StartTime != nil == (active > 0) && job.Status.Active == active, err
+	})
+}
+
+func (i *installation) untilNoPods(t *testing.T, namespace, job string) {
+	t.Helper()
+	eventually(t, "there are no pods of Job "+job, func(ctx context.Context) (bool, error) {
+		pods, err := i.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
+		return err == nil && len(pods.Items) == 0, err
+	})
+}
+
+// holder is the identity of the leader.
+func (i *installation) holder(ctx context.Context, t *testing.T) string {
+	t.Helper()
+	lease, err := i.client.CoordinationV1().Leases(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ptr.Deref(lease.Spec.HolderIdentity, "")
+}

@@ -1,0 +1,169 @@
+package controller_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	apiversion "k8s.io/apimachinery/pkg/version"
+	fakediscovery "k8s.io/client-go/discovery/fake"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/textlogger"
+
+	"github.com/podverdict/podverdict/config"
+	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/internal/controlplane"
+)
+
+var lease = types.NamespacedName{Namespace: "podverdict-system", Name: "podverdict-controller"}
+
+// The installation grants what the controller needs, and nothing else.
+func TestPermissionsAreThoseOfTheInstallation(t *testing.T) {
+	var granted []string
+	objects, err := config.Objects(config.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range objects {
+		if object.GetKind() != "Role" && object.GetKind() != "ClusterRole" {
+			continue
+		}
+		var role rbacv1.Role
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &role); err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range role.Rules {
+			granted = append(granted, single(role.Namespace, rule)...)
+		}
+	}
+	var needed []string
+	for _, p := range controller.Permissions("", lease) {
+		resource := p.Resource
+		if p.Subresource != "" {
+			resource += "/" + p.Subresource
+		}
+		needed = append(needed, strings.Join([]string{p.Namespace, p.Group, resource, p.Name, p.Verb}, " "))
+		if p.Why == "" {
+			t.Errorf("nothing says what for there is %+v", p)
+		}
+	}
+	slices.Sort(granted)
+	slices.Sort(needed)
+	if diff := cmp.Diff(needed, granted); diff != "" {
+		t.Errorf("the installation differs from what is needed (-needed +granted):\n%s", diff)
+	}
+}
+
+// single are the permissions of a rule one by one.
+func single(namespace string, rule rbacv1.PolicyRule) []string {
+	names := rule.ResourceNames
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	var all []string
+	for _, group := range rule.APIGroups {
+		for _, resource := range rule.Resources {
+			for _, name := range names {
+				for _, verb := range rule.Verbs {
+					all = append(all, strings.Join([]string{namespace, group, resource, name, verb}, " "))
+				}
+			}
+		}
+	}
+	return all
+}
+
+func TestPermissionsWithoutElection(t *testing.T) {
+	for _, p := range controller.Permissions("batch", types.NamespacedName{}) {
+		if p.Namespace != "batch" || p.Resource == "leases" {
+			t.Errorf("it needs %+v", p)
+		}
+	}
+}
+
+// What RBAC gives nobody is missed, each permission in a line; an administrator misses nothing.
+func TestPreflight(t *testing.T) {
+	cluster := controlplane.Start(t)
+	nobody, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig(t, "nobody"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	needed := controller.Permissions("", lease)
+	lines := preflight(t, kubernetes.NewForConfigOrDie(nobody), needed)
+	if len(lines) != len(needed) {
+		t.Fatalf("%d lines for %d permissions:\n%s", len(lines), len(needed), strings.Join(lines, "\n"))
+	}
+	for text, want := range map[string]int{
+		`verb="update" resource="jobs.batch/status" namespace="all namespaces" needed="to count the pods`:              1,
+		`verb="get" resource="leases.coordination.k8s.io/podverdict-controller" namespace="podverdict-system" needed=`: 1,
+		`verb="create" resource="pods" namespace="all namespaces" needed="to run managed Jobs"`:                        1,
+		`"A permission is missing"`: len(needed),
+	} {
+		if got := strings.Count(strings.Join(lines, "\n"), text); got != want {
+			t.Errorf("%s is there %d times, want %d:\n%s", text, got, want, strings.Join(lines, "\n"))
+		}
+	}
+	if lines := preflight(t, kubernetes.NewForConfigOrDie(cluster.Config), needed); len(lines) > 0 {
+		t.Errorf("an administrator is told:\n%s", strings.Join(lines, "\n"))
+	}
+}
+
+func TestPreflightAtOldServers(t *testing.T) {
+	for version, warned := range map[string]bool{
+		"v1.31.9": true, "v1.31.0-eks-1234": true, "v1.32.0": false, "v1.32.0+k3s1": false, "v1.36.3": false, "v2.0.0": false,
+	} {
+		client := allowing()
+		client.Discovery().(*fakediscovery.FakeDiscovery).FakedServerVersion = &apiversion.Info{GitVersion: version}
+		lines := strings.Join(preflight(t, client, controller.Permissions("", lease)), "\n")
+		if got := strings.Contains(lines, `drops spec.managedBy`) && strings.Contains(lines, version); got != warned || !warned && lines != "" {
+			t.Errorf("%s: warned %v, want %v: %s", version, got, warned, lines)
+		}
+	}
+}
+
+func TestPreflightFails(t *testing.T) {
+	client := fake.NewClientset()
+	client.PrependReactor("create", "selfsubjectaccessreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("no such thing")
+	})
+	client.Discovery().(*fakediscovery.FakeDiscovery).FakedServerVersion = &apiversion.Info{GitVersion: "v1.36.3"}
+	err := controller.Preflight(t.Context(), client, controller.Permissions("", lease))
+	if err == nil || err.Error() != "check permissions: no such thing" {
+		t.Errorf("error %v", err)
+	}
+	client.Discovery().(*fakediscovery.FakeDiscovery).FakedServerVersion = &apiversion.Info{GitVersion: "newest"}
+	if err := controller.Preflight(t.Context(), client, nil); err == nil || !strings.Contains(err.Error(), "newest") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// allowing is an API server that allows everything.
+func allowing() *fake.Clientset {
+	client := fake.NewClientset()
+	client.PrependReactor("create", "selfsubjectaccessreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, &authorizationv1.SelfSubjectAccessReview{Status: authorizationv1.SubjectAccessReviewStatus{Allowed: true}}, nil
+	})
+	return client
+}
+
+// preflight returns the lines of the log.
+func preflight(t *testing.T, client kubernetes.Interface, needed []controller.Permission) []string {
+	t.Helper()
+	var log bytes.Buffer
+	ctx := klog.NewContext(t.Context(), textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(&log))))
+	if err := controller.Preflight(ctx, client, needed); err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(strings.Split(log.String(), "\n"), func(line string) bool { return line == "" })
+}

@@ -1,0 +1,60 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// HealthHandler answers the probes of the kubelet: /healthz, with which a container that fails is restarted, and /readyz.
+// What a check says is the text of the answer, which has the status 500 then.
+func HealthHandler(healthy, ready func(*http.Request) error) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /healthz", probe(healthy))
+	mux.Handle("GET /readyz", probe(ready))
+	return mux
+}
+
+func probe(check func(*http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := check(r); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprint(w, "ok")
+	}
+}
+
+// MetricsHandler answers /metrics with what is gathered.
+func MetricsHandler(metrics prometheus.Gatherer) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
+	return mux
+}
+
+// Serve answers HTTP requests until ctx is done, and lets those under way end, for a second at most. It closes the listener.
+func Serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 90 * time.Second}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	select {
+	case err := <-ended:
+		return errServe(listener.Addr(), err)
+	case <-ctx.Done():
+	}
+	grace, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer stop()
+	if err := server.Shutdown(grace); err != nil {
+		_ = server.Close() // a client that does not read does not keep the controller from ending
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return errServe(listener.Addr(), err)
+	}
+	return nil
+}
