@@ -38,7 +38,7 @@ race = [[ $$(go env CGO_ENABLED) == 1 ]] && command -v "$$(go env CC | cut -d' '
 
 # Nothing happens when they are current, or when KUBEBUILDER_ASSETS names a folder that has them.
 .PHONY: control-plane
-control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler, and kubectl, for the tests
+control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler, kubectl and kwok, for the tests
 	@go -C $(UPSTREAM) run ./cmd/controlplane -o $(CURDIR)/.cache/control-plane
 
 .PHONY: test
@@ -49,6 +49,10 @@ test: control-plane ## run every test of all modules, with the race detector whe
 	go -C $(UPSTREAM) test ./...; \
 	go -C $(INTEROP) test ./...; \
 	if [[ -n $$race ]]; then go -C $(UPSTREAM) test -race -run '^TestDifferential$$' .; fi
+
+.PHONY: e2e
+e2e: control-plane ## have Kubernetes disrupt the pods of Jobs, and compare what both controllers and the program make of it
+	go test -count=1 -v -timeout 10m ./conformance/cluster/disruption
 
 .PHONY: lint
 lint: checkformat checkgenerate ## format, vet, golangci-lint; generated and golden files must be current

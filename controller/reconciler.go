@@ -29,7 +29,7 @@ type reconciler struct {
 	clock       clock.PassiveClock
 	recorder    events.EventRecorder
 	metrics     *Metrics
-	// judged is told of each verdict on a pod in phase Failed, each time that it is given.
+	// judged is told of the verdict on each pod in phase Failed, each time that it is looked at.
 	judged func(*corev1.Pod, runtime.Verdict)
 
 	recollections recollections
@@ -97,13 +97,20 @@ func (w *work) observe(ctx context.Context) (plan.Observation, error) {
 		return o, errPolicy(err)
 	}
 	if program != nil {
-		o.Judge = func(pod *corev1.Pod) runtime.Verdict {
-			verdict := program.Evaluate(ctx, pod)
-			w.judged(pod, verdict)
-			return verdict
-		}
+		o.Judge = func(pod *corev1.Pod) runtime.Verdict { return program.Evaluate(ctx, pod) }
+		w.tellVerdicts(ctx, program, pods)
 	}
 	return o, nil
+}
+
+// tellVerdicts tells those on pods that have failed. The Plan also judges pods that it takes for failed, which may be
+// something else when they are.
+func (w *work) tellVerdicts(ctx context.Context, program *runtime.Program, pods []*corev1.Pod) {
+	for _, pod := range pods {
+		if pod.Status.Phase == corev1.PodFailed {
+			w.judged(pod, program.Evaluate(ctx, pod))
+		}
+	}
 }
 
 // wait has the Job looked at again after a time at the latest.

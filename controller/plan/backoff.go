@@ -2,12 +2,14 @@ package plan
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 )
 
@@ -32,6 +34,30 @@ func (s Settings) delay(failures int64, last, now time.Time) time.Duration {
 type streak struct {
 	Failures int64       `json:"failures"`
 	Last     metav1.Time `json:"last"` // when the last of them finished
+	// At are the pods that finished then: of those that fail together, some come to light later. When they are empty all
+	// that finished then are meant.
+	At []types.UID `json:"at,omitempty"`
+}
+
+// has tells whether the streak, as it was recorded, counts a failure.
+func (s *streak) has(p *pod) bool {
+	switch {
+	case s == nil || p.finish.After(s.Last.Time):
+		return false
+	case p.finish.Before(s.Last.Time):
+		return true
+	}
+	return len(s.At) == 0 || slices.Contains(s.At, p.UID)
+}
+
+// add makes the pod the last one, or one of those that finished last.
+func (s *streak) add(p *pod) {
+	switch {
+	case p.finish.After(s.Last.Time):
+		s.Last, s.At = metav1.NewTime(p.finish), []types.UID{p.UID}
+	case p.finish.Equal(s.Last.Time) && len(s.At) > 0 && !slices.Contains(s.At, p.UID):
+		s.At = append(s.At, p.UID)
+	}
 }
 
 // delay is the wait before any pod of the Job is replaced.
@@ -40,27 +66,33 @@ func (v *view) delay(s streak) time.Duration { return v.settings.delay(s.Failure
 // streak is a function of the pods: how many failed after the last success, ignored or not. Pods that are gone are remembered
 // by the ledger, and by those that were created after them.
 func (v *view) streak() streak {
-	var seen, carried, recorded int64
-	var last, recordedLast time.Time
-	if b := v.ledger.Backoff; b != nil && b.Last.After(v.lastSuccess) && b.Last.Time.Before(v.Now.Add(v.settings.MaxBackoff)) {
-		recorded, recordedLast, last = b.Failures, b.Last.Time, b.Last.Time
+	var seen, carried int64
+	var recorded streak
+	stored := v.ledger.Backoff
+	if stored != nil && stored.Last.After(v.lastSuccess) && stored.Last.Time.Before(v.Now.Add(v.settings.MaxBackoff)) {
+		recorded = *stored
+		recorded.At = slices.Clone(stored.At)
+	} else {
+		stored = nil
 	}
 	for _, p := range v.pods {
 		if !v.delays(p) {
 			continue
 		}
 		seen++
-		if p.finish.After(recordedLast) {
-			recorded++
+		if !stored.has(p) {
+			recorded.Failures++
 		}
 		if p.CreationTimestamp.After(v.lastSuccess) {
 			carried = max(carried, 1+annotatedCount(p.Pod, ConsecutiveFailuresAnnotation))
 		}
-		if p.finish.After(last) {
-			last = p.finish
-		}
+		recorded.add(p)
 	}
-	return streak{max(seen, carried, recorded), metav1.NewTime(last)}
+	recorded.Failures = max(seen, carried, recorded.Failures)
+	if len(recorded.At) > v.settings.MaxReleasing {
+		recorded.At = nil
+	}
+	return recorded
 }
 
 // delays tells whether a pod is one of the failures since the last success.
@@ -71,7 +103,7 @@ func (v *view) delays(p *pod) bool {
 
 // remembered tells whether the ledger, as it is stored, knows of a failure as far as the delay is concerned.
 func (v *view) remembered(p *pod) bool {
-	return v.perIndex || !v.delays(p) || v.ledger.Backoff != nil && !p.finish.After(v.ledger.Backoff.Last.Time)
+	return v.perIndex || !v.delays(p) || v.ledger.Backoff.has(p)
 }
 
 // indexDelay is the wait before the donor is replaced.

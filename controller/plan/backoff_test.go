@@ -101,11 +101,12 @@ func TestBackoffAfterEviction(t *testing.T) {
 		pods []podBuilder
 		want int
 	}{
-		"all are gone":           {nil, 19},
-		"one is there":           {[]podBuilder{podOf(b, 1, 0).exited(1, 5).disrupted().released()}, 19},
-		"another fails":          {[]podBuilder{podOf(b, 1, 1).exited(1, 6)}, 40},
-		"a success":              {[]podBuilder{podOf(b, 1, 1).exited(0, 5)}, 0},
-		"a success, and another": {[]podBuilder{podOf(b, 1, 1).exited(0, 5), podOf(b, 0, 1).exited(1, 6)}, 10},
+		"all are gone":             {nil, 19},
+		"one is there":             {[]podBuilder{podOf(b, 1, 0).exited(1, 5).disrupted().released()}, 19},
+		"another fails":            {[]podBuilder{podOf(b, 1, 1).exited(1, 6)}, 40},
+		"another failed then, too": {[]podBuilder{podOf(b, 1, 1).exited(1, 5)}, 39},
+		"a success":                {[]podBuilder{podOf(b, 1, 1).exited(0, 5)}, 0},
+		"a success, and another":   {[]podBuilder{podOf(b, 1, 1).exited(0, 5), podOf(b, 0, 1).exited(1, 6)}, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := seen(jobBuilder{o.Job}, 6, test.pods...)

@@ -18,6 +18,9 @@ const (
 	ControllerManager Component = "kube-controller-manager"
 	// Scheduler binds pods to the nodes that a test makes.
 	Scheduler Component = "kube-scheduler"
+	// Kwok plays the kubelets of the nodes that have the annotation [AnnotationNode]. It is
+	// the user kwok, in the group system:masters.
+	Kwok Component = "kwok"
 )
 
 // flags returns the flags of the component, but for its port.
@@ -26,7 +29,7 @@ func (p *plane) flags(component Component) ([]string, error) {
 	case ControllerManager:
 		certificates := p.control.APIServer.CertDir
 		ca := filepath.Join(certificates, "serving-ca.crt")
-		flags, err := p.clientFlags("system:kube-controller-manager")
+		flags, err := p.upstreamFlags("system:kube-controller-manager")
 		return append(flags,
 			"--controllers=*",
 			"--use-service-account-credentials",
@@ -34,31 +37,39 @@ func (p *plane) flags(component Component) ([]string, error) {
 			"--root-ca-file="+ca,
 		), errors.Join(err, os.WriteFile(ca, p.control.APIServer.CA, 0o600))
 	case Scheduler:
-		return p.clientFlags("system:kube-scheduler")
+		return p.upstreamFlags("system:kube-scheduler")
+	case Kwok:
+		return p.kwokFlags()
 	default:
 		return nil, errUnknown(component)
 	}
 }
 
-// clientFlags let a component be the user whom RBAC gives what it needs.
-func (p *plane) clientFlags(user string) ([]string, error) {
-	known, err := p.control.AddUser(envtest.User{Name: user}, nil)
-	if err != nil {
-		return nil, err
-	}
-	content, err := known.KubeConfig()
-	if err != nil {
-		return nil, err
-	}
-	kubeconfig := filepath.Join(p.control.APIServer.CertDir, user+".kubeconfig")
+// upstreamFlags are those that the components of Kubernetes share. Each is the user whom
+// RBAC gives what it needs.
+func (p *plane) upstreamFlags(user string) ([]string, error) {
+	kubeconfig, err := p.writeKubeconfig(envtest.User{Name: user})
 	return []string{
 		"--kubeconfig=" + kubeconfig,
 		"--authentication-kubeconfig=" + kubeconfig,
 		"--authorization-kubeconfig=" + kubeconfig,
 		"--cert-dir=" + p.directory,
-		"--bind-address=127.0.0.1",
 		"--leader-elect=false",
 		"--kube-api-qps=1000",
 		"--kube-api-burst=2000",
-	}, os.WriteFile(kubeconfig, content, 0o600)
+	}, err
+}
+
+// writeKubeconfig returns the path of a file with which clients are the user.
+func (p *plane) writeKubeconfig(user envtest.User) (string, error) {
+	known, err := p.control.AddUser(user, nil)
+	if err != nil {
+		return "", err
+	}
+	content, err := known.KubeConfig()
+	if err != nil {
+		return "", err
+	}
+	kubeconfig := filepath.Join(p.control.APIServer.CertDir, user.Name+".kubeconfig")
+	return kubeconfig, os.WriteFile(kubeconfig, content, 0o600)
 }

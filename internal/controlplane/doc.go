@@ -1,5 +1,5 @@
 // Package controlplane gives tests a real control plane: etcd and kube-apiserver, and
-// kube-controller-manager and kube-scheduler for the tests that ask, as built by make
+// kube-controller-manager, kube-scheduler and kwok for the tests that ask, as built by make
 // control-plane.
 //
 //	func TestMain(m *testing.M) {
@@ -36,7 +36,11 @@
 //
 // RBAC authorizes, the admission plugins are the default ones of the version except for
 // ServiceAccount, which would refuse pods until a controller manager has made the
-// accounts, and writes are audited: see [Cluster.AuditLog]. There is no node and no
-// kubelet: a test writes the status of pods, and when it has bound pods to a node of its
-// own, it deletes them with no grace period, or their namespace stays.
+// accounts, and writes are audited: see [Cluster.AuditLog]. There is no node. A test makes
+// those that it needs.
+//
+// There is no kubelet either. Kwok stands in for it on nodes with [AnnotationNode]: pods
+// run there until a test tells them to end, by annotations, and deleted pods end and go.
+// Everywhere else a test writes the status of pods, and when it has bound pods to a node
+// of its own, it deletes them with no grace period, or their namespace stays.
 package controlplane

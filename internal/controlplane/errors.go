@@ -35,7 +35,7 @@ func errComponent(component Component, err error) error {
 }
 
 func errUnknown(component Component) error {
-	return fmt.Errorf("unknown component %q, there are %q and %q", component, ControllerManager, Scheduler)
+	return fmt.Errorf("unknown component %q, there are %q, %q and %q", component, ControllerManager, Scheduler, Kwok)
 }
 
 func errNotBooted() error { return errors.New("there is no API server yet") }

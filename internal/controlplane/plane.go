@@ -3,8 +3,10 @@ package controlplane
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -154,13 +156,22 @@ func (p *plane) Start(component Component, _ *string) error {
 		return err
 	}
 	return persist(func() error {
-		process, err := startProcess(filepath.Join(p.assets, string(component)), p.directory, flags)
+		process, err := p.startComponent(component, flags)
 		if err != nil {
 			return err
 		}
 		p.components[component] = process
 		return nil
 	})
+}
+
+func (p *plane) startComponent(component Component, flags []string) (*process, error) {
+	host, port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	flags = append(slices.Clone(flags), component.listenFlags(host, port)...)
+	return startProcess(filepath.Join(p.assets, string(component)), p.directory, flags, net.JoinHostPort(host, port))
 }
 
 // User replies with a kubeconfig that has a certificate for the user.
@@ -188,7 +199,7 @@ func (p *plane) stop() error {
 	defer p.mu.Unlock()
 	p.stopped = true
 	var failures []error
-	for _, component := range []Component{Scheduler, ControllerManager} {
+	for _, component := range []Component{Kwok, Scheduler, ControllerManager} {
 		if process := p.components[component]; process != nil {
 			failures = append(failures, process.stop())
 		}

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
@@ -22,20 +22,17 @@ type process struct {
 }
 
 // startProcess starts a binary and waits until all its health checks pass, such as those
-// of each controller. The folder is for its log.
-func startProcess(path, folder string, flags []string) (*process, error) {
-	host, port, err := freePort()
-	if err != nil {
-		return nil, err
-	}
+// of each controller, at the address that the flags give it. The folder is for its log,
+// and its home: no file of the user's changes what it does.
+func startProcess(path, folder string, flags []string, address string) (*process, error) {
 	log, err := openLog(folder, filepath.Base(path))
 	if err != nil {
 		return nil, err
 	}
 	defer log.close()
-	flags = append(slices.Clone(flags), "--secure-port="+port)
 	command := exec.Command(path, flags...) //nolint:gosec,noctx // the tests choose their binaries; stop ends them
 	command.Stdout, command.Stderr = log.file, log.file
+	command.Env = append(os.Environ(), "HOME="+folder)
 	if err := command.Start(); err != nil {
 		return nil, err
 	}
@@ -44,7 +41,7 @@ func startProcess(path, folder string, flags []string) (*process, error) {
 		defer close(p.ended)
 		p.err = command.Wait()
 	}()
-	if err := p.healthy("https://" + net.JoinHostPort(host, port) + "/healthz"); err != nil {
+	if err := p.healthy("https://" + address + "/healthz"); err != nil {
 		return nil, errors.Join(log.with(err), p.stop())
 	}
 	return p, nil

@@ -11,11 +11,11 @@ import (
 // supervising, as its only argument, makes a test binary the supervisor of another.
 const supervising = "supervise-control-plane"
 
-// shared is the control plane of this test binary, for which testing knows no other
+// shared is the control plane of this process, for which testing knows no other
 // place: Run is the only caller that all tests of a package have in common.
 var shared struct {
 	sync.Mutex
-	run        bool // by TestMain, so that the supervisor is not just another run of the tests
+	run        bool // by main, so that the supervisor is not just another run of the program
 	supervisor *supervisor
 	cluster    *Cluster
 	err        error // of the first attempt, as the next one would take as long to fail
@@ -23,7 +23,11 @@ var shared struct {
 
 // Run runs the tests of m and stops what they started. It returns the exit code, which is
 // not 0 when a component did not stop as told. It is for TestMain, and does not parse flags.
-func Run(m *testing.M) int {
+func Run(m *testing.M) int { return Main(m.Run) }
+
+// Main is Run for a command that is not a test: the program takes the place of the tests,
+// and may call Open.
+func Main(program func() int) int {
 	if slices.Equal(os.Args[1:], []string{supervising}) {
 		return supervise()
 	}
@@ -31,7 +35,7 @@ func Run(m *testing.M) int {
 	shared.run = true
 	shared.Unlock()
 
-	code := m.Run()
+	code := program()
 
 	shared.Lock()
 	defer shared.Unlock()
@@ -49,23 +53,32 @@ func Run(m *testing.M) int {
 // asked for running in it. It fails the test when they cannot be had.
 func Start(t testing.TB, components ...Component) *Cluster {
 	t.Helper()
+	cluster, err := Open(components...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cluster
+}
+
+// Open is Start without a test.
+func Open(components ...Component) (*Cluster, error) {
 	shared.Lock()
 	defer shared.Unlock()
 	if !shared.run {
-		t.Fatal(errRun())
+		return nil, errRun()
 	}
 	if shared.cluster == nil && shared.err == nil {
 		shared.supervisor, shared.cluster, shared.err = start()
 	}
 	if shared.err != nil {
-		t.Fatal(shared.err)
+		return nil, shared.err
 	}
 	for _, component := range components {
 		if err := shared.supervisor.start(component); err != nil {
-			t.Fatal(errComponent(component, err))
+			return nil, errComponent(component, err)
 		}
 	}
-	return shared.cluster
+	return shared.cluster, nil
 }
 
 func start() (*supervisor, *Cluster, error) {

@@ -34,7 +34,7 @@ func TestStartFailsLoudly(t *testing.T) {
 		},
 		{
 			name: "unknown component", run: "TestUnknownComponent", folder: here,
-			want: []string{`start kube-proxy: unknown component "kube-proxy", there are "kube-controller-manager" and "kube-scheduler"`},
+			want: []string{`start kube-proxy: unknown component "kube-proxy", there are "kube-controller-manager", "kube-scheduler" and "kwok"`},
 		},
 		{
 			name: "no TestMain", run: "TestUnprepared", folder: here,

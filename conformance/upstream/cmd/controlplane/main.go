@@ -1,5 +1,6 @@
-// Command controlplane builds the binaries of a Kubernetes control plane, and kubectl,
-// from the modules that its own module requires, for tests:
+// Command controlplane builds the binaries of a Kubernetes control plane, kubectl, and kwok,
+// which plays the nodes, from the modules that its own module requires (and for kwok, the
+// one in its folder kwok), for tests:
 //
 //	go run ./cmd/controlplane -o ../../.cache/control-plane
 //
@@ -54,15 +55,22 @@ func provide(ctx context.Context, folder string, stdout io.Writer) error {
 	if given := os.Getenv("KUBEBUILDER_ASSETS"); given != "" {
 		return check(given, stdout)
 	}
-	kit, err := newToolkit(ctx)
+	module, version, err := findModule(ctx)
 	if err != nil {
 		return err
 	}
-	folder = filepath.Join(folder, kit.version)
+	folder, err = filepath.Abs(filepath.Join(folder, version))
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return err
 	}
 	for _, b := range binaries {
+		kit, err := newToolkit(ctx, filepath.Join(module, b.module), version)
+		if err != nil {
+			return fmt.Errorf("%s: %w", b.name, err)
+		}
 		fmt.Fprintf(stdout, "%-24s ", b.name)
 		outcome, err := kit.provide(ctx, b, folder)
 		if err != nil {

@@ -57,22 +57,32 @@ func given(t *testing.T, assets string) result {
 }
 
 func TestToolkitIsOfTheModule(t *testing.T) {
-	kit, err := newToolkit(t.Context())
+	root, kubernetes, err := findModule(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	requirements, err := os.ReadFile("../../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(requirements), "\tk8s.io/kubernetes "+kit.version+"\n") {
-		t.Errorf("version %s is not the one of go.mod", kit.version)
-	}
-	if !strings.Contains(kit.inputs, string(requirements)) || !strings.Contains(kit.inputs, "k8s.io/kubernetes "+kit.version+" h1:") {
-		t.Error("the stamp does not depend on go.mod or go.sum")
+	tools := map[string]string{}
+	for folder, module := range map[string]string{".": "k8s.io/kubernetes", kwok: "sigs.k8s.io/kwok"} {
+		content, err := os.ReadFile(filepath.Join("..", "..", folder, "go.mod"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, after, _ := strings.Cut(string(content), "\t"+module+" ")
+		version := strings.Fields(after)[0]
+		if folder == "." && version != kubernetes {
+			t.Errorf("version %s is not the one of go.mod, %s", kubernetes, version)
+		}
+		kit, err := newToolkit(t.Context(), filepath.Join(root, folder), kubernetes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(kit.inputs, string(content)) || !strings.Contains(kit.inputs, module+" "+version+" h1:") {
+			t.Errorf("the stamp does not depend on go.mod or go.sum of %s", folder)
+		}
+		_, tools[folder], _ = strings.Cut(string(content), "\ntool ")
 	}
 	for _, b := range binaries {
-		if !strings.Contains(string(requirements), "\t"+b.path+"\n") {
+		if !strings.Contains(tools[b.module], b.path+"\n") {
 			t.Errorf("%s is no tool of go.mod, so that go mod tidy drops what it imports", b.path)
 		}
 	}
@@ -100,7 +110,7 @@ func TestBuildsWhatIsNotCurrent(t *testing.T) {
 	write(t, "go.mod", "module example.com/hello\n\ngo 1.26\n")
 	write(t, "main.go", "package main\n\nvar text = `not set`\n\nfunc main() { println(text) }\n")
 	folder, hello := t.TempDir(), binary{name: "hello", path: "example.com/hello"}
-	kit := toolkit{ldflags: "-X main.text=first", inputs: "modules"}
+	kit := toolkit{folder: ".", ldflags: "-X main.text=first", inputs: "modules"}
 	provided := func(kit toolkit, wantOutcome, wantText string) {
 		t.Helper()
 		outcome, err := kit.provide(t.Context(), hello, folder)

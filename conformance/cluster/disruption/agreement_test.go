@@ -1,0 +1,169 @@
+package disruption
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/controller"
+)
+
+// patience is for all trials, which go on at the same time.
+const patience = 5 * time.Minute
+
+// pair is a disruption that meets a policy, in a Job of each controller.
+type pair struct {
+	name            string
+	native, managed *trial
+	want            outcome
+}
+
+// Whatever disrupts a pod, the program and both controllers say the same of it.
+func TestDisruptions(t *testing.T) {
+	w := newWorld(t)
+	w.startController(t)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("no patience is left"))
+	defer cancel()
+	pairs := w.pairs()
+	for _, p := range pairs {
+		for _, r := range p.trials() {
+			go r.conduct(ctx)
+		}
+	}
+	for _, p := range pairs {
+		t.Run(p.name, p.check)
+	}
+	t.Run("writers", func(t *testing.T) { w.checkWriters(t, pairs) })
+}
+
+// pairs are all disruptions with all policies that say something about them.
+func (w *world) pairs() []pair {
+	var pairs []pair
+	for _, d := range disruptions {
+		for _, p := range policies {
+			want, ok := p.want[d.manner]
+			if !ok {
+				continue
+			}
+			pairs = append(pairs, pair{
+				name: d.name + "-" + p.name, want: want,
+				native: newTrial(w, d, p, "native", nil), managed: newTrial(w, d, p, "managed", new(controller.Name)),
+			})
+		}
+	}
+	return pairs
+}
+
+func (p pair) trials() []*trial { return []*trial{p.native, p.managed} }
+
+// check compares both trials with what is expected, and with each other.
+func (p pair) check(t *testing.T) {
+	for _, r := range p.trials() {
+		<-r.over
+		if r.err != nil {
+			t.Fatalf("%s: %v\n%s", r.name, r.err, r.state())
+		}
+		messages := map[string]bool{}
+		for _, victim := range r.victims {
+			messages[r.checkVictim(t, victim, p.want.verdict)] = true
+		}
+		if diff := cmp.Diff(p.want.job, endingOf(r.job)); diff != "" {
+			t.Errorf("%s: the end of the Job (-want +got):\n%s", r.name, diff)
+		}
+		if got := last(r.job); got.Reason == batchv1.JobReasonPodFailurePolicy && !messages[got.Message] {
+			t.Errorf("%s: the Job failed because %q, the verdicts say %q", r.name, got.Message, slices.Collect(maps.Keys(messages)))
+		}
+	}
+	if diff := cmp.Diff(p.native.status(), p.managed.status()); diff != "" {
+		t.Errorf("the statuses differ (-native +managed):\n%s", diff)
+	}
+}
+
+// checkVictim checks why the pod has ended and what is said of it, and returns the message
+// of its verdict.
+func (r *trial) checkVictim(t *testing.T, victim *corev1.Pod, want judgement) string {
+	t.Helper()
+	if got := conditionOf(victim); got.Status != corev1.ConditionTrue || got.Reason != r.disruption.reason {
+		t.Errorf("%s: the pod has the condition %+v, want the reason %s", r.name, got, r.disruption.reason)
+	}
+	verdict, err := r.engine(t.Context(), conformance.Request{Policy: r.job.Spec.PodFailurePolicy, Pod: victim})
+	if err != nil {
+		t.Fatalf("%s: %v", r.name, err)
+	}
+	if diff := cmp.Diff(want, judgementOf(verdict)); diff != "" {
+		t.Errorf("%s: the verdict (-want +got):\n%s", r.name, diff)
+	}
+	if got, want := r.told(victim), r.note(); got != want {
+		t.Errorf("%s: the event says %q, want %q", r.name, got, want)
+	}
+	return verdict.Message()
+}
+
+func conditionOf(pod *corev1.Pod) corev1.PodCondition {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget {
+			return c
+		}
+	}
+	return corev1.PodCondition{}
+}
+
+func endingOf(job *batchv1.Job) ending {
+	s, c := job.Status, last(job)
+	e := ending{Condition: c.Type, Reason: c.Reason, Succeeded: s.Succeeded, Failed: s.Failed, CompletedIndexes: s.CompletedIndexes}
+	if s.FailedIndexes != nil {
+		e.FailedIndexes = *s.FailedIndexes
+	}
+	return e
+}
+
+// status is that of the Job without times and without the names of the trial.
+func (r *trial) status() batchv1.JobStatus {
+	s := *r.job.Status.DeepCopy()
+	s.StartTime, s.CompletionTime = nil, nil
+	for i := range s.Conditions {
+		c := &s.Conditions[i]
+		c.LastProbeTime.Reset()
+		c.LastTransitionTime.Reset()
+		for _, victim := range r.victims {
+			c.Message = strings.ReplaceAll(c.Message, victim.Name, "POD")
+		}
+	}
+	return s
+}
+
+// checkWriters looks for each condition's writer in the audit log, in which a write may be a
+// moment after its answer.
+func (w *world) checkWriters(t *testing.T, pairs []pair) {
+	t.Helper()
+	want := map[string]writer{} // by the name of the pod
+	for _, p := range pairs {
+		for _, r := range p.trials() {
+			if r.err == nil {
+				for _, victim := range r.victims {
+					want[victim.Name] = r.disruption.by
+				}
+			}
+		}
+	}
+	for deadline := time.Now().Add(time.Minute); len(want) > 0; time.Sleep(100 * time.Millisecond) {
+		for _, event := range w.cluster.AuditLog(t, w.namespace) {
+			ref := event.ObjectRef
+			if ref.Resource == "pods" && want[ref.Name] == (writer{event.User.Username, ref.Subresource}) {
+				delete(want, ref.Name)
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing is written for these pods by these users: %v", want)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package disruption
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/internal/controlplane"
+)
+
+// admin is the user who does what a test does.
+const admin = "an-administrator"
+
+// disruption is a way to lose pods through no fault of their own.
+type disruption struct {
+	name   string
+	reason string // of the condition DisruptionTarget
+	by     writer // who sets it
+	manner manner
+	// strike does it to the targets, and repair makes a place for the pods that replace them.
+	strike, repair func(*trial, context.Context) error
+}
+
+// writer is a user and the subresource of the pod to which it writes.
+type writer struct{ user, subresource string }
+
+var disruptions = []disruption{
+	{
+		name: "preemption", reason: corev1.PodReasonPreemptionByScheduler, manner: terminated,
+		by:     writer{"system:kube-scheduler", "status"},
+		strike: (*trial).preempt, repair: (*trial).withdraw,
+	},
+	{
+		name: "taint", reason: "DeletionByTaintManager", manner: terminated,
+		by:     writer{"system:serviceaccount:kube-system:node-controller", "status"},
+		strike: (*trial).taint, repair: (*trial).untaint,
+	},
+	{
+		name: "drain", reason: "EvictionByEvictionAPI", manner: terminated,
+		by:     writer{admin, "eviction"},
+		strike: (*trial).drain, repair: (*trial).uncordon,
+	},
+	{
+		name: "node-deletion", reason: "DeletionByPodGC", manner: lost,
+		by:     writer{"system:serviceaccount:kube-system:pod-garbage-collector", "status"},
+		strike: (*trial).deleteNodes, repair: (*trial).replaceNodes,
+	},
+	{
+		name: "node-pressure", reason: corev1.PodReasonTerminationByKubelet, manner: killed,
+		by:     writer{string(controlplane.Kwok), "status"},
+		strike: (*trial).press, repair: func(*trial, context.Context) error { return nil },
+	},
+}
+
+// preempt asks for pods that are more important, and for which there is no other place.
+func (r *trial) preempt(ctx context.Context) error {
+	for _, node := range r.nodes() {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: node + "-preemptor"}, Spec: corev1.PodSpec{
+			PriorityClassName: r.important,
+			NodeSelector:      map[string]string{corev1.LabelHostname: node},
+			Containers:        []corev1.Container{{Name: container, Image: "image"}},
+		}}
+		if _, err := r.client.CoreV1().Pods(r.namespace).Create(ctx, pod, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *trial) withdraw(ctx context.Context) error {
+	for _, node := range r.nodes() {
+		if err := r.client.CoreV1().Pods(r.namespace).Delete(ctx, node+"-preemptor", metav1.DeleteOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *trial) taint(ctx context.Context) error {
+	return r.run(ctx, append(append([]string{"taint", "node"}, r.nodes()...), "maintenance=now:NoExecute")...)
+}
+
+func (r *trial) untaint(ctx context.Context) error {
+	return r.run(ctx, append(append([]string{"taint", "node"}, r.nodes()...), "maintenance-")...)
+}
+
+// drain returns when the pods are gone.
+func (r *trial) drain(ctx context.Context) error {
+	return r.run(ctx, append([]string{"drain"}, r.nodes()...)...)
+}
+
+func (r *trial) uncordon(ctx context.Context) error {
+	return r.run(ctx, append([]string{"uncordon"}, r.nodes()...)...)
+}
+
+func (r *trial) deleteNodes(ctx context.Context) error {
+	return r.run(ctx, append([]string{"delete", "node"}, r.nodes()...)...)
+}
+
+func (r *trial) replaceNodes(ctx context.Context) error {
+	for _, node := range r.nodes() {
+		if err := r.addNode(ctx, node+"-next", r.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// press has kwok write what the kubelet writes.
+func (r *trial) press(ctx context.Context) error {
+	return r.annotate(ctx, r.targets, controlplane.AnnotationEvict, "The node was low on resource: memory. ")
+}
+
+// nodes are those of the targets.
+func (r *trial) nodes() []string {
+	var names []string
+	for _, pod := range r.targets {
+		names = append(names, pod.Spec.NodeName)
+	}
+	return names
+}
+
+func (r *trial) annotate(ctx context.Context, pods []*corev1.Pod, annotation, value string) error {
+	patch := []byte(`{"metadata":{"annotations":{"` + annotation + `":"` + value + `"}}}`)
+	for _, pod := range pods {
+		_, err := r.client.CoreV1().Pods(r.namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package disruption
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// policy is a Job's podFailurePolicy, and what it means for a disrupted pod by the manner of
+// the pod's end.
+type policy struct {
+	name     string
+	rules    []batchv1.PodFailurePolicyRule
+	shape    func(*batchv1.JobSpec) // more of the Job, or nil
+	pods     int                    // of the Job; 0 means 1
+	spared   int                    // of these, by the disruption
+	exitCode string                 // with which a pod that is deleted ends its containers
+	want     map[manner]outcome
+}
+
+// manner is how a disrupted pod ends.
+type manner string
+
+const (
+	terminated manner = "terminated" // it is deleted, and its containers exit with a code of their own choice
+	killed     manner = "killed"     // the kubelet kills its containers: exit code 137
+	lost       manner = "lost"       // nobody knows what became of its containers
+)
+
+// outcome is what the program says of the pod, and how the Job ends.
+type outcome struct {
+	verdict judgement
+	job     ending
+}
+
+// judgement is a verdict but for its message.
+type judgement struct {
+	Terminal, Matched, Counted bool
+
+	Action    batchv1.PodFailurePolicyAction
+	Rule      int
+	Container string
+	ExitCode  int32
+	Condition corev1.PodConditionType
+}
+
+func judgementOf(v runtime.Verdict) judgement {
+	return judgement{
+		Terminal: v.Terminal, Matched: v.Matched, Counted: v.Counted,
+		Action: v.Action, Rule: v.Rule, Container: v.Container, ExitCode: v.ExitCode, Condition: v.Condition,
+	}
+}
+
+// ending is how a Job finishes.
+type ending struct {
+	Condition                       batchv1.JobConditionType
+	Reason                          string
+	Succeeded, Failed               int32
+	CompletedIndexes, FailedIndexes string
+}
+
+var policies = []policy{
+	{
+		// A backoffLimit of 0 leaves no room for a failure that counts.
+		name:  "ignores",
+		rules: []batchv1.PodFailurePolicyRule{onDisruption(batchv1.PodFailurePolicyActionIgnore)},
+		want:  always(outcome{byDisruption(0, batchv1.PodFailurePolicyActionIgnore), completed(0)}),
+	},
+	{
+		name:  "fails",
+		rules: []batchv1.PodFailurePolicyRule{onDisruption(batchv1.PodFailurePolicyActionFailJob)},
+		want:  always(outcome{byDisruption(0, batchv1.PodFailurePolicyActionFailJob), byPolicy}),
+	},
+	{
+		name:  "fails-index",
+		rules: []batchv1.PodFailurePolicyRule{onDisruption(batchv1.PodFailurePolicyActionFailIndex)},
+		shape: func(spec *batchv1.JobSpec) {
+			spec.CompletionMode, spec.BackoffLimit, spec.BackoffLimitPerIndex = new(batchv1.IndexedCompletion), nil, new(int32(3))
+		},
+		want: always(outcome{byDisruption(0, batchv1.PodFailurePolicyActionFailIndex), byIndexes}),
+	},
+	{
+		// Ignored failures delay their replacement too: two by 20 seconds.
+		name: "ignores-all", pods: 2,
+		rules: []batchv1.PodFailurePolicyRule{onDisruption(batchv1.PodFailurePolicyActionIgnore)},
+		shape: func(spec *batchv1.JobSpec) { spec.CompletionMode = new(batchv1.IndexedCompletion) },
+		want: always(outcome{byDisruption(0, batchv1.PodFailurePolicyActionIgnore), ending{
+			Condition: batchv1.JobComplete, Reason: batchv1.JobReasonCompletionsReached, Succeeded: 2, CompletedIndexes: "0,1",
+		}}),
+	},
+	{
+		// The others are deleted, and count.
+		name: "fails-by-one", pods: 3, spared: 2,
+		rules: []batchv1.PodFailurePolicyRule{onDisruption(batchv1.PodFailurePolicyActionFailJob)},
+		want: always(outcome{byDisruption(0, batchv1.PodFailurePolicyActionFailJob), ending{
+			Condition: batchv1.JobFailed, Reason: batchv1.JobReasonPodFailurePolicy, Failed: 3,
+		}}),
+	},
+	{
+		// A bug shows while the program stops: its rule comes first.
+		name: "has-bugs", exitCode: "42",
+		rules: []batchv1.PodFailurePolicyRule{onExit(batchv1.PodFailurePolicyActionFailJob, 42), onDisruption(batchv1.PodFailurePolicyActionIgnore)},
+		want: map[manner]outcome{
+			terminated: {byExit(0, batchv1.PodFailurePolicyActionFailJob, 42), byPolicy},
+			killed:     {byDisruption(1, batchv1.PodFailurePolicyActionIgnore), completed(0)},
+			lost:       {byDisruption(1, batchv1.PodFailurePolicyActionIgnore), completed(0)},
+		},
+	},
+	{
+		// The exit codes of SIGTERM and SIGKILL shadow the disruption, where there are any.
+		name:  "counts",
+		rules: []batchv1.PodFailurePolicyRule{onExit(batchv1.PodFailurePolicyActionCount, 137, 143), onDisruption(batchv1.PodFailurePolicyActionFailJob)},
+		shape: func(spec *batchv1.JobSpec) { spec.BackoffLimit = new(int32(1)) },
+		want: map[manner]outcome{
+			terminated: {byExit(0, batchv1.PodFailurePolicyActionCount, 143), completed(1)},
+			killed:     {byExit(0, batchv1.PodFailurePolicyActionCount, 137), completed(1)},
+			lost:       {byDisruption(1, batchv1.PodFailurePolicyActionFailJob), byPolicy},
+		},
+	},
+	{
+		name:  "is-silent",
+		rules: []batchv1.PodFailurePolicyRule{onExit(batchv1.PodFailurePolicyActionIgnore, 42)},
+		want:  always(outcome{byNoRule, ending{Condition: batchv1.JobFailed, Reason: batchv1.JobReasonBackoffLimitExceeded, Failed: 1}}),
+	},
+	{
+		// Its work was done when it was told to go: nobody asks the policy.
+		name: "is-not-asked", exitCode: "0",
+		rules: []batchv1.PodFailurePolicyRule{onDisruption(batchv1.PodFailurePolicyActionFailJob)},
+		want:  map[manner]outcome{terminated: {judgement{Rule: runtime.NoRule}, completed(0)}},
+	},
+}
+
+func onDisruption(action batchv1.PodFailurePolicyAction) batchv1.PodFailurePolicyRule {
+	return batchv1.PodFailurePolicyRule{Action: action, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
+		{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
+	}}
+}
+
+func onExit(action batchv1.PodFailurePolicyAction, codes ...int32) batchv1.PodFailurePolicyRule {
+	return batchv1.PodFailurePolicyRule{Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+		Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: codes,
+	}}
+}
+
+// always is the outcome however the pod ends.
+func always(o outcome) map[manner]outcome {
+	return map[manner]outcome{terminated: o, killed: o, lost: o}
+}
+
+func byDisruption(rule int, action batchv1.PodFailurePolicyAction) judgement {
+	return judgement{
+		Terminal: true, Matched: true, Counted: action != batchv1.PodFailurePolicyActionIgnore,
+		Action: action, Rule: rule, Condition: corev1.DisruptionTarget,
+	}
+}
+
+func byExit(rule int, action batchv1.PodFailurePolicyAction, code int32) judgement {
+	return judgement{
+		Terminal: true, Matched: true, Counted: action != batchv1.PodFailurePolicyActionIgnore,
+		Action: action, Rule: rule, Container: container, ExitCode: code,
+	}
+}
+
+var byNoRule = judgement{Terminal: true, Counted: true, Action: batchv1.PodFailurePolicyActionCount, Rule: runtime.NoRule}
+
+func completed(failed int32) ending {
+	return ending{Condition: batchv1.JobComplete, Reason: batchv1.JobReasonCompletionsReached, Succeeded: 1, Failed: failed}
+}
+
+var (
+	byPolicy  = ending{Condition: batchv1.JobFailed, Reason: batchv1.JobReasonPodFailurePolicy, Failed: 1}
+	byIndexes = ending{Condition: batchv1.JobFailed, Reason: batchv1.JobReasonFailedIndexes, Failed: 1, FailedIndexes: "0"}
+)

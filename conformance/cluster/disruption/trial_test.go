@@ -1,0 +1,207 @@
+package disruption
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/internal/controlplane"
+)
+
+// container is the name of the only one in a pod.
+const container = "main"
+
+// trial is one Job of which pods are disrupted.
+type trial struct {
+	*world
+	disruption disruption
+	policy     policy
+	name       string  // of the Job, and in the names of all that is made for it
+	managedBy  *string // spec.managedBy
+
+	running []*corev1.Pod // the last pods seen running
+	targets []*corev1.Pod // of the disruption
+	victims []*corev1.Pod // the targets as they ended
+	job     *batchv1.Job  // as it finished
+	err     error
+	over    chan struct{} // closed when there is all this
+}
+
+func newTrial(w *world, d disruption, p policy, name string, managedBy *string) *trial {
+	return &trial{
+		world: w, disruption: d, policy: p, name: fmt.Sprintf("%s-%s-%s", d.name, p.name, name),
+		managedBy: managedBy, over: make(chan struct{}),
+	}
+}
+
+// conduct runs the Job to its end.
+func (r *trial) conduct(ctx context.Context) {
+	defer close(r.over)
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"start", r.start},
+		{"wait for the pods to run", r.awaitPods},
+		{"strike", r.strike},
+		{"wait for the pods to end", r.awaitVictims},
+		{"repair", func(ctx context.Context) error { return r.disruption.repair(r, ctx) }},
+		{"wait for the Job to finish or to replace the pods", r.awaitPods},
+		{"let them succeed", r.succeed},
+		{"wait for the Job to finish", r.awaitJob},
+		{"wait for the events of the verdicts", r.awaitEvents},
+	} {
+		if err := step.do(ctx); err != nil {
+			r.err = fmt.Errorf("%s: %w", step.name, err)
+			return
+		}
+	}
+}
+
+// start creates the Job and a node for each of its pods.
+func (r *trial) start(ctx context.Context) error {
+	for i := range r.pods() {
+		if err := r.addNode(ctx, fmt.Sprintf("%s-%d", r.name, i), r.name); err != nil {
+			return err
+		}
+	}
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: r.name}, Spec: batchv1.JobSpec{
+		ManagedBy:        r.managedBy,
+		Completions:      new(int32(r.pods())),
+		Parallelism:      new(int32(r.pods())),
+		BackoffLimit:     new(int32(0)),
+		PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: r.policy.rules},
+	}}
+	job.Spec.Template.Spec = corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		NodeSelector:  map[string]string{poolLabel: r.name},
+		Containers:    []corev1.Container{{Name: container, Image: "image"}},
+	}
+	if r.policy.exitCode != "" {
+		job.Spec.Template.Annotations = map[string]string{controlplane.AnnotationTerminatedExitCode: r.policy.exitCode}
+	}
+	if r.policy.shape != nil {
+		r.policy.shape(&job.Spec)
+	}
+	_, err := r.client.BatchV1().Jobs(r.namespace).Create(ctx, job, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+	return err
+}
+
+func (r *trial) pods() int { return max(r.policy.pods, 1) }
+
+// awaitPods waits until all pods run that the Job wants, or the Job has finished, and none
+// runs.
+func (r *trial) awaitPods(ctx context.Context) error {
+	return r.history.until(ctx, func(h *history) bool {
+		if r.running = nil; finished(h.jobs[r.name]) {
+			return true
+		}
+		r.running = h.of(r.name, corev1.PodRunning)
+		return len(r.running) == r.pods()
+	})
+}
+
+func (r *trial) strike(ctx context.Context) error {
+	if len(r.running) == 0 {
+		return errors.New("the Job has finished already")
+	}
+	r.targets = r.running[r.policy.spared:]
+	return r.disruption.strike(r, ctx)
+}
+
+func (r *trial) awaitVictims(ctx context.Context) error {
+	return r.history.until(ctx, func(h *history) bool {
+		r.victims = nil
+		for _, pod := range r.targets {
+			if pod = h.pods[pod.UID]; pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+				r.victims = append(r.victims, pod)
+			}
+		}
+		return len(r.victims) == len(r.targets)
+	})
+}
+
+// succeed ends the pods that run, if there are any.
+func (r *trial) succeed(ctx context.Context) error {
+	return r.annotate(ctx, r.running, controlplane.AnnotationExitCode, "0")
+}
+
+func (r *trial) awaitJob(ctx context.Context) error {
+	return r.history.until(ctx, func(h *history) bool {
+		r.job = h.jobs[r.name]
+		return finished(r.job)
+	})
+}
+
+// awaitEvents waits for what our controller tells of the victims.
+func (r *trial) awaitEvents(ctx context.Context) error {
+	if r.note() == "" {
+		return nil
+	}
+	return r.history.until(ctx, func(h *history) bool {
+		return !slices.ContainsFunc(r.victims, func(pod *corev1.Pod) bool { return h.verdicts[pod.UID] == nil })
+	})
+}
+
+// note is the event that our controller is to tell of each victim: of a pod that no rule
+// matches when it runs the Job itself, it tells nothing.
+func (r *trial) note() string {
+	v := r.policy.want[r.disruption.manner].verdict
+	switch {
+	case v.Matched && v.Container != "":
+		return fmt.Sprintf("%s by rule %d: container %s exited with %d", v.Action, v.Rule, v.Container, v.ExitCode)
+	case v.Matched:
+		return fmt.Sprintf("%s by rule %d: condition %s", v.Action, v.Rule, v.Condition)
+	case v.Terminal && r.managedBy == nil:
+		return fmt.Sprintf("%s: no rule matches", v.Action)
+	}
+	return ""
+}
+
+// told is the event that it has told of a victim, without the reasons why a rule does not
+// match.
+func (r *trial) told(victim *corev1.Pod) string {
+	r.history.mu.Lock()
+	defer r.history.mu.Unlock()
+	event := r.history.verdicts[victim.UID]
+	if event == nil {
+		return ""
+	}
+	note, _, _ := strings.Cut(event.Note, ": rule 0")
+	return note
+}
+
+// finished is true for a Job that is there, and Complete or Failed.
+func finished(job *batchv1.Job) bool { return job != nil && last(job).Type != "" }
+
+// last is the condition that says how the Job ended.
+func last(job *batchv1.Job) batchv1.JobCondition {
+	for _, c := range job.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return batchv1.JobCondition{}
+}
+
+// state is what there is of a trial that has failed.
+func (r *trial) state() string {
+	r.history.mu.Lock()
+	defer r.history.mu.Unlock()
+	var text strings.Builder
+	if job := r.history.jobs[r.name]; job != nil {
+		fmt.Fprintf(&text, "Job %+v\n", job.Status)
+	}
+	for _, pod := range r.history.pods {
+		if pod.Spec.NodeSelector[poolLabel] == r.name {
+			fmt.Fprintf(&text, "pod %s on %q, deleted %v: %+v\n", pod.Name, pod.Spec.NodeName, pod.DeletionTimestamp, pod.Status)
+		}
+	}
+	return text.String()
+}
