@@ -81,8 +81,13 @@ func (v *view) storedFailed() indexes {
 }
 
 // countFailedIndexes adds the indexes whose failure the rules or the limit per index make final. An index that succeeded
-// stays so, whatever becomes of a second pod of it.
+// stays so, whatever becomes of a second pod of it. When the Job fails the list is closed, as upstream: those that the Job
+// stops have not failed by themselves.
 func (t *tally) countFailedIndexes(v *view) {
+	if v.failing {
+		t.failedIndexes = v.storedFailed()
+		return
+	}
 	var failed []int
 	for _, p := range v.pods {
 		if p.held && p.failed && v.valid(p) && v.endsIndex(p) && !t.completed.has(p.slot) {

@@ -164,7 +164,7 @@ func TestLives(t *testing.T) {
 		{
 			"maxFailedIndexes", "completions: 6\nparallelism: 2\ncompletionMode: Indexed\nbackoffLimitPerIndex: 0\nmaxFailedIndexes: 1",
 			"pods: [{index: 1-3, run: 5s, exitCode: 1}]",
-			"Failed MaxFailedIndexesExceeded after 13s: succeeded 0, failed 3, failed indexes 0-2, verdicts [Count:3]",
+			"Failed MaxFailedIndexesExceeded after 13s: succeeded 0, failed 3, failed indexes 1,2, verdicts [Count:3]",
 		},
 		{
 			"successPolicy", "completions: 4\nparallelism: 4\ncompletionMode: Indexed\nsuccessPolicy: {rules: [{succeededIndexes: 0-1, succeededCount: 1}]}",

@@ -1,0 +1,176 @@
+package lives
+
+import (
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Facts are what is there at a checkpoint, as far as it is the same with every controller: without times, and with pods
+// named as steps name them.
+type Facts struct {
+	// Job is empty, deleting or gone.
+	Job string `json:"job,omitempty"`
+	// Status is the Job's. A Job that is gone has none.
+	Status *Status `json:"status,omitempty"`
+	// Pods are all that there ever were, with their states: a phase, to which terminating is added, or gone.
+	Pods map[string]string `json:"pods,omitempty"`
+	// Held are the pods that the Job still keeps from vanishing though it has ended. They are not looked at before.
+	Held []string `json:"held,omitempty"`
+	// Details are those that the step asks for, of the pods that are there.
+	Details map[string]PodDetails `json:"details,omitempty"`
+}
+
+// Status is a batchv1.JobStatus.
+type Status struct {
+	Conditions []Condition `json:"conditions,omitempty"`
+	// Started is whether there is a start time, Completed whether there is a completion time.
+	Started   bool `json:"started,omitempty"`
+	Completed bool `json:"completed,omitempty"`
+
+	Active      int32  `json:"active,omitempty"`
+	Ready       *int32 `json:"ready,omitempty"`
+	Terminating *int32 `json:"terminating,omitempty"`
+	Succeeded   int32  `json:"succeeded,omitempty"`
+	Failed      int32  `json:"failed,omitempty"`
+
+	CompletedIndexes string  `json:"completedIndexes,omitempty"`
+	FailedIndexes    *string `json:"failedIndexes,omitempty"`
+	// Uncounted is how many pods are in uncountedTerminatedPods.
+	Uncounted int `json:"uncounted,omitempty"`
+}
+
+// Condition is a batchv1.JobCondition. Its message has {2/1} for the namespace and name of the pod 2/1.
+type Condition struct {
+	Type    batchv1.JobConditionType `json:"type"`
+	Status  corev1.ConditionStatus   `json:"status"`
+	Reason  string                   `json:"reason,omitempty"`
+	Message string                   `json:"message,omitempty"`
+}
+
+// PodDetails are parts of a pod that a controller makes.
+type PodDetails struct {
+	Annotations map[string]string          `json:"annotations,omitempty"`
+	Labels      map[string]string          `json:"labels,omitempty"`
+	Hostname    string                     `json:"hostname,omitempty"`
+	Env         map[string][]corev1.EnvVar `json:"env,omitempty"` // by container
+	Owner       *metav1.OwnerReference     `json:"owner,omitempty"`
+}
+
+// finished is whether one of the conditions that end a Job is there.
+func (s *Status) finished() bool {
+	return s != nil && slices.ContainsFunc(s.Conditions, func(c Condition) bool {
+		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
+	})
+}
+
+// factsOf describes a Job, which is nil when it is gone, and its pods.
+func factsOf(job *batchv1.Job, pods []*sighting, asked []Detail) Facts {
+	facts := Facts{Pods: map[string]string{}}
+	switch {
+	case job == nil:
+		facts.Job = "gone"
+	case job.DeletionTimestamp != nil:
+		facts.Job = "deleting"
+	}
+	if job != nil {
+		facts.Status = statusOf(&job.Status, pods)
+	}
+	for _, pod := range pods {
+		name := pod.of.String()
+		facts.Pods[name] = stateOf(pod)
+		if pod.gone {
+			continue
+		}
+		if (job == nil || facts.Status.finished()) && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+			facts.Held = append(facts.Held, name)
+		}
+		if len(asked) > 0 {
+			if facts.Details == nil {
+				facts.Details = map[string]PodDetails{}
+			}
+			facts.Details[name] = detailsOf(pod.Pod, asked)
+		}
+	}
+	return facts
+}
+
+func stateOf(pod *sighting) string {
+	switch {
+	case pod.gone:
+		return "gone"
+	case pod.DeletionTimestamp != nil:
+		return string(pod.Status.Phase) + ", terminating"
+	default:
+		return string(pod.Status.Phase)
+	}
+}
+
+func statusOf(status *batchv1.JobStatus, pods []*sighting) *Status {
+	s := &Status{
+		Started: status.StartTime != nil, Completed: status.CompletionTime != nil,
+		Active: status.Active, Ready: status.Ready, Terminating: status.Terminating,
+		Succeeded: status.Succeeded, Failed: status.Failed,
+		CompletedIndexes: status.CompletedIndexes, FailedIndexes: status.FailedIndexes,
+	}
+	if uncounted := status.UncountedTerminatedPods; uncounted != nil {
+		s.Uncounted = len(uncounted.Succeeded) + len(uncounted.Failed)
+	}
+	var names []string
+	for _, pod := range pods {
+		names = append(names, pod.Namespace+"/"+pod.Name, "{"+pod.of.String()+"}")
+	}
+	anonymous := strings.NewReplacer(names...)
+	for _, c := range status.Conditions {
+		s.Conditions = append(s.Conditions, Condition{
+			Type: c.Type, Status: c.Status, Reason: c.Reason, Message: anonymous.Replace(c.Message),
+		})
+	}
+	return s
+}
+
+func detailsOf(pod *corev1.Pod, asked []Detail) PodDetails {
+	var d PodDetails
+	for _, detail := range asked {
+		switch detail {
+		case DetailAnnotations:
+			d.Annotations = map[string]string{}
+			for key, value := range pod.Annotations {
+				if strings.HasPrefix(key, "batch.kubernetes.io/") {
+					d.Annotations[key] = value
+				}
+			}
+		case DetailLabels:
+			d.Labels = labelsOf(pod)
+		case DetailHostname:
+			d.Hostname = pod.Spec.Hostname
+		case DetailEnv:
+			d.Env = map[string][]corev1.EnvVar{}
+			for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+				d.Env[c.Name] = c.Env
+			}
+		case DetailOwner:
+			if owner := metav1.GetControllerOf(pod); owner != nil {
+				d.Owner = owner.DeepCopy()
+				d.Owner.UID = "uid"
+			}
+		}
+	}
+	return d
+}
+
+// labelsOf are the pod's labels, with the UID of its Job replaced.
+func labelsOf(pod *corev1.Pod) map[string]string {
+	labels := map[string]string{}
+	owner := metav1.GetControllerOf(pod)
+	for key, value := range pod.Labels {
+		if owner != nil && value == string(owner.UID) {
+			value = "uid"
+		}
+		labels[key] = value
+	}
+	return labels
+}

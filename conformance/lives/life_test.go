@@ -1,0 +1,180 @@
+package lives
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func TestAll(t *testing.T) {
+	all, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 60 {
+		t.Errorf("%d lives", len(all))
+	}
+}
+
+// The files of the lives are as Rewrite writes them, so that recording anew shows only what has changed.
+func TestFilesAreAsWritten(t *testing.T) {
+	all, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, life := range all {
+		name := filepath.Join("scenarios", filepath.FromSlash(life.Name)+".txtar")
+		file, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Rewrite(file, life, life.Want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(file)); diff != "" {
+			t.Errorf("%s: go test ./conformance/cluster/life -update would write it otherwise (-want +got):\n%s", life.Name, diff)
+		}
+	}
+}
+
+const good = `A Job whose pod succeeds is complete.
+#kep: KEP-3998
+-- job.yaml --
+spec: {completionMode: Indexed, completions: 1}
+-- steps.yaml --
+- exit: {pods: [0], code: 0}
+- settle: {name: end}
+-- end.yaml --
+status: {succeeded: 1}
+pods: {0: Succeeded}
+`
+
+func TestLoad(t *testing.T) {
+	lives, err := Load(fstest.MapFS{"topic/reason.txtar": {Data: []byte(good)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Life{{
+		Name: "topic/reason", Sentence: "A Job whose pod succeeds is complete.", KEP: "KEP-3998",
+		Steps: []Step{{Exit: &Exit{Pods: []Pod{{}}, Code: new(int32)}}, {Settle: &Settle{Name: "end"}}},
+		Want:  map[string]Facts{"end": {Status: &Status{Succeeded: 1}, Pods: map[string]string{"0": "Succeeded"}}},
+	}}
+	if diff := cmp.Diff(want, lives, cmpopts.IgnoreFields(Life{}, "Job"), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	job := lives[0].Job
+	if job.Name != "j" || len(job.Spec.Template.Spec.Containers) != 1 || job.Spec.Template.Spec.RestartPolicy != "Never" {
+		t.Errorf("the Job is not filled in: %v", job)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	change := func(old, changed string) string {
+		if !strings.Contains(good, old) {
+			t.Fatalf("%q is not in the good life", old)
+		}
+		return strings.Replace(good, old, changed, 1)
+	}
+	for name, test := range map[string]struct{ file, want string }{
+		"no sentence":          {change("A Job whose pod succeeds is complete.\n", ""), "topic/reason.txtar:1: the first line must be the sentence that the life proves"},
+		"no source":            {change("#kep: KEP-3998\n", ""), `topic/reason.txtar:1: one of the headers "#kep", "#semantics" and "#upstream" is required`},
+		"unknown header":       {change("#kep", "#kip"), `topic/reason.txtar:2: unknown header "#kip"`},
+		"empty header":         {change("KEP-3998", ""), `topic/reason.txtar:2: header "#kep" cannot be ""`},
+		"header twice":         {change("#kep: KEP-3998", "#kep: a\n#kep: b"), `topic/reason.txtar:3: header "#kep" appears twice`},
+		"header without value": {change("#kep: KEP-3998", "#kep"), `topic/reason.txtar:2: "#kep" is not "key: value"`},
+		"text after headers":   {change("#kep: KEP-3998", "#kep: a\nb"), `topic/reason.txtar:3: text after the headers: "b"`},
+		"semantics":            {change("#kep: KEP-3998", "#semantics: A.1"), `topic/reason.txtar:2: header "#semantics" cannot be "A.1"`},
+		"semantics twice":      {change("#kep: KEP-3998", "#semantics: B.31, B.31"), `topic/reason.txtar:2: header "#semantics" cannot be "B.31"`},
+		"no job":               {change("-- job.yaml --\nspec: {completionMode: Indexed, completions: 1}\n", ""), "topic/reason.txtar: section job.yaml is missing"},
+		"unknown field of job": {change("completions", "completion"), `topic/reason.txtar:3: section job.yaml: unknown field "spec.completion"`},
+		"managed":              {change("completions: 1", "managedBy: a/b"), "topic/reason.txtar:3: spec.managedBy is for who plays the life"},
+		"no steps":             {change("- exit: {pods: [0], code: 0}\n- settle: {name: end}\n", ""), "topic/reason.txtar:5: section steps.yaml is missing or empty"},
+		"unknown step":         {change("exit", "leave"), `topic/reason.txtar:5: section steps.yaml: unknown field "[0].leave"`},
+		"unknown field":        {change("code", "coda"), `topic/reason.txtar:5: section steps.yaml: unknown field "[0].exit.coda"`},
+		"two actions":          {change("code: 0}", "code: 0}\n  await: Failed"), "topic/reason.txtar:5: step 1: a step is exactly one of"},
+		"no pods":              {change("[0]", "[]"), "topic/reason.txtar:5: step 1: pods is empty"},
+		"pod twice":            {change("[0]", "[0, 0/0]"), "topic/reason.txtar:5: step 1: pod 0 appears twice"},
+		"no pod":               {change("[0]", "[a]"), "topic/reason.txtar:5: section steps.yaml: a is no pod: want a number, or index/attempt as in 2/1"},
+		"negative pod":         {change("[0]", "[-1]"), "topic/reason.txtar:5: section steps.yaml: -1 is no pod"},
+		"attempt of no index":  {change("completionMode: Indexed, completions: 1}\n-- steps.yaml --\n- exit: {pods: [0]", "completions: 1}\n-- steps.yaml --\n- exit: {pods: [0/1]"), "topic/reason.txtar:5: step 1: pods of a Job without indexes"},
+		"no end":               {change(", code: 0", ""), "topic/reason.txtar:5: step 1: one of code, codes and conditions is required"},
+		"two ends":             {change("code: 0", "code: 0, codes: {main: 1}"), "topic/reason.txtar:5: step 1: code and codes exclude each other"},
+		"unknown container":    {change("code: 0", "codes: {side: 1}"), `topic/reason.txtar:5: step 1: the Job has no container "side"`},
+		"no restarts":          {change("exit: {pods: [0], code: 0}", "restart: {pods: [0]}"), "topic/reason.txtar:5: step 1: count must be at least 1"},
+		"no edit":              {change("exit: {pods: [0], code: 0}", "edit: {}"), "topic/reason.txtar:5: step 1: edit changes nothing"},
+		"unknown propagation":  {change("exit: {pods: [0], code: 0}", "deleteJob: Backwards"), `topic/reason.txtar:5: step 1: unknown propagation "Backwards"; known are Foreground, Background, Orphan`},
+		"unknown condition":    {change("exit: {pods: [0], code: 0}", "await: Done"), `topic/reason.txtar:5: step 1: unknown condition "Done"`},
+		"unknown detail":       {change("name: end", "name: end, details: [name]"), `topic/reason.txtar:5: step 2: unknown detail "name"`},
+		"checkpoint name":      {change("name: end", "name: steps"), `topic/reason.txtar:5: step 2: checkpoint "steps"`},
+		"checkpoint twice":     {change("- settle", "- settle: {name: end}\n- settle"), "topic/reason.txtar:5: step 3: checkpoint end appears twice"},
+		"no settle":            {change("- settle: {name: end}", "- await: Failed"), "topic/reason.txtar:5: the last step must be settle"},
+		"no checkpoint":        {change("-- end.yaml --\nstatus: {succeeded: 1}\npods: {0: Succeeded}\n", ""), "topic/reason.txtar: section end.yaml is missing"},
+		"unknown section":      {change("-- end.yaml --", "-- ende.yaml --\n-- end.yaml --"), "topic/reason.txtar:8: section \"ende.yaml\" is of no checkpoint"},
+		"section twice":        {change("-- end.yaml --", "-- job.yaml --\n-- end.yaml --"), "topic/reason.txtar:8: section job.yaml appears twice"},
+		"unknown fact":         {change("succeeded", "success"), `topic/reason.txtar:8: section end.yaml: unknown field "status.success"`},
+		"difference of nobody": {good + "-- end.differs.yaml --\nstatus: {}\n", `topic/reason.txtar:1: header "#differs" and sections <checkpoint>.differs.yaml come together`},
+		"difference of nothing": {
+			change("#kep: KEP-3998", "#kep: a\n#differs: a/b: because"),
+			`topic/reason.txtar:1: header "#differs" and sections <checkpoint>.differs.yaml come together`,
+		},
+		"no difference": {
+			change("#kep: KEP-3998", "#kep: a\n#differs: a/b: because") + "-- end.differs.yaml --\nstatus: {succeeded: 1}\npods: {0: Succeeded}\n",
+			"topic/reason.txtar:12: differs in nothing",
+		},
+		"difference without a reason": {change("#kep: KEP-3998", "#differs: a/b"), `topic/reason.txtar:2: header "#differs" cannot be "a/b"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Load(fstest.MapFS{"topic/reason.txtar": {Data: []byte(test.file)}})
+			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("error %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestLoadRefusesFolders(t *testing.T) {
+	file := &fstest.MapFile{Data: []byte(good)}
+	for name, test := range map[string]struct {
+		files fs.FS
+		want  string
+	}{
+		"empty":         {fstest.MapFS{}, "no lives"},
+		"unused file":   {fstest.MapFS{"topic/reason.txtar": file, "topic/README": file}, "topic/README: unused file"},
+		"no topic":      {fstest.MapFS{"reason.txtar": file}, "reason.txtar: unused file"},
+		"same sentence": {fstest.MapFS{"topic/a.txtar": file, "topic/b.txtar": file}, "topic/b.txtar:1: the sentence is that of topic/a\ntopic/b.txtar: lives the same life as topic/a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Load(test.files)
+			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("error %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// Drafts reads what is to be recorded, and what was recorded.
+func TestDrafts(t *testing.T) {
+	draft, _, _ := strings.Cut(good, "-- end.yaml --")
+	for name, test := range map[string]struct {
+		file string
+		want int
+	}{
+		"new":      {draft, 0},
+		"renamed":  {strings.Replace(good, "-- end.yaml --", "-- ende.yaml --", 1), 0},
+		"recorded": {good, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lives, err := Drafts(fstest.MapFS{"topic/reason.txtar": {Data: []byte(test.file)}})
+			if err != nil || len(lives) != 1 || len(lives[0].Want) != test.want {
+				t.Errorf("lives %v, error %v", lives, err)
+			}
+		})
+	}
+}

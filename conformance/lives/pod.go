@@ -1,0 +1,68 @@
+package lives
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// A Pod is picked by what it is for, as names are up to the controller. It is written 2 or 2/1.
+type Pod struct {
+	// Slot is the completion index. In a Job without indexes it is the number of the pod among all that there ever were, in
+	// the order of their creation, from 0.
+	Slot int
+	// Attempt is the number of the pod among those that ever had the index, from 0.
+	Attempt int
+}
+
+func (p Pod) String() string {
+	if p.Attempt == 0 {
+		return strconv.Itoa(p.Slot)
+	}
+	return strconv.Itoa(p.Slot) + "/" + strconv.Itoa(p.Attempt)
+}
+
+// UnmarshalJSON reads a number, or a text as String writes it.
+func (p *Pod) UnmarshalJSON(data []byte) error {
+	reference := string(data)
+	if data[0] == '"' {
+		if err := json.Unmarshal(data, &reference); err != nil {
+			return err
+		}
+	}
+	slot, attempt, again := strings.Cut(reference, "/")
+	var err error
+	if p.Slot, err = strconv.Atoi(slot); err != nil || p.Slot < 0 {
+		return errPodReference(reference)
+	}
+	if !again {
+		return nil
+	}
+	if p.Attempt, err = strconv.Atoi(attempt); err != nil || p.Attempt < 0 {
+		return errPodReference(reference)
+	}
+	return nil
+}
+
+// MarshalJSON writes what UnmarshalJSON reads.
+func (p Pod) MarshalJSON() ([]byte, error) { return json.Marshal(p.String()) }
+
+// sighting is a pod that was seen, and what it is for.
+type sighting struct {
+	*corev1.Pod
+
+	of   Pod
+	gone bool
+}
+
+// slotOf is the completion index of a pod of an Indexed Job. Without one it is -1, which no step picks.
+func slotOf(pod *corev1.Pod) int {
+	index, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
+	if err != nil || index < 0 {
+		return -1
+	}
+	return index
+}

@@ -1,0 +1,255 @@
+package lives
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Step is one thing that happens. Exactly one field is set. A step that is about pods waits until they are there.
+type Step struct {
+	// Start is the kubelet that runs the containers of pods.
+	Start *Start `json:"start,omitempty"`
+	// Exit is the kubelet whose pods end by themselves.
+	Exit *Exit `json:"exit,omitempty"`
+	// Restart is the kubelet that restarts the first container of pods, as restartPolicy OnFailure asks.
+	Restart *Restart `json:"restart,omitempty"`
+	// Stop waits until somebody deletes the pods, and is the kubelet that ends them because of that. Then they go.
+	Stop *Exit `json:"stop,omitempty"`
+	// Delete is a user who deletes pods, with their grace period.
+	Delete *Delete `json:"delete,omitempty"`
+	// Evict is the eviction API, asked to evict pods.
+	Evict *Evict `json:"evict,omitempty"`
+	// Edit is a user who changes the Job.
+	Edit *Edit `json:"edit,omitempty"`
+	// DeleteJob is a user who deletes the Job, in one of the ways Foreground, Background and Orphan.
+	DeleteJob metav1.DeletionPropagation `json:"deleteJob,omitempty"`
+	// CreateJob is a user who creates the Job anew when it is gone.
+	CreateJob *struct{} `json:"createJob,omitempty"`
+	// Await waits until the Job has a condition of this type with status True.
+	Await batchv1.JobConditionType `json:"await,omitempty"`
+	// Settle waits until nothing changes any more, and compares.
+	Settle *Settle `json:"settle,omitempty"`
+}
+
+// Start runs pods.
+type Start struct {
+	Pods []Pod `json:"pods"`
+	// Unready leaves the condition Ready at False.
+	Unready bool `json:"unready,omitempty"`
+}
+
+// Exit ends pods. The phase is Succeeded if all containers exit with 0, else Failed.
+type Exit struct {
+	Pods []Pod `json:"pods"`
+	// Code is that of the first container; the others exit with 0. Stop takes 143 if nothing is said.
+	Code *int32 `json:"code,omitempty"`
+	// Codes are those of containers and init containers, by name; the others exit with 0.
+	Codes map[string]int32 `json:"codes,omitempty"`
+	// Conditions are types of conditions that the pod has, with status True. Without codes, no container has ever run.
+	Conditions []corev1.PodConditionType `json:"conditions,omitempty"`
+	// Now is true when the pod ends now. Else it has ended an hour ago, so that every back-off is over.
+	Now bool `json:"now,omitempty"`
+}
+
+// Restart restarts the first container of pods, which run.
+type Restart struct {
+	Pods []Pod `json:"pods"`
+	// Count is what restartCount becomes.
+	Count int32 `json:"count"`
+}
+
+// Delete deletes pods.
+type Delete struct {
+	Pods []Pod `json:"pods"`
+	// Force deletes them without a grace period.
+	Force bool `json:"force,omitempty"`
+}
+
+// Evict evicts pods.
+type Evict struct {
+	Pods []Pod `json:"pods"`
+}
+
+// Edit changes what is given of a Job's spec.
+type Edit struct {
+	Suspend               *bool                         `json:"suspend,omitempty"`
+	Parallelism           *int32                        `json:"parallelism,omitempty"`
+	Completions           *int32                        `json:"completions,omitempty"`
+	BackoffLimit          *int32                        `json:"backoffLimit,omitempty"`
+	MaxFailedIndexes      *int32                        `json:"maxFailedIndexes,omitempty"`
+	ActiveDeadlineSeconds *int64                        `json:"activeDeadlineSeconds,omitempty"`
+	PodReplacementPolicy  *batchv1.PodReplacementPolicy `json:"podReplacementPolicy,omitempty"`
+}
+
+// Settle is a checkpoint: a section <name>.yaml says what must be there.
+type Settle struct {
+	Name string `json:"name"`
+	// Details are what is compared of each pod besides its state.
+	Details []Detail `json:"details,omitempty"`
+}
+
+// Detail is a part of a pod that a controller makes.
+type Detail string
+
+// The details of pods.
+const (
+	// DetailAnnotations are those of batch.kubernetes.io.
+	DetailAnnotations Detail = "annotations"
+	// DetailLabels are all labels, with the Job's UID replaced.
+	DetailLabels Detail = "labels"
+	// DetailHostname is the pod's.
+	DetailHostname Detail = "hostname"
+	// DetailEnv is the environment of each container and init container.
+	DetailEnv Detail = "env"
+	// DetailOwner is the owner reference that controls the pod.
+	DetailOwner Detail = "owner"
+)
+
+func details() []Detail {
+	return []Detail{DetailAnnotations, DetailLabels, DetailHostname, DetailEnv, DetailOwner}
+}
+
+// String is the name of what the step does.
+func (s Step) String() string {
+	value := reflect.ValueOf(s)
+	for i := range value.NumField() {
+		if !value.Field(i).IsZero() {
+			name, _, _ := strings.Cut(value.Type().Field(i).Tag.Get("json"), ",")
+			return name
+		}
+	}
+	return ""
+}
+
+// pods are those that the step is about.
+func (s Step) pods() ([]Pod, bool) {
+	switch {
+	case s.Start != nil:
+		return s.Start.Pods, true
+	case s.Exit != nil:
+		return s.Exit.Pods, true
+	case s.Restart != nil:
+		return s.Restart.Pods, true
+	case s.Stop != nil:
+		return s.Stop.Pods, true
+	case s.Delete != nil:
+		return s.Delete.Pods, true
+	case s.Evict != nil:
+		return s.Evict.Pods, true
+	default:
+		return nil, false
+	}
+}
+
+// check refuses a step that says too little or too much.
+func (s Step) check(job *batchv1.Job) error {
+	fields := map[string]json.RawMessage{}
+	data, err := json.Marshal(s)
+	if err == nil {
+		err = json.Unmarshal(data, &fields)
+	}
+	if err != nil {
+		return err
+	}
+	if len(fields) != 1 {
+		return errNotOneAction
+	}
+	if pods, ok := s.pods(); ok {
+		if err := checkPods(pods, job); err != nil {
+			return err
+		}
+	}
+	switch {
+	case s.Exit != nil:
+		return s.Exit.check(job, true)
+	case s.Stop != nil:
+		return s.Stop.check(job, false)
+	case s.Restart != nil && s.Restart.Count < 1:
+		return errRestarts
+	case s.Edit != nil && *s.Edit == Edit{}:
+		return errNoEdit
+	case s.DeleteJob != "":
+		return known("propagation", s.DeleteJob, metav1.DeletePropagationForeground, metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan)
+	case s.Await != "":
+		return known("condition", s.Await, batchv1.JobComplete, batchv1.JobFailed, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet, batchv1.JobSuspended)
+	case s.Settle != nil:
+		return s.Settle.check()
+	default:
+		return nil
+	}
+}
+
+func checkPods(pods []Pod, job *batchv1.Job) error {
+	if len(pods) == 0 {
+		return errNoPods
+	}
+	for i, pod := range pods {
+		if pod.Attempt > 0 && !indexed(job) {
+			return errAttempt
+		}
+		if slices.Contains(pods[:i], pod) {
+			return errTwice("pod " + pod.String())
+		}
+	}
+	return nil
+}
+
+// check wants an end to be given, unless the pod is stopped.
+func (e *Exit) check(job *batchv1.Job, given bool) error {
+	switch {
+	case e.Code != nil && len(e.Codes) > 0:
+		return errTwoEnds
+	case given && e.Code == nil && len(e.Codes) == 0 && len(e.Conditions) == 0:
+		return errNoEnd
+	}
+	template := job.Spec.Template.Spec
+	for name := range e.Codes {
+		named := func(c corev1.Container) bool { return c.Name == name }
+		if !slices.ContainsFunc(template.Containers, named) && !slices.ContainsFunc(template.InitContainers, named) {
+			return errContainer(name)
+		}
+	}
+	return nil
+}
+
+var checkpointName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+func (s Settle) check() error {
+	if !checkpointName.MatchString(s.Name) || s.section() == jobSection || s.section() == stepsSection {
+		return errCheckpointName(s.Name)
+	}
+	for _, detail := range s.Details {
+		if err := known("detail", detail, details()...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// section is where the life says what must be there.
+func (s Settle) section() string { return s.Name + ".yaml" }
+
+// exception is where it says what must be there instead with the controller that differs.
+func (s Settle) exception() string { return s.Name + ".differs.yaml" }
+
+func known[S ~string](what string, value S, all ...S) error {
+	if slices.Contains(all, value) {
+		return nil
+	}
+	names := make([]string, len(all))
+	for i, name := range all {
+		names[i] = string(name)
+	}
+	return errUnknown(what, string(value), names)
+}
+
+func indexed(job *batchv1.Job) bool {
+	return job.Spec.CompletionMode != nil && *job.Spec.CompletionMode == batchv1.IndexedCompletion
+}

@@ -1,0 +1,185 @@
+package lives
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+)
+
+// view is what a namespace shows: the Job that was created last, and all pods that there ever were.
+type view struct {
+	indexed bool // the Job's pods have indexes
+
+	mu      sync.Mutex
+	job     *batchv1.Job // nil before it is there, and when it is gone
+	uid     types.UID    // of the Job
+	pods    []*sighting  // in the order of their creation
+	changed time.Time    // when something was last seen to change
+	lost    bool         // a watch has ended
+	wake    chan struct{}
+}
+
+// look watches an empty namespace until the context is done.
+func look(ctx context.Context, client kubernetes.Interface, namespace string, indexed bool) (*view, error) {
+	v := &view{indexed: indexed, wake: make(chan struct{})}
+	jobs, pods := client.BatchV1().Jobs(namespace), client.CoreV1().Pods(namespace)
+	jobList, err := jobs.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	podList, err := pods.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for _, source := range []struct {
+		version string
+		watch   cache.WatchFuncWithContext
+	}{
+		{jobList.ResourceVersion, jobs.Watch},
+		{podList.ResourceVersion, pods.Watch},
+	} {
+		watcher, err := watchtools.NewRetryWatcherWithContext(ctx, source.version, cache.ToWatcherWithContext(&cache.ListWatch{WatchFuncWithContext: source.watch}))
+		if err != nil {
+			return nil, err
+		}
+		go v.follow(watcher)
+	}
+	return v, nil
+}
+
+// follow takes over what is watched.
+func (v *view) follow(watcher watch.Interface) {
+	for event := range watcher.ResultChan() {
+		v.take(event)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.lost = true
+	v.announce()
+}
+
+func (v *view) take(event watch.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch object := event.Object.(type) {
+	case *batchv1.Job:
+		v.takeJob(object, event.Type == watch.Deleted)
+	case *corev1.Pod:
+		v.takePod(object, event.Type == watch.Deleted)
+	default: // a bookmark, or an error after which the watch ends
+		return
+	}
+	v.announce()
+}
+
+// announce wakes up who waits for a change. The lock is held.
+func (v *view) announce() {
+	v.changed = time.Now()
+	close(v.wake)
+	v.wake = make(chan struct{})
+}
+
+func (v *view) takeJob(job *batchv1.Job, deleted bool) {
+	switch {
+	case !deleted:
+		v.job, v.uid = job, job.UID
+	case job.UID == v.uid:
+		v.job = nil
+	}
+}
+
+func (v *view) takePod(pod *corev1.Pod, deleted bool) {
+	for _, known := range v.pods {
+		if known.UID == pod.UID {
+			known.Pod, known.gone = pod, deleted
+			return
+		}
+	}
+	of := Pod{Slot: len(v.pods)}
+	if v.indexed {
+		of.Slot = slotOf(pod)
+		for _, known := range v.pods {
+			if known.of.Slot == of.Slot {
+				of.Attempt++
+			}
+		}
+	}
+	v.pods = append(v.pods, &sighting{Pod: pod, of: of, gone: deleted})
+}
+
+// pod returns the pod as it was last seen, or nil. The lock is held.
+func (v *view) pod(of Pod) *sighting {
+	for _, known := range v.pods {
+		if known.of == of {
+			return known
+		}
+	}
+	return nil
+}
+
+// facts describes what there is.
+func (v *view) facts(asked []Detail) Facts {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return factsOf(v.job, v.pods, asked)
+}
+
+// wait waits until it is so. The lock is held when so is called.
+func (v *view) wait(ctx context.Context, what string, so func() bool) error {
+	for {
+		v.mu.Lock()
+		done, lost, wake := so(), v.lost, v.wake
+		v.mu.Unlock()
+		switch {
+		case done:
+			return nil
+		case lost:
+			return errWaiting(what, errLost)
+		}
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return errWaiting(what, context.Cause(ctx))
+		}
+	}
+}
+
+// settle waits until there are the wanted facts and nothing has changed for a while since it was called. Any facts will do
+// when none are wanted.
+func (v *view) settle(ctx context.Context, quiet time.Duration, asked []Detail, want *Facts) (Facts, error) {
+	begin := time.Now()
+	for {
+		v.mu.Lock()
+		facts, lost, wake := factsOf(v.job, v.pods, asked), v.lost, v.wake
+		left := quiet - min(time.Since(begin), time.Since(v.changed))
+		v.mu.Unlock()
+		good := want == nil || equality.Semantic.DeepEqual(facts, *want) // no pods and an empty list of pods are the same
+		switch {
+		case good && left <= 0:
+			return facts, nil
+		case lost:
+			return facts, errWaiting("quiet", errLost)
+		case !good:
+			left = time.Hour // nothing but a change helps
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-wake:
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return facts, errWaiting("quiet", context.Cause(ctx))
+		}
+		timer.Stop()
+	}
+}
