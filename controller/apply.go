@@ -20,8 +20,8 @@ import (
 func (w *work) apply(ctx context.Context) error {
 	return errors.Join(
 		w.each(ctx, w.plan.Release, w.width, w.release),
-		w.each(ctx, w.plan.Dismiss, w.width, w.dismiss),
-		w.deletePods(ctx),
+		w.each(ctx, w.undeleted(w.plan.Dismiss), w.width, w.dismiss),
+		w.each(ctx, w.undeleted(w.plan.Delete), w.width, w.deletePod),
 		w.createPods(ctx),
 		w.write(ctx),
 	)
@@ -80,9 +80,9 @@ func (w *work) dismiss(ctx context.Context, pod *corev1.Pod) error {
 	return w.deletePod(ctx, pod)
 }
 
-func (w *work) deletePods(ctx context.Context) error {
-	pods := slices.DeleteFunc(slices.Clone(w.plan.Delete), func(pod *corev1.Pod) bool { return w.deleted[pod.UID] })
-	return w.each(ctx, pods, w.width, w.deletePod)
+// undeleted are the pods whose deletion was not accepted before, which the caches may not show yet.
+func (w *work) undeleted(pods []*corev1.Pod) []*corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return w.deleted[pod.UID] })
 }
 
 func (w *work) deletePod(ctx context.Context, pod *corev1.Pod) error {
