@@ -138,6 +138,15 @@ bench: ## measure: matching against upstream's, compiling and its memory, the en
 	go test ./compiler -run '^$$' -bench 'Compile|Hold' -benchtime $(BENCHTIME)
 	GOMAXPROCS=1 go test ./conformance -run '^$$' -bench Serve -benchtime $(BENCHTIME)
 
+SHAPES ?=
+UNTIL ?=
+RUNS ?=
+
+.PHONY: bench-controller
+bench-controller: N = 10,100,1000
+bench-controller: control-plane ## compare the Job controller's times and calls with upstream's, for Jobs of N pods; also SHAPES, UNTIL, RUNS
+	go -C $(UPSTREAM) run ./cmd/benchcontroller -n $(N) $(if $(SHAPES),-shapes $(SHAPES)) $(if $(UNTIL),-until $(UNTIL)) $(if $(RUNS),-runs $(RUNS))
+
 .PHONY: clean
 clean: ## remove what make built
 	rm -rf bin .cache

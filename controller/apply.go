@@ -39,7 +39,11 @@ func (w *work) each(ctx context.Context, pods []*corev1.Pod, width int, call fun
 	failures := make([]error, len(pods))
 	workqueue.ParallelizeUntil(batch, width, len(pods), func(i int) {
 		failures[i] = call(ctx, pods[i])
-		if failures[i] != nil || w.clock.Since(start) >= w.batchPeriod {
+		switch {
+		case failures[i] != nil:
+			stop()
+		case w.clock.Since(start) >= w.batchPeriod:
+			w.interrupted.Store(true)
 			stop()
 		}
 	})

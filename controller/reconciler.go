@@ -47,7 +47,11 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	w := &work{reconciler: r, recollection: r.recollections.of(key, job.UID)}
 	w.job = w.newestJob(job)
 	again, err := w.do(ctx)
-	if w.changed.Load() { // the next Plan may be another one
+	switch {
+	case !w.changed.Load():
+	case w.interrupted.Load(): // there is more to do, whatever the caches will show
+		again = time.Millisecond
+	default: // the next Plan may be another one
 		again = r.recollections.coalescence(key)
 	}
 	r.metrics.synced(w.job, w.action(), err, r.clock.Since(start))
@@ -63,6 +67,8 @@ type work struct {
 	plan plan.Plan
 	// changed is true when a call has changed something.
 	changed atomic.Bool
+	// interrupted is true when calls were left to the next sync.
+	interrupted atomic.Bool
 }
 
 // do observes, plans and applies.

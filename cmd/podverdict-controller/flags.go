@@ -45,7 +45,7 @@ func (f *flags) add(fs *pflag.FlagSet) {
 	fs.DurationVar(&f.batchPeriod, "job-batch-period", time.Second, "time for which a Job's pods are created before it is looked at again, and between two writes of its counters")
 	fs.DurationVar(&f.settings.Backoff, "pod-failure-backoff", 10*time.Second, "delay before the first failed pod of a Job or index is replaced; it doubles with each further failure")
 	fs.DurationVar(&f.settings.MaxBackoff, "pod-failure-max-backoff", 10*time.Minute, "longest such delay")
-	fs.IntVar(&f.settings.MaxHeld, "max-held-pods", 5000, "ended pods of a running Job that keep their finalizer; more cost a call each")
+	fs.IntVar(&f.settings.MaxHeld, "max-held-pods", 5000, "ended pods of a running Job that keep their finalizer, twice as many while there are pods to create; more cost a call each")
 
 	fs.BoolVar(&f.elect, "leader-elect", true, "work only while this replica has the lease")
 	fs.StringVar(&f.election.Namespace, "leader-elect-resource-namespace", "podverdict-system", "namespace of the lease")

@@ -232,11 +232,15 @@ func TestHeldPodsAreBounded(t *testing.T) {
 		t.Errorf("ledger %s, release %v", p.Write.Annotations[LedgerAnnotation], podNames(p.Release))
 	}
 	o.Settings.MaxHeld = 2
+	if p := planned(t, o); p.Write.Annotations[LedgerAnnotation] != "" {
+		t.Errorf("twice as many are held while there are pods to create, but the ledger is %s", p.Write.Annotations[LedgerAnnotation])
+	}
+	o.Settings.MaxHeld = 1
 	p := planned(t, o)
 	if l := mustLedger(t, p.Write); len(l.Releasing) != 1 || l.Succeeded != "0,2" || len(p.Release) > 0 {
 		t.Errorf("ledger %v, release %v", l, podNames(p.Release))
 	}
-	o.Job, o.Settings.MaxHeld = p.Write, 3 // what was begun is done
+	o.Job = p.Write // what was begun is done
 	p = planned(t, o)
 	if diff := cmp.Diff([]string{"1/0", "2/0"}, slotsAndAttempts(o.Job, p.Release)); diff != "" {
 		t.Error(diff)

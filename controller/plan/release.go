@@ -70,15 +70,20 @@ func (n *next) record(p *pod) bool {
 	return true
 }
 
-// surplus are the names of the terminal pods, oldest first, that are more than may be held.
+// surplus are the names of the terminal pods, oldest first, that are more than may be held. Letting them go can wait while
+// there is something better to call for, until they are twice as many.
 func (n *next) surplus() map[string]bool {
+	most := n.settings.MaxHeld
+	if len(n.plan.Create) > 0 || n.goal != nil {
+		most *= 2
+	}
 	var held []*pod
 	for _, p := range n.pods {
 		if p.held && p.terminal() {
 			held = append(held, p)
 		}
 	}
-	return names(oldest(held, len(held)-n.settings.MaxHeld))
+	return names(oldest(held, len(held)-most))
 }
 
 // oldest are the pods that finished first.

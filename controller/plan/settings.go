@@ -27,7 +27,8 @@ type Settings struct {
 	Backoff time.Duration
 	// MaxBackoff is the longest delay; 10 minutes, as upstream.
 	MaxBackoff time.Duration
-	// MaxHeld is how many terminal pods of a running Job may keep the tracking finalizer; 5000.
+	// MaxHeld is how many terminal pods of a running Job may keep the tracking finalizer, and half of how many may while there
+	// are pods to create; 5000.
 	MaxHeld int
 	// MaxReleasing is how many UIDs the ledger has room for; 500, as upstream's uncountedTerminatedPods.
 	MaxReleasing int

@@ -1,0 +1,138 @@
+package controllerbench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// patience is how long nothing may change on the way to a milestone.
+const patience = 2 * time.Minute
+
+// A sight is what a client of the API server sees of a Job: its status, and how many pods there are, have not finished, and
+// have the tracking finalizer.
+type sight struct {
+	status                 batchv1.JobStatus
+	pods, unfinished, held int
+}
+
+func (s sight) String() string {
+	return fmt.Sprintf("%d pods, %d unfinished, %d with the finalizer; status: %d active, %d succeeded, %d failed",
+		s.pods, s.unfinished, s.held, s.status.Active, s.status.Succeeded, s.status.Failed)
+}
+
+// An observer watches the only Job of a namespace.
+type observer struct {
+	pods    corelisters.PodNamespaceLister
+	changed chan struct{} // has something in it when there is something new to see
+
+	mu  sync.Mutex
+	now sight
+}
+
+// newObserver watches until the context is done.
+func newObserver(ctx context.Context, client kubernetes.Interface, namespace string) (*observer, error) {
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
+	pods, jobs := factory.Core().V1().Pods(), factory.Batch().V1().Jobs()
+	o := &observer{pods: pods.Lister().Pods(namespace), changed: make(chan struct{}, 1)}
+	if _, err := pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(pod any) { o.count(pod, 1) },
+		UpdateFunc: func(old, pod any) { o.count(old, -1); o.count(pod, 1) },
+		DeleteFunc: func(pod any) { o.count(pod, -1) },
+	}); err != nil {
+		return nil, err
+	}
+	if _, err := jobs.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(job any) { o.read(job) },
+		UpdateFunc: func(_, job any) { o.read(job) },
+	}); err != nil {
+		return nil, err
+	}
+	factory.StartWithContext(ctx)
+	return o, factory.WaitForCacheSyncWithContext(ctx).Err
+}
+
+// count adds a pod, or takes it away.
+func (o *observer) count(object any, number int) {
+	if gone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		object = gone.Obj
+	}
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return
+	}
+	o.change(func(s *sight) {
+		s.pods += number
+		if !ended(pod) {
+			s.unfinished += number
+		}
+		if held(pod) {
+			s.held += number
+		}
+	})
+}
+
+func (o *observer) read(object any) {
+	if job, ok := object.(*batchv1.Job); ok {
+		o.change(func(s *sight) { s.status = job.Status })
+	}
+}
+
+func (o *observer) change(what func(*sight)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	what(&o.now)
+	select {
+	case o.changed <- struct{}{}:
+	default:
+	}
+}
+
+// sight is what is seen now.
+func (o *observer) sight() sight {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.now
+}
+
+// await returns when what is seen is done. It gives up when nothing changes any more.
+func (o *observer) await(ctx context.Context, goal Milestone, done func(sight) (bool, error)) error {
+	watchdog := time.NewTimer(patience)
+	defer watchdog.Stop()
+	for {
+		seen := o.sight()
+		if is, err := done(seen); is || err != nil {
+			return err
+		}
+		select {
+		case <-o.changed:
+			watchdog.Reset(patience)
+		case <-watchdog.C:
+			return errStuck(goal, seen)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// unfinished are the pods that have not ended.
+func (o *observer) unfinished() ([]*corev1.Pod, error) {
+	pods, err := o.pods.List(labels.Everything())
+	return slices.DeleteFunc(pods, ended), err
+}
+
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+func held(pod *corev1.Pod) bool { return slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) }
