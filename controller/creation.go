@@ -24,7 +24,7 @@ const (
 
 // createPods creates the Plan's pods, after one that failed only one.
 func (w *work) createPods(ctx context.Context) error {
-	pods, width := w.plan.Create, w.width
+	pods, width := w.creatable(), w.width
 	if w.stumbled && len(pods) > 0 {
 		pods, width = pods[:1], 1
 	}
@@ -49,6 +49,16 @@ func (w *work) createPods(ctx context.Context) error {
 		w.warn(reasonFailedCreate, "Error creating: "+errors.Unwrap(err).Error())
 	}
 	return err
+}
+
+// creatable are the Plan's pods; while creations have no known outcome, those of them that it asks for again. The Plan does not
+// know the others, and could put a second pod beside one of them.
+func (w *work) creatable() []*corev1.Pod {
+	if len(w.unknown) == 0 || len(w.plan.Create) == 0 {
+		return w.plan.Create
+	}
+	w.wait(lookUpPeriod)
+	return slices.DeleteFunc(slices.Clone(w.plan.Create), func(pod *corev1.Pod) bool { _, unknown := w.unknown[pod.Name]; return !unknown })
 }
 
 // createdMessage is upstream's for one pod, and names the first of many.
