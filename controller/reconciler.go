@@ -84,6 +84,9 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 	if w.plan.NeedsCurrent && len(w.unknown) > 0 {
 		w.wait(lookUpPeriod)
 	}
+	if len(w.returned) > 0 {
+		w.wait(catchUpPeriod)
+	}
 	err = errors.Join(lookup, w.apply(ctx))
 	return w.plan.LookAgain, err
 }
@@ -118,6 +121,10 @@ func (w *work) tellVerdicts(ctx context.Context, program *runtime.Program, pods 
 		}
 	}
 }
+
+// catchUpPeriod is the time between two looks while the caches do not show all that was written. Events of pods wake their
+// Job, but not if somebody took a pod from its Job before the caches showed that it had one.
+const catchUpPeriod = 10 * time.Second
 
 // wait has the Job looked at again after a time at the latest.
 func (w *work) wait(period time.Duration) {
