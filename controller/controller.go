@@ -1,13 +1,16 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	clientfeatures "k8s.io/client-go/features"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -37,8 +40,8 @@ type queue = workqueue.TypedRateLimitingInterface[types.NamespacedName]
 const (
 	// minDelay and maxDelay are those after errors. The latter is upstream's.
 	minDelay, maxDelay = 200 * time.Millisecond, time.Minute
-	// width is how many calls are made at a time for one Job.
-	width = 64
+	// maxWidth is how many calls are made at a time for one Job.
+	maxWidth = 64
 )
 
 func newQueue(name string, o Options) queue {
@@ -46,6 +49,16 @@ func newQueue(name string, o Options) queue {
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](minDelay, maxDelay),
 		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: name, Clock: o.Clock},
 	)
+}
+
+// width is how many calls are made at a time for one Job: as many as the limit lets through in a batch period, or the calls of
+// other Jobs would wait for those of a large one.
+func width(o Options) int {
+	qps := cmp.Or(o.Config.QPS, rest.DefaultQPS)
+	if qps < 0 {
+		return maxWidth
+	}
+	return max(1, min(maxWidth, int(math.Ceil(float64(qps)*o.BatchPeriod.Seconds()))))
 }
 
 // clients of the API server, each with the limits that fit it.
@@ -77,6 +90,9 @@ func New(o Options) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !clientfeatures.FeatureGates().Enabled(clientfeatures.AtomicFIFO) {
+		return nil, errFeature(clientfeatures.AtomicFIFO)
+	}
 	c := &Controller{options: o, jobQueue: newQueue("jobs", o), orphanQueue: newQueue("orphans", o)}
 	clients, err := newClients(o.Config, o.Metrics)
 	if err != nil {
@@ -97,7 +113,7 @@ func New(o Options) (*Controller, error) {
 	c.orphanage = &orphanage{client: clients.writes, jobs: c.jobs.GetIndexer(), pods: c.pods.GetIndexer()}
 	c.reconciler = &reconciler{
 		client: clients.writes, jobs: c.jobs.GetIndexer(), pods: c.pods.GetIndexer(), programs: programs,
-		settings: o.Settings, batchPeriod: o.BatchPeriod, width: width, clock: o.Clock, metrics: o.Metrics,
+		settings: o.Settings, batchPeriod: o.BatchPeriod, width: width(o), clock: o.Clock, metrics: o.Metrics,
 		recorder: c.broadcaster.NewRecorder(scheme.Scheme, Name), judged: c.observer.judged,
 	}
 	if err := c.handle(); err != nil {
@@ -163,9 +179,9 @@ func (c *Controller) work(ctx context.Context, q queue, sync func(context.Contex
 			q.AddRateLimited(key)
 		default:
 			q.Forget(key)
-			if again > 0 {
-				q.AddAfter(key, again)
-			}
+		}
+		if again > 0 && ctx.Err() == nil {
+			q.AddAfter(key, again)
 		}
 		q.Done(key)
 	}

@@ -13,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/controller/plan"
 )
 
 const (
@@ -77,7 +79,6 @@ func createdMessage(names []string) string {
 
 // createPod creates a pod, and tells whether that was us and now.
 func (w *work) createPod(ctx context.Context, pod *corev1.Pod) (bool, error) {
-	until := w.clock.Now().Add(callTimeout)
 	returned, err := w.client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
 	w.metrics.created(w.job, err)
 	switch {
@@ -86,11 +87,12 @@ func (w *work) createPod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 		w.changed.Store(true)
 		return true, nil
 	case apierrors.IsAlreadyExists(err):
-		return false, w.lookUpPod(ctx, pod.Namespace, pod.Name, until)
+		return false, w.lookUpPod(ctx, pod.Namespace, pod.Name, w.clock.Now())
 	case refused(err):
 		w.learnNotCreated(pod.Name)
 	default:
-		w.learnUnknown(pod.Name, until)
+		// From now on, because the call may have waited for the client's rate limiter before it was sent.
+		w.learnUnknown(pod.Name, w.clock.Now().Add(callTimeout))
 	}
 	return false, errCreate(pod, err)
 }
@@ -107,11 +109,12 @@ func refused(err error) bool {
 
 // lookUp looks for the pods of which it is not known whether they were created.
 func (w *work) lookUp(ctx context.Context) error {
-	var failures []error
 	for name, until := range w.unknown {
-		failures = append(failures, w.lookUpPod(ctx, w.job.Namespace, name, until))
+		if err := w.lookUpPod(ctx, w.job.Namespace, name, until); err != nil {
+			return err // the others would take as long
+		}
 	}
-	return errors.Join(failures...)
+	return nil
 }
 
 // lookUpPod learns what the name stands for: a pod of the Job, one of somebody else, or, when no creation can take effect
@@ -126,18 +129,34 @@ func (w *work) lookUpPod(ctx context.Context, namespace, name string, until time
 		return nil
 	case err != nil:
 		return errLookUp(namespace, name, err)
-	case metav1.IsControlledBy(pod, w.job) && watched(pod):
+	case w.shown(pod):
 		w.learn(trimmed(pod))
-		w.changed.Store(true)
 	default:
+		if err := w.letGo(ctx, pod); err != nil {
+			return err
+		}
 		w.learnTaken(name)
-		w.changed.Store(true)
+	}
+	w.changed.Store(true)
+	return nil
+}
+
+// letGo removes the finalizer of a pod that was the Job's until somebody took its label or its owner: no cache will show it
+// as one of the Job, so nobody else would.
+func (w *work) letGo(ctx context.Context, pod *corev1.Pod) error {
+	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) || !plan.Made(pod) {
+		return nil
+	}
+	if _, err := removeFinalizer(ctx, w.client, pod); err != nil && !apierrors.IsNotFound(err) {
+		return errRelease(pod, err)
 	}
 	return nil
 }
 
-// watched tells whether the caches show the pod. Somebody may have removed the label.
-func watched(pod *corev1.Pod) bool {
+// shown tells whether the caches show the pod as one of the Job. Somebody may have removed the label, or refer to the Job in
+// another way.
+func (w *work) shown(pod *corev1.Pod) bool {
+	owner := jobOf(pod)
 	_, labeled := pod.Labels[batchv1.ControllerUidLabel]
-	return labeled
+	return owner != nil && owner.UID == w.job.UID && labeled
 }

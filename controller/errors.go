@@ -9,9 +9,14 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	clientfeatures "k8s.io/client-go/features"
 )
 
 func errNotReady() error { return errors.New("the caches are not filled yet") }
+
+func errFeature(feature clientfeatures.Feature) error {
+	return fmt.Errorf("the feature %s of client-go is off: without it caches do not say how new they are", feature)
+}
 
 func errPolicy(err error) error {
 	return fmt.Errorf("podFailurePolicy has no meaning, the job waits: %w", err)

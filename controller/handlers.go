@@ -13,7 +13,7 @@ import (
 func (c *Controller) handle() error {
 	_, jobErr := c.jobs.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { c.jobChanged(object) },
-		UpdateFunc: func(_, object any) { c.jobChanged(object) },
+		UpdateFunc: c.jobReplaced,
 		DeleteFunc: func(object any) { c.jobGone(object) },
 	})
 	_, podErr := c.pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -32,6 +32,15 @@ func (c *Controller) jobChanged(object any) {
 	if managed(job) {
 		c.enqueue(types.NamespacedName{Namespace: job.Namespace, Name: job.Name})
 	}
+}
+
+// jobReplaced is given two states under one name. They are of two Jobs when nobody watched while one was deleted and the
+// other created.
+func (c *Controller) jobReplaced(old, object any) {
+	if before, job := last[*batchv1.Job](old), last[*batchv1.Job](object); before != nil && job != nil && before.UID != job.UID {
+		c.jobGone(before)
+	}
+	c.jobChanged(object)
 }
 
 // jobGone has the Job forgotten, and looks at what it leaves.
@@ -70,9 +79,14 @@ func (c *Controller) podChanged(before, after any) {
 	}
 }
 
-// enqueue has the Job looked at soon. The more it takes to look at it, the more events are waited for.
+// enqueue has the Job looked at soon. The more it takes to look at it, the more events are waited for. What failed is not
+// tried again more often than once a batch period, however many events there are.
 func (c *Controller) enqueue(key types.NamespacedName) {
-	c.jobQueue.AddAfter(key, c.reconciler.recollections.coalescence(key))
+	wait := c.reconciler.recollections.coalescence(key)
+	if c.jobQueue.NumRequeues(key) > 0 {
+		wait = max(wait, c.options.BatchPeriod)
+	}
+	c.jobQueue.AddAfter(key, wait)
 }
 
 func (c *Controller) enqueueOrphan(pod *corev1.Pod) {

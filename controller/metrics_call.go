@@ -44,7 +44,7 @@ func call(r *http.Request) (verb, resource string) {
 		resource += "/" + info.Subresource
 	}
 	return closed(info.Verb, "get", "list", "watch", "create", "update", "patch", "delete"),
-		closed(resource, "jobs", "jobs/status", "pods", "events", "leases")
+		closed(resource, "jobs", "jobs/status", "pods", "events")
 }
 
 // apiPath leaves out what a proxy in front of the API server puts before its paths.

@@ -108,9 +108,14 @@ func (o *observer) judged(pod *corev1.Pod, v runtime.Verdict) {
 // forget is to be called with every pod that is gone. What was to be told of it still is.
 func (o *observer) forget(pod *corev1.Pod) {
 	o.enqueue(pod) // the last state may be the first that shows the failure
+	job := cachedJob(o.jobs, pod)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if s := o.sightings[pod.UID]; s != nil && !s.gone {
+	switch s := o.sightings[pod.UID]; {
+	case s == nil && job != nil && managed(job) && pod.Status.Phase == corev1.PodFailed: // a Plan under way may tell of it yet
+		o.sightings[pod.UID] = &sighting{pod: pod, job: job, gone: true}
+		o.judging.AddAfter(pod.UID, afterlife)
+	case s != nil && !s.gone:
 		s.gone = true
 		if s.stage == told {
 			o.close(pod.UID, s)

@@ -129,7 +129,7 @@ func (r *recollection) newestPods(indexer cache.Indexer) ([]*corev1.Pod, error) 
 	return pods, nil
 }
 
-// newer compares resource versions. One that cannot be read is not newer than anything, and anything is newer than it.
+// newer compares resource versions. Whatever has one is newer than what has none that can be read, and so is what has none.
 func newer(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {

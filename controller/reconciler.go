@@ -48,7 +48,7 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	w.job = w.newestJob(job)
 	again, err := w.do(ctx)
 	switch {
-	case !w.changed.Load():
+	case err != nil, !w.changed.Load():
 	case w.interrupted.Load(): // there is more to do, whatever the caches will show
 		again = time.Millisecond
 	default: // the next Plan may be another one
@@ -80,6 +80,10 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	w.plan = plan.Next(observation)
+	if err := ctx.Err(); err != nil {
+		return 0, err // verdicts were cut short
+	}
+	due := w.plan.LookAgain
 	w.took.Store(int64(w.clock.Since(start)))
 	if w.plan.NeedsCurrent && len(w.unknown) > 0 {
 		w.wait(lookUpPeriod)
@@ -87,8 +91,10 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 	if len(w.returned) > 0 {
 		w.wait(catchUpPeriod)
 	}
-	err = errors.Join(lookup, w.apply(ctx))
-	return w.plan.LookAgain, err
+	if err := errors.Join(lookup, w.apply(ctx)); err != nil {
+		return due, err // calls are tried again after a delay, but deadlines do not wait for it
+	}
+	return w.plan.LookAgain, nil
 }
 
 // observe is what is known of the Job now.
@@ -117,7 +123,11 @@ func (w *work) observe(ctx context.Context) (plan.Observation, error) {
 func (w *work) tellVerdicts(ctx context.Context, program *runtime.Program, pods []*corev1.Pod) {
 	for _, pod := range pods {
 		if pod.Status.Phase == corev1.PodFailed {
-			w.judged(pod, program.Evaluate(ctx, pod))
+			verdict := program.Evaluate(ctx, pod)
+			if ctx.Err() != nil {
+				return // it was cut short
+			}
+			w.judged(pod, verdict)
 		}
 	}
 }

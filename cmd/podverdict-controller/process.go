@@ -158,13 +158,19 @@ func (p *process) run(ctx context.Context) error {
 	return cmp.Or(err, served.Wait())
 }
 
+func (p *process) preflight(ctx context.Context) {
+	bounded, stop := context.WithTimeout(ctx, preflightTimeout)
+	defer stop()
+	if err := controller.Preflight(bounded, p.client, p.permissions); err != nil && ctx.Err() == nil {
+		klog.FromContext(ctx).Error(err, "It is not known whether permissions are missing")
+	}
+}
+
 func (p *process) work(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
 	logger.Info("Starting", "version", version(), "managedBy", controller.Name)
 	defer logger.Info("Stopped")
-	if err := controller.Preflight(ctx, p.client, p.permissions); err != nil && ctx.Err() == nil {
-		logger.Error(err, "It is not known whether permissions are missing")
-	}
+	p.preflight(ctx)
 	run := func(ctx context.Context) error {
 		p.leads.Store(true)
 		return p.controller.Run(ctx)
