@@ -54,6 +54,12 @@ test: control-plane ## run every test of all modules, with the race detector whe
 e2e: control-plane ## have Kubernetes disrupt the pods of Jobs, and compare what both controllers and the program make of it
 	go test -count=1 -v -timeout 10m ./conformance/cluster/disruption
 
+FAULTS ?= 10000
+
+.PHONY: faults
+faults: ## run the Job controller through FAULTS random fault schedules, and crashes at every write, on an API server in memory
+	go test -count=1 -v -timeout 30m ./controller -run 'TestFaultSchedules|TestHostileSchedules|TestCrashAtEveryWrite' -fault-schedules=$(FAULTS)
+
 .PHONY: lint
 lint: checkformat checkgenerate ## format, vet, golangci-lint; generated and golden files must be current
 	go vet ./...

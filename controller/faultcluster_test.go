@@ -1,0 +1,277 @@
+package controller_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+	"github.com/podverdict/podverdict/controller/plan"
+)
+
+const (
+	namespace = "ns"
+	jobName   = "train"
+)
+
+// cluster is an API server in memory with one Job, a controller that works on it, and those who run and disturb its pods.
+// It lives in a synctest bubble: time is virtual, and nothing happens but what the test lets happen.
+type cluster struct {
+	kubelet
+	*invariants
+
+	t       *testing.T
+	options controller.Options
+	wire    *wire
+	kill    func()
+	// acts are what users do, acted is how many of that is done.
+	acts  []act
+	acted int
+	// writes counts the calls that change Jobs and pods, in all lives of the controller. At write number cutAt it crashes:
+	// after the write if that took effect, else before.
+	writes, cutAt int
+	cutAfter      bool
+	crashes       int
+	// spoiled is true when the status breaks the rules already.
+	spoiled bool
+	// vain is how many writes in a row had no effect, since vainSince.
+	vain      int
+	vainSince time.Time
+}
+
+// act is something that users do when a condition is met, and nothing else happens.
+type act struct {
+	when func(*cluster) bool
+	do   func(*cluster)
+}
+
+// newCluster stores the scenario's Job, and starts the first controller.
+func newCluster(t *testing.T, s scenario) *cluster {
+	t.Helper()
+	server := memoryapi.New(time.Now)
+	c := &cluster{
+		t: t, kubelet: kubelet{server, s.fate}, invariants: newInvariants(), acts: s.acts,
+		options: controller.Options{Settings: s.settings},
+	}
+	c.calm, server.ListsOnly = s.calm, s.listsOnly
+	server.Watch(c.observe)
+	if _, err := server.CreateJob(s.job); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// start gives the controller a new life. It knows nothing of the last one.
+func (c *cluster) start() {
+	c.t.Helper()
+	c.wire = newWire(c.server)
+	options := c.options
+	options.Config = memoryapi.Config(c.wire)
+	live, err := controller.New(options)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(klog.NewContext(c.t.Context(), logr.Discard()))
+	done := make(chan error, 1)
+	go func() { done <- live.Run(ctx) }()
+	c.kill = func() {
+		c.wire.cut()
+		cancel()
+		if err := <-done; err != nil {
+			c.violatedf("the controller ends with an error: %v", err)
+		}
+	}
+}
+
+// crash ends the controller at once and starts another one.
+func (c *cluster) crash() {
+	c.crashes++
+	c.logf("crash")
+	c.kill()
+	c.start()
+}
+
+// serve lets a request through, unless this is where the controller crashes.
+func (c *cluster) serve(q *request) {
+	c.logf("%s: %s", q.Call, objectOf(q))
+	if !q.Writes() {
+		c.wire.serve(q)
+		return
+	}
+	c.writes++
+	if c.writes == c.cutAt {
+		if c.cutAfter {
+			c.wire.effect(q)
+		}
+		c.crash()
+		return
+	}
+	before := c.changes
+	if code := c.wire.serve(q); code == http.StatusUnprocessableEntity && !c.spoiled {
+		c.violatedf("%s is refused: %q", q.Call, q.Body)
+	}
+	if c.changes > before {
+		c.vain, c.vainSince = 0, time.Now()
+		return
+	}
+	c.vain++
+	if took := time.Since(c.vainSince); c.vain > 100 && took < time.Duration(c.vain)*100*time.Millisecond {
+		c.violatedf("hot loop: %d calls without effect in %v", c.vain, took)
+	}
+}
+
+// work lets the controller do what it wants, until it wants nothing for longer than the first
+// back-off takes, or for ten minutes at most.
+func (c *cluster) work() {
+	for until := time.Now().Add(10 * time.Minute); len(c.violations) == 0 && time.Now().Before(until); {
+		synctest.Wait()
+		if waiting := c.wire.requests(); len(waiting) > 0 {
+			c.serve(waiting[0])
+		} else if c.pause(15 * time.Second) {
+			return
+		}
+	}
+}
+
+// moveAll moves all pods a stage on, and does not wait for the controller.
+func (c *cluster) moveAll() {
+	for _, pod := range c.busy() {
+		c.kubelet.move(pod)
+	}
+}
+
+// settle lets everything happen, one thing at a time, until the Job has ended and nothing happens any more.
+func (c *cluster) settle() {
+	c.server.Release(memoryapi.Jobs, memoryapi.Pods)
+	const stuck, enough = 2 * time.Hour, 5000
+	quiet := time.Duration(0)
+	before := c.writes
+	for len(c.violations) == 0 {
+		if synctest.Wait(); c.writes-before > enough {
+			c.violatedf("%d writes and no end", enough)
+		}
+		if waiting := c.wire.requests(); len(waiting) > 0 {
+			c.serve(waiting[0])
+			quiet = 0
+			continue
+		}
+		if !c.pause(time.Second + quiet/2) {
+			continue
+		}
+		quiet += time.Second + quiet/2
+		switch {
+		case c.act() || c.move():
+			quiet = 0
+		case quiet < time.Minute:
+		case c.over():
+			return
+		case quiet > stuck:
+			c.violatedf("the job does not end: %s", statusText(c.job))
+		}
+	}
+}
+
+// pause waits for a call of the controller, and tells whether there was none for as long as it was to wait.
+func (c *cluster) pause(period time.Duration) bool {
+	timeout := time.NewTimer(period)
+	defer timeout.Stop()
+	select {
+	case <-c.wire.arrived:
+		return false
+	case <-timeout.C:
+		return true
+	}
+}
+
+// act does the next thing that users do, if it is time for it.
+func (c *cluster) act() bool {
+	if c.acted == len(c.acts) || c.job == nil || !c.acts[c.acted].when(c) {
+		return false
+	}
+	c.logf("act %d", c.acted)
+	c.acts[c.acted].do(c)
+	c.acted++
+	return true
+}
+
+// move moves one pod.
+func (c *cluster) move() bool {
+	busy := c.busy()
+	if len(busy) > 0 {
+		c.kubelet.move(busy[0])
+	}
+	return len(busy) > 0
+}
+
+// over tells whether the Job has ended, or is gone, and no pod is held.
+func (c *cluster) over() bool {
+	if c.acted < len(c.acts) || c.job != nil && !ended(c.job) {
+		return false
+	}
+	for _, pod := range c.server.Pods() {
+		if _, _, made := slotAndAttempt(pod.Name); made && held(pod) {
+			return false
+		}
+	}
+	return true
+}
+
+// changeJob is a user's.
+func (c *cluster) changeJob(change func(*batchv1.JobSpec)) {
+	c.server.ChangeJob(namespace, jobName, func(job *batchv1.Job) {
+		change(&job.Spec)
+		job.Generation++
+	})
+}
+
+// count is how many of the Job's pods are like that.
+func (c *cluster) count(like func(*corev1.Pod) bool) int {
+	n := 0
+	for _, pod := range c.server.Pods() {
+		if like(pod) {
+			n++
+		}
+	}
+	return n
+}
+
+// outcome is the Job's final status, without times.
+func (c *cluster) outcome() string {
+	if c.job == nil {
+		return "gone"
+	}
+	s := c.job.Status.DeepCopy()
+	s.StartTime, s.CompletionTime = nil, nil
+	for i := range s.Conditions {
+		s.Conditions[i].LastTransitionTime.Reset()
+		s.Conditions[i].LastProbeTime.Reset()
+	}
+	text, err := json.Marshal(s)
+	if err != nil || c.job.Annotations[plan.LedgerAnnotation] != "" {
+		c.violatedf("%v, ledger %s", err, c.job.Annotations[plan.LedgerAnnotation])
+	}
+	return string(text)
+}
+
+// isolated runs a scenario's cluster in a bubble of its own, from the start of the first controller to the end of the last.
+func isolated(t *testing.T, s scenario, run func(*cluster)) *cluster {
+	t.Helper()
+	var ran *cluster
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		ran = newCluster(t, s)
+		ran.start()
+		run(ran)
+		ran.kill()
+	})
+	return ran
+}

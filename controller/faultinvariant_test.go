@@ -1,0 +1,265 @@
+package controller_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+	"github.com/podverdict/podverdict/controller/plan"
+)
+
+// invariants are checked after every change of a Job and its pods. The rules for the status are not among them: the API
+// server in memory refuses what breaks them, and each refusal of a write is a violation too.
+type invariants struct {
+	job  *batchv1.Job
+	pods map[string]*corev1.Pod
+	// parallelism is the highest that the Job had.
+	parallelism int
+	// mustFail are the pods that must have been counted as failed in the end, mayFail those that may.
+	mustFail, mayFail map[types.UID]bool
+	// mustSucceed are the slots that must be completed in the end, maySucceed those that may.
+	mustSucceed, maySucceed map[int]bool
+	// created is how often a pod was created for an attempt.
+	created map[string]int
+	ends    int
+	changes int
+	// slots are the pods of each slot, true when active, and active is how many these are.
+	slots  map[int]map[string]bool
+	active int
+
+	hostile bool // somebody tampers with pods: neither they nor the counters can be checked
+	calm    bool // nobody but the controller deletes pods: none is created twice
+
+	history    []string
+	violations []string
+}
+
+func newInvariants() *invariants {
+	return &invariants{
+		pods: map[string]*corev1.Pod{}, mustFail: map[types.UID]bool{}, mayFail: map[types.UID]bool{},
+		mustSucceed: map[int]bool{}, maySucceed: map[int]bool{}, created: map[string]int{}, slots: map[int]map[string]bool{},
+	}
+}
+
+func (v *invariants) violatedf(format string, args ...any) {
+	v.violations = append(v.violations, fmt.Sprintf(format, args...))
+}
+
+func (v *invariants) logf(format string, args ...any) {
+	v.history = append(v.history, fmt.Sprintf(format, args...))
+}
+
+func (v *invariants) String() string {
+	return strings.Join(v.violations, "\n") + "\n" + strings.Join(v.history, "\n")
+}
+
+// observe is told every change.
+func (v *invariants) observe(c memoryapi.Change) {
+	v.changes++
+	switch {
+	case is[*batchv1.Job](c):
+		oldJob, job := both[*batchv1.Job](c)
+		v.observeJob(c.Version, oldJob, job)
+	case is[*corev1.Pod](c):
+		old, pod := both[*corev1.Pod](c)
+		v.observePod(c.Version, old, pod)
+	}
+}
+
+func is[T memoryapi.Object](c memoryapi.Change) bool {
+	_, isNew := c.New.(T)
+	_, isOld := c.Old.(T)
+	return isNew || isOld
+}
+
+func both[T memoryapi.Object](c memoryapi.Change) (before, after T) {
+	before, _ = c.Old.(T)
+	after, _ = c.New.(T)
+	return before, after
+}
+
+func (v *invariants) observeJob(version int64, old, job *batchv1.Job) {
+	if job == nil {
+		v.logf("%d: job gone", version)
+		v.job = nil
+		return
+	}
+	v.logf("%d: job parallelism %d, suspend %v: %s", version, *job.Spec.Parallelism, *job.Spec.Suspend, statusText(job))
+	v.job = job
+	if n := job.Spec.Completions; n != nil { // what is beyond is forgotten
+		maps.DeleteFunc(v.mustSucceed, func(slot int, _ bool) bool { return slot >= int(*n) })
+	}
+	v.parallelism = max(v.parallelism, int(*job.Spec.Parallelism))
+	if old == nil {
+		return
+	}
+	v.monotone(old, job)
+	if !v.hostile {
+		v.counters(job)
+	}
+}
+
+func statusText(job *batchv1.Job) string {
+	if job == nil {
+		return "gone"
+	}
+	text, err := json.Marshal(job.Status)
+	return fmt.Sprintf("%s %v %s", text, err, job.Annotations[plan.LedgerAnnotation])
+}
+
+// monotone holds counters to never going back, and the end to being the end.
+func (v *invariants) monotone(old, job *batchv1.Job) {
+	before, after := old.Status, job.Status
+	elastic := ptr.Deref(job.Spec.Completions, -1) == *job.Spec.Parallelism
+	if after.Failed < before.Failed || after.Succeeded < before.Succeeded && !elastic {
+		v.violatedf("counters go back: %s", statusText(job))
+	}
+	switch {
+	case ended(old) && !equality.Semantic.DeepEqual(before, after):
+		v.violatedf("the status changes after the end: %s", statusText(job))
+	case !ended(old) && ended(job):
+		v.ends++
+	}
+	if v.ends > 1 {
+		v.violatedf("the job ends %d times", v.ends)
+	}
+	for _, c := range before.Conditions {
+		if final := c.Type != batchv1.JobSuspended && c.Status == corev1.ConditionTrue; final && !slices.Contains(after.Conditions, c) {
+			v.violatedf("condition %s does not stay", c.Type)
+		}
+	}
+	if after.Active > int32(max(v.parallelism, int(before.Active))) {
+		v.violatedf("status.active is %d, parallelism was at most %d", after.Active, v.parallelism)
+	}
+}
+
+func ended(job *batchv1.Job) bool {
+	return isTrue(job, batchv1.JobComplete) || isTrue(job, batchv1.JobFailed)
+}
+
+func isTrue(job *batchv1.Job, kind batchv1.JobConditionType) bool {
+	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == kind && c.Status == corev1.ConditionTrue
+	})
+}
+
+// counters are held to what pods did: at most what may be counted, and all that must be when the Job ends.
+func (v *invariants) counters(job *batchv1.Job) {
+	failed, succeeded := int(job.Status.Failed), int(job.Status.Succeeded)
+	if failed > len(v.mayFail) {
+		v.violatedf("status.failed is %d, only %d pods may count", failed, len(v.mayFail))
+	}
+	if succeeded > len(v.maySucceed) {
+		v.violatedf("status.succeeded is %d, only %d slots may count", succeeded, len(v.maySucceed))
+	}
+	if !ended(job) {
+		return
+	}
+	if failed < len(v.mustFail) {
+		v.violatedf("the job ends with status.failed %d, %d pods must count", failed, len(v.mustFail))
+	}
+	if succeeded < len(v.mustSucceed) {
+		v.violatedf("the job ends with status.succeeded %d, %d slots must count", succeeded, len(v.mustSucceed))
+	}
+}
+
+func (v *invariants) observePod(version int64, old, pod *corev1.Pod) {
+	if pod == nil {
+		v.logf("%d: %s gone", version, old.Name)
+		delete(v.pods, old.Name)
+		v.alive(old.Name, nil)
+		return
+	}
+	if !v.hostile && metav1.GetControllerOfNoCopy(pod) == nil {
+		return // not ours
+	}
+	v.logf("%d: %s %s, deleted %v, finalizers %d", version, pod.Name, pod.Status.Phase, pod.DeletionTimestamp != nil, len(pod.Finalizers))
+	v.pods[pod.Name] = pod
+	v.record(pod)
+	if old == nil {
+		v.create(pod)
+	}
+	v.alive(pod.Name, pod)
+}
+
+// create notes that a pod was created.
+func (v *invariants) create(pod *corev1.Pod) {
+	slot, attempt, made := slotAndAttempt(pod.Name)
+	if !made || v.hostile {
+		return
+	}
+	if v.created[pod.Name]++; v.calm && v.created[pod.Name] > 1 {
+		v.violatedf("attempt %d at slot %d is created twice", attempt, slot)
+	}
+	if v.job != nil && ended(v.job) {
+		v.violatedf("attempt %d at slot %d is created after the end", attempt, slot)
+	}
+	for name := range v.slots[slot] {
+		if _, a, _ := slotAndAttempt(name); a > attempt {
+			v.violatedf("attempt %d at slot %d is created when attempt %d is there", attempt, slot, a)
+		}
+	}
+}
+
+// record notes what a pod must and may count as.
+func (v *invariants) record(pod *corev1.Pod) {
+	slot, _, made := slotAndAttempt(pod.Name)
+	if !made || !held(pod) || v.job == nil || ended(v.job) {
+		return
+	}
+	switch {
+	case pod.Status.Phase == corev1.PodSucceeded:
+		v.maySucceed[slot] = true
+		if completions := v.job.Spec.Completions; !v.mayFail[pod.UID] && (completions == nil || slot < int(*completions)) {
+			v.mustSucceed[slot] = true
+		}
+	case pod.Status.Phase == corev1.PodFailed:
+		if v.job.Spec.PodFailurePolicy == nil || !ignored(pod) {
+			v.mustFail[pod.UID], v.mayFail[pod.UID] = true, true
+		}
+	case pod.DeletionTimestamp != nil:
+		v.mayFail[pod.UID] = true
+	}
+}
+
+// alive keeps the pods of a slot, and looks for states that may never be: two active pods of a slot, or more than parallelism.
+func (v *invariants) alive(name string, pod *corev1.Pod) {
+	slot, _, made := slotAndAttempt(name)
+	if !made {
+		return
+	}
+	pods := v.slots[slot]
+	if pods == nil {
+		pods = map[string]bool{}
+		v.slots[slot] = pods
+	}
+	if pods[name] {
+		v.active--
+	}
+	if pods[name] = pod != nil && active(pod); pods[name] {
+		v.active++
+	}
+	if pod == nil {
+		delete(pods, name)
+	}
+	if v.hostile {
+		return
+	}
+	living := slices.Sorted(maps.Keys(pods))
+	if living = slices.DeleteFunc(living, func(name string) bool { return !pods[name] }); len(living) > 1 {
+		v.violatedf("slot %d has active pods %v", slot, living)
+	}
+	if v.active > v.parallelism {
+		v.violatedf("%d pods are active, parallelism was at most %d", v.active, v.parallelism)
+	}
+}

@@ -1,0 +1,125 @@
+package controller_test
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+)
+
+// fate is what becomes of an attempt at a slot: an exit code, or one of the below.
+type fate func(slot, attempt int) int32
+
+const (
+	// runs is the fate of a pod that does not end by itself.
+	runs int32 = -1
+	// evicted is that of a pod which is disrupted and deleted while it runs.
+	evicted int32 = -2
+)
+
+// kubelet runs pods, together with a scheduler and a pod garbage collector.
+type kubelet struct {
+	server *memoryapi.Server
+	fate   fate
+}
+
+// idle tells whether nothing can happen to the pod any more, unless somebody changes it.
+func (k kubelet) idle(p *corev1.Pod) bool {
+	switch {
+	case terminal(p):
+		return p.DeletionTimestamp == nil || ptr.Deref(p.DeletionGracePeriodSeconds, 0) == 0
+	case p.DeletionTimestamp == nil && p.Status.Phase == corev1.PodRunning:
+		return k.fateOf(p) == runs
+	default:
+		return false
+	}
+}
+
+func (k kubelet) fateOf(p *corev1.Pod) int32 {
+	slot, attempt, made := slotAndAttempt(p.Name)
+	if !made {
+		return 0 // somebody else's
+	}
+	return k.fate(slot, attempt)
+}
+
+// move takes the pod to its next stage.
+func (k kubelet) move(p *corev1.Pod) {
+	switch deleted := p.DeletionTimestamp != nil; {
+	case k.idle(p):
+	case terminal(p):
+		_ = k.server.DeletePod(p.Namespace, p.Name, 0) // it is there
+	case deleted:
+		k.end(p, 137)
+	case p.Status.Phase == corev1.PodPending:
+		k.server.ChangePod(p.Namespace, p.Name, func(p *corev1.Pod) {
+			p.Spec.NodeName, p.Status.Phase = "node", corev1.PodRunning
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		})
+	case k.fateOf(p) == evicted:
+		k.evict(p)
+	default:
+		k.end(p, k.fateOf(p))
+	}
+}
+
+func (k kubelet) end(p *corev1.Pod, code int32) {
+	k.server.ChangePod(p.Namespace, p.Name, func(p *corev1.Pod) {
+		p.Status.Phase = corev1.PodFailed
+		if code == 0 {
+			p.Status.Phase = corev1.PodSucceeded
+		}
+		p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.NewTime(time.Now())},
+		}}}
+	})
+}
+
+// evict disrupts a pod, as the eviction API does.
+func (k kubelet) evict(p *corev1.Pod) {
+	k.server.ChangePod(p.Namespace, p.Name, func(p *corev1.Pod) {
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue})
+	})
+	_ = k.server.DeletePod(p.Namespace, p.Name, -1) // it is there
+}
+
+// busy are the pods that something can happen to: first those that can start, then by slot.
+func (k kubelet) busy() []*corev1.Pod {
+	busy := slices.DeleteFunc(k.server.Pods(), k.idle)
+	rank := func(p *corev1.Pod) int {
+		slot, _, _ := slotAndAttempt(p.Name)
+		if p.Status.Phase != corev1.PodPending {
+			slot += 1 << 20
+		}
+		return slot
+	}
+	slices.SortStableFunc(busy, func(a, b *corev1.Pod) int { return rank(a) - rank(b) })
+	return busy
+}
+
+func terminal(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+func active(p *corev1.Pod) bool { return !terminal(p) && p.DeletionTimestamp == nil }
+
+func held(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) }
+
+// slotAndAttempt are in the names of the pods that the controller makes: JOB-SLOT-ATTEMPT-TAG.
+func slotAndAttempt(name string) (slot, attempt int, made bool) {
+	parts := strings.Split(name, "-")
+	if len(parts) < 4 || len(parts[len(parts)-1]) != 5 {
+		return 0, 0, false
+	}
+	slot, slotErr := strconv.Atoi(parts[len(parts)-3])
+	attempt, attemptErr := strconv.Atoi(parts[len(parts)-2])
+	return slot, attempt, slotErr == nil && attemptErr == nil
+}

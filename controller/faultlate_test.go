@@ -1,0 +1,116 @@
+package controller_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+)
+
+// The connection breaks when the pod of index 1 is created, and index 0 succeeds, which is enough: the Job must not end while
+// the API server may still create the pod.
+func TestEndWaitsForAnUnknownCreation(t *testing.T) {
+	for name, effective := range map[string]bool{"it takes effect": true, "it is lost": false} {
+		t.Run(name, func(t *testing.T) {
+			s := scenario{job: managed(2, indexed(2), succeededIndexes("0")), fate: succeeds}
+			sound(t, isolated(t, s, func(c *cluster) { c.endsLate(t, effective) }))
+		})
+	}
+}
+
+func (c *cluster) endsLate(t *testing.T, effective bool) {
+	t.Helper()
+	late := c.loseCreation(1)
+	c.moveAll()
+	c.moveAll()
+	for time.Since(late.arrived) < callTimeout-5*time.Second {
+		c.workFor(time.Second)
+	}
+	if ended(c.job) || !isTrue(c.job, batchv1.JobSuccessCriteriaMet) {
+		t.Errorf("while the creation is under way: %s", statusText(c.job))
+	}
+	if effective {
+		c.wire.effect(late)
+	}
+	c.workFor(time.Minute)
+	if !isTrue(c.job, batchv1.JobComplete) || !c.over() {
+		t.Errorf("afterwards: %s", c)
+	}
+}
+
+// loseCreation lets the first calls through until all slots have been created but one, whose connection breaks.
+func (c *cluster) loseCreation(slot int) *request {
+	var lost *request
+	for lost == nil {
+		synctest.Wait()
+		for _, q := range c.wire.requests() {
+			if s, _, _ := slotAndAttempt(objectOf(q)); q.Verb == "create" && q.Resource == memoryapi.Pods && s == slot {
+				lost = q
+			} else {
+				c.serve(q)
+			}
+		}
+		c.pause(time.Second)
+	}
+	c.wire.spoil(lost, late)
+	return lost
+}
+
+// workFor lets the controller do what it wants for a while.
+func (c *cluster) workFor(period time.Duration) {
+	for end := time.Now().Add(period); time.Now().Before(end); {
+		synctest.Wait()
+		if waiting := c.wire.requests(); len(waiting) > 0 {
+			c.serve(waiting[0])
+			continue
+		}
+		c.pause(time.Until(end))
+	}
+}
+
+// The first pod of a slot was deleted, counted and let go, and whether its successor was created is not known: the answer was
+// lost, the cache lags, and the API server fails when it is asked. No other pod may be created at this slot.
+func TestUnknownCreationHoldsItsSlot(t *testing.T) {
+	s := scenario{job: managed(1, completions(1)), fate: always(runs, 0)}
+	sound(t, isolated(t, s, func(c *cluster) {
+		c.work()
+		c.moveAll()
+		deletePod(c)
+		c.moveAll() // it has failed
+		c.moveAll() // and goes when it is let go
+		synctest.Wait()
+		c.server.Hold(memoryapi.Pods)
+		c.spoilNext("create", resetAfter)
+		c.server.Show(memoryapi.Pods, 2) // it is let go, and gone, but its successor is not there
+		for range 3 {
+			c.spoilNext("get", internal)
+		}
+		c.server.Release(memoryapi.Pods)
+		c.fate = succeeds
+		c.settle()
+		if c.job.Status.Failed != 1 || c.job.Status.Succeeded != 1 {
+			t.Error(statusText(c.job))
+		}
+	}))
+}
+
+// spoilNext lets calls through up to the next one about pods with a verb, which goes wrong.
+func (c *cluster) spoilNext(verb string, f fault) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end) && len(c.violations) == 0; {
+		synctest.Wait()
+		waiting := c.wire.requests()
+		if len(waiting) == 0 {
+			c.pause(time.Second)
+			continue
+		}
+		if q := waiting[0]; q.Verb == verb && q.Resource == memoryapi.Pods {
+			c.logf("fault %d: %s of %s", f, q.Call, objectOf(q))
+			c.wire.spoil(q, f)
+			return
+		}
+		c.serve(waiting[0])
+	}
+}

@@ -1,0 +1,126 @@
+package controller_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/podverdict/podverdict/controller/plan"
+)
+
+// calmScenarios is how many Jobs there are whose outcome depends only on the fates of their pods.
+const calmScenarios = 120
+
+// calmScenario is one of them. A Job that ends early has one pod at a time, or the outcome would depend on which one ends
+// first.
+func calmScenario(n int) scenario {
+	random := rand.New(rand.NewPCG(7, uint64(n)))
+	single := random.IntN(2) == 0
+	width := int32(1 + random.IntN(3))
+	codes := []int32{1, 1, 2}
+	options := []func(*batchv1.JobSpec){backoffLimit(100)}
+	if single {
+		width = 1
+		options = []func(*batchv1.JobSpec){backoffLimit(int32(random.IntN(6)))}
+	}
+	size := int32(1 + random.IntN(6))
+	limited := false
+	switch mode := random.IntN(4); {
+	case mode == 0:
+		options = append(options, completions(size))
+	case mode == 1:
+		options = append(options, indexed(size))
+	case mode == 2:
+		limited = true
+		options = append(options, indexed(size), perIndex(int32(random.IntN(3))))
+	case single: // a work queue
+	default:
+		options = append(options, indexed(size))
+	}
+	if limited && single && random.IntN(2) == 0 {
+		options = append(options, maxFailedIndexes(int32(random.IntN(2))))
+	}
+	if random.IntN(2) == 0 {
+		options = append(options, policy)
+		codes = append(codes, codeIgnore, codeCount)
+		if limited {
+			codes = append(codes, codeFailIndex)
+		}
+		if single {
+			codes = append(codes, codeFailJob)
+		}
+	} else if random.IntN(2) == 0 {
+		options = append(options, replaceFailed)
+	}
+	s := scenario{name: fmt.Sprintf("calm %d", n), job: managed(width, options...), fate: randomFate(random, codes, 2), calm: true}
+	s.settings = randomSettings(random)
+	return s
+}
+
+// randomSettings make pods be let go early, or be replaced soon.
+func randomSettings(random *rand.Rand) plan.Settings {
+	var s plan.Settings
+	if random.IntN(3) == 0 {
+		s.MaxHeld, s.MaxReleasing = 2, 2
+	}
+	if random.IntN(2) == 0 {
+		s.Backoff = time.Second
+	}
+	return s
+}
+
+// randomFate has some of the first attempts at each slot fail.
+func randomFate(random *rand.Rand, codes []int32, attempts int) fate {
+	fates := map[int][]int32{}
+	for slot := range 7 {
+		for range random.IntN(attempts + 1) {
+			fates[slot] = append(fates[slot], codes[random.IntN(len(codes))])
+		}
+	}
+	return exits(fates)
+}
+
+// wildScenario is any Job.
+func wildScenario(random *rand.Rand) scenario {
+	chance := func(n int) bool { return random.IntN(n) == 0 }
+	size := int32(1 + random.IntN(7))
+	var options []func(*batchv1.JobSpec)
+	isIndexed := false
+	switch random.IntN(4) {
+	case 0:
+		options = append(options, completions(size))
+	case 1:
+		isIndexed = true
+		options = append(options, indexed(size))
+	case 2:
+		isIndexed = true
+		options = append(options, indexed(size), perIndex(int32(random.IntN(3))))
+		if chance(2) {
+			options = append(options, maxFailedIndexes(1))
+		}
+	}
+	if chance(2) {
+		options = append(options, backoffLimit(int32(random.IntN(6))))
+	}
+	if isIndexed && chance(3) {
+		options = append(options, succeededCount(1+random.Int32N(size)))
+	}
+	switch random.IntN(3) {
+	case 0:
+		options = append(options, policy)
+	case 1:
+		options = append(options, replaceFailed)
+	}
+	if chance(4) {
+		options = append(options, deadline(int64(10+random.IntN(3000))))
+	}
+	codes := []int32{1, 1, codeIgnore, codeFailIndex, codeCount, evicted, runs}
+	if chance(2) {
+		codes = append(codes, codeFailJob)
+	}
+	s := scenario{name: "wild", job: managed(1+random.Int32N(4), options...), fate: randomFate(random, codes, 3)}
+	s.settings = randomSettings(random)
+	return s
+}

@@ -1,0 +1,88 @@
+package memoryapi
+
+import (
+	"math"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// CreateJob stores a Job as if a user had created it, and returns what is stored.
+func (s *Server) CreateJob(job *batchv1.Job) (*batchv1.Job, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o, err := s.create(s.tables[Jobs], job.DeepCopy())
+	if err != nil {
+		return nil, err
+	}
+	return o.(*batchv1.Job).DeepCopy(), nil //nolint:forcetypeassert // the table has one type
+}
+
+// Job is a copy of the Job of that name, or nil.
+func (s *Server) Job(namespace, name string) *batchv1.Job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	job, _ := s.tables[Jobs].objects[types.NamespacedName{Namespace: namespace, Name: name}].(*batchv1.Job)
+	return job.DeepCopy()
+}
+
+// ChangeJob changes a Job, without any checks. It does nothing when there is none.
+func (s *Server) ChangeJob(namespace, name string, change func(*batchv1.Job)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.tables[Jobs]
+	if old, ok := t.objects[types.NamespacedName{Namespace: namespace, Name: name}].(*batchv1.Job); ok {
+		job := old.DeepCopy()
+		change(job)
+		s.store(t, job)
+	}
+}
+
+// DeleteJob removes a Job, as the propagation policies Background and Orphan do.
+func (s *Server) DeleteJob(namespace, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.erase(s.tables[Jobs], Call{Namespace: namespace, Name: name}, &metav1.DeleteOptions{})
+	return err
+}
+
+// complete gives a Job the API's defaults, its selector, and the labels of its pods.
+func complete(job *batchv1.Job) {
+	spec := &job.Spec
+	if spec.Completions == nil && spec.Parallelism == nil {
+		spec.Completions = new(int32(1))
+	}
+	orDefault(&spec.Parallelism, 1)
+	orDefault(&spec.CompletionMode, batchv1.NonIndexedCompletion)
+	orDefault(&spec.Suspend, false)
+	orDefault(&spec.ManualSelector, false)
+	if spec.BackoffLimitPerIndex != nil {
+		orDefault(&spec.BackoffLimit, math.MaxInt32)
+	}
+	orDefault(&spec.BackoffLimit, 6)
+	if spec.PodFailurePolicy != nil {
+		orDefault(&spec.PodReplacementPolicy, batchv1.Failed)
+	}
+	orDefault(&spec.PodReplacementPolicy, batchv1.TerminatingOrFailed)
+	if spec.Template.Spec.RestartPolicy == "" {
+		spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	}
+	if *spec.ManualSelector {
+		return
+	}
+	uid := string(job.UID)
+	spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{batchv1.ControllerUidLabel: uid}}
+	if spec.Template.Labels == nil {
+		spec.Template.Labels = map[string]string{}
+	}
+	spec.Template.Labels[batchv1.ControllerUidLabel] = uid
+	spec.Template.Labels[batchv1.JobNameLabel] = job.Name
+}
+
+func orDefault[T any](field **T, value T) {
+	if *field == nil {
+		*field = &value
+	}
+}

@@ -1,0 +1,81 @@
+package memoryapi
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Resources of a Server.
+const (
+	Jobs   = "jobs"
+	Pods   = "pods"
+	Events = "events"
+)
+
+// Object is what a Server stores.
+type Object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// resource is a kind of objects.
+type resource struct {
+	name  string
+	kind  schema.GroupVersionKind
+	fresh func() Object
+	list  func([]Object, metav1.ListMeta) runtime.Object
+}
+
+func (r resource) group() schema.GroupResource {
+	return r.kind.GroupVersion().WithResource(r.name).GroupResource()
+}
+
+// typed is an object as it goes over the wire. Stored objects have no TypeMeta.
+func (r resource) typed(o Object) Object {
+	copied, ok := o.DeepCopyObject().(Object)
+	if ok {
+		copied.GetObjectKind().SetGroupVersionKind(r.kind)
+	}
+	return copied
+}
+
+func resources() []resource {
+	return []resource{
+		{
+			Jobs, batchv1.SchemeGroupVersion.WithKind("Job"), func() Object { return &batchv1.Job{} },
+			func(objects []Object, meta metav1.ListMeta) runtime.Object {
+				return &batchv1.JobList{TypeMeta: listType(batchv1.SchemeGroupVersion, "JobList"), ListMeta: meta, Items: items[batchv1.Job](objects)}
+			},
+		},
+		{
+			Pods, corev1.SchemeGroupVersion.WithKind("Pod"), func() Object { return &corev1.Pod{} },
+			func(objects []Object, meta metav1.ListMeta) runtime.Object {
+				return &corev1.PodList{TypeMeta: listType(corev1.SchemeGroupVersion, "PodList"), ListMeta: meta, Items: items[corev1.Pod](objects)}
+			},
+		},
+		{
+			Events, eventsv1.SchemeGroupVersion.WithKind("Event"), func() Object { return &eventsv1.Event{} },
+			func(objects []Object, meta metav1.ListMeta) runtime.Object {
+				return &eventsv1.EventList{TypeMeta: listType(eventsv1.SchemeGroupVersion, "EventList"), ListMeta: meta, Items: items[eventsv1.Event](objects)}
+			},
+		},
+	}
+}
+
+func listType(version schema.GroupVersion, kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: version.String(), Kind: kind}
+}
+
+func items[T any](objects []Object) []T {
+	all := make([]T, 0, len(objects))
+	for _, o := range objects {
+		if object, ok := any(o).(*T); ok {
+			all = append(all, *object)
+		}
+	}
+	return all
+}

@@ -1,0 +1,143 @@
+package memoryapi
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+)
+
+// Server stores objects. Stored objects are replaced, never changed.
+type Server struct {
+	// ListsOnly makes it refuse to begin watches with what there is, as older servers do. Set it before the first call.
+	ListsOnly bool
+
+	now func() time.Time
+
+	mu       sync.Mutex
+	version  int64
+	tables   map[string]*table
+	observer func(Change)
+}
+
+// Change is a step in the life of an object.
+type Change struct {
+	Version int64
+	// Old is nil when the object is created, New when it is gone.
+	Old, New Object
+}
+
+// table is a resource's objects and how they came about.
+type table struct {
+	resource
+
+	objects   map[types.NamespacedName]Object
+	history   []Change
+	shown     int64 // the version up to which the cache goes
+	compacted int64 // the version before which there is no history
+	streams   map[*stream]bool
+}
+
+// live is the version of a cache that does not lag.
+const live = math.MaxInt64
+
+// New is a Server without objects, which takes the time from now.
+func New(now func() time.Time) *Server {
+	s := &Server{now: now, tables: map[string]*table{}}
+	for _, r := range resources() {
+		s.tables[r.name] = &table{resource: r, objects: map[types.NamespacedName]Object{}, shown: live, streams: map[*stream]bool{}}
+	}
+	return s
+}
+
+// Config is that of a client without limits.
+func (s *Server) Config() *rest.Config { return Config(s) }
+
+// Config is that of a client without limits whose calls go through transport to a Server.
+func Config(transport http.RoundTripper) *rest.Config {
+	content := rest.ContentConfig{ContentType: "application/vnd.kubernetes.protobuf", AcceptContentTypes: "application/vnd.kubernetes.protobuf,application/json"}
+	return &rest.Config{Host: "http://memory", Transport: transport, QPS: -1, ContentConfig: content}
+}
+
+// Watch has a function called after every change of a Job or pod, before anybody else can see it. It must not call the Server.
+func (s *Server) Watch(observer func(Change)) { s.observer = observer }
+
+// Events are those that were told, in the order of their names.
+func (s *Server) Events() []*eventsv1.Event { return listed[*eventsv1.Event](s, Events) }
+
+// listed are a table's objects in the order of their names. They are not to be changed.
+func listed[T Object](s *Server, resource string) []T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []T
+	for _, o := range s.tables[resource].sorted() {
+		if object, ok := o.(T); ok {
+			all = append(all, object)
+		}
+	}
+	return all
+}
+
+func (t *table) sorted() []Object {
+	return slices.SortedFunc(maps.Values(t.objects), func(a, b Object) int { return cmp.Compare(keyOf(a).String(), keyOf(b).String()) })
+}
+
+func keyOf(o metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
+}
+
+// put stores a new object or a changed one, unless that would change nothing. The object is the Server's from then on.
+func (s *Server) put(t *table, o Object) Object {
+	old := t.objects[keyOf(o)]
+	if old != nil {
+		o.SetResourceVersion(old.GetResourceVersion())
+		if equality.Semantic.DeepEqual(old, o) {
+			return old
+		}
+	}
+	s.version++
+	o.SetResourceVersion(strconv.FormatInt(s.version, 10))
+	t.objects[keyOf(o)] = o
+	s.changed(t, Change{s.version, old, o})
+	return o
+}
+
+func (s *Server) remove(t *table, o Object) {
+	s.version++
+	delete(t.objects, keyOf(o))
+	s.changed(t, Change{s.version, o, nil})
+}
+
+func (s *Server) changed(t *table, c Change) {
+	t.history = append(t.history, c)
+	if s.observer != nil && t.name != Events {
+		s.observer(c)
+	}
+	t.feed()
+}
+
+// kind is what a watcher that is interested in some objects only gets to know of a change, and of which object.
+func (c Change) kind(wanted func(Object) bool) (watch.EventType, Object) {
+	before, after := c.Old != nil && wanted(c.Old), c.New != nil && wanted(c.New)
+	switch {
+	case before && after:
+		return watch.Modified, c.New
+	case after:
+		return watch.Added, c.New
+	case before:
+		return watch.Deleted, c.Old
+	default:
+		return "", nil
+	}
+}
