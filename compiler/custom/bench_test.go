@@ -1,0 +1,175 @@
+package custom_test
+
+import (
+	"fmt"
+	goruntime "runtime"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// twin is a rule that podFailurePolicy can say too.
+type twin struct {
+	name   string
+	custom string
+	native batchv1.PodFailurePolicyRule
+}
+
+func twins() []twin {
+	main := "main"
+	codes := &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: "In", Values: []int32{1, 42, 137}}
+	named := &batchv1.PodFailurePolicyOnExitCodesRequirement{ContainerName: &main, Operator: "NotIn", Values: []int32{1, 2, 3}}
+	return []twin{
+		{
+			"exit codes", "pod.failedContainers().exists(c, c.exitCode in [1, 42, 137])",
+			batchv1.PodFailurePolicyRule{Action: "FailJob", OnExitCodes: codes},
+		},
+		{
+			"exit codes of a container", "pod.failedContainers().exists(c, c.name == 'main' && !(c.exitCode in [1, 2, 3]))",
+			batchv1.PodFailurePolicyRule{Action: "FailJob", OnExitCodes: named},
+		},
+		{
+			"condition", "pod.hasCondition('DisruptionTarget')",
+			batchv1.PodFailurePolicyRule{Action: "Ignore", OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: "DisruptionTarget", Status: "True"}}},
+		},
+	}
+}
+
+// benchPod has so many containers, of which the last, main, failed with 137, and a
+// condition. The others exited with a code.
+func benchPod(containers int, others int32) *corev1.Pod {
+	pod := &corev1.Pod{}
+	pod.Status.Phase = corev1.PodFailed
+	pod.Status.Conditions = []corev1.PodCondition{{Type: "PodScheduled", Status: "True"}, {Type: "DisruptionTarget", Status: "True"}}
+	for i := range containers {
+		s := corev1.ContainerStatus{Name: "c", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: others}}}
+		if i == containers-1 {
+			s.Name, s.State.Terminated.ExitCode = "main", 137
+		}
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, s)
+	}
+	return pod
+}
+
+func nativeProgram(tb testing.TB, r batchv1.PodFailurePolicyRule) *runtime.Program {
+	tb.Helper()
+	env, err := compiler.NewEnvironment(compiler.DefaultVersion)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	policy, err := compiler.NewPolicy(&batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{r}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	compiled, err := env.Compile(policy)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	program, err := runtime.NewProgram(compiled, runtime.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return program
+}
+
+// BenchmarkTwins is a custom rule beside the same rule as podFailurePolicy. The bar is
+// three times its time, and no allocation.
+func BenchmarkTwins(b *testing.B) {
+	env := newEnvironment(b)
+	for _, twin := range twins() {
+		policy := compile(b, env, rules(twin.custom))
+		program := nativeProgram(b, twin.native)
+		for _, size := range []struct {
+			containers int
+			others     int32
+		}{{1, 0}, {3, 0}, {10, 0}, {10, 9}} {
+			pod := benchPod(size.containers, size.others)
+			name := fmt.Sprintf("%s/containers=%d/others=%d", twin.name, size.containers, size.others)
+			ctx := b.Context()
+			b.Run(name+"/podFailurePolicy", func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if v := program.Evaluate(ctx, pod); !v.Matched {
+						b.Fatal(v)
+					}
+				}
+			})
+			in := custom.Input{Pod: pod, Job: &batchv1.Job{}, Attempt: 1}
+			b.Run(name+"/custom", func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if m, err := policy.Evaluate(ctx, in); m.Rule != 0 {
+						b.Fatal(m, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// benchSpec is a policy of the size that people write.
+func benchSpec() *v1alpha1.PodFailurePolicySpec {
+	return &v1alpha1.PodFailurePolicySpec{
+		MatchConditions: []v1alpha1.MatchCondition{{Name: "team", Expression: "job.metadata.?labels[?'team'].orValue('') == 'training'"}},
+		Variables: []v1alpha1.Variable{
+			{Name: "oom", Expression: "pod.failedContainers().exists(c, c.oomKilled)"},
+			{Name: "gpu", Expression: "pod.failedContainers().exists(c, c.message.matches('CUDA error|NCCL'))"},
+		},
+		Rules: []v1alpha1.Rule{
+			{Name: "disrupted", When: "pod.hasCondition('DisruptionTarget')", Action: "Ignore"},
+			{Name: "oom", When: "variables.oom && attempt > 3", Action: "FailJob", MessageExpression: "'out of memory in ' + pod.failedContainers()[0].name"},
+			{Name: "gpu", When: "variables.gpu", Action: "Ignore"},
+			{Name: "config", When: "pod.failedContainers().exists(c, c.exitCode in [2, 64, 78])", Action: "FailJob"},
+			{Name: "signals", When: "pod.failedContainers().exists(c, c.exitCode.between(128, 159))", Action: "Count"},
+		},
+	}
+}
+
+// BenchmarkCompile is a whole policy, and what it holds on to.
+func BenchmarkCompile(b *testing.B) {
+	env := newEnvironment(b)
+	spec := benchSpec()
+	b.ReportAllocs()
+	for b.Loop() {
+		compile(b, env, spec)
+	}
+	const n = 200
+	policies := make([]*custom.Policy, n)
+	before := heap()
+	for i := range policies {
+		policies[i] = compile(b, env, spec)
+	}
+	b.ReportMetric(float64(heap()-before)/n, "held-B/policy")
+	goruntime.KeepAlive(policies)
+}
+
+func heap() int64 {
+	goruntime.GC()
+	var m goruntime.MemStats
+	goruntime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// BenchmarkEvaluate is the same policy on a pod that its last rule matches, on both
+// ways.
+func BenchmarkEvaluate(b *testing.B) {
+	policy := compile(b, newEnvironment(b), benchSpec())
+	in := custom.Input{Pod: exitCode(137), Job: &batchv1.Job{}, Attempt: 1}
+	for name, p := range bothWays(policy) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			ctx := b.Context()
+			for b.Loop() {
+				if m, err := p.Evaluate(ctx, in); m.Rule != 4 {
+					b.Fatal(m, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,200 @@
+package custom
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	corev1 "k8s.io/api/core/v1"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom/native"
+)
+
+// Limits of a policy. The first three are those of its CustomResourceDefinition too.
+const (
+	// MaxItems is how many match conditions, variables and rules there may be, of each.
+	MaxItems = 64
+	// MaxExpression is how many characters an expression may have.
+	MaxExpression = 4096
+	// MaxMessage is how many bytes a message may have. Longer ones are not shown.
+	MaxMessage = 4096
+)
+
+// Compile compiles a policy's expressions. It returns an *Error, with all findings,
+// when one of them is an error; findings of a policy that compiles are in its
+// Warnings. What the API server refuses about the rest of the policy is not looked at.
+func (e *Environment) Compile(spec *v1alpha1.PodFailurePolicySpec) (*Policy, error) {
+	if findings := limits(spec); len(findings) > 0 {
+		return nil, &Error{findings}
+	}
+	c := newCompilation(e, spec)
+	for i, m := range spec.MatchConditions {
+		c.condition(i, m)
+	}
+	for i, v := range spec.Variables {
+		c.variable(i, v)
+	}
+	for i, r := range spec.Rules {
+		c.rule(i, r)
+	}
+	c.total()
+	c.shadowed()
+	if hasErrors(c.findings) {
+		return nil, &Error{c.findings}
+	}
+	return c.policy(), nil
+}
+
+// compilation is a policy on its way.
+type compilation struct {
+	environment *Environment
+	spec        *v1alpha1.PodFailurePolicySpec
+	native      *native.Compiler
+	findings    []Finding
+
+	graph     variableGraph
+	variables []compiledVariable
+	// ofFailed and ofPending know the variables so far.
+	ofFailed, ofPending vocabulary
+
+	conditions []expression
+	rules      []rule
+	verdicts   []verdict
+	cost       uint64
+}
+
+func newCompilation(e *Environment, spec *v1alpha1.PodFailurePolicySpec) *compilation {
+	return &compilation{
+		environment: e, spec: spec, native: native.NewCompiler(e.schema), graph: newVariableGraph(e.ofFailed, spec.Variables),
+		ofFailed: vocabulary{base: e.ofFailed, env: e.ofFailed}, ofPending: vocabulary{base: e.ofPending, env: e.ofPending},
+	}
+}
+
+func (c *compilation) report(f ...Finding) { c.findings = append(c.findings, f...) }
+
+// limits holds against the policies that no API server has looked at.
+func limits(spec *v1alpha1.PodFailurePolicySpec) []Finding {
+	var findings []Finding
+	list := func(name string, n int, nameOf func(int) string) {
+		p := place{rule: NoRule, path: "spec." + name}
+		if n > MaxItems {
+			findings = append(findings, p.err(CheckLimit, p.start(), sayTooMany(n), ""))
+			return
+		}
+		seen := map[string]bool{}
+		for i := range n {
+			if name := nameOf(i); seen[name] {
+				at := place{rule: NoRule, path: fmt.Sprintf("%s[%d].name", p.path, i), text: name}
+				findings = append(findings, at.err(CheckLimit, at.start(), sayDuplicate(name), ""))
+			}
+			seen[nameOf(i)] = true
+		}
+	}
+	list("matchConditions", len(spec.MatchConditions), func(i int) string { return spec.MatchConditions[i].Name })
+	list("variables", len(spec.Variables), func(i int) string { return spec.Variables[i].Name })
+	list("rules", len(spec.Rules), func(i int) string { return spec.Rules[i].Name })
+	return findings
+}
+
+func (c *compilation) condition(i int, m v1alpha1.MatchCondition) {
+	words := vocabulary{base: c.environment.ofJob, env: c.environment.ofJob}
+	if x, _ := c.expression(conditionPlace(i, m.Expression), words, types.BoolType); x != nil {
+		c.conditions = append(c.conditions, *x)
+	}
+}
+
+func (c *compilation) rule(i int, r v1alpha1.Rule) {
+	compiled := rule{phase: corev1.PodFailed}
+	if r.Phase == corev1.PodPending {
+		compiled.phase = corev1.PodPending
+	}
+	words := c.vocabulary(compiled.phase)
+	v := unknown
+	p := rulePlace(i, r.Name, "when", r.When)
+	if x, tree := c.expression(p, words, types.BoolType); x != nil {
+		compiled.when = *x
+		v = c.reach(p, tree, compiled.phase)
+	}
+	if r.MessageExpression != "" {
+		p := rulePlace(i, r.Name, "messageExpression", r.MessageExpression)
+		compiled.message, _ = c.expression(p, words, types.StringType)
+	}
+	c.rules, c.verdicts = append(c.rules, compiled), append(c.verdicts, v)
+}
+
+// check parses and checks an expression, and reports what is wrong with it. It is nil
+// when there is an error.
+func (c *compilation) check(p place, env *cel.Env, want *types.Type) *ast.AST {
+	if n := utf8.RuneCountInString(p.text); n > MaxExpression {
+		c.report(p.err(CheckLimit, p.start(), sayTooLong(n), ""))
+		return nil
+	}
+	parsed, issues := env.Parse(p.text)
+	if issues.Err() != nil {
+		c.report(p.syntax(issues.Errors()))
+		return nil
+	}
+	before := len(c.findings)
+	env = c.references(p, env, parsed.NativeRep())
+	c.report(p.constructions(parsed.NativeRep(), c.environment.known)...)
+	checked, issues := env.Check(parsed)
+	if issues.Err() != nil {
+		c.report(c.typeErrors(p, env, issues.Errors())...)
+		return nil
+	}
+	if hasErrors(c.findings[before:]) {
+		return nil
+	}
+	tree := checked.NativeRep()
+	if got := checked.OutputType(); want != nil && !got.IsExactType(want) {
+		if got.Kind() != types.DynKind || !c.usesInvalid(tree.Expr()) {
+			c.report(p.err(CheckType, p.start(), sayResult(p, got, want), hintResult(got, want)))
+		}
+		return nil
+	}
+	if !c.estimate(p, tree) {
+		return nil
+	}
+	c.report(c.guards(p, tree)...)
+	return tree
+}
+
+// expression compiles one, which must be of a type; a nil type is any. It is nil when
+// there is an error, which is reported. The plan for the interpreter is kept only
+// where closures do not know all of the expression; otherwise it is made again if it
+// is ever needed.
+func (c *compilation) expression(p place, words vocabulary, want *types.Type) (*expression, *ast.AST) {
+	tree := c.check(p, words.env, want)
+	if tree == nil {
+		return nil, nil
+	}
+	program, err := plan(words.env, tree)
+	if err != nil {
+		c.report(p.err(CheckPlan, p.start(), err.Error(), ""))
+		return nil, nil
+	}
+	x := &expression{place: p, native: c.native.Compile(tree), words: vocabulary{base: words.base, variables: words.variables}}
+	x.program = func() (cel.Program, error) { return program, nil }
+	if x.native.Complete {
+		x.program = x.words.planLater(p.text)
+	}
+	return x, tree
+}
+
+// plan has the options of the API server: cost tracked and limited, and stopped when
+// the context is done.
+func plan(env *cel.Env, tree *ast.AST) (cel.Program, error) {
+	return env.PlanProgram(tree, cel.CostTracking(costs), cel.InterruptCheckFrequency(celconfig.CheckFrequency))
+}
+
+func planText(env *cel.Env, text string) (cel.Program, error) {
+	checked, issues := env.Compile(text)
+	if issues.Err() != nil {
+		return nil, issues.Err()
+	}
+	return plan(env, checked.NativeRep())
+}

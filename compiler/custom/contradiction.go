@@ -1,0 +1,243 @@
+package custom
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+
+	"github.com/podverdict/podverdict/compiler/custom/library"
+)
+
+// conjunction looks at terms joined by &&, or at one term alone, and at what they ask
+// of the same operand.
+func (r *reachability) conjunction(e ast.Expr) verdict {
+	terms := conjuncts(e, nil)
+	result := always
+	if len(terms) > 1 {
+		for _, term := range terms {
+			v := r.of(term)
+			if v == never {
+				return never
+			}
+			result = min(result, v) // unknown stays
+		}
+	} else if v := literalComparison(e.AsCall()); v != unknown {
+		return v
+	} else {
+		result = unknown
+	}
+	if r.contradiction(terms) {
+		return never
+	}
+	return result
+}
+
+func conjuncts(e ast.Expr, terms []ast.Expr) []ast.Expr {
+	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.LogicalAnd {
+		return conjuncts(e.AsCall().Args()[1], conjuncts(e.AsCall().Args()[0], terms))
+	}
+	return append(terms, e)
+}
+
+// contradiction is whether no value of some operand satisfies all terms about it.
+func (r *reachability) contradiction(terms []ast.Expr) bool {
+	var order []string
+	operands := map[string]*operand{}
+	for _, term := range terms {
+		a, ok := atomOf(term, false)
+		if !ok {
+			continue
+		}
+		key := unparse(r.tree, a.operand)
+		o := operands[key]
+		if o == nil {
+			d, said := r.domain(a.operand)
+			o = &operand{domain: d, said: said}
+			operands[key], order = o, append(order, key)
+		}
+		a.narrow(&o.domain)
+		a.narrow(&o.asked)
+		o.terms = append(o.terms, term)
+	}
+	for _, key := range order {
+		if o := operands[key]; o.domain.empty() {
+			r.causes = append(r.causes, cause{o.terms[0], r.because(key, o)})
+			return true
+		}
+	}
+	return false
+}
+
+// operand is what terms are about, with the values that they leave to it.
+type operand struct {
+	domain domain
+	// asked are those that they leave of all.
+	asked domain
+	// said is what it is without the terms, in words, or empty.
+	said  string
+	terms []ast.Expr
+}
+
+func (r *reachability) because(key string, o *operand) string {
+	texts := make([]string, len(o.terms))
+	for i, term := range o.terms {
+		texts[i] = unparse(r.tree, term)
+	}
+	if !o.asked.empty() {
+		return causeDomain(texts, key, o.said)
+	}
+	return causeContradiction(texts)
+}
+
+// atom is a term about one operand.
+type atom struct {
+	operand ast.Expr
+	narrow  func(*domain)
+}
+
+// atomOf reads a term, or its negation. Any other term of type bool is an operand
+// that is true or false.
+func atomOf(e ast.Expr, negated bool) (atom, bool) {
+	if e.Kind() != ast.CallKind {
+		return boolAtom(e, negated)
+	}
+	args := e.AsCall().Args()
+	switch name := e.AsCall().FunctionName(); name {
+	case operators.LogicalNot:
+		return atomOf(args[0], !negated)
+	case operators.LogicalAnd, operators.LogicalOr, operators.Conditional:
+		return atom{}, false
+	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
+		return comparisonAtom(name, args[0], args[1], negated)
+	case operators.In:
+		return membershipAtom(args[0], args[1], negated)
+	case library.BetweenFunction:
+		return betweenAtom(e.AsCall(), negated)
+	default:
+		return boolAtom(e, negated)
+	}
+}
+
+func boolAtom(e ast.Expr, negated bool) (atom, bool) {
+	if e.Kind() == ast.LiteralKind {
+		return atom{}, false
+	}
+	return atom{e, func(d *domain) { d.only(!negated) }}, true
+}
+
+// mirrored is the operator with its sides changed, opposite its negation.
+var (
+	mirrored = map[string]string{
+		operators.Equals: operators.Equals, operators.NotEquals: operators.NotEquals,
+		operators.Less: operators.Greater, operators.Greater: operators.Less,
+		operators.LessEquals: operators.GreaterEquals, operators.GreaterEquals: operators.LessEquals,
+	}
+	opposite = map[string]string{
+		operators.Equals: operators.NotEquals, operators.NotEquals: operators.Equals,
+		operators.Less: operators.GreaterEquals, operators.GreaterEquals: operators.Less,
+		operators.LessEquals: operators.Greater, operators.Greater: operators.LessEquals,
+	}
+)
+
+func comparisonAtom(operator string, left, right ast.Expr, negated bool) (atom, bool) {
+	if left.Kind() == ast.LiteralKind {
+		left, right, operator = right, left, mirrored[operator]
+	}
+	value, ok := plain(right)
+	if !ok || left.Kind() == ast.LiteralKind {
+		return atom{}, false
+	}
+	if negated {
+		operator = opposite[operator]
+	}
+	switch number, isNumber := value.(int64); {
+	case operator == operators.Equals:
+		return atom{left, func(d *domain) { d.only(value) }}, true
+	case operator == operators.NotEquals:
+		return atom{left, func(d *domain) { d.never(value) }}, true
+	case !isNumber:
+		return atom{}, false
+	default:
+		return atom{left, func(d *domain) { d.compare(operator, number) }}, true
+	}
+}
+
+func membershipAtom(element, list ast.Expr, negated bool) (atom, bool) {
+	if list.Kind() != ast.ListKind || element.Kind() == ast.LiteralKind {
+		return atom{}, false
+	}
+	values := make([]any, len(list.AsList().Elements()))
+	for i, e := range list.AsList().Elements() {
+		value, ok := plain(e)
+		if !ok {
+			return atom{}, false
+		}
+		values[i] = value
+	}
+	if negated {
+		return atom{element, func(d *domain) { d.never(values...) }}, true
+	}
+	return atom{element, func(d *domain) { d.only(values...) }}, true
+}
+
+func betweenAtom(call ast.CallExpr, negated bool) (atom, bool) {
+	if negated || !call.IsMemberFunction() {
+		return atom{}, false
+	}
+	low, okLow := plain(call.Args()[0])
+	high, okHigh := plain(call.Args()[1])
+	from, isFrom := low.(int64)
+	to, isTo := high.(int64)
+	if !okLow || !okHigh || !isFrom || !isTo {
+		return atom{}, false
+	}
+	return atom{call.Target(), func(d *domain) {
+		d.compare(operators.GreaterEquals, from)
+		d.compare(operators.LessEquals, to)
+	}}, true
+}
+
+// plain is a literal int, string or bool.
+func plain(e ast.Expr) (any, bool) {
+	if e.Kind() != ast.LiteralKind {
+		return nil, false
+	}
+	switch v := e.AsLiteral().(type) {
+	case types.Int:
+		return int64(v), true
+	case types.String:
+		return string(v), true
+	case types.Bool:
+		return bool(v), true
+	default:
+		return nil, false
+	}
+}
+
+// literalComparison is a term with nothing but literals.
+func literalComparison(call ast.CallExpr) verdict {
+	if call.IsMemberFunction() || len(call.Args()) != 2 {
+		return unknown
+	}
+	left, ok := plain(call.Args()[0])
+	if !ok {
+		return unknown
+	}
+	d := domain{allowed: map[any]bool{left: true}}
+	if call.FunctionName() == operators.In {
+		if a, ok := membershipAtom(ast.NewExprFactory().NewIdent(0, ""), call.Args()[1], false); ok {
+			a.narrow(&d)
+			return verdictIf(!d.empty())
+		}
+		return unknown
+	}
+	if _, ok := mirrored[call.FunctionName()]; !ok {
+		return unknown
+	}
+	a, ok := comparisonAtom(call.FunctionName(), ast.NewExprFactory().NewIdent(0, ""), call.Args()[1], false)
+	if !ok {
+		return unknown
+	}
+	a.narrow(&d)
+	return verdictIf(!d.empty())
+}

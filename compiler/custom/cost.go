@@ -1,0 +1,197 @@
+package custom
+
+import (
+	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	apilibrary "k8s.io/apiserver/pkg/cel/library"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom/library"
+)
+
+// Bounds on pods and Jobs within which the static cost of an expression holds. Larger
+// ones are evaluated too; the interpreter then ends at the same limits with an error.
+const (
+	// MaxContainers is how many entries each list of containers or of their statuses
+	// has, and all containers of a pod together.
+	MaxContainers = 64
+	// MaxEntries is how many entries any other list or map has.
+	MaxEntries = 128
+	// MaxText is how many characters a string has, if nothing else is known of it. It
+	// is the kubelet's limit on a termination message.
+	MaxText = 4096
+	// MaxName is the API's limit on most names.
+	MaxName = 253
+	// MaxWord is how long phases, states, statuses and such words are.
+	MaxWord = 64
+	// MaxAnnotation is the API's limit on all annotations together.
+	MaxAnnotation = 256 << 10
+
+	// CostLimit is what one expression may cost, in the API server's units, of which a
+	// million is about 0.1 s.
+	CostLimit = compiler.CostLimit
+	// CostBudget is what all expressions of a policy may cost together.
+	CostBudget uint64 = celconfig.RuntimeCELCostBudget
+)
+
+// maxShownCost is what a message says of a cost at most: what is beyond it overflows
+// soon.
+const maxShownCost uint64 = 1_000_000_000_000
+
+// costs are estimated, and counted, as the API server does.
+var costs = &costEstimator{apilibrary.CostEstimator{SizeEstimator: bounds{}}}
+
+// estimate is false, and reports it, when an expression may cost too much.
+func (c *compilation) estimate(p place, tree *ast.AST) bool {
+	cost, err := checker.Cost(tree, costs, checker.PresenceTestHasCost(false))
+	if err != nil {
+		c.report(p.err(CheckCost, p.start(), err.Error(), ""))
+		return false
+	}
+	if cost.Max > CostLimit {
+		c.report(p.err(CheckCost, p.locate(tree, innermost(tree.Expr())), sayCost(cost.Max, CostLimit), hintCost))
+		return false
+	}
+	c.cost += cost.Max
+	return true
+}
+
+// total holds the whole policy to its budget.
+func (c *compilation) total() {
+	if c.cost > CostBudget {
+		p := place{rule: NoRule, path: "spec.rules"}
+		c.report(p.err(CheckCost, p.start(), sayTotalCost(c.cost), ""))
+	}
+}
+
+// innermost is the loop with the most loops around it, which costs most, or the
+// expression if there is none.
+func innermost(e ast.Expr) ast.Expr {
+	found, depth := e, 0
+	visit(e, nil, func(e ast.Expr, locals []string) {
+		if d := len(locals) + 1; e.Kind() == ast.ComprehensionKind && d > depth {
+			found, depth = e, d
+		}
+	})
+	return found
+}
+
+// costEstimator adds the library's functions to the API server's estimator.
+type costEstimator struct{ apilibrary.CostEstimator }
+
+func (e *costEstimator) EstimateCallCost(function, overload string, target *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
+	for _, f := range library.Functions {
+		if f.ID() == overload {
+			return &checker.CallEstimate{CostEstimate: checker.FixedCostEstimate(callCost(f)), ResultSize: resultSize(f)}
+		}
+	}
+	return e.CostEstimator.EstimateCallCost(function, overload, target, args)
+}
+
+// CallCost is what a call has cost when it is evaluated.
+func (e *costEstimator) CallCost(function, overload string, args []ref.Val, result ref.Val) *uint64 {
+	for _, f := range library.Functions {
+		if f.ID() != overload {
+			continue
+		}
+		cost := callCost(f)
+		if l, ok := result.(traits.Lister); ok {
+			if n, ok := l.Size().(types.Int); ok && n >= 0 {
+				cost = max(1, uint64(n))
+			}
+		}
+		return &cost
+	}
+	return e.CostEstimator.CallCost(function, overload, args, result)
+}
+
+// callCost is a unit for each element that a function looks at.
+func callCost(f library.Function) uint64 {
+	switch f.Name {
+	case library.BetweenFunction, library.PendingForFunction:
+		return 1
+	case library.ConditionFunction, library.HasConditionFunction, library.UnschedulableFunction:
+		return MaxEntries
+	default:
+		return MaxContainers
+	}
+}
+
+func resultSize(f library.Function) *checker.SizeEstimate {
+	switch f.Name {
+	case library.ContainersFunction, library.FailedContainersFunction, library.WaitingReasonsFunction:
+		return &checker.SizeEstimate{Max: MaxContainers}
+	default:
+		return nil
+	}
+}
+
+// bounds are the sizes of what is not written in the expression.
+type bounds struct{}
+
+func (bounds) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
+	return nil
+}
+
+func (bounds) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
+	t := node.Type()
+	if isOptional(t) {
+		t = t.Parameters()[0]
+	}
+	name := lastName(node)
+	switch t.Kind() {
+	case types.ListKind:
+		if e := t.Parameters()[0]; e.Kind() == types.StructKind && containerTypes[e.TypeName()] {
+			return &checker.SizeEstimate{Max: MaxContainers}
+		}
+		return &checker.SizeEstimate{Max: MaxEntries}
+	case types.MapKind:
+		return &checker.SizeEstimate{Max: MaxEntries}
+	case types.StringKind:
+		return &checker.SizeEstimate{Max: textSize(name)}
+	case types.BytesKind, types.DynKind, types.AnyKind:
+		return &checker.SizeEstimate{Max: MaxText}
+	case types.StructKind: // which CEL wants to know to compare two
+		return &checker.SizeEstimate{Max: MaxEntries}
+	default:
+		return nil
+	}
+}
+
+var containerTypes = map[string]bool{
+	library.ContainerName: true, "Container": true, "ContainerStatus": true, "EphemeralContainer": true,
+}
+
+func textSize(name string) uint64 {
+	switch name {
+	case "name", "namespace", "uid", "nodeName", "hostname", "subdomain", "serviceAccountName", "labels", "generateName":
+		return MaxName
+	case "phase", "status", "kind", "state", "signalName", "reason", "restartPolicy", "apiVersion":
+		return MaxWord
+	case "annotations":
+		return MaxAnnotation
+	default:
+		return MaxText
+	}
+}
+
+// lastName is the field that a node selects, or the field whose key or element it is.
+func lastName(node checker.AstNode) string {
+	if e := node.Expr(); e != nil {
+		for e.Kind() == ast.CallKind && (e.AsCall().FunctionName() == operators.Index || e.AsCall().FunctionName() == operators.OptIndex) {
+			e = e.AsCall().Args()[0]
+		}
+		if e.Kind() == ast.SelectKind {
+			return e.AsSelect().FieldName()
+		}
+	}
+	if path := node.Path(); len(path) > 0 {
+		return path[len(path)-1]
+	}
+	return ""
+}

@@ -1,0 +1,180 @@
+package custom
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+
+	"github.com/podverdict/podverdict/compiler/custom/library"
+)
+
+// domain is which values an operand may have. The zero domain is all.
+type domain struct {
+	// allowed are all of them, unless it is nil.
+	allowed map[any]bool
+	// excluded are none of them.
+	excluded map[any]bool
+	// Numbers are between low and high, if these are set.
+	low, high       int64
+	hasLow, hasHigh bool
+}
+
+// only leaves the values that are among these.
+func (d *domain) only(values ...any) {
+	narrowed := map[any]bool{}
+	for _, v := range values {
+		if d.allowed == nil || d.allowed[v] {
+			narrowed[v] = true
+		}
+	}
+	d.allowed = narrowed
+}
+
+func (d *domain) never(values ...any) {
+	if d.excluded == nil {
+		d.excluded = map[any]bool{}
+	}
+	for _, v := range values {
+		d.excluded[v] = true
+	}
+}
+
+func (d *domain) compare(operator string, n int64) {
+	switch operator {
+	case operators.Less, operators.LessEquals:
+		if operator == operators.Less {
+			if n == math.MinInt64 {
+				d.only()
+				return
+			}
+			n--
+		}
+		if !d.hasHigh || n < d.high {
+			d.high, d.hasHigh = n, true
+		}
+	default:
+		if operator == operators.Greater {
+			if n == math.MaxInt64 {
+				d.only()
+				return
+			}
+			n++
+		}
+		if !d.hasLow || n > d.low {
+			d.low, d.hasLow = n, true
+		}
+	}
+}
+
+// maxSpan is up to how many numbers are looked at one by one.
+const maxSpan = 1000
+
+func (d *domain) empty() bool {
+	if d.allowed != nil {
+		for v := range d.allowed {
+			if d.has(v) {
+				return false
+			}
+		}
+		return true
+	}
+	if !d.hasLow || !d.hasHigh {
+		return false
+	}
+	if d.low > d.high {
+		return true
+	}
+	if uint64(d.high)-uint64(d.low) > maxSpan { //nolint:gosec // the difference is right in two's complement
+		return false
+	}
+	for n := d.low; ; n++ {
+		if !d.excluded[n] {
+			return false
+		}
+		if n == d.high {
+			return true
+		}
+	}
+}
+
+func (d *domain) has(v any) bool {
+	n, isNumber := v.(int64)
+	return !d.excluded[v] && (!isNumber || (!d.hasLow || n >= d.low) && (!d.hasHigh || n <= d.high))
+}
+
+// domain is what is known of an operand without looking at a pod, with its words.
+func (r *reachability) domain(e ast.Expr) (d domain, said string) {
+	switch {
+	case e.Kind() == ast.IdentKind && e.AsIdent() == AttemptVariable:
+		return domain{low: 1, hasLow: true}, "1 or more"
+	case e.Kind() != ast.SelectKind || e.AsSelect().IsTestOnly():
+		return domain{}, ""
+	}
+	operand, name := e.AsSelect().Operand(), e.AsSelect().FieldName()
+	switch r.tree.GetType(operand.ID()).TypeName() {
+	case library.ContainerName:
+		return containerDomain(name, r.hasFailed(operand))
+	case library.ConditionName:
+		if name == "status" {
+			return words("True", "False", "Unknown", "")
+		}
+	case "PodStatus":
+		if key, _ := keyOf(e); key == "pod.status.phase" && r.phase != "" {
+			return words(string(r.phase))
+		}
+	}
+	return domain{}, ""
+}
+
+// hasFailed is whether a container is one of the failed ones.
+func (r *reachability) hasFailed(e ast.Expr) bool {
+	switch e.Kind() {
+	case ast.IdentKind:
+		return r.failed[e.AsIdent()]
+	case ast.CallKind:
+		return e.AsCall().FunctionName() == operators.Index && isFailedContainers(e.AsCall().Args()[0])
+	default:
+		return false
+	}
+}
+
+func containerDomain(field string, failed bool) (d domain, said string) {
+	switch field {
+	case "kind":
+		if failed {
+			return words(string(library.KindContainer), string(library.KindInit))
+		}
+		return words(string(library.KindContainer), string(library.KindInit), string(library.KindSidecar))
+	case "state":
+		if failed {
+			return words(library.StateTerminated)
+		}
+		return words(library.StateWaiting, library.StateRunning, library.StateTerminated)
+	case "exitCode":
+		if failed {
+			return domain{excluded: map[any]bool{int64(0): true}}, "not 0 in a failed container"
+		}
+	case "signal", "restarts":
+		return domain{low: 0, hasLow: true}, "0 or more"
+	case "signalName":
+		d, _ := words(append(library.SignalNames(), "")...)
+		return d, "a name of Linux, as 'SIGKILL'"
+	}
+	return domain{}, ""
+}
+
+func words(values ...string) (d domain, said string) {
+	texts := make([]string, len(values))
+	all := make([]any, len(values))
+	for i, v := range values {
+		texts[i], all[i] = fmt.Sprintf("'%s'", v), v
+	}
+	d.only(all...)
+	if last := len(texts) - 1; last > 0 {
+		return d, strings.Join(texts[:last], ", ") + " or " + texts[last]
+	}
+	return d, texts[0]
+}

@@ -1,0 +1,237 @@
+package custom
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/podverdict/podverdict/compiler/custom/library"
+)
+
+// Explanation says why a rule matches a pod or not.
+type Explanation struct {
+	// Rule is the rule's index.
+	Rule int
+	// Holds is whether the rule's expression is true of the pod. It may also be true
+	// for rules after the one that decides.
+	Holds bool
+	// Cost is what the expression has cost, in the API server's units.
+	Cost uint64
+	// Err is why it could not be evaluated.
+	Err error
+	// Values are the parts of the expression that are joined by && and ||, and what
+	// they compare, in the order of the text. Each is evaluated on its own.
+	Values []Value
+	// Elements are the containers that the expression goes through.
+	Elements []Element
+	// Omitted is how many more there are.
+	Omitted int
+}
+
+// Element is a container that an expression goes through.
+type Element struct {
+	// List is what it is part of, as CEL.
+	List string
+	Kind library.Kind
+	Name string
+	// Observed is its state: its exit code if it has one.
+	Observed string
+	// Matched is whether the predicate is true of it.
+	Matched bool
+	// Values are the parts of the predicate.
+	Values []Value
+}
+
+// Value is a part of an expression and its value, both as CEL, or its error.
+type Value struct {
+	Expression string
+	Value      string
+}
+
+// maxExplained is how many containers of a rule are explained. No pod has so many but
+// by mistake.
+const maxExplained = 50
+
+// Explain evaluates every rule about the pod's phase on CEL's interpreter, part by
+// part. The error is that of a context which is done.
+func (p *Policy) Explain(ctx context.Context, in Input) ([]Explanation, error) {
+	e := p.begin(ctx, in)
+	defer e.end()
+	var all []Explanation
+	for i := range p.rules {
+		if p.rules[i].phase == in.Pod.Status.Phase {
+			all = append(all, e.explain(i, &p.rules[i].when))
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx) // what was cut short is no explanation
+	}
+	return all, nil
+}
+
+func (e *evaluation) explain(i int, x *expression) Explanation {
+	explained := Explanation{Rule: i}
+	value, err := e.interpret(x)
+	if e.interpreter != nil {
+		explained.Cost, e.interpreter.spent = e.interpreter.spent, 0
+	}
+	explained.Holds = value == types.True
+	if err != nil {
+		explained.Err = &EvaluationError{Rule: i, Field: x.place.path, Err: err}
+	}
+	if e.interpreter == nil {
+		return explained
+	}
+	if env, err := x.words.base.Extend(x.words.variables...); err == nil {
+		if checked, issues := env.Compile(x.place.text); issues.Err() == nil {
+			parts := &parts{interpreter: e.interpreter, names: e.interpreter, env: env, tree: checked.NativeRep(), into: &explained}
+			explained.Values = parts.of(checked.NativeRep().Expr())
+		}
+	}
+	e.interpreter.spent = 0
+	return explained
+}
+
+// parts evaluates the parts of an expression.
+type parts struct {
+	*interpreter
+
+	names cel.Activation
+	env   *cel.Env
+	tree  *ast.AST
+	into  *Explanation
+}
+
+// of goes down through && and ||, and lists what they join.
+func (p *parts) of(e ast.Expr) []Value {
+	if e.Kind() == ast.CallKind {
+		switch call := e.AsCall(); call.FunctionName() {
+		case operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.Conditional:
+			var values []Value
+			for _, arg := range call.Args() {
+				for _, v := range p.of(arg) {
+					if !slices.Contains(values, v) {
+						values = append(values, v)
+					}
+				}
+			}
+			return values
+		}
+	}
+	return p.part(e)
+}
+
+// part is one of them: its operand, if it has one, and itself. Of a loop over
+// containers, each container is explained.
+func (p *parts) part(e ast.Expr) []Value {
+	var values []Value
+	switch e.Kind() {
+	case ast.LiteralKind:
+		return nil
+	case ast.CallKind:
+		if call := e.AsCall(); !call.IsMemberFunction() && len(call.Args()) == 2 && call.Args()[0].Kind() != ast.LiteralKind {
+			values = append(values, p.value(call.Args()[0]))
+		}
+	case ast.ComprehensionKind:
+		p.loop(e)
+	default:
+	}
+	return append(values, p.value(e))
+}
+
+func (p *parts) value(e ast.Expr) Value {
+	text := unparse(p.tree, e)
+	v, err := p.evaluate(text)
+	if err != nil {
+		return Value{text, "error: " + err.Error()}
+	}
+	return Value{text, show(v)}
+}
+
+func (p *parts) evaluate(text string) (ref.Val, error) {
+	return p.eval(func() (cel.Program, error) { return planText(p.env, text) }, p.names)
+}
+
+// loop explains each container that a quantifier looks at.
+func (p *parts) loop(e ast.Expr) {
+	macro, ok := p.tree.SourceInfo().GetMacroCall(e.ID())
+	if !ok || len(macro.AsCall().Args()) != 2 || !macro.AsCall().IsMemberFunction() || p.names != cel.Activation(p.interpreter) {
+		return
+	}
+	loop := e.AsComprehension()
+	list := unparse(p.tree, loop.IterRange())
+	value, err := p.evaluate(list)
+	if err != nil {
+		return
+	}
+	containers, ok := value.(traits.Lister)
+	if !ok {
+		return
+	}
+	predicate := unparse(p.tree, macro.AsCall().Args()[1])
+	for it := containers.Iterator(); it.HasNext() == types.True; {
+		element := it.Next()
+		c, ok := element.Value().(library.Container)
+		if !ok {
+			return
+		}
+		if len(p.into.Elements) == maxExplained {
+			p.into.Omitted++
+			continue
+		}
+		p.into.Elements = append(p.into.Elements, p.element(list, loop.IterVar(), predicate, element, c))
+	}
+}
+
+// element evaluates a predicate for one container.
+func (p *parts) element(list, name, predicate string, value ref.Val, c library.Container) Element {
+	e := Element{List: list, Kind: c.Kind, Name: c.Status.Name, Observed: observed(c)}
+	env, err := p.env.Extend(cel.Variable(name, types.NewObjectType(library.ContainerName)))
+	if err != nil {
+		return e
+	}
+	checked, issues := env.Compile(predicate)
+	if issues.Err() != nil {
+		return e
+	}
+	inside := &parts{
+		interpreter: p.interpreter, names: local{p.interpreter, name, value}, env: env, tree: checked.NativeRep(), into: p.into,
+	}
+	matched, err := inside.evaluate(predicate)
+	e.Matched = err == nil && matched == types.True
+	e.Values = inside.of(checked.NativeRep().Expr())
+	return e
+}
+
+// local knows a name besides those of the interpreter.
+type local struct {
+	*interpreter
+
+	name  string
+	value ref.Val
+}
+
+func (l local) ResolveName(name string) (any, bool) {
+	if name == l.name {
+		return l.value, true
+	}
+	return l.interpreter.ResolveName(name)
+}
+
+func observed(c library.Container) string {
+	switch s := c.Status.State; {
+	case s.Terminated != nil:
+		return "exit code " + strconv.Itoa(int(s.Terminated.ExitCode))
+	case s.Running != nil:
+		return library.StateRunning
+	default:
+		return library.StateWaiting
+	}
+}

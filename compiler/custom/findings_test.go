@@ -1,0 +1,96 @@
+package custom_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
+)
+
+var update = flag.Bool("update", false, "write the findings of testdata/findings anew")
+
+// TestFindings compiles the policies of testdata/findings. Each file has one policy,
+// and all that there is to say about it, as it is printed.
+func TestFindings(t *testing.T) {
+	files, err := filepath.Glob("testdata/findings/*.txtar")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	env := newEnvironment(t)
+	seen := map[string]bool{}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil || len(archive.Files) != 2 {
+				t.Fatalf("%d sections, %v", len(archive.Files), err)
+			}
+			var spec v1alpha1.PodFailurePolicySpec
+			if err := yaml.UnmarshalStrict(archive.Files[0].Data, &spec); err != nil {
+				t.Fatal(err)
+			}
+			findings := findingsOf(t, env, &spec)
+			got := ""
+			for _, f := range findings {
+				seen[f.Check] = true
+				got += f.String() + "\n"
+				checkPlace(t, f)
+			}
+			if *update {
+				archive.Files[1].Data = []byte(got)
+				if err := os.WriteFile(file, txtar.Format(archive), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(archive.Files[1].Data), got); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+	for _, check := range []string{
+		custom.CheckLimit, custom.CheckSyntax, custom.CheckType, custom.CheckVariable, custom.CheckCycle, custom.CheckCost,
+		custom.CheckConstruct, custom.CheckGuard, custom.CheckAbsent, custom.CheckNever, custom.CheckDeadPart, custom.CheckAlways,
+		custom.CheckUnreachable,
+	} {
+		if !seen[check] {
+			t.Errorf("no file has a finding of %s", check)
+		}
+	}
+}
+
+// findingsOf are all findings, whether the policy compiles or not.
+func findingsOf(tb testing.TB, env *custom.Environment, spec *v1alpha1.PodFailurePolicySpec) []custom.Finding {
+	tb.Helper()
+	policy, err := env.Compile(spec)
+	var invalid *custom.Error
+	switch {
+	case err == nil:
+		return policy.Warnings
+	case errors.As(err, &invalid) && policy == nil:
+		return invalid.Findings
+	default:
+		tb.Fatalf("got %v with %T: %v", policy, err, err)
+		return nil
+	}
+}
+
+// checkPlace holds that a finding is about something that is there.
+func checkPlace(tb testing.TB, f custom.Finding) {
+	tb.Helper()
+	if f.Field == "" || f.Message == "" || f.Check == "" || f.Severity != compiler.Error && f.Severity != compiler.Warning {
+		tb.Errorf("a finding without a part: %+v", f)
+	}
+	lines := strings.Split(f.Expression, "\n")
+	if f.Line < 1 || f.Line > len(lines) || f.Column < 1 || f.Column > len([]rune(lines[f.Line-1]))+1 {
+		tb.Errorf("%s:%d:%d is outside of %q", f.Field, f.Line, f.Column, f.Expression)
+	}
+}

@@ -1,0 +1,348 @@
+package custom
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+
+	"github.com/podverdict/podverdict/compiler/custom/schema"
+)
+
+// guards finds selections that fail on some pods because a field on the way may be
+// absent, and nothing before it asks whether it is there.
+func (c *compilation) guards(p place, tree *ast.AST) []Finding {
+	g := &guard{place: p, tree: tree, schema: c.environment.schema, variables: map[string]*ast.AST{}, seen: map[string]bool{}}
+	for _, v := range c.variables {
+		if v.tree != nil {
+			g.variables[wholeName(v.name)] = v.tree
+		}
+	}
+	g.expr(tree.Expr(), nil)
+	return g.findings
+}
+
+// guard goes through an expression with what is known to be present.
+type guard struct {
+	place place
+	tree  *ast.AST
+	// variables are those that may be asked in place of a field.
+	variables map[string]*ast.AST
+	schema    *schema.Schema
+	findings  []Finding
+	// seen are the fields that are reported: one finding for each is enough.
+	seen map[string]bool
+}
+
+// facts are the fields that are known to be present.
+type facts map[string]bool
+
+func (f facts) with(more []string) facts {
+	if len(more) == 0 {
+		return f
+	}
+	all := maps.Clone(f)
+	if all == nil {
+		all = facts{}
+	}
+	for _, key := range more {
+		all[key] = true
+	}
+	return all
+}
+
+func (g *guard) expr(e ast.Expr, known facts) {
+	switch e.Kind() {
+	case ast.SelectKind:
+		if e.AsSelect().IsTestOnly() {
+			g.presence(e, known)
+			return
+		}
+		g.selection(e, known)
+	case ast.CallKind:
+		g.call(e, known)
+	case ast.ComprehensionKind:
+		g.comprehension(e.AsComprehension(), known)
+	default:
+		for _, child := range children(e) {
+			g.expr(child, known)
+		}
+	}
+}
+
+// call knows that && and || take their sides in any order: what one side needs, the
+// other may ask.
+func (g *guard) call(e ast.Expr, known facts) {
+	args := e.AsCall().Args()
+	switch e.AsCall().FunctionName() {
+	case operators.LogicalAnd:
+		g.expr(args[0], known.with(g.present(args[1], true)))
+		g.expr(args[1], known.with(g.present(args[0], true)))
+	case operators.LogicalOr:
+		g.expr(args[0], known.with(g.present(args[1], false)))
+		g.expr(args[1], known.with(g.present(args[0], false)))
+	case operators.Conditional:
+		g.expr(args[0], known)
+		g.expr(args[1], known.with(g.present(args[0], true)))
+		g.expr(args[2], known.with(g.present(args[0], false)))
+	case operators.Index:
+		g.selection(e, known)
+	default:
+		for _, child := range children(e) {
+			g.expr(child, known)
+		}
+	}
+}
+
+func (g *guard) comprehension(loop ast.ComprehensionExpr, known facts) {
+	g.expr(loop.IterRange(), known)
+	g.expr(loop.AccuInit(), known)
+	inside := facts{}
+	for key := range known {
+		if root := rootOf(key); root != loop.IterVar() && root != loop.IterVar2() {
+			inside[key] = true
+		}
+	}
+	g.expr(loop.LoopStep(), inside.with(g.filtered(loop)))
+}
+
+// filtered is what a filter says of the elements that it lets through.
+func (g *guard) filtered(loop ast.ComprehensionExpr) []string {
+	if loop.IterRange().Kind() != ast.ComprehensionKind {
+		return nil
+	}
+	filter := loop.IterRange().AsComprehension()
+	step := filter.LoopStep()
+	if filter.AccuInit().Kind() != ast.ListKind || step.Kind() != ast.CallKind || step.AsCall().FunctionName() != operators.Conditional {
+		return nil
+	}
+	var keys []string
+	for _, key := range g.present(step.AsCall().Args()[0], true) {
+		if rootOf(key) == filter.IterVar() {
+			keys = append(keys, loop.IterVar()+key[len(filter.IterVar()):])
+		}
+	}
+	return keys
+}
+
+// selection is a chain of fields and keys. Of those that may be absent, the first
+// that nothing asks for is reported.
+func (g *guard) selection(e ast.Expr, known facts) {
+	var missing []ast.Expr
+	base := e
+	for g.isLink(base) {
+		if key, ok := keyOf(base); g.mayBeAbsent(base) && (!ok || !known[key]) {
+			missing = append(missing, base)
+		}
+		if base.Kind() == ast.CallKind {
+			g.expr(base.AsCall().Args()[1], known)
+		}
+		base = operandOf(base)
+	}
+	if base.Kind() == ast.CallKind && base.AsCall().FunctionName() == operators.Index { // of a list
+		for _, child := range children(base) {
+			g.expr(child, known)
+		}
+	} else {
+		g.expr(base, known)
+	}
+	if len(missing) == 0 {
+		return
+	}
+	slices.Reverse(missing)
+	questions := make([]string, len(missing))
+	for i, m := range missing {
+		questions[i] = g.question(m)
+	}
+	text := unparse(g.tree, missing[0])
+	g.report(CheckAbsent, missing[0], sayMayBeAbsent(text), hintMayBeAbsent(g.rewriteSelection(e, known), questions))
+}
+
+// presence is the macro has, whose operand must be there.
+func (g *guard) presence(e ast.Expr, known facts) {
+	var missing ast.Expr
+	base := operandOf(e)
+	for g.isLink(base) {
+		if key, ok := keyOf(base); g.mayBeAbsent(base) && (!ok || !known[key]) {
+			missing = base
+		}
+		base = operandOf(base)
+	}
+	g.expr(base, known)
+	if missing != nil {
+		text := unparse(g.tree, missing)
+		g.report(CheckGuard, missing, sayHasOfAbsent(text), hintHasOfAbsent(g.rewrite(e, known)+".hasValue()"))
+	}
+}
+
+func (g *guard) report(check string, missing ast.Expr, say, hint string) {
+	key := check + unparse(g.tree, missing)
+	if g.seen[key] {
+		return
+	}
+	g.seen[key] = true
+	g.findings = append(g.findings, g.place.warning(check, g.place.locate(g.tree, missing), say, hint))
+}
+
+// question is whether a link leads anywhere, as an expression.
+func (g *guard) question(link ast.Expr) string {
+	if link.Kind() == ast.CallKind {
+		return unparse(g.tree, link.AsCall().Args()[1]) + " in " + unparse(g.tree, operandOf(link))
+	}
+	return "has(" + unparse(g.tree, link) + ")"
+}
+
+// isLink is whether a node selects a field or a key without asking whether it is
+// there.
+func (g *guard) isLink(e ast.Expr) bool {
+	switch {
+	case e.Kind() == ast.SelectKind:
+		return !e.AsSelect().IsTestOnly()
+	case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Index:
+		return g.tree.GetType(operandOf(e).ID()).Kind() == types.MapKind
+	default:
+		return false
+	}
+}
+
+// mayBeAbsent is whether the link can lead nowhere. Behind an optional it can, without
+// an error.
+func (g *guard) mayBeAbsent(link ast.Expr) bool {
+	t := g.tree.GetType(operandOf(link).ID())
+	switch t.Kind() {
+	case types.MapKind:
+		return true
+	case types.StructKind:
+		typ, ok := g.schema.Type(t.TypeName())
+		if !ok || link.Kind() != ast.SelectKind {
+			return false
+		}
+		field, ok := typ.Field(link.AsSelect().FieldName())
+		return ok && field.Optional
+	default:
+		return false
+	}
+}
+
+// present are the fields that are there when an expression is true, or when it is
+// false.
+func (g *guard) present(e ast.Expr, when bool) []string {
+	switch e.Kind() {
+	case ast.SelectKind:
+		if e.AsSelect().IsTestOnly() && when {
+			return prefixes(e)
+		}
+	case ast.IdentKind:
+		if tree := g.variables[e.AsIdent()]; tree != nil {
+			return g.present(tree.Expr(), when)
+		}
+	case ast.CallKind:
+		return g.presentInCall(e.AsCall(), when)
+	default:
+	}
+	return nil
+}
+
+func (g *guard) presentInCall(call ast.CallExpr, when bool) []string {
+	args := call.Args()
+	switch name := call.FunctionName(); {
+	case name == operators.LogicalNot:
+		return g.present(args[0], !when)
+	case name == operators.LogicalAnd && when || name == operators.LogicalOr && !when:
+		return append(g.present(args[0], when), g.present(args[1], when)...)
+	case name == "hasValue" && call.IsMemberFunction() && when:
+		return prefixes(call.Target())
+	case name == operators.In && when:
+		if key, ok := keyOf(args[1]); ok && args[0].Kind() == ast.LiteralKind {
+			if name, ok := args[0].AsLiteral().(types.String); ok {
+				return append(prefixes(args[1]), key+"."+string(name))
+			}
+		}
+	case name == operators.Equals || name == operators.NotEquals:
+		return presentByDefault(args[0], args[1], (name == operators.Equals) == when)
+	}
+	return nil
+}
+
+// presentByDefault is about x.orValue(default) == literal: it is not the default
+// only if x is there.
+func presentByDefault(left, right ast.Expr, equal bool) []string {
+	if left.Kind() == ast.LiteralKind {
+		left, right = right, left
+	}
+	if left.Kind() != ast.CallKind || left.AsCall().FunctionName() != "orValue" || !left.AsCall().IsMemberFunction() || right.Kind() != ast.LiteralKind {
+		return nil
+	}
+	otherwise := left.AsCall().Args()[0]
+	if otherwise.Kind() != ast.LiteralKind || (otherwise.AsLiteral() == right.AsLiteral()) == equal {
+		return nil
+	}
+	return prefixes(left.AsCall().Target())
+}
+
+// prefixes are the keys of a chain, and of all that it leads through.
+func prefixes(e ast.Expr) []string {
+	var keys []string
+	for operandOf(e) != nil {
+		if key, ok := keyOf(e); ok {
+			keys = append(keys, key)
+		}
+		e = operandOf(e)
+	}
+	return keys
+}
+
+// operandOf is what a field or key is selected from, or nil.
+func operandOf(e ast.Expr) ast.Expr {
+	switch e.Kind() {
+	case ast.SelectKind:
+		return e.AsSelect().Operand()
+	case ast.CallKind:
+		switch e.AsCall().FunctionName() {
+		case operators.Index, operators.OptIndex, operators.OptSelect:
+			return e.AsCall().Args()[0]
+		}
+	default:
+	}
+	return nil
+}
+
+// keyOf names what a chain leads to, in the same way for all that lead there: m.key,
+// m['key'] and the optional forms.
+func keyOf(e ast.Expr) (string, bool) {
+	if e.Kind() == ast.IdentKind {
+		return e.AsIdent(), true
+	}
+	operand := operandOf(e)
+	if operand == nil {
+		return "", false
+	}
+	key, ok := keyOf(operand)
+	if !ok {
+		return "", false
+	}
+	if e.Kind() == ast.SelectKind {
+		return key + "." + e.AsSelect().FieldName(), true
+	}
+	index := e.AsCall().Args()[1]
+	if index.Kind() != ast.LiteralKind {
+		return "", false
+	}
+	if name, ok := index.AsLiteral().(types.String); ok {
+		return key + "." + string(name), true
+	}
+	if i, ok := index.AsLiteral().(types.Int); ok {
+		return key + "[" + string(i.ConvertToType(types.StringType).(types.String)) + "]", true //nolint:forcetypeassert // of every int
+	}
+	return "", false
+}
+
+// rootOf is the variable that a key begins with.
+func rootOf(key string) string {
+	if end := slices.IndexFunc([]byte(key), func(b byte) bool { return b == '.' || b == '[' }); end >= 0 {
+		return key[:end]
+	}
+	return key
+}

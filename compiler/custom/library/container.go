@@ -1,0 +1,153 @@
+package library
+
+import (
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Kind is what a container is to its pod.
+type Kind string
+
+// Kinds of containers.
+const (
+	KindContainer Kind = "container"
+	KindInit      Kind = "init"
+	KindSidecar   Kind = "sidecar"
+)
+
+// States of a container.
+const (
+	StateWaiting    = "waiting"
+	StateRunning    = "running"
+	StateTerminated = "terminated"
+)
+
+// Container is a container of a pod by its status.
+type Container struct {
+	Status *corev1.ContainerStatus
+	Kind   Kind
+}
+
+// Count is how many containers of the pod have a status.
+func Count(pod *corev1.Pod) int {
+	return len(pod.Status.ContainerStatuses) + len(pod.Status.InitContainerStatuses)
+}
+
+// At is the i-th container of the pod that has a status, from 0.
+func At(pod *corev1.Pod, i int) Container {
+	if i < len(pod.Status.ContainerStatuses) {
+		return Container{&pod.Status.ContainerStatuses[i], KindContainer}
+	}
+	i -= len(pod.Status.ContainerStatuses)
+	status := &pod.Status.InitContainerStatuses[i]
+	return Container{status, initKind(pod.Spec.InitContainers, status.Name, i)}
+}
+
+// initKind looks the container up in the spec, first where the kubelet puts it: it
+// reports init containers in the order of the spec.
+func initKind(spec []corev1.Container, name string, i int) Kind {
+	if i < len(spec) && spec[i].Name == name {
+		return kindOf(&spec[i])
+	}
+	for i := range spec {
+		if spec[i].Name == name {
+			return kindOf(&spec[i])
+		}
+	}
+	return KindInit
+}
+
+func kindOf(c *corev1.Container) Kind {
+	if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+		return KindSidecar
+	}
+	return KindInit
+}
+
+// FailedAt is whether the i-th container of the pod that has a status is one of its
+// failed containers: it has terminated with an exit code other than 0, and is no
+// sidecar.
+func FailedAt(pod *corev1.Pod, i int) bool {
+	n := len(pod.Status.ContainerStatuses)
+	if i < n {
+		return HasFailed(&pod.Status.ContainerStatuses[i])
+	}
+	status := &pod.Status.InitContainerStatuses[i-n]
+	return HasFailed(status) && initKind(pod.Spec.InitContainers, status.Name, i-n) != KindSidecar
+}
+
+// HasFailed is whether a container, which may be a sidecar, has terminated with an
+// exit code other than 0.
+func HasFailed(s *corev1.ContainerStatus) bool {
+	return s.State.Terminated != nil && s.State.Terminated.ExitCode != 0
+}
+
+func (c Container) name() string { return c.Status.Name }
+
+func (c Container) kind() string { return string(c.Kind) }
+
+func (c Container) image() string { return c.Status.Image }
+
+func (c Container) restarts() int64 { return int64(c.Status.RestartCount) }
+
+func (c Container) exitCode() int64 {
+	if t := c.Status.State.Terminated; t != nil {
+		return int64(t.ExitCode)
+	}
+	return 0
+}
+
+// signal is what the runtime says, or what the exit code says by the convention of
+// shells: 128 and the signal.
+func (c Container) signal() int64 {
+	t := c.Status.State.Terminated
+	switch {
+	case t == nil:
+		return 0
+	case t.Signal != 0:
+		return int64(t.Signal)
+	case t.ExitCode > signalBase && t.ExitCode <= signalBase+maxSignal:
+		return int64(t.ExitCode - signalBase)
+	default:
+		return 0
+	}
+}
+
+func (c Container) signalName() string { return signalName(c.signal()) }
+
+func (c Container) state() string {
+	switch {
+	case c.Status.State.Terminated != nil:
+		return StateTerminated
+	case c.Status.State.Running != nil:
+		return StateRunning
+	default:
+		return StateWaiting // which is the API's default
+	}
+}
+
+func (c Container) reason() string {
+	switch s := c.Status.State; {
+	case s.Terminated != nil:
+		return s.Terminated.Reason
+	case s.Waiting != nil:
+		return s.Waiting.Reason
+	default:
+		return ""
+	}
+}
+
+func (c Container) message() string {
+	switch s := c.Status.State; {
+	case s.Terminated != nil:
+		return s.Terminated.Message
+	case s.Waiting != nil:
+		return s.Waiting.Message
+	default:
+		return ""
+	}
+}
+
+func (c Container) oomKilled() bool {
+	t := c.Status.State.Terminated
+	return t != nil && t.Reason == "OOMKilled"
+}

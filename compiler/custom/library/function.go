@@ -1,0 +1,181 @@
+package library
+
+import (
+	"time"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/functions"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Function is a function of the library. All are written after what they are asked
+// of, as in pod.failedContainers().
+type Function struct {
+	Name string
+	// Receiver is the name of the type that it is asked of: Pod or int.
+	Receiver string
+	// Signature is how it is written, and what comes out.
+	Signature string
+	// Doc is what it is, in a sentence without a subject.
+	Doc string
+	// Example is a rule that uses it.
+	Example string
+
+	args   []*types.Type
+	result *types.Type
+	call   functions.FunctionOp
+}
+
+// Names of functions, for those who know what they do.
+const (
+	ContainersFunction       = "containers"
+	FailedContainersFunction = "failedContainers"
+	ConditionFunction        = "condition"
+	HasConditionFunction     = "hasCondition"
+	NeverStartedFunction     = "neverStarted"
+	UnschedulableFunction    = "unschedulable"
+	WaitingReasonsFunction   = "waitingReasons"
+	PendingForFunction       = "pendingFor"
+	BetweenFunction          = "between"
+)
+
+// Functions are all functions, in the order of the reference.
+var Functions = []Function{
+	{
+		Name: ContainersFunction, Receiver: "Pod", Signature: "pod.containers() -> list(podverdict.Container)",
+		Doc:     "all containers that have a status: containers, then init containers and sidecars",
+		Example: "pod.containers().exists(c, c.restarts > 3)",
+		result:  types.NewListType(containerType.cel), call: onPod(func(p *corev1.Pod) ref.Val { return containers(p, false) }),
+	},
+	{
+		Name: FailedContainersFunction, Receiver: "Pod", Signature: "pod.failedContainers() -> list(podverdict.Container)",
+		Doc:     "the containers that have terminated with an exit code other than 0, sidecars aside",
+		Example: "pod.failedContainers().exists(c, c.oomKilled)",
+		result:  types.NewListType(containerType.cel), call: onPod(func(p *corev1.Pod) ref.Val { return containers(p, true) }),
+	},
+	{
+		Name: ConditionFunction, Receiver: "Pod", Signature: "pod.condition(string) -> podverdict.Condition",
+		Doc:     "the pod's condition of a type, or one that is not found",
+		Example: "pod.condition('DisruptionTarget').reason == 'EvictionByEvictionAPI'",
+		args:    []*types.Type{types.StringType}, result: conditionType.cel,
+		call: onPodAndString(func(p *corev1.Pod, t string) ref.Val { return record[Condition]{conditionType, ConditionOf(p, t)} }),
+	},
+	{
+		Name: HasConditionFunction, Receiver: "Pod", Signature: "pod.hasCondition(string) -> bool",
+		Doc:     "whether the pod's condition of a type has status 'True'",
+		Example: "pod.hasCondition('DisruptionTarget')",
+		args:    []*types.Type{types.StringType}, result: types.BoolType,
+		call: onPodAndString(func(p *corev1.Pod, t string) ref.Val { return types.Bool(HasCondition(p, t)) }),
+	},
+	{
+		Name: NeverStartedFunction, Receiver: "Pod", Signature: "pod.neverStarted() -> bool",
+		Doc:     "whether no container of the pod ever ran, init containers and sidecars included; one whose state was lost counts as one that ran",
+		Example: "pod.neverStarted() && pod.status.?reason.orValue('') == 'NodeAffinity'",
+		result:  types.BoolType, call: onPod(func(p *corev1.Pod) ref.Val { return types.Bool(NeverStarted(p)) }),
+	},
+	{
+		Name: WaitingReasonsFunction, Receiver: "Pod", Signature: "pod.waitingReasons() -> list(string)",
+		Doc:     "why containers wait, each reason once, in the order of the containers",
+		Example: "'ImagePullBackOff' in pod.waitingReasons()",
+		result:  types.NewListType(types.StringType),
+		call: onPod(func(p *corev1.Pod) ref.Val {
+			return types.NewStringList(types.DefaultTypeAdapter, WaitingReasons(p))
+		}),
+	},
+	{
+		Name: UnschedulableFunction, Receiver: "Pod", Signature: "pod.unschedulable() -> bool",
+		Doc:     "whether the scheduler has found no node for the pod",
+		Example: "pod.unschedulable() && pod.pendingFor(now) > duration('30m')",
+		result:  types.BoolType, call: onPod(func(p *corev1.Pod) ref.Val { return types.Bool(Unschedulable(p)) }),
+	},
+	{
+		Name: PendingForFunction, Receiver: "Pod", Signature: "pod.pendingFor(timestamp) -> duration",
+		Doc:     "how long the pod had been there at a moment, if it is still in phase Pending, and 0 otherwise",
+		Example: "pod.pendingFor(now) > duration('10m')",
+		args:    []*types.Type{types.TimestampType}, result: types.DurationType,
+		call: pendingFor,
+	},
+	{
+		Name: BetweenFunction, Receiver: "int", Signature: "int.between(int, int) -> bool",
+		Doc:     "whether a number is in a range, both ends included",
+		Example: "pod.failedContainers().exists(c, c.exitCode.between(128, 159))",
+		args:    []*types.Type{types.IntType, types.IntType}, result: types.BoolType,
+		call: between,
+	},
+}
+
+// Options declare the library in an environment, for a type Pod whose values are
+// *corev1.Pod.
+func Options(pod *types.Type) []cel.EnvOption {
+	options := make([]cel.EnvOption, len(Functions))
+	for i, f := range Functions {
+		receiver := pod
+		if f.Receiver == "int" {
+			receiver = types.IntType
+		}
+		args := append([]*types.Type{receiver}, f.args...)
+		options[i] = cel.Function(f.Name, cel.MemberOverload(f.ID(), args, f.result, cel.FunctionBinding(f.call)))
+	}
+	return options
+}
+
+// ID is the function's name in checked expressions.
+func (f Function) ID() string { return "podverdict_" + f.Receiver + "_" + f.Name }
+
+func containers(pod *corev1.Pod, failed bool) ref.Val {
+	values := make([]ref.Val, 0, Count(pod))
+	for i := range Count(pod) {
+		if !failed || FailedAt(pod, i) {
+			values = append(values, record[Container]{containerType, At(pod, i)})
+		}
+	}
+	return types.NewRefValList(types.DefaultTypeAdapter, values)
+}
+
+func onPod(call func(*corev1.Pod) ref.Val) functions.FunctionOp {
+	return func(args ...ref.Val) ref.Val {
+		pod, ok := args[0].Value().(*corev1.Pod)
+		if !ok {
+			return types.WrapErr(errNoPod(args[0]))
+		}
+		return call(pod)
+	}
+}
+
+func onPodAndString(call func(*corev1.Pod, string) ref.Val) functions.FunctionOp {
+	return func(args ...ref.Val) ref.Val {
+		pod, ok := args[0].Value().(*corev1.Pod)
+		if !ok {
+			return types.WrapErr(errNoPod(args[0]))
+		}
+		s, ok := args[1].(types.String)
+		if !ok {
+			return types.MaybeNoSuchOverloadErr(args[1])
+		}
+		return call(pod, string(s))
+	}
+}
+
+func pendingFor(args ...ref.Val) ref.Val {
+	pod, ok := args[0].Value().(*corev1.Pod)
+	if !ok {
+		return types.WrapErr(errNoPod(args[0]))
+	}
+	now, ok := args[1].Value().(time.Time)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(args[1])
+	}
+	return types.Duration{Duration: PendingFor(pod, now)}
+}
+
+func between(args ...ref.Val) ref.Val {
+	value, ok1 := args[0].(types.Int)
+	low, ok2 := args[1].(types.Int)
+	high, ok3 := args[2].(types.Int)
+	if !ok1 || !ok2 || !ok3 {
+		return types.NewErr("no such overload: %s", BetweenFunction)
+	}
+	return types.Bool(Between(int64(value), int64(low), int64(high)))
+}

@@ -1,0 +1,47 @@
+package library
+
+import "strconv"
+
+const (
+	signalBase = 128
+	maxSignal  = 64
+	// The first and the last signal that programs may give a meaning to.
+	firstRealTime, lastRealTime = 34, 64
+)
+
+// signalNames are Linux's signals on all processors that Kubernetes runs on
+// (signal(7)), from 1.
+var signalNames = [...]string{
+	"SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE",
+	"SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT",
+	"SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU",
+	"SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS",
+}
+
+// realTimeNames are SIGRTMIN to SIGRTMIN+30, made once so that a name is not made at
+// each evaluation.
+var realTimeNames = func() (names [lastRealTime - firstRealTime + 1]string) {
+	names[0] = "SIGRTMIN"
+	for i := 1; i < len(names); i++ {
+		names[i] = "SIGRTMIN+" + strconv.Itoa(i)
+	}
+	return names
+}()
+
+// signalName is the name of a signal, empty for what is none.
+func signalName(signal int64) string {
+	switch {
+	case signal >= 1 && signal <= int64(len(signalNames)):
+		return signalNames[signal-1]
+	case signal >= firstRealTime && signal <= lastRealTime:
+		return realTimeNames[signal-firstRealTime]
+	default:
+		return ""
+	}
+}
+
+// SignalNames are the names that a container's signalName may have, in the order of
+// the signals.
+func SignalNames() []string {
+	return append(append([]string{}, signalNames[:]...), realTimeNames[:]...)
+}

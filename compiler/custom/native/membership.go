@@ -1,0 +1,130 @@
+package native
+
+import (
+	"slices"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+
+	"github.com/podverdict/podverdict/compiler/custom/library"
+)
+
+// in is the operator: of a list of literals, of a map of strings, or of the reasons
+// for which containers wait.
+func (s *scope) in(element, collection ast.Expr) boolean {
+	switch {
+	case collection.Kind() == ast.ListKind:
+		return s.inList(element, collection.AsList())
+	case s.kind(collection) == types.MapKind:
+		return s.inMap(element, collection)
+	case s.isWaitingReasons(collection):
+		reason := s.text(element)
+		if reason == nil {
+			return nil
+		}
+		return func(f *Frame) Truth {
+			r, ok := reason(f)
+			return decided(ok && library.HasWaitingReason(f.Pod, r), ok)
+		}
+	default:
+		return nil
+	}
+}
+
+func (s *scope) isWaitingReasons(e ast.Expr) bool {
+	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == library.WaitingReasonsFunction &&
+		e.AsCall().IsMemberFunction() && s.variable(e.AsCall().Target()) == "pod"
+}
+
+func (s *scope) inList(element ast.Expr, list ast.ListExpr) boolean {
+	if len(list.OptionalIndices()) > 0 {
+		return nil
+	}
+	switch s.kind(element) {
+	case types.IntKind:
+		values, ok := literals[types.Int](list)
+		i := s.integer(element)
+		if !ok || i == nil {
+			return nil
+		}
+		return inInts(i, newIntSet(values))
+	case types.StringKind:
+		values, ok := literals[types.String](list)
+		t := s.text(element)
+		if !ok || t == nil {
+			return nil
+		}
+		return inTexts(t, values)
+	default:
+		return nil
+	}
+}
+
+// intSet holds the numbers 0 to 255, which all exit codes of Linux are, as bits.
+type intSet struct {
+	bytes  [4]uint64
+	others []int64
+}
+
+func newIntSet(list []types.Int) *intSet {
+	s := &intSet{}
+	for _, v := range list {
+		if v >= 0 && v <= 255 {
+			s.bytes[v>>6] |= 1 << (v & 63)
+		} else {
+			s.others = append(s.others, int64(v))
+		}
+	}
+	return s
+}
+
+func (s *intSet) has(v int64) bool {
+	if v >= 0 && v <= 255 {
+		return s.bytes[v>>6]&(1<<(v&63)) != 0
+	}
+	return slices.Contains(s.others, v)
+}
+
+func inInts(value integer, set *intSet) boolean {
+	return func(f *Frame) Truth {
+		v, ok := value(f)
+		return decided(ok && set.has(v), ok)
+	}
+}
+
+// fewTexts is how many strings are compared faster than looked up.
+const fewTexts = 8
+
+func inTexts(value text, list []types.String) boolean {
+	texts := make([]string, len(list))
+	set := make(map[string]bool, len(list))
+	for i, v := range list {
+		texts[i], set[string(v)] = string(v), true
+	}
+	if len(list) <= fewTexts {
+		return func(f *Frame) Truth {
+			v, ok := value(f)
+			return decided(ok && slices.Contains(texts, v), ok)
+		}
+	}
+	return func(f *Frame) Truth {
+		v, ok := value(f)
+		return decided(ok && set[v], ok)
+	}
+}
+
+// literals are the elements of a list that has nothing else.
+func literals[T comparable](list ast.ListExpr) ([]T, bool) {
+	values := make([]T, len(list.Elements()))
+	for i, e := range list.Elements() {
+		if e.Kind() != ast.LiteralKind {
+			return nil, false
+		}
+		v, ok := e.AsLiteral().(T)
+		if !ok {
+			return nil, false
+		}
+		values[i] = v
+	}
+	return values, true
+}

@@ -1,0 +1,136 @@
+package custom
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+
+	"github.com/podverdict/podverdict/compiler"
+)
+
+// place is an expression in a policy.
+type place struct {
+	rule           int
+	ruleName, path string
+	text           string
+	// visible is how many of the variables, from the first, the expression may use.
+	visible int
+}
+
+func conditionPlace(i int, text string) place {
+	return place{rule: NoRule, path: fmt.Sprintf("spec.matchConditions[%d].expression", i), text: text}
+}
+
+func variablePlace(i int, text string) place {
+	return place{rule: NoRule, path: fmt.Sprintf("spec.variables[%d].expression", i), text: text, visible: i}
+}
+
+func rulePlace(i int, name, field, text string) place {
+	return place{rule: i, ruleName: name, path: fmt.Sprintf("spec.rules[%d].%s", i, field), text: text, visible: MaxItems}
+}
+
+// finding is one at a location of the expression. CEL knows none of what it says of
+// an expression as a whole.
+func (p place) finding(check string, severity compiler.Severity, at common.Location, message, hint string) Finding {
+	return Finding{
+		Check: check, Severity: severity, Rule: p.rule, RuleName: p.ruleName, Field: p.path,
+		Line: max(at.Line(), 1), Column: max(at.Column()+1, 1), Expression: p.text, Message: message, Hint: hint,
+	}
+}
+
+func (p place) err(check string, at common.Location, message, hint string) Finding {
+	return p.finding(check, compiler.Error, at, message, hint)
+}
+
+func (p place) warning(check string, at common.Location, message, hint string) Finding {
+	return p.finding(check, compiler.Warning, at, message, hint)
+}
+
+// start is the beginning of the expression.
+func (p place) start() common.Location { return common.NewLocation(1, 0) }
+
+// locate is where a node stands: where the name of a field or of a function begins. A
+// macro leaves nodes that nobody wrote; those stand where the first of their parts
+// does.
+func (p place) locate(tree *ast.AST, e ast.Expr) common.Location {
+	if at := tree.SourceInfo().GetStartLocation(e.ID()); at.Line() > 0 {
+		return p.nameAt(tree, e, at)
+	}
+	found, seen := p.start(), false
+	visit(e, nil, func(e ast.Expr, _ []string) {
+		if at := tree.SourceInfo().GetStartLocation(e.ID()); !seen && at.Line() > 0 {
+			found, seen = p.nameAt(tree, e, at), true
+		}
+	})
+	return found
+}
+
+// nameAt moves from the dot of a selection, or from the bracket of a call or an
+// object, where CEL puts them, to the name.
+func (p place) nameAt(tree *ast.AST, e ast.Expr, at common.Location) common.Location {
+	lines := strings.Split(p.text, "\n")
+	if at.Line() < 1 || at.Line() > len(lines) {
+		return at
+	}
+	line, column := []rune(lines[at.Line()-1]), at.Column()
+	for column >= 0 && column < len(line) && (line[column] == '.' || line[column] == '?' && column == at.Column()+1) {
+		column++
+	}
+	if name := []rune(nameOf(tree, e)); column < len(line) && (line[column] == '(' || line[column] == '{') &&
+		column >= len(name) && string(line[column-len(name):column]) == string(name) {
+		column -= len(name)
+	}
+	return common.NewLocation(at.Line(), column)
+}
+
+// fieldAt is where the field stands that the macro has asks for. CEL puts it where the
+// macro begins.
+func (p place) fieldAt(tree *ast.AST, has ast.Expr) common.Location {
+	at := p.locate(tree, has.AsSelect().Operand())
+	lines := strings.Split(p.text, "\n")
+	if at.Line() > len(lines) {
+		return at
+	}
+	line := []rune(lines[at.Line()-1])
+	column := min(at.Column(), len(line))
+	before, _, found := strings.Cut(string(line[column:]), "."+has.AsSelect().FieldName())
+	if !found {
+		return at
+	}
+	return common.NewLocation(at.Line(), column+len([]rune(before))+1)
+}
+
+// nameOf is the name of the function or macro that a node calls, or of the object that
+// it makes, or empty.
+func nameOf(tree *ast.AST, e ast.Expr) string {
+	if macro, ok := tree.SourceInfo().GetMacroCall(e.ID()); ok {
+		e = macro
+	}
+	switch e.Kind() {
+	case ast.CallKind:
+		return e.AsCall().FunctionName()
+	case ast.StructKind:
+		return e.AsStruct().TypeName()
+	default:
+		return ""
+	}
+}
+
+// begin is where the first of a node's parts stands.
+func (p place) begin(tree *ast.AST, e ast.Expr) common.Location {
+	first := p.locate(tree, e)
+	visit(e, nil, func(e ast.Expr, _ []string) {
+		at := tree.SourceInfo().GetStartLocation(e.ID())
+		if at.Line() > 0 && (at.Line() < first.Line() || at.Line() == first.Line() && at.Column() < first.Column()) {
+			first = at
+		}
+	})
+	return first
+}
+
+// isCondition is whether the expression is about the Job only.
+func (p place) isCondition() bool { return p.rule == NoRule && !p.isVariable() }
+
+func (p place) isVariable() bool { return strings.HasPrefix(p.path, "spec.variables") }

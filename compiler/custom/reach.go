@@ -1,0 +1,216 @@
+package custom
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler/custom/library"
+)
+
+// verdict is what is known of a bool expression for all pods.
+type verdict uint8
+
+const (
+	unknown verdict = iota
+	never
+	always
+)
+
+func (v verdict) negated() verdict {
+	switch v {
+	case never:
+		return always
+	case always:
+		return never
+	default:
+		return unknown
+	}
+}
+
+// reach reports rules that can never match, and parts of others that are never true.
+func (c *compilation) reach(p place, tree *ast.AST, phase corev1.PodPhase) verdict {
+	r := c.reachability(tree, phase)
+	v := r.of(tree.Expr())
+	switch {
+	case v == never && len(r.causes) == 0:
+		c.report(p.warning(CheckNever, p.start(), sayNever(causeFalse), ""))
+	case v == never:
+		for _, cause := range r.causes {
+			c.report(p.warning(CheckNever, p.begin(tree, cause.expr), sayNever(cause.text), ""))
+		}
+	default:
+		r.report(p)
+	}
+	return v
+}
+
+// verdictOf is about a variable, which may be used in either sense.
+func (c *compilation) verdictOf(p place, tree *ast.AST, phase corev1.PodPhase) verdict {
+	r := c.reachability(tree, phase)
+	v := r.of(tree.Expr())
+	r.report(p)
+	return v
+}
+
+func (r *reachability) report(p place) {
+	for _, cause := range r.causes {
+		r.c.report(p.warning(CheckDeadPart, p.begin(r.tree, cause.expr), sayNeverTrue(cause.text), ""))
+	}
+}
+
+// shadowed reports rules that leave nothing to those after them.
+func (c *compilation) shadowed() {
+	for i, v := range c.verdicts {
+		if v != always {
+			continue
+		}
+		r := c.spec.Rules[i]
+		after := false
+		for j := i + 1; j < len(c.rules); j++ {
+			if c.rules[j].phase != c.rules[i].phase {
+				continue
+			}
+			p := rulePlace(j, c.spec.Rules[j].Name, "when", c.spec.Rules[j].When)
+			c.report(p.warning(CheckUnreachable, p.start(), sayUnreachable(i, r.Name), hintUnreachable))
+			after = true
+		}
+		if after {
+			p := rulePlace(i, r.Name, "when", r.When)
+			c.report(p.warning(CheckAlways, p.start(), sayAlways(r.Name), hintAlways))
+			return // the rules after it have their finding
+		}
+	}
+}
+
+// reachability looks at one expression.
+type reachability struct {
+	c     *compilation
+	tree  *ast.AST
+	phase corev1.PodPhase
+	// failed are the variables of comprehensions over failed containers.
+	failed map[string]bool
+	causes []cause
+}
+
+// cause is a part that is never true, and why.
+type cause struct {
+	expr ast.Expr
+	text string
+}
+
+func (c *compilation) reachability(tree *ast.AST, phase corev1.PodPhase) *reachability {
+	return &reachability{c: c, tree: tree, phase: phase, failed: map[string]bool{}}
+}
+
+func (r *reachability) of(e ast.Expr) verdict {
+	if r.tree.GetType(e.ID()).Kind() != types.BoolKind {
+		return unknown
+	}
+	switch e.Kind() {
+	case ast.LiteralKind:
+		return verdictIf(e.AsLiteral() == types.True)
+	case ast.IdentKind:
+		for _, v := range r.c.variables {
+			if wholeName(v.name) == e.AsIdent() {
+				return v.verdict
+			}
+		}
+		return unknown
+	case ast.CallKind:
+		return r.ofCall(e)
+	case ast.ComprehensionKind:
+		return r.ofLoop(e.AsComprehension())
+	default:
+		return unknown
+	}
+}
+
+func verdictIf(b bool) verdict {
+	if b {
+		return always
+	}
+	return never
+}
+
+func (r *reachability) ofCall(e ast.Expr) verdict {
+	args := e.AsCall().Args()
+	switch e.AsCall().FunctionName() {
+	case operators.LogicalNot:
+		return r.negation(args[0])
+	case operators.LogicalAnd:
+		return r.conjunction(e)
+	case operators.LogicalOr:
+		left, right := r.of(args[0]), r.of(args[1])
+		switch {
+		case left == always || right == always:
+			return always
+		case left == never && right == never:
+			return never
+		}
+	case operators.Conditional:
+		switch r.of(args[0]) {
+		case always:
+			return r.of(args[1])
+		case never:
+			return r.of(args[2])
+		case unknown:
+		}
+		if yes, no := r.of(args[1]), r.of(args[2]); yes == no {
+			return yes
+		}
+	default:
+		return r.conjunction(e)
+	}
+	return unknown
+}
+
+// negation does not look for what is never true in what is to be false.
+func (r *reachability) negation(e ast.Expr) verdict {
+	causes := len(r.causes)
+	v := r.of(e).negated()
+	r.causes = r.causes[:causes]
+	return v
+}
+
+// ofLoop is a quantifier: of no element if its predicate is never true. A list may
+// always be empty.
+func (r *reachability) ofLoop(loop ast.ComprehensionExpr) verdict {
+	step := loop.LoopStep()
+	if step.Kind() != ast.CallKind {
+		return unknown
+	}
+	before := r.failed[loop.IterVar()]
+	r.failed[loop.IterVar()] = isFailedContainers(loop.IterRange())
+	defer func() { r.failed[loop.IterVar()] = before }()
+	args := step.AsCall().Args()
+	switch step.AsCall().FunctionName() {
+	case operators.LogicalOr: // exists
+		if r.of(args[1]) == never {
+			return never
+		}
+	case operators.LogicalAnd: // all
+		if r.of(args[1]) == always {
+			return always
+		}
+	case operators.Conditional: // exists_one
+		if loop.AccuInit().Kind() == ast.LiteralKind && r.of(args[0]) == never {
+			return never
+		}
+	}
+	return unknown
+}
+
+// isFailedContainers is whether a list is pod.failedContainers(), perhaps filtered.
+func isFailedContainers(e ast.Expr) bool {
+	switch e.Kind() {
+	case ast.ComprehensionKind:
+		loop := e.AsComprehension()
+		return loop.AccuInit().Kind() == ast.ListKind && loop.Result().Kind() == ast.IdentKind && isFailedContainers(loop.IterRange())
+	case ast.CallKind:
+		return e.AsCall().FunctionName() == library.FailedContainersFunction
+	default:
+		return false
+	}
+}

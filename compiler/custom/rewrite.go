@@ -1,0 +1,70 @@
+package custom
+
+import (
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/parser"
+)
+
+// rewriteSelection is a chain of which every link that may lead nowhere is optional,
+// with a value for that case where there is an obvious one. It is empty where there
+// is none and where it would be needed.
+func (g *guard) rewriteSelection(e ast.Expr, known facts) string {
+	chain := g.rewrite(e, known)
+	switch t := g.tree.GetType(e.ID()); t.Kind() {
+	case types.StringKind:
+		return chain + ".orValue('')"
+	case types.IntKind:
+		return chain + ".orValue(0)"
+	case types.BoolKind:
+		return chain + ".orValue(false)"
+	case types.ListKind:
+		return chain + ".orValue([])"
+	case types.MapKind:
+		return chain + ".orValue({})"
+	case types.StructKind:
+		return chain
+	default:
+		return ""
+	}
+}
+
+// rewrite is a chain with the optional forms of links: .?field and [?'key'].
+func (g *guard) rewrite(e ast.Expr, known facts) string {
+	test := e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly()
+	if !g.isLink(e) && !test {
+		return unparse(g.tree, e)
+	}
+	before := g.rewrite(operandOf(e), known)
+	key, ok := keyOf(e)
+	optional := test || g.mayBeAbsent(e) && (!ok || !known[key])
+	if e.Kind() == ast.CallKind {
+		index := unparse(g.tree, e.AsCall().Args()[1])
+		if optional {
+			return before + "[?" + index + "]"
+		}
+		return before + "[" + index + "]"
+	}
+	if optional {
+		return before + ".?" + e.AsSelect().FieldName()
+	}
+	return before + "." + e.AsSelect().FieldName()
+}
+
+// unparse is an expression as CEL text on one line, with the quotes that one writes
+// in YAML.
+func unparse(tree *ast.AST, e ast.Expr) string {
+	text, err := parser.Unparse(e, tree.SourceInfo(), parser.WrapOnColumn(oneLine))
+	if err != nil {
+		return "this"
+	}
+	if !strings.ContainsAny(text, `'\`) {
+		text = strings.ReplaceAll(text, `"`, "'")
+	}
+	return text
+}
+
+// oneLine is more columns than any expression has.
+const oneLine = 1 << 30

@@ -1,0 +1,75 @@
+package schema
+
+import (
+	"reflect"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+)
+
+// object is a part of a Pod or Job as a CEL value. Its Value is a pointer into it.
+type object struct {
+	typ     *Type
+	pointer any
+}
+
+func (o object) Type() ref.Type { return o.typ.CEL }
+
+func (o object) Value() any { return o.pointer }
+
+// IsSet and Get serve selections that CEL resolves when it evaluates, as in
+// dyn(pod).status.
+
+func (o object) IsSet(name ref.Val) ref.Val {
+	f, err := o.field(name)
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	return types.Bool(f.isSet(o.pointer))
+}
+
+func (o object) Get(name ref.Val) ref.Val {
+	f, err := o.field(name)
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	value, set := f.value(reflect.ValueOf(o.pointer).Elem())
+	if !set {
+		return types.WrapErr(errAbsent(f.Name))
+	}
+	return value
+}
+
+func (o object) field(name ref.Val) (*Field, error) {
+	if s, ok := name.(types.String); ok {
+		if f, ok := o.typ.Field(string(s)); ok {
+			return f, nil
+		}
+	}
+	return nil, errNoField(o.typ, name)
+}
+
+// Equal compares as JSON would: a nil list and an empty one are the same.
+func (o object) Equal(other ref.Val) ref.Val {
+	p, ok := other.(object)
+	return types.Bool(ok && o.typ == p.typ && apiequality.Semantic.DeepEqual(o.pointer, p.pointer))
+}
+
+func (o object) ConvertToNative(t reflect.Type) (any, error) {
+	if reflect.TypeOf(o.pointer).AssignableTo(t) {
+		return o.pointer, nil
+	}
+	return nil, errNoConversion(o.typ, t.String())
+}
+
+func (o object) ConvertToType(t ref.Type) ref.Val {
+	switch t {
+	case o.typ.CEL:
+		return o
+	case types.TypeType:
+		return o.typ.CEL
+	default:
+		return types.WrapErr(errNoConversion(o.typ, t.TypeName()))
+	}
+}

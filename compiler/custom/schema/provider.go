@@ -1,0 +1,70 @@
+package schema
+
+import (
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// Provider adds the schema's types to those of an environment.
+func (s *Schema) Provider(base types.Provider) types.Provider { return provider{base, s} }
+
+// Adapter adds the schema's values to those of an environment.
+func (s *Schema) Adapter(base types.Adapter) types.Adapter { return adapter{base, s} }
+
+type provider struct {
+	types.Provider
+
+	schema *Schema
+}
+
+func (p provider) FindStructType(name string) (*types.Type, bool) {
+	if t, ok := p.schema.byName[name]; ok {
+		return types.NewTypeTypeWithParam(t.CEL), true
+	}
+	return p.Provider.FindStructType(name)
+}
+
+func (p provider) FindStructFieldNames(name string) ([]string, bool) {
+	t, ok := p.schema.byName[name]
+	if !ok {
+		return p.Provider.FindStructFieldNames(name)
+	}
+	names := make([]string, len(t.Fields))
+	for i, f := range t.Fields {
+		names[i] = f.Name
+	}
+	return names, true
+}
+
+func (p provider) FindStructFieldType(name, field string) (*types.FieldType, bool) {
+	t, ok := p.schema.byName[name]
+	if !ok {
+		return p.Provider.FindStructFieldType(name, field)
+	}
+	f, ok := t.Field(field)
+	if !ok {
+		return nil, false
+	}
+	return f.cel, true
+}
+
+// NewValue refuses to make objects: a rule looks at those that there are.
+func (p provider) NewValue(name string, fields map[string]ref.Val) ref.Val {
+	if t, ok := p.schema.byName[name]; ok {
+		return types.WrapErr(errNewObject(t.CEL))
+	}
+	return p.Provider.NewValue(name, fields)
+}
+
+type adapter struct {
+	types.Adapter
+
+	schema *Schema
+}
+
+func (a adapter) NativeToValue(value any) ref.Val {
+	if v, ok := a.schema.Value(value); ok {
+		return v
+	}
+	return a.Adapter.NativeToValue(value)
+}

@@ -1,0 +1,119 @@
+package schema
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Schema is every type that can be reached from a Pod or a Job. It is immutable.
+type Schema struct {
+	Pod, Job *Type
+
+	byName map[string]*Type
+	byGo   map[reflect.Type]*Type
+}
+
+// Type is an object's type. Its name is that of the Go type, as in PodStatus.
+type Type struct {
+	Name string
+	// CEL is the type in expressions.
+	CEL *types.Type
+	// Fields are in the order of their names.
+	Fields []*Field
+
+	goType reflect.Type
+	byName map[string]*Field
+}
+
+// New makes the schema. It takes about a millisecond: make one and keep it.
+func New() *Schema {
+	s := &Schema{byName: map[string]*Type{}, byGo: map[reflect.Type]*Type{}}
+	s.Pod = s.root(reflect.TypeFor[corev1.Pod](), "v1")
+	s.Job = s.root(reflect.TypeFor[batchv1.Job](), "batch/v1")
+	return s
+}
+
+// Type finds a type by its name.
+func (s *Schema) Type(name string) (*Type, bool) {
+	t, ok := s.byName[name]
+	return t, ok
+}
+
+// Types are all types, in the order of their names.
+func (s *Schema) Types() []*Type {
+	all := make([]*Type, 0, len(s.byName))
+	for _, t := range s.byName {
+		all = append(all, t)
+	}
+	slices.SortFunc(all, func(a, b *Type) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Value is a pointer to an object of the schema as a CEL value, which refers to the
+// object.
+func (s *Schema) Value(pointer any) (ref.Val, bool) {
+	t := reflect.TypeOf(pointer)
+	if t == nil || t.Kind() != reflect.Pointer {
+		return nil, false
+	}
+	typ, ok := s.byGo[t.Elem()]
+	if !ok {
+		return nil, false
+	}
+	if reflect.ValueOf(pointer).IsNil() {
+		return types.NullValue, true
+	}
+	return object{typ, pointer}, true
+}
+
+// root is the type of a whole object, which has an apiVersion and a kind, whether
+// they are filled in or not.
+func (s *Schema) root(t reflect.Type, version string) *Type {
+	typ := s.structOf(t)
+	typ.byName["apiVersion"].constant = types.String(version)
+	typ.byName["kind"].constant = types.String(typ.Name)
+	return typ
+}
+
+// structOf is the type of a Go struct, made when it is first asked for.
+func (s *Schema) structOf(t reflect.Type) *Type {
+	if typ, ok := s.byGo[t]; ok {
+		return typ
+	}
+	typ := &Type{Name: t.Name(), CEL: types.NewObjectType(t.Name()), goType: t, byName: map[string]*Field{}}
+	s.byGo[t], s.byName[typ.Name] = typ, typ
+	s.addFields(typ, t, nil)
+	for _, f := range typ.byName {
+		typ.Fields = append(typ.Fields, f)
+	}
+	slices.SortFunc(typ.Fields, func(a, b *Field) int { return cmp.Compare(a.Name, b.Name) })
+	return typ
+}
+
+// addFields adds the fields of a Go struct, and those of the structs that it embeds
+// without a name of their own.
+func (s *Schema) addFields(typ *Type, t reflect.Type, path []int) {
+	for i := range t.NumField() {
+		goField := t.Field(i)
+		name, omit := jsonTag(goField)
+		index := append(slices.Clone(path), i)
+		switch {
+		case name == "-" || !goField.IsExported():
+		case name == "":
+			s.addFields(typ, goField.Type, index)
+		default:
+			if r, ok := s.readerOf(goField.Type); ok {
+				f := newField(typ, name, index, goField.Type, r)
+				f.omitEmpty = omit && (goField.Type.Kind() != reflect.Struct || f.nullable)
+				f.Optional = (f.omitEmpty || f.nullable) && !served[typ.Name+"."+name]
+				typ.byName[name] = f
+			}
+		}
+	}
+}

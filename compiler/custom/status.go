@@ -1,0 +1,45 @@
+package custom
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+)
+
+// Limits of a policy's status.
+const (
+	maxStatusFindings = 100
+	maxStatusMessage  = 2048
+)
+
+// TypeChecking is findings as a policy's status tells them: errors first, and cut to
+// what a status may hold. It is nil when there are none.
+func TypeChecking(findings []Finding) *v1alpha1.TypeChecking {
+	if len(findings) == 0 {
+		return nil
+	}
+	told := &v1alpha1.TypeChecking{}
+	for _, errors := range []bool{true, false} {
+		for _, f := range findings {
+			if isError(f) == errors && len(told.Findings) < maxStatusFindings {
+				told.Findings = append(told.Findings, v1alpha1.Finding{
+					Rule: f.RuleName, Field: f.Field, Message: cut(strings.TrimPrefix(f.String(), f.Field+":"), maxStatusMessage),
+				})
+			}
+		}
+	}
+	if more := len(findings) - maxStatusFindings; more > 0 {
+		last := &told.Findings[maxStatusFindings-1]
+		last.Message = cut(last.Message, maxStatusMessage/2) + fmt.Sprintf("\nand %d more findings, in all fields", more)
+	}
+	return told
+}
+
+// cut shortens a text to so many characters.
+func cut(text string, n int) string {
+	if runes := []rune(text); len(runes) > n {
+		return string(runes[:n-3]) + "..."
+	}
+	return text
+}

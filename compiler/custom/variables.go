@@ -1,0 +1,112 @@
+package custom
+
+import (
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+)
+
+// compiledVariable is a variable of a policy.
+type compiledVariable struct {
+	name string
+	// typ is dyn, and tree nil, for one that does not compile.
+	typ        *types.Type
+	tree       *ast.AST
+	expression expression
+	verdict    verdict
+}
+
+// wholeName is what an expression calls a variable.
+func wholeName(name string) string { return VariablesVariable + "." + name }
+
+func (c *compilation) variable(i int, v v1alpha1.Variable) {
+	p := variablePlace(i, v.Expression)
+	compiled := compiledVariable{name: v.Name, typ: types.DynType}
+	if x, tree := c.expression(p, c.vocabulary(corev1.PodFailed), nil); x != nil {
+		compiled.expression, compiled.tree, compiled.typ = *x, tree, tree.GetType(tree.Expr().ID())
+		compiled.verdict = c.verdictOf(p, tree, "")
+		c.native.Define(wholeName(v.Name), x.native)
+	}
+	c.variables = append(c.variables, compiled)
+}
+
+// usesInvalid is whether an expression uses a variable that has an error, which is
+// reported there.
+func (c *compilation) usesInvalid(e ast.Expr) bool {
+	invalid := false
+	visit(e, nil, func(e ast.Expr, _ []string) {
+		for _, v := range c.variables {
+			invalid = invalid || e.Kind() == ast.IdentKind && v.tree == nil && e.AsIdent() == wholeName(v.name)
+		}
+	})
+	return invalid
+}
+
+// vocabulary is what expressions may name: an environment and the variables so far.
+type vocabulary struct {
+	base      *cel.Env
+	variables []cel.EnvOption
+	// env is base with the variables. A policy that is compiled has none, but makes one
+	// when it needs it: a hundred of them take a megabyte.
+	env *cel.Env
+}
+
+// vocabulary is that of rules about a phase. Variables are declared when the first
+// expression after them is looked at.
+func (c *compilation) vocabulary(phase corev1.PodPhase) vocabulary {
+	words := &c.ofFailed
+	if phase == corev1.PodPending {
+		words = &c.ofPending
+	}
+	if len(words.variables) < len(c.variables) {
+		declarations := make([]cel.EnvOption, len(c.variables))
+		for i, v := range c.variables {
+			declarations[i] = cel.Variable(wholeName(v.name), v.typ)
+		}
+		*words = vocabulary{base: words.base, variables: declarations, env: extend(words.base, declarations)}
+	}
+	return *words
+}
+
+// extend declares variables, of which nothing can be wrong: their names are
+// different. If it were, each reference would be reported as undeclared.
+func extend(env *cel.Env, declarations []cel.EnvOption) *cel.Env {
+	extended, err := env.Extend(declarations...)
+	if err != nil {
+		return env
+	}
+	return extended
+}
+
+// planLater plans an expression that compiles when it is first asked for: the closures
+// of a policy are held in a few kilobytes, its plans would take many times that.
+func (v vocabulary) planLater(text string) func() (cel.Program, error) {
+	return sync.OnceValues(func() (cel.Program, error) {
+		env, err := v.base.Extend(v.variables...)
+		if err != nil {
+			return nil, err
+		}
+		return planText(env, text)
+	})
+}
+
+// badReference is about a variable that is not there for the expression.
+func (c *compilation) badReference(p place, at common.Location, name string) Finding {
+	i, defined := c.graph.index[name]
+	switch {
+	case defined && p.isCondition():
+		return p.err(CheckVariable, at, sayVariableInCondition(name), "")
+	case !defined:
+		return p.err(CheckVariable, at, sayNoVariable(name), hintName(name, c.graph.names[:min(p.visible, len(c.graph.names))], wholeName))
+	}
+	if way := c.graph.way(name, c.graph.names[p.visible]); way != nil {
+		return p.err(CheckCycle, at, sayCycle(c.graph.names[p.visible], way), "")
+	}
+	return p.err(CheckVariable, at, sayLaterVariable(name, i), hintLaterVariable(name, p.visible))
+}

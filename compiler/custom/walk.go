@@ -1,0 +1,70 @@
+package custom
+
+import (
+	"slices"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+)
+
+// children are the parts of a node, those of a comprehension aside.
+func children(e ast.Expr) []ast.Expr {
+	switch e.Kind() {
+	case ast.SelectKind:
+		return []ast.Expr{e.AsSelect().Operand()}
+	case ast.CallKind:
+		call := e.AsCall()
+		if call.IsMemberFunction() {
+			return append([]ast.Expr{call.Target()}, call.Args()...)
+		}
+		return call.Args()
+	case ast.ListKind:
+		return e.AsList().Elements()
+	case ast.MapKind:
+		var parts []ast.Expr
+		for _, entry := range e.AsMap().Entries() {
+			parts = append(parts, entry.AsMapEntry().Key(), entry.AsMapEntry().Value())
+		}
+		return parts
+	case ast.StructKind:
+		var parts []ast.Expr
+		for _, field := range e.AsStruct().Fields() {
+			parts = append(parts, field.AsStructField().Value())
+		}
+		return parts
+	default:
+		return nil
+	}
+}
+
+// visit goes through an expression, with the names that comprehensions around a node
+// define.
+func visit(e ast.Expr, locals []string, see func(e ast.Expr, locals []string)) {
+	see(e, locals)
+	if e.Kind() != ast.ComprehensionKind {
+		for _, child := range children(e) {
+			visit(child, locals, see)
+		}
+		return
+	}
+	loop := e.AsComprehension()
+	visit(loop.IterRange(), locals, see)
+	visit(loop.AccuInit(), locals, see)
+	locals = append(slices.Clip(locals), loop.IterVar(), loop.IterVar2(), loop.AccuVar())
+	visit(loop.LoopCondition(), locals, see)
+	visit(loop.LoopStep(), locals, see)
+	visit(loop.Result(), locals, see)
+}
+
+// find is the node with a number, or nil.
+func find(e ast.Expr, id int64) ast.Expr {
+	var found ast.Expr
+	visit(e, nil, func(e ast.Expr, _ []string) {
+		if e.ID() == id {
+			found = e
+		}
+	})
+	return found
+}
+
+func isOptional(t *types.Type) bool { return t.TypeName() == types.OptionalType.TypeName() }
