@@ -68,7 +68,7 @@ func outcome(ctx context.Context, p *custom.Policy, in custom.Input) string {
 func TestFastPathIsTheInterpreter(t *testing.T) {
 	env := newEnvironment(t)
 	policies, decided, evaluations := 0, 0, 0
-	for seed := range uint64(300) {
+	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		spec := randomPolicy(r)
 		policy, err := env.Compile(spec)
@@ -94,7 +94,7 @@ func TestFastPathIsTheInterpreter(t *testing.T) {
 		}
 	}
 	t.Logf("%d policies, %d evaluations, %d without an error", policies, evaluations, decided)
-	if policies < 200 || decided*2 < evaluations {
+	if policies < 66 || decided*2 < evaluations {
 		t.Errorf("the generator writes too little that works")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/internal/hint"
 )
 
 // Checks of Compile, as named in its findings.
@@ -77,7 +78,7 @@ const (
 func (f Finding) snippet() string {
 	lines := strings.Split(f.Expression, "\n")
 	if f.Line > len(lines) {
-		return caret("", 0)
+		return hint.Caret("", 0)
 	}
 	line := []rune(strings.ReplaceAll(strings.TrimSuffix(lines[f.Line-1], "\r"), "\t", " "))
 	column := min(f.Column-1, len(line))
@@ -88,11 +89,5 @@ func (f Finding) snippet() string {
 	if len(line) > shown {
 		line = append(line[:shown:shown], []rune("...")...)
 	}
-	return caret(string(line), column)
-}
-
-// caret is a line of text with a caret below one of its columns, which counts from 0,
-// in the manner of CEL's errors.
-func caret(line string, column int) string {
-	return " | " + line + "\n | " + strings.Repeat(".", column) + "^"
+	return hint.Caret(string(line), column)
 }

@@ -100,7 +100,7 @@ func goldenPolicies(tb testing.TB) []v1alpha1.PodFailurePolicySpec {
 	return specs
 }
 
-var expressions = flag.Int("expressions", 1500, "how many random expressions TestRandomExpressions compiles")
+var expressions = flag.Int("expressions", 500, "how many random expressions TestRandomExpressions compiles")
 
 // TestRandomExpressions compiles expressions of the language, most of which are then
 // broken at random.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"github.com/podverdict/podverdict/compiler/internal/hint"
 )
 
 // maxNames is how many names a hint lists when none is near what was written.
@@ -13,7 +13,7 @@ const maxNames = 12
 // hintName is which of the names may have been meant, or which there are if they are
 // few.
 func hintName(wrong string, names []string, written func(string) string) string {
-	if name := nearest(wrong, names); name != "" {
+	if name := hint.Name(wrong, names); name != "" && len(wrong) > 1 { // a letter may mean anything
 		return didYouMean(written(name))
 	}
 	if len(names) == 0 || len(names) > maxNames {
@@ -29,15 +29,3 @@ func hintName(wrong string, names []string, written func(string) string) string 
 func asIs(name string) string { return name }
 
 func didYouMean(name string) string { return fmt.Sprintf("did you mean %q?", name) }
-
-// nearest is the name that somebody may have meant who wrote a wrong one, or empty.
-// It has something of what was written.
-func nearest(wrong string, names []string) string {
-	best, distance := "", max(2, len(wrong)/3)+1
-	for _, n := range names {
-		if d := levenshtein.ComputeDistance(strings.ToLower(wrong), strings.ToLower(n)); d < distance && d < len(n) && d < max(len(wrong), 2) {
-			best, distance = n, d
-		}
-	}
-	return best
-}

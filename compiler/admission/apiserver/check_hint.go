@@ -12,7 +12,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 
-	"github.com/podverdict/podverdict/compiler/admission/internal/hint"
+	"github.com/podverdict/podverdict/compiler/internal/hint"
 )
 
 var (

@@ -8,7 +8,7 @@ import (
 	"github.com/google/cel-go/common"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
-	"github.com/podverdict/podverdict/compiler/admission/internal/hint"
+	"github.com/podverdict/podverdict/compiler/internal/hint"
 )
 
 // Problem is something wrong with a policy.

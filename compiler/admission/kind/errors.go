@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
-	"github.com/podverdict/podverdict/compiler/admission/internal/hint"
+	"github.com/podverdict/podverdict/compiler/internal/hint"
 )
 
 // FieldError is something wrong with a field of a document.
