@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -27,7 +28,7 @@ type executioner struct {
 	writes int
 	at     int
 	after  bool
-	kill   func() error
+	victim chan *os.Process
 }
 
 func newExecutioner(t *testing.T, config *rest.Config, at int, after bool) *executioner {
@@ -40,7 +41,7 @@ func newExecutioner(t *testing.T, config *rest.Config, at int, after bool) *exec
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &executioner{at: at, after: after}
+	e := &executioner{at: at, after: after, victim: make(chan *os.Process, 1)}
 	proxy := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
@@ -55,7 +56,8 @@ func newExecutioner(t *testing.T, config *rest.Config, at int, after bool) *exec
 		if e.after {
 			proxy.ServeHTTP(httptest.NewRecorder(), r)
 		}
-		if err := e.kill(); err != nil {
+		victim := <-e.victim
+		if err := victim.Kill(); err != nil {
 			t.Error(err)
 		}
 		hangUp()
@@ -110,10 +112,10 @@ func TestKillAtAWrite(t *testing.T) {
 				s := newStage(t, cluster, r)
 				e := newExecutioner(t, s.config, at, after)
 				first := process(t, binary, e, s.namespace)
-				e.kill = func() error { return first.Process.Kill() }
 				if err := first.Start(); err != nil {
 					t.Fatal(err)
 				}
+				e.victim <- first.Process
 				if err := first.Wait(); err == nil || first.ProcessState.ExitCode() != -1 {
 					t.Fatalf("the process ends with %v", first.ProcessState)
 				}
