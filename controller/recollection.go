@@ -96,28 +96,41 @@ func (r *recollection) newestPods(indexer cache.Indexer) ([]*corev1.Pod, error) 
 	pods := make([]*corev1.Pod, 0, len(cached)+len(r.returned))
 	present := make(map[types.UID]bool, len(r.returned)+len(r.deleted))
 	for _, object := range cached {
-		pod, ok := object.(*corev1.Pod)
-		if !ok {
-			continue
+		if pod, ok := object.(*corev1.Pod); ok {
+			present[pod.UID] = true
+			pods = append(pods, r.newestPod(pod))
 		}
-		present[pod.UID] = true
-		if known := r.returned[pod.UID]; known != nil && newer(known.ResourceVersion, pod.ResourceVersion) {
-			pod = known
-		} else if known != nil {
-			delete(r.returned, pod.UID)
-		}
-		if pod.DeletionTimestamp != nil {
-			delete(r.deleted, pod.UID)
-		}
-		pods = append(pods, pod)
 	}
+	return append(pods, r.missing(shown, present)...), nil
+}
+
+// newestPod is the newer one of the cache's and the recollected, which is forgotten when it is not.
+func (r *recollection) newestPod(cached *corev1.Pod) *corev1.Pod {
+	newest := cached
+	if known := r.returned[cached.UID]; known != nil {
+		if newer(known.ResourceVersion, cached.ResourceVersion) {
+			newest = known
+		} else {
+			delete(r.returned, cached.UID)
+		}
+	}
+	if newest.DeletionTimestamp != nil {
+		delete(r.deleted, newest.UID)
+	}
+	return newest
+}
+
+// missing are the recollected pods that the cache, of the version that it shows, does not have yet. Those that it does not
+// have any more are forgotten.
+func (r *recollection) missing(shown string, present map[types.UID]bool) []*corev1.Pod {
+	var pods []*corev1.Pod
 	for uid, known := range r.returned {
 		switch {
 		case present[uid]:
 		case newer(known.ResourceVersion, shown):
 			pods = append(pods, known)
 			present[uid] = true
-		default: // the cache is newer, and the pod is gone
+		default:
 			delete(r.returned, uid)
 		}
 	}
@@ -126,7 +139,7 @@ func (r *recollection) newestPods(indexer cache.Indexer) ([]*corev1.Pod, error) 
 			delete(r.deleted, uid)
 		}
 	}
-	return pods, nil
+	return pods
 }
 
 // newer compares resource versions. Whatever has one is newer than what has none that can be read, and so is what has none.

@@ -68,7 +68,7 @@
 //   - A pod that is deleted, or let go uncounted, because of suspension or lower parallelism, counts if it ended just before.
 //   - A suspended Job that fails gets a start time in the last write: without one the API server would refuse it for ever.
 //   - An index whose pod succeeded, and is held, counts again when completions falls below it and rises again; upstream runs
-//     it anew. The failures of an index are not forgotten by a suspension.
+//     it anew. A suspension does not forget the failures of an index as long as its failed pod is held.
 //   - Pods have the label batch.kubernetes.io/controller-uid even if manualSelector keeps the API server from adding it.
 //   - Success and failure of one index, which only pods made by others can bring about, do not block the status: what is
 //     stored first stays.
