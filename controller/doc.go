@@ -18,13 +18,14 @@
 // # Calls
 //
 // A pod that fails costs one call while the Job is at work, the creation of its replacement. Finalizers are removed when the
-// Job has ended. Counters are written at most once a batch period while pods are being created, and a few times as often
+// Job has ended, or when more pods are held than Settings.MaxHeld allows. Counters are written at most once a batch period while pods are being created, and a few times as often
 // when nothing else is to be done; conditions are written at once.
 //
 // # Errors
 //
 // A write that fails because its object has changed is left to the next Plan. Other errors delay the Job exponentially,
-// from 200 ms to a minute, and the ones that a user can do something about are told as events of the Job. After a creation
-// that failed the next one is tried alone. A creation whose outcome is not known, because the connection broke or the server
-// took too long, is looked up before the Job can end.
+// from 200 ms to a minute, and the ones that a user can do something about are told as events of the Job. Events of its pods
+// shorten that to a batch period, and what is due by the clock does not wait for it. After a creation that failed the next one
+// is tried alone. While the outcome of a creation is not known, because the connection broke or the server took too long, the
+// pod is looked for, the Job does not end, and no other pod of it is created.
 package controller
