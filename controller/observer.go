@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/lru"
 
+	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -264,7 +265,7 @@ func (o *observer) event(ctx context.Context, s *sighting) (*eventsv1.Event, err
 	case s.invalid != nil:
 		event = policyEvent(s.pod.Namespace, jobOf(s.pod), s.invalid)
 	case s.program != nil && !s.verdict.Matched:
-		explanation, err := s.program.Explain(ctx, s.pod)
+		explanation, err := s.program.Explain(ctx, custom.Input{Pod: s.pod, Job: s.job})
 		if err != nil {
 			return nil, err
 		}

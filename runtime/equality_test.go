@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -128,7 +129,7 @@ func judgeAll(t *testing.T, p *runtime.Program, policy *batchv1.PodFailurePolicy
 		if i == 0 {
 			continue // thousands of elements are explained by other tests
 		}
-		e, err := p.Explain(t.Context(), pod)
+		e, err := p.Explain(t.Context(), custom.Input{Pod: pod})
 		if err != nil {
 			t.Error(err)
 		}
@@ -146,7 +147,7 @@ func TestNothingIsModified(t *testing.T) {
 			policyBefore, podBefore := policy.DeepCopy(), pod.DeepCopy()
 			for path, p := range programs(t, policy) {
 				p.Evaluate(t.Context(), pod)
-				if _, err := p.Explain(t.Context(), pod); err != nil {
+				if _, err := p.Explain(t.Context(), custom.Input{Pod: pod}); err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(podBefore, pod); diff != "" {

@@ -19,3 +19,8 @@ func errEvaluate(rule int, err error) error {
 func errNoCause(rule int) error {
 	return fmt.Errorf("rules[%d]: evaluate: the expression is true, but nothing in the pod matches the rule", rule)
 }
+
+// errCustom names the policy of an error that names the rule's field.
+func errCustom(policy string, err error) error {
+	return fmt.Errorf("PodFailurePolicy %s: %w", policy, err)
+}

@@ -8,34 +8,65 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
 )
 
-// Evaluate says what the pod's failure means. Rules are tried in order and the
+// Evaluate is Judge for a pod of which nothing else is known. Rules of the Job's own
+// podFailurePolicy need nothing else.
+func (p *Program) Evaluate(ctx context.Context, pod *corev1.Pod) Verdict {
+	return p.Judge(ctx, custom.Input{Pod: pod, Attempt: 1})
+}
+
+// Judge says what the pod's failure means. Rules are tried in order and the
 // first one that matches decides (KEP-3329, "Evaluation"); only a pod in phase
 // Failed is judged. The pod is read, never copied or converted.
 //
 // A rule that cannot be evaluated, because the context is done or, on CEL's
-// interpreter, because the pod is too large, ends the evaluation: the verdict is
-// that of no match, with Err set.
-func (p *Program) Evaluate(ctx context.Context, pod *corev1.Pod) Verdict {
-	if pod.Status.Phase != corev1.PodFailed {
-		return NotTerminal(pod)
+// interpreter, because of the pod, ends the evaluation: the verdict is that of no
+// match, with Err set. Rules after it are not tried: they might say what a rule
+// before them is there to prevent.
+func (p *Program) Judge(ctx context.Context, in custom.Input) Verdict {
+	if in.Pod.Status.Phase != corev1.PodFailed {
+		return NotTerminal(in.Pod)
 	}
 	if ctx.Err() != nil {
-		return Failure(pod, context.Cause(ctx))
+		return Failure(in.Pod, context.Cause(ctx))
 	}
+	if v, decided := first(ctx, p.before, in); decided {
+		return v
+	}
+	if v, decided := p.judgeOwn(ctx, in.Pod); decided {
+		return v
+	}
+	if v, decided := first(ctx, p.after, in); decided {
+		return v
+	}
+	return Unmatched(in.Pod)
+}
+
+func first(ctx context.Context, policies []*CustomPolicy, in custom.Input) (v Verdict, decided bool) {
+	for _, c := range policies {
+		if v, decided := c.judge(ctx, in); decided {
+			return v, true
+		}
+	}
+	return Verdict{}, false
+}
+
+// judgeOwn tries the rules of the Job's own podFailurePolicy.
+func (p *Program) judgeOwn(ctx context.Context, pod *corev1.Pod) (v Verdict, decided bool) {
 	for i := range p.rules {
 		found, err := p.match(ctx, i, pod)
 		switch {
 		case err != nil:
-			return Failure(pod, err)
+			return Failure(pod, err), true
 		case found.container != nil:
-			return MatchedExitCode(pod, i, p.rules[i].Action, found.container)
+			return MatchedExitCode(pod, i, p.rules[i].Action, found.container), true
 		case found.condition != nil:
-			return MatchedCondition(pod, i, p.rules[i].Action, found.condition)
+			return MatchedCondition(pod, i, p.rules[i].Action, found.condition), true
 		}
 	}
-	return Unmatched(pod)
+	return Verdict{}, false
 }
 
 func (p *Program) match(ctx context.Context, i int, pod *corev1.Pod) (cause, error) {

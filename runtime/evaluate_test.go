@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -154,7 +155,7 @@ func TestPodBeyondTheInterpreter(t *testing.T) {
 	if v := ps["specialized"].Evaluate(t.Context(), pod); v.Rule != 0 || v.Condition != "T5000" {
 		t.Errorf("specialized: %+v", v)
 	}
-	e, err := ps["specialized"].Explain(t.Context(), pod)
+	e, err := ps["specialized"].Explain(t.Context(), custom.Input{Pod: pod})
 	if err != nil || e.Rules[0].Outcome != runtime.OutcomeMatched || e.Rules[0].Error == "" {
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -165,7 +166,7 @@ func TestExplainManyElements(t *testing.T) {
 	policy := policyOf(t, `[{action: Ignore, onPodConditions: [{type: T99, status: "True"}]}]`)
 	pod := failedPod()
 	pod.Status.Conditions = conditions(100)
-	e, err := programs(t, policy)["specialized"].Explain(t.Context(), pod)
+	e, err := programs(t, policy)["specialized"].Explain(t.Context(), custom.Input{Pod: pod})
 	if err != nil {
 		t.Fatal(err)
 	}

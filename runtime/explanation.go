@@ -6,6 +6,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler/custom"
 )
 
 // Outcome is what became of a rule.
@@ -31,9 +33,13 @@ type Explanation struct {
 
 // RuleExplanation is what one rule made of the pod.
 type RuleExplanation struct {
-	Rule    int                            `json:"rule"`
-	Action  batchv1.PodFailurePolicyAction `json:"action"`
-	Outcome Outcome                        `json:"outcome"`
+	Rule int `json:"rule"`
+	// Policy and RuleName are those of a custom policy's rule, and empty for the
+	// Job's own.
+	Policy   string                         `json:"policy,omitempty"`
+	RuleName string                         `json:"ruleName,omitempty"`
+	Action   batchv1.PodFailurePolicyAction `json:"action"`
+	Outcome  Outcome                        `json:"outcome"`
 	// Holds is whether the rule's expression is true of the pod. It may also be
 	// true for rules that were not reached.
 	Holds bool `json:"holds"`
@@ -41,9 +47,12 @@ type RuleExplanation struct {
 	Because string `json:"because"`
 	// Expression is the rule's CEL, Cost what it took to evaluate, in the API
 	// server's units, of compiler.CostLimit.
-	Expression string               `json:"expression"`
-	Cost       uint64               `json:"cost"`
-	Elements   []ElementExplanation `json:"elements,omitempty"`
+	Expression string `json:"expression"`
+	Cost       uint64 `json:"cost"`
+	// Values are the parts of a custom rule's expression that are joined by && and ||,
+	// and what they compare.
+	Values   []Value              `json:"values,omitempty"`
+	Elements []ElementExplanation `json:"elements,omitempty"`
 	// Omitted is how many more elements there are: the first fifty are explained,
 	// and the one that matched.
 	Omitted int    `json:"omitted,omitempty"`
@@ -52,13 +61,15 @@ type RuleExplanation struct {
 
 // ElementExplanation is what a rule made of one container or condition.
 type ElementExplanation struct {
-	// Kind is container, initContainer or condition.
+	// Kind is container, initContainer or condition, and for custom rules also
+	// sidecar.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 	// Observed is what the rule looks at: a container's state or a condition's status.
 	Observed string `json:"observed"`
 	Matched  bool   `json:"matched"`
-	Because  string `json:"because"`
+	// Because is the reason. For custom rules, the values are.
+	Because string `json:"because,omitempty"`
 	// Values are the sub-expressions of the rule's predicate, c being this
 	// element. Those that were not needed are left out.
 	Values []Value `json:"values,omitempty"`
@@ -71,28 +82,41 @@ type Value struct {
 }
 
 // Explain evaluates every rule on CEL's interpreter and keeps the values of
-// sub-expressions. It has the verdict of Evaluate. A pod that is not terminal has
-// no rules to explain. The error is that of a context which is done.
-func (p *Program) Explain(ctx context.Context, pod *corev1.Pod) (Explanation, error) {
-	e := Explanation{Verdict: p.Evaluate(ctx, pod)}
+// sub-expressions. It has the verdict of Judge, and the rules in their order. A pod
+// that is not terminal has no rules to explain. The error is that of a context which
+// is done.
+func (p *Program) Explain(ctx context.Context, in custom.Input) (Explanation, error) {
+	e := Explanation{Verdict: p.Judge(ctx, in)}
 	if !e.Verdict.Terminal {
 		return e, nil
 	}
-	rules, err := p.traced()
-	if err != nil {
-		return e, err
-	}
+	err := p.explainRules(ctx, in, &e)
 	decided := false
-	for i := range rules {
-		rule := p.explainRule(ctx, i, &rules[i], pod)
-		rule.Outcome = outcome(&e.Verdict, &rule, decided)
+	for i := range e.Rules {
+		rule := &e.Rules[i]
+		rule.Outcome = outcome(&e.Verdict, rule, decided)
 		decided = decided || rule.Outcome == OutcomeMatched || rule.Outcome == OutcomeError
-		e.Rules = append(e.Rules, rule)
 	}
-	if ctx.Err() != nil {
+	if err == nil && ctx.Err() != nil {
 		return e, context.Cause(ctx) // what was cut short is no explanation
 	}
-	return e, nil
+	return e, err
+}
+
+func (p *Program) explainRules(ctx context.Context, in custom.Input, e *Explanation) error {
+	if err := e.addCustom(ctx, in, p.before); err != nil {
+		return err
+	}
+	if p.traced != nil {
+		rules, err := p.traced()
+		if err != nil {
+			return err
+		}
+		for i := range rules {
+			e.Rules = append(e.Rules, p.explainRule(ctx, i, &rules[i], in.Pod))
+		}
+	}
+	return e.addCustom(ctx, in, p.after)
 }
 
 // outcome follows the verdict: it decides, an explanation only says why.
@@ -100,7 +124,7 @@ func outcome(v *Verdict, r *RuleExplanation, decided bool) Outcome {
 	switch {
 	case decided:
 		return OutcomeNotReached
-	case v.Matched && r.Rule == v.Rule:
+	case v.Matched && r.Rule == v.Rule && r.Policy == v.Policy:
 		return OutcomeMatched
 	case v.Err != nil && r.Error != "":
 		return OutcomeError

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -51,7 +52,7 @@ func testExplanation(t *testing.T, file string) {
 	policy, pod := policyOf(t, string(archive.Files[0].Data)), podOf(t, string(archive.Files[1].Data))
 	var got []byte
 	for path, p := range programs(t, policy) {
-		e, err := p.Explain(t.Context(), pod)
+		e, err := p.Explain(t.Context(), custom.Input{Pod: pod})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +75,7 @@ func testExplanation(t *testing.T, file string) {
 // they would have made of the pod.
 func TestExplainRuleBeyondCostLimit(t *testing.T) {
 	policy, pod := tooCostly()
-	e, err := programs(t, policy)["interpreted"].Explain(t.Context(), pod)
+	e, err := programs(t, policy)["interpreted"].Explain(t.Context(), custom.Input{Pod: pod})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestExplainWhenContextIsDone(t *testing.T) {
 	cancel()
 	pod := podOf(t, `containerStatuses: [{name: main, state: {terminated: {exitCode: 42}}}]`)
 	for path, p := range programs(t, policyOf(t, catchAll)) {
-		if e, err := p.Explain(ctx, pod); !errors.Is(err, context.Canceled) {
+		if e, err := p.Explain(ctx, custom.Input{Pod: pod}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: error %v, explanation %+v", path, err, e)
 		}
 	}
@@ -128,7 +129,7 @@ func TestExplanationAgreesWithVerdict(t *testing.T) {
 			p := program(t, c, runtime.Options{})
 			for range 2 {
 				pod := g.Pod()
-				e, err := p.Explain(t.Context(), pod)
+				e, err := p.Explain(t.Context(), custom.Input{Pod: pod})
 				if err != nil {
 					t.Fatal(err)
 				}

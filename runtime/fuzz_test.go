@@ -39,7 +39,7 @@ func FuzzEvaluate(f *testing.F) {
 		want := oracle(t, "", policy, pod)
 		for path, p := range programs(t, policy) {
 			same(t, path, policy, pod, p.Evaluate(t.Context(), pod), want)
-			e, err := p.Explain(t.Context(), pod)
+			e, err := p.Explain(t.Context(), custom.Input{Pod: pod})
 			if err != nil {
 				t.Fatal(err)
 			}

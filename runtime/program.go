@@ -16,9 +16,11 @@ type Options struct {
 	DisableSpecialization bool
 }
 
-// Program is a policy ready to be evaluated. It is immutable and safe for
-// concurrent use.
+// Program is rules ready to be evaluated: those of a Job's podFailurePolicy, and of
+// custom policies before and after them. It is immutable and safe for concurrent use.
 type Program struct {
+	before, after []*CustomPolicy
+
 	policy      *compiler.Policy
 	environment *compiler.Environment
 	rules       []rule

@@ -1,10 +1,8 @@
 package runtime
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"strconv"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -33,8 +31,18 @@ type Verdict struct {
 	Action batchv1.PodFailurePolicyAction
 	// Rule is the index of the rule that decided, or NoRule.
 	Rule int
-	// RuleName is the name of the rule that decided, for rules that have one.
-	RuleName string
+	// Policy is the name of the PodFailurePolicy (podverdict.io) that the rule is one
+	// of, and RuleName its name there. Both are empty for the rules of the Job's own
+	// podFailurePolicy, which have no names.
+	Policy, RuleName string
+	// Reason is the rule's word for programs, if it has one.
+	Reason string
+	// Budget is the rule's, and its Limit 0 if it has none. Verdicts are given without
+	// it: who counts the matches asks for UsedUp when there have been too many.
+	Budget Budget
+	// RetryDelay is how long after the failure the next attempt starts, or nil for the
+	// Job's back-off.
+	RetryDelay *time.Duration
 	// Container and ExitCode say which container's exit code the rule matched.
 	// ExitCode is not 0 exactly when an exit-code rule decided, because exit
 	// code 0 never matches.
@@ -45,8 +53,15 @@ type Verdict struct {
 	// Err is why the rules could not be evaluated to the end. The verdict is then
 	// that of a pod that no rule matched.
 	Err error
+	// MessageErr is why a rule that matched could not say what its messageExpression
+	// asks for.
+	MessageErr error
 
 	namespace, pod string
+	// detail is what a custom rule's messageExpression says.
+	detail string
+	// usedUp is true when the action is the budget's Then.
+	usedUp bool
 	// A verdict read from JSON does not know the pod: it has the message that was
 	// written, which may be none.
 	read     bool
@@ -100,13 +115,16 @@ func matched(pod *corev1.Pod, rule int, action batchv1.PodFailurePolicyAction) V
 
 // Message is what the Job controller writes for a FailJob verdict, letter for
 // letter (matchPodFailurePolicy in pkg/controller/job/pod_failure_policy.go),
-// and the same sentence for the other actions. It is empty when no rule matched.
+// and the same sentence for the other actions. That of a custom rule ends with the
+// rule's reason and its own message. It is empty when no rule matched.
 func (v Verdict) Message() string {
 	switch {
 	case v.read:
 		return v.reported
 	case !v.Matched:
 		return ""
+	case v.Policy != "":
+		return v.customMessage()
 	case v.ExitCode != 0:
 		return "Container " + v.Container + " for pod " + v.namespace + "/" + v.pod +
 			" failed with exit code " + strconv.Itoa(int(v.ExitCode)) +
@@ -121,13 +139,15 @@ func (v Verdict) Message() string {
 // included.
 func (v Verdict) Equal(w Verdict) bool {
 	return v.Terminal == w.Terminal && v.Matched == w.Matched && v.Counted == w.Counted &&
-		v.Action == w.Action && v.Rule == w.Rule && v.RuleName == w.RuleName &&
+		v.Action == w.Action && v.Rule == w.Rule && v.Policy == w.Policy && v.RuleName == w.RuleName &&
 		v.Container == w.Container && v.ExitCode == w.ExitCode && v.Condition == w.Condition &&
-		errorText(v.Err) == errorText(w.Err) && v.sameMessage(w)
+		v.Reason == w.Reason && v.Budget == w.Budget && v.usedUp == w.usedUp &&
+		(v.RetryDelay == w.RetryDelay || v.RetryDelay != nil && w.RetryDelay != nil && *v.RetryDelay == *w.RetryDelay) &&
+		errorText(v.Err) == errorText(w.Err) && errorText(v.MessageErr) == errorText(w.MessageErr) && v.sameMessage(w)
 }
 
 func (v Verdict) sameMessage(w Verdict) bool {
-	if !v.read && !w.read && v.namespace == w.namespace && v.pod == w.pod {
+	if !v.read && !w.read && v.namespace == w.namespace && v.pod == w.pod && v.detail == w.detail {
 		return true // the message is a function of what is equal already
 	}
 	return v.Message() == w.Message()
@@ -138,59 +158,4 @@ func errorText(err error) string {
 		return ""
 	}
 	return err.Error()
-}
-
-// wireVerdict is the JSON form of a Verdict.
-type wireVerdict struct {
-	Terminal  bool                           `json:"terminal"`
-	Matched   bool                           `json:"matched"`
-	Action    batchv1.PodFailurePolicyAction `json:"action,omitempty"`
-	Counted   bool                           `json:"counted"`
-	Rule      *int                           `json:"rule,omitempty"`
-	RuleName  string                         `json:"ruleName,omitempty"`
-	Container *string                        `json:"container,omitempty"`
-	ExitCode  int32                          `json:"exitCode,omitempty"`
-	Condition corev1.PodConditionType        `json:"condition,omitempty"`
-	Message   string                         `json:"message,omitempty"`
-	Error     string                         `json:"error,omitempty"`
-}
-
-// MarshalJSON writes the contract's form of the verdict.
-func (v Verdict) MarshalJSON() ([]byte, error) {
-	w := wireVerdict{
-		Terminal: v.Terminal, Matched: v.Matched, Action: v.Action, Counted: v.Counted,
-		RuleName: v.RuleName, ExitCode: v.ExitCode, Condition: v.Condition,
-		Message: v.Message(), Error: errorText(v.Err),
-	}
-	if v.Matched {
-		w.Rule = &v.Rule
-	}
-	if v.ExitCode != 0 {
-		w.Container = &v.Container
-	}
-	return json.Marshal(w)
-}
-
-// UnmarshalJSON reads the contract's form of a verdict. The message is kept as
-// it was written.
-func (v *Verdict) UnmarshalJSON(data []byte) error {
-	var w wireVerdict
-	if err := json.Unmarshal(data, &w); err != nil {
-		return fmt.Errorf("verdict: %w", err)
-	}
-	*v = Verdict{
-		Terminal: w.Terminal, Matched: w.Matched, Action: w.Action, Counted: w.Counted,
-		Rule: NoRule, RuleName: w.RuleName, ExitCode: w.ExitCode, Condition: w.Condition,
-		read: true, reported: w.Message,
-	}
-	if w.Rule != nil {
-		v.Rule = *w.Rule
-	}
-	if w.Container != nil {
-		v.Container = *w.Container
-	}
-	if w.Error != "" {
-		v.Err = errors.New(w.Error)
-	}
-	return nil
 }

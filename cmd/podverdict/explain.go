@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -88,7 +89,7 @@ func (e *explaining) explain(ctx context.Context, families []family) ([]explanat
 	items := []explanationItem{}
 	for _, f := range families {
 		for _, pod := range f.Pods {
-			explanation, err := f.program.Explain(ctx, pod.Object)
+			explanation, err := f.program.Explain(ctx, custom.Input{Pod: pod.Object, Job: f.Job.Object})
 			if err != nil {
 				return nil, pod.Origin.Error("", err.Error())
 			}

@@ -49,17 +49,22 @@ var rooms = []room{
 	{folder: "compiler/admission", imports: []string{
 		"policies", "compiler", "compiler/internal/hint", "compiler/admission/kind", "compiler/admission/apiserver",
 	}, avoids: slices.Concat(noCluster, noOPA), direct: noIO},
-	{folder: "runtime", imports: []string{"compiler"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "runtime", imports: []string{"api/v1alpha1", "compiler", "compiler/custom"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "runtime/binding", imports: []string{"api/v1alpha1", "compiler/custom", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "runtime/rego", imports: []string{"policies", "compiler", "runtime"}, avoids: noClient, direct: noIO},
-	{folder: "controller/plan", imports: []string{"compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
-	{folder: "controller/simulation", imports: []string{"compiler", "runtime", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
-	{folder: "controller", imports: []string{"compiler", "runtime", "controller/plan"}, avoids: noOPA},
+	{folder: "controller/plan", imports: []string{"api/v1alpha1", "compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "controller/simulation", imports: []string{
+		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan",
+	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "controller", imports: []string{
+		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan",
+	}, avoids: noOPA},
 	{folder: "conformance", imports: []string{
 		"policies", "api/v1alpha1", "compiler", "compiler/admission", "runtime", "controller/plan", "controller", "internal/terminal",
 	}, avoids: noOPA}, // who wants the vectors need not link what answers validate
 	{folder: "cmd/podverdict-controller", imports: []string{"api/v1alpha1", "compiler", "controller/plan", "controller"}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
-		"policies", "api/v1alpha1", "config", "compiler", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/rego", "controller/plan", "controller/simulation", "controller",
+		"policies", "api/v1alpha1", "config", "compiler", "compiler/custom", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/binding", "runtime/rego", "controller/plan", "controller/simulation", "controller",
 		"conformance", "internal/terminal",
 	}},
 }

@@ -1,0 +1,47 @@
+package plan
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Attempts are the numbers of a Job's pods at their index or slot, from 1, in the order of the pods.
+//
+// A name that Next gave tells the number. So do the failure counts that the Job controller annotates pods with when there is a
+// backoffLimitPerIndex (KEP-3850). Of other pods it is one more than the pods, of the same index if there are indexes, that
+// had failed when the pod was created: with several pods at a time and no indexes, nothing tells which of them it replaces,
+// so it is then the most that the number can be; pods that are gone are not counted.
+func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
+	n := newNamer(job)
+	failed := map[int][]metav1.Time{} // when, by index
+	indexed := completionMode(job) == batchv1.IndexedCompletion
+	index := func(p *corev1.Pod) int {
+		if !indexed {
+			return 0
+		}
+		return annotatedIndex(p)
+	}
+	for _, p := range pods {
+		if p.Status.Phase == corev1.PodFailed {
+			failed[index(p)] = append(failed[index(p)], metav1.NewTime(finishTime(p)))
+		}
+	}
+	attempts := make([]int64, len(pods))
+	for i, p := range pods {
+		if _, attempt, ok := n.parse(p.Name); ok {
+			attempts[i] = int64(attempt) + 1
+			continue
+		}
+		attempts[i] = 1 + precedingFailures(p)
+		if _, counted := p.Annotations[batchv1.JobIndexFailureCountAnnotation]; counted {
+			continue
+		}
+		for _, when := range failed[index(p)] {
+			if !p.CreationTimestamp.Before(&when) {
+				attempts[i]++
+			}
+		}
+	}
+	return attempts
+}

@@ -1,0 +1,100 @@
+package binding
+
+import (
+	"context"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Selection is what is in force for a Job.
+type Selection struct {
+	// Problems are match conditions that could not be evaluated. Their policies are
+	// not in force.
+	Problems []error
+
+	entries []entry // in the order of the names of the bindings
+}
+
+type entry struct {
+	policy  *runtime.CustomPolicy
+	binding *v1alpha1.PodFailurePolicyBinding
+}
+
+// index is where a policy is, or -1.
+func (s *Selection) index(policy *runtime.CustomPolicy) int {
+	for i := range s.entries {
+		if s.entries[i].policy == policy {
+			return i
+		}
+	}
+	return -1
+}
+
+// again is for a policy that a further binding binds. To enforce it is more than to
+// audit it.
+func (s *Selection) again(at int, b bound) {
+	if s.entries[at].binding.Spec.Mode == v1alpha1.ModeAudit && b.binding.Spec.Mode == v1alpha1.ModeEnforce {
+		s.entries = append(append(s.entries[:at:at], s.entries[at+1:]...), entry{b.policy, b.binding})
+	}
+}
+
+// Empty is when no policy is in force, not even for an audit.
+func (s Selection) Empty() bool { return len(s.entries) == 0 }
+
+// Audits is when some policy is only to be told of: the verdicts of Audited may then
+// differ from those of Enforced.
+func (s Selection) Audits() bool {
+	for i := range s.entries {
+		if s.entries[i].binding.Spec.Mode == v1alpha1.ModeAudit {
+			return true
+		}
+	}
+	return false
+}
+
+// Enforced is the Program that decides: of the Job's own rules, which are nil if it
+// has none, and of the policies that are enforced. It is nil when there are no rules.
+func (s Selection) Enforced(own *runtime.Program) *runtime.Program {
+	return s.program(own, func(b *v1alpha1.PodFailurePolicyBinding) bool { return b.Spec.Mode != v1alpha1.ModeAudit })
+}
+
+// Audited is the Program as if all policies were enforced.
+func (s Selection) Audited(own *runtime.Program) *runtime.Program {
+	return s.program(own, func(*v1alpha1.PodFailurePolicyBinding) bool { return true })
+}
+
+func (s Selection) program(own *runtime.Program, counts func(*v1alpha1.PodFailurePolicyBinding) bool) *runtime.Program {
+	var before, after []*runtime.CustomPolicy
+	for _, e := range s.entries {
+		switch {
+		case !counts(e.binding):
+		case e.binding.Spec.Position == v1alpha1.PositionAfter:
+			after = append(after, e.policy)
+		default:
+			before = append(before, e.policy)
+		}
+	}
+	if len(before)+len(after) == 0 {
+		return own
+	}
+	return runtime.Join(before, own, after)
+}
+
+// Pending is the verdict on a pod in phase Pending, if a rule on Pending matches it:
+// of the first such rule, Before before After. The binding says what becomes of the
+// pod. A verdict with an error matches nothing, and ends the search.
+func (s Selection) Pending(ctx context.Context, in custom.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
+	for _, position := range []v1alpha1.Position{v1alpha1.PositionBefore, v1alpha1.PositionAfter} {
+		for _, e := range s.entries {
+			if e.binding.Spec.Position != position {
+				continue
+			}
+			if v, decided := e.policy.Pending(ctx, in); decided {
+				return v, e.binding
+			}
+		}
+	}
+	return runtime.NotTerminal(in.Pod), nil
+}

@@ -1,0 +1,80 @@
+package binding
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Set is policies and what binds them. It is immutable and safe for concurrent use.
+type Set struct {
+	bound []bound // in the order of the names of the bindings
+}
+
+// bound is a binding whose policy is there.
+type bound struct {
+	binding         *v1alpha1.PodFailurePolicyBinding
+	policy          *runtime.CustomPolicy
+	namespaces, job labels.Selector
+}
+
+// NewSet joins policies, by their names, and bindings, which have the API's defaults
+// and must not change afterwards. Bindings to policies that are not there bind
+// nothing. The error names a binding with a selector that makes no sense, which the
+// API does not let through; the others are in the Set.
+func NewSet(policies map[string]*runtime.CustomPolicy, bindings []*v1alpha1.PodFailurePolicyBinding) (*Set, error) {
+	s := &Set{}
+	var errs []error
+	for _, b := range bindings {
+		policy := policies[b.Spec.PolicyName]
+		if policy == nil {
+			continue
+		}
+		namespaces, err := b.Spec.NamespaceSelector.Selector()
+		if err != nil {
+			errs = append(errs, errSelector(b.Name, "namespaceSelector", err))
+			continue
+		}
+		job, err := b.Spec.JobSelector.Selector()
+		if err != nil {
+			errs = append(errs, errSelector(b.Name, "jobSelector", err))
+			continue
+		}
+		s.bound = append(s.bound, bound{b, policy, namespaces, job})
+	}
+	slices.SortStableFunc(s.bound, func(a, b bound) int { return cmp.Compare(a.binding.Name, b.binding.Name) })
+	return s, errors.Join(errs...)
+}
+
+// For selects what is in force for a Job in a namespace with some labels.
+func (s *Set) For(ctx context.Context, job *batchv1.Job, namespace labels.Set) Selection {
+	var selected Selection
+	if s == nil {
+		return selected
+	}
+	refused := map[*runtime.CustomPolicy]bool{} // by its match conditions
+	for _, b := range s.bound {
+		if refused[b.policy] || !b.namespaces.Matches(namespace) || !b.job.Matches(labels.Set(job.Labels)) {
+			continue
+		}
+		if at := selected.index(b.policy); at >= 0 {
+			selected.again(at, b)
+			continue
+		}
+		applies, err := b.policy.Compiled.Applies(ctx, job)
+		if err != nil {
+			selected.Problems = append(selected.Problems, errApplies(b.policy.Name, err))
+		}
+		if refused[b.policy] = !applies; applies {
+			selected.entries = append(selected.entries, entry{b.policy, b.binding})
+		}
+	}
+	return selected
+}

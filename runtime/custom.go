@@ -1,0 +1,102 @@
+package runtime
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom"
+)
+
+// CustomPolicy is a PodFailurePolicy (podverdict.io) that can be part of a Program:
+// its compiled expressions, and what its rules do. It is immutable and safe for
+// concurrent use.
+type CustomPolicy struct {
+	Name     string
+	Rules    []v1alpha1.Rule
+	Compiled *custom.Policy
+}
+
+// NewCustomPolicy compiles a policy, which has the API's defaults and must not change
+// afterwards. The error is that of custom.Environment.Compile.
+func NewCustomPolicy(e *custom.Environment, policy *v1alpha1.PodFailurePolicy) (*CustomPolicy, error) {
+	compiled, err := e.Compile(&policy.Spec)
+	if err != nil {
+		return nil, err
+	}
+	return &CustomPolicy{Name: policy.Name, Rules: policy.Spec.Rules, Compiled: compiled}, nil
+}
+
+// Join is a Program of one ordered list of rules: those of the policies before, in
+// order, those of the Job's own podFailurePolicy, and those of the policies after.
+// Own is nil for a Job without one. Whether the policies apply to the Job was asked
+// before (custom.Policy.Applies).
+func Join(before []*CustomPolicy, own *Program, after []*CustomPolicy) *Program {
+	joined := Program{}
+	if own != nil {
+		joined = *own
+	}
+	joined.before, joined.after = before, after
+	return &joined
+}
+
+// judge is the verdict of the first rule that matches, if one does. The pod is in
+// phase Failed.
+func (c *CustomPolicy) judge(ctx context.Context, in custom.Input) (v Verdict, decided bool) {
+	match, err := c.Compiled.Evaluate(ctx, in)
+	switch {
+	case err != nil:
+		return Failure(in.Pod, errCustom(c.Name, err)), true
+	case match.Rule == custom.NoRule:
+		return Verdict{}, false
+	}
+	return c.verdict(in.Pod, match), true
+}
+
+func (c *CustomPolicy) verdict(pod *corev1.Pod, match custom.Match) Verdict {
+	rule := &c.Rules[match.Rule]
+	v := matched(pod, match.Rule, rule.Action)
+	v.Policy, v.RuleName, v.Reason = c.Name, rule.Name, rule.Reason
+	v.detail, v.MessageErr = match.Message, match.MessageErr
+	if b := rule.Budget; b != nil {
+		v.Budget = Budget{Limit: b.Limit, Per: b.Per, Then: b.Then}
+	}
+	if rule.RetryDelay != nil {
+		v.RetryDelay = &rule.RetryDelay.Duration
+	}
+	return v
+}
+
+// Pending is the verdict of the first rule on Pending that matches a pod in that
+// phase: what the failure of the pod will mean when it is ended because of it. There
+// is none when no rule matches; an error is surfaced in the verdict, and matches
+// nothing.
+func (c *CustomPolicy) Pending(ctx context.Context, in custom.Input) (v Verdict, decided bool) {
+	if in.Pod.Status.Phase != corev1.PodPending {
+		return NotTerminal(in.Pod), false
+	}
+	return c.judge(ctx, in)
+}
+
+// customMessage is the sentence of a custom rule. JobSet and others match regular
+// expressions over such messages: what is fixed comes first.
+func (v Verdict) customMessage() string {
+	text := "Pod " + v.namespace + "/" + v.pod + " matching " + string(v.Action) +
+		" rule " + v.RuleName + " of PodFailurePolicy " + v.Policy
+	if v.usedUp {
+		text += " after its budget of " + v.Budget.String()
+	}
+	for _, more := range []string{v.Reason, v.detail} {
+		if more != "" {
+			text += ": " + more
+		}
+	}
+	return text
+}
+
+// Subject names the rule that decided, as people would: by its index, or by its name
+// and its policy's.
+func (v Verdict) Subject() string {
+	return ruleSubject(v.Policy, v.RuleName, v.Rule)
+}

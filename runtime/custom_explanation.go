@@ -1,0 +1,109 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/compiler/custom/library"
+)
+
+// addCustom explains the rules of custom policies that are about the pod's phase.
+func (e *Explanation) addCustom(ctx context.Context, in custom.Input, policies []*CustomPolicy) error {
+	for _, c := range policies {
+		rules, err := c.Explain(ctx, in)
+		if err != nil {
+			return err
+		}
+		e.Rules = append(e.Rules, rules...)
+	}
+	return nil
+}
+
+// Explain says what each rule that is about the pod's phase makes of it. Outcomes are
+// left to who knows the rules before them. The error is that of a context which is
+// done.
+func (c *CustomPolicy) Explain(ctx context.Context, in custom.Input) ([]RuleExplanation, error) {
+	explained, err := c.Compiled.Explain(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	rules := make([]RuleExplanation, len(explained))
+	for i := range explained {
+		rules[i] = c.explanation(&explained[i])
+	}
+	return rules, nil
+}
+
+func (c *CustomPolicy) explanation(x *custom.Explanation) RuleExplanation {
+	rule := &c.Rules[x.Rule]
+	e := RuleExplanation{
+		Rule: x.Rule, Policy: c.Name, RuleName: rule.Name, Action: rule.Action, Holds: x.Holds, Because: customBecause(x),
+		Expression: rule.When, Cost: x.Cost, Values: values(x.Values), Omitted: x.Omitted,
+	}
+	for _, element := range x.Elements {
+		e.Elements = append(e.Elements, ElementExplanation{
+			Kind: kind(element.Kind), Name: element.Name, Observed: element.Observed, Matched: element.Matched,
+			Values: values(element.Values),
+		})
+	}
+	if x.Err != nil {
+		e.Error = errCustom(c.Name, x.Err).Error()
+	}
+	return e
+}
+
+func kind(k library.Kind) string {
+	if k == library.KindInit {
+		return "initContainer"
+	}
+	return string(k)
+}
+
+func values(from []custom.Value) []Value {
+	var to []Value
+	for _, v := range from {
+		to = append(to, Value(v))
+	}
+	return to
+}
+
+// customBecause is the reason as a sentence, from the parts of the expression.
+func customBecause(x *custom.Explanation) string {
+	switch {
+	case x.Err != nil:
+		return "the expression could not be evaluated"
+	case x.Holds:
+		return "the expression is true"
+	}
+	for _, v := range x.Values {
+		if v.Value == "false" {
+			return fmt.Sprintf("%s is false", shortened(v.Expression))
+		}
+	}
+	return "the expression is false"
+}
+
+// maxBecause is how many characters of an expression are part of a sentence.
+const maxBecause = 120
+
+func shortened(text string) string {
+	runes := []rune(text)
+	if len(runes) <= maxBecause {
+		return text
+	}
+	return string(runes[:maxBecause]) + "..."
+}
+
+// ruleSubject names a rule as people would.
+func ruleSubject(policy, name string, index int) string {
+	if policy == "" {
+		return "rule " + strconv.Itoa(index)
+	}
+	return "rule " + name + " of " + policy
+}
+
+// Subject names the rule: by its index in the Job's own podFailurePolicy, or by its
+// name and its policy's.
+func (r RuleExplanation) Subject() string { return ruleSubject(r.Policy, r.RuleName, r.Rule) }
