@@ -1,0 +1,249 @@
+package binding_test
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"pgregory.net/rapid"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+var language = sync.OnceValues(func() (*custom.Environment, error) { return custom.NewEnvironment(compiler.DefaultVersion) })
+
+// failer is what testing.T and rapid.T share.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// policy has a rule for pods that have failed, and one for those that do not start. Both match the pods that are named
+// for it. The conditions are about the Job.
+func policy(t failer, name string, conditions ...string) *runtime.CustomPolicy {
+	t.Helper()
+	e, err := language()
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &v1alpha1.PodFailurePolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: v1alpha1.PodFailurePolicySpec{Rules: []v1alpha1.Rule{
+			{Name: "failed", When: "pod.metadata.name.contains('" + name + "')", Action: batchv1.PodFailurePolicyActionIgnore},
+			{
+				Name: "pending", Phase: corev1.PodPending, When: "pod.metadata.name.contains('" + name + "')",
+				Action: batchv1.PodFailurePolicyActionFailJob,
+			},
+		}},
+	}
+	for i, c := range conditions {
+		object.Spec.MatchConditions = append(object.Spec.MatchConditions, v1alpha1.MatchCondition{
+			Name: "c" + strconv.Itoa(i), Expression: c,
+		})
+	}
+	object.SetDefaults()
+	compiled, err := runtime.NewCustomPolicy(e, object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compiled
+}
+
+func bindingOf(name, policy string, change ...func(*v1alpha1.PodFailurePolicyBindingSpec)) *v1alpha1.PodFailurePolicyBinding {
+	b := &v1alpha1.PodFailurePolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.PodFailurePolicyBindingSpec{PolicyName: policy},
+	}
+	for _, c := range change {
+		c(&b.Spec)
+	}
+	b.SetDefaults()
+	return b
+}
+
+func after(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Position = v1alpha1.PositionAfter }
+func audit(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Mode = v1alpha1.ModeAudit }
+
+func byName(policies ...*runtime.CustomPolicy) map[string]*runtime.CustomPolicy {
+	named := map[string]*runtime.CustomPolicy{}
+	for _, p := range policies {
+		named[p.Name] = p
+	}
+	return named
+}
+
+// order is the policies of a program, by what Explain tells of a pod that no rule matches.
+func order(t failer, p *runtime.Program) []string {
+	t.Helper()
+	if p == nil {
+		return nil
+	}
+	pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}
+	e, err := p.Explain(context.Background(), custom.Input{Pod: pod})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range e.Rules {
+		names = append(names, r.Policy)
+	}
+	return names
+}
+
+// TestForIsTheDefinition compares what is in force with a loop over the bindings in plain words.
+func TestForIsTheDefinition(t *testing.T) {
+	policies := []*runtime.CustomPolicy{policy(t, "a"), policy(t, "b", "job.metadata.name != 'not-b'"), policy(t, "c")}
+	seen := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		var bindings []*v1alpha1.PodFailurePolicyBinding
+		for _, name := range rapid.SliceOfNDistinct(rapid.StringMatching(`[m-p][0-9]`), 0, 5, rapid.ID).Draw(t, "bindings") {
+			b := bindingOf(name, rapid.SampledFrom([]string{"a", "b", "c", "missing"}).Draw(t, "policy"))
+			b.Spec.Position = rapid.SampledFrom([]v1alpha1.Position{v1alpha1.PositionBefore, v1alpha1.PositionAfter}).Draw(t, "position")
+			b.Spec.Mode = rapid.SampledFrom([]v1alpha1.Mode{v1alpha1.ModeEnforce, v1alpha1.ModeAudit}).Draw(t, "mode")
+			b.Spec.NamespaceSelector = rapid.SampledFrom([]*v1alpha1.LabelSelector{nil, {}, team("x"), team("y")}).Draw(t, "namespaces")
+			b.Spec.JobSelector = rapid.SampledFrom([]*v1alpha1.LabelSelector{nil, {}, team("x"), team("y")}).Draw(t, "jobs")
+			bindings = append(bindings, b)
+		}
+		set, err := binding.NewSet(byName(policies...), bindings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+			Name: rapid.SampledFrom([]string{"j", "not-b"}).Draw(t, "job"), Labels: map[string]string{"team": "x"},
+		}}
+		namespace := labels.Set{"team": rapid.SampledFrom([]string{"x", "y"}).Draw(t, "namespace")}
+		got := set.For(t.Context(), job, namespace)
+		for mode, program := range map[v1alpha1.Mode]*runtime.Program{
+			v1alpha1.ModeEnforce: got.Enforced(nil), v1alpha1.ModeAudit: got.Audited(nil),
+		} {
+			want := inForce(bindings, job, namespace, mode == v1alpha1.ModeAudit)
+			seen[strings.Join(want, "")]++
+			if diff := cmp.Diff(want, order(t, program)); diff != "" {
+				t.Fatalf("%s: %s", mode, diff)
+			}
+		}
+		if len(got.Problems) > 0 {
+			t.Fatal(got.Problems)
+		}
+	})
+	if len(seen) < 10 {
+		t.Errorf("only %v", seen)
+	}
+}
+
+// inForce are the names of the policies, in order.
+func inForce(bindings []*v1alpha1.PodFailurePolicyBinding, job *batchv1.Job, namespace labels.Set, audits bool) []string {
+	sorted := slices.Clone(bindings)
+	slices.SortFunc(sorted, func(a, b *v1alpha1.PodFailurePolicyBinding) int { return strings.Compare(a.Name, b.Name) })
+	binds := map[string]*v1alpha1.PodFailurePolicyBinding{}
+	for _, b := range sorted {
+		fits := func(s *v1alpha1.LabelSelector, l map[string]string) bool {
+			return s == nil || len(s.MatchLabels) == 0 || string(s.MatchLabels["team"]) == l["team"]
+		}
+		p := b.Spec.PolicyName
+		switch {
+		case p == "missing", p == "b" && job.Name == "not-b", !fits(b.Spec.NamespaceSelector, namespace), !fits(b.Spec.JobSelector, job.Labels):
+		case binds[p] == nil, binds[p].Spec.Mode == v1alpha1.ModeAudit && b.Spec.Mode == v1alpha1.ModeEnforce:
+			binds[p] = b
+		}
+	}
+	var names []string
+	for _, position := range []v1alpha1.Position{v1alpha1.PositionBefore, v1alpha1.PositionAfter} {
+		for _, b := range sorted {
+			if binds[b.Spec.PolicyName] == b && b.Spec.Position == position && (audits || b.Spec.Mode == v1alpha1.ModeEnforce) {
+				names = append(names, b.Spec.PolicyName)
+			}
+		}
+	}
+	return names
+}
+
+func team(name string) *v1alpha1.LabelSelector {
+	return &v1alpha1.LabelSelector{MatchLabels: map[string]v1alpha1.LabelValue{"team": v1alpha1.LabelValue(name)}}
+}
+
+// TestProblemsKeepAway: a policy whose match condition cannot be evaluated is not in force, and the others are.
+func TestProblemsKeepAway(t *testing.T) {
+	broken := policy(t, "broken", "job.metadata.name == 'fine' || [true][size(job.metadata.name)]")
+	set, err := binding.NewSet(byName(broken, policy(t, "sound")), []*v1alpha1.PodFailurePolicyBinding{
+		bindingOf("1", "broken"), bindingOf("2", "broken", after), bindingOf("3", "sound"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}}
+	selection := set.For(t.Context(), job, nil)
+	if got := order(t, selection.Enforced(nil)); !slices.Equal(got, []string{"sound"}) {
+		t.Errorf("in force: %v", got)
+	}
+	if len(selection.Problems) != 1 || !strings.HasPrefix(selection.Problems[0].Error(), "PodFailurePolicy broken: spec.matchConditions[0].expression: ") {
+		t.Errorf("problems: %v", selection.Problems)
+	}
+	job.Name = "fine"
+	if got := order(t, set.For(t.Context(), job, nil).Enforced(nil)); !slices.Equal(got, []string{"broken", "sound"}) {
+		t.Errorf("in force where it can be evaluated: %v", got)
+	}
+}
+
+// TestBadSelector: what the API server would have refused is named, and the others are bound.
+func TestBadSelector(t *testing.T) {
+	bad := bindingOf("bad", "a", func(s *v1alpha1.PodFailurePolicyBindingSpec) {
+		s.JobSelector = &v1alpha1.LabelSelector{MatchExpressions: []v1alpha1.LabelRequirement{{Key: "k", Operator: "Like"}}}
+	})
+	set, err := binding.NewSet(byName(policy(t, "a"), policy(t, "b")), []*v1alpha1.PodFailurePolicyBinding{bad, bindingOf("good", "b")})
+	if err == nil || !strings.HasPrefix(err.Error(), "PodFailurePolicyBinding bad: spec.jobSelector: ") {
+		t.Errorf("error %v", err)
+	}
+	if got := order(t, set.For(t.Context(), &batchv1.Job{}, nil).Enforced(nil)); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("in force: %v", got)
+	}
+}
+
+// TestNothingBound: the Job's own program stays what it is, nil included.
+func TestNothingBound(t *testing.T) {
+	var none *binding.Set
+	own := &runtime.Program{}
+	for _, s := range []binding.Selection{none.For(t.Context(), &batchv1.Job{}, nil), {}} {
+		if s.Enforced(own) != own || s.Audited(nil) != nil || !s.Empty() || s.Audits() {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+// TestPending: rules that stand before are asked first, and the binding comes with the verdict.
+func TestPending(t *testing.T) {
+	set, err := binding.NewSet(byName(policy(t, "a"), policy(t, "b"), policy(t, "c")), []*v1alpha1.PodFailurePolicyBinding{
+		bindingOf("1", "a", after), bindingOf("2", "b"), bindingOf("3", "c", audit),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	selection := set.For(t.Context(), &batchv1.Job{}, nil)
+	if !selection.Audits() || selection.Empty() {
+		t.Errorf("%+v", selection)
+	}
+	for pod, want := range map[string]string{"a": "1", "b": "2", "c": "3", "abc": "2", "ac": "3", "none": ""} {
+		in := custom.Input{Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod}, Status: corev1.PodStatus{Phase: corev1.PodPending}}}
+		v, bound := selection.Pending(t.Context(), in)
+		switch {
+		case want == "":
+			if bound != nil || v.Matched {
+				t.Errorf("%s: %+v by %v", pod, v, bound)
+			}
+		case bound == nil || bound.Name != want || !v.Matched || v.RuleName != "pending" || v.Action != batchv1.PodFailurePolicyActionFailJob:
+			t.Errorf("%s: %+v by %v, want %s", pod, v, bound, want)
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package runtime_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+var language = sync.OnceValues(func() (*custom.Environment, error) { return custom.NewEnvironment(compiler.DefaultVersion) })
+
+func customPolicy(t testing.TB, name string, rules ...v1alpha1.Rule) *runtime.CustomPolicy {
+	t.Helper()
+	e, err := language()
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &v1alpha1.PodFailurePolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.PodFailurePolicySpec{Rules: rules},
+	}
+	object.SetDefaults()
+	policy, err := runtime.NewCustomPolicy(e, object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return policy
+}
+
+// outOfMemory has all that a rule can have.
+func outOfMemory() v1alpha1.Rule {
+	return v1alpha1.Rule{
+		Name: "oom", When: "pod.failedContainers().exists(c, c.oomKilled)", Action: ignore, Reason: "OutOfMemory",
+		MessageExpression: "'attempt ' + string(attempt)", RetryDelay: &metav1.Duration{Duration: 90 * time.Second},
+		Budget: &v1alpha1.Budget{Limit: 3, Per: v1alpha1.PerIndex, Then: failIndex},
+	}
+}
+
+func oomKilled() *corev1.Pod {
+	pod := namedPod("default", "p")
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{*container("main", 137)}
+	pod.Status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
+	return pod
+}
+
+// TestCustomVerdictJSON is what programs read of a custom rule's verdict.
+func TestCustomVerdictJSON(t *testing.T) {
+	program := runtime.Join([]*runtime.CustomPolicy{customPolicy(t, "gpu", outOfMemory())}, nil, nil)
+	v := program.Judge(t.Context(), custom.Input{Pod: oomKilled(), Attempt: 4})
+	broken := v
+	broken.MessageErr = context.Canceled
+	for name, c := range map[string]struct {
+		verdict runtime.Verdict
+		want    string
+	}{
+		"within the budget": {v, `{"terminal":true,"matched":true,"action":"Ignore","counted":false,"rule":0,"policy":"gpu",` +
+			`"ruleName":"oom","reason":"OutOfMemory","budget":{"limit":3,"per":"Index","then":"FailIndex"},"retryDelay":"1m30s",` +
+			`"message":"Pod default/p matching Ignore rule oom of PodFailurePolicy gpu: OutOfMemory: attempt 4"}`},
+		"used up": {v.UsedUp(), `{"terminal":true,"matched":true,"action":"FailIndex","counted":true,"rule":0,"policy":"gpu",` +
+			`"ruleName":"oom","reason":"OutOfMemory","budget":{"limit":3,"per":"Index","then":"FailIndex","usedUp":true},"retryDelay":"1m30s",` +
+			`"message":"Pod default/p matching FailIndex rule oom of PodFailurePolicy gpu after its budget of 3 per Index: OutOfMemory: attempt 4"}`},
+		"without its message": {broken, `{"terminal":true,"matched":true,"action":"Ignore","counted":false,"rule":0,"policy":"gpu",` +
+			`"ruleName":"oom","reason":"OutOfMemory","budget":{"limit":3,"per":"Index","then":"FailIndex"},"retryDelay":"1m30s",` +
+			`"message":"Pod default/p matching Ignore rule oom of PodFailurePolicy gpu: OutOfMemory: attempt 4","messageError":"context canceled"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := marshal(t, c.verdict); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+			if got := unmarshal(t, c.want); !got.Equal(c.verdict) || got.Equal(runtime.Unmatched(oomKilled())) {
+				t.Errorf("read back as %+v, not as %+v", got, c.verdict)
+			}
+		})
+	}
+}
+
+func TestUsedUpNeedsABudget(t *testing.T) {
+	v := runtime.MatchedExitCode(oomKilled(), 0, ignore, container("main", 1))
+	if got := v.UsedUp(); !got.Equal(v) || got.IsUsedUp() {
+		t.Errorf("%+v", got)
+	}
+}
+
+// listed is a rule of the whole list: it matches one attempt, or fails for it.
+type listed struct {
+	policy, name string
+	attempt      int64
+	fails        bool
+}
+
+// TestJoinIsOneOrderedList compares Judge, and what Explain makes of each rule, with a loop over the rules in the order
+// that Join promises. Own rules stand for themselves by the name "own", as they match the exit code.
+func TestJoinIsOneOrderedList(t *testing.T) {
+	own := program(t, compiled(t, policyOf(t, `
+- {action: Count, onExitCodes: {operator: In, values: [1]}}
+- {action: FailJob, onExitCodes: {operator: In, values: [2]}}`)), runtime.Options{})
+	ownRules := []listed{{"", "", 1, false}, {"", "", 2, false}}
+	var policies []*runtime.CustomPolicy
+	rules := map[*runtime.CustomPolicy][]listed{}
+	for _, p := range []struct {
+		name  string
+		rules []listed
+	}{
+		{"a", []listed{{"a", "first", 1, false}, {"a", "second", 3, false}}},
+		{"b", []listed{{"b", "first", 2, false}, {"b", "second", 4, true}}},
+		{"c", []listed{{"c", "first", 3, false}, {"c", "second", 1, false}, {"c", "third", 5, false}}},
+		{"d", []listed{{"d", "first", 4, false}}},
+	} {
+		policy := customPolicy(t, p.name, whens(p.rules)...)
+		policies = append(policies, policy)
+		rules[policy] = p.rules
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		order := rapid.Permutation(policies).Draw(t, "order")
+		ends := rapid.SliceOfN(rapid.IntRange(0, len(order)), 2, 2).Draw(t, "ends")
+		slices.Sort(ends)
+		before, after := order[:ends[0]], order[ends[0]:ends[1]]
+		hasOwn := rapid.Bool().Draw(t, "own")
+		attempt := rapid.Int64Range(1, 6).Draw(t, "attempt")
+
+		var list []listed
+		for _, p := range before {
+			list = append(list, rules[p]...)
+		}
+		joined := runtime.Join(before, nil, after)
+		if hasOwn {
+			list = append(list, ownRules...)
+			joined = runtime.Join(before, own, after)
+		}
+		for _, p := range after {
+			list = append(list, rules[p]...)
+		}
+		pod := namedPod("default", "p")
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{*container("main", int32(attempt))} //nolint:gosec // at most 6
+		e, err := joined.Explain(context.Background(), custom.Input{Pod: pod, Attempt: attempt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkList(t, e, list, attempt)
+	})
+}
+
+// whens are rules that match one attempt each, or cannot be evaluated for it.
+func whens(list []listed) []v1alpha1.Rule {
+	var rules []v1alpha1.Rule
+	for _, r := range list {
+		n := string(rune('0' + r.attempt))
+		when := "attempt == " + n
+		if r.fails {
+			when = "attempt == " + n + " && [0][attempt] == 0"
+		}
+		rules = append(rules, v1alpha1.Rule{Name: r.name, When: when, Action: count})
+	}
+	return rules
+}
+
+func checkList(t *rapid.T, e runtime.Explanation, list []listed, attempt int64) {
+	at := slices.IndexFunc(list, func(r listed) bool { return r.attempt == attempt })
+	var want, got []runtime.Outcome
+	for i := range list {
+		switch {
+		case at < 0 || i < at:
+			want = append(want, runtime.OutcomeNotMatched)
+		case i > at:
+			want = append(want, runtime.OutcomeNotReached)
+		case list[i].fails:
+			want = append(want, runtime.OutcomeError)
+		default:
+			want = append(want, runtime.OutcomeMatched)
+		}
+	}
+	for i, r := range e.Rules {
+		got = append(got, r.Outcome)
+		if r.Policy != list[i].policy || r.RuleName != list[i].name {
+			t.Fatalf("rule %d is %s, want %+v", i, r.Subject(), list[i])
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("%+v, attempt %d: %s", list, attempt, diff)
+	}
+	v := e.Verdict
+	switch {
+	case at >= 0 && list[at].fails:
+		if v.Matched || v.Err == nil || v.Action != count || !strings.Contains(v.Err.Error(), "PodFailurePolicy b: spec.rules[1].when: ") {
+			t.Fatalf("%+v", v)
+		}
+	case at >= 0:
+		if !v.Matched || v.Err != nil || v.Policy != list[at].policy || v.RuleName != list[at].name {
+			t.Fatalf("%+v, want %+v", v, list[at])
+		}
+	case v.Matched || v.Err != nil || !v.Counted:
+		t.Fatalf("%+v", v)
+	}
+}
+
+// TestJoinedJudgeAllocatesNothing: neither does a custom rule that decides, nor one that does not.
+func TestJoinedJudgeAllocatesNothing(t *testing.T) {
+	rule := outOfMemory()
+	rule.MessageExpression = "" // text that is put together must be kept somewhere
+	own := program(t, compiled(t, policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [42]}}]`)), runtime.Options{})
+	job, ctx := &batchv1.Job{}, t.Context()
+	p := runtime.Join(nil, own, []*runtime.CustomPolicy{customPolicy(t, "gpu", rule)})
+	for _, pod := range []*corev1.Pod{oomKilled(), namedPod("default", "q")} {
+		in := custom.Input{Pod: pod, Job: job, Attempt: 1}
+		if n := testing.AllocsPerRun(100, func() { p.Judge(ctx, in) }); n > forgotten {
+			t.Errorf("%s: %v allocations", pod.Name, n)
+		}
+	}
+}
+
+func TestPendingRulesAreApart(t *testing.T) {
+	policy := customPolicy(t, "start",
+		v1alpha1.Rule{Name: "late", Phase: corev1.PodPending, When: "now > timestamp('2026-01-01T00:00:00Z')", Action: failJob},
+		v1alpha1.Rule{Name: "failed", When: "true", Action: count},
+	)
+	pending := namedPod("default", "p")
+	pending.Status.Phase = corev1.PodPending
+	in := custom.Input{Pod: pending, Now: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)}
+	if v, decided := policy.Pending(t.Context(), in); !decided || v.RuleName != "late" || v.Action != failJob {
+		t.Errorf("%t %+v", decided, v)
+	}
+	if v := runtime.Join([]*runtime.CustomPolicy{policy}, nil, nil).Judge(t.Context(), in); v.Terminal || v.Matched {
+		t.Errorf("a pending pod has the verdict %+v", v)
+	}
+	in.Pod = namedPod("default", "q")
+	if v, decided := policy.Pending(t.Context(), in); decided {
+		t.Errorf("a failed pod has the verdict %+v", v)
+	}
+}
