@@ -2,8 +2,8 @@ package runtime
 
 import (
 	"context"
-	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/compiler/custom/library"
@@ -77,13 +77,18 @@ func customBecause(x *custom.Explanation) string {
 	case x.Holds:
 		return "the expression is true"
 	}
-	for _, v := range x.Values {
-		if v.Value == "false" {
-			return fmt.Sprintf("%s is false", shortened(v.Expression))
-		}
+	var parts []string
+	for _, v := range x.Decisive {
+		parts = append(parts, shortened(v.Expression)+" is "+v.Value)
 	}
-	return "the expression is false"
+	if len(parts) == 0 || len(parts) > maxParts {
+		return "the expression is false"
+	}
+	return strings.Join(parts, ", and ")
 }
+
+// maxParts is how many parts of an expression are part of a sentence.
+const maxParts = 3
 
 // maxBecause is how many characters of an expression are part of a sentence.
 const maxBecause = 120

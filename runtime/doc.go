@@ -19,6 +19,15 @@
 // error and a cost belong to a rule. An error never picks an action: it means what
 // no match means, and is carried in the Verdict.
 //
+// # Custom policies
+//
+// [Join] puts the rules of PodFailurePolicies (podverdict.io) before and after those of
+// the Job's own podFailurePolicy: one ordered list, one Program, one Verdict. Their
+// expressions are compiled and evaluated by package custom, and see the Job and the
+// pod's attempt besides the pod, so such a Program is asked by Judge. Which policies
+// are in force for a Job, package binding says. Budgets need to know what was before:
+// a Verdict carries the rule's budget, and who counts the matches asks for UsedUp.
+//
 // Explain evaluates the same expressions on the interpreter once more, with the
 // values of sub-expressions, for each container and condition on its own.
 //

@@ -21,6 +21,9 @@ func (p *Program) Evaluate(ctx context.Context, pod *corev1.Pod) Verdict {
 // first one that matches decides (KEP-3329, "Evaluation"); only a pod in phase
 // Failed is judged. The pod is read, never copied or converted.
 //
+// The failure of a pod that was deleted because of a rule on Pending means what that
+// rule says: no other is tried (Verdict.PodCondition).
+//
 // A rule that cannot be evaluated, because the context is done or, on CEL's
 // interpreter, because of the pod, ends the evaluation: the verdict is that of no
 // match, with Err set. Rules after it are not tried: they might say what a rule
@@ -32,41 +35,32 @@ func (p *Program) Judge(ctx context.Context, in custom.Input) Verdict {
 	if ctx.Err() != nil {
 		return Failure(in.Pod, context.Cause(ctx))
 	}
-	if v, decided := first(ctx, p.before, in); decided {
-		return v
+	if e, found := p.ended(in.Pod); found {
+		return e.verdict(in.Pod)
 	}
-	if v, decided := p.judgeOwn(ctx, in.Pod); decided {
-		return v
-	}
-	if v, decided := first(ctx, p.after, in); decided {
-		return v
-	}
-	return Unmatched(in.Pod)
-}
-
-func first(ctx context.Context, policies []*CustomPolicy, in custom.Input) (v Verdict, decided bool) {
-	for _, c := range policies {
+	// Verdicts are large: it shows when one more function hands them on.
+	for _, c := range p.before {
 		if v, decided := c.judge(ctx, in); decided {
-			return v, true
+			return v
 		}
 	}
-	return Verdict{}, false
-}
-
-// judgeOwn tries the rules of the Job's own podFailurePolicy.
-func (p *Program) judgeOwn(ctx context.Context, pod *corev1.Pod) (v Verdict, decided bool) {
-	for i := range p.rules {
-		found, err := p.match(ctx, i, pod)
+	for i := range p.rules { // the Job's own
+		found, err := p.match(ctx, i, in.Pod)
 		switch {
 		case err != nil:
-			return Failure(pod, err), true
+			return Failure(in.Pod, err)
 		case found.container != nil:
-			return MatchedExitCode(pod, i, p.rules[i].Action, found.container), true
+			return MatchedExitCode(in.Pod, i, p.rules[i].Action, found.container)
 		case found.condition != nil:
-			return MatchedCondition(pod, i, p.rules[i].Action, found.condition), true
+			return MatchedCondition(in.Pod, i, p.rules[i].Action, found.condition)
 		}
 	}
-	return Verdict{}, false
+	for _, c := range p.after {
+		if v, decided := c.judge(ctx, in); decided {
+			return v
+		}
+	}
+	return Unmatched(in.Pod)
 }
 
 func (p *Program) match(ctx context.Context, i int, pod *corev1.Pod) (cause, error) {

@@ -104,6 +104,9 @@ func (p *Program) Explain(ctx context.Context, in custom.Input) (Explanation, er
 }
 
 func (p *Program) explainRules(ctx context.Context, in custom.Input, e *Explanation) error {
+	if ended, found := p.ended(in.Pod); found {
+		e.Rules = append(e.Rules, ended.explanation())
+	}
 	if err := e.addCustom(ctx, in, p.before); err != nil {
 		return err
 	}

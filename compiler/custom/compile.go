@@ -168,6 +168,7 @@ func (c *compilation) check(p place, env *cel.Env, want *types.Type) *ast.AST {
 // where closures do not know all of the expression; otherwise it is made again if it
 // is ever needed.
 func (c *compilation) expression(p place, words vocabulary, want *types.Type) (*expression, *ast.AST) {
+	before := c.cost
 	tree := c.check(p, words.env, want)
 	if tree == nil {
 		return nil, nil
@@ -177,7 +178,10 @@ func (c *compilation) expression(p place, words vocabulary, want *types.Type) (*
 		c.report(p.err(CheckPlan, p.start(), err.Error(), ""))
 		return nil, nil
 	}
-	x := &expression{place: p, native: c.native.Compile(tree), words: vocabulary{base: words.base, variables: words.variables}}
+	x := &expression{
+		place: p, native: c.native.Compile(tree), words: vocabulary{base: words.base, variables: words.variables},
+		typ: tree.GetType(tree.Expr().ID()), cost: c.cost - before,
+	}
 	x.program = func() (cel.Program, error) { return program, nil }
 	if x.native.Complete {
 		x.program = x.words.planLater(p.text)

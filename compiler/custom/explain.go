@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -27,8 +28,11 @@ type Explanation struct {
 	// Err is why it could not be evaluated.
 	Err error
 	// Values are the parts of the expression that are joined by && and ||, and what
-	// they compare, in the order of the text. Each is evaluated on its own.
+	// they compare, in the order of the text. Each is evaluated on its own. Variables
+	// are told where they are first used: one that is a bool with its own parts.
 	Values []Value
+	// Decisive are those of the parts that make an expression false.
+	Decisive []Value
 	// Elements are the containers that the expression goes through.
 	Elements []Element
 	// Omitted is how many more there are.
@@ -89,14 +93,28 @@ func (e *evaluation) explain(i int, x *expression) Explanation {
 	if e.interpreter == nil {
 		return explained
 	}
-	if env, err := x.words.base.Extend(x.words.variables...); err == nil {
-		if checked, issues := env.Compile(x.place.text); issues.Err() == nil {
-			parts := &parts{interpreter: e.interpreter, names: e.interpreter, env: env, tree: checked.NativeRep(), into: &explained}
-			explained.Values = parts.of(checked.NativeRep().Expr())
+	if p := e.interpreter.parts(x, &explained, map[string]bool{}); p != nil {
+		explained.Values = p.of(p.tree.Expr())
+		if value == types.False {
+			explained.Decisive = p.decisive(p.tree.Expr(), types.False)
 		}
 	}
 	e.interpreter.spent = 0
 	return explained
+}
+
+// parts takes an expression apart from its text, which has been compiled before. The
+// variables are those that are told already.
+func (i *interpreter) parts(x *expression, into *Explanation, told map[string]bool) *parts {
+	env, err := x.words.base.Extend(x.words.variables...)
+	if err != nil {
+		return nil
+	}
+	checked, issues := env.Compile(x.place.text)
+	if issues.Err() != nil {
+		return nil
+	}
+	return &parts{interpreter: i, names: i, env: env, tree: checked.NativeRep(), into: into, told: told}
 }
 
 // parts evaluates the parts of an expression.
@@ -107,6 +125,7 @@ type parts struct {
 	env   *cel.Env
 	tree  *ast.AST
 	into  *Explanation
+	told  map[string]bool // names of variables
 }
 
 // of goes down through && and ||, and lists what they join.
@@ -128,22 +147,71 @@ func (p *parts) of(e ast.Expr) []Value {
 	return p.part(e)
 }
 
-// part is one of them: its operand, if it has one, and itself. Of a loop over
-// containers, each container is explained.
+// part is one of them: its operand, if it has one, and itself, and the variables in it.
+// Of a loop over containers, each container is explained.
 func (p *parts) part(e ast.Expr) []Value {
-	var values []Value
-	switch e.Kind() {
-	case ast.LiteralKind:
+	if e.Kind() == ast.LiteralKind {
 		return nil
-	case ast.CallKind:
+	}
+	var values []Value
+	if e.Kind() == ast.CallKind {
 		if call := e.AsCall(); !call.IsMemberFunction() && len(call.Args()) == 2 && call.Args()[0].Kind() != ast.LiteralKind {
 			values = append(values, p.value(call.Args()[0]))
 		}
-	case ast.ComprehensionKind:
-		p.loop(e)
-	default:
 	}
-	return append(values, p.value(e))
+	values = append(values, p.value(e))
+	visit(e, nil, func(inner ast.Expr, locals []string) {
+		switch {
+		case inner.Kind() == ast.ComprehensionKind && len(locals) == 0:
+			p.loop(inner)
+		case inner.Kind() == ast.IdentKind:
+			values = append(values, p.variable(inner, inner == e)...)
+		}
+	})
+	return values
+}
+
+// variable tells of one, but of what it is worth only if that is not told already.
+func (p *parts) variable(e ast.Expr, told bool) (values []Value) {
+	i, known := p.policy.numbers[e.AsIdent()]
+	if !known || p.told[e.AsIdent()] {
+		return nil
+	}
+	p.told[e.AsIdent()] = true
+	if !told {
+		values = append(values, p.value(e))
+	}
+	inner := p.interpreter.parts(&p.policy.variables[i].expression, p.into, p.told)
+	if inner == nil {
+		return values
+	}
+	parts := inner.of(inner.tree.Expr())
+	if p.policy.variables[i].typ != types.BoolType { // the parts of other values say little
+		parts = slices.DeleteFunc(parts, func(v Value) bool { return !strings.HasPrefix(v.Expression, VariablesVariable+".") })
+	}
+	return append(values, parts...)
+}
+
+// decisive goes down to the parts that make an expression what it is.
+func (p *parts) decisive(e ast.Expr, is types.Bool) []Value {
+	if e.Kind() == ast.CallKind {
+		switch call := e.AsCall(); call.FunctionName() {
+		case operators.LogicalNot:
+			return p.decisive(call.Args()[0], !is)
+		case operators.LogicalAnd, operators.LogicalOr:
+			var all []Value
+			one := (call.FunctionName() == operators.LogicalAnd) != bool(is) // of the two is enough
+			for _, arg := range call.Args() {
+				if v, err := p.evaluate(unparse(p.tree, arg)); err == nil && v == is {
+					if all = append(all, p.decisive(arg, is)...); one {
+						break
+					}
+				}
+			}
+			return all
+		}
+	}
+	return []Value{p.value(e)}
 }
 
 func (p *parts) value(e ast.Expr) Value {
@@ -162,7 +230,7 @@ func (p *parts) evaluate(text string) (ref.Val, error) {
 // loop explains each container that a quantifier looks at.
 func (p *parts) loop(e ast.Expr) {
 	macro, ok := p.tree.SourceInfo().GetMacroCall(e.ID())
-	if !ok || len(macro.AsCall().Args()) != 2 || !macro.AsCall().IsMemberFunction() || p.names != cel.Activation(p.interpreter) {
+	if !ok || len(macro.AsCall().Args()) != 2 || macro.AsCall().FunctionName() == operators.Map || p.names != cel.Activation(p.interpreter) {
 		return
 	}
 	loop := e.AsComprehension()
@@ -202,7 +270,7 @@ func (p *parts) element(list, name, predicate string, value ref.Val, c library.C
 		return e
 	}
 	inside := &parts{
-		interpreter: p.interpreter, names: local{p.interpreter, name, value}, env: env, tree: checked.NativeRep(), into: p.into,
+		interpreter: p.interpreter, names: local{p.interpreter, name, value}, env: env, tree: checked.NativeRep(), into: p.into, told: p.told,
 	}
 	matched, err := inside.evaluate(predicate)
 	e.Matched = err == nil && matched == types.True

@@ -35,8 +35,14 @@ func TestExplain(t *testing.T) {
 	want := `
 rule 0 holds: false, error: <nil>
   variables.oom = true
+  pod.failedContainers().exists(c, c.oomKilled) = true
   attempt = 2
   attempt > 3 = false
+  decisive: attempt > 3 = false
+  container main of pod.failedContainers(), exit code 137: true
+    c.oomKilled = true
+  container helper of pod.failedContainers(), exit code 2: false
+    c.oomKilled = false
 rule 1 holds: true, error: <nil>
   pod.failedContainers().exists(c, c.exitCode in [1, 2] || c.signalName == 'SIGKILL' && c.name != 'main') = true
   pod.hasCondition('DisruptionTarget') = false
@@ -64,6 +70,7 @@ rule 3 holds: false, error: <nil>
   pod.pendingFor(pod.metadata.creationTimestamp) < duration('1m') = error: no such key: creationTimestamp
   pod.status.?reason = optional.none()
   pod.status.?reason != optional.of('x') = true
+  decisive: pod.waitingReasons() == ['x'] = false
 `
 	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), printed(explained)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -77,6 +84,9 @@ func printed(all []custom.Explanation) string {
 		for _, v := range e.Values {
 			fmt.Fprintf(&b, "  %s = %s\n", v.Expression, v.Value)
 		}
+		for _, v := range e.Decisive {
+			fmt.Fprintf(&b, "  decisive: %s = %s\n", v.Expression, v.Value)
+		}
 		for _, element := range e.Elements {
 			fmt.Fprintf(&b, "  %s %s of %s, %s: %t\n", element.Kind, element.Name, element.List, element.Observed, element.Matched)
 			for _, v := range element.Values {
@@ -85,6 +95,130 @@ func printed(all []custom.Explanation) string {
 		}
 	}
 	return b.String()
+}
+
+// TestExplainDecides: what makes an expression false, however its parts are joined, and each variable once.
+func TestExplainDecides(t *testing.T) {
+	spec := rules(
+		"(attempt > 3 || attempt == 2) && !(pod.metadata.name == 'p' && variables.all)",
+		"(attempt > 5 || !variables.list) && attempt > 4",
+		"variables.list ? false : true",
+		"variables.size > 1 || variables.codes.size() > 2 && variables.list",
+	)
+	spec.Variables = []v1alpha1.Variable{
+		{Name: "codes", Expression: "pod.failedContainers().map(c, c.exitCode)"},
+		{Name: "size", Expression: "variables.codes.size()"},
+		{Name: "list", Expression: "variables.size == 1 && variables.codes[0] == 1"},
+		{Name: "all", Expression: "variables.list && variables.list && attempt > 0"},
+	}
+	pod := exitCode(1)
+	pod.Name = "p"
+	explained, err := compile(t, newEnvironment(t), spec).Explain(t.Context(), custom.Input{Pod: pod, Attempt: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `
+rule 0 holds: false, error: <nil>
+  attempt = 2
+  attempt > 3 = false
+  attempt == 2 = true
+  pod.metadata.name = "p"
+  pod.metadata.name == 'p' = true
+  variables.all = true
+  variables.list = true
+  variables.size = 1
+  variables.size == 1 = true
+  variables.codes.size() = 1
+  variables.codes = [1]
+  variables.codes[0] = 1
+  variables.codes[0] == 1 = true
+  attempt > 0 = true
+  decisive: pod.metadata.name == 'p' = true
+  decisive: variables.all = true
+rule 1 holds: false, error: <nil>
+  attempt = 2
+  attempt > 5 = false
+  variables.list = true
+  variables.size = 1
+  variables.size == 1 = true
+  variables.codes.size() = 1
+  variables.codes = [1]
+  variables.codes[0] = 1
+  variables.codes[0] == 1 = true
+  attempt > 4 = false
+  decisive: attempt > 5 = false
+  decisive: variables.list = true
+rule 2 holds: false, error: <nil>
+  variables.list = true
+  variables.size = 1
+  variables.size == 1 = true
+  variables.codes.size() = 1
+  variables.codes = [1]
+  variables.codes[0] = 1
+  variables.codes[0] == 1 = true
+  decisive: variables.list ? false : true = false
+rule 3 holds: false, error: <nil>
+  variables.size = 1
+  variables.size > 1 = false
+  variables.codes.size() = 1
+  variables.codes = [1]
+  variables.codes.size() > 2 = false
+  variables.list = true
+  variables.size == 1 = true
+  variables.codes[0] = 1
+  variables.codes[0] == 1 = true
+  decisive: variables.size > 1 = false
+  decisive: variables.codes.size() > 2 = false
+`
+	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), printed(explained)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestExpressions: every expression with its type and cost, which add up.
+func TestExpressions(t *testing.T) {
+	spec := rules("variables.codes.size() > 1", "true")
+	spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "c", Expression: "has(job.spec.suspend)"}}
+	spec.Variables = []v1alpha1.Variable{{Name: "codes", Expression: "pod.failedContainers().map(c, c.exitCode)"}}
+	spec.Rules[0].MessageExpression = "'so ' + 'it is'"
+	policy := compile(t, newEnvironment(t), spec)
+	var got []string
+	total := uint64(0)
+	for _, x := range policy.Expressions() {
+		got = append(got, x.Field+" "+x.Type+": "+x.Text)
+		total += x.Cost
+	}
+	want := []string{
+		"spec.matchConditions[0].expression bool: has(job.spec.suspend)",
+		"spec.variables[0].expression list(int): pod.failedContainers().map(c, c.exitCode)",
+		"spec.rules[0].when bool: variables.codes.size() > 1",
+		"spec.rules[0].messageExpression string: 'so ' + 'it is'",
+		"spec.rules[1].when bool: true",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if total != policy.Cost {
+		t.Errorf("costs are %d, together %d", total, policy.Cost)
+	}
+}
+
+func TestAlways(t *testing.T) {
+	pending := rules("pod.metadata.name == 'x'", "true")
+	pending.Rules[1].Phase = corev1.PodPending
+	for _, c := range []struct {
+		spec *v1alpha1.PodFailurePolicySpec
+		want int
+	}{
+		{rules("attempt > 2", "true"), 1},
+		{rules("true", "true"), 0},
+		{rules("attempt > 2"), custom.NoRule},
+		{pending, custom.NoRule},
+	} {
+		if got := compile(t, newEnvironment(t), c.spec).Always(); got != c.want {
+			t.Errorf("%v: rule %d always matches, want %d", c.spec.Rules, got, c.want)
+		}
+	}
 }
 
 func TestExplainIsBounded(t *testing.T) {

@@ -3,6 +3,8 @@ package custom
 import (
 	"context"
 
+	"github.com/google/cel-go/cel"
+
 	"github.com/podverdict/podverdict/compiler/custom/native"
 	"github.com/podverdict/podverdict/compiler/custom/schema"
 )
@@ -30,3 +32,6 @@ func (p *Policy) ActualCost(rule int, in Input) uint64 {
 	}
 	return e.interpreter.spent
 }
+
+// Env is the CEL environment of rules on Pending, which has everything.
+func (e *Environment) Env() *cel.Env { return e.ofPending }

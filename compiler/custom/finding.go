@@ -60,7 +60,7 @@ type Finding struct {
 // expression with a caret, and the hint.
 func (f Finding) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s:%d:%d: %s: %s (%s)\n%s", f.Field, f.Line, f.Column, f.Severity, f.Message, f.Check, f.snippet())
+	fmt.Fprintf(&b, "%s:%d:%d: %s: %s (%s)\n%s", f.Field, f.Line, f.Column, f.Severity, f.Message, f.Check, f.Excerpt())
 	if f.Hint != "" {
 		fmt.Fprintf(&b, "\n   %s", f.Hint)
 	}
@@ -73,9 +73,9 @@ const (
 	shown       = 100
 )
 
-// snippet is the line of the expression, or the part of it around the place, with a
+// Excerpt is the line of the expression, or the part of it around the place, with a
 // caret below.
-func (f Finding) snippet() string {
+func (f Finding) Excerpt() string {
 	lines := strings.Split(f.Expression, "\n")
 	if f.Line > len(lines) {
 		return hint.Caret("", 0)

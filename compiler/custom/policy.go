@@ -33,6 +33,8 @@ type rule struct {
 	phase   corev1.PodPhase
 	when    expression
 	message *expression // nil for the default
+	// always is whether the rule is known to match every pod in the phase.
+	always bool
 }
 
 func (c *compilation) policy() *Policy {
@@ -40,6 +42,9 @@ func (c *compilation) policy() *Policy {
 	p := &Policy{
 		Warnings: c.findings, Cost: c.cost,
 		conditions: c.conditions, variables: c.variables, rules: c.rules, numbers: map[string]int{},
+	}
+	for i := range p.rules {
+		p.rules[i].always = c.verdicts[i] == always
 	}
 	for i := range p.variables {
 		v := &p.variables[i]

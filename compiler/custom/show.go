@@ -19,8 +19,10 @@ const maxShown = 8
 // show is a value as CEL, or as near to it as there is.
 func show(v ref.Val) string {
 	switch v := v.(type) {
-	case types.Timestamp, types.Duration:
-		return fmt.Sprintf("%s('%v')", v.Type().TypeName(), v.ConvertToType(types.StringType).Value())
+	case types.Timestamp:
+		return fmt.Sprintf("timestamp('%v')", v.ConvertToType(types.StringType).Value())
+	case types.Duration:
+		return fmt.Sprintf("duration('%v')", v.Duration)
 	case *types.Optional:
 		if !v.HasValue() {
 			return "optional.none()"

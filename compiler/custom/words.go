@@ -180,3 +180,29 @@ func sayUnreachable(i int, name string) string {
 }
 
 const hintUnreachable = "move it before that rule, or remove it"
+
+// What keeps a match condition from being one of an admission policy.
+
+const (
+	sayHides  = "an admission policy calls the Job object, which is the name of a loop's variable here"
+	hintHides = "give that variable another name"
+)
+
+func sayNotAdmitted(kind, what string) string {
+	if kind == AdmittedCronJob.kind {
+		return fmt.Sprintf("%s is not known when a CronJob is created: its Jobs get theirs later", brief(what))
+	}
+	return fmt.Sprintf("%s is not known when a Job is created, or changes later", brief(what))
+}
+
+func sayUnset(kind, field string) string {
+	return fmt.Sprintf("a %s may lack %s, which the API server sets in its Jobs", kind, field)
+}
+
+func sayIsText(what string) string {
+	return fmt.Sprintf("%s is a string in admission policies, and not what it is here", brief(what))
+}
+
+func sayWhole(function, what string) string {
+	return fmt.Sprintf("%s is a map in admission policies, and no object as here: %s() tells them apart", brief(what), function)
+}

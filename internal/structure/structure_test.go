@@ -35,6 +35,7 @@ var (
 var rooms = []room{
 	{folder: "internal/structure"},
 	{folder: "internal/terminal", direct: noIO},
+	{folder: "internal/outcome", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "policies", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "api/v1alpha1", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "config", avoids: slices.Concat(noClient, noOPA)},
@@ -47,7 +48,8 @@ var rooms = []room{
 		"compiler", "compiler/internal/hint", "compiler/admission/kind",
 	}, avoids: slices.Concat(noCluster, noOPA), direct: noIO},
 	{folder: "compiler/admission", imports: []string{
-		"policies", "compiler", "compiler/internal/hint", "compiler/admission/kind", "compiler/admission/apiserver",
+		"policies", "api/v1alpha1", "compiler", "compiler/custom", "compiler/internal/hint", "compiler/admission/kind",
+		"compiler/admission/apiserver",
 	}, avoids: slices.Concat(noCluster, noOPA), direct: noIO},
 	{folder: "runtime", imports: []string{"api/v1alpha1", "compiler", "compiler/custom"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "runtime/binding", imports: []string{"api/v1alpha1", "compiler/custom", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -60,12 +62,12 @@ var rooms = []room{
 		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan",
 	}, avoids: noOPA},
 	{folder: "conformance", imports: []string{
-		"policies", "api/v1alpha1", "compiler", "compiler/admission", "runtime", "controller/plan", "controller", "internal/terminal",
+		"policies", "api/v1alpha1", "compiler", "compiler/admission", "runtime", "controller/plan", "controller", "internal/outcome", "internal/terminal",
 	}, avoids: noOPA}, // who wants the vectors need not link what answers validate
 	{folder: "cmd/podverdict-controller", imports: []string{"api/v1alpha1", "compiler", "controller/plan", "controller"}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
 		"policies", "api/v1alpha1", "config", "compiler", "compiler/custom", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/binding", "runtime/rego", "controller/plan", "controller/simulation", "controller",
-		"conformance", "internal/terminal",
+		"conformance", "internal/outcome", "internal/terminal",
 	}},
 }
 

@@ -1,10 +1,9 @@
 package binding
 
 import (
-	"context"
+	"iter"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -82,19 +81,14 @@ func (s Selection) program(own *runtime.Program, counts func(*v1alpha1.PodFailur
 	return runtime.Join(before, own, after)
 }
 
-// Pending is the verdict on a pod in phase Pending, if a rule on Pending matches it:
-// of the first such rule, Before before After. The binding says what becomes of the
-// pod. A verdict with an error matches nothing, and ends the search.
-func (s Selection) Pending(ctx context.Context, in custom.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
-	for _, position := range []v1alpha1.Position{v1alpha1.PositionBefore, v1alpha1.PositionAfter} {
+// Policies are those in force, in the order of the names of their bindings, with what
+// binds them.
+func (s Selection) Policies() iter.Seq2[*runtime.CustomPolicy, *v1alpha1.PodFailurePolicyBinding] {
+	return func(yield func(*runtime.CustomPolicy, *v1alpha1.PodFailurePolicyBinding) bool) {
 		for _, e := range s.entries {
-			if e.binding.Spec.Position != position {
-				continue
-			}
-			if v, decided := e.policy.Pending(ctx, in); decided {
-				return v, e.binding
+			if !yield(e.policy, e.binding) {
+				return
 			}
 		}
 	}
-	return runtime.NotTerminal(in.Pod), nil
 }

@@ -1,0 +1,229 @@
+package custom
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+)
+
+// CheckAdmission is a check of ForAdmission alone: the condition does not mean the
+// same when an admission policy asks for it.
+const CheckAdmission = "not-at-admission"
+
+// AdmittedObject is an object that an admission policy is asked about, and how a match
+// condition, which is about a Job, is to be read there.
+type AdmittedObject struct {
+	kind string
+	// spec is what job stands for in job.spec.
+	spec string
+	// metadata is what job stands for in job.metadata, by the field that follows. Other
+	// fields the object does not have, or not yet, or they change while the Job runs.
+	metadata map[string]string
+	// unset are the fields of a Job's spec that the API server has not set there.
+	unset []string
+}
+
+// The objects that Jobs come from.
+var (
+	// AdmittedJob is a Job that is about to be created. The API server has set its
+	// defaults.
+	AdmittedJob = AdmittedObject{
+		kind: "Job", spec: admitted,
+		metadata: map[string]string{
+			"name": admitted, "generateName": admitted, "namespace": admitted, "uid": admitted,
+			"labels": admitted, "annotations": admitted, "ownerReferences": admitted, "finalizers": admitted,
+		},
+	}
+	// AdmittedCronJob is a CronJob: its Jobs have the labels, annotations and spec of
+	// its template, to which nobody has set a Job's defaults.
+	AdmittedCronJob = AdmittedObject{
+		kind: "CronJob", spec: admittedTemplate,
+		metadata: map[string]string{"labels": admittedTemplate, "annotations": admittedTemplate, "namespace": admitted},
+		unset: []string{
+			"backoffLimit", "completionMode", "completions", "manualSelector", "parallelism", "podReplacementPolicy", "selector", "suspend",
+		},
+	}
+)
+
+const (
+	admitted         = "object"
+	admittedTemplate = "object.spec.jobTemplate"
+)
+
+// ForAdmission is a policy's match conditions as those of an admission policy for
+// objects of a kind, which is true of the same Jobs: their text, with the Job's name
+// there. A condition for which this cannot be is a finding of an *Error.
+func (e *Environment) ForAdmission(spec *v1alpha1.PodFailurePolicySpec, to AdmittedObject) ([]v1alpha1.MatchCondition, error) {
+	untyped, err := e.ofJob.Extend(cel.Variable(admitted, types.DynType))
+	if err != nil {
+		return nil, errEnvironment(e.Kubernetes, err)
+	}
+	var findings []Finding
+	conditions := make([]v1alpha1.MatchCondition, len(spec.MatchConditions))
+	for i, m := range spec.MatchConditions {
+		p := conditionPlace(i, m.Expression)
+		checked, issues := e.ofJob.Compile(m.Expression)
+		if issues.Err() != nil {
+			findings = append(findings, p.syntax(issues.Errors()))
+			continue
+		}
+		t := newTransfer(p, checked.NativeRep(), to)
+		conditions[i] = v1alpha1.MatchCondition{Name: m.Name, Expression: asBool(untyped, t.text())}
+		findings = append(findings, t.findings...)
+	}
+	if len(findings) > 0 {
+		return nil, &Error{findings}
+	}
+	return conditions, nil
+}
+
+// asBool is a condition that is a bool for an API server that does not know the types
+// of an object's fields.
+func asBool(untyped *cel.Env, text string) string {
+	if checked, issues := untyped.Compile(text); issues.Err() != nil || checked.OutputType().IsExactType(types.BoolType) {
+		return text
+	}
+	if strings.Contains(text, "//") {
+		text += "\n" // which ends the comment
+	}
+	return "(" + text + ") == true"
+}
+
+// transfer is a condition on its way to an admission policy.
+type transfer struct {
+	place place
+	tree  *ast.AST
+	to    AdmittedObject
+	// around is the node that a node is part of.
+	around map[int64]ast.Expr
+	// names are what stands for the Job, by the place in the text, in characters.
+	names    map[int32]string
+	findings []Finding
+}
+
+func newTransfer(p place, tree *ast.AST, to AdmittedObject) *transfer {
+	t := &transfer{place: p, tree: tree, to: to, around: map[int64]ast.Expr{}, names: map[int32]string{}}
+	visit(tree.Expr(), nil, func(e ast.Expr, locals []string) {
+		for _, child := range children(e) {
+			t.around[child.ID()] = e
+		}
+		t.times(e)
+		t.wholes(e)
+		if e.Kind() == ast.IdentKind && e.AsIdent() == JobVariable && !slices.Contains(locals, JobVariable) {
+			t.job(e, locals)
+		}
+	})
+	return t
+}
+
+// text is the condition with the names in their places.
+func (t *transfer) text() string {
+	var b strings.Builder
+	after := int32(0)
+	for at, r := range []rune(t.place.text) {
+		if name, ok := t.names[int32(at)]; ok {
+			b.WriteString(name)
+			after = int32(at + len(JobVariable))
+		}
+		if int32(at) >= after {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// job finds out what stands for the Job at one place of the condition.
+func (t *transfer) job(e ast.Expr, locals []string) {
+	at, found := t.tree.SourceInfo().GetOffsetRange(e.ID())
+	if !found || slices.Contains(locals, admitted) {
+		t.report(e, sayHides, hintHides)
+		return
+	}
+	t.names[at.Start] = admitted
+	part := t.selection(e)
+	field := t.selection(part)
+	switch fieldOf(part) {
+	case "spec":
+		t.names[at.Start] = t.to.spec
+		if name := fieldOf(field); slices.Contains(t.to.unset, name) {
+			t.report(field, sayUnset(t.to.kind, name), "")
+		}
+	case "metadata":
+		name, known := t.to.metadata[fieldOf(field)]
+		if !known {
+			t.report(e, sayNotAdmitted(t.to.kind, unparse(t.tree, field)), "")
+			return
+		}
+		t.names[at.Start] = name
+	default:
+		t.report(e, sayNotAdmitted(t.to.kind, unparse(t.tree, part)), "")
+	}
+}
+
+// selection is the node that selects a field of this one, or else this one.
+func (t *transfer) selection(e ast.Expr) ast.Expr {
+	if outer := t.around[e.ID()]; outer != nil && fieldOf(outer) != "" && operandOf(outer).ID() == e.ID() {
+		return outer
+	}
+	return e
+}
+
+// fieldOf is the field that a node selects, or empty.
+func fieldOf(e ast.Expr) string {
+	switch e.Kind() {
+	case ast.SelectKind:
+		return e.AsSelect().FieldName()
+	case ast.CallKind:
+		if call := e.AsCall(); call.FunctionName() == operators.OptSelect && call.Args()[1].Kind() == ast.LiteralKind {
+			name, _ := call.Args()[1].AsLiteral().(types.String)
+			return string(name)
+		}
+	default:
+	}
+	return ""
+}
+
+// texts are types that an admission policy has as strings.
+var texts = []types.Kind{types.TimestampKind, types.DurationKind, types.BytesKind}
+
+// times are fields of such types.
+func (t *transfer) times(e ast.Expr) {
+	typ := t.tree.GetType(e.ID())
+	if isOptional(typ) {
+		typ = typ.Parameters()[0]
+	}
+	if fieldOf(e) != "" && slices.Contains(texts, typ.Kind()) {
+		t.report(e, sayIsText(unparse(t.tree, e)), "")
+	}
+}
+
+// wholes are parts of the Job that lose their type: an admission policy has maps in
+// their place.
+func (t *transfer) wholes(e ast.Expr) {
+	if e.Kind() != ast.CallKind || !slices.Contains([]string{"dyn", "type", "format"}, e.AsCall().FunctionName()) {
+		return
+	}
+	for _, arg := range e.AsCall().Args() {
+		if hasObject(t.tree.GetType(arg.ID())) {
+			t.report(arg, sayWhole(e.AsCall().FunctionName(), unparse(t.tree, arg)), "")
+		}
+	}
+}
+
+// hasObject is whether values of a type are objects, or have some in them.
+func hasObject(t *types.Type) bool {
+	return t.Kind() == types.StructKind || slices.ContainsFunc(t.Parameters(), hasObject)
+}
+
+func (t *transfer) report(e ast.Expr, say, hint string) {
+	f := t.place.err(CheckAdmission, t.place.locate(t.tree, e), say, hint)
+	if !slices.Contains(t.findings, f) { // macros have parts twice
+		t.findings = append(t.findings, f)
+	}
+}

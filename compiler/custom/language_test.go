@@ -1,0 +1,246 @@
+package custom_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/decls"
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/compiler/custom/library"
+)
+
+const languagePage = "../../docs/language.md"
+
+// TestLanguagePage writes docs/language.md, all of whose tables and findings come from
+// the code.
+func TestLanguagePage(t *testing.T) {
+	env := newEnvironment(t)
+	page := languageHead + expressionsTable() + languageVariables + libraryTables() + languageFields + presentTable(env) +
+		languageAbsent + findingsOfExamples(t, env, absentExamples) + functionsTables(t, env) +
+		languageChecks + checksTable() + "\n" + findingsOfExamples(t, env, checkExamples) + languageLimits + limitsTable() +
+		languageCosts + costsTable(t, env)
+	if *update {
+		if err := os.WriteFile(languagePage, []byte(page), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(languagePage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(have), page); diff != "" {
+		t.Errorf("%s is stale, run make generate (-page +code):\n%s", languagePage, diff)
+	}
+}
+
+// table is one in Markdown.
+func table(head []string, rows [][]string) string {
+	var b strings.Builder
+	write := func(cells []string) {
+		for i, c := range cells {
+			cells[i] = strings.ReplaceAll(c, "|", `\|`)
+		}
+		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+	}
+	write(head)
+	b.WriteString("|" + strings.Repeat("---|", len(head)) + "\n")
+	for _, row := range rows {
+		write(row)
+	}
+	return b.String()
+}
+
+func code(text string) string { return "`" + text + "`" }
+
+func expressionsTable() string {
+	names := func(names ...string) string {
+		for i, n := range names {
+			names[i] = code(n)
+		}
+		return strings.Join(names, ", ")
+	}
+	failed := []string{custom.PodVariable, custom.JobVariable, custom.AttemptVariable}
+	ofRule := names(append(slices.Clone(failed), custom.VariablesVariable+".NAME")...) + "; in rules on Pending, " + names(custom.NowVariable) + " too"
+	return table([]string{"field", "is over", "must be"}, [][]string{
+		{code("spec.matchConditions[].expression"), names(custom.JobVariable), "bool"},
+		{code("spec.variables[].expression"), names(failed...) + ", and the variables before it", "anything"},
+		{code("spec.rules[].when"), ofRule, "bool"},
+		{code("spec.rules[].messageExpression"), "the same", "string"},
+	})
+}
+
+func libraryTables() string {
+	var functions, containers, conditions [][]string
+	for _, f := range library.Functions {
+		functions = append(functions, []string{code(f.Signature), f.Doc, code(f.Example)})
+	}
+	for _, f := range library.ContainerFields {
+		containers = append(containers, []string{code(f.Name), cel.FormatCELType(f.Type()), f.Doc})
+	}
+	for _, f := range library.ConditionFields {
+		conditions = append(conditions, []string{code(f.Name), cel.FormatCELType(f.Type()), f.Doc})
+	}
+	signals := library.SignalNames()
+	return "\n## Functions\n\n" + table([]string{"function", "is", "for example"}, functions) +
+		"\nA " + code(library.ContainerName) + " has these fields, always:\n\n" + table([]string{"field", "type", "is"}, containers) +
+		fmt.Sprintf("\nNames of signals are those of Linux, %s to %s, and %s to %s.\n", code(signals[0]), code(signals[30]), code(signals[31]), code(signals[len(signals)-1])) +
+		"\nA " + code(library.ConditionName) + " has these fields, always:\n\n" + table([]string{"field", "type", "is"}, conditions)
+}
+
+// presentTable is which fields need no question, of the types that rules look at most.
+func presentTable(env *custom.Environment) string {
+	var rows [][]string
+	for _, name := range []string{
+		"Pod", "ObjectMeta", "PodSpec", "Container", "PodStatus", "ContainerStatus", "ContainerState", "ContainerStateTerminated",
+		"ContainerStateWaiting", "PodCondition", "Job", "JobSpec", "JobStatus",
+	} {
+		typ, ok := env.Schema().Type(name)
+		if !ok {
+			continue
+		}
+		var present []string
+		for _, f := range typ.Fields {
+			if !f.Optional {
+				present = append(present, code(f.Name))
+			}
+		}
+		rows = append(rows, []string{name, strings.Join(present, ", "), fmt.Sprint(len(typ.Fields) - len(present))})
+	}
+	return table([]string{"type", "always there", "others, that may be absent"}, rows)
+}
+
+// functionsTables are what the API server's CEL has besides.
+func functionsTables(t *testing.T, env *custom.Environment) string {
+	t.Helper()
+	plain, err := cel.NewEnv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var standard, extended, macros []string
+	for name, f := range env.Env().Functions() {
+		_, isStandard := plain.Functions()[name]
+		own := slices.ContainsFunc(library.Functions, func(f library.Function) bool { return f.Name == name })
+		switch {
+		case strings.ContainsAny(name, "@_") || name == "in" || own || forAuthorizer(f):
+		case isStandard:
+			standard = append(standard, name)
+		default:
+			extended = append(extended, name)
+		}
+	}
+	for _, m := range env.Env().Macros() {
+		macros = append(macros, m.Function())
+	}
+	names := func(all []string) string {
+		slices.Sort(all)
+		return code(strings.Join(slices.Compact(all), "`, `"))
+	}
+	return languageCEL + table([]string{"of", "there are"}, [][]string{
+		{"macros", names(macros)}, {"CEL", names(standard)}, {"the API server of Kubernetes " + env.Kubernetes, names(extended)},
+	})
+}
+
+// forAuthorizer is whether a function is for the authorizer of a request, of which there is none here.
+func forAuthorizer(f *decls.FunctionDecl) bool {
+	return !slices.ContainsFunc(f.OverloadDecls(), func(o *decls.OverloadDecl) bool {
+		return len(o.ArgTypes()) == 0 || !strings.HasPrefix(o.ArgTypes()[0].TypeName(), "kubernetes.authorization.")
+	})
+}
+
+// example is a policy about which there is something to say.
+type example struct{ about, policy string }
+
+// findingsOfExamples are the findings of policies, under what they are about.
+func findingsOfExamples(t *testing.T, env *custom.Environment, examples []example) string {
+	t.Helper()
+	var b strings.Builder
+	for _, x := range examples {
+		var spec v1alpha1.PodFailurePolicySpec
+		if err := yaml.UnmarshalStrict([]byte(x.policy), &spec); err != nil {
+			t.Fatalf("%s: %v", x.about, err)
+		}
+		check := strings.Trim(x.about, "*")
+		findings := slices.DeleteFunc(findingsOf(t, env, &spec), func(f custom.Finding) bool {
+			return check != x.about && f.Check != check
+		})
+		if len(findings) != 1 {
+			t.Errorf("%s: findings are %v", x.about, findings)
+			continue
+		}
+		f := findings[0]
+		if i := slices.IndexFunc(checks, func(c documentedCheck) bool { return c.name == f.Check }); checks[i].severity != string(f.Severity) {
+			t.Errorf("%s is said to be of severity %s, and is %s", f.Check, checks[i].severity, f.Severity)
+		}
+		fmt.Fprintf(&b, "%s\n\n    %s\n\n", x.about, strings.ReplaceAll(f.String(), "\n", "\n    "))
+	}
+	return b.String()
+}
+
+// TestLanguagePageHasAllChecks, and an example of each that can be had.
+func TestLanguagePageHasAllChecks(t *testing.T) {
+	defined := map[string]bool{}
+	for _, file := range []string{"finding.go", "admission.go"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range regexp.MustCompile(`(?m)^\s*(?:const )?Check\w+ += "(.+)"`).FindAllStringSubmatch(string(text), -1) {
+			defined[match[1]] = true
+		}
+	}
+	for _, c := range checks {
+		if !defined[c.name] {
+			t.Errorf("there is no check %s", c.name)
+		}
+		delete(defined, c.name)
+		shown := slices.ContainsFunc(checkExamples, func(x example) bool { return x.about == "**"+c.name+"**" })
+		if without := c.name == custom.CheckPlan || c.name == custom.CheckAdmission; shown == without {
+			t.Errorf("check %s: has an example %v", c.name, shown)
+		}
+	}
+	if len(defined) > 0 {
+		t.Errorf("not in the page: %v", defined)
+	}
+}
+
+func limitsTable() string {
+	return table([]string{"limit", "is"}, [][]string{
+		{"match conditions, variables, rules", fmt.Sprintf("%d of each", custom.MaxItems)},
+		{"characters of an expression", fmt.Sprint(custom.MaxExpression)},
+		{"bytes of a message", fmt.Sprintf("%d; a longer one is not shown", custom.MaxMessage)},
+		{"cost of an expression", fmt.Sprint(custom.CostLimit)},
+		{"cost of all expressions of a policy", fmt.Sprint(custom.CostBudget)},
+	}) + "\nCosts are told for Pods and Jobs within these bounds, of which the API has few:\n\n" +
+		table([]string{"of", "at most"}, [][]string{
+			{"containers of a Pod", fmt.Sprint(custom.MaxContainers)},
+			{"entries of any other list or map", fmt.Sprint(custom.MaxEntries)},
+			{"characters of phases, states, reasons and such words", fmt.Sprint(custom.MaxWord)},
+			{"characters of names and labels", fmt.Sprint(custom.MaxName)},
+			{"characters of any other string, termination messages among them", fmt.Sprint(custom.MaxText)},
+			{"characters of annotations", fmt.Sprint(custom.MaxAnnotation)},
+		})
+}
+
+// costsTable is what typical expressions cost.
+func costsTable(t *testing.T, env *custom.Environment) string {
+	t.Helper()
+	var rows [][]string
+	for _, when := range costExamples {
+		spec := rules(when)
+		if strings.Contains(when, custom.NowVariable) {
+			spec.Rules[0].Phase = "Pending"
+		}
+		cost := compile(t, env, spec).Cost
+		rows = append(rows, []string{code(when), fmt.Sprint(cost), fmt.Sprintf("%.2f %%", 100*float64(cost)/float64(custom.CostLimit))})
+	}
+	return table([]string{"expression", "cost", "of the limit"}, rows)
+}

@@ -1,0 +1,46 @@
+package binding
+
+import (
+	"context"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// ExplainPending says what each rule on Pending makes of a pod in that phase, in the
+// order of Pending. The error is that of a context which is done.
+func (s Selection) ExplainPending(ctx context.Context, in custom.Input) ([]runtime.RuleExplanation, error) {
+	var all []runtime.RuleExplanation
+	for _, position := range []v1alpha1.Position{v1alpha1.PositionBefore, v1alpha1.PositionAfter} {
+		for _, e := range s.entries {
+			if e.binding.Spec.Position != position {
+				continue
+			}
+			rules, err := e.policy.Explain(ctx, in)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, rules...)
+		}
+	}
+	decided := false
+	for i := range all {
+		all[i].Outcome = pendingOutcome(&all[i], decided)
+		decided = decided || all[i].Outcome != runtime.OutcomeNotMatched
+	}
+	return all, nil
+}
+
+func pendingOutcome(r *runtime.RuleExplanation, decided bool) runtime.Outcome {
+	switch {
+	case decided:
+		return runtime.OutcomeNotReached
+	case r.Error != "":
+		return runtime.OutcomeError
+	case r.Holds:
+		return runtime.OutcomeMatched
+	default:
+		return runtime.OutcomeNotMatched
+	}
+}

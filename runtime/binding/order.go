@@ -1,0 +1,22 @@
+package binding
+
+import (
+	"iter"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// All are the policies in force and what binds them, in the order of their rules:
+// those Before the Job's own rules, then those After.
+func (s Selection) All() iter.Seq2[*runtime.CustomPolicy, *v1alpha1.PodFailurePolicyBinding] {
+	return func(yield func(*runtime.CustomPolicy, *v1alpha1.PodFailurePolicyBinding) bool) {
+		for _, position := range []v1alpha1.Position{v1alpha1.PositionBefore, v1alpha1.PositionAfter} {
+			for _, e := range s.entries {
+				if e.binding.Spec.Position == position && !yield(e.policy, e.binding) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package binding
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Pending is the verdict on a pod in phase Pending, if a rule on Pending matches it:
+// of the first such rule, Before before After. The binding says what becomes of the
+// pod. A verdict with an error matches nothing, and ends the search.
+func (s Selection) Pending(ctx context.Context, in custom.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
+	return s.pending(ctx, in, func(*v1alpha1.PodFailurePolicyBinding) bool { return true })
+}
+
+// Ends is whether there are rules because of which a pod in phase Pending may have to
+// be deleted, if only for an audit.
+func (s Selection) Ends() bool {
+	for policy, bound := range s.All() {
+		onPending := func(r v1alpha1.Rule) bool { return r.Phase == corev1.PodPending }
+		if deletes(bound) && slices.ContainsFunc(policy.Rules, onPending) {
+			return true
+		}
+	}
+	return false
+}
+
+// EndedPending is Pending of those bindings only that are enforced and say Delete. The
+// pod is to be deleted when there is a binding: no other policy keeps it from that.
+func (s Selection) EndedPending(ctx context.Context, in custom.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
+	return s.pending(ctx, in, func(b *v1alpha1.PodFailurePolicyBinding) bool {
+		return deletes(b) && b.Spec.Mode != v1alpha1.ModeAudit
+	})
+}
+
+// AuditedPending is EndedPending as if all policies were enforced.
+func (s Selection) AuditedPending(ctx context.Context, in custom.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
+	return s.pending(ctx, in, deletes)
+}
+
+func deletes(b *v1alpha1.PodFailurePolicyBinding) bool {
+	return b.Spec.PendingPods == v1alpha1.PendingPodsDelete
+}
+
+func (s Selection) pending(
+	ctx context.Context, in custom.Input, counts func(*v1alpha1.PodFailurePolicyBinding) bool,
+) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
+	for policy, bound := range s.All() {
+		if !counts(bound) {
+			continue
+		}
+		if v, decided := policy.Pending(ctx, in); decided {
+			return v, bound
+		}
+	}
+	return runtime.NotTerminal(in.Pod), nil
+}

@@ -1,0 +1,109 @@
+package runtime
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom"
+)
+
+// PodCondition is what tells of a verdict on a pod in phase Pending: a pod that is
+// deleted because of it has the condition until it is gone, and a Program reads the
+// rule back from it when the pod has ended in phase Failed.
+func (v Verdict) PodCondition() corev1.PodCondition {
+	return corev1.PodCondition{
+		Type: v1alpha1.FailingToStart, Status: corev1.ConditionTrue,
+		Reason: cmp.Or(v.Reason, v1alpha1.ReasonPendingRule), Message: v.Message(),
+	}
+}
+
+// FailingToStart is the condition that the pod was given for a rule on Pending, or nil
+// if it has none or one that was taken back.
+func FailingToStart(pod *corev1.Pod) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == v1alpha1.FailingToStart && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}
+
+// ending is a rule on Pending because of which a pod was deleted.
+type ending struct {
+	policy *CustomPolicy
+	rule   int
+	// detail is what the rule's messageExpression said then.
+	detail string
+}
+
+// ended finds the rule on Pending because of which a failed pod was deleted, by the
+// name that the pod's condition tells. The failure means what that rule says now,
+// whatever other rules make of the remains. If the rule is gone, or the condition is
+// none of PodCondition, the pod is like any other.
+func (p *Program) ended(pod *corev1.Pod) (e ending, found bool) {
+	if len(p.before)+len(p.after) == 0 {
+		return ending{}, false
+	}
+	condition := FailingToStart(pod)
+	if condition == nil {
+		return ending{}, false
+	}
+	policy, rule, said := parsePending(pod, condition.Message)
+	for _, policies := range [][]*CustomPolicy{p.before, p.after} {
+		for _, c := range policies {
+			if at := c.pendingRule(rule); c.Name == policy && at != NoRule {
+				return ending{c, at, c.detail(at, condition.Reason, said)}, true
+			}
+		}
+	}
+	return ending{}, false
+}
+
+// pendingRule is the index of a rule on Pending, or NoRule.
+func (c *CustomPolicy) pendingRule(name string) int {
+	return slices.IndexFunc(c.Rules, func(r v1alpha1.Rule) bool { return r.Name == name && r.Phase == corev1.PodPending })
+}
+
+// detail takes the reason, which may have been another one, from what was said.
+func (c *CustomPolicy) detail(rule int, reason, said string) string {
+	if reason == v1alpha1.ReasonPendingRule && c.Rules[rule].Reason != reason {
+		return said // there was none
+	}
+	if rest, found := strings.CutPrefix(said, reason); found {
+		return strings.TrimPrefix(rest, ": ")
+	}
+	return said
+}
+
+func (e ending) verdict(pod *corev1.Pod) Verdict {
+	return e.policy.verdict(pod, custom.Match{Rule: e.rule, Message: e.detail})
+}
+
+// explanation is of a rule that is none of those which are tried on a failed pod.
+func (e ending) explanation() RuleExplanation {
+	rule := &e.policy.Rules[e.rule]
+	return RuleExplanation{
+		Rule: e.rule, Policy: e.policy.Name, RuleName: rule.Name, Action: rule.Action, Holds: true,
+		Because: "the pod was deleted because of it while it was Pending", Expression: rule.When,
+		Elements: []ElementExplanation{{
+			Kind: "condition", Name: string(v1alpha1.FailingToStart), Observed: string(corev1.ConditionTrue), Matched: true,
+		}},
+	}
+}
+
+// parsePending takes the message of a rule on Pending apart, as customMessage has put
+// it together: said is what follows the names. They are empty if it is none.
+func parsePending(pod *corev1.Pod, message string) (policy, rule, said string) {
+	rest, known := strings.CutPrefix(message, "Pod "+pod.Namespace+"/"+pod.Name+" matching ")
+	_, rest, ruled := strings.Cut(rest, " rule ")
+	rule, rest, named := strings.Cut(rest, " of PodFailurePolicy ")
+	if !known || !ruled || !named {
+		return "", "", ""
+	}
+	policy, said, _ = strings.Cut(rest, ": ")
+	return policy, rule, said
+}
