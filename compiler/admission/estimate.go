@@ -16,13 +16,14 @@ type Estimate struct {
 	Policy, Expression uint64
 }
 
-// Estimate measures the policy on Largest, each alone in an object of the target's kind. An object with several Jobs
-// costs that for each.
+// Estimate measures the policy on Largest, each alone in an object of the target's kind and whatever the match
+// conditions say of it. An object with several Jobs costs that for each.
 func (p Policy) Estimate(ctx context.Context, t Target) (Estimate, error) {
 	typed, err := p.Typed()
 	if err != nil {
 		return Estimate{}, err
 	}
+	typed.Spec.MatchConditions = nil // which may be about other Jobs
 	evaluator, err := apiserver.NewEvaluator(typed)
 	if err != nil {
 		return Estimate{}, err

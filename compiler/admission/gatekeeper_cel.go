@@ -64,7 +64,7 @@ func gatekeeperCEL(c *Catalogue, r Rule) celSource {
 	for _, v := range shared {
 		add(v.name, v.expression.rewrite(gatekeeperMeaning))
 	}
-	add("messages", gatekeeperMessages(r))
+	add("messages", gatekeeperMessages(c, r))
 	source.Validations = []celValidation{{
 		Expression:        "size(variables.messages) == 0",
 		Message:           fmt.Sprintf("%s %s: %s", c.singular(), r.ID, r.Title),
@@ -83,10 +83,10 @@ func uses(r Rule, shared []variable, ident string) bool {
 	})
 }
 
-func gatekeeperMessages(r Rule) string {
+func gatekeeperMessages(c *Catalogue, r Rule) string {
 	text := r.messages.rewrite(gatekeeperMeaning)
 	if r.messages.isEmpty() {
-		text = fmt.Sprintf("(%s).map(field,\n  %s)", r.fields.rewrite(gatekeeperMeaning), writer{}.message(r, gatekeeperMeaning))
+		text = fmt.Sprintf("(%s).map(field,\n  %s)", r.fields.rewrite(gatekeeperMeaning), writer{noun: c.noun()}.message(r, gatekeeperMeaning))
 	}
 	if r.update {
 		text = "oldObject == null ? [] : (" + text + ")"

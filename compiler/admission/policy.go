@@ -63,7 +63,7 @@ func (s *Selection) Policies(o Options) ([]Policy, error) {
 		if len(held) == 0 {
 			continue
 		}
-		p := s.policy(o, held, actions)
+		p := s.policy(o, held, actions, s.frame(o))
 		if err := o.check(p); err != nil {
 			return nil, err
 		}
@@ -101,12 +101,34 @@ func (s *Selection) held(o Options, actions []admissionregistrationv1.Validation
 	return held
 }
 
-func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrationv1.ValidationAction) Policy {
-	name := fmt.Sprintf("%s-%s-%s-%s", o.Name, s.catalogue.Name, strings.ToLower(o.Target.Kind.Kind), actionsName(actions))
+// frame says which requests a policy looks at.
+type frame struct {
+	// name is what the policy's name begins with.
+	name        string
+	constraints *ac.MatchResourcesApplyConfiguration
+	conditions  []*ac.MatchConditionApplyConfiguration
+	// selected is what the binding narrows it to, or nil.
+	selected *ac.MatchResourcesApplyConfiguration
+}
+
+func (s *Selection) frame(o Options) frame {
+	f := frame{
+		name:        o.Name + "-" + s.catalogue.Name,
+		constraints: o.Target.matchResources(admissionregistrationv1.Create, admissionregistrationv1.Update),
+		conditions:  o.matchConditions(s.catalogue),
+	}
+	if o.Namespaces != nil {
+		f.selected = ac.MatchResources().WithNamespaceSelector(selector(o.Namespaces))
+	}
+	return f
+}
+
+func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrationv1.ValidationAction, f frame) Policy {
+	name := fmt.Sprintf("%s-%s-%s", f.name, strings.ToLower(o.Target.Kind.Kind), actionsName(actions))
 	spec := ac.ValidatingAdmissionPolicySpec().
 		WithFailurePolicy(o.Failure).
-		WithMatchConstraints(o.Target.matchResources()).
-		WithMatchConditions(o.matchConditions(s.catalogue)...).
+		WithMatchConstraints(f.constraints).
+		WithMatchConditions(f.conditions...).
 		WithVariables(s.variables(o, held)...).
 		WithValidations(validations(s.catalogue, held)...).
 		WithAuditAnnotations(auditAnnotation(s.catalogue, held))
@@ -117,8 +139,8 @@ func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrati
 	if ref := o.Parameters.reference(o.Failure); ref != nil {
 		binding.WithParamRef(ref)
 	}
-	if o.Namespaces != nil {
-		binding.WithMatchResources(ac.MatchResources().WithNamespaceSelector(selector(o.Namespaces)))
+	if f.selected != nil {
+		binding.WithMatchResources(f.selected)
 	}
 	p := Policy{
 		Definition: ac.ValidatingAdmissionPolicy(name).WithLabels(partOf()).WithSpec(spec),
@@ -171,8 +193,13 @@ func (o Options) matchConditions(c *Catalogue) []*ac.MatchConditionApplyConfigur
 		ac.MatchCondition().WithName("not-being-deleted").WithExpression("!has(object.metadata.deletionTimestamp)"),
 		ac.MatchCondition().WithName("created-or-changed").WithExpression(o.Target.changed(c)),
 	}
-	for _, m := range o.MatchConditions {
-		all = append(all, ac.MatchCondition().WithName(m.Name).WithExpression(m.Expression))
+	return append(all, conditions(o.MatchConditions)...)
+}
+
+func conditions(given []MatchCondition) []*ac.MatchConditionApplyConfiguration {
+	all := make([]*ac.MatchConditionApplyConfiguration, len(given))
+	for i, m := range given {
+		all[i] = ac.MatchCondition().WithName(m.Name).WithExpression(m.Expression)
 	}
 	return all
 }

@@ -139,6 +139,9 @@ func (c *Catalogue) configure(configuration Configuration) (map[string]Settings,
 
 func (c *Catalogue) singular() string { return strings.TrimSuffix(c.Name, "s") }
 
+// noun is the same at the beginning of a sentence.
+func (c *Catalogue) noun() string { return strings.ToUpper(c.Name[:1]) + c.singular()[1:] }
+
 func (s Settings) with(configured map[string]any) (Settings, []Mistake) {
 	changed := maps.Clone(s)
 	var mistakes []Mistake

@@ -33,10 +33,10 @@ func (t Target) many() bool { return t.At.List || t.At.Optional }
 // isJob says that the object is the Job, which the API server checks itself.
 func (t Target) isJob() bool { return t.Kind.Group == "batch" && t.Kind.Kind == "Job" }
 
-func (t Target) matchResources() *ac.MatchResourcesApplyConfiguration {
+func (t Target) matchResources(of ...admissionregistrationv1.OperationType) *ac.MatchResourcesApplyConfiguration {
 	return ac.MatchResources().WithResourceRules(ac.NamedRuleWithOperations().
 		WithAPIGroups(t.Kind.Group).WithAPIVersions(t.Kind.Version).WithResources(t.Kind.Resource).
-		WithOperations(admissionregistrationv1.Create, admissionregistrationv1.Update))
+		WithOperations(of...))
 }
 
 // variables are the lists of the Jobs' specs and paths where there can be several, and whether something removes a Job

@@ -16,7 +16,7 @@ func (s *Selection) variables(o Options, held []Rule) []*ac.VariableApplyConfigu
 	for _, r := range held {
 		all = append(all, o.Parameters.variables(r)...)
 	}
-	w := writer{o.Target, o.Parameters}
+	w := writer{target: o.Target, parameters: o.Parameters, noun: s.catalogue.noun()}
 	for _, v := range shared {
 		all = append(all, ac.Variable().WithName(v.name).WithExpression(w.variable(v)))
 	}
@@ -56,6 +56,7 @@ func (c *Catalogue) shared(held []Rule) (all []variable, used map[string]bool) {
 type writer struct {
 	target     Target
 	parameters Parameters
+	noun       string // what messages call a rule
 }
 
 // variable is a shared one: a value, or one for each Job of the object.
@@ -84,7 +85,7 @@ func (w writer) rule(r Rule) string {
 
 // message is that of one field at fault: its path, the guardrail, the value if it has one, and what is wanted.
 func (w writer) message(r Rule, m meaning) string {
-	head := fmt.Sprintf(": Guardrail %s: ", r.ID)
+	head := fmt.Sprintf(": %s %s: ", w.noun, r.ID)
 	if !r.value.isEmpty() {
 		return w.tail(fmt.Sprintf("field + %s + %s", quote(head), operand(r.value.rewrite(m))), ": ", r, m)
 	}

@@ -1,0 +1,118 @@
+package admission
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom"
+)
+
+// Custom is a PodFailurePolicy (podverdict.io) and a PodFailurePolicyBinding that binds
+// it, both with the API's defaults: what they require of Jobs can be written as
+// admission policies.
+type Custom struct {
+	Policy  *v1alpha1.PodFailurePolicy
+	Binding *v1alpha1.PodFailurePolicyBinding
+}
+
+// Policies are admission policies that hold the Jobs for which the PodFailurePolicy is in force by this binding, and the
+// CronJobs of such Jobs, to what its rules require of them: one for each set of actions, of which the Options speak by
+// severity or id, as with a Selection. There is none when nothing is required. Parameters are not for them. A match
+// condition of the PodFailurePolicy that cannot be asked there is a *custom.Error; what is wrong with the policy
+// otherwise, an *apiserver.CheckError.
+//
+// They ask for the Job as it is created. Where a match condition cannot be evaluated, the PodFailurePolicy is not in force
+// (package binding): that is Options.Failure Ignore.
+func (c Custom) Policies(e *custom.Environment, o Options) ([]Policy, error) {
+	if err := checkVersion(o.Kubernetes); err != nil {
+		return nil, err
+	}
+	s, err := c.required()
+	if err != nil {
+		return nil, err
+	}
+	f, err := c.frame(e, o)
+	if err != nil {
+		return nil, err
+	}
+	var all []Policy
+	for _, actions := range o.Actions.sets() {
+		held := s.held(o, actions)
+		if len(held) == 0 {
+			continue
+		}
+		p := s.policy(o, held, actions, f)
+		if err := o.check(p); err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// Names of match conditions that are not those of a PodFailurePolicy.
+const (
+	conditionChanged  = "podverdict.io/created-or-changed"
+	conditionSelector = "podverdict.io/job-selector"
+)
+
+// frame selects the Jobs for which the policy is in force.
+func (c Custom) frame(e *custom.Environment, o Options) (frame, error) {
+	f := frame{
+		name:        fmt.Sprintf("%s-requirements-%s", o.Name, c.Binding.Name),
+		constraints: o.Target.matchResources(admissionregistrationv1.Create),
+	}
+	namespaces := both(c.Binding.Spec.NamespaceSelector.Kubernetes(), o.Namespaces)
+	jobs, admitted := c.Binding.Spec.JobSelector.Kubernetes(), custom.AdmittedJob
+	var own []MatchCondition
+	if !o.Target.isJob() {
+		f.constraints = o.Target.matchResources(admissionregistrationv1.Create, admissionregistrationv1.Update)
+		own = append(own, MatchCondition{conditionChanged, "request.operation == \"CREATE\" || object.spec.jobTemplate != oldObject.spec.jobTemplate"})
+		if jobs != nil {
+			own = append(own, MatchCondition{conditionSelector, selects(jobs, "object.spec.jobTemplate.metadata.?labels")})
+		}
+		jobs, admitted = nil, custom.AdmittedCronJob
+	}
+	asked, err := e.ForAdmission(&c.Policy.Spec, admitted)
+	if err != nil {
+		return frame{}, err
+	}
+	for _, m := range asked {
+		own = append(own, MatchCondition(m))
+	}
+	f.conditions = conditions(append(own, o.MatchConditions...))
+	if namespaces != nil || jobs != nil {
+		f.selected = ac.MatchResources()
+	}
+	if namespaces != nil {
+		f.selected.WithNamespaceSelector(selector(namespaces))
+	}
+	if jobs != nil {
+		f.selected.WithObjectSelector(selector(jobs))
+	}
+	return f, nil
+}
+
+// both selects what two selectors select, of which nil selects everything.
+func both(a, b *metav1.LabelSelector) *metav1.LabelSelector {
+	if a == nil || b == nil {
+		if a == nil {
+			return b
+		}
+		return a
+	}
+	joined := a.DeepCopy()
+	for _, key := range slices.Sorted(maps.Keys(b.MatchLabels)) {
+		joined.MatchExpressions = append(joined.MatchExpressions, metav1.LabelSelectorRequirement{
+			Key: key, Operator: metav1.LabelSelectorOpIn, Values: []string{b.MatchLabels[key]},
+		})
+	}
+	joined.MatchExpressions = append(joined.MatchExpressions, b.MatchExpressions...)
+	return joined
+}

@@ -1,0 +1,164 @@
+package admission
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/internal/hint"
+	"github.com/podverdict/podverdict/policies"
+)
+
+// requirement is something that a Job must have, or else rules of a PodFailurePolicy do
+// not what they say.
+type requirement struct {
+	id, title string
+	// always says that it is an error to lack it, unless the policy is only audited.
+	// Otherwise it is a warning, and nothing where the policy is only audited.
+	always bool
+	// of is whether a rule that can come to act requires it.
+	of func(v1alpha1.Rule) bool
+	// fields, value and detail are those of a rule of a catalogue; RULES in the detail are the rules that require it.
+	fields, value, detail string
+}
+
+var requirements = []requirement{
+	{
+		id: "C-RESTART-POLICY", title: "Pods can fail", always: true,
+		of:     func(r v1alpha1.Rule) bool { return r.Phase != corev1.PodPending },
+		fields: `restartPolicy == "Never" ? [] : [root + ".template.spec.restartPolicy"]`,
+		value:  `restartPolicy`,
+		detail: `"must be Never for RULES: Pods restart their containers otherwise, and do not fail"`,
+	},
+	{
+		id: "C-LIMIT-PER-INDEX", title: "Indexes can fail", always: true,
+		of: func(r v1alpha1.Rule) bool {
+			return r.Action == batchv1.PodFailurePolicyActionFailIndex ||
+				r.Budget != nil && r.Budget.Then == batchv1.PodFailurePolicyActionFailIndex
+		},
+		fields: `perIndex ? [] : [root + ".backoffLimitPerIndex"]`,
+		detail: `"must be set for RULES: FailIndex only counts the failure otherwise"`,
+	},
+	{
+		id: "C-INDEXED", title: "There are indexes where a budget is for each", always: true,
+		of:     func(r v1alpha1.Rule) bool { return r.Budget != nil && r.Budget.Per == v1alpha1.PerIndex },
+		fields: `indexed ? [] : [root + ".completionMode"]`,
+		detail: `"must be Indexed for RULES, whose budget is for each index: there is one for the Job otherwise"`,
+	},
+	{
+		id: "C-MANAGED-BY", title: "The controller that enforces policies runs the Job",
+		of:     func(r v1alpha1.Rule) bool { return r.Phase != corev1.PodPending },
+		fields: `manager == "` + managerName + `" ? [] : [root + ".managedBy"]`,
+		detail: `(manager == "" ? "" : manager + ": ") + "must be ` + managerName + ` for RULES: other controllers do not know of it"`,
+	},
+	{
+		id: "C-PENDING-RULE", title: "Kubernetes' Job controller is told what the end of a Pending Pod means",
+		of: func(r v1alpha1.Rule) bool {
+			return r.Phase == corev1.PodPending && r.Action != batchv1.PodFailurePolicyActionCount
+		},
+		fields: `!(manager in ["", "` + batchv1.JobControllerName + `"]) ||
+  rules.exists(rule, rule.?onPodConditions.orValue([]).exists(pattern,
+    pattern.?type.orValue("") == "` + string(v1alpha1.FailingToStart) + `" && pattern.?status.orValue("") in ["", "True"])) ?
+  [] : [root + ".podFailurePolicy.rules"]`,
+		detail: `"must have one for the Pod condition ` + string(v1alpha1.FailingToStart) + ` for RULES: Kubernetes only counts the failure otherwise"`,
+	},
+}
+
+// managerName is what spec.managedBy says of Jobs that podverdict's controller runs.
+const managerName = "podverdict.io/job-controller"
+
+// CheckRequirement is nil for the id of something that custom policies can require of Jobs, and else an *UnknownRuleError.
+func CheckRequirement(id string) error {
+	ids := make([]string, len(requirements))
+	for i, r := range requirements {
+		ids[i] = r.id
+	}
+	if slices.Contains(ids, id) {
+		return nil
+	}
+	return &UnknownRuleError{ID: id, Hint: hint.Name(id, ids)}
+}
+
+// severity is how bad it is to lack it under a binding; empty if it is not required there.
+func (r requirement) severity(mode v1alpha1.Mode) string {
+	switch {
+	case r.always && mode != v1alpha1.ModeAudit:
+		return "error"
+	case r.always || mode != v1alpha1.ModeAudit:
+		return "warning"
+	default:
+		return ""
+	}
+}
+
+// required are the requirements of a policy's rules under a binding, as a selection of rules of a catalogue.
+func (c Custom) required() (*Selection, error) {
+	guardrails, err := Guardrails()
+	if err != nil {
+		return nil, err
+	}
+	restartPolicy, err := parse(`spec.?template.?spec.?restartPolicy.orValue("")`)
+	if err != nil {
+		return nil, err
+	}
+	manager, err := parse(`spec.?managedBy.orValue("")`)
+	if err != nil {
+		return nil, err
+	}
+	s := &Selection{catalogue: &Catalogue{
+		Name:      "requirements",
+		variables: append(slices.Clone(guardrails.variables), variable{"restartPolicy", restartPolicy}, variable{"manager", manager}),
+	}}
+	for _, r := range requirements {
+		rule, needed, err := r.rule(c)
+		if err != nil {
+			return nil, err
+		}
+		if needed {
+			s.Rules = append(s.Rules, rule)
+		}
+	}
+	s.catalogue.Rules = s.Rules
+	return s, s.catalogue.checkNames()
+}
+
+// rule is the requirement as a rule of a catalogue, if it is one of the policy.
+func (r requirement) rule(c Custom) (Rule, bool, error) {
+	severity := r.severity(c.Binding.Spec.Mode)
+	var names []string
+	for _, rule := range c.Policy.Spec.Rules {
+		acts := rule.Phase != corev1.PodPending || c.Binding.Spec.PendingPods == v1alpha1.PendingPodsDelete
+		if acts && r.of(rule) {
+			names = append(names, rule.Name)
+		}
+	}
+	if severity == "" || len(names) == 0 {
+		return Rule{}, false, nil
+	}
+	entry := ruleEntry{
+		ID: r.id, Settings: map[string]any{"severity": severity},
+		Fields: r.fields, Value: r.value, Detail: strings.ReplaceAll(r.detail, "RULES", c.named(names)),
+	}
+	rule, err := entry.rule([]policies.Rule{{ID: r.id, Title: r.title, Severity: severity}})
+	return rule, true, err
+}
+
+// maxNamed is how many rules a message names: it has an end.
+const maxNamed = 5
+
+// named are rules of the policy in a message.
+func (c Custom) named(rules []string) string {
+	noun := "rules "
+	if len(rules) == 1 {
+		noun = "rule "
+	}
+	shown := strings.Join(rules[:min(len(rules), maxNamed)], ", ")
+	if more := len(rules) - maxNamed; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	return noun + shown + " of PodFailurePolicy " + c.Policy.Name
+}
