@@ -3,8 +3,14 @@ package plan
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// Attempt is the number of the attempt at its slot that a pod is, from 1, as Next has it: that in the name, and 1 for a pod
+// that Next has not named. It never changes.
+func Attempt(job *batchv1.Job, p *corev1.Pod) int64 {
+	_, attempt, _ := newNamer(job).parse(p.Name)
+	return int64(attempt) + 1
+}
 
 // Attempts are the numbers of a Job's pods at their index or slot, from 1, in the order of the pods.
 //
@@ -14,7 +20,7 @@ import (
 // so it is then the most that the number can be; pods that are gone are not counted.
 func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 	n := newNamer(job)
-	failed := map[int][]metav1.Time{} // when, by index
+	failed := map[int][]*corev1.Pod{} // by index
 	indexed := completionMode(job) == batchv1.IndexedCompletion
 	index := func(p *corev1.Pod) int {
 		if !indexed {
@@ -24,7 +30,7 @@ func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 	}
 	for _, p := range pods {
 		if p.Status.Phase == corev1.PodFailed {
-			failed[index(p)] = append(failed[index(p)], metav1.NewTime(finishTime(p)))
+			failed[index(p)] = append(failed[index(p)], p)
 		}
 	}
 	attempts := make([]int64, len(pods))
@@ -37,8 +43,9 @@ func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 		if _, counted := p.Annotations[batchv1.JobIndexFailureCountAnnotation]; counted {
 			continue
 		}
-		for _, when := range failed[index(p)] {
-			if !p.CreationTimestamp.Before(&when) {
+		for _, other := range failed[index(p)] {
+			when := finishTime(other)
+			if other != p && !when.IsZero() && !p.CreationTimestamp.Time.Before(when) {
 				attempts[i]++
 			}
 		}

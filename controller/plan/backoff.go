@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 // ConsecutiveFailuresAnnotation of a pod is how many pods of the Job had failed since the last success when it was created.
@@ -27,7 +29,12 @@ func (s Settings) delay(failures int64, last, now time.Time) time.Duration {
 	for i := int64(1); i < failures && wait < s.MaxBackoff; i++ {
 		wait = min(2*wait, s.MaxBackoff)
 	}
-	return max(0, wait-max(0, now.Sub(last))) // clocks differ
+	return left(wait, last, now)
+}
+
+// left is what is left of a wait since a time.
+func left(wait time.Duration, since, now time.Time) time.Duration {
+	return max(0, wait-max(0, now.Sub(since))) // clocks differ
 }
 
 // streak is a row of failures without a success.
@@ -37,6 +44,16 @@ type streak struct {
 	// At are the pods that finished then: of those that fail together, some come to light later. When they are empty all
 	// that finished then are meant.
 	At []types.UID `json:"at,omitempty"`
+	// Retry is, in seconds, the longest retryDelay of those that finished last; nil when the rules give them none. Mixed is
+	// true when some have one and some have not.
+	Retry *int64 `json:"retry,omitempty"`
+	Mixed bool   `json:"mixed,omitempty"`
+}
+
+// plausible tells whether a Plan may have written the streak.
+func (s *streak) plausible() bool {
+	const longest = int64(v1alpha1.MaxRetryDelay / time.Second)
+	return s.Failures > 0 && !s.Last.IsZero() && (s.Retry == nil || 0 <= *s.Retry && *s.Retry <= longest)
 }
 
 // has tells whether the streak, as it was recorded, counts a failure.
@@ -55,13 +72,45 @@ func (s *streak) add(p *pod) {
 	switch {
 	case p.finish.After(s.Last.Time):
 		s.Last, s.At = metav1.NewTime(p.finish), []types.UID{p.UID}
-	case p.finish.Equal(s.Last.Time) && len(s.At) > 0 && !slices.Contains(s.At, p.UID):
+		s.Retry, s.Mixed = p.retry(), false
+		return
+	case p.finish.Before(s.Last.Time):
+		return
+	case len(s.At) > 0 && !slices.Contains(s.At, p.UID):
 		s.At = append(s.At, p.UID)
+	}
+	s.combine(p.retry())
+}
+
+// combine takes in the retryDelay of one more of those that finished last. It may have been taken in before.
+func (s *streak) combine(retry *int64) {
+	s.Mixed = s.Mixed || (s.Retry == nil) != (retry == nil)
+	if s.Retry == nil || retry != nil && *retry > *s.Retry {
+		s.Retry = retry
 	}
 }
 
-// delay is the wait before any pod of the Job is replaced.
-func (v *view) delay(s streak) time.Duration { return v.settings.delay(s.Failures, s.Last.Time, v.Now) }
+// retry is the pod's retryDelay in seconds, or nil.
+func (p *pod) retry() *int64 {
+	if p.verdict.RetryDelay == nil {
+		return nil
+	}
+	return new(int64(*p.verdict.RetryDelay / time.Second))
+}
+
+// delay is the wait before any pod of the Job is replaced: the back-off, or the retryDelay of the rule that the last failure
+// matched. Of several at a time the longest wait counts.
+func (v *view) delay(s streak) time.Duration {
+	backoff := v.settings.delay(s.Failures, s.Last.Time, v.Now)
+	if s.Failures == 0 || s.Retry == nil {
+		return backoff
+	}
+	retry := left(time.Duration(*s.Retry)*time.Second, s.Last.Time, v.Now)
+	if s.Mixed {
+		return max(backoff, retry)
+	}
+	return retry
+}
 
 // streak is a function of the pods: how many failed after the last success, ignored or not. Pods that are gone are remembered
 // by the ledger, and by those that were created after them.
@@ -108,6 +157,9 @@ func (v *view) remembered(p *pod) bool {
 
 // indexDelay is the wait before the donor is replaced.
 func (v *view) indexDelay(donor *pod) time.Duration {
+	if retry := donor.verdict.RetryDelay; retry != nil {
+		return left(*retry, donor.finish, v.Now)
+	}
 	return v.settings.delay(precedingFailures(donor.Pod)+1, donor.finish, v.Now)
 }
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,6 +19,7 @@ type want struct {
 	status    func(*batchv1.JobStatus) string // what is wrong with the new status
 	lookAgain int                             // seconds
 	events    []string                        // reasons
+	ledger    string                          // the annotation; "-" wants none
 }
 
 type behaviour struct {
@@ -26,11 +28,15 @@ type behaviour struct {
 	pods   []podBuilder
 	second int
 	want   want
+	rules  customRules // or nil
 }
 
 func (b behaviour) run(t *testing.T) {
 	t.Helper()
 	o := seen(b.job, b.second, b.pods...)
+	if b.rules != nil {
+		o.Judge = b.rules.judge
+	}
 	p := planned(t, o)
 	for what, lists := range map[string][2][]string{
 		"Create":  {b.want.create, slotsAndAttempts(o.Job, p.Create)},
@@ -52,6 +58,9 @@ func (b behaviour) run(t *testing.T) {
 			t.Errorf("the status is %+v: %s", status, wrong)
 		}
 	}
+	if got := ledgerOf(o.Job, p); b.want.ledger != "" && got != strings.Trim(b.want.ledger, "-") {
+		t.Errorf("the ledger is\n%s, want\n%s", got, b.want.ledger)
+	}
 	if got := int(p.LookAgain.Seconds()); got != b.want.lookAgain {
 		t.Errorf("LookAgain is %d s, want %d s", got, b.want.lookAgain)
 	}
@@ -62,6 +71,14 @@ func (b behaviour) run(t *testing.T) {
 	if !slices.Equal(reasons, b.want.events) {
 		t.Errorf("events are %v, want %v", reasons, b.want.events)
 	}
+}
+
+// ledgerOf is the Job's ledger after a Plan.
+func ledgerOf(j *batchv1.Job, p Plan) string {
+	if p.Write != nil {
+		j = p.Write
+	}
+	return j.Annotations[LedgerAnnotation]
 }
 
 func runAll(t *testing.T, tests []behaviour) {

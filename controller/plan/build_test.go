@@ -226,11 +226,14 @@ func judge(p *corev1.Pod) runtime.Verdict {
 	return runtime.Unmatched(p)
 }
 
+// judged is judge for an Observation: what the pods say does not depend on the attempt.
+func judged(p *corev1.Pod, _ int64) runtime.Verdict { return judge(p) }
+
 // seen is the observation of a Job and its pods, with nothing overlooked, some seconds after the epoch.
 func seen(b jobBuilder, second int, pods ...podBuilder) Observation {
 	o := Observation{Job: b.job(), Now: at(second).Time, Current: true}
 	if b.j.Spec.PodFailurePolicy != nil {
-		o.Judge = judge
+		o.Judge = judged
 	}
 	for _, p := range pods {
 		o.Pods = append(o.Pods, p.p.DeepCopy())

@@ -3,6 +3,7 @@ package plan
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 )
 
@@ -23,6 +24,8 @@ type tally struct {
 	failedIndexes indexes
 	// donors are the failed pods, by index, that wait for a replacement, which gets its failure count from them.
 	donors map[int]*pod
+	// carriers are the failed pods that know the matches of their index.
+	carriers map[types.UID]bool
 }
 
 func (v *view) tally() tally {
@@ -34,6 +37,7 @@ func (v *view) tally() tally {
 		t.findDonors(v)
 	}
 	t.countFailures(v)
+	t.findCarriers(v)
 	return t
 }
 
@@ -90,7 +94,7 @@ func (t *tally) countFailedIndexes(v *view) {
 	}
 	var failed []int
 	for _, p := range v.pods {
-		if p.held && p.failed && v.valid(p) && v.endsIndex(p) && !t.completed.has(p.slot) {
+		if p.held && p.decided() && v.valid(p) && v.endsIndex(p) && !t.completed.has(p.slot) {
 			failed = append(failed, p.slot)
 		}
 	}
@@ -98,7 +102,7 @@ func (t *tally) countFailedIndexes(v *view) {
 }
 
 func (v *view) endsIndex(p *pod) bool {
-	if p.verdict.Matched && p.verdict.Action == batchv1.PodFailurePolicyActionFailIndex {
+	if p.means(batchv1.PodFailurePolicyActionFailIndex) {
 		return true
 	}
 	return p.verdict.Counted && annotatedCount(p.Pod, batchv1.JobIndexFailureCountAnnotation) >= int64(*v.Job.Spec.BackoffLimitPerIndex)
@@ -146,7 +150,7 @@ func (t *tally) countFailures(v *view) {
 // counts tells whether a pod counts as a failure that the ledger does not know. It does not matter whether the Job has lost
 // the index in the meantime: what is counted once stays so.
 func (v *view) counts(p *pod) bool {
-	return p.held && p.failed && !p.releasing && (v.valid(p) || p.attempt != none) && p.verdict.Counted
+	return p.held && p.decided() && !p.releasing && (v.valid(p) || p.attempt != none) && p.verdict.Counted
 }
 
 func (t *tally) isDonor(p *pod) bool {

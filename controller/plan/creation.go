@@ -44,7 +44,7 @@ func (n *next) createPods() {
 // takenSlots are those for which no pod is to be created.
 func (n *next) takenSlots() indexes {
 	atWork := n.slotsOf(func(p *pod) bool {
-		return p.active() || n.onlyFailed && p.terminating()
+		return p.active() || p.waiting || n.onlyFailed && p.terminating()
 	})
 	return atWork.union(n.completed, n.failedIndexes)
 }
@@ -61,6 +61,9 @@ func (n *next) attempts() map[int]int {
 func (n *next) createPod(slot, attempt int, failures int64) {
 	donor, retry := n.donors[slot]
 	if retry {
+		if donor.tentative {
+			return // it is written what its failure means, and then replaced
+		}
 		if delay := n.indexDelay(donor); delay > 0 {
 			n.again(delay)
 			return
@@ -73,6 +76,7 @@ func (n *next) createPod(slot, attempt int, failures int64) {
 	created := n.newPod(name)
 	if n.indexed {
 		n.addIndex(created, slot)
+		n.addMatches(created, slot)
 	}
 	if n.perIndex {
 		addFailureCounts(created, donor, retry)

@@ -27,6 +27,34 @@
 // A pod that counts as failed though it has not ended, because it is terminating, could still succeed. It is recorded by UID
 // in the write that counts it first, and stays failed.
 //
+// # Budgets
+//
+// Judge gives verdicts as if budgets had no end. A match is a failed pod of the Job that is held when its failure is seen,
+// and that such a rule decides on. A pod that was dismissed before is none, and a rule with a budget says nothing of it. The
+// first matches, as many as the budget allows, have the rule's action, and the others have its other one; which has which
+// never changes.
+//
+//   - Those of the Job are entries of the ledger: a number for each rule, and the UIDs of those that are held. New ones are
+//     entered in the order in which the pods finished, then by name. Of entries that are not stored yet only the write that
+//     has them makes use, with the counters and conditions that follow: the pod is neither let go nor replaced before, where
+//     its replacement depends on the verdict, and the Job does not end. A number never falls. So a pod that is no entry when
+//     the budget is used up is beyond it for good, and needs none.
+//   - Those of an index are on its pods: each has the number before it, by rule, as the annotation podverdict.io/matches,
+//     and passes it on with its own. A failed pod that knows of matches is held, even if it is deleted or MaxHeld is
+//     exceeded, until its successor has ended or its index is done: a successor that is dismissed takes what it knows along.
+//     When somebody takes the finalizer of such a pod, and it is gone before it has a successor, its matches are forgotten.
+//   - A Job without indexes has one budget where a rule asks for one per index.
+//   - FailIndex as the other action is a failure that counts, where there is no backoffLimitPerIndex.
+//
+// A rule is known by the names of its policy and its own: one that is renamed begins anew, and an edited limit is for all
+// matches but those that are entered. The ledger has room for 128 rules, as has a pod; the budgets of further ones are taken
+// as used up, which is a Problem. It has room for MaxReleasing UIDs. Beyond that a pod waits: its failure means nothing yet,
+// its slot is not tried again, and pods are let go to make room.
+//
+// A rule's retryDelay takes the place of the back-off after the failure that it decides on, used up or not: of an index's
+// last one with backoffLimitPerIndex, else of the Job's last one. Of several that finished at the same time the longest wait
+// counts, be it a retryDelay or the back-off. The ledger has it, with the time, when the pod is let go.
+//
 // # Crashes
 //
 // No call of a Plan relies on another call of it, only on what was read. Whatever subset of the calls takes effect, in
@@ -65,6 +93,7 @@
 //   - The back-off delay of a Job without backoffLimitPerIndex survives a restart: it is a function of the pods. In case failed
 //     pods are deleted, the ledger has their number and time, and each pod has the number of failures before it as an
 //     annotation, podverdict.io/consecutive-failures.
+//   - A Job that custom policies have rules for replaces its pods only when they have ended, as with a podFailurePolicy.
 //   - A pod that is deleted, or let go uncounted, because of suspension or lower parallelism, counts if it ended just before.
 //   - A suspended Job that fails gets a start time in the last write: without one the API server would refuse it for ever.
 //   - An index whose pod succeeded, and is held, counts again when completions falls below it and rises again; upstream runs

@@ -1,8 +1,11 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 func errAnnotation(text string, t tuning) error {
@@ -21,6 +24,19 @@ func errLedgerExceeds(recorded, failed int) error {
 	return fmt.Errorf("records %d failures, but status.failed is %d", recorded, failed)
 }
 
+func errLedgerBudget(rule string) error {
+	return fmt.Errorf("budgets[%s]: needs from 1 to %d matches, and not more pods than matches", rule, v1alpha1.MaxBudget)
+}
+
+func errTooManyBudgets() error {
+	return fmt.Errorf("more than %d rules with a budget have matched, the budgets of others are taken as used up", maxBudgets)
+}
+
+func errMatches(p *corev1.Pod, text string) error {
+	return fmt.Errorf("pod %s: metadata.annotations[%s]: Invalid value: %q: must be an object of at most %d numbers from 1 to %d",
+		p.Name, MatchesAnnotation, text, maxBudgets, v1alpha1.MaxBudget)
+}
+
 func errLedgerBackoff() error {
-	return errors.New("backoff needs a positive number of failures, and a time")
+	return fmt.Errorf("backoff needs a positive number of failures, a time, and a retry from 0s to %s, if any", v1alpha1.MaxRetryDelay)
 }

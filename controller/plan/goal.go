@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -65,17 +64,14 @@ func (n *next) findGoal() *goal {
 func (v *view) failJobMessage() string {
 	var failing []*pod
 	for _, p := range v.pods {
-		if p.failed && p.verdict.Matched && p.verdict.Action == batchv1.PodFailurePolicyActionFailJob {
+		if p.means(batchv1.PodFailurePolicyActionFailJob) {
 			failing = append(failing, p)
 		}
 	}
 	if len(failing) == 0 {
 		return ""
 	}
-	first := slices.MinFunc(failing, func(a, b *pod) int {
-		return cmp.Or(a.finish.Compare(b.finish), cmp.Compare(a.Name, b.Name))
-	})
-	return first.verdict.Message()
+	return slices.MinFunc(failing, compareFinish).verdict.Message()
 }
 
 func (n *next) pastBackoffLimit() bool {
@@ -135,7 +131,7 @@ func (n *next) finish() {
 		return // what ends is taken down when its end is stored
 	}
 	n.takeDown()
-	if n.active > 0 || n.terminating > 0 {
+	if n.active > 0 || n.terminating > 0 || n.tentative || n.crowded {
 		return
 	}
 	if !n.Current {

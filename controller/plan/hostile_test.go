@@ -23,6 +23,9 @@ func TestHostileLives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := life{t, newWorld(t.Fatalf, drawJob(t))}
 		l.hostile = true
+		if l.draw("rules", 1) == 0 {
+			l.drawRules()
+		}
 		for range rapid.IntRange(0, 60).Draw(t, "steps") {
 			if l.draw("hostile", 2) == 0 {
 				l.tamper()
@@ -36,7 +39,9 @@ func TestHostileLives(t *testing.T) {
 
 // garbage is what people write into annotations.
 var garbage = []string{"", "x", "-1", "0", "1", "3", "99999", "2147483648", "1.5", `{"failed":1}`, `{"failed":-1}`, `{"releasing":["a","a",""]}`,
-	`{"succeeded":"0-9999"}`, `{"succeeded":"4-2,x"}`, `{"backoff":{"failures":9,"last":"2999-01-01T00:00:00Z"}}`, "null", "[]"}
+	`{"succeeded":"0-9999"}`, `{"succeeded":"4-2,x"}`, `{"backoff":{"failures":9,"last":"2999-01-01T00:00:00Z"}}`, "null", "[]",
+	`{"budgets":{"gpu/code-51":{"matches":3}}}`, `{"budgets":{"gpu/code-51":{"matches":1,"held":["a"]}}}`, `{"budgets":{"a":{"matches":-1}}}`,
+	`{"gpu/code-51":2}`, `{"gpu/code-51":-2}`, `{"backoff":{"failures":1,"last":"2026-03-01T12:00:00Z","retry":3600,"mixed":true}}`}
 
 func (l life) tamper() {
 	text := rapid.SampledFrom(garbage).Draw(l.t, "garbage")
@@ -54,7 +59,7 @@ func (l life) tamper() {
 		l.update(names[l.draw("pod", len(names)-1)], func(p *corev1.Pod) { p.Finalizers = nil })
 	default:
 		key := rapid.SampledFrom([]string{batchv1.JobCompletionIndexAnnotation, batchv1.JobIndexFailureCountAnnotation,
-			batchv1.JobIndexIgnoredFailureCountAnnotation, ConsecutiveFailuresAnnotation}).Draw(l.t, "key")
+			batchv1.JobIndexIgnoredFailureCountAnnotation, ConsecutiveFailuresAnnotation, MatchesAnnotation}).Draw(l.t, "key")
 		l.update(names[l.draw("pod", len(names)-1)], func(p *corev1.Pod) { metav1.SetMetaDataAnnotation(&p.ObjectMeta, key, text) })
 	}
 }
@@ -103,7 +108,7 @@ func TestJudgedByProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := seen(b, 60, podOf(b, 0, 0).exited(42, 1).disrupted(), podOf(b, 1, 0).ready())
-	o.Judge = func(p *corev1.Pod) runtime.Verdict { return program.Evaluate(context.Background(), p) }
+	o.Judge = func(p *corev1.Pod, _ int64) runtime.Verdict { return program.Evaluate(context.Background(), p) }
 	if s := planned(t, o).Write.Status; s.Failed != 0 || len(s.Conditions) > 0 {
 		t.Errorf("an ignored failure makes the status %+v", s)
 	}

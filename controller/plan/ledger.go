@@ -6,10 +6,12 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// LedgerAnnotation of a managed Job is there while pods have been let go that its status counts. It is written with the
-// status, in the same call.
+// LedgerAnnotation of a managed Job is there while pods have been let go that its status counts, or when rules with a budget
+// have matched. It is written with the status, in the same call.
 const LedgerAnnotation = "podverdict.io/ledger"
 
 // ledger is what is known of pods that are gone. With it the counters are a function of the pods that are held:
@@ -26,10 +28,12 @@ type ledger struct {
 	// Backoff is how many pods had failed since the last success, and when the last of them had, for a Job without
 	// backoffLimitPerIndex.
 	Backoff *streak `json:"backoff,omitempty"`
+	// Budgets are, by rule, the matches of those whose budget is the Job's.
+	Budgets map[string]budget `json:"budgets,omitempty"`
 }
 
 func (l ledger) empty() bool {
-	return l.Failed == 0 && len(l.Releasing) == 0 && l.Succeeded == "" && l.Backoff == nil
+	return l.Failed == 0 && len(l.Releasing) == 0 && l.Succeeded == "" && l.Backoff == nil && len(l.Budgets) == 0
 }
 
 // recorded is the number of failures that do not depend on pods any more.
@@ -72,10 +76,23 @@ func parseLedger(text string, job *batchv1.Job) (ledger, error) {
 	if failed := int(job.Status.Failed); read.recorded() > failed {
 		return ledger{}, errLedgerExceeds(read.recorded(), failed)
 	}
-	if b := read.Backoff; b != nil && (b.Failures <= 0 || b.Last.IsZero()) {
+	if b := read.Backoff; b != nil && !b.plausible() {
 		return ledger{}, errLedgerBackoff()
 	}
-	return read, nil
+	return read, checkBudgets(read.Budgets)
+}
+
+// checkBudgets refuses what no Plan writes.
+func checkBudgets(budgets map[string]budget) error {
+	if len(budgets) > maxBudgets {
+		return errTooManyBudgets()
+	}
+	for rule, b := range budgets {
+		if b.Matches <= 0 || b.Matches > v1alpha1.MaxBudget || len(b.Held) > int(b.Matches) || len(rule) > maxRuleKey {
+			return errLedgerBudget(rule)
+		}
+	}
+	return nil
 }
 
 // settle moves pods that are gone from the list to the number. Pods that were counted, but have vanished without us, because
@@ -91,6 +108,7 @@ func (n *next) settle() {
 	before := len(n.ledger.Releasing)
 	n.ledger.Releasing = slices.DeleteFunc(slices.Clone(n.ledger.Releasing), gone)
 	n.ledger.Failed += before - len(n.ledger.Releasing)
+	n.ledger.Budgets = n.budgets
 	if vanished := int(n.Job.Status.Failed) - n.failedPods; vanished > 0 {
 		n.ledger.Failed += vanished
 		n.failedPods += vanished

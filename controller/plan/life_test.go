@@ -100,7 +100,7 @@ func (l life) step() {
 
 // sync makes a Plan, and carries it out in any order, up to a crash.
 func (l life) sync() {
-	calls := l.calls(Next(l.observe()))
+	calls := l.calls(l.next())
 	for i := range calls {
 		j := i + l.draw("call", len(calls)-1-i)
 		calls[i], calls[j] = calls[j], calls[i]
@@ -122,7 +122,7 @@ func (l life) kubelet() {
 	case l.pods[name].Status.Phase == corev1.PodPending && l.draw("starts", 1) == 0:
 		l.update(name, func(p *corev1.Pod) { podBuilder{p}.ready() })
 	default:
-		l.exit(name, rapid.SampledFrom([]int32{0, 0, 1, 1, codeIgnore, codeFailIndex, codeCount, codeFailJob}).Draw(l.t, "code"))
+		l.exit(name, rapid.SampledFrom(append(l.rules.codes(), 0, 0, 1, 1, codeIgnore, codeFailIndex, codeCount, codeFailJob)).Draw(l.t, "code"))
 	}
 }
 
@@ -156,6 +156,7 @@ func (l life) user() {
 			if s.SuccessPolicy == nil && ptr.Deref(s.CompletionMode, "") == batchv1.IndexedCompletion {
 				parallelism = max(1, parallelism) // a Job without completions completes without a success
 				s.Completions = &parallelism
+				l.scaled = true
 			}
 			s.Parallelism = &parallelism
 		})
@@ -180,11 +181,12 @@ func (l life) settle() {
 	l.change(func(s *batchv1.JobSpec) { s.Suspend, s.Parallelism = new(false), new(max(1, *s.Parallelism)) })
 	for range 200 {
 		l.catchUp()
-		p := Next(l.observe())
+		p := l.next()
 		for _, call := range l.calls(p) {
 			call()
 		}
 		if l.ended() && l.idle(p) {
+			l.rules.conclude(l.world)
 			return
 		}
 		l.now = l.now.Add(p.LookAgain + time.Second)

@@ -20,8 +20,9 @@ type Observation struct {
 	// the program has created, and that the cache does not show yet, are added as they were created. Pods that the Job does
 	// not control are ignored.
 	Pods []*corev1.Pod
-	// Judge gives the verdict on a pod in phase Failed. It is nil when the Job has no podFailurePolicy.
-	Judge func(*corev1.Pod) runtime.Verdict
+	// Judge gives the verdict on a pod in phase Failed, which is the attempt of that number at its slot, from 1. Budgets are
+	// not its business: Next counts the matches. It is nil when the Job has no rules, neither its own nor those of policies.
+	Judge func(p *corev1.Pod, attempt int64) runtime.Verdict
 	// Now is the time.
 	Now time.Time
 	// Current is true when no creation is under way, or has an unknown outcome. Only what ends the Job needs it.
@@ -55,7 +56,11 @@ type Plan struct {
 	LookAgain time.Duration
 	// NeedsCurrent is true when the Job would end if the Observation were Current.
 	NeedsCurrent bool
-	// Problems are mistakes in the Job's annotations. The Plan does without them.
+	// UsedUp are the verdicts on the pods whose rule's budget is used up, by UID. All other pods have the verdict of Judge.
+	// That they are undecided means that it depends on Write, or on a later one, which of the two they have.
+	UsedUp    map[types.UID]runtime.Verdict
+	Undecided map[types.UID]bool
+	// Problems are mistakes in the annotations of the Job and its pods. The Plan does without them.
 	Problems []error
 }
 
@@ -86,6 +91,7 @@ func Next(o Observation) Plan {
 	}
 	n.hold()
 	n.write()
+	n.tellDecisions()
 	return n.plan
 }
 

@@ -38,6 +38,16 @@ type view struct {
 
 	pods        []*pod
 	lastSuccess time.Time // zero when no pod tells of one
+
+	// budgeted is true when a failed pod matches a rule with a budget.
+	budgeted bool
+	// budgets are the ledger's after this Plan's decisions, entries the pods in them, tooMany is true when they have no room
+	// for a rule.
+	budgets map[string]budget
+	entries int
+	tooMany bool
+	// tentative is true when a decision is not stored yet, crowded when one must wait for room.
+	tentative, crowded bool
 }
 
 // pod is one of the Job's pods.
@@ -54,8 +64,18 @@ type pod struct {
 	releasing bool
 	// failed is true when the pod counts as failed, whatever the verdict.
 	failed  bool
-	verdict runtime.Verdict // of a failed pod
+	verdict runtime.Verdict // of a failed pod, after budgets
 	finish  time.Time       // of a failed or succeeded pod
+
+	// rule is the key of the rule with a budget that a failed pod matches.
+	rule string
+	// matches are those of its index before it, by rule; matched is true when it is one more.
+	matches matches
+	matched bool
+	// within are the rules of a Job's budget in which the ledger has the pod.
+	within []string
+	// tentative is true while the decision on its budget is not stored, waiting when there is none for want of room.
+	tentative, waiting bool
 }
 
 // none is the slot or attempt of a pod that has none.
@@ -69,7 +89,7 @@ func observe(o Observation) *view {
 		namer:       newNamer(o.Job),
 		indexed:     completionMode(o.Job) == batchv1.IndexedCompletion,
 		completions: math.MaxInt,
-		onlyFailed:  ptr.Deref(spec.PodReplacementPolicy, "") == batchv1.Failed || spec.PodFailurePolicy != nil,
+		onlyFailed:  ptr.Deref(spec.PodReplacementPolicy, "") == batchv1.Failed || spec.PodFailurePolicy != nil || o.Judge != nil,
 		deleting:    o.Job.DeletionTimestamp != nil,
 		finished:    hasCondition(o.Job, batchv1.JobComplete) || hasCondition(o.Job, batchv1.JobFailed),
 		succeeding:  hasCondition(o.Job, batchv1.JobSuccessCriteriaMet),
@@ -82,6 +102,9 @@ func observe(o Observation) *view {
 	v.tune()
 	v.readLedger()
 	v.readPods()
+	if !v.finished {
+		v.spend()
+	}
 	return v
 }
 
@@ -122,6 +145,11 @@ func (v *view) readPods() {
 	})
 }
 
+// compareFinish is the order in which pods finished, as far as the times tell.
+func compareFinish(a, b *pod) int {
+	return cmp.Or(a.finish.Compare(b.finish), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+}
+
 func (v *view) read(p *corev1.Pod, releasing bool) *pod {
 	read := &pod{
 		Pod: p, slot: none, attempt: none, releasing: releasing,
@@ -134,7 +162,7 @@ func (v *view) read(p *corev1.Pod, releasing bool) *pod {
 	}
 	read.failed = v.takenAsFailed(p)
 	if read.failed {
-		read.verdict = v.judge(p)
+		read.verdict = v.judge(p, read.number())
 	}
 	if read.failed || p.Status.Phase == corev1.PodSucceeded {
 		read.finish = finishTime(p).Truncate(time.Second) // as it is stored
@@ -163,7 +191,7 @@ func (v *view) takenAsFailed(p *corev1.Pod) bool {
 }
 
 // judge is the verdict on a failed pod. One that the Job takes down is judged as it is, as if it were in phase Failed.
-func (v *view) judge(p *corev1.Pod) runtime.Verdict {
+func (v *view) judge(p *corev1.Pod, attempt int64) runtime.Verdict {
 	if v.Judge == nil {
 		return runtime.Unmatched(p)
 	}
@@ -172,8 +200,11 @@ func (v *view) judge(p *corev1.Pod) runtime.Verdict {
 		terminal.Status.Phase = corev1.PodFailed
 		p = &terminal
 	}
-	return v.Judge(p)
+	return v.Judge(p, attempt)
 }
+
+// number is that of the attempt, from 1; 1 for a pod that is not named by us.
+func (p *pod) number() int64 { return int64(max(p.attempt, 0)) + 1 }
 
 // valid tells whether a pod has a slot of the Job, as those that count have.
 func (v *view) valid(p *pod) bool { return p.slot != none && p.slot < v.completions }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,15 +12,18 @@ func (n *next) hold() {
 	if n.goal != nil || n.deleting {
 		n.donors, n.shownFailed = nil, n.failedPods // no index is tried again
 	}
+	if n.failing || n.succeeding || n.deleting {
+		n.carriers = nil
+	}
 	if !n.deleting {
-		n.plan.Delete = append(n.plan.Delete, n.oldFailures(n.isDonor)...)
+		n.plan.Delete = append(n.plan.Delete, n.oldFailures(func(p *pod) bool { return n.isDonor(p) || n.carriers[p.UID] })...)
 	}
 	surplus := n.surplus()
 	for _, p := range n.pods {
 		if !p.held || n.leaving[p.UID] {
 			continue
 		}
-		mustGo := p.DeletionTimestamp != nil || n.deleting || surplus[p.Name]
+		mustGo := p.DeletionTimestamp != nil || n.deleting || surplus[p.Name] || n.crowded && len(p.within) > 0
 		if p.releasing || mustGo {
 			n.letGo(p)
 		}
@@ -42,6 +44,7 @@ func (n *next) remember() {
 // letGo releases a pod if what it tells is stored, or nothing, and else has it stored.
 func (n *next) letGo(p *pod) {
 	switch {
+	case n.carriers[p.UID], (p.waiting || p.tentative) && !n.deleting: // what it tells is known from nothing else yet
 	case n.isDonor(p):
 		// The replacement gets its failure count from it. It is counted now if it could still succeed.
 		if n.counts(p) && !p.terminal() && n.record(p) {
@@ -91,7 +94,7 @@ func oldest(pods []*pod, count int) []*pod {
 	if count <= 0 {
 		return nil
 	}
-	slices.SortFunc(pods, func(a, b *pod) int { return cmp.Or(a.finish.Compare(b.finish), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(pods, compareFinish)
 	return pods[:count]
 }
 

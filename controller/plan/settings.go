@@ -30,7 +30,8 @@ type Settings struct {
 	// MaxHeld is how many terminal pods of a running Job may keep the tracking finalizer, and half of how many may while there
 	// are pods to create; 5000.
 	MaxHeld int
-	// MaxReleasing is how many UIDs the ledger has room for; 500, as upstream's uncountedTerminatedPods.
+	// MaxReleasing is how many UIDs the ledger has room for, of counted failures and again of matches within budgets; 500, as
+	// upstream's uncountedTerminatedPods.
 	MaxReleasing int
 	// MaxCreate is how many pods a Plan creates at most; 500, as upstream's MaxPodCreateDeletePerSync.
 	MaxCreate int

@@ -34,7 +34,7 @@ func (n *next) ledgerText(ended bool) string {
 	if ended {
 		return ""
 	}
-	changed := n.ledgered || n.healed || !equality.Semantic.DeepEqual(n.status, n.Job.Status)
+	changed := n.ledgered || n.healed || n.tentative || !equality.Semantic.DeepEqual(n.status, n.Job.Status)
 	if !changed {
 		return n.Job.Annotations[LedgerAnnotation]
 	}

@@ -35,6 +35,9 @@ type world struct {
 
 	hostile bool // somebody tampers: pods and counters cannot be checked
 
+	rules  *ruleModel // custom rules, or nil
+	scaled bool       // completions have changed
+
 	events  []string
 	history []string // what has changed, to be read when a check fails
 	// mustFail are the pods that must have been counted as failed in the end, mayFail those that may.
@@ -106,7 +109,9 @@ func (w *world) record(p *corev1.Pod) {
 			w.mustSucceed[slot] = true
 		}
 	case p.Status.Phase == corev1.PodFailed:
-		if w.judge(p) {
+		if w.rules.matches(p) {
+			w.rules.record(p, slot)
+		} else if w.judge(p) {
 			w.mustFail[p.UID], w.mayFail[p.UID] = true, true
 		}
 	case p.DeletionTimestamp != nil:
@@ -116,7 +121,7 @@ func (w *world) record(p *corev1.Pod) {
 
 // judge tells whether a failed pod counts.
 func (w *world) judge(p *corev1.Pod) bool {
-	return w.job.Spec.PodFailurePolicy == nil || judge(p).Counted
+	return w.job.Spec.PodFailurePolicy == nil && w.rules == nil || judge(p).Counted
 }
 
 // checkPods looks for states that may never be: two active pods of a slot, or more than parallelism.
@@ -157,9 +162,20 @@ func (w *world) observe() Observation {
 		}
 	}
 	if o.Job.Spec.PodFailurePolicy != nil {
-		o.Judge = judge
+		o.Judge = judged
+	}
+	if w.rules != nil {
+		o.Judge = w.rules.judge
 	}
 	return o
+}
+
+// next is the Plan for what the controller sees.
+func (w *world) next() Plan {
+	o := w.observe()
+	p := Next(o)
+	w.rules.check(w, o, p)
+	return p
 }
 
 // catchUp lets the caches see the newest state.

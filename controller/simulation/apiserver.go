@@ -61,7 +61,8 @@ func (s *simulator) on(p *corev1.Pod, do func(*life)) {
 }
 
 func (s *simulator) release(l *life) {
-	if l.stage != ended && !l.takenDown && *s.job.Spec.PodReplacementPolicy == batchv1.Failed {
+	onlyEnded := s.Program != nil || *s.job.Spec.PodReplacementPolicy == batchv1.Failed
+	if l.stage != ended && !l.takenDown && onlyEnded {
 		l.dismissed = true // a pod counts when it has ended, and this one is let go before
 	}
 	s.change(l, func(p *corev1.Pod) {
@@ -104,7 +105,7 @@ func (s *simulator) abandon(l *life) {
 	if !l.dismissed {
 		failed := *l.pod
 		failed.Status.Phase = corev1.PodFailed
-		event.Verdict = new(s.judge(&failed))
+		event.Verdict = new(s.judge(&failed, plan.Attempt(s.job, &failed)))
 		s.result.Summary.Verdicts[string(event.Verdict.Action)]++
 	} else {
 		s.result.Summary.Stopped++

@@ -8,6 +8,8 @@
 // verdicts are those of a cluster. The clock counts whole seconds, as the times of the API do. The same Options give the
 // same Result, byte for byte.
 //
+// Verdicts are those after budgets: of a rule whose budget is used up, the budget's other action.
+//
 // What is not simulated: a cache that lags behind, failing API calls, and the time that those take. The controller acts at
 // once, and sees what it did at once. Package plan's own tests are for the rest.
 package simulation

@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/controller/plan"
 )
 
 // life is that of a pod. Its pod is replaced, never changed, because Plans hold on to it.
@@ -170,7 +172,7 @@ func (s *simulator) end(l *life, does outcome) {
 		s.tell(l, Event{Type: PodSucceeded})
 		s.closeUnless(waiting, l, FateSucceeded)
 	default:
-		verdict := s.judge(l.pod)
+		verdict := s.judge(l.pod, plan.Attempt(s.job, l.pod))
 		s.result.Summary.Verdicts[string(verdict.Action)]++
 		s.tell(l, Event{Type: PodFailed, Because: cause(l.pod), Verdict: &verdict})
 		fate := Fate(verdict.Action)
@@ -178,6 +180,9 @@ func (s *simulator) end(l *life, does outcome) {
 			fate = FateStopped
 		}
 		s.closeUnless(waiting, l, fate)
+		if verdict.Budget.Limit > 0 {
+			s.limited[l.pod.UID] = limitedFailure{event: len(s.result.Events) - 1, record: l.record}
+		}
 	}
 	s.vanish(l)
 }

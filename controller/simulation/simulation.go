@@ -8,8 +8,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -18,7 +20,8 @@ import (
 type Options struct {
 	// Job must be legal; the API's defaults may be missing. It is not changed.
 	Job *batchv1.Job
-	// Program is the Job's compiled podFailurePolicy; it is not used when the Job has none.
+	// Program has all rules for the Job: those of its own podFailurePolicy, and those of custom policies. It is nil when there
+	// are none.
 	Program *runtime.Program
 	Script  Script
 	// Seed draws what the Script leaves to chance.
@@ -51,6 +54,8 @@ type simulator struct {
 	// only count the ready ones, which is done with the next Plan.
 	quiet  bool
 	drains map[string]bool
+	// limited are the failures that match a rule with a budget, by the UIDs of pods, while it is not known what they mean.
+	limited map[types.UID]limitedFailure
 	// version counts what changes, for resource versions and UIDs.
 	version int
 	result  Result
@@ -89,7 +94,7 @@ func newSimulator(ctx context.Context, o Options) (*simulator, error) {
 	}
 	s := &simulator{
 		Options: o, plot: read, ctx: ctx, until: int64(o.Until / time.Second), job: job,
-		byName: map[string]*life{}, slots: map[int]*slot{}, drains: map[string]bool{}, version: 1,
+		byName: map[string]*life{}, slots: map[int]*slot{}, drains: map[string]bool{}, limited: map[types.UID]limitedFailure{}, version: 1,
 		result: Result{Namespace: job.Namespace, Name: job.Name, Summary: Summary{Verdicts: map[string]int{}}},
 	}
 	for i, change := range s.interventions {
@@ -138,6 +143,7 @@ func (s *simulator) control() error {
 	for range enough {
 		p := plan.Next(s.observe())
 		s.result.Summary.Plans++
+		s.revise(p)
 		if !s.apply(p) {
 			s.wakeAfter(p.LookAgain)
 			s.forget()
@@ -155,17 +161,18 @@ func (s *simulator) observe() plan.Observation {
 	for i, l := range s.lives {
 		o.Pods[i] = l.pod
 	}
-	if s.job.Spec.PodFailurePolicy != nil {
+	if s.Program != nil {
 		o.Judge = s.judge
 	}
 	return o
 }
 
-func (s *simulator) judge(p *corev1.Pod) runtime.Verdict {
-	if s.job.Spec.PodFailurePolicy == nil {
+// judge is the verdict on a failed pod, which is the attempt of that number at its slot, from 1.
+func (s *simulator) judge(p *corev1.Pod, attempt int64) runtime.Verdict {
+	if s.Program == nil {
 		return runtime.Unmatched(p)
 	}
-	return s.Program.Evaluate(s.ctx, p)
+	return s.Program.Judge(s.ctx, custom.Input{Pod: p, Job: s.job, Attempt: attempt, Now: s.time().Time})
 }
 
 // wakeAfter has the controller look again, though nothing else happens.

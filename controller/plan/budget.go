@@ -1,0 +1,161 @@
+package plan
+
+import (
+	"encoding/hex"
+	"hash/fnv"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// budget is what the ledger knows of the matches of a rule that have its action.
+type budget struct {
+	// Matches is how many there were.
+	Matches int32 `json:"matches"`
+	// Held are those of them that are held: what was decided of a pod stays so, whichever pods come to light later.
+	Held []types.UID `json:"held,omitempty"`
+}
+
+// maxBudgets is how many rules with a budget a Job's ledger, or a pod's annotation, has room for.
+const maxBudgets = 128
+
+// maxRuleKey is the length of a ruleKey, in bytes.
+const maxRuleKey = 80
+
+// ruleKey is the name under which the matches of a rule are counted: POLICY/RULE, or the beginning of it and a hash of the
+// whole.
+func ruleKey(v runtime.Verdict) string {
+	key := v.Policy + "/" + v.RuleName
+	if len(key) <= maxRuleKey {
+		return key
+	}
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(key))                  // never fails
+	text := "~" + hex.EncodeToString(hash.Sum(nil)) // no name has a tilde
+	return key[:maxRuleKey-len(text)] + text
+}
+
+// spend decides which of the failed pods have their rule's action, and which that of a budget that is used up.
+//
+// The matches of a Job's budget are decided in the order in which the pods finished, as far as they are seen. The decision is
+// an entry of the ledger, and nothing relies on it before that is stored. Those of an index follow one another: each pod has
+// the number of matches before it, which never changes.
+//
+// A pod that is not held when its failure is seen, because it was dismissed, is no match, and neither is one without a slot:
+// they have neither action.
+func (v *view) spend() {
+	var matching []*pod
+	for _, p := range v.pods {
+		if v.indexed {
+			p.matches = v.readMatches(p)
+		}
+		if !p.failed || p.verdict.Budget.Limit == 0 || p.slot == none {
+			continue
+		}
+		v.budgeted = true
+		p.rule = ruleKey(p.verdict)
+		switch {
+		case v.indexed && p.verdict.Budget.Per == v1alpha1.PerIndex:
+			v.spendIndex(p)
+		case p.held:
+			matching = append(matching, p)
+		}
+	}
+	v.spendJob(matching)
+	if v.tooMany {
+		v.problems = append(v.problems, errTooManyBudgets())
+	}
+}
+
+// spendIndex decides on a pod by what its predecessors have used.
+func (v *view) spendIndex(p *pod) {
+	used, known := p.matches[p.rule]
+	full := !known && len(p.matches) >= maxBudgets
+	v.tooMany = v.tooMany || full
+	switch {
+	case full, used >= p.verdict.Budget.Limit:
+		p.verdict = p.verdict.UsedUp()
+	default:
+		p.matched = p.held || p.DeletionTimestamp == nil // not when it was dismissed
+	}
+}
+
+// heldBudgets are the ledger's without the pods that are not held any more. It tells the others what they are entered for.
+func (v *view) heldBudgets() map[string]budget {
+	budgets := make(map[string]budget, len(v.ledger.Budgets))
+	if len(v.ledger.Budgets) == 0 {
+		return budgets
+	}
+	held := make(map[types.UID]*pod, len(v.pods))
+	for _, p := range v.pods {
+		if p.held {
+			held[p.UID] = p
+		}
+	}
+	for rule, b := range v.ledger.Budgets {
+		kept := budget{Matches: b.Matches}
+		for _, uid := range b.Held {
+			if p := held[uid]; p != nil {
+				p.within = append(p.within, rule)
+				kept.Held = append(kept.Held, uid)
+				v.entries++
+			}
+		}
+		budgets[rule] = kept
+	}
+	return budgets
+}
+
+// spendJob decides on the held pods that match rules with a budget of the Job.
+func (v *view) spendJob(matching []*pod) {
+	v.budgets = v.heldBudgets()
+	slices.SortFunc(matching, compareFinish)
+	for _, p := range matching {
+		used, known := v.budgets[p.rule]
+		limit, stored := p.verdict.Budget.Limit, v.ledger.Budgets[p.rule].Matches
+		switch {
+		case slices.Contains(p.within, p.rule):
+		case used.Matches >= limit:
+			p.verdict, p.tentative = p.verdict.UsedUp(), stored < limit
+		case !known && len(v.budgets) >= maxBudgets:
+			p.verdict, p.tentative = p.verdict.UsedUp(), len(v.ledger.Budgets) < maxBudgets
+			v.tooMany = true
+		case v.entries >= v.settings.MaxReleasing:
+			p.waiting, v.crowded = true, true
+		default:
+			v.budgets[p.rule] = budget{used.Matches + 1, append(used.Held, p.UID)}
+			v.entries++
+			p.tentative = true
+		}
+		v.tentative = v.tentative || p.tentative
+	}
+}
+
+// means tells whether a rule says that of a pod's failure. The rules with a budget say nothing of a pod that is no match.
+func (p *pod) means(action batchv1.PodFailurePolicyAction) bool {
+	spent := p.held && p.slot != none || p.verdict.Budget.Limit == 0
+	return p.decided() && spent && p.verdict.Matched && p.verdict.Action == action
+}
+
+// decided tells whether it is known what a pod's failure means.
+func (p *pod) decided() bool { return p.failed && !p.waiting }
+
+// tellDecisions has the Plan say whose budget is used up, and of which pods it is not known for sure yet.
+func (n *next) tellDecisions() {
+	if !n.budgeted {
+		return
+	}
+	n.plan.UsedUp, n.plan.Undecided = map[types.UID]runtime.Verdict{}, map[types.UID]bool{}
+	for _, p := range n.pods {
+		switch {
+		case p.waiting || p.tentative:
+			n.plan.Undecided[p.UID] = true
+		case p.failed && p.verdict.IsUsedUp():
+			n.plan.UsedUp[p.UID] = p.verdict
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package plan
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// customRule is what a rule of a custom policy does.
+type customRule struct {
+	action batchv1.PodFailurePolicyAction
+	budget runtime.Budget
+	delay  *time.Duration
+}
+
+func ignoring() customRule { return customRule{action: batchv1.PodFailurePolicyActionIgnore} }
+
+func counting() customRule { return customRule{action: batchv1.PodFailurePolicyActionCount} }
+
+// up to a number of matches, and then another action.
+func (r customRule) upTo(limit int32, per v1alpha1.BudgetScope, then batchv1.PodFailurePolicyAction) customRule {
+	r.budget = runtime.Budget{Limit: limit, Per: per, Then: then}
+	return r
+}
+
+func (r customRule) after(delay time.Duration) customRule {
+	r.delay = &delay
+	return r
+}
+
+// customRules are by the exit code that they match. What has no rule is judged by judge.
+type customRules map[int32]customRule
+
+func (r customRules) judge(p *corev1.Pod, _ int64) runtime.Verdict {
+	code := exitCodeOf(p)
+	rule, found := r[code]
+	if p.Status.Phase != corev1.PodFailed || !found {
+		return judge(p)
+	}
+	v := runtime.MatchedExitCode(p, 0, rule.action, &p.Status.ContainerStatuses[0])
+	v.Policy, v.RuleName, v.Budget, v.RetryDelay = "gpu", "code-"+strconv.Itoa(int(code)), rule.budget, rule.delay
+	return v
+}
+
+// exitCodeOf is the code that a failed pod ended with, or 0.
+func exitCodeOf(p *corev1.Pod) int32 {
+	if len(p.Status.ContainerStatuses) == 0 || p.Status.ContainerStatuses[0].State.Terminated == nil {
+		return 0
+	}
+	return p.Status.ContainerStatuses[0].State.Terminated.ExitCode
+}
+
+// ruleModel counts the matches of rules with a budget by itself, and holds the Plans to that. A nil one knows no rules.
+type ruleModel struct {
+	customRules
+	indexed bool
+
+	matched map[types.UID]account // the pods that have failed while they were held
+	usedUp  map[types.UID]bool    // what the Plans have decided of them
+
+	failures    map[types.UID]*pod // that were seen
+	lastSuccess time.Time          // that was seen
+}
+
+// account is what a budget is for.
+type account struct {
+	code int32
+	slot int
+}
+
+func newRuleModel(indexed bool, rules customRules) *ruleModel {
+	return &ruleModel{rules, indexed, map[types.UID]account{}, map[types.UID]bool{}, map[types.UID]*pod{}, time.Time{}}
+}
+
+func (m *ruleModel) codes() []int32 {
+	if m == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(m.customRules))
+}
+
+func (m *ruleModel) matches(p *corev1.Pod) bool {
+	return m != nil && m.customRules[exitCodeOf(p)].budget.Limit > 0
+}
+
+func (m *ruleModel) record(p *corev1.Pod, slot int) {
+	a := account{exitCodeOf(p), slot}
+	if !m.indexed || m.customRules[a.code].budget.Per == v1alpha1.PerJob {
+		a.slot = none
+	}
+	m.matched[p.UID] = a
+}
+
+// check holds a Plan to the decisions of those before it, and to the budgets.
+func (m *ruleModel) check(w *world, o Observation, p Plan) {
+	if m == nil || w.hostile || hasCondition(o.Job, batchv1.JobComplete) || hasCondition(o.Job, batchv1.JobFailed) {
+		return
+	}
+	m.checkRetries(w, o, p)
+	for _, pod := range o.Pods {
+		a, matched := m.matched[pod.UID]
+		if !matched || pod.Status.Phase != corev1.PodFailed || !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+			continue
+		}
+		v, usedUp := p.UsedUp[pod.UID]
+		if !usedUp {
+			v = m.judge(pod, 1)
+		}
+		if v.Counted || p.Undecided[pod.UID] {
+			w.mayFail[pod.UID] = true
+		}
+		if p.Undecided[pod.UID] {
+			continue
+		}
+		if v.Counted {
+			w.mustFail[pod.UID] = true
+		}
+		if before, decided := m.usedUp[pod.UID]; decided && before != usedUp {
+			w.fail("the decision on pod %s has changed: used up %v", pod.Name, usedUp)
+		}
+		m.usedUp[pod.UID] = usedUp
+		if within, limit := m.within(a), m.customRules[a.code].budget.Limit; within > int(limit) {
+			w.fail("%d pods are within a budget of %d: %+v", within, limit, a)
+		}
+	}
+}
+
+// checkRetries holds new pods to the delays after the last failures that were seen, of pods that may be gone.
+func (m *ruleModel) checkRetries(w *world, o Observation, p Plan) {
+	namer := newNamer(o.Job)
+	for _, seen := range o.Pods {
+		switch {
+		case seen.Status.Phase == corev1.PodSucceeded && finishTime(seen).After(m.lastSuccess):
+			m.lastSuccess = finishTime(seen)
+		case seen.Status.Phase == corev1.PodFailed && slices.Contains(seen.Finalizers, batchv1.JobTrackingFinalizer):
+			failed := &pod{Pod: seen, finish: finishTime(seen), verdict: m.judge(seen, 1)}
+			failed.slot, failed.attempt, _ = namer.parse(seen.Name)
+			m.failures[seen.UID] = failed
+		}
+	}
+	if w.scaled {
+		return // what an index has seen that the Job has lost is forgotten
+	}
+	for _, created := range p.Create {
+		slot, _, _ := namer.parse(created.Name)
+		if last := m.lastFailure(slot, o.Job.Spec.BackoffLimitPerIndex != nil); last != nil {
+			if wait := m.wait(last); o.Now.Before(last.finish.Add(wait)) {
+				w.fail("%s is created %v after the failure of %s, want %v", created.Name, o.Now.Sub(last.finish), last.Name, wait)
+			}
+		}
+	}
+}
+
+// lastFailure is that of an index, or of the Job since its last success.
+func (m *ruleModel) lastFailure(slot int, perIndex bool) *pod {
+	var last *pod
+	for _, p := range m.failures {
+		if perIndex && p.slot != slot || !perIndex && !p.finish.After(m.lastSuccess) {
+			continue
+		}
+		if last == nil || cmp.Or(last.finish.Compare(p.finish), cmp.Compare(last.attempt, p.attempt), cmp.Compare(m.wait(last), m.wait(p))) < 0 {
+			last = p
+		}
+	}
+	return last
+}
+
+// wait is the least time after a failure.
+func (m *ruleModel) wait(p *pod) time.Duration {
+	if p.verdict.RetryDelay != nil {
+		return *p.verdict.RetryDelay
+	}
+	return 10 * time.Second
+}
+
+// within is how many pods have had their rule's action.
+func (m *ruleModel) within(a account) int {
+	within := 0
+	for uid, usedUp := range m.usedUp {
+		if !usedUp && m.matched[uid] == a {
+			within++
+		}
+	}
+	return within
+}
+
+// conclude looks at the whole life.
+func (m *ruleModel) conclude(w *world) {
+	if m == nil || w.hostile {
+		return
+	}
+	matches := map[account]int{}
+	for uid, a := range m.matched {
+		matches[a]++
+		if _, decided := m.usedUp[uid]; !decided {
+			w.fail("nothing was decided of pod %s: %+v", uid, a)
+		}
+	}
+	for a, number := range matches {
+		if within, want := m.within(a), min(number, int(m.customRules[a.code].budget.Limit)); within != want {
+			w.fail("%d of %d matches are within the budget, want %d: %+v", within, number, want, a)
+		}
+	}
+}
