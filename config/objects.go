@@ -12,7 +12,7 @@ import (
 
 // files are the base.
 //
-//go:embed *.yaml
+//go:embed *.yaml crd/*.yaml
 var files embed.FS
 
 // Options are what installations differ in. The zero value is the base as it is.
@@ -81,7 +81,7 @@ func (o Object) adapt(options Options) error {
 	case "Namespace":
 		o.SetName(options.Namespace)
 		return nil
-	case "ClusterRole":
+	case "ClusterRole", "CustomResourceDefinition":
 		return nil
 	case "ClusterRoleBinding":
 		return o.setEach(options.Namespace, []string{"subjects"}, "namespace")

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
@@ -21,9 +22,13 @@ import (
 )
 
 func TestEveryFileIsAnObject(t *testing.T) {
-	names, err := fs.Glob(os.DirFS("."), "*.yaml")
-	if err != nil {
-		t.Fatal(err)
+	var names []string
+	for _, pattern := range []string{"*.yaml", "crd/*.yaml"} {
+		found, err := fs.Glob(os.DirFS("."), pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%q: %v", found, err)
+		}
+		names = append(names, found...)
 	}
 	objects := all(t, config.Options{})
 	if want := len(names) - 1; len(objects) != want || want == 0 {
@@ -36,12 +41,13 @@ func TestObjectsAreOfTheirKinds(t *testing.T) {
 	kinds := map[string]func() any{
 		"v1 Namespace":      func() any { return new(corev1.Namespace) },
 		"v1 ServiceAccount": func() any { return new(corev1.ServiceAccount) },
-		"rbac.authorization.k8s.io/v1 ClusterRole":        func() any { return new(rbacv1.ClusterRole) },
-		"rbac.authorization.k8s.io/v1 ClusterRoleBinding": func() any { return new(rbacv1.ClusterRoleBinding) },
-		"rbac.authorization.k8s.io/v1 Role":               func() any { return new(rbacv1.Role) },
-		"rbac.authorization.k8s.io/v1 RoleBinding":        func() any { return new(rbacv1.RoleBinding) },
-		"policy/v1 PodDisruptionBudget":                   func() any { return new(policyv1.PodDisruptionBudget) },
-		"apps/v1 Deployment":                              func() any { return new(appsv1.Deployment) },
+		"rbac.authorization.k8s.io/v1 ClusterRole":         func() any { return new(rbacv1.ClusterRole) },
+		"rbac.authorization.k8s.io/v1 ClusterRoleBinding":  func() any { return new(rbacv1.ClusterRoleBinding) },
+		"rbac.authorization.k8s.io/v1 Role":                func() any { return new(rbacv1.Role) },
+		"rbac.authorization.k8s.io/v1 RoleBinding":         func() any { return new(rbacv1.RoleBinding) },
+		"policy/v1 PodDisruptionBudget":                    func() any { return new(policyv1.PodDisruptionBudget) },
+		"apps/v1 Deployment":                               func() any { return new(appsv1.Deployment) },
+		"apiextensions.k8s.io/v1 CustomResourceDefinition": func() any { return new(apiextensionsv1.CustomResourceDefinition) },
 	}
 	for _, object := range all(t, config.Options{}) {
 		kind := object.GetAPIVersion() + " " + object.GetKind()
@@ -70,11 +76,23 @@ func TestOptionsReachEveryObject(t *testing.T) {
 			t.Errorf("%s %s keeps what the options replace:\n%s", object.GetKind(), object.GetName(), text)
 		}
 		wanted := "elsewhere"
-		if object.GetKind() == "ClusterRole" {
+		switch object.GetKind() {
+		case "ClusterRole":
 			wanted = "events.k8s.io"
+		case "CustomResourceDefinition":
+			wanted = "podverdict.io"
 		}
 		if !strings.Contains(string(text), wanted) {
 			t.Errorf("%s %s does not say %s:\n%s", object.GetKind(), object.GetName(), wanted, text)
+		}
+	}
+}
+
+// Custom policies can be applied with the installation: their kinds come first.
+func TestKindsComeFirst(t *testing.T) {
+	for i, object := range all(t, config.Options{}) {
+		if first := object.GetKind() == "CustomResourceDefinition"; first != (i < 2) {
+			t.Errorf("object %d is %s %s", i, object.GetKind(), object.GetName())
 		}
 	}
 }

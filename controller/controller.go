@@ -25,8 +25,10 @@ type Controller struct {
 	options Options
 
 	jobs, pods  cache.SharedIndexInformer
+	policies    *registry
 	reconciler  *reconciler
 	orphanage   *orphanage
+	pending     *pendingPods
 	observer    *observer
 	broadcaster events.EventBroadcaster
 	jobQueue    queue
@@ -62,7 +64,10 @@ func width(o Options) int {
 }
 
 // clients of the API server, each with the limits that fit it.
-type clients struct{ watches, writes, events kubernetes.Interface }
+type clients struct {
+	watches, writes, events     kubernetes.Interface
+	policyWatches, policyWrites *policyClient
+}
 
 func newClients(config *rest.Config, metrics *Metrics) (clients, error) {
 	config = rest.CopyConfig(config)
@@ -74,10 +79,12 @@ func newClients(config *rest.Config, metrics *Metrics) (clients, error) {
 	told := rest.CopyConfig(config)
 	told.QPS, told.Burst, told.RateLimiter, told.Timeout = 20, 100, nil, callTimeout
 	var c clients
-	var errs [3]error
+	var errs [5]error
 	c.writes, errs[0] = kubernetes.NewForConfig(writes)
 	c.watches, errs[1] = kubernetes.NewForConfig(watches)
 	c.events, errs[2] = kubernetes.NewForConfig(told)
+	c.policyWatches, errs[3] = newPolicyClient(watches)
+	c.policyWrites, errs[4] = newPolicyClient(told)
 	return c, errors.Join(errs[:]...)
 }
 
@@ -102,20 +109,24 @@ func New(o Options) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.jobs, err = newJobInformer(clients.watches, o.Namespace); err != nil {
+	if c.jobs, err = newJobInformer(clients.watches, o.Namespace, o.Observe); err != nil {
 		return nil, err
 	}
 	if c.pods, err = newPodInformer(clients.watches, o.Namespace); err != nil {
 		return nil, err
 	}
 	c.broadcaster = events.NewBroadcaster(&events.EventSinkImpl{Interface: clients.events.EventsV1()})
-	c.observer = newObserver(o, c.jobs.GetIndexer(), clients.events, programs)
+	if c.policies, err = newRegistry(o, clients, c.broadcaster); err != nil {
+		return nil, err
+	}
+	c.observer = newObserver(o, c.jobs.GetIndexer(), c.pods.GetIndexer(), clients.events, programs, c.policies)
 	c.orphanage = &orphanage{client: clients.writes, jobs: c.jobs.GetIndexer(), pods: c.pods.GetIndexer()}
 	c.reconciler = &reconciler{
-		client: clients.writes, jobs: c.jobs.GetIndexer(), pods: c.pods.GetIndexer(), programs: programs,
+		client: clients.writes, jobs: c.jobs.GetIndexer(), pods: c.pods.GetIndexer(), programs: programs, policies: c.policies,
 		settings: o.Settings, batchPeriod: o.BatchPeriod, width: width(o), clock: o.Clock, metrics: o.Metrics,
 		recorder: c.broadcaster.NewRecorder(scheme.Scheme, Name), judged: c.observer.judged,
 	}
+	c.pending = newPendingPods(o, clients.writes, c.jobs.GetIndexer(), c.pods.GetIndexer(), c.policies, c.reconciler.recorder)
 	if err := c.handle(); err != nil {
 		return nil, err
 	}
@@ -140,14 +151,20 @@ func (c *Controller) Run(ctx context.Context) error {
 	defer stop()
 	defer c.jobQueue.ShutDown()
 	defer c.orphanQueue.ShutDown()
+	defer c.policies.statuses.queue.ShutDown()
 	if err := c.broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
 		return err
 	}
 	defer c.broadcaster.Shutdown()
 	running.Go(func() { c.jobs.RunWithContext(ctx) })
 	running.Go(func() { c.pods.RunWithContext(ctx) })
+	c.policies.start(ctx, &running)
 	logger.Info("Waiting for the caches")
-	synced := cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.pods.HasSynced)
+	synced := cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.pods.HasSynced, c.policies.synced)
+	if synced {
+		c.policies.build(ctx) // before anybody asks
+		running.Go(func() { c.policies.follow(ctx) })
+	}
 	running.Go(func() { c.observer.run(ctx, 1) }) // which ends at once when ctx is done
 	if !synced {
 		return nil
@@ -159,6 +176,7 @@ func (c *Controller) Run(ctx context.Context) error {
 		running.Go(func() { c.work(ctx, c.jobQueue, c.syncJob) })
 	}
 	running.Go(func() { c.work(ctx, c.orphanQueue, c.syncOrphan) })
+	running.Go(func() { c.pending.run(ctx) })
 	<-ctx.Done()
 	logger.Info("Stopping")
 	return nil

@@ -3,6 +3,9 @@ package controller_test
 import (
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -53,6 +56,24 @@ func crashScenarios() []scenario {
 		{name: "the job is deleted", job: managed(2, completions(3)), fate: fails, acts: []act{{failures(1), func(c *cluster) {
 			_ = c.server.DeleteJob(namespace, jobName) // it is there
 		}}}},
+		{
+			name: "custom policy with a budget", job: managed(1, completions(2)), policies: sparing(2, v1alpha1.PerJob, count),
+			fate: exits(map[int][]int32{0: {codeIgnore, codeIgnore, codeIgnore, 1}, 1: {codeIgnore}}), calm: true,
+		},
+		{
+			name: "custom policy with a budget that fails the Job", job: managed(1, completions(1)), policies: sparing(2, v1alpha1.PerJob, failJob),
+			fate: always(codeIgnore, 0), calm: true,
+		},
+		{
+			name: "custom policy with a budget for each index", job: managed(2, indexed(3), perIndex(3)),
+			policies: sparing(1, v1alpha1.PerIndex, batchv1.PodFailurePolicyActionFailIndex),
+			fate:     exits(map[int][]int32{0: {codeIgnore, 1}, 1: {codeIgnore, codeIgnore}, 2: {1}}), calm: true,
+		},
+		{
+			name: "custom policy with a budget while few pods are held", job: managed(2, completions(4)), policies: sparing(3, v1alpha1.PerJob, count),
+			fate:     exits(map[int][]int32{0: {codeIgnore, codeIgnore}, 1: {codeIgnore, 1}, 3: {codeIgnore, codeIgnore}}),
+			settings: plan.Settings{MaxHeld: 2, MaxReleasing: 2}, calm: true,
+		},
 		{name: "pods are taken away by their end", job: managed(2, indexed(3), policy), fate: exits(map[int][]int32{0: {1}}), acts: []act{{failures(1), deleteEnded}}},
 	}
 }

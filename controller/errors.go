@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	clientfeatures "k8s.io/client-go/features"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 func errNotReady() error { return errors.New("the caches are not filled yet") }
@@ -30,6 +32,10 @@ func errDelete(pod *corev1.Pod, err error) error {
 	return fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)
 }
 
+func errCondition(pod *corev1.Pod, err error) error {
+	return fmt.Errorf("set the condition %s of pod %s/%s: %w", v1alpha1.FailingToStart, pod.Namespace, pod.Name, err)
+}
+
 func errCreate(pod *corev1.Pod, err error) error {
 	return fmt.Errorf("create pod %s/%s: %w", pod.Namespace, pod.Name, err)
 }
@@ -48,6 +54,14 @@ func errNoJob(pod *corev1.Pod) error {
 
 func errTell(event *eventsv1.Event, err error) error {
 	return fmt.Errorf("create event %s of %s %s/%s: %w", event.Name, event.Regarding.Kind, event.Namespace, event.Regarding.Name, err)
+}
+
+func errWriteStatus(o v1alpha1.Object, err error) error {
+	return fmt.Errorf("write the status of %s %s: %w", o.GetObjectKind().GroupVersionKind().Kind, o.GetName(), err)
+}
+
+func errNamespace(job *batchv1.Job) error {
+	return fmt.Errorf("the namespace of job %s/%s is not known yet", job.Namespace, job.Name)
 }
 
 func errElection(err error) error { return fmt.Errorf("leader election: %w", err) }

@@ -14,6 +14,8 @@ const (
 	reasonFailedDelete     = "FailedDelete"
 	// reasonInvalidPolicy is that of a Job whose podFailurePolicy has no meaning to us.
 	reasonInvalidPolicy = "InvalidPodFailurePolicy"
+	// reasonMatchCondition is that of a Job of which it cannot be said whether a custom policy is about it.
+	reasonMatchCondition = "MatchConditionFailed"
 	// reasonInvalidStatus is that of a Job whose status the API server refuses, because somebody else wrote what cannot be.
 	reasonInvalidStatus = "InvalidStatus"
 )

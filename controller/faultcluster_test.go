@@ -64,6 +64,12 @@ func newCluster(t *testing.T, s scenario) *cluster {
 	}
 	c.calm, server.ListsOnly = s.calm, s.listsOnly
 	server.Watch(c.observe)
+	for _, o := range s.policies {
+		c.policed = true
+		if err := server.Apply(o); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if _, err := server.CreateJob(s.job); err != nil {
 		t.Fatal(err)
 	}

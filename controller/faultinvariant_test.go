@@ -37,6 +37,7 @@ type invariants struct {
 	slots  map[int]map[string]bool
 	active int
 
+	policed bool // a custom policy may ignore what the Job's own would
 	hostile bool // somebody tampers with pods: neither they nor the counters can be checked
 	calm    bool // nobody but the controller deletes pods: none is created twice
 
@@ -224,7 +225,10 @@ func (v *invariants) record(pod *corev1.Pod) {
 			v.mustSucceed[slot] = true
 		}
 	case pod.Status.Phase == corev1.PodFailed:
-		if v.job.Spec.PodFailurePolicy == nil || !ignored(pod) {
+		switch {
+		case v.policed && ignored(pod):
+			v.mayFail[pod.UID] = true // or not, as long as the budget lasts
+		case v.job.Spec.PodFailurePolicy == nil || !ignored(pod):
 			v.mustFail[pod.UID], v.mayFail[pod.UID] = true, true
 		}
 	case pod.DeletionTimestamp != nil:

@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -56,7 +57,25 @@ func calmScenario(n int) scenario {
 	}
 	s := scenario{name: fmt.Sprintf("calm %d", n), job: managed(width, options...), fate: randomFate(random, codes, 2), calm: true}
 	s.settings = randomSettings(random)
+	if n%8 == 0 {
+		s.police(limited)
+	}
 	return s
+}
+
+// police gives a Job a custom policy with a budget, and its pods failures that it is for. The outcome must not depend on which
+// pod fails first, so a budget that may fail an index is each index's.
+func (s *scenario) police(limited bool) {
+	if s.policies = sparing(2, v1alpha1.PerJob, count); limited {
+		s.policies = sparing(1, v1alpha1.PerIndex, batchv1.PodFailurePolicyActionFailIndex)
+	}
+	fate := s.fate
+	s.fate = func(slot, attempt int) int32 {
+		if code := fate(slot, attempt); code == 0 || (slot+attempt)%2 == 0 {
+			return code
+		}
+		return codeIgnore
+	}
 }
 
 // randomSettings make pods be let go early, or be replaced soon.

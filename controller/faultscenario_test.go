@@ -8,7 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -17,6 +19,8 @@ type scenario struct {
 	name     string
 	job      *batchv1.Job
 	settings plan.Settings
+	// policies are custom ones and what binds them.
+	policies []memoryapi.Object
 	fate     fate
 	acts     []act
 	calm     bool // only the controller deletes pods, and only when they have ended
@@ -130,6 +134,13 @@ func policy(s *batchv1.JobSpec) {
 		rules = append(rules, rule(batchv1.PodFailurePolicyActionFailIndex, codeFailIndex))
 	}
 	s.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: rules}
+}
+
+// sparing is a custom policy that ignores code 3 so many times, and then does something else.
+func sparing(limit int32, per v1alpha1.BudgetScope, then batchv1.PodFailurePolicyAction) []memoryapi.Object {
+	r := rule("spare", "pod.failedContainers().exists(c, c.exitCode == 3)", batchv1.PodFailurePolicyActionIgnore)
+	r.Budget = &v1alpha1.Budget{Limit: limit, Per: per, Then: then}
+	return []memoryapi.Object{customPolicy("spare", r), bind("spare")}
 }
 
 // succeeds is the fate of pods that all succeed.

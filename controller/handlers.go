@@ -11,6 +11,7 @@ import (
 
 // handle has changes in the caches lead to work.
 func (c *Controller) handle() error {
+	c.policies.subscribe(c.policiesChanged)
 	_, jobErr := c.jobs.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { c.jobChanged(object) },
 		UpdateFunc: c.jobReplaced,
@@ -22,6 +23,15 @@ func (c *Controller) handle() error {
 		DeleteFunc: func(object any) { c.podChanged(object, nil) },
 	})
 	return errors.Join(jobErr, podErr)
+}
+
+// policiesChanged has the managed Jobs of a namespace, or of all, looked at.
+func (c *Controller) policiesChanged(namespace string) {
+	for _, object := range c.jobs.GetIndexer().List() {
+		if job := last[*batchv1.Job](object); job != nil && (namespace == "" || job.Namespace == namespace) && lastCondition(job) == nil {
+			c.jobChanged(job)
+		}
+	}
 }
 
 func (c *Controller) jobChanged(object any) {

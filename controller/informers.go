@@ -15,7 +15,7 @@ import (
 // byJob is the index of pods by the UID of the Job that controls them.
 const byJob = "job"
 
-var podIndexers = cache.Indexers{byJob: func(object any) ([]string, error) {
+var podIndexers = cache.Indexers{byStart: indexStart, byJob: func(object any) ([]string, error) {
 	if pod, ok := object.(*corev1.Pod); ok {
 		if owner := jobOf(pod); owner != nil {
 			return []string{string(owner.UID)}, nil
@@ -25,7 +25,7 @@ var podIndexers = cache.Indexers{byJob: func(object any) ([]string, error) {
 }}
 
 // newJobInformer watches all Jobs: the API has no selector for managedBy.
-func newJobInformer(client kubernetes.Interface, namespace string) (cache.SharedIndexInformer, error) {
+func newJobInformer(client kubernetes.Interface, namespace string, observe bool) (cache.SharedIndexInformer, error) {
 	jobs := client.BatchV1().Jobs(namespace)
 	informer := cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -33,7 +33,7 @@ func newJobInformer(client kubernetes.Interface, namespace string) (cache.Shared
 		},
 		WatchFuncWithContext: jobs.Watch,
 	}, client), &batchv1.Job{}, cache.SharedIndexInformerOptions{ObjectDescription: "jobs"})
-	return informer, informer.SetTransform(trimJob)
+	return informer, informer.SetTransform(trimJob(observe))
 }
 
 // newPodInformer watches the pods of Jobs. The API server gives their templates the label; plan.Next gives it to the pods of

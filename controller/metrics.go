@@ -10,8 +10,8 @@ import (
 // (pkg/controller/job/metrics/metrics.go), so that dashboards and alerts stay as they are; the rest begins with
 // podverdict_.
 //
-// All values of labels come from small closed sets. Anything else is "other", so nobody who creates Jobs can make the number
-// of series grow.
+// All values of labels come from small closed sets, or are names of custom policies and their rules. Anything else is "other",
+// so nobody who creates Jobs can make the number of series grow.
 type Metrics struct {
 	syncDuration      *prometheus.HistogramVec // completion_mode, result, action
 	syncs             *prometheus.CounterVec   // completion_mode, result, action
@@ -25,17 +25,23 @@ type Metrics struct {
 	verdicts      *prometheus.CounterVec // mode, action, matched
 	verdictErrors *prometheus.CounterVec // mode
 	verdictEvents *prometheus.CounterVec // result
+	pendingPods   *prometheus.CounterVec // mode, action, result
+	pendingErrors *prometheus.CounterVec // mode, kind
 	programHits   prometheus.Counter
 	programMisses prometheus.Counter
 	compileErrors prometheus.Counter
 	calls         *prometheus.CounterVec // verb, resource, code
+
+	customVerdicts     *prometheus.CounterVec   // policy, rule, action, mode
+	policies, bindings *prometheus.GaugeVec     // ready
+	policyCompilations *prometheus.HistogramVec // result
 }
 
 // NewMetrics returns metrics that are registered, all or none: the error is that of a name which is taken. A nil Registerer
 // leaves them unregistered.
 func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{}
-	all := slices.Concat(m.describeJobs(), m.describeVerdicts())
+	all := slices.Concat(m.describeJobs(), m.describeVerdicts(), m.describePolicies(), m.describePending())
 	if r == nil {
 		return m, nil
 	}

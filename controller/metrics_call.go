@@ -44,7 +44,8 @@ func call(r *http.Request) (verb, resource string) {
 		resource += "/" + info.Subresource
 	}
 	return closed(info.Verb, "get", "list", "watch", "create", "update", "patch", "delete"),
-		closed(resource, "jobs", "jobs/status", "pods", "events")
+		closed(resource, "jobs", "jobs/status", "pods", "pods/status", "events", "namespaces", "podfailurepolicies",
+			"podfailurepolicies/status", "podfailurepolicybindings", "podfailurepolicybindings/status")
 }
 
 // apiPath leaves out what a proxy in front of the API server puts before its paths.

@@ -43,7 +43,7 @@ func (m *Metrics) judged(mode string, v runtime.Verdict) {
 	if v.Err != nil {
 		m.verdictErrors.WithLabelValues(mode).Inc()
 	}
-	if mode == modeManage && v.Matched {
+	if mode == modeManage && v.Matched && v.Policy == "" {
 		m.handledByPolicy.WithLabelValues(action).Inc()
 	}
 }

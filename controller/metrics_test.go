@@ -94,7 +94,7 @@ func TestMetricsOfNobody(t *testing.T) {
 func TestMetricNames(t *testing.T) {
 	m := newCounted(t)
 	descriptions := make(chan *prometheus.Desc, 100)
-	slices.Concat(m.describeJobs(), m.describeVerdicts()).Describe(descriptions)
+	slices.Concat(m.describeJobs(), m.describeVerdicts(), m.describePolicies(), m.describePending()).Describe(descriptions)
 	close(descriptions)
 	var got []string
 	for d := range descriptions {
@@ -117,6 +117,12 @@ func TestMetricNames(t *testing.T) {
 		"podverdict_program_cache_lookups_total{result}",
 		"podverdict_program_compile_errors_total{}",
 		"podverdict_api_calls_total{verb,resource,code}",
+		"podverdict_custom_policy_verdicts_total{policy,rule,action,mode}",
+		"podverdict_custom_policies{ready}",
+		"podverdict_custom_policy_bindings{ready}",
+		"podverdict_custom_policy_compile_duration_seconds{result}",
+		"podverdict_pending_pods_total{mode,action,result}",
+		"podverdict_pending_pod_errors_total{mode,kind}",
 	}, got); diff != "" {
 		t.Errorf("the metrics are others (-want +got):\n%s", diff)
 	}

@@ -24,8 +24,8 @@ import (
 )
 
 // observer tells what the failures of pods mean: in metrics, and in an event for each pod that a rule decides on. It judges
-// the pods of Jobs that others run, where pods that no rule matches get an event too; the verdicts on those of managed Jobs
-// come from the reconciler. It changes nothing.
+// the pods of Jobs that others run, where pods that no rule matches get an event too, and asks the custom policies that are
+// bound to such a Job what they would do; the verdicts on pods of managed Jobs come from the reconciler. It changes nothing.
 //
 // A pod is told of once. The name of its event is a function of its UID, so an event that is there was told before, by
 // whatever replica. In the metrics, a pod that failed after this process began is counted when it is judged. One that had
@@ -38,6 +38,8 @@ type observer struct {
 	jobs     cache.Indexer
 	others   bool // whether pods of Jobs that others run are of interest
 	programs *programs
+	policies *registry
+	attempts attempts
 	metrics  *Metrics
 	clock    clock.PassiveClock
 	instance string // of the controller, as events have it
@@ -63,7 +65,7 @@ const (
 )
 
 // newObserver tells by the client, which should have a limit of its own: events can wait, and calls for Jobs cannot.
-func newObserver(o Options, jobs cache.Indexer, client kubernetes.Interface, programs *programs) *observer {
+func newObserver(o Options, jobs, pods cache.Indexer, client kubernetes.Interface, programs *programs, policies *registry) *observer {
 	const shortest, longest = time.Second, 5 * time.Minute
 	queue := func(name string) workqueue.TypedRateLimitingInterface[types.UID] {
 		return workqueue.NewTypedRateLimitingQueueWithConfig(
@@ -76,7 +78,8 @@ func newObserver(o Options, jobs cache.Indexer, client kubernetes.Interface, pro
 	}
 	const longestHost = 63
 	return &observer{
-		client: client, jobs: jobs, others: o.Observe, programs: programs, metrics: o.Metrics, clock: o.Clock,
+		client: client, jobs: jobs, others: o.Observe, programs: programs, policies: policies, attempts: newAttempts(pods),
+		metrics: o.Metrics, clock: o.Clock,
 		instance: Name + "-" + host[:min(len(host), longestHost)],
 		judging:  queue("verdicts"), telling: queue("verdict-events"), warned: lru.New(maxWarned),
 		sightings: map[types.UID]*sighting{},
@@ -102,8 +105,8 @@ func (o *observer) enqueue(pod *corev1.Pod) {
 }
 
 // judged is to be called with the verdicts on pods of managed Jobs, any number of times. The first one is told.
-func (o *observer) judged(pod *corev1.Pod, v runtime.Verdict) {
-	o.settle(pod, sighting{mode: modeManage, verdict: v}, v.Matched)
+func (o *observer) judged(pod *corev1.Pod, v opinion) {
+	o.settle(pod, sighting{opinion: v, mode: modeManage}, v.verdict.Matched || v.notable())
 }
 
 // forget is to be called with every pod that is gone. What was to be told of it still is.
@@ -170,8 +173,7 @@ func (o *observer) work(ctx context.Context, queue workqueue.TypedRateLimitingIn
 	}
 }
 
-// judge gives a verdict on a pod of a Job that somebody else runs, or that has no podFailurePolicy. The error is that the
-// caches do not show the Job.
+// judge gives a verdict on a pod of a Job that somebody else runs. The error is that the caches do not show the Job.
 func (o *observer) judge(ctx context.Context, uid types.UID) error {
 	s, found := o.sighting(uid)
 	switch {
@@ -186,43 +188,38 @@ func (o *observer) judge(ctx context.Context, uid types.UID) error {
 			return errNoJob(s.pod)
 		}
 	}
-	if !o.judges(s.job) {
+	switch {
+	case !o.judges(s.job):
 		o.remove(uid, unjudged)
 		return nil
+	case !o.policies.knows(s.job.Namespace):
+		return errNamespace(s.job)
 	}
 	return o.judgeFor(ctx, s)
 }
 
 func (o *observer) judgeFor(ctx context.Context, s sighting) error {
 	s.mode = modeObserve
-	if managed(s.job) {
-		s.mode = modeManage
-	}
 	program, err := o.programs.of(s.job.Spec.PodFailurePolicy)
-	switch {
-	case err != nil:
+	if err != nil {
 		s.invalid = err
 		o.settle(s.pod, s, o.warns(ctx, s.job, err))
-	case program == nil:
-		s.verdict = runtime.Unmatched(s.pod)
-		o.settle(s.pod, s, false)
-	default:
-		s.verdict, s.program = program.Evaluate(ctx, s.pod), program
-		if ctx.Err() != nil {
-			return ctx.Err() // the verdict was cut short
-		}
-		o.settle(s.pod, s, true)
+		return nil
 	}
+	s.verdict, s.program = runtime.Unmatched(s.pod), program
+	if program != nil {
+		s.verdict = program.Evaluate(ctx, s.pod)
+	}
+	o.bound(ctx, &s, program)
+	if ctx.Err() != nil {
+		return ctx.Err() // a verdict was cut short
+	}
+	o.settle(s.pod, s, program != nil || s.notable())
 	return nil
 }
 
-// judges tells whether the pods of a Job are judged here. The reconciler judges those of managed Jobs with a policy.
-func (o *observer) judges(job *batchv1.Job) bool {
-	if managed(job) {
-		return job.Spec.PodFailurePolicy == nil
-	}
-	return o.others
-}
+// judges tells whether the pods of a Job are judged here. The reconciler judges those of managed Jobs.
+func (o *observer) judges(job *batchv1.Job) bool { return o.others && !managed(job) }
 
 // warns tells whether a Job's policy, which does not compile, is to be told, which it is once.
 func (o *observer) warns(ctx context.Context, job *batchv1.Job, err error) bool {
@@ -269,9 +266,9 @@ func (o *observer) event(ctx context.Context, s *sighting) (*eventsv1.Event, err
 		if err != nil {
 			return nil, err
 		}
-		event = verdictEvent(s.pod, s.verdict, explanation.Rules)
+		event = verdictEvent(s, explanation.Rules)
 	default:
-		event = verdictEvent(s.pod, s.verdict, nil)
+		event = verdictEvent(s, nil)
 	}
 	event.EventTime, event.ReportingInstance = metav1.NewMicroTime(o.clock.Now()), o.instance
 	return event, nil

@@ -42,15 +42,12 @@ func TestObserverJudges(t *testing.T) {
 			counts: map[string]float64{"verdicts_total{action=Count,matched=false,mode=observe}": 1},
 		},
 		{
-			name: "a managed Job without policy", blind: true, job: ownJob(nil), pod: failedPod("a", 1),
-			counts: map[string]float64{"verdicts_total{action=Count,matched=false,mode=manage}": 1},
-		},
-		{
 			name: "a policy without meaning", job: othersJob(meaningless()), pod: failedPod("a", 1),
 			events: []string{"train Warning: rules[0]: onPodConditions asks for more than 100 different statuses"},
 			counts: map[string]float64{"verdict_events_total{result=created}": 1},
 		},
 		{name: "a managed Job with policy, which the reconciler judges", job: ownJob(failJobOn(42)), pod: failedPod("a", 42)},
+		{name: "a managed Job without policy, which the reconciler judges", job: ownJob(nil), pod: failedPod("a", 1)},
 		{name: "a Job of others, when nobody asks", blind: true, job: othersJob(failJobOn(42)), pod: failedPod("a", 42)},
 		{name: "a pod that runs", job: othersJob(failJobOn(42)), pod: running},
 		{name: "a pod of no Job", job: othersJob(failJobOn(42)), pod: nobodys},
@@ -77,7 +74,7 @@ func TestObserverIsToldVerdicts(t *testing.T) {
 	for range 3 {
 		for _, pod := range []*corev1.Pod{matching, other} {
 			o.enqueue(pod)
-			o.judged(pod, program.Evaluate(t.Context(), pod))
+			o.judged(pod, opinion{verdict: program.Evaluate(t.Context(), pod)})
 		}
 		o.settleAll(t)
 	}
@@ -95,12 +92,12 @@ func TestObserverIsToldBeforeItJudges(t *testing.T) {
 	o := newObserving(t, true)
 	pod := failedPod("a", 42)
 	o.enqueue(pod)
-	o.judged(pod, newTestPrograms(t, 1).mustHave(t, failJobOn(42)).Evaluate(t.Context(), pod))
+	o.judged(pod, opinion{verdict: newTestPrograms(t, 1).mustHave(t, failJobOn(42)).Evaluate(t.Context(), pod)})
 	if err := o.jobs.Add(ownJob(failJobOn(42))); err != nil {
 		t.Fatal(err)
 	}
 	o.settleAll(t)
-	o.judged(pod, newTestPrograms(t, 1).mustHave(t, failJobOn(42)).Evaluate(t.Context(), pod))
+	o.judged(pod, opinion{verdict: newTestPrograms(t, 1).mustHave(t, failJobOn(42)).Evaluate(t.Context(), pod)})
 	o.settleAll(t)
 	o.expectCalls(t, 1)
 	o.counts.expect(t, map[string]float64{
@@ -120,7 +117,7 @@ func TestObserverLeavesManagedJobs(t *testing.T) {
 	}
 	o.settleAll(t)
 	o.expectCalls(t, 0)
-	o.judged(pod, newTestPrograms(t, 1).mustHave(t, failJobOn(42)).Evaluate(t.Context(), pod))
+	o.judged(pod, opinion{verdict: newTestPrograms(t, 1).mustHave(t, failJobOn(42)).Evaluate(t.Context(), pod)})
 	o.settleAll(t)
 	o.expectCalls(t, 1)
 }
@@ -213,7 +210,7 @@ func TestObserverForgets(t *testing.T) {
 		}},
 		{"gone before its verdict", nil, func(o *observing, pod *corev1.Pod) {
 			o.forget(pod)
-			o.judged(pod, verdict(t.Context(), pod))
+			o.judged(pod, opinion{verdict: verdict(t.Context(), pod)})
 		}},
 		{"gone after its event", othersJob(failJobOn(42)), func(o *observing, pod *corev1.Pod) {
 			o.enqueue(pod)

@@ -31,6 +31,8 @@ type Options struct {
 	// BatchPeriod is how long pods are created before the Job is looked at again, and the time between two writes of
 	// its counters meanwhile; 1 second, as upstream's SyncJobBatchPeriod.
 	BatchPeriod time.Duration
+	// PendingPeriod is the time between two looks at pods that do not start; DefaultPendingPeriod.
+	PendingPeriod time.Duration
 	// Kubernetes is the version whose meaning podFailurePolicies have; compiler.DefaultVersion.
 	Kubernetes string
 	// Metrics count what is done; nil means that nobody wants to know.
@@ -42,6 +44,7 @@ type Options struct {
 func (o Options) withDefaults() (_ Options, err error) {
 	o.Workers = cmp.Or(o.Workers, 5)
 	o.BatchPeriod = cmp.Or(o.BatchPeriod, time.Second)
+	o.PendingPeriod = cmp.Or(o.PendingPeriod, DefaultPendingPeriod)
 	o.Kubernetes = cmp.Or(o.Kubernetes, compiler.DefaultVersion)
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}

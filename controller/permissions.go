@@ -26,7 +26,7 @@ type Permission struct {
 }
 
 // Permissions are what the controller needs to work in a namespace, or in all when it is empty, and to hold a lease unless
-// that has no name.
+// that has no name. What custom policies need is of the whole cluster; without it, none is in force.
 func Permissions(namespace string, lease types.NamespacedName) []Permission {
 	all := []Permission{
 		{"get", "batch", "jobs", "", namespace, "", "to ask for the Job of a pod when the caches have none"},
@@ -40,6 +40,15 @@ func Permissions(namespace string, lease types.NamespacedName) []Permission {
 		{"create", "", "pods", "", namespace, "", "to run managed Jobs"},
 		{"patch", "", "pods", "", namespace, "", "to remove the finalizer of the pods of managed Jobs"},
 		{"delete", "", "pods", "", namespace, "", "to end the pods of managed Jobs that fail, succeed early, are suspended or scaled down"},
+		{"patch", "", "pods", "status", namespace, "", "to say of pods that do not start why they are deleted"},
+		{"list", "podverdict.io", "podfailurepolicies", "", "", "", "to see custom policies"},
+		{"watch", "podverdict.io", "podfailurepolicies", "", "", "", "to see custom policies"},
+		{"update", "podverdict.io", "podfailurepolicies", "status", "", "", "to say what is wrong with custom policies"},
+		{"list", "podverdict.io", "podfailurepolicybindings", "", "", "", "to see for which Jobs custom policies are in force"},
+		{"watch", "podverdict.io", "podfailurepolicybindings", "", "", "", "to see for which Jobs custom policies are in force"},
+		{"update", "podverdict.io", "podfailurepolicybindings", "status", "", "", "to say whether the policy of a binding is there"},
+		{"list", "", "namespaces", "", "", "", "to see the labels that bindings select by"},
+		{"watch", "", "namespaces", "", "", "", "to see the labels that bindings select by"},
 		{"create", "events.k8s.io", "events", "", namespace, "", "to tell verdicts, and what happens to managed Jobs"},
 		{"patch", "events.k8s.io", "events", "", namespace, "", "to count events that happen again"},
 	}

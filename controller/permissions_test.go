@@ -86,7 +86,11 @@ func single(namespace string, rule rbacv1.PolicyRule) []string {
 
 func TestPermissionsWithoutElection(t *testing.T) {
 	for _, p := range controller.Permissions("batch", types.NamespacedName{}) {
-		if p.Namespace != "batch" || p.Resource == "leases" {
+		namespace := "batch"
+		if p.Group == "podverdict.io" || p.Resource == "namespaces" {
+			namespace = "" // these kinds are in none
+		}
+		if p.Namespace != namespace || p.Resource == "leases" {
 			t.Errorf("it needs %+v", p)
 		}
 	}

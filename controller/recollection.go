@@ -23,6 +23,9 @@ type recollection struct {
 	took atomic.Int64
 	// stumbled is true when the last creation failed.
 	stumbled bool
+	// judgements are those of the pods that had failed at the last look, problems the texts that were told.
+	judgements map[types.UID]*judgement
+	problems   map[string]bool
 
 	mu sync.Mutex
 	// returned are pods as a write returned them, by UID.

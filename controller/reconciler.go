@@ -23,14 +23,15 @@ type reconciler struct {
 	client      kubernetes.Interface
 	jobs, pods  cache.Indexer // pods have the index byJob
 	programs    *programs
+	policies    *registry
 	settings    plan.Settings
 	batchPeriod time.Duration
 	width       int // calls at a time for one Job
 	clock       clock.PassiveClock
 	recorder    events.EventRecorder
 	metrics     *Metrics
-	// judged is told of the verdict on each pod in phase Failed, each time that it is looked at.
-	judged func(*corev1.Pod, runtime.Verdict)
+	// judged is told of the verdict on each pod in phase Failed, once as long as nothing is forgotten.
+	judged func(*corev1.Pod, opinion)
 
 	recollections recollections
 }
@@ -75,11 +76,12 @@ type work struct {
 func (w *work) do(ctx context.Context) (time.Duration, error) {
 	lookup := w.lookUp(ctx)
 	start := w.clock.Now()
-	observation, err := w.observe(ctx)
+	observation, court, err := w.observe(ctx)
 	if err != nil {
 		return 0, err
 	}
 	w.plan = plan.Next(observation)
+	court.adjourn(ctx, observation.Pods)
 	if err := ctx.Err(); err != nil {
 		return 0, err // verdicts were cut short
 	}
@@ -97,38 +99,47 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 	return w.plan.LookAgain, nil
 }
 
-// observe is what is known of the Job now.
-func (w *work) observe(ctx context.Context) (plan.Observation, error) {
+// observe is what is known of the Job now, and who judges its pods.
+func (w *work) observe(ctx context.Context) (plan.Observation, *court, error) {
 	pods, err := w.newestPods(w.pods)
 	if err != nil {
-		return plan.Observation{}, err
+		return plan.Observation{}, nil, err
 	}
 	o := plan.Observation{
 		Job: w.job, Pods: pods, Now: w.clock.Now(), Current: len(w.unknown) == 0, Taken: w.taken, Settings: w.settings,
 	}
-	program, err := w.programs.of(w.job.Spec.PodFailurePolicy)
+	own, err := w.programs.of(w.job.Spec.PodFailurePolicy)
 	if err != nil {
 		w.warn(reasonInvalidPolicy, err.Error())
-		return o, errPolicy(err)
+		return o, nil, errPolicy(err)
 	}
-	if program != nil {
-		o.Judge = func(pod *corev1.Pod) runtime.Verdict { return program.Evaluate(ctx, pod) }
-		w.tellVerdicts(ctx, program, pods)
+	if !w.policies.knows(w.job.Namespace) {
+		return o, nil, errNamespace(w.job)
 	}
-	return o, nil
+	selection := w.policies.selection(ctx, w.job)
+	if ctx.Err() != nil {
+		return o, nil, ctx.Err() // a match condition was cut short
+	}
+	w.tellProblems(selection.Problems)
+	c := w.newCourt(own, selection)
+	if c.rules() {
+		o.Judge = func(pod *corev1.Pod, attempt int64) runtime.Verdict { return c.judge(ctx, pod, attempt) }
+	}
+	return o, c, nil
 }
 
-// tellVerdicts tells those on pods that have failed. The Plan also judges pods that it takes for failed, which may be
-// something else when they are.
-func (w *work) tellVerdicts(ctx context.Context, program *runtime.Program, pods []*corev1.Pod) {
-	for _, pod := range pods {
-		if pod.Status.Phase == corev1.PodFailed {
-			verdict := program.Evaluate(ctx, pod)
-			if ctx.Err() != nil {
-				return // it was cut short
-			}
-			w.judged(pod, verdict)
+// tellProblems tells of each match condition that could not be evaluated, once.
+func (w *work) tellProblems(problems []error) {
+	for _, problem := range problems {
+		text := problem.Error()
+		if w.problems[text] {
+			continue
 		}
+		if w.problems == nil {
+			w.problems = map[string]bool{}
+		}
+		w.problems[text] = true
+		w.warn(reasonMatchCondition, text)
 	}
 }
 

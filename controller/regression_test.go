@@ -147,7 +147,7 @@ func TestVerdictOnAPodThatIsGoneIsForgotten(t *testing.T) {
 	policy := failJobOn(42)
 	o, pod := newObserving(t, false, ownJob(policy)), failedPod("a", 42)
 	o.forget(pod)
-	o.judged(pod, newTestPrograms(t, 1).mustHave(t, policy).Evaluate(t.Context(), pod))
+	o.judged(pod, opinion{verdict: newTestPrograms(t, 1).mustHave(t, policy).Evaluate(t.Context(), pod)})
 	o.settleAll(t)
 	o.expectNotes(t, "a Warning: FailJob by rule 0: container main exited with 42")
 	if s, found := o.sighting(pod.UID); !found || !s.gone {

@@ -10,11 +10,12 @@ import (
 
 // sighting is what is known of a failed pod. It is kept as long as the pod is, to tell of it once.
 type sighting struct {
+	opinion
+
 	stage   stage
 	pod     *corev1.Pod
 	job     *batchv1.Job // nil when the caches did not show it
 	mode    string
-	verdict runtime.Verdict
 	program *runtime.Program // says why no rule matches; nil if nobody asks
 	invalid error            // the policy does not compile: there is no verdict
 	counted bool             // in the metrics
@@ -41,7 +42,7 @@ func (o *observer) settle(pod *corev1.Pod, s sighting, due bool) {
 	failed := lastSign(pod)
 	s.pod, s.gone = pod, known != nil && known.gone
 	if s.counted = s.invalid == nil && !failed.Before(o.started); s.counted {
-		o.metrics.judged(s.mode, s.verdict)
+		o.count(&s)
 	}
 	if due && o.clock.Since(failed) < eventLife {
 		s.stage = judged
@@ -64,9 +65,18 @@ func (o *observer) finish(uid types.UID, result string) {
 		o.metrics.told(result)
 	}
 	if result == eventCreated && !s.counted && s.invalid == nil {
-		o.metrics.judged(s.mode, s.verdict)
+		o.count(s)
 	}
 	o.close(uid, s)
+}
+
+// count has the verdict in the metrics.
+func (o *observer) count(s *sighting) {
+	o.metrics.judged(s.mode, s.verdict)
+	o.policies.count(s.verdict, modeEnforce)
+	if s.would != nil {
+		o.policies.count(*s.would, modeAudit)
+	}
 }
 
 // close keeps only that the pod was told of, for a while if it is gone.

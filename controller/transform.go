@@ -6,35 +6,44 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 )
 
 // The caches keep of an object what somebody reads. Each function changes its argument, as informers allow.
 
-// trimJob leaves a managed Job as it is, because it is written back whole. Of others it keeps what verdicts need.
-func trimJob(object any) (any, error) {
-	job, ok := object.(*batchv1.Job)
-	if !ok {
-		return object, nil
+// trimJob leaves a Job as it is, because it is written back whole, or custom policies may look at any part of it. Nobody looks
+// at the template of one that is neither run nor observed.
+func trimJob(observe bool) cache.TransformFunc {
+	return func(object any) (any, error) {
+		job, ok := object.(*batchv1.Job)
+		if !ok {
+			return object, nil
+		}
+		job.ManagedFields = nil
+		if !managed(job) && !observe {
+			job.Annotations = withoutManifest(job.Annotations)
+			job.Spec.Template = corev1.PodTemplateSpec{}
+		}
+		return job, nil
 	}
-	job.ManagedFields = nil
-	if !managed(job) {
-		job.Annotations = withoutManifest(job.Annotations)
-		job.Spec.Template = corev1.PodTemplateSpec{}
-	}
-	return job, nil
 }
 
 // managed tells whether the Job is ours to run. The field cannot be changed (KEP-4368).
 func managed(job *batchv1.Job) bool { return ptr.Deref(job.Spec.ManagedBy, "") == Name }
 
-// trimPod keeps metadata, status, and what tells containers from sidecars and where the pod runs.
+// trimPod keeps of a pod that runs, or has succeeded, metadata, status, and what tells containers from sidecars and where the
+// pod runs. Others may be judged, and a custom rule may look at any part of them, so they are left as they are; every change
+// of a pod comes with the whole of it.
 func trimPod(object any) (any, error) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {
 		return object, nil
 	}
 	pod.ManagedFields = nil
+	if judgeable(pod) {
+		return pod, nil
+	}
 	pod.Annotations = withoutManifest(pod.Annotations)
 	pod.Spec = corev1.PodSpec{
 		RestartPolicy:     pod.Spec.RestartPolicy,
@@ -45,6 +54,19 @@ func trimPod(object any) (any, error) {
 		Containers:        trimContainers(pod.Spec.Containers),
 	}
 	return pod, nil
+}
+
+// judgeable tells whether rules may be asked about a pod as it is. One that is being deleted may count as failed before it has
+// ended.
+func judgeable(pod *corev1.Pod) bool {
+	switch pod.Status.Phase {
+	case corev1.PodRunning:
+		return pod.DeletionTimestamp != nil
+	case corev1.PodSucceeded:
+		return false
+	default:
+		return true
+	}
 }
 
 func trimContainers(containers []corev1.Container) []corev1.Container {

@@ -19,8 +19,9 @@ import (
 const reasonVerdict = "PodFailureVerdict"
 
 // verdictEvent tells a verdict of a pod, in relation to its Job. The rules explain why none of them matched.
-func verdictEvent(pod *corev1.Pod, v runtime.Verdict, rules []runtime.RuleExplanation) *eventsv1.Event {
-	event := newEvent(podReference(pod), reasonVerdict, string(v.Action), verdictNote(v, rules))
+func verdictEvent(s *sighting, rules []runtime.RuleExplanation) *eventsv1.Event {
+	pod, v := s.pod, s.verdict
+	event := newEvent(podReference(pod), reasonVerdict, string(v.Action), both(verdictNote(pod, v, rules), s.besides()))
 	if v.Err != nil || v.Action == batchv1.PodFailurePolicyActionFailJob || v.Action == batchv1.PodFailurePolicyActionFailIndex {
 		event.Type = corev1.EventTypeWarning
 	}
@@ -50,23 +51,38 @@ func newEvent(regarding *corev1.ObjectReference, reason, action, note string) *e
 const maxNote = 1024
 
 // cut keeps a note within what the API server takes, which is counted in bytes, and its letters whole.
-func cut(note string) string {
+func cut(note string) string { return shortened(note, maxNote) }
+
+func shortened(text string, most int) string {
 	const omission = "..."
-	if len(note) <= maxNote {
-		return note
+	if len(text) <= most {
+		return text
 	}
-	end := maxNote - len(omission)
-	for !utf8.RuneStart(note[end]) {
+	end := most - len(omission)
+	for !utf8.RuneStart(text[end]) {
 		end--
 	}
-	return note[:end] + omission
+	return text[:end] + omission
+}
+
+// both keeps a note and what is said besides within what the API server takes. Each has the half of it at least.
+func both(note, besides string) string {
+	if besides == "" {
+		return note
+	}
+	const separator = "; "
+	room := maxNote - len(separator)
+	besides = shortened(besides, max(room/2, room-len(note)))
+	return shortened(note, room-len(besides)) + separator + besides
 }
 
 // verdictNote says what podverdict eval says of a rule that matched, and what podverdict explain says of those that did not.
-func verdictNote(v runtime.Verdict, rules []runtime.RuleExplanation) string {
+func verdictNote(pod *corev1.Pod, v runtime.Verdict, rules []runtime.RuleExplanation) string {
 	switch {
 	case v.Err != nil:
 		return fmt.Sprintf("%s: error: %v", v.Action, v.Err)
+	case v.Policy != "":
+		return customNote(pod, v)
 	case v.ExitCode != 0:
 		return fmt.Sprintf("%s by rule %d: container %s exited with %d", v.Action, v.Rule, v.Container, v.ExitCode)
 	case v.Matched:
@@ -76,9 +92,35 @@ func verdictNote(v runtime.Verdict, rules []runtime.RuleExplanation) string {
 	}
 	reasons := make([]string, len(rules))
 	for i, r := range rules {
-		reasons[i] = fmt.Sprintf("rule %d: %s", r.Rule, r.Because)
+		reasons[i] = fmt.Sprintf("%s: %s", r.Subject(), r.Because)
 	}
 	return fmt.Sprintf("%s: no rule matches: %s", v.Action, strings.Join(reasons, "; "))
+}
+
+// customNote is the message of a custom rule, with less words before what the rule says.
+func customNote(pod *corev1.Pod, v runtime.Verdict) string {
+	known := fmt.Sprintf("Pod %s/%s matching %s rule %s of PodFailurePolicy %s", pod.Namespace, pod.Name, v.Action, v.RuleName, v.Policy)
+	note := fmt.Sprintf("%s by %s%s", v.Action, v.Subject(), strings.TrimPrefix(v.Message(), known))
+	if v.MessageErr != nil {
+		note += fmt.Sprintf(" (its message: %v)", v.MessageErr)
+	}
+	return note
+}
+
+// besides says what custom policies would have decided that do not decide.
+func (s *sighting) besides() string {
+	var notes []string
+	if s.would != nil {
+		who := "audited policies"
+		if s.mode == modeObserve {
+			who = "bound policies"
+		}
+		notes = append(notes, who+" would: "+verdictNote(s.pod, *s.would, nil))
+	}
+	for _, problem := range s.problems {
+		notes = append(notes, problem.Error())
+	}
+	return strings.Join(notes, "; ")
 }
 
 func podReference(pod *corev1.Pod) *corev1.ObjectReference {

@@ -12,12 +12,17 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 func TestVerdictEvent(t *testing.T) {
 	pod := failedPod("train-0", 42)
-	got := verdictEvent(pod, runtime.MatchedExitCode(pod, 3, batchv1.PodFailurePolicyActionFailJob, &pod.Status.ContainerStatuses[0]), nil)
+	got := verdictEvent(&sighting{pod: pod, opinion: opinion{
+		verdict: runtime.MatchedExitCode(pod, 3, batchv1.PodFailurePolicyActionFailJob, &pod.Status.ContainerStatuses[0]),
+	}}, nil)
 	want := &eventsv1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "podverdict.uid-of-train-0"},
 		Type:       "Warning", Reason: "PodFailureVerdict", Action: "FailJob", ReportingController: Name,
@@ -51,7 +56,7 @@ func TestVerdictEventSays(t *testing.T) {
 		{"error", runtime.Failure(pod, errors.New("too costly")), nil, "Warning", "Count: error: too costly"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			event := verdictEvent(pod, test.verdict, test.rules)
+			event := verdictEvent(&sighting{pod: pod, opinion: opinion{verdict: test.verdict}}, test.rules)
 			if event.Type != test.kind || event.Note != test.note || event.Action != string(test.verdict.Action) {
 				t.Errorf("the event is %s %s: %s", event.Type, event.Action, event.Note)
 			}
@@ -97,5 +102,61 @@ func TestLastSign(t *testing.T) {
 				t.Errorf("it is %d, want %d", got.Unix(), test.want)
 			}
 		})
+	}
+}
+
+// What custom policies say of a pod of somebody else's Job is never cut off by what its own rules say, nor the other way round.
+func TestNotesOfBoth(t *testing.T) {
+	long := strings.Repeat("a", 2*maxNote)
+	for _, test := range []struct{ note, besides, want string }{
+		{"own", "", "own"},
+		{"own", "besides", "own; besides"},
+		{long, "besides", strings.Repeat("a", maxNote-9-3) + "...; besides"},
+		{"own", long, "own; " + strings.Repeat("a", maxNote-5-3) + "..."},
+		{long, long, strings.Repeat("a", 511-3) + "...; " + strings.Repeat("a", 511-3) + "..."},
+	} {
+		if got := both(test.note, test.besides); got != test.want || len(got) > maxNote {
+			t.Errorf("%d bytes: %q\nwant %q", len(got), got, test.want)
+		}
+	}
+}
+
+func TestCustomVerdictsAreTold(t *testing.T) {
+	environment, err := custom.NewEnvironment(compiler.DefaultVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &v1alpha1.PodFailurePolicy{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}, Spec: v1alpha1.PodFailurePolicySpec{Rules: []v1alpha1.Rule{
+		{
+			Name: "oom", When: "pod.metadata.name == 'a'", Action: "Ignore", Reason: "OutOfMemory", MessageExpression: "'on ' + pod.spec.nodeName",
+			Budget: &v1alpha1.Budget{Limit: 3, Then: "FailJob"},
+		},
+		{Name: "wrong", When: "true", Action: "Count", MessageExpression: "pod.metadata.labels['none']"},
+	}}}
+	object.SetDefaults()
+	gpu, err := runtime.NewCustomPolicy(environment, object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := runtime.Join([]*runtime.CustomPolicy{gpu}, nil, nil)
+	verdict := func(name string) (*corev1.Pod, runtime.Verdict) {
+		pod := failedPod(name, 1)
+		pod.Spec.NodeName = "node-1"
+		return pod, program.Judge(t.Context(), custom.Input{Pod: pod})
+	}
+	a, oom := verdict("a")
+	b, wrong := verdict("b")
+	for _, test := range []struct {
+		pod  *corev1.Pod
+		v    runtime.Verdict
+		want string
+	}{
+		{a, oom, "Ignore by rule oom of gpu: OutOfMemory: on node-1"},
+		{a, oom.UsedUp(), "FailJob by rule oom of gpu after its budget of 3 per Job: OutOfMemory: on node-1"},
+		{b, wrong, "Count by rule wrong of gpu (its message: spec.rules[1].messageExpression: no such key: labels)"},
+	} {
+		if got := verdictNote(test.pod, test.v, nil); got != test.want {
+			t.Errorf("the note is %q\nwant %q", got, test.want)
+		}
 	}
 }

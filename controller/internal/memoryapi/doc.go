@@ -1,6 +1,6 @@
-// Package memoryapi is an API server in memory, for tests of the controller: Jobs and pods, and the events that are told of
-// them. A [Server] is an http.RoundTripper, so that a clientset and informers work on it without a network, and a test
-// reaches into it directly.
+// Package memoryapi is an API server in memory, for tests of the controller: Jobs and pods, namespaces and custom policies,
+// and the events that are told of them. A [Server] is an http.RoundTripper, so that a clientset and informers work on it
+// without a network, and a test reaches into it directly.
 //
 //	server := memoryapi.New(time.Now)
 //	client, err := kubernetes.NewForConfig(server.Config())

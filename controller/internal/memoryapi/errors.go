@@ -17,6 +17,10 @@ var (
 
 func errPath(path string) error { return fmt.Errorf("path %q is not served", path) }
 
+func errNotServed(resource string) error {
+	return apierrors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{Resource: resource}, "", "404 page not found", 0, true)
+}
+
 func errUnsupported(what string) error {
 	return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "", schema.GroupResource{}, "", what, 0, false)
 }

@@ -7,13 +7,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 // Resources of a Server.
 const (
-	Jobs   = "jobs"
-	Pods   = "pods"
-	Events = "events"
+	Jobs       = "jobs"
+	Pods       = "pods"
+	Events     = "events"
+	Namespaces = "namespaces"
+	Policies   = v1alpha1.ResourcePodFailurePolicies
+	Bindings   = v1alpha1.ResourcePodFailurePolicyBindings
 )
 
 // Object is what a Server stores.
@@ -61,6 +66,26 @@ func resources() []resource {
 			Events, eventsv1.SchemeGroupVersion.WithKind("Event"), func() Object { return &eventsv1.Event{} },
 			func(objects []Object, meta metav1.ListMeta) runtime.Object {
 				return &eventsv1.EventList{TypeMeta: listType(eventsv1.SchemeGroupVersion, "EventList"), ListMeta: meta, Items: items[eventsv1.Event](objects)}
+			},
+		},
+		{
+			Namespaces, corev1.SchemeGroupVersion.WithKind("Namespace"), func() Object { return &corev1.Namespace{} },
+			func(objects []Object, meta metav1.ListMeta) runtime.Object {
+				return &corev1.NamespaceList{TypeMeta: listType(corev1.SchemeGroupVersion, "NamespaceList"), ListMeta: meta, Items: items[corev1.Namespace](objects)}
+			},
+		},
+		{
+			Policies, v1alpha1.GroupVersion.WithKind(v1alpha1.KindPodFailurePolicy), func() Object { return &v1alpha1.PodFailurePolicy{} },
+			func(objects []Object, meta metav1.ListMeta) runtime.Object {
+				all := items[v1alpha1.PodFailurePolicy](objects)
+				return &v1alpha1.PodFailurePolicyList{TypeMeta: listType(v1alpha1.GroupVersion, "PodFailurePolicyList"), ListMeta: meta, Items: all}
+			},
+		},
+		{
+			Bindings, v1alpha1.GroupVersion.WithKind(v1alpha1.KindPodFailurePolicyBinding), func() Object { return &v1alpha1.PodFailurePolicyBinding{} },
+			func(objects []Object, meta metav1.ListMeta) runtime.Object {
+				all := items[v1alpha1.PodFailurePolicyBinding](objects)
+				return &v1alpha1.PodFailurePolicyBindingList{TypeMeta: listType(v1alpha1.GroupVersion, "PodFailurePolicyBindingList"), ListMeta: meta, Items: all}
 			},
 		},
 	}

@@ -46,6 +46,7 @@ type table struct {
 	history   []Change
 	shown     int64 // the version up to which the cache goes
 	compacted int64 // the version before which there is no history
+	absent    bool  // is not served
 	streams   map[*stream]bool
 }
 
@@ -70,7 +71,7 @@ func Config(transport http.RoundTripper) *rest.Config {
 	return &rest.Config{Host: "http://memory", Transport: transport, QPS: -1, ContentConfig: content}
 }
 
-// Watch has a function called after every change of a Job or pod, before anybody else can see it. It must not call the Server.
+// Watch has a function called after every change of anything but events, before anybody else can see it. It must not call the Server.
 func (s *Server) Watch(observer func(Change)) { s.observer = observer }
 
 // Events are those that were told, in the order of their names.

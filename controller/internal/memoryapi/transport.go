@@ -2,14 +2,28 @@ package memoryapi
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
+
+// codecs are for Kubernetes' kinds and ours.
+var codecs = sync.OnceValue(func() serializer.CodecFactory {
+	all := runtime.NewScheme()
+	if err := errors.Join(scheme.AddToScheme(all), v1alpha1.AddToScheme(all)); err != nil {
+		panic(err) //nolint:forbidigo // kinds that exclude each other
+	}
+	return serializer.NewCodecFactory(all)
+})
 
 // RoundTrip answers a request.
 func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -62,7 +76,7 @@ func mediaOf(r *http.Request) runtime.SerializerInfo {
 	if strings.Contains(r.Header.Get("Accept"), runtime.ContentTypeProtobuf) {
 		wanted = runtime.ContentTypeProtobuf
 	}
-	media, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), wanted) // the scheme has both
+	media, _ := runtime.SerializerInfoForMediaType(codecs().SupportedMediaTypes(), wanted) // the scheme has both
 	return media
 }
 
@@ -71,8 +85,8 @@ func (s *Server) serve(c Call) (runtime.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.tables[c.Resource]
-	if t == nil {
-		return nil, errPath(c.Resource)
+	if t == nil || t.absent {
+		return nil, errNotServed(c.Resource)
 	}
 	if c.Verb == "list" {
 		return s.list(t, c)
@@ -117,7 +131,7 @@ func (s *Server) single(t *table, c Call) (Object, error) {
 
 // decode reads a body in any of the API's encodings.
 func decode[T any](body []byte) (T, error) {
-	o, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	o, _, err := codecs().UniversalDeserializer().Decode(body, nil, nil)
 	object, ok := o.(T)
 	if err == nil && !ok {
 		err = errUnsupported("the body is of another kind")

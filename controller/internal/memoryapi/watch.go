@@ -168,8 +168,8 @@ func (s *Server) watch(r *http.Request, c Call) *http.Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.tables[c.Resource]
-	if t == nil {
-		return Refuse(r, errPath(c.Resource))
+	if t == nil || t.absent {
+		return Refuse(r, errNotServed(c.Resource))
 	}
 	w, err := s.open(t, r, c)
 	if err != nil {

@@ -7,7 +7,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 func (t *table) find(c Call) (Object, error) {
@@ -22,7 +25,7 @@ func (s *Server) create(t *table, o Object) (Object, error) {
 	if t.objects[keyOf(o)] != nil {
 		return nil, apierrors.NewAlreadyExists(t.group(), o.GetName())
 	}
-	o.GetObjectKind().SetGroupVersionKind(metav1.Unversioned.WithKind(""))
+	o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	o.SetUID(types.UID("uid-" + strconv.FormatInt(s.version+1, 10)))
 	o.SetCreationTimestamp(metav1.NewTime(s.now()).Rfc3339Copy())
 	switch o := o.(type) {
@@ -32,6 +35,14 @@ func (s *Server) create(t *table, o Object) (Object, error) {
 		complete(o)
 	case *corev1.Pod:
 		o.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	case *corev1.Namespace:
+		metav1.SetMetaDataLabel(&o.ObjectMeta, corev1.LabelMetadataName, o.Name)
+	case *v1alpha1.PodFailurePolicy:
+		o.Generation, o.Status = 1, v1alpha1.PodFailurePolicyStatus{}
+		o.SetDefaults()
+	case *v1alpha1.PodFailurePolicyBinding:
+		o.Generation, o.Status = 1, v1alpha1.PodFailurePolicyBindingStatus{}
+		o.SetDefaults()
 	}
 	return s.put(t, o), nil
 }
@@ -48,13 +59,17 @@ func (s *Server) update(t *table, o Object, subresource string) (Object, error) 
 	if version := o.GetResourceVersion(); version != "" && version != old.GetResourceVersion() {
 		return nil, apierrors.NewConflict(t.group(), o.GetName(), errChanged)
 	}
-	o.GetObjectKind().SetGroupVersionKind(metav1.Unversioned.WithKind(""))
+	o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	inherit(o, old)
 	switch o := o.(type) {
 	case *batchv1.Job:
 		return s.updateJob(t, old.(*batchv1.Job), o, subresource) //nolint:forcetypeassert // the table has one type
 	case *corev1.Pod:
 		return s.updatePod(t, old.(*corev1.Pod), o, subresource) //nolint:forcetypeassert // the table has one type
+	case *v1alpha1.PodFailurePolicy:
+		return s.updatePolicy(t, old.(*v1alpha1.PodFailurePolicy), o, subresource), nil //nolint:forcetypeassert // the table has one type
+	case *v1alpha1.PodFailurePolicyBinding:
+		return s.updateBinding(t, old.(*v1alpha1.PodFailurePolicyBinding), o, subresource), nil //nolint:forcetypeassert // the table has one type
 	default:
 		return s.put(t, o), nil
 	}

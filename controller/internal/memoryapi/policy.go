@@ -1,0 +1,133 @@
+package memoryapi
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+)
+
+// Remove has kinds served no more, as if their definitions were deleted: first their objects go, then their watches end.
+func (s *Server) Remove(resources ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range resources {
+		t := s.tables[name]
+		for _, o := range t.sorted() {
+			s.remove(t, o)
+		}
+		for w := range t.streams {
+			w.end()
+		}
+		clear(t.streams)
+		t.absent = true
+	}
+}
+
+// Serve has kinds served again.
+func (s *Server) Serve(resources ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range resources {
+		s.tables[name].absent = false
+	}
+}
+
+// Apply stores a namespace, a policy or a binding as if a user had applied it: what is there is changed. Only the labels and
+// the spec count.
+func (s *Server) Apply(o Object) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.tables[tableOf(o)]
+	applied, ok := o.DeepCopyObject().(Object)
+	if !ok || t == nil {
+		return errUnsupported("the object is of another kind")
+	}
+	if t.objects[keyOf(o)] == nil {
+		_, err := s.create(t, applied)
+		return err
+	}
+	applied.SetResourceVersion("")
+	_, err := s.update(t, applied, "")
+	return err
+}
+
+func tableOf(o Object) string {
+	switch o.(type) {
+	case *corev1.Namespace:
+		return Namespaces
+	case *v1alpha1.PodFailurePolicy:
+		return Policies
+	case *v1alpha1.PodFailurePolicyBinding:
+		return Bindings
+	default:
+		return ""
+	}
+}
+
+// Delete removes a namespace, a policy or a binding, if it is there.
+func (s *Server) Delete(resource, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.tables[resource]
+	if o := t.objects[types.NamespacedName{Name: name}]; o != nil {
+		s.remove(t, o)
+	}
+}
+
+// Policy is a copy of the policy of that name, or nil.
+func (s *Server) Policy(name string) *v1alpha1.PodFailurePolicy {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, _ := s.tables[Policies].objects[types.NamespacedName{Name: name}].(*v1alpha1.PodFailurePolicy)
+	return p.DeepCopy()
+}
+
+// Binding is a copy of the binding of that name, or nil.
+func (s *Server) Binding(name string) *v1alpha1.PodFailurePolicyBinding {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, _ := s.tables[Bindings].objects[types.NamespacedName{Name: name}].(*v1alpha1.PodFailurePolicyBinding)
+	return b.DeepCopy()
+}
+
+// updatePolicy writes the status, or everything else. A spec that changes makes a new generation.
+func (s *Server) updatePolicy(t *table, old, p *v1alpha1.PodFailurePolicy, subresource string) Object {
+	if subresource == "status" {
+		p.Spec = old.Spec
+	} else {
+		p.Status = old.Status
+	}
+	p.SetDefaults()
+	if !equality.Semantic.DeepEqual(old.Spec, p.Spec) {
+		p.Generation++
+	}
+	return s.store(t, p)
+}
+
+// updateBinding is the same for a binding.
+func (s *Server) updateBinding(t *table, old, b *v1alpha1.PodFailurePolicyBinding, subresource string) Object {
+	if subresource == "status" {
+		b.Spec = old.Spec
+	} else {
+		b.Status = old.Status
+	}
+	b.SetDefaults()
+	if !equality.Semantic.DeepEqual(old.Spec, b.Spec) {
+		b.Generation++
+	}
+	return s.store(t, b)
+}
+
+// ChangePolicy changes a policy, without any checks. It does nothing when there is none.
+func (s *Server) ChangePolicy(name string, change func(*v1alpha1.PodFailurePolicy)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.tables[Policies]
+	if old, ok := t.objects[types.NamespacedName{Name: name}].(*v1alpha1.PodFailurePolicy); ok {
+		p := old.DeepCopy()
+		change(p)
+		s.store(t, p)
+	}
+}

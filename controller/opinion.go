@@ -1,0 +1,85 @@
+package controller
+
+import (
+	"context"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/lru"
+
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// opinion is a verdict with what is to be told of it besides.
+type opinion struct {
+	verdict runtime.Verdict
+	// would is what custom policies would have decided that do not decide, because they are only audited or others run the
+	// Job; nil if that is the same.
+	would *runtime.Verdict
+	// problems are match conditions that could not be evaluated, if nobody else tells them.
+	problems []error
+}
+
+// notable tells whether there is something to be told besides the verdict.
+func (o opinion) notable() bool { return o.would != nil || len(o.problems) > 0 }
+
+// different is what would have been decided, unless it was.
+func different(decided, would runtime.Verdict) *runtime.Verdict {
+	if would.Equal(decided) {
+		return nil
+	}
+	return &would
+}
+
+// bound asks the custom policies that are bound to the Job of a pod that others run. The verdict is that of the Job's own
+// program, which may be nil.
+func (o *observer) bound(ctx context.Context, s *sighting, own *runtime.Program) {
+	selection := o.policies.selection(ctx, s.job)
+	s.problems = selection.Problems
+	if selection.Empty() {
+		return
+	}
+	in := custom.Input{Pod: s.pod, Job: s.job, Attempt: o.attempts.of(s.job, s.pod), Now: o.clock.Now()}
+	s.would = different(s.verdict, selection.Audited(own).Judge(ctx, in))
+}
+
+// attempts are numbers of the pods of Jobs that others run: what was found out for one pod is kept for the others.
+type attempts struct {
+	pods   cache.Indexer
+	recent *lru.Cache // of map[types.UID]int64, by the UID of the Job
+}
+
+// maxAttempts is for how many Jobs numbers are kept.
+const maxAttempts = 100
+
+func newAttempts(pods cache.Indexer) attempts { return attempts{pods, lru.New(maxAttempts)} }
+
+// of is the number of a pod, from 1.
+func (a attempts) of(job *batchv1.Job, pod *corev1.Pod) int64 {
+	if known, found := a.recent.Get(job.UID); found {
+		if number := known.(map[types.UID]int64)[pod.UID]; number > 0 { //nolint:forcetypeassert // nothing else is in there
+			return number
+		}
+	}
+	objects, _ := a.pods.ByIndex(byJob, string(job.UID)) // the index is there
+	pods, seen := make([]*corev1.Pod, 0, len(objects)+1), false
+	for _, object := range objects {
+		if p, ok := object.(*corev1.Pod); ok {
+			pods = append(pods, p)
+			seen = seen || p.UID == pod.UID
+		}
+	}
+	if !seen {
+		pods = append(pods, pod)
+	}
+	numbers := make(map[types.UID]int64, len(pods))
+	for i, number := range plan.Attempts(job, pods) {
+		numbers[pods[i].UID] = number
+	}
+	a.recent.Add(job.UID, numbers)
+	return numbers[pod.UID]
+}

@@ -1,0 +1,96 @@
+package controller
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+)
+
+// optional lists and watches a kind that the API server may not serve, or not to us: then there are no objects of it, until
+// that changes. Without it, an informer of such a kind would never have synced.
+type optional struct {
+	resource string
+	lists    func(context.Context, metav1.ListOptions) (runtime.Object, error)
+	watches  func(context.Context, metav1.ListOptions) (watch.Interface, error)
+	// none is the list of no objects.
+	none  func() runtime.Object
+	clock clock.WithTicker
+	// listed is true when there has been a list, absent when the last one was of a kind that is not served.
+	listed, absent atomic.Bool
+}
+
+// absencePeriod is the time between two looks whether a kind is served now.
+const absencePeriod = 5 * time.Second
+
+// informer is one for objects that look like the example.
+func (o *optional) informer(example runtime.Object, transform cache.TransformFunc) (cache.SharedIndexInformer, error) {
+	informer := cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc:  o.list,
+		WatchFuncWithContext: o.watch,
+	}, o), example, cache.SharedIndexInformerOptions{ObjectDescription: o.resource})
+	return informer, informer.SetTransform(transform)
+}
+
+// IsWatchListSemanticsUnSupported has reflectors begin with a list, whose error says more than that of a stream.
+func (*optional) IsWatchListSemanticsUnSupported() bool { return true }
+
+func (o *optional) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	list, err := o.lists(ctx, newest(options))
+	switch {
+	case err == nil:
+		o.listed.Store(true)
+		o.absent.Store(false)
+	case o.missing(err):
+		if !o.absent.Swap(true) {
+			klog.FromContext(ctx).V(1).Info("There are none for now", "resource", o.resource, "reason", err)
+		}
+		return o.none(), nil
+	}
+	return list, err
+}
+
+// missing tells whether an answer means that there are no such objects for us. What was allowed once and then is not means
+// nothing: what is known stays.
+func (o *optional) missing(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) && !o.listed.Load()
+}
+
+// watch tells nothing for a while when the kind was and is not served. When that has changed, a list is needed.
+func (o *optional) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	w, err := o.watches(ctx, options)
+	absent := o.absent.Load()
+	switch {
+	case err != nil && o.missing(err) && absent:
+		return o.silence(), nil
+	case err != nil && o.missing(err):
+		return nil, apierrors.NewResourceExpired("the kind is not served any more")
+	case err == nil && absent:
+		w.Stop()
+		return nil, apierrors.NewResourceExpired("the kind is served now")
+	}
+	return w, err
+}
+
+// silence is a watch that ends by itself.
+func (o *optional) silence() watch.Interface {
+	events := make(chan watch.Event)
+	w := watch.NewProxyWatcher(events)
+	timer := o.clock.NewTimer(absencePeriod)
+	go func() {
+		defer close(events)
+		defer timer.Stop()
+		select {
+		case <-timer.C():
+		case <-w.StopChan():
+		}
+	}()
+	return w
+}

@@ -1,0 +1,113 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/clock"
+)
+
+// What is not served, or was never allowed, is a kind without objects; what was allowed once, or fails, is an error, and what is
+// known stays.
+func TestOptionalKinds(t *testing.T) {
+	resource := schema.GroupResource{Resource: "things"}
+	gone, forbidden, broken := apierrors.NewNotFound(resource, ""), apierrors.NewForbidden(resource, "", errors.New("no role")), errors.New("connection refused")
+	for _, test := range []struct {
+		name            string
+		answers         []error // to lists, one after the other
+		listed, watched error   // by the last one, and by a watch with the same answer
+	}{
+		{"served", []error{nil}, nil, nil},
+		{"not served", []error{gone}, nil, nil},
+		{"removed", []error{nil, gone}, nil, nil},
+		{"never allowed", []error{forbidden}, nil, nil},
+		{"not allowed any more", []error{nil, forbidden}, forbidden, forbidden},
+		{"not reached", []error{broken}, broken, broken},
+		{"not reached any more", []error{gone, nil, broken}, broken, broken},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var answer error
+			o := optionalOf(&answer)
+			var list runtime.Object
+			var err error
+			for _, answer = range test.answers {
+				list, err = o.list(t.Context(), metav1.ListOptions{ResourceVersion: "0"})
+			}
+			if !errors.Is(err, test.listed) || err == nil && list == nil {
+				t.Errorf("the list is %v, its error %v", list, err)
+			}
+			w, err := o.watch(t.Context(), metav1.ListOptions{})
+			if !errors.Is(err, test.watched) || err == nil && w == nil {
+				t.Errorf("the watch is %v, its error %v", w, err)
+			}
+			if w != nil {
+				w.Stop()
+			}
+		})
+	}
+}
+
+// When a kind comes or goes, a list is asked for.
+func TestOptionalKindsComeAndGo(t *testing.T) {
+	gone := apierrors.NewNotFound(schema.GroupResource{Resource: "things"}, "")
+	answer := error(gone)
+	o := optionalOf(&answer)
+	for _, next := range []error{nil, gone, nil} {
+		if _, err := o.list(t.Context(), metav1.ListOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		answer = next
+		if _, err := o.watch(t.Context(), metav1.ListOptions{}); !apierrors.IsResourceExpired(err) {
+			t.Errorf("the answer to lists is now %v, and the watch ends with %v", next, err)
+		}
+	}
+}
+
+// A watch of nothing ends after a while, or when nobody listens.
+func TestOptionalWatchOfNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := error(apierrors.NewNotFound(schema.GroupResource{Resource: "things"}, ""))
+		o := optionalOf(&answer)
+		if _, err := o.list(t.Context(), metav1.ListOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, stopped := range []bool{false, true} {
+			start := time.Now()
+			w, err := o.watch(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if stopped {
+				w.Stop()
+			}
+			if _, more := <-w.ResultChan(); more || (time.Since(start) == absencePeriod) == stopped {
+				t.Errorf("more is told: %t, after %s", more, time.Since(start))
+			}
+		}
+	})
+}
+
+// optionalOf answers as it is told.
+func optionalOf(answer *error) *optional {
+	return &optional{
+		resource: "things", clock: clock.RealClock{}, none: func() runtime.Object { return &corev1.NamespaceList{} },
+		lists: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+			return &corev1.NamespaceList{}, *answer
+		},
+		watches: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+			if *answer != nil {
+				return nil, *answer
+			}
+			return watch.NewFake(), nil
+		},
+	}
+}

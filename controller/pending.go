@@ -1,0 +1,220 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// pendingPods ends pods that do not start: where a binding says so, a pod in phase Pending that a rule on Pending matches is
+// given a condition that says why, and then it is deleted. What that means for its Job is decided when the pod has ended: by
+// runtime.Program, which reads the rule from the condition, or by the podFailurePolicy of a Job that others run.
+//
+// Such rules are about time, so all pods that wait are looked at now and then, oldest first, and nothing wakes anybody in
+// between. Each call is bound to the state of the pod that was looked at. A pod that changes meanwhile, because it starts, is
+// not deleted, and is looked at again; it loses the condition if it runs. After a crash between the two calls the next look
+// goes on where the last one ended. So there is nothing to remember but what was told.
+type pendingPods struct {
+	client    kubernetes.Interface
+	jobs      cache.Indexer
+	pods      cache.Indexer // with the indexes byJob and byStart
+	others    bool          // whether pods of Jobs that others run are of interest
+	selection func(context.Context, *batchv1.Job) binding.Selection
+	recorder  events.EventRecorder
+	metrics   *Metrics
+	clock     clock.WithTicker
+	period    time.Duration
+
+	// memories are of pods that something was done with at the last look, or was to be.
+	memories map[types.UID]pendingMemory
+}
+
+// pendingMemory is what was done with a pod before.
+type pendingMemory struct {
+	told   bool // what an audit, or an error, says of it
+	failed bool // the last call for it did
+}
+
+// newPendingPods ends pods by the client. The recorder tells of it.
+func newPendingPods(o Options, client kubernetes.Interface, jobs, pods cache.Indexer, policies *registry, recorder events.EventRecorder) *pendingPods {
+	return &pendingPods{
+		client: client, jobs: jobs, pods: pods, others: o.Observe, recorder: recorder, metrics: o.Metrics,
+		clock: o.Clock, period: o.PendingPeriod,
+		selection: func(ctx context.Context, job *batchv1.Job) binding.Selection {
+			if !policies.knows(job.Namespace) {
+				return binding.Selection{} // which policies are in force will be known at the next look
+			}
+			return policies.selection(ctx, job)
+		},
+	}
+}
+
+// DefaultPendingPeriod is the time between two looks at pods that do not start.
+const DefaultPendingPeriod = 10 * time.Second
+
+const (
+	// maxEnded is how many pods a second may be deleted, on average. When a scheduler or a registry is down, all pods wait;
+	// this leaves people time to do something about a rule that means well.
+	maxEnded = 10
+	// maxPendingFailures is after how many calls in a row that failed a look is over.
+	maxPendingFailures = 5
+)
+
+// byStart is the index of pods that wait to start, and of those that have started and are still marked as ones that do not.
+// They all have one value.
+const byStart = "start"
+
+func indexStart(object any) ([]string, error) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok || pod.DeletionTimestamp != nil || jobOf(pod) == nil {
+		return nil, nil
+	}
+	started := pod.Status.Phase == corev1.PodRunning && runtime.FailingToStart(pod) != nil
+	if pod.Status.Phase == corev1.PodPending || started {
+		return []string{byStart}, nil
+	}
+	return nil, nil
+}
+
+// run looks at pods until ctx is done. The caches are filled.
+func (p *pendingPods) run(ctx context.Context) {
+	ticker := p.clock.NewTicker(p.period)
+	defer ticker.Stop()
+	for {
+		p.look(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+		}
+	}
+}
+
+// look decides on all pods that wait, and then does what is to be done, to the oldest first. Pods for which calls have failed
+// last come last, so that they keep nobody waiting.
+func (p *pendingPods) look(ctx context.Context) {
+	objects, _ := p.pods.ByIndex(byStart, byStart) // the index is there
+	l := pendingLook{pendingPods: p, jobs: map[types.UID]*pendingJob{}, memories: map[types.UID]pendingMemory{}}
+	l.rest = max(1, int(maxEnded*p.period.Seconds()))
+	for _, object := range objects {
+		if pod, ok := object.(*corev1.Pod); ok {
+			l.decide(ctx, pod)
+		}
+	}
+	if ctx.Err() != nil {
+		return // verdicts may have been cut short
+	}
+	slices.SortFunc(l.cases, func(a, b pendingCase) int {
+		return cmp.Or(a.last()-b.last(), a.pod.CreationTimestamp.Compare(b.pod.CreationTimestamp.Time),
+			cmp.Compare(a.pod.Namespace, b.pod.Namespace), cmp.Compare(a.pod.Name, b.pod.Name))
+	})
+	for i := range l.cases {
+		if ctx.Err() != nil || l.rest == 0 || l.failures == maxPendingFailures {
+			break // the others are left to the next look
+		}
+		l.carryOut(ctx, &l.cases[i])
+	}
+	p.memories = l.memories
+}
+
+// pendingLook is a look under way.
+type pendingLook struct {
+	*pendingPods
+
+	jobs     map[types.UID]*pendingJob
+	cases    []pendingCase
+	memories map[types.UID]pendingMemory // the next ones
+	rest     int                         // how many pods may still be deleted
+	failures int                         // calls in a row that failed
+}
+
+// pendingJob is what is the same for all pods of a Job.
+type pendingJob struct {
+	*batchv1.Job // nil when its pods are left alone
+
+	selection binding.Selection
+	ends      bool
+	attempts  map[types.UID]int64
+}
+
+// pendingCase is a pod that something is to be done with.
+type pendingCase struct {
+	pendingDecision
+	pendingMemory
+
+	job *batchv1.Job
+	pod *corev1.Pod
+}
+
+func (c *pendingCase) last() int {
+	if c.failed {
+		return 1
+	}
+	return 0
+}
+
+// decide looks at one pod.
+func (l *pendingLook) decide(ctx context.Context, pod *corev1.Pod) {
+	j := l.jobOf(ctx, pod)
+	if j.Job == nil || !j.ends && runtime.FailingToStart(pod) == nil {
+		return
+	}
+	d := decidePending(ctx, j.selection, custom.Input{Pod: pod, Job: j.Job, Attempt: j.attempts[pod.UID], Now: l.clock.Now()})
+	if d.step == pendingLeave {
+		return
+	}
+	memory, found := l.pendingPods.memories[pod.UID]
+	if found {
+		l.memories[pod.UID] = memory
+	}
+	l.cases = append(l.cases, pendingCase{d, memory, j.Job, pod})
+}
+
+// jobOf is the Job of a pod, of which the policies in force and the numbers of attempts are found out once.
+func (l *pendingLook) jobOf(ctx context.Context, pod *corev1.Pod) *pendingJob {
+	uid := jobOf(pod).UID
+	if known := l.jobs[uid]; known != nil {
+		return known
+	}
+	j := &pendingJob{}
+	l.jobs[uid] = j
+	job := cachedJob(l.pendingPods.jobs, pod)
+	if job == nil || !atWork(job) || !l.others && !managed(job) {
+		return j
+	}
+	j.Job, j.selection = job, l.selection(ctx, job)
+	if j.ends = j.selection.Ends(); j.ends {
+		j.attempts = l.attempts(job)
+	}
+	return j
+}
+
+// attempts are the numbers of the attempts that the Job's pods are.
+func (p *pendingPods) attempts(job *batchv1.Job) map[types.UID]int64 {
+	objects, _ := p.pods.ByIndex(byJob, string(job.UID)) // the index is there
+	pods := make([]*corev1.Pod, 0, len(objects))
+	for _, object := range objects {
+		if pod, ok := object.(*corev1.Pod); ok {
+			pods = append(pods, pod)
+		}
+	}
+	numbers := make(map[types.UID]int64, len(pods))
+	for i, number := range plan.Attempts(job, pods) {
+		numbers[pods[i].UID] = number
+	}
+	return numbers
+}

@@ -1,0 +1,132 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Reasons of the events about pods that do not start, which are events of their Jobs: those stay.
+const (
+	reasonPendingDeleted = "PodDeletedByPolicy"
+	reasonPendingAudited = "PodWouldBeDeleted"
+	reasonPendingError   = "PendingRuleError"
+)
+
+// pendingAction is what the controller was doing then.
+const pendingAction = "EndPendingPod"
+
+// carryOut does what was decided.
+func (l *pendingLook) carryOut(ctx context.Context, c *pendingCase) {
+	switch c.step {
+	case pendingEnd:
+		l.end(ctx, c)
+	case pendingWithdraw:
+		_, err := l.condition(ctx, c.pod, corev1.PodCondition{
+			Type: v1alpha1.FailingToStart, Status: corev1.ConditionFalse, Reason: c.reason,
+		})
+		l.settle(ctx, c, err)
+	case pendingAudit:
+		l.tellOnce(c, func() {
+			l.metrics.pendingPod(c.job, c.verdict, pendingAudited)
+			l.event(c, corev1.EventTypeNormal, reasonPendingAudited, c.verdict.Message())
+		})
+	case pendingTell:
+		l.tellOnce(c, func() {
+			l.metrics.pendingError(c.job, pendingRule)
+			l.event(c, corev1.EventTypeWarning, reasonPendingError, c.verdict.Err.Error())
+		})
+	case pendingLeave:
+	}
+}
+
+// end gives the pod the condition, unless it has it, and deletes it. A pod that has changed is left to the next look.
+func (l *pendingLook) end(ctx context.Context, c *pendingCase) {
+	l.rest--
+	pod, err := l.condition(ctx, c.pod, c.verdict.PodCondition())
+	deleted := false
+	if err == nil && pod != nil {
+		deleted, err = l.deletePod(ctx, pod)
+	}
+	l.settle(ctx, c, err)
+	if !deleted {
+		return
+	}
+	l.metrics.pendingPod(c.job, c.verdict, pendingDeleted)
+	l.event(c, corev1.EventTypeWarning, reasonPendingDeleted, c.verdict.Message())
+	klog.FromContext(ctx).V(2).Info("Deleted a pod that does not start", "pod", klog.KObj(pod), "binding", c.binding, "because", c.verdict.Message())
+}
+
+// condition sets the condition of a pod that has not changed since it was read, and returns the pod, or nil if it has.
+func (l *pendingLook) condition(ctx context.Context, pod *corev1.Pod, c corev1.PodCondition) (*corev1.Pod, error) {
+	c.LastTransitionTime = metav1.NewTime(l.clock.Now())
+	if old := runtime.FailingToStart(pod); old != nil && c.Status == old.Status {
+		if c.Reason == old.Reason && c.Message == old.Message {
+			return pod, nil
+		}
+		c.LastTransitionTime = old.LastTransitionTime
+	}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": pod.UID, "resourceVersion": pod.ResourceVersion},
+		"status":   map[string]any{"conditions": []corev1.PodCondition{c}}, // merged by type
+	})
+	if err != nil {
+		return nil, errCondition(pod, err)
+	}
+	returned, err := l.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return nil, nil //nolint:nilnil // the caches will show what has happened
+	case err != nil:
+		return nil, errCondition(pod, err)
+	}
+	return returned, nil
+}
+
+// deletePod deletes the pod if it is still what it was: it may have started.
+func (l *pendingLook) deletePod(ctx context.Context, pod *corev1.Pod) (deleted bool, err error) {
+	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion}}
+	err = l.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return false, nil // the caches will show what has happened
+	case err != nil:
+		return false, errDelete(pod, err)
+	}
+	return true, nil
+}
+
+// settle remembers whether the calls for a pod have failed. What failed is tried again at the next look, after all others,
+// and told once.
+func (l *pendingLook) settle(ctx context.Context, c *pendingCase, err error) {
+	c.failed = err != nil && ctx.Err() == nil
+	l.memories[c.pod.UID] = c.pendingMemory
+	if !c.failed {
+		l.failures = 0
+		return
+	}
+	l.failures++
+	l.metrics.pendingError(c.job, pendingCall)
+	klog.FromContext(ctx).Error(err, "Will try again to end a pod that does not start")
+	l.tellOnce(c, func() { l.event(c, corev1.EventTypeWarning, reasonFailedDelete, "Error deleting: "+err.Error()) })
+}
+
+func (l *pendingLook) tellOnce(c *pendingCase, tell func()) {
+	if !c.told {
+		tell()
+	}
+	c.told = true
+	l.memories[c.pod.UID] = c.pendingMemory
+}
+
+func (l *pendingLook) event(c *pendingCase, kind, reason, note string) {
+	l.recorder.Eventf(c.job, c.pod, kind, reason, pendingAction, "%s", cut(note))
+}

@@ -1,0 +1,311 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// registry is the PodFailurePolicies of the cluster, compiled, and what binds them. What is in force for a Job is asked of an
+// immutable set, which is replaced when something has changed.
+//
+// A policy that does not compile leaves its last version that did in force, if this process has seen one.
+type registry struct {
+	environment *custom.Environment
+	metrics     *Metrics
+	clock       clock.WithTicker
+	// policies, bindings and namespaces are caches of kinds that may not be there.
+	policies, bindings, namespaces cache.SharedIndexInformer
+	// dirty holds something when a policy or binding has changed since the last build.
+	dirty chan struct{}
+	// listeners are told of changes.
+	listeners []func(namespace string)
+	statuses  *policyStatuses
+
+	set atomic.Pointer[binding.Set]
+	// binds is true when the set may select something, told when the API server tells us of namespaces.
+	binds, told atomic.Bool
+
+	mu sync.RWMutex
+	// revisions are by the name of the policy. Only build writes them.
+	revisions map[string]*revision
+}
+
+// revision is what is known of a policy.
+type revision struct {
+	uid types.UID
+	// generation is that of the last compilation, and findings are its.
+	generation int64
+	findings   []custom.Finding
+	invalid    bool
+	// good is the last one that compiled, of goodGeneration, or nil.
+	good           *runtime.CustomPolicy
+	goodGeneration int64
+}
+
+// newRegistry is empty, and knows nothing of the cluster until its informers run.
+func newRegistry(o Options, clients clients, broadcaster events.EventBroadcaster) (*registry, error) {
+	environment, err := custom.NewEnvironment(o.Kubernetes)
+	if err != nil {
+		return nil, err
+	}
+	r := &registry{environment: environment, metrics: o.Metrics, clock: o.Clock, dirty: make(chan struct{}, 1)}
+	if r.policies, err = clients.policyWatches.informer(v1alpha1.ResourcePodFailurePolicies, o.Clock,
+		&v1alpha1.PodFailurePolicy{}, &v1alpha1.PodFailurePolicyList{}); err != nil {
+		return nil, err
+	}
+	if r.bindings, err = clients.policyWatches.informer(v1alpha1.ResourcePodFailurePolicyBindings, o.Clock,
+		&v1alpha1.PodFailurePolicyBinding{}, &v1alpha1.PodFailurePolicyBindingList{}); err != nil {
+		return nil, err
+	}
+	if r.namespaces, err = newNamespaceInformer(clients.watches, o.Namespace, o.Clock); err != nil {
+		return nil, err
+	}
+	r.statuses = newPolicyStatuses(o, clients.policyWrites, broadcaster)
+	r.statuses.registry = r
+	return r, r.handle()
+}
+
+// start fills the caches, and has them filled, until ctx is done.
+func (r *registry) start(ctx context.Context, running *sync.WaitGroup) {
+	for _, informer := range []cache.SharedIndexInformer{r.policies, r.bindings, r.namespaces} {
+		running.Go(func() { informer.RunWithContext(ctx) })
+	}
+}
+
+// debounce is how long more changes are waited for after the first one; longer where a build takes long.
+const debounce = 100 * time.Millisecond
+
+// selection is what is in force for a Job.
+func (r *registry) selection(ctx context.Context, job *batchv1.Job) binding.Selection {
+	if !r.binds.Load() {
+		return binding.Selection{}
+	}
+	return r.set.Load().For(ctx, job, r.labelsOf(job.Namespace))
+}
+
+// subscribe has a function called after every change of what selection says: of the Jobs of a namespace, or of all when it
+// is empty. It is to be called before run.
+func (r *registry) subscribe(changed func(namespace string)) {
+	r.listeners = append(r.listeners, changed)
+}
+
+func (r *registry) changed(namespace string) {
+	for _, tell := range r.listeners {
+		tell(namespace)
+	}
+}
+
+// labelsOf are the labels of a namespace. Those of one that is not known, because the API server does not tell us of
+// namespaces, are what they all have.
+func (r *registry) labelsOf(namespace string) labels.Set {
+	object, _, _ := r.namespaces.GetIndexer().GetByKey(namespace) // an indexer has no errors
+	if known, ok := object.(*corev1.Namespace); ok {
+		return known.Labels
+	}
+	return labels.Set{corev1.LabelMetadataName: namespace}
+}
+
+// knows tells whether the labels of a namespace are known, or need not be. Those of a new one may come after its Jobs.
+func (r *registry) knows(namespace string) bool {
+	if !r.binds.Load() || !r.told.Load() {
+		return true
+	}
+	_, found, _ := r.namespaces.GetIndexer().GetByKey(namespace) // an indexer has no errors
+	return found
+}
+
+// synced tells whether everything is known that was there at the start.
+func (r *registry) synced() bool {
+	return r.policies.HasSynced() && r.bindings.HasSynced() && r.namespaces.HasSynced()
+}
+
+// touch has the set built again soon.
+func (r *registry) touch() {
+	select {
+	case r.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// follow builds the set after changes, and writes statuses, until ctx is done. Many changes in a row are one.
+func (r *registry) follow(ctx context.Context) {
+	var writing sync.WaitGroup
+	defer writing.Wait()
+	writing.Go(func() { r.statuses.run(ctx) })
+	rest := debounce
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.dirty:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.clock.After(rest):
+		}
+		select { // what came meanwhile is seen by the build
+		case <-r.dirty:
+		default:
+		}
+		start := r.clock.Now()
+		r.build(ctx)
+		r.changed("")
+		rest = max(debounce, 4*r.clock.Since(start))
+	}
+}
+
+// build compiles what is new, and makes a new set of everything.
+func (r *registry) build(ctx context.Context) {
+	policies := cached[*v1alpha1.PodFailurePolicy](r.policies)
+	bindings := cached[*v1alpha1.PodFailurePolicyBinding](r.bindings)
+	r.compileAll(ctx, policies)
+	compiled := make(map[string]*runtime.CustomPolicy, len(r.revisions))
+	for name, v := range r.revisions {
+		if v.good != nil {
+			compiled[name] = v.good
+		}
+	}
+	set, err := binding.NewSet(compiled, bindings)
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Some bindings bind nothing")
+	}
+	r.set.Store(set)
+	r.binds.Store(len(compiled) > 0 && len(bindings) > 0)
+	r.measure(bindings)
+	for _, p := range policies {
+		r.statuses.add(p)
+	}
+	for _, b := range bindings {
+		r.statuses.add(b)
+	}
+}
+
+// measure sets the gauges.
+func (r *registry) measure(bindings []*v1alpha1.PodFailurePolicyBinding) {
+	ready, bound := map[bool]int{}, map[bool]int{}
+	for _, v := range r.revisions {
+		ready[!v.invalid]++
+	}
+	for _, b := range bindings {
+		v := r.revisions[b.Spec.PolicyName]
+		bound[v != nil && !v.invalid]++
+	}
+	r.metrics.registered(ready, bound)
+}
+
+// named is the cached object of that name.
+func named[T v1alpha1.Object](informer cache.SharedIndexInformer, name string) (T, bool) {
+	object, _, _ := informer.GetIndexer().GetByKey(name) // an indexer has no errors
+	known, ok := object.(T)
+	return known, ok
+}
+
+func cached[T v1alpha1.Object](informer cache.SharedIndexInformer) []T {
+	objects := informer.GetIndexer().List()
+	all := make([]T, 0, len(objects))
+	for _, object := range objects {
+		if known, ok := object.(T); ok {
+			all = append(all, known)
+		}
+	}
+	return all
+}
+
+// compilers is how many policies are compiled at a time.
+const compilers = 4
+
+// compileAll brings the revisions up to date, and forgets those of policies that are gone.
+func (r *registry) compileAll(ctx context.Context, policies []*v1alpha1.PodFailurePolicy) {
+	next := make(map[string]*revision, len(policies))
+	var work []*v1alpha1.PodFailurePolicy
+	for _, p := range policies {
+		if v := r.revisions[p.Name]; v.of(p) {
+			next[p.Name] = v
+		} else {
+			work = append(work, p)
+		}
+	}
+	compiled := make([]*revision, len(work))
+	workqueue.ParallelizeUntil(context.WithoutCancel(ctx), compilers, len(work), func(i int) {
+		compiled[i] = r.compile(work[i], r.revisions[work[i].Name])
+	})
+	for i, p := range work {
+		next[p.Name] = compiled[i]
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name, before := range r.revisions {
+		r.metrics.forgetRules(name, before, next[name])
+	}
+	r.revisions = next
+}
+
+// of tells whether the revision is what became of the policy as it is.
+func (v *revision) of(p *v1alpha1.PodFailurePolicy) bool {
+	return v != nil && v.uid == p.UID && v.generation == p.Generation
+}
+
+// compile makes the next revision of a policy. The last one may be of another policy that had the name.
+func (r *registry) compile(p *v1alpha1.PodFailurePolicy, last *revision) *revision {
+	start := r.clock.Now()
+	next := &revision{uid: p.UID, generation: p.Generation}
+	good, err := runtime.NewCustomPolicy(r.environment, p)
+	r.metrics.compiled(r.clock.Since(start), err)
+	wrong := (*custom.Error)(nil)
+	switch {
+	case err == nil:
+		next.good, next.goodGeneration, next.findings = good, p.Generation, good.Compiled.Warnings
+		return next
+	case errors.As(err, &wrong):
+		next.findings = wrong.Findings
+	}
+	next.invalid = true
+	if last != nil && last.uid == p.UID {
+		next.good, next.goodGeneration = last.good, last.goodGeneration
+	}
+	return next
+}
+
+// revision is what is known of the policy of that name, or nil.
+func (r *registry) revision(name string) *revision {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.revisions[name]
+}
+
+// count counts a verdict of a custom rule, unless its policy is gone, whose series are dropped.
+func (r *registry) count(v runtime.Verdict, mode string) {
+	if v.Policy == "" {
+		return
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if known := r.revisions[v.Policy]; known != nil && known.has(v.RuleName) {
+		r.metrics.customVerdicts.WithLabelValues(v.Policy, v.RuleName, string(v.Action), mode).Inc()
+	}
+}
+
+// has tells whether a rule is in force.
+func (v *revision) has(rule string) bool {
+	return v.good != nil && slices.ContainsFunc(v.good.Rules, func(r v1alpha1.Rule) bool { return r.Name == rule })
+}

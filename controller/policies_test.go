@@ -1,0 +1,322 @@
+package controller_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+)
+
+const (
+	failJob = batchv1.PodFailurePolicyActionFailJob
+	ignore  = batchv1.PodFailurePolicyActionIgnore
+	count   = batchv1.PodFailurePolicyActionCount
+)
+
+// one is a managed Job with one pod at a time.
+func one() *batchv1.Job { return managed(1, completions(1)) }
+
+// A policy that is bound decides, and its message is told.
+func TestCustomPolicyIsEnforced(t *testing.T) {
+	oom := rule("oom", onCode3, failJob)
+	oom.Reason, oom.MessageExpression = "OutOfMemory", "'exit code ' + string(pod.failedContainers()[0].exitCode)"
+	inWorld(t, func(w *world) { w.apply(customPolicy("gpu", oom), bind("gpu")) }, func(w *world) {
+		w.run(one())
+		w.fail(1)
+		w.expectJob("failed 1")
+		pod := w.fail(3)
+		w.expectJob("failed 2, PodFailurePolicy: Pod ns/" + pod.Name + " matching FailJob rule oom of PodFailurePolicy gpu: OutOfMemory: exit code 3")
+		w.expectNotes("Pod", "Warning PodFailureVerdict: FailJob by rule oom of gpu: OutOfMemory: exit code 3")
+		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=FailJob,mode=enforce,policy=gpu,rule=oom": 1})
+		w.expectSeries("custom_policies", map[string]float64{"ready=false": 0, "ready=true": 1})
+		w.expectSeries("custom_policy_bindings", map[string]float64{"ready=false": 0, "ready=true": 1})
+		w.expectReady(w.server.Policy("gpu"), "True Compiled: every expression compiles")
+		w.expectReady(w.server.Binding("gpu"), "True PolicyFound: PodFailurePolicy gpu compiles")
+		w.expectNotes("PodFailurePolicy")
+		if got := w.server.Policy("gpu").Status.Rules; got != 1 {
+			t.Errorf("the status says that there are %d rules", got)
+		}
+	})
+}
+
+// Changes are live, for pods that fail afterwards.
+func TestCustomPolicyChanges(t *testing.T) {
+	inWorld(t, nothing, func(w *world) {
+		w.run(one())
+		w.fail(3)
+		w.expectJob("failed 1")
+		w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu"))
+		w.expectJob("failed 1")
+		w.fail(3)
+		w.expectJob("failed 1")
+		w.apply(customPolicy("gpu", rule("r", onCode3, failJob)))
+		w.pass(time.Hour)
+		w.expectJob("failed 1") // not by those that had failed before
+		pod := w.fail(3)
+		w.expectJob("failed 2, PodFailurePolicy: Pod ns/" + pod.Name + " matching FailJob rule r of PodFailurePolicy gpu")
+	})
+}
+
+// A failure is counted once, and never less, whatever policies say of it later.
+func TestCustomPolicyFlips(t *testing.T) {
+	inWorld(t, func(w *world) { w.apply(customPolicy("gpu", rule("r", onCode3, count)), bind("gpu")) }, func(w *world) {
+		w.run(managed(1, completions(1), backoffLimit(2)))
+		w.fail(3)
+		for range 3 {
+			w.apply(customPolicy("gpu", rule("r", onCode3, ignore)))
+			w.pass(time.Hour)
+			w.expectJob("failed 1")
+			w.apply(customPolicy("gpu", rule("r", onCode3, count)))
+			w.pass(time.Hour)
+			w.expectJob("failed 1")
+		}
+		w.server.Delete(memoryapi.Bindings, "gpu")
+		w.fail(3)
+		w.expectJob("failed 2")
+	})
+}
+
+// A policy that does not compile any more leaves what it said last in force, until it is mended, or the controller starts anew.
+func TestLastGoodPolicy(t *testing.T) {
+	inWorld(t, func(w *world) { w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu")) }, func(w *world) {
+		w.run(one())
+		w.apply(customPolicy("gpu", rule("r", onCode3, count), rule("s", broken, count)))
+		w.fail(3)
+		w.expectJob("failed 0")
+		wrong := "spec.rules[1].when:1:18: error: operator == is not for string and int (type)"
+		w.expectReady(w.server.Policy("gpu"), "False InvalidExpressions: generation 1 stays in force: "+wrong)
+		w.expectReady(w.server.Binding("gpu"), "False PolicyInvalid: PodFailurePolicy gpu does not compile: generation 1 stays in force")
+		if found := w.server.Policy("gpu").Status.TypeChecking; found == nil || len(found.Findings) != 1 || found.Findings[0].Rule != "s" {
+			t.Errorf("the findings are %+v", found)
+		}
+		w.expectNotes("PodFailurePolicy", "Warning InvalidExpressions: generation 1 stays in force: "+wrong)
+		w.expectSeries("custom_policies", map[string]float64{"ready=false": 1, "ready=true": 0})
+
+		w.apply(customPolicy("gpu", rule("r", onCode3, count)))
+		w.fail(3)
+		w.expectJob("failed 1")
+		w.expectReady(w.server.Policy("gpu"), "True Compiled: every expression compiles")
+		w.expectNotes("PodFailurePolicy", "Normal Compiled: every expression compiles", "Warning InvalidExpressions: generation 1 stays in force: "+wrong)
+		if found := w.server.Policy("gpu").Status.TypeChecking; found != nil {
+			t.Errorf("the findings are %+v", found)
+		}
+
+		w.apply(customPolicy("gpu", rule("r", onCode3, ignore), rule("s", broken, count)))
+		w.restart()
+		w.fail(3)
+		w.expectJob("failed 3") // with the one that was ignored, which is judged anew
+		w.expectReady(w.server.Policy("gpu"), "False InvalidExpressions: not in force: "+wrong)
+	})
+}
+
+// A policy that took the name of another one has no last good version.
+func TestPolicyIsReplaced(t *testing.T) {
+	inWorld(t, func(w *world) { w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu")) }, func(w *world) {
+		w.run(one())
+		w.server.Delete(memoryapi.Policies, "gpu")
+		w.apply(customPolicy("gpu", rule("r", broken, ignore)))
+		w.fail(3)
+		w.expectJob("failed 1")
+		w.expectReady(w.server.Binding("gpu"), "False PolicyInvalid: PodFailurePolicy gpu does not compile: not in force")
+	})
+}
+
+// A deleted policy is not in force, and its series are gone. A binding waits for it.
+func TestPolicyComesAndGoes(t *testing.T) {
+	inWorld(t, func(w *world) { w.apply(bind("gpu")) }, func(w *world) {
+		w.run(one())
+		w.expectReady(w.server.Binding("gpu"), "False PolicyNotFound: there is no PodFailurePolicy gpu")
+		w.fail(3)
+		w.expectJob("failed 1")
+		w.apply(customPolicy("gpu", rule("r", onCode3, ignore)))
+		w.expectReady(w.server.Binding("gpu"), "True PolicyFound: PodFailurePolicy gpu compiles")
+		w.fail(3)
+		w.expectJob("failed 1")
+		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=Ignore,mode=enforce,policy=gpu,rule=r": 1})
+		w.apply(customPolicy("gpu", rule("s", onCode3, ignore)))
+		w.expectSeries("custom_policy_verdicts_total", map[string]float64{})
+		w.fail(3)
+		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=Ignore,mode=enforce,policy=gpu,rule=s": 1})
+		w.server.Delete(memoryapi.Policies, "gpu")
+		w.pass(time.Second)
+		w.expectReady(w.server.Binding("gpu"), "False PolicyNotFound: there is no PodFailurePolicy gpu")
+		w.expectSeries("custom_policy_verdicts_total", map[string]float64{})
+		w.fail(3)
+		w.expectJob("failed 2")
+	})
+}
+
+// The kinds need not be installed. They are found when they are, and forgotten when they are removed.
+func TestPoliciesAreNotInstalled(t *testing.T) {
+	kinds := []string{memoryapi.Policies, memoryapi.Bindings}
+	inWorld(t, func(w *world) { w.server.Remove(kinds...) }, func(w *world) {
+		w.run(one())
+		w.fail(3)
+		w.expectJob("failed 1")
+		for range 2 {
+			w.server.Serve(kinds...)
+			w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu"))
+			w.pass(time.Minute)
+			w.expectReady(w.server.Binding("gpu"), "True PolicyFound: PodFailurePolicy gpu compiles")
+			before := w.server.Job(namespace, jobName).Status.Failed
+			w.fail(3)
+			w.expectJob(fmt.Sprintf("failed %d", before))
+			w.server.Remove(kinds...)
+			w.pass(time.Minute)
+			w.fail(3)
+			w.expectJob(fmt.Sprintf("failed %d", before+1))
+		}
+	})
+}
+
+// A namespace whose labels change takes its Jobs with it.
+func TestNamespaceMoves(t *testing.T) {
+	labeled := func(team string) *corev1.Namespace {
+		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{"team": team, corev1.LabelMetadataName: namespace}}}
+	}
+	policies := func(w *world) {
+		w.apply(labeled("web"), customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu", inNamespaces("team", "ml")))
+	}
+	inWorld(t, policies, func(w *world) {
+		w.run(one())
+		w.fail(3)
+		w.expectJob("failed 1")
+		w.apply(labeled("ml"))
+		w.fail(3)
+		w.expectJob("failed 1")
+		w.apply(labeled("web"))
+		w.fail(3)
+		w.expectJob("failed 2")
+	})
+}
+
+// A Job whose namespace is not known yet waits until it is.
+func TestNamespaceIsLate(t *testing.T) {
+	policies := func(w *world) {
+		w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu", inNamespaces("team", "ml")))
+	}
+	inWorld(t, policies, func(w *world) {
+		w.server.Hold(memoryapi.Namespaces)
+		w.apply(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "late", Labels: map[string]string{"team": "ml"}}})
+		job := one()
+		job.Namespace = "late"
+		w.run(job)
+		if n := len(w.server.Pods()); n != 0 {
+			t.Errorf("%d pods run in a namespace that is not known", n)
+		}
+		w.server.Release(memoryapi.Namespaces)
+		w.pass(time.Minute)
+		w.fail(3)
+		if s := w.server.Job("late", jobName).Status; s.Failed != 0 || s.Active != 1 {
+			t.Errorf("the status is %+v", s)
+		}
+	})
+}
+
+// What is audited is told when it differs, and does not decide.
+func TestAuditedPolicy(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu"))
+		w.apply(customPolicy("trial", rule("stop", "attempt > 1", failJob)), bind("trial", audits))
+	}, func(w *world) {
+		w.run(one())
+		w.fail(1)
+		w.expectNotes("Pod")
+		w.fail(1)
+		w.fail(3)
+		w.expectJob("failed 2")
+		w.expectNotes("Pod",
+			"Normal PodFailureVerdict: Count: no rule matches; audited policies would: FailJob by rule stop of trial",
+			"Normal PodFailureVerdict: Ignore by rule r of gpu")
+		w.expectSeries("custom_policy_verdicts_total", map[string]float64{
+			"action=FailJob,mode=audit,policy=trial,rule=stop": 1, "action=Ignore,mode=enforce,policy=gpu,rule=r": 1,
+		})
+	})
+}
+
+// Of Jobs that others run it is told what the policies would do that are bound to them: with the whole pod and the whole Job
+// before their eyes.
+func TestBoundPoliciesOfOthersJobs(t *testing.T) {
+	gpu := customPolicy("gpu", rule("node", "pod.spec.tolerations.exists(t, t.key == 'gpu') && attempt == 2", ignore))
+	gpu.Spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "c", Expression: "job.spec.template.spec.containers[0].image == 'main'"}}
+	inWorld(t, func(w *world) { w.apply(gpu, bind("gpu", audits)) }, func(w *world) {
+		job := managed(1, completions(1), policy)
+		job.Spec.ManagedBy = nil
+		created, err := w.server.CreateJob(job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, code := range []int32{codeFailJob, codeFailJob, 1} {
+			pod := nativePod(created, fmt.Sprintf("train-%d", i))
+			pod.Spec.Tolerations = []corev1.Toleration{{Key: "gpu"}}
+			if pod, err = w.server.CreatePod(pod); err != nil {
+				t.Fatal(err)
+			}
+			w.move(pod)
+			w.pass(time.Second)
+			w.end(pod, code)
+			w.pass(time.Second)
+		}
+		w.expectNotes("Pod",
+			"Normal PodFailureVerdict: Count: no rule matches: rule 0: the pod has no condition DisruptionTarget=True; rule 1: no container has failed with an exit code in [3]; rule 2: no container has failed with an exit code in [9]; rule 3: no container has failed with an exit code in [42]",
+			"Warning PodFailureVerdict: FailJob by rule 3: container main exited with 42",
+			"Warning PodFailureVerdict: FailJob by rule 3: container main exited with 42; bound policies would: Ignore by rule node of gpu")
+		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=Ignore,mode=audit,policy=gpu,rule=node": 1})
+	})
+}
+
+// nativePod is a pod as kube-controller-manager makes it.
+func nativePod(job *batchv1.Job, name string) *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: *job.Spec.Template.ObjectMeta.DeepCopy(), Spec: *job.Spec.Template.Spec.DeepCopy()}
+	pod.Name, pod.Namespace = name, job.Namespace
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
+	return pod
+}
+
+// A match condition that cannot be evaluated keeps its policy away, and is told once.
+func TestMatchConditionFails(t *testing.T) {
+	gpu := customPolicy("gpu", rule("r", onCode3, ignore))
+	gpu.Spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "c", Expression: "job.metadata.labels['team'] == 'ml'"}}
+	inWorld(t, func(w *world) { w.apply(gpu, bind("gpu")) }, func(w *world) {
+		w.run(one())
+		w.fail(3)
+		w.fail(3)
+		w.expectJob("failed 2")
+		w.expectNotes("Job", "Warning MatchConditionFailed: PodFailurePolicy gpu: spec.matchConditions[0].expression: no such key: labels")
+	})
+}
+
+// What is right is not written again, neither in time nor after a restart, and what somebody else writes is.
+func TestStatusIsWrittenOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu"), customPolicy("wrong", rule("r", broken, count)))
+	}, func(w *world) {
+		if w.writes != 6 {
+			t.Errorf("there were %d writes, want 3 and 3", w.writes)
+		}
+		before := w.server.Policy("gpu")
+		w.pass(time.Hour)
+		w.restart()
+		w.pass(time.Hour)
+		if w.writes != 6 {
+			t.Errorf("there were %d writes, want none", w.writes-6)
+		}
+		if diff := cmp.Diff(before.Status, w.server.Policy("gpu").Status); diff != "" {
+			t.Errorf("the status differs:\n%s", diff)
+		}
+		w.server.ChangePolicy("gpu", func(p *v1alpha1.PodFailurePolicy) { p.Status = v1alpha1.PodFailurePolicyStatus{Rules: 7} })
+		w.pass(time.Minute)
+		w.expectReady(w.server.Policy("gpu"), "True Compiled: every expression compiles")
+		if notes := w.notes("PodFailurePolicy"); len(notes) != 1 || !strings.Contains(notes[0], "not in force") {
+			t.Errorf("the events are %q", notes)
+		}
+	})
+}

@@ -1,0 +1,101 @@
+package controller
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+)
+
+// policyClient is for our own kinds, which the API server tells in JSON only.
+type policyClient struct {
+	*rest.RESTClient
+
+	scheme     *runtime.Scheme
+	parameters runtime.ParameterCodec
+}
+
+func newPolicyClient(config *rest.Config) (*policyClient, error) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	config = rest.CopyConfig(config)
+	config.APIPath = "/apis"
+	config.ContentConfig = rest.ContentConfig{
+		GroupVersion: &v1alpha1.GroupVersion, NegotiatedSerializer: serializer.NewCodecFactory(scheme).WithoutConversion(),
+		ContentType: runtime.ContentTypeJSON, AcceptContentTypes: runtime.ContentTypeJSON,
+	}
+	client, err := rest.RESTClientFor(config)
+	return &policyClient{client, scheme, runtime.NewParameterCodec(scheme)}, err
+}
+
+// informer is one of a kind that may not be installed.
+func (c *policyClient) informer(resource string, clock clock.WithTicker, example, list runtime.Object) (cache.SharedIndexInformer, error) {
+	kind := &optional{
+		resource: resource, clock: clock, none: list.DeepCopyObject,
+		lists: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			listed := list.DeepCopyObject()
+			return listed, c.Get().Resource(resource).VersionedParams(&o, c.parameters).Do(ctx).Into(listed)
+		},
+		watches: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			o.Watch = true
+			return c.Get().Resource(resource).VersionedParams(&o, c.parameters).Watch(ctx)
+		},
+	}
+	return kind.informer(example, trimPolicy)
+}
+
+// updateStatus writes the status of a policy or binding, unless it has changed meanwhile.
+func (c *policyClient) updateStatus(ctx context.Context, resource string, object v1alpha1.Object) error {
+	returned := v1alpha1.New(object.GetObjectKind().GroupVersionKind())
+	return c.Put().Resource(resource).Name(object.GetName()).SubResource("status").Body(object).Do(ctx).Into(returned)
+}
+
+// newNamespaceInformer watches the labels of namespaces, or of one. Who works in one namespace may not be allowed to.
+func newNamespaceInformer(client kubernetes.Interface, only string, clock clock.WithTicker) (cache.SharedIndexInformer, error) {
+	namespaces := client.CoreV1().Namespaces()
+	selector := ""
+	if only != "" {
+		selector = metav1.ObjectNameField + "=" + only
+	}
+	kind := &optional{
+		resource: "namespaces", clock: clock, none: func() runtime.Object { return &corev1.NamespaceList{} },
+		lists: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			o.FieldSelector = selector
+			return namespaces.List(ctx, o)
+		},
+		watches: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			o.FieldSelector = selector
+			return namespaces.Watch(ctx, o)
+		},
+	}
+	return kind.informer(&corev1.Namespace{}, trimNamespace)
+}
+
+// trimPolicy drops who manages which field, and sets the defaults, which are there if the API server knows all of them.
+func trimPolicy(object any) (any, error) {
+	if known, ok := object.(v1alpha1.Object); ok {
+		known.SetManagedFields(nil)
+		known.SetDefaults()
+	}
+	return object, nil
+}
+
+// trimNamespace keeps the labels.
+func trimNamespace(object any) (any, error) {
+	if n, ok := object.(*corev1.Namespace); ok {
+		n.ObjectMeta = metav1.ObjectMeta{Name: n.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, Labels: n.Labels}
+		n.Spec, n.Status = corev1.NamespaceSpec{}, corev1.NamespaceStatus{}
+	}
+	return object, nil
+}

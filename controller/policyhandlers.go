@@ -1,0 +1,57 @@
+package controller
+
+import (
+	"errors"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+)
+
+// handle has changes of policies, bindings and labels of namespaces lead to work.
+func (r *registry) handle() error {
+	ours := cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { r.replaced(nil, object) },
+		UpdateFunc: r.replaced,
+		DeleteFunc: func(any) { r.touch() },
+	}
+	_, policyErr := r.policies.AddEventHandler(ours)
+	_, bindingErr := r.bindings.AddEventHandler(ours)
+	_, namespaceErr := r.namespaces.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc:    r.namespaceAdded,
+		UpdateFunc: r.namespaceChanged,
+	})
+	return errors.Join(policyErr, bindingErr, namespaceErr)
+}
+
+// replaced is given the states of a policy or binding before and after; the first is nil when there is none. Its generation
+// changes when what it says does; else somebody has written its status.
+func (r *registry) replaced(before, after any) {
+	old, _ := before.(v1alpha1.Object)
+	object, ok := after.(v1alpha1.Object)
+	if !ok {
+		return
+	}
+	if old == nil || old.GetUID() != object.GetUID() || old.GetGeneration() != object.GetGeneration() {
+		r.touch()
+		return // the build looks at the status, too
+	}
+	r.statuses.add(object)
+}
+
+func (r *registry) namespaceAdded(object any, first bool) {
+	r.told.Store(true)
+	if n, ok := object.(*corev1.Namespace); ok && !first {
+		r.changed(n.Name)
+	}
+}
+
+func (r *registry) namespaceChanged(before, after any) {
+	old, wasNamespace := before.(*corev1.Namespace)
+	n, ok := after.(*corev1.Namespace)
+	if ok && wasNamespace && !maps.Equal(old.Labels, n.Labels) {
+		r.changed(n.Name)
+	}
+}

@@ -1,0 +1,190 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
+)
+
+// policyStatuses writes the status of policies and bindings, where it is not what it should be.
+type policyStatuses struct {
+	registry *registry
+	client   *policyClient
+	recorder events.EventRecorder
+	queue    workqueue.TypedRateLimitingInterface[statusKey]
+}
+
+// statusKey is an object whose status may have to be written.
+type statusKey struct{ resource, name string }
+
+func newPolicyStatuses(o Options, client *policyClient, broadcaster events.EventBroadcaster) *policyStatuses {
+	recorder := broadcaster.NewRecorder(client.scheme, Name)
+	return &policyStatuses{client: client, recorder: recorder, queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[statusKey](minDelay, maxDelay),
+		workqueue.TypedRateLimitingQueueConfig[statusKey]{Name: "policy-statuses", Clock: o.Clock})}
+}
+
+func (s *policyStatuses) add(o v1alpha1.Object) { s.queue.Add(statusKey{resourceOf(o), o.GetName()}) }
+
+func resourceOf(o v1alpha1.Object) string {
+	if _, ok := o.(*v1alpha1.PodFailurePolicy); ok {
+		return v1alpha1.ResourcePodFailurePolicies
+	}
+	return v1alpha1.ResourcePodFailurePolicyBindings
+}
+
+// run writes until the queue is shut down.
+func (s *policyStatuses) run(ctx context.Context) {
+	for {
+		key, down := s.queue.Get()
+		if down || ctx.Err() != nil {
+			return
+		}
+		switch err := s.sync(ctx, key); {
+		case err == nil, ctx.Err() != nil:
+			s.queue.Forget(key)
+		case apierrors.IsConflict(err): // the cache will show why
+			s.queue.AddRateLimited(key)
+		default:
+			klog.FromContext(ctx).Error(err, "Will try again", "failures", s.queue.NumRequeues(key)+1)
+			s.queue.AddRateLimited(key)
+		}
+		s.queue.Done(key)
+	}
+}
+
+// sync writes a status, unless it is right.
+func (s *policyStatuses) sync(ctx context.Context, key statusKey) error {
+	if key.resource == v1alpha1.ResourcePodFailurePolicies {
+		if p, found := named[*v1alpha1.PodFailurePolicy](s.registry.policies, key.name); found {
+			return s.syncPolicy(ctx, p)
+		}
+	} else if b, found := named[*v1alpha1.PodFailurePolicyBinding](s.registry.bindings, key.name); found {
+		return s.syncBinding(ctx, b)
+	}
+	return nil
+}
+
+func (s *policyStatuses) syncPolicy(ctx context.Context, p *v1alpha1.PodFailurePolicy) error {
+	known := s.registry.revision(p.Name)
+	if !known.of(p) {
+		return nil // it comes again when it is compiled
+	}
+	next := p.DeepCopy()
+	next.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindPodFailurePolicy))
+	next.Status.ObservedGeneration = p.Generation
+	next.Status.Rules = int32(len(p.Spec.Rules)) //nolint:gosec // the API takes 64
+	next.Status.TypeChecking = custom.TypeChecking(known.findings)
+	ready := s.setReady(&next.Status.Conditions, known.readiness(), p.Generation)
+	if equality.Semantic.DeepEqual(p.Status, next.Status) {
+		return nil
+	}
+	if err := s.write(ctx, next); err != nil {
+		return err
+	}
+	before := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionReady)
+	switch again := before != nil && before.Status == ready.Status; {
+	case known.invalid && (!again || before.ObservedGeneration != p.Generation):
+		s.recorder.Eventf(next, nil, corev1.EventTypeWarning, ready.Reason, "Compile", "%s", cut(ready.Message))
+	case !known.invalid && before != nil && !again:
+		s.recorder.Eventf(next, nil, corev1.EventTypeNormal, ready.Reason, "Compile", "%s", cut(ready.Message))
+	}
+	return nil
+}
+
+func (s *policyStatuses) syncBinding(ctx context.Context, b *v1alpha1.PodFailurePolicyBinding) error {
+	next := b.DeepCopy()
+	next.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindPodFailurePolicyBinding))
+	next.Status.ObservedGeneration = b.Generation
+	s.setReady(&next.Status.Conditions, s.registry.revision(b.Spec.PolicyName).binds(b.Spec.PolicyName), b.Generation)
+	if equality.Semantic.DeepEqual(b.Status, next.Status) {
+		return nil
+	}
+	return s.write(ctx, next)
+}
+
+// setReady sets the condition, and keeps the time of the last transition if it is none.
+func (s *policyStatuses) setReady(conditions *[]metav1.Condition, ready metav1.Condition, generation int64) metav1.Condition {
+	ready.Type, ready.ObservedGeneration = v1alpha1.ConditionReady, generation
+	ready.LastTransitionTime = metav1.NewTime(s.registry.clock.Now()).Rfc3339Copy()
+	meta.SetStatusCondition(conditions, ready)
+	return ready
+}
+
+func (s *policyStatuses) write(ctx context.Context, o v1alpha1.Object) error {
+	err := s.client.updateStatus(ctx, resourceOf(o), o)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return errWriteStatus(o, err)
+	}
+	return nil
+}
+
+// readiness is the condition of the policy.
+func (v *revision) readiness() metav1.Condition {
+	if !v.invalid {
+		message := "every expression compiles"
+		if n := len(v.findings); n > 0 {
+			message += fmt.Sprintf("; there are %d warnings", n)
+		}
+		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompiled, Message: message}
+	}
+	return metav1.Condition{
+		Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidExpressions, Message: v.remains() + ": " + v.firstError(),
+	}
+}
+
+// remains says what is in force though the policy does not compile.
+func (v *revision) remains() string {
+	if v.good == nil {
+		return "not in force"
+	}
+	return fmt.Sprintf("generation %d stays in force", v.goodGeneration)
+}
+
+// firstError is the first line of the first finding that is an error, and how many more there are.
+func (v *revision) firstError() string {
+	text, more := "", -1
+	for _, f := range v.findings {
+		if f.Severity != compiler.Error {
+			continue
+		}
+		if more++; more == 0 {
+			text, _, _ = strings.Cut(f.String(), "\n")
+		}
+	}
+	if more > 0 {
+		text += fmt.Sprintf(", and %d more errors", more)
+	}
+	return text
+}
+
+// binds is the condition of a binding to the policy of that name, which may not be there.
+func (v *revision) binds(name string) metav1.Condition {
+	switch {
+	case v == nil:
+		return metav1.Condition{
+			Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonPolicyNotFound, Message: "there is no PodFailurePolicy " + name,
+		}
+	case v.invalid:
+		return metav1.Condition{
+			Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonPolicyInvalid,
+			Message: "PodFailurePolicy " + name + " does not compile: " + v.remains(),
+		}
+	}
+	return metav1.Condition{
+		Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonPolicyFound, Message: "PodFailurePolicy " + name + " compiles",
+	}
+}

@@ -1,0 +1,248 @@
+package controller_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+)
+
+// world is an API server in memory with custom policies and a controller that obeys them, in a synctest bubble.
+type world struct {
+	kubelet
+
+	t        *testing.T
+	registry *prometheus.Registry
+	stop     func()
+	// writes is how many changes of policies and bindings there were.
+	writes int
+}
+
+// inWorld has a test live in a world. What prepare does is there when the controller starts.
+func inWorld(t *testing.T, prepare, run func(*world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		w := &world{t: t, kubelet: kubelet{memoryapi.New(time.Now), exits(nil)}}
+		w.server.Watch(func(c memoryapi.Change) {
+			if _, ours := c.New.(v1alpha1.Object); ours {
+				w.writes++
+			}
+		})
+		w.apply(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+		prepare(w)
+		w.start()
+		run(w)
+		w.stop()
+	})
+}
+
+func nothing(*world) {}
+
+// start gives the world a controller.
+func (w *world) start() {
+	w.t.Helper()
+	w.registry = prometheus.NewRegistry()
+	metrics, err := controller.NewMetrics(w.registry)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	live, err := controller.New(controller.Options{Config: w.server.Config(), Observe: true, Metrics: metrics})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(klog.NewContext(w.t.Context(), logr.Discard()))
+	done := make(chan error, 1)
+	go func() { done <- live.Run(ctx) }()
+	w.stop = func() {
+		cancel()
+		if err := <-done; err != nil {
+			w.t.Error(err)
+		}
+	}
+	w.pass(5 * time.Second)
+	if err := live.Ready(); err != nil {
+		w.t.Error(err)
+	}
+}
+
+func (w *world) restart() {
+	w.t.Helper()
+	w.stop()
+	w.start()
+}
+
+// pass lets time go by, and everything happen that happens meanwhile.
+func (*world) pass(period time.Duration) {
+	time.Sleep(period)
+	synctest.Wait()
+}
+
+func (w *world) apply(objects ...memoryapi.Object) {
+	w.t.Helper()
+	for _, o := range objects {
+		if err := w.server.Apply(o); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	w.pass(time.Second)
+}
+
+// run creates a Job, and waits for its pods.
+func (w *world) run(job *batchv1.Job) {
+	w.t.Helper()
+	if _, err := w.server.CreateJob(job); err != nil {
+		w.t.Fatal(err)
+	}
+	w.pass(2 * time.Second)
+}
+
+// fail ends the active pod with an exit code, and waits for what comes of it.
+func (w *world) fail(code int32) *corev1.Pod {
+	w.t.Helper()
+	for _, pod := range w.server.Pods() {
+		if active(pod) {
+			w.end(pod, code)
+			w.pass(30 * time.Minute) // longer than any back-off
+			return pod
+		}
+	}
+	w.t.Fatal("no pod is active")
+	return nil
+}
+
+// expectJob compares what is known of the Job, as "failed 1", or "failed 1, FailJob by rule oom of gpu".
+func (w *world) expectJob(want string) {
+	w.t.Helper()
+	job := w.server.Job(namespace, jobName)
+	got := "failed " + string('0'+byte(job.Status.Failed))
+	for _, c := range job.Status.Conditions {
+		if c.Type == batchv1.JobFailed {
+			got += ", " + c.Reason + ": " + c.Message
+		}
+	}
+	if got != want {
+		w.t.Errorf("the job: %s\nwant:    %s", got, want)
+	}
+}
+
+// notes are those of the events that are about objects of a kind, in order.
+func (w *world) notes(kind string) []string {
+	var notes []string
+	for _, e := range w.server.Events() {
+		if e.Regarding.Kind == kind && e.Reason != "SuccessfulCreate" && e.Reason != "SuccessfulDelete" && !strings.HasPrefix(e.Reason, "Job") {
+			notes = append(notes, e.Type+" "+e.Reason+": "+e.Note)
+		}
+	}
+	slices.Sort(notes)
+	return notes
+}
+
+func (w *world) expectNotes(kind string, want ...string) {
+	w.t.Helper()
+	if diff := cmp.Diff(want, w.notes(kind)); diff != "" {
+		w.t.Errorf("the events of %ss differ (-want +got):\n%s", kind, diff)
+	}
+}
+
+// expectReady compares the condition Ready of a policy or binding.
+func (w *world) expectReady(o v1alpha1.Object, want string) {
+	w.t.Helper()
+	var conditions []metav1.Condition
+	var observed int64
+	switch o := o.(type) {
+	case *v1alpha1.PodFailurePolicy:
+		conditions, observed = o.Status.Conditions, o.Status.ObservedGeneration
+	case *v1alpha1.PodFailurePolicyBinding:
+		conditions, observed = o.Status.Conditions, o.Status.ObservedGeneration
+	}
+	ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
+	if ready == nil {
+		w.t.Errorf("%s has no condition", o.GetName())
+		return
+	}
+	if got := string(ready.Status) + " " + ready.Reason + ": " + ready.Message; got != want {
+		w.t.Errorf("%s is %s\nwant %s", o.GetName(), got, want)
+	}
+	if observed != o.GetGeneration() || ready.ObservedGeneration != observed {
+		w.t.Errorf("%s is of generation %d, the status of %d, and its condition of %d", o.GetName(), o.GetGeneration(), observed, ready.ObservedGeneration)
+	}
+}
+
+// series are the values of a metric, by labels.
+func (w *world) series(name string) map[string]float64 {
+	w.t.Helper()
+	families, err := w.registry.Gather()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, family := range families {
+		if family.GetName() != "podverdict_"+name {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			values[strings.Join(labels, ",")] = m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+		}
+	}
+	return values
+}
+
+func (w *world) expectSeries(name string, want map[string]float64) {
+	w.t.Helper()
+	if diff := cmp.Diff(want, w.series(name)); diff != "" {
+		w.t.Errorf("%s differs (-want +got):\n%s", name, diff)
+	}
+}
+
+// rule is one of a policy.
+func rule(name, when string, action batchv1.PodFailurePolicyAction) v1alpha1.Rule {
+	return v1alpha1.Rule{Name: name, When: when, Action: action}
+}
+
+const (
+	onCode3 = "pod.failedContainers().exists(c, c.exitCode == 3)"
+	broken  = "pod.status.phase == 3"
+)
+
+func customPolicy(name string, rules ...v1alpha1.Rule) *v1alpha1.PodFailurePolicy {
+	return &v1alpha1.PodFailurePolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.PodFailurePolicySpec{Rules: rules}}
+}
+
+// bind binds a policy by a binding of the same name.
+func bind(policy string, changes ...func(*v1alpha1.PodFailurePolicyBindingSpec)) *v1alpha1.PodFailurePolicyBinding {
+	b := &v1alpha1.PodFailurePolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: policy}, Spec: v1alpha1.PodFailurePolicyBindingSpec{PolicyName: policy},
+	}
+	for _, change := range changes {
+		change(&b.Spec)
+	}
+	return b
+}
+
+func audits(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Mode = v1alpha1.ModeAudit }
+
+func inNamespaces(label, value string) func(*v1alpha1.PodFailurePolicyBindingSpec) {
+	return func(s *v1alpha1.PodFailurePolicyBindingSpec) {
+		s.NamespaceSelector = &v1alpha1.LabelSelector{MatchLabels: map[string]v1alpha1.LabelValue{label: v1alpha1.LabelValue(value)}}
+	}
+}
