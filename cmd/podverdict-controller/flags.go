@@ -24,6 +24,8 @@ type flags struct {
 	workers     int
 	batchPeriod time.Duration
 	settings    plan.Settings
+	// pendingPeriod is that of looks at pods that do not start.
+	pendingPeriod time.Duration
 
 	elect    bool
 	election controller.Election
@@ -43,6 +45,7 @@ func (f *flags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.kubernetes, "kubernetes", compiler.DefaultVersion, "version of Kubernetes whose meaning podFailurePolicies have")
 	fs.IntVar(&f.workers, "concurrent-job-syncs", 5, "Jobs that are worked on at a time")
 	fs.DurationVar(&f.batchPeriod, "job-batch-period", time.Second, "time for which a Job's pods are created before it is looked at again, and between two writes of its counters")
+	fs.DurationVar(&f.pendingPeriod, "pending-period", controller.DefaultPendingPeriod, "time between two looks at pods that do not start")
 	fs.DurationVar(&f.settings.Backoff, "pod-failure-backoff", 10*time.Second, "delay before the first failed pod of a Job or index is replaced; it doubles with each further failure")
 	fs.DurationVar(&f.settings.MaxBackoff, "pod-failure-max-backoff", 10*time.Minute, "longest such delay")
 	fs.IntVar(&f.settings.MaxHeld, "max-held-pods", 5000, "ended pods of a running Job that keep their finalizer, twice as many while there are pods to create; more cost a call each")
@@ -73,6 +76,7 @@ func (f *flags) check() error {
 		{"namespace", f.namespace, f.namespace == "" || isLabel(f.namespace), noLabel},
 		{"concurrent-job-syncs", f.workers, f.workers > 0, positive},
 		{"job-batch-period", f.batchPeriod, f.batchPeriod > 0, positive},
+		{"pending-period", f.pendingPeriod, f.pendingPeriod > 0, positive},
 		{"pod-failure-backoff", f.settings.Backoff, f.settings.Backoff > 0, positive},
 		{"pod-failure-max-backoff", f.settings.MaxBackoff, f.settings.MaxBackoff >= f.settings.Backoff, "must not be less than --pod-failure-backoff"},
 		{"max-held-pods", f.settings.MaxHeld, f.settings.MaxHeld > 0, positive},

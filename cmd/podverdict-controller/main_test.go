@@ -32,6 +32,7 @@ func TestWrongFlags(t *testing.T) {
 		"--namespace=A":                        `--namespace "A": must be the name of a namespace`,
 		"--concurrent-job-syncs=-1":            `--concurrent-job-syncs "-1": must be more than 0`,
 		"--job-batch-period=0s":                `--job-batch-period "0s": must be more than 0`,
+		"--pending-period=0s":                  `--pending-period "0s": must be more than 0`,
 		"--pod-failure-backoff=0s":             `--pod-failure-backoff "0s": must be more than 0`,
 		"--pod-failure-max-backoff=9s":         `--pod-failure-max-backoff "9s": must not be less than --pod-failure-backoff`,
 		"--max-held-pods=0":                    `--max-held-pods "0": must be more than 0`,

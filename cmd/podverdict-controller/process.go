@@ -58,7 +58,7 @@ func (f *flags) prepare() (*process, error) {
 	}
 	p.controller, err = controller.New(controller.Options{
 		Config: config, Namespace: f.namespace, Observe: f.observe, Workers: f.workers, Settings: f.settings,
-		BatchPeriod: f.batchPeriod, Kubernetes: f.kubernetes, Metrics: metrics,
+		BatchPeriod: f.batchPeriod, PendingPeriod: f.pendingPeriod, Kubernetes: f.kubernetes, Metrics: metrics,
 	})
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"regexp"
@@ -42,7 +43,8 @@ func TestClusterScript(t *testing.T) {
 			env.Setenv("KUBECONFIG", inNamespace(one, plane.Kubeconfig(one, "admin", "system:masters"), p.namespace))
 			env.Setenv("NOBODY", inNamespace(one, plane.Kubeconfig(one, "nobody"), p.namespace))
 			env.Setenv("VIEWER", inNamespace(one, plane.Kubeconfig(one, "viewer-of-jobs"), p.namespace))
-			return p.letSeeJobs(one.Context(), "viewer-of-jobs")
+			env.Setenv("READER", inNamespace(one, plane.Kubeconfig(one, "reader"), p.namespace))
+			return errors.Join(p.letSeeJobs(one.Context(), "viewer-of-jobs"), p.letSeeJobs(one.Context(), "reader", "pods"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":       exitCode,
@@ -88,11 +90,11 @@ type player struct {
 	namespace string
 }
 
-// letSeeJobs gives a user the right to read Jobs, and no Pods.
-func (p player) letSeeJobs(ctx context.Context, user string) error {
+// letSeeJobs gives a user the right to read Jobs, and what else of the core group is named: no Pods unless they are.
+func (p player) letSeeJobs(ctx context.Context, user string, others ...string) error {
 	role := &rbacv1.Role{
 		ObjectMeta: metav1.ObjectMeta{Name: user},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"get", "list"}}},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"batch", ""}, Resources: append(others, "jobs"), Verbs: []string{"get", "list"}}},
 	}
 	if _, err := p.client.RbacV1().Roles(p.namespace).Create(ctx, role, metav1.CreateOptions{}); err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -22,15 +23,19 @@ type compilation struct {
 func newCompile() *cobra.Command {
 	var c compilation
 	cmd := &cobra.Command{
-		Use:   "compile -f JOB",
-		Short: "Show the CEL that the rules of a Job compile to",
+		Use:   "compile -f JOB|POLICY",
+		Short: "Show the CEL of a Job's rules, and of custom policies",
 		Long: `Show the CEL that the rules of spec.podFailurePolicy compile to, one expression a rule: it is true of the variable
 pod when the rule matches, and the first rule that matches decides. The expressions are portable: they run unchanged in
 the API server's CEL environment.
 
-The cost is what evaluating the expression takes at most, in the API server's units, beside what it may take.`,
+The cost is what evaluating the expression takes at most, in the API server's units, beside what it may take.
+
+Of a PodFailurePolicy (podverdict.io) the expressions are shown as they are written, with their types and costs: of match
+conditions, of variables, and of rules with their messages. No Job is needed.`,
 		Example: `  podverdict compile -f job.yaml
-  podverdict compile -f job.yaml -o json --kubernetes 1.30`,
+  podverdict compile -f job.yaml -o json --kubernetes 1.30
+  podverdict compile -f policy.yaml`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
@@ -39,10 +44,11 @@ The cost is what evaluating the expression takes at most, in the API server's un
 	return cmd
 }
 
+// policyList has an item for each Job, then one for each custom policy.
 type policyList struct {
-	APIVersion string       `json:"apiVersion"`
-	Kind       string       `json:"kind"`
-	Items      []policyItem `json:"items"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Items      []any  `json:"items"`
 }
 
 type policyItem struct {
@@ -65,12 +71,12 @@ type costItem struct {
 }
 
 func (c *compilation) run(cmd *cobra.Command) error {
-	policies, err := c.input.readPolicies(cmd)
+	policies, custom, err := c.readPolicies(cmd)
 	if err != nil {
 		return err
 	}
 	if c.output.name == "cel" {
-		return c.print(cmd.OutOrStdout(), policies)
+		return c.print(cmd.OutOrStdout(), policies, custom)
 	}
 	list := policyList{APIVersion: apiVersion, Kind: "CompiledPolicyList"}
 	for _, p := range policies {
@@ -84,7 +90,27 @@ func (c *compilation) run(cmd *cobra.Command) error {
 		}
 		list.Items = append(list.Items, item)
 	}
+	for _, p := range custom {
+		list.Items = append(list.Items, p)
+	}
 	return writeObject(cmd.OutOrStdout(), c.output.name, list)
+}
+
+// readPolicies compiles what there is in the input, of which no Pods are needed.
+func (c *compilation) readPolicies(cmd *cobra.Command) ([]policy, []customItem, error) {
+	set, err := c.input.readAll(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(set.Jobs)+len(set.Policies) == 0 {
+		return nil, nil, errNoPolicies
+	}
+	if err := errors.Join(set.CheckNames(c.input.namespace), set.CheckPolicies()); err != nil {
+		return nil, nil, err
+	}
+	policies, err := c.input.compile(set.Jobs)
+	custom, customErr := c.compileCustom(set.Policies)
+	return policies, custom, errors.Join(err, customErr)
 }
 
 func cost(rule compiler.CompiledRule) costItem {
@@ -92,7 +118,7 @@ func cost(rule compiler.CompiledRule) costItem {
 }
 
 // print writes CEL to read and to paste, with comments that CEL takes as such.
-func (c *compilation) print(w io.Writer, policies []policy) error {
+func (c *compilation) print(w io.Writer, policies []policy, custom []customItem) error {
 	var out bytes.Buffer
 	for i, p := range policies {
 		if i > 0 {
@@ -111,6 +137,12 @@ func (c *compilation) print(w io.Writer, policies []policy) error {
 			cost := cost(rule)
 			fmt.Fprintf(&out, "\n// rule %d: %s, cost at most %d of %d\n%s\n", i, rule.Action, cost.Max, cost.Limit, source)
 		}
+	}
+	for i := range custom {
+		if len(policies)+i > 0 {
+			fmt.Fprintln(&out)
+		}
+		custom[i].print(&out)
 	}
 	_, err := w.Write(out.Bytes())
 	return err

@@ -9,7 +9,10 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
@@ -25,6 +28,9 @@ var errFindings = errors.New("findings")
 
 // errNoJobs ends a verb that was given no Job.
 var errNoJobs = errors.New("no Job in the input")
+
+// errNoPolicies ends a verb that was given neither Jobs nor policies.
+var errNoPolicies = errors.New("no Job and no PodFailurePolicy in the input")
 
 // errNoPods ends a verb that was given no Pods, and no List that says that there are none.
 var errNoPods = errors.New("no Pods in the input: give them with -f, beside the Job")
@@ -51,9 +57,11 @@ func errFlagWithFiles(flag string) error {
 	return fmt.Errorf("--%s is for what is read from a cluster, not for files given with -f", flag)
 }
 
-func errNotOneJob(file string, jobs int) error {
-	return fmt.Errorf("--policy %s: there are %d Jobs in it, and should be one", file, jobs)
+func errNotOnePolicy(file string, jobs, policies int) error {
+	return fmt.Errorf("--policy %s: there are %d Jobs and %d PodFailurePolicies in it, and should be one or the other", file, jobs, policies)
 }
+
+var errNow = errors.New("must be a time as 2026-11-22T06:00:00Z")
 
 // messageNothing says that a cluster has no such objects of what was asked for: a Job that is there may have no Pods.
 func messageNothing(objects string, q cluster.Query, where string) string {
@@ -117,6 +125,27 @@ func errEngine(name string, engines []string) error {
 	return fmt.Errorf("no engine %q, there are %s", name, strings.Join(engines, ", "))
 }
 
+func errNamespaceNotGiven(name string) error {
+	return fmt.Errorf("namespace %s is not in the input", name)
+}
+
+func messageNotInForce(policy string, err error) string {
+	return fmt.Sprintf("PodFailurePolicy %s is not in force, because it does not compile: %v", policy, err)
+}
+
+func messageNoPolicy(b *v1alpha1.PodFailurePolicyBinding) string {
+	return fmt.Sprintf("PodFailurePolicyBinding %s binds nothing: no PodFailurePolicy %q is there", b.Name, b.Spec.PolicyName)
+}
+
+func messageNoLabels(binding string, err error) string {
+	return fmt.Sprintf("PodFailurePolicyBinding %s selects by labels of the namespace, but %v: it is taken to have none but %s",
+		binding, err, corev1.LabelMetadataName)
+}
+
+func messageProblem(job *batchv1.Job, err error) string {
+	return fmt.Sprintf("not in force for Job %s/%s: %v", job.Namespace, cmp.Or(job.Name, job.GenerateName), err)
+}
+
 // maxReported is how many errors are written out: a file of ten thousand bad Pods has one problem.
 const maxReported = 20
 
@@ -135,6 +164,9 @@ func complain(stderr io.Writer, err error) int {
 		fmt.Fprintf(stderr, "error: %v\n", err)
 		if placed, ok := errors.AsType[*manifest.Error](err); ok {
 			complainExcerpt(stderr, placed.Excerpt())
+			if placed.Hint != "" {
+				complainExcerpt(stderr, "hint: "+placed.Hint)
+			}
 		}
 	}
 	if more := len(all) - maxReported; more > 0 {
@@ -202,3 +234,40 @@ func messageNoPart(apiVersion, kind string) string {
 func messageNoDefault(allowed []string) string {
 	return "cannot be a default, only " + strings.Join(allowed, ", ") + " can"
 }
+
+func errFlagOfGuardrails(name string) error {
+	return fmt.Errorf("--%s is for guardrails and constraints, not for custom policies given with -f", name)
+}
+
+var errNoCustomPolicy = errors.New("no PodFailurePolicy in the input")
+
+func messageNotLookedAt(jobs, pods int) string {
+	return fmt.Sprintf("Jobs and Pods in the input are not looked at: %d and %d", jobs, pods)
+}
+
+func messageBindingToAll(policy string) string {
+	return fmt.Sprintf("no PodFailurePolicyBinding of PodFailurePolicy %s in the input: all Jobs are held to what it requires", policy)
+}
+
+func messageNameOfBinding(name string) string {
+	return fmt.Sprintf("nothing binds this policy, and PodFailurePolicyBinding %s of another one takes its name for admission policies", name)
+}
+
+func messageNothingRequired(policy string) string {
+	return fmt.Sprintf("PodFailurePolicy %s requires nothing of Jobs", policy)
+}
+
+var errPercentage = errors.New("must be a percentage from 0 to 100")
+
+var (
+	errNoPolicyFiles = errors.New("no policies: give their files with -f")
+	errDraftFails    = errors.New("it does not pass")
+)
+
+func errNotAFile(name string) error { return fmt.Errorf("-f %s: is not a file", name) }
+
+func errSuiteThere(name string) error {
+	return fmt.Errorf("%s: there is a suite already; --force replaces it", name)
+}
+
+func errDraft(err error) error { return fmt.Errorf("the suite was not written: %w", err) }

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -20,17 +21,18 @@ type explaining struct {
 func newExplain() *cobra.Command {
 	var e explaining
 	cmd := &cobra.Command{
-		Use:   "explain {TYPE/NAME... | TYPE [NAME...] | -f JOB -f PODS [POD...]}",
+		Use:   "explain {TYPE/NAME... | TYPE [NAME...] | -f JOB -f PODS [-f POLICY] [POD...]}",
 		Short: "Say rule by rule why a Pod got its verdict",
 		Long: `Say rule by rule why a Pod got its verdict: which rule matched and which did not, because of which container, exit
 code or condition, with the values of the sub-expressions and what evaluating them cost.
 
 Jobs and Pods come from a cluster, as for eval, or from files given with -f, where names select Pods.
-` + connectionHelp,
+` + customHelp + connectionHelp,
 		Example: `  podverdict explain pod/demo-7xk2p
   podverdict explain job/demo -o json
   podverdict explain pod/demo-7xk2p --policy new.yaml
   podverdict explain -f job.yaml -f pods.yaml
+  podverdict explain -f job.yaml -f pods.yaml -f policy.yaml --now 2026-11-22T06:00:00Z
   podverdict explain -f job.yaml -f pods/ demo-7xk2p -o json`,
 		RunE: e.run,
 	}
@@ -49,8 +51,12 @@ type explanationItem struct {
 	Job reference `json:"job"`
 	Pod reference `json:"pod"`
 	runtime.Explanation
+	Attempt int64            `json:"attempt,omitempty"` // of the Pod at its index; absent where no custom policy is in force
+	Audit   *runtime.Verdict `json:"audit,omitempty"`   // as in eval
+	Pending *runtime.Verdict `json:"pending,omitempty"` // as in eval
 
-	because string
+	judged  verdictItem
+	audited *runtime.RuleExplanation // of the rule that decides Audit
 }
 
 func (e *explaining) run(cmd *cobra.Command, args []string) error {
@@ -89,17 +95,50 @@ func (e *explaining) explain(ctx context.Context, families []family) ([]explanat
 	items := []explanationItem{}
 	for _, f := range families {
 		for _, pod := range f.Pods {
-			explanation, err := f.program.Explain(ctx, custom.Input{Pod: pod.Object, Job: f.Job.Object})
+			item, err := e.item(ctx, &f, pod)
 			if err != nil {
 				return nil, pod.Origin.Error("", err.Error())
 			}
-			judged := e.input.verdict(f, pod, explanation.Verdict)
-			items = append(items, explanationItem{
-				Job: judged.Job, Pod: judged.Pod, Explanation: explanation, because: judged.because(),
-			})
+			items = append(items, item)
 		}
 	}
 	return items, nil
+}
+
+func (e *explaining) item(ctx context.Context, f *family, pod manifest.Pod) (explanationItem, error) {
+	in := e.input.inputOf(f, pod.Object)
+	explanation, err := f.program.Explain(ctx, in)
+	if err != nil {
+		return explanationItem{}, err
+	}
+	judged := e.input.verdict(ctx, f, pod, explanation.Verdict)
+	item := explanationItem{
+		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Audit: judged.Audit, Pending: judged.Pending, judged: judged,
+	}
+	if !f.selection.Empty() {
+		item.Attempt = in.Attempt
+	}
+	if judged.Audit != nil {
+		audited, err := f.audited.Explain(ctx, in)
+		if err != nil {
+			return explanationItem{}, err
+		}
+		item.audited = decider(audited.Rules)
+	}
+	if pod.Object.Status.Phase == corev1.PodPending {
+		item.Rules, err = f.selection.ExplainPending(ctx, in)
+	}
+	return item, err
+}
+
+// decider is the rule that decided, or nil.
+func decider(rules []runtime.RuleExplanation) *runtime.RuleExplanation {
+	for i := range rules {
+		if rules[i].Outcome == runtime.OutcomeMatched || rules[i].Outcome == runtime.OutcomeError {
+			return &rules[i]
+		}
+	}
+	return nil
 }
 
 // selectPods keeps the Pods of the given names (NAME or pod/NAME), or all if there are none. Each name must be that of

@@ -3,18 +3,23 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 // maxTerms is how many sub-expressions of an element are written as text; JSON has them all.
 const maxTerms = 8
+
+// maxLine is how many bytes of an expression stand on a line.
+const maxLine = 100
 
 // maxExpression is how many characters of a sub-expression are written as text.
 const maxExpression = 76
@@ -31,17 +36,61 @@ const maxExpression = 76
 func (i explanationItem) print(w io.Writer) {
 	fmt.Fprintf(w, "%s\n\n", terminal.Line(fmt.Sprintf("Pod %s of Job %s", i.Pod, i.Job)))
 	row(w, "VERDICT", consequence(i.Verdict))
-	because := i.because
+	because := i.judged.because()
+	if i.Pending != nil {
+		because = notTerminal(i.judged.object)
+	}
 	if v := i.Verdict; v.Matched {
-		because = fmt.Sprintf("rule %d: %s", v.Rule, because)
+		because = fmt.Sprintf("%s: %s", v.Subject(), because)
 	}
 	row(w, "BECAUSE", because)
-	if message := i.Verdict.Message(); message != "" {
-		row(w, "MESSAGE", message)
+	printDetails(w, i.Verdict)
+	if v := i.Pending; v != nil {
+		row(w, "PENDING", fmt.Sprintf("%s: %s", v.Subject(), i.judged.pendingText()))
+		printDetails(w, *v)
+	}
+	if i.Audit != nil {
+		row(w, "AUDIT", i.auditText())
+	}
+	if i.Attempt > 0 {
+		row(w, "ATTEMPT", strconv.FormatInt(i.Attempt, 10))
 	}
 	for _, rule := range i.Rules {
 		printRule(w, rule)
 	}
+	if i.audited != nil {
+		fmt.Fprintln(w)
+		row(w, "AUDITED", "this rule would decide, if it were enforced")
+		printRule(w, *i.audited)
+	}
+}
+
+// printDetails writes what a rule says beside its action.
+func printDetails(w io.Writer, v runtime.Verdict) {
+	if b := v.Budget; b.Limit > 0 {
+		row(w, "BUDGET", fmt.Sprintf("%s, then %s: the controller counts", b, b.Then))
+	}
+	if v.RetryDelay != nil {
+		row(w, "RETRY", v.RetryDelay.String()+" after the failure")
+	}
+	if message := v.Message(); message != "" {
+		row(w, "MESSAGE", message)
+	}
+	if v.MessageErr != nil {
+		row(w, "", "its messageExpression cannot be shown: "+v.MessageErr.Error())
+	}
+}
+
+// auditText says what would be different.
+func (i explanationItem) auditText() string {
+	v := *i.Audit
+	switch {
+	case v.Err != nil:
+		return "error: " + v.Err.Error()
+	case !v.Matched:
+		return string(v.Action)
+	}
+	return fmt.Sprintf("%s, because of %s: %s", v.Action, v.Subject(), i.judged.audited().because())
 }
 
 // consequence says what a verdict means for the Job.
@@ -69,7 +118,7 @@ func row(w io.Writer, label, text string) {
 // printRule writes what became of a rule. One that was not reached gets no details: it had no say.
 func printRule(w io.Writer, r runtime.RuleExplanation) {
 	fmt.Fprintln(w)
-	label := fmt.Sprintf("RULE %d", r.Rule)
+	label := "RULE " + strings.TrimPrefix(r.Subject(), "rule ")
 	if r.Outcome == runtime.OutcomeNotReached {
 		truth := "not reached, and would not match"
 		if r.Holds {
@@ -85,11 +134,40 @@ func printRule(w io.Writer, r runtime.RuleExplanation) {
 	if r.Error != "" {
 		row(w, "", r.Error)
 	}
+	if r.Policy != "" {
+		printExpression(w, r)
+	}
 	for elements := r.Elements; len(elements) > 0; {
 		n := alike(elements)
 		printElements(w, elements[:n])
 		elements = elements[n:]
 	}
+	if r.Omitted > 0 {
+		row(w, "", fmt.Sprintf("  and %d more", r.Omitted))
+	}
+}
+
+// printExpression writes the expression of a custom rule, as its author has, and the values of its parts.
+func printExpression(w io.Writer, r runtime.RuleExplanation) {
+	for line := range strings.Lines(strings.TrimSpace(r.Expression)) {
+		for _, part := range folded(strings.TrimRight(line, "\r\n")) {
+			row(w, "", "| "+part)
+		}
+	}
+	printValues(w, "  ", r.Values)
+}
+
+// folded breaks a line at spaces where it gets too long, as YAML's >- does the other way round.
+func folded(line string) []string {
+	var lines []string
+	for len(line) > maxLine {
+		space := strings.LastIndexByte(line[:maxLine], ' ')
+		if space <= 0 {
+			break
+		}
+		lines, line = append(lines, line[:space]), line[space+1:]
+	}
+	return append(lines, line)
 }
 
 // alike is how many conditions from the first one on do not match for the same reason: a Pod has many that no rule
@@ -119,20 +197,27 @@ func printElements(w io.Writer, alike []runtime.ElementExplanation) {
 	if e.Matched {
 		mark = "YES"
 	}
-	row(w, "", fmt.Sprintf("  %s  %s %s, %s: %s", mark, e.Kind, e.Name, e.Observed, e.Because))
-	printValues(w, e.Values)
+	text := fmt.Sprintf("  %s  %s %s, %s", mark, e.Kind, e.Name, e.Observed)
+	if e.Because != "" {
+		text += ": " + e.Because
+	}
+	row(w, "", text)
+	printValues(w, "         ", e.Values)
 }
 
 // term is a sub-expression that is true or false, with the value of what it compares.
 type term struct{ expression, value, operand string }
 
-// terms joins values: what a comparison compares stands before it.
+// terms joins values: what a comparison compares stands before it. Variables of custom policies stand for themselves.
 func terms(values []runtime.Value) []term {
 	var joined []term
 	operand := runtime.Value{}
 	for _, v := range values {
 		if v.Value != "true" && v.Value != "false" {
 			operand = v
+			if strings.HasPrefix(v.Expression, custom.VariablesVariable+".") && !strings.ContainsAny(v.Expression, "( ") {
+				joined = append(joined, term{v.Expression, shortened(v.Value), ""})
+			}
 			continue
 		}
 		t := term{shortened(v.Expression), v.Value, ""}
@@ -144,7 +229,7 @@ func terms(values []runtime.Value) []term {
 	return joined
 }
 
-func printValues(w io.Writer, values []runtime.Value) {
+func printValues(w io.Writer, indent string, values []runtime.Value) {
 	all := terms(values)
 	shown := all[:min(len(all), maxTerms)]
 	width := 0
@@ -152,14 +237,14 @@ func printValues(w io.Writer, values []runtime.Value) {
 		width = max(width, utf8.RuneCountInString(t.expression))
 	}
 	for _, t := range shown {
-		text := fmt.Sprintf("         %-*s  %s", width, t.expression, t.value)
+		text := fmt.Sprintf("%s%-*s  %s", indent, width, t.expression, t.value)
 		if t.operand != "" {
 			text += ", with " + t.operand
 		}
 		row(w, "", text)
 	}
 	if more := len(all) - len(shown); more > 0 {
-		row(w, "", fmt.Sprintf("         and %d more, see -o json", more))
+		row(w, "", fmt.Sprintf("%sand %d more, see -o json", indent, more))
 	}
 }
 

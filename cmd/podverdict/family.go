@@ -4,13 +4,19 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
+	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // judging is a source of Jobs and Pods to judge, and by which policies.
@@ -18,34 +24,52 @@ type judging struct {
 	source
 
 	policyFile string
+	now        moment
 }
 
 func (j *judging) addFlags(cmd *cobra.Command) {
 	j.source.addFlags(cmd, cluster.Job, cluster.CronJob, cluster.Pod)
 	j.addVersionFlag(cmd)
-	cmd.Flags().StringVar(&j.policyFile, "policy", "",
-		"file, URL or - with a Job or CronJob whose podFailurePolicy decides in place of the Jobs' own")
+	flags := cmd.Flags()
+	flags.StringVar(&j.policyFile, "policy", "",
+		"file, URL or - with a Job or CronJob whose podFailurePolicy decides in place of the Jobs' own, or with a PodFailurePolicy to add")
+	flags.Var(&j.now, "now", "time at which Pods in phase Pending are judged, as 2026-11-22T06:00:00Z (default the time of the run)")
 }
 
 // plan is what decides on the Pods of a Job.
 type plan struct {
-	program *runtime.Program
-	policy  bool // there is a podFailurePolicy
+	job       *batchv1.Job // as the API server stores it
+	program   *runtime.Program
+	audited   *runtime.Program // as if all policies were enforced; nil when all of them are
+	selection binding.Selection
+	policy    bool // there are rules: a podFailurePolicy, or custom policies that are enforced
 }
 
 // family is a Job with its plan and its Pods.
 type family struct {
 	manifest.Family
 	plan
+
+	attempts map[*corev1.Pod]int64
+}
+
+// input is what the rules see of a Pod.
+func (j *judging) inputOf(f *family, pod *corev1.Pod) custom.Input {
+	return custom.Input{Pod: pod, Job: f.plan.job, Attempt: f.attempts[pod], Now: time.Time(j.now)}
 }
 
 // readFamilies reads Jobs with their Pods, and plans the programs.
 func (j *judging) readFamilies(cmd *cobra.Command, args []string) ([]family, error) {
-	planned, err := j.newPlanner(cmd)
+	j.now.begin()
+	given, err := j.readPolicy(cmd)
 	if err != nil {
 		return nil, err
 	}
-	members, err := j.readMembers(cmd, args)
+	members, policies, err := j.readMembers(cmd, args)
+	if err != nil {
+		return nil, err
+	}
+	planned, err := j.newPlanner(cmd, given, policies)
 	if err != nil {
 		return nil, err
 	}
@@ -53,66 +77,111 @@ func (j *judging) readFamilies(cmd *cobra.Command, args []string) ([]family, err
 	var errs []error
 	for i, m := range members {
 		families[i].Family = m
-		families[i].plan, err = planned.plan(m.Job)
+		families[i].plan, err = planned.plan(cmd.Context(), m.Job)
+		families[i].attempts = attempts(m)
 		errs = append(errs, err)
 	}
 	return families, errors.Join(errs...)
 }
 
+// attempts are the numbers of a Job's Pods at their indexes.
+func attempts(f manifest.Family) map[*corev1.Pod]int64 {
+	pods := make([]*corev1.Pod, len(f.Pods))
+	for i := range f.Pods {
+		pods[i] = f.Pods[i].Object
+	}
+	numbered := make(map[*corev1.Pod]int64, len(pods))
+	for i, attempt := range controllerplan.Attempts(f.Job.Object, pods) {
+		numbered[pods[i]] = attempt
+	}
+	return numbered
+}
+
 // planner plans the programs of Jobs.
 type planner struct {
 	environment *compiler.Environment
-	given       *plan // by --policy
+	namespace   string // of Jobs that name none
+	custom      *customPolicies
+	own         *runtime.Program // by --policy, in place of the Jobs' own
+	replaced    bool             // it has rules
 }
 
-func (j *judging) newPlanner(cmd *cobra.Command) (*planner, error) {
-	environment, err := compiler.NewEnvironment(j.kubernetes)
+// newPlanner compiles the custom policies of an input.
+func newPlanner(cmd *cobra.Command, in *input, policies *customSource) (*planner, error) {
+	environment, err := compiler.NewEnvironment(in.kubernetes)
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{environment: environment}
-	if j.policyFile == "" {
-		return p, nil
+	compiled, err := newCustomPolicies(in.kubernetes, policies, newWarner(cmd))
+	return &planner{environment: environment, namespace: in.namespace, custom: compiled}, err
+}
+
+// newPlanner plans with what --policy gives, besides.
+func (j *judging) newPlanner(cmd *cobra.Command, given given, policies *customSource) (*planner, error) {
+	if given.policy != nil {
+		policies.add(*given.policy)
 	}
-	job, err := j.readPolicy(cmd)
-	if err != nil {
-		return nil, err
+	p, err := newPlanner(cmd, &j.source.input, policies)
+	if err == nil && given.job != nil {
+		p.own, err = p.compile(*given.job)
+		p.replaced = given.job.Object.Spec.PodFailurePolicy != nil
 	}
-	given, err := p.plan(job)
-	p.given = &given
 	return p, err
 }
 
-// readPolicy reads the Job of --policy.
-func (j *judging) readPolicy(cmd *cobra.Command) (manifest.Job, error) {
+// given is what --policy names: one of both, or nothing.
+type given struct {
+	job    *manifest.Job
+	policy *manifest.Policy
+}
+
+// readPolicy reads the file of --policy.
+func (j *judging) readPolicy(cmd *cobra.Command) (given, error) {
+	if j.policyFile == "" {
+		return given{}, nil
+	}
 	if j.policyFile == "-" && slices.Contains(j.Filenames, "-") {
-		return manifest.Job{}, errUsage(cmd, errStdinTwice("--policy"))
+		return given{}, errUsage(cmd, errStdinTwice("--policy"))
 	}
-	return readOneJob(cmd.Context(), manifest.Options{Filenames: []string{j.policyFile}, Stdin: cmd.InOrStdin()})
+	set, err := manifest.Read(cmd.Context(), manifest.Options{Filenames: []string{j.policyFile}, Stdin: cmd.InOrStdin()})
+	switch {
+	case err != nil:
+		return given{}, err
+	case len(set.Jobs) == 1 && len(set.Policies) == 0:
+		return given{job: &set.Jobs[0]}, nil
+	case len(set.Policies) == 1 && len(set.Jobs) == 0:
+		return given{policy: &set.Policies[0]}, nil
+	}
+	return given{}, errNotOnePolicy(j.policyFile, len(set.Jobs), len(set.Policies))
 }
 
-func readOneJob(ctx context.Context, options manifest.Options) (manifest.Job, error) {
-	set, err := manifest.Read(ctx, options)
-	if err != nil {
-		return manifest.Job{}, err
+func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
+	own, rules := p.own, p.replaced
+	if own == nil {
+		compiled, err := p.compile(job)
+		if err != nil {
+			return plan{}, err
+		}
+		own, rules = compiled, job.Object.Spec.PodFailurePolicy != nil
 	}
-	if len(set.Jobs) != 1 {
-		return manifest.Job{}, errNotOneJob(options.Filenames[0], len(set.Jobs))
+	stored := job.Stored(p.namespace)
+	selected := p.custom.selection(ctx, stored)
+	planned := plan{job: stored, program: selected.Enforced(own), selection: selected, policy: rules || selected.Enforced(nil) != nil}
+	if selected.Audits() {
+		planned.audited = selected.Audited(own)
 	}
-	return set.Jobs[0], nil
+	return planned, nil
 }
 
-func (p *planner) plan(job manifest.Job) (plan, error) {
-	if p.given != nil {
-		return *p.given, nil
-	}
+// compile makes the program of a Job's own rules.
+func (p *planner) compile(job manifest.Job) (*runtime.Program, error) {
 	compiled, err := compilePolicy(p.environment, job)
 	if err != nil {
-		return plan{}, err
+		return nil, err
 	}
 	program, err := runtime.NewProgram(compiled, runtime.Options{})
 	if err != nil {
-		return plan{}, job.Origin.Error(policyField, err.Error())
+		return nil, job.Origin.Error(policyField, err.Error())
 	}
-	return plan{program, job.Object.Spec.PodFailurePolicy != nil}, nil
+	return program, nil
 }

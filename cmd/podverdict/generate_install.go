@@ -18,9 +18,10 @@ func newGenerateInstall() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Write the objects that run the Job controller in a cluster",
-		Long: `Write the objects that run the Job controller in a cluster, for kubectl apply: a namespace, a service account that
-may do what the controller does and nothing else, two replicas of which one works, and a disruption budget for them. It is
-what kubectl kustomize prints for the folder config, in the order in which it is to be applied.`,
+		Long: `Write the objects that run the Job controller in a cluster, for kubectl apply: the kinds of custom policies, a
+namespace, a service account that may do what the controller does and nothing else, two replicas of which one works, and a
+disruption budget for them. It is what kubectl kustomize prints for the folder config, in the order in which it is to be
+applied.`,
 		Example: `  podverdict generate install | kubectl apply -f -
   podverdict generate install --namespace batch-system --image registry.example.com/podverdict-controller:v1.2.3`,
 		Args: noArguments,

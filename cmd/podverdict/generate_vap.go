@@ -22,6 +22,7 @@ import (
 
 type vapGeneration struct {
 	common     admissionFlags
+	files      manifest.Options // of custom policies
 	rules      []string
 	data       string
 	crd, at    string
@@ -46,17 +47,26 @@ With --crd and --at the rules hold for the Jobs that a custom resource embeds, a
 the Job API too, which the API server checks in Jobs and CronJobs only. With --parameters the settings can be changed
 while the policies are in force: in a ConfigMap, or in an object of a kind of its own.
 
+With -f FILE of PodFailurePolicies (podverdict.io) and their PodFailurePolicyBindings, the rules are what these require
+of the Jobs that they are bound to: that Pods can fail, that there are indexes where rules fail indexes, that the
+controller that enforces policies runs the Job. Where a match condition of theirs cannot be evaluated, they are not in
+force, and Jobs are let through, unless there is --failure-policy Fail.
+
 Every expression goes through the API server's type checker first. The comment above each policy says what it costs for
 the largest Job there can be, of the API server's budget for one policy.`,
 		Example: `  podverdict generate vap | kubectl apply -f -
   podverdict generate vap --rules 'G-DISRUPTION-*,G-TTL' --action warning=Deny --exempt-namespaces kube-system
   podverdict generate vap --data guardrails.yaml --parameters configmap
+  podverdict generate vap -f policy.yaml -f binding.yaml --action C-MANAGED-BY=Deny
   podverdict generate vap --crd jobset.yaml --at 'spec.replicatedJobs[*].template.spec' --rules '*'`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd) },
 	}
 	g.common.addFlags(cmd)
 	flags := cmd.Flags()
+	flags.StringSliceVarP(&g.files.Filenames, "filename", "f", nil,
+		"file, directory, URL or - (standard input) with custom policies and bindings; may be repeated")
+	flags.BoolVarP(&g.files.Recursive, "recursive", "R", false, "read the directories below those given with -f as well")
 	flags.StringSliceVar(&g.rules, "rules", []string{"G-*"}, "ids of rules, or patterns of them: G-TTL, F*, *")
 	flags.StringVar(&g.data, "data", "", "YAML or JSON file with the settings, as in podverdict: {config: {guardrails: {...}}}")
 	flags.StringVar(&g.crd, "crd", "", "file with the CustomResourceDefinition of a kind that embeds Jobs")
@@ -64,7 +74,7 @@ the largest Job there can be, of the API server's budget for one policy.`,
 	flags.StringVar(&g.parameters, "parameters", string(admission.Inline), "where the policies have their settings from: inline, configmap, crd")
 	flags.StringVar(&g.object, "parameters-object", "", "name of the parameter object, NAMESPACE/NAME of a ConfigMap (default NAME-system/NAME-guardrails)")
 	flags.StringToStringVar(&g.actions, "action", nil, "what happens by severity or rule: warning=Deny, G-TTL=Warn+Audit")
-	flags.StringVar(&g.failure, "failure-policy", "Fail", "what happens when an expression cannot be evaluated: Fail, Ignore")
+	flags.StringVar(&g.failure, "failure-policy", "Fail", "what happens when an expression cannot be evaluated: Fail, Ignore; with -f the default is Ignore")
 	addFormat(cmd, &g.output, "yaml", "json")
 	return cmd
 }
@@ -73,6 +83,9 @@ func (g *vapGeneration) run(cmd *cobra.Command) error {
 	options, err := g.options(cmd)
 	if err != nil {
 		return err
+	}
+	if len(g.files.Filenames) > 0 {
+		return g.runCustom(cmd, options)
 	}
 	targets, err := g.targets(cmd)
 	if err != nil {

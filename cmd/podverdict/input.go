@@ -39,16 +39,21 @@ func (in *input) addFileFlags(cmd *cobra.Command) {
 
 // read reads everything and wants at least one Job.
 func (in *input) read(cmd *cobra.Command) (*manifest.Set, error) {
-	in.Stdin = cmd.InOrStdin()
-	in.namespace = cmp.Or(in.namespace, metav1.NamespaceDefault)
-	set, err := manifest.Read(cmd.Context(), in.Options)
+	set, err := in.readAll(cmd)
+	if err == nil && len(set.Jobs) == 0 {
+		err = errNoJobs
+	}
 	if err != nil {
 		return nil, err
 	}
-	if len(set.Jobs) == 0 {
-		return nil, errNoJobs
-	}
 	return set, nil
+}
+
+// readAll reads everything, for verbs that have a use for custom policies alone.
+func (in *input) readAll(cmd *cobra.Command) (*manifest.Set, error) {
+	in.Stdin = cmd.InOrStdin()
+	in.namespace = cmp.Or(in.namespace, metav1.NamespaceDefault)
+	return manifest.Read(cmd.Context(), in.Options)
 }
 
 // reference names an object in results. Its namespace is the one that the object would be created in.
@@ -75,18 +80,6 @@ func (in *input) podReference(p manifest.Pod) reference {
 type policy struct {
 	job      manifest.Job
 	compiled *compiler.Compiled
-}
-
-// readPolicies compiles the Jobs of the input, and needs no Pods.
-func (in *input) readPolicies(cmd *cobra.Command) ([]policy, error) {
-	set, err := in.read(cmd)
-	if err != nil {
-		return nil, err
-	}
-	if err := set.CheckNames(in.namespace); err != nil {
-		return nil, err
-	}
-	return in.compile(set.Jobs)
 }
 
 // compile compiles the policy of every Job; the error joins what is wrong with any of them.

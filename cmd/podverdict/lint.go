@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
 )
 
 type linting struct {
@@ -17,11 +20,15 @@ type linting struct {
 func newLint() *cobra.Command {
 	var l linting
 	cmd := &cobra.Command{
-		Use:   "lint {TYPE/NAME... | TYPE [NAME...] | -f JOB}",
+		Use:   "lint {TYPE/NAME... | TYPE [NAME...] | -f JOB|POLICY}",
 		Short: "Find rules that cannot match, or do not do what they seem to",
 		Long: `Find rules of spec.podFailurePolicy that cannot match, or are likely to do something else than meant: rules that an
 earlier one leaves nothing, exit codes of sidecars, failures that are ignored for ever. Exits with 1 when there are
-findings. A policy that the API server would refuse is an error.
+findings. A podFailurePolicy that the API server would refuse is an error.
+
+In files, PodFailurePolicies and PodFailurePolicyBindings (podverdict.io) are looked at, too, with or without Jobs: whether
+their expressions compile, and do what their authors mean; and what they do to the Jobs of the input that they are bound
+to. As in eval, policies that no binding of the input names are bound to all Jobs of the input.
 
 Jobs and CronJobs come from files given with -f, or from a cluster: job/NAME, cronjob/NAME, or jobs, cronjobs or
 jobs,cronjobs for all of the namespace. -l selects among these, and with -A or -l alone Jobs are meant.
@@ -29,6 +36,7 @@ jobs,cronjobs for all of the namespace. -l selects among these, and with -A or -
 		Example: `  podverdict lint job/demo
   podverdict lint jobs,cronjobs -A
   podverdict lint -f job.yaml
+  podverdict lint -f policy.yaml -f binding.yaml
   podverdict lint -R -f manifests/ -o sarif > lint.sarif
   podverdict lint -f job.yaml -o github`,
 		RunE: l.run,
@@ -48,26 +56,42 @@ func lintChecks() map[string]string {
 		compiler.CheckSidecar:         "A NotIn rule matches the exit codes of sidecars that were told to stop.",
 		compiler.CheckUnboundedIgnore: "Pods that fail in this way are replaced for ever.",
 		compiler.CheckFailIndexLimit:  "FailIndex needs backoffLimitPerIndex.",
+
+		checkInvalid:          "The API server would refuse the custom policy or its binding.",
+		checkNoPolicy:         "The policy that is bound is not in the input.",
+		checkIndexBudget:      "A budget per index is that of the Job where there are no indexes.",
+		checkPendingIgnored:   "Rules on Pending have no effect unless a binding has pendingPods: Delete.",
+		custom.CheckLimit:     "The policy has more, or longer, expressions than is allowed.",
+		custom.CheckSyntax:    "The expression is not CEL.",
+		custom.CheckType:      "The expression uses what is not there, or has another type than is wanted.",
+		custom.CheckVariable:  "The expression uses a variable that there is not, or not yet.",
+		custom.CheckCycle:     "Variables use one another in a circle.",
+		custom.CheckCost:      "Evaluating the expression may cost more than is allowed.",
+		custom.CheckPlan:      "The expression cannot be planned.",
+		custom.CheckConstruct: "The expression makes an object of a type that is not known.",
+		custom.CheckGuard:     "A presence test itself fails when what it looks into is absent.",
+		custom.CheckAbsent:    "The expression fails when a field is absent.",
+		custom.CheckNever:     "The rule can never match.",
+		custom.CheckDeadPart:  "A part of the expression is never true.",
+		custom.CheckAlways:    "The rule leaves nothing to the rules after it.",
 	}
 }
 
 func (l *linting) run(cmd *cobra.Command, args []string) error {
-	jobs, err := l.input.readJobs(cmd, args)
+	set, err := l.read(cmd, args)
 	if err != nil {
 		return err
 	}
-	if len(l.input.Filenames) > 0 {
-		if err := (&manifest.Set{Jobs: jobs}).CheckNames(l.input.namespace); err != nil {
-			return err
-		}
-	}
-	policies, err := l.input.compile(jobs)
+	policies, err := l.input.compile(set.Jobs)
 	if err != nil {
 		return err
 	}
 	r := report.Report{Tool: "lint", Version: readVersion().Version, Checks: lintChecks()}
 	for _, p := range policies {
 		r.Subjects = append(r.Subjects, l.subject(p.job))
+	}
+	if err := l.lintCustom(cmd.Context(), set, &r); err != nil {
+		return err
 	}
 	if err := r.Write(cmd.OutOrStdout(), l.output.name); err != nil {
 		return err
@@ -76,6 +100,25 @@ func (l *linting) run(cmd *cobra.Command, args []string) error {
 		return errFindings
 	}
 	return nil
+}
+
+// read reads Jobs, and from files custom policies, too.
+func (l *linting) read(cmd *cobra.Command, args []string) (*manifest.Set, error) {
+	if len(l.input.Filenames) == 0 {
+		jobs, err := l.input.readJobs(cmd, args)
+		return &manifest.Set{Jobs: jobs}, err
+	}
+	if _, err := l.input.files(cmd, args); err != nil {
+		return nil, err
+	}
+	set, err := l.input.readAll(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if len(set.Jobs)+len(set.Policies)+len(set.Bindings) == 0 {
+		return nil, errNoPolicies
+	}
+	return set, errors.Join(set.CheckNames(l.input.namespace), set.CheckPolicies())
 }
 
 func (l *linting) subject(job manifest.Job) report.Subject {

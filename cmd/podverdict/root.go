@@ -21,7 +21,7 @@ Exit codes:
   2  usage, input, output or compile error
 `
 
-// newRoot makes the command with all verbs. Only the engine and eval --watch write to stdout themselves.
+// newRoot makes the command with all verbs. Only the engine, eval --watch and test write to stdout themselves.
 func newRoot(name string, stdout io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "podverdict",
@@ -43,7 +43,7 @@ and every failed Pod gets a verdict. It reads Jobs and Pods from files, without 
 			root.AddCommand(verb)
 		}
 	}
-	add(groupPods, newEval(stdout), newExplain(), newCompile(), newLint(), newValidate(), newSimulate())
+	add(groupPods, newEval(stdout), newExplain(), newCompile(), newLint(), newValidate(), newTest(stdout), newSimulate())
 	add(groupChecks, newConformance(), newEngine(stdout), newGenerate())
 	add("", newVersion())
 	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)

@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"cmp"
+	"context"
 	"errors"
 	"os"
 	"slices"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/timeline"
-	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
@@ -31,7 +30,7 @@ type simulating struct {
 func newSimulate() *cobra.Command {
 	var s simulating
 	cmd := &cobra.Command{
-		Use:   "simulate -f JOB [--script SCRIPT]",
+		Use:   "simulate -f JOB [-f POLICY] [--script SCRIPT]",
 		Short: "Live a Job's whole life on a virtual clock",
 		Long: `Live a Job's whole life on a virtual clock, in the hands of the code that the controller runs: Pods are created, fail
 as a script says, get their verdicts, and are retried after a back-off, until the Job completes or fails. Exits with 0
@@ -61,11 +60,15 @@ A script may also have nodes, their number, on which Pods are placed in turn, an
   delete, evict    indexes whose active Pods are deleted, or evicted by the API
   drain            a node, node-0 and so on, whose Pods are evicted and which takes no more
 
+Custom policies given beside the Job are in force as for eval, with their budgets and delays. Rules on Pending have no part
+in a simulation.
+
 Without a script, Pods run for 30 seconds to 5 minutes and fail at --failure-rate: half of them with exit code 1, the
 others OOMKilled or disrupted. What is left to chance is drawn with --seed: the same seed gives the same life.`,
 		Example: `  podverdict simulate -f job.yaml
   podverdict simulate -f job.yaml --script script.yaml --svg timeline.svg
   podverdict simulate -f job.yaml --failure-rate 0.2 --seed 7 -o wide
+  podverdict simulate -f job.yaml -f policy.yaml --script script.yaml
   podverdict simulate -f job.yaml --script script.yaml -o json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
@@ -100,11 +103,11 @@ func (s *simulating) run(cmd *cobra.Command) error {
 	if err := s.check(cmd); err != nil {
 		return err
 	}
-	job, err := s.readJob(cmd)
+	job, policies, err := s.readJob(cmd)
 	if err != nil {
 		return err
 	}
-	options, origin, err := s.options(cmd, job)
+	options, origin, err := s.options(cmd, job, policies)
 	if err != nil {
 		return err
 	}
@@ -135,23 +138,31 @@ func (s *simulating) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// readJob reads one Job, and refuses what the API server would.
-func (s *simulating) readJob(cmd *cobra.Command) (manifest.Job, error) {
+// readJob reads one Job, and the custom policies beside it, and refuses what the API server would.
+func (s *simulating) readJob(cmd *cobra.Command) (manifest.Job, *customSource, error) {
 	set, err := s.input.read(cmd)
 	if err != nil {
-		return manifest.Job{}, err
+		return manifest.Job{}, nil, err
 	}
 	if len(set.Jobs) != 1 {
-		return manifest.Job{}, errOneJob(len(set.Jobs))
+		return manifest.Job{}, nil, errOneJob(len(set.Jobs))
+	}
+	if err := set.CheckPolicies(); err != nil {
+		return manifest.Job{}, nil, err
 	}
 	job := set.Jobs[0]
-	validator, err := rego.New(cmd.Context(), rego.Options{})
+	return job, newCustomSource(set), checkJob(cmd.Context(), job)
+}
+
+// checkJob refuses a Job that the API server would.
+func checkJob(ctx context.Context, job manifest.Job) error {
+	validator, err := rego.New(ctx, rego.Options{})
 	if err != nil {
-		return manifest.Job{}, err
+		return err
 	}
-	found, err := replacement{job: job}.validate(cmd.Context(), validator)
+	found, err := replacement{job: job}.validate(ctx, validator)
 	if err != nil {
-		return manifest.Job{}, job.Whole().Error("", err.Error())
+		return job.Whole().Error("", err.Error())
 	}
 	var errs []error
 	for _, f := range found {
@@ -159,29 +170,37 @@ func (s *simulating) readJob(cmd *cobra.Command) (manifest.Job, error) {
 			errs = append(errs, job.Whole().Error(f.Field, f.Sentence()))
 		}
 	}
-	return job, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // options are those of the simulation, and where the script was read.
-func (s *simulating) options(cmd *cobra.Command, job manifest.Job) (simulation.Options, manifest.Origin, error) {
-	environment, err := compiler.NewEnvironment(s.input.kubernetes)
-	if err != nil {
-		return simulation.Options{}, manifest.Origin{}, err
-	}
-	planned, err := (&planner{environment: environment}).plan(job)
+func (s *simulating) options(
+	cmd *cobra.Command, job manifest.Job, policies *customSource,
+) (simulation.Options, manifest.Origin, error) {
+	planned, err := s.plan(cmd, job, policies)
 	if err != nil {
 		return simulation.Options{}, manifest.Origin{}, err
 	}
 	o := simulation.Options{
-		Job: job.Object.DeepCopy(), Program: planned.program, Script: simulation.Random(s.rate), Seed: s.seed, Until: s.until,
+		Job: planned.job.DeepCopy(), Program: planned.program, Script: simulation.Random(s.rate), Seed: s.seed, Until: s.until,
 	}
-	o.Job.Namespace = cmp.Or(o.Job.Namespace, s.input.namespace)
+	if !planned.policy {
+		o.Program = nil // no rules at all: as upstream, pods are then replaced before they have ended
+	}
 	if s.script == "" {
 		return o, manifest.Origin{}, nil
 	}
 	o.Script = simulation.Script{}
 	_, origin, err := manifest.ReadPart(cmd.Context(), s.input.Options, s.script, &o.Script)
 	return o, origin, err
+}
+
+func (s *simulating) plan(cmd *cobra.Command, job manifest.Job, policies *customSource) (plan, error) {
+	planner, err := newPlanner(cmd, &s.input, policies)
+	if err != nil {
+		return plan{}, err
+	}
+	return planner.plan(cmd.Context(), job)
 }
 
 // scriptError gives what is wrong with the script its place in the file.

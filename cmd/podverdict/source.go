@@ -115,39 +115,60 @@ func (s *source) readJobs(cmd *cobra.Command, args []string) ([]manifest.Job, er
 	return jobs, err
 }
 
-// readMembers reads Jobs with their Pods.
-func (s *source) readMembers(cmd *cobra.Command, args []string) ([]manifest.Family, error) {
+// readMembers reads Jobs with their Pods, and the custom policies beside them.
+func (s *source) readMembers(cmd *cobra.Command, args []string) ([]manifest.Family, *customSource, error) {
 	files, err := s.files(cmd, args)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if files {
 		return s.readFileMembers(cmd)
 	}
 	c, shown, err := s.connect(cmd)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	members, err := c.Families(cmd.Context(), s.query)
+	if err != nil {
+		shown.end()
+		return nil, nil, err
+	}
+	policies, err := readClusterPolicies(cmd, c)
 	shown.end()
 	if err == nil && !slices.ContainsFunc(members, func(f manifest.Family) bool { return len(f.Pods) > 0 }) {
 		err = s.noteNothing(cmd, c, "Pods")
 	}
-	return members, err
+	return members, policies, err
 }
 
-func (s *source) readFileMembers(cmd *cobra.Command) ([]manifest.Family, error) {
+func (s *source) readFileMembers(cmd *cobra.Command) ([]manifest.Family, *customSource, error) {
 	set, err := s.read(cmd)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(set.Pods) == 0 && set.Lists == 0 {
-		return nil, errNoPods
+		return nil, nil, errNoPods
 	}
 	if len(set.Pods) == 0 {
 		s.nothing = "no Pods in the input"
 	}
-	return set.Families(s.namespace)
+	if err := set.CheckPolicies(); err != nil {
+		return nil, nil, err
+	}
+	families, err := set.Families(s.namespace)
+	return families, newCustomSource(set), err
+}
+
+// readClusterPolicies reads the custom policies of a cluster. Who may not read them is told.
+func readClusterPolicies(cmd *cobra.Command, c *cluster.Cluster) (*customSource, error) {
+	policies, bindings, unread, err := c.Policies(cmd.Context())
+	if err != nil {
+		return nil, err
+	}
+	if unread != "" {
+		cmd.PrintErrln("warning: " + unread)
+	}
+	return &customSource{policies: policies, bindings: bindings, labelsOf: c.NamespaceLabels}, nil
 }
 
 // noteNothing notes that a cluster has no such objects of what was asked for, which is no error unless the namespace is

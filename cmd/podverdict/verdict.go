@@ -1,29 +1,35 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/liggitt/tabwriter"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/internal/terminal"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // verdictTable writes verdicts for people. It may be printed in parts, which have one header and keep to its columns.
 type verdictTable struct {
 	namespaces bool // a column of its own, first as kubectl has it
+	audits     bool // a column of its own, where policies are audited
 	printer    printers.ResourcePrinter
 	out        *tabwriter.Writer
 }
 
-func newVerdictTable(out io.Writer, wide, namespaces bool) *verdictTable {
+func newVerdictTable(out io.Writer, wide, namespaces, audits bool) *verdictTable {
 	return &verdictTable{
 		namespaces: namespaces,
+		audits:     audits,
 		printer:    printers.NewTablePrinter(printers.PrintOptions{Wide: wide}),
 		out:        printers.GetNewTabWriter(out),
 	}
@@ -41,8 +47,15 @@ func (t *verdictTable) print(items []verdictItem) error {
 		{Name: "Namespace", Priority: wideOnly},
 		{Name: "Message", Priority: wideOnly},
 	}}
+	if t.audits {
+		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: "Audit", Priority: wideOnly})
+	}
 	for _, item := range items {
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: item.cells()})
+		cells := item.cells()
+		if t.audits {
+			cells = append(cells, terminal.Line(item.audit()))
+		}
+		table.Rows = append(table.Rows, metav1.TableRow{Cells: cells})
 	}
 	if t.namespaces {
 		moveNamespace(table)
@@ -74,8 +87,11 @@ func (i verdictItem) cells() []any {
 	if !v.Terminal {
 		action, counted = none, none
 	}
-	if v.Matched {
-		rule = strconv.Itoa(v.Rule)
+	switch {
+	case v.Matched:
+		rule = ruleCell(v)
+	case i.Pending != nil && i.Pending.Matched:
+		rule = ruleCell(*i.Pending)
 	}
 	if v.Counted {
 		counted = "yes"
@@ -91,21 +107,74 @@ func (i verdictItem) cells() []any {
 	return cells
 }
 
+// ruleCell is the rule without spaces: its index, or its policy's name and its own.
+func ruleCell(v runtime.Verdict) string {
+	if v.Policy != "" {
+		return v.Policy + "/" + v.RuleName
+	}
+	return strconv.Itoa(v.Rule)
+}
+
+// audit is what the verdict would be with the audited policies.
+func (i verdictItem) audit() string {
+	switch {
+	case i.Audit == nil:
+		return none
+	case i.Audit.Err != nil:
+		return "error: " + i.Audit.Err.Error()
+	case !i.Audit.Matched:
+		return string(i.Audit.Action)
+	}
+	return fmt.Sprintf("%s by %s", i.Audit.Action, ruleCell(*i.Audit))
+}
+
+// audited is the item with the other verdict.
+func (i verdictItem) audited() verdictItem {
+	i.Verdict, i.Audit = *i.Audit, nil
+	return i
+}
+
 func (i verdictItem) because() string {
 	v := i.Verdict
 	switch {
+	case i.Pending != nil:
+		return notTerminal(i.object) + ": " + i.pendingText()
 	case !v.Terminal:
 		return notTerminal(i.object)
 	case v.Err != nil:
 		return "error: " + v.Err.Error()
 	case v.ExitCode != 0:
 		return fmt.Sprintf("container %s exited with %d", v.Container, v.ExitCode)
+	case v.Policy != "":
+		return customBecause(v)
 	case v.Matched:
 		return fmt.Sprintf("condition %s", v.Condition)
 	case !i.policy:
 		return "the Job has no podFailurePolicy"
 	}
 	return "no rule matches"
+}
+
+// customBecause is what a custom rule has to say: its reason, and its message.
+func customBecause(v runtime.Verdict) string {
+	_, said, _ := strings.Cut(v.Message(), ": ") // names have no colons
+	return cmp.Or(said, "its expression is true")
+}
+
+// pendingText is what becomes of a Pod that a rule on Pending matches.
+func (i verdictItem) pendingText() string {
+	v := *i.Pending
+	if v.Err != nil {
+		return "error: " + v.Err.Error()
+	}
+	becomes := "left alone (pendingPods: Ignore), else "
+	switch {
+	case i.binding.Spec.Mode == v1alpha1.ModeAudit:
+		becomes = "left alone (mode: Audit), else "
+	case i.binding.Spec.PendingPods == v1alpha1.PendingPodsDelete:
+		becomes = "to be deleted, "
+	}
+	return becomes + string(v.Action) + ": " + customBecause(v)
 }
 
 // notTerminal says why a Pod gets no verdict yet.

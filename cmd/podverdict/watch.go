@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -20,7 +21,8 @@ func (e *evaluation) follow(cmd *cobra.Command, args []string) error {
 	if files, err := e.input.files(cmd, args); files || err != nil {
 		return err // --watch with files is an error
 	}
-	planned, err := e.input.newPlanner(cmd)
+	e.input.now.begin()
+	given, err := e.input.readPolicy(cmd)
 	if err != nil {
 		return err
 	}
@@ -28,20 +30,29 @@ func (e *evaluation) follow(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	policies, err := readClusterPolicies(cmd, c)
+	if err != nil {
+		return err
+	}
+	planned, err := e.input.newPlanner(cmd, given, policies)
+	if err != nil {
+		return err
+	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	out := newVerdictStream(e.stdout, e.output.name, e.input.query.AllNamespaces)
+	out := newVerdictStream(e.stdout, e.output.name, e.input.query.AllNamespaces, policies.audits())
 	plans := planCache{planner: planned, plans: map[types.UID]plan{}}
 	return c.Watch(ctx, e.input.query, cluster.Listener{
 		Failed: func(job manifest.Job, pod manifest.Pod) error {
 			shown.end()
-			p, err := plans.plan(job)
+			p, err := plans.plan(ctx, job)
 			if err != nil {
 				complain(cmd.ErrOrStderr(), err) // of this Job: the others have verdicts
 				return nil
 			}
-			f := family{Family: manifest.Family{Job: job}, plan: p}
-			return out.write(e.input.verdict(f, pod, p.program.Evaluate(cmd.Context(), pod.Object)))
+			members := manifest.Family{Job: job, Pods: []manifest.Pod{pod}}
+			f := family{Family: members, plan: p, attempts: attempts(members)}
+			return out.write(e.input.judge(context.WithoutCancel(ctx), &f, pod))
 		},
 		Notice: func(text string) { cmd.PrintErrln(text) },
 	})
@@ -57,11 +68,11 @@ type planCache struct {
 	plans map[types.UID]plan
 }
 
-func (c planCache) plan(job manifest.Job) (plan, error) {
+func (c planCache) plan(ctx context.Context, job manifest.Job) (plan, error) {
 	if p, ok := c.plans[job.Object.UID]; ok {
 		return p, nil
 	}
-	p, err := c.planner.plan(job)
+	p, err := c.planner.plan(ctx, job)
 	if err != nil {
 		return plan{}, err
 	}
@@ -86,8 +97,8 @@ type verdictStream struct {
 	table  *verdictTable
 }
 
-func newVerdictStream(out io.Writer, format string, namespaces bool) *verdictStream {
-	return &verdictStream{out, format, newVerdictTable(out, format == "wide", namespaces)}
+func newVerdictStream(out io.Writer, format string, namespaces, audits bool) *verdictStream {
+	return &verdictStream{out, format, newVerdictTable(out, format == "wide", namespaces, audits)}
 }
 
 func (s *verdictStream) write(item verdictItem) error {

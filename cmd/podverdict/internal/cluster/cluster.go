@@ -3,6 +3,7 @@ package cluster
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -24,6 +25,9 @@ type Cluster struct {
 	retry   wait.Backoff
 	batch   batchclient.BatchV1Interface
 	core    coreclient.CoreV1Interface
+
+	policies   rest.Interface
+	parameters runtime.ParameterCodec
 }
 
 // Connect reads the kubeconfig; nothing is asked of the API server yet. A namespace that is "" is the context's.
@@ -66,5 +70,8 @@ func (c *Cluster) connect(config *rest.Config, userAgent string) error {
 		return errKubeconfig(err)
 	}
 	c.batch, c.core = batch, core
+	if err := c.connectPolicies(config); err != nil {
+		return errKubeconfig(err)
+	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
@@ -123,6 +124,11 @@ func errJobGone(pod *corev1.Pod, claim manifest.Claim) error {
 
 func messageNoVerdict(pod *corev1.Pod, claim manifest.Claim) string {
 	return fmt.Sprintf("pod %s/%s has failed, but its job %q is no longer there: no verdict", pod.Namespace, pod.Name, claim.Name)
+}
+
+func messageUnread(resource string) string {
+	return fmt.Sprintf("custom policies are left out of account: %s.%s may not be read\nsee kubectl auth can-i list %s.%s",
+		resource, v1alpha1.GroupVersion.Group, resource, v1alpha1.GroupVersion.Group)
 }
 
 // request is what was asked of the API server.

@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	strictjson "sigs.k8s.io/json"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 // header is the part of an object that tells how to read the rest, and its name for errors.
@@ -34,10 +36,18 @@ const maxErrors = 100
 
 // content is what one document holds.
 type content struct {
-	jobs  []Job
-	pods  []Pod
-	lists int
-	errs  []error
+	jobs       []Job
+	pods       []Pod
+	policies   []Policy
+	bindings   []Binding
+	namespaces []Namespace
+	lists      int
+	errs       []error
+}
+
+// empty tells whether there is nothing to read, not even something wrong.
+func (c *content) empty() bool {
+	return len(c.jobs)+len(c.pods)+len(c.policies)+len(c.bindings)+len(c.namespaces)+c.lists+len(c.errs) == 0
 }
 
 func (c *content) fail(o Origin, field, message string) {
@@ -68,33 +78,52 @@ func (c *content) object(o Origin, value []byte, implied metav1.TypeMeta) {
 	if h.TypeMeta == (metav1.TypeMeta{}) {
 		h.TypeMeta = implied
 	}
-	switch h.TypeMeta {
-	case metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}:
-		c.job(o, value, h)
-	case metav1.TypeMeta{APIVersion: "batch/v1", Kind: "CronJob"}:
-		c.cronJob(o, value, h)
-	case metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}:
-		c.pod(o, value, h)
-	case metav1.TypeMeta{APIVersion: "v1", Kind: "List"}:
+	item := metav1.TypeMeta{APIVersion: h.APIVersion, Kind: strings.TrimSuffix(h.Kind, "List")}
+	switch read := kinds[h.TypeMeta]; {
+	case read != nil:
+		read(c, o, value, h)
+	case h.TypeMeta == metav1.TypeMeta{APIVersion: "v1", Kind: "List"}:
 		c.list(o, value, metav1.TypeMeta{})
-	case metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"},
-		metav1.TypeMeta{APIVersion: "batch/v1", Kind: "JobList"},
-		metav1.TypeMeta{APIVersion: "batch/v1", Kind: "CronJobList"}:
-		c.list(o, value, metav1.TypeMeta{APIVersion: h.APIVersion, Kind: strings.TrimSuffix(h.Kind, "List")})
+	case kinds[item] != nil:
+		c.list(o, value, item)
 	default:
 		c.wrongKind(o, h)
 	}
 }
 
+// kinds are what is read, besides Lists.
+var kinds = map[metav1.TypeMeta]func(*content, Origin, []byte, header){
+	{APIVersion: "batch/v1", Kind: "Job"}:                                   (*content).job,
+	{APIVersion: "batch/v1", Kind: "CronJob"}:                               (*content).cronJob,
+	{APIVersion: "v1", Kind: "Pod"}:                                         (*content).pod,
+	{APIVersion: "v1", Kind: "Namespace"}:                                   (*content).namespace,
+	{APIVersion: customVersion, Kind: v1alpha1.KindPodFailurePolicy}:        (*content).policy,
+	{APIVersion: customVersion, Kind: v1alpha1.KindPodFailurePolicyBinding}: (*content).binding,
+	// Suites stand beside the policies that they test, and are read by the verb that runs them.
+	{APIVersion: customVersion, Kind: "Suite"}: func(*content, Origin, []byte, header) {},
+}
+
 func (c *content) wrongKind(o Origin, h header) {
-	switch {
+	switch version := versionOf(h.Kind); {
 	case h.Kind == "":
 		c.fail(o, "kind", messageRequired)
 	case h.APIVersion == "":
 		c.fail(o, "apiVersion", messageRequired)
+	case version != "":
+		c.fail(o, "apiVersion", messageWrongVersion(h.APIVersion, h.Kind, h.Metadata.Name, version))
 	default:
 		c.fail(o, "kind", messageWrongKind(h.APIVersion, h.Kind, h.Metadata.Name))
 	}
+}
+
+// versionOf is the version that a kind is read in; "" when it is not read at all.
+func versionOf(kind string) string {
+	for known := range kinds {
+		if known.Kind == strings.TrimSuffix(kind, "List") {
+			return known.APIVersion
+		}
+	}
+	return ""
 }
 
 func (c *content) job(o Origin, value []byte, h header) {

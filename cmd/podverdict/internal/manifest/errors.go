@@ -7,6 +7,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 const (
@@ -21,10 +23,14 @@ type Error struct {
 	Field string
 	// Message says what is wrong, in lower case and without the place.
 	Message string
+	// Hint says what to do about it, or is empty.
+	Hint string
 
 	origin Origin
 	name   bool      // the field's name is wrong, not its value
 	at     *Position // overrides the field's place: errors of syntax have no field
+	// excerpt stands in for lines, of which what was read from a cluster has none.
+	excerpt string
 }
 
 // Position is where to look.
@@ -52,6 +58,9 @@ func (e *Error) Error() string {
 
 // Excerpt shows the line in question with a caret, as Document.Excerpt does.
 func (e *Error) Excerpt() string {
+	if e.excerpt != "" {
+		return e.excerpt
+	}
 	return e.origin.Document.Excerpt(e.Position())
 }
 
@@ -72,7 +81,12 @@ func errJSON(d *Document, value []byte, offset int, cause error) error {
 }
 
 func messageWrongKind(apiVersion, kind, name string) string {
-	return fmt.Sprintf("%s %s %q is not one of: batch/v1 Job, batch/v1 CronJob, v1 Pod, or a List of these", apiVersion, kind, name)
+	return fmt.Sprintf("%s %s %q is not one of: batch/v1 Job or CronJob, v1 Pod or Namespace, %s %s or %s, or a List of these",
+		apiVersion, kind, name, customVersion, v1alpha1.KindPodFailurePolicy, v1alpha1.KindPodFailurePolicyBinding)
+}
+
+func messageWrongVersion(apiVersion, kind, name, known string) string {
+	return fmt.Sprintf("%s %s %q: this version is not known, did you mean %s?", apiVersion, kind, name, known)
 }
 
 func errUnreadable(name string, cause error) error {
@@ -107,7 +121,7 @@ func errNotOneObject(name string, documents int) error {
 }
 
 func errNoObjects(name string) error {
-	return fmt.Errorf("%s: empty: no Job and no Pod in it", name)
+	return fmt.Errorf("%s: empty: no Job, no Pod and no policy in it", name)
 }
 
 func didYouMean(name string) string {
@@ -121,8 +135,8 @@ func messageMoreUnread(items int) string {
 	return fmt.Sprintf("too many errors, the last %d items were not read", items)
 }
 
-func messageTwice(name string, first Position) string {
-	return fmt.Sprintf("job %s is given twice, first at %s", name, first)
+func messageTwice(kind, name string, first Position) string {
+	return fmt.Sprintf("%s %s is given twice, first at %s", kind, name, first)
 }
 
 func messageNoJob(pod, why string) string {

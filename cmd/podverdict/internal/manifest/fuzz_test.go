@@ -28,7 +28,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {
 		set, err := Read(t.Context(), Options{Filenames: []string{"-"}, Stdin: bytes.NewReader(input)})
-		if err == nil && len(set.Jobs)+len(set.Pods)+set.Lists == 0 {
+		if err == nil && len(set.Jobs)+len(set.Pods)+len(set.Policies)+len(set.Bindings)+len(set.Namespaces)+set.Lists == 0 {
 			t.Fatal("neither objects nor an error")
 		}
 		lines := bytes.Count(input, []byte("\n")) + 1

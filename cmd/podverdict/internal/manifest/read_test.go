@@ -63,7 +63,7 @@ func readArchive(t *testing.T, archive *txtar.Archive) string {
 	if err == nil {
 		var families []Family
 		families, err = set.Families("default")
-		return describe(set, families, err)
+		return describe(set, families, errors.Join(err, set.CheckPolicies()))
 	}
 	return describe(set, nil, err)
 }
@@ -76,6 +76,19 @@ func describe(set *Set, families []Family, err error) string {
 	}
 	for _, pod := range set.Pods {
 		fmt.Fprintf(&out, "pod %s/%s %s\n", pod.Object.Namespace, pod.Object.Name, pod.Origin.Position(""))
+	}
+	for _, p := range set.Policies {
+		fmt.Fprintf(&out, "policy %s %s %d rules", p.Object.Name, p.Origin.Position(""), len(p.Object.Spec.Rules))
+		for _, r := range p.Object.Spec.Rules {
+			fmt.Fprintf(&out, ", on %s, per %s", r.Phase, r.Budget.Per)
+		}
+		fmt.Fprintln(&out)
+	}
+	for _, b := range set.Bindings {
+		fmt.Fprintf(&out, "binding %s %s %s %s\n", b.Object.Name, b.Origin.Position(""), b.Object.Spec.Position, b.Object.Spec.Mode)
+	}
+	for _, n := range set.Namespaces {
+		fmt.Fprintf(&out, "namespace %s %s\n", n.Object.Name, n.Origin.Position(""))
 	}
 	for _, family := range families {
 		for _, pod := range family.Pods {

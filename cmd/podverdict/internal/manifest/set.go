@@ -37,11 +37,15 @@ type Pod struct {
 	Origin Origin
 }
 
-// Set is what was read, in the order of the input. Objects are as written: their namespaces may be empty, and no
-// defaults are applied. The same Pod may be there several times, as in the output of kubectl get --watch.
+// Set is what was read, in the order of the input. Objects are as written: their namespaces may be empty, and Jobs
+// and Pods have no defaults applied. The same Pod may be there several times, as in the output of kubectl get --watch.
 type Set struct {
 	Jobs []Job
 	Pods []Pod
+	// Policies and Bindings have the API's defaults; whether they are valid has not been asked.
+	Policies   []Policy
+	Bindings   []Binding
+	Namespaces []Namespace
 	// Lists counts the Lists read: an empty one says that there are no Pods, not that they were forgotten.
 	Lists int
 }
@@ -67,7 +71,7 @@ func Read(ctx context.Context, o Options) (*Set, error) {
 			for _, c := range decodeAll(split(s)) {
 				set.add(c)
 				errs = append(errs, c.errs...)
-				empty = empty && len(c.jobs)+len(c.pods)+c.lists+len(c.errs) == 0
+				empty = empty && c.empty()
 			}
 		}
 		if empty {
@@ -87,6 +91,9 @@ func nameOf(filename string) string {
 func (s *Set) add(c content) {
 	s.Jobs = append(s.Jobs, c.jobs...)
 	s.Pods = append(s.Pods, c.pods...)
+	s.Policies = append(s.Policies, c.policies...)
+	s.Bindings = append(s.Bindings, c.bindings...)
+	s.Namespaces = append(s.Namespaces, c.namespaces...)
 	s.Lists += c.lists
 }
 
@@ -127,7 +134,7 @@ func (s *Set) jobsByName(namespace string) (map[name]int, error) {
 		key := name{cmp.Or(job.Object.Namespace, namespace), job.Object.Name}
 		if first, taken := index[key]; taken {
 			at := s.Jobs[first].Whole().Position("metadata.name")
-			errs = append(errs, job.Whole().Error("metadata.name", messageTwice(key.String(), at)))
+			errs = append(errs, job.Whole().Error("metadata.name", messageTwice("job", key.String(), at)))
 			continue
 		}
 		index[key] = i

@@ -64,7 +64,7 @@ func TestSources(t *testing.T) {
 		{"byte order mark", Options{Filenames: []string{"bom.yaml"}}, "bom"},
 		{"stdin", Options{Filenames: []string{"-", "odd.txt"}, Stdin: strings.NewReader(fmt.Sprintf(podYAML, "in"))}, "in odd"},
 		{"stdin twice", Options{Filenames: []string{"-", "-"}, Stdin: strings.NewReader(fmt.Sprintf(podYAML, "in"))}, errStdinTwice.Error()},
-		{"empty stdin", Options{Filenames: []string{"-"}, Stdin: strings.NewReader("")}, "stdin: empty: no Job and no Pod in it"},
+		{"empty stdin", Options{Filenames: []string{"-"}, Stdin: strings.NewReader("")}, "stdin: empty: no Job, no Pod and no policy in it"},
 		{"missing", Options{Filenames: []string{"missing.yaml"}}, "missing.yaml: cannot read: no such file or directory"},
 		{"no manifests", Options{Filenames: []string{"none"}}, "none: no .yaml, .yml or .json files in this directory; -R looks below as well"},
 		{"manifests below", Options{Filenames: []string{"none"}, Recursive: true}, "e"},

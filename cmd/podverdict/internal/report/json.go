@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 // list is the JSON and YAML form of a report.
@@ -15,17 +17,20 @@ type list struct {
 }
 
 type item struct {
-	Job      reference `json:"job"`
-	Check    string    `json:"check"`
-	Severity string    `json:"severity"`
-	Rule     *int      `json:"rule,omitempty"`
-	Field    string    `json:"field"`
-	Type     string    `json:"type,omitempty"`
-	Message  string    `json:"message"`
-	Hint     string    `json:"hint,omitempty"`
-	File     string    `json:"file,omitempty"` // absent, as line and column are, for what was read from a cluster
-	Line     int       `json:"line,omitempty"`
-	Column   int       `json:"column,omitempty"`
+	Job      *reference `json:"job,omitempty"`
+	Policy   string     `json:"policy,omitempty"`  // a PodFailurePolicy, if it is no Job
+	Binding  string     `json:"binding,omitempty"` // a PodFailurePolicyBinding, if it is neither
+	Check    string     `json:"check"`
+	Severity string     `json:"severity"`
+	Rule     *int       `json:"rule,omitempty"`
+	RuleName string     `json:"ruleName,omitempty"`
+	Field    string     `json:"field"`
+	Type     string     `json:"type,omitempty"`
+	Message  string     `json:"message"`
+	Hint     string     `json:"hint,omitempty"`
+	File     string     `json:"file,omitempty"` // absent, as line and column are, for what was read from a cluster
+	Line     int        `json:"line,omitempty"`
+	Column   int        `json:"column,omitempty"`
 }
 
 type reference struct {
@@ -38,8 +43,16 @@ func (r Report) list() list {
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
 			found := item{
-				Job: reference{s.Namespace, s.Name}, Check: f.Check, Severity: f.Severity, Rule: f.rule(), Field: f.Field,
+				Check: f.Check, Severity: f.Severity, Rule: f.rule(), RuleName: f.RuleName, Field: f.Field,
 				Type: f.Type, Message: f.Message, Hint: f.Hint,
+			}
+			switch s.Kind {
+			case v1alpha1.KindPodFailurePolicy:
+				found.Policy = s.Name
+			case v1alpha1.KindPodFailurePolicyBinding:
+				found.Binding = s.Name
+			default:
+				found.Job = &reference{s.Namespace, s.Name}
 			}
 			if f.inFile() {
 				found.File, found.Line, found.Column = f.At.File, f.At.Line, f.At.Column

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
@@ -16,15 +17,18 @@ type Report struct {
 	Version string
 	// Checks describes the checks that findings name, by their ids.
 	Checks map[string]string
-	// Subjects are the Jobs that were looked at, in the order of the input.
+	// Subjects are the Jobs, and the custom policies with what binds them, that were looked at, each in the order of the
+	// input.
 	Subjects []Subject
 }
 
-// Subject is one Job that was looked at.
+// Subject is one object that was looked at.
 type Subject struct {
-	// Namespace and Name are the Job's.
+	// Kind is "" for a Job, else that of the custom resource.
+	Kind string
+	// Namespace and Name are the object's; custom resources have no namespace.
 	Namespace, Name string
-	// File is where the Job was read; "" when that was a cluster.
+	// File is where the object was read; "" when that was a cluster.
 	File     string
 	Findings []Finding
 }
@@ -37,6 +41,8 @@ type Finding struct {
 	Severity string
 	// Rule is the index of the rule, or -1 when the finding is about none.
 	Rule int
+	// RuleName is the name of a custom policy's rule.
+	RuleName string
 	// Field is the path in the document.
 	Field string
 	// Type is the API server's name for what is wrong, as in FieldValueInvalid, if it has one.
@@ -69,11 +75,11 @@ func (r Report) Write(w io.Writer, format string) error {
 	case "sarif":
 		return r.writeSARIF(w)
 	case "junit":
-		return r.writeJUnit(w)
+		return r.outcomes().WriteJUnit(w)
 	case "github":
 		return r.writeGitHub(w)
 	case "tap":
-		return r.writeTAP(w)
+		return r.outcomes().WriteTAP(w)
 	}
 	return fmt.Errorf("no report format %q, there are %q", format, Formats())
 }
@@ -92,4 +98,9 @@ func (r Report) Count(severities ...string) int {
 }
 
 // title names a subject in reports for machines.
-func (s Subject) title() string { return "job " + s.Namespace + "/" + s.Name }
+func (s Subject) title() string {
+	if s.Kind != "" {
+		return strings.ToLower(s.Kind) + " " + s.Name
+	}
+	return "job " + s.Namespace + "/" + s.Name
+}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -28,7 +29,7 @@ func (r Report) writeText(w io.Writer) error {
 }
 
 func (r Report) summary() string {
-	jobs := plural(len(r.Subjects), "Job")
+	jobs := r.looked()
 	if r.Count() == 0 {
 		return "no findings in " + jobs
 	}
@@ -36,9 +37,33 @@ func (r Report) summary() string {
 		plural(r.Count("error"), "error"), plural(r.Count("warning"), "warning"))
 }
 
+// looked tells how many objects of each kind were looked at: of Jobs only, unless there are others.
+func (r Report) looked() string {
+	var kinds []string
+	counts := map[string]int{}
+	for _, s := range r.Subjects {
+		kind := cmp.Or(s.Kind, "Job")
+		if counts[kind] == 0 {
+			kinds = append(kinds, kind)
+		}
+		counts[kind]++
+	}
+	if len(kinds) == 0 {
+		return plural(0, "Job")
+	}
+	texts := make([]string, len(kinds))
+	for i, kind := range kinds {
+		texts[i] = plural(counts[kind], kind)
+	}
+	return strings.Join(texts, ", ")
+}
+
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		return fmt.Sprintf("%d %sies", n, stem)
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
@@ -90,29 +115,4 @@ func githubData(text string) string {
 
 func githubProperty(text string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
-}
-
-// writeTAP writes a line for every finding, and for every Job without.
-func (r Report) writeTAP(w io.Writer) error {
-	var out bytes.Buffer
-	n := 0
-	for _, s := range r.Subjects {
-		if len(s.Findings) == 0 {
-			n++
-			fmt.Fprintf(&out, "ok %d - %s\n", n, tapText(s.title()))
-		}
-		for _, f := range s.Findings {
-			n++
-			fmt.Fprintf(&out, "not ok %d - %s\n  ---\n", n, tapText(s.title()+": "+f.Message))
-			fmt.Fprintf(&out, "  check: %s\n  severity: %s\n  field: %q\n  at: %q\n", f.Check, f.Severity, f.Field, f.At)
-			fmt.Fprintf(&out, "  hint: %q\n  ...\n", f.Hint)
-		}
-	}
-	_, err := fmt.Fprintf(w, "TAP version 13\n1..%d\n%s", n, out.Bytes())
-	return err
-}
-
-// tapText keeps a description from being read as a directive, or as more lines.
-func tapText(text string) string {
-	return strings.NewReplacer("#", `\#`, "\n", " ", "\r", " ").Replace(text)
 }

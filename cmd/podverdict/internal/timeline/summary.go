@@ -13,6 +13,7 @@ import (
 
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/internal/terminal"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // WriteSummary writes how it ended, as kubectl describe does.
@@ -41,6 +42,9 @@ func WriteSummary(w io.Writer, r *simulation.Result) {
 	row("Pods", "%s", pods(r.Summary))
 	if verdicts := verdictCounts(r.Summary.Verdicts); verdicts != "" {
 		row("Verdicts", "%s", verdicts)
+	}
+	for _, text := range budgets(r.Events) {
+		row("Budget", "%s", text)
 	}
 	row("Pod Time", "%s, of which %s for nothing", simulation.Clock(r.Summary.PodSeconds), simulation.Clock(r.Summary.WastedSeconds))
 }
@@ -77,4 +81,41 @@ func verdictCounts(verdicts map[string]int) string {
 		texts = append(texts, fmt.Sprintf("%d %s", verdicts[action], action))
 	}
 	return strings.Join(texts, ", ")
+}
+
+// budgets are the matches of each rule that has a budget, in the order of the first ones: those that had the rule's
+// action, and those after it was used up.
+func budgets(events []simulation.Event) []string {
+	var rules []string
+	had, after, last := map[string]int{}, map[string]int{}, map[string]runtime.Verdict{}
+	for _, e := range events {
+		if e.Verdict == nil || e.Verdict.Budget.Limit == 0 {
+			continue
+		}
+		rule := e.Verdict.Subject()
+		if had[rule]+after[rule] == 0 {
+			rules = append(rules, rule)
+		}
+		if e.Verdict.IsUsedUp() {
+			after[rule]++
+		} else {
+			had[rule]++
+		}
+		last[rule] = *e.Verdict
+	}
+	texts := make([]string, len(rules))
+	for i, rule := range rules {
+		texts[i] = fmt.Sprintf("%s, %s: %s", rule, last[rule].Budget, times(had[rule], "match", "matches"))
+		if n := after[rule]; n > 0 {
+			texts[i] += fmt.Sprintf(", then %s %s", last[rule].Budget.Then, times(n, "time", "times"))
+		}
+	}
+	return texts
+}
+
+func times(n int, one, more string) string {
+	if n == 1 {
+		more = one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }

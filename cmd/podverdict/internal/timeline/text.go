@@ -161,8 +161,10 @@ func verdictText(e simulation.Event) string {
 	switch {
 	case e.Verdict == nil:
 		return ""
+	case e.Verdict.IsUsedUp():
+		return fmt.Sprintf("%s by %s, budget used up", e.Verdict.Action, e.Verdict.Subject())
 	case e.Verdict.Matched:
-		return fmt.Sprintf("%s by rule %d", e.Verdict.Action, e.Verdict.Rule)
+		return fmt.Sprintf("%s by %s", e.Verdict.Action, e.Verdict.Subject())
 	}
 	return string(e.Verdict.Action)
 }

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// customHelp tells which custom policies are in force.
+const customHelp = `
+Custom policies (PodFailurePolicy, podverdict.io) are in force where PodFailurePolicyBindings say so; from a cluster, both
+are read there. Of files, a policy that no binding of the input names is in force for all Jobs of the input, before their
+own rules, and Namespaces give the labels that bindings select by. Policies that are only audited do not decide: what they
+would change is in explain, -o wide and -o json. Budgets are not counted. The number of an attempt is what the Pod's name
+or annotations say, else it comes from the failed Pods of the Job that are read with it: with pod/NAME and --watch, none.
+A Pod in phase Pending has no verdict, but the rule on Pending is told that matches it at the time of --now.
+`
+
+// customSource is the custom policies that were read, and where the labels of namespaces come from.
+type customSource struct {
+	policies []manifest.Policy
+	bindings []manifest.Binding
+	// labelsOf are the labels of a namespace, and why they cannot be told, if so.
+	labelsOf func(context.Context, string) (labels.Set, error)
+}
+
+// newCustomSource takes the custom policies of files. Those that no binding of the input names are in force for all Jobs
+// of the input.
+func newCustomSource(set *manifest.Set) *customSource {
+	s := &customSource{policies: set.Policies, bindings: set.Bindings}
+	bound := map[string]bool{}
+	for _, b := range set.Bindings {
+		bound[b.Object.Spec.PolicyName] = true
+	}
+	for _, p := range set.Policies {
+		if !bound[p.Object.Name] {
+			s.bindings = append(s.bindings, bindingToAll(p))
+		}
+	}
+	known := map[string]labels.Set{}
+	for _, n := range set.Namespaces {
+		known[n.Object.Name] = labels.Merge(n.Object.Labels, nameLabel(n.Object.Name))
+	}
+	s.labelsOf = func(_ context.Context, namespace string) (labels.Set, error) {
+		if found, ok := known[namespace]; ok {
+			return found, nil
+		}
+		return nil, errNamespaceNotGiven(namespace)
+	}
+	return s
+}
+
+// nameLabel is the label that the API server gives every namespace.
+func nameLabel(namespace string) labels.Set { return labels.Set{corev1.LabelMetadataName: namespace} }
+
+// bindingToAll binds a policy to all Jobs. It goes by the policy's name.
+func bindingToAll(p manifest.Policy) manifest.Binding {
+	b := &v1alpha1.PodFailurePolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: p.Object.Name},
+		Spec:       v1alpha1.PodFailurePolicyBindingSpec{PolicyName: p.Object.Name},
+	}
+	b.SetDefaults()
+	return manifest.Binding{Object: b, Origin: p.Origin}
+}
+
+// add takes a policy for all Jobs, in place of one of the same name and its bindings.
+func (s *customSource) add(p manifest.Policy) {
+	policies, bindings := []manifest.Policy{p}, []manifest.Binding{bindingToAll(p)}
+	for _, other := range s.policies {
+		if other.Object.Name != p.Object.Name {
+			policies = append(policies, other)
+		}
+	}
+	for _, b := range s.bindings {
+		if b.Object.Spec.PolicyName != p.Object.Name {
+			bindings = append(bindings, b)
+		}
+	}
+	s.policies, s.bindings = policies, bindings
+}
+
+// audits tells whether some policy is only to be told of.
+func (s *customSource) audits() bool {
+	return slices.ContainsFunc(s.bindings, func(b manifest.Binding) bool { return b.Object.Spec.Mode == v1alpha1.ModeAudit })
+}
+
+// customPolicies are the custom policies of an input, compiled, and what binds them.
+type customPolicies struct {
+	*customSource
+
+	set  *binding.Set
+	warn func(message string) // tells people, everything once
+}
+
+// newCustomPolicies compiles custom policies. The error joins all that is wrong with any of them; what is wrong in a
+// cluster keeps the policy away, as it does there, and is told of.
+func newCustomPolicies(kubernetes string, s *customSource, warn func(string)) (*customPolicies, error) {
+	c := &customPolicies{customSource: s, warn: warn}
+	if len(s.policies)+len(s.bindings) == 0 {
+		return c, nil
+	}
+	all, err := diagnoseAll(kubernetes, s.policies)
+	if err != nil {
+		return nil, err
+	}
+	policies, errs := map[string]*runtime.CustomPolicy{}, []error{}
+	for i := range all {
+		switch err := all[i].err(); {
+		case err == nil:
+			policies[all[i].policy.Object.Name] = all[i].compiled
+		case all[i].policy.Origin.Live():
+			warn(messageNotInForce(all[i].policy.Object.Name, err))
+		default:
+			errs = append(errs, err)
+		}
+	}
+	for _, b := range missing(s.policies, s.bindings) {
+		warn(b.Origin.Error("spec.policyName", messageNoPolicy(b.Object)).Error())
+	}
+	c.set, err = binding.NewSet(policies, c.valid(&errs))
+	return c, errors.Join(append(errs, err)...)
+}
+
+// valid are the bindings that the API server would not refuse. What is wrong with others is appended.
+func (c *customPolicies) valid(errs *[]error) []*v1alpha1.PodFailurePolicyBinding {
+	var all []*v1alpha1.PodFailurePolicyBinding
+	for _, b := range c.bindings {
+		invalid := b.Object.Validate()
+		if len(invalid) == 0 {
+			all = append(all, b.Object)
+		}
+		*errs = append(*errs, b.Origin.Errors(invalid)...)
+	}
+	return all
+}
+
+// missing are the bindings to policies that are not there.
+func missing(policies []manifest.Policy, bindings []manifest.Binding) []manifest.Binding {
+	there := map[string]bool{}
+	for _, p := range policies {
+		there[p.Object.Name] = true
+	}
+	var all []manifest.Binding
+	for _, b := range bindings {
+		if !there[b.Object.Spec.PolicyName] {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// selection is what is in force for a Job.
+func (c *customPolicies) selection(ctx context.Context, job *batchv1.Job) binding.Selection {
+	if c.set == nil {
+		return binding.Selection{}
+	}
+	namespace := nameLabel(job.Namespace)
+	if by := c.labelSelecting(); by != "" {
+		found, err := c.labelsOf(ctx, job.Namespace)
+		if err != nil {
+			c.warn(messageNoLabels(by, err))
+		} else {
+			namespace = found
+		}
+	}
+	selected := c.set.For(ctx, job, namespace)
+	for _, problem := range selected.Problems {
+		c.warn(messageProblem(job, problem))
+	}
+	return selected
+}
+
+// labelSelecting is the first binding that selects namespaces by other labels than their name; "" if none does.
+func (c *customPolicies) labelSelecting() string {
+	for _, b := range c.bindings {
+		selector, err := b.Object.Spec.NamespaceSelector.Selector()
+		if err != nil {
+			continue
+		}
+		requirements, _ := selector.Requirements()
+		for _, r := range requirements {
+			if r.Key() != corev1.LabelMetadataName {
+				return b.Object.Name
+			}
+		}
+	}
+	return ""
+}
+
+// newWarner writes warnings to stderr, each once.
+func newWarner(cmd *cobra.Command) func(string) {
+	said := map[string]bool{}
+	return func(message string) {
+		if !said[message] {
+			cmd.PrintErrln("warning: " + message)
+		}
+		said[message] = true
+	}
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Nothing is wrong with the policies of the examples, and their suites pass, with every rule in some case.
+func TestCustomExamples(t *testing.T) {
+	t.Chdir("../..")
+	for _, folder := range customExamples(t) {
+		t.Run(filepath.Base(folder), func(t *testing.T) {
+			if got := mustRun(t, "lint", "-f", folder); !strings.HasPrefix(got, "no findings") {
+				t.Errorf("lint:\n%s", got)
+			}
+			if suite := read(t, filepath.Join(folder, "policy_test.yaml")); !strings.Contains(suite, "\ncoverage: {threshold: 100}\n") {
+				t.Error("the suite does not ask for all of the policy")
+			}
+			if got := mustRun(t, "test", folder); got == "" {
+				t.Error("the test says nothing")
+			}
+		})
+	}
+}
+
+// docs/custom-examples.md has the policy of each example, and what the commands print.
+func TestCustomExamplesDocument(t *testing.T) {
+	t.Chdir("../..")
+	const document = "docs/custom-examples.md"
+	text := read(t, document)
+	shown := withOutput(t, withPolicies(t, text))
+	if *update {
+		write(t, document, shown)
+		return
+	}
+	if diff := cmp.Diff(text, shown); diff != "" {
+		t.Errorf("%s differs (-document +examples):\n%s", document, diff)
+	}
+	for _, folder := range customExamples(t) {
+		name := filepath.Base(folder)
+		for _, want := range []string{"\n  name: " + name + "\n", readmePrompt + "eval -f " + folder, readmePrompt + "explain -f " + folder} {
+			if strings.Count(text, want) != 1 {
+				t.Errorf("%s has %d times %q", document, strings.Count(text, want), want)
+			}
+		}
+	}
+}
+
+// customExamples are the folders.
+func customExamples(t *testing.T) []string {
+	t.Helper()
+	folders, err := filepath.Glob("examples/custom/*")
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("examples: %v, %v", folders, err)
+	}
+	return folders
+}
+
+// withPolicies puts the policies into the blocks that have them, or the names of their folders.
+func withPolicies(t *testing.T, text string) string {
+	t.Helper()
+	const begin, end = "\n```yaml\n", "```\n"
+	blocks := strings.Split(text, begin)
+	for i, block := range blocks[1:] {
+		content, rest, closed := strings.Cut(block, end)
+		if !closed {
+			t.Fatalf("a block has no end:\n%s", block)
+		}
+		if _, named, found := strings.Cut(content, "\n  name: "); found {
+			content, _, _ = strings.Cut(named, "\n")
+		}
+		policy, _, _ := strings.Cut(read(t, "examples/custom/"+strings.TrimSpace(content)+"/policy.yaml"), "---\n")
+		blocks[i+1] = policy + end + rest
+	}
+	return strings.Join(blocks, begin)
+}
+
+// withOutput runs the commands.
+func withOutput(t *testing.T, text string) string {
+	t.Helper()
+	blocks := strings.Split(text, readmePrompt)
+	for i, block := range blocks[1:] {
+		command, rest, _ := strings.Cut(block, "\n")
+		out := mustRun(t, strings.Fields(command)...)
+		blocks[i+1] = command + "\n" + indent(strings.TrimRight(trimLines(out), "\n")) + "\n\n" + afterIndented(rest)
+	}
+	return strings.Join(blocks, readmePrompt)
+}
+
+// afterIndented is the text from the first line that is neither indented nor empty.
+func afterIndented(text string) string {
+	for text != "" && (text[0] == '\n' || strings.HasPrefix(text, "    ") && !strings.HasPrefix(text, readmePrompt)) {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	return text
+}
+
+// mustRun is what a command prints that ends well and has nothing to complain about.
+func mustRun(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := run(append([]string{"podverdict"}, args...), strings.NewReader(""), &out, &errs); code != 0 || errs.Len() > 0 {
+		t.Errorf("podverdict %s: exit code %d\n%s%s", strings.Join(args, " "), code, out.String(), errs.String())
+	}
+	return out.String()
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/compiler/custom"
+)
+
+// guardrailFlags say which rules of a catalogue there are to be, and with which settings.
+var guardrailFlags = []string{"rules", "data", "crd", "at", "parameters", "parameters-object"}
+
+// runCustom writes what custom policies require of Jobs.
+func (g *vapGeneration) runCustom(cmd *cobra.Command, options admission.Options) error {
+	for _, name := range guardrailFlags {
+		if cmd.Flags().Changed(name) {
+			return errUsage(cmd, errFlagOfGuardrails(name))
+		}
+	}
+	if err := g.checkRequirements(); err != nil {
+		return errUsage(cmd, err)
+	}
+	targets, err := g.common.targets()
+	if err != nil {
+		return errUsage(cmd, err)
+	}
+	if !cmd.Flags().Changed("failure-policy") {
+		options.Failure = admissionregistrationv1.Ignore // a policy whose match conditions fail is not in force
+	}
+	source, err := g.readCustom(cmd)
+	if err != nil {
+		return err
+	}
+	environment, err := custom.NewEnvironment(g.common.kubernetes)
+	if err != nil {
+		return err
+	}
+	var all generated
+	var errs []error
+	for _, b := range source.bindings {
+		objects, err := g.customObjects(cmd.Context(), environment, source.policy(b), b, options, targets)
+		if err == nil && len(objects) == 0 {
+			cmd.PrintErrln("note: " + messageNothingRequired(b.Object.Spec.PolicyName))
+		}
+		all, errs = append(all, objects...), append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return all.write(cmd.OutOrStdout(), g.output.name)
+}
+
+// checkRequirements refuses an action for a requirement that does not exist: it would be forgotten in silence.
+func (g *vapGeneration) checkRequirements() error {
+	for key := range g.actions {
+		if key != "error" && key != "warning" {
+			if err := admission.CheckRequirement(key); err != nil {
+				return errFlag("action", err)
+			}
+		}
+	}
+	return nil
+}
+
+// readCustom reads policies and what binds them. A policy that nothing binds is taken to be in force for all Jobs, of
+// which people are told.
+func (g *vapGeneration) readCustom(cmd *cobra.Command) (*customSource, error) {
+	g.files.Stdin = cmd.InOrStdin()
+	set, err := manifest.Read(cmd.Context(), g.files)
+	if err != nil {
+		return nil, err
+	}
+	if err := set.CheckPolicies(); err != nil {
+		return nil, err
+	}
+	if len(set.Policies) == 0 {
+		return nil, errNoCustomPolicy
+	}
+	if jobs, pods := len(set.Jobs), len(set.Pods); jobs+pods > 0 {
+		cmd.PrintErrln("note: " + messageNotLookedAt(jobs, pods))
+	}
+	source := newCustomSource(set)
+	var errs []error
+	for _, b := range missing(source.policies, source.bindings) {
+		errs = append(errs, b.Origin.Error("spec.policyName", messageNoPolicy(b.Object)))
+	}
+	for _, b := range source.bindings[len(set.Bindings):] {
+		if slices.ContainsFunc(set.Bindings, func(other manifest.Binding) bool { return other.Object.Name == b.Object.Name }) {
+			errs = append(errs, b.Origin.Error("metadata.name", messageNameOfBinding(b.Object.Name)))
+		}
+		cmd.PrintErrln("note: " + messageBindingToAll(b.Object.Name))
+	}
+	return source, errors.Join(errs...)
+}
+
+// policy is the one that a binding names.
+func (s *customSource) policy(b manifest.Binding) manifest.Policy {
+	i := slices.IndexFunc(s.policies, func(p manifest.Policy) bool { return p.Object.Name == b.Object.Spec.PolicyName })
+	return s.policies[i]
+}
+
+// customObjects are the admission policies of one policy and one binding.
+func (g *vapGeneration) customObjects(
+	ctx context.Context, e *custom.Environment, p manifest.Policy, b manifest.Binding, o admission.Options, targets []admission.Target,
+) (generated, error) {
+	if _, err := e.Compile(&p.Object.Spec); err != nil {
+		return nil, placedFindings(p, err, "")
+	}
+	var all generated
+	for _, target := range targets {
+		o.Target = target
+		policies, err := admission.Custom{Policy: p.Object, Binding: b.Object}.Policies(e, o)
+		if err != nil {
+			hint := ""
+			if target.Kind.Kind == "CronJob" {
+				hint = "--for job leaves CronJobs out"
+			}
+			return nil, placedFindings(p, g.common.placed(err), hint)
+		}
+		for _, generated := range policies {
+			cost, err := generated.Estimate(ctx, target)
+			if err != nil {
+				return nil, err
+			}
+			by := "bound by " + b.Object.Name
+			if b.Origin == p.Origin {
+				by = "as if bound to all Jobs"
+			}
+			comment := fmt.Sprintf("What PodFailurePolicy %s requires of %ss, %s.\n%s", p.Object.Name, target.Kind.Kind, by, costText(cost))
+			all = append(all, policyObjects(generated, comment)...)
+		}
+	}
+	return all, nil
+}
+
+// placedFindings gives what is wrong with a policy's expressions their places. The hint is for what cannot be asked when
+// an object is created.
+func placedFindings(p manifest.Policy, err error, hint string) error {
+	refused, ok := errors.AsType[*custom.Error](err)
+	if !ok {
+		return errIn("PodFailurePolicy "+p.Object.Name, err)
+	}
+	var errs []error
+	for _, f := range refused.Findings {
+		if f.Check == custom.CheckAdmission && f.Hint == "" {
+			f.Hint = hint
+		}
+		if f.Severity == compiler.Error {
+			errs = append(errs, p.Origin.Finding(f))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,122 @@
+package manifest
+
+import (
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom"
+)
+
+// Policy is a PodFailurePolicy and where it was read.
+type Policy struct {
+	Object *v1alpha1.PodFailurePolicy
+	Origin Origin
+}
+
+// Binding is a PodFailurePolicyBinding and where it was read.
+type Binding struct {
+	Object *v1alpha1.PodFailurePolicyBinding
+	Origin Origin
+}
+
+// Namespace is a Namespace, of which the labels are of interest, and where it was read.
+type Namespace struct {
+	Object *corev1.Namespace
+	Origin Origin
+}
+
+// LivePolicy is a policy that was read from a cluster.
+func LivePolicy(policy *v1alpha1.PodFailurePolicy) Policy {
+	return Policy{policy, Origin{Document: &Document{File: "podfailurepolicy/" + policy.Name}}}
+}
+
+// LiveBinding is a binding that was read from a cluster.
+func LiveBinding(binding *v1alpha1.PodFailurePolicyBinding) Binding {
+	return Binding{binding, Origin{Document: &Document{File: "podfailurepolicybinding/" + binding.Name}}}
+}
+
+var customVersion = v1alpha1.GroupVersion.String()
+
+func (c *content) policy(o Origin, value []byte, h header) {
+	var policy v1alpha1.PodFailurePolicy
+	if c.custom(o, value, h, &policy) {
+		c.policies = append(c.policies, Policy{Object: &policy, Origin: o})
+	}
+}
+
+func (c *content) binding(o Origin, value []byte, h header) {
+	var binding v1alpha1.PodFailurePolicyBinding
+	if c.custom(o, value, h, &binding) {
+		c.bindings = append(c.bindings, Binding{Object: &binding, Origin: o})
+	}
+}
+
+// custom reads a policy or a binding as v1alpha1.Decode does. Both have names that are given.
+func (c *content) custom(o Origin, value []byte, h header, target v1alpha1.Object) bool {
+	if h.Metadata.Name == "" {
+		c.fail(o, "metadata.name", messageRequired)
+		return false
+	}
+	if unfit := v1alpha1.ValidateJSON(value); len(unfit) > 0 {
+		c.errs = append(c.errs, o.Errors(unfit)...)
+		return false
+	}
+	if !c.strict(o, value, target) {
+		return false
+	}
+	target.SetDefaults()
+	return true
+}
+
+func (c *content) namespace(o Origin, value []byte, h header) {
+	var namespace corev1.Namespace
+	if c.named(o, h) && c.strict(o, value, &namespace) {
+		c.namespaces = append(c.namespaces, Namespace{Object: &namespace, Origin: o})
+	}
+}
+
+// Errors gives what is wrong with an object its place.
+func (o Origin) Errors(list field.ErrorList) []error {
+	errs := make([]*Error, len(list))
+	for i, e := range list {
+		errs[i] = o.Error(e.Field, e.ErrorBody())
+	}
+	return inFileOrder(errs)
+}
+
+// Finding gives what the compiler says of an expression its place in the file. Of what was read from a cluster there is
+// no file; the excerpt is then of the expression.
+func (o Origin) Finding(f custom.Finding) *Error {
+	at := o.PositionIn(f.Field, f.Line, f.Column)
+	e := &Error{origin: o, Field: o.Field(f.Field), Message: f.Message + " (" + f.Check + ")", Hint: f.Hint, at: &at}
+	if o.Live() {
+		e.excerpt = f.Excerpt()
+	}
+	return e
+}
+
+// CheckPolicies refuses two policies, two bindings or two namespaces of one name. None of them is in a namespace.
+func (s *Set) CheckPolicies() error {
+	var errs []error
+	first := map[string]Origin{}
+	check := func(kind, name string, o Origin) {
+		if other, taken := first[kind+"/"+name]; taken {
+			errs = append(errs, o.Error("metadata.name", messageTwice(kind, name, other.Position("metadata.name"))))
+			return
+		}
+		first[kind+"/"+name] = o
+	}
+	for _, p := range s.Policies {
+		check(v1alpha1.KindPodFailurePolicy, p.Object.Name, p.Origin)
+	}
+	for _, b := range s.Bindings {
+		check(v1alpha1.KindPodFailurePolicyBinding, b.Object.Name, b.Origin)
+	}
+	for _, n := range s.Namespaces {
+		check("Namespace", n.Object.Name, n.Origin)
+	}
+	return errors.Join(errs...)
+}

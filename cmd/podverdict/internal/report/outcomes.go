@@ -1,0 +1,39 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/podverdict/podverdict/internal/outcome"
+)
+
+// outcomes are a suite for every subject and a failed case for every finding; a subject without findings has one case that
+// passed.
+func (r Report) outcomes() outcome.Report {
+	all := outcome.Report{Name: "podverdict " + r.Tool}
+	for _, s := range r.Subjects {
+		suite := outcome.Suite{Name: s.title(), File: s.File}
+		if len(s.Findings) == 0 {
+			suite.Cases = append(suite.Cases, outcome.Case{Name: r.Tool, Line: s.title()})
+		}
+		for _, f := range s.Findings {
+			suite.Cases = append(suite.Cases, outcome.Case{
+				Name: f.Check + " " + f.Field, Line: s.title() + ": " + f.Message, Failure: f.reason(),
+			})
+		}
+		all.Suites = append(all.Suites, suite)
+	}
+	return all
+}
+
+func (f Finding) reason() *outcome.Reason {
+	return &outcome.Reason{
+		Message: f.Message, Type: f.Severity, Detail: fmt.Sprintf("%s: %s\n%s", f.At, sentence(f), line(f.Excerpt)),
+		Facts: []outcome.Fact{
+			{Name: "check", Value: f.Check},
+			{Name: "severity", Value: f.Severity},
+			{Name: "field", Value: fmt.Sprintf("%q", f.Field)},
+			{Name: "at", Value: fmt.Sprintf("%q", f.At)},
+			{Name: "hint", Value: fmt.Sprintf("%q", f.Hint)},
+		},
+	}
+}

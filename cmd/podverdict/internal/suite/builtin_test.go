@@ -1,0 +1,163 @@
+package suite
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/compiler/custom/library"
+)
+
+var update = flag.Bool("update", false, "rewrite the table of scenarios in docs/testing-policies.md, and testdata")
+
+// fullJob is a Job with containers of every kind.
+func fullJob() *batchv1.Job {
+	job := plainJob()
+	job.Name, job.UID = "full", "1"
+	spec := &job.Spec.Template.Spec
+	spec.Containers = append(spec.Containers, corev1.Container{Name: "helper", Image: "example.com/helper"})
+	spec.InitContainers = []corev1.Container{
+		{Name: "proxy", Image: "example.com/proxy", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)},
+		{Name: "fetch", Image: "example.com/fetch"},
+		{Name: "unpack", Image: "example.com/unpack"},
+	}
+	return manifest.Job{Object: job}.Stored("default")
+}
+
+func happened(b *Builtin, job *batchv1.Job) *corev1.Pod {
+	l := newLife(job)
+	b.happen(l)
+	return l.pod
+}
+
+// TestBuiltins holds each scenario to what it is in testdata.
+func TestBuiltins(t *testing.T) {
+	var text strings.Builder
+	for i := range Builtins {
+		b := &Builtins[i]
+		fmt.Fprintf(&text, "%s:\n", b.Name)
+		for _, job := range []*batchv1.Job{manifest.Job{Object: plainJob()}.Stored("default"), fullJob()} {
+			fmt.Fprintf(&text, "  %s\n", summary(happened(b, job)))
+		}
+	}
+	const golden = "testdata/builtins.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(text.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), text.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// summary is what rules may ask of a Pod.
+func summary(pod *corev1.Pod) string {
+	parts := []string{string(pod.Status.Phase)}
+	if pod.Status.Reason != "" {
+		parts = append(parts, fmt.Sprintf("%s %q", pod.Status.Reason, pod.Status.Message))
+	}
+	if pod.DeletionTimestamp != nil {
+		parts = append(parts, "deleted")
+	}
+	for _, c := range pod.Status.Conditions {
+		text := string(c.Type) + "=" + string(c.Status)
+		if c.Reason != "" {
+			text += " " + c.Reason
+		}
+		if c.Message != "" {
+			text += fmt.Sprintf(" %q", c.Message)
+		}
+		parts = append(parts, text)
+	}
+	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		text := s.Name
+		switch state := s.State; {
+		case state.Terminated != nil:
+			text += fmt.Sprintf(" %d %s", state.Terminated.ExitCode, state.Terminated.Reason)
+		case state.Running != nil:
+			text += " running"
+		case state.Waiting != nil:
+			text += " waiting " + state.Waiting.Reason
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// TestBuiltinsAreWhole: what holds of every Pod holds of these.
+func TestBuiltinsAreWhole(t *testing.T) {
+	for i := range Builtins {
+		b := &Builtins[i]
+		pod := happened(b, fullJob())
+		if pod.Status.Phase != b.Phase {
+			t.Errorf("%s: phase %s, want %s", b.Name, pod.Status.Phase, b.Phase)
+		}
+		if builtin(b.Name) != b {
+			t.Errorf("%s: there are two of the name", b.Name)
+		}
+		for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+			states := 0
+			for _, set := range []bool{s.State.Terminated != nil, s.State.Running != nil, s.State.Waiting != nil} {
+				if set {
+					states++
+				}
+			}
+			if states != 1 || s.Image == "" {
+				t.Errorf("%s: %s has %d states, image %q", b.Name, s.Name, states, s.Image)
+			}
+			if b.Phase == corev1.PodFailed && b.Name != "node-lost" && s.State.Running != nil {
+				t.Errorf("%s: %s runs in a Pod that has failed", b.Name, s.Name)
+			}
+		}
+		if n := len(pod.Status.ContainerStatuses); n != 0 && n != len(pod.Spec.Containers) {
+			t.Errorf("%s: %d statuses of %d containers", b.Name, n, len(pod.Spec.Containers))
+		}
+		if never := library.NeverStarted(pod); never != slices.Contains([]string{"rejected", "unschedulable"}, b.Name) {
+			t.Errorf("%s: never started: %t", b.Name, never)
+		}
+		if library.Unschedulable(pod) != (b.Name == "unschedulable") {
+			t.Errorf("%s: unschedulable", b.Name)
+		}
+	}
+}
+
+// TestScenariosAreDocumented holds the table of the documentation to what there is.
+func TestScenariosAreDocumented(t *testing.T) {
+	const file, begin, end = "../../../../docs/testing-policies.md", "<!-- scenarios: begin -->\n", "<!-- scenarios: end -->"
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, found := strings.Cut(string(data), begin)
+	table, tail, ends := strings.Cut(rest, end)
+	if !found || !ends {
+		t.Fatal("there is no table")
+	}
+	var want strings.Builder
+	want.WriteString("| scenario | phase | what has happened |\n|---|---|---|\n")
+	for _, b := range Builtins {
+		fmt.Fprintf(&want, "| `%s` | %s | %s |\n", b.Name, b.Phase, b.Means)
+	}
+	if *update {
+		table = want.String()
+		if err := os.WriteFile(file, []byte(head+begin+table+end+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(want.String(), table); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

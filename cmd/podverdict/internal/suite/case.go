@@ -1,0 +1,159 @@
+package suite
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// trial is a case that is ready to be tried.
+type trial struct {
+	judge *judge
+	input custom.Input
+	// used are how often rules with a budget have matched before.
+	used    map[ruleID]int32
+	audited bool
+}
+
+// ruleID names a rule: by its policy and its index. Those of the Job have no policy.
+type ruleID struct {
+	policy string
+	rule   int
+}
+
+// pendingFor is how long Pods have been there when a case does not say.
+const pendingFor = time.Minute
+
+// prepare makes the Pod of a case, and what is in force for it.
+func (s *Suite) prepare(ctx context.Context, i int) (*trial, error) {
+	c, field := &s.document.Cases[i], caseField(i)
+	cases, _ := s.tree["cases"].([]any)
+	tree, _ := cases[i].(map[string]any)
+	t := &trial{judge: s.base, audited: c.Audited}
+	b := builder{suite: s, job: s.base.job, built: s.scenarios}
+	if tree["job"] != nil {
+		given, errs := s.changedJob(delta{tree["job"], field + ".job"})
+		if b.errs = errs; len(errs) > 0 {
+			return nil, b.error()
+		}
+		changed, err := s.rulebook.judge(ctx, given)
+		if err != nil {
+			return nil, err
+		}
+		t.judge = changed
+		b.job, b.built = changed.job, maps.Clone(s.pods)
+		if reflect.DeepEqual(changed.policy, s.base.policy) {
+			changed.own, changed.policy = s.base.own, s.base.policy
+		}
+	}
+	t.input = custom.Input{Pod: b.build(&c.scenario, tree, field), Job: t.judge.job, Attempt: 1}
+	t.used = s.usedBudgets(c.Matches, field+".matches", b.fail)
+	s.checkRule(&c.Expect, t.judge, field+".expect", b.fail)
+	if err := b.error(); err != nil {
+		return nil, err
+	}
+	if c.Attempt != nil {
+		t.input.Attempt = *c.Attempt
+	}
+	t.input.Now = c.now(t.input.Pod.CreationTimestamp.Time)
+	return t, nil
+}
+
+// changedJob is the suite's Job with what is different in a case.
+func (s *Suite) changedJob(d delta) (manifest.Job, []unfit) {
+	given := manifest.Job{Object: s.job.Object.DeepCopy(), Origin: s.origin}
+	given.Origin.Path = d.field
+	return given, d.apply(given.Object)
+}
+
+func (c *caseDocument) now(created time.Time) time.Time {
+	switch {
+	case c.Now != nil:
+		return c.Now.Time
+	case c.PendingFor != nil:
+		return created.Add(c.PendingFor.Duration)
+	}
+	return created.Add(pendingFor)
+}
+
+// usedBudgets finds the rules with budgets by their names.
+func (s *Suite) usedBudgets(matches map[string]int32, field string, fail func(field, message string)) map[ruleID]int32 {
+	if len(matches) == 0 {
+		return nil
+	}
+	used := map[ruleID]int32{}
+	for _, name := range slices.Sorted(maps.Keys(matches)) {
+		at := field + keyStep(name)
+		found, names := []ruleID{}, []string{}
+		var in []string
+		budget := true
+		for _, p := range s.rulebook.policies {
+			for i := range p.Rules {
+				names = append(names, p.Rules[i].Name)
+				if name == p.Rules[i].Name || name == p.Name+"/"+p.Rules[i].Name {
+					found, in, budget = append(found, ruleID{p.Name, i}), append(in, p.Name), p.Rules[i].Budget != nil
+				}
+			}
+		}
+		switch {
+		case len(found) == 0:
+			fail(at, messageUnknown("rule", name, names))
+		case len(found) > 1:
+			fail(at, messageAmbiguous(name, in))
+		case !budget:
+			fail(at, messageNoBudget(name))
+		default:
+			used[found[0]] = matches[name]
+		}
+	}
+	return used
+}
+
+// checkRule refuses to expect a policy or a rule that is not there: no verdict could have it.
+func (s *Suite) checkRule(e *expectation, j *judge, field string, fail func(field, message string)) {
+	var policies, rules []string
+	for _, p := range s.rulebook.policies {
+		policies = append(policies, p.Name)
+		for i := range p.Rules {
+			rules = append(rules, p.Rules[i].Name)
+		}
+	}
+	if e.Policy != nil && *e.Policy != "" && !slices.Contains(policies, *e.Policy) {
+		fail(field+".policy", messageUnknown("policy", *e.Policy, policies))
+	}
+	switch r := e.Rule; {
+	case r == nil:
+	case r.Type == intstr.String && !slices.Contains(rules, r.StrVal):
+		fail(field+".rule", messageUnknown("rule", r.StrVal, rules))
+	case r.Type == intstr.Int && (r.IntVal < 0 || int(r.IntVal) >= ownRules(j.policy)):
+		fail(field+".rule", messageUnknown("rule of the Job's own", strconv.Itoa(r.IntValue()), nil))
+	}
+}
+
+func ownRules(p *batchv1.PodFailurePolicy) int {
+	if p == nil {
+		return 0
+	}
+	return len(p.Rules)
+}
+
+// decision is what the case comes to.
+func (t *trial) decision(ctx context.Context) decision {
+	v, deleted := t.judge.verdict(ctx, t.input, t.audited)
+	if v.Matched && v.Budget.Limit > 0 && t.used[idOf(v)] >= v.Budget.Limit {
+		v = v.UsedUp()
+	}
+	return decision{verdict: v, deleted: deleted, err: joined(t.judge.selection.Problems, v.Err)}
+}
+
+func idOf(v runtime.Verdict) ruleID { return ruleID{v.Policy, v.Rule} }

@@ -1,0 +1,143 @@
+package suite
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Coverage is which rules the cases have tried: each should decide at least once, and be tried and not match at least once.
+type Coverage struct {
+	Rules []RuleCoverage
+
+	index map[ruleID]int
+}
+
+// RuleCoverage is how often a rule decided, and how often it was tried and did not match.
+type RuleCoverage struct {
+	// Policy is the rule's, or empty for the Job's own rules, which have no names.
+	Policy, Name string
+	Rule         int
+	Matched      int
+	NotMatched   int
+	// Always is of a rule that is true by its text: it cannot not match.
+	Always bool
+}
+
+func (s *Suite) newCoverage() *Coverage {
+	c := &Coverage{index: map[ruleID]int{}}
+	for _, p := range s.rulebook.policies {
+		for i := range p.Rules {
+			c.append(RuleCoverage{
+				Policy: p.Name, Name: p.Rules[i].Name, Rule: i, Always: strings.TrimSpace(p.Rules[i].When) == "true",
+			})
+		}
+	}
+	for i := range ownRules(s.base.policy) {
+		c.append(RuleCoverage{Rule: i})
+	}
+	return c
+}
+
+func (c *Coverage) append(r RuleCoverage) {
+	c.index[ruleID{r.Policy, r.Rule}] = len(c.Rules)
+	c.Rules = append(c.Rules, r)
+}
+
+// add counts what a case has tried. Nothing is said of rules when one of them could not be evaluated, of a Pod that a rule
+// on Pending has ended, and of the Job's own rules when the case changes them.
+func (c *Coverage) add(r *CaseResult, base *judge) {
+	in := r.trial.input
+	if r.Verdict.Err != nil || in.Pod.Status.Phase == corev1.PodFailed && runtime.FailingToStart(in.Pod) != nil {
+		return
+	}
+	for _, policy := range r.trial.judge.asked(r, r.trial.audited) {
+		switch {
+		case policy != nil:
+			for i := range policy.Rules {
+				if policy.Rules[i].Phase == in.Pod.Status.Phase && c.tried(ruleID{policy.Name, i}, &r.Verdict) {
+					return
+				}
+			}
+		case in.Pod.Status.Phase == corev1.PodFailed:
+			for i := range ownRules(r.trial.judge.policy) {
+				id := ruleID{rule: i}
+				if r.trial.judge.own != base.own {
+					if decides(id, &r.Verdict) {
+						return
+					}
+					continue
+				}
+				if c.tried(id, &r.Verdict) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// tried counts one rule, and tells whether it was the last.
+func (c *Coverage) tried(id ruleID, v *runtime.Verdict) bool {
+	rule := &c.Rules[c.index[id]]
+	if decides(id, v) {
+		rule.Matched++
+		return true
+	}
+	rule.NotMatched++
+	return false
+}
+
+func decides(id ruleID, v *runtime.Verdict) bool { return v.Matched && id == idOf(*v) }
+
+// Covered is how many of the things to try have been tried, and how many there are: two for each rule.
+func (c *Coverage) Covered() (covered, total int) {
+	for i := range c.Rules {
+		r := &c.Rules[i]
+		total++
+		if r.Matched > 0 {
+			covered++
+		}
+		if r.Always {
+			continue
+		}
+		total++
+		if r.NotMatched > 0 {
+			covered++
+		}
+	}
+	return covered, total
+}
+
+// Percent is rounded down, so that 100 is all. Without rules, all are covered.
+func (c *Coverage) Percent() int {
+	covered, total := c.Covered()
+	if total == 0 {
+		return 100
+	}
+	return covered * 100 / total
+}
+
+// Missing says what has not been tried, a line for each rule.
+func (c *Coverage) Missing() []string {
+	var all []string
+	for i := range c.Rules {
+		r := &c.Rules[i]
+		matched, not := r.Matched == 0, r.NotMatched == 0 && !r.Always
+		switch {
+		case matched && not:
+			all = append(all, r.Subject()+" was never tried")
+		case matched:
+			all = append(all, r.Subject()+" never decided")
+		case not:
+			all = append(all, r.Subject()+" always matched")
+		}
+	}
+	return all
+}
+
+// Subject names the rule as verdicts do.
+func (r *RuleCoverage) Subject() string {
+	return runtime.RuleExplanation{Policy: r.Policy, RuleName: r.Name, Rule: r.Rule}.Subject()
+}

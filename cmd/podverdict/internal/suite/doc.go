@@ -1,0 +1,16 @@
+// Package suite tests policies: it reads suites of cases, each a Pod and the verdict that it must get, runs them, and says
+// which rules they have tried.
+//
+//	files, err := suite.Find([]string{"policies/"})
+//	loader := suite.Loader{Kubernetes: compiler.DefaultVersion}
+//	s, err := loader.Read(ctx, files[0])
+//	report := suite.Report{Results: []suite.Result{s.Run(ctx, suite.Options{})}}
+//	err = report.Write(stdout, "pretty")
+//
+// A suite is read strictly, and names its policies, its Job and Pods by file. Each case takes a Pod by the name of a
+// scenario, built in or the suite's own, and says what is different in it: a tree that is merged into the typed Pod. The
+// verdict is that of the Program which a controller would make of the same policies, bindings and Job.
+//
+// What is wrong with the suite itself, its files or its policies is an error with a place. What does not hold is a failure,
+// with what was wanted, what was got, and what each rule made of the Pod.
+package suite

@@ -1,0 +1,210 @@
+package suite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+)
+
+// Draft is a suite for policies that have none: for every rule a case in which it decides, as far as a Pod could be found
+// for which it does, and cases for which rules do not match. What is expected is what the verdicts are.
+type Draft struct {
+	// Cases is how many there are, and Coverage what they have tried.
+	Cases    int
+	Coverage *Coverage
+	// Text is the suite's.
+	Text []byte
+}
+
+// DraftOf writes a suite that is to stand at file, of files with policies, a Job and Pods.
+func (l *Loader) DraftOf(ctx context.Context, file string, inputs []string) (*Draft, error) {
+	s := &Suite{
+		File: file, Name: called(file), tree: map[string]any{},
+		origin: manifest.Origin{Document: &manifest.Document{File: file}},
+	}
+	if err := s.assign(ctx, inputs); err != nil {
+		return nil, err
+	}
+	if err := l.load(ctx, s); err != nil {
+		return nil, err
+	}
+	d := drafting{suite: s, coverage: s.newCoverage(), names: map[string]bool{}}
+	d.try(ctx)
+	d.choose()
+	if len(d.chosen) == 0 {
+		return nil, errNothingFound(file)
+	}
+	return &Draft{Cases: len(d.chosen), Coverage: d.coverage, Text: d.text()}, nil
+}
+
+// assign says of each file what the suite names it for.
+func (s *Suite) assign(ctx context.Context, inputs []string) error {
+	var errs []error
+	for _, name := range inputs {
+		set, err := manifest.Read(ctx, manifest.Options{Filenames: []string{name}})
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		named, err := relative(filepath.Dir(s.File), name)
+		errs = append(errs, err)
+		if len(set.Policies)+len(set.Bindings)+len(set.Namespaces) > 0 {
+			s.document.Policies = append(s.document.Policies, named)
+		}
+		if len(set.Pods) > 0 {
+			s.document.Pods = append(s.document.Pods, named)
+		}
+		switch {
+		case len(set.Jobs) == 0:
+		case s.document.Job != "":
+			errs = append(errs, errSecondJob(name, s.document.Job))
+		default:
+			s.document.Job = named
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if len(s.document.Policies) == 0 && s.document.Job == "" {
+		return errNothingToTest
+	}
+	return nil
+}
+
+// relative is how a suite in a directory names a file.
+func relative(dir, name string) (string, error) {
+	from, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	to, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	name, err = filepath.Rel(from, to)
+	return filepath.ToSlash(name), err
+}
+
+// drafting chooses cases among candidates.
+type drafting struct {
+	suite      *Suite
+	candidates []candidate
+	chosen     []candidate
+	coverage   *Coverage
+	names      map[string]bool
+}
+
+// candidate is a case that could be, and what it comes to.
+type candidate struct {
+	written  caseDocument
+	pod      map[string]any // the delta, as the file has it
+	decision decision
+	result   CaseResult
+}
+
+// try tries every candidate, and keeps those that come to something.
+func (d *drafting) try(ctx context.Context) {
+	for _, c := range d.suite.imagined() {
+		d.suite.document.Cases = []caseDocument{c.written}
+		d.suite.tree["cases"] = []any{map[string]any{"pod": podTree(c.pod)}}
+		t, err := d.suite.prepare(ctx, 0)
+		if err != nil {
+			continue // a scenario need not fit every Job
+		}
+		c.decision = t.decision(ctx)
+		v := c.decision.verdict
+		if c.decision.err != nil || v.MessageErr != nil || !v.Terminal && t.input.Pod.Status.Phase != "Pending" {
+			continue
+		}
+		c.result = CaseResult{Verdict: v, Deleted: c.decision.deleted, trial: t}
+		d.candidates = append(d.candidates, c)
+	}
+}
+
+// podTree is nil for no delta.
+func podTree(pod map[string]any) any {
+	if pod == nil {
+		return nil
+	}
+	return pod
+}
+
+// choose takes the first candidate for everything that there is to try.
+func (d *drafting) choose() {
+	for i := range d.coverage.Rules {
+		rule := d.coverage.Rules[i]
+		at := slices.IndexFunc(d.candidates, func(c candidate) bool { return d.alone(&c).Rules[i].Matched > 0 })
+		if at < 0 {
+			continue
+		}
+		c := d.candidates[at]
+		d.take(c)
+		if budget := c.decision.verdict.Budget; budget.Limit > 0 {
+			used := c
+			used.written.Matches = map[string]int32{d.budgetName(rule): budget.Limit}
+			used.decision.verdict = c.decision.verdict.UsedUp()
+			used.result.Verdict = used.decision.verdict
+			d.take(used)
+		}
+	}
+	for i := range d.coverage.Rules {
+		if d.coverage.Rules[i].NotMatched > 0 || d.coverage.Rules[i].Always {
+			continue
+		}
+		at := slices.IndexFunc(d.candidates, func(c candidate) bool { return d.alone(&c).Rules[i].NotMatched > 0 })
+		if at >= 0 {
+			d.take(d.candidates[at])
+		}
+	}
+}
+
+// alone is what one case tries.
+func (d *drafting) alone(c *candidate) *Coverage {
+	alone := d.suite.newCoverage()
+	alone.add(&c.result, d.suite.base)
+	return alone
+}
+
+// budgetName is what cases call a rule with a budget.
+func (d *drafting) budgetName(rule RuleCoverage) string {
+	for _, other := range d.coverage.Rules {
+		if other.Name == rule.Name && other.Policy != rule.Policy {
+			return rule.Policy + "/" + rule.Name
+		}
+	}
+	return rule.Name
+}
+
+func (d *drafting) take(c candidate) {
+	c.written.Name = c.name()
+	if d.names[c.written.Name] {
+		return
+	}
+	d.names[c.written.Name] = true
+	d.coverage.add(&c.result, d.suite.base)
+	d.chosen = append(d.chosen, c)
+}
+
+// name is a sentence that says what happens and what comes of it.
+func (c *candidate) name() string {
+	v := &c.decision.verdict
+	text := c.happens() + ": "
+	switch {
+	case v.IsUsedUp():
+		text += v.Subject() + " has used up its budget"
+	case v.Matched:
+		text += v.Subject() + " decides"
+	default:
+		text += "no rule matches"
+	}
+	return text
+}
+
+func (c *candidate) happens() string {
+	text := cmp.Or(c.written.From, defaultScenario)
+	return text + c.differs()
+}

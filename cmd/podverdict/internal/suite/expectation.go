@@ -1,0 +1,152 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Difference is one thing that is not as expected.
+type Difference struct {
+	// Field is that of the expectation.
+	Field string `json:"field"`
+	Want  string `json:"want"`
+	Got   string `json:"got"`
+}
+
+var actions = []batchv1.PodFailurePolicyAction{
+	batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex,
+	batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount,
+}
+
+// check looks at what can be told from the expectation alone.
+func (e *expectation) check(field string, fail func(field, message string)) {
+	if reflect.ValueOf(*e).IsZero() {
+		fail(field, messageNoExpectation)
+	}
+	if e.Action != nil && !slices.Contains(actions, *e.Action) {
+		fail(field+".action", messageAction(string(*e.Action)))
+	}
+}
+
+// decision is what a case came to.
+type decision struct {
+	verdict runtime.Verdict
+	deleted bool
+	// err is why the rules, or match conditions, could not be evaluated.
+	err error
+}
+
+const none = "none"
+
+// differences are what is not as expected, in the order of the reference.
+func (e *expectation) differences(o decision) []Difference {
+	var all []Difference
+	v := o.verdict
+	differ := func(field, want, got string) { all = append(all, Difference{field, want, got}) }
+	compare(differ, "matched", e.Matched, v.Matched)
+	compare(differ, "action", e.Action, v.Action)
+	compare(differ, "policy", e.Policy, v.Policy)
+	if e.Rule != nil && !isRule(*e.Rule, v) {
+		differ("rule", quoted(e.Rule.String()), quoted(ruleName(v)))
+	}
+	compare(differ, "reason", e.Reason, v.Reason)
+	compare(differ, "counted", e.Counted, v.Counted)
+	compare(differ, "usedUp", e.UsedUp, v.IsUsedUp())
+	if e.RetryDelay != nil && (v.RetryDelay == nil || *v.RetryDelay != e.RetryDelay.Duration) {
+		got := none
+		if v.RetryDelay != nil {
+			got = brief(*v.RetryDelay)
+		}
+		differ("retryDelay", brief(e.RetryDelay.Duration), got)
+	}
+	compare(differ, "container", e.Container, v.Container)
+	compare(differ, "exitCode", e.ExitCode, v.ExitCode)
+	compare(differ, "condition", e.Condition, v.Condition)
+	e.compareTexts(differ, o)
+	compare(differ, "deleted", e.Deleted, o.deleted)
+	return all
+}
+
+func (e *expectation) compareTexts(differ func(field, want, got string), o decision) {
+	if e.Message != nil || e.MessageContains != nil {
+		message := o.verdict.Message()
+		compare(differ, "message", e.Message, message)
+		if e.MessageContains != nil && !strings.Contains(message, *e.MessageContains) {
+			differ("messageContains", quoted(*e.MessageContains), quoted(message))
+		}
+	}
+	compareError(differ, "messageError", e.MessageError, o.verdict.MessageErr)
+	compareError(differ, "error", e.Error, o.err)
+}
+
+// compareError wants no error unless one is expected.
+func compareError(differ func(field, want, got string), field string, want *string, err error) {
+	switch {
+	case want == nil && err != nil:
+		differ(field, none, quoted(err.Error()))
+	case want != nil && err == nil:
+		differ(field, quoted(*want), none)
+	case want != nil && !strings.Contains(err.Error(), *want):
+		differ(field, quoted(*want), quoted(err.Error()))
+	}
+}
+
+func compare[T comparable](differ func(field, want, got string), field string, want *T, got T) {
+	if want != nil && *want != got {
+		differ(field, shown(*want), shown(got))
+	}
+}
+
+// shown is a value as YAML would have it.
+func shown(value any) string {
+	if v := reflect.ValueOf(value); v.Kind() == reflect.String {
+		if v.Len() == 0 {
+			return none
+		}
+		return quoted(v.String())
+	}
+	return fmt.Sprint(value)
+}
+
+// quoted quotes what is no plain word.
+func quoted(text string) string {
+	plain := text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./", r)
+	})
+	if plain {
+		return text
+	}
+	return strconv.Quote(text)
+}
+
+func isRule(want intstr.IntOrString, v runtime.Verdict) bool {
+	if want.Type == intstr.Int {
+		return v.Matched && v.Policy == "" && v.Rule == want.IntValue()
+	}
+	return v.RuleName == want.StrVal
+}
+
+// ruleName is what an expectation calls the rule that decided.
+func ruleName(v runtime.Verdict) string {
+	switch {
+	case !v.Matched:
+		return none
+	case v.Policy == "":
+		return strconv.Itoa(v.Rule)
+	}
+	return v.RuleName
+}
+
+// joined joins the problems of match conditions and why rules could not be evaluated.
+func joined(problems []error, err error) error {
+	return errors.Join(append(slices.Clone(problems), err)...)
+}

@@ -1,0 +1,75 @@
+package suite
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// suffixes are those of the names of suites.
+var suffixes = []string{"_test.yaml", "_test.yml", "_test.json"}
+
+// Find are the files with suites: those given, whatever their names are, and those of the directories given and of all
+// below them that are named as suites are. Names that begin with a dot are left out there. A directory may be written as
+// Go's packages are: dir/... A directory without suites is an error.
+func Find(arguments []string) ([]string, error) {
+	var all []string
+	for _, argument := range arguments {
+		name := filepath.Clean(strings.TrimSuffix(argument, "..."))
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, errUnreadable(argument, err)
+		}
+		found := []string{name}
+		if info.IsDir() {
+			if found, err = findBelow(name); err != nil {
+				return nil, err
+			}
+		}
+		for _, file := range found {
+			if !slices.Contains(all, file) {
+				all = append(all, file)
+			}
+		}
+	}
+	return all, nil
+}
+
+func findBelow(dir string) ([]string, error) {
+	var found []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return errUnreadable(path, err)
+		case path != dir && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
+		case !entry.IsDir() && nameOf(path) != path:
+			found = append(found, path)
+		}
+		return nil
+	})
+	if err == nil && len(found) == 0 {
+		err = errNoSuites(dir)
+	}
+	return found, err
+}
+
+// nameOf is what a file is called without the suffix of suites.
+func nameOf(file string) string {
+	for _, suffix := range suffixes {
+		if name, ok := strings.CutSuffix(file, suffix); ok {
+			return name
+		}
+	}
+	return file
+}
+
+// called is what a suite without a name is called.
+func called(file string) string {
+	name := filepath.Base(nameOf(file))
+	return strings.TrimSuffix(name, filepath.Ext(name))
+}

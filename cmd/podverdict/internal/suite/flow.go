@@ -1,0 +1,158 @@
+package suite
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// text is the suite that was drafted.
+func (d *drafting) text() []byte {
+	var out bytes.Buffer
+	document := &d.suite.document
+	fmt.Fprintf(&out, "# Drafted by podverdict test init: it says what the policies do, not what they should do. Read it.\n")
+	fmt.Fprintf(&out, "apiVersion: %s\nkind: %s\nmetadata: {name: %s}\n", apiVersion, kind, scalar(d.suite.Name))
+	if len(document.Policies) > 0 {
+		fmt.Fprintf(&out, "policies: %s\n", flow(document.Policies))
+	}
+	if document.Job != "" {
+		fmt.Fprintf(&out, "job: %s\n", scalar(document.Job))
+	}
+	if len(document.Pods) > 0 {
+		fmt.Fprintf(&out, "pods: %s\n", flow(document.Pods))
+	}
+	fmt.Fprintf(&out, "coverage: {threshold: %d}\ncases:\n", d.coverage.Percent())
+	for i := range d.chosen {
+		d.chosen[i].write(&out, len(d.suite.rulebook.policies) > 1)
+	}
+	if missing := d.coverage.Missing(); len(missing) > 0 {
+		out.WriteString("# No Pod was found to try this. Add cases, and raise the threshold:\n")
+		for _, m := range missing {
+			fmt.Fprintf(&out, "# - %s\n", m)
+		}
+	}
+	return out.Bytes()
+}
+
+func (c *candidate) write(out *bytes.Buffer, policies bool) {
+	w := &c.written
+	fmt.Fprintf(out, "- name: %s\n", scalar(w.Name))
+	line := func(name, value string) { fmt.Fprintf(out, "  %s: %s\n", name, value) }
+	if w.From != "" {
+		line("from", scalar(w.From))
+	}
+	if w.ExitCode != nil {
+		line("exitCode", strconv.Itoa(int(*w.ExitCode)))
+	}
+	if len(w.Containers) > 0 {
+		line("containers", flow(w.Containers))
+	}
+	if c.pod != nil {
+		line("pod", flow(c.pod))
+	}
+	if w.Attempt != nil {
+		line("attempt", strconv.FormatInt(*w.Attempt, 10))
+	}
+	if w.PendingFor != nil {
+		line("pendingFor", brief(w.PendingFor.Duration))
+	}
+	if len(w.Matches) > 0 {
+		line("matches", flow(w.Matches))
+	}
+	line("expect", "{"+strings.Join(c.expected(policies), ", ")+"}")
+}
+
+// expected is what the verdict is, in the order of the reference.
+func (c *candidate) expected(policies bool) []string {
+	v := &c.decision.verdict
+	if !v.Matched {
+		return []string{"matched: false"}
+	}
+	all := []string{"action: " + string(v.Action)}
+	add := func(name string, value any, when bool) {
+		if when {
+			all = append(all, name+": "+flow(value))
+		}
+	}
+	add("rule", v.RuleName, v.Policy != "")
+	add("rule", v.Rule, v.Policy == "")
+	add("policy", v.Policy, v.Policy != "" && policies)
+	add("reason", v.Reason, v.Reason != "")
+	add("usedUp", true, v.IsUsedUp())
+	if v.RetryDelay != nil {
+		all = append(all, "retryDelay: "+brief(*v.RetryDelay))
+	}
+	add("container", v.Container, v.ExitCode != 0)
+	add("exitCode", v.ExitCode, v.ExitCode != 0)
+	add("condition", string(v.Condition), v.Condition != "")
+	add("message", v.Message(), c.saysMore(v))
+	add("deleted", true, c.decision.deleted)
+	return all
+}
+
+// saysMore is whether the message has more than names in it: that of a rule's messageExpression.
+func (c *candidate) saysMore(v *runtime.Verdict) bool {
+	for _, f := range c.result.trial.judge.order {
+		if f.policy.Name == v.Policy {
+			return f.policy.Rules[v.Rule].MessageExpression != ""
+		}
+	}
+	return false
+}
+
+// flow writes a value as YAML on one line.
+func flow(value any) string {
+	switch value := value.(type) {
+	case string:
+		return scalar(value)
+	case map[string]any:
+		var members []string
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			members = append(members, scalar(key)+": "+flow(value[key]))
+		}
+		return "{" + strings.Join(members, ", ") + "}"
+	case []any:
+		var items []string
+		for _, item := range value {
+			items = append(items, flow(item))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case bool, float64, int, int32, int64:
+		return fmt.Sprint(value)
+	case nil:
+		return "null"
+	}
+	var tree any // what it is as JSON
+	if data, err := json.Marshal(value); err == nil && json.Unmarshal(data, &tree) == nil {
+		return flow(tree)
+	}
+	return scalar(fmt.Sprint(value))
+}
+
+var (
+	plainScalar = regexp.MustCompile(`^[A-Za-z.][-A-Za-z0-9_./]*$`)
+	// reserved are words that YAML 1.1 does not take for texts.
+	reserved = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
+)
+
+// scalar writes a text, in quotes if it could be taken for something else.
+func scalar(text string) string {
+	if plainScalar.MatchString(text) && !slices.Contains(reserved, strings.ToLower(text)) && !strings.HasPrefix(text, ".") ||
+		strings.HasPrefix(text, "../") && plainScalar.MatchString(text) {
+		return text
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(text); err != nil {
+		return strconv.Quote(text)
+	}
+	return strings.TrimSpace(out.String())
+}

@@ -1,0 +1,235 @@
+package suite
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+)
+
+// words are the numbers, texts and durations that rules are about: Pods in which they appear are worth a try.
+type words struct {
+	numbers   []int64
+	texts     []string
+	durations []time.Duration
+}
+
+var (
+	numberWord = regexp.MustCompile(`\b\d{1,5}\b`)
+	textWord   = regexp.MustCompile(`'([^'\\]{1,200})'|"([^"\\]{1,200})"`)
+)
+
+// usualCodes are exit codes that shells and signals give, besides those of scenarios.
+var usualCodes = []int64{2, 126, 127, 130, 134, 135, 136, 139, 255}
+
+// maxWords is how many words of a kind are enough: all are tried with each other.
+const maxWords = 64
+
+func (s *Suite) words() *words {
+	w := &words{}
+	for _, p := range s.rulebook.policies {
+		for _, x := range p.Compiled.Expressions() {
+			w.read(x.Text)
+		}
+	}
+	if own := s.base.policy; own != nil {
+		for _, r := range own.Rules {
+			if r.OnExitCodes != nil {
+				for _, code := range r.OnExitCodes.Values {
+					w.number(int64(code))
+				}
+			}
+			for _, condition := range r.OnPodConditions {
+				w.text(string(condition.Type))
+			}
+		}
+	}
+	return w
+}
+
+func (w *words) read(expression string) {
+	for _, found := range textWord.FindAllStringSubmatch(expression, -1) {
+		text := found[1] + found[2]
+		if d, err := time.ParseDuration(text); err == nil {
+			w.durations = append(w.durations, d)
+			continue
+		}
+		w.text(text)
+	}
+	for _, found := range numberWord.FindAllString(expression, -1) {
+		if n, err := strconv.ParseInt(found, 10, 64); err == nil {
+			w.number(n)
+		}
+	}
+}
+
+func (w *words) text(text string) {
+	if !slices.Contains(w.texts, text) && len(w.texts) < maxWords {
+		w.texts = append(w.texts, text)
+	}
+}
+
+// number takes those beside it, too: comparisons come out otherwise there.
+func (w *words) number(n int64) {
+	for _, n := range []int64{n, n + 1, n - 1} {
+		if !slices.Contains(w.numbers, n) && len(w.numbers) < maxWords {
+			w.numbers = append(w.numbers, n)
+		}
+	}
+}
+
+// imagined are candidates, the plainest first: the suite's own Pods, what is built in, exit codes, and what rules name.
+func (s *Suite) imagined() []candidate {
+	w := s.words()
+	var all []candidate
+	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
+		all = append(all, s.moments(name, w)...)
+	}
+	for _, b := range Builtins {
+		all = append(all, s.moments(b.Name, w)...)
+	}
+	for _, n := range append(slices.Clone(w.numbers), usualCodes...) {
+		if n > 0 && n < 256 {
+			all = append(all, s.exitCodes(int32(n), w)...)
+		}
+	}
+	for _, text := range w.texts {
+		all = append(all, s.about(text, w)...)
+	}
+	return slices.DeleteFunc(all, func(c candidate) bool {
+		return c.written.PendingFor != nil && c.written.Attempt != nil // one thing at a time
+	})
+}
+
+// moments are a scenario at each attempt, or each time, that rules may be about.
+func (s *Suite) moments(from string, w *words) []candidate {
+	return w.moments(candidate{written: caseDocument{scenario: scenario{From: plain(from)}}}, s.scenarios[from])
+}
+
+// plain leaves out the scenario that needs not be named.
+func plain(from string) string {
+	if from == defaultScenario {
+		return ""
+	}
+	return from
+}
+
+func (w *words) moments(c candidate, pod *corev1.Pod) []candidate {
+	all := []candidate{c}
+	if pod != nil && pod.Status.Phase == corev1.PodPending {
+		for _, d := range append(slices.Clone(w.durations), time.Hour, 24*time.Hour) {
+			later := c
+			later.written.PendingFor = &metav1.Duration{Duration: d + time.Minute}
+			all = append(all, later)
+		}
+		return all
+	}
+	for _, n := range w.numbers {
+		if n > 1 {
+			later := c
+			later.written.Attempt = new(n)
+			all = append(all, later)
+		}
+	}
+	return all
+}
+
+// exitCodes are those of each container.
+func (s *Suite) exitCodes(code int32, w *words) []candidate {
+	all := w.moments(candidate{written: caseDocument{scenario: scenario{ExitCode: new(code)}}}, nil)
+	for _, c := range s.base.job.Spec.Template.Spec.Containers[1:] {
+		all = append(all, candidate{written: caseDocument{scenario: scenario{
+			ExitCode: new(int32(0)), Containers: map[string]containerEnds{c.Name: {ExitCode: new(code)}},
+		}}})
+	}
+	for _, c := range s.base.job.Spec.Template.Spec.InitContainers {
+		all = append(all, candidate{written: caseDocument{scenario: scenario{
+			From: "init-container-failed", Containers: map[string]containerEnds{c.Name: {ExitCode: new(code)}},
+		}}})
+	}
+	return all
+}
+
+// about are Pods in which a text appears: as a reason, a message or a condition.
+func (s *Suite) about(text string, w *words) []candidate {
+	first := s.base.job.Spec.Template.Spec.Containers[0].Name
+	pod := func(status map[string]any) candidate { return candidate{pod: map[string]any{"status": status}} }
+	containers := func(from string, e containerEnds) candidate {
+		return candidate{written: caseDocument{scenario: scenario{From: from, Containers: map[string]containerEnds{first: e}}}}
+	}
+	all := []candidate{
+		containers("", containerEnds{Reason: new(text)}),
+		containers("", containerEnds{Message: new(text)}),
+		pod(map[string]any{"reason": text}),
+		pod(map[string]any{"message": text}),
+		pod(map[string]any{"conditions": []any{
+			map[string]any{"type": "DisruptionTarget", "status": "True", "reason": text},
+		}}),
+	}
+	if isConditionType(text) {
+		for _, status := range []string{"True", "False"} {
+			all = append(all, pod(map[string]any{"conditions": []any{map[string]any{"type": text, "status": status}}}))
+		}
+	}
+	waiting := containers("image-pull-backoff", containerEnds{Reason: new(text)})
+	return append(all, w.moments(waiting, s.scenarios[waiting.written.From])...)
+}
+
+var conditionType = regexp.MustCompile(`^[A-Za-z][-A-Za-z0-9_./]*$`)
+
+// isConditionType is whether a text could be the type of a condition that is not podverdict's own.
+func isConditionType(text string) bool {
+	return conditionType.MatchString(text) && text != string(v1alpha1.FailingToStart)
+}
+
+// differs says what is different from the scenario.
+func (c *candidate) differs() string {
+	var parts []string
+	if c.written.ExitCode != nil && *c.written.ExitCode != 0 {
+		parts = append(parts, fmt.Sprintf("exit code %d", *c.written.ExitCode))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.written.Containers)) {
+		e := c.written.Containers[name]
+		switch {
+		case e.ExitCode != nil:
+			parts = append(parts, fmt.Sprintf("exit code %d of %s", *e.ExitCode, name))
+		case e.Reason != nil:
+			parts = append(parts, fmt.Sprintf("reason %s of %s", *e.Reason, name))
+		case e.Message != nil:
+			parts = append(parts, fmt.Sprintf("message %s of %s", *e.Message, name))
+		}
+	}
+	if c.pod != nil {
+		parts = append(parts, "with "+flow(c.pod["status"]))
+	}
+	if c.written.Attempt != nil {
+		parts = append(parts, fmt.Sprintf("attempt %d", *c.written.Attempt))
+	}
+	if c.written.PendingFor != nil {
+		parts = append(parts, "pending for "+brief(c.written.PendingFor.Duration))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ", " + strings.Join(parts, ", ")
+}
+
+// brief writes a duration without the parts that are 0.
+func brief(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

@@ -1,0 +1,106 @@
+package suite
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// testReport is the JSON form of a Report; a contract with other programs.
+type testReport struct {
+	APIVersion string      `json:"apiVersion"`
+	Kind       string      `json:"kind"`
+	OK         bool        `json:"ok"`
+	Counts     counts      `json:"counts"`
+	Suites     []jsonSuite `json:"suites"`
+}
+
+type jsonSuite struct {
+	Name     string        `json:"name"`
+	File     string        `json:"file"`
+	OK       bool          `json:"ok"`
+	Errors   []string      `json:"errors,omitempty"`
+	Faults   []string      `json:"faults,omitempty"`
+	Cases    []jsonCase    `json:"cases"`
+	Coverage *jsonCoverage `json:"coverage,omitempty"`
+}
+
+type jsonCase struct {
+	Name        string          `json:"name"`
+	OK          bool            `json:"ok"`
+	Line        int             `json:"line,omitempty"`
+	Verdict     runtime.Verdict `json:"verdict"`
+	Deleted     bool            `json:"deleted,omitempty"`
+	Differences []Difference    `json:"differences,omitempty"`
+	Rules       []jsonRule      `json:"rules,omitempty"`
+}
+
+type jsonRule struct {
+	Policy  string          `json:"policy,omitempty"`
+	Rule    int             `json:"rule"`
+	Name    string          `json:"ruleName,omitempty"`
+	Outcome runtime.Outcome `json:"outcome"`
+	Because string          `json:"because"`
+	Error   string          `json:"error,omitempty"`
+}
+
+type jsonCoverage struct {
+	Percent   int                `json:"percent"`
+	Covered   int                `json:"covered"`
+	Total     int                `json:"total"`
+	Threshold int                `json:"threshold"`
+	Rules     []jsonRuleCoverage `json:"rules"`
+}
+
+type jsonRuleCoverage struct {
+	Policy     string `json:"policy,omitempty"`
+	Rule       int    `json:"rule"`
+	Name       string `json:"ruleName,omitempty"`
+	Matched    int    `json:"matched"`
+	NotMatched int    `json:"notMatched"`
+	Always     bool   `json:"always,omitempty"`
+}
+
+func (r Report) writeJSON(w io.Writer) error {
+	report := testReport{APIVersion: apiVersion, Kind: "TestReport", OK: r.OK(), Counts: r.count(), Suites: []jsonSuite{}}
+	for i := range r.Results {
+		report.Suites = append(report.Suites, r.Results[i].json())
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(report)
+}
+
+func (r *Result) json() jsonSuite {
+	s := jsonSuite{Name: r.Name, File: r.File, OK: r.OK(), Errors: r.errors(), Faults: r.faults(), Cases: []jsonCase{}}
+	for i := range r.Cases {
+		c := &r.Cases[i]
+		written := jsonCase{
+			Name: c.Name, OK: c.OK(), Line: c.Line, Verdict: c.Verdict, Deleted: c.Deleted, Differences: c.Differences,
+		}
+		for i := range c.Rules {
+			rule := &c.Rules[i]
+			written.Rules = append(written.Rules, jsonRule{
+				rule.Policy, rule.Rule, rule.RuleName, rule.Outcome, rule.Because, rule.Error,
+			})
+		}
+		s.Cases = append(s.Cases, written)
+	}
+	if r.Coverage != nil {
+		s.Coverage = r.Coverage.json(r.Threshold)
+	}
+	return s
+}
+
+func (c *Coverage) json(threshold int) *jsonCoverage {
+	covered, total := c.Covered()
+	written := &jsonCoverage{
+		Percent: c.Percent(), Covered: covered, Total: total, Threshold: threshold, Rules: []jsonRuleCoverage{},
+	}
+	for _, r := range c.Rules {
+		written.Rules = append(written.Rules, jsonRuleCoverage{r.Policy, r.Rule, r.Name, r.Matched, r.NotMatched, r.Always})
+	}
+	return written
+}

@@ -1,0 +1,241 @@
+package suite
+
+import (
+	"cmp"
+	"maps"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	reasonError     = "Error"
+	reasonCompleted = "Completed"
+)
+
+// Times of every Pod: when it is created, when its containers start, and when they end.
+var (
+	created = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+	started = created.Add(5 * time.Second)
+	ended   = created.Add(65 * time.Second)
+)
+
+// life is a Pod of a Job, and what happens to it.
+type life struct{ pod *corev1.Pod }
+
+// newLife is of a Pod as the Job controller creates it, once it is on a node.
+func newLife(job *batchv1.Job) *life {
+	template := job.Spec.Template.DeepCopy()
+	pod := &corev1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: job.Namespace, Name: cmp.Or(job.Name, strings.TrimSuffix(job.GenerateName, "-")) + "-pod",
+			Labels: template.Labels, Annotations: template.Annotations, CreationTimestamp: metav1.NewTime(created),
+		},
+		Spec: template.Spec,
+	}
+	if pod.Labels == nil {
+		pod.Labels = map[string]string{}
+	}
+	maps.Copy(pod.Labels, map[string]string{batchv1.JobNameLabel: job.Name, "job-name": job.Name})
+	if job.UID != "" {
+		maps.Copy(pod.Labels, map[string]string{batchv1.ControllerUidLabel: string(job.UID), "controller-uid": string(job.UID)})
+	}
+	if mode := job.Spec.CompletionMode; mode != nil && *mode == batchv1.IndexedCompletion {
+		if pod.Annotations == nil {
+			pod.Annotations = map[string]string{}
+		}
+		pod.Labels[batchv1.JobCompletionIndexAnnotation], pod.Annotations[batchv1.JobCompletionIndexAnnotation] = "0", "0"
+	}
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
+	pod.Spec.NodeName = "node-0"
+	l := &life{pod}
+	l.begins()
+	return l
+}
+
+// begins gives each container a status in the order of the kubelet, and the Pod its conditions.
+func (l *life) begins() {
+	s := &l.pod.Status
+	s.StartTime = new(metav1.NewTime(created))
+	s.Conditions = nil
+	for _, t := range []corev1.PodConditionType{
+		corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled,
+	} {
+		s.Conditions = append(s.Conditions, corev1.PodCondition{
+			Type: t, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(created),
+		})
+	}
+	s.InitContainerStatuses = statusesOf(l.pod.Spec.InitContainers)
+	s.ContainerStatuses = statusesOf(l.pod.Spec.Containers)
+}
+
+func statusesOf(containers []corev1.Container) []corev1.ContainerStatus {
+	var statuses []corev1.ContainerStatus
+	for _, c := range containers {
+		statuses = append(statuses, corev1.ContainerStatus{Name: c.Name, Image: c.Image, Started: new(false)})
+	}
+	return statuses
+}
+
+func (l *life) first() *corev1.ContainerStatus { return &l.pod.Status.ContainerStatuses[0] }
+
+func newTerminated(code int32, reason string) *corev1.ContainerStateTerminated {
+	return &corev1.ContainerStateTerminated{
+		ExitCode: code, Reason: reason, StartedAt: metav1.NewTime(started), FinishedAt: metav1.NewTime(ended),
+	}
+}
+
+// initialized ends the init containers well; sidecars end with the Pod.
+func (l *life) initialized() {
+	for i := range l.pod.Status.InitContainerStatuses {
+		s := &l.pod.Status.InitContainerStatuses[i]
+		s.State.Terminated, s.Ready = newTerminated(0, reasonCompleted), !isSidecar(&l.pod.Spec.InitContainers[i])
+	}
+}
+
+// exits has the first container exit with a code, and the others with 0.
+func (l *life) exits(code int32, reason string) {
+	l.initialized()
+	for i := range l.pod.Status.ContainerStatuses {
+		l.pod.Status.ContainerStatuses[i].State.Terminated = newTerminated(0, reasonCompleted)
+	}
+	l.first().State.Terminated = newTerminated(code, reason)
+	l.ended(corev1.PodFailed, "PodFailed")
+}
+
+// ended gives the Pod the conditions of one that has ended.
+func (l *life) ended(phase corev1.PodPhase, reason string) {
+	l.pod.Status.Phase = phase
+	l.condition(corev1.PodReadyToStartContainers, corev1.ConditionFalse, "", "")
+	l.condition(corev1.PodReady, corev1.ConditionFalse, reason, "")
+	l.condition(corev1.ContainersReady, corev1.ConditionFalse, reason, "")
+	if phase == corev1.PodSucceeded {
+		l.condition(corev1.PodInitialized, corev1.ConditionTrue, reason, "")
+	}
+}
+
+// initFails has the first init container fail, which keeps all others from running.
+func (l *life) initFails(code int32, reason string) {
+	if len(l.pod.Spec.InitContainers) == 0 {
+		l.addInit(corev1.Container{Name: "init", Image: "example.com/init"})
+	}
+	failed := -1
+	for i := range l.pod.Spec.InitContainers {
+		s := &l.pod.Status.InitContainerStatuses[i]
+		switch {
+		case isSidecar(&l.pod.Spec.InitContainers[i]) && failed < 0:
+			s.State.Terminated = newTerminated(0, reasonCompleted)
+		case failed < 0:
+			s.State.Terminated, failed = newTerminated(code, reason), i
+		default:
+			s.State.Waiting = &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
+		}
+	}
+	if failed < 0 { // there are only sidecars
+		l.addInit(corev1.Container{Name: "init", Image: "example.com/init"})
+		failed = len(l.pod.Spec.InitContainers) - 1
+		l.pod.Status.InitContainerStatuses[failed].State.Terminated = newTerminated(code, reason)
+	}
+	for i := range l.pod.Status.ContainerStatuses {
+		l.pod.Status.ContainerStatuses[i].State.Waiting = &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
+	}
+	l.ended(corev1.PodFailed, "PodFailed")
+	l.condition(corev1.PodInitialized, corev1.ConditionFalse, "ContainersNotInitialized",
+		"containers with incomplete status: ["+l.pod.Spec.InitContainers[failed].Name+"]")
+}
+
+func (l *life) addInit(c corev1.Container) {
+	l.pod.Spec.InitContainers = append(l.pod.Spec.InitContainers, c)
+	l.pod.Status.InitContainerStatuses = append(l.pod.Status.InitContainerStatuses, statusesOf([]corev1.Container{c})...)
+}
+
+func isSidecar(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// sidecar adds one if there is none.
+func (l *life) sidecar() {
+	if l.sidecarStatus() == nil {
+		l.addInit(corev1.Container{
+			Name: "sidecar", Image: "example.com/sidecar", RestartPolicy: new(corev1.ContainerRestartPolicyAlways),
+		})
+	}
+}
+
+func (l *life) sidecarStatus() *corev1.ContainerStatus {
+	for i := range l.pod.Spec.InitContainers {
+		if isSidecar(&l.pod.Spec.InitContainers[i]) {
+			return &l.pod.Status.InitContainerStatuses[i]
+		}
+	}
+	return nil
+}
+
+// runs has all containers run.
+func (l *life) runs() {
+	l.initialized()
+	l.pod.Status.Phase = corev1.PodRunning
+	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(started)}}
+	start := func(s *corev1.ContainerStatus) { s.State, s.Ready, s.Started = running, true, new(true) }
+	for i := range l.pod.Spec.InitContainers {
+		if isSidecar(&l.pod.Spec.InitContainers[i]) {
+			start(&l.pod.Status.InitContainerStatuses[i])
+		}
+	}
+	for i := range l.pod.Status.ContainerStatuses {
+		start(&l.pod.Status.ContainerStatuses[i])
+	}
+}
+
+// waits has the first container wait, and the Pod with it.
+func (l *life) waits(reason, message string) {
+	l.runs()
+	l.pod.Status.Phase = corev1.PodPending
+	s := l.first()
+	s.State, s.Ready, s.Started = corev1.ContainerState{
+		Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message},
+	}, false, new(false)
+	unready := "containers with unready status: [" + s.Name + "]"
+	l.condition(corev1.PodReady, corev1.ConditionFalse, "ContainersNotReady", unready)
+	l.condition(corev1.ContainersReady, corev1.ConditionFalse, "ContainersNotReady", unready)
+}
+
+// unscheduled is a Pod that no kubelet has seen.
+func (l *life) unscheduled(message string) {
+	l.pod.Spec.NodeName = ""
+	l.pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	l.condition(corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable, message)
+}
+
+func (l *life) status(reason, message string) {
+	l.pod.Status.Reason, l.pod.Status.Message = reason, message
+}
+
+// disrupted gives the Pod the condition of a disruption.
+func (l *life) disrupted(reason, message string) {
+	l.condition(corev1.DisruptionTarget, corev1.ConditionTrue, reason, message)
+}
+
+// deleted is a Pod that was told to stop.
+func (l *life) deleted(reason, message string) {
+	l.exits(143, reasonError)
+	l.disrupted(reason, message)
+	l.pod.DeletionTimestamp = new(metav1.NewTime(ended))
+	l.pod.DeletionGracePeriodSeconds = new(int64(30))
+}
+
+// condition sets one.
+func (l *life) condition(t corev1.PodConditionType, status corev1.ConditionStatus, reason, message string) {
+	set := corev1.PodCondition{Type: t, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(ended)}
+	for i := range l.pod.Status.Conditions {
+		if l.pod.Status.Conditions[i].Type == t {
+			l.pod.Status.Conditions[i] = set
+			return
+		}
+	}
+	l.pod.Status.Conditions = append(l.pod.Status.Conditions, set)
+}

@@ -1,0 +1,176 @@
+package suite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
+)
+
+func caseField(i int) string { return "cases[" + strconv.Itoa(i) + "]" }
+
+// load reads the files that a suite names, and compiles what is in them.
+func (l *Loader) load(ctx context.Context, s *Suite) error {
+	environment, own, err := l.environments(cmp.Or(s.document.Kubernetes, l.Kubernetes))
+	if err != nil {
+		return s.origin.Error("kubernetes", err.Error())
+	}
+	set, err := s.readPolicies(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	s.rulebook, err = newRulebook(set, environment, own)
+	errs = append(errs, err)
+	errs = append(errs, s.readJob(ctx), s.readPods(ctx))
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if s.base, err = s.rulebook.judge(ctx, s.job); err != nil {
+		return err
+	}
+	return s.buildScenarios()
+}
+
+// environments are those of a version, made once.
+func (l *Loader) environments(kubernetes string) (*custom.Environment, *compiler.Environment, error) {
+	if own := l.own[kubernetes]; own != nil {
+		return l.custom[kubernetes], own, nil
+	}
+	environment, err := custom.NewEnvironment(kubernetes)
+	if err != nil {
+		return nil, nil, err
+	}
+	own, err := compiler.NewEnvironment(kubernetes)
+	if err != nil {
+		return nil, nil, err
+	}
+	if l.own == nil {
+		l.custom, l.own = map[string]*custom.Environment{}, map[string]*compiler.Environment{}
+	}
+	l.custom[kubernetes], l.own[kubernetes] = environment, own
+	return environment, own, nil
+}
+
+// readPolicies reads policies, bindings and Namespaces. What else is in their files is not looked at.
+func (s *Suite) readPolicies(ctx context.Context) (*manifest.Set, error) {
+	all := &manifest.Set{}
+	var errs []error
+	for i, name := range s.document.Policies {
+		field := fmt.Sprintf("policies[%d]", i)
+		set, err := s.readFile(ctx, field, name)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case len(set.Policies)+len(set.Bindings)+len(set.Namespaces) == 0:
+			errs = append(errs, s.origin.Error(field, messageNothingIn(name, "policy")))
+		}
+		if set != nil {
+			all.Policies = append(all.Policies, set.Policies...)
+			all.Bindings = append(all.Bindings, set.Bindings...)
+			all.Namespaces = append(all.Namespaces, set.Namespaces...)
+		}
+	}
+	return all, errors.Join(append(errs, all.CheckPolicies())...)
+}
+
+// readFile reads a file that a field of the suite names.
+func (s *Suite) readFile(ctx context.Context, field, name string) (*manifest.Set, error) {
+	set, err := manifest.Read(ctx, manifest.Options{Filenames: []string{s.path(name)}})
+	if err == nil {
+		return set, nil
+	}
+	if _, ok := errors.AsType[*manifest.Error](err); ok {
+		return nil, err
+	}
+	return nil, s.origin.Error(field, err.Error())
+}
+
+// readJob reads the Job, or makes one.
+func (s *Suite) readJob(ctx context.Context) error {
+	name := s.document.Job
+	if name == "" {
+		s.job = manifest.Job{Object: plainJob(), Origin: s.origin}
+		return nil
+	}
+	set, err := s.readFile(ctx, "job", name)
+	if err != nil {
+		return err
+	}
+	if len(set.Jobs) != 1 {
+		return s.origin.Error("job", messageOneJob(name, len(set.Jobs)))
+	}
+	s.job = set.Jobs[0]
+	return nil
+}
+
+// plainJob is the Job of suites that name none.
+func plainJob() *batchv1.Job {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "job"}}
+	job.Spec.Template.Spec = corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		Containers:    []corev1.Container{{Name: "main", Image: "example.com/main"}},
+	}
+	return job
+}
+
+func (s *Suite) readPods(ctx context.Context) error {
+	s.pods = map[string]*corev1.Pod{}
+	var errs []error
+	for i, name := range s.document.Pods {
+		field := fmt.Sprintf("pods[%d]", i)
+		set, err := s.readFile(ctx, field, name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if len(set.Pods) == 0 {
+			errs = append(errs, s.origin.Error(field, messageNothingIn(name, "Pod")))
+		}
+		for _, pod := range set.Pods {
+			name := cmp.Or(pod.Object.Name, pod.Object.GenerateName)
+			if by := s.taken(name); by != "" {
+				errs = append(errs, pod.Origin.Error("metadata.name", messageTaken(name, by)))
+				continue
+			}
+			s.pods[name] = pod.Object
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.document.Scenarios)) {
+		if by := s.taken(name); by != "" {
+			errs = append(errs, s.origin.Error("scenarios"+keyStep(name), messageTaken(name, by)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// taken says what has a name already; "" if nothing has.
+func (s *Suite) taken(name string) string {
+	switch {
+	case builtin(name) != nil:
+		return "a scenario that is built in"
+	case s.pods[name] != nil:
+		return "a Pod of the suite"
+	}
+	return ""
+}
+
+func builtin(name string) *Builtin {
+	for i := range Builtins {
+		if Builtins[i].Name == name {
+			return &Builtins[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package suite
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/podverdict/podverdict/internal/outcome"
+)
+
+// outcomes are the report for CI systems. What is wrong with a suite besides its cases is a case of its own.
+func (r Report) outcomes() outcome.Report {
+	all := outcome.Report{Name: "podverdict test"}
+	for i := range r.Results {
+		s := &r.Results[i]
+		written := outcome.Suite{Name: s.Name, File: s.File}
+		for i := range s.Cases {
+			written.Cases = append(written.Cases, s.Cases[i].outcome(s.File))
+		}
+		for _, text := range s.errors() {
+			written.Cases = append(written.Cases, outcome.Case{Name: "suite", Error: &outcome.Reason{Message: text, Type: "error"}})
+		}
+		for _, fault := range s.faults() {
+			why := &outcome.Reason{Message: fault, Type: "suite"}
+			if s.Uncovered() {
+				why.Detail = strings.Join(s.Coverage.Missing(), "\n")
+			}
+			written.Cases = append(written.Cases, outcome.Case{Name: "suite", Failure: why})
+		}
+		all.Suites = append(all.Suites, written)
+	}
+	return all
+}
+
+func (c *CaseResult) outcome(file string) outcome.Case {
+	written := outcome.Case{Name: c.Name}
+	if c.OK() {
+		return written
+	}
+	var differences []string
+	why := &outcome.Reason{Type: "verdict", Detail: fmt.Sprintf("%s:%d\n%s", file, c.Line, c.detail())}
+	why.Facts = []outcome.Fact{{Name: "at", Value: fmt.Sprintf("%q", fmt.Sprintf("%s:%d", file, c.Line))}}
+	for _, d := range c.Differences {
+		text := fmt.Sprintf("want %s, got %s", d.Want, d.Got)
+		differences = append(differences, d.Field+": "+text)
+		why.Facts = append(why.Facts, outcome.Fact{Name: d.Field, Value: fmt.Sprintf("%q", text)})
+	}
+	why.Facts = append(why.Facts, outcome.Fact{Name: "detail", Value: fmt.Sprintf("%q", c.detail())})
+	why.Message, written.Failure = strings.Join(differences, "; "), why
+	return written
+}

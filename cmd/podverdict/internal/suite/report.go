@@ -1,0 +1,96 @@
+package suite
+
+import (
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Report is what suites came to.
+type Report struct {
+	Results []Result
+	// Verbose lists the cases that hold, too, and Coverage the rules and how often each was tried. Both are for people.
+	Verbose, Coverage bool
+}
+
+// Formats are the names that Write takes, the default first.
+func Formats() []string { return []string{"pretty", "json", "junit", "tap"} }
+
+// Write writes the report in one of the Formats.
+func (r Report) Write(w io.Writer, format string) error {
+	switch format {
+	case "pretty":
+		return r.writeText(w)
+	case "json":
+		return r.writeJSON(w)
+	case "junit":
+		return r.outcomes().WriteJUnit(w)
+	case "tap":
+		return r.outcomes().WriteTAP(w)
+	}
+	return fmt.Errorf("no report format %q, there are %q", format, Formats())
+}
+
+// OK is whether everything holds.
+func (r Report) OK() bool {
+	return !slices.ContainsFunc(r.Results, func(result Result) bool { return !result.OK() })
+}
+
+// count is how many suites and cases hold, and do not.
+func (r Report) count() (c counts) {
+	for i := range r.Results {
+		c.Suites++
+		if !r.Results[i].OK() {
+			c.FailedSuites++
+		}
+		c.Passed += r.Results[i].Count(true)
+		c.Failed += r.Results[i].Count(false)
+	}
+	c.Cases = c.Passed + c.Failed
+	return c
+}
+
+type counts struct {
+	Suites       int `json:"suites"`
+	FailedSuites int `json:"failedSuites"`
+	Cases        int `json:"cases"`
+	Passed       int `json:"passed"`
+	Failed       int `json:"failed"`
+}
+
+// errors are those of Err, one by one.
+func (r *Result) errors() []string {
+	if r.Err == nil {
+		return nil
+	}
+	var all []string
+	for _, err := range flatten(r.Err) {
+		all = append(all, err.Error())
+	}
+	return all
+}
+
+// faults are what does not hold besides cases.
+func (r *Result) faults() []string {
+	var all []string
+	if r.Empty {
+		all = append(all, "there are no cases")
+	}
+	if r.Uncovered() {
+		all = append(all, fmt.Sprintf("coverage is %d%%, and should be %d%%", r.Coverage.Percent(), r.Threshold))
+	}
+	return all
+}
+
+// flatten undoes errors.Join.
+func flatten(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, err := range joined.Unwrap() {
+		all = append(all, flatten(err)...)
+	}
+	return all
+}

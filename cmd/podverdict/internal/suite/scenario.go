@@ -1,0 +1,176 @@
+package suite
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// defaultScenario is the one of cases that name none.
+const defaultScenario = "failed"
+
+// buildScenarios makes the Pods of all scenarios for the suite's Job.
+func (s *Suite) buildScenarios() error {
+	b := builder{suite: s, job: s.base.job, built: map[string]*corev1.Pod{}}
+	for _, builtin := range Builtins {
+		b.pod(builtin.Name, "")
+	}
+	maps.Copy(b.built, s.pods)
+	for _, name := range slices.Sorted(maps.Keys(s.document.Scenarios)) {
+		b.pod(name, "")
+	}
+	s.scenarios = b.built
+	return b.error()
+}
+
+// builder makes the Pods of scenarios for one Job.
+type builder struct {
+	suite *Suite
+	job   *batchv1.Job
+	built map[string]*corev1.Pod
+	// under are the scenarios that are being made, each from the one after it.
+	under []string
+	errs  []unfit
+}
+
+func (b *builder) fail(field, message string) { b.errs = append(b.errs, unfit{field, message}) }
+
+// error gives what does not fit its place.
+func (b *builder) error() error {
+	errs := make([]error, len(b.errs))
+	for i, e := range b.errs {
+		errs[i] = b.suite.origin.Error(e.field, e.message)
+	}
+	return errors.Join(errs...)
+}
+
+// pod is the Pod of a scenario, which must not be changed; field is where the suite names it. It is nil, and an error is
+// kept, when there is none.
+func (b *builder) pod(name, field string) *corev1.Pod {
+	if pod := b.built[name]; pod != nil {
+		return pod
+	}
+	if known := builtin(name); known != nil {
+		l := newLife(b.job)
+		known.happen(l)
+		b.built[name] = l.pod
+		return l.pod
+	}
+	if pod := b.suite.pods[name]; pod != nil {
+		return pod
+	}
+	written, ok := b.suite.document.Scenarios[name]
+	switch {
+	case !ok:
+		b.fail(field, messageUnknown("scenario", name, b.suite.scenarioNames()))
+		return nil
+	case slices.Contains(b.under, name):
+		b.fail(field, messageCycle(append(b.under, name)))
+		return nil
+	}
+	b.under = append(b.under, name)
+	defer func() { b.under = b.under[:len(b.under)-1] }()
+	at := "scenarios" + keyStep(name)
+	tree, _ := b.suite.tree["scenarios"].(map[string]any)
+	pod := b.build(&written, tree[name], at)
+	b.built[name] = pod
+	return pod
+}
+
+// build makes a Pod of what is written of it; nil if that cannot be.
+func (b *builder) build(written *scenario, tree any, field string) *corev1.Pod {
+	from := written.From
+	if from == "" {
+		from = defaultScenario
+	}
+	base := b.pod(from, field+".from")
+	if base == nil {
+		return nil
+	}
+	pod := base.DeepCopy()
+	b.containers(pod, written, field)
+	members, _ := tree.(map[string]any)
+	b.errs = append(b.errs, delta{members["pod"], field + ".pod"}.apply(pod)...)
+	return pod
+}
+
+// scenarioNames are all, those of the suite first.
+func (s *Suite) scenarioNames() []string {
+	names := slices.Sorted(maps.Keys(s.document.Scenarios))
+	names = append(names, slices.Sorted(maps.Keys(s.pods))...)
+	for _, b := range Builtins {
+		names = append(names, b.Name)
+	}
+	return names
+}
+
+// containers says what became of containers.
+func (b *builder) containers(pod *corev1.Pod, written *scenario, field string) {
+	if written.ExitCode != nil {
+		if len(pod.Status.ContainerStatuses) == 0 {
+			b.fail(field+".exitCode", messageNoStatuses)
+			return
+		}
+		containerEnds{ExitCode: written.ExitCode}.apply(&pod.Status.ContainerStatuses[0])
+	}
+	for _, name := range slices.Sorted(maps.Keys(written.Containers)) {
+		status := statusOf(pod, name)
+		if status == nil {
+			b.fail(field+".containers"+keyStep(name), messageUnknown("status of a container", name, statusNames(pod)))
+			continue
+		}
+		written.Containers[name].apply(status)
+	}
+}
+
+func statusOf(pod *corev1.Pod, name string) *corev1.ContainerStatus {
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		for i := range statuses {
+			if statuses[i].Name == name {
+				return &statuses[i]
+			}
+		}
+	}
+	return nil
+}
+
+func statusNames(pod *corev1.Pod) []string {
+	var names []string
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		for i := range statuses {
+			names = append(names, statuses[i].Name)
+		}
+	}
+	return names
+}
+
+// apply changes a status. A container that has ended, or has an exit code now, has ended so; another one waits.
+func (e containerEnds) apply(s *corev1.ContainerStatus) {
+	switch {
+	case e.ExitCode != nil:
+		ended := newTerminated(*e.ExitCode, reasonError)
+		if *e.ExitCode == 0 {
+			ended.Reason = reasonCompleted
+		}
+		s.State = corev1.ContainerState{Terminated: ended}
+		s.Ready, s.Started = false, new(false)
+	case s.State.Terminated == nil && s.State.Waiting == nil:
+		s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}
+		s.Ready, s.Started = false, new(false)
+	}
+	var reason, message *string
+	if ended := s.State.Terminated; ended != nil {
+		reason, message = &ended.Reason, &ended.Message
+	} else {
+		reason, message = &s.State.Waiting.Reason, &s.State.Waiting.Message
+	}
+	if e.Reason != nil {
+		*reason = *e.Reason
+	}
+	if e.Message != nil {
+		*message = *e.Message
+	}
+}

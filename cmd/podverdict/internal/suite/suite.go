@@ -1,0 +1,147 @@
+package suite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
+)
+
+// Suite is cases, and the policies that they try, compiled.
+type Suite struct {
+	// File is where it was read, and Name what it is called.
+	File, Name string
+	// Threshold is what the coverage must be at least, in percent; nil if the suite does not say.
+	Threshold *int
+
+	document document
+	tree     map[string]any
+	origin   manifest.Origin
+	rulebook *rulebook
+	job      manifest.Job
+	base     *judge // of the job
+	pods     map[string]*corev1.Pod
+	// scenarios are the Pods of all scenarios, of the job.
+	scenarios map[string]*corev1.Pod
+}
+
+// Loader reads suites.
+type Loader struct {
+	// Kubernetes is the minor version to decide for when a suite names none.
+	Kubernetes string
+
+	custom map[string]*custom.Environment
+	own    map[string]*compiler.Environment
+}
+
+// Read reads a suite and the files that it names. The error joins all that is wrong with them.
+func (l *Loader) Read(ctx context.Context, file string) (*Suite, error) {
+	s := &Suite{File: file}
+	if err := s.read(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if err := l.load(ctx, s); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Suite) read(ctx context.Context) error {
+	tree, origin, err := manifest.ReadPart(ctx, manifest.Options{}, s.File, &s.document)
+	if err != nil {
+		return errors.Join(cmp.Or(wrongKind(s.File), err))
+	}
+	s.tree, s.origin = tree, origin
+	s.Name = cmp.Or(s.document.Metadata.Name, called(s.File))
+	s.Threshold = s.document.Coverage.Threshold
+	return nil
+}
+
+// wrongKind is of a file that cannot be read because it is none of suites.
+func wrongKind(file string) error {
+	tree, origin, err := manifest.ReadValue(file)
+	if err != nil {
+		return nil
+	}
+	version, _ := tree["apiVersion"].(string)
+	named, _ := tree["kind"].(string)
+	return checkKind(origin, version, named)
+}
+
+func checkKind(o manifest.Origin, version, named string) error {
+	switch {
+	case named == "":
+		return o.Error("kind", messageRequired)
+	case version == "":
+		return o.Error("apiVersion", messageRequired)
+	case version != apiVersion || named != kind:
+		return o.Error("kind", messageKind(version, named))
+	}
+	return nil
+}
+
+// check looks at what can be told from the suite alone.
+func (s *Suite) check() error {
+	if err := checkKind(s.origin, s.document.APIVersion, s.document.Kind); err != nil {
+		return err
+	}
+	var errs []error
+	fail := func(field, message string) { errs = append(errs, s.origin.Error(field, message)) }
+	if len(s.document.Policies) == 0 && s.document.Job == "" {
+		fail("", messageNothingToTest)
+	}
+	if t := s.Threshold; t != nil && (*t < 0 || *t > 100) {
+		fail("coverage.threshold", messageThreshold(*t))
+	}
+	first := map[string]int{}
+	for i := range s.document.Cases {
+		c := &s.document.Cases[i]
+		field := caseField(i)
+		other, taken := first[c.Name]
+		switch {
+		case c.Name == "":
+			fail(field+".name", messageRequired)
+		case taken:
+			fail(field+".name", messageCaseTwice(s.origin.Position(caseField(other)+".name")))
+		default:
+			first[c.Name] = i
+		}
+		c.check(field, fail)
+	}
+	return errors.Join(errs...)
+}
+
+func (c *caseDocument) check(field string, fail func(field, message string)) {
+	if c.Attempt != nil && *c.Attempt < 1 {
+		fail(field+".attempt", messageAttempt)
+	}
+	if c.PendingFor != nil && c.Now != nil {
+		fail(field+".now", messageBoth)
+	}
+	if c.PendingFor != nil && c.PendingFor.Duration < 0 {
+		fail(field+".pendingFor", messageBeforeCreated)
+	}
+	for rule, n := range c.Matches {
+		if n < 0 {
+			fail(field+".matches"+keyStep(rule), messageNegative)
+		}
+	}
+	c.Expect.check(field+".expect", fail)
+}
+
+// path is a file that the suite names.
+func (s *Suite) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(s.File), name)
+}

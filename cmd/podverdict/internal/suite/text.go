@@ -1,0 +1,136 @@
+package suite
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/podverdict/podverdict/internal/terminal"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// writeText writes a line for every suite, and below it what does not hold.
+func (r Report) writeText(w io.Writer) error {
+	var out bytes.Buffer
+	for i := range r.Results {
+		r.writeSuite(&out, &r.Results[i])
+	}
+	c := r.count()
+	fmt.Fprintf(&out, "\n%s in %s: %d passed, %d failed\n", plural(c.Cases, "case"), plural(c.Suites, "suite"), c.Passed, c.Failed)
+	_, err := io.WriteString(w, terminal.Lines(out.String()))
+	return err
+}
+
+func (r Report) writeSuite(out *bytes.Buffer, s *Result) {
+	word := "ok  "
+	if !s.OK() {
+		word = "FAIL"
+	}
+	fmt.Fprintf(out, "%s  %s  %s  %s", word, s.Name, s.File, plural(len(s.Cases), "case"))
+	if s.Err != nil {
+		out.WriteString("  with errors") // which are told elsewhere, with the lines in question
+	}
+	if s.Coverage != nil && len(s.Coverage.Rules) > 0 {
+		fmt.Fprintf(out, "  coverage %d%%", s.Coverage.Percent())
+	}
+	out.WriteByte('\n')
+	for _, fault := range s.faults() {
+		out.WriteString(indented(fault, "    "))
+	}
+	if s.Uncovered() && !r.Coverage {
+		for _, missing := range s.Coverage.Missing() {
+			fmt.Fprintf(out, "      %s\n", missing)
+		}
+	}
+	for i := range s.Cases {
+		r.writeCase(out, s, &s.Cases[i])
+	}
+	if r.Coverage && s.Coverage != nil {
+		s.Coverage.write(out)
+	}
+}
+
+func (r Report) writeCase(out *bytes.Buffer, s *Result, c *CaseResult) {
+	if c.OK() {
+		if r.Verbose {
+			fmt.Fprintf(out, "    ok    %s: %s\n", c.Name, sentence(c))
+		}
+		return
+	}
+	fmt.Fprintf(out, "    FAIL  %s (%s:%d)\n", c.Name, s.File, c.Line)
+	fmt.Fprint(out, indented(c.detail(), "          "))
+}
+
+// detail is what is not as expected, and why.
+func (c *CaseResult) detail() string {
+	var out strings.Builder
+	table := tabwriter.NewWriter(&out, 0, 8, 2, ' ', 0)
+	for _, d := range c.Differences {
+		fmt.Fprintf(table, "%s:\twant %s\n\tgot  %s\n", d.Field, d.Want, d.Got)
+	}
+	_ = table.Flush() // a Builder takes everything
+	fmt.Fprintf(&out, "verdict: %s\n", sentence(c))
+	for i := range c.Rules {
+		rule := &c.Rules[i]
+		if rule.Outcome == runtime.OutcomeNotReached && !rule.Holds {
+			continue
+		}
+		because := rule.Because
+		if rule.Error != "" {
+			because = rule.Error
+		}
+		fmt.Fprintf(&out, "%s: %s: %s\n", rule.Subject(), rule.Outcome, because)
+	}
+	return out.String()
+}
+
+// sentence is a verdict in a line.
+func sentence(c *CaseResult) string {
+	v := &c.Verdict
+	switch {
+	case v.Err != nil:
+		return fmt.Sprintf("%s, because of an error", v.Action)
+	case v.Matched:
+		text := fmt.Sprintf("%s by %s", v.Action, v.Subject())
+		if v.IsUsedUp() {
+			text += ", its budget being used up"
+		}
+		if c.Deleted {
+			text += ", and the Pod is deleted"
+		}
+		return text
+	case v.Terminal:
+		return fmt.Sprintf("%s, no rule matches", v.Action)
+	}
+	return "none"
+}
+
+// write writes how often each rule was tried.
+func (c *Coverage) write(out *bytes.Buffer) {
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(table, "RULE\tMATCHED\tNOT MATCHED")
+	for i := range c.Rules {
+		r := &c.Rules[i]
+		not := fmt.Sprint(r.NotMatched)
+		if r.Always {
+			not = "-"
+		}
+		fmt.Fprintf(table, "%s\t%d\t%s\n", r.Subject(), r.Matched, not)
+	}
+	_ = table.Flush() // a Builder takes everything
+	out.WriteString(indented(text.String(), "    "))
+}
+
+func indented(text, by string) string {
+	return by + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+by) + "\n"
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// Checks of custom policies besides those of their compiler.
+const (
+	checkInvalid        = "invalid-field"
+	checkNoPolicy       = "missing-policy"
+	checkIndexBudget    = "budget-without-indexes"
+	checkPendingIgnored = "pending-ignored"
+)
+
+// customLint looks at the custom policies of an input.
+type customLint struct {
+	set      *manifest.Set
+	inForce  *customPolicies
+	policies map[string]*report.Subject // by their names
+	origins  map[string]manifest.Origin
+}
+
+// lintCustom adds what there is to say of custom policies, of what binds them, and of the Jobs that these select.
+func (l *linting) lintCustom(ctx context.Context, set *manifest.Set, r *report.Report) error {
+	all, err := diagnoseAll(l.input.kubernetes, set.Policies)
+	if err != nil {
+		return err
+	}
+	c := customLint{set: set, policies: map[string]*report.Subject{}, origins: map[string]manifest.Origin{}}
+	jobs := len(r.Subjects)
+	r.Subjects = append(r.Subjects, make([]report.Subject, len(all))...)
+	compiled := map[string]*runtime.CustomPolicy{}
+	for i := range all {
+		name, s := all[i].policy.Object.Name, &r.Subjects[jobs+i]
+		*s = all[i].subject()
+		c.policies[name], c.origins[name] = s, all[i].policy.Origin
+		if all[i].compiled != nil {
+			compiled[name] = all[i].compiled
+			c.pending(all[i].policy.Object)
+		}
+	}
+	source := newCustomSource(set)
+	c.inForce = &customPolicies{customSource: source, warn: func(string) {}}
+	if c.inForce.set, err = binding.NewSet(compiled, c.inForce.valid(new([]error))); err != nil {
+		return err
+	}
+	for i, job := range set.Jobs {
+		c.job(ctx, job, job.Stored(l.input.namespace), &r.Subjects[i])
+	}
+	for _, s := range c.policies {
+		inFileOrder(s.Findings)
+	}
+	absent := missing(set.Policies, set.Bindings)
+	for _, b := range set.Bindings {
+		r.Subjects = append(r.Subjects, bindingSubject(b, absent))
+	}
+	return nil
+}
+
+// subject is a policy with what is to be said of it alone.
+func (d *diagnosis) subject() report.Subject {
+	o := d.policy.Origin
+	s := report.Subject{Kind: v1alpha1.KindPodFailurePolicy, Name: d.policy.Object.Name, File: o.Document.File}
+	s.Findings = invalidFindings(o, d.invalid)
+	for _, f := range d.findings {
+		at := o.PositionIn(f.Field, f.Line, f.Column)
+		s.Findings = append(s.Findings, report.Finding{
+			Check: f.Check, Severity: string(f.Severity), Rule: f.Rule, RuleName: f.RuleName, Field: o.Field(f.Field),
+			Message: f.Message, Hint: f.Hint, At: at, Excerpt: o.Document.Excerpt(at),
+		})
+	}
+	return s
+}
+
+// inFileOrder sorts findings by their places.
+func inFileOrder(findings []report.Finding) {
+	slices.SortStableFunc(findings, func(a, b report.Finding) int {
+		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
+	})
+}
+
+func bindingSubject(b manifest.Binding, absent []manifest.Binding) report.Subject {
+	s := report.Subject{Kind: v1alpha1.KindPodFailurePolicyBinding, Name: b.Object.Name, File: b.Origin.Document.File}
+	s.Findings = invalidFindings(b.Origin, b.Object.Validate())
+	for _, other := range absent {
+		if other.Object == b.Object && b.Object.Spec.PolicyName != "" {
+			s.Findings = append(s.Findings, finding(b.Origin, checkNoPolicy, compiler.Error, "spec.policyName", messageNoPolicy(b.Object), ""))
+		}
+	}
+	inFileOrder(s.Findings)
+	return s
+}
+
+func invalidFindings(o manifest.Origin, invalid field.ErrorList) []report.Finding {
+	var all []report.Finding
+	for _, e := range invalid {
+		f := finding(o, checkInvalid, compiler.Error, e.Field, e.ErrorBody(), "")
+		f.Type = string(e.Type)
+		all = append(all, f)
+	}
+	return all
+}
+
+// finding is one about no rule.
+func finding(o manifest.Origin, check string, severity compiler.Severity, path, message, hint string) report.Finding {
+	at := o.Position(path)
+	return report.Finding{
+		Check: check, Severity: string(severity), Rule: custom.NoRule, Field: o.Field(path), Message: message, Hint: hint,
+		At: at, Excerpt: o.Document.Excerpt(at),
+	}
+}
+
+// ruleFinding is a warning about a rule of a custom policy.
+func (c *customLint) ruleFinding(policy, check string, rule int, name, path, message, hint string) {
+	s, path := c.policies[policy], fmt.Sprintf("spec.rules[%d].%s", rule, path)
+	f := finding(c.origins[policy], check, compiler.Warning, path, message, hint)
+	f.Rule, f.RuleName = rule, name
+	s.Findings = append(s.Findings, f)
+}
+
+// pending finds rules on Pending of policies that are bound, but nowhere so that they act.
+func (c *customLint) pending(p *v1alpha1.PodFailurePolicy) {
+	var names []string
+	for _, b := range c.set.Bindings {
+		if b.Object.Spec.PolicyName == p.Name {
+			names = append(names, b.Object.Name)
+			if b.Object.Spec.PendingPods == v1alpha1.PendingPodsDelete {
+				return
+			}
+		}
+	}
+	for i, r := range p.Spec.Rules {
+		if r.Phase == corev1.PodPending && len(names) > 0 {
+			c.ruleFinding(p.Name, checkPendingIgnored, i, r.Name, "phase",
+				messagePendingIgnored(r.Name, names), "set pendingPods: Delete in a binding")
+		}
+	}
+}
+
+// job looks at what is in force for a Job.
+func (c *customLint) job(ctx context.Context, job manifest.Job, stored *batchv1.Job, s *report.Subject) {
+	name := fmt.Sprintf("%s/%s", stored.Namespace, stored.Name)
+	indexed := *stored.Spec.CompletionMode == batchv1.IndexedCompletion
+	for p, b := range c.inForce.selection(ctx, stored).Policies() {
+		for i := range p.Rules {
+			r := &p.Rules[i]
+			if path := failsIndex(r); path != "" && (!indexed || stored.Spec.BackoffLimitPerIndex == nil) {
+				c.ruleFinding(p.Name, compiler.CheckFailIndexLimit, i, r.Name, path, messageFailIndex(name),
+					"set spec.backoffLimitPerIndex in the Job, with completionMode Indexed")
+			}
+			if r.Budget != nil && r.Budget.Per == v1alpha1.PerIndex && !indexed {
+				c.ruleFinding(p.Name, checkIndexBudget, i, r.Name, "budget.per", messageIndexBudget(name),
+					"set per: Job in the budget, or spec.completionMode: Indexed in the Job")
+			}
+		}
+		always := p.Compiled.Always()
+		if always != custom.NoRule && b.Spec.Position == v1alpha1.PositionBefore && b.Spec.Mode == v1alpha1.ModeEnforce {
+			s.Findings = append(s.Findings, hidden(job, p, always)...)
+		}
+	}
+}
+
+// failsIndex is the field of a rule that asks for FailIndex, or empty.
+func failsIndex(r *v1alpha1.Rule) string {
+	switch {
+	case r.Action == batchv1.PodFailurePolicyActionFailIndex:
+		return "action"
+	case r.Budget != nil && r.Budget.Then == batchv1.PodFailurePolicyActionFailIndex:
+		return "budget.then"
+	}
+	return ""
+}
+
+// hidden are the Job's own rules behind one that always matches.
+func hidden(job manifest.Job, p *runtime.CustomPolicy, always int) []report.Finding {
+	if job.Object.Spec.PodFailurePolicy == nil {
+		return nil
+	}
+	var all []report.Finding
+	for i := range job.Object.Spec.PodFailurePolicy.Rules {
+		f := finding(job.Origin, compiler.CheckUnreachable, compiler.Warning, fmt.Sprintf("%s.rules[%d]", policyField, i),
+			messageHidden(p.Rules[always].Name, p.Name), "bind the policy with position: After")
+		f.Rule = i
+		all = append(all, f)
+	}
+	return all
+}
+
+func messagePendingIgnored(rule string, bindings []string) string {
+	return fmt.Sprintf("rule %s is on Pending, and no binding of the policy deletes such Pods (%s)", rule, strings.Join(bindings, ", "))
+}
+
+func messageFailIndex(job string) string {
+	return fmt.Sprintf("FailIndex is no more than Count for Job %s, which has no backoffLimitPerIndex", job)
+}
+
+func messageIndexBudget(job string) string {
+	return fmt.Sprintf("the budget is one of the whole Job %s, which has no indexes", job)
+}
+
+func messageHidden(rule, policy string) string {
+	return fmt.Sprintf("rule %s of PodFailurePolicy %s stands before this rule and matches every failed Pod", rule, policy)
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/internal/controlplane"
+)
+
+// The script of testdata/clusterpolicy runs on an API server that has the definitions of custom policies: one script, as
+// policies are in no namespace.
+func TestClusterPolicyScript(t *testing.T) {
+	plane := controlplane.Start(t)
+	client := newClient(t, plane)
+	define(t, client)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/clusterpolicy",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			one := env.T().(testing.TB)
+			p := player{client: client, namespace: plane.Namespace(one)}
+			env.Values["player"] = p
+			env.Setenv("NS", p.namespace)
+			env.Setenv("KUBECONFIG", inNamespace(one, plane.Kubeconfig(one, "admin", "system:masters"), p.namespace))
+			env.Setenv("READER", inNamespace(one, plane.Kubeconfig(one, "reader"), p.namespace))
+			return p.letSeeJobs(one.Context(), "reader", "pods")
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"bind":       bind,
+			"code":       exitCode,
+			"create":     create,
+			"eventually": eventually,
+			"label":      label,
+		},
+	})
+}
+
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+// define installs the definitions of config/crd, and takes them away at the end.
+func define(t *testing.T, client kubernetes.Interface) {
+	t.Helper()
+	files, err := filepath.Glob("../../config/crd/*.yaml")
+	if err != nil || len(files) != 2 {
+		t.Fatalf("definitions: %v, %v", files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var object metav1.PartialObjectMetadata
+		if err := yaml.Unmarshal(text, &object); err != nil {
+			t.Fatal(err)
+		}
+		if err := post(client, definitions, text); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			err := client.Discovery().RESTClient().Delete().AbsPath(definitions, object.Name).Do(context.Background()).Error()
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	awaitPolicies(t, client)
+}
+
+// awaitPolicies waits until both kinds are served.
+func awaitPolicies(t *testing.T, client kubernetes.Interface) {
+	t.Helper()
+	for _, resource := range []string{v1alpha1.ResourcePodFailurePolicies, v1alpha1.ResourcePodFailurePolicyBindings} {
+		var err error
+		for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			if err = client.Discovery().RESTClient().Get().AbsPath(policiesPath, resource).Do(t.Context()).Error(); err == nil {
+				break
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const policiesPath = "/apis/podverdict.io/v1alpha1"
+
+func post(client kubernetes.Interface, path string, object []byte) error {
+	data, err := yaml.YAMLToJSON(object)
+	if err != nil {
+		return err
+	}
+	return client.Discovery().RESTClient().Post().AbsPath(path).SetHeader("Content-Type", "application/json").
+		Body(data).Do(context.Background()).Error()
+}
+
+// bind is the script command "bind FILE...": it creates the policies and bindings in the files.
+func bind(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: bind FILE...")
+	}
+	p, set := ts.Value("player").(player), readScript(ts, args)
+	for _, policy := range set.Policies {
+		ts.Check(p.createCustom(v1alpha1.ResourcePodFailurePolicies, policy.Object))
+	}
+	for _, binding := range set.Bindings {
+		ts.Check(p.createCustom(v1alpha1.ResourcePodFailurePolicyBindings, binding.Object))
+	}
+}
+
+func (p player) createCustom(resource string, object any) error {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	return post(p.client, policiesPath+"/"+resource, data)
+}
+
+// label is the script command "label KEY VALUE": it labels the script's namespace.
+func label(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: label KEY VALUE")
+	}
+	p := ts.Value("player").(player)
+	namespace, err := p.client.CoreV1().Namespaces().Get(context.Background(), p.namespace, metav1.GetOptions{})
+	ts.Check(err)
+	namespace.Labels[args[0]] = args[1]
+	_, err = p.client.CoreV1().Namespaces().Update(context.Background(), namespace, metav1.UpdateOptions{})
+	ts.Check(err)
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/liggitt/tabwriter"
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
+)
+
+func newTestScenarios() *cobra.Command {
+	var output format
+	cmd := &cobra.Command{
+		Use:   "scenarios [NAME]",
+		Short: "List the Pods that cases can be built on, or write one",
+		Long: `List the scenarios that every suite of tests has: Pods as Kubernetes leaves them when something has happened to them.
+With a name, write that Pod, of a Job with one container.`,
+		Example: `  podverdict test scenarios
+  podverdict test scenarios evicted`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				pod, err := suite.BuiltinPod(args[0])
+				if err != nil {
+					return err
+				}
+				return stdoutError(writeObject(cmd.OutOrStdout(), output.name, pod))
+			}
+			table := printers.GetNewTabWriter(cmd.OutOrStdout())
+			return stdoutError(writeScenarios(table))
+		},
+	}
+	addFormat(cmd, &output, "yaml", "json")
+	return cmd
+}
+
+func writeScenarios(table *tabwriter.Writer) error {
+	fmt.Fprintln(table, "NAME\tPHASE\tWHAT HAS HAPPENED")
+	for _, s := range suite.Builtins {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", s.Name, s.Phase, s.Means)
+	}
+	return table.Flush()
+}
