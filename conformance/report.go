@@ -7,10 +7,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
 
-	"github.com/jstemmer/go-junit-report/v2/junit"
-
+	"github.com/podverdict/podverdict/internal/outcome"
 	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -142,23 +140,20 @@ func (r Report) WriteJSON(w io.Writer) error {
 
 // WriteJUnit writes the report as JUnit XML, a suite for every topic.
 func (r Report) WriteJUnit(w io.Writer) error {
-	suites := junit.Testsuites{Name: r.Engine}
+	all := outcome.Report{Name: r.Engine}
 	for _, t := range r.topics() {
-		suite := junit.Testsuite{Name: t.name}
+		suite := outcome.Suite{Name: t.name}
 		for _, result := range t.Results {
-			suite.AddTestcase(testcase(t.name, result))
+			suite.Cases = append(suite.Cases, testcase(t.name, result))
 		}
-		suites.AddSuite(suite)
+		all.Suites = append(all.Suites, suite)
 	}
-	return suites.WriteXML(w)
+	return all.WriteJUnit(w)
 }
 
-func testcase(topic string, r Result) junit.Testcase {
-	c := junit.Testcase{
-		Classname: topic, Name: strings.TrimPrefix(r.Vector.Name, topic+"/"),
-		Time: fmt.Sprintf("%.6f", r.Duration.Seconds()),
-	}
-	why := &junit.Result{Message: r.Vector.Sentence, Type: string(r.Outcome), Data: printable(r.Detail)}
+func testcase(topic string, r Result) outcome.Case {
+	c := outcome.Case{Name: strings.TrimPrefix(r.Vector.Name, topic+"/"), Duration: r.Duration}
+	why := &outcome.Reason{Message: r.Vector.Sentence, Type: string(r.Outcome), Detail: r.Detail}
 	switch r.Outcome {
 	case Passed:
 	case Failed, Unexpected:
@@ -166,19 +161,9 @@ func testcase(topic string, r Result) junit.Testcase {
 	case Errored:
 		c.Error = why
 	case Expected, NotSupported:
-		c.Skipped = &junit.Result{Message: string(r.Outcome) + ": " + printable(r.Detail)}
+		c.Skipped = &outcome.Reason{Message: string(r.Outcome) + ": " + r.Detail}
 	}
 	return c
-}
-
-// printable replaces what XML cannot hold.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == utf8.RuneError || r == 0xFFFE || r == 0xFFFF {
-			return utf8.RuneError
-		}
-		return r
-	}, text)
 }
 
 // difference lists the fields of the JSON form in which two verdicts differ.

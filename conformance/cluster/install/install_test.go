@@ -141,7 +141,7 @@ func (i *installation) isApplied(t *testing.T) {
 		"--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"), "apply", "-f", "-")
 	apply.Stdin = bytes.NewReader(i.generate(t))
 	out, err := apply.CombinedOutput()
-	if err != nil || strings.Contains(string(out), "Warning") || strings.Count(string(out), "\n") != 8 {
+	if err != nil || strings.Contains(string(out), "Warning") || strings.Count(string(out), "\n") != 10 {
 		t.Fatalf("kubectl apply: %v\n%s", err, out)
 	}
 }

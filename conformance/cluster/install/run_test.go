@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -75,6 +76,7 @@ func (i *installation) runWithPermissions(t *testing.T) {
 	t.Run("a Job is suspended", func(t *testing.T) { i.isSuspended(t, jobs) })
 	t.Run("Jobs are deleted", func(t *testing.T) { i.areDeleted(t, jobs, wire) })
 	t.Run("others are observed", func(t *testing.T) { i.isObserved(t, jobs) })
+	t.Run("a custom policy ends a pod that does not start", func(t *testing.T) { i.isEndedByPolicy(t, jobs) })
 
 	if status, text, err := get(p.health, "/healthz"); status != http.StatusOK || err != nil {
 		t.Errorf("/healthz: %d %s %v", status, text, err)
@@ -123,8 +125,10 @@ func (i *installation) granted(t *testing.T) sets.Set[string] {
 	all := sets.New[string]()
 	for _, rules := range [][]rbacv1.PolicyRule{everywhere.Rules, own.Rules} {
 		for _, rule := range rules {
-			for _, verb := range rule.Verbs {
-				all.Insert(permission(verb, rule.APIGroups[0], rule.Resources[0]))
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					all.Insert(permission(verb, rule.APIGroups[0], resource))
+				}
 			}
 		}
 	}
@@ -204,6 +208,43 @@ func (i *installation) isObserved(t *testing.T, namespace string) {
 		}
 		return false, fmt.Errorf("%d events", len(events.Items))
 	})
+}
+
+// customPolicy is about one Job, whose pods never start here.
+const customPolicy = `
+apiVersion: podverdict.io/v1alpha1
+kind: PodFailurePolicy
+metadata: {name: stuck}
+spec:
+  rules: [{name: stuck, phase: Pending, when: "pod.pendingFor(now) > duration('1s')", action: FailJob, reason: NeverStarted}]
+---
+apiVersion: podverdict.io/v1alpha1
+kind: PodFailurePolicyBinding
+metadata: {name: stuck}
+spec: {policyName: stuck, jobSelector: {matchLabels: {stuck: "true"}}, pendingPods: Delete}
+`
+
+// isEndedByPolicy has a policy that is bound to a managed Job fail it.
+func (i *installation) isEndedByPolicy(t *testing.T, namespace string) {
+	t.Helper()
+	apply := exec.CommandContext(t.Context(), i.cluster.Kubectl(t),
+		"--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"), "apply", "-f", "-")
+	apply.Stdin = strings.NewReader(customPolicy)
+	if out, err := apply.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	eventually(t, "the policy and its binding are ready", func(ctx context.Context) (bool, error) {
+		get := exec.CommandContext(ctx, i.cluster.Kubectl(t), "--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"), "get", "pfp,pfpb",
+			"-o", `jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}`)
+		out, err := get.CombinedOutput()
+		return string(out) == "True True", fmt.Errorf("%w: %s", err, out)
+	})
+	job := managedJob("stuck", 1, 1)
+	job.Labels = map[string]string{"stuck": "true"}
+	i.create(t, namespace, job)
+	if job = i.finished(t, namespace, "stuck"); !has(job, batchv1.JobFailed) {
+		t.Errorf("status %+v", job.Status)
+	}
 }
 
 func managedJob(name string, completions, parallelism int32) *batchv1.Job {

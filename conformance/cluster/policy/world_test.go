@@ -1,0 +1,263 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/config"
+	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/controlplane"
+)
+
+var (
+	definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	policies    = v1alpha1.GroupVersion.WithResource(v1alpha1.ResourcePodFailurePolicies)
+	bindings    = v1alpha1.GroupVersion.WithResource(v1alpha1.ResourcePodFailurePolicyBindings)
+)
+
+// world is an API server, and a controller that works with it in this process. The test is the kubelet.
+type world struct {
+	*testing.T
+
+	client     *kubernetes.Clientset
+	objects    dynamic.Interface
+	controller *controller.Controller
+	namespace  string
+	metrics    *prometheus.Registry
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	cluster := controlplane.Start(t)
+	w := &world{T: t, namespace: cluster.Namespace(t), metrics: prometheus.NewRegistry()}
+	metrics, err := controller.NewMetrics(w.metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.client, err = kubernetes.NewForConfig(cluster.Config); err != nil {
+		t.Fatal(err)
+	}
+	if w.objects, err = dynamic.NewForConfig(cluster.Config); err != nil {
+		t.Fatal(err)
+	}
+	w.controller, err = controller.New(controller.Options{
+		Config: cluster.Config, Observe: true, Metrics: metrics,
+		Settings: plan.Settings{Backoff: 100 * time.Millisecond, MaxBackoff: time.Second},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.controller.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// until waits for a condition; what it says of itself is told if it is never met.
+func (w *world) until(what string, met func(context.Context) (bool, string)) {
+	w.Helper()
+	last := ""
+	err := wait.PollUntilContextTimeout(w.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (ok bool, _ error) {
+		ok, last = met(ctx)
+		return ok, nil
+	})
+	if err != nil {
+		w.Fatalf("%s: %v: %s", what, err, last)
+	}
+}
+
+// kinds are the definitions of the installation.
+func (w *world) kinds() (all []*unstructured.Unstructured) {
+	w.Helper()
+	installation, err := config.Objects(config.Options{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, o := range installation {
+		if o.GetKind() == "CustomResourceDefinition" {
+			all = append(all, o.Unstructured)
+		}
+	}
+	return all
+}
+
+func (w *world) install() {
+	w.Helper()
+	for _, kind := range w.kinds() {
+		if _, err := w.objects.Resource(definitions).Create(w.Context(), kind, metav1.CreateOptions{}); err != nil {
+			w.Fatal(err)
+		}
+	}
+	w.until("the kinds are served", func(ctx context.Context) (bool, string) {
+		_, first := w.objects.Resource(policies).List(ctx, metav1.ListOptions{})
+		_, second := w.objects.Resource(bindings).List(ctx, metav1.ListOptions{})
+		return first == nil && second == nil, fmt.Sprint(first, second)
+	})
+}
+
+func (w *world) uninstall() {
+	w.Helper()
+	for _, kind := range w.kinds() {
+		if err := w.objects.Resource(definitions).Delete(w.Context(), kind.GetName(), metav1.DeleteOptions{}); err != nil {
+			w.Fatal(err)
+		}
+	}
+	w.until("the kinds are gone", func(ctx context.Context) (bool, string) {
+		_, first := w.objects.Resource(policies).List(ctx, metav1.ListOptions{})
+		_, second := w.objects.Resource(bindings).List(ctx, metav1.ListOptions{})
+		return apierrors.IsNotFound(first) && apierrors.IsNotFound(second), fmt.Sprint(first, second)
+	})
+	w.until("the controller has none", func(context.Context) (bool, string) {
+		n := w.known()
+		return n == 0, fmt.Sprintf("%v are left", n)
+	})
+}
+
+// known is how many policies the controller knows.
+func (w *world) known() (n float64) {
+	w.Helper()
+	families, err := w.metrics.Gather()
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == "podverdict_custom_policies" {
+			for _, m := range family.GetMetric() {
+				n += m.GetGauge().GetValue()
+			}
+		}
+	}
+	return n
+}
+
+// apply applies a policy or binding of the name gpu.
+func (w *world) apply(resource schema.GroupVersionResource, kind, spec string) {
+	w.Helper()
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	if err := yaml.Unmarshal([]byte("spec: "+spec), &o.Object); err != nil {
+		w.Fatal(err)
+	}
+	o.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
+	o.SetName("gpu")
+	if _, err := w.objects.Resource(resource).Apply(w.Context(), "gpu", o, metav1.ApplyOptions{FieldManager: "test", Force: true}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// untilReady waits until the status says this of the newest generation, and returns the whole.
+func (w *world) untilReady(resource schema.GroupVersionResource, status, reason, message string) (o *unstructured.Unstructured) {
+	w.Helper()
+	w.until("Ready is "+status, func(ctx context.Context) (_ bool, last string) {
+		var err error
+		if o, err = w.objects.Resource(resource).Get(ctx, "gpu", metav1.GetOptions{}); err != nil {
+			return false, err.Error()
+		}
+		observed, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
+		conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+		for _, c := range conditions {
+			c, ok := c.(map[string]any)
+			last = fmt.Sprint(c)
+			if ok && c["type"] == "Ready" && c["status"] == status && c["reason"] == reason && strings.Contains(c["message"].(string), message) {
+				return observed == o.GetGeneration(), last
+			}
+		}
+		return false, last
+	})
+	return o
+}
+
+// run creates a managed Job of one pod.
+func (w *world) run(name string) {
+	w.Helper()
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{
+		ManagedBy: new(controller.Name),
+		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "main"}},
+		}},
+	}}
+	if _, err := w.client.BatchV1().Jobs(w.namespace).Create(w.Context(), job, metav1.CreateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// fail waits for the Job's pod, and has it exit with a code.
+func (w *world) fail(job string, code int32) (failed *corev1.Pod) {
+	w.Helper()
+	w.until("there is a pod", func(ctx context.Context) (bool, string) {
+		pods, err := w.client.CoreV1().Pods(w.namespace).List(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
+		if err != nil {
+			return false, err.Error()
+		}
+		for i := range pods.Items {
+			if pods.Items[i].Status.Phase == corev1.PodPending {
+				failed = &pods.Items[i]
+			}
+		}
+		return failed != nil, fmt.Sprintf("%d pods", len(pods.Items))
+	})
+	failed.Status.Phase = corev1.PodFailed
+	now := metav1.Now()
+	failed.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, StartedAt: now, FinishedAt: now},
+	}}}
+	if _, err := w.client.CoreV1().Pods(w.namespace).UpdateStatus(w.Context(), failed, metav1.UpdateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	return failed
+}
+
+// untilFailed waits until so many failures count, and there is another pod, or the Job has failed.
+func (w *world) untilFailed(name string, failures int32) (job *batchv1.Job) {
+	w.Helper()
+	w.until(fmt.Sprintf("%d failures count", failures), func(ctx context.Context) (bool, string) {
+		var err error
+		if job, err = w.client.BatchV1().Jobs(w.namespace).Get(ctx, name, metav1.GetOptions{}); err != nil {
+			return false, err.Error()
+		}
+		settled := job.Status.Active == 1 || len(job.Status.Conditions) == 2
+		return job.Status.Failed == failures && settled, fmt.Sprintf("%+v", job.Status)
+	})
+	return job
+}
+
+// untilTold waits for an event about an object.
+func (w *world) untilTold(namespace, object, reason, note string) {
+	w.Helper()
+	w.until("an event "+reason+" is told: "+note, func(ctx context.Context) (bool, string) {
+		events, err := w.client.EventsV1().Events(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		var notes []string
+		for _, e := range events.Items {
+			if e.Regarding.Name == object && e.Reason == reason && strings.Contains(e.Note, note) {
+				return true, ""
+			}
+			notes = append(notes, e.Regarding.Name+" "+e.Reason+" "+e.Note)
+		}
+		return false, strings.Join(notes, "\n")
+	})
+}
