@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"slices"
+	"time"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -20,7 +23,7 @@ func Attempt(job *batchv1.Job, p *corev1.Pod) int64 {
 // so it is then the most that the number can be; pods that are gone are not counted.
 func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 	n := newNamer(job)
-	failed := map[int][]*corev1.Pod{} // by index
+	failed := map[int][]time.Time{} // when, by index
 	indexed := completionMode(job) == batchv1.IndexedCompletion
 	index := func(p *corev1.Pod) int {
 		if !indexed {
@@ -29,9 +32,12 @@ func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 		return annotatedIndex(p)
 	}
 	for _, p := range pods {
-		if p.Status.Phase == corev1.PodFailed {
-			failed[index(p)] = append(failed[index(p)], p)
+		if when := finishTime(p); p.Status.Phase == corev1.PodFailed && !when.IsZero() {
+			failed[index(p)] = append(failed[index(p)], when)
 		}
+	}
+	for _, times := range failed {
+		slices.SortFunc(times, time.Time.Compare)
 	}
 	attempts := make([]int64, len(pods))
 	for i, p := range pods {
@@ -43,12 +49,18 @@ func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 		if _, counted := p.Annotations[batchv1.JobIndexFailureCountAnnotation]; counted {
 			continue
 		}
-		for _, other := range failed[index(p)] {
-			when := finishTime(other)
-			if other != p && !when.IsZero() && !p.CreationTimestamp.Time.Before(when) {
-				attempts[i]++
+		created := p.CreationTimestamp.Time
+		times := failed[index(p)]
+		after, _ := slices.BinarySearchFunc(times, created, func(when, created time.Time) int {
+			if when.After(created) {
+				return 1
 			}
+			return -1
+		})
+		if own := finishTime(p); p.Status.Phase == corev1.PodFailed && !own.IsZero() && !own.After(created) {
+			after-- // no pod precedes itself
 		}
+		attempts[i] += int64(after)
 	}
 	return attempts
 }

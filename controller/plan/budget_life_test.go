@@ -34,6 +34,7 @@ func (l life) drawRules() {
 	for code := range rapid.Int32Range(1, 3).Draw(l.t, "rules") {
 		rules[51+code] = drawRule(l.t)
 	}
+	l.volatile = rapid.Bool().Draw(l.t, "volatile")
 	l.rules = newRuleModel(ptr.Deref(l.job.Spec.CompletionMode, "") == batchv1.IndexedCompletion, rules)
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // budgets is a ledger that knows matches of the rule on code 51, and pods that are held.
@@ -233,5 +234,26 @@ func TestForgedBudgets(t *testing.T) {
 		if got := planned(t, seen(b.annotated(LedgerAnnotation, text), 6)).Problems; len(got) != problems {
 			t.Errorf("%.99s: problems are %v", text, got)
 		}
+	}
+}
+
+// With rules, whosever they are, pods are replaced when they have ended, and each is judged as the attempt that it is.
+func TestCustomRulesApply(t *testing.T) {
+	b := nonIndexed(5, 2).started()
+	runAll(t, []behaviour{{name: "not before it has ended", job: b, rules: customRules{51: ignoring()},
+		pods: []podBuilder{podOf(b, 0, 0).running().deleted(1), podOf(b, 1, 0).ready()}, second: 60,
+		want: want{status: all(numbers(1, 0, 0), terminating(1))}}})
+	o := seen(b, 60, podOf(b, 0, 0).exited(1, 5), podOf(b, 1, 4).exited(1, 6), podOf(b, 2, 0).name("foreign").exited(1, 7))
+	attempts := map[string]int64{}
+	o.Judge = func(p *corev1.Pod, attempt int64) runtime.Verdict {
+		attempts[p.Name] = attempt
+		if attempt != Attempt(o.Job, p) {
+			t.Errorf("%s is attempt %d to Attempt", p.Name, Attempt(o.Job, p))
+		}
+		return runtime.Unmatched(p)
+	}
+	planned(t, o)
+	if diff := cmp.Diff(map[string]int64{o.Pods[0].Name: 1, o.Pods[1].Name: 5, "foreign": 1}, attempts); diff != "" {
+		t.Error(diff)
 	}
 }

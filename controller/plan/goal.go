@@ -60,11 +60,13 @@ func (n *next) findGoal() *goal {
 	return n.metSuccessPolicy()
 }
 
-// failJobMessage is that of the first failed pod with a FailJob verdict. Pods that are counted already are asked too.
+// failJobMessage is that of the first failed pod with a FailJob verdict. Pods that are counted already are asked too, unless
+// the rules may have been others then.
 func (v *view) failJobMessage() string {
 	var failing []*pod
 	for _, p := range v.pods {
-		if p.means(batchv1.PodFailurePolicyActionFailJob) {
+		past := v.Volatile && (!p.held || p.releasing)
+		if !past && p.means(batchv1.PodFailurePolicyActionFailJob) {
 			failing = append(failing, p)
 		}
 	}

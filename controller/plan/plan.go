@@ -23,6 +23,9 @@ type Observation struct {
 	// Judge gives the verdict on a pod in phase Failed, which is the attempt of that number at its slot, from 1. Budgets are
 	// not its business: Next counts the matches. It is nil when the Job has no rules, neither its own nor those of policies.
 	Judge func(p *corev1.Pod, attempt int64) runtime.Verdict
+	// Volatile is true when the rules may be others the next time, as those of custom policies may. What is decided of a
+	// failed pod is then stored at once, and the pod let go: it is not judged again, not even after a restart.
+	Volatile bool
 	// Now is the time.
 	Now time.Time
 	// Current is true when no creation is under way, or has an unknown outcome. Only what ends the Job needs it.

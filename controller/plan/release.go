@@ -23,7 +23,7 @@ func (n *next) hold() {
 		if !p.held || n.leaving[p.UID] {
 			continue
 		}
-		mustGo := p.DeletionTimestamp != nil || n.deleting || surplus[p.Name] || n.crowded && len(p.within) > 0
+		mustGo := p.DeletionTimestamp != nil || n.deleting || surplus[p.Name] || n.crowded && len(p.within) > 0 || n.Volatile && p.failed
 		if p.releasing || mustGo {
 			n.letGo(p)
 		}
@@ -44,7 +44,11 @@ func (n *next) remember() {
 // letGo releases a pod if what it tells is stored, or nothing, and else has it stored.
 func (n *next) letGo(p *pod) {
 	switch {
-	case n.carriers[p.UID], (p.waiting || p.tentative) && !n.deleting: // what it tells is known from nothing else yet
+	case (p.waiting || p.tentative) && !n.deleting: // what it tells is known from nothing else yet
+	case n.carriers[p.UID]:
+		if n.Volatile && n.counts(p) {
+			n.record(p)
+		}
 	case n.isDonor(p):
 		// The replacement gets its failure count from it. It is counted now if it could still succeed.
 		if n.counts(p) && !p.terminal() && n.record(p) {

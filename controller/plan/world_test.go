@@ -35,8 +35,9 @@ type world struct {
 
 	hostile bool // somebody tampers: pods and counters cannot be checked
 
-	rules  *ruleModel // custom rules, or nil
-	scaled bool       // completions have changed
+	rules    *ruleModel // custom rules, or nil
+	volatile bool       // the rules
+	scaled   bool       // completions have changed
 
 	events  []string
 	history []string // what has changed, to be read when a check fails
@@ -165,7 +166,7 @@ func (w *world) observe() Observation {
 		o.Judge = judged
 	}
 	if w.rules != nil {
-		o.Judge = w.rules.judge
+		o.Judge, o.Volatile = w.rules.judge, w.volatile
 	}
 	return o
 }
