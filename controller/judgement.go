@@ -54,6 +54,20 @@ func (c *court) rules() bool {
 	return false
 }
 
+// volatile tells whether any rules are not the Job's own: those may be others the next time, and judgements are forgotten
+// with a restart.
+func (c *court) volatile() bool {
+	if c.program != c.own {
+		return true
+	}
+	for _, j := range c.work.judgements {
+		if j.program != c.own {
+			return true
+		}
+	}
+	return false
+}
+
 // judge is the verdict on a pod in phase Failed.
 func (c *court) judge(ctx context.Context, pod *corev1.Pod, attempt int64) runtime.Verdict {
 	j := c.judgements[pod.UID]

@@ -81,7 +81,8 @@ func newRegistry(o Options, clients clients, broadcaster events.EventBroadcaster
 	}
 	r.statuses = newPolicyStatuses(o, clients.policyWrites, broadcaster)
 	r.statuses.registry = r
-	return r, r.handle()
+	err = r.handle()
+	return r, err
 }
 
 // start fills the caches, and has them filled, until ctx is done.

@@ -112,7 +112,7 @@ func TestLastGoodPolicy(t *testing.T) {
 		w.apply(customPolicy("gpu", rule("r", onCode3, ignore), rule("s", broken, count)))
 		w.restart()
 		w.fail(3)
-		w.expectJob("failed 3") // with the one that was ignored, which is judged anew
+		w.expectJob("failed 2") // the one that was ignored stays so
 		w.expectReady(w.server.Policy("gpu"), "False InvalidExpressions: not in force: "+wrong)
 	})
 }
@@ -291,6 +291,22 @@ func TestMatchConditionFails(t *testing.T) {
 		w.fail(3)
 		w.expectJob("failed 2")
 		w.expectNotes("Job", "Warning MatchConditionFailed: PodFailurePolicy gpu: spec.matchConditions[0].expression: no such key: labels")
+	})
+}
+
+// Jobs are looked at when a policy comes, or when their namespace is labeled, though nothing happens to their pods.
+func TestChangesWakeJobs(t *testing.T) {
+	gpu := customPolicy("gpu", rule("r", onCode3, ignore))
+	gpu.Spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "c", Expression: "job.metadata.labels['team'] == 'ml'"}}
+	other := gpu.DeepCopy()
+	other.Name = "other"
+	const told = "Warning MatchConditionFailed: PodFailurePolicy %s: spec.matchConditions[0].expression: no such key: labels"
+	inWorld(t, nothing, func(w *world) {
+		w.run(one())
+		w.apply(gpu, bind("gpu", inNamespaces("team", "ml")), other, bind("other"))
+		w.expectNotes("Job", fmt.Sprintf(told, "other"))
+		w.apply(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{"team": "ml"}}})
+		w.expectNotes("Job", fmt.Sprintf(told, "gpu"), fmt.Sprintf(told, "other"))
 	})
 }
 

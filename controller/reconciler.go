@@ -122,7 +122,7 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *court, error) {
 	}
 	w.tellProblems(selection.Problems)
 	c := w.newCourt(own, selection)
-	if c.rules() {
+	if o.Volatile = c.volatile(); c.rules() {
 		o.Judge = func(pod *corev1.Pod, attempt int64) runtime.Verdict { return c.judge(ctx, pod, attempt) }
 	}
 	return o, c, nil

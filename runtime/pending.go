@@ -99,11 +99,11 @@ func (e ending) explanation() RuleExplanation {
 // it together: said is what follows the names. They are empty if it is none.
 func parsePending(pod *corev1.Pod, message string) (policy, rule, said string) {
 	rest, known := strings.CutPrefix(message, "Pod "+pod.Namespace+"/"+pod.Name+" matching ")
-	_, rest, ruled := strings.Cut(rest, " rule ")
-	rule, rest, named := strings.Cut(rest, " of PodFailurePolicy ")
-	if !known || !ruled || !named {
+	if !known {
 		return "", "", ""
 	}
+	_, rest, _ = strings.Cut(rest, " rule ")
+	rule, rest, _ = strings.Cut(rest, " of PodFailurePolicy ")
 	policy, said, _ = strings.Cut(rest, ": ")
 	return policy, rule, said
 }

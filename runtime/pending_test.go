@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	stdcmp "cmp"
 	"strings"
 	"testing"
 
@@ -38,6 +39,9 @@ func afterDeletion(t testing.TB, policy *runtime.CustomPolicy, pod *corev1.Pod) 
 	v, decided := policy.Pending(t.Context(), custom.Input{Pod: pod})
 	if !decided || !v.Matched {
 		t.Fatalf("%t %+v", decided, v)
+	}
+	if c := v.PodCondition(); c.Reason != stdcmp.Or(v.Reason, "PendingRule") {
+		t.Fatalf("%+v", c)
 	}
 	pod = pod.DeepCopy()
 	pod.Status.Phase = corev1.PodFailed
