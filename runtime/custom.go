@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -82,17 +83,18 @@ func (c *CustomPolicy) Pending(ctx context.Context, in custom.Input) (v Verdict,
 // customMessage is the sentence of a custom rule. JobSet and others match regular
 // expressions over such messages: what is fixed comes first.
 func (v Verdict) customMessage() string {
-	text := "Pod " + v.namespace + "/" + v.pod + " matching " + string(v.Action) +
-		" rule " + v.RuleName + " of PodFailurePolicy " + v.Policy
+	var b strings.Builder
+	b.WriteString("Pod " + v.namespace + "/" + v.pod + " matching " + string(v.Action) +
+		" rule " + v.RuleName + " of PodFailurePolicy " + v.Policy)
 	if v.usedUp {
-		text += " after its budget of " + v.Budget.String()
+		b.WriteString(" after its budget of " + v.Budget.String())
 	}
 	for _, more := range []string{v.Reason, v.detail} {
 		if more != "" {
-			text += ": " + more
+			b.WriteString(": " + more)
 		}
 	}
-	return text
+	return b.String()
 }
 
 // Subject names the rule that decided, as people would: by its index, or by its name

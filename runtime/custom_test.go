@@ -143,7 +143,7 @@ func TestJoinIsOneOrderedList(t *testing.T) {
 			list = append(list, rules[p]...)
 		}
 		pod := namedPod("default", "p")
-		pod.Status.ContainerStatuses = []corev1.ContainerStatus{*container("main", int32(attempt))} //nolint:gosec // at most 6
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{*container("main", int32(attempt))}
 		e, err := joined.Explain(context.Background(), custom.Input{Pod: pod, Attempt: attempt})
 		if err != nil {
 			t.Fatal(err)

@@ -58,9 +58,13 @@ func customTarget(t *testing.T, read func() (kind.Kind, error), path string) Tar
 	return target
 }
 
-func jobTarget(t *testing.T) Target { return customTarget(t, kind.Job, "spec") }
+func jobTarget(t *testing.T) Target {
+	t.Helper()
+	return customTarget(t, kind.Job, "spec")
+}
 
 func cronJobTarget(t *testing.T) Target {
+	t.Helper()
 	return customTarget(t, kind.CronJob, "spec.jobTemplate.spec")
 }
 

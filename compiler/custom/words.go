@@ -190,9 +190,9 @@ const (
 
 func sayNotAdmitted(kind, what string) string {
 	if kind == AdmittedCronJob.kind {
-		return fmt.Sprintf("%s is not known when a CronJob is created: its Jobs get theirs later", brief(what))
+		return brief(what) + " is not known when a CronJob is created: its Jobs get theirs later"
 	}
-	return fmt.Sprintf("%s is not known when a Job is created, or changes later", brief(what))
+	return brief(what) + " is not known when a Job is created, or changes later"
 }
 
 func sayUnset(kind, field string) string {
@@ -200,7 +200,7 @@ func sayUnset(kind, field string) string {
 }
 
 func sayIsText(what string) string {
-	return fmt.Sprintf("%s is a string in admission policies, and not what it is here", brief(what))
+	return brief(what) + " is a string in admission policies, and not what it is here"
 }
 
 func sayWhole(function, what string) string {

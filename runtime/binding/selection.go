@@ -2,6 +2,7 @@ package binding
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/runtime"
@@ -21,22 +22,22 @@ type entry struct {
 	binding *v1alpha1.PodFailurePolicyBinding
 }
 
-// index is where a policy is, or -1.
-func (s *Selection) index(policy *runtime.CustomPolicy) int {
-	for i := range s.entries {
-		if s.entries[i].policy == policy {
-			return i
-		}
+// add is for a further binding, whose policy may be there already. To enforce it is
+// more than to audit it.
+func add(entries []entry, e entry) []entry {
+	at := index(entries, e.policy)
+	switch {
+	case at < 0:
+		return append(entries, e)
+	case entries[at].binding.Spec.Mode == v1alpha1.ModeAudit && e.binding.Spec.Mode == v1alpha1.ModeEnforce:
+		return append(slices.Delete(entries, at, at+1), e)
 	}
-	return -1
+	return entries
 }
 
-// again is for a policy that a further binding binds. To enforce it is more than to
-// audit it.
-func (s *Selection) again(at int, b bound) {
-	if s.entries[at].binding.Spec.Mode == v1alpha1.ModeAudit && b.binding.Spec.Mode == v1alpha1.ModeEnforce {
-		s.entries = append(append(s.entries[:at:at], s.entries[at+1:]...), entry{b.policy, b.binding})
-	}
+// index is where a policy is, or -1.
+func index(entries []entry, policy *runtime.CustomPolicy) int {
+	return slices.IndexFunc(entries, func(e entry) bool { return e.policy == policy })
 }
 
 // Empty is when no policy is in force, not even for an audit.

@@ -64,16 +64,15 @@ func (s *Set) For(ctx context.Context, job *batchv1.Job, namespace labels.Set) S
 		if refused[b.policy] || !b.namespaces.Matches(namespace) || !b.job.Matches(labels.Set(job.Labels)) {
 			continue
 		}
-		if at := selected.index(b.policy); at >= 0 {
-			selected.again(at, b)
-			continue
-		}
-		applies, err := b.policy.Compiled.Applies(ctx, job)
-		if err != nil {
-			selected.Problems = append(selected.Problems, errApplies(b.policy.Name, err))
+		applies := index(selected.entries, b.policy) >= 0
+		if !applies {
+			var err error
+			if applies, err = b.policy.Compiled.Applies(ctx, job); err != nil {
+				selected.Problems = append(selected.Problems, errApplies(b.policy.Name, err))
+			}
 		}
 		if refused[b.policy] = !applies; applies {
-			selected.entries = append(selected.entries, entry{b.policy, b.binding})
+			selected.entries = add(selected.entries, entry{b.policy, b.binding})
 		}
 	}
 	return selected
