@@ -54,7 +54,7 @@ with 1 when a case fails, a suite has no cases, or the coverage is less than it 
   podverdict test --coverage --coverage-threshold 100
   podverdict test -o junit > results.xml`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return t.run(cmd, args) },
+		RunE: t.run,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&t.kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for, if a suite names none")

@@ -1,7 +1,6 @@
 package binding
 
 import (
-	"iter"
 	"slices"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -80,16 +79,4 @@ func (s Selection) program(own *runtime.Program, counts func(*v1alpha1.PodFailur
 		return own
 	}
 	return runtime.Join(before, own, after)
-}
-
-// Policies are those in force, in the order of the names of their bindings, with what
-// binds them.
-func (s Selection) Policies() iter.Seq2[*runtime.CustomPolicy, *v1alpha1.PodFailurePolicyBinding] {
-	return func(yield func(*runtime.CustomPolicy, *v1alpha1.PodFailurePolicyBinding) bool) {
-		for _, e := range s.entries {
-			if !yield(e.policy, e.binding) {
-				return
-			}
-		}
-	}
 }

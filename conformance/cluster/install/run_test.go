@@ -237,7 +237,7 @@ func (i *installation) isEndedByPolicy(t *testing.T, namespace string) {
 		get := exec.CommandContext(ctx, i.cluster.Kubectl(t), "--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"), "get", "pfp,pfpb",
 			"-o", `jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}`)
 		out, err := get.CombinedOutput()
-		return string(out) == "True True", fmt.Errorf("%w: %s", err, out)
+		return strings.Count(string(out), "True") == 2, fmt.Errorf("%w: %s", err, out)
 	})
 	job := managedJob("stuck", 1, 1)
 	job.Labels = map[string]string{"stuck": "true"}

@@ -53,27 +53,16 @@ func (c *Coverage) add(r *CaseResult, base *judge) {
 	if r.Verdict.Err != nil || in.Pod.Status.Phase == corev1.PodFailed && runtime.FailingToStart(in.Pod) != nil {
 		return
 	}
-	for _, policy := range r.trial.judge.asked(r, r.trial.audited) {
-		switch {
-		case policy != nil:
-			for i := range policy.Rules {
-				if policy.Rules[i].Phase == in.Pod.Status.Phase && c.tried(ruleID{policy.Name, i}, &r.Verdict) {
-					return
-				}
+	changed := r.trial.judge.own != base.own
+	for _, id := range r.trial.judge.asked(r, r.trial.audited) {
+		if id.policy == "" && changed {
+			if decides(id, &r.Verdict) {
+				return
 			}
-		case in.Pod.Status.Phase == corev1.PodFailed:
-			for i := range ownRules(r.trial.judge.policy) {
-				id := ruleID{rule: i}
-				if r.trial.judge.own != base.own {
-					if decides(id, &r.Verdict) {
-						return
-					}
-					continue
-				}
-				if c.tried(id, &r.Verdict) {
-					return
-				}
-			}
+			continue
+		}
+		if c.tried(id, &r.Verdict) {
+			return
 		}
 	}
 }

@@ -54,7 +54,7 @@ func messageThreshold(threshold int) string {
 }
 
 func messageNoKey(key string) string {
-	return fmt.Sprintf("is required, because the list is merged by %s", key)
+	return "is required, because the list is merged by " + key
 }
 
 // messageUnknown says that there is no such thing, and which is likely to be meant.

@@ -40,24 +40,37 @@ func (j *judge) explain(ctx context.Context, in custom.Input, audited bool) ([]r
 	return all, nil
 }
 
-// asked are the policies that are asked about a Pod, in their order; nil stands for the Job's own rules.
-func (j *judge) asked(c *CaseResult, audited bool) []*runtime.CustomPolicy {
-	pending := c.trial.input.Pod.Status.Phase == corev1.PodPending
-	var all []*runtime.CustomPolicy
-	own := pending
+// asked are the rules that are asked about a Pod until one decides, in their order.
+func (j *judge) asked(c *CaseResult, audited bool) []ruleID {
+	var before, after []ruleID
+	phase := c.trial.input.Pod.Status.Phase
 	for _, f := range j.order {
-		if !own && f.binding.Spec.Position == v1alpha1.PositionAfter {
-			all, own = append(all, nil), true
+		if !f.counts(phase, c.Deleted, audited) {
+			continue
 		}
-		switch {
-		case c.Deleted && f.binding.Spec.PendingPods != v1alpha1.PendingPodsDelete:
-		case (c.Deleted || !pending) && !audited && f.binding.Spec.Mode == v1alpha1.ModeAudit:
-		default:
-			all = append(all, f.policy)
+		ids := &before
+		if f.binding.Spec.Position == v1alpha1.PositionAfter {
+			ids = &after
+		}
+		for i := range f.policy.Rules {
+			if f.policy.Rules[i].Phase == phase {
+				*ids = append(*ids, ruleID{f.policy.Name, i})
+			}
 		}
 	}
-	if !own {
-		all = append(all, nil)
+	if phase == corev1.PodFailed {
+		for i := range ownRules(j.policy) {
+			before = append(before, ruleID{rule: i})
+		}
 	}
-	return all
+	return append(before, after...)
+}
+
+// counts is whether a policy is asked: what ends a Pending Pod is said by those that delete, and what is so of others by all.
+func (f inForce) counts(phase corev1.PodPhase, deleted, audited bool) bool {
+	audits := f.binding.Spec.Mode == v1alpha1.ModeAudit && !audited
+	if phase != corev1.PodPending {
+		return !audits
+	}
+	return !deleted || !audits && f.binding.Spec.PendingPods == v1alpha1.PendingPodsDelete
 }

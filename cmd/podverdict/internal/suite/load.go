@@ -32,8 +32,7 @@ func (l *Loader) load(ctx context.Context, s *Suite) error {
 	}
 	var errs []error
 	s.rulebook, err = newRulebook(set, environment, own)
-	errs = append(errs, err)
-	errs = append(errs, s.readJob(ctx), s.readPods(ctx))
+	errs = append(errs, err, s.readJob(ctx), s.readPods(ctx))
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ type CaseResult struct {
 }
 
 // OK is whether the case holds.
-func (r *CaseResult) OK() bool { return len(r.Differences) == 0 }
+func (c *CaseResult) OK() bool { return len(c.Differences) == 0 }
 
 // Run runs the cases that are selected.
 func (s *Suite) Run(ctx context.Context, o Options) Result {
@@ -116,7 +116,7 @@ func (s *Suite) runAll(ctx context.Context, selected []int, o Options) []CaseRes
 	var group sync.WaitGroup
 	for range workers {
 		group.Go(func() {
-			for ctx.Err() == nil && !(o.FailFast && failed.Load() > 0) {
+			for ctx.Err() == nil && (!o.FailFast || failed.Load() == 0) {
 				n := int(next.Add(1)) - 1
 				if n >= len(selected) {
 					return

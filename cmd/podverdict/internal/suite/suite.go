@@ -68,13 +68,12 @@ func (s *Suite) read(ctx context.Context) error {
 
 // wrongKind is of a file that cannot be read because it is none of suites.
 func wrongKind(file string) error {
-	tree, origin, err := manifest.ReadValue(file)
-	if err != nil {
-		return nil
+	if tree, origin, err := manifest.ReadValue(file); err == nil {
+		version, _ := tree["apiVersion"].(string)
+		named, _ := tree["kind"].(string)
+		return checkKind(origin, version, named)
 	}
-	version, _ := tree["apiVersion"].(string)
-	named, _ := tree["kind"].(string)
-	return checkKind(origin, version, named)
+	return nil // why it cannot be read has been found already
 }
 
 func checkKind(o manifest.Origin, version, named string) error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -114,7 +115,7 @@ func (c *Coverage) write(out *bytes.Buffer) {
 	fmt.Fprintln(table, "RULE\tMATCHED\tNOT MATCHED")
 	for i := range c.Rules {
 		r := &c.Rules[i]
-		not := fmt.Sprint(r.NotMatched)
+		not := strconv.Itoa(r.NotMatched)
 		if r.Always {
 			not = "-"
 		}

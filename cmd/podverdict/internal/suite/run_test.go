@@ -1,0 +1,40 @@
+package suite_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
+	"github.com/podverdict/podverdict/compiler"
+)
+
+// TestRunSideBySide: how many run cases makes no difference, and each case is stepped over once.
+func TestRunSideBySide(t *testing.T) {
+	const cases = 200
+	loader := suite.Loader{Kubernetes: compiler.DefaultVersion}
+	s, err := loader.Read(t.Context(), writeLarge(t, cases))
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := func(o suite.Options) string {
+		steps := make(chan struct{}, cases)
+		o.Step = func() { steps <- struct{}{} }
+		r := s.Run(t.Context(), o)
+		if len(steps) != cases || !r.OK() {
+			t.Errorf("%d steps, %v", len(steps), r.Err)
+		}
+		var out bytes.Buffer
+		if err := (suite.Report{Results: []suite.Result{r}}).Write(&out, "json"); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	alone := written(suite.Options{FailFast: true})
+	for range 3 {
+		if diff := cmp.Diff(alone, written(suite.Options{})); diff != "" {
+			t.Errorf("(-one +several)\n%s", diff)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package outcome
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// WriteTAP writes version 13 of the Test Anything Protocol: a line for every case, and below it the facts of one that does
+// not hold.
+func (r Report) WriteTAP(w io.Writer) error {
+	var out bytes.Buffer
+	n := 0
+	for _, s := range r.Suites {
+		for _, c := range s.Cases {
+			n++
+			line := tapText(cmp.Or(c.Line, s.Name+": "+c.Name))
+			switch why := cmp.Or(c.Failure, c.Error); {
+			case why != nil:
+				fmt.Fprintf(&out, "not ok %d - %s\n", n, line)
+				why.writeFacts(&out)
+			case c.Skipped != nil:
+				fmt.Fprintf(&out, "ok %d - %s # SKIP %s\n", n, line, tapText(c.Skipped.Message))
+			default:
+				fmt.Fprintf(&out, "ok %d - %s\n", n, line)
+			}
+		}
+	}
+	_, err := fmt.Fprintf(w, "TAP version 13\n1..%d\n%s", n, out.Bytes())
+	return err
+}
+
+func (r *Reason) writeFacts(out *bytes.Buffer) {
+	facts := r.Facts
+	if facts == nil {
+		facts = []Fact{{"message", fmt.Sprintf("%q", r.Message)}, {"detail", fmt.Sprintf("%q", r.Detail)}}
+	}
+	out.WriteString("  ---\n")
+	for _, f := range facts {
+		fmt.Fprintf(out, "  %s: %s\n", f.Name, f.Value)
+	}
+	out.WriteString("  ...\n")
+}
+
+// tapText keeps a description from being read as a directive, or as more lines.
+func tapText(text string) string {
+	return strings.NewReplacer("#", `\#`, "\n", " ", "\r", " ").Replace(text)
+}
