@@ -2,8 +2,10 @@ package controller_test
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,8 +31,16 @@ type world struct {
 	t        *testing.T
 	registry *prometheus.Registry
 	stop     func()
-	// writes is how many changes of policies and bindings there were.
-	writes int
+	// writes is how many calls there were to change policies and bindings.
+	writes atomic.Int32
+}
+
+// RoundTrip counts.
+func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodGet && strings.HasPrefix(r.URL.Path, "/apis/"+v1alpha1.GroupVersion.Group) {
+		w.writes.Add(1)
+	}
+	return w.server.RoundTrip(r)
 }
 
 // inWorld has a test live in a world. What prepare does is there when the controller starts.
@@ -39,11 +49,6 @@ func inWorld(t *testing.T, prepare, run func(*world)) {
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		w := &world{t: t, kubelet: kubelet{memoryapi.New(time.Now), exits(nil)}}
-		w.server.Watch(func(c memoryapi.Change) {
-			if _, ours := c.New.(v1alpha1.Object); ours {
-				w.writes++
-			}
-		})
 		w.apply(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 		prepare(w)
 		w.start()
@@ -62,7 +67,7 @@ func (w *world) start() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	live, err := controller.New(controller.Options{Config: w.server.Config(), Observe: true, Metrics: metrics})
+	live, err := controller.New(controller.Options{Config: memoryapi.Config(w), Observe: true, Metrics: metrics})
 	if err != nil {
 		w.t.Fatal(err)
 	}

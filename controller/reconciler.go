@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -139,7 +141,9 @@ func (w *work) tellProblems(problems []error) {
 			w.problems = map[string]bool{}
 		}
 		w.problems[text] = true
-		w.warn(reasonMatchCondition, text)
+		// Events of a Job that has not changed are one to the recorder, unless they relate to different objects.
+		name, _, _ := strings.Cut(strings.TrimPrefix(text, v1alpha1.KindPodFailurePolicy+" "), ":")
+		w.recorder.Eventf(w.job, policyReference(name), corev1.EventTypeWarning, reasonMatchCondition, eventAction, "%s", cut(text))
 	}
 }
 

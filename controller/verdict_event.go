@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -131,6 +132,10 @@ func jobReference(namespace, name string, uid types.UID) *corev1.ObjectReference
 	return &corev1.ObjectReference{
 		APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job", Namespace: namespace, Name: name, UID: uid,
 	}
+}
+
+func policyReference(name string) *corev1.ObjectReference {
+	return &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.KindPodFailurePolicy, Name: name}
 }
 
 // lastSign is the latest time that a failed pod tells of: it failed then, or later.

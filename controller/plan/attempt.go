@@ -32,7 +32,7 @@ func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 		return annotatedIndex(p)
 	}
 	for _, p := range pods {
-		if when := finishTime(p); p.Status.Phase == corev1.PodFailed  {
+		if when := finishTime(p); p.Status.Phase == corev1.PodFailed && !when.IsZero() {
 			failed[index(p)] = append(failed[index(p)], when)
 		}
 	}
