@@ -22,6 +22,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/internal/controlplane"
 )
@@ -131,6 +132,11 @@ func removePolicies(t *testing.T, client kubernetes.Interface) {
 			t.Error(err)
 		}
 	}
+	for _, resource := range []string{v1alpha1.ResourcePodFailurePolicies, v1alpha1.ResourcePodFailurePolicyBindings} {
+		if err := undefine(client, resource+"."+v1alpha1.GroupVersion.Group); err != nil && !apierrors.IsNotFound(err) {
+			t.Error(err)
+		}
+	}
 }
 
 // runnable lists the verbs that do something, without cobra's own.
@@ -170,7 +176,7 @@ func exampleFolder(t *testing.T) (bin string) {
 		"job.yaml": job, "new.yaml": job, "old.yaml": job, "manifests/a/job.yaml": job, "pods.yaml": one, "pods/all.yaml": pods,
 		"all.yaml": all, "requests.jsonl": `{"id":"1","op":"verdict","pod":{}}` + "\n", "key.pem": privateKey(t),
 		"my-engine":   "#!/bin/sh\nexec podverdict engine\n",
-		"dist/README": "",
+		"dist/README": "", "tests/README": "",
 		"script.yaml": "pods:\n- {index: 2, attempt: 0-1, run: 10s-2m, exitCode: 42}\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {

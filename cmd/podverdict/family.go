@@ -50,7 +50,7 @@ type family struct {
 	manifest.Family
 	plan
 
-	attempts map[*corev1.Pod]int64
+	attempts map[*corev1.Pod]int64 // nil where no custom policy is in force: other rules do not ask
 }
 
 // input is what the rules see of a Pod.
@@ -78,7 +78,9 @@ func (j *judging) readFamilies(cmd *cobra.Command, args []string) ([]family, err
 	for i, m := range members {
 		families[i].Family = m
 		families[i].plan, err = planned.plan(cmd.Context(), m.Job)
-		families[i].attempts = attempts(m)
+		if !families[i].selection.Empty() {
+			families[i].attempts = attempts(m)
+		}
 		errs = append(errs, err)
 	}
 	return families, errors.Join(errs...)

@@ -157,7 +157,7 @@ func (c *customLint) pending(p *v1alpha1.PodFailurePolicy) {
 func (c *customLint) job(ctx context.Context, job manifest.Job, stored *batchv1.Job, s *report.Subject) {
 	name := fmt.Sprintf("%s/%s", stored.Namespace, stored.Name)
 	indexed := *stored.Spec.CompletionMode == batchv1.IndexedCompletion
-	for p, b := range c.inForce.selection(ctx, stored).Policies() {
+	for p, b := range c.inForce.selection(ctx, stored).All() {
 		for i := range p.Rules {
 			r := &p.Rules[i]
 			if path := failsIndex(r); path != "" && (!indexed || stored.Spec.BackoffLimitPerIndex == nil) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
@@ -65,17 +66,27 @@ func define(t *testing.T, client kubernetes.Interface) {
 		if err := yaml.Unmarshal(text, &object); err != nil {
 			t.Fatal(err)
 		}
-		if err := post(client, definitions, text); err != nil {
-			t.Fatal(err)
+		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			err := post(client, definitions, text)
+			if apierrors.IsAlreadyExists(err) && time.Now().Before(deadline) {
+				continue // that of another test is being deleted
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			break
 		}
 		t.Cleanup(func() {
-			err := client.Discovery().RESTClient().Delete().AbsPath(definitions, object.Name).Do(context.Background()).Error()
-			if err != nil {
+			if err := undefine(client, object.Name); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	awaitPolicies(t, client)
+}
+
+func undefine(client kubernetes.Interface, name string) error {
+	return client.Discovery().RESTClient().Delete().AbsPath(definitions, name).Do(context.Background()).Error()
 }
 
 // awaitPolicies waits until both kinds are served.

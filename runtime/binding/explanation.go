@@ -3,7 +3,6 @@ package binding
 import (
 	"context"
 
-	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -12,17 +11,12 @@ import (
 // order of Pending. The error is that of a context which is done.
 func (s Selection) ExplainPending(ctx context.Context, in custom.Input) ([]runtime.RuleExplanation, error) {
 	var all []runtime.RuleExplanation
-	for _, position := range []v1alpha1.Position{v1alpha1.PositionBefore, v1alpha1.PositionAfter} {
-		for _, e := range s.entries {
-			if e.binding.Spec.Position != position {
-				continue
-			}
-			rules, err := e.policy.Explain(ctx, in)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, rules...)
+	for policy := range s.All() {
+		rules, err := policy.Explain(ctx, in)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, rules...)
 	}
 	decided := false
 	for i := range all {

@@ -59,10 +59,10 @@ func TestExplainPending(t *testing.T) {
 			}
 		}
 		var names []string
-		for p, b := range selection.Policies() {
+		for p, b := range selection.All() {
 			names = append(names, b.Name+p.Name)
 		}
-		if len(names) != 2 || names[0] != "1two" || names[1] != "2one" {
+		if len(names) != 2 || names[0] != "2one" || names[1] != "1two" {
 			t.Errorf("%s: policies %v", name, names)
 		}
 	}
