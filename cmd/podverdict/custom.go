@@ -7,8 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -38,45 +36,21 @@ type customSource struct {
 // newCustomSource takes the custom policies of files. Those that no binding of the input names are in force for all Jobs
 // of the input.
 func newCustomSource(set *manifest.Set) *customSource {
-	s := &customSource{policies: set.Policies, bindings: set.Bindings}
-	bound := map[string]bool{}
-	for _, b := range set.Bindings {
-		bound[b.Object.Spec.PolicyName] = true
+	known := set.NamespaceLabels()
+	return &customSource{
+		policies: set.Policies, bindings: set.Bound(),
+		labelsOf: func(_ context.Context, namespace string) (labels.Set, error) {
+			if found, ok := known[namespace]; ok {
+				return found, nil
+			}
+			return nil, errNamespaceNotGiven(namespace)
+		},
 	}
-	for _, p := range set.Policies {
-		if !bound[p.Object.Name] {
-			s.bindings = append(s.bindings, bindingToAll(p))
-		}
-	}
-	known := map[string]labels.Set{}
-	for _, n := range set.Namespaces {
-		known[n.Object.Name] = labels.Merge(n.Object.Labels, nameLabel(n.Object.Name))
-	}
-	s.labelsOf = func(_ context.Context, namespace string) (labels.Set, error) {
-		if found, ok := known[namespace]; ok {
-			return found, nil
-		}
-		return nil, errNamespaceNotGiven(namespace)
-	}
-	return s
-}
-
-// nameLabel is the label that the API server gives every namespace.
-func nameLabel(namespace string) labels.Set { return labels.Set{corev1.LabelMetadataName: namespace} }
-
-// bindingToAll binds a policy to all Jobs. It goes by the policy's name.
-func bindingToAll(p manifest.Policy) manifest.Binding {
-	b := &v1alpha1.PodFailurePolicyBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: p.Object.Name},
-		Spec:       v1alpha1.PodFailurePolicyBindingSpec{PolicyName: p.Object.Name},
-	}
-	b.SetDefaults()
-	return manifest.Binding{Object: b, Origin: p.Origin}
 }
 
 // add takes a policy for all Jobs, in place of one of the same name and its bindings.
 func (s *customSource) add(p manifest.Policy) {
-	policies, bindings := []manifest.Policy{p}, []manifest.Binding{bindingToAll(p)}
+	policies, bindings := []manifest.Policy{p}, []manifest.Binding{p.ToAll()}
 	for _, other := range s.policies {
 		if other.Object.Name != p.Object.Name {
 			policies = append(policies, other)
@@ -165,8 +139,8 @@ func (c *customPolicies) selection(ctx context.Context, job *batchv1.Job) bindin
 	if c.set == nil {
 		return binding.Selection{}
 	}
-	namespace := nameLabel(job.Namespace)
-	if by := c.labelSelecting(); by != "" {
+	namespace := manifest.NameLabel(job.Namespace)
+	if by := manifest.LabelSelecting(c.bindings); by != "" {
 		found, err := c.labelsOf(ctx, job.Namespace)
 		if err != nil {
 			c.warn(messageNoLabels(by, err))
@@ -179,23 +153,6 @@ func (c *customPolicies) selection(ctx context.Context, job *batchv1.Job) bindin
 		c.warn(messageProblem(job, problem))
 	}
 	return selected
-}
-
-// labelSelecting is the first binding that selects namespaces by other labels than their name; "" if none does.
-func (c *customPolicies) labelSelecting() string {
-	for _, b := range c.bindings {
-		selector, err := b.Object.Spec.NamespaceSelector.Selector()
-		if err != nil {
-			continue
-		}
-		requirements, _ := selector.Requirements()
-		for _, r := range requirements {
-			if r.Key() != corev1.LabelMetadataName {
-				return b.Object.Name
-			}
-		}
-	}
-	return ""
 }
 
 // newWarner writes warnings to stderr, each once.

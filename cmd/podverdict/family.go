@@ -125,7 +125,7 @@ func (j *judging) newPlanner(cmd *cobra.Command, given given, policies *customSo
 	}
 	p, err := newPlanner(cmd, &j.source.input, policies)
 	if err == nil && given.job != nil {
-		p.own, err = p.compile(*given.job)
+		p.own, err = given.job.Program(p.environment)
 		p.replaced = given.job.Object.Spec.PodFailurePolicy != nil
 	}
 	return p, err
@@ -160,7 +160,7 @@ func (j *judging) readPolicy(cmd *cobra.Command) (given, error) {
 func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 	own, rules := p.own, p.replaced
 	if own == nil {
-		compiled, err := p.compile(job)
+		compiled, err := job.Program(p.environment)
 		if err != nil {
 			return plan{}, err
 		}
@@ -173,17 +173,4 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 		planned.audited = selected.Audited(own)
 	}
 	return planned, nil
-}
-
-// compile makes the program of a Job's own rules.
-func (p *planner) compile(job manifest.Job) (*runtime.Program, error) {
-	compiled, err := compilePolicy(p.environment, job)
-	if err != nil {
-		return nil, err
-	}
-	program, err := runtime.NewProgram(compiled, runtime.Options{})
-	if err != nil {
-		return nil, job.Origin.Error(policyField, err.Error())
-	}
-	return program, nil
 }

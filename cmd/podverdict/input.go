@@ -91,37 +91,9 @@ func (in *input) compile(jobs []manifest.Job) ([]policy, error) {
 	policies := make([]policy, len(jobs))
 	var errs []error
 	for i, job := range jobs {
-		compiled, err := compilePolicy(environment, job)
+		compiled, err := job.Compile(environment)
 		policies[i] = policy{job, compiled}
 		errs = append(errs, err)
 	}
 	return policies, errors.Join(errs...)
-}
-
-// compilePolicy compiles the policy of a Job; the error joins all that is wrong with it.
-func compilePolicy(environment *compiler.Environment, job manifest.Job) (*compiler.Compiled, error) {
-	legal, err := compiler.NewPolicy(job.Object.Spec.PodFailurePolicy)
-	if err != nil {
-		return nil, policyError(job, err)
-	}
-	compiled, err := environment.Compile(legal)
-	if err != nil {
-		return nil, policyError(job, err)
-	}
-	return compiled, nil
-}
-
-const policyField = "spec.podFailurePolicy"
-
-// policyError gives what the compiler says of a Job's policy its place in the input.
-func policyError(job manifest.Job, err error) error {
-	refused, ok := errors.AsType[*compiler.PolicyError](err)
-	if !ok {
-		return job.Origin.Error(policyField, err.Error())
-	}
-	errs := make([]error, len(refused.Errors))
-	for i, e := range refused.Errors {
-		errs[i] = job.Origin.Error(policyField+"."+e.Field, e.ErrorBody())
-	}
-	return errors.Join(errs...)
 }

@@ -194,7 +194,7 @@ func hidden(job manifest.Job, p *runtime.CustomPolicy, always int) []report.Find
 	}
 	var all []report.Finding
 	for i := range job.Object.Spec.PodFailurePolicy.Rules {
-		f := finding(job.Origin, compiler.CheckUnreachable, compiler.Warning, fmt.Sprintf("%s.rules[%d]", policyField, i),
+		f := finding(job.Origin, compiler.CheckUnreachable, compiler.Warning, fmt.Sprintf("%s.rules[%d]", manifest.PolicyField, i),
 			messageHidden(p.Rules[always].Name, p.Name), "bind the policy with position: After")
 		f.Rule = i
 		all = append(all, f)

@@ -29,9 +29,8 @@ type rulebook struct {
 }
 
 func newRulebook(set *manifest.Set, environment *custom.Environment, own *compiler.Environment) (*rulebook, error) {
-	r := &rulebook{own: own, namespaces: map[string]labels.Set{}}
-	byName, bound := map[string]*runtime.CustomPolicy{}, map[string]bool{}
-	var bindings []*v1alpha1.PodFailurePolicyBinding
+	r := &rulebook{own: own, namespaces: set.NamespaceLabels(), selective: manifest.LabelSelecting(set.Bindings)}
+	byName := map[string]*runtime.CustomPolicy{}
 	var errs []error
 	for _, p := range set.Policies {
 		compiled, err := compilePolicy(environment, p)
@@ -42,23 +41,12 @@ func newRulebook(set *manifest.Set, environment *custom.Environment, own *compil
 		r.policies = append(r.policies, compiled)
 		byName[p.Object.Name] = compiled
 	}
-	for _, b := range set.Bindings {
+	var bindings []*v1alpha1.PodFailurePolicyBinding
+	for _, b := range set.Bound() {
 		if !slices.ContainsFunc(set.Policies, func(p manifest.Policy) bool { return p.Object.Name == b.Object.Spec.PolicyName }) {
 			errs = append(errs, b.Origin.Error("spec.policyName", messageNoPolicy(b.Object.Name, b.Object.Spec.PolicyName)))
 		}
-		bound[b.Object.Spec.PolicyName] = true
 		bindings = append(bindings, b.Object)
-		if r.selective == "" && selectsByLabels(b.Object) {
-			r.selective = b.Object.Name
-		}
-	}
-	for _, p := range r.policies {
-		if !bound[p.Name] {
-			bindings = append(bindings, bindingToAll(p.Name))
-		}
-	}
-	for _, n := range set.Namespaces {
-		r.namespaces[n.Object.Name] = labels.Merge(n.Object.Labels, nameLabel(n.Object.Name))
 	}
 	made, err := binding.NewSet(byName, bindings)
 	r.set = made
@@ -84,33 +72,10 @@ func compilePolicy(environment *custom.Environment, p manifest.Policy) (*runtime
 	return nil, errors.Join(errs...)
 }
 
-// nameLabel is the label that the API server gives every namespace.
-func nameLabel(namespace string) labels.Set { return labels.Set{corev1.LabelMetadataName: namespace} }
-
-// selectsByLabels is whether a binding asks for more than the names of namespaces.
-func selectsByLabels(b *v1alpha1.PodFailurePolicyBinding) bool {
-	selector, err := b.Spec.NamespaceSelector.Selector()
-	if err != nil {
-		return false // the Set tells
-	}
-	requirements, _ := selector.Requirements()
-	return slices.ContainsFunc(requirements, func(r labels.Requirement) bool { return r.Key() != corev1.LabelMetadataName })
-}
-
-// bindingToAll binds a policy to all Jobs, and goes by its name.
-func bindingToAll(policy string) *v1alpha1.PodFailurePolicyBinding {
-	b := &v1alpha1.PodFailurePolicyBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: policy},
-		Spec:       v1alpha1.PodFailurePolicyBindingSpec{PolicyName: policy},
-	}
-	b.SetDefaults()
-	return b
-}
-
 // judge is what is in force for a Job, which has the API's defaults.
 func (r *rulebook) judge(ctx context.Context, given manifest.Job) (*judge, error) {
 	job := given.Stored(metav1.NamespaceDefault)
-	own, err := r.program(given)
+	own, err := given.Program(r.own)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +84,7 @@ func (r *rulebook) judge(ctx context.Context, given manifest.Job) (*judge, error
 		if r.selective != "" {
 			return nil, given.Origin.Error("metadata.namespace", messageNoNamespace(job.Namespace, r.selective))
 		}
-		known = nameLabel(job.Namespace)
+		known = manifest.NameLabel(job.Namespace)
 	}
 	j := &judge{job: job, own: own, policy: job.Spec.PodFailurePolicy, selection: r.set.For(ctx, job, known)}
 	j.enforced, j.audited = j.selection.Enforced(own), j.selection.Audited(own)
@@ -127,31 +92,6 @@ func (r *rulebook) judge(ctx context.Context, given manifest.Job) (*judge, error
 		j.order = append(j.order, inForce{policy, bound})
 	}
 	return j, nil
-}
-
-// program is that of a Job's own rules, of which there may be none.
-func (r *rulebook) program(job manifest.Job) (*runtime.Program, error) {
-	const field = "spec.podFailurePolicy"
-	legal, err := compiler.NewPolicy(job.Object.Spec.PodFailurePolicy)
-	if refused, ok := errors.AsType[*compiler.PolicyError](err); ok {
-		var errs []error
-		for _, e := range refused.Errors {
-			errs = append(errs, job.Origin.Error(field+"."+e.Field, e.ErrorBody()))
-		}
-		return nil, errors.Join(errs...)
-	}
-	var compiled *compiler.Compiled
-	if err == nil {
-		compiled, err = r.own.Compile(legal)
-	}
-	if err != nil {
-		return nil, job.Origin.Error(field, err.Error())
-	}
-	program, err := runtime.NewProgram(compiled, runtime.Options{})
-	if err != nil {
-		return nil, job.Origin.Error(field, err.Error())
-	}
-	return program, nil
 }
 
 // judge is what is in force for one Job.

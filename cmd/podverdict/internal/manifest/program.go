@@ -1,0 +1,50 @@
+package manifest
+
+import (
+	"errors"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// PolicyField is the path of a Job's own rules.
+const PolicyField = "spec.podFailurePolicy"
+
+// Compile compiles the Job's own rules, of which there may be none; the error joins all that is wrong with them.
+func (j Job) Compile(environment *compiler.Environment) (*compiler.Compiled, error) {
+	legal, err := compiler.NewPolicy(j.Object.Spec.PodFailurePolicy)
+	if err != nil {
+		return nil, j.policyError(err)
+	}
+	compiled, err := environment.Compile(legal)
+	if err != nil {
+		return nil, j.policyError(err)
+	}
+	return compiled, nil
+}
+
+// Program is that of the Job's own rules; errors are those of Compile.
+func (j Job) Program(environment *compiler.Environment) (*runtime.Program, error) {
+	compiled, err := j.Compile(environment)
+	if err != nil {
+		return nil, err
+	}
+	program, err := runtime.NewProgram(compiled, runtime.Options{})
+	if err != nil {
+		return nil, j.policyError(err)
+	}
+	return program, nil
+}
+
+// policyError gives what the compiler says of a Job's rules its place.
+func (j Job) policyError(err error) error {
+	refused, ok := errors.AsType[*compiler.PolicyError](err)
+	if !ok {
+		return j.Origin.Error(PolicyField, err.Error())
+	}
+	errs := make([]error, len(refused.Errors))
+	for i, e := range refused.Errors {
+		errs[i] = j.Origin.Error(PolicyField+"."+e.Field, e.ErrorBody())
+	}
+	return errors.Join(errs...)
+}
