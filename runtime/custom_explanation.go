@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/compiler/custom/library"
 )
@@ -34,6 +36,39 @@ func (c *CustomPolicy) Explain(ctx context.Context, in custom.Input) ([]RuleExpl
 		rules[i] = c.explanation(&explained[i])
 	}
 	return rules, nil
+}
+
+// ConditionExplanation is what a match condition of a custom policy makes of a Job.
+type ConditionExplanation struct {
+	// Field is the path in the policy, as in spec.matchConditions[0].expression.
+	Field      string `json:"field"`
+	Expression string `json:"expression"`
+	Holds      bool   `json:"holds"`
+	// Because is the reason, as a sentence.
+	Because string `json:"because"`
+	// Values are the parts of the expression, as those of a rule.
+	Values []Value `json:"values,omitempty"`
+	Error  string  `json:"error,omitempty"`
+}
+
+// ExplainConditions says what each match condition makes of a Job. The error is that
+// of a context which is done.
+func (c *CustomPolicy) ExplainConditions(ctx context.Context, job *batchv1.Job) ([]ConditionExplanation, error) {
+	explained, err := c.Compiled.ExplainConditions(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	conditions := make([]ConditionExplanation, len(explained))
+	for i := range explained {
+		x := &explained[i]
+		conditions[i] = ConditionExplanation{
+			Field: x.Field, Expression: x.Expression, Holds: x.Holds, Because: customBecause(x), Values: values(x.Values),
+		}
+		if x.Err != nil {
+			conditions[i].Error = errCustom(c.Name, x.Err).Error()
+		}
+	}
+	return conditions, nil
 }
 
 func (c *CustomPolicy) explanation(x *custom.Explanation) RuleExplanation {

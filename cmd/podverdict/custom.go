@@ -78,7 +78,7 @@ type customPolicies struct {
 }
 
 // newCustomPolicies compiles custom policies. The error joins all that is wrong with any of them; what is wrong in a
-// cluster keeps the policy away, as it does there, and is told of.
+// cluster leaves its last good version in force, or keeps it away, as it does there, and is told of.
 func newCustomPolicies(kubernetes string, s *customSource, warn func(string)) (*customPolicies, error) {
 	c := &customPolicies{customSource: s, warn: warn}
 	if len(s.policies)+len(s.bindings) == 0 {
@@ -90,11 +90,15 @@ func newCustomPolicies(kubernetes string, s *customSource, warn func(string)) (*
 	}
 	policies, errs := map[string]*runtime.CustomPolicy{}, []error{}
 	for i := range all {
+		p := all[i].policy.Object
 		switch err := all[i].err(); {
 		case err == nil:
-			policies[all[i].policy.Object.Name] = all[i].compiled
+			policies[p.Name] = all[i].compiled
+		case all[i].lastGood != nil:
+			policies[p.Name] = all[i].lastGood
+			warn(messageLastGood(p, err))
 		case all[i].policy.Origin.Live():
-			warn(messageNotInForce(all[i].policy.Object.Name, err))
+			warn(messageNotInForce(p.Name, err))
 		default:
 			errs = append(errs, err)
 		}
@@ -139,20 +143,33 @@ func (c *customPolicies) selection(ctx context.Context, job *batchv1.Job) bindin
 	if c.set == nil {
 		return binding.Selection{}
 	}
-	namespace := manifest.NameLabel(job.Namespace)
-	if by := manifest.LabelSelecting(c.bindings); by != "" {
-		found, err := c.labelsOf(ctx, job.Namespace)
-		if err != nil {
-			c.warn(messageNoLabels(by, err))
-		} else {
-			namespace = found
-		}
-	}
-	selected := c.set.For(ctx, job, namespace)
+	selected := c.set.For(ctx, job, c.namespaceOf(ctx, job))
 	for _, problem := range selected.Problems {
 		c.warn(messageProblem(job, problem))
 	}
 	return selected
+}
+
+// memberships are what the bindings make of a Job.
+func (c *customPolicies) memberships(ctx context.Context, job *batchv1.Job) ([]binding.Membership, error) {
+	if c.set == nil {
+		return nil, nil
+	}
+	return c.set.Explain(ctx, job, c.namespaceOf(ctx, job))
+}
+
+// namespaceOf are the labels of a Job's namespace, as far as bindings ask for them and they can be told.
+func (c *customPolicies) namespaceOf(ctx context.Context, job *batchv1.Job) labels.Set {
+	by := manifest.LabelSelecting(c.bindings)
+	if by == "" {
+		return manifest.NameLabel(job.Namespace)
+	}
+	found, err := c.labelsOf(ctx, job.Namespace)
+	if err != nil {
+		c.warn(messageNoLabels(by, err))
+		return manifest.NameLabel(job.Namespace)
+	}
+	return found
 }
 
 // newWarner writes warnings to stderr, each once.

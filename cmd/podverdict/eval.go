@@ -75,7 +75,7 @@ type verdictItem struct {
 	Pending *runtime.Verdict `json:"pending,omitempty"`
 
 	object  *corev1.Pod
-	policy  bool                              // there are rules
+	noRules string                            // why there are none, or empty
 	binding *v1alpha1.PodFailurePolicyBinding // of Pending
 }
 
@@ -118,7 +118,7 @@ func (j *judging) judge(ctx context.Context, f *family, pod manifest.Pod) verdic
 func (j *judging) verdict(ctx context.Context, f *family, pod manifest.Pod, v runtime.Verdict) verdictItem {
 	in := j.inputOf(f, pod.Object)
 	item := verdictItem{
-		Job: j.jobReference(f.Job), Pod: j.podReference(pod), Verdict: v, object: pod.Object, policy: f.policy,
+		Job: j.jobReference(f.Job), Pod: j.podReference(pod), Verdict: v, object: pod.Object, noRules: f.noRules(),
 	}
 	if f.audited != nil {
 		if audit := f.audited.Judge(ctx, in); !audit.Equal(v) {

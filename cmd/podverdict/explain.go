@@ -11,6 +11,7 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 type explaining struct {
@@ -45,6 +46,13 @@ type explanationList struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
 	Items      []explanationItem `json:"items"`
+	Jobs       []jobExplanation  `json:"jobs,omitempty"` // where there are custom policies
+}
+
+// jobExplanation is which custom policies are in force for a Job, and why others are not.
+type jobExplanation struct {
+	Job      reference            `json:"job"`
+	Policies []binding.Membership `json:"policies"`
 }
 
 type explanationItem struct {
@@ -57,6 +65,7 @@ type explanationItem struct {
 
 	judged  verdictItem
 	audited *runtime.RuleExplanation // of the rule that decides Audit
+	absent  []binding.Membership     // what is not in force for the Job
 }
 
 func (e *explaining) run(cmd *cobra.Command, args []string) error {
@@ -71,18 +80,17 @@ func (e *explaining) run(cmd *cobra.Command, args []string) error {
 	if err := selectPods(families, names); err != nil {
 		return err
 	}
-	items, err := e.explain(cmd.Context(), families)
+	list, err := e.explain(cmd.Context(), families)
 	if err != nil {
 		return err
 	}
 	if e.output.name != "text" {
-		list := explanationList{APIVersion: apiVersion, Kind: "ExplanationList", Items: items}
 		return writeObject(cmd.OutOrStdout(), e.output.name, list)
 	}
 	if e.input.nothing != "" {
 		cmd.PrintErrln(e.input.nothing)
 	}
-	for i, item := range items {
+	for i, item := range list.Items {
 		if i > 0 {
 			fmt.Fprintln(cmd.OutOrStdout())
 		}
@@ -91,18 +99,43 @@ func (e *explaining) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (e *explaining) explain(ctx context.Context, families []family) ([]explanationItem, error) {
-	items := []explanationItem{}
+func (e *explaining) explain(ctx context.Context, families []family) (explanationList, error) {
+	list := explanationList{APIVersion: apiVersion, Kind: "ExplanationList", Items: []explanationItem{}}
 	for _, f := range families {
+		policies, err := f.custom.memberships(ctx, f.plan.job)
+		if err != nil {
+			return list, err
+		}
+		if len(policies) > 0 && len(f.Pods) > 0 {
+			list.Jobs = append(list.Jobs, jobExplanation{Job: e.input.jobReference(f.Job), Policies: policies})
+		}
 		for _, pod := range f.Pods {
 			item, err := e.item(ctx, &f, pod)
 			if err != nil {
-				return nil, pod.Origin.Error("", err.Error())
+				return list, pod.Origin.Error("", err.Error())
 			}
-			items = append(items, item)
+			item.absent = absent(policies)
+			list.Items = append(list.Items, item)
 		}
 	}
-	return items, nil
+	return list, nil
+}
+
+// absent are the policies that no binding puts in force, those first that are nearest to it.
+func absent(policies []binding.Membership) []binding.Membership {
+	inForce := map[string]bool{}
+	for _, m := range policies {
+		inForce[m.Policy] = inForce[m.Policy] || m.Outcome == binding.InForce
+	}
+	var all []binding.Membership
+	for _, outcome := range []binding.Outcome{binding.ConditionNotMet, binding.JobNotSelected, binding.NamespaceNotSelected} {
+		for _, m := range policies {
+			if m.Outcome == outcome && !inForce[m.Policy] {
+				all = append(all, m)
+			}
+		}
+	}
+	return all
 }
 
 func (e *explaining) item(ctx context.Context, f *family, pod manifest.Pod) (explanationItem, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // maxTerms is how many sub-expressions of an element are written as text; JSON has them all.
@@ -62,6 +63,29 @@ func (i explanationItem) print(w io.Writer) {
 		fmt.Fprintln(w)
 		row(w, "AUDITED", "this rule would decide, if it were enforced")
 		printRule(w, *i.audited)
+	}
+	printAbsent(w, i.absent)
+}
+
+// maxAbsent is how many policies that are not in force are written as text; JSON has them all.
+const maxAbsent = 8
+
+// printAbsent writes which policies are not in force for the Job, and why.
+func printAbsent(w io.Writer, policies []binding.Membership) {
+	for _, m := range policies[:min(len(policies), maxAbsent)] {
+		fmt.Fprintln(w)
+		row(w, "POLICY "+m.Policy, "NOT IN FORCE by binding "+m.Binding+": "+string(m.Outcome))
+		row(w, "", m.Because)
+		if c := m.Condition; c != nil {
+			if c.Error != "" {
+				row(w, "", c.Error)
+			}
+			printExpression(w, c.Expression, c.Values)
+		}
+	}
+	if more := len(policies) - maxAbsent; more > 0 {
+		fmt.Fprintln(w)
+		row(w, "", fmt.Sprintf("and by %d more bindings, see -o json", more))
 	}
 }
 
@@ -135,7 +159,7 @@ func printRule(w io.Writer, r runtime.RuleExplanation) {
 		row(w, "", r.Error)
 	}
 	if r.Policy != "" {
-		printExpression(w, r)
+		printExpression(w, r.Expression, r.Values)
 	}
 	for elements := r.Elements; len(elements) > 0; {
 		n := alike(elements)
@@ -147,14 +171,14 @@ func printRule(w io.Writer, r runtime.RuleExplanation) {
 	}
 }
 
-// printExpression writes the expression of a custom rule, as its author has, and the values of its parts.
-func printExpression(w io.Writer, r runtime.RuleExplanation) {
-	for line := range strings.Lines(strings.TrimSpace(r.Expression)) {
+// printExpression writes an expression of a custom policy, as its author has, and the values of its parts.
+func printExpression(w io.Writer, expression string, values []runtime.Value) {
+	for line := range strings.Lines(strings.TrimSpace(expression)) {
 		for _, part := range folded(strings.TrimRight(line, "\r\n")) {
 			row(w, "", "| "+part)
 		}
 	}
-	printValues(w, "  ", r.Values)
+	printValues(w, "  ", values)
 }
 
 // folded breaks a line at spaces where it gets too long, as YAML's >- does the other way round.

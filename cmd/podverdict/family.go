@@ -42,7 +42,19 @@ type plan struct {
 	program   *runtime.Program
 	audited   *runtime.Program // as if all policies were enforced; nil when all of them are
 	selection binding.Selection
+	custom    *customPolicies
 	policy    bool // there are rules: a podFailurePolicy, or custom policies that are enforced
+}
+
+// noRules says that there are none, if so.
+func (p *plan) noRules() string {
+	switch {
+	case p.policy:
+		return ""
+	case p.custom.set == nil:
+		return "the Job has no podFailurePolicy"
+	}
+	return "the Job has no podFailurePolicy, and no custom policy is enforced for it"
 }
 
 // family is a Job with its plan and its Pods.
@@ -168,7 +180,9 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 	}
 	stored := job.Stored(p.namespace)
 	selected := p.custom.selection(ctx, stored)
-	planned := plan{job: stored, program: selected.Enforced(own), selection: selected, policy: rules || selected.Enforced(nil) != nil}
+	planned := plan{
+		job: stored, program: selected.Enforced(own), selection: selected, custom: p.custom, policy: rules || selected.Enforced(nil) != nil,
+	}
 	if selected.Audits() {
 		planned.audited = selected.Audited(own)
 	}

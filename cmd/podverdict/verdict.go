@@ -149,8 +149,8 @@ func (i verdictItem) because() string {
 		return customBecause(v)
 	case v.Matched:
 		return fmt.Sprintf("condition %s", v.Condition)
-	case !i.policy:
-		return "the Job has no podFailurePolicy"
+	case i.noRules != "":
+		return i.noRules
 	}
 	return "no rule matches"
 }

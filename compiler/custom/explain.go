@@ -12,16 +12,21 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/compiler/custom/library"
 )
 
-// Explanation says why a rule matches a pod or not.
+// Explanation says why a rule matches a pod or not, or why a match condition is true of
+// a Job or not.
 type Explanation struct {
-	// Rule is the rule's index.
+	// Rule is the rule's index, or that of the match condition.
 	Rule int
-	// Holds is whether the rule's expression is true of the pod. It may also be true
-	// for rules after the one that decides.
+	// Field is the path of the expression, as in spec.rules[2].when, and Expression its
+	// text.
+	Field, Expression string
+	// Holds is whether the expression is true. It may also be true for rules after the
+	// one that decides.
 	Holds bool
 	// Cost is what the expression has cost, in the API server's units.
 	Cost uint64
@@ -80,15 +85,29 @@ func (p *Policy) Explain(ctx context.Context, in Input) ([]Explanation, error) {
 	return all, nil
 }
 
+// ExplainConditions evaluates every match condition, as Explain does the rules.
+func (p *Policy) ExplainConditions(ctx context.Context, job *batchv1.Job) ([]Explanation, error) {
+	e := p.begin(ctx, Input{Pod: &noPod, Job: job})
+	defer e.end()
+	var all []Explanation
+	for i := range p.conditions {
+		all = append(all, e.explain(i, &p.conditions[i]))
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return all, nil
+}
+
 func (e *evaluation) explain(i int, x *expression) Explanation {
-	explained := Explanation{Rule: i}
+	explained := Explanation{Rule: i, Field: x.place.path, Expression: x.place.text}
 	value, err := e.interpret(x)
 	if e.interpreter != nil {
 		explained.Cost, e.interpreter.spent = e.interpreter.spent, 0
 	}
 	explained.Holds = value == types.True
 	if err != nil {
-		explained.Err = &EvaluationError{Rule: i, Field: x.place.path, Err: err}
+		explained.Err = &EvaluationError{Rule: x.place.rule, Field: x.place.path, Err: err}
 	}
 	if e.interpreter == nil {
 		return explained

@@ -137,6 +137,7 @@ func TestForIsTheDefinition(t *testing.T) {
 		if len(got.Problems) > 0 {
 			t.Fatal(got.Problems)
 		}
+		checkMemberships(t, set, got, job, namespace)
 	})
 	if len(seen) < 5 {
 		t.Errorf("only %v", seen)

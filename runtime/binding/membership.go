@@ -1,0 +1,117 @@
+package binding
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Outcome is whether a binding puts its policy in force for a Job, and if not, what
+// keeps it away.
+type Outcome string
+
+// The outcomes.
+const (
+	InForce              Outcome = "in force"
+	BoundByAnother       Outcome = "in force by another binding"
+	NamespaceNotSelected Outcome = "namespace not selected"
+	JobNotSelected       Outcome = "Job not selected"
+	ConditionNotMet      Outcome = "match condition not met"
+)
+
+// Membership is what a binding makes of a Job.
+type Membership struct {
+	Policy   string            `json:"policy"`
+	Binding  string            `json:"binding"`
+	Position v1alpha1.Position `json:"position"`
+	Mode     v1alpha1.Mode     `json:"mode"`
+	Outcome  Outcome           `json:"outcome"`
+	// Because is the reason, as a sentence. A policy that is in force needs none.
+	Because string `json:"because,omitempty"`
+	// Condition is the match condition that is not met.
+	Condition *runtime.ConditionExplanation `json:"condition,omitempty"`
+}
+
+// Explain says what every binding makes of a Job, in the order of their names; those
+// whose policy is not there are left out. In force is what For selects. The error is
+// that of a context which is done.
+func (s *Set) Explain(ctx context.Context, job *batchv1.Job, namespace labels.Set) ([]Membership, error) {
+	if s == nil {
+		return nil, nil
+	}
+	selected := s.For(ctx, job, namespace)
+	all := make([]Membership, len(s.bound))
+	for i := range s.bound {
+		b := &s.bound[i]
+		spec := &b.binding.Spec
+		m := &all[i]
+		*m = Membership{Policy: b.policy.Name, Binding: b.binding.Name, Position: spec.Position, Mode: spec.Mode}
+		m.Outcome, m.Because = b.selects(job, namespace)
+		if m.Outcome != InForce {
+			continue
+		}
+		if at := index(selected.entries, b.policy); at >= 0 {
+			if by := selected.entries[at].binding; by != b.binding {
+				m.Outcome, m.Because = BoundByAnother, "binding "+by.Name+" binds it to the Job"
+			}
+			continue
+		}
+		conditions, err := b.policy.ExplainConditions(ctx, job)
+		if err != nil {
+			return nil, err
+		}
+		m.Outcome = ConditionNotMet
+		if m.Condition = decisive(conditions); m.Condition != nil {
+			m.Because = m.Condition.Because
+		}
+	}
+	return all, nil
+}
+
+// selects asks the selectors: InForce if both select the Job.
+func (b *bound) selects(job *batchv1.Job, namespace labels.Set) (outcome Outcome, because string) {
+	if because := unmet(b.namespaces, namespace, "namespace "+job.Namespace); because != "" {
+		return NamespaceNotSelected, "namespaceSelector wants " + because
+	}
+	if because := unmet(b.job, job.Labels, "the Job"); because != "" {
+		return JobNotSelected, "jobSelector wants " + because
+	}
+	return InForce, ""
+}
+
+// unmet is the first requirement of a selector that labels do not meet, and what they
+// have instead; empty if they meet all.
+func unmet(selector labels.Selector, of labels.Set, owner string) string {
+	requirements, _ := selector.Requirements()
+	for i := range requirements {
+		r := &requirements[i]
+		if r.Matches(of) {
+			continue
+		}
+		if value, has := of[r.Key()]; has {
+			return fmt.Sprintf("%s, and %s has %s=%s", r, owner, r.Key(), value)
+		}
+		return fmt.Sprintf("%s, and %s has no such label", r, owner)
+	}
+	return ""
+}
+
+// decisive is the condition that keeps a policy away: the first one that is false,
+// else the first one with an error.
+func decisive(conditions []runtime.ConditionExplanation) *runtime.ConditionExplanation {
+	var failed *runtime.ConditionExplanation
+	for i := range conditions {
+		switch c := &conditions[i]; {
+		case c.Error == "" && !c.Holds:
+			return c
+		case c.Error != "" && failed == nil:
+			failed = c
+		}
+	}
+	return failed
+}
