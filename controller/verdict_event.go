@@ -22,7 +22,7 @@ const reasonVerdict = "PodFailureVerdict"
 // verdictEvent tells a verdict of a pod, in relation to its Job. The rules explain why none of them matched.
 func verdictEvent(s *sighting, rules []runtime.RuleExplanation) *eventsv1.Event {
 	pod, v := s.pod, s.verdict
-	event := newEvent(podReference(pod), reasonVerdict, string(v.Action), both(verdictNote(pod, v, rules), s.besides()))
+	event := newEvent(podReference(pod), reasonVerdict, string(v.Action), both(verdictNote(v, rules), s.besides()))
 	if v.Err != nil || v.Action == batchv1.PodFailurePolicyActionFailJob || v.Action == batchv1.PodFailurePolicyActionFailIndex {
 		event.Type = corev1.EventTypeWarning
 	}
@@ -78,12 +78,12 @@ func both(note, besides string) string {
 }
 
 // verdictNote says what podverdict eval says of a rule that matched, and what podverdict explain says of those that did not.
-func verdictNote(pod *corev1.Pod, v runtime.Verdict, rules []runtime.RuleExplanation) string {
+func verdictNote(v runtime.Verdict, rules []runtime.RuleExplanation) string {
 	switch {
 	case v.Err != nil:
 		return fmt.Sprintf("%s: error: %v", v.Action, v.Err)
 	case v.Policy != "":
-		return customNote(pod, v)
+		return customNote(v)
 	case v.ExitCode != 0:
 		return fmt.Sprintf("%s by rule %d: container %s exited with %d", v.Action, v.Rule, v.Container, v.ExitCode)
 	case v.Matched:
@@ -99,9 +99,14 @@ func verdictNote(pod *corev1.Pod, v runtime.Verdict, rules []runtime.RuleExplana
 }
 
 // customNote is the message of a custom rule, with less words before what the rule says.
-func customNote(pod *corev1.Pod, v runtime.Verdict) string {
-	known := fmt.Sprintf("Pod %s/%s matching %s rule %s of PodFailurePolicy %s", pod.Namespace, pod.Name, v.Action, v.RuleName, v.Policy)
-	note := fmt.Sprintf("%s by %s%s", v.Action, v.Subject(), strings.TrimPrefix(v.Message(), known))
+func customNote(v runtime.Verdict) string {
+	note := fmt.Sprintf("%s by %s", v.Action, v.Subject())
+	if v.IsUsedUp() {
+		note += fmt.Sprintf(" after its budget of %s", v.Budget)
+	}
+	if said := v.Says(); said != "" {
+		note += ": " + said
+	}
 	if v.MessageErr != nil {
 		note += fmt.Sprintf(" (its message: %v)", v.MessageErr)
 	}
@@ -116,7 +121,7 @@ func (s *sighting) besides() string {
 		if s.mode == modeObserve {
 			who = "bound policies"
 		}
-		notes = append(notes, who+" would: "+verdictNote(s.pod, *s.would, nil))
+		notes = append(notes, who+" would: "+verdictNote(*s.would, nil))
 	}
 	for _, problem := range s.problems {
 		notes = append(notes, problem.Error())

@@ -139,23 +139,21 @@ func TestCustomVerdictsAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := runtime.Join([]*runtime.CustomPolicy{gpu}, nil, nil)
-	verdict := func(name string) (*corev1.Pod, runtime.Verdict) {
+	verdict := func(name string) runtime.Verdict {
 		pod := failedPod(name, 1)
 		pod.Spec.NodeName = "node-1"
-		return pod, program.Judge(t.Context(), custom.Input{Pod: pod})
+		return program.Judge(t.Context(), custom.Input{Pod: pod})
 	}
-	a, oom := verdict("a")
-	b, wrong := verdict("b")
+	oom := verdict("a")
 	for _, test := range []struct {
-		pod  *corev1.Pod
 		v    runtime.Verdict
 		want string
 	}{
-		{a, oom, "Ignore by rule oom of gpu: OutOfMemory: on node-1"},
-		{a, oom.UsedUp(), "FailJob by rule oom of gpu after its budget of 3 per Job: OutOfMemory: on node-1"},
-		{b, wrong, "Count by rule wrong of gpu (its message: spec.rules[1].messageExpression: no such key: labels)"},
+		{oom, "Ignore by rule oom of gpu: OutOfMemory: on node-1"},
+		{oom.UsedUp(), "FailJob by rule oom of gpu after its budget of 3 per Job: OutOfMemory: on node-1"},
+		{verdict("b"), "Count by rule wrong of gpu (its message: spec.rules[1].messageExpression: no such key: labels)"},
 	} {
-		if got := verdictNote(test.pod, test.v, nil); got != test.want {
+		if got := verdictNote(test.v, nil); got != test.want {
 			t.Errorf("the note is %q\nwant %q", got, test.want)
 		}
 	}

@@ -89,12 +89,19 @@ func (v Verdict) customMessage() string {
 	if v.usedUp {
 		b.WriteString(" after its budget of " + v.Budget.String())
 	}
-	for _, more := range []string{v.Reason, v.detail} {
-		if more != "" {
-			b.WriteString(": " + more)
-		}
+	if said := v.Says(); said != "" {
+		b.WriteString(": " + said)
 	}
 	return b.String()
+}
+
+// Says is what a custom rule says for itself: its reason and its message, if it has
+// them.
+func (v Verdict) Says() string {
+	if v.Reason == "" || v.detail == "" {
+		return v.Reason + v.detail
+	}
+	return v.Reason + ": " + v.detail
 }
 
 // Subject names the rule that decided, as people would: by its index, or by its name

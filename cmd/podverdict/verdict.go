@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/liggitt/tabwriter"
 	corev1 "k8s.io/api/core/v1"
@@ -81,6 +80,9 @@ func moveNamespace(table *metav1.Table) {
 // none stands in the table for what does not apply.
 const none = "-"
 
+// ruleIsTrue is what there is to say of a custom rule that says nothing itself.
+const ruleIsTrue = "its expression is true"
+
 func (i verdictItem) cells() []any {
 	v := i.Verdict
 	action, rule, counted := string(v.Action), none, "no"
@@ -146,19 +148,13 @@ func (i verdictItem) because() string {
 	case v.ExitCode != 0:
 		return fmt.Sprintf("container %s exited with %d", v.Container, v.ExitCode)
 	case v.Policy != "":
-		return customBecause(v)
+		return cmp.Or(v.Says(), ruleIsTrue)
 	case v.Matched:
 		return fmt.Sprintf("condition %s", v.Condition)
 	case i.noRules != "":
 		return i.noRules
 	}
 	return "no rule matches"
-}
-
-// customBecause is what a custom rule has to say: its reason, and its message.
-func customBecause(v runtime.Verdict) string {
-	_, said, _ := strings.Cut(v.Message(), ": ") // names have no colons
-	return cmp.Or(said, "its expression is true")
 }
 
 // pendingText is what becomes of a Pod that a rule on Pending matches.
@@ -174,7 +170,7 @@ func (i verdictItem) pendingText() string {
 	case i.binding.Spec.PendingPods == v1alpha1.PendingPodsDelete:
 		becomes = "to be deleted, "
 	}
-	return becomes + string(v.Action) + ": " + customBecause(v)
+	return becomes + string(v.Action) + ": " + cmp.Or(v.Says(), ruleIsTrue)
 }
 
 // notTerminal says why a Pod gets no verdict yet.
