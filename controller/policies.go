@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -27,7 +28,8 @@ import (
 // registry is the PodFailurePolicies of the cluster, compiled, and what binds them. What is in force for a Job is asked of an
 // immutable set, which is replaced when something has changed.
 //
-// A policy that does not compile leaves its last version that did in force, if this process has seen one.
+// A policy that does not compile leaves its last version that did in force, if this process has seen one or its status keeps
+// one.
 type registry struct {
 	environment *custom.Environment
 	metrics     *Metrics
@@ -59,6 +61,8 @@ type revision struct {
 	// good is the last one that compiled, of goodGeneration, or nil.
 	good           *runtime.CustomPolicy
 	goodGeneration int64
+	// lastGood is what the status is to keep of it, or nil when that is too large.
+	lastGood *v1alpha1.LastGood
 }
 
 // newRegistry is empty, and knows nothing of the cluster until its informers run.
@@ -248,7 +252,7 @@ func (r *registry) compileAll(ctx context.Context, policies []*v1alpha1.PodFailu
 	}
 	compiled := make([]*revision, len(work))
 	workqueue.ParallelizeUntil(context.WithoutCancel(ctx), compilers, len(work), func(i int) {
-		compiled[i] = r.compile(work[i], r.revisions[work[i].Name])
+		compiled[i] = r.compile(ctx, work[i], r.revisions[work[i].Name])
 	})
 	for i, p := range work {
 		next[p.Name] = compiled[i]
@@ -267,7 +271,7 @@ func (v *revision) of(p *v1alpha1.PodFailurePolicy) bool {
 }
 
 // compile makes the next revision of a policy. The last one may be of another policy that had the name.
-func (r *registry) compile(p *v1alpha1.PodFailurePolicy, last *revision) *revision {
+func (r *registry) compile(ctx context.Context, p *v1alpha1.PodFailurePolicy, last *revision) *revision {
 	start := r.clock.Now()
 	next := &revision{uid: p.UID, generation: p.Generation}
 	good, err := runtime.NewCustomPolicy(r.environment, p)
@@ -275,16 +279,39 @@ func (r *registry) compile(p *v1alpha1.PodFailurePolicy, last *revision) *revisi
 	wrong := (*custom.Error)(nil)
 	switch {
 	case err == nil:
-		next.good, next.goodGeneration, next.findings = good, p.Generation, good.Compiled.Warnings
+		next.good, next.goodGeneration, next.lastGood = good, p.Generation, newLastGood(p)
+		next.findings = good.Compiled.Warnings
 		return next
 	case errors.As(err, &wrong):
 		next.findings = wrong.Findings
 	}
 	next.invalid = true
-	if last != nil && last.uid == p.UID {
-		next.good, next.goodGeneration = last.good, last.goodGeneration
+	if last != nil && last.uid == p.UID && last.good != nil { // the status may be behind
+		next.good, next.goodGeneration, next.lastGood = last.good, last.goodGeneration, last.lastGood
+	} else if p.Status.LastGood != nil {
+		r.restore(ctx, p, next)
 	}
 	return next
+}
+
+// restore has the version in force that the status of a policy keeps, if it can be.
+func (r *registry) restore(ctx context.Context, p *v1alpha1.PodFailurePolicy, next *revision) {
+	kept := p.Status.LastGood
+	good, err := runtime.NewLastGood(r.environment, p)
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "The last good version cannot be in force", "policy", p.Name, "generation", kept.Generation)
+		return
+	}
+	next.good, next.goodGeneration, next.lastGood = good, kept.Generation, kept
+}
+
+// newLastGood is what the status keeps of a policy that compiles.
+func newLastGood(p *v1alpha1.PodFailurePolicy) *v1alpha1.LastGood {
+	text, err := json.Marshal(p.Spec)
+	if err != nil || len(text) > v1alpha1.MaxLastGood {
+		return nil
+	}
+	return &v1alpha1.LastGood{Generation: p.Generation, Spec: p.Spec}
 }
 
 // revision is what is known of the policy of that name, or nil.

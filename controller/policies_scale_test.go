@@ -111,6 +111,25 @@ func TestOneOfManyPoliciesChanges(t *testing.T) {
 	}
 }
 
+// The last good version of a broken policy is compiled once, and not with every build.
+func TestLastGoodIsCompiledOnce(t *testing.T) {
+	r := registryOf(t, 1)
+	p := scalePolicy("team-0", "Ignore")
+	p.Status.LastGood = &v1alpha1.LastGood{Generation: 1, Spec: *p.Spec.DeepCopy()}
+	p.Generation, p.Spec.Rules[0].When = 2, "pod"
+	put(t, r.policies.GetIndexer().Update(p))
+	r.build(t.Context())
+	first := r.revision("team-0")
+	if first.good == nil || first.goodGeneration != 1 {
+		t.Fatalf("in force is %+v", first)
+	}
+	put(t, r.policies.GetIndexer().Add(scalePolicy("team-1", "Ignore")))
+	r.build(t.Context())
+	if again := r.revision("team-0"); again.good != first.good {
+		t.Error("it is compiled again")
+	}
+}
+
 func BenchmarkRegistry(b *testing.B) {
 	const many = 2000
 	b.Run("first build", func(b *testing.B) {

@@ -84,7 +84,7 @@ func TestCustomPolicyFlips(t *testing.T) {
 	})
 }
 
-// A policy that does not compile any more leaves what it said last in force, until it is mended, or the controller starts anew.
+// A policy that does not compile any more leaves what it said last in force, until it is mended, also after a restart.
 func TestLastGoodPolicy(t *testing.T) {
 	inWorld(t, func(w *world) { w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu")) }, func(w *world) {
 		w.run(one())
@@ -113,7 +113,7 @@ func TestLastGoodPolicy(t *testing.T) {
 		w.restart()
 		w.fail(3)
 		w.expectJob("failed 2") // the one that was ignored stays so
-		w.expectReady(w.server.Policy("gpu"), "False InvalidExpressions: not in force: "+wrong)
+		w.expectReady(w.server.Policy("gpu"), "False InvalidExpressions: generation 3 stays in force: "+wrong)
 	})
 }
 

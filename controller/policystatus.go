@@ -88,6 +88,9 @@ func (s *policyStatuses) syncPolicy(ctx context.Context, p *v1alpha1.PodFailureP
 	next.Status.ObservedGeneration = p.Generation
 	next.Status.Rules = int32(len(p.Spec.Rules)) //nolint:gosec // the API takes 64
 	next.Status.TypeChecking = custom.TypeChecking(known.findings)
+	if known.good != nil { // else what is kept stays: another version of the program may compile it
+		next.Status.LastGood = known.lastGood
+	}
 	ready := s.setReady(&next.Status.Conditions, known.readiness(), p.Generation)
 	if equality.Semantic.DeepEqual(p.Status, next.Status) {
 		return nil

@@ -29,6 +29,22 @@ func NewCustomPolicy(e *custom.Environment, policy *v1alpha1.PodFailurePolicy) (
 	return &CustomPolicy{Name: policy.Name, Rules: policy.Spec.Rules, Compiled: compiled}, nil
 }
 
+// NewLastGood compiles the version of a policy that its status keeps: while the spec does
+// not compile, this is in force. It must be older than the spec, and is held to what the
+// schema says, because the API server has not done so.
+func NewLastGood(e *custom.Environment, policy *v1alpha1.PodFailurePolicy) (*CustomPolicy, error) {
+	if kept := policy.Status.LastGood; kept == nil || kept.Generation >= policy.Generation {
+		return nil, errNoLastGood
+	}
+	last := policy.DeepCopy()
+	last.Spec = last.Status.LastGood.Spec
+	last.SetDefaults()
+	if invalid := last.Validate(); len(invalid) > 0 {
+		return nil, invalid.ToAggregate()
+	}
+	return NewCustomPolicy(e, last)
+}
+
 // Join is a Program of one ordered list of rules: those of the policies before, in
 // order, those of the Job's own podFailurePolicy, and those of the policies after.
 // Own is nil for a Job without one. Whether the policies apply to the Job was asked

@@ -1,6 +1,11 @@
 package runtime
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+var errNoLastGood = errors.New("the status keeps no older version of the policy")
 
 func errPlan(rule int, err error) error {
 	return fmt.Errorf("rules[%d]: plan: %w", rule, err)

@@ -33,7 +33,8 @@
 // hold both to the answers of a real API server, rule by rule. Whether expressions compile, neither of them says:
 // that is the compiler's business, and the policy's status tells it.
 //
-// Everything that the schemas accept fits the Go types. One object can therefore not break the list that it is part of.
+// Everything that the schemas accept fits the Go types, or is left out if it is part of a [LastGood], whose spec has no
+// schema. One object can therefore not break the list that it is part of.
 //
 // +kubebuilder:object:generate=true
 // +groupName=podverdict.io

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	strictjson "sigs.k8s.io/json"
 )
 
 // ConditionReady is the type of the condition that both kinds have.
@@ -47,6 +48,43 @@ type PodFailurePolicyStatus struct {
 	// typeChecking is what is wrong with the expressions.
 	// +optional
 	TypeChecking *TypeChecking `json:"typeChecking,omitempty"`
+
+	// lastGood is the last version of the spec that compiled, kept for the time when the spec does not: then it stays in
+	// force, also after a restart of the controller. It is left out when it has more than 512 KiB of JSON.
+	// +optional
+	LastGood *LastGood `json:"lastGood,omitempty"`
+}
+
+// MaxLastGood is how large a spec may be, in bytes of JSON, that is kept in a status. Beside it there must be room for the
+// spec itself in what etcd takes, which is 1.5 MiB.
+const MaxLastGood = 512 << 10
+
+// LastGood is a version of a policy that compiled.
+type LastGood struct {
+	// generation is the metadata.generation that the spec had.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Generation int64 `json:"generation"`
+
+	// spec is as that of the policy. The API server holds it to nothing.
+	// +required
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +mapType=atomic
+	Spec PodFailurePolicySpec `json:"spec"`
+}
+
+// UnmarshalJSON reads what does not fit as a version with nothing in it: the schema lets it be, and one object must not
+// break the list that it is part of.
+func (g *LastGood) UnmarshalJSON(data []byte) error {
+	type plain LastGood
+	var read plain
+	if strictjson.UnmarshalCaseSensitivePreserveInts(data, &read) != nil {
+		read = plain{}
+	}
+	*g = LastGood(read)
+	return nil
 }
 
 // TypeChecking is what is wrong with a policy's expressions.

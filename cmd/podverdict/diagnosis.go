@@ -17,6 +17,7 @@ type diagnosis struct {
 	policy     manifest.Policy
 	kubernetes string
 	compiled   *runtime.CustomPolicy // nil when there are errors
+	lastGood   *runtime.CustomPolicy // what is in force in the cluster then, or nil
 	invalid    field.ErrorList       // what the API server would refuse
 	findings   []custom.Finding
 }
@@ -36,6 +37,9 @@ func diagnose(environment *custom.Environment, p manifest.Policy) diagnosis {
 		}
 	default:
 		d.invalid = append(d.invalid, field.InternalError(field.NewPath("spec"), err))
+	}
+	if d.compiled == nil && p.Origin.Live() {
+		d.lastGood, _ = runtime.NewLastGood(environment, p.Object) // an error means that nothing is in force
 	}
 	return d
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 	"syscall"
 
@@ -131,6 +132,10 @@ func errNamespaceNotGiven(name string) error {
 
 func messageNotInForce(policy string, err error) string {
 	return fmt.Sprintf("PodFailurePolicy %s is not in force, because it does not compile: %v", policy, err)
+}
+
+func messageLastGood(p *v1alpha1.PodFailurePolicy, err error) string {
+	return fmt.Sprintf("PodFailurePolicy %s does not compile, generation %d stays in force: %v", p.Name, p.Status.LastGood.Generation, err)
 }
 
 func messageNoPolicy(b *v1alpha1.PodFailurePolicyBinding) string {
@@ -264,7 +269,16 @@ var (
 	errDraftFails    = errors.New("it does not pass")
 )
 
+var errOutputOfList = errors.New("--output is for the Pod of a scenario: give its name")
+
 func errNotAFile(name string) error { return fmt.Errorf("-f %s: is not a file", name) }
+
+func errUnwritable(name string, err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err // that of a file in between
+	}
+	return fmt.Errorf("%s: cannot write: %w", name, err)
+}
 
 func errSuiteThere(name string) error {
 	return fmt.Errorf("%s: there is a suite already; --force replaces it", name)

@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
 
@@ -39,6 +40,7 @@ func TestClusterPolicyScript(t *testing.T) {
 			return p.letSeeJobs(one.Context(), "reader", "pods")
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"amend":      amend,
 			"bind":       bind,
 			"code":       exitCode,
 			"create":     create,
@@ -136,6 +138,24 @@ func (p player) createCustom(resource string, object any) error {
 		return err
 	}
 	return post(p.client, policiesPath+"/"+resource, data)
+}
+
+// amend is the script command "amend FILE...": it gives the policies in the files the spec and the status that they have
+// there.
+func amend(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: amend FILE...")
+	}
+	p := ts.Value("player").(player)
+	for _, policy := range readScript(ts, args).Policies {
+		data, err := json.Marshal(map[string]any{"spec": policy.Object.Spec, "status": policy.Object.Status})
+		ts.Check(err)
+		path := policiesPath + "/" + v1alpha1.ResourcePodFailurePolicies + "/" + policy.Object.Name
+		for _, part := range []string{path, path + "/status"} {
+			patch := p.client.Discovery().RESTClient().Patch(types.MergePatchType).AbsPath(part).Body(data)
+			ts.Check(patch.Do(context.Background()).Error())
+		}
+	}
 }
 
 // label is the script command "label KEY VALUE": it labels the script's namespace.

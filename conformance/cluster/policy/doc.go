@@ -1,3 +1,4 @@
 // Package policy has the controller obey custom policies on a real API server: from before their kinds are installed until
-// after they are removed, with policies that change, break and are mended meanwhile. All of it is tests.
+// after they are removed, with policies that change, break and are mended meanwhile, and a controller that starts anew. All of
+// it is tests.
 package policy

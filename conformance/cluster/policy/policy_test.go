@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -16,11 +17,15 @@ import (
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
 
 const (
-	ignoring = `{rules: [{name: oom, when: "pod.failedContainers().exists(c, c.exitCode == 3)", action: Ignore, reason: OutOfMemory}]}`
-	failing  = `{rules: [{name: oom, when: "pod.failedContainers().exists(c, c.exitCode == 3)", action: FailJob, reason: OutOfMemory}]}`
-	broken   = `{rules: [{name: oom, when: "pod.failedContainers().exists(c, c.exitcode == 3)", action: FailJob}]}`
-	trial    = `{policyName: gpu, mode: Audit}`
-	enforced = `{policyName: gpu, mode: Enforce}`
+	ignoring    = `{rules: [{name: oom, when: "pod.failedContainers().exists(c, c.exitCode == 3)", action: Ignore, reason: OutOfMemory}]}`
+	failing     = `{rules: [{name: oom, when: "pod.failedContainers().exists(c, c.exitCode == 3)", action: FailJob, reason: OutOfMemory}]}`
+	broken      = `{rules: [{name: oom, when: "pod.failedContainers().exists(c, c.exitcode == 3)", action: FailJob}]}`
+	brokenAgain = `{rules: [{name: oom, when: "pod.failedContainers().all(c, c.exitcode == 3)", action: FailJob}]}`
+	trial       = `{policyName: gpu, mode: Audit}`
+	enforced    = `{policyName: gpu, mode: Enforce}`
+
+	lastGood = `{"generation":1,"spec":{"rules":[{"action":"Ignore","name":"oom","phase":"Failed","reason":"OutOfMemory",` +
+		`"when":"pod.failedContainers().exists(c, c.exitCode == 3)"}]}}`
 )
 
 func TestCustomPolicies(t *testing.T) {
@@ -58,6 +63,21 @@ func TestCustomPolicies(t *testing.T) {
 	w.untilTold(metav1.NamespaceDefault, "gpu", v1alpha1.ReasonInvalidExpressions, "generation 1 stays in force")
 	w.fail("train", 3)
 	w.untilFailed("train", 2)
+
+	w.stop()
+	w.apply(policies, v1alpha1.KindPodFailurePolicy, brokenAgain)
+	w.start()
+	w.untilReady(policies, "False", v1alpha1.ReasonInvalidExpressions, "generation 1 stays in force")
+	pod = w.fail("train", 3)
+	w.untilFailed("train", 2)
+	w.untilTold(w.namespace, pod.Name, "PodFailureVerdict", "Ignore by rule oom of gpu: OutOfMemory")
+	w.untilKept(lastGood)
+	later := strings.Replace(lastGood, `}]`, `}],"scope":{"of":["a later version"]}`, 1)
+	if got := w.keep(`{"spec":{"scope":{"of":["a later version"]}}}`); got != later {
+		t.Errorf("of a field that the schema does not know is stored\n%s, want\n%s", got, later)
+	}
+	w.keep(`{"spec":{"rules":"none"}}`) // does not fit the Go types, and is put right
+	w.untilKept(lastGood)
 
 	w.apply(policies, v1alpha1.KindPodFailurePolicy, failing)
 	w.untilReady(policies, "True", v1alpha1.ReasonCompiled, "")

@@ -2,8 +2,10 @@ package policy
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -36,44 +39,57 @@ var (
 type world struct {
 	*testing.T
 
-	client     *kubernetes.Clientset
-	objects    dynamic.Interface
+	cluster   *controlplane.Cluster
+	client    *kubernetes.Clientset
+	objects   dynamic.Interface
+	namespace string
+
+	// What there is of the controller that runs.
 	controller *controller.Controller
-	namespace  string
 	metrics    *prometheus.Registry
+	stop       func()
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	cluster := controlplane.Start(t)
-	w := &world{T: t, namespace: cluster.Namespace(t), metrics: prometheus.NewRegistry()}
-	metrics, err := controller.NewMetrics(w.metrics)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := &world{T: t, cluster: cluster, namespace: cluster.Namespace(t)}
+	var err error
 	if w.client, err = kubernetes.NewForConfig(cluster.Config); err != nil {
 		t.Fatal(err)
 	}
 	if w.objects, err = dynamic.NewForConfig(cluster.Config); err != nil {
 		t.Fatal(err)
 	}
+	w.start()
+	t.Cleanup(func() { w.stop() })
+	return w
+}
+
+// start gives the world a controller that remembers nothing.
+func (w *world) start() {
+	w.Helper()
+	w.metrics = prometheus.NewRegistry()
+	metrics, err := controller.NewMetrics(w.metrics)
+	if err != nil {
+		w.Fatal(err)
+	}
 	w.controller, err = controller.New(controller.Options{
-		Config: cluster.Config, Observe: true, Metrics: metrics,
+		Config: w.cluster.Config, Observe: true, Metrics: metrics,
 		Settings: plan.Settings{Backoff: 100 * time.Millisecond, MaxBackoff: time.Second},
 	})
 	if err != nil {
-		t.Fatal(err)
+		w.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(w.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.controller.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
+	w.stop = sync.OnceFunc(func() {
+		cancel()
 		if err := <-ended; err != nil {
-			t.Error(err)
+			w.Error(err)
 		}
 	})
-	return w
 }
 
 // until waits for a condition; what it says of itself is told if it is never met.
@@ -165,6 +181,39 @@ func (w *world) apply(resource schema.GroupVersionResource, kind, spec string) {
 	if _, err := w.objects.Resource(resource).Apply(w.Context(), "gpu", o, metav1.ApplyOptions{FieldManager: "test", Force: true}); err != nil {
 		w.Fatal(err)
 	}
+}
+
+// keep changes the last good version in the status of the policy, by a merge patch, and returns what there is of it now.
+func (w *world) keep(lastGood string) string {
+	w.Helper()
+	patch := []byte(`{"status":{"lastGood":` + lastGood + `}}`)
+	o, err := w.objects.Resource(policies).Patch(w.Context(), "gpu", types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	if err != nil {
+		w.Fatal(err)
+	}
+	return kept(o)
+}
+
+// kept is the last good version in the status of a policy.
+func kept(o *unstructured.Unstructured) string {
+	lastGood, _, _ := unstructured.NestedFieldNoCopy(o.Object, "status", "lastGood")
+	text, err := json.Marshal(lastGood)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// untilKept waits until the status of the policy has this last good version.
+func (w *world) untilKept(want string) {
+	w.Helper()
+	w.until("a version is kept", func(ctx context.Context) (bool, string) {
+		o, err := w.objects.Resource(policies).Get(ctx, "gpu", metav1.GetOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		return kept(o) == want, kept(o)
+	})
 }
 
 // untilReady waits until the status says this of the newest generation, and returns the whole.

@@ -1,0 +1,168 @@
+package controller_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+)
+
+const wrong = "spec.rules[0].when:1:18: error: operator == is not for string and int (type)"
+
+// ignoring has a policy in the world that ignores failures with exit code 3.
+func ignoring(w *world) { w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu")) }
+
+// expectLastGood compares what the status of the policy keeps with a generation, 0 for nothing, and the rules of that.
+func (w *world) expectLastGood(generation int64, rules ...v1alpha1.Rule) {
+	w.t.Helper()
+	var want *v1alpha1.LastGood
+	if generation > 0 {
+		stored := customPolicy("gpu", rules...)
+		stored.SetDefaults()
+		want = &v1alpha1.LastGood{Generation: generation, Spec: stored.Spec}
+	}
+	if diff := cmp.Diff(want, w.server.Policy("gpu").Status.LastGood); diff != "" {
+		w.t.Errorf("the last good version (-want +got):\n%s", diff)
+	}
+}
+
+// What a policy said last is in force also for a controller that has not seen it, until the policy is mended.
+func TestLastGoodIsRestored(t *testing.T) {
+	inWorld(t, ignoring, func(w *world) {
+		w.run(one())
+		w.expectLastGood(1, rule("r", onCode3, ignore))
+		w.stop()
+		w.apply(customPolicy("gpu", rule("r", broken, count)))
+		w.start()
+		w.fail(3)
+		w.expectJob("failed 0")
+		w.expectReady(w.server.Policy("gpu"), "False InvalidExpressions: generation 1 stays in force: "+wrong)
+		w.expectReady(w.server.Binding("gpu"), "False PolicyInvalid: PodFailurePolicy gpu does not compile: generation 1 stays in force")
+		w.expectNotes("PodFailurePolicy", "Warning InvalidExpressions: generation 1 stays in force: "+wrong)
+		w.expectLastGood(1, rule("r", onCode3, ignore))
+
+		writes := w.writes.Load()
+		w.restart()
+		w.pass(time.Hour)
+		w.fail(3)
+		w.expectJob("failed 0")
+		if more := w.writes.Load() - writes; more != 0 {
+			t.Errorf("there were %d writes after a restart", more)
+		}
+
+		w.apply(customPolicy("gpu", rule("s", onCode3, count)))
+		w.fail(3)
+		w.expectJob("failed 1")
+		w.expectReady(w.server.Policy("gpu"), "True Compiled: every expression compiles")
+		w.expectLastGood(3, rule("s", onCode3, count))
+		w.apply(customPolicy("gpu", rule("r", broken, ignore)))
+		w.restart()
+		w.fail(3)
+		w.expectJob("failed 2")
+		w.expectReady(w.server.Policy("gpu"), "False InvalidExpressions: generation 3 stays in force: "+wrong)
+	})
+}
+
+// A policy that took the name of another one while no controller ran has no last good version.
+func TestLastGoodIsNotAnothers(t *testing.T) {
+	inWorld(t, ignoring, func(w *world) {
+		w.run(one())
+		w.stop()
+		w.server.Delete(memoryapi.Policies, "gpu")
+		w.apply(customPolicy("gpu", rule("r", broken, ignore)))
+		w.start()
+		w.fail(3)
+		w.expectJob("failed 1")
+		w.expectReady(w.server.Policy("gpu"), "False InvalidExpressions: not in force: "+wrong)
+		w.expectLastGood(0)
+	})
+}
+
+// What cannot be in force stays in the status, for a version of the program that compiles it.
+func TestLastGoodIsNotUsable(t *testing.T) {
+	for name, kept := range map[string]*v1alpha1.LastGood{
+		"does not compile":    {Generation: 1, Spec: customPolicy("gpu", rule("r", "unheardOf()", ignore)).Spec},
+		"is invalid":          {Generation: 1, Spec: customPolicy("gpu", rule("r", onCode3, "Explode")).Spec},
+		"is the current one":  {Generation: 2, Spec: customPolicy("gpu", rule("r", onCode3, ignore)).Spec},
+		"is yet to come":      {Generation: 3, Spec: customPolicy("gpu", rule("r", onCode3, ignore)).Spec},
+		"could not be parsed": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, ignoring, func(w *world) {
+				w.run(one())
+				w.stop()
+				w.apply(customPolicy("gpu", rule("r", broken, ignore)))
+				w.server.ChangePolicy("gpu", func(p *v1alpha1.PodFailurePolicy) { p.Status.LastGood = kept })
+				w.start()
+				w.fail(3)
+				w.expectJob("failed 1")
+				w.expectReady(w.server.Policy("gpu"), "False InvalidExpressions: not in force: "+wrong)
+				if diff := cmp.Diff(kept, w.server.Policy("gpu").Status.LastGood); diff != "" {
+					t.Errorf("the last good version (-want +got):\n%s", diff)
+				}
+				writes := w.writes.Load()
+				w.pass(time.Hour)
+				if more := w.writes.Load() - writes; more != 0 {
+					t.Errorf("there were %d writes more", more)
+				}
+			})
+		})
+	}
+}
+
+// What the controller has compiled itself is in force, whatever the status says meanwhile.
+func TestLastGoodOfMemoryComesFirst(t *testing.T) {
+	inWorld(t, ignoring, func(w *world) {
+		w.run(one())
+		for i := range 2 {
+			w.server.ChangePolicy("gpu", func(p *v1alpha1.PodFailurePolicy) {
+				p.Status.LastGood = &v1alpha1.LastGood{Generation: 1, Spec: customPolicy("gpu", rule("r", onCode3, failJob)).Spec}
+			})
+			w.apply(customPolicy("gpu", rule("r", broken, ignore), rule(strings.Repeat("s", i+1), "true", ignore)))
+			w.fail(3)
+			w.expectJob("failed 0")
+			w.expectLastGood(1, rule("r", onCode3, ignore))
+		}
+	})
+}
+
+// Without a version of its own the controller looks into the status again when the policy changes.
+func TestLastGoodIsLookedForAgain(t *testing.T) {
+	inWorld(t, func(w *world) { w.apply(customPolicy("gpu", rule("r", broken, ignore)), bind("gpu")) }, func(w *world) {
+		w.run(one())
+		w.fail(3)
+		w.expectJob("failed 1")
+		w.server.ChangePolicy("gpu", func(p *v1alpha1.PodFailurePolicy) {
+			p.Status.LastGood = &v1alpha1.LastGood{Generation: 1, Spec: customPolicy("gpu", rule("r", onCode3, ignore)).Spec}
+		})
+		w.apply(customPolicy("gpu", rule("s", broken, ignore)))
+		w.fail(3)
+		w.expectJob("failed 1")
+	})
+}
+
+// A version that is too large for a status leaves no older one there, which would come back instead of it.
+func TestLastGoodIsTooLarge(t *testing.T) {
+	large := []v1alpha1.Rule{rule("large", onCode3, count)}
+	for i := range 30 {
+		large = append(large, rule(strings.Repeat("r", i+1), "'"+strings.Repeat("<", 4000)+"' == ''", count)) // in JSON 24 kB
+	}
+	inWorld(t, ignoring, func(w *world) {
+		w.run(one())
+		w.apply(customPolicy("gpu", large...))
+		w.expectReady(w.server.Policy("gpu"), "True Compiled: every expression compiles; there are 30 warnings")
+		w.expectLastGood(0)
+		w.apply(customPolicy("gpu", rule("r", broken, ignore)))
+		w.fail(3)
+		w.expectJob("failed 1")
+		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=Count,mode=enforce,policy=gpu,rule=large": 1})
+		w.expectReady(w.server.Policy("gpu"), "False InvalidExpressions: generation 2 stays in force: "+wrong)
+		w.expectLastGood(0)
+		w.restart()
+		w.expectReady(w.server.Policy("gpu"), "False InvalidExpressions: not in force: "+wrong)
+	})
+}
