@@ -97,8 +97,8 @@ func (w *world) conduct(t *testing.T, r trial) {
 	w.create(t, r)
 	first := w.ended(t, r)
 	if !r.scheduled {
+		w.addNode(t, "node-of-"+r.name, map[string]string{poolLabel: r.name}) // before there is a second pod, which would not wait for long
 		w.checkCollected(t, first)
-		w.addNode(t, "node-of-"+r.name, map[string]string{poolLabel: r.name})
 	}
 	var job *batchv1.Job
 	var last batchv1.JobCondition
