@@ -78,7 +78,7 @@ func (g *vapGeneration) readCustom(cmd *cobra.Command) (*customSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := set.CheckPolicies(); err != nil {
+	if err := errors.Join(set.CheckPolicies(), set.ValidatePolicies()); err != nil {
 		return nil, err
 	}
 	if len(set.Policies) == 0 {

@@ -91,7 +91,7 @@ func (d *suiteDraft) target() string {
 func (d *suiteDraft) write(cmd *cobra.Command, loader *suite.Loader, target string, text []byte) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(target), ".podverdict-*_test.yaml")
 	if err != nil {
-		return err
+		return errUnwritable(target, err)
 	}
 	defer func() {
 		if removed := os.Remove(file.Name()); err == nil && !errors.Is(removed, fs.ErrNotExist) {

@@ -28,6 +28,9 @@ With a name, write that Pod, of a Job with one container.`,
 				}
 				return stdoutError(writeObject(cmd.OutOrStdout(), output.name, pod))
 			}
+			if cmd.Flags().Changed("output") {
+				return errUsage(cmd, errOutputOfList)
+			}
 			table := printers.GetNewTabWriter(cmd.OutOrStdout())
 			return stdoutError(writeScenarios(table))
 		},

@@ -19,7 +19,7 @@ func report() outcome.Report {
 			{Name: "bad # 1", Failure: &outcome.Reason{Message: "a\x00b", Type: "verdict", Detail: "lines\nof ]]> text"}},
 		}},
 		{Name: "two", Cases: []outcome.Case{
-			{Name: "broken", Line: "its own line", Error: &outcome.Reason{Message: "m", Facts: []outcome.Fact{{Name: "at", Value: "7"}}}},
+			{Name: "broken", Line: "its\x1b own line", Error: &outcome.Reason{Message: "m", Facts: []outcome.Fact{{Name: "at", Value: "7"}}}},
 			{Name: "left out", Skipped: &outcome.Reason{Message: "not\nsupported"}},
 		}},
 	}}
@@ -38,7 +38,7 @@ not ok 2 - one: bad \# 1
   message: "a\x00b"
   detail: "lines\nof ]]> text"
   ...
-not ok 3 - its own line
+not ok 3 - its� own line
   ---
   at: 7
   ...

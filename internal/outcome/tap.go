@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 )
 
 // WriteTAP writes version 13 of the Test Anything Protocol: a line for every case, and below it the facts of one that does
@@ -44,7 +45,13 @@ func (r *Reason) writeFacts(out *bytes.Buffer) {
 	out.WriteString("  ...\n")
 }
 
-// tapText keeps a description from being read as a directive, or as more lines.
+// tapText keeps a description from being read as a directive, or as more lines, and from acting on a terminal.
 func tapText(text string) string {
-	return strings.NewReplacer("#", `\#`, "\n", " ", "\r", " ").Replace(text)
+	text = strings.NewReplacer("#", `\#`, "\n", " ", "\r", " ").Replace(text)
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }

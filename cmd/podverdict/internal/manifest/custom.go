@@ -98,6 +98,18 @@ func (o Origin) Finding(f custom.Finding) *Error {
 	return e
 }
 
+// ValidatePolicies refuses policies and bindings that the API server would refuse.
+func (s *Set) ValidatePolicies() error {
+	var errs []error
+	for _, p := range s.Policies {
+		errs = append(errs, p.Origin.Errors(p.Object.Validate())...)
+	}
+	for _, b := range s.Bindings {
+		errs = append(errs, b.Origin.Errors(b.Object.Validate())...)
+	}
+	return errors.Join(errs...)
+}
+
 // CheckPolicies refuses two policies, two bindings or two namespaces of one name. None of them is in a namespace.
 func (s *Set) CheckPolicies() error {
 	var errs []error

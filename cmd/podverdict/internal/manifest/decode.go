@@ -99,9 +99,12 @@ var kinds = map[metav1.TypeMeta]func(*content, Origin, []byte, header){
 	{APIVersion: "v1", Kind: "Namespace"}:                                   (*content).namespace,
 	{APIVersion: customVersion, Kind: v1alpha1.KindPodFailurePolicy}:        (*content).policy,
 	{APIVersion: customVersion, Kind: v1alpha1.KindPodFailurePolicyBinding}: (*content).binding,
-	// Suites stand beside the policies that they test, and are read by the verb that runs them.
-	{APIVersion: customVersion, Kind: "Suite"}: func(*content, Origin, []byte, header) {},
+	// Suites and simulations stand beside the policies and Jobs that they are about, and are read by the verbs that run them.
+	{APIVersion: customVersion, Kind: "Suite"}:      nothing,
+	{APIVersion: customVersion, Kind: "Simulation"}: nothing,
 }
+
+func nothing(*content, Origin, []byte, header) {}
 
 func (c *content) wrongKind(o Origin, h header) {
 	switch version := versionOf(h.Kind); {

@@ -24,6 +24,9 @@ type Document struct {
 	column int // characters before data on that line: JSON values may share a line
 	isJSON bool
 
+	mark  sync.Once
+	marks []mark // for excerpts; none until then
+
 	parse     sync.Once
 	root      *yaml.Node // nil until parse, and when data is not YAML
 	oddBreaks bool       // YAML counts more lines in data than there are \n

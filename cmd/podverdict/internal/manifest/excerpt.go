@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,15 +18,15 @@ const excerptWidth = 120
 //
 // It is "" when the position is not in the document.
 func (d *Document) Excerpt(p Position) string {
-	text, ok := d.text(p.Line)
-	if !ok {
-		return ""
-	}
 	column := max(p.Column, 1)
 	if p.Line == d.line {
 		column = max(column-d.column, 1)
 	}
-	before, after := window(cutAt(text, column-1))
+	offset, ok := d.offset(p.Line, column-1)
+	if !ok {
+		return ""
+	}
+	before, after := window(d.around(offset))
 	number := strconv.Itoa(p.Line)
 	return fmt.Sprintf("%s | %s%s\n%s | %s^", number, printable(before), printable(after), blank(number), blank(printable(before)))
 }
@@ -46,18 +45,6 @@ func window(before, after string) (string, string) {
 		after = head + "…"
 	}
 	return before, after
-}
-
-// text is one line of the file, as far as the document holds it.
-func (d *Document) text(line int) (string, bool) {
-	n := d.line
-	for text := range bytes.Lines(d.data) {
-		if n == line {
-			return strings.TrimRight(string(text), "\r\n"), true
-		}
-		n++
-	}
-	return "", false
 }
 
 // cutAt cuts before the n-th character, counted from 0.

@@ -61,7 +61,7 @@ func found(t *testing.T, d *Document, field string) string {
 	}
 	lines := strings.Split(before, "\n")
 	at := Origin{Document: d}.PositionIn(field, len(lines), len([]rune(lines[len(lines)-1]))+1)
-	line, _ := d.text(at.Line)
+	line, _ := lineOf(d, at.Line)
 	column := at.Column - 1
 	if at.Line == d.line {
 		column -= d.column
@@ -121,7 +121,7 @@ func FuzzPositionIn(f *testing.F) {
 				return
 			}
 			whole := Origin{Document: documents[0]}.Position("when")
-			line, _ := documents[0].text(whole.Line)
+			line, _ := lineOf(documents[0], whole.Line)
 			_, field := cutAt(line, whole.Column-1)
 			if got := found(t, documents[0], "when"); !strings.HasPrefix(got, marker) && got != field && strings.IndexFunc(before, unicode.IsControl) < 0 {
 				t.Errorf("%q: found %q", text, got)

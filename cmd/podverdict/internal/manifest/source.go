@@ -73,11 +73,12 @@ func (o Options) one(name string, read func() ([]byte, error)) ([]source, error)
 func (o Options) readDir(dir string) ([]source, error) {
 	var found []source
 	var failures []error
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	root := dir + string(filepath.Separator) // which follows a symbolic link
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && path != dir && !o.Recursive:
+		case entry.IsDir() && path != root && !o.Recursive:
 			return filepath.SkipDir
 		case entry.IsDir() || !isManifest(path):
 			return nil

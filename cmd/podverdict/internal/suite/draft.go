@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"slices"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
@@ -33,9 +32,14 @@ func (l *Loader) DraftOf(ctx context.Context, file string, inputs []string) (*Dr
 		return nil, err
 	}
 	d := drafting{suite: s, coverage: s.newCoverage(), names: map[string]bool{}}
+	d.found = make([]found, len(d.coverage.Rules))
 	d.try(ctx)
 	d.choose()
-	if len(d.chosen) == 0 {
+	switch {
+	case len(d.chosen) > 0:
+	case len(s.base.order) == 0 && s.base.policy == nil:
+		return nil, errNothingApplies(file, s.base.job)
+	default:
 		return nil, errNothingFound(file)
 	}
 	return &Draft{Cases: len(d.chosen), Coverage: d.coverage, Text: d.text()}, nil
@@ -91,12 +95,15 @@ func relative(dir, name string) (string, error) {
 
 // drafting chooses cases among candidates.
 type drafting struct {
-	suite      *Suite
-	candidates []candidate
-	chosen     []candidate
-	coverage   *Coverage
-	names      map[string]bool
+	suite    *Suite
+	found    []found // for each rule
+	chosen   []candidate
+	coverage *Coverage
+	names    map[string]bool
 }
+
+// found are the first candidates on which a rule decides, and on which it is tried and does not match.
+type found struct{ matched, notMatched *candidate }
 
 // candidate is a case that could be, and what it comes to.
 type candidate struct {
@@ -106,8 +113,9 @@ type candidate struct {
 	result   CaseResult
 }
 
-// try tries every candidate, and keeps those that come to something.
+// try tries candidates until there is nothing left to find, and keeps the first for everything.
 func (d *drafting) try(ctx context.Context) {
+	alone := d.suite.newCoverage()
 	for _, c := range d.suite.imagined() {
 		d.suite.document.Cases = []caseDocument{c.written}
 		d.suite.tree["cases"] = []any{map[string]any{"pod": podTree(c.pod)}}
@@ -121,8 +129,36 @@ func (d *drafting) try(ctx context.Context) {
 			continue
 		}
 		c.result = CaseResult{Verdict: v, Deleted: c.decision.deleted, trial: t}
-		d.candidates = append(d.candidates, c)
+		if d.keep(&c, alone); d.complete() {
+			return
+		}
 	}
+}
+
+// keep keeps a candidate for what it is the first to try; alone is what one candidate tries.
+func (d *drafting) keep(c *candidate, alone *Coverage) {
+	for i := range alone.Rules {
+		alone.Rules[i].Matched, alone.Rules[i].NotMatched = 0, 0
+	}
+	alone.add(&c.result, d.suite.base)
+	for i := range alone.Rules {
+		if d.found[i].matched == nil && alone.Rules[i].Matched > 0 {
+			d.found[i].matched = c
+		}
+		if d.found[i].notMatched == nil && alone.Rules[i].NotMatched > 0 {
+			d.found[i].notMatched = c
+		}
+	}
+}
+
+// complete is whether every rule has been tried both ways.
+func (d *drafting) complete() bool {
+	for i := range d.found {
+		if d.found[i].matched == nil || d.found[i].notMatched == nil && !d.coverage.Rules[i].Always {
+			return false
+		}
+	}
+	return true
 }
 
 // podTree is nil for no delta.
@@ -137,11 +173,10 @@ func podTree(pod map[string]any) any {
 func (d *drafting) choose() {
 	for i := range d.coverage.Rules {
 		rule := d.coverage.Rules[i]
-		at := slices.IndexFunc(d.candidates, func(c candidate) bool { return d.alone(&c).Rules[i].Matched > 0 })
-		if at < 0 {
+		if d.found[i].matched == nil {
 			continue
 		}
-		c := d.candidates[at]
+		c := *d.found[i].matched
 		d.take(c)
 		if budget := c.decision.verdict.Budget; budget.Limit > 0 {
 			used := c
@@ -155,18 +190,10 @@ func (d *drafting) choose() {
 		if d.coverage.Rules[i].NotMatched > 0 || d.coverage.Rules[i].Always {
 			continue
 		}
-		at := slices.IndexFunc(d.candidates, func(c candidate) bool { return d.alone(&c).Rules[i].NotMatched > 0 })
-		if at >= 0 {
-			d.take(d.candidates[at])
+		if c := d.found[i].notMatched; c != nil {
+			d.take(*c)
 		}
 	}
-}
-
-// alone is what one case tries.
-func (d *drafting) alone(c *candidate) *Coverage {
-	alone := d.suite.newCoverage()
-	alone.add(&c.result, d.suite.base)
-	return alone
 }
 
 // budgetName is what cases call a rule with a budget.

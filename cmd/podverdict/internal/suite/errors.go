@@ -1,10 +1,13 @@
 package suite
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
@@ -115,5 +118,10 @@ func errSecondJob(name, first string) error {
 }
 
 func errNothingFound(file string) error {
-	return fmt.Errorf("%s: no case was found: every rule fails on every Pod that was tried, or no policy applies to the Job", file)
+	return fmt.Errorf("%s: no case was found: every rule fails on every Pod that was tried", file)
+}
+
+func errNothingApplies(file string, job *batchv1.Job) error {
+	return fmt.Errorf("%s: no case was found: no policy applies to Job %s/%s; give one with -f that bindings and match conditions select",
+		file, job.Namespace, cmp.Or(job.Name, job.GenerateName))
 }

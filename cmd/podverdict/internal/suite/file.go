@@ -39,11 +39,12 @@ func Find(arguments []string) ([]string, error) {
 
 func findBelow(dir string) ([]string, error) {
 	var found []string
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	root := dir + string(filepath.Separator) // which follows a symbolic link
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return errUnreadable(path, err)
-		case path != dir && strings.HasPrefix(entry.Name(), "."):
+		case path != root && strings.HasPrefix(entry.Name(), "."):
 			if entry.IsDir() {
 				return filepath.SkipDir
 			}

@@ -81,7 +81,7 @@ func (s *Suite) readPolicies(ctx context.Context) (*manifest.Set, error) {
 			all.Namespaces = append(all.Namespaces, set.Namespaces...)
 		}
 	}
-	return all, errors.Join(append(errs, all.CheckPolicies())...)
+	return all, errors.Join(append(errs, all.CheckPolicies(), all.ValidatePolicies())...)
 }
 
 // readFile reads a file that a field of the suite names.

@@ -74,6 +74,9 @@ func compilePolicy(environment *custom.Environment, p manifest.Policy) (*runtime
 
 // judge is what is in force for a Job, which has the API's defaults.
 func (r *rulebook) judge(ctx context.Context, given manifest.Job) (*judge, error) {
+	if len(given.Object.Spec.Template.Spec.Containers) == 0 {
+		return nil, given.Origin.Error("spec.template.spec.containers", messageRequired)
+	}
 	job := given.Stored(metav1.NamespaceDefault)
 	own, err := given.Program(r.own)
 	if err != nil {

@@ -142,5 +142,9 @@ func (s *Suite) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
-	return filepath.Join(filepath.Dir(s.File), name)
+	path := filepath.Join(filepath.Dir(s.File), name)
+	if path == "-" {
+		return "./-" // a file like any other: a suite does not read standard input
+	}
+	return path
 }

@@ -1,0 +1,79 @@
+package manifest
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// lineOf is a line of the file, as far as the document holds it.
+func lineOf(d *Document, line int) (string, bool) {
+	n := d.line
+	for text := range bytes.Lines(d.data) {
+		if n == line {
+			return strings.TrimRight(string(text), "\r\n"), true
+		}
+		n++
+	}
+	return "", false
+}
+
+// plainExcerpt is an excerpt of a document that is read from its beginning.
+func plainExcerpt(d *Document, p Position) string {
+	text, ok := lineOf(d, p.Line)
+	if !ok {
+		return ""
+	}
+	column := max(p.Column, 1)
+	if p.Line == d.line {
+		column = max(column-d.column, 1)
+	}
+	before, after := window(cutAt(text, column-1))
+	number := strconv.Itoa(p.Line)
+	return fmt.Sprintf("%s | %s%s\n%s | %s^", number, printable(before), printable(after), blank(number), blank(printable(before)))
+}
+
+// TestExcerptIsThatOfTheWhole: however long lines and documents are, and whatever their characters.
+func TestExcerptIsThatOfTheWhole(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	parts := []string{"a", "é", "日", "𝄞", "\t", "\n", "\r\n", "\u2028", "key: value ", strings.Repeat("x", 50), strings.Repeat("é", 130)}
+	for range 300 {
+		var text strings.Builder
+		for n := random.IntN(2000); text.Len() < n*20; {
+			text.WriteString(parts[random.IntN(len(parts)-random.IntN(len(parts)))])
+		}
+		d := &Document{data: []byte(text.String()), line: 1 + random.IntN(3), column: random.IntN(3)}
+		lines := bytes.Count(d.data, []byte("\n"))
+		for range 50 {
+			p := Position{Line: random.IntN(d.line + lines + 2), Column: random.IntN(1 + random.IntN(1+len(d.data)))}
+			if got, want := d.Excerpt(p), plainExcerpt(d, p); got != want {
+				t.Fatalf("%q at %v: got\n%s\nwant\n%s", d.data, p, got, want)
+			}
+		}
+	}
+}
+
+// BenchmarkExcerpt shows places of a List as kubectl writes it, and of one on a single line.
+func BenchmarkExcerpt(b *testing.B) {
+	const items = 3000
+	item := `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"a"},"spec":{"template":{"spec":{"restartPolicy":"Never"}}}},`
+	for name, end := range map[string]string{"lines": "\n", "line": ""} {
+		b.Run(name, func(b *testing.B) {
+			d := &Document{data: []byte(strings.Repeat(item+end, items)), line: 1}
+			for b.Loop() {
+				for i := range items {
+					p := Position{Line: 1 + i, Column: 20}
+					if end == "" {
+						p = Position{Line: 1, Column: 20 + i*len(item)}
+					}
+					if d.Excerpt(p) == "" {
+						b.Fatal(p)
+					}
+				}
+			}
+		})
+	}
+}
