@@ -79,11 +79,12 @@ func (t *suiteRun) run(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		args = []string{"."}
 	}
-	files, err := suite.Find(args)
-	if err != nil {
-		return err
+	files, missing := suite.Find(args)
+	if len(files) == 0 {
+		return missing
 	}
 	report, err := t.runAll(cmd, files, selected)
+	err = errors.Join(missing, err)
 	if err != nil && len(report.Results) == 0 {
 		return err
 	}

@@ -91,7 +91,7 @@ func (s *Suite) usedBudgets(matches map[string]int32, field string, fail func(fi
 	if len(matches) == 0 {
 		return nil
 	}
-	used := map[ruleID]int32{}
+	used, given := map[ruleID]int32{}, map[ruleID]string{}
 	for _, name := range slices.Sorted(maps.Keys(matches)) {
 		at := field + keyStep(name)
 		found, names := []ruleID{}, []string{}
@@ -112,8 +112,10 @@ func (s *Suite) usedBudgets(matches map[string]int32, field string, fail func(fi
 			fail(at, messageAmbiguous(name, in))
 		case !budget:
 			fail(at, messageNoBudget(name))
+		case given[found[0]] != "":
+			fail(at, messageSameRule(given[found[0]]))
 		default:
-			used[found[0]] = matches[name]
+			used[found[0]], given[found[0]] = matches[name], name
 		}
 	}
 	return used

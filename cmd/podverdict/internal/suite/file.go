@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,20 +14,21 @@ var suffixes = []string{"_test.yaml", "_test.yml", "_test.json"}
 
 // Find are the files with suites: those given, whatever their names are, and those of the directories given and of all
 // below them that are named as suites are. Names that begin with a dot are left out there. A directory may be written as
-// Go's packages are: dir/... A directory without suites is an error.
+// Go's packages are: dir/... The error joins what cannot be read, and directories without suites; the others are found.
 func Find(arguments []string) ([]string, error) {
 	var all []string
+	var errs []error
 	for _, argument := range arguments {
 		name := filepath.Clean(strings.TrimSuffix(argument, "..."))
 		info, err := os.Stat(name)
 		if err != nil {
-			return nil, errUnreadable(argument, err)
+			errs = append(errs, errUnreadable(argument, err))
+			continue
 		}
 		found := []string{name}
 		if info.IsDir() {
-			if found, err = findBelow(name); err != nil {
-				return nil, err
-			}
+			found, err = findBelow(name)
+			errs = append(errs, err)
 		}
 		for _, file := range found {
 			if !slices.Contains(all, file) {
@@ -34,16 +36,17 @@ func Find(arguments []string) ([]string, error) {
 			}
 		}
 	}
-	return all, nil
+	return all, errors.Join(errs...)
 }
 
 func findBelow(dir string) ([]string, error) {
 	var found []string
+	var errs []error
 	root := dir + string(filepath.Separator) // which follows a symbolic link
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return errUnreadable(path, err)
+			errs = append(errs, errUnreadable(path, err)) // its neighbours can be read
 		case path != root && strings.HasPrefix(entry.Name(), "."):
 			if entry.IsDir() {
 				return filepath.SkipDir
@@ -53,10 +56,10 @@ func findBelow(dir string) ([]string, error) {
 		}
 		return nil
 	})
-	if err == nil && len(found) == 0 {
-		err = errNoSuites(dir)
+	if len(errs) == 0 && len(found) == 0 {
+		errs = append(errs, errNoSuites(dir))
 	}
-	return found, err
+	return found, errors.Join(errs...)
 }
 
 // nameOf is what a file is called without the suffix of suites.
