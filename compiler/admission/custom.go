@@ -37,6 +37,9 @@ func (c Custom) Policies(e *custom.Environment, o Options) ([]Policy, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Target.Kind, err = withQuantities(o.Target.Kind); err != nil {
+		return nil, err
+	}
 	f, err := c.frame(e, o)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	corev1 "k8s.io/api/core/v1"
@@ -65,11 +66,14 @@ type compilation struct {
 	rules      []rule
 	verdicts   []verdict
 	cost       uint64
+	// sizes are those of variables and of what is in them, by their paths in CEL.
+	sizes map[string]checker.SizeEstimate
 }
 
 func newCompilation(e *Environment, spec *v1alpha1.PodFailurePolicySpec) *compilation {
 	return &compilation{
 		environment: e, spec: spec, native: native.NewCompiler(e.schema), graph: newVariableGraph(e.ofFailed, spec.Variables),
+		sizes:    map[string]checker.SizeEstimate{},
 		ofFailed: vocabulary{base: e.ofFailed, env: e.ofFailed}, ofPending: vocabulary{base: e.ofPending, env: e.ofPending},
 	}
 }
@@ -156,7 +160,7 @@ func (c *compilation) check(p place, env *cel.Env, want *types.Type) *ast.AST {
 		}
 		return nil
 	}
-	if !c.estimate(p, tree) {
+	if !c.estimate(p, env, checked) {
 		return nil
 	}
 	c.report(c.guards(p, tree)...)

@@ -45,7 +45,7 @@ func (r *reachability) contradiction(terms []ast.Expr) bool {
 	operands := map[string]*operand{}
 	for _, term := range terms {
 		a, ok := atomOf(term, false)
-		if !ok {
+		if !ok || !r.isPlain(a.operand) {
 			continue
 		}
 		key := unparse(r.tree, a.operand)
@@ -66,6 +66,13 @@ func (r *reachability) contradiction(terms []ast.Expr) bool {
 		}
 	}
 	return false
+}
+
+// isPlain is whether the values of an operand are those of plain: there are others
+// between two doubles, and in what has no type.
+func (r *reachability) isPlain(e ast.Expr) bool {
+	kind := r.tree.GetType(e.ID()).Kind()
+	return kind != types.DoubleKind && kind != types.DynKind
 }
 
 // operand is what terms are about, with the values that they leave to it.

@@ -1,9 +1,9 @@
 package custom
 
 import (
+	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
@@ -43,12 +43,19 @@ const (
 // soon.
 const maxShownCost uint64 = 1_000_000_000_000
 
-// costs are estimated, and counted, as the API server does.
-var costs = &costEstimator{apilibrary.CostEstimator{SizeEstimator: bounds{}}}
+// costs are counted as the API server does.
+var costs = newCostEstimator(nil)
 
-// estimate is false, and reports it, when an expression may cost too much.
-func (c *compilation) estimate(p place, tree *ast.AST) bool {
-	cost, err := checker.Cost(tree, costs, checker.PresenceTestHasCost(false))
+// newCostEstimator estimates them as the API server does, with the sizes of variables.
+func newCostEstimator(variables map[string]checker.SizeEstimate) *costEstimator {
+	return &costEstimator{apilibrary.CostEstimator{SizeEstimator: bounds{variables}}}
+}
+
+// estimate is false, and reports it, when an expression may cost too much. The
+// environment knows what the functions of its libraries cost.
+func (c *compilation) estimate(p place, env *cel.Env, checked *cel.Ast) bool {
+	tree := checked.NativeRep()
+	cost, err := env.EstimateCost(checked, newCostEstimator(c.sizes))
 	if err != nil {
 		c.report(p.err(CheckCost, p.start(), err.Error(), ""))
 		return false
@@ -129,69 +136,4 @@ func resultSize(f library.Function) *checker.SizeEstimate {
 	default:
 		return nil
 	}
-}
-
-// bounds are the sizes of what is not written in the expression.
-type bounds struct{}
-
-func (bounds) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
-	return nil
-}
-
-func (bounds) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
-	t := node.Type()
-	if isOptional(t) {
-		t = t.Parameters()[0]
-	}
-	name := lastName(node)
-	switch t.Kind() {
-	case types.ListKind:
-		if e := t.Parameters()[0]; e.Kind() == types.StructKind && containerTypes[e.TypeName()] {
-			return &checker.SizeEstimate{Max: MaxContainers}
-		}
-		return &checker.SizeEstimate{Max: MaxEntries}
-	case types.MapKind:
-		return &checker.SizeEstimate{Max: MaxEntries}
-	case types.StringKind:
-		return &checker.SizeEstimate{Max: textSize(name)}
-	case types.BytesKind, types.DynKind, types.AnyKind:
-		return &checker.SizeEstimate{Max: MaxText}
-	case types.StructKind: // which CEL wants to know to compare two
-		return &checker.SizeEstimate{Max: MaxEntries}
-	default:
-		return nil
-	}
-}
-
-var containerTypes = map[string]bool{
-	library.ContainerName: true, "Container": true, "ContainerStatus": true, "EphemeralContainer": true,
-}
-
-func textSize(name string) uint64 {
-	switch name {
-	case "name", "namespace", "uid", "nodeName", "hostname", "subdomain", "serviceAccountName", "labels", "generateName":
-		return MaxName
-	case "phase", "status", "kind", "state", "signalName", "reason", "restartPolicy", "apiVersion":
-		return MaxWord
-	case "annotations":
-		return MaxAnnotation
-	default:
-		return MaxText
-	}
-}
-
-// lastName is the field that a node selects, or the field whose key or element it is.
-func lastName(node checker.AstNode) string {
-	if e := node.Expr(); e != nil {
-		for e.Kind() == ast.CallKind && (e.AsCall().FunctionName() == operators.Index || e.AsCall().FunctionName() == operators.OptIndex) {
-			e = e.AsCall().Args()[0]
-		}
-		if e.Kind() == ast.SelectKind {
-			return e.AsSelect().FieldName()
-		}
-	}
-	if path := node.Path(); len(path) > 0 {
-		return path[len(path)-1]
-	}
-	return ""
 }

@@ -109,6 +109,9 @@ func (d *domain) has(v any) bool {
 func (r *reachability) domain(e ast.Expr) (d domain, said string) {
 	switch {
 	case e.Kind() == ast.IdentKind && e.AsIdent() == AttemptVariable:
+		if _, local := r.locals[AttemptVariable]; local {
+			return domain{}, ""
+		}
 		return domain{low: 1, hasLow: true}, "1 or more"
 	case e.Kind() != ast.SelectKind || e.AsSelect().IsTestOnly():
 		return domain{}, ""
@@ -133,7 +136,7 @@ func (r *reachability) domain(e ast.Expr) (d domain, said string) {
 func (r *reachability) hasFailed(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.IdentKind:
-		return r.failed[e.AsIdent()]
+		return r.locals[e.AsIdent()]
 	case ast.CallKind:
 		return e.AsCall().FunctionName() == operators.Index && isFailedContainers(e.AsCall().Args()[0])
 	default:

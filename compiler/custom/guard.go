@@ -3,6 +3,7 @@ package custom
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -53,6 +54,17 @@ func (f facts) with(more []string) facts {
 	return all
 }
 
+// without are the facts that have nothing to do with some names.
+func (f facts) without(names ...string) facts {
+	left := facts{}
+	for key := range f {
+		if !slices.ContainsFunc(names, func(name string) bool { return rootOf(key) == name || strings.Contains(key, "["+name+"]") }) {
+			left[key] = true
+		}
+	}
+	return left
+}
+
 func (g *guard) expr(e ast.Expr, known facts) {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -89,6 +101,9 @@ func (g *guard) call(e ast.Expr, known facts) {
 		g.expr(args[2], known.with(g.present(args[0], false)))
 	case operators.Index:
 		g.selection(e, known)
+	case "value":
+		g.expr(e.AsCall().Target(), known)
+		g.value(e.AsCall().Target(), known)
 	default:
 		for _, child := range children(e) {
 			g.expr(child, known)
@@ -96,30 +111,46 @@ func (g *guard) call(e ast.Expr, known facts) {
 	}
 }
 
+// value is the method of an optional, which must have one.
+func (g *guard) value(optional ast.Expr, known facts) {
+	key, ok := keyOf(optional)
+	if !ok || known[key] || operandOf(optional) == nil || !isOptional(g.tree.GetType(optional.ID())) {
+		return
+	}
+	text := unparse(g.tree, optional)
+	g.report(CheckAbsent, optional, sayMayBeAbsent(text), hintValue(text))
+}
+
 func (g *guard) comprehension(loop ast.ComprehensionExpr, known facts) {
 	g.expr(loop.IterRange(), known)
 	g.expr(loop.AccuInit(), known)
-	inside := facts{}
-	for key := range known {
-		if root := rootOf(key); root != loop.IterVar() && root != loop.IterVar2() {
-			inside[key] = true
-		}
+	inside := known.without(loop.IterVar(), loop.IterVar2())
+	g.expr(loop.LoopStep(), inside.with(append(iterated(loop), g.filtered(loop)...)))
+	g.expr(loop.Result(), known.without(loop.AccuVar())) // what optMap and sortBy ask
+}
+
+// iterated is what a loop says of what it goes through: that it is there, and the keys
+// of a map too.
+func iterated(loop ast.ComprehensionExpr) []string {
+	keys := prefixes(loop.IterRange())
+	if key, ok := keyOf(loop.IterRange()); ok {
+		keys = append(keys, key+"["+loop.IterVar()+"]")
 	}
-	g.expr(loop.LoopStep(), inside.with(g.filtered(loop)))
+	return slices.DeleteFunc(keys, func(key string) bool { return rootOf(key) == loop.IterVar() || rootOf(key) == loop.IterVar2() })
 }
 
 // filtered is what a filter says of the elements that it lets through.
 func (g *guard) filtered(loop ast.ComprehensionExpr) []string {
-	if loop.IterRange().Kind() != ast.ComprehensionKind {
+	list := loop.IterRange()
+	if tree := g.variables[list.AsIdent()]; tree != nil {
+		list = tree.Expr()
+	}
+	if list.Kind() != ast.ComprehensionKind || !isFilter(list.AsComprehension()) {
 		return nil
 	}
-	filter := loop.IterRange().AsComprehension()
-	step := filter.LoopStep()
-	if filter.AccuInit().Kind() != ast.ListKind || step.Kind() != ast.CallKind || step.AsCall().FunctionName() != operators.Conditional {
-		return nil
-	}
+	filter := list.AsComprehension()
 	var keys []string
-	for _, key := range g.present(step.AsCall().Args()[0], true) {
+	for _, key := range g.present(filter.LoopStep().AsCall().Args()[0], true) {
 		if rootOf(key) == filter.IterVar() {
 			keys = append(keys, loop.IterVar()+key[len(filter.IterVar()):])
 		}
@@ -255,9 +286,9 @@ func (g *guard) presentInCall(call ast.CallExpr, when bool) []string {
 	case name == "hasValue" && call.IsMemberFunction() && when:
 		return prefixes(call.Target())
 	case name == operators.In && when:
-		if key, ok := keyOf(args[1]); ok && args[0].Kind() == ast.LiteralKind {
-			if name, ok := args[0].AsLiteral().(types.String); ok {
-				return append(prefixes(args[1]), key+"."+string(name))
+		if key, ok := keyOf(args[1]); ok {
+			if entry, ok := entryOf(key, args[0]); ok {
+				return append(prefixes(args[1]), entry)
 			}
 		}
 	case name == operators.Equals || name == operators.NotEquals:
@@ -280,69 +311,4 @@ func presentByDefault(left, right ast.Expr, equal bool) []string {
 		return nil
 	}
 	return prefixes(left.AsCall().Target())
-}
-
-// prefixes are the keys of a chain, and of all that it leads through.
-func prefixes(e ast.Expr) []string {
-	var keys []string
-	for operandOf(e) != nil {
-		if key, ok := keyOf(e); ok {
-			keys = append(keys, key)
-		}
-		e = operandOf(e)
-	}
-	return keys
-}
-
-// operandOf is what a field or key is selected from, or nil.
-func operandOf(e ast.Expr) ast.Expr {
-	switch e.Kind() {
-	case ast.SelectKind:
-		return e.AsSelect().Operand()
-	case ast.CallKind:
-		switch e.AsCall().FunctionName() {
-		case operators.Index, operators.OptIndex, operators.OptSelect:
-			return e.AsCall().Args()[0]
-		}
-	default:
-	}
-	return nil
-}
-
-// keyOf names what a chain leads to, in the same way for all that lead there: m.key,
-// m['key'] and the optional forms.
-func keyOf(e ast.Expr) (string, bool) {
-	if e.Kind() == ast.IdentKind {
-		return e.AsIdent(), true
-	}
-	operand := operandOf(e)
-	if operand == nil {
-		return "", false
-	}
-	key, ok := keyOf(operand)
-	if !ok {
-		return "", false
-	}
-	if e.Kind() == ast.SelectKind {
-		return key + "." + e.AsSelect().FieldName(), true
-	}
-	index := e.AsCall().Args()[1]
-	if index.Kind() != ast.LiteralKind {
-		return "", false
-	}
-	if name, ok := index.AsLiteral().(types.String); ok {
-		return key + "." + string(name), true
-	}
-	if i, ok := index.AsLiteral().(types.Int); ok {
-		return key + "[" + string(i.ConvertToType(types.StringType).(types.String)) + "]", true //nolint:forcetypeassert // of every int
-	}
-	return "", false
-}
-
-// rootOf is the variable that a key begins with.
-func rootOf(key string) string {
-	if end := slices.IndexFunc([]byte(key), func(b byte) bool { return b == '.' || b == '[' }); end >= 0 {
-		return key[:end]
-	}
-	return key
 }

@@ -123,11 +123,29 @@ func (p place) begin(tree *ast.AST, e ast.Expr) common.Location {
 	first := p.locate(tree, e)
 	visit(e, nil, func(e ast.Expr, _ []string) {
 		at := tree.SourceInfo().GetStartLocation(e.ID())
-		if at.Line() > 0 && (at.Line() < first.Line() || at.Line() == first.Line() && at.Column() < first.Column()) {
+		if at.Line() == 0 {
+			return
+		}
+		if at = p.wholeAt(e, p.nameAt(tree, e, at)); at.Line() < first.Line() || at.Line() == first.Line() && at.Column() < first.Column() {
 			first = at
 		}
 	})
 	return first
+}
+
+// wholeAt moves from the name of one of the policy's variables, which was a selection, to
+// what it is selected from.
+func (p place) wholeAt(e ast.Expr, at common.Location) common.Location {
+	lines := strings.Split(p.text, "\n")
+	column := at.Column() - len(VariablesVariable+".")
+	if e.Kind() != ast.IdentKind || column < 0 || at.Line() > len(lines) {
+		return at
+	}
+	line := []rune(lines[at.Line()-1])
+	if strings.HasPrefix(e.AsIdent(), VariablesVariable+".") && column < len(line) && strings.HasPrefix(string(line[column:]), e.AsIdent()) {
+		return common.NewLocation(at.Line(), column)
+	}
+	return at
 }
 
 // isCondition is whether the expression is about the Job only.

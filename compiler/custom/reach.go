@@ -1,6 +1,8 @@
 package custom
 
 import (
+	"maps"
+
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
@@ -60,27 +62,32 @@ func (r *reachability) report(p place) {
 	}
 }
 
-// shadowed reports rules that leave nothing to those after them.
+// shadowed reports rules that leave nothing to those after them, the first of each
+// phase: the rules after it have their finding.
 func (c *compilation) shadowed() {
+	seen := map[corev1.PodPhase]bool{}
 	for i, v := range c.verdicts {
-		if v != always {
+		if phase := c.rules[i].phase; v == always && !seen[phase] {
+			seen[phase] = true
+			c.shadowedBy(i)
+		}
+	}
+}
+
+func (c *compilation) shadowedBy(i int) {
+	r := c.spec.Rules[i]
+	after := false
+	for j := i + 1; j < len(c.rules); j++ {
+		if c.rules[j].phase != c.rules[i].phase {
 			continue
 		}
-		r := c.spec.Rules[i]
-		after := false
-		for j := i + 1; j < len(c.rules); j++ {
-			if c.rules[j].phase != c.rules[i].phase {
-				continue
-			}
-			p := rulePlace(j, c.spec.Rules[j].Name, "when", c.spec.Rules[j].When)
-			c.report(p.warning(CheckUnreachable, p.start(), sayUnreachable(i, r.Name), hintUnreachable))
-			after = true
-		}
-		if after {
-			p := rulePlace(i, r.Name, "when", r.When)
-			c.report(p.warning(CheckAlways, p.start(), sayAlways(r.Name), hintAlways))
-			return // the rules after it have their finding
-		}
+		p := rulePlace(j, c.spec.Rules[j].Name, "when", c.spec.Rules[j].When)
+		c.report(p.warning(CheckUnreachable, p.start(), sayUnreachable(i, r.Name), hintUnreachable))
+		after = true
+	}
+	if after {
+		p := rulePlace(i, r.Name, "when", r.When)
+		c.report(p.warning(CheckAlways, p.start(), sayAlways(r.Name), hintAlways))
 	}
 }
 
@@ -89,8 +96,8 @@ type reachability struct {
 	c     *compilation
 	tree  *ast.AST
 	phase corev1.PodPhase
-	// failed are the variables of comprehensions over failed containers.
-	failed map[string]bool
+	// locals are the variables of comprehensions, and whether they are failed containers.
+	locals map[string]bool
 	causes []cause
 }
 
@@ -101,7 +108,7 @@ type cause struct {
 }
 
 func (c *compilation) reachability(tree *ast.AST, phase corev1.PodPhase) *reachability {
-	return &reachability{c: c, tree: tree, phase: phase, failed: map[string]bool{}}
+	return &reachability{c: c, tree: tree, phase: phase, locals: map[string]bool{}}
 }
 
 func (r *reachability) of(e ast.Expr) verdict {
@@ -181,9 +188,15 @@ func (r *reachability) ofLoop(loop ast.ComprehensionExpr) verdict {
 	if step.Kind() != ast.CallKind {
 		return unknown
 	}
-	before := r.failed[loop.IterVar()]
-	r.failed[loop.IterVar()] = isFailedContainers(loop.IterRange())
-	defer func() { r.failed[loop.IterVar()] = before }()
+	outer := r.locals
+	defer func() { r.locals = outer }()
+	r.locals = maps.Clone(outer)
+	element := loop.IterVar()
+	if loop.HasIterVar2() {
+		r.locals[element] = false
+		element = loop.IterVar2()
+	}
+	r.locals[element] = isFailedContainers(loop.IterRange())
 	args := step.AsCall().Args()
 	switch step.AsCall().FunctionName() {
 	case operators.LogicalOr: // exists
@@ -206,8 +219,7 @@ func (r *reachability) ofLoop(loop ast.ComprehensionExpr) verdict {
 func isFailedContainers(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.ComprehensionKind:
-		loop := e.AsComprehension()
-		return loop.AccuInit().Kind() == ast.ListKind && loop.Result().Kind() == ast.IdentKind && isFailedContainers(loop.IterRange())
+		return isFilter(e.AsComprehension()) && isFailedContainers(e.AsComprehension().IterRange())
 	case ast.CallKind:
 		return e.AsCall().FunctionName() == library.FailedContainersFunction
 	default:

@@ -28,10 +28,12 @@ func wholeName(name string) string { return VariablesVariable + "." + name }
 func (c *compilation) variable(i int, v v1alpha1.Variable) {
 	p := variablePlace(i, v.Expression)
 	compiled := compiledVariable{name: v.Name, typ: types.DynType}
-	if x, tree := c.expression(p, c.vocabulary(corev1.PodFailed), nil); x != nil {
+	words := c.vocabulary(corev1.PodFailed)
+	if x, tree := c.expression(p, words, nil); x != nil {
 		compiled.expression, compiled.tree, compiled.typ = *x, tree, tree.GetType(tree.Expr().ID())
 		compiled.verdict = c.verdictOf(p, tree, "")
 		c.native.Define(wholeName(v.Name), x.native)
+		c.measure(wholeName(v.Name), v.Expression, words.env, compiled.typ)
 	}
 	c.variables = append(c.variables, compiled)
 }

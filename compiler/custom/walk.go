@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 )
 
@@ -65,6 +66,24 @@ func find(e ast.Expr, id int64) ast.Expr {
 		}
 	})
 	return found
+}
+
+// isFilter is whether a loop makes a list of some of its elements, as they are.
+func isFilter(loop ast.ComprehensionExpr) bool {
+	step := loop.LoopStep()
+	if step.Kind() != ast.CallKind || step.AsCall().FunctionName() != operators.Conditional {
+		return false
+	}
+	add := step.AsCall().Args()[1]
+	if add.Kind() != ast.CallKind || add.AsCall().FunctionName() != operators.Add {
+		return false
+	}
+	added := add.AsCall().Args()[1]
+	if added.Kind() != ast.ListKind || added.AsList().Size() != 1 {
+		return false
+	}
+	element := added.AsList().Elements()[0]
+	return element.Kind() == ast.IdentKind && element.AsIdent() == loop.IterVar()
 }
 
 func isOptional(t *types.Type) bool { return t.TypeName() == types.OptionalType.TypeName() }

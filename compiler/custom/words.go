@@ -149,6 +149,10 @@ func hintMayBeAbsent(rewrite string, questions []string) string {
 	return "write " + rewrite + ", or " + ask
 }
 
+func hintValue(optional string) string {
+	return "ask " + optional + ".hasValue() first, or say what it is without a value: .orValue(...)"
+}
+
 func sayHasOfAbsent(field string) string {
 	return fmt.Sprintf("has() looks at its last field only: %s may be absent, which is an error here", brief(field))
 }

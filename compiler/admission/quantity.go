@@ -1,0 +1,49 @@
+package admission
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/podverdict/podverdict/compiler/admission/kind"
+)
+
+// withQuantities is a kind with types for what Kubernetes' schemas leave without:
+// quantities, which expressions see as strings, and numbers that may be strings. The API
+// server's type checker says that such fields are undefined, which is a warning there; a
+// PodFailurePolicy may ask for them.
+func withQuantities(k kind.Kind) (kind.Kind, error) {
+	text, err := json.Marshal(k.Schema) // which is shared
+	if err != nil {
+		return kind.Kind{}, err
+	}
+	k.Schema = new(spec.Schema)
+	if err := json.Unmarshal(text, k.Schema); err != nil {
+		return kind.Kind{}, err
+	}
+	giveTypes(k.Schema)
+	return k, nil
+}
+
+func giveTypes(s *spec.Schema) {
+	switch {
+	case len(s.Type) > 0 || len(s.OneOf) == 0:
+	case s.Format == "int-or-string":
+		s.AddExtension("x-kubernetes-int-or-string", true)
+	default:
+		s.Type = spec.StringOrArray{"string"}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		property := s.Properties[name]
+		giveTypes(&property)
+		s.Properties[name] = property
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		giveTypes(s.Items.Schema)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		giveTypes(s.AdditionalProperties.Schema)
+	}
+}

@@ -1,0 +1,168 @@
+package custom
+
+import (
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+
+	"github.com/podverdict/podverdict/compiler/custom/library"
+)
+
+// bounds are the sizes of what is not written in the expression.
+type bounds struct {
+	// variables are the sizes of the policy's variables and of what is in them, by
+	// their paths.
+	variables map[string]checker.SizeEstimate
+}
+
+func (bounds) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
+	return nil
+}
+
+func (b bounds) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
+	if size, ok := b.variables[strings.Join(node.Path(), " ")]; ok {
+		return &size
+	}
+	t := node.Type()
+	if isOptional(t) {
+		t = t.Parameters()[0]
+	}
+	size := sizeOfType(t, lastName(node))
+	if e := node.Expr(); size != nil && isOrValue(e) {
+		size.Max = max(size.Max, b.variable(e.AsCall().Target()), b.variable(e.AsCall().Args()[0]))
+		if t.Kind() == types.StringKind { // whatever stands for a name may be longer
+			size.Max = max(size.Max, MaxText)
+		}
+	}
+	return size
+}
+
+// variable is the size of a variable, or 0 for any other expression.
+func (b bounds) variable(e ast.Expr) uint64 {
+	if e.Kind() != ast.IdentKind {
+		return 0
+	}
+	return b.variables[e.AsIdent()].Max
+}
+
+func sizeOfType(t *types.Type, name string) *checker.SizeEstimate {
+	switch t.Kind() {
+	case types.ListKind:
+		if e := t.Parameters()[0]; e.Kind() == types.StructKind && containerTypes[e.TypeName()] {
+			return &checker.SizeEstimate{Max: MaxContainers}
+		}
+		return &checker.SizeEstimate{Max: MaxEntries}
+	case types.MapKind:
+		return &checker.SizeEstimate{Max: MaxEntries}
+	case types.StringKind:
+		return &checker.SizeEstimate{Max: textSize(name)}
+	case types.BytesKind, types.DynKind, types.AnyKind:
+		return &checker.SizeEstimate{Max: MaxText}
+	case types.StructKind: // which CEL wants to know to compare two
+		return &checker.SizeEstimate{Max: MaxEntries}
+	default:
+		return nil
+	}
+}
+
+var containerTypes = map[string]bool{
+	library.ContainerName: true, "Container": true, "ContainerStatus": true, "EphemeralContainer": true,
+}
+
+func textSize(name string) uint64 {
+	switch name {
+	case "name", "namespace", "uid", "nodeName", "hostname", "subdomain", "serviceAccountName", "labels", "generateName":
+		return MaxName
+	case "phase", "status", "kind", "state", "signalName", "reason", "restartPolicy", "apiVersion":
+		return MaxWord
+	case "annotations":
+		return MaxAnnotation
+	default:
+		return MaxText
+	}
+}
+
+// lastName is the field that a node selects, or the field whose key or element it is.
+func lastName(node checker.AstNode) string {
+	if name := selected(node.Expr()); name != "" {
+		return name
+	}
+	path := node.Path()
+	for len(path) > 1 && (path[len(path)-1] == pathItems || path[len(path)-1] == pathValues) {
+		path = path[:len(path)-1]
+	}
+	if len(path) > 0 {
+		return path[len(path)-1]
+	}
+	return ""
+}
+
+// selected is the field at the end of a selection, perhaps by way of an optional, or
+// empty.
+func selected(e ast.Expr) string {
+	switch {
+	case e == nil:
+	case e.Kind() == ast.CallKind && (e.AsCall().FunctionName() == operators.Index || e.AsCall().FunctionName() == operators.OptIndex):
+		return selected(e.AsCall().Args()[0])
+	case isOrValue(e) || e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "value" && e.AsCall().IsMemberFunction():
+		return selected(e.AsCall().Target())
+	default:
+		return fieldOf(e)
+	}
+	return ""
+}
+
+func isOrValue(e ast.Expr) bool {
+	return e != nil && e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "orValue" && e.AsCall().IsMemberFunction()
+}
+
+// What CEL's paths call what is in a list or a map.
+const (
+	pathItems  = "@items"
+	pathValues = "@values"
+)
+
+// measure keeps how large a variable may be, and what is in it, for the expressions that
+// use it.
+func (c *compilation) measure(path, text string, env *cel.Env, t *types.Type) {
+	text = "(" + text + "\n)"
+	switch t.Kind() {
+	case types.StringKind, types.BytesKind, types.DynKind:
+	case types.ListKind:
+		c.measure(path+" "+pathItems, text+"[0]", env, t.Parameters()[0])
+	case types.MapKind:
+		c.measure(path+" "+pathValues, text+"['']", env, t.Parameters()[1])
+	default:
+		if isOptional(t) {
+			c.measure(path, text+".value()", env, t.Parameters()[0])
+		}
+		return
+	}
+	checked, issues := env.Compile("size" + text)
+	if issues.Err() != nil {
+		return
+	}
+	m := &measuring{costEstimator: newCostEstimator(c.sizes)}
+	if _, err := env.EstimateCost(checked, m); err == nil && m.size != nil {
+		c.sizes[path] = *m.size
+	}
+}
+
+// measuring keeps the size of what the outermost call of size(), which comes last, is
+// about.
+type measuring struct {
+	*costEstimator
+
+	size *checker.SizeEstimate
+}
+
+func (m *measuring) EstimateCallCost(function, overload string, target *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
+	if function == "size" && len(args) == 1 {
+		m.size = args[0].ComputedSize()
+	}
+	return m.costEstimator.EstimateCallCost(function, overload, target, args)
+}
