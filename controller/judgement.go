@@ -17,6 +17,7 @@ import (
 // has been another one for a while.
 type judgement struct {
 	program *runtime.Program // nil for no rules
+	custom  bool             // whether there are rules in it that are not the Job's own
 	// verdict is that of the program on the pod in this version, or nil.
 	verdict *runtime.Verdict
 	version string
@@ -57,23 +58,26 @@ func (c *court) rules() bool {
 // volatile tells whether any rules are not the Job's own: those may be others the next time, and judgements are forgotten
 // with a restart.
 func (c *court) volatile() bool {
-	if c.program != c.own {
+	if c.custom() {
 		return true
 	}
 	for _, j := range c.work.judgements {
-		if j.program != c.own {
+		if j.custom {
 			return true
 		}
 	}
 	return false
 }
 
+// custom tells whether rules are in force that are not the Job's own.
+func (c *court) custom() bool { return c.program != c.own }
+
 // judge is the verdict on a pod in phase Failed.
 func (c *court) judge(ctx context.Context, pod *corev1.Pod, attempt int64) runtime.Verdict {
 	j := c.judgements[pod.UID]
 	if j == nil {
 		if j = c.work.judgements[pod.UID]; j == nil {
-			j = &judgement{program: c.program}
+			j = &judgement{program: c.program, custom: c.custom()}
 		}
 		c.judgements[pod.UID] = j
 	}

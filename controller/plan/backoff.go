@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // ConsecutiveFailuresAnnotation of a pod is how many pods of the Job had failed since the last success when it was created.
@@ -129,13 +130,16 @@ func (v *view) streak() streak {
 			continue
 		}
 		seen++
-		if !stored.has(p) {
+		known := stored.has(p)
+		if !known {
 			recorded.Failures++
 		}
 		if p.CreationTimestamp.After(v.lastSuccess) {
 			carried = max(carried, 1+annotatedCount(p.Pod, ConsecutiveFailuresAnnotation))
 		}
-		recorded.add(p)
+		if !known || !v.past(p) {
+			recorded.add(p)
+		}
 	}
 	recorded.Failures = max(seen, carried, recorded.Failures)
 	if len(recorded.At) > v.settings.MaxReleasing {
@@ -178,13 +182,15 @@ func annotatedCount(p *corev1.Pod, annotation string) int64 {
 }
 
 // finishTime is the best guess of when a pod finished (getFinishedTime in pkg/controller/job/backoff_utils.go): when the last
-// container did, else when the pod ceased to be ready, else when it was deleted, else when it was created.
+// container did, else when the pod ceased to be ready, else when it was deleted, else when it was created. A pod that was
+// deleted because it did not start has never been ready.
 func finishTime(p *corev1.Pod) time.Time {
 	if t := containersFinish(p); !t.IsZero() {
 		return t
 	}
+	neverReady := p.DeletionTimestamp != nil && runtime.FailingToStart(p) != nil
 	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
+		if !neverReady && c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
 			return c.LastTransitionTime.Time
 		}
 	}

@@ -80,7 +80,7 @@ func (v *view) spendIndex(p *pod) {
 	case full, used >= p.verdict.Budget.Limit:
 		p.verdict = p.verdict.UsedUp()
 	default:
-		p.matched = p.held || p.DeletionTimestamp == nil // not when it was dismissed
+		p.matched = p.held || !v.past(p) && p.DeletionTimestamp == nil // not when it was dismissed
 	}
 }
 
@@ -124,6 +124,7 @@ func (v *view) spendJob(matching []*pod) {
 		case !known && len(v.budgets) >= maxBudgets:
 			p.verdict, p.tentative = p.verdict.UsedUp(), len(v.ledger.Budgets) < maxBudgets
 			v.tooMany = true
+		case v.past(p): // it is no match of what is in force now
 		case v.entries >= v.settings.MaxReleasing:
 			p.waiting, v.crowded = true, true
 		default:

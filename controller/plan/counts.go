@@ -94,7 +94,7 @@ func (t *tally) countFailedIndexes(v *view) {
 	}
 	var failed []int
 	for _, p := range v.pods {
-		if p.held && p.decided() && v.valid(p) && v.endsIndex(p) && !t.completed.has(p.slot) {
+		if p.held && !v.past(p) && p.decided() && v.valid(p) && v.endsIndex(p) && !t.completed.has(p.slot) {
 			failed = append(failed, p.slot)
 		}
 	}

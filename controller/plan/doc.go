@@ -42,7 +42,7 @@
 //   - Those of an index are on its pods: each has the number before it, by rule, as the annotation podverdict.io/matches,
 //     and passes it on with its own. A failed pod that knows of matches is held, even if it is deleted or MaxHeld is
 //     exceeded, until its successor has ended or its index is done: a successor that is dismissed takes what it knows along.
-//     When somebody takes the finalizer of such a pod, and it is gone before it has a successor, its matches are forgotten.
+//     When somebody takes the finalizer of such a pod before it has a successor, its matches are forgotten.
 //   - A Job without indexes has one budget where a rule asks for one per index.
 //   - FailIndex as the other action is a failure that counts, where there is no backoffLimitPerIndex.
 //
@@ -50,6 +50,10 @@
 // matches but those that are entered. The ledger has room for 128 rules, as has a pod; the budgets of further ones are taken
 // as used up, which is a Problem. It has room for MaxReleasing UIDs. Beyond that a pod waits: its failure means nothing yet,
 // its slot is not tried again, and pods are let go to make room.
+//
+// Volatile rules may be others when a pod is judged again. What they have decided of pods that are let go is past: it is stored,
+// and nobody asks again, not even when the rules are gone, of which the ledger tells. Those that are held, because they wait for
+// their successor or carry matches, are judged by what is in force.
 //
 // A rule's retryDelay takes the place of the back-off after the failure that it decides on, used up or not: of an index's
 // last one with backoffLimitPerIndex, else of the Job's last one. Of several that finished at the same time the longest wait

@@ -65,8 +65,7 @@ func (n *next) findGoal() *goal {
 func (v *view) failJobMessage() string {
 	var failing []*pod
 	for _, p := range v.pods {
-		past := v.Volatile && (!p.held || p.releasing)
-		if !past && p.means(batchv1.PodFailurePolicyActionFailJob) {
+		if !v.past(p) && p.means(batchv1.PodFailurePolicyActionFailJob) {
 			failing = append(failing, p)
 		}
 	}

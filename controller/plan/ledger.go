@@ -11,7 +11,7 @@ import (
 )
 
 // LedgerAnnotation of a managed Job is there while pods have been let go that its status counts, or when rules with a budget
-// have matched. It is written with the status, in the same call.
+// have matched, or rules that may change have decided. It is written with the status, in the same call.
 const LedgerAnnotation = "podverdict.io/ledger"
 
 // ledger is what is known of pods that are gone. With it the counters are a function of the pods that are held:
@@ -30,10 +30,12 @@ type ledger struct {
 	Backoff *streak `json:"backoff,omitempty"`
 	// Budgets are, by rule, the matches of those whose budget is the Job's.
 	Budgets map[string]budget `json:"budgets,omitempty"`
+	// Volatile is true when rules that may be others now have decided on failed pods.
+	Volatile bool `json:"volatile,omitempty"`
 }
 
 func (l ledger) empty() bool {
-	return l.Failed == 0 && len(l.Releasing) == 0 && l.Succeeded == "" && l.Backoff == nil && len(l.Budgets) == 0
+	return l.Failed == 0 && len(l.Releasing) == 0 && l.Succeeded == "" && l.Backoff == nil && len(l.Budgets) == 0 && !l.Volatile
 }
 
 // recorded is the number of failures that do not depend on pods any more.
@@ -109,6 +111,7 @@ func (n *next) settle() {
 	n.ledger.Releasing = slices.DeleteFunc(slices.Clone(n.ledger.Releasing), gone)
 	n.ledger.Failed += before - len(n.ledger.Releasing)
 	n.ledger.Budgets = n.budgets
+	n.ledger.Volatile = n.ledger.Volatile || n.Volatile && slices.ContainsFunc(n.pods, func(p *pod) bool { return p.held && p.failed })
 	if vanished := int(n.Job.Status.Failed) - n.failedPods; vanished > 0 {
 		n.ledger.Failed += vanished
 		n.failedPods += vanished

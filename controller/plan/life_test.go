@@ -106,6 +106,7 @@ func (l life) sync() {
 		calls[i], calls[j] = calls[j], calls[i]
 		if l.draw("crash", 9) == 0 {
 			l.catchUp() // the next controller lists the newest state
+			l.restart()
 			return
 		}
 		calls[i]()
@@ -122,7 +123,7 @@ func (l life) kubelet() {
 	case l.pods[name].Status.Phase == corev1.PodPending && l.draw("starts", 1) == 0:
 		l.update(name, func(p *corev1.Pod) { podBuilder{p}.ready() })
 	default:
-		l.exit(name, rapid.SampledFrom(append(l.rules.codes(), 0, 0, 1, 1, codeIgnore, codeFailIndex, codeCount, codeFailJob)).Draw(l.t, "code"))
+		l.exit(name, rapid.SampledFrom(append(slices.Concat(l.rules.codes(), l.court.codes()), 0, 0, 1, 1, codeIgnore, codeFailIndex, codeCount, codeFailJob)).Draw(l.t, "code"))
 	}
 }
 

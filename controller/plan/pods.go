@@ -209,6 +209,11 @@ func (p *pod) number() int64 { return int64(max(p.attempt, 0)) + 1 }
 // valid tells whether a pod has a slot of the Job, as those that count have.
 func (v *view) valid(p *pod) bool { return p.slot != none && p.slot < v.completions }
 
+// past tells whether a failed pod was decided on before, maybe by other rules, and what that means is stored: nobody asks again.
+func (v *view) past(p *pod) bool {
+	return (v.Volatile || v.ledger.Volatile) && (!p.held || p.releasing)
+}
+
 func (p *pod) terminal() bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }

@@ -16,7 +16,8 @@ func (n *next) hold() {
 		n.carriers = nil
 	}
 	if !n.deleting {
-		n.plan.Delete = append(n.plan.Delete, n.oldFailures(func(p *pod) bool { return n.isDonor(p) || n.carriers[p.UID] })...)
+		isLast := n.lastAttempts()
+		n.plan.Delete = append(n.plan.Delete, n.oldFailures(func(p *pod) bool { return n.isDonor(p) || n.carriers[p.UID] || isLast(p) })...)
 	}
 	surplus := n.surplus()
 	for _, p := range n.pods {
@@ -44,21 +45,25 @@ func (n *next) remember() {
 // letGo releases a pod if what it tells is stored, or nothing, and else has it stored.
 func (n *next) letGo(p *pod) {
 	switch {
-	case (p.waiting || p.tentative) && !n.deleting: // what it tells is known from nothing else yet
-	case n.carriers[p.UID]:
-		if n.Volatile && n.counts(p) {
-			n.record(p)
+	case p.waiting && !n.deleting:
+	case p.tentative && !n.deleting: // what it tells is known from nothing else yet
+		if n.Volatile && n.counts(p) && !n.isDonor(p) {
+			n.record(p) // in the write that has what was decided
 		}
 	case n.isDonor(p):
 		// The replacement gets its failure count from it. It is counted now if it could still succeed.
 		if n.counts(p) && !p.terminal() && n.record(p) {
 			n.shownFailed++
 		}
+	case n.carriers[p.UID]:
+		if n.counts(p) && (n.Volatile || !p.terminal()) {
+			n.record(p)
+		}
 	case n.counts(p):
 		n.record(p)
 	case p.succeeded() && n.valid(p) && !n.storedCompleted().has(p.slot) && !n.storedFailed().has(p.slot):
 		n.ledgered = true
-	case p.failed && n.goal == nil && !n.deleting && !n.remembered(p):
+	case p.failed && !n.deleting && (n.goal == nil && !n.remembered(p) || n.Volatile && !n.view.ledger.Volatile):
 		n.ledgered = true
 	case p.terminal(), p.failed, !n.valid(p), n.succeeding, n.deleting:
 		n.release(p)
@@ -108,6 +113,18 @@ func names(pods []*pod) map[string]bool {
 		set[p.Name] = true
 	}
 	return set
+}
+
+// lastAttempts tells which pods are the last ones of slots that are to be tried again: custom rules may ask for the number of
+// the attempt, which the names tell.
+func (n *next) lastAttempts() func(*pod) bool {
+	if !n.Volatile || n.goal != nil || n.failedPodsLimit == noFailedPodsLimit {
+		return func(*pod) bool { return false }
+	}
+	attempts, taken := n.attempts(), n.takenSlots()
+	return func(p *pod) bool {
+		return p.attempt != none && p.attempt+1 == attempts[p.slot] && n.valid(p) && !taken.has(p.slot)
+	}
 }
 
 // oldFailures are the failed pods beyond the number that the Job's annotation asks for, those aside that are wanted anyway.

@@ -37,6 +37,7 @@ type world struct {
 
 	rules    *ruleModel // custom rules, or nil
 	volatile bool       // the rules
+	court    *court     // rules that change, or nil
 	scaled   bool       // completions have changed
 
 	events  []string
@@ -110,9 +111,12 @@ func (w *world) record(p *corev1.Pod) {
 			w.mustSucceed[slot] = true
 		}
 	case p.Status.Phase == corev1.PodFailed:
-		if w.rules.matches(p) {
+		switch {
+		case w.rules.matches(p):
 			w.rules.record(p, slot)
-		} else if w.judge(p) {
+		case w.court != nil:
+			w.mayFail[p.UID] = true
+		case w.judge(p):
 			w.mustFail[p.UID], w.mayFail[p.UID] = true, true
 		}
 	case p.DeletionTimestamp != nil:
@@ -168,6 +172,7 @@ func (w *world) observe() Observation {
 	if w.rules != nil {
 		o.Judge, o.Volatile = w.rules.judge, w.volatile
 	}
+	w.court.preside(&o)
 	return o
 }
 
@@ -175,7 +180,11 @@ func (w *world) observe() Observation {
 func (w *world) next() Plan {
 	o := w.observe()
 	p := Next(o)
+	if len(p.Problems) > 0 && !w.hostile {
+		w.fail("what a Plan wrote is no good to the next one: %v", p.Problems)
+	}
 	w.rules.check(w, o, p)
+	w.court.check(w, o, p)
 	return p
 }
 
@@ -211,6 +220,9 @@ func (w *world) stored(p *corev1.Pod) bool {
 func (w *world) release(p *corev1.Pod) bool {
 	unchanged := w.stored(p) && w.pods[p.Name].ResourceVersion == p.ResourceVersion
 	if unchanged {
+		if w.court != nil && p.Status.Phase == corev1.PodFailed {
+			w.court.letGo[p.UID] = true
+		}
 		w.update(p.Name, func(p *corev1.Pod) { p.Finalizers = nil })
 	}
 	return unchanged

@@ -1,0 +1,158 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+)
+
+// Volatile rules that are gone when the controller starts anew leave nothing for the Job's own to decide on.
+func TestDecisionsOutliveVolatileRules(t *testing.T) {
+	for name, job := range map[string]jobBuilder{
+		"by slot": nonIndexed(9, 4).started().policy(), "by index": perIndex(9, 4, 9).started().policy(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := seen(job, 5000, podOf(job, 0, 0).exited(codeFailJob, 5), podOf(job, 1, 0).exited(codeFailJob, 5))
+			o.Volatile = true
+			o.Judge = customRules{codeFailJob: ignoring()}.judge
+			o = carriedOut(t, o)
+			if held := heldFailures(o); len(held) > 0 {
+				t.Fatalf("%v are held", held)
+			}
+			o.Volatile, o.Judge = false, judged
+			if o = carriedOut(t, o); hasCondition(o.Job, batchv1.JobFailureTarget) {
+				t.Errorf("the status is %s", statusText(o.Job))
+			}
+		})
+	}
+}
+
+func heldFailures(o Observation) []string {
+	return podNames(slices.DeleteFunc(slices.Clone(o.Pods), func(p *corev1.Pod) bool {
+		return p.Status.Phase != corev1.PodFailed || len(p.Finalizers) == 0
+	}))
+}
+
+// A pod that was let go has the delay of the rule that decided on it.
+func TestPastRetryDelay(t *testing.T) {
+	job := nonIndexed(9, 1).started().replaceFailed()
+	o := seen(job, 6, podOf(job, 0, 0).exited(51, 5))
+	o.Volatile, o.Judge = true, customRules{51: ignoring()}.judge
+	o = carriedOut(t, o)
+	o.Judge, o.Now = customRules{51: ignoring().after(time.Hour)}.judge, at(20).Time
+	if p := planned(t, o); len(p.Create) != 1 {
+		t.Errorf("%v are created, it looks again after %v", podNames(p.Create), p.LookAgain)
+	}
+}
+
+// A pod that was let go uses no budget of rules that came later.
+func TestPastMatches(t *testing.T) {
+	for name, job := range map[string]jobBuilder{"index": indexed(9, 1).started().replaceFailed(), "Job": nonIndexed(9, 1).started().replaceFailed()} {
+		t.Run(name, func(t *testing.T) {
+			o := seen(job, 6, podOf(job, 0, 0).exited(51, 5))
+			o.Volatile, o.Judge = true, customRules{51: counting()}.judge
+			o = carriedOut(t, o)
+			o.Judge, o.Now = customRules{51: ignoring().upTo(1, v1alpha1.PerIndex, count)}.judge, at(600).Time
+			p := planned(t, o)
+			if len(p.Create) != 1 {
+				t.Fatalf("%v are created", podNames(p.Create))
+			}
+			if matches := p.Create[0].Annotations[MatchesAnnotation]; matches != "" || strings.Contains(ledgerOf(o.Job, p), "budgets") {
+				t.Errorf("the next one begins with %s, the ledger is %s", matches, ledgerOf(o.Job, p))
+			}
+		})
+	}
+}
+
+// What is recorded of a pod that is about to be let go stays so.
+func TestPastVerdicts(t *testing.T) {
+	job := perIndex(9, 1, 9).started().replaceFailed().status(func(s *batchv1.JobStatus) { s.Failed = 1 })
+	failed := podOf(job, 0, 0).exited(51, 5)
+	job = job.annotated(LedgerAnnotation, ledgerText(failed))
+	for name, rules := range map[string]customRules{
+		"FailIndex": {51: customRule{action: failIndex}}, "a budget": {51: ignoring().upTo(1, v1alpha1.PerJob, count)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := seen(job, 6, failed, podOf(job, 0, 1).ready())
+			o.Volatile, o.Judge = true, rules.judge
+			o = carriedOut(t, o)
+			if o.Job.Status.Failed != 1 || *o.Job.Status.FailedIndexes != "" || strings.Contains(statusText(o.Job), "budgets") {
+				t.Errorf("the status is %s", statusText(o.Job))
+			}
+		})
+	}
+}
+
+// The ledger counts no failure that the status does not count yet: that of a pod which waits for its replacement.
+func TestDonorsAreNotRecorded(t *testing.T) {
+	job := perIndex(9, 2, 9).started().replaceFailed().annotated(LedgerAnnotation, `{"budgets":{"gpu/code-52":{"matches":2}}}`)
+	o := seen(job, 6, podOf(job, 0, 0).exited(51, 5), podOf(job, 1, 1).matched(once).exited(1, 5))
+	o.Volatile = true
+	o.Judge = customRules{51: counting().upTo(3, v1alpha1.PerIndex, failIndex), 52: ignoring().upTo(3, v1alpha1.PerJob, count)}.judge
+	for _, second := range []int{6, 600} {
+		o.Now = at(second).Time
+		o = carriedOut(t, o)
+		if p := Next(o); len(p.Problems) > 0 || !strings.Contains(o.Job.Annotations[LedgerAnnotation], `"gpu/code-52":{"matches":2}`) {
+			t.Errorf("after %d s: problems are %v, the status is %s", second, p.Problems, statusText(o.Job))
+		}
+	}
+	if o.Job.Status.Failed != 2 {
+		t.Errorf("the status is %s", statusText(o.Job))
+	}
+}
+
+// A pod that was deleted because it did not start has finished then: it never was ready.
+func TestPendingPodFinishes(t *testing.T) {
+	job := nonIndexed(9, 1).started().replaceFailed()
+	p := podOf(job, 0, 0).deleted(600).with(func(p *corev1.Pod) {
+		p.Status.Phase = corev1.PodFailed
+		p.Status.Conditions = []corev1.PodCondition{
+			{Type: v1alpha1.FailingToStart, Status: corev1.ConditionTrue, LastTransitionTime: at(600)},
+			{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: at(1)},
+		}
+		// As the kubelet has it for a container that it never started.
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 51}},
+		}}
+	})
+	o := seen(job, 630, p)
+	o.Judge = customRules{51: ignoring().after(5 * time.Minute)}.judge
+	if plan := planned(t, o); len(plan.Create) > 0 || plan.LookAgain != 270*time.Second {
+		t.Errorf("%v are created, it looks again after %v", podNames(plan.Create), plan.LookAgain)
+	}
+}
+
+// The number of the next attempt is known from the last one, so that stays until it is replaced.
+func TestLastAttemptIsKept(t *testing.T) {
+	job := nonIndexed(9, 1).started().replaceFailed().annotated(FailedPodsLimitAnnotation, "0")
+	o := seen(job, 6, podOf(job, 0, 0).exited(51, 4), podOf(job, 0, 1).exited(51, 5))
+	o.Volatile, o.Judge = true, customRules{51: counting()}.judge
+	if got := slotsAndAttempts(o.Job, planned(t, o).Delete); !slices.Equal(got, []string{"0/0"}) {
+		t.Errorf("%v are deleted", got)
+	}
+	o.Pods = append(o.Pods, podOf(job, 0, 2).ready().p)
+	if got := slotsAndAttempts(o.Job, planned(t, o).Delete); !slices.Equal(got, []string{"0/0", "0/1"}) {
+		t.Errorf("with a successor %v are deleted", got)
+	}
+}
+
+// A pod that knows of matches, and counts as failed though it could still succeed, stays failed.
+func TestTerminatingCarrierStaysFailed(t *testing.T) {
+	job := indexed(1, 1).started()
+	terminating := podOf(job, 0, 1).matched(once).ready().deleted(5)
+	o := seen(job, 6, terminating)
+	o = carriedOut(t, o)
+	if o.Job.Status.Failed != 1 {
+		t.Fatalf("the status is %s", statusText(o.Job))
+	}
+	o.Pods = []*corev1.Pod{terminating.exited(0, 7).p}
+	if o = carriedOut(t, o); o.Job.Status.Failed != 1 || o.Job.Status.Succeeded != 0 {
+		t.Errorf("the status is %s", statusText(o.Job))
+	}
+}

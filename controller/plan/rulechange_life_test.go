@@ -1,0 +1,169 @@
+package plan
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// TestRuleChangeLives is TestLives with custom rules that are others, or gone, after each crash, when what was judged is
+// forgotten. What is let go is past: no Job fails because of it, and it uses no budget of other rules. The number of
+// matches of a Job never falls, and what a Plan writes is good to the next one.
+func TestRuleChangeLives(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := life{t, newWorld(t.Fatalf, drawJob(t))}
+		l.settings = Settings{MaxHeld: rapid.SampledFrom([]int{2, 100}).Draw(t, "MaxHeld")} // and room to record each failure at once
+		l.court = &court{
+			own: l.job.Spec.PodFailurePolicy != nil, verdicts: map[types.UID]judgement{}, matched: map[string]map[types.UID]bool{},
+			letGo: map[types.UID]bool{},
+		}
+		l.restart()
+		for range rapid.IntRange(0, 80).Draw(t, "steps") {
+			l.step()
+		}
+		l.settle()
+	})
+}
+
+// restart forgets what was judged, and changes the rules. When they are gone they do not come back: what failed meanwhile is
+// judged by what is in force then.
+func (l life) restart() {
+	if l.court == nil {
+		return
+	}
+	clear(l.court.verdicts)
+	if l.court.rules != nil && len(l.court.rules) == 0 {
+		return
+	}
+	first := l.court.rules == nil
+	l.court.rules = customRules{}
+	if !first && rapid.IntRange(0, 5).Draw(l.t, "gone") == 0 {
+		return
+	}
+	for code := range rapid.Int32Range(1, 3).Draw(l.t, "rules") {
+		r := drawRule(l.t)
+		if rapid.IntRange(0, 3).Draw(l.t, "ends") == 0 {
+			r = customRule{action: rapid.SampledFrom([]batchv1.PodFailurePolicyAction{failJob, failIndex}).Draw(l.t, "end")}
+		}
+		l.court.rules[51+code] = r
+	}
+}
+
+// court gives the verdicts of the controller, which remembers them until it crashes. A nil one gives none.
+type court struct {
+	own      bool // whether the Job has rules of its own
+	rules    customRules
+	verdicts map[types.UID]judgement
+
+	matched map[string]map[types.UID]bool // the held pods that matched a rule with a budget, by rule
+	letGo   map[types.UID]bool            // the failed pods that are not held any more
+}
+
+type judgement struct {
+	verdict runtime.Verdict
+	custom  bool
+}
+
+func (c *court) codes() []int32 {
+	if c == nil {
+		return nil
+	}
+	return []int32{51, 52, 53}
+}
+
+func (c *court) volatile() bool {
+	for _, j := range c.verdicts {
+		if j.custom {
+			return true
+		}
+	}
+	return len(c.rules) > 0
+}
+
+// preside has an Observation judged.
+func (c *court) preside(o *Observation) {
+	if c == nil {
+		return
+	}
+	if o.Volatile = c.volatile(); o.Volatile || c.own {
+		o.Judge = c.judge
+	}
+}
+
+func (c *court) judge(p *corev1.Pod, attempt int64) runtime.Verdict {
+	if known, found := c.verdicts[p.UID]; found {
+		return known.verdict
+	}
+	j := judgement{runtime.Unmatched(p), len(c.rules) > 0}
+	switch _, found := c.rules[exitCodeOf(p)]; {
+	case found && p.Status.Phase == corev1.PodFailed:
+		j.verdict = c.rules.judge(p, attempt)
+	case c.own:
+		j.verdict = judge(p)
+	}
+	c.verdicts[p.UID] = j
+	return j.verdict
+}
+
+// check holds a Plan to the past.
+func (c *court) check(w *world, o Observation, p Plan) {
+	if c == nil {
+		return
+	}
+	for _, pod := range o.Pods {
+		j, judged := c.verdicts[pod.UID]
+		if !judged || j.verdict.Budget.Limit == 0 || !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+			continue
+		}
+		key := ruleKey(j.verdict)
+		if c.matched[key] == nil {
+			c.matched[key] = map[types.UID]bool{}
+		}
+		c.matched[key][pod.UID] = true
+	}
+	for _, created := range p.Create {
+		c.checkMatches(w, created)
+	}
+	if p.Write == nil || hasCondition(o.Job, batchv1.JobFailureTarget) {
+		return
+	}
+	for _, pod := range o.Pods {
+		goal := condition(p.Write.Status.Conditions, batchv1.JobFailureTarget)
+		if goal != nil && c.letGo[pod.UID] && strings.Contains(goal.Message, pod.Name+" ") {
+			w.fail("the Job fails because of %s, which was let go", pod.Name)
+		}
+	}
+	before, after := ledger{}, ledger{}
+	_ = json.Unmarshal([]byte(o.Job.Annotations[LedgerAnnotation]), &before)
+	_ = json.Unmarshal([]byte(p.Write.Annotations[LedgerAnnotation]), &after)
+	ends := hasCondition(p.Write, batchv1.JobComplete) || hasCondition(p.Write, batchv1.JobFailed)
+	for key, b := range before.Budgets {
+		if after.Budgets[key].Matches < b.Matches && !ends {
+			w.fail("the number of matches of %s falls: %s", key, statusText(p.Write))
+		}
+	}
+	for key, b := range after.Budgets {
+		if int(b.Matches) > len(c.matched[key]) {
+			w.fail("%d pods have matched %s: %s", len(c.matched[key]), key, statusText(p.Write))
+		}
+	}
+}
+
+// checkMatches looks at what a new pod begins with.
+func (c *court) checkMatches(w *world, created *corev1.Pod) {
+	begins := matches{}
+	_ = json.Unmarshal([]byte(created.Annotations[MatchesAnnotation]), &begins)
+	for key, number := range begins {
+		if int(number) > len(c.matched[key]) {
+			w.fail("%s begins with %d matches of %s, of %d", created.Name, number, key, len(c.matched[key]))
+		}
+	}
+}
