@@ -153,7 +153,7 @@ type pendingJob struct {
 
 // pendingCase is a pod that something is to be done with.
 type pendingCase struct {
-	pendingDecision
+	binding.PendingDecision
 	pendingMemory
 
 	job *batchv1.Job
@@ -173,8 +173,8 @@ func (l *pendingLook) decide(ctx context.Context, pod *corev1.Pod) {
 	if j.Job == nil || !j.ends && runtime.FailingToStart(pod) == nil {
 		return
 	}
-	d := decidePending(ctx, j.selection, custom.Input{Pod: pod, Job: j.Job, Attempt: j.attempts[pod.UID], Now: l.clock.Now()})
-	if d.step == pendingLeave {
+	d := j.selection.DecidePending(ctx, custom.Input{Pod: pod, Job: j.Job, Attempt: j.attempts[pod.UID], Now: l.clock.Now()})
+	if d.Step == binding.LeavePending {
 		return
 	}
 	memory, found := l.pendingPods.memories[pod.UID]
@@ -193,7 +193,7 @@ func (l *pendingLook) jobOf(ctx context.Context, pod *corev1.Pod) *pendingJob {
 	j := &pendingJob{}
 	l.jobs[uid] = j
 	job := cachedJob(l.pendingPods.jobs, pod)
-	if job == nil || !atWork(job) || !l.others && !managed(job) {
+	if job == nil || !binding.AtWork(job) || !l.others && !managed(job) {
 		return j
 	}
 	j.Job, j.selection = job, l.selection(ctx, job)

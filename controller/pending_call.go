@@ -12,6 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // Reasons of the events about pods that do not start, which are events of their Jobs: those stay.
@@ -26,32 +27,32 @@ const pendingAction = "EndPendingPod"
 
 // carryOut does what was decided.
 func (l *pendingLook) carryOut(ctx context.Context, c *pendingCase) {
-	switch c.step {
-	case pendingEnd:
+	switch c.Step {
+	case binding.EndPending:
 		l.end(ctx, c)
-	case pendingWithdraw:
+	case binding.WithdrawPending:
 		_, err := l.condition(ctx, c.pod, corev1.PodCondition{
-			Type: v1alpha1.FailingToStart, Status: corev1.ConditionFalse, Reason: c.reason,
+			Type: v1alpha1.FailingToStart, Status: corev1.ConditionFalse, Reason: c.Reason,
 		})
 		l.settle(ctx, c, err)
-	case pendingAudit:
+	case binding.AuditPending:
 		l.tellOnce(c, func() {
-			l.metrics.pendingPod(c.job, c.verdict, pendingAudited)
-			l.event(c, corev1.EventTypeNormal, reasonPendingAudited, c.verdict.Message())
+			l.metrics.pendingPod(c.job, c.Verdict, pendingAudited)
+			l.event(c, corev1.EventTypeNormal, reasonPendingAudited, c.Verdict.Message())
 		})
-	case pendingTell:
+	case binding.TellPending:
 		l.tellOnce(c, func() {
 			l.metrics.pendingError(c.job, pendingRule)
-			l.event(c, corev1.EventTypeWarning, reasonPendingError, c.verdict.Err.Error())
+			l.event(c, corev1.EventTypeWarning, reasonPendingError, c.Verdict.Err.Error())
 		})
-	case pendingLeave:
+	case binding.LeavePending:
 	}
 }
 
 // end gives the pod the condition, unless it has it, and deletes it. A pod that has changed is left to the next look.
 func (l *pendingLook) end(ctx context.Context, c *pendingCase) {
 	l.rest--
-	pod, err := l.condition(ctx, c.pod, c.verdict.PodCondition())
+	pod, err := l.condition(ctx, c.pod, c.Verdict.PodCondition())
 	deleted := false
 	if err == nil && pod != nil {
 		deleted, err = l.deletePod(ctx, pod)
@@ -60,9 +61,9 @@ func (l *pendingLook) end(ctx context.Context, c *pendingCase) {
 	if !deleted {
 		return
 	}
-	l.metrics.pendingPod(c.job, c.verdict, pendingDeleted)
-	l.event(c, corev1.EventTypeWarning, reasonPendingDeleted, c.verdict.Message())
-	klog.FromContext(ctx).V(2).Info("Deleted a pod that does not start", "pod", klog.KObj(pod), "binding", c.binding, "because", c.verdict.Message())
+	l.metrics.pendingPod(c.job, c.Verdict, pendingDeleted)
+	l.event(c, corev1.EventTypeWarning, reasonPendingDeleted, c.Verdict.Message())
+	klog.FromContext(ctx).V(2).Info("Deleted a pod that does not start", "pod", klog.KObj(pod), "binding", c.Binding, "because", c.Verdict.Message())
 }
 
 // condition sets the condition of a pod that has not changed since it was read, and returns the pod, or nil if it has.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/timeline"
@@ -47,6 +48,8 @@ A rule of pods has, all optional:
   index, attempt   3, 0-9,12 or 1+; attempts at an index are counted from 0
   probability      the chance that the rule is taken, 0 to 1
   pending          how long the Pod takes to start (1s); 10s-2m draws, forever is possible
+  waiting          why its first container waits as long as it is pending, as ImagePullBackOff
+  unschedulable    true: there is no node for the Pod as long as it is pending
   run              how long its containers run (30s)
   stop             how long they run on when told to stop (1s), at most the grace period
   exitCode         of the first container
@@ -60,8 +63,9 @@ A script may also have nodes, their number, on which Pods are placed in turn, an
   delete, evict    indexes whose active Pods are deleted, or evicted by the API
   drain            a node, node-0 and so on, whose Pods are evicted and which takes no more
 
-Custom policies given beside the Job are in force as for eval, with their budgets and delays. Rules on Pending have no part
-in a simulation.
+Custom policies given beside the Job are in force as for eval, with their budgets and delays. Where a binding says
+pendingPods: Delete, Pods that rules on Pending match are deleted. The failed Pods of a Job that says
+managedBy: kubernetes.io/job-controller get their verdicts from its own podFailurePolicy alone, as Kubernetes gives them.
 
 Without a script, Pods run for 30 seconds to 5 minutes and fail at --failure-rate: half of them with exit code 1, the
 others OOMKilled or disrupted. What is left to chance is drawn with --seed: the same seed gives the same life.`,
@@ -182,7 +186,8 @@ func (s *simulating) options(
 		return simulation.Options{}, manifest.Origin{}, err
 	}
 	o := simulation.Options{
-		Job: planned.job.DeepCopy(), Program: planned.program, Script: simulation.Random(s.rate), Seed: s.seed, Until: s.until,
+		Job: planned.job.DeepCopy(), Program: planned.program, Selection: planned.selection,
+		Script: simulation.Random(s.rate), Seed: s.seed, Until: s.until,
 	}
 	if !planned.policy {
 		o.Program = nil // no rules at all: as upstream, pods are then replaced before they have ended
@@ -195,12 +200,19 @@ func (s *simulating) options(
 	return o, origin, err
 }
 
+// plan is that of the Job. Of one that says that Kubernetes runs it, only its own rules decide on failed Pods.
 func (s *simulating) plan(cmd *cobra.Command, job manifest.Job, policies *customSource) (plan, error) {
 	planner, err := newPlanner(cmd, &s.input, policies)
 	if err != nil {
 		return plan{}, err
 	}
-	return planner.plan(cmd.Context(), job)
+	planned, err := planner.plan(cmd.Context(), job)
+	if err != nil || ptr.Deref(planned.job.Spec.ManagedBy, "") != batchv1.JobControllerName {
+		return planned, err
+	}
+	planned.program, err = job.Program(planner.environment)
+	planned.policy = job.Object.Spec.PodFailurePolicy != nil
+	return planned, err
 }
 
 // scriptError gives what is wrong with the script its place in the file.

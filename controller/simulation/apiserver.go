@@ -138,7 +138,9 @@ func (s *simulator) create(p *corev1.Pod) {
 		event.Delay = s.now - before.failure
 	}
 	s.tell(l, event)
-	s.later(l.does.pending, func() { s.start(l) })
+	s.later(l.does.pending, func() { s.start(l) }) // before it is looked at
+	s.hinder(l)
+	s.lookLater(l)
 }
 
 // slotOf is the completion index, which the names of a Job without indexes have too: JOB-SLOT-ATTEMPT-TAG.

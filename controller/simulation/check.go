@@ -24,6 +24,7 @@ type rule struct {
 	indexes, attempts  selection
 	probability        float64
 	pending, run, stop span
+	hindrance          hindrance
 	outcome            outcome
 }
 
@@ -82,11 +83,13 @@ func (r *reader) rule(at *field.Path, given Rule) rule {
 		pending:     r.span(at.Child("pending"), given.Pending, 1),
 		run:         r.span(at.Child("run"), given.Run, 30),
 		stop:        r.span(at.Child("stop"), given.Stop, 1),
+		hindrance:   hindrance{given.Waiting, given.Unschedulable},
 	}
 	if !(read.probability >= 0 && read.probability <= 1) {
 		r.invalid(at.Child("probability"), read.probability, detailBounds)
 	}
 	read.outcome = r.outcome(at, given)
+	r.hindrance(at, given, read)
 	return read
 }
 

@@ -10,6 +10,7 @@ import (
 
 func TestScriptErrors(t *testing.T) {
 	const elastic = "completions: 2\nparallelism: 2\ncompletionMode: Indexed"
+	const initializing = "template: {spec: {restartPolicy: Never, initContainers: [{name: prepare}], containers: [{name: main}, {name: side}]}}"
 	for _, test := range []struct{ job, script, want string }{
 		{"", "kind: Simulator", `kind: Unsupported value: "Simulator": supported values: "Simulation"`},
 		{"", "apiVersion: v1", `apiVersion: Unsupported value: "v1": supported values: "podverdict.io/v1alpha1"`},
@@ -24,6 +25,21 @@ func TestScriptErrors(t *testing.T) {
 		{"", "pods: [{exitCode: 1, oom: true}]", "pods[0]: Forbidden: a pod fails in one way: give one of exitCode, exitCodes and oom"},
 		{"", "pods: [{exitCodes: {mian: 1}}]", `pods[0].exitCodes[mian]: Unsupported value: "mian": supported values: "main", "side"`},
 		{"", "pods: [{condition: ' '}]", `pods[0].condition: Invalid value: " ": must be the type of a condition, such as DisruptionTarget`},
+		{"", "pods: [{waiting: ErrImagePull}]", "pods[0].pending: Required value: how long the pod waits: a duration such as 10m, or forever"},
+		{"", "pods: [{unschedulable: true}]", "pods[0].pending: Required value: how long the pod waits: a duration such as 10m, or forever"},
+		{"", "pods: [{pending: 0s, unschedulable: true}]", `pods[0].pending: Invalid value: "0s": must be longer than 0s: the pod waits`},
+		{"", "pods: [{pending: soon, unschedulable: true}]", `pods[0].pending: Invalid value: "soon": ` + errDuration.Error()},
+		{"", "pods: [{pending: 1m, waiting: ErrImagePull, unschedulable: true}]", "pods[0]: Forbidden: " + detailOneWait},
+		{"", "pods: [{pending: 1m, waiting: no image}]", `pods[0].waiting: Invalid value: "no image": ` + detailReason},
+		{"", "pods: [{pending: 1m, waiting: CrashLoopBackOff}]", `pods[0].waiting: Invalid value: "CrashLoopBackOff": ` + detailHasRun},
+		{"", "pods: [{pending: 1m, waiting: PodInitializing}]", `pods[0].waiting: Invalid value: "PodInitializing": ` + detailCreating},
+		{initializing, "pods: [{pending: 1m, waiting: ContainerCreating}]", `pods[0].waiting: Invalid value: "ContainerCreating": ` + detailInitializing},
+		{
+			initializing, "pods: [{pending: 1m, waiting: ErrImagePull, exitCodes: {prepare: 1}}]",
+			`pods[0].waiting: Invalid value: "ErrImagePull": ` + detailInitialized,
+		},
+		{initializing, "pods: [{pending: 1m, waiting: PodInitializing, exitCodes: {prepare: 1}}]", ""},
+		{"", "pods: [{pending: 0s-1m, waiting: ContainerCreating, exitCode: 1}, {pending: forever, unschedulable: true}]", ""},
 		{"", "events: [{suspend: true}]", "events[0].at: Required value"},
 		{"", "events: [{at: forever, suspend: true}]", `events[0].at: Invalid value: "forever": must be a time that comes`},
 		{"", "events: [{at: 1h}]", "events[0]: Required value: nothing happens: give suspend, parallelism, completions, delete, evict or drain"},

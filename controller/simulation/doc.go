@@ -10,6 +10,9 @@
 //
 // Verdicts are those after budgets: of a rule whose budget is used up, the budget's other action.
 //
+// Pods that do not start are looked at each pendingPeriod since their creation, by the controller's own decision
+// (binding.Selection), if Options have a rule for them.
+//
 // What is not simulated: a cache that lags behind, failing API calls, and the time that those take. The controller acts at
 // once, and sees what it did at once. Package plan's own tests are for the rest.
 package simulation

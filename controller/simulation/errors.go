@@ -29,6 +29,15 @@ const (
 	detailNodes       = "must be from 0 to 100000"
 	detailParallelism = "must be from 0 to 100000"
 	detailInitFailed  = "an init container that fails keeps the others from starting: give its exit code alone"
+
+	detailOneWait      = "a pod without a node has no container that waits: give one of waiting and unschedulable"
+	detailHowLong      = "how long the pod waits: a duration such as 10m, or forever"
+	detailNoTime       = "must be longer than 0s: the pod waits"
+	detailReason       = "must be a reason that a container waits with, such as ImagePullBackOff"
+	detailHasRun       = "is the reason of a container that has run"
+	detailInitializing = "must be PodInitializing: the pod has init containers"
+	detailCreating     = "must be ContainerCreating: the pod has no init containers"
+	detailInitialized  = "the containers wait with this when the init containers have succeeded, and one of them is to fail"
 )
 
 // errTooLarge refuses a Job that would have more pods at a time than memory is likely to hold.

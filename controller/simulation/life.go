@@ -20,12 +20,14 @@ type life struct {
 	record  int // of the current attempt in the result
 	// dismissed is set when the controller ends the pod and does not count it, takenDown when it does.
 	dismissed, takenDown bool
+	told                 bool // that the rules on Pending could not be evaluated
 }
 
 type stage int
 
 const (
-	pending stage = iota
+	pending stage = iota // has no node
+	waiting              // has one, and a container that does not start
 	running
 	crashed // waits to be restarted
 	ended
@@ -34,6 +36,7 @@ const (
 // behaviour is what a pod does in an attempt.
 type behaviour struct {
 	pending, run, stop int64
+	hindrance          hindrance
 	outcome            outcome
 }
 
@@ -42,24 +45,28 @@ func (s *simulator) behave(index, attempt int) behaviour {
 	random := rand.New(rand.NewPCG(s.Seed, uint64(index)<<32|uint64(attempt))) //nolint:gosec // to be repeatable is what it is for
 	for _, r := range s.rules {
 		if r.indexes.has(index) && r.attempts.has(attempt) && random.Float64() < r.probability {
-			return behaviour{r.pending.draw(random), r.run.draw(random), r.stop.draw(random), r.outcome}
+			return behaviour{r.pending.draw(random), r.run.draw(random), r.stop.draw(random), r.hindrance, r.outcome}
 		}
 	}
 	return behaviour{pending: 1, run: 30, stop: 1}
 }
 
-// start gets the pod a node, and its containers running.
+// start gets the pod a node, unless it has one, and its containers running.
 func (s *simulator) start(l *life) {
-	if l.stage != pending || l.pod.DeletionTimestamp != nil {
+	if l.stage != pending && l.stage != waiting || l.pod.DeletionTimestamp != nil {
 		return
 	}
-	node, found := s.place()
-	if !found {
-		return // all are drained, and it waits for ever
+	node := l.pod.Spec.NodeName
+	if l.stage == pending {
+		var found bool
+		if node, found = s.place(); !found {
+			s.reject(l, reasonDrained) // it waits for ever
+			return
+		}
 	}
 	s.change(l, func(p *corev1.Pod) {
 		p.Spec.NodeName = node
-		p.Status = runningStatus(p, l.does.outcome, *s.time())
+		p.Status = startedStatus(p, l.does.outcome, *s.time())
 	})
 	l.stage = running
 	s.result.Attempts[l.record].Started = s.now
@@ -159,18 +166,18 @@ func (s *simulator) close(l *life, fate Fate) {
 
 // end brings the pod into its last phase.
 func (s *simulator) end(l *life, does outcome) {
-	waiting := l.stage == crashed // the attempt is over already
+	over := l.stage == crashed // the attempt is
 	s.change(l, func(p *corev1.Pod) { p.Status = finalStatus(p, does, *s.time()) })
 	l.stage = ended
 	switch {
 	case l.dismissed:
 		s.result.Summary.Stopped++
 		s.tell(l, Event{Type: PodStopped})
-		s.closeUnless(waiting, l, FateStopped)
+		s.closeUnless(over, l, FateStopped)
 	case l.pod.Status.Phase == corev1.PodSucceeded:
 		s.result.Summary.Succeeded++
 		s.tell(l, Event{Type: PodSucceeded})
-		s.closeUnless(waiting, l, FateSucceeded)
+		s.closeUnless(over, l, FateSucceeded)
 	default:
 		verdict := s.judge(l.pod, plan.Attempt(s.job, l.pod))
 		s.result.Summary.Verdicts[string(verdict.Action)]++
@@ -179,7 +186,7 @@ func (s *simulator) end(l *life, does outcome) {
 		if l.takenDown {
 			fate = FateStopped
 		}
-		s.closeUnless(waiting, l, fate)
+		s.closeUnless(over, l, fate)
 		if verdict.Budget.Limit > 0 {
 			s.limited[l.pod.UID] = limitedFailure{event: len(s.result.Events) - 1, record: l.record}
 		}
@@ -223,9 +230,12 @@ func (s *simulator) winddown(l *life, grace int64) {
 			return
 		}
 		s.later(collector, func() { s.stop(l, outcome{collected: true}) })
-	case running, crashed:
-		killed := l.does.stop > grace
-		s.later(min(l.does.stop, grace), func() { s.stop(l, stopped(&l.pod.Spec, killed)) })
+	case waiting, running, crashed:
+		stop := l.does.stop
+		if l.stage == waiting && !anyRuns(l.pod) {
+			stop = 1 // as long as the kubelet takes for it
+		}
+		s.later(min(stop, grace), func() { s.stop(l, stopped(&l.pod.Spec, stop > grace)) })
 	}
 }
 

@@ -49,12 +49,9 @@ func stopped(spec *corev1.PodSpec, killed bool) outcome {
 		code = codeKilled
 	}
 	o := outcome{codes: map[string]int32{}}
-	for _, c := range spec.Containers {
-		o.codes[c.Name] = code
-	}
-	for _, c := range spec.InitContainers {
-		if isSidecar(c) {
-			o.codes[c.Name] = code
+	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for _, c := range containers {
+			o.codes[c.Name] = code // of those that run
 		}
 	}
 	return o

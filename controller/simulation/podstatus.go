@@ -16,11 +16,7 @@ func pendingStatus() corev1.PodStatus {
 // containers have.
 func runningStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus {
 	status := corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &now}
-	ready := corev1.ConditionTrue
 	stuck := does.failsToStart(&p.Spec)
-	if stuck != "" {
-		status.Phase, ready = corev1.PodPending, corev1.ConditionFalse
-	}
 	started := corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}
 	done := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: now, FinishedAt: now}}
 	waits := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}}
@@ -28,11 +24,11 @@ func runningStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatu
 		c := p.Spec.InitContainers[i]
 		switch {
 		case c.Name == stuck:
-			status.InitContainerStatuses, state = append(status.InitContainerStatuses, containerStatus(c, started)), waits
+			status.InitContainerStatuses, state = append(status.InitContainerStatuses, initStatus(c, started)), waits
 		case isSidecar(c) && state.Waiting == nil:
-			status.InitContainerStatuses = append(status.InitContainerStatuses, containerStatus(c, started))
+			status.InitContainerStatuses = append(status.InitContainerStatuses, initStatus(c, started))
 		default:
-			status.InitContainerStatuses = append(status.InitContainerStatuses, containerStatus(c, state))
+			status.InitContainerStatuses = append(status.InitContainerStatuses, initStatus(c, state))
 		}
 	}
 	for _, c := range p.Spec.Containers {
@@ -42,12 +38,26 @@ func runningStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatu
 		}
 		status.ContainerStatuses = append(status.ContainerStatuses, containerStatus(c, state))
 	}
-	status.Conditions = podConditions(ready, "", now)
+	status.Conditions = podConditions(corev1.ConditionTrue, "", now)
+	if stuck != "" {
+		status.Phase, status.Conditions = corev1.PodPending, pendingConditions(p, status, true, now)
+	}
 	return status
 }
 
+// containerStatus is that of a container without probes (pkg/kubelet/prober/prober_manager.go).
 func containerStatus(c corev1.Container, state corev1.ContainerState) corev1.ContainerStatus {
-	return corev1.ContainerStatus{Name: c.Name, Image: c.Image, State: state, Ready: state.Running != nil}
+	runs := state.Running != nil
+	return corev1.ContainerStatus{Name: c.Name, Image: c.Image, State: state, Ready: runs, Started: &runs}
+}
+
+// initStatus is that of an init container, which is ready when it has succeeded, unless it is a sidecar.
+func initStatus(c corev1.Container, state corev1.ContainerState) corev1.ContainerStatus {
+	status := containerStatus(c, state)
+	if !isSidecar(c) {
+		status.Ready = state.Terminated != nil && state.Terminated.ExitCode == 0
+	}
+	return status
 }
 
 // podConditions are those of a pod that has a node.
@@ -65,15 +75,19 @@ func podConditions(ready corev1.ConditionStatus, reason string, now metav1.Time)
 	return conditions
 }
 
-// finalStatus is that of a pod whose containers have ended. Conditions that it had for other reasons stay.
+// finalStatus is that of a pod whose containers have ended. Conditions that the kubelet does not own stay.
 func finalStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus {
 	status := *p.Status.DeepCopy()
+	if does.collected {
+		status.Phase = corev1.PodFailed
+		return status
+	}
 	status.Phase = corev1.PodSucceeded
 	reason := "PodCompleted"
 	if does.failed(&p.Spec) {
 		status.Phase, reason = corev1.PodFailed, "PodFailed"
 	}
-	kept := disruptions(status.Conditions)
+	kept := foreignConditions(status.Conditions)
 	status.Conditions = append(podConditions(corev1.ConditionFalse, reason, now), kept...)
 	if does.evicted() {
 		status.Reason, status.Message = "Evicted", "The node was low on resource: memory."
@@ -86,14 +100,31 @@ func finalStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus 
 			terminate(&statuses[i], does, now)
 		}
 	}
+	if lose(p, &status) {
+		status.Conditions = append(pendingConditions(p, status, false, now), kept...)
+	}
+	keepTransitions(status.Conditions, p.Status.Conditions)
 	return status
 }
 
-// disruptions are the conditions that say why a pod is about to end.
-func disruptions(conditions []corev1.PodCondition) []corev1.PodCondition {
+// keepTransitions leaves conditions that have not changed their time (pkg/kubelet/status/status_manager.go).
+func keepTransitions(conditions, before []corev1.PodCondition) {
+	for i := range conditions {
+		for _, old := range before {
+			if c := &conditions[i]; old.Type == c.Type && old.Status == c.Status {
+				c.LastTransitionTime = old.LastTransitionTime
+			}
+		}
+	}
+}
+
+// foreignConditions are those that the kubelet does not own (pkg/kubelet/types/pod_status.go).
+func foreignConditions(conditions []corev1.PodCondition) []corev1.PodCondition {
 	var kept []corev1.PodCondition
 	for _, c := range conditions {
-		if c.Type == corev1.DisruptionTarget {
+		switch c.Type {
+		case corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled:
+		default:
 			kept = append(kept, c)
 		}
 	}
@@ -122,7 +153,7 @@ func terminate(c *corev1.ContainerStatus, does outcome, now metav1.Time) {
 	case ended.ExitCode == 0:
 		ended.Reason = "Completed"
 	}
-	c.State, c.Ready = corev1.ContainerState{Terminated: ended}, false
+	c.State, c.Ready, c.Started = corev1.ContainerState{Terminated: ended}, false, new(false)
 }
 
 // crashedStatus is that of a pod whose failed containers wait to be started again.
@@ -137,7 +168,7 @@ func crashedStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatu
 			}
 			terminate(c, does, now)
 			c.LastTerminationState = c.State
-			c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+			c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reasonCrashed}}
 			c.RestartCount++
 		}
 	}

@@ -70,7 +70,8 @@ type Event struct {
 	// Because says how a pod failed.
 	Because string           `json:"because,omitempty"`
 	Verdict *runtime.Verdict `json:"verdict,omitempty"`
-	// Reason and Message are those of a condition or event of the Job.
+	// Reason and Message are those of a condition or event of the Job. Of a pod that is deleted because it does not start,
+	// Reason is that of its condition FailingToStart.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 }

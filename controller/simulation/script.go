@@ -37,6 +37,11 @@ type Rule struct {
 
 	// Pending is how long the pod takes to start; 1s when absent.
 	Pending string `json:"pending,omitempty"`
+	// Waiting is the reason that the first container waits with as long as the pod is pending, such as ImagePullBackOff. The
+	// pod has a node then.
+	Waiting string `json:"waiting,omitempty"`
+	// Unschedulable leaves the pod without a node as long as it is pending: its condition PodScheduled is False, Unschedulable.
+	Unschedulable bool `json:"unschedulable,omitempty"`
 	// Run is how long its containers run; 30s when absent.
 	Run string `json:"run,omitempty"`
 	// Stop is how long they run on when they are told to stop; 1s when absent. At the end of the grace period they are killed.

@@ -14,6 +14,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // Options say what to simulate.
@@ -23,7 +24,9 @@ type Options struct {
 	// Program has all rules for the Job: those of its own podFailurePolicy, and those of custom policies. It is nil when there
 	// are none.
 	Program *runtime.Program
-	Script  Script
+	// Selection has the rules on Pending, because of which pods that do not start are deleted. The zero Selection has none.
+	Selection binding.Selection
+	Script    Script
 	// Seed draws what the Script leaves to chance.
 	Seed uint64
 	// Until is when to give up, since the creation of the Job.
@@ -54,6 +57,8 @@ type simulator struct {
 	// only count the ready ones, which is done with the next Plan.
 	quiet  bool
 	drains map[string]bool
+	// looks is whether pods that do not start are looked at.
+	looks bool
 	// limited are the failures that match a rule with a budget, by the UIDs of pods, while it is not known what they mean.
 	limited map[types.UID]limitedFailure
 	// version counts what changes, for resource versions and UIDs.
@@ -95,6 +100,7 @@ func newSimulator(ctx context.Context, o Options) (*simulator, error) {
 	s := &simulator{
 		Options: o, plot: read, ctx: ctx, until: int64(o.Until / time.Second), job: job,
 		byName: map[string]*life{}, slots: map[int]*slot{}, drains: map[string]bool{}, limited: map[types.UID]limitedFailure{}, version: 1,
+		looks:  o.Selection.Ends(),
 		result: Result{Namespace: job.Namespace, Name: job.Name, Summary: Summary{Verdicts: map[string]int{}}},
 	}
 	for i, change := range s.interventions {

@@ -203,7 +203,7 @@ func TestLives(t *testing.T) {
 		{
 			"a pending pod is deleted", "completions: 1\nbackoffLimit: 1\npodReplacementPolicy: Failed",
 			"pods: [{attempt: 0, pending: 1m}]\nevents: [{at: 30s, delete: 0}]",
-			"Complete CompletionsReached after 1m31s: succeeded 1, failed 1, verdicts [Count:1]",
+			"Complete CompletionsReached after 1m21s: succeeded 1, failed 1, verdicts [Count:1]",
 		},
 		{
 			"elastic", "completions: 2\nparallelism: 2\ncompletionMode: Indexed", "events: [{at: 10s, completions: 4, parallelism: 4}]",
@@ -216,7 +216,7 @@ func TestLives(t *testing.T) {
 		{
 			"an init container", "completions: 1\nbackoffLimit: 1\ntemplate: {spec: {restartPolicy: Never, initContainers: [{name: prepare}], containers: [{name: main}]}}",
 			"pods: [{attempt: 0, run: 2s, exitCodes: {prepare: 5}}]",
-			"Complete CompletionsReached after 44s: succeeded 1, failed 1, verdicts [Count:1]",
+			"Complete CompletionsReached after 42s: succeeded 1, failed 1, verdicts [Count:1]",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

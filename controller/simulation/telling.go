@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 // tell notes what happens to a pod.
@@ -24,8 +26,8 @@ func (s *simulator) tellJob(e Event) {
 func cause(p *corev1.Pod) string {
 	var causes []string
 	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.DisruptionTarget {
-			causes = append(causes, "DisruptionTarget: "+c.Reason)
+		if c.Type == corev1.DisruptionTarget || c.Type == v1alpha1.FailingToStart && c.Reason != "" {
+			causes = append(causes, string(c.Type)+": "+c.Reason)
 		}
 	}
 	var codes []string
@@ -53,6 +55,8 @@ func exitText(c corev1.ContainerStatus) []string {
 		return nil
 	case ended.Reason == "OOMKilled":
 		return []string{c.Name + " OOMKilled"}
+	case ended.Reason == reasonUnknown:
+		return []string{c.Name + " not started (" + strconv.Itoa(int(ended.ExitCode)) + ")"}
 	}
 	return []string{c.Name + " exited with " + strconv.Itoa(int(ended.ExitCode))}
 }

@@ -1,0 +1,90 @@
+package binding
+
+import (
+	"context"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// PendingStep is what is to be done with a pod that has not started, or had not when
+// it was looked at last.
+type PendingStep string
+
+// The steps.
+const (
+	// LeavePending is to do nothing.
+	LeavePending PendingStep = "leave"
+	// EndPending is to give the pod the condition that says why, and to delete it.
+	EndPending PendingStep = "end"
+	// WithdrawPending is to take the condition back: the pod is not deleted.
+	WithdrawPending PendingStep = "withdraw"
+	// AuditPending is to tell what would be done.
+	AuditPending PendingStep = "audit"
+	// TellPending is to tell that the rules could not be evaluated.
+	TellPending PendingStep = "tell"
+)
+
+// PendingDecision is a step and why.
+type PendingDecision struct {
+	Step    PendingStep
+	Verdict runtime.Verdict
+	Binding string // of the policy that decided
+	Reason  string // why the condition is taken back
+}
+
+// DecidePending says what becomes of a pod that is not being deleted. Its Job is at
+// work.
+func (s Selection) DecidePending(ctx context.Context, in custom.Input) PendingDecision {
+	marked := runtime.FailingToStart(in.Pod) != nil
+	switch {
+	case in.Pod.Status.Phase == corev1.PodRunning && marked:
+		return PendingDecision{Step: WithdrawPending, Reason: v1alpha1.ReasonStarted}
+	case in.Pod.Status.Phase != corev1.PodPending:
+		return PendingDecision{Step: LeavePending}
+	}
+	if v, b := s.EndedPending(ctx, in); b != nil {
+		return PendingDecision{Step: stepOf(v, EndPending), Verdict: v, Binding: b.Name}
+	}
+	if marked {
+		return PendingDecision{Step: WithdrawPending, Reason: v1alpha1.ReasonNoRule}
+	}
+	if !s.Audits() {
+		return PendingDecision{Step: LeavePending}
+	}
+	if v, b := s.AuditedPending(ctx, in); b != nil {
+		return PendingDecision{Step: stepOf(v, AuditPending), Verdict: v, Binding: b.Name}
+	}
+	return PendingDecision{Step: LeavePending}
+}
+
+// stepOf is the step of a rule that matched, or that nobody knows whether it does.
+func stepOf(v runtime.Verdict, matched PendingStep) PendingStep {
+	if v.Err != nil {
+		return TellPending
+	}
+	return matched
+}
+
+// AtWork tells whether a Job wants its pods to start: it has not ended, is not about
+// to end, and is not suspended.
+func AtWork(job *batchv1.Job) bool {
+	if job.DeletionTimestamp != nil || ptr.Deref(job.Spec.Suspend, false) {
+		return false
+	}
+	for _, c := range job.Status.Conditions {
+		switch c.Type {
+		case batchv1.JobComplete, batchv1.JobFailed, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet:
+			if c.Status == corev1.ConditionTrue {
+				return false
+			}
+		default:
+		}
+	}
+	return true
+}
