@@ -45,8 +45,8 @@ type pendingPods struct {
 
 // pendingMemory is what was done with a pod before.
 type pendingMemory struct {
-	told   bool // what an audit, or an error, says of it
-	failed bool // the last call for it did
+	told   map[string]bool // reasons of the events about it: each is told once
+	failed bool            // the last call for it did
 }
 
 // newPendingPods ends pods by the client. The recorder tells of it.

@@ -36,12 +36,12 @@ func (l *pendingLook) carryOut(ctx context.Context, c *pendingCase) {
 		})
 		l.settle(ctx, c, err)
 	case binding.AuditPending:
-		l.tellOnce(c, func() {
+		l.tellOnce(c, reasonPendingAudited, func() {
 			l.metrics.pendingPod(c.job, c.Verdict, pendingAudited)
 			l.event(c, corev1.EventTypeNormal, reasonPendingAudited, c.Verdict.Message())
 		})
 	case binding.TellPending:
-		l.tellOnce(c, func() {
+		l.tellOnce(c, reasonPendingError, func() {
 			l.metrics.pendingError(c.job, pendingRule)
 			l.event(c, corev1.EventTypeWarning, reasonPendingError, c.Verdict.Err.Error())
 		})
@@ -117,14 +117,18 @@ func (l *pendingLook) settle(ctx context.Context, c *pendingCase, err error) {
 	l.failures++
 	l.metrics.pendingError(c.job, pendingCall)
 	klog.FromContext(ctx).Error(err, "Will try again to end a pod that does not start")
-	l.tellOnce(c, func() { l.event(c, corev1.EventTypeWarning, reasonFailedDelete, "Error deleting: "+err.Error()) })
+	l.tellOnce(c, reasonFailedDelete, func() { l.event(c, corev1.EventTypeWarning, reasonFailedDelete, "Error deleting: "+err.Error()) })
 }
 
-func (l *pendingLook) tellOnce(c *pendingCase, tell func()) {
-	if !c.told {
+// tellOnce tells one thing of each kind.
+func (l *pendingLook) tellOnce(c *pendingCase, kind string, tell func()) {
+	if !c.told[kind] {
 		tell()
 	}
-	c.told = true
+	if c.told == nil {
+		c.told = map[string]bool{}
+	}
+	c.told[kind] = true
 	l.memories[c.pod.UID] = c.pendingMemory
 }
 

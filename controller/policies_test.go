@@ -13,6 +13,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+	"github.com/podverdict/podverdict/controller/plan"
 )
 
 const (
@@ -292,6 +293,18 @@ func TestMatchConditionFails(t *testing.T) {
 		w.fail(3)
 		w.expectJob("failed 2")
 		w.expectNotes("Job", "Warning MatchConditionFailed: PodFailurePolicy gpu: spec.matchConditions[0].expression: no such key: labels")
+	})
+}
+
+// What makes no sense in annotations is told once: also of a ledger that was good when the Job started.
+func TestMistakesAreToldOnce(t *testing.T) {
+	inWorld(t, nothing, func(w *world) {
+		w.run(one())
+		w.fail(3)
+		w.server.ChangeJob(namespace, jobName, func(job *batchv1.Job) { metav1.SetMetaDataAnnotation(&job.ObjectMeta, plan.LedgerAnnotation, "{") })
+		w.fail(3)
+		w.fail(3)
+		w.expectNotes("Job", `Warning InvalidAnnotation: metadata.annotations[podverdict.io/ledger]: Invalid value: "{": unexpected end of JSON input`)
 	})
 }
 

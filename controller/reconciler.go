@@ -83,6 +83,7 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	w.plan = plan.Next(observation)
+	w.tellMistakes()
 	court.adjourn(ctx, observation.Pods)
 	if err := ctx.Err(); err != nil {
 		return 0, err // verdicts were cut short
@@ -134,17 +135,34 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *court, error) {
 func (w *work) tellProblems(problems []error) {
 	for _, problem := range problems {
 		text := problem.Error()
-		if w.problems[text] {
+		if !w.isNews(text) {
 			continue
 		}
-		if w.problems == nil {
-			w.problems = map[string]bool{}
-		}
-		w.problems[text] = true
 		// Events of a Job that has not changed are one to the recorder, unless they relate to different objects.
 		name, _, _ := strings.Cut(strings.TrimPrefix(text, v1alpha1.KindPodFailurePolicy+" "), ":")
 		w.recorder.Eventf(w.job, policyReference(name), corev1.EventTypeWarning, reasonMatchCondition, eventAction, "%s", cut(text))
 	}
+}
+
+// tellMistakes tells of annotations that make no sense, each once. A Plan that starts the Job has events of its own for them.
+func (w *work) tellMistakes() {
+	for _, problem := range w.plan.Problems {
+		if w.isNews(problem.Error()) && w.job.Status.StartTime != nil {
+			w.warn(plan.ReasonInvalidAnnotation, problem.Error())
+		}
+	}
+}
+
+// isNews tells whether a problem has not been told.
+func (w *work) isNews(problem string) bool {
+	if w.problems[problem] {
+		return false
+	}
+	if w.problems == nil {
+		w.problems = map[string]bool{}
+	}
+	w.problems[problem] = true
+	return true
 }
 
 // catchUpPeriod is the time between two looks while the caches do not show all that was written. Events of pods wake their

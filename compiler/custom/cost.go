@@ -33,7 +33,7 @@ const (
 	MaxAnnotation = 256 << 10
 
 	// CostLimit is what one expression may cost, in the API server's units, of which a
-	// million is about 0.1 s.
+	// million is about 0.1 s, but for very long loops.
 	CostLimit = compiler.CostLimit
 	// CostBudget is what all expressions of a policy may cost together.
 	CostBudget uint64 = celconfig.RuntimeCELCostBudget

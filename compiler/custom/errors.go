@@ -55,6 +55,9 @@ func errBudget() error {
 	return fmt.Errorf("the policy's expressions cost more than %d together", CostBudget)
 }
 
+// errTime is that the expressions of one policy took too long, for one pod.
+func errTime() error { return fmt.Errorf("the policy's expressions took longer than %v", maxTime) }
+
 func errVariable(name string, err error) error {
 	return fmt.Errorf("%s.%s: %w", VariablesVariable, name, err)
 }

@@ -114,6 +114,9 @@ func (p *Policy) begin(ctx context.Context, in Input) *evaluation {
 }
 
 func (e *evaluation) end() {
+	if e.interpreter != nil {
+		e.interpreter.release()
+	}
 	e.frame.Reset()
 	e.ctx, e.interpreter = nil, nil
 	e.policy.evaluations.Put(e)

@@ -2,6 +2,7 @@ package custom
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
@@ -13,11 +14,19 @@ import (
 // which takes time quadratic in it when it tracks the cost.
 const maxElements = 5000
 
+// maxTime is how long the interpreter may take for all expressions of a policy on a
+// pod. They are meant to take a thousandth of it; but while it tracks the cost, CEL
+// takes time quadratic in the iterations of loops, and a loop need not be about the pod.
+const maxTime = 5 * time.Second
+
 // interpreter evaluates expressions of one policy for one pod. It is what CEL asks for
 // variables.
 type interpreter struct {
 	*evaluation
 
+	ctx context.Context //nolint:containedctx // as that of the evaluation, with its deadline
+	// release frees what the deadline holds.
+	release context.CancelFunc
 	// values are those of the policy's variables that have been asked for.
 	values []ref.Val
 	// spent is what the expressions have cost so far.
@@ -32,7 +41,11 @@ func (e *evaluation) interpret(x *expression) (ref.Val, error) {
 		if n := size(&e.frame.Pod.Status); n > maxElements {
 			return nil, errTooLarge(n)
 		}
-		e.interpreter = &interpreter{evaluation: e, values: make([]ref.Val, len(e.policy.variables))}
+		ctx, release := context.WithTimeoutCause(e.ctx, maxTime, errTime())
+		e.interpreter = &interpreter{evaluation: e, ctx: ctx, release: release, values: make([]ref.Val, len(e.policy.variables))}
+	}
+	if e.interpreter.ctx.Err() != nil {
+		return nil, context.Cause(e.interpreter.ctx)
 	}
 	return e.interpreter.eval(x.program, e.interpreter)
 }
@@ -52,6 +65,8 @@ func (i *interpreter) eval(plan func() (cel.Program, error), names cel.Activatio
 		i.spent += *details.ActualCost()
 	}
 	switch {
+	case err != nil && i.ctx.Err() != nil:
+		return nil, context.Cause(i.ctx)
 	case err != nil:
 		return nil, err
 	case i.spent > CostBudget:

@@ -13,7 +13,7 @@ const languageVariables = `
 |---|---|
 | ` + "`pod`" + ` | the Pod, with all fields that Kubernetes 1.36 knows, by their JSON names |
 | ` + "`job`" + ` | its Job, in the same way |
-| ` + "`attempt`" + ` | the number of the Pod among those of its index, or of its place in a Job without indexes, from 1: an int |
+| ` + "`attempt`" + ` | the number of the Pod among those of its index, or of its place in a Job without indexes, from 1: an int. Pods that people delete may not count |
 | ` + "`variables.NAME`" + ` | a variable of the policy: evaluated when it is first asked for, once for a Pod |
 | ` + "`now`" + ` | the time, in rules on Pending: a timestamp. Rules on Failed have none: a verdict does not change by itself |
 `
@@ -62,7 +62,8 @@ const languageChecks = `
 ## What the compiler says
 
 All checks run when a policy is compiled: by ` + "`podverdict lint`" + `, and by the controller, which writes what they find into
-` + "`status.typeChecking`" + `. A policy with an error is not in force. One with warnings is.
+` + "`status.typeChecking`" + `. Of a policy with an error, the last version without one stays in force. Warnings
+change nothing.
 
 `
 
@@ -114,13 +115,14 @@ var checkExamples = []example{
 const languageLimits = "## Limits\n\n"
 
 const languageCosts = `
-Larger Pods are evaluated too: an evaluation that comes to cost more than the limits ends with an error, and the failure
-counts.
+Larger Pods are evaluated too: an evaluation that comes to cost more than the limits, or takes five seconds, ends with an
+error, and the failure counts.
 
 ## What expressions cost
 
-In the API server's units, as its own estimator counts them for a Pod within the bounds. A million is about 0.1 s; an
-expression takes a small part of that on Pods as they are (see [performance.md](performance.md)).
+In the API server's units, as its own estimator counts them for a Pod within the bounds. A million is about 0.1 s,
+but for loops of tens of thousands of iterations, which take CEL longer; an expression takes a small part of that on Pods as
+they are (see [performance.md](performance.md)).
 
 `
 
