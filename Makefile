@@ -41,11 +41,19 @@ race = [[ $$(go env CGO_ENABLED) == 1 ]] && command -v "$$(go env CC | cut -d' '
 control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler, kubectl and kwok, for the tests
 	@go -C $(UPSTREAM) run ./cmd/controlplane -o $(CURDIR)/.cache/control-plane
 
+# These compute much, on one goroutine: the race detector takes five times as long for it and finds nothing. Only their tests
+# of what several goroutines share are run with it.
+SEQUENTIAL := ./cmd/podverdict ./compiler/admission ./compiler/custom ./conformance ./conformance/cluster ./conformance/cluster/registration
+CONCURRENT := ^(TestEvaluationsDoNotMix|TestExec|TestServe$$|TestServeVectors|TestServeAnswersAtOnce|TestCache|TestProgress|TestClusterScript)|^TestScript$$/^validate$$
+
 .PHONY: test
 test: control-plane ## run every test of all modules, with the race detector where there is a C compiler
 	@if $(race); then race=-race; else race=; echo "the race detector is off: it needs cgo and a C compiler"; fi; \
+	concurrent=$$(go list ./... | grep -vxF "$$(go list $(SEQUENTIAL))"); \
 	set -x; \
-	go test -timeout 20m $$race ./...; \
+	go test -timeout 20m $$race $$concurrent; \
+	go test -timeout 20m $(SEQUENTIAL); \
+	if [[ -n $$race ]]; then go test -timeout 20m -race -run '$(CONCURRENT)' ./cmd/podverdict ./compiler/custom ./conformance; fi; \
 	go -C $(UPSTREAM) test ./...; \
 	go -C $(INTEROP) test ./...; \
 	if [[ -n $$race ]]; then go -C $(UPSTREAM) test -race -run '^TestDifferential$$' .; fi
