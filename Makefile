@@ -44,7 +44,7 @@ control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler,
 # These compute much, on one goroutine: the race detector takes five times as long for it and finds nothing. Only their tests
 # of what several goroutines share are run with it.
 SEQUENTIAL := ./cmd/podverdict ./compiler/admission ./compiler/custom ./conformance ./conformance/cluster ./conformance/cluster/registration
-CONCURRENT := ^(TestEvaluationsDoNotMix|TestExec|TestServe$$|TestServeVectors|TestServeAnswersAtOnce|TestCache|TestProgress|TestClusterScript)|^TestScript$$/^validate$$
+CONCURRENT := ^(TestEvaluationsDoNotMix|TestExplanationsDoNotMix|TestExec|TestServe$$|TestServeVectors|TestServeAnswersAtOnce|TestCache|TestProgress|TestClusterScript)|^TestScript$$/^validate$$
 
 .PHONY: test
 test: control-plane ## run every test of all modules, with the race detector where there is a C compiler

@@ -182,13 +182,14 @@ func (c *compilation) expression(p place, words vocabulary, want *types.Type) (*
 		c.report(p.err(CheckPlan, p.start(), err.Error(), ""))
 		return nil, nil
 	}
+	lean := vocabulary{base: words.base, variables: words.variables} // without the environment, which is made again where it is needed
 	x := &expression{
-		place: p, native: c.native.Compile(tree), words: vocabulary{base: words.base, variables: words.variables},
+		place: p, native: c.native.Compile(tree), dissections: lean.dissections(p.text),
 		typ: tree.GetType(tree.Expr().ID()), cost: c.cost - before,
 	}
 	x.program = func() (cel.Program, error) { return program, nil }
 	if x.native.Complete {
-		x.program = x.words.planLater(p.text)
+		x.program = lean.planLater(p.text)
 	}
 	return x, tree
 }

@@ -112,37 +112,32 @@ func (e *evaluation) explain(i int, x *expression) Explanation {
 	if e.interpreter == nil {
 		return explained
 	}
-	if p := e.interpreter.parts(x, &explained, map[string]bool{}); p != nil {
+	e.interpreter.explain(x, &explained, map[string]bool{}, func(p *parts) {
 		explained.Values = p.of(p.tree.Expr())
 		if value == types.False {
 			explained.Decisive = p.decisive(p.tree.Expr(), types.False)
 		}
-	}
+	})
 	e.interpreter.spent = 0
 	return explained
 }
 
-// parts takes an expression apart from its text, which has been compiled before. The
-// variables are those that are told already.
-func (i *interpreter) parts(x *expression, into *Explanation, told map[string]bool) *parts {
-	env, err := x.words.base.Extend(x.words.variables...)
-	if err != nil {
-		return nil
+// explain takes an expression apart. The variables are those that are told already.
+func (i *interpreter) explain(x *expression, into *Explanation, told map[string]bool, tell func(*parts)) {
+	d, _ := x.dissections.Get().(*dissection)
+	if d == nil {
+		return
 	}
-	checked, issues := env.Compile(x.place.text)
-	if issues.Err() != nil {
-		return nil
-	}
-	return &parts{interpreter: i, names: i, env: env, tree: checked.NativeRep(), into: into, told: told}
+	tell(&parts{interpreter: i, dissection: d, names: i, into: into, told: told})
+	x.dissections.Put(d)
 }
 
 // parts evaluates the parts of an expression.
 type parts struct {
 	*interpreter
+	*dissection
 
 	names cel.Activation
-	env   *cel.Env
-	tree  *ast.AST
 	into  *Explanation
 	told  map[string]bool // names of variables
 }
@@ -200,15 +195,14 @@ func (p *parts) variable(e ast.Expr, told bool) (values []Value) {
 	if !told {
 		values = append(values, p.value(e))
 	}
-	inner := p.interpreter.parts(&p.policy.variables[i].expression, p.into, p.told)
-	if inner == nil {
-		return values
-	}
-	parts := inner.of(inner.tree.Expr())
-	if p.policy.variables[i].typ != types.BoolType { // the parts of other values say little
-		parts = slices.DeleteFunc(parts, func(v Value) bool { return !strings.HasPrefix(v.Expression, VariablesVariable+".") })
-	}
-	return append(values, parts...)
+	p.interpreter.explain(&p.policy.variables[i].expression, p.into, p.told, func(inner *parts) {
+		parts := inner.of(inner.tree.Expr())
+		if p.policy.variables[i].typ != types.BoolType { // the parts of other values say little
+			parts = slices.DeleteFunc(parts, func(v Value) bool { return !strings.HasPrefix(v.Expression, VariablesVariable+".") })
+		}
+		values = append(values, parts...)
+	})
+	return values
 }
 
 // decisive goes down to the parts that make an expression what it is.
@@ -243,7 +237,7 @@ func (p *parts) value(e ast.Expr) Value {
 }
 
 func (p *parts) evaluate(text string) (ref.Val, error) {
-	return p.eval(func() (cel.Program, error) { return planText(p.env, text) }, p.names)
+	return p.eval(func() (cel.Program, error) { return p.plan(text) }, p.names)
 }
 
 // loop explains each container that a quantifier looks at.
@@ -278,22 +272,17 @@ func (p *parts) loop(e ast.Expr) {
 }
 
 // element evaluates a predicate for one container.
-func (p *parts) element(list, name, predicate string, value ref.Val, c library.Container) Element {
+func (p *parts) element(list, name, text string, value ref.Val, c library.Container) Element {
 	e := Element{List: list, Kind: c.Kind, Name: c.Status.Name, Observed: observed(c)}
-	env, err := p.env.Extend(cel.Variable(name, types.NewObjectType(library.ContainerName)))
-	if err != nil {
+	of := predicate{name, text}
+	d := p.predicate(of, cel.Variable(name, types.NewObjectType(library.ContainerName)))
+	if d == nil {
 		return e
 	}
-	checked, issues := env.Compile(predicate)
-	if issues.Err() != nil {
-		return e
-	}
-	inside := &parts{
-		interpreter: p.interpreter, names: local{p.interpreter, name, value}, env: env, tree: checked.NativeRep(), into: p.into, told: p.told,
-	}
-	matched, err := inside.evaluate(predicate)
+	inside := &parts{interpreter: p.interpreter, dissection: d, names: local{p.interpreter, name, value}, into: p.into, told: p.told}
+	matched, err := inside.evaluate(text)
 	e.Matched = err == nil && matched == types.True
-	e.Values = inside.of(checked.NativeRep().Expr())
+	e.Values = inside.of(d.tree.Expr())
 	return e
 }
 

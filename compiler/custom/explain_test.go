@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,6 +76,36 @@ rule 3 holds: false, error: <nil>
 	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), printed(explained)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// TestExplanationsDoNotMix has several goroutines explain pods by the same policies.
+func TestExplanationsDoNotMix(t *testing.T) {
+	spec := rules("variables.bad.exists(c, c.exitCode == attempt) || variables.bad.size() > 2", "variables.bad.all(c, c.exitCode > attempt)")
+	spec.Variables = []v1alpha1.Variable{{Name: "bad", Expression: "pod.failedContainers().filter(c, c.exitCode != 7)"}}
+	policy := compile(t, newEnvironment(t), spec)
+	explain := func(code int32) string {
+		pod := failed(corev1.ContainerStateTerminated{ExitCode: code})
+		explained, err := policy.Explain(t.Context(), custom.Input{Pod: pod, Job: &batchv1.Job{}, Attempt: 3})
+		if err != nil {
+			t.Error(err)
+		}
+		return printed(explained)
+	}
+	var want [10]string
+	for code := range want {
+		want[code] = explain(int32(code))
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for i := range 100 {
+				if code := i % len(want); explain(int32(code)) != want[code] {
+					t.Errorf("exit code %d: not what it was alone", code)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func printed(all []custom.Explanation) string {

@@ -2,6 +2,7 @@ package custom
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
@@ -14,7 +15,8 @@ import (
 type expression struct {
 	place  place
 	native native.Expression
-	words  vocabulary
+	// dissections are for explanations.
+	dissections *sync.Pool
 	// program is for CEL's interpreter.
 	program func() (cel.Program, error)
 	// typ is that of the value, and cost the static one.

@@ -185,7 +185,7 @@ func (p *picture) classes() []int {
 		}
 		if p.rows.size == 1 {
 			present["Pending"] = present["Pending"] || a.Started != a.Created
-			present["Terminating"] = present["Terminating"] || a.Deleted >= 0 && a.Deleted != a.Ended
+			present["Terminating"] = present["Terminating"] || a.Started >= 0 && a.Deleted >= 0 && a.Deleted != a.Ended
 		}
 	}
 	var classes []int

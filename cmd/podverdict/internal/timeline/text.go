@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/internal/terminal"
 )
@@ -133,6 +134,9 @@ func sentence(e simulation.Event) string {
 	case simulation.PodRestarting:
 		return "failed, " + e.Because + ": restarts in place after " + simulation.Clock(e.Delay)
 	case simulation.PodDeleted:
+		if e.Reason != "" { // that of the condition
+			return "deleted, and gets condition " + string(v1alpha1.FailingToStart)
+		}
 		return "deleted"
 	case simulation.PodEvicted:
 		return "evicted, and gets condition DisruptionTarget"
