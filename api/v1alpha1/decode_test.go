@@ -71,6 +71,10 @@ func TestDecodeRefuses(t *testing.T) {
 		},
 		{"wrong type", header + "spec: {rules: [{budget: {limit: many}}]}", `PodFailurePolicy "training": json: cannot unmarshal string into Go struct field Budget.spec.rules.budget.limit of type int32`},
 		{"empty text", header + "spec: {rules: [{reason: ''}]}", `PodFailurePolicy "training": spec.rules[0].reason: Invalid value: "": must not be empty; leave it out`},
+		{
+			"null for a label", "apiVersion: podverdict.io/v1alpha1\nkind: PodFailurePolicyBinding\nmetadata: {name: b}\nspec:\n  jobSelector:\n    matchLabels:\n      gpu:\n",
+			`PodFailurePolicyBinding "b": spec.jobSelector.matchLabels[gpu]: Invalid value: must not be null, which the API server drops; an empty label is ''`,
+		},
 		{"null for a rule", header + "spec: {rules: [null]}", `PodFailurePolicy "training": spec.rules[0]: Invalid value: must not be null`},
 		{
 			"two delays", header + "spec: {rules: [{retryDelay: 1d}, {retryDelay: 00001h00001h00001h0s}]}",

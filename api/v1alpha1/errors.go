@@ -42,6 +42,7 @@ const (
 	messageReserved   = "must not be a reserved word of CEL"
 	messageCamelCase  = "must be letters and digits, and start with an upper-case letter, as OutOfMemory"
 	messageNull       = "must not be null"
+	messageNullLabel  = "must not be null, which the API server drops; an empty label is ''"
 	messageEmpty      = "must not be empty; leave it out"
 )
 

@@ -11,8 +11,8 @@ import (
 )
 
 // ValidateJSON says what the schemas refuse of an object's spec and a Go object cannot show: an optional text that is there
-// but empty, an element of a list that is null, and a delay that is not written as one. It takes any JSON; the rest is for
-// the decoder and for Validate to say.
+// but empty, an element of a list that is null, and a delay that is not written as one; and labels that are null, which they
+// do not refuse. It takes any JSON; the rest is for the decoder and for Validate to say.
 func ValidateJSON(object []byte) field.ErrorList {
 	var content struct {
 		Spec any `json:"spec"`
@@ -26,8 +26,8 @@ func ValidateJSON(object []byte) field.ErrorList {
 func validateValue(at *field.Path, name string, value any) (all field.ErrorList) {
 	switch v := value.(type) {
 	case map[string]any:
-		if name == "matchLabels" { // a label may be empty, and may have any name
-			return nil
+		if name == "matchLabels" {
+			return validateLabels(at, v)
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			all = append(all, validateValue(at.Child(key), key, v[key])...)
@@ -41,6 +41,17 @@ func validateValue(at *field.Path, name string, value any) (all field.ErrorList)
 		}
 	case string:
 		return validateText(at, name, v)
+	}
+	return all
+}
+
+// validateLabels is for labels, which may be empty and may have any name. The API server drops those that are null, and
+// selects more then than whoever wrote "gpu:" had in mind; nobody else says so.
+func validateLabels(at *field.Path, labels map[string]any) (all field.ErrorList) {
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if labels[key] == nil {
+			all = append(all, field.TypeInvalid(at.Key(key), field.OmitValueType{}, messageNullLabel))
+		}
 	}
 	return all
 }
