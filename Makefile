@@ -43,7 +43,8 @@ control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler,
 
 # These compute much, on one goroutine: the race detector takes five times as long for it and finds nothing. Only their tests
 # of what several goroutines share are run with it.
-SEQUENTIAL := ./cmd/podverdict ./compiler/admission ./compiler/custom ./conformance ./conformance/cluster ./conformance/cluster/registration
+SEQUENTIAL := ./cmd/podverdict ./compiler/admission/... ./compiler/custom ./conformance ./conformance/cluster \
+	./conformance/cluster/registration ./controller/plan ./controller/simulation ./internal/structure ./policies
 CONCURRENT := ^(TestEvaluationsDoNotMix|TestExplanationsDoNotMix|TestExec|TestServe$$|TestServeVectors|TestServeAnswersAtOnce|TestCache|TestProgress|TestClusterScript)|^TestScript$$/^validate$$
 
 .PHONY: test
