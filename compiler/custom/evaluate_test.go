@@ -275,14 +275,19 @@ func TestLargePods(t *testing.T) {
 	}
 	start := time.Now()
 	_, err := compile(t, env, rules("pod.failedContainers().exists(c, pod.failedContainers().exists(d, d.name.contains('y')))")).Evaluate(t.Context(), custom.Input{Pod: wordy})
-	if took := time.Since(start); err == nil || !strings.Contains(err.Error(), "cost") || took > 10*time.Second {
+	if took := time.Since(start); !ends(err) || took > 10*time.Second {
 		t.Errorf("400 long names and two loops: got %v in %v", err, took)
 	}
 	pod.Status.ContainerStatuses = pod.Status.ContainerStatuses[:4000]
 	_, err = compile(t, env, rules("pod.failedContainers().exists(c, pod.failedContainers().exists(d, c.name != d.name))")).Evaluate(t.Context(), custom.Input{Pod: pod})
-	if err == nil || !strings.Contains(err.Error(), "cost") {
+	if !ends(err) {
 		t.Errorf("4000 containers and two loops: got %v", err)
 	}
+}
+
+// ends tells whether an error is that of a limit on the cost, or on a slow machine on the time.
+func ends(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), "cost") || strings.Contains(err.Error(), "took longer"))
 }
 
 // TestBudget holds that the rules of a policy end together, on pods that are larger
@@ -290,11 +295,12 @@ func TestLargePods(t *testing.T) {
 func TestBudget(t *testing.T) {
 	texts := make([]string, 40)
 	for i := range texts {
-		texts[i] = fmt.Sprintf("pod.containers().exists(c, pod.containers().exists(d, c.name != d.name && attempt + 1 == %d))", 100+i)
+		texts[i] = fmt.Sprintf("pod.containers().exists(c, c.name.contains('%d'))", i)
 	}
 	policy := compile(t, newEnvironment(t), rules(texts...)).Interpreted()
 	pod := exitCode(1)
-	for range 250 {
+	pod.Status.ContainerStatuses[0].Name = strings.Repeat("x", 4096) // longer than any name
+	for range 700 {
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, pod.Status.ContainerStatuses[0])
 	}
 	_, err := policy.Evaluate(t.Context(), custom.Input{Pod: pod})
