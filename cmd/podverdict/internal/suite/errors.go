@@ -103,7 +103,7 @@ func messageAmbiguous(rule string, in []string) string {
 
 func messageNoBudget(rule string) string { return fmt.Sprintf("rule %s has no budget", rule) }
 
-func messageSameRule(name string) string { return fmt.Sprintf("is the same rule as %s", name) }
+func messageSameRule(name string) string { return "is the same rule as " + name }
 
 func errBuiltin(name string) error {
 	var known []string
