@@ -1,0 +1,87 @@
+package admission
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apiserver/pkg/admission"
+
+	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+)
+
+// TestSelectorsAsExpressions holds that a label selector written as CEL selects what it selects.
+func TestSelectorsAsExpressions(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	target := cronJobTarget(t)
+	values := []string{"", "a", "b"}
+	operators := []metav1.LabelSelectorOperator{"In", "NotIn", "Exists", "DoesNotExist"}
+	some := func() map[string]string {
+		labels := map[string]string{}
+		for _, key := range []string{"app", "example.com/team"} {
+			if r.IntN(2) == 0 {
+				labels[key] = values[r.IntN(3)]
+			}
+		}
+		return labels
+	}
+	selected := 0
+	const selectors, jobs = 40, 6
+	for range selectors {
+		s := &metav1.LabelSelector{}
+		if r.IntN(2) == 0 {
+			s.MatchLabels = some()
+		}
+		for range r.IntN(3) {
+			e := metav1.LabelSelectorRequirement{Key: []string{"app", "example.com/team"}[r.IntN(2)], Operator: operators[r.IntN(4)]}
+			if e.Operator == "In" || e.Operator == "NotIn" {
+				e.Values = values[r.IntN(3):]
+			}
+			s.MatchExpressions = append(s.MatchExpressions, e)
+		}
+		want, err := metav1.LabelSelectorAsSelector(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		evaluator := selecting(t, target, selects(s, "object.spec.jobTemplate.metadata.?labels"))
+		for range jobs {
+			given := some()
+			cron := &batchv1.CronJob{Spec: batchv1.CronJobSpec{JobTemplate: batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: given}}}}
+			d, err := evaluator.Evaluate(t.Context(), apiserver.Review{Kind: target.Kind, Operation: admission.Create, Object: cron})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Matched != want.Matches(labels.Set(given)) || slices.ContainsFunc(d.Failures, func(f apiserver.Failure) bool { return f.Errored }) {
+				t.Errorf("%v and labels %v: selected %v, %v", s, given, d.Matched, d.Failures)
+			}
+			if d.Matched {
+				selected++
+			}
+		}
+	}
+	if selected < selectors*jobs/5 || selected > selectors*jobs*4/5 {
+		t.Errorf("%d of %d are selected: the selectors are too much alike", selected, selectors*jobs)
+	}
+}
+
+func selecting(t *testing.T, target Target, condition string) *apiserver.Evaluator {
+	t.Helper()
+	p := (&Selection{catalogue: &Catalogue{Name: "tests"}}).policy(Options{}, nil, nil, frame{
+		constraints: target.matchResources(admissionregistrationv1.Create), conditions: conditions([]MatchCondition{{"selected", condition}}),
+	})
+	typed, err := p.Typed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed.Spec.Validations = []admissionregistrationv1.Validation{{Expression: "false"}}
+	typed.Spec.AuditAnnotations = nil
+	evaluator, err := apiserver.NewEvaluator(typed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return evaluator
+}
