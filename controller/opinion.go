@@ -12,6 +12,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // opinion is a verdict with what is to be told of it besides.
@@ -21,7 +22,7 @@ type opinion struct {
 	// Job; nil if that is the same.
 	would *runtime.Verdict
 	// problems are match conditions that could not be evaluated, if nobody else tells them.
-	problems []error
+	problems []*binding.ConditionError
 }
 
 // notable tells whether there is something to be told besides the verdict.

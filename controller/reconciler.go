@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -15,9 +14,9 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
-	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // reconciler brings one Job at a time closer to its end. Workers may use it at once, for different Jobs.
@@ -132,15 +131,14 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *court, error) {
 }
 
 // tellProblems tells of each match condition that could not be evaluated, once.
-func (w *work) tellProblems(problems []error) {
+func (w *work) tellProblems(problems []*binding.ConditionError) {
 	for _, problem := range problems {
 		text := problem.Error()
 		if !w.isNews(text) {
 			continue
 		}
 		// Events of a Job that has not changed are one to the recorder, unless they relate to different objects.
-		name, _, _ := strings.Cut(strings.TrimPrefix(text, v1alpha1.KindPodFailurePolicy+" "), ":")
-		w.recorder.Eventf(w.job, policyReference(name), corev1.EventTypeWarning, reasonMatchCondition, eventAction, "%s", cut(text))
+		w.recorder.Eventf(w.job, policyReference(problem.Policy), corev1.EventTypeWarning, reasonMatchCondition, eventAction, "%s", cut(text))
 	}
 }
 

@@ -39,6 +39,7 @@ func (j *judging) addFlags(cmd *cobra.Command) {
 // plan is what decides on the Pods of a Job.
 type plan struct {
 	job       *batchv1.Job // as the API server stores it
+	own       *runtime.Program
 	program   *runtime.Program
 	audited   *runtime.Program // as if all policies were enforced; nil when all of them are
 	selection binding.Selection
@@ -181,7 +182,7 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 	stored := job.Stored(p.namespace)
 	selected := p.custom.selection(ctx, stored)
 	planned := plan{
-		job: stored, program: selected.Enforced(own), selection: selected, custom: p.custom, policy: rules || selected.Enforced(nil) != nil,
+		job: stored, own: own, program: selected.Enforced(own), selection: selected, custom: p.custom, policy: rules || selected.Enforced(nil) != nil,
 	}
 	if selected.Audits() {
 		planned.audited = selected.Audited(own)

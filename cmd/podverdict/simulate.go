@@ -210,9 +210,8 @@ func (s *simulating) plan(cmd *cobra.Command, job manifest.Job, policies *custom
 	if err != nil || ptr.Deref(planned.job.Spec.ManagedBy, "") != batchv1.JobControllerName {
 		return planned, err
 	}
-	planned.program, err = job.Program(planner.environment)
-	planned.policy = job.Object.Spec.PodFailurePolicy != nil
-	return planned, err
+	planned.program, planned.policy = planned.own, job.Object.Spec.PodFailurePolicy != nil
+	return planned, nil
 }
 
 // scriptError gives what is wrong with the script its place in the file.

@@ -6,6 +6,14 @@ func errSelector(binding, field string, err error) error {
 	return fmt.Errorf("PodFailurePolicyBinding %s: spec.%s: %w", binding, field, err)
 }
 
-func errApplies(policy string, err error) error {
-	return fmt.Errorf("PodFailurePolicy %s: %w", policy, err)
+// ConditionError is why a policy is not in force: a match condition that could not be evaluated.
+type ConditionError struct {
+	Policy string
+	Err    error
 }
+
+func (e *ConditionError) Error() string {
+	return fmt.Sprintf("PodFailurePolicy %s: %v", e.Policy, e.Err)
+}
+
+func (e *ConditionError) Unwrap() error { return e.Err }

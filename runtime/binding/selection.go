@@ -11,7 +11,7 @@ import (
 type Selection struct {
 	// Problems are match conditions that could not be evaluated. Their policies are
 	// not in force.
-	Problems []error
+	Problems []*ConditionError
 
 	entries []entry // in the order of the names of the bindings
 }

@@ -68,7 +68,7 @@ func (s *Set) For(ctx context.Context, job *batchv1.Job, namespace labels.Set) S
 		if !applies {
 			var err error
 			if applies, err = b.policy.Compiled.Applies(ctx, job); err != nil {
-				selected.Problems = append(selected.Problems, errApplies(b.policy.Name, err))
+				selected.Problems = append(selected.Problems, &ConditionError{b.policy.Name, err})
 			}
 		}
 		if refused[b.policy] = !applies; applies {

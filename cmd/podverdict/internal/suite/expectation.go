@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // Difference is one thing that is not as expected.
@@ -147,6 +148,10 @@ func ruleName(v runtime.Verdict) string {
 }
 
 // joined joins the problems of match conditions and why rules could not be evaluated.
-func joined(problems []error, err error) error {
-	return errors.Join(append(slices.Clone(problems), err)...)
+func joined(problems []*binding.ConditionError, err error) error {
+	var errs []error
+	for _, p := range problems {
+		errs = append(errs, p)
+	}
+	return errors.Join(append(errs, err)...)
 }
