@@ -61,7 +61,7 @@ func TestWriteWaits(t *testing.T) {
 			d := newDesk(t, old.DeepCopy())
 			test.write.Namespace = "ns"
 			test.plan.Write = test.write
-			w := &work{reconciler: d.reconciler, recollection: d.recollections.of(d.key, "job-uid"), job: old, plan: test.plan}
+			w := &work{reconciler: d.reconciler, recollection: d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: old, plan: test.plan}
 			w.wrote = d.now.Now().Add(-test.since)
 			if err := w.write(t.Context()); err != nil {
 				t.Fatal(err)

@@ -156,7 +156,6 @@ func (w *work) letGo(ctx context.Context, pod *corev1.Pod) error {
 // shown tells whether the caches show the pod as one of the Job. Somebody may have removed the label, or refer to the Job in
 // another way.
 func (w *work) shown(pod *corev1.Pod) bool {
-	owner := jobOf(pod)
 	_, labeled := pod.Labels[batchv1.ControllerUidLabel]
-	return owner != nil && owner.UID == w.job.UID && labeled
+	return labeled && plan.Controls(w.job, pod)
 }

@@ -20,6 +20,8 @@ import (
 	"k8s.io/client-go/tools/events"
 	testingclock "k8s.io/utils/clock/testing"
 
+	"github.com/podverdict/podverdict/controller/plan"
+
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -175,12 +177,12 @@ func TestUnknownCreation(t *testing.T) {
 		if _, err := d.sync(t.Context(), d.key); !apierrors.IsInternalError(err) {
 			t.Fatalf("the error is %v", err)
 		}
-		return len(d.recollections.of(d.key, "job-uid").unknown)
+		return len(d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}).unknown)
 	}
 	if got := unknown(); got != 1 {
 		t.Errorf("%d creations have no known outcome", got)
 	}
-	w := &work{reconciler: d.reconciler, recollection: d.recollections.of(d.key, "job-uid"), job: managedJob(1)}
+	w := &work{reconciler: d.reconciler, recollection: d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: managedJob(1)}
 	w.job.Namespace = "ns"
 	for _, test := range []struct {
 		after time.Duration

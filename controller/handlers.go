@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/podverdict/podverdict/controller/plan"
 )
 
 // handle has changes in the caches lead to work.
@@ -60,11 +62,8 @@ func (c *Controller) jobGone(object any) {
 		return
 	}
 	c.enqueue(types.NamespacedName{Namespace: job.Namespace, Name: job.Name})
-	pods, _ := c.pods.GetIndexer().ByIndex(byJob, string(job.UID)) // the index is there
-	for _, object := range pods {
-		if pod := last[*corev1.Pod](object); pod != nil {
-			c.enqueueOrphan(pod)
-		}
+	for _, pod := range podsOf(c.pods.GetIndexer(), plan.OwnerFor(job)) {
+		c.enqueueOrphan(pod)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -88,7 +89,7 @@ func newObserver(o Options, jobs, pods cache.Indexer, client kubernetes.Interfac
 
 // enqueue is to be called with every state of every pod that the caches show.
 func (o *observer) enqueue(pod *corev1.Pod) {
-	if pod.Status.Phase != corev1.PodFailed || jobOf(pod) == nil {
+	if _, owned := plan.OwnerOf(pod); !owned || pod.Status.Phase != corev1.PodFailed {
 		return
 	}
 	job := cachedJob(o.jobs, pod)
@@ -260,7 +261,7 @@ func (o *observer) event(ctx context.Context, s *sighting) (*eventsv1.Event, err
 	var event *eventsv1.Event
 	switch {
 	case s.invalid != nil:
-		event = policyEvent(s.pod.Namespace, jobOf(s.pod), s.invalid)
+		event = policyEvent(plan.OwnerFor(s.job), s.invalid)
 	case s.program != nil && !s.verdict.Matched:
 		explanation, err := s.program.Explain(ctx, custom.Input{Pod: s.pod, Job: s.job})
 		if err != nil {

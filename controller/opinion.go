@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -66,15 +67,8 @@ func (a attempts) of(job *batchv1.Job, pod *corev1.Pod) int64 {
 			return number
 		}
 	}
-	objects, _ := a.pods.ByIndex(byJob, string(job.UID)) // the index is there
-	pods, seen := make([]*corev1.Pod, 0, len(objects)+1), false
-	for _, object := range objects {
-		if p, ok := object.(*corev1.Pod); ok {
-			pods = append(pods, p)
-			seen = seen || p.UID == pod.UID
-		}
-	}
-	if !seen {
+	pods := podsOf(a.pods, plan.OwnerFor(job))
+	if !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return p.UID == pod.UID }) {
 		pods = append(pods, pod)
 	}
 	numbers := make(map[types.UID]int64, len(pods))

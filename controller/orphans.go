@@ -38,7 +38,7 @@ func (o *orphanage) sync(ctx context.Context, key types.NamespacedName) error {
 	if err != nil || !found || !ok || !o.orphaned(pod) {
 		return err
 	}
-	if owner := jobOf(pod); owner != nil {
+	if owner, ok := plan.OwnerOf(pod); ok {
 		job, err := o.client.BatchV1().Jobs(pod.Namespace).Get(ctx, owner.Name, metav1.GetOptions{})
 		switch {
 		case err == nil && job.UID == owner.UID:

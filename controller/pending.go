@@ -80,7 +80,10 @@ const byStart = "start"
 
 func indexStart(object any) ([]string, error) {
 	pod, ok := object.(*corev1.Pod)
-	if !ok || pod.DeletionTimestamp != nil || jobOf(pod) == nil {
+	if !ok || pod.DeletionTimestamp != nil {
+		return nil, nil
+	}
+	if _, ok := plan.OwnerOf(pod); !ok {
 		return nil, nil
 	}
 	started := pod.Status.Phase == corev1.PodRunning && runtime.FailingToStart(pod) != nil
@@ -108,7 +111,7 @@ func (p *pendingPods) run(ctx context.Context) {
 // last come last, so that they keep nobody waiting.
 func (p *pendingPods) look(ctx context.Context) {
 	objects, _ := p.pods.ByIndex(byStart, byStart) // the index is there
-	l := pendingLook{pendingPods: p, jobs: map[types.UID]*pendingJob{}, memories: map[types.UID]pendingMemory{}}
+	l := pendingLook{pendingPods: p, jobs: map[plan.Owner]*pendingJob{}, memories: map[types.UID]pendingMemory{}}
 	l.rest = max(1, int(maxEnded*p.period.Seconds()))
 	for _, object := range objects {
 		if pod, ok := object.(*corev1.Pod); ok {
@@ -135,7 +138,7 @@ func (p *pendingPods) look(ctx context.Context) {
 type pendingLook struct {
 	*pendingPods
 
-	jobs     map[types.UID]*pendingJob
+	jobs     map[plan.Owner]*pendingJob
 	cases    []pendingCase
 	memories map[types.UID]pendingMemory // the next ones
 	rest     int                         // how many pods may still be deleted
@@ -186,12 +189,12 @@ func (l *pendingLook) decide(ctx context.Context, pod *corev1.Pod) {
 
 // jobOf is the Job of a pod, of which the policies in force and the numbers of attempts are found out once.
 func (l *pendingLook) jobOf(ctx context.Context, pod *corev1.Pod) *pendingJob {
-	uid := jobOf(pod).UID
-	if known := l.jobs[uid]; known != nil {
+	owner, _ := plan.OwnerOf(pod) // byStart has no others
+	if known := l.jobs[owner]; known != nil {
 		return known
 	}
 	j := &pendingJob{}
-	l.jobs[uid] = j
+	l.jobs[owner] = j
 	job := cachedJob(l.pendingPods.jobs, pod)
 	if job == nil || !binding.AtWork(job) || !l.others && !managed(job) {
 		return j
@@ -205,13 +208,7 @@ func (l *pendingLook) jobOf(ctx context.Context, pod *corev1.Pod) *pendingJob {
 
 // attempts are the numbers of the attempts that the Job's pods are.
 func (p *pendingPods) attempts(job *batchv1.Job) map[types.UID]int64 {
-	objects, _ := p.pods.ByIndex(byJob, string(job.UID)) // the index is there
-	pods := make([]*corev1.Pod, 0, len(objects))
-	for _, object := range objects {
-		if pod, ok := object.(*corev1.Pod); ok {
-			pods = append(pods, pod)
-		}
-	}
+	pods := podsOf(p.pods, plan.OwnerFor(job))
 	numbers := make(map[types.UID]int64, len(pods))
 	for i, number := range plan.Attempts(job, pods) {
 		numbers[pods[i].UID] = number

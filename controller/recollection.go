@@ -10,12 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/podverdict/podverdict/controller/plan"
 )
 
 // recollection is what the program knows of a Job before the caches show it. It belongs to the worker that has the Job's
 // key, but for mu, which guards what calls in parallel add.
 type recollection struct {
-	uid types.UID
+	owner plan.Owner
 	// written is the Job as it was returned by the last write of its status, or nil; wrote is when that was.
 	written *batchv1.Job
 	wrote   time.Time
@@ -45,19 +47,19 @@ type recollections struct {
 }
 
 // of is the recollection of a Job.
-func (r *recollections) of(key types.NamespacedName, uid types.UID) *recollection {
+func (r *recollections) of(owner plan.Owner) *recollection {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known := r.byKey[key]
-	if known == nil || known.uid != uid {
+	known := r.byKey[owner.NamespacedName]
+	if known == nil || known.owner != owner {
 		known = &recollection{
-			uid: uid, returned: map[types.UID]*corev1.Pod{}, deleted: map[types.UID]bool{},
+			owner: owner, returned: map[types.UID]*corev1.Pod{}, deleted: map[types.UID]bool{},
 			unknown: map[string]time.Time{}, taken: map[string]bool{},
 		}
 		if r.byKey == nil {
 			r.byKey = map[types.NamespacedName]*recollection{}
 		}
-		r.byKey[key] = known
+		r.byKey[owner.NamespacedName] = known
 	}
 	return known
 }
@@ -89,22 +91,16 @@ func (r *recollection) newestJob(cached *batchv1.Job) *batchv1.Job {
 }
 
 // newestPods are the Job's pods in the cache, each as new as is known, and those that the cache does not show yet.
-func (r *recollection) newestPods(indexer cache.Indexer) ([]*corev1.Pod, error) {
+func (r *recollection) newestPods(indexer cache.Indexer) []*corev1.Pod {
 	// Read before the pods: the cache is at least as new as this when they are.
 	shown := indexer.LastStoreSyncResourceVersion()
-	cached, err := indexer.ByIndex(byJob, string(r.uid))
-	if err != nil {
-		return nil, err
-	}
-	pods := make([]*corev1.Pod, 0, len(cached)+len(r.returned))
+	pods := podsOf(indexer, r.owner)
 	present := make(map[types.UID]bool, len(r.returned)+len(r.deleted))
-	for _, object := range cached {
-		if pod, ok := object.(*corev1.Pod); ok {
-			present[pod.UID] = true
-			pods = append(pods, r.newestPod(pod))
-		}
+	for i, cached := range pods {
+		present[cached.UID] = true
+		pods[i] = r.newestPod(cached)
 	}
-	return append(pods, r.missing(shown, present)...), nil
+	return append(pods, r.missing(shown, present)...)
 }
 
 // newestPod is the newer one of the cache's and the recollected, which is forgotten when it is not.

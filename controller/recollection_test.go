@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/podverdict/podverdict/controller/plan"
 )
 
 func podAt(name string, version int) *corev1.Pod {
@@ -48,16 +50,12 @@ func TestNewestPods(t *testing.T) {
 			if test.shown > 0 {
 				indexer.Bookmark(strconv.Itoa(test.shown))
 			}
-			r := new(recollections).of(types.NamespacedName{Name: "job"}, "job")
+			r := new(recollections).of(plan.Owner{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "job"}, UID: "job"})
 			for _, pod := range test.returned {
 				r.learn(pod)
 			}
-			pods, err := r.newestPods(indexer)
-			if err != nil {
-				t.Fatal(err)
-			}
 			var got []string
-			for _, pod := range pods {
+			for _, pod := range r.newestPods(indexer) {
 				got = append(got, pod.Name+"@"+pod.ResourceVersion)
 			}
 			if !slices.Equal(got, test.want) || len(r.returned) != test.kept {
@@ -68,7 +66,7 @@ func TestNewestPods(t *testing.T) {
 }
 
 func TestNewestJob(t *testing.T) {
-	r := new(recollections).of(types.NamespacedName{Name: "job"}, "job")
+	r := new(recollections).of(plan.Owner{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "job"}, UID: "job"})
 	version := func(v string) *batchv1.Job { return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{ResourceVersion: v}} }
 	r.written = version("10")
 	for _, test := range []struct{ cached, want string }{{"9", "10"}, {"10", "10"}, {"100", "100"}, {"9", "9"}} {
@@ -82,8 +80,9 @@ func TestNewestJob(t *testing.T) {
 func TestRecollectionsOfUID(t *testing.T) {
 	var r recollections
 	key := types.NamespacedName{Namespace: "ns", Name: "job"}
-	first := r.of(key, "1")
-	if r.of(key, "1") != first || r.of(key, "2") == first {
+	of := func(uid types.UID) *recollection { return r.of(plan.Owner{NamespacedName: key, UID: uid}) }
+	first := of("1")
+	if of("1") != first || of("2") == first {
 		t.Error("recollections are not told apart by UID")
 	}
 	r.forget(key)

@@ -46,7 +46,7 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 		return 0, err
 	}
 	start := r.clock.Now()
-	w := &work{reconciler: r, recollection: r.recollections.of(key, job.UID)}
+	w := &work{reconciler: r, recollection: r.recollections.of(plan.OwnerFor(job))}
 	w.job = w.newestJob(job)
 	again, err := w.do(ctx)
 	switch {
@@ -103,12 +103,8 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 
 // observe is what is known of the Job now, and who judges its pods.
 func (w *work) observe(ctx context.Context) (plan.Observation, *court, error) {
-	pods, err := w.newestPods(w.pods)
-	if err != nil {
-		return plan.Observation{}, nil, err
-	}
 	o := plan.Observation{
-		Job: w.job, Pods: pods, Now: w.clock.Now(), Current: len(w.unknown) == 0, Taken: w.taken, Settings: w.settings,
+		Job: w.job, Pods: w.newestPods(w.pods), Now: w.clock.Now(), Current: len(w.unknown) == 0, Taken: w.taken, Settings: w.settings,
 	}
 	own, err := w.programs.of(w.job.Spec.PodFailurePolicy)
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/podverdict/podverdict/controller/plan"
 )
 
 // occupy has the first pod that is created be there already, changed by somebody, and tells its name.
@@ -75,7 +77,7 @@ func (d *desk) remember() {
 	})
 	d.answer("patch", "pods", func(a clienttesting.Action) (apiruntime.Object, error) {
 		uid := types.UID(a.(clienttesting.PatchAction).GetName())
-		pod := d.recollections.of(d.key, "job-uid").returned[uid].DeepCopy()
+		pod := d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}).returned[uid].DeepCopy()
 		pod.ResourceVersion, pod.Finalizers = "20", nil
 		return pod, nil
 	})
@@ -112,7 +114,7 @@ func TestCreationMayTakeEffectSinceItWasSent(t *testing.T) {
 	if _, err := d.sync(t.Context(), d.key); err == nil {
 		t.Error("there is no error")
 	}
-	unknown := d.recollections.of(d.key, "job-uid").unknown
+	unknown := d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}).unknown
 	for name, until := range unknown {
 		if want := d.now.Now().Add(callTimeout); !until.Equal(want) {
 			t.Errorf("the creation of %s may take effect until %s, want %s", name, until, want)

@@ -5,7 +5,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 )
@@ -91,13 +90,4 @@ func withoutManifest(annotations map[string]string) map[string]string {
 func trimmed(pod *corev1.Pod) *corev1.Pod {
 	_, _ = trimPod(pod) // no error
 	return pod
-}
-
-// jobOf is the reference to the Job that controls the pod, or nil.
-func jobOf(pod *corev1.Pod) *metav1.OwnerReference {
-	owner := metav1.GetControllerOfNoCopy(pod)
-	if owner == nil || owner.Kind != "Job" || owner.APIVersion != batchv1.SchemeGroupVersion.String() {
-		return nil
-	}
-	return owner
 }

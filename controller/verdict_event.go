@@ -10,9 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -26,15 +26,15 @@ func verdictEvent(s *sighting, rules []runtime.RuleExplanation) *eventsv1.Event 
 	if v.Err != nil || v.Action == batchv1.PodFailurePolicyActionFailJob || v.Action == batchv1.PodFailurePolicyActionFailIndex {
 		event.Type = corev1.EventTypeWarning
 	}
-	if owner := jobOf(pod); owner != nil {
-		event.Related = jobReference(pod.Namespace, owner.Name, owner.UID)
+	if owner, ok := plan.OwnerOf(pod); ok {
+		event.Related = jobReference(owner)
 	}
 	return event
 }
 
 // policyEvent tells that the policy of a Job, which somebody else runs, has no meaning to us.
-func policyEvent(namespace string, owner *metav1.OwnerReference, err error) *eventsv1.Event {
-	event := newEvent(jobReference(namespace, owner.Name, owner.UID), reasonInvalidPolicy, "Compile", err.Error())
+func policyEvent(owner plan.Owner, err error) *eventsv1.Event {
+	event := newEvent(jobReference(owner), reasonInvalidPolicy, "Compile", err.Error())
 	event.Type = corev1.EventTypeWarning
 	return event
 }
@@ -133,9 +133,9 @@ func podReference(pod *corev1.Pod) *corev1.ObjectReference {
 	return &corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
 }
 
-func jobReference(namespace, name string, uid types.UID) *corev1.ObjectReference {
+func jobReference(job plan.Owner) *corev1.ObjectReference {
 	return &corev1.ObjectReference{
-		APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job", Namespace: namespace, Name: name, UID: uid,
+		APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job", Namespace: job.Namespace, Name: job.Name, UID: job.UID,
 	}
 }
 

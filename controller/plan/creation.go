@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -33,10 +35,11 @@ func (n *next) createPods() {
 		}
 	}
 	attempts := n.attempts()
-	for _, slot := range n.takenSlots().missing(places, n.completions) {
-		if len(n.plan.Create) == n.settings.MaxCreate {
+	for slot := range n.takenSlots().missing(n.completions) {
+		if places == 0 || len(n.plan.Create) == n.settings.MaxCreate {
 			return
 		}
+		places--
 		n.createPod(slot, attempts[slot], failures.Failures)
 	}
 }
@@ -49,13 +52,29 @@ func (n *next) takenSlots() indexes {
 	return atWork.union(n.completed, n.failedIndexes)
 }
 
-// attempts are the numbers of each slot's next attempt.
+// attempts returns the number of each slot's next attempt: one more than its last. No Job gets to the last number that there
+// is, but a user may make a pod with that name. The next attempt then has the lowest number that is free.
 func (n *next) attempts() map[int]int {
 	attempts := map[int]int{}
 	for _, p := range n.pods {
 		attempts[p.slot] = max(attempts[p.slot], p.attempt+1)
 	}
+	for slot, attempt := range attempts {
+		if attempt > maxNumber {
+			attempts[slot] = n.freeAttempt(slot)
+		}
+	}
 	return attempts
+}
+
+func (v *view) freeAttempt(slot int) int {
+	free := 0
+	for _, p := range v.podsAt(slot) {
+		if p.attempt == free {
+			free++
+		}
+	}
+	return free
 }
 
 func (n *next) createPod(slot, attempt int, failures int64) {
@@ -86,22 +105,26 @@ func (n *next) createPod(slot, attempt int, failures int64) {
 	n.plan.Create = append(n.plan.Create, created)
 }
 
-// newPod is the template as a pod of the Job that is tracked by a finalizer.
+// newPod returns the template as a pod of the Job that is tracked by a finalizer. All pods share what is the same in them: a
+// template may be a megabyte, and a Plan may have hundreds of pods.
 func (n *next) newPod(name string) *corev1.Pod {
-	template := n.Job.Spec.Template.DeepCopy()
+	template := &n.Job.Spec.Template
+	if n.podSpec == nil {
+		n.podSpec = n.newPodSpec()
+	}
 	created := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        name,
 			Namespace:   n.Job.Namespace,
-			Labels:      template.Labels,
-			Annotations: template.Annotations,
+			Labels:      maps.Clone(template.Labels),
+			Annotations: maps.Clone(template.Annotations),
 			Finalizers:  append(withoutTracking(template.Finalizers), batchv1.JobTrackingFinalizer),
 			OwnerReferences: []metav1.OwnerReference{
 				*metav1.NewControllerRef(n.Job, batchv1.SchemeGroupVersion.WithKind("Job")),
 			},
 		},
-		Spec: template.Spec,
+		Spec: *n.podSpec,
 	}
 	// The API server labels the template, but not that of a Job with manualSelector. The controller watches pods by it.
 	metav1.SetMetaDataLabel(&created.ObjectMeta, batchv1.ControllerUidLabel, string(n.Job.UID))
@@ -118,31 +141,38 @@ func withoutTracking(finalizers []string) []string {
 	return others
 }
 
-// addIndex tells the pod its index: in an annotation, a label, the host name and the environment (KEP-2214, KEP-4017).
+// newPodSpec returns the template's spec. The containers of an Indexed Job find their index in the environment.
+func (n *next) newPodSpec() *corev1.PodSpec {
+	spec := n.Job.Spec.Template.Spec
+	if n.indexed {
+		spec.InitContainers = withIndexVariable(spec.InitContainers)
+		spec.Containers = withIndexVariable(spec.Containers)
+	}
+	return &spec
+}
+
+func withIndexVariable(containers []corev1.Container) []corev1.Container {
+	with := slices.Clone(containers)
+	for i := range with {
+		c := &with[i]
+		if slices.ContainsFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == indexVariable }) {
+			continue
+		}
+		path := "metadata.labels['" + batchv1.JobCompletionIndexAnnotation + "']"
+		c.Env = append(slices.Clip(c.Env), corev1.EnvVar{
+			Name:      indexVariable,
+			ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}},
+		})
+	}
+	return with
+}
+
+// addIndex tells the pod its index: in an annotation, a label and the host name (KEP-2214, KEP-4017).
 func (n *next) addIndex(p *corev1.Pod, index int) {
 	text := strconv.Itoa(index)
 	metav1.SetMetaDataAnnotation(&p.ObjectMeta, batchv1.JobCompletionIndexAnnotation, text)
 	metav1.SetMetaDataLabel(&p.ObjectMeta, batchv1.JobCompletionIndexAnnotation, text)
 	p.Spec.Hostname = n.Job.Name + "-" + text
-	for i := range p.Spec.InitContainers {
-		addIndexVariable(&p.Spec.InitContainers[i])
-	}
-	for i := range p.Spec.Containers {
-		addIndexVariable(&p.Spec.Containers[i])
-	}
-}
-
-func addIndexVariable(c *corev1.Container) {
-	for _, variable := range c.Env {
-		if variable.Name == indexVariable {
-			return
-		}
-	}
-	path := "metadata.labels['" + batchv1.JobCompletionIndexAnnotation + "']"
-	c.Env = append(c.Env, corev1.EnvVar{
-		Name:      indexVariable,
-		ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}},
-	})
 }
 
 // addFailureCounts passes on how often the index has failed (KEP-3850). Ignored failures are counted apart.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,17 +102,20 @@ func (s indexes) common(other indexes) int {
 	return common
 }
 
-// missing are the lowest indexes below limit that are not in the set, count at most.
-func (s indexes) missing(count, limit int) []int {
-	var found []int
-	candidate := 0
-	for _, i := range append(slices.Clip(s), interval{limit, limit}) {
-		for ; candidate < min(i.first, limit) && len(found) < count; candidate++ {
-			found = append(found, candidate)
+// missing yields the indexes below limit that are not in the set, lowest first. There may be billions of them, so no list is
+// made.
+func (s indexes) missing(limit int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		candidate := 0
+		for _, i := range append(slices.Clip(s), interval{limit, limit}) {
+			for ; candidate < min(i.first, limit); candidate++ {
+				if !yield(candidate) {
+					return
+				}
+			}
+			candidate = max(candidate, i.last+1)
 		}
-		candidate = max(candidate, i.last+1)
 	}
-	return found
 }
 
 // String is the form of status.completedIndexes: two neighbours are written 0,1, more are written 0-2.

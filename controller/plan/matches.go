@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,11 +78,7 @@ func (n *next) addMatches(created *corev1.Pod, index int) {
 // matchesOf are what the next pod of an index begins with.
 func (v *view) matchesOf(index int) matches {
 	most := matches{}
-	first, _ := slices.BinarySearchFunc(v.pods, index, func(p *pod, index int) int { return p.slot - index })
-	for _, p := range v.pods[first:] {
-		if p.slot != index {
-			break
-		}
+	for _, p := range v.podsAt(index) {
 		for rule, number := range p.passed() {
 			most[rule] = max(most[rule], number)
 		}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"hash/fnv"
+	"math"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,10 @@ import (
 
 // maxNameLength is how long the names of pods get: that of a DNS label, as upstream's.
 const maxNameLength = 63
+
+// maxNumber is the highest slot, and the highest number of an attempt, that a name may have. The API has no room for more
+// completions.
+const maxNumber = math.MaxInt32
 
 // namer names the pods of one Job.
 type namer struct {
@@ -69,7 +74,7 @@ func (n namer) parse(name string) (slot, attempt int, ok bool) {
 	}
 	slot, slotErr := strconv.Atoi(parts[len(parts)-3])
 	attempt, attemptErr := strconv.Atoi(parts[len(parts)-2])
-	if slotErr != nil || attemptErr != nil || n.name(slot, attempt) != name {
+	if slotErr != nil || attemptErr != nil || max(slot, attempt) > maxNumber || n.name(slot, attempt) != name {
 		return 0, 0, false
 	}
 	return slot, attempt, true

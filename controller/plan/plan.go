@@ -48,7 +48,7 @@ type Plan struct {
 	Dismiss []*corev1.Pod
 	// Delete are pods to be deleted by their UIDs. They keep the finalizer, because they are counted.
 	Delete []*corev1.Pod
-	// Create are pods to be created. AlreadyExists means done if that pod is the Job's, else its name is Taken.
+	// Create are pods to be created. They share parts of the Job's template, which is not to be changed. AlreadyExists means done if that pod is the Job's, else its name is Taken.
 	Create []*corev1.Pod
 	// Write is the Job as it is to be written by UpdateStatus, or nil when nothing in it changes. Its annotations are part
 	// of the write.
@@ -112,6 +112,8 @@ type next struct {
 	ledgered, healed bool
 	// goal is the condition that the Job is heading for, or nil.
 	goal *goal
+	// podSpec is that of the pods to be created, or nil before there is one.
+	podSpec *corev1.PodSpec
 }
 
 // again makes the Plan look again after a while.

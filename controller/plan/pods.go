@@ -9,7 +9,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
@@ -125,7 +124,7 @@ func (v *view) readPods() {
 	}
 	v.pods = make([]*pod, 0, len(v.Pods))
 	for _, p := range v.Pods {
-		if metav1.IsControlledBy(p, v.Job) {
+		if Controls(v.Job, p) {
 			v.pods = append(v.pods, v.read(p, releasing[p.UID]))
 		}
 	}
@@ -143,6 +142,14 @@ func (v *view) readPods() {
 		}
 		return cmp.Compare(a.Name, b.Name)
 	})
+}
+
+// podsAt returns the pods of a slot.
+func (v *view) podsAt(slot int) []*pod {
+	compare := func(p *pod, slot int) int { return p.slot - slot }
+	first, _ := slices.BinarySearchFunc(v.pods, slot, compare)
+	end, _ := slices.BinarySearchFunc(v.pods, slot+1, compare)
+	return v.pods[first:end]
 }
 
 // compareFinish is the order in which pods finished, as far as the times tell.
@@ -172,7 +179,7 @@ func (v *view) read(p *corev1.Pod, releasing bool) *pod {
 
 func annotatedIndex(p *corev1.Pod) int {
 	index, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
-	if err != nil || index < 0 {
+	if err != nil || index < 0 || index > maxNumber {
 		return none
 	}
 	return index
