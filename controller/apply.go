@@ -12,8 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
-
-	"github.com/podverdict/podverdict/controller/plan"
 )
 
 // apply does what the Plan says. Each part is tried, whatever becomes of the others.
@@ -145,9 +143,7 @@ func (w *work) restPeriod() time.Duration {
 	return w.batchPeriod / 5
 }
 
-// urgent tells whether the next Plan waits for this write: for a condition, or for the ledger.
+// urgent tells whether the next Plan waits for this write: for a condition, such as the ledger.
 func (w *work) urgent() bool {
-	old, write := w.job, w.plan.Write
-	return old.Annotations[plan.LedgerAnnotation] != write.Annotations[plan.LedgerAnnotation] ||
-		!equality.Semantic.DeepEqual(old.Status.Conditions, write.Status.Conditions)
+	return !equality.Semantic.DeepEqual(w.job.Status.Conditions, w.plan.Write.Status.Conditions)
 }

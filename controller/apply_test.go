@@ -40,7 +40,7 @@ func TestWriteWaits(t *testing.T) {
 	condition := old.DeepCopy()
 	condition.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue}}
 	ledger := old.DeepCopy()
-	metav1.SetMetaDataAnnotation(&ledger.ObjectMeta, plan.LedgerAnnotation, "{}")
+	ledger.Status.Conditions = []batchv1.JobCondition{{Type: plan.LedgerCondition, Status: corev1.ConditionTrue, Message: "{}"}}
 	busy := []*corev1.Pod{{}}
 	for _, test := range []struct {
 		name  string

@@ -17,8 +17,9 @@
 //
 // # Calls
 //
-// A pod that fails costs one call while the Job is at work, the creation of its replacement. Finalizers are removed when the
-// Job has ended, or when more pods are held than Settings.MaxHeld allows. Counters are written at most once a batch period while pods are being created, and a few times as often
+// A pod takes two calls, as upstream: its creation and the removal of its finalizer. The second comes when there is nothing
+// better to call for, so that while calls are scarce a pod that fails costs one, the creation of its replacement. Counters are
+// written at most once a batch period while pods are being created, and a few times as often
 // when nothing else is to be done; conditions are written at once.
 //
 // # Errors

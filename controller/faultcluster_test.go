@@ -262,8 +262,8 @@ func (c *cluster) outcome() string {
 		s.Conditions[i].LastProbeTime.Reset()
 	}
 	text, err := json.Marshal(s)
-	if err != nil || c.job.Annotations[plan.LedgerAnnotation] != "" {
-		c.violatedf("%v, ledger %s", err, c.job.Annotations[plan.LedgerAnnotation])
+	if ledger := plan.Ledger(s); err != nil || ledger != "" {
+		c.violatedf("%v, ledger %s", err, ledger)
 	}
 	return string(text)
 }

@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -63,9 +64,15 @@ func (h hostile) tamper() {
 	pods := h.server.Pods()
 	switch draw := h.random.IntN(5); {
 	case draw == 0:
-		keys := []string{plan.LedgerAnnotation, plan.BackoffSecondsAnnotation, plan.FailedPodsLimitAnnotation}
 		h.server.ChangeJob(namespace, jobName, func(job *batchv1.Job) {
-			metav1.SetMetaDataAnnotation(&job.ObjectMeta, keys[h.random.IntN(len(keys))], text)
+			switch h.random.IntN(3) {
+			case 0:
+				setLedger(job, text)
+			case 1:
+				metav1.SetMetaDataAnnotation(&job.ObjectMeta, plan.BackoffSecondsAnnotation, text)
+			default:
+				metav1.SetMetaDataAnnotation(&job.ObjectMeta, plan.FailedPodsLimitAnnotation, text)
+			}
 		})
 	case draw == 1:
 		h.intrude(text)
@@ -81,6 +88,19 @@ func (h hostile) tamper() {
 			metav1.SetMetaDataAnnotation(&p.ObjectMeta, keys[h.random.IntN(len(keys))], text)
 		})
 	}
+}
+
+// setLedger writes a ledger as nobody should who may not write the status of Jobs.
+func setLedger(job *batchv1.Job, text string) {
+	if slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed
+	}) {
+		return
+	}
+	conditions := slices.DeleteFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == plan.LedgerCondition })
+	job.Status.Conditions = append(conditions, batchv1.JobCondition{
+		Type: plan.LedgerCondition, Status: corev1.ConditionTrue, Reason: "FormatV1", Message: text,
+	})
 }
 
 func (h hostile) changeOne(pods []*corev1.Pod, change func(*corev1.Pod)) {

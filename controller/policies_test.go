@@ -13,7 +13,6 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
-	"github.com/podverdict/podverdict/controller/plan"
 )
 
 const (
@@ -301,10 +300,11 @@ func TestMistakesAreToldOnce(t *testing.T) {
 	inWorld(t, nothing, func(w *world) {
 		w.run(one())
 		w.fail(3)
-		w.server.ChangeJob(namespace, jobName, func(job *batchv1.Job) { metav1.SetMetaDataAnnotation(&job.ObjectMeta, plan.LedgerAnnotation, "{") })
+		w.server.ChangeJob(namespace, jobName, func(job *batchv1.Job) { setLedger(job, "{") })
 		w.fail(3)
 		w.fail(3)
-		w.expectNotes("Job", `Warning InvalidAnnotation: metadata.annotations[podverdict.io/ledger]: Invalid value: "{": unexpected end of JSON input`)
+		w.expectNotes("Job",
+			`Warning InvalidAnnotation: status.conditions[podverdict.io/Ledger].message: Invalid value: "{": unexpected end of JSON input`)
 	})
 }
 

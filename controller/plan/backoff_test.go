@@ -34,7 +34,7 @@ func TestClocks(t *testing.T) {
 	if got := planned(t, seen(b, 10, podOf(b, 0, 0).exited(1, 500))).LookAgain; got != 10*time.Second {
 		t.Errorf("the delay is %v", got)
 	}
-	far := b.annotated(LedgerAnnotation, `{"backoff":{"failures":9,"last":"2999-01-01T00:00:00Z"}}`)
+	far := b.ledger(`{"backoff":{"failures":9,"last":"2999-01-01T00:00:00Z"}}`)
 	if p := planned(t, seen(far, 10)); p.LookAgain != 0 || len(p.Create) != 1 {
 		t.Errorf("the delay is %v", p.LookAgain)
 	}

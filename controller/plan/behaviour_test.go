@@ -78,7 +78,7 @@ func ledgerOf(j *batchv1.Job, p Plan) string {
 	if p.Write != nil {
 		j = p.Write
 	}
-	return j.Annotations[LedgerAnnotation]
+	return Ledger(&j.Status)
 }
 
 func runAll(t *testing.T, tests []behaviour) {
@@ -109,12 +109,12 @@ func failedIndexes(text *string) func(*batchv1.JobStatus) string {
 	return func(s *batchv1.JobStatus) string { return cmp.Diff(text, s.FailedIndexes) }
 }
 
-// conditions wants those that are true, in their order, as Type/Reason.
+// conditions wants those that are true, in their order, as Type/Reason. The ledger is compared apart.
 func conditions(texts ...string) func(*batchv1.JobStatus) string {
 	return func(s *batchv1.JobStatus) string {
 		var found []string
 		for _, c := range s.Conditions {
-			if c.Status == corev1.ConditionTrue {
+			if c.Status == corev1.ConditionTrue && c.Type != LedgerCondition {
 				found = append(found, string(c.Type)+"/"+c.Reason)
 			}
 		}
@@ -188,7 +188,7 @@ func TestPodsKeptRunning(t *testing.T) {
 			job:  nonIndexed(5, 0).started().with(func(j *batchv1.Job) { j.DeletionTimestamp = new(at(1)) }),
 			pods: []podBuilder{podOf(ni, 0, 0).ready()}, want: want{release: []string{"0/0"}}},
 		{name: "45: what ended is counted, donors too", second: 2,
-			job: perIndex(5, 3, 1).started().status(func(s *batchv1.JobStatus) { s.Failed = 1 }).annotated(LedgerAnnotation, ledgerText(podOf(ni, 0, 0))).
+			job: perIndex(5, 3, 1).started().status(func(s *batchv1.JobStatus) { s.Failed = 1 }).ledger(ledgerText(podOf(ni, 0, 0))).
 				with(func(j *batchv1.Job) { j.DeletionTimestamp = new(at(1)) }),
 			pods: []podBuilder{podOf(ni, 0, 0).failures(0).exited(1, 1), podOf(ni, 1, 0).failures(0).exited(1, 1)},
 			want: want{release: []string{"0/0"}, status: numbers(0, 0, 2)}},

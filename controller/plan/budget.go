@@ -77,7 +77,7 @@ func (v *view) spendIndex(p *pod) {
 	full := !known && len(p.matches) >= maxBudgets
 	v.tooMany = v.tooMany || full
 	switch {
-	case full, used >= p.verdict.Budget.Limit:
+	case full, v.ledger.Lost, used >= p.verdict.Budget.Limit:
 		p.verdict = p.verdict.UsedUp()
 	default:
 		p.matched = p.held || !v.past(p) && p.DeletionTimestamp == nil // not when it was dismissed
@@ -119,6 +119,8 @@ func (v *view) spendJob(matching []*pod) {
 		limit, stored := p.verdict.Budget.Limit, v.ledger.Budgets[p.rule].Matches
 		switch {
 		case slices.Contains(p.within, p.rule):
+		case v.ledger.Lost:
+			p.verdict = p.verdict.UsedUp()
 		case used.Matches >= limit:
 			p.verdict, p.tentative = p.verdict.UsedUp(), stored < limit
 		case !known && len(v.budgets) >= maxBudgets:

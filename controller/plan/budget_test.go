@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
@@ -36,8 +37,14 @@ func budgetText(matches int, held ...podBuilder) string {
 	return text + "}"
 }
 
+// countedIn is a ledger with a failure that is counted, and a row of failures of which the last is another.
+func countedIn(counted podBuilder, failures int, last podBuilder, ledger string) string {
+	return fmt.Sprintf(`{"releasing":[%q],"backoff":{"failures":%d,"last":%q,"at":[%q]},%s`,
+		counted.p.UID, failures, finishTime(last.p).Format(time.RFC3339), last.p.UID, ledger[1:])
+}
+
 func (b jobBuilder) spent(matches int, held ...podBuilder) jobBuilder {
-	return b.annotated(LedgerAnnotation, budgets(matches, held...))
+	return b.ledger(budgets(matches, held...))
 }
 
 const (
@@ -61,9 +68,9 @@ func TestBudgetOfJob(t *testing.T) {
 		{name: "and by name", job: ni, rules: two, pods: []podBuilder{p(2, 5), p(1, 5), p(0, 5)}, second: 5,
 			want: want{status: numbers(0, 0, 1), ledger: budgets(2, p(0, 5), p(1, 5)), lookAgain: 40}},
 		{name: "what is decided stays so when an earlier one is seen", job: ni.spent(2, p(0, 7), p(2, 8)), rules: two, pods: []podBuilder{p(0, 7), p(1, 5), p(2, 8)}, second: 8,
-			want: want{status: numbers(0, 0, 1), ledger: budgets(2, p(0, 7), p(2, 8)), lookAgain: 40}},
+			want: want{status: numbers(0, 0, 1), ledger: countedIn(p(1, 5), 3, p(2, 8), budgets(2, p(0, 7), p(2, 8))), lookAgain: 40}},
 		{name: "pods that are gone have used it", job: ni.spent(2), rules: two, pods: []podBuilder{p(0, 5)}, second: 6,
-			want: want{status: numbers(0, 0, 1), ledger: budgets(2), lookAgain: 9}},
+			want: want{status: numbers(0, 0, 1), ledger: countedIn(p(0, 5), 1, p(0, 5), budgets(2)), lookAgain: 9}},
 		{name: "those that are not held any more need no entry", job: ni.spent(1, p(0, 5)), rules: two, pods: []podBuilder{p(0, 5).released(), p(1, 6)}, second: 6,
 			want: want{status: numbers(0, 0, 0), ledger: budgets(2, p(1, 6)), lookAgain: 20}},
 		{name: "a dismissed pod is no match", job: ni, rules: two, pods: []podBuilder{p(0, 5).released().deleted(4), p(1, 6)}, second: 6,
@@ -231,7 +238,7 @@ func TestForgedBudgets(t *testing.T) {
 		`{"budgets":{` + strings.Join(many, ",") + `}}`:                           1,
 		`{"budgets":{` + strings.Join(many[1:], ",") + `}}`:                       0,
 	} {
-		if got := planned(t, seen(b.annotated(LedgerAnnotation, text), 6)).Problems; len(got) != problems {
+		if got := planned(t, seen(b.ledger(text), 6)).Problems; len(got) != problems {
 			t.Errorf("%.99s: problems are %v", text, got)
 		}
 	}

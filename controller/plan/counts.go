@@ -18,8 +18,12 @@ type tally struct {
 	shownFailed int
 	// completed are the slots that succeeded.
 	completed indexes
+	// storedCompleted and storedFailed are the slots that the status and the ledger have, completed or failed for good.
+	storedCompleted, storedFailed indexes
 	// succeeded is their number, or that of the status when it remembers more.
 	succeeded int
+	// assumed is true when slots were lost.
+	assumed bool
 	// failedIndexes are the indexes that will not be tried again.
 	failedIndexes indexes
 	// donors are the failed pods, by index, that wait for a replacement, which gets its failure count from them.
@@ -56,28 +60,37 @@ func (t *tally) countPods(v *view) {
 }
 
 func (t *tally) countSuccesses(v *view) {
-	stored, failed := v.storedCompleted(), v.storedFailed()
+	t.storedCompleted, t.storedFailed = v.readCompleted(), v.readFailed()
 	var succeeded []int
 	for _, p := range v.pods {
-		if v.valid(p) && p.succeeded() && !failed.has(p.slot) {
+		if v.valid(p) && p.succeeded() && !t.storedFailed.has(p.slot) {
 			succeeded = append(succeeded, p.slot)
 		}
 	}
-	t.completed = stored.union(setOf(succeeded))
+	t.completed = t.storedCompleted.union(setOf(succeeded))
 	t.succeeded = t.completed.size()
-	if !v.indexed { // the slots may be lost with the ledger, the number is not
-		t.succeeded = max(t.succeeded, int(v.Job.Status.Succeeded))
+	if lost := int(v.Job.Status.Succeeded) - t.succeeded; !v.indexed && lost > 0 {
+		t.assume(v, lost)
 	}
 }
 
-func (v *view) storedCompleted() indexes {
+// assume makes up for the slots of a Job without indexes that were lost with its ledger: status.succeeded knows how many they
+// were. They are the lowest ones without a pod, so that as many are left to be run as before.
+func (t *tally) assume(v *view, lost int) {
+	known := t.completed.union(v.slotsOf(func(*pod) bool { return true }))
+	t.completed = t.completed.union(known.missing(lost, v.completions))
+	t.succeeded += lost
+	t.assumed = true
+}
+
+func (v *view) readCompleted() indexes {
 	if v.indexed {
 		return parseIndexes(v.Job.Status.CompletedIndexes, v.completions)
 	}
 	return parseIndexes(v.ledger.Succeeded, v.completions)
 }
 
-func (v *view) storedFailed() indexes {
+func (v *view) readFailed() indexes {
 	if !v.perIndex {
 		return nil
 	}
@@ -89,7 +102,7 @@ func (v *view) storedFailed() indexes {
 // stops have not failed by themselves.
 func (t *tally) countFailedIndexes(v *view) {
 	if v.failing {
-		t.failedIndexes = v.storedFailed()
+		t.failedIndexes = t.storedFailed
 		return
 	}
 	var failed []int
@@ -98,7 +111,7 @@ func (t *tally) countFailedIndexes(v *view) {
 			failed = append(failed, p.slot)
 		}
 	}
-	t.failedIndexes = v.storedFailed().union(setOf(failed))
+	t.failedIndexes = t.storedFailed.union(setOf(failed))
 }
 
 func (v *view) endsIndex(p *pod) bool {

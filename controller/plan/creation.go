@@ -35,11 +35,10 @@ func (n *next) createPods() {
 		}
 	}
 	attempts := n.attempts()
-	for slot := range n.takenSlots().missing(n.completions) {
-		if places == 0 || len(n.plan.Create) == n.settings.MaxCreate {
+	for slot := range n.takenSlots().missing(places, n.completions).all() {
+		if len(n.plan.Create) == n.settings.MaxCreate {
 			return
 		}
-		places--
 		n.createPod(slot, attempts[slot], failures.Failures)
 	}
 }

@@ -16,13 +16,28 @@
 // more than parallelism are in all, and no slot succeeds twice, even when the cache does not show the last pods yet.
 //
 // A pod is held while it has the tracking finalizer: it cannot vanish. The counters are a function of the held pods, so
-// counting needs no write but that of the status, and finalizers stay until the Job has ended. A pod is let go earlier only if
-// it must be: when somebody deletes it, when the Job is deleted, or when too many are held. What it tells is recorded first:
-// success in completedIndexes, or in the ledger for a Job without indexes; failure in the ledger, by UID. When the pod is
-// gone, the UID becomes a number. The ledger is an annotation that is written in the same call as the status.
+// counting needs no write but that of the status. A pod that has ended is let go as soon as nothing depends on it: at once if
+// somebody deletes it, if the Job is deleted or if too many are held, else when there is nothing better to call for. What it
+// tells is recorded first: success in completedIndexes, or in the ledger for a Job without indexes; failure in the ledger, by
+// UID. When the pod is gone, the UID becomes a number.
 //
 //	succeeded = the slots that are recorded, and those of the held pods that succeeded
 //	failed    = the number and the UIDs in the ledger, and the held pods that failed and are not among them
+//
+// # The ledger
+//
+// The ledger is the message of a condition in the Job's status, of type podverdict.io/Ledger. So it is written in the call that
+// writes the counters, and cannot come apart from them. Only those who may update jobs/status can write it: of Kubernetes' own
+// roles that is the Job controller's, while edit and admin only read it. It is not part of a manifest, so replacing the Job
+// keeps it, and it takes none of the 256 KiB that annotations have.
+//
+// The other places cost more. An annotation takes no further call, but whoever may edit the Job can edit or remove it, and
+// fill the annotations so that no status can be written. An object of our own kind takes a call to create it, one for each
+// change and one to collect it, and is not written in one step with the status: each change would need two writes of it.
+//
+// What the status counts, and neither the ledger nor a pod knows, is lost: the ledger was removed or altered by somebody who may
+// write the status, or has a format that this program does not know. Then all budgets count as used up and stay so, the lowest
+// slots without a pod are taken as those that had succeeded, and an event tells it. No budget ever begins anew.
 //
 // A pod that counts as failed though it has not ended, because it is terminating, could still succeed. It is recorded by UID
 // in the write that counts it first, and stays failed.
@@ -86,9 +101,9 @@
 //
 // Conditions, reasons, messages and final counters are those of kube-controller-manager. Visible differences:
 //
-//   - Finalizers are removed after the terminal condition, not before it, so that failed pods cost one call and not two.
+//   - Finalizers are removed when there is nothing better to call for, at the latest after the terminal condition.
 //   - status.uncountedTerminatedPods stays empty, and status.failed is right in every write. Pods to be let go are in the
-//     annotation podverdict.io/ledger, which goes when the Job ends.
+//     condition podverdict.io/Ledger, which goes when the Job ends.
 //   - A failure counts as soon as it is seen (but as upstream, with backoffLimitPerIndex, when it is replaced).
 //   - Active pods of a Job that fails are deleted after FailureTarget is stored, and count when they are terminating.
 //   - Pods are named by slot and attempt. A pod that is not, and has no valid index, does not belong to the Job, though it has
@@ -100,8 +115,8 @@
 //   - A Job that custom policies have rules for replaces its pods only when they have ended, as with a podFailurePolicy.
 //   - A pod that is deleted, or let go uncounted, because of suspension or lower parallelism, counts if it ended just before.
 //   - A suspended Job that fails gets a start time in the last write: without one the API server would refuse it for ever.
-//   - An index whose pod succeeded, and is held, counts again when completions falls below it and rises again; upstream runs
-//     it anew. A suspension does not forget the failures of an index as long as its failed pod is held.
+//   - An index whose pod succeeded, and is held still, counts again when completions falls below it and rises again; upstream
+//     runs it anew. A suspension does not forget the failures of an index as long as its failed pod is held.
 //   - Pods have the label batch.kubernetes.io/controller-uid even if manualSelector keeps the API server from adding it.
 //   - Success and failure of one index, which only pods made by others can bring about, do not block the status: what is
 //     stored first stays.

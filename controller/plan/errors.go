@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -9,11 +10,24 @@ import (
 )
 
 func errAnnotation(text string, t tuning) error {
-	return fmt.Errorf("metadata.annotations[%s]: Invalid value: %q: must be an integer from %d to %d", t.name, text, t.least, t.most)
+	return fmt.Errorf("metadata.annotations[%s]: Invalid value: %s: must be an integer from %d to %d", t.name, quoted(text), t.least, t.most)
 }
 
 func errLedger(text string, err error) error {
-	return fmt.Errorf("metadata.annotations[%s]: Invalid value: %q: %w", LedgerAnnotation, text, err)
+	return fmt.Errorf("status.conditions[%s].message: Invalid value: %s: %w", LedgerCondition, quoted(text), err)
+}
+
+func errLedgerFormat(format string) error {
+	return fmt.Errorf("its format is %s, this program knows %s", quoted(format), ledgerFormat)
+}
+
+// quoted is the beginning of a text that users may write, which can be as long as the API lets it be.
+func quoted(text string) string {
+	const most = 64
+	if len(text) > most {
+		return strconv.Quote(text[:most]) + "..."
+	}
+	return strconv.Quote(text)
 }
 
 func errLedgerNegative(number int) error {
@@ -33,8 +47,8 @@ func errTooManyBudgets() error {
 }
 
 func errMatches(p *corev1.Pod, text string) error {
-	return fmt.Errorf("pod %s: metadata.annotations[%s]: Invalid value: %q: must be an object of at most %d numbers from 1 to %d",
-		p.Name, MatchesAnnotation, text, maxBudgets, v1alpha1.MaxBudget)
+	return fmt.Errorf("pod %s: metadata.annotations[%s]: Invalid value: %s: must be an object of at most %d numbers from 1 to %d",
+		p.Name, MatchesAnnotation, quoted(text), maxBudgets, v1alpha1.MaxBudget)
 }
 
 func errLedgerBackoff() error {

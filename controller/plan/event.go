@@ -9,6 +9,8 @@ import (
 const (
 	ReasonJobStart  = "JobStart"
 	ReasonJobFinish = "JobFinish"
+	// ReasonLedgerLost is that of a Warning when the Job's status counts pods that neither its ledger nor its pods know.
+	ReasonLedgerLost = "LedgerLost"
 	// ReasonInvalidAnnotation is that of a Warning, once, when the Job starts.
 	ReasonInvalidAnnotation = "InvalidAnnotation"
 )
@@ -21,6 +23,13 @@ func resumedEvent() Event { return Event{corev1.EventTypeNormal, "Resumed", "Job
 
 func problemEvent(problem error) Event {
 	return Event{corev1.EventTypeWarning, ReasonInvalidAnnotation, problem.Error()}
+}
+
+func lostEvent() Event {
+	return Event{
+		corev1.EventTypeWarning, ReasonLedgerLost,
+		"The status counts pods of which there is no record: the budgets of rules count as used up, and what is counted is not run again",
+	}
 }
 
 func unknownModeEvent() Event {

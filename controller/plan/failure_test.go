@@ -26,7 +26,7 @@ func TestFailedPods(t *testing.T) {
 		{name: "31: with TerminatingOrFailed it counts and is replaced at once", job: tof, second: 60, pods: []podBuilder{podOf(tof, 0, 0).running().deleted(1), podOf(tof, 1, 0).ready()},
 			want: want{create: []string{"0/1"}, status: all(numbers(1, 0, 1), terminating(1), noneUncounted())}},
 		{name: "32: and stays failed when it succeeds", second: 60, pods: []podBuilder{podOf(tof, 0, 0).exited(0, 2).deleted(1), podOf(tof, 1, 0).ready()},
-			job:  tof.status(func(s *batchv1.JobStatus) { s.Failed = 1 }).annotated(LedgerAnnotation, ledgerText(podOf(tof, 0, 0))),
+			job:  tof.status(func(s *batchv1.JobStatus) { s.Failed = 1 }).ledger(ledgerText(podOf(tof, 0, 0))),
 			want: want{release: []string{"0/0"}, create: []string{"0/1"}, status: numbers(1, 0, 1)}},
 		{name: "33: a policy without a replacement policy means Failed", job: old, pods: []podBuilder{podOf(old, 0, 0).running().deleted(1), podOf(old, 1, 0).ready()},
 			want: want{status: all(numbers(1, 0, 0), terminating(1))}},
@@ -79,7 +79,7 @@ func TestFailingJob(t *testing.T) {
 	pfp := nonIndexed(5, 3).started().policy()
 	failing := pfp.condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "PodFailurePolicy", "M")
 	failed := podOf(pfp, 0, 0).exited(codeFailJob, 0)
-	counted := failing.status(func(s *batchv1.JobStatus) { s.Failed = 2 }).annotated(LedgerAnnotation, ledgerText(podOf(pfp, 1, 0)))
+	counted := failing.status(func(s *batchv1.JobStatus) { s.Failed = 2 }).ledger(ledgerText(podOf(pfp, 1, 0)))
 	runAll(t, []behaviour{
 		{name: "73: FailureTarget comes first, and nothing goes", job: pfp, pods: []podBuilder{failed, podOf(pfp, 1, 0).ready()},
 			want: want{status: all(conditions("FailureTarget/PodFailurePolicy"), numbers(1, 0, 1))}},
@@ -113,10 +113,10 @@ func message(kind batchv1.JobConditionType, text string) func(*batchv1.JobStatus
 
 // The ledger goes with the last write.
 func TestLedgerGoes(t *testing.T) {
-	b := nonIndexed(5, 2).started().status(func(s *batchv1.JobStatus) { s.Failed = 2 }).annotated(LedgerAnnotation, `{"failed":2}`).
+	b := nonIndexed(5, 2).started().status(func(s *batchv1.JobStatus) { s.Failed = 2 }).ledger(`{"failed":2}`).
 		condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "R", "M")
-	if text, found := planned(t, seen(b, 0)).Write.Annotations[LedgerAnnotation]; found {
-		t.Errorf("the ledger is %s", text)
+	if c := condition(planned(t, seen(b, 0)).Write.Status.Conditions, LedgerCondition); c != nil {
+		t.Errorf("the ledger is %s", c.Message)
 	}
 }
 
@@ -136,7 +136,8 @@ func TestEndNeedsAllPods(t *testing.T) {
 			}
 			o.Current = true
 			certain := planned(t, o)
-			if certain.NeedsCurrent || len(certain.Write.Status.Conditions) != 1+len(withheld.Write.Status.Conditions) {
+			if ending := condition(withheld.Write.Status.Conditions, "SuccessCriteriaMet"); certain.NeedsCurrent || ending != nil ||
+				certain.Write.Status.Conditions[len(certain.Write.Status.Conditions)-1].Reason == ledgerFormat {
 				t.Errorf("conditions are %v, and without certainty %v", certain.Write.Status.Conditions, withheld.Write.Status.Conditions)
 			}
 		})
@@ -217,38 +218,53 @@ func mustLedger(t *testing.T, j *batchv1.Job) ledger {
 	if j == nil {
 		t.Fatal("nothing is written")
 	}
-	l, err := parseLedger(j.Annotations[LedgerAnnotation], j)
+	l, err := parseLedger(condition(j.Status.Conditions, LedgerCondition), j)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
-// Held pods need no ledger, up to the bound; beyond it the oldest go.
-func TestHeldPodsAreBounded(t *testing.T) {
+// Ended pods are free as soon as what they tell is stored, which can wait; those beyond the bound must go at once, oldest first.
+func TestEndedPodsAreLetGo(t *testing.T) {
 	b := nonIndexed(9, 2).started()
 	o := seen(b, 100, podOf(b, 0, 0).exited(0, 9), podOf(b, 1, 0).exited(1, 3), podOf(b, 1, 1).exited(1, 5), podOf(b, 2, 0).exited(0, 1))
-	if p := planned(t, o); p.Write.Annotations[LedgerAnnotation] != "" || len(p.Release) > 0 {
-		t.Errorf("ledger %s, release %v", p.Write.Annotations[LedgerAnnotation], podNames(p.Release))
+	for _, test := range []struct {
+		maxHeld       int
+		urgent        bool
+		free, release []string
+	}{
+		{0, false, []string{"0/0", "1/0", "1/1", "2/0"}, nil},
+		{2, false, []string{"0/0", "1/0", "1/1", "2/0"}, nil}, // twice as many are held while there are pods to create
+		{1, true, []string{"0/0", "1/1"}, []string{"1/0", "2/0"}},
+	} {
+		o := o
+		o.Settings.MaxHeld = test.maxHeld
+		p := planned(t, o)
+		if l := mustLedger(t, p.Write); len(l.Releasing) != 2 || l.Succeeded != "0,2" || len(p.Release)+len(p.Free) > 0 || p.Urgent != test.urgent {
+			t.Errorf("ledger %v, urgent %v, released %v, free %v", l, p.Urgent, podNames(p.Release), podNames(p.Free))
+		}
+		o.Job = p.Write
+		p = planned(t, o)
+		if diff := cmp.Diff([][]string{test.free, test.release}, [][]string{slotsAndAttempts(o.Job, p.Free), slotsAndAttempts(o.Job, p.Release)}); diff != "" {
+			t.Errorf("at most %d: %s", test.maxHeld, diff)
+		}
+		// Gone, they still count.
+		o.Pods = nil
+		if p = Next(o); p.Write != nil && (p.Write.Status.Failed != 2 || p.Write.Status.Succeeded != 2) {
+			t.Errorf("the status is %s", statusText(p.Write))
+		}
 	}
-	o.Settings.MaxHeld = 2
-	if p := planned(t, o); p.Write.Annotations[LedgerAnnotation] != "" {
-		t.Errorf("twice as many are held while there are pods to create, but the ledger is %s", p.Write.Annotations[LedgerAnnotation])
-	}
-	o.Settings.MaxHeld = 1
+}
+
+// An index's last failed pod stays held until its successor is there, which has its failure count.
+func TestDonorsAreNotFree(t *testing.T) {
+	b := perIndex(2, 2, 3).started()
+	o := seen(b, 9, podOf(b, 0, 0).failures(0).exited(1, 5), podOf(b, 1, 0).failures(0).exited(0, 5))
+	o.Job = planned(t, o).Write
 	p := planned(t, o)
-	if l := mustLedger(t, p.Write); len(l.Releasing) != 1 || l.Succeeded != "0,2" || len(p.Release) > 0 {
-		t.Errorf("ledger %v, release %v", l, podNames(p.Release))
-	}
-	o.Job = p.Write // what was begun is done
-	p = planned(t, o)
-	if diff := cmp.Diff([]string{"1/0", "2/0"}, slotsAndAttempts(o.Job, p.Release)); diff != "" {
-		t.Error(diff)
-	}
-	// Gone, they still count.
-	o.Pods = []*corev1.Pod{o.Pods[0], o.Pods[2]}
-	if p = Next(o); p.Write != nil && (p.Write.Status.Failed != 2 || p.Write.Status.Succeeded != 2) {
-		t.Errorf("the status is %s", statusText(p.Write))
+	if diff := cmp.Diff([]string{"1/0"}, slotsAndAttempts(o.Job, p.Free)); diff != "" || len(p.Release) > 0 {
+		t.Errorf("free: %s, released %v", diff, podNames(p.Release))
 	}
 }
 
@@ -265,9 +281,9 @@ func TestHostileLedger(t *testing.T) {
 		"empty":             "",
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := seen(b.annotated(LedgerAnnotation, text), 100, podOf(b, 0, 1).exited(1, 3), podOf(b, 1, 0).ready())
+			o := seen(b.ledger(text), 100, podOf(b, 0, 1).exited(1, 3), podOf(b, 1, 0).ready())
 			p := planned(t, o)
-			if len(p.Problems) != 1 || !strings.Contains(p.Problems[0].Error(), "metadata.annotations[podverdict.io/ledger]") {
+			if len(p.Problems) != 1 || !strings.Contains(p.Problems[0].Error(), "status.conditions[podverdict.io/Ledger].message") {
 				t.Errorf("problems are %v", p.Problems)
 			}
 			if s := p.Write.Status; s.Failed != 3 || s.Succeeded != 2 {
@@ -288,10 +304,10 @@ func TestFinalizerTakenByHand(t *testing.T) {
 	o.Job = planned(t, o).Write
 	o.Pods[0].Finalizers = nil
 	p := planned(t, o)
-	if l := mustLedger(t, p.Write); l.Failed != 1 || p.Write.Status.Failed != 1 {
-		t.Errorf("%s", statusText(p.Write))
+	if p.Write != nil || len(p.Release)+len(p.Free) > 0 {
+		t.Errorf("the plan is %+v", p)
 	}
-	o.Job, o.Pods = p.Write, append(o.Pods, podOf(b, 0, 1).exited(1, 4).p)
+	o.Pods = append(o.Pods, podOf(b, 0, 1).exited(1, 4).p)
 	if p = planned(t, o); p.Write.Status.Failed != 2 {
 		t.Errorf("%s", statusText(p.Write))
 	}

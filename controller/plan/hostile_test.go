@@ -48,9 +48,12 @@ func (l life) tamper() {
 	names := slices.Sorted(maps.Keys(l.pods))
 	switch tamper := l.draw("tamper", 4); {
 	case tamper == 0:
-		key := rapid.SampledFrom([]string{LedgerAnnotation, BackoffSecondsAnnotation, FailedPodsLimitAnnotation}).Draw(l.t, "key")
-		l.job = l.job.DeepCopy()
-		metav1.SetMetaDataAnnotation(&l.job.ObjectMeta, key, text)
+		key := rapid.SampledFrom([]string{BackoffSecondsAnnotation, FailedPodsLimitAnnotation, "ledger"}).Draw(l.t, "key")
+		if key == "ledger" {
+			l.job = jobBuilder{l.job}.ledger(text).job()
+		} else {
+			l.job = jobBuilder{l.job}.annotated(key, text).job()
+		}
 		l.changedJob()
 	case tamper == 1:
 		l.intrude(text)
@@ -109,7 +112,7 @@ func TestJudgedByProgram(t *testing.T) {
 	}
 	o := seen(b, 60, podOf(b, 0, 0).exited(42, 1).disrupted(), podOf(b, 1, 0).ready())
 	o.Judge = func(p *corev1.Pod, _ int64) runtime.Verdict { return program.Evaluate(context.Background(), p) }
-	if s := planned(t, o).Write.Status; s.Failed != 0 || len(s.Conditions) > 0 {
+	if s := planned(t, o).Write.Status; s.Failed != 0 || conditions()(&s) != "" {
 		t.Errorf("an ignored failure makes the status %+v", s)
 	}
 	o.Pods[0].Status.Conditions = nil

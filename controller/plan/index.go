@@ -102,18 +102,29 @@ func (s indexes) common(other indexes) int {
 	return common
 }
 
-// missing yields the indexes below limit that are not in the set, lowest first. There may be billions of them, so no list is
-// made.
-func (s indexes) missing(limit int) iter.Seq[int] {
+// missing returns the lowest indexes below limit that are not in the set, count at most.
+func (s indexes) missing(count, limit int) indexes {
+	var found indexes
+	candidate := 0
+	for _, i := range append(slices.Clip(s), interval{limit, limit}) {
+		if gap := min(i.first-candidate, limit-candidate, count); gap > 0 {
+			found = append(found, interval{candidate, candidate + gap - 1})
+			count -= gap
+		}
+		candidate = max(candidate, i.last+1)
+	}
+	return found
+}
+
+// all yields the members, lowest first. There may be billions of them, so there is no list.
+func (s indexes) all() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		candidate := 0
-		for _, i := range append(slices.Clip(s), interval{limit, limit}) {
-			for ; candidate < min(i.first, limit); candidate++ {
-				if !yield(candidate) {
+		for _, i := range s {
+			for member := i.first; member <= i.last; member++ {
+				if !yield(member) {
 					return
 				}
 			}
-			candidate = max(candidate, i.last+1)
 		}
 	}
 }

@@ -10,9 +10,22 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// LedgerAnnotation of a managed Job is there while pods have been let go that its status counts, or when rules with a budget
-// have matched, or rules that may change have decided. It is written with the status, in the same call.
-const LedgerAnnotation = "podverdict.io/ledger"
+// LedgerCondition is the type of the condition of a managed Job whose message is its ledger. It is there while pods have been
+// let go that the status counts, or when rules with a budget have matched, or rules that may change have decided. The package
+// comment says why it is a condition.
+const LedgerCondition batchv1.JobConditionType = "podverdict.io/Ledger"
+
+// ledgerFormat is the reason of the condition. Fields may be added to a ledger of this format. One that older programs would
+// misread must have another format: they take it for lost.
+const ledgerFormat = "FormatV1"
+
+// Ledger is the text of a Job's ledger. It is empty when the Job has none.
+func Ledger(status *batchv1.JobStatus) string {
+	if c := condition(status.Conditions, LedgerCondition); c != nil {
+		return c.Message
+	}
+	return ""
+}
 
 // ledger is what is known of pods that are gone. With it the counters are a function of the pods that are held:
 //
@@ -32,16 +45,18 @@ type ledger struct {
 	Budgets map[string]budget `json:"budgets,omitempty"`
 	// Volatile is true when rules that may be others now have decided on failed pods.
 	Volatile bool `json:"volatile,omitempty"`
+	// Lost is true when an earlier ledger was lost: more pods have ended than this one knows. All budgets count as used up.
+	Lost bool `json:"lost,omitempty"`
 }
 
 func (l ledger) empty() bool {
-	return l.Failed == 0 && len(l.Releasing) == 0 && l.Succeeded == "" && l.Backoff == nil && len(l.Budgets) == 0 && !l.Volatile
+	return l.Failed == 0 && len(l.Releasing) == 0 && l.Succeeded == "" && l.Backoff == nil && len(l.Budgets) == 0 && !l.Volatile && !l.Lost
 }
 
 // recorded is the number of failures that do not depend on pods any more.
 func (l ledger) recorded() int { return l.Failed + len(l.Releasing) }
 
-// String is the annotation's text; it is empty for an empty ledger.
+// String is the condition's message. It is empty for an empty ledger.
 func (l ledger) String() string {
 	if l.empty() {
 		return ""
@@ -50,24 +65,27 @@ func (l ledger) String() string {
 	return string(text)
 }
 
-// readLedger takes the Job's annotation. One that cannot be ours, because somebody edited it, counts as empty; what it should
-// have said is restored by settle, as far as status.failed tells.
+// readLedger takes the Job's ledger. One that no Plan has written counts as lost. What it should have said is restored by
+// settle, as far as the counters of the status tell.
 func (v *view) readLedger() {
-	text, given := v.Job.Annotations[LedgerAnnotation]
-	if !given {
+	stored := condition(v.Job.Status.Conditions, LedgerCondition)
+	if stored == nil {
 		return
 	}
-	read, err := parseLedger(text, v.Job)
+	read, err := parseLedger(stored, v.Job)
 	if err != nil {
-		v.problems = append(v.problems, errLedger(text, err))
+		v.problems = append(v.problems, errLedger(stored.Message, err))
 		return
 	}
-	v.ledger = read
+	v.ledger, v.recorded = read, true
 }
 
-func parseLedger(text string, job *batchv1.Job) (ledger, error) {
+func parseLedger(stored *batchv1.JobCondition, job *batchv1.Job) (ledger, error) {
+	if stored.Reason != ledgerFormat {
+		return ledger{}, errLedgerFormat(stored.Reason)
+	}
 	var read ledger
-	if err := json.Unmarshal([]byte(text), &read); err != nil {
+	if err := json.Unmarshal([]byte(stored.Message), &read); err != nil {
 		return ledger{}, err
 	}
 	slices.Sort(read.Releasing)
@@ -98,7 +116,8 @@ func checkBudgets(budgets map[string]budget) error {
 }
 
 // settle moves pods that are gone from the list to the number. Pods that were counted, but have vanished without us, because
-// somebody took their finalizers, are added: status.failed remembers them.
+// somebody took their finalizers, are added: status.failed remembers them. When there is no ledger that could know them, it is
+// taken as lost, with all that it said of budgets.
 func (n *next) settle() {
 	held := make(map[types.UID]bool, len(n.pods))
 	for _, p := range n.pods {
@@ -117,5 +136,9 @@ func (n *next) settle() {
 		n.failedPods += vanished
 		n.shownFailed += vanished
 		n.healed = true
+	}
+	if lost := n.healed || n.assumed; lost && !n.recorded {
+		n.ledger.Lost, n.healed = true, true
+		n.ledger.Budgets = nil // what was to be entered is beyond a budget that is used up
 	}
 }

@@ -24,7 +24,7 @@ func TestLimits(t *testing.T) {
 		{name: "48: Never: above the limit it fails", job: never1, pods: []podBuilder{podOf(ni, 0, 0).exited(1, 0), podOf(ni, 0, 1).exited(1, 9)},
 			want: want{status: all(conditions("FailureTarget/BackoffLimitExceeded"), message(batchv1.JobFailureTarget, "Job has reached the specified backoff limit"))}},
 		{name: "48: what the ledger and the pods count adds up", second: 9,
-			job:  never1.status(func(s *batchv1.JobStatus) { s.Failed = 1 }).annotated(LedgerAnnotation, `{"failed":1}`),
+			job:  never1.status(func(s *batchv1.JobStatus) { s.Failed = 1 }).ledger(`{"failed":1}`),
 			pods: []podBuilder{podOf(ni, 0, 1).exited(1, 9)}, want: want{status: conditions("FailureTarget/BackoffLimitExceeded")}},
 		{name: "49: OnFailure: below the limit", job: onFailure.backoffLimit(5), pods: []podBuilder{restarted(0, 2), restarted(1, 2)}, want: want{status: conditions()}},
 		{name: "49: OnFailure: at the limit it fails", job: onFailure.backoffLimit(4), pods: []podBuilder{restarted(0, 2), restarted(1, 2)},

@@ -74,7 +74,7 @@ func TestPastMatches(t *testing.T) {
 func TestPastVerdicts(t *testing.T) {
 	job := perIndex(9, 1, 9).started().replaceFailed().status(func(s *batchv1.JobStatus) { s.Failed = 1 })
 	failed := podOf(job, 0, 0).exited(51, 5)
-	job = job.annotated(LedgerAnnotation, ledgerText(failed))
+	job = job.ledger(ledgerText(failed))
 	for name, rules := range map[string]customRules{
 		"FailIndex": {51: customRule{action: failIndex}}, "a budget": {51: ignoring().upTo(1, v1alpha1.PerJob, count)},
 	} {
@@ -91,14 +91,14 @@ func TestPastVerdicts(t *testing.T) {
 
 // The ledger counts no failure that the status does not count yet: that of a pod which waits for its replacement.
 func TestDonorsAreNotRecorded(t *testing.T) {
-	job := perIndex(9, 2, 9).started().replaceFailed().annotated(LedgerAnnotation, `{"budgets":{"gpu/code-52":{"matches":2}}}`)
+	job := perIndex(9, 2, 9).started().replaceFailed().ledger(`{"budgets":{"gpu/code-52":{"matches":2}}}`)
 	o := seen(job, 6, podOf(job, 0, 0).exited(51, 5), podOf(job, 1, 1).matched(once).exited(1, 5))
 	o.Volatile = true
 	o.Judge = customRules{51: counting().upTo(3, v1alpha1.PerIndex, failIndex), 52: ignoring().upTo(3, v1alpha1.PerJob, count)}.judge
 	for _, second := range []int{6, 600} {
 		o.Now = at(second).Time
 		o = carriedOut(t, o)
-		if p := Next(o); len(p.Problems) > 0 || !strings.Contains(o.Job.Annotations[LedgerAnnotation], `"gpu/code-52":{"matches":2}`) {
+		if p := Next(o); len(p.Problems) > 0 || !strings.Contains(Ledger(&o.Job.Status), `"gpu/code-52":{"matches":2}`) {
 			t.Errorf("after %d s: problems are %v, the status is %s", second, p.Problems, statusText(o.Job))
 		}
 	}

@@ -43,6 +43,9 @@ type Plan struct {
 	// Release are pods that lose the tracking finalizer: all that they tell is recorded. The condition is that the resource
 	// version is still this one. When it fails, the pod has changed, perhaps finished, and is left to the next Plan.
 	Release []*corev1.Pod
+	// Free are ended pods on which nothing depends any more. They lose the finalizer as those in Release do, under the same
+	// condition, but when there is nothing better to call for: no Plan waits for it.
+	Free []*corev1.Pod
 	// Dismiss are active pods that are not wanted any more and are not counted: each is released as above, and deleted when
 	// that has succeeded.
 	Dismiss []*corev1.Pod
@@ -53,6 +56,8 @@ type Plan struct {
 	// Write is the Job as it is to be written by UpdateStatus, or nil when nothing in it changes. Its annotations are part
 	// of the write.
 	Write *batchv1.Job
+	// Urgent is true when the next Plan waits for Write. The counters alone can be written together with later ones.
+	Urgent bool
 	// Events are told after Write has succeeded.
 	Events []Event
 	// LookAgain is when time alone will change the Plan; 0 means never.

@@ -24,6 +24,7 @@ type view struct {
 	problems        []error
 	namer           namer
 	ledger          ledger
+	recorded        bool // whether the Job has a ledger that can be read
 
 	indexed     bool
 	perIndex    bool

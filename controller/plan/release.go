@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// hold lets pods go, of those that must be, and keeps the others to the end of the Job: while they are held, they need no
-// ledger, and no call each while the Job is at work.
+// hold lets ended pods go as soon as nothing depends on them, so that they and their namespace can be deleted while no
+// controller is at work. Those that must go do so at once, and the others when there is nothing better to call for.
 func (n *next) hold() {
 	if n.goal != nil || n.deleting {
 		n.donors, n.shownFailed = nil, n.failedPods // no index is tried again
@@ -25,8 +25,8 @@ func (n *next) hold() {
 			continue
 		}
 		mustGo := p.DeletionTimestamp != nil || n.deleting || surplus[p.Name] || n.crowded && len(p.within) > 0 || n.Volatile && p.failed
-		if p.releasing || mustGo {
-			n.letGo(p)
+		if mustGo || p.releasing || p.terminal() && n.goal == nil {
+			n.letGo(p, mustGo)
 		}
 	}
 	if n.ledgered && !n.perIndex {
@@ -42,44 +42,50 @@ func (n *next) remember() {
 	}
 }
 
-// letGo releases a pod if what it tells is stored, or nothing, and else has it stored.
-func (n *next) letGo(p *pod) {
+// letGo releases a pod if what it tells is stored, or nothing, and else has it stored: at once if it must go.
+func (n *next) letGo(p *pod, must bool) {
 	switch {
 	case p.waiting && !n.deleting:
 	case p.tentative && !n.deleting: // what it tells is known from nothing else yet
 		if n.Volatile && n.counts(p) && !n.isDonor(p) {
-			n.record(p) // in the write that has what was decided
+			n.record(p, must) // in the write that has what was decided
 		}
 	case n.isDonor(p):
 		// The replacement gets its failure count from it. It is counted now if it could still succeed.
-		if n.counts(p) && !p.terminal() && n.record(p) {
+		if n.counts(p) && !p.terminal() && n.record(p, must) {
 			n.shownFailed++
 		}
 	case n.carriers[p.UID]:
 		if n.counts(p) && (n.Volatile || !p.terminal()) {
-			n.record(p)
+			n.record(p, must)
 		}
 	case n.counts(p):
-		n.record(p)
-	case p.succeeded() && n.valid(p) && !n.storedCompleted().has(p.slot) && !n.storedFailed().has(p.slot):
-		n.ledgered = true
+		n.record(p, must)
+	case p.succeeded() && n.valid(p) && !n.storedCompleted.has(p.slot) && !n.storedFailed.has(p.slot):
+		n.store(must)
 	case p.failed && !n.deleting && (n.goal == nil && !n.remembered(p) || n.Volatile && !n.view.ledger.Volatile):
-		n.ledgered = true
+		n.store(must)
+	case !must && p.terminal():
+		n.plan.Free = append(n.plan.Free, p.Pod)
 	case p.terminal(), p.failed, !n.valid(p), n.succeeding, n.deleting:
-		n.release(p)
+		n.plan.Release = append(n.plan.Release, p.Pod)
 	}
 }
 
-func (n *next) release(p *pod) { n.plan.Release = append(n.plan.Release, p.Pod) }
-
 // record has the ledger count a failure, if it has room.
-func (n *next) record(p *pod) bool {
+func (n *next) record(p *pod, must bool) bool {
 	if len(n.ledger.Releasing) >= n.settings.MaxReleasing {
 		return false
 	}
 	n.ledger.Releasing = append(n.ledger.Releasing, p.UID)
-	n.ledgered = true
+	n.store(must)
 	return true
+}
+
+// store has the ledger written, with the next counters or at once.
+func (n *next) store(atOnce bool) {
+	n.ledgered = true
+	n.plan.Urgent = n.plan.Urgent || atOnce
 }
 
 // surplus are the names of the terminal pods, oldest first, that are more than may be held. Letting them go can wait while

@@ -142,8 +142,8 @@ func (c *court) check(w *world, o Observation, p Plan) {
 		}
 	}
 	before, after := ledger{}, ledger{}
-	_ = json.Unmarshal([]byte(o.Job.Annotations[LedgerAnnotation]), &before)
-	_ = json.Unmarshal([]byte(p.Write.Annotations[LedgerAnnotation]), &after)
+	_ = json.Unmarshal([]byte(Ledger(&o.Job.Status)), &before)
+	_ = json.Unmarshal([]byte(Ledger(&p.Write.Status)), &after)
 	ends := hasCondition(p.Write, batchv1.JobComplete) || hasCondition(p.Write, batchv1.JobFailed)
 	for key, b := range before.Budgets {
 		if after.Budgets[key].Matches < b.Matches && !ends {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,35 +14,44 @@ import (
 // write fills in the Job to be written, if something in it changes.
 func (n *next) write() {
 	n.count()
-	ended := n.goal != nil && condition(n.status.Conditions, n.goal.terminal) != nil
-	text := n.ledgerText(ended)
-	if equality.Semantic.DeepEqual(n.status, n.Job.Status) && text == n.Job.Annotations[LedgerAnnotation] {
+	n.keepLedger()
+	if equality.Semantic.DeepEqual(n.status, n.Job.Status) {
 		return
 	}
 	written := n.Job.DeepCopy()
 	written.Status = n.status
-	if text == "" {
-		delete(written.Annotations, LedgerAnnotation)
-	} else {
-		metav1.SetMetaDataAnnotation(&written.ObjectMeta, LedgerAnnotation, text)
-	}
 	n.plan.Write = written
+	n.plan.Urgent = n.plan.Urgent || n.healed || n.tentative || n.newCondition()
 }
 
-// ledgerText is the annotation to be written. One that need not change does not: what was settled can wait for a write that
-// is needed for something else. A finished Job needs none.
-func (n *next) ledgerText(ended bool) string {
-	if ended {
-		return ""
-	}
+// newCondition tells whether a condition is to be written, other than that of the ledger.
+func (n *next) newCondition() bool {
+	return slices.ContainsFunc(n.status.Conditions, func(c batchv1.JobCondition) bool {
+		old := condition(n.Job.Status.Conditions, c.Type)
+		return c.Type != LedgerCondition && (old == nil || *old != c)
+	})
+}
+
+// keepLedger sets the condition that has the ledger. What was settled can wait for a write that is needed for something else.
+// A finished Job needs no ledger.
+func (n *next) keepLedger() {
+	ended := n.goal != nil && condition(n.status.Conditions, n.goal.terminal) != nil
 	changed := n.ledgered || n.healed || n.tentative || !equality.Semantic.DeepEqual(n.status, n.Job.Status)
-	if !changed {
-		return n.Job.Annotations[LedgerAnnotation]
+	if !ended && !changed {
+		return
 	}
-	if !n.indexed && (n.ledgered || n.Job.Annotations[LedgerAnnotation] != "") {
+	if !n.indexed && (n.ledgered || n.healed || n.recorded) {
 		n.ledger.Succeeded = n.completed.String()
 	}
-	return n.ledger.String()
+	text := n.ledger.String()
+	if ended || text == "" {
+		n.status.Conditions = slices.DeleteFunc(n.status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == LedgerCondition })
+		return
+	}
+	if n.ledger.Lost && !n.view.ledger.Lost {
+		n.plan.Events = append(n.plan.Events, lostEvent())
+	}
+	n.setCondition(LedgerCondition, corev1.ConditionTrue, ledgerFormat, text)
 }
 
 // count sets the counters. They never shrink; only with the completions of an elastic Job do the successes beyond them go.

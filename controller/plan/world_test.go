@@ -312,5 +312,5 @@ func (w *world) ended() bool {
 
 func statusText(j *batchv1.Job) string {
 	text, err := json.Marshal(j.Status)
-	return fmt.Sprintf("%s %v %s", text, err, j.Annotations[LedgerAnnotation])
+	return fmt.Sprintf("%s %v", text, err)
 }

@@ -148,6 +148,7 @@ unenforced contains fields.duplicate("SN10", sprintf("status.conditions[%d].type
 
 # METADATA
 # title: Conditions are known
+# description: A controller that Jobs are handed to by spec.managedBy may have conditions of its own, by the name of its domain.
 # custom:
 #   id: SN11
 #   kep: KEP-4368
@@ -163,7 +164,10 @@ unenforced contains fields.unsupported(
 		"type": ["Complete", "Failed", "FailureTarget", "SuccessCriteriaMet", "Suspended"],
 	}
 	not fields.text(condition, member) in known
+	not _own(condition, member)
 }
+
+_own(condition, "type") if regex.match(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9]`, fields.text(condition, "type"))
 
 # METADATA
 # title: Indexes are written as the Job controller does

@@ -167,9 +167,17 @@ test_SN11_fires_on_unknown if {
 	}
 }
 
+test_SN11_fires_on_unknown_of_no_domain if {
+	said("SN11", write({}, {"conditions": [{"type": "/Ledger", "status": "example.com/True"}]})) == {
+		`status.conditions[0].type: Unsupported value: "/Ledger": supported values: "Complete", "Failed", "FailureTarget", "SuccessCriteriaMet", "Suspended"`,
+		`status.conditions[0].status: Unsupported value: "example.com/True": supported values: "False", "True", "Unknown"`,
+	}
+}
+
 test_SN11_silent_on_known if {
 	every a_write in [
 		write({}, being(["Complete", "Failed", "FailureTarget", "SuccessCriteriaMet", "Suspended"])),
+		write({}, being(["podverdict.io/Ledger", "example.com/Ready"])),
 	] {
 		said("SN11", a_write) == set()
 	}

@@ -1,0 +1,84 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+)
+
+// A ledger that is gone, or that this program cannot read, never begins a budget anew: the counters of the status say that
+// there was one.
+func TestLostLedger(t *testing.T) {
+	b := nonIndexed(9, 2).started().backoffLimit(20).status(func(s *batchv1.JobStatus) { s.Failed = 3 })
+	unreadable := func(reason, text string) jobBuilder {
+		return b.condition(LedgerCondition, corev1.ConditionTrue, reason, text)
+	}
+	for name, test := range map[string]struct {
+		job  jobBuilder
+		lost bool
+	}{
+		"gone":               {b, true},
+		"garbage":            {unreadable(ledgerFormat, "{"), true},
+		"empty":              {unreadable(ledgerFormat, ""), true},
+		"another format":     {unreadable("FormatV2", `{"failed":3}`), true},
+		"one failure more":   {b.ledger(`{"failed":4}`), true},
+		"more by UID":        {b.ledger(`{"failed":2,"releasing":["a","b"]}`), true},
+		"as it was":          {b.ledger(`{"failed":3}`), false},
+		"a pod has vanished": {b.ledger(`{"failed":2}`), false},
+		"lost before":        {b.ledger(`{"failed":3,"lost":true}`), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := seen(test.job, 60, podOf(b, 0, 1).exited(51, 5))
+			o.Judge = customRules{51: ignoring().upTo(2, v1alpha1.PerJob, count)}.judge
+			p := planned(t, o)
+			if told := slices.ContainsFunc(p.Events, func(e Event) bool { return e.Reason == ReasonLedgerLost }); told != test.lost && name != "lost before" {
+				t.Errorf("events are %v", p.Events)
+			}
+			if p.Write == nil {
+				t.Fatal("nothing is written")
+			}
+			o.Job = p.Write
+			p = Next(o)
+			if used := p.UsedUp[o.Pods[0].UID]; used.IsUsedUp() != test.lost {
+				t.Errorf("the verdict is %+v, ledger %s", used, Ledger(&o.Job.Status))
+			}
+			if told := slices.ContainsFunc(p.Events, func(e Event) bool { return e.Reason == ReasonLedgerLost }); told {
+				t.Error("it is told again")
+			}
+			if o.Job.Status.Failed < 3 {
+				t.Errorf("status.failed is %d", o.Job.Status.Failed)
+			}
+		})
+	}
+}
+
+// The slots of a Job without indexes that had succeeded when its ledger was lost are not run again.
+func TestLostSuccesses(t *testing.T) {
+	b := nonIndexed(9, 9).started().status(func(s *batchv1.JobStatus) { s.Succeeded = 5 })
+	o := seen(b, 60, podOf(b, 1, 0), podOf(b, 3, 0).exited(1, 5))
+	o.Job = planned(t, o).Write
+	if text := Ledger(&o.Job.Status); !strings.Contains(text, `"succeeded":"0,2,4-6"`) || !strings.Contains(text, `"lost":true`) {
+		t.Errorf("the ledger is %s", text)
+	}
+	o.Now = at(600).Time
+	if got := slotsAndAttempts(o.Job, Next(o).Create); !slices.Equal(got, []string{"3/1", "7/0", "8/0"}) {
+		t.Errorf("created are %v: 5 have succeeded, and slot 1 is at work", got)
+	}
+	if s := o.Job.Status; s.Succeeded != 5 {
+		t.Errorf("status.succeeded is %d", s.Succeeded)
+	}
+}
+
+// A counter of the status may be as large as the API lets it be.
+func TestLostBillions(t *testing.T) {
+	const most = 1<<31 - 1
+	b := nonIndexed(most, most).started().status(func(s *batchv1.JobStatus) { s.Succeeded = most - 1 })
+	if got := len(planned(t, seen(b, 60)).Create); got != 1 {
+		t.Errorf("%d pods are created", got)
+	}
+}
