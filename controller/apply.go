@@ -36,7 +36,7 @@ func (w *work) each(ctx context.Context, pods []*corev1.Pod, width int, call fun
 	start := w.clock.Now()
 	failures := make([]error, len(pods))
 	workqueue.ParallelizeUntil(batch, width, len(pods), func(i int) {
-		failures[i] = call(ctx, pods[i])
+		failures[i] = w.metrics.guard(ctx, workingOnJob, func() error { return call(ctx, pods[i]) })
 		switch {
 		case failures[i] != nil:
 			stop()

@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 )
 
@@ -31,13 +30,10 @@ type Controller struct {
 	pending     *pendingPods
 	observer    *observer
 	broadcaster events.EventBroadcaster
-	jobQueue    queue
-	orphanQueue queue
+	jobQueue    queue[types.NamespacedName]
+	orphanQueue queue[types.NamespacedName]
 	ready       atomic.Bool
 }
-
-// queue is of keys of Jobs or pods.
-type queue = workqueue.TypedRateLimitingInterface[types.NamespacedName]
 
 const (
 	// minDelay and maxDelay are those after errors. The latter is upstream's.
@@ -46,11 +42,8 @@ const (
 	maxWidth = 64
 )
 
-func newQueue(name string, o Options) queue {
-	return workqueue.NewTypedRateLimitingQueueWithConfig(
-		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](minDelay, maxDelay),
-		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: name, Clock: o.Clock},
-	)
+func newKeyQueue(o Options, workers int) queue[types.NamespacedName] {
+	return newQueue(o.Clock, workers, minDelay, maxDelay, func(key types.NamespacedName) string { return key.Namespace })
 }
 
 // width is how many calls are made at a time for one Job: as many as the limit lets through in a batch period, or the calls of
@@ -73,7 +66,7 @@ func newClients(config *rest.Config, metrics *Metrics) (clients, error) {
 	config = rest.CopyConfig(config)
 	config.Wrap(metrics.transport)
 	writes := rest.CopyConfig(config)
-	writes.Timeout = callTimeout
+	writes.Timeout, writes.RateLimiter = callTimeout, newCallTurns(config)
 	watches := rest.CopyConfig(config)
 	watches.QPS, watches.RateLimiter = -1, nil
 	told := rest.CopyConfig(config)
@@ -100,7 +93,7 @@ func New(o Options) (*Controller, error) {
 	if !clientfeatures.FeatureGates().Enabled(clientfeatures.AtomicFIFO) {
 		return nil, errFeature(clientfeatures.AtomicFIFO)
 	}
-	c := &Controller{options: o, jobQueue: newQueue("jobs", o), orphanQueue: newQueue("orphans", o)}
+	c := &Controller{options: o, jobQueue: newKeyQueue(o, o.Workers), orphanQueue: newKeyQueue(o, 1)}
 	clients, err := newClients(o.Config, o.Metrics)
 	if err != nil {
 		return nil, err
@@ -165,17 +158,19 @@ func (c *Controller) Run(ctx context.Context) error {
 		c.policies.build(ctx) // before anybody asks
 		running.Go(func() { c.policies.follow(ctx) })
 	}
-	running.Go(func() { c.observer.run(ctx, 1) }) // which ends at once when ctx is done
+	running.Go(func() { c.observer.run(ctx) }) // which ends at once when ctx is done
 	if !synced {
 		return nil
 	}
 	c.ready.Store(true)
 	defer c.ready.Store(false)
 	logger.Info("Running", "manager", Name, "workers", c.options.Workers)
-	for range c.options.Workers {
-		running.Go(func() { c.work(ctx, c.jobQueue, c.syncJob) })
+	for range c.options.Workers + reserve {
+		running.Go(func() { c.work(ctx, c.jobQueue, workingOnJob, c.syncJob) })
 	}
-	running.Go(func() { c.work(ctx, c.orphanQueue, c.syncOrphan) })
+	for range 1 + reserve {
+		running.Go(func() { c.work(ctx, c.orphanQueue, releasingOrphan, c.syncOrphan) })
+	}
 	running.Go(func() { c.pending.run(ctx) })
 	<-ctx.Done()
 	logger.Info("Stopping")
@@ -183,13 +178,19 @@ func (c *Controller) Run(ctx context.Context) error {
 }
 
 // work takes keys until the queue is shut down.
-func (c *Controller) work(ctx context.Context, q queue, sync func(context.Context, types.NamespacedName) (time.Duration, error)) {
+func (c *Controller) work(
+	ctx context.Context, q queue[types.NamespacedName], doing activity, sync func(context.Context, types.NamespacedName) (time.Duration, error),
+) {
 	for {
 		key, down := q.Get()
 		if down || ctx.Err() != nil {
 			return
 		}
-		again, err := sync(ctx, key)
+		again := time.Duration(0)
+		err := c.options.Metrics.guard(ctx, doing, func() (err error) {
+			again, err = sync(inNamespace(ctx, key.Namespace), key)
+			return err
+		})
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -48,7 +49,7 @@ func (w *work) createPods(ctx context.Context) error {
 		w.note(reasonSuccessfulCreate, createdMessage(created))
 	}
 	if err != nil {
-		w.warn(reasonFailedCreate, "Error creating: "+errors.Unwrap(err).Error())
+		w.warn(reasonFailedCreate, "Error creating: "+cmp.Or(errors.Unwrap(err), err).Error())
 	}
 	return err
 }

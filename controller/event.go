@@ -18,6 +18,8 @@ const (
 	reasonMatchCondition = "MatchConditionFailed"
 	// reasonInvalidStatus is that of a Job whose status the API server refuses, because somebody else wrote what cannot be.
 	reasonInvalidStatus = "InvalidStatus"
+	// reasonPanic is that of a Job which makes the controller panic.
+	reasonPanic = "ControllerPanic"
 )
 
 // eventAction is what the controller was doing when something happened to a Job.

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"errors"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -15,16 +16,24 @@ import (
 func (c *Controller) handle() error {
 	c.policies.subscribe(c.policiesChanged)
 	_, jobErr := c.jobs.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { c.jobChanged(object) },
-		UpdateFunc: c.jobReplaced,
-		DeleteFunc: func(object any) { c.jobGone(object) },
+		AddFunc:    func(object any) { c.guard(func() { c.jobChanged(object) }) },
+		UpdateFunc: func(old, object any) { c.guard(func() { c.jobReplaced(old, object) }) },
+		DeleteFunc: func(object any) { c.guard(func() { c.jobGone(object) }) },
 	})
 	_, podErr := c.pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { c.podChanged(nil, object) },
-		UpdateFunc: func(old, object any) { c.podChanged(old, object) },
-		DeleteFunc: func(object any) { c.podChanged(object, nil) },
+		AddFunc:    func(object any) { c.guard(func() { c.podChanged(nil, object) }) },
+		UpdateFunc: func(old, object any) { c.guard(func() { c.podChanged(old, object) }) },
+		DeleteFunc: func(object any) { c.guard(func() { c.podChanged(object, nil) }) },
 	})
 	return errors.Join(jobErr, podErr)
+}
+
+// guard keeps a panic over one object from those that come after it.
+func (c *Controller) guard(handle func()) {
+	_ = c.options.Metrics.guard(context.Background(), readingCache, func() error { // it is in the log
+		handle()
+		return nil
+	})
 }
 
 // policiesChanged has the managed Jobs of a namespace, or of all, looked at.

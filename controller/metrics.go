@@ -31,6 +31,7 @@ type Metrics struct {
 	programMisses prometheus.Counter
 	compileErrors prometheus.Counter
 	calls         *prometheus.CounterVec // verb, resource, code
+	panics        *prometheus.CounterVec // activity
 
 	customVerdicts     *prometheus.CounterVec   // policy, rule, action, mode
 	policies, bindings *prometheus.GaugeVec     // ready
@@ -41,7 +42,7 @@ type Metrics struct {
 // leaves them unregistered.
 func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{}
-	all := slices.Concat(m.describeJobs(), m.describeVerdicts(), m.describePolicies(), m.describePending())
+	all := slices.Concat(m.describeJobs(), m.describeVerdicts(), m.describePolicies(), m.describePending(), m.describePanics())
 	if r == nil {
 		return m, nil
 	}

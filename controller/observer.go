@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/lru"
@@ -46,7 +45,7 @@ type observer struct {
 	instance string // of the controller, as events have it
 
 	// A pod waits in the first queue to be judged, which takes no call, and in the second for its event.
-	judging, telling workqueue.TypedRateLimitingInterface[types.UID]
+	judging, telling queue[podKey]
 	warned           *lru.Cache // the UIDs of Jobs whose policy does not compile
 
 	mu        sync.Mutex
@@ -63,16 +62,14 @@ const (
 	afterlife = 5 * time.Minute
 	// maxWarned is how many Jobs are remembered as warned of; others get a second call, but no second event.
 	maxWarned = 1000
+	// observers is how many pods are judged at a time, and how many events are told.
+	observers = 1
 )
 
 // newObserver tells by the client, which should have a limit of its own: events can wait, and calls for Jobs cannot.
 func newObserver(o Options, jobs, pods cache.Indexer, client kubernetes.Interface, programs *programs, policies *registry) *observer {
 	const shortest, longest = time.Second, 5 * time.Minute
-	queue := func(name string) workqueue.TypedRateLimitingInterface[types.UID] {
-		return workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](shortest, longest),
-			workqueue.TypedRateLimitingQueueConfig[types.UID]{Name: name, Clock: o.Clock})
-	}
+	namespaceOf := func(key podKey) string { return key.namespace }
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
@@ -81,8 +78,10 @@ func newObserver(o Options, jobs, pods cache.Indexer, client kubernetes.Interfac
 	return &observer{
 		client: client, jobs: jobs, others: o.Observe, programs: programs, policies: policies, attempts: newAttempts(pods),
 		metrics: o.Metrics, clock: o.Clock,
-		instance: Name + "-" + host[:min(len(host), longestHost)],
-		judging:  queue("verdicts"), telling: queue("verdict-events"), warned: lru.New(maxWarned),
+		instance:  Name + "-" + host[:min(len(host), longestHost)],
+		judging:   newQueue(o.Clock, observers, shortest, longest, namespaceOf),
+		telling:   newQueue(o.Clock, observers, shortest, longest, namespaceOf),
+		warned:    lru.New(maxWarned),
 		sightings: map[types.UID]*sighting{},
 	}
 }
@@ -101,7 +100,7 @@ func (o *observer) enqueue(pod *corev1.Pod) {
 	o.start()
 	if _, seen := o.sightings[pod.UID]; !seen {
 		o.sightings[pod.UID] = &sighting{pod: pod, job: job}
-		o.judging.Add(pod.UID)
+		o.judging.Add(keyOf(pod))
 	}
 }
 
@@ -119,25 +118,25 @@ func (o *observer) forget(pod *corev1.Pod) {
 	switch s := o.sightings[pod.UID]; {
 	case s == nil && job != nil && managed(job) && pod.Status.Phase == corev1.PodFailed: // a Plan under way may tell of it yet
 		o.sightings[pod.UID] = &sighting{pod: pod, job: job, gone: true}
-		o.judging.AddAfter(pod.UID, afterlife)
+		o.judging.AddAfter(keyOf(pod), afterlife)
 	case s != nil && !s.gone:
 		s.gone = true
 		if s.stage == told {
-			o.close(pod.UID, s)
+			o.close(keyOf(pod), s)
 		}
 	}
 }
 
 // run works until ctx is done, and returns when nothing is under way any more. What was not told then is told after the
 // next start, as long as the pods are there.
-func (o *observer) run(ctx context.Context, workers int) {
+func (o *observer) run(ctx context.Context) {
 	o.mu.Lock()
 	o.start()
 	o.mu.Unlock()
 	var running sync.WaitGroup
-	running.Go(func() { o.work(ctx, o.judging, o.judge) })
-	for range workers {
-		running.Go(func() { o.work(ctx, o.telling, o.tell) })
+	for range observers + reserve {
+		running.Go(func() { o.work(ctx, o.judging, judgingPod, o.judge) })
+		running.Go(func() { o.work(ctx, o.telling, tellingVerdict, o.tell) })
 	}
 	<-ctx.Done()
 	o.judging.ShutDown()
@@ -152,34 +151,34 @@ func (o *observer) start() {
 	}
 }
 
-func (o *observer) work(ctx context.Context, queue workqueue.TypedRateLimitingInterface[types.UID], do func(context.Context, types.UID) error) {
+func (o *observer) work(ctx context.Context, q queue[podKey], doing activity, do func(context.Context, podKey) error) {
 	for {
-		uid, down := queue.Get()
+		key, down := q.Get()
 		if down || ctx.Err() != nil {
 			return
 		}
-		err := do(ctx, uid)
+		err := o.metrics.guard(ctx, doing, func() error { return do(inNamespace(ctx, key.namespace), key) })
 		switch {
 		case err == nil:
-			queue.Forget(uid)
+			q.Forget(key)
 		case ctx.Err() != nil:
-		case queue.NumRequeues(uid) < maxTries-1:
+		case q.NumRequeues(key) < maxTries-1:
 			klog.FromContext(ctx).V(2).Info("Will try again to tell a verdict", "reason", err)
-			queue.AddRateLimited(uid)
+			q.AddRateLimited(key)
 		default:
-			queue.Forget(uid)
-			o.giveUp(ctx, uid, err)
+			q.Forget(key)
+			o.giveUp(ctx, key, err)
 		}
-		queue.Done(uid)
+		q.Done(key)
 	}
 }
 
 // judge gives a verdict on a pod of a Job that somebody else runs. The error is that the caches do not show the Job.
-func (o *observer) judge(ctx context.Context, uid types.UID) error {
-	s, found := o.sighting(uid)
+func (o *observer) judge(ctx context.Context, key podKey) error {
+	s, found := o.sighting(key.uid)
 	switch {
 	case found && s.stage == told && s.gone:
-		o.remove(uid, told)
+		o.remove(key.uid, told)
 		return nil
 	case !found || s.stage != unjudged:
 		return nil
@@ -191,7 +190,7 @@ func (o *observer) judge(ctx context.Context, uid types.UID) error {
 	}
 	switch {
 	case !o.judges(s.job):
-		o.remove(uid, unjudged)
+		o.remove(key.uid, unjudged)
 		return nil
 	case !o.policies.knows(s.job.Namespace):
 		return errNamespace(s.job)
@@ -233,8 +232,8 @@ func (o *observer) warns(ctx context.Context, job *batchv1.Job, err error) bool 
 }
 
 // tell creates the event of a pod.
-func (o *observer) tell(ctx context.Context, uid types.UID) error {
-	s, found := o.sighting(uid)
+func (o *observer) tell(ctx context.Context, key podKey) error {
+	s, found := o.sighting(key.uid)
 	if !found || s.stage != judged {
 		return nil
 	}
@@ -245,11 +244,11 @@ func (o *observer) tell(ctx context.Context, uid types.UID) error {
 	_, err = o.client.EventsV1().Events(event.Namespace).Create(ctx, event, metav1.CreateOptions{})
 	switch {
 	case err == nil:
-		o.finish(uid, eventCreated)
+		o.finish(key, eventCreated)
 	case apierrors.IsAlreadyExists(err):
-		o.finish(uid, eventFound)
+		o.finish(key, eventFound)
 	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		o.finish(uid, eventDropped) // the namespace goes, and its events with it
+		o.finish(key, eventDropped) // the namespace goes, and its events with it
 	default:
 		return errTell(event, err)
 	}
@@ -277,15 +276,15 @@ func (o *observer) event(ctx context.Context, s *sighting) (*eventsv1.Event, err
 
 // giveUp is for what has failed maxTries times. A Job that is not there is no failure: it was deleted, and its pods die with
 // it.
-func (o *observer) giveUp(ctx context.Context, uid types.UID, err error) {
-	s, found := o.sighting(uid)
+func (o *observer) giveUp(ctx context.Context, key podKey, err error) {
+	s, found := o.sighting(key.uid)
 	switch {
 	case !found:
 	case s.stage == unjudged:
 		klog.FromContext(ctx).V(2).Info("No verdict is given", "reason", err)
-		o.finish(uid, "")
+		o.finish(key, "")
 	default:
 		klog.FromContext(ctx).Error(err, "Giving up on telling a verdict", "tries", maxTries)
-		o.finish(uid, eventDropped)
+		o.finish(key, eventDropped)
 	}
 }

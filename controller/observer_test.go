@@ -127,8 +127,8 @@ func TestObserverStops(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	o.enqueue(failedPod("a", 42))
-	o.run(ctx, 2)
-	if err := o.judge(ctx, "uid-of-a"); !errors.Is(err, context.Canceled) {
+	o.run(ctx)
+	if err := o.judge(ctx, podKey{"default", "uid-of-a"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a verdict after the end has error %v", err)
 	}
 	o.expectCalls(t, 0)
@@ -275,7 +275,7 @@ func TestObserverWaitsForTheJob(t *testing.T) {
 	o := newObserving(t, true)
 	o.enqueue(failedPod("a", 42))
 	o.runUntil(t, func() bool {
-		if o.judging.NumRequeues("uid-of-a") == 2 {
+		if o.judging.NumRequeues(podKey{"default", "uid-of-a"}) == 2 {
 			if err := o.jobs.Add(othersJob(failJobOn(42))); err != nil {
 				t.Error(err)
 			}

@@ -18,7 +18,6 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	clocktesting "k8s.io/utils/clock/testing"
 )
@@ -80,14 +79,14 @@ func (o *observing) settleAll(t *testing.T) {
 	drain(t, o.telling, o.tell)
 }
 
-func drain(t *testing.T, queue workqueue.TypedRateLimitingInterface[types.UID], do func(context.Context, types.UID) error) {
+func drain(t *testing.T, queue queue[podKey], do func(context.Context, podKey) error) {
 	t.Helper()
 	for queue.Len() > 0 {
-		uid, _ := queue.Get()
-		if err := do(quiet(t), uid); err != nil {
-			queue.AddRateLimited(uid)
+		key, _ := queue.Get()
+		if err := do(quiet(t), key); err != nil {
+			queue.AddRateLimited(key)
 		}
-		queue.Done(uid)
+		queue.Done(key)
 	}
 }
 
@@ -149,7 +148,7 @@ func (o *observing) runUntil(t *testing.T, done func() bool) {
 	t.Helper()
 	ctx, stop := context.WithCancel(quiet(t))
 	var running sync.WaitGroup
-	running.Go(func() { o.run(ctx, 2) })
+	running.Go(func() { o.run(ctx) })
 	defer running.Wait()
 	defer stop()
 	err := wait.PollUntilContextTimeout(ctx, time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {

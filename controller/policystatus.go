@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -24,7 +23,8 @@ type policyStatuses struct {
 	registry *registry
 	client   *policyClient
 	recorder events.EventRecorder
-	queue    workqueue.TypedRateLimitingInterface[statusKey]
+	metrics  *Metrics
+	queue    queue[statusKey]
 }
 
 // statusKey is an object whose status may have to be written.
@@ -32,9 +32,8 @@ type statusKey struct{ resource, name string }
 
 func newPolicyStatuses(o Options, client *policyClient, broadcaster events.EventBroadcaster) *policyStatuses {
 	recorder := broadcaster.NewRecorder(client.scheme, Name)
-	return &policyStatuses{client: client, recorder: recorder, queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-		workqueue.NewTypedItemExponentialFailureRateLimiter[statusKey](minDelay, maxDelay),
-		workqueue.TypedRateLimitingQueueConfig[statusKey]{Name: "policy-statuses", Clock: o.Clock})}
+	return &policyStatuses{client: client, recorder: recorder, metrics: o.Metrics,
+		queue: newQueue(o.Clock, 1, minDelay, maxDelay, func(key statusKey) string { return key.resource })}
 }
 
 func (s *policyStatuses) add(o v1alpha1.Object) { s.queue.Add(statusKey{resourceOf(o), o.GetName()}) }
@@ -53,7 +52,7 @@ func (s *policyStatuses) run(ctx context.Context) {
 		if down || ctx.Err() != nil {
 			return
 		}
-		switch err := s.sync(ctx, key); {
+		switch err := s.metrics.guard(ctx, handlingPolicy, func() error { return s.sync(ctx, key) }); {
 		case err == nil, ctx.Err() != nil:
 			s.queue.Forget(key)
 		case apierrors.IsConflict(err): // the cache will show why

@@ -48,8 +48,14 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	start := r.clock.Now()
 	w := &work{reconciler: r, recollection: r.recollections.of(plan.OwnerFor(job))}
 	w.job = w.newestJob(job)
-	again, err := w.do(ctx)
+	var again time.Duration
+	err = r.metrics.guard(ctx, workingOnJob, func() (err error) {
+		again, err = w.do(ctx)
+		return err
+	})
 	switch {
+	case panicked(err):
+		w.warn(reasonPanic, "Will try again after a defect of the controller: "+err.Error())
 	case err != nil, !w.changed.Load():
 	case w.interrupted.Load(): // there is more to do, whatever the caches will show
 		again = time.Millisecond

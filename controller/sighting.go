@@ -47,17 +47,17 @@ func (o *observer) settle(pod *corev1.Pod, s sighting, due bool) {
 	if due && o.clock.Since(failed) < eventLife {
 		s.stage = judged
 		o.sightings[pod.UID] = &s
-		o.telling.Add(pod.UID)
+		o.telling.Add(keyOf(pod))
 	} else {
-		o.close(pod.UID, &s)
+		o.close(keyOf(pod), &s)
 	}
 }
 
 // finish is for a pod of which there is nothing more to be told, with what became of its event.
-func (o *observer) finish(uid types.UID, result string) {
+func (o *observer) finish(key podKey, result string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	s := o.sightings[uid]
+	s := o.sightings[key.uid]
 	if s == nil {
 		return
 	}
@@ -67,7 +67,7 @@ func (o *observer) finish(uid types.UID, result string) {
 	if result == eventCreated && !s.counted && s.invalid == nil {
 		o.count(s)
 	}
-	o.close(uid, s)
+	o.close(key, s)
 }
 
 // count has the verdict in the metrics.
@@ -80,10 +80,10 @@ func (o *observer) count(s *sighting) {
 }
 
 // close keeps only that the pod was told of, for a while if it is gone.
-func (o *observer) close(uid types.UID, s *sighting) {
-	o.sightings[uid] = &sighting{stage: told, gone: s.gone}
+func (o *observer) close(key podKey, s *sighting) {
+	o.sightings[key.uid] = &sighting{stage: told, gone: s.gone}
 	if s.gone {
-		o.judging.AddAfter(uid, afterlife)
+		o.judging.AddAfter(key, afterlife)
 	}
 }
 

@@ -1,0 +1,141 @@
+package controller
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+)
+
+// callTurns is a rate limiter of calls that is fair by namespaces: while calls wait, each namespace that has some gets the same
+// share of them. A call is of the namespace of its context.
+type callTurns struct {
+	qps      float32
+	interval time.Duration // between two calls
+	burst    time.Duration // how far calls may come before their time
+
+	mu    sync.Mutex
+	turns *turns[*caller]
+	// due is when the next call would come if all came in time.
+	due time.Time
+	// waits is true while a timer runs.
+	waits bool
+}
+
+// caller is a call that waits.
+type caller struct {
+	ctx       context.Context //nolint:containedctx // the call's, which may give up
+	namespace string
+	turn      chan struct{}
+}
+
+// newCallTurns is the limiter for the calls of a configuration, which may have one of its own; nil is for no limit.
+func newCallTurns(config *rest.Config) flowcontrol.RateLimiter {
+	qps, burst := config.QPS, config.Burst
+	switch {
+	case config.RateLimiter != nil:
+		return config.RateLimiter
+	case qps < 0:
+		return nil
+	case qps == 0:
+		qps = rest.DefaultQPS
+	}
+	if burst == 0 {
+		burst = rest.DefaultBurst
+	}
+	interval := time.Duration(math.Ceil(float64(time.Second) / float64(qps)))
+	return &callTurns{
+		qps: qps, interval: interval, burst: time.Duration(burst-1) * interval,
+		turns: newTurns(0, func(c *caller) string { return c.namespace }),
+	}
+}
+
+// namespaceKey is that of the namespace in a context.
+type namespaceKey struct{}
+
+// inNamespace is a context for the work of a namespace.
+func inNamespace(ctx context.Context, namespace string) context.Context {
+	return context.WithValue(ctx, namespaceKey{}, namespace)
+}
+
+func namespaceOf(ctx context.Context) string {
+	namespace, _ := ctx.Value(namespaceKey{}).(string)
+	return namespace
+}
+
+// Wait returns when it is the call's turn, or when the context is done, with its error.
+func (t *callTurns) Wait(ctx context.Context) error {
+	c := &caller{ctx: ctx, namespace: namespaceOf(ctx), turn: make(chan struct{})}
+	t.mu.Lock()
+	t.turns.push(c)
+	t.serve()
+	t.mu.Unlock()
+	select {
+	case <-c.turn:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// serve lets those call whose turn it is, and comes again when there are more.
+func (t *callTurns) serve() {
+	for t.turns.waiting > 0 {
+		if wait := t.due.Add(-t.burst).Sub(time.Now()); wait > 0 {
+			t.serveAfter(wait)
+			return
+		}
+		c, _ := t.turns.pop()
+		if c.ctx.Err() != nil {
+			t.turns.end(c, 0)
+			continue // it has given up
+		}
+		t.turns.end(c, t.interval)
+		t.take()
+		close(c.turn)
+	}
+}
+
+func (t *callTurns) take() {
+	now := time.Now()
+	if t.due.Before(now) {
+		t.due = now
+	}
+	t.due = t.due.Add(t.interval)
+}
+
+func (t *callTurns) serveAfter(wait time.Duration) {
+	if t.waits {
+		return
+	}
+	t.waits = true
+	time.AfterFunc(wait, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.waits = false
+		t.serve()
+	})
+}
+
+// TryAccept takes a call that may come now, unless others wait.
+func (t *callTurns) TryAccept() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.turns.waiting > 0 || t.due.Add(-t.burst).After(time.Now()) {
+		return false
+	}
+	t.take()
+	return true
+}
+
+// Accept waits for the turn of a call of no namespace.
+func (t *callTurns) Accept() { _ = t.Wait(context.Background()) } // which is never done
+
+// Stop has nothing to stop: nobody waits who does not want to.
+func (*callTurns) Stop() {}
+
+// QPS is how many calls a second are let through.
+func (t *callTurns) QPS() float32 { return t.qps }

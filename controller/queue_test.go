@@ -1,0 +1,183 @@
+package controller
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+)
+
+// tenant is a namespace with Jobs that a look takes some time at.
+type tenant struct {
+	jobs  int
+	takes time.Duration
+	after time.Duration // when the Jobs are there
+}
+
+// lastLook is when the last Job of each tenant has been looked at, by so many workers.
+func lastLook(t *testing.T, workers int, tenants map[string]tenant) map[string]time.Duration {
+	t.Helper()
+	ended := map[string]time.Duration{}
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		start := time.Now()
+		q := newKeyQueue(Options{Clock: clock.RealClock{}}, workers)
+		var adding, working sync.WaitGroup
+		for namespace, tenant := range tenants {
+			adding.Go(func() {
+				time.Sleep(tenant.after)
+				for i := range tenant.jobs {
+					q.Add(types.NamespacedName{Namespace: namespace, Name: strconv.Itoa(i)})
+				}
+			})
+		}
+		var mu sync.Mutex
+		for range workers + reserve {
+			working.Go(func() {
+				for {
+					key, down := q.Get()
+					if down {
+						return
+					}
+					time.Sleep(tenants[key.Namespace].takes)
+					mu.Lock()
+					ended[key.Namespace] = time.Since(start) - tenants[key.Namespace].after
+					mu.Unlock()
+					q.Done(key)
+				}
+			})
+		}
+		adding.Wait()
+		q.ShutDownWithDrain()
+		working.Wait()
+		if q.Len() != 0 {
+			t.Errorf("%d keys are left", q.Len())
+		}
+	})
+	return ended
+}
+
+// The backlog of a tenant delays no other, who waits for a worker at most as long as a look takes.
+func TestWorkersAreShared(t *testing.T) {
+	const look = time.Second
+	heavy := tenant{jobs: 1000, takes: look}
+	for name, c := range map[string]struct {
+		workers int
+		tenants map[string]tenant
+		most    map[string]time.Duration
+	}{
+		"one Job beside a thousand": {
+			5, map[string]tenant{"a": heavy, "b": {jobs: 1, takes: look, after: 10*look + look/2}},
+			map[string]time.Duration{"b": look}, // a worker is left for others
+		},
+		"one Job beside several thousand of several": {
+			5, map[string]tenant{"a": heavy, "c": heavy, "d": heavy, "b": {jobs: 1, takes: look, after: 10*look + look/2}},
+			map[string]time.Duration{"b": 2 * look},
+		},
+		"many Jobs that take little time": {
+			1, map[string]tenant{"a": heavy, "b": {jobs: 100, takes: look / 100}},
+			map[string]time.Duration{"b": 2 * look},
+		},
+		"one worker": {
+			1, map[string]tenant{"a": heavy, "b": {jobs: 1, takes: look, after: 10*look + look/2}},
+			map[string]time.Duration{"b": look},
+		},
+		"as many Jobs": {
+			4, map[string]tenant{"a": heavy, "b": {jobs: 10, takes: look}},
+			map[string]time.Duration{"b": 6 * look},
+		},
+		"alone": {
+			5, map[string]tenant{"a": heavy}, map[string]time.Duration{"a": 200 * look},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := lastLook(t, c.workers, c.tenants)
+			for namespace, most := range c.most {
+				if got[namespace] > most {
+					t.Errorf("the Jobs of %s took %v, want at most %v", namespace, got[namespace], most)
+				}
+			}
+		})
+	}
+}
+
+// Next is who has used the least time. A namespace saves no time up while it has no work, and what it has used beyond the others
+// is remembered for as long as these have work.
+func TestTurns(t *testing.T) {
+	for name, steps := range map[string][]string{
+		"time is used":                    {"+a1", "+a2", "a1 10", "+b1", "+b2", "+b3", "b1 4", "b2 4", "b3 4", "a2 1"},
+		"the one that was served earlier": {"+a1", "a1 0", "+a2", "+a3", "a2 0", "+b1", "b1 0", "a3 0"},
+		"no time is saved up":             {"+a1", "+a2", "+a3", "a1 10", "a2 10", "+b1", "+b2", "b1 10", "a3 10", "b2 10"},
+		"what was used is remembered":     {"+a1", "+a2", "a1 0", "+b1", "+b2", "+b3", "b1 0", "a2 100", "+a3", "b2 10", "b3 10", "a3 10"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			turns := newTurns(0, func(work string) string { return work[:1] })
+			for i, step := range steps {
+				work, seconds, popped := strings.Cut(step, " ")
+				if !popped {
+					turns.push(work[1:])
+					continue
+				}
+				got, found := turns.pop()
+				if got != work || !found {
+					t.Fatalf("step %d is the turn of %q, want %q", i, got, work)
+				}
+				took, _ := strconv.Atoi(seconds)
+				turns.end(got, time.Duration(took)*time.Second)
+			}
+			if len(turns.namespaces) != 0 || turns.busy != 0 || turns.waiting != 0 {
+				t.Errorf("%d namespaces are remembered, %d busy, %d waiting", len(turns.namespaces), turns.busy, turns.waiting)
+			}
+		})
+	}
+}
+
+// The calls of a namespace wait for as many calls of another one, not for all that came before them.
+func TestCallsAreShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limit := newCallTurns(&rest.Config{QPS: 10, Burst: 10})
+		start := time.Now()
+		var calling sync.WaitGroup
+		call := func(namespace string, calls int) *time.Duration {
+			last := new(time.Duration)
+			for range calls {
+				calling.Go(func() {
+					if err := limit.Wait(inNamespace(t.Context(), namespace)); err != nil {
+						t.Error(err)
+					}
+					*last = max(*last, time.Since(start))
+				})
+				synctest.Wait()
+			}
+			return last
+		}
+		a := call("a", 510)
+		time.Sleep(10*time.Second + 50*time.Millisecond)
+		if limit.TryAccept() {
+			t.Error("a call overtakes those that wait")
+		}
+		b := call("b", 20)
+		calling.Wait()
+		if want := 52 * time.Second; *a < want-time.Second || *a > want+time.Second {
+			t.Errorf("all calls took %v, want %v", *a, want)
+		}
+		if most := 10*time.Second + 41*100*time.Millisecond; *b > most {
+			t.Errorf("20 calls beside many took until %v, want %v", *b, most)
+		}
+		time.Sleep(time.Minute)
+		for i := range 11 {
+			if got, want := limit.TryAccept(), i < 10; got != want {
+				t.Errorf("call %d at once: %t", i, got)
+			}
+		}
+		if limit := limit.(*callTurns); len(limit.turns.namespaces) != 0 { //nolint:forcetypeassert // it is
+			t.Errorf("%d namespaces are remembered", len(limit.turns.namespaces))
+		}
+	})
+}

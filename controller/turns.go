@@ -1,0 +1,107 @@
+package controller
+
+import "time"
+
+// turns is the order in which the work of several namespaces is done: next comes the oldest work of the namespace that has
+// used the least time so far. So each namespace that has work gets the same share of the time, and the backlog of one does not
+// delay another.
+//
+// A namespace without work saves no time up: when it comes back, it begins where the others are. What it has used beyond them
+// is remembered until they have used as much, or nobody has work; then the namespace is forgotten. A turns is not safe for
+// concurrent use.
+type turns[T any] struct {
+	namespaceOf func(T) string
+	// slots is how much work may be under way at a time, 0 for any number. The last free slot is for a namespace that holds
+	// none, so no namespace holds them all.
+	slots int
+
+	namespaces map[string]*turn[T]
+	// waiting is how much work waits, busy how much is under way.
+	waiting, busy int
+	// served is how much work was begun.
+	served uint64
+	// used is the time that the namespace which was served last had used then.
+	used time.Duration
+}
+
+// turn is a namespace that has work, has work under way, or is ahead of the others.
+type turn[T any] struct {
+	waiting []T
+	busy    int
+	used    time.Duration
+	// last is the number of the work of this namespace that was begun last.
+	last uint64
+}
+
+func newTurns[T any](slots int, namespaceOf func(T) string) *turns[T] {
+	return &turns[T]{namespaceOf: namespaceOf, slots: slots, namespaces: map[string]*turn[T]{}}
+}
+
+// push adds work.
+func (t *turns[T]) push(work T) {
+	namespace := t.namespaceOf(work)
+	n := t.namespaces[namespace]
+	if n == nil {
+		n = &turn[T]{used: t.used}
+		t.namespaces[namespace] = n
+	}
+	if len(n.waiting) == 0 && n.busy == 0 {
+		n.used = max(n.used, t.used)
+	}
+	n.waiting = append(n.waiting, work)
+	t.waiting++
+}
+
+// pop begins the next work, if there is any that may begin now. The caller says with end that it has ended.
+func (t *turns[T]) pop() (work T, found bool) {
+	n := t.next()
+	if n == nil {
+		return work, false
+	}
+	work, n.waiting[0] = n.waiting[0], work // nothing refers to it any more
+	n.waiting = n.waiting[1:]
+	t.used = max(t.used, n.used)
+	t.served++
+	t.waiting--
+	t.busy++
+	n.busy++
+	n.last = t.served
+	return work, true
+}
+
+// next is the namespace whose turn it is, or nil. Namespaces that are of no interest any more are forgotten.
+func (t *turns[T]) next() *turn[T] {
+	var next *turn[T]
+	last := t.slots > 0 && t.busy >= t.slots-1
+	for name, n := range t.namespaces {
+		switch {
+		case len(n.waiting) == 0:
+			if n.busy == 0 && n.used <= t.used {
+				delete(t.namespaces, name)
+			}
+		case last && n.busy > 0:
+		case next == nil || n.before(next):
+			next = n
+		}
+	}
+	return next
+}
+
+func (n *turn[T]) before(other *turn[T]) bool {
+	if n.used != other.used {
+		return n.used < other.used
+	}
+	return n.last < other.last
+}
+
+// end is for work that has ended, with the time that it took.
+func (t *turns[T]) end(work T, took time.Duration) {
+	n := t.namespaces[t.namespaceOf(work)]
+	t.busy--
+	n.busy--
+	n.used += took
+	if t.busy == 0 && t.waiting == 0 {
+		clear(t.namespaces)
+		t.used = 0
+	}
+}
