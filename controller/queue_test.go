@@ -114,7 +114,8 @@ func TestTurns(t *testing.T) {
 		"time is used":                    {"+a1", "+a2", "a1 10", "+b1", "+b2", "+b3", "b1 4", "b2 4", "b3 4", "a2 1"},
 		"the one that was served earlier": {"+a1", "a1 0", "+a2", "+a3", "a2 0", "+b1", "b1 0", "a3 0"},
 		"no time is saved up":             {"+a1", "+a2", "+a3", "a1 10", "a2 10", "+b1", "+b2", "b1 10", "a3 10", "b2 10"},
-		"what was used is remembered":     {"+a1", "+a2", "a1 0", "+b1", "+b2", "+b3", "b1 0", "a2 100", "+a3", "b2 10", "b3 10", "a3 10"},
+		"nor by one who is remembered":    {"+a1", "+a2", "+a3", "+a4", "a1 0", "+b1", "b1 5", "a2 10", "a3 10", "+b2", "+b3", "b2 10", "a4 0", "b3 0"},
+		"what was used is remembered":     {"+a1", "+a2", "a1 0", "+b1", "+b2", "+b3", "b1 0", "a2 100", "b2 10", "+a3", "b3 10", "a3 10"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			turns := newTurns(0, func(work string) string { return work[:1] })
