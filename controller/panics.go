@@ -35,6 +35,11 @@ func panicked(err error) bool {
 	return errors.As(err, &caught)
 }
 
+// panicNote is what the events of a Job say of it.
+func panicNote(err error) string {
+	return "Will try again after a defect of the controller: " + err.Error()
+}
+
 func (m *Metrics) describePanics() collectors {
 	m.panics = counters(ours, "panics_total", "Panics that were caught, by what was done. Each is a defect; what was worked on is tried again.", "activity")
 	return collectors{m.panics}

@@ -41,6 +41,8 @@ type pendingPods struct {
 
 	// memories are of pods that something was done with at the last look, or was to be.
 	memories map[types.UID]pendingMemory
+	// left are the pods for which the last look had no time.
+	left map[types.UID]bool
 }
 
 // pendingMemory is what was done with a pod before.
@@ -98,7 +100,10 @@ func (p *pendingPods) run(ctx context.Context) {
 	ticker := p.clock.NewTicker(p.period)
 	defer ticker.Stop()
 	for {
-		p.look(ctx)
+		_ = p.metrics.guard(ctx, endingPendingPod, func() error { // it is in the log
+			p.look(ctx)
+			return nil
+		})
 		select {
 		case <-ctx.Done():
 			return
@@ -107,31 +112,63 @@ func (p *pendingPods) run(ctx context.Context) {
 	}
 }
 
-// look decides on all pods that wait, and then does what is to be done, to the oldest first. Pods for which calls have failed
-// last come last, so that they keep nobody waiting.
+// look decides on all pods that wait, and then does what is to be done. Namespaces take turns at both. In a namespace the oldest
+// comes first, but those for which calls have failed last come last, so that they keep nobody waiting.
 func (p *pendingPods) look(ctx context.Context) {
 	objects, _ := p.pods.ByIndex(byStart, byStart) // the index is there
 	l := pendingLook{pendingPods: p, jobs: map[plan.Owner]*pendingJob{}, memories: map[types.UID]pendingMemory{}}
 	l.rest = max(1, int(maxEnded*p.period.Seconds()))
-	for _, object := range objects {
-		if pod, ok := object.(*corev1.Pod); ok {
-			l.decide(ctx, pod)
-		}
-	}
+	left := l.decideAll(ctx, objects)
 	if ctx.Err() != nil {
 		return // verdicts may have been cut short
 	}
-	slices.SortFunc(l.cases, func(a, b pendingCase) int {
+	slices.SortFunc(l.cases, func(a, b *pendingCase) int {
 		return cmp.Or(a.last()-b.last(), a.pod.CreationTimestamp.Compare(b.pod.CreationTimestamp.Time),
 			cmp.Compare(a.pod.Namespace, b.pod.Namespace), cmp.Compare(a.pod.Name, b.pod.Name))
 	})
-	for i := range l.cases {
-		if ctx.Err() != nil || l.rest == 0 || l.failures == maxPendingFailures {
-			break // the others are left to the next look
+	takeTurns(p.clock, l.cases, func(c *pendingCase) string { return c.pod.Namespace }, func(c *pendingCase) bool {
+		l.guard(ctx, c.pod, func(ctx context.Context) { l.carryOut(ctx, c) })
+		return ctx.Err() == nil && l.rest > 0 && l.failures < maxPendingFailures
+	})
+	p.memories, p.left = l.memories, left
+}
+
+// decideAll looks at pods for as long as a period takes, and returns those for which there was no time. They come first the next
+// time.
+func (l *pendingLook) decideAll(ctx context.Context, objects []any) map[types.UID]bool {
+	var first, pods []*corev1.Pod
+	for _, object := range objects {
+		if pod, ok := object.(*corev1.Pod); ok && l.pendingPods.left[pod.UID] {
+			first = append(first, pod)
+		} else if ok {
+			pods = append(pods, pod)
 		}
-		l.carryOut(ctx, &l.cases[i])
 	}
-	p.memories = l.memories
+	start := l.clock.Now()
+	rest := takeTurns(l.clock, append(first, pods...), func(pod *corev1.Pod) string { return pod.Namespace }, func(pod *corev1.Pod) bool {
+		l.guard(ctx, pod, func(ctx context.Context) { l.decide(ctx, pod) })
+		return ctx.Err() == nil && l.clock.Since(start) < l.period
+	})
+	left := make(map[types.UID]bool, len(rest))
+	for _, pod := range rest {
+		left[pod.UID] = true
+		if memory, found := l.pendingPods.memories[pod.UID]; found {
+			l.memories[pod.UID] = memory
+		}
+	}
+	return left
+}
+
+// guard keeps a defect that one pod meets from the others.
+func (l *pendingLook) guard(ctx context.Context, pod *corev1.Pod, do func(context.Context)) {
+	err := l.metrics.guard(ctx, endingPendingPod, func() error {
+		do(inNamespace(ctx, pod.Namespace))
+		return nil
+	})
+	if job := cachedJob(l.pendingPods.jobs, pod); panicked(err) && job != nil {
+		c := &pendingCase{pendingMemory: l.pendingPods.memories[pod.UID], job: job, pod: pod}
+		l.tellOnce(c, reasonPanic, func() { l.event(c, corev1.EventTypeWarning, reasonPanic, panicNote(err)) })
+	}
 }
 
 // pendingLook is a look under way.
@@ -139,7 +176,7 @@ type pendingLook struct {
 	*pendingPods
 
 	jobs     map[plan.Owner]*pendingJob
-	cases    []pendingCase
+	cases    []*pendingCase
 	memories map[types.UID]pendingMemory // the next ones
 	rest     int                         // how many pods may still be deleted
 	failures int                         // calls in a row that failed
@@ -184,7 +221,7 @@ func (l *pendingLook) decide(ctx context.Context, pod *corev1.Pod) {
 	if found {
 		l.memories[pod.UID] = memory
 	}
-	l.cases = append(l.cases, pendingCase{d, memory, j.Job, pod})
+	l.cases = append(l.cases, &pendingCase{d, memory, j.Job, pod})
 }
 
 // jobOf is the Job of a pod, of which the policies in force and the numbers of attempts are found out once.

@@ -173,8 +173,11 @@ func (r *registry) follow(ctx context.Context) {
 		default:
 		}
 		start := r.clock.Now()
-		r.build(ctx)
-		r.changed("")
+		_ = r.metrics.guard(ctx, handlingPolicy, func() error { // it is in the log
+			r.build(ctx)
+			r.changed("")
+			return nil
+		})
 		rest = max(debounce, 4*r.clock.Since(start))
 	}
 }
@@ -274,7 +277,11 @@ func (v *revision) of(p *v1alpha1.PodFailurePolicy) bool {
 func (r *registry) compile(ctx context.Context, p *v1alpha1.PodFailurePolicy, last *revision) *revision {
 	start := r.clock.Now()
 	next := &revision{uid: p.UID, generation: p.Generation}
-	good, err := runtime.NewCustomPolicy(r.environment, p)
+	var good *runtime.CustomPolicy
+	err := r.metrics.guard(ctx, handlingPolicy, func() (err error) {
+		good, err = runtime.NewCustomPolicy(r.environment, p)
+		return err
+	})
 	r.metrics.compiled(r.clock.Since(start), err)
 	wrong := (*custom.Error)(nil)
 	switch {
@@ -297,7 +304,11 @@ func (r *registry) compile(ctx context.Context, p *v1alpha1.PodFailurePolicy, la
 // restore has the version in force that the status of a policy keeps, if it can be.
 func (r *registry) restore(ctx context.Context, p *v1alpha1.PodFailurePolicy, next *revision) {
 	kept := p.Status.LastGood
-	good, err := runtime.NewLastGood(r.environment, p)
+	var good *runtime.CustomPolicy
+	err := r.metrics.guard(ctx, handlingPolicy, func() (err error) {
+		good, err = runtime.NewLastGood(r.environment, p)
+		return err
+	})
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "The last good version cannot be in force", "policy", p.Name, "generation", kept.Generation)
 		return

@@ -55,7 +55,7 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	})
 	switch {
 	case panicked(err):
-		w.warn(reasonPanic, "Will try again after a defect of the controller: "+err.Error())
+		w.warn(reasonPanic, panicNote(err))
 	case err != nil, !w.changed.Load():
 	case w.interrupted.Load(): // there is more to do, whatever the caches will show
 		again = time.Millisecond

@@ -1,6 +1,10 @@
 package controller
 
-import "time"
+import (
+	"time"
+
+	"k8s.io/utils/clock"
+)
 
 // turns is the order in which the work of several namespaces is done: next comes the oldest work of the namespace that has
 // used the least time so far. So each namespace that has work gets the same share of the time, and the backlog of one does not
@@ -104,4 +108,23 @@ func (t *turns[T]) end(work T, took time.Duration) {
 		clear(t.namespaces)
 		t.used = 0
 	}
+}
+
+// takeTurns does work of several namespaces until do returns false, and returns what is left.
+func takeTurns[T any](clock clock.PassiveClock, all []T, namespaceOf func(T) string, do func(T) bool) []T {
+	turns := newTurns(0, namespaceOf)
+	for _, work := range all {
+		turns.push(work)
+	}
+	for goOn := true; goOn && turns.waiting > 0; {
+		work, _ := turns.pop()
+		start := clock.Now()
+		goOn = do(work)
+		turns.end(work, clock.Since(start))
+	}
+	var rest []T
+	for _, n := range turns.namespaces {
+		rest = append(rest, n.waiting...)
+	}
+	return rest
 }
