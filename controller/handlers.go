@@ -67,7 +67,12 @@ func (c *Controller) jobReplaced(old, object any) {
 // jobGone has the Job forgotten, and looks at what it leaves.
 func (c *Controller) jobGone(object any) {
 	job := last[*batchv1.Job](object)
-	if job == nil || !managed(job) {
+	if job == nil {
+		return
+	}
+	c.policies.selections.forget(job.UID)
+	c.observer.attempts.forget(job.UID)
+	if !managed(job) {
 		return
 	}
 	c.enqueue(types.NamespacedName{Namespace: job.Namespace, Name: job.Name})

@@ -89,6 +89,7 @@ func (c *court) judge(ctx context.Context, pod *corev1.Pod, attempt int64) runti
 		if ctx.Err() != nil {
 			return v // cut short
 		}
+		v.Err, v.MessageErr = shortError(v.Err), shortError(v.MessageErr) // which may cite what the Job or the pod says
 		j.verdict, j.version = &v, pod.ResourceVersion
 	}
 	return *j.verdict

@@ -60,6 +60,8 @@ const maxAttempts = 100
 
 func newAttempts(pods cache.Indexer) attempts { return attempts{pods, lru.New(maxAttempts)} }
 
+func (a attempts) forget(job types.UID) { a.recent.Remove(job) }
+
 // of is the number of a pod, from 1.
 func (a attempts) of(job *batchv1.Job, pod *corev1.Pod) int64 {
 	if known, found := a.recent.Get(job.UID); found {

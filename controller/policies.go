@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -42,7 +41,8 @@ type registry struct {
 	listeners []func(namespace string)
 	statuses  *policyStatuses
 
-	set atomic.Pointer[binding.Set]
+	set        atomic.Pointer[binding.Set]
+	selections selections
 	// binds is true when the set may select something, told when the API server tells us of namespaces.
 	binds, told atomic.Bool
 
@@ -99,14 +99,6 @@ func (r *registry) start(ctx context.Context, running *sync.WaitGroup) {
 // debounce is how long more changes are waited for after the first one; longer where a build takes long.
 const debounce = 100 * time.Millisecond
 
-// selection is what is in force for a Job.
-func (r *registry) selection(ctx context.Context, job *batchv1.Job) binding.Selection {
-	if !r.binds.Load() {
-		return binding.Selection{}
-	}
-	return r.set.Load().For(ctx, job, r.labelsOf(job.Namespace))
-}
-
 // subscribe has a function called after every change of what selection says: of the Jobs of a namespace, or of all when it
 // is empty. It is to be called before run.
 func (r *registry) subscribe(changed func(namespace string)) {
@@ -119,14 +111,14 @@ func (r *registry) changed(namespace string) {
 	}
 }
 
-// labelsOf are the labels of a namespace. Those of one that is not known, because the API server does not tell us of
-// namespaces, are what they all have.
-func (r *registry) labelsOf(namespace string) labels.Set {
+// labelsOf returns the labels of a namespace, and its version. A namespace that is not known, because the API server does not
+// tell us of namespaces, has the label that all have, and no version.
+func (r *registry) labelsOf(namespace string) (of labels.Set, version string) {
 	object, _, _ := r.namespaces.GetIndexer().GetByKey(namespace) // an indexer has no errors
 	if known, ok := object.(*corev1.Namespace); ok {
-		return known.Labels
+		return known.Labels, known.ResourceVersion
 	}
-	return labels.Set{corev1.LabelMetadataName: namespace}
+	return labels.Set{corev1.LabelMetadataName: namespace}, ""
 }
 
 // knows tells whether the labels of a namespace are known, or need not be. Those of a new one may come after its Jobs.
@@ -198,6 +190,7 @@ func (r *registry) build(ctx context.Context) {
 		klog.FromContext(ctx).Error(err, "Some bindings bind nothing")
 	}
 	r.set.Store(set)
+	r.selections.cache().Clear()
 	r.binds.Store(len(compiled) > 0 && len(bindings) > 0)
 	r.measure(bindings)
 	for _, p := range policies {

@@ -136,7 +136,7 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *court, error) {
 func (w *work) tellProblems(problems []*binding.ConditionError) {
 	for _, problem := range problems {
 		text := problem.Error()
-		if !w.isNews(text) {
+		if !w.problems.add(text) {
 			continue
 		}
 		// Events of a Job that has not changed are one to the recorder, unless they relate to different objects.
@@ -147,22 +147,10 @@ func (w *work) tellProblems(problems []*binding.ConditionError) {
 // tellMistakes tells of annotations that make no sense, each once. A Plan that starts the Job has events of its own for them.
 func (w *work) tellMistakes() {
 	for _, problem := range w.plan.Problems {
-		if w.isNews(problem.Error()) && w.job.Status.StartTime != nil {
+		if w.problems.add(problem.Error()) && w.job.Status.StartTime != nil {
 			w.warn(plan.ReasonInvalidAnnotation, problem.Error())
 		}
 	}
-}
-
-// isNews tells whether a problem has not been told.
-func (w *work) isNews(problem string) bool {
-	if w.problems[problem] {
-		return false
-	}
-	if w.problems == nil {
-		w.problems = map[string]bool{}
-	}
-	w.problems[problem] = true
-	return true
 }
 
 // catchUpPeriod is the time between two looks while the caches do not show all that was written. Events of pods wake their

@@ -1,0 +1,81 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
+
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// selections are what was found out to be in force for Jobs, so that match conditions are evaluated once for a version of a Job,
+// of its namespace and of the policies, whoever asks: a look at the Job, the observer, or a look at its pods that wait. One is
+// kept for each Job that is asked about, until the Job is gone, and for maxSelections of them.
+type selections struct {
+	once   sync.Once
+	recent *lru.Cache // of selected, by the UID of the Job
+}
+
+// selected is a Selection and what it depends on.
+type selected struct {
+	binding.Selection
+
+	set            *binding.Set
+	job, namespace string // their resource versions
+	at             time.Time
+}
+
+const (
+	// maxSelections is for how many Jobs a Selection is kept.
+	maxSelections = 20_000
+	// problemLife is how long a Selection with problems is kept: one that was stopped for want of time may not be the next time.
+	problemLife = time.Minute
+)
+
+func (s *selections) cache() *lru.Cache {
+	s.once.Do(func() { s.recent = lru.New(maxSelections) })
+	return s.recent
+}
+
+func (s *selections) forget(job types.UID) { s.cache().Remove(job) }
+
+// selection is what is in force for a Job.
+func (r *registry) selection(ctx context.Context, job *batchv1.Job) binding.Selection {
+	if !r.binds.Load() {
+		return binding.Selection{}
+	}
+	namespace, version := r.labelsOf(job.Namespace)
+	next := selected{set: r.set.Load(), job: job.ResourceVersion, namespace: version, at: r.clock.Now()}
+	if known, found := r.selections.cache().Get(job.UID); found {
+		if known := known.(selected); known.is(next) { //nolint:forcetypeassert // nothing else is in there
+			return known.Selection
+		}
+	}
+	next.Selection = next.set.For(ctx, job, namespace)
+	for i, p := range next.Problems { // which may cite what the Job says
+		next.Problems[i] = &binding.ConditionError{Policy: p.Policy, Err: shortError(p.Err)}
+	}
+	if ctx.Err() == nil && job.ResourceVersion != "" { // else it may have been cut short, or nobody knows when the Job changes
+		r.selections.cache().Add(job.UID, next)
+	}
+	return next.Selection
+}
+
+// is tells whether a Selection is what a next one would be.
+func (s selected) is(next selected) bool {
+	return s.set == next.set && s.job == next.job && s.namespace == next.namespace &&
+		(len(s.Problems) == 0 || next.at.Sub(s.at) < problemLife)
+}
+
+// shortError is an error whose text is no longer than an event lets it be, so that it can be kept.
+func shortError(err error) error {
+	if err == nil || len(err.Error()) <= maxNote {
+		return err
+	}
+	return errors.New(cut(err.Error()))
+}
