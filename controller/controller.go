@@ -102,14 +102,14 @@ func New(o Options) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.jobs, err = newJobInformer(clients.watches, o.Namespace, o.Observe); err != nil {
-		return nil, err
-	}
-	if c.pods, err = newPodInformer(clients.watches, o.Namespace); err != nil {
-		return nil, err
-	}
 	c.broadcaster = events.NewBroadcaster(&events.EventSinkImpl{Interface: clients.events.EventsV1()})
 	if c.policies, err = newRegistry(o, clients, c.broadcaster); err != nil {
+		return nil, err
+	}
+	if c.jobs, err = newJobInformer(clients.watches, o.Namespace, c.policies.caching); err != nil {
+		return nil, err
+	}
+	if c.pods, err = newPodInformer(clients.watches, o.Namespace, c.policies.caching); err != nil {
 		return nil, err
 	}
 	c.observer = newObserver(o, c.jobs.GetIndexer(), c.pods.GetIndexer(), clients.events, programs, c.policies)
@@ -149,15 +149,8 @@ func (c *Controller) Run(ctx context.Context) error {
 		return err
 	}
 	defer c.broadcaster.Shutdown()
-	running.Go(func() { c.jobs.RunWithContext(ctx) })
-	running.Go(func() { c.pods.RunWithContext(ctx) })
-	c.policies.start(ctx, &running)
 	logger.Info("Waiting for the caches")
-	synced := cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.pods.HasSynced, c.policies.synced)
-	if synced {
-		c.policies.build(ctx) // before anybody asks
-		running.Go(func() { c.policies.follow(ctx) })
-	}
+	synced := c.fill(ctx, &running)
 	running.Go(func() { c.observer.run(ctx) }) // which ends at once when ctx is done
 	if !synced {
 		return nil
@@ -175,6 +168,19 @@ func (c *Controller) Run(ctx context.Context) error {
 	<-ctx.Done()
 	logger.Info("Stopping")
 	return nil
+}
+
+// fill waits for the caches. Policies come first: they say what is to be kept of Jobs and pods.
+func (c *Controller) fill(ctx context.Context, running *sync.WaitGroup) (synced bool) {
+	c.policies.start(ctx, running)
+	if !cache.WaitForCacheSync(ctx.Done(), c.policies.synced) {
+		return false
+	}
+	c.policies.build(ctx) // before anybody asks
+	running.Go(func() { c.policies.follow(ctx) })
+	running.Go(func() { c.jobs.RunWithContext(ctx) })
+	running.Go(func() { c.pods.RunWithContext(ctx) })
+	return cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.pods.HasSynced)
 }
 
 // work takes keys until the queue is shut down.

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -48,8 +47,8 @@ func (w *work) createPods(ctx context.Context) error {
 	if len(created) > 0 {
 		w.note(reasonSuccessfulCreate, createdMessage(created))
 	}
-	if err != nil {
-		w.warn(reasonFailedCreate, "Error creating: "+cmp.Or(errors.Unwrap(err), err).Error())
+	if err != nil && !panicked(err) { // which sync tells
+		w.warn(reasonFailedCreate, "Error creating: "+errors.Unwrap(err).Error())
 	}
 	return err
 }

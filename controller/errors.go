@@ -64,6 +64,10 @@ func errNamespace(job *batchv1.Job) error {
 	return fmt.Errorf("the namespace of job %s/%s is not known yet", job.Namespace, job.Name)
 }
 
+func errPartial(pod *corev1.Pod) error {
+	return fmt.Errorf("the whole of pod %s/%s is not known yet", pod.Namespace, pod.Name)
+}
+
 func errElection(err error) error { return fmt.Errorf("leader election: %w", err) }
 
 func errLeaseLost(e Election, err error) error {

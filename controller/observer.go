@@ -194,8 +194,23 @@ func (o *observer) judge(ctx context.Context, key podKey) error {
 		return nil
 	case !o.policies.knows(s.job.Namespace):
 		return errNamespace(s.job)
+	case o.policies.binds.Load() && !o.complete(&s):
+		return errPartial(s.pod)
 	}
 	return o.judgeFor(ctx, s)
+}
+
+// complete has a sighting refer to the whole of the pod and its Job, and tells whether the caches have it. They have not for a
+// while after the first custom policy comes into force.
+func (o *observer) complete(s *sighting) bool {
+	if job := cachedJob(o.jobs, s.pod); partial(s.job) && job != nil {
+		s.job = job
+	}
+	object, _, _ := o.attempts.pods.Get(s.pod) // an indexer has no errors
+	if pod, ok := object.(*corev1.Pod); ok && partial(s.pod) && pod.UID == s.pod.UID {
+		s.pod = pod
+	}
+	return !partial(s.job) && !partial(s.pod)
 }
 
 func (o *observer) judgeFor(ctx context.Context, s sighting) error {

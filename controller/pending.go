@@ -57,7 +57,7 @@ func newPendingPods(o Options, client kubernetes.Interface, jobs, pods cache.Ind
 		client: client, jobs: jobs, pods: pods, others: o.Observe, recorder: recorder, metrics: o.Metrics,
 		clock: o.Clock, period: o.PendingPeriod,
 		selection: func(ctx context.Context, job *batchv1.Job) binding.Selection {
-			if !policies.knows(job.Namespace) {
+			if !policies.knows(job.Namespace) || policies.binds.Load() && partial(job) {
 				return binding.Selection{} // which policies are in force will be known at the next look
 			}
 			return policies.selection(ctx, job)
@@ -210,8 +210,8 @@ func (c *pendingCase) last() int {
 // decide looks at one pod.
 func (l *pendingLook) decide(ctx context.Context, pod *corev1.Pod) {
 	j := l.jobOf(ctx, pod)
-	if j.Job == nil || !j.ends && runtime.FailingToStart(pod) == nil {
-		return
+	if j.Job == nil || !j.ends && runtime.FailingToStart(pod) == nil || partial(pod) && !j.selection.Empty() {
+		return // if it is partial, until the next look
 	}
 	d := j.selection.DecidePending(ctx, custom.Input{Pod: pod, Job: j.Job, Attempt: j.attempts[pod.UID], Now: l.clock.Now()})
 	if d.Step == binding.LeavePending {

@@ -52,11 +52,13 @@ func inPendingWorld(t *testing.T, run func(*pendingWorld)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		jobs, err := newJobInformer(client, "", true)
+		caching := &caching{observe: true}
+		caching.keepWhole()
+		jobs, err := newJobInformer(client, "", caching)
 		if err != nil {
 			t.Fatal(err)
 		}
-		pods, err := newPodInformer(client, "")
+		pods, err := newPodInformer(client, "", caching)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,6 +33,7 @@ type registry struct {
 	environment *custom.Environment
 	metrics     *Metrics
 	clock       clock.WithTicker
+	caching     *caching
 	// policies, bindings and namespaces are caches of kinds that may not be there.
 	policies, bindings, namespaces cache.SharedIndexInformer
 	// dirty holds something when a policy or binding has changed since the last build.
@@ -71,7 +72,7 @@ func newRegistry(o Options, clients clients, broadcaster events.EventBroadcaster
 	if err != nil {
 		return nil, err
 	}
-	r := &registry{environment: environment, metrics: o.Metrics, clock: o.Clock, dirty: make(chan struct{}, 1)}
+	r := &registry{environment: environment, metrics: o.Metrics, clock: o.Clock, dirty: make(chan struct{}, 1), caching: &caching{observe: o.Observe}}
 	if r.policies, err = clients.policyWatches.informer(v1alpha1.ResourcePodFailurePolicies, o.Clock,
 		&v1alpha1.PodFailurePolicy{}, &v1alpha1.PodFailurePolicyList{}); err != nil {
 		return nil, err
@@ -189,9 +190,13 @@ func (r *registry) build(ctx context.Context) {
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Some bindings bind nothing")
 	}
+	binds := len(compiled) > 0 && len(bindings) > 0
+	if binds {
+		r.caching.keepWhole()
+	}
 	r.set.Store(set)
 	r.selections.cache().Clear()
-	r.binds.Store(len(compiled) > 0 && len(bindings) > 0)
+	r.binds.Store(binds)
 	r.measure(bindings)
 	for _, p := range policies {
 		r.statuses.add(p)

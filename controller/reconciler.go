@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -123,6 +124,9 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *court, error) {
 	selection := w.policies.selection(ctx, w.job)
 	if ctx.Err() != nil {
 		return o, nil, ctx.Err() // a match condition was cut short
+	}
+	if i := slices.IndexFunc(o.Pods, func(pod *corev1.Pod) bool { return partial(pod) }); i >= 0 && !selection.Empty() {
+		return o, nil, errPartial(o.Pods[i])
 	}
 	w.tellProblems(selection.Problems)
 	c := w.newCourt(own, selection)

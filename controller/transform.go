@@ -2,57 +2,69 @@ package controller
 
 import (
 	"maps"
+	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/tools/cache"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// The caches keep of an object what somebody reads. Each function changes its argument, as informers allow.
+// partly is metadata.managedFields of an object of which the caches keep too little for custom rules. No other one has any.
+var partly = []metav1.ManagedFieldsEntry{{Manager: Name}}
 
-// trimJob leaves a Job as it is, because it is written back whole, or custom policies may look at any part of it. Nobody looks
-// at the template of one that is neither run nor observed.
-func trimJob(observe bool) cache.TransformFunc {
-	return func(object any) (any, error) {
-		job, ok := object.(*batchv1.Job)
-		if !ok {
-			return object, nil
-		}
-		job.ManagedFields = nil
-		if !managed(job) && !observe {
-			job.Annotations = withoutManifest(job.Annotations)
-			job.Spec.Template = corev1.PodTemplateSpec{}
-		}
-		return job, nil
+// isPartly tells whether an object comes through here a second time, after it was dropped from.
+func isPartly(o metav1.Object) bool {
+	fields := o.GetManagedFields()
+	return len(fields) > 0 && &fields[0] == &partly[0] // anybody can call himself by our name
+}
+
+// partial tells whether custom rules must not be asked about an object, because the caches do not have the whole of it.
+func partial(o metav1.Object) bool { return len(o.GetManagedFields()) > 0 }
+
+// trimJob drops from a Job what nobody reads. Those that we run are kept whole, because they are written back, and all are while
+// custom policies are in force, which may look at any part. It changes its argument, as informers allow.
+func (c *caching) trimJob(job *batchv1.Job) {
+	known := isPartly(job)
+	job.ManagedFields = nil
+	if managed(job) || c.observe && c.whole.Load() && !known {
+		return
 	}
+	job.ManagedFields = partly
+	job.Annotations = nil
+	job.Spec.Template = corev1.PodTemplateSpec{}
+	job.Spec.Selector = nil
 }
 
 // managed tells whether the Job is ours to run. The field cannot be changed (KEP-4368).
 func managed(job *batchv1.Job) bool { return ptr.Deref(job.Spec.ManagedBy, "") == Name }
 
-// trimPod keeps of a pod that runs, or has succeeded, metadata, status, and what tells containers from sidecars and where the
-// pod runs. Others may be judged, and a custom rule may look at any part of them, so they are left as they are; every change
-// of a pod comes with the whole of it.
-func trimPod(object any) (any, error) {
-	pod, ok := object.(*corev1.Pod)
-	if !ok {
-		return object, nil
-	}
+// trimPod drops from a pod what nobody reads. A pod that rules may be asked about is kept whole while custom policies are in
+// force, because those may look at any part; each change of a pod comes with the whole of it.
+func (c *caching) trimPod(pod *corev1.Pod) {
+	known := isPartly(pod)
 	pod.ManagedFields = nil
-	if judgeable(pod) {
-		return pod, nil
+	judged := judgeable(pod)
+	if judged && c.whole.Load() && !known {
+		return
 	}
-	pod.Annotations = withoutManifest(pod.Annotations)
-	pod.Spec = corev1.PodSpec{
-		RestartPolicy:     pod.Spec.RestartPolicy,
-		NodeName:          pod.Spec.NodeName,
-		Priority:          pod.Spec.Priority,
-		PriorityClassName: pod.Spec.PriorityClassName,
-		InitContainers:    trimContainers(pod.Spec.InitContainers),
-		Containers:        trimContainers(pod.Spec.Containers),
+	if judged {
+		pod.ManagedFields = partly
 	}
-	return pod, nil
+	skeleton(pod, judged)
+	c.texts.share(pod)
+}
+
+// trimmed is a pod that a write returned, as the cache would have it.
+func trimmed(pod *corev1.Pod) *corev1.Pod {
+	pod.ManagedFields = nil
+	if !judgeable(pod) {
+		skeleton(pod, false)
+	}
+	return pod
 }
 
 // judgeable tells whether rules may be asked about a pod as it is. One that is being deleted may count as failed before it has
@@ -68,26 +80,73 @@ func judgeable(pod *corev1.Pod) bool {
 	}
 }
 
-func trimContainers(containers []corev1.Container) []corev1.Container {
-	trimmed := make([]corev1.Container, len(containers))
-	for i, c := range containers {
-		trimmed[i] = corev1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, RestartPolicy: c.RestartPolicy}
+// skeleton leaves of a pod what tells whose it is, which attempt, whether it is at work, and since when. A pod that is judged
+// keeps what a podFailurePolicy looks at, and what the explanation of a verdict cites.
+func skeleton(pod *corev1.Pod, judged bool) {
+	pod.GenerateName, pod.SelfLink = "", ""
+	pod.Labels, pod.Annotations = relevant(pod.Labels), relevant(pod.Annotations)
+	pod.OwnerReferences = slices.DeleteFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return !ptr.Deref(o.Controller, false) })
+	pod.Spec = corev1.PodSpec{
+		RestartPolicy: pod.Spec.RestartPolicy, NodeName: pod.Spec.NodeName, InitContainers: sidecars(pod.Spec.InitContainers),
 	}
-	return trimmed
+	s := &pod.Status
+	pod.Status = corev1.PodStatus{
+		Phase: s.Phase, Reason: s.Reason,
+		Conditions:            conditions(s.Conditions, judged),
+		InitContainerStatuses: statuses(s.InitContainerStatuses), ContainerStatuses: statuses(s.ContainerStatuses),
+	}
 }
 
-// withoutManifest drops the copy of the manifest that kubectl apply leaves.
-func withoutManifest(annotations map[string]string) map[string]string {
-	if _, found := annotations[corev1.LastAppliedConfigAnnotation]; !found {
-		return annotations
+// relevant are the labels or annotations by which Jobs and their pods are run.
+func relevant(all map[string]string) map[string]string {
+	maps.DeleteFunc(all, func(key, _ string) bool {
+		return !strings.HasPrefix(key, "batch.kubernetes.io/") && !strings.HasPrefix(key, "podverdict.io/")
+	})
+	return all
+}
+
+// sidecars are the init containers that are; a pod has finished when these have.
+func sidecars(containers []corev1.Container) []corev1.Container {
+	var kept []corev1.Container
+	for i := range containers {
+		if c := &containers[i]; ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways {
+			kept = append(kept, corev1.Container{Name: c.Name, RestartPolicy: c.RestartPolicy})
+		}
 	}
-	kept := maps.Clone(annotations)
-	delete(kept, corev1.LastAppliedConfigAnnotation)
 	return kept
 }
 
-// trimmed is a pod that a write returned, as the cache would have it.
-func trimmed(pod *corev1.Pod) *corev1.Pod {
-	_, _ = trimPod(pod) // no error
-	return pod
+// conditions are all for a pod that is judged, and else those that say whether it is ready, and why it was to be deleted.
+func conditions(all []corev1.PodCondition, judged bool) []corev1.PodCondition {
+	var kept []corev1.PodCondition
+	for _, c := range all {
+		failing := c.Type == v1alpha1.FailingToStart
+		if !judged && !failing && c.Type != corev1.PodReady {
+			continue
+		}
+		k := corev1.PodCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime}
+		if failing {
+			k.Reason, k.Message = c.Reason, c.Message
+		}
+		kept = append(kept, k)
+	}
+	return slices.Clip(kept)
+}
+
+func statuses(all []corev1.ContainerStatus) []corev1.ContainerStatus {
+	var kept []corev1.ContainerStatus
+	for i := range all {
+		c := &all[i]
+		k := corev1.ContainerStatus{Name: c.Name, RestartCount: c.RestartCount, State: c.State}
+		if t := c.State.Terminated; t != nil {
+			k.State.Terminated = &corev1.ContainerStateTerminated{
+				ExitCode: t.ExitCode, Signal: t.Signal, Reason: t.Reason, StartedAt: t.StartedAt, FinishedAt: t.FinishedAt,
+			}
+		}
+		if w := c.State.Waiting; w != nil {
+			k.State.Waiting = &corev1.ContainerStateWaiting{Reason: w.Reason}
+		}
+		kept = append(kept, k)
+	}
+	return slices.Clip(kept)
 }
