@@ -8,7 +8,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
@@ -16,6 +15,7 @@ import (
 
 // apply does what the Plan says. Each part is tried, whatever becomes of the others.
 func (w *work) apply(ctx context.Context) error {
+	w.free(w.plan.Free)
 	return errors.Join(
 		w.each(ctx, w.plan.Release, w.width, w.release),
 		w.each(ctx, w.undeleted(w.plan.Dismiss), w.width, w.dismiss),
@@ -108,7 +108,7 @@ func (w *work) write(ctx context.Context) error {
 	if w.plan.Write == nil {
 		return nil
 	}
-	if wait := w.restPeriod() - w.clock.Since(w.wrote); wait > 0 && !w.urgent() {
+	if wait := w.restPeriod() - w.clock.Since(w.wrote); wait > 0 && !w.plan.Urgent {
 		w.wait(wait)
 		return nil
 	}
@@ -141,9 +141,4 @@ func (w *work) restPeriod() time.Duration {
 		return w.batchPeriod
 	}
 	return w.batchPeriod / 5
-}
-
-// urgent tells whether the next Plan waits for this write: for a condition, such as the ledger.
-func (w *work) urgent() bool {
-	return !equality.Semantic.DeepEqual(w.job.Status.Conditions, w.plan.Write.Status.Conditions)
 }

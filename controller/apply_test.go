@@ -53,8 +53,9 @@ func TestWriteWaits(t *testing.T) {
 		{"counters after a rest", counters, plan.Plan{}, 200 * time.Millisecond, 0},
 		{"counters at work", counters, plan.Plan{Create: busy}, 200 * time.Millisecond, 800 * time.Millisecond},
 		{"counters after a batch", counters, plan.Plan{Create: busy}, time.Second, 0},
-		{"a condition", condition, plan.Plan{Create: busy}, 0, 0},
-		{"the ledger", ledger, plan.Plan{Create: busy}, 0, 0},
+		{"a condition", condition, plan.Plan{Create: busy, Urgent: true}, 0, 0},
+		{"a ledger that the next Plan needs", ledger, plan.Plan{Create: busy, Urgent: true}, 0, 0},
+		{"a ledger that can wait", ledger, plan.Plan{Create: busy}, 200 * time.Millisecond, 800 * time.Millisecond},
 		{"counters at rest, with an earlier look", counters, plan.Plan{LookAgain: time.Millisecond}, 0, time.Millisecond},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -19,10 +19,13 @@ type callTurns struct {
 
 	mu    sync.Mutex
 	turns *turns[*caller]
+	// spare are calls that can wait: they come when no other does, and leave half of the burst to those that come next.
+	spare *turns[*caller]
 	// due is when the next call would come if all came in time.
 	due time.Time
-	// waits is true while a timer runs.
+	// waits is true while a timer runs, and wakes is when it ends.
 	waits bool
+	wakes time.Time
 }
 
 // caller is a call that waits.
@@ -47,11 +50,26 @@ func newCallTurns(config *rest.Config) flowcontrol.RateLimiter {
 		burst = rest.DefaultBurst
 	}
 	interval := time.Duration(math.Ceil(float64(time.Second) / float64(qps)))
+	turns := func() *turns[*caller] { return newTurns(0, func(c *caller) string { return c.namespace }) }
 	return &callTurns{
-		qps: qps, interval: interval, burst: time.Duration(burst-1) * interval,
-		turns: newTurns(0, func(c *caller) string { return c.namespace }),
+		qps: qps, interval: interval, burst: time.Duration(burst-1) * interval, turns: turns(), spare: turns(),
 	}
 }
+
+// spareCalls is a callTurns for calls that can wait.
+type spareCalls struct{ *callTurns }
+
+// newSpareCalls is the limiter of calls that come when none of another limiter's does. One that is not ours knows no such
+// calls.
+func newSpareCalls(limit flowcontrol.RateLimiter) flowcontrol.RateLimiter {
+	if turns, ok := limit.(*callTurns); ok {
+		return spareCalls{turns}
+	}
+	return limit
+}
+
+// Wait is that of callTurns.
+func (s spareCalls) Wait(ctx context.Context) error { return s.wait(ctx, s.spare) }
 
 // namespaceKey is that of the namespace in a context.
 type namespaceKey struct{}
@@ -67,10 +85,12 @@ func namespaceOf(ctx context.Context) string {
 }
 
 // Wait returns when it is the call's turn, or when the context is done, with its error.
-func (t *callTurns) Wait(ctx context.Context) error {
+func (t *callTurns) Wait(ctx context.Context) error { return t.wait(ctx, t.turns) }
+
+func (t *callTurns) wait(ctx context.Context, turns *turns[*caller]) error {
 	c := &caller{ctx: ctx, namespace: namespaceOf(ctx), turn: make(chan struct{})}
 	t.mu.Lock()
-	t.turns.push(c)
+	turns.push(c)
 	t.serve()
 	t.mu.Unlock()
 	select {
@@ -83,17 +103,21 @@ func (t *callTurns) Wait(ctx context.Context) error {
 
 // serve lets those call whose turn it is, and comes again when there are more.
 func (t *callTurns) serve() {
-	for t.turns.waiting > 0 {
-		if wait := t.due.Add(-t.burst).Sub(time.Now()); wait > 0 {
+	for t.turns.waiting+t.spare.waiting > 0 {
+		next, burst := t.turns, t.burst
+		if next.waiting == 0 {
+			next, burst = t.spare, t.burst/2
+		}
+		if wait := t.due.Add(-burst).Sub(time.Now()); wait > 0 {
 			t.serveAfter(wait)
 			return
 		}
-		c, _ := t.turns.pop()
+		c, _ := next.pop()
 		if c.ctx.Err() != nil {
-			t.turns.end(c, 0)
+			next.end(c, 0)
 			continue // it has given up
 		}
-		t.turns.end(c, t.interval)
+		next.end(c, t.interval)
 		t.take()
 		close(c.turn)
 	}
@@ -108,10 +132,11 @@ func (t *callTurns) take() {
 }
 
 func (t *callTurns) serveAfter(wait time.Duration) {
-	if t.waits {
+	wakes := time.Now().Add(wait)
+	if t.waits && !wakes.Before(t.wakes) {
 		return
 	}
-	t.waits = true
+	t.waits, t.wakes = true, wakes
 	time.AfterFunc(wait, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clientfeatures "k8s.io/client-go/features"
 	"k8s.io/client-go/kubernetes"
@@ -27,6 +28,7 @@ type Controller struct {
 	policies    *registry
 	reconciler  *reconciler
 	orphanage   *orphanage
+	freed       *freedPods
 	pending     *pendingPods
 	observer    *observer
 	broadcaster events.EventBroadcaster
@@ -40,6 +42,8 @@ const (
 	minDelay, maxDelay = 200 * time.Millisecond, time.Minute
 	// maxWidth is how many calls are made at a time for one Job.
 	maxWidth = 64
+	// freeingWorkers is how many finalizers are removed at a time from pods on which nothing depends.
+	freeingWorkers = 4
 )
 
 func newKeyQueue(o Options, workers int) queue[types.NamespacedName] {
@@ -59,6 +63,7 @@ func width(o Options) int {
 // clients of the API server, each with the limits that fit it.
 type clients struct {
 	watches, writes, events     kubernetes.Interface
+	spare                       kubernetes.Interface // for calls that can wait until no other is to be made
 	policyWatches, policyWrites *policyClient
 }
 
@@ -71,13 +76,16 @@ func newClients(config *rest.Config, metrics *Metrics) (clients, error) {
 	watches.QPS, watches.RateLimiter = -1, nil
 	told := rest.CopyConfig(config)
 	told.QPS, told.Burst, told.RateLimiter, told.Timeout = 20, 100, nil, callTimeout
+	spare := rest.CopyConfig(writes)
+	spare.RateLimiter = newSpareCalls(writes.RateLimiter)
 	var c clients
-	var errs [5]error
+	var errs [6]error
 	c.writes, errs[0] = kubernetes.NewForConfig(writes)
 	c.watches, errs[1] = kubernetes.NewForConfig(watches)
 	c.events, errs[2] = kubernetes.NewForConfig(told)
 	c.policyWatches, errs[3] = newPolicyClient(watches)
 	c.policyWrites, errs[4] = newPolicyClient(told)
+	c.spare, errs[5] = kubernetes.NewForConfig(spare)
 	return c, errors.Join(errs[:]...)
 }
 
@@ -114,10 +122,11 @@ func New(o Options) (*Controller, error) {
 	}
 	c.observer = newObserver(o, c.jobs.GetIndexer(), c.pods.GetIndexer(), clients.events, programs, c.policies)
 	c.orphanage = &orphanage{client: clients.writes, jobs: c.jobs.GetIndexer(), pods: c.pods.GetIndexer()}
+	c.freed = &freedPods{client: clients.spare, queue: newKeyQueue(o, freeingWorkers), pods: map[types.NamespacedName]*corev1.Pod{}}
 	c.reconciler = &reconciler{
 		client: clients.writes, jobs: c.jobs.GetIndexer(), pods: c.pods.GetIndexer(), programs: programs, policies: c.policies,
 		settings: o.Settings, batchPeriod: o.BatchPeriod, width: width(o), clock: o.Clock, metrics: o.Metrics,
-		recorder: c.broadcaster.NewRecorder(scheme.Scheme, Name), judged: c.observer.judged,
+		recorder: c.broadcaster.NewRecorder(scheme.Scheme, Name), judged: c.observer.judged, free: c.freed.add,
 	}
 	c.pending = newPendingPods(o, clients.writes, c.jobs.GetIndexer(), c.pods.GetIndexer(), c.policies, c.reconciler.recorder)
 	if err := c.handle(); err != nil {
@@ -144,6 +153,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	defer stop()
 	defer c.jobQueue.ShutDown()
 	defer c.orphanQueue.ShutDown()
+	defer c.freed.queue.ShutDown()
 	defer c.policies.statuses.queue.ShutDown()
 	if err := c.broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
 		return err
@@ -163,6 +173,9 @@ func (c *Controller) Run(ctx context.Context) error {
 	}
 	for range 1 + reserve {
 		running.Go(func() { c.work(ctx, c.orphanQueue, releasingOrphan, c.syncOrphan) })
+	}
+	for range freeingWorkers + reserve {
+		running.Go(func() { c.work(ctx, c.freed.queue, freeingPod, c.syncFreed) })
 	}
 	running.Go(func() { c.pending.run(ctx) })
 	<-ctx.Done()
@@ -218,4 +231,8 @@ func (c *Controller) syncJob(ctx context.Context, key types.NamespacedName) (tim
 
 func (c *Controller) syncOrphan(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	return 0, c.orphanage.sync(ctx, key)
+}
+
+func (c *Controller) syncFreed(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	return 0, c.freed.sync(ctx, key)
 }

@@ -95,9 +95,11 @@ func (c *Controller) podChanged(before, after any) {
 	}
 	switch {
 	case pod != nil:
+		c.freed.changed(cache.MetaObjectToName(pod).AsNamespacedName(), pod)
 		c.enqueueOrphan(pod)
 		c.observer.enqueue(pod)
 	case old != nil:
+		c.freed.changed(cache.MetaObjectToName(old).AsNamespacedName(), nil)
 		c.observer.forget(old)
 	}
 }

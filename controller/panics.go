@@ -16,6 +16,7 @@ type activity string
 const (
 	workingOnJob     activity = "job"
 	releasingOrphan  activity = "orphan"
+	freeingPod       activity = "freed_pod"
 	judgingPod       activity = "verdict"
 	tellingVerdict   activity = "verdict_event"
 	tellingEvent     activity = "event"

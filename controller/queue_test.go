@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 )
 
@@ -179,6 +181,49 @@ func TestCallsAreShared(t *testing.T) {
 		}
 		if limit := limit.(*callTurns); len(limit.turns.namespaces) != 0 { //nolint:forcetypeassert // it is
 			t.Errorf("%d namespaces are remembered", len(limit.turns.namespaces))
+		}
+	})
+}
+
+// Calls that can wait come when no other does, and leave half of the burst to those that come next.
+func TestSpareCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limit := newCallTurns(&rest.Config{QPS: 10, Burst: 11})
+		spare := newSpareCalls(limit)
+		var served []string
+		var mu sync.Mutex
+		var calling sync.WaitGroup
+		call := func(name string, limit flowcontrol.RateLimiter, calls int) {
+			for range calls {
+				calling.Go(func() {
+					if err := limit.Wait(t.Context()); err != nil {
+						t.Error(err)
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					served = append(served, name)
+				})
+			}
+			synctest.Wait()
+		}
+		call("spare", spare, 20)
+		if len(served) != 6 {
+			t.Errorf("%d calls that can wait came at once, want 6", len(served))
+		}
+		call("other", limit, 5)
+		if len(served) != 11 || served[10] != "other" {
+			t.Errorf("the rest of the burst went to %v", served[6:])
+		}
+		call("other", limit, 5)
+		time.Sleep(550 * time.Millisecond)
+		synctest.Wait()
+		if len(served) != 16 || slices.Contains(served[11:], "spare") {
+			t.Errorf("while others wait, there came %v", served[11:])
+		}
+		start := time.Now()
+		calling.Wait()
+		if took := time.Since(start); took < 1800*time.Millisecond || took > 2*time.Second {
+			t.Errorf("the last 14 came after %v: they wait until half of the burst is there again", took)
 		}
 	})
 }

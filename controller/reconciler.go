@@ -34,6 +34,8 @@ type reconciler struct {
 	metrics     *Metrics
 	// judged is told of the verdict on each pod in phase Failed, once as long as nothing is forgotten.
 	judged func(*corev1.Pod, opinion)
+	// free takes the pods that a Plan frees.
+	free func([]*corev1.Pod)
 
 	recollections recollections
 }
