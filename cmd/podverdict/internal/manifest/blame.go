@@ -61,6 +61,9 @@ func (b *blame) refuses(value any) error {
 // search looks into part, which wrap puts where it belongs. A container that is refused though empty is at fault
 // itself, as is one none of whose members is.
 func (b *blame) search(part any, field string, wrap func(any) any) {
+	if len(b.found) == maxErrors {
+		return
+	}
 	cause := b.refuses(wrap(part))
 	if cause == nil {
 		return

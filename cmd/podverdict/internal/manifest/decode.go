@@ -43,6 +43,8 @@ type content struct {
 	namespaces []Namespace
 	lists      int
 	errs       []error
+
+	nested int // Lists that hold the one being read
 }
 
 // empty tells whether there is nothing to read, not even something wrong.
@@ -62,6 +64,9 @@ func decode(d *Document) content {
 		if value, c.errs = yamlToJSON(d); len(c.errs) > 0 {
 			return c
 		}
+	}
+	if c.errs = checkDepth(d, value); len(c.errs) > 0 {
+		return c
 	}
 	if !bytes.Equal(bytes.TrimSpace(value), []byte("null")) {
 		c.object(Origin{Document: d}, value, metav1.TypeMeta{})
@@ -160,15 +165,22 @@ func (c *content) named(o Origin, h header) bool {
 	return true
 }
 
+// list reads the items of a List one by one. Each List within another is read once more, so that there is a limit to it.
 func (c *content) list(o Origin, value []byte, implied metav1.TypeMeta) {
+	if c.nested == maxNested {
+		c.fail(o, "kind", messageNested)
+		return
+	}
 	var l list
 	if !c.strict(o, value, &l) {
 		return
 	}
 	c.lists++
+	c.nested++
+	defer func() { c.nested-- }()
 	for i, item := range l.Items {
 		if len(c.errs) >= maxErrors {
-			c.fail(o, "items", messageMoreUnread(len(l.Items)-i))
+			c.fail(o, "items", messageMoreUnread("items", len(l.Items)-i))
 			return
 		}
 		c.object(o.at(fmt.Sprintf("items[%d]", i)), item, implied)
@@ -190,7 +202,7 @@ func (c *content) strict(o Origin, value []byte, target any) bool {
 	if err != nil {
 		c.errs = append(c.errs, decodeErrors(o, value, target, err)...)
 	}
-	unfit := make([]*Error, len(refused))
+	unfit := make([]*Error, len(refused)) // 100 at most: the decoder tells no more
 	for i, err := range refused {
 		field := ""
 		if at, ok := errors.AsType[strictjson.FieldError](err); ok {

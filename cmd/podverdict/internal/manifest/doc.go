@@ -10,6 +10,9 @@
 // PodFailurePolicy, PodFailurePolicyBinding and their Lists are errors. Positions come from a second reading of the same bytes as YAML nodes, done only for documents that have
 // something to report. All bad documents are reported, each as an *Error that knows its place.
 //
+// Reading takes time in proportion to the size of the input, whatever its shape: limit.go has the limits that make it so, and
+// TestReadingIsLinear the shapes.
+//
 // cli-runtime's resource.Builder is not used: it forgets which document an object came from, so no line could be
 // told; it takes unknown fields silently; and it asks for a REST mapping that offline files do not need.
 package manifest

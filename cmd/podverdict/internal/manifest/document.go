@@ -29,36 +29,41 @@ type Document struct {
 
 	parse     sync.Once
 	root      *yaml.Node // nil until parse, and when data is not YAML
-	oddBreaks bool       // YAML counts more lines in data than there are \n
+	yamlLines []place    // nil unless YAML counts more lines in data than there are \n
 }
 
 // split cuts a file into its documents; those without content are left out.
-func split(s source) []*Document {
+func split(s source) ([]*Document, error) {
 	var documents []*Document
 	for _, chunk := range chunks(s.data) {
-		if first := bytes.TrimSpace(chunk.data); len(first) > 0 && first[0] == '{' {
+		if first := bytes.TrimSpace(chunk.data); first[0] == '{' {
 			documents = append(documents, splitJSON(chunk)...)
-		} else if hasContent(chunk.data) {
+		} else {
 			documents = append(documents, chunk)
+		}
+		if len(documents) > maxDocuments {
+			return nil, errTooMany(s.name)
 		}
 	}
 	for i, d := range documents {
 		d.File, d.Number, d.Of = s.name, i+1, len(documents)
 	}
-	return documents
+	return documents, nil
 }
 
-// chunks cuts at YAML's document markers. The marker "---" stays with what follows, which may share its line.
+// chunks cuts at YAML's document markers, up to one more chunk than a file may have documents. The marker "---" stays with
+// what follows, which may share its line.
 func chunks(data []byte) []*Document {
 	var found []*Document
 	current := &Document{line: 1}
 	start, line := 0, 1
 	cut := func(end, nextStart, nextLine int) {
-		current.data = data[start:end]
-		found = append(found, current)
+		if current.data = data[start:end]; hasContent(current.data) {
+			found = append(found, current)
+		}
 		start, current = nextStart, &Document{line: nextLine}
 	}
-	for offset := 0; offset < len(data); line++ {
+	for offset := 0; offset < len(data) && len(found) <= maxDocuments; line++ {
 		next := len(data)
 		if i := bytes.IndexByte(data[offset:], '\n'); i >= 0 {
 			next = offset + i + 1
@@ -105,7 +110,7 @@ func splitJSON(chunk *Document) []*Document {
 	var values []*Document
 	decoder := json.NewDecoder(bytes.NewReader(chunk.data))
 	at, end := place{line: chunk.line}, 0
-	for {
+	for len(values) <= maxDocuments {
 		var value json.RawMessage
 		if decoder.Decode(&value) != nil {
 			break

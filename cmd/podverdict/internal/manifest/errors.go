@@ -16,6 +16,12 @@ const (
 	messageNoObject = "expected an object"
 )
 
+var (
+	messageNested   = fmt.Sprintf("a List within %d others is not read", maxNested)
+	messageTooDeep  = fmt.Sprintf("nested deeper than %d levels", maxDepth)
+	messageExpanded = fmt.Sprintf("its aliases stand for more than %d times its size", maxExpansion)
+)
+
 // Error is something wrong in a document: an unreadable value, an unknown field, an object that does not fit the
 // others.
 type Error struct {
@@ -70,8 +76,16 @@ func errYAML(d *Document, line int, message string) error {
 }
 
 func errRepeatedKey(d *Document, key *yaml.Node) error {
-	at := d.nodePosition(key)
-	return &Error{origin: Origin{Document: d}, at: &at, Message: fmt.Sprintf("invalid YAML: key %q is set twice", key.Value)}
+	return errAt(d, key, fmt.Sprintf("invalid YAML: key %q is set twice", key.Value))
+}
+
+// errAt is an error at a node; nil is the document.
+func errAt(d *Document, node *yaml.Node, message string) error {
+	at := d.begin(1)
+	if node != nil {
+		at = d.nodePosition(node)
+	}
+	return &Error{origin: Origin{Document: d}, at: &at, Message: message}
 }
 
 func errJSON(d *Document, value []byte, offset int, cause error) error {
@@ -104,6 +118,10 @@ func errTooLarge(name string, limit int64) error {
 	return fmt.Errorf("%s: larger than the limit of %d MiB", name, limit>>20)
 }
 
+func errTooMany(name string) error {
+	return fmt.Errorf("%s: more than the limit of %d documents", name, maxDocuments)
+}
+
 func errInvalidUTF8(name string, data []byte, offset int) error {
 	at := place{line: 1}.after(data[:offset])
 	return fmt.Errorf("%s:%d:%d: invalid UTF-8: byte 0x%02x", name, at.line, at.column+1, data[offset])
@@ -131,8 +149,8 @@ func didYouMean(name string) string {
 	return fmt.Sprintf(", did you mean %s?", name)
 }
 
-func messageMoreUnread(items int) string {
-	return fmt.Sprintf("too many errors, the last %d items were not read", items)
+func messageMoreUnread(what string, n int) string {
+	return fmt.Sprintf("too many errors, the last %d %s were not read", n, what)
 }
 
 func messageTwice(kind, name string, first Position) string {

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 	"unicode"
@@ -24,7 +23,7 @@ func (o Origin) PositionIn(field string, line, column int) Position {
 	for node != nil && node.Kind == yaml.AliasNode {
 		node = node.Alias
 	}
-	if node == nil || node.Kind != yaml.ScalarNode || d.oddBreaks {
+	if node == nil || node.Kind != yaml.ScalarNode || d.yamlLines != nil {
 		return o.Position(field)
 	}
 	before, after := cutInk(node.Value, line, column)
@@ -37,18 +36,18 @@ func (o Origin) PositionIn(field string, line, column int) Position {
 
 // cutInk cuts a text before a line and a column, and leaves out space.
 func cutInk(text string, line, column int) (before, after string) {
-	for number, t := range strings.Split(text, "\n") {
-		switch {
-		case number+1 < line:
-			before += ink(t)
-		case number+1 > line:
-			after += ink(t)
-		default:
-			head, rest := cutAt(t, column-1)
-			before, after = before+ink(head), after+ink(rest)
+	head, rest := "", text
+	for range line - 1 {
+		end := strings.IndexByte(rest, '\n') + 1
+		if end == 0 {
+			end = len(rest)
 		}
+		rest = rest[end:]
 	}
-	return before, after
+	head = text[:len(text)-len(rest)]
+	within, behind, _ := strings.Cut(rest, "\n")
+	left, right := cutAt(within, column-1)
+	return ink(head + left), ink(right + behind)
 }
 
 func ink(text string) string {
@@ -60,7 +59,10 @@ func ink(text string) string {
 	}, text)
 }
 
-// written is the text of a scalar as it stands in the document, and all after it.
+// maxWritten is how many bytes of a document are looked through for a place in an expression. Those are shorter.
+const maxWritten = 64 << 10
+
+// written is the text of a scalar as it stands in the document, and what comes after it.
 type written struct {
 	text  string
 	style yaml.Style
@@ -68,21 +70,18 @@ type written struct {
 }
 
 func (d *Document) written(node *yaml.Node) written {
-	w := written{style: node.Style, at: place{line: node.Line}}
-	rest := d.data
-	for range node.Line - 1 {
-		_, rest, _ = bytes.Cut(rest, []byte("\n"))
-	}
-	head, text := cutAt(string(rest), node.Column-1)
+	w := written{style: node.Style, at: place{node.Line, node.Column - 1}}
+	offset, _ := d.offset(d.line+node.Line-1, node.Column-1)
+	all := string(d.data[offset:min(len(d.data), offset+maxWritten)])
+	text := all
 	for strings.HasPrefix(text, "&") || strings.HasPrefix(text, "!") { // anchors and tags stand before the text
 		property := text[:max(strings.IndexAny(text, " \t\n"), 0)]
 		text = strings.TrimLeft(text[len(property):], " \t")
 		if property == "" {
 			break
 		}
-		head = string(rest)[:len(rest)-len(text)]
 	}
-	w.at = w.at.after([]byte(head))
+	w.at = w.at.after([]byte(all[:len(all)-len(text)]))
 	switch {
 	case node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0: // behind the header
 		header, body, _ := strings.Cut(text, "\n")

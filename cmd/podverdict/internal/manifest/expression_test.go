@@ -31,9 +31,9 @@ func TestPositionIn(t *testing.T) {
 		"alias":                 "other: &x a == HERE\nwhen: *x\n",
 		"carriage returns":      "when: |\r\n  a &&\r\n  HERE\r\n",
 	} {
-		documents := split(source{name: "f", data: []byte("---\n" + text)})
+		documents, _ := split(source{name: "f", data: []byte("---\n" + text)})
 		if strings.HasPrefix(text, "{\"") {
-			documents = split(source{name: "f", data: []byte("\n" + text)})
+			documents, _ = split(source{name: "f", data: []byte("\n" + text)})
 		}
 		field := "when"
 		if strings.HasPrefix(text, "spec:") {
@@ -87,7 +87,8 @@ func TestPositionBehind(t *testing.T) {
 		{"when: \"a\\\n  HERE\"\n", "when", 1, 2, "f:2:3"},
 		{"when: !!str a == b\n", "when", 1, 6, "f:1:18"},
 	} {
-		d := split(source{name: "f", data: []byte(c.text)})[0]
+		documents, _ := split(source{name: "f", data: []byte(c.text)})
+		d := documents[0]
 		if got := (Origin{Document: d}).PositionIn(c.field, c.line, c.column).String(); got != c.want {
 			t.Errorf("%q: %s, want %s", c.text, got, c.want)
 		}
@@ -113,8 +114,8 @@ func FuzzPositionIn(f *testing.F) {
 			t.Skip(err)
 		}
 		for _, text := range [][]byte{asYAML, asJSON} {
-			documents := split(source{name: "f", data: text})
-			if len(documents) != 1 || documents[0].oddBreaks {
+			documents, _ := split(source{name: "f", data: text})
+			if len(documents) != 1 || documents[0].yamlLines != nil {
 				return
 			}
 			if _, node := documents[0].find([]string{"when"}); node == nil || !strings.Contains(node.Value, marker) {

@@ -26,6 +26,9 @@ func FuzzRead(f *testing.F) {
 			f.Add(file.Data)
 		}
 	}
+	for _, shape := range shapes {
+		f.Add([]byte(shape(30)))
+	}
 	f.Fuzz(func(t *testing.T, input []byte) {
 		set, err := Read(t.Context(), Options{Filenames: []string{"-"}, Stdin: bytes.NewReader(input)})
 		if err == nil && len(set.Jobs)+len(set.Pods)+len(set.Policies)+len(set.Bindings)+len(set.Namespaces)+set.Lists == 0 {

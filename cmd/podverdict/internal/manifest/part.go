@@ -15,7 +15,11 @@ func ReadPart(ctx context.Context, o Options, filename string, target any) (map[
 	}
 	var documents []*Document
 	for _, s := range sources {
-		documents = append(documents, split(s)...)
+		found, err := split(s)
+		if err != nil {
+			return nil, Origin{}, err
+		}
+		documents = append(documents, found...)
 	}
 	if len(documents) != 1 {
 		return nil, Origin{}, errNotOneObject(nameOf(filename), len(documents))

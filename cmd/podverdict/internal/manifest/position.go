@@ -53,9 +53,14 @@ func (o Origin) Error(field, message string) *Error {
 	return &Error{origin: o, Field: o.Field(field), Message: message}
 }
 
-// inFileOrder sorts errors of one document by their lines.
+// inFileOrder sorts errors of one document by their lines. Of more than can be told it keeps the first.
 func inFileOrder(errs []*Error) []error {
-	slices.SortStableFunc(errs, func(a, b *Error) int { return cmp.Compare(a.Position().Line, b.Position().Line) })
+	errs = errs[:min(len(errs), maxErrors)]
+	lines := make(map[*Error]int, len(errs))
+	for _, err := range errs {
+		lines[err] = err.Position().Line
+	}
+	slices.SortStableFunc(errs, func(a, b *Error) int { return cmp.Compare(lines[a], lines[b]) })
 	sorted := make([]error, len(errs))
 	for i, err := range errs {
 		sorted[i] = err
@@ -97,7 +102,10 @@ func (d *Document) tree() *yaml.Node {
 	d.parse.Do(func() {
 		var root yaml.Node
 		if yaml.Unmarshal(d.data, &root) == nil && len(root.Content) > 0 {
-			d.root, d.oddBreaks = root.Content[0], hasOddBreaks(d.data)
+			d.root = root.Content[0]
+			if hasOddBreaks(d.data) {
+				d.yamlLines = yamlLines(d.data)
+			}
 		}
 	})
 	return d.root
@@ -148,16 +156,21 @@ var yamlBreaks = [...]string{"\r\n", "\r", "\u0085", "\u2028", "\u2029"}
 
 // nodePosition is the place of a node, in lines that end with \n.
 func (d *Document) nodePosition(node *yaml.Node) Position {
-	if !d.oddBreaks {
-		return d.place(node.Line, node.Column)
+	if n := node.Line - 1; n < len(d.yamlLines) {
+		return d.place(d.yamlLines[n].line, d.yamlLines[n].column+node.Column)
 	}
-	offset := 0
-	for line := 1; line < node.Line && offset < len(d.data); line++ {
-		offset += yamlLineLength(d.data[offset:])
+	return d.place(node.Line, node.Column)
+}
+
+// yamlLines are the places, in lines that end with \n, where the lines of YAML begin.
+func yamlLines(data []byte) []place {
+	var begins []place
+	for at := (place{line: 1}); len(data) > 0; {
+		begins = append(begins, at)
+		n := yamlLineLength(data)
+		at, data = at.after(data[:n]), data[n:]
 	}
-	_, rest := cutAt(string(d.data[offset:]), node.Column-1)
-	at := place{line: 1}.after(d.data[:len(d.data)-len(rest)])
-	return d.place(at.line, at.column+1)
+	return begins
 }
 
 // yamlLineLength is the length of the first line, its end included.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -68,17 +69,36 @@ func Read(ctx context.Context, o Options) (*Set, error) {
 		errs = append(errs, err)
 		empty := err == nil
 		for _, s := range found {
-			for _, c := range decodeAll(split(s)) {
-				set.add(c)
-				errs = append(errs, c.errs...)
-				empty = empty && c.empty()
-			}
+			nothing, wrong := set.read(s)
+			errs = append(errs, wrong...)
+			empty = empty && nothing
 		}
 		if empty {
 			errs = append(errs, errNoObjects(nameOf(filename)))
 		}
 	}
 	return set, errors.Join(errs...)
+}
+
+// read adds what is in a file. It gives up when too much of it is wrong.
+func (s *Set) read(from source) (empty bool, errs []error) {
+	documents, err := split(from)
+	if err != nil {
+		return false, []error{err}
+	}
+	empty = true
+	for some := range slices.Chunk(documents, 1024) {
+		for _, c := range decodeAll(some) {
+			s.add(c)
+			errs = append(errs, c.errs...)
+			empty = empty && c.empty()
+		}
+		last := some[len(some)-1]
+		if unread := last.Of - last.Number; unread > 0 && len(errs) >= maxErrors {
+			return empty, append(errs, Origin{Document: last}.Error("", messageMoreUnread("documents", unread)))
+		}
+	}
+	return empty, errs
 }
 
 func nameOf(filename string) string {

@@ -27,10 +27,23 @@ func suggestion(target any, field string) string {
 	return Nearest(wrong, slices.Collect(maps.Keys(known)))
 }
 
+// Names longer than maxMisspelt, or among more than maxKnown, are compared with no others: that takes the product of their
+// lengths, and nobody remembers them.
+const (
+	maxMisspelt = 100
+	maxKnown    = 1000
+)
+
 // Nearest is the known name that a misspelt one is likely to mean; "" when none is near.
 func Nearest(wrong string, known []string) string {
+	if len(wrong) > maxMisspelt {
+		return ""
+	}
 	best, nearest := "", len(wrong)/3+1
-	for _, name := range known {
+	for _, name := range known[:min(len(known), maxKnown)] {
+		if len(name) > maxMisspelt {
+			continue
+		}
 		if strings.EqualFold(name, wrong) {
 			return name
 		}

@@ -12,7 +12,10 @@ func ReadValue(filename string) (map[string]any, Origin, error) {
 	if err != nil {
 		return nil, Origin{}, err
 	}
-	documents := split(sources[0])
+	documents, err := split(sources[0])
+	if err != nil {
+		return nil, Origin{}, err
+	}
 	if len(documents) != 1 {
 		return nil, Origin{}, errNotOneObject(filename, len(documents))
 	}

@@ -11,6 +11,9 @@ import (
 
 // yamlToJSON reads a document as kubectl does, and refuses keys that are set twice.
 func yamlToJSON(d *Document) (value []byte, errs []error) {
+	if errs = checkAliases(d); len(errs) > 0 {
+		return nil, errs
+	}
 	value, err := kubeyaml.YAMLToJSONStrict(d.data)
 	if err == nil {
 		return value, nil

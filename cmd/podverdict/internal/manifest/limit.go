@@ -1,0 +1,93 @@
+package manifest
+
+import (
+	"bytes"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Reading takes time and memory in proportion to the size of the input, because what could multiply them has a limit.
+const (
+	// maxNested is how many Lists may hold another: each is read once more.
+	maxNested = 5
+	// maxDepth is how deep maps and lists may be nested. Pods have less than 20 levels.
+	maxDepth = 200
+	// maxExpansion is how many times larger than its text a document may get by aliases, beyond a size that is always fine.
+	maxExpansion = 10
+	smallEnough  = 1 << 20
+	// maxDocuments is how many documents a file may have.
+	maxDocuments = 1 << 20
+)
+
+// checkDepth refuses a document whose value, in JSON, is nested too deeply.
+func checkDepth(d *Document, value []byte) []error {
+	depth, quoted := 0, false
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return []error{errAt(d, deepest(d.tree(), maxDepth), messageTooDeep)}
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return nil
+}
+
+// deepest is the first map or list that is in so many others.
+func deepest(node *yaml.Node, depth int) *yaml.Node {
+	if node == nil || depth == 0 {
+		return node
+	}
+	for _, child := range node.Content {
+		if found := deepest(child, depth-1); found != nil && found.Kind != yaml.ScalarNode {
+			return found
+		}
+	}
+	return nil
+}
+
+// checkAliases refuses a document that is much larger than its text.
+func checkAliases(d *Document) []error {
+	if !bytes.Contains(d.data, []byte("&")) || !bytes.Contains(d.data, []byte("*")) {
+		return nil
+	}
+	x := expansion{limit: max(smallEnough, maxExpansion*len(d.data)), sizes: map[*yaml.Node]int{}}
+	if root := d.tree(); root != nil && x.of(root) > x.limit {
+		return []error{errAt(d, x.at, messageExpanded)}
+	}
+	return nil
+}
+
+// expansion measures what a document is with its aliases replaced by what they stand for.
+type expansion struct {
+	limit int
+	sizes map[*yaml.Node]int // of what has an anchor
+	at    *yaml.Node         // the first that is too large
+}
+
+// of is the size of a node, or any size beyond the limit.
+func (x *expansion) of(node *yaml.Node) int {
+	if node.Kind == yaml.AliasNode {
+		return x.sizes[node.Alias]
+	}
+	size := len(node.Value) + 1
+	for _, child := range node.Content {
+		if size += x.of(child); size > x.limit {
+			if x.at == nil {
+				x.at = child
+			}
+			return size
+		}
+	}
+	if node.Anchor != "" {
+		x.sizes[node] = size
+	}
+	return size
+}

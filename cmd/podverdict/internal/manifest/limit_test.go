@@ -1,0 +1,62 @@
+package manifest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestLimits: what would multiply the time or the memory of a reader is refused, and the error says which limit it is, and
+// where.
+func TestLimits(t *testing.T) {
+	lists := func(n int) string {
+		return strings.Repeat(`{"apiVersion":"v1","kind":"List","items":[`, n) + strings.Repeat("]}", n)
+	}
+	lines := func(n int) string {
+		var text strings.Builder
+		indent := ""
+		for range n {
+			text.WriteString(indent + "apiVersion: v1\n" + indent + "kind: List\n" + indent + "items:\n" + indent + "-\n")
+			indent += "  "
+		}
+		return text.String() + indent + "{apiVersion: v1, kind: Pod, metadata: {name: p}}\n"
+	}
+	deep := func(n int) string {
+		return "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  x: " + strings.Repeat("[", n) + strings.Repeat("]", n) + "\n"
+	}
+	aliases := func(n int) string {
+		return pod("  name: p\n  annotations:\n    a: &a " + strings.Repeat("x", 100_000) + "\n" + repeat(n, "    b%d: *a\n"))
+	}
+	for name, c := range map[string]struct{ input, want string }{
+		"as many Lists as may be":         {lists(maxNested), ""},
+		"one more":                        {lists(maxNested + 1), "stdin:1:237: items[0].items[0].items[0].items[0].items[0].kind: a List within 5 others is not read"},
+		"in YAML":                         {lines(maxNested), "p"},
+		"one more in YAML":                {lines(maxNested + 1), "stdin:22:17: items[0].items[0].items[0].items[0].items[0].kind: a List within 5 others is not read"},
+		"after a document":                {"---\n{}\n---\n" + deep(maxDepth), "stdin:8:204: document 2: nested deeper than 200 levels"},
+		"deep JSON":                       {`{"a":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "}", "stdin:1:205: nested deeper than 200 levels"},
+		"brackets in text":                {pod(`  name: "` + strings.Repeat(`[\"{`, 300) + `"`), strings.Repeat(`["{`, 300)},
+		"aliases that stand for little":   {aliases(9), "p"},
+		"aliases that stand for too much": {aliases(11), "stdin:16:9: its aliases stand for more than 10 times its size"},
+		"more documents than a file has":  {strings.Repeat("{}", maxDocuments+1), "stdin: more than the limit of 1048576 documents"},
+		"more YAML documents than it has": {strings.Repeat("---\na\n", maxDocuments+1), "stdin: more than the limit of 1048576 documents"},
+		"markers are not documents":       {strings.Repeat("---\n", maxDocuments+1) + fmt.Sprintf(podYAML, "p"), "p"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := names(t, Options{Filenames: []string{"-"}, Stdin: strings.NewReader(c.input)})
+			if !strings.Contains(got, c.want) {
+				t.Errorf("got %.300q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestTooManyErrors: a file of which much is wrong is read no further.
+func TestTooManyErrors(t *testing.T) {
+	const n = 5_000
+	_, err := Read(t.Context(), Options{Filenames: []string{"-"}, Stdin: strings.NewReader(strings.Repeat("---\nbad\n", n))})
+	errs := flatten(err)
+	want := "stdin:2048:1: document 1024: too many errors, the last 3976 documents were not read"
+	if last := errs[len(errs)-1]; len(errs) != 1025 || last.Error() != want {
+		t.Errorf("%d errors, the last is %v", len(errs), last)
+	}
+}
