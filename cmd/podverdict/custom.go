@@ -177,7 +177,7 @@ func newWarner(cmd *cobra.Command) func(string) {
 	said := map[string]bool{}
 	return func(message string) {
 		if !said[message] {
-			cmd.PrintErrln("warning: " + message)
+			paragraph(cmd.ErrOrStderr(), "warning: "+message)
 		}
 		said[message] = true
 	}

@@ -166,13 +166,16 @@ func complain(stderr io.Writer, err error) int {
 	}
 	all := flatten(err)
 	for _, err := range all[:min(len(all), maxReported)] {
-		fmt.Fprintf(stderr, "error: %v\n", err)
+		text := "error: " + err.Error()
 		if placed, ok := errors.AsType[*manifest.Error](err); ok {
-			complainExcerpt(stderr, placed.Excerpt())
+			if excerpt := placed.Excerpt(); excerpt != "" {
+				text += "\n" + excerpt
+			}
 			if placed.Hint != "" {
-				complainExcerpt(stderr, "hint: "+placed.Hint)
+				text += "\nhint: " + placed.Hint
 			}
 		}
+		paragraph(stderr, text)
 	}
 	if more := len(all) - maxReported; more > 0 {
 		fmt.Fprintf(stderr, "error: %d more errors\n", more)
@@ -180,11 +183,11 @@ func complain(stderr io.Writer, err error) int {
 	return exitError
 }
 
-// complainExcerpt writes the lines in question, if there are any.
-func complainExcerpt(stderr io.Writer, excerpt string) {
-	for line := range strings.Lines(excerpt) {
-		fmt.Fprintf(stderr, "  %s\n", strings.TrimSuffix(line, "\n"))
-	}
+// paragraph writes a message. The lines after its first are indented: the names in a message are anybody's, and none of its
+// lines may pass for another message.
+func paragraph(stderr io.Writer, message string) {
+	message = strings.ReplaceAll(strings.TrimRight(message, "\n"), "\n", "\n  ")
+	fmt.Fprintln(stderr, strings.ReplaceAll(message, "\n  \n", "\n\n"))
 }
 
 // flatten undoes errors.Join.

@@ -92,7 +92,7 @@ func (e *evaluation) run(cmd *cobra.Command, args []string) error {
 		return writeObject(cmd.OutOrStdout(), e.output.name, list)
 	}
 	if e.input.nothing != "" {
-		cmd.PrintErrln(e.input.nothing)
+		paragraph(cmd.ErrOrStderr(), e.input.nothing)
 	}
 	audits := slices.ContainsFunc(list.Items, func(i verdictItem) bool { return i.Audit != nil })
 	return newVerdictTable(cmd.OutOrStdout(), e.output.name == "wide", e.input.query.AllNamespaces, audits).print(list.Items)

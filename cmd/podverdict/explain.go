@@ -88,7 +88,7 @@ func (e *explaining) run(cmd *cobra.Command, args []string) error {
 		return writeObject(cmd.OutOrStdout(), e.output.name, list)
 	}
 	if e.input.nothing != "" {
-		cmd.PrintErrln(e.input.nothing)
+		paragraph(cmd.ErrOrStderr(), e.input.nothing)
 	}
 	for i, item := range list.Items {
 		if i > 0 {

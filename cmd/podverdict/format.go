@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 )
 
 // apiVersion is that of the lists that verbs write as JSON and YAML.
@@ -48,12 +49,7 @@ func (f *format) Set(name string) error {
 // writeObject writes value as JSON or YAML.
 func writeObject(w io.Writer, format string, value any) error {
 	if format == "yaml" {
-		data, err := yaml.Marshal(value)
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(data)
-		return err
+		return report.WriteYAML(w, value)
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)

@@ -48,7 +48,7 @@ func (g *vapGeneration) runCustom(cmd *cobra.Command, options admission.Options)
 	for _, b := range source.bindings {
 		objects, err := g.customObjects(cmd.Context(), environment, source.policy(b), b, options, targets)
 		if err == nil && len(objects) == 0 {
-			cmd.PrintErrln("note: " + messageNothingRequired(b.Object.Spec.PolicyName))
+			paragraph(cmd.ErrOrStderr(), "note: "+messageNothingRequired(b.Object.Spec.PolicyName))
 		}
 		all, errs = append(all, objects...), append(errs, err)
 	}
@@ -85,7 +85,7 @@ func (g *vapGeneration) readCustom(cmd *cobra.Command) (*customSource, error) {
 		return nil, errNoCustomPolicy
 	}
 	if jobs, pods := len(set.Jobs), len(set.Pods); jobs+pods > 0 {
-		cmd.PrintErrln("note: " + messageNotLookedAt(jobs, pods))
+		paragraph(cmd.ErrOrStderr(), "note: "+messageNotLookedAt(jobs, pods))
 	}
 	source := newCustomSource(set)
 	var errs []error
@@ -96,7 +96,7 @@ func (g *vapGeneration) readCustom(cmd *cobra.Command) (*customSource, error) {
 		if slices.ContainsFunc(set.Bindings, func(other manifest.Binding) bool { return other.Object.Name == b.Object.Name }) {
 			errs = append(errs, b.Origin.Error("metadata.name", messageNameOfBinding(b.Object.Name)))
 		}
-		cmd.PrintErrln("note: " + messageBindingToAll(b.Object.Name))
+		paragraph(cmd.ErrOrStderr(), "note: "+messageBindingToAll(b.Object.Name))
 	}
 	return source, errors.Join(errs...)
 }

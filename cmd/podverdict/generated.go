@@ -1,10 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 )
 
 // generated are objects for kubectl apply, in the order in which they should be applied.
@@ -25,15 +26,17 @@ func (g generated) write(w io.Writer, format string) error {
 		}
 		return writeObject(w, format, map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
 	}
-	documents := make([]string, len(g))
+	var text bytes.Buffer
 	for i, one := range g {
-		text, err := yaml.Marshal(one.object)
-		if err != nil {
+		if i > 0 {
+			text.WriteString("---\n")
+		}
+		text.WriteString(comment(one.comment))
+		if err := report.WriteYAML(&text, one.object); err != nil {
 			return err
 		}
-		documents[i] = comment(one.comment) + string(text)
 	}
-	_, err := io.WriteString(w, strings.Join(documents, "---\n"))
+	_, err := text.WriteTo(w)
 	return err
 }
 

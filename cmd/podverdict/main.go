@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/podverdict/podverdict/internal/terminal"
 )
 
 func main() {
@@ -18,17 +20,19 @@ func main() {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	signal.Ignore(syscall.SIGPIPE) // writing to a pipe that nobody reads is an error like any other
 
+	// Whatever is shown goes through these writers: the words of others neither act on a terminal nor command a CI system.
 	var result bytes.Buffer
-	root := newRoot(displayName(args[0]), stdout)
+	safeErr := terminal.NewWriter(stderr)
+	root := newRoot(displayName(args[0]), terminal.NewWriter(stdout))
 	root.SetArgs(args[1:])
 	root.SetIn(stdin)
-	root.SetOut(&result)
-	root.SetErr(stderr)
+	root.SetOut(terminal.NewWriter(&result))
+	root.SetErr(safeErr)
 	err := root.ExecuteContext(context.Background())
 	if err == nil || errors.Is(err, errFindings) {
 		if _, failure := result.WriteTo(stdout); failure != nil {
 			err = errStdout(failure)
 		}
 	}
-	return complain(stderr, err)
+	return complain(safeErr, err)
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/podverdict/podverdict/internal/terminal"
 )
 
 // progress shows on a terminal how far a long run has come, in one line that is rewritten. Elsewhere it shows nothing.
@@ -28,8 +30,8 @@ const (
 
 func newProgress(out io.Writer, what string, total int) *progress {
 	p := &progress{what: what, total: total, next: time.Now().Add(progressDelay)}
-	if isTerminal(out) {
-		p.out = out
+	if raw := terminal.Raw(out); isTerminal(raw) {
+		p.out = raw // of nobody else's words
 	}
 	return p
 }

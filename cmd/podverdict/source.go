@@ -110,7 +110,7 @@ func (s *source) readJobs(cmd *cobra.Command, args []string) ([]manifest.Job, er
 		err = s.noteNothing(cmd, c, "Jobs")
 	}
 	if s.nothing != "" {
-		cmd.PrintErrln(s.nothing)
+		paragraph(cmd.ErrOrStderr(), s.nothing)
 	}
 	return jobs, err
 }
@@ -166,7 +166,7 @@ func readClusterPolicies(cmd *cobra.Command, c *cluster.Cluster) (*customSource,
 		return nil, err
 	}
 	if unread != "" {
-		cmd.PrintErrln("warning: " + unread)
+		paragraph(cmd.ErrOrStderr(), "warning: "+unread)
 	}
 	return &customSource{policies: policies, bindings: bindings, labelsOf: c.NamespaceLabels}, nil
 }

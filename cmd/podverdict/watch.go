@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -10,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 )
 
 // follow writes verdicts as Pods fail. An interrupt is its proper end.
@@ -54,7 +55,7 @@ func (e *evaluation) follow(cmd *cobra.Command, args []string) error {
 			f := family{Family: members, plan: p, attempts: attempts(members)}
 			return out.write(e.input.judge(context.WithoutCancel(ctx), &f, pod))
 		},
-		Notice: func(text string) { cmd.PrintErrln(text) },
+		Notice: func(text string) { paragraph(cmd.ErrOrStderr(), text) },
 	})
 }
 
@@ -107,10 +108,12 @@ func (s *verdictStream) write(item verdictItem) error {
 	case "json":
 		return s.writeJSON(event)
 	case "yaml":
-		text, err := yaml.Marshal(event)
-		if err == nil {
-			_, err = s.out.Write(append([]byte("---\n"), text...))
+		var text bytes.Buffer
+		text.WriteString("---\n")
+		if err := report.WriteYAML(&text, event); err != nil {
+			return err
 		}
+		_, err := text.WriteTo(s.out)
 		return stdoutError(err)
 	}
 	return stdoutError(s.table.print([]verdictItem{item}))

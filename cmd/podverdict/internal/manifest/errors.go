@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/internal/terminal"
 )
 
 const (
@@ -50,7 +51,8 @@ func (e *Error) Position() Position {
 	return e.origin.Document.position(steps(e.Field))
 }
 
-// Error names file, line and column, the document if the file has several, and the field.
+// Error names file, line and column, the document if the file has several, and the field. It is one line, whatever the names
+// in it are.
 func (e *Error) Error() string {
 	text := e.Position().String() + ": "
 	if d := e.origin.Document; d.Of > 1 {
@@ -59,7 +61,7 @@ func (e *Error) Error() string {
 	if e.Field != "" {
 		text += e.Field + ": "
 	}
-	return text + e.Message
+	return terminal.Line(text + e.Message)
 }
 
 // Excerpt shows the line in question with a caret, as Document.Excerpt does.

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"io"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
@@ -76,13 +74,4 @@ func (r Report) writeJSON(w io.Writer) error {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(r.list())
-}
-
-func (r Report) writeYAML(w io.Writer) error {
-	data, err := yaml.Marshal(r.list())
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(data)
-	return err
 }

@@ -71,7 +71,7 @@ func (r Report) Write(w io.Writer, format string) error {
 	case "json":
 		return r.writeJSON(w)
 	case "yaml":
-		return r.writeYAML(w)
+		return WriteYAML(w, r.list())
 	case "sarif":
 		return r.writeSARIF(w)
 	case "junit":

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/podverdict/podverdict/internal/terminal"
@@ -15,16 +16,17 @@ func (r Report) writeText(w io.Writer) error {
 	var out bytes.Buffer
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
-			fmt.Fprintf(&out, "%s: %s: %s: %s [%s]\n", f.At, f.Severity, f.Field, f.Message, f.Check)
+			text := fmt.Sprintf("%s: %s: %s: %s [%s]", f.At, f.Severity, f.Field, f.Message, f.Check)
+			out.WriteString(line(terminal.Line(text)))
 			out.WriteString(line(indent(f.Excerpt)))
 			if f.Hint != "" {
-				fmt.Fprintf(&out, "  hint: %s\n", f.Hint)
+				out.WriteString(line(indent("hint: " + f.Hint)))
 			}
 			fmt.Fprintln(&out)
 		}
 	}
 	fmt.Fprintln(&out, r.summary())
-	_, err := io.WriteString(w, terminal.Lines(out.String()))
+	_, err := w.Write(out.Bytes())
 	return err
 }
 
@@ -85,19 +87,25 @@ func line(text string) string {
 
 // writeGitHub writes workflow commands, which GitHub shows beside the lines of a pull request.
 func (r Report) writeGitHub(w io.Writer) error {
-	var out bytes.Buffer
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
-			place, text := "", s.title()+": "+sentence(f)
-			if f.inFile() {
-				place = fmt.Sprintf("file=%s,line=%d,col=%d,", githubProperty(f.At.File), f.At.Line, f.At.Column)
-				text = sentence(f)
+			c := terminal.Command{Name: "warning", Text: s.title() + ": " + sentence(f)}
+			if f.Severity == "error" { // bundles may have others
+				c.Name = f.Severity
 			}
-			fmt.Fprintf(&out, "::%s %stitle=%s::%s\n", f.Severity, place, githubProperty(f.Check), githubData(text))
+			if f.inFile() {
+				c.Text = sentence(f)
+				c.Properties = []terminal.Property{
+					{Name: "file", Value: f.At.File}, {Name: "line", Value: strconv.Itoa(f.At.Line)}, {Name: "col", Value: strconv.Itoa(f.At.Column)},
+				}
+			}
+			c.Properties = append(c.Properties, terminal.Property{Name: "title", Value: f.Check})
+			if err := c.Write(w); err != nil {
+				return err
+			}
 		}
 	}
-	_, err := w.Write(out.Bytes())
-	return err
+	return nil
 }
 
 // sentence is a finding without its place.
@@ -107,12 +115,4 @@ func sentence(f Finding) string {
 		text += "\n" + f.Hint
 	}
 	return text
-}
-
-func githubData(text string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
-}
-
-func githubProperty(text string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
 }
