@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/terminal"
 )
 
 type compilation struct {
@@ -124,7 +125,8 @@ func (c *compilation) print(w io.Writer, policies []policy, custom []customItem)
 		if i > 0 {
 			fmt.Fprintln(&out)
 		}
-		fmt.Fprintf(&out, "// %s %s, Kubernetes %s", p.kind(), c.input.jobReference(p.job), p.compiled.Environment.Kubernetes)
+		job := terminal.Line(c.input.jobReference(p.job).String())
+		fmt.Fprintf(&out, "// %s %s, Kubernetes %s", p.kind(), job, p.compiled.Environment.Kubernetes)
 		if len(p.compiled.Rules) == 0 {
 			fmt.Fprint(&out, ": no rules, every failure counts")
 		}

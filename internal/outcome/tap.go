@@ -40,14 +40,18 @@ func (r *Reason) writeFacts(out *bytes.Buffer) {
 	}
 	out.WriteString("  ---\n")
 	for _, f := range facts {
-		fmt.Fprintf(out, "  %s: %s\n", f.Name, f.Value)
+		fmt.Fprintf(out, "  %s: %s\n", printed(f.Name), printed(f.Value))
 	}
 	out.WriteString("  ...\n")
 }
 
 // tapText keeps a description from being read as a directive, or as more lines, and from acting on a terminal.
 func tapText(text string) string {
-	text = strings.NewReplacer("#", `\#`, "\n", " ", "\r", " ").Replace(text)
+	return strings.ReplaceAll(printed(strings.NewReplacer("\n", " ", "\r", " ").Replace(text)), "#", `\#`)
+}
+
+// printed replaces what is not to be seen, ends of lines among it.
+func printed(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return unicode.ReplacementChar

@@ -1,7 +1,10 @@
 package report
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
+	"strconv"
 
 	"go.yaml.in/yaml/v3"
 	kubeyaml "sigs.k8s.io/yaml"
@@ -12,8 +15,11 @@ import (
 // WriteYAML writes a value as YAML that means the same behind a terminal.Writer: text that it would change stands in double
 // quotes.
 func WriteYAML(w io.Writer, value any) error {
-	data, err := kubeyaml.Marshal(value)
+	data, err := json.Marshal(value)
 	if err != nil {
+		return err
+	}
+	if data, err = kubeyaml.JSONToYAML(escaped(data)); err != nil {
 		return err
 	}
 	if !terminal.Safe(string(data)) {
@@ -32,7 +38,8 @@ func quoted(data []byte) ([]byte, error) {
 		return nil, err
 	}
 	quote(&root)
-	return yaml.Marshal(&root)
+	data, err := yaml.Marshal(&root)
+	return escaped(data), err
 }
 
 func quote(node *yaml.Node) {
@@ -42,4 +49,20 @@ func quote(node *yaml.Node) {
 	for _, child := range node.Content {
 		quote(child)
 	}
+}
+
+// escaped writes what cannot be printed as YAML does in double quotes, where JSON differs for what is beyond 16 bits.
+func escaped(data []byte) []byte {
+	safe := make([]byte, 0, len(data))
+	for _, r := range string(data) {
+		switch {
+		case r == '\n' || strconv.IsPrint(r):
+			safe = append(safe, string(r)...)
+		case r <= 0xffff:
+			safe = fmt.Appendf(safe, `\u%04x`, r)
+		default:
+			safe = fmt.Appendf(safe, `\U%08x`, r)
+		}
+	}
+	return safe
 }

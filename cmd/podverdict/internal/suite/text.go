@@ -20,7 +20,7 @@ func (r Report) writeText(w io.Writer) error {
 	}
 	c := r.count()
 	fmt.Fprintf(&out, "\n%s in %s: %d passed, %d failed\n", plural(c.Cases, "case"), plural(c.Suites, "suite"), c.Passed, c.Failed)
-	_, err := io.WriteString(w, terminal.Lines(out.String()))
+	_, err := out.WriteTo(w)
 	return err
 }
 
@@ -29,7 +29,7 @@ func (r Report) writeSuite(out *bytes.Buffer, s *Result) {
 	if !s.OK() {
 		word = "FAIL"
 	}
-	fmt.Fprintf(out, "%s  %s  %s  %s", word, s.Name, s.File, plural(len(s.Cases), "case"))
+	fmt.Fprintf(out, "%s  %s  %s  %s", word, terminal.Line(s.Name), terminal.Line(s.File), plural(len(s.Cases), "case"))
 	if s.Err != nil {
 		out.WriteString("  with errors") // which are told elsewhere, with the lines in question
 	}
@@ -42,7 +42,7 @@ func (r Report) writeSuite(out *bytes.Buffer, s *Result) {
 	}
 	if s.Uncovered() && !r.Coverage {
 		for _, missing := range s.Coverage.Missing() {
-			fmt.Fprintf(out, "      %s\n", missing)
+			fmt.Fprintf(out, "      %s\n", terminal.Line(missing))
 		}
 	}
 	for i := range s.Cases {
@@ -56,11 +56,11 @@ func (r Report) writeSuite(out *bytes.Buffer, s *Result) {
 func (r Report) writeCase(out *bytes.Buffer, s *Result, c *CaseResult) {
 	if c.OK() {
 		if r.Verbose {
-			fmt.Fprintf(out, "    ok    %s: %s\n", c.Name, sentence(c))
+			fmt.Fprintf(out, "    ok    %s\n", terminal.Line(c.Name+": "+sentence(c)))
 		}
 		return
 	}
-	fmt.Fprintf(out, "    FAIL  %s (%s:%d)\n", c.Name, s.File, c.Line)
+	fmt.Fprintf(out, "    FAIL  %s\n", terminal.Line(fmt.Sprintf("%s (%s:%d)", c.Name, s.File, c.Line)))
 	fmt.Fprint(out, indented(c.detail(), "          "))
 }
 
@@ -69,10 +69,10 @@ func (c *CaseResult) detail() string {
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 8, 2, ' ', 0)
 	for _, d := range c.Differences {
-		fmt.Fprintf(table, "%s:\twant %s\n\tgot  %s\n", d.Field, d.Want, d.Got)
+		fmt.Fprintf(table, "%s:\twant %s\n\tgot  %s\n", terminal.Line(d.Field), terminal.Line(d.Want), terminal.Line(d.Got))
 	}
 	_ = table.Flush() // a Builder takes everything
-	fmt.Fprintf(&out, "verdict: %s\n", sentence(c))
+	fmt.Fprintf(&out, "verdict: %s\n", terminal.Line(sentence(c)))
 	for i := range c.Rules {
 		rule := &c.Rules[i]
 		if rule.Outcome == runtime.OutcomeNotReached && !rule.Holds {
@@ -82,7 +82,7 @@ func (c *CaseResult) detail() string {
 		if rule.Error != "" {
 			because = rule.Error
 		}
-		fmt.Fprintf(&out, "%s: %s: %s\n", rule.Subject(), rule.Outcome, because)
+		fmt.Fprintln(&out, terminal.Line(fmt.Sprintf("%s: %s: %s", rule.Subject(), rule.Outcome, because)))
 	}
 	return out.String()
 }
@@ -119,7 +119,7 @@ func (c *Coverage) write(out *bytes.Buffer) {
 		if r.Always {
 			not = "-"
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\n", r.Subject(), r.Matched, not)
+		fmt.Fprintf(table, "%s\t%d\t%s\n", terminal.Line(r.Subject()), r.Matched, not)
 	}
 	_ = table.Flush() // a Builder takes everything
 	out.WriteString(indented(text.String(), "    "))
