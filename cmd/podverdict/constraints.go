@@ -36,7 +36,7 @@ func (c *constraints) prepare(cmd *cobra.Command) (*rego.Validator, error) {
 	var origin manifest.Origin
 	var err error
 	if c.data != "" {
-		if options.Data, origin, err = manifest.ReadValue(c.data); err != nil {
+		if options.Data, origin, err = manifest.ReadValue(manifest.Options{}, c.data); err != nil {
 			return nil, err
 		}
 	}

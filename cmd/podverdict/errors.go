@@ -287,4 +287,8 @@ func errSuiteThere(name string) error {
 	return fmt.Errorf("%s: there is a suite already; --force replaces it", name)
 }
 
+func messageDraftOutside(file string) string {
+	return "the suite names " + file + ": test it with a directory that holds both, as in podverdict test ."
+}
+
 func errDraft(err error) error { return fmt.Errorf("the suite was not written: %w", err) }

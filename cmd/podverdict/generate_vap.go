@@ -279,7 +279,7 @@ func readConfiguration(file string) (admission.Configuration, manifest.Origin, e
 	if file == "" {
 		return nil, manifest.Origin{}, nil
 	}
-	data, origin, err := manifest.ReadValue(file)
+	data, origin, err := manifest.ReadValue(manifest.Options{}, file)
 	if err != nil {
 		return nil, origin, err
 	}

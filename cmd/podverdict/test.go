@@ -20,6 +20,7 @@ type suiteRun struct {
 	verbose    bool
 	coverage   bool
 	threshold  int
+	restrictor string
 	failFast   bool
 	output     format
 }
@@ -44,6 +45,9 @@ given and in all below them; without any, of the current one. A file given by it
     attempt: 3
     expect: {action: FailJob, rule: out-of-memory}
 
+Suites name files in the directory given, or below it; of a suite given by its name, in its own directory. Neither .. nor a
+symbolic link leads out of it, unless --load-restrictor says so.
+
 A case builds its Pod on a scenario, of which the verb scenarios lists those that are built in. The verb init writes a suite for
 policies that have none. docs/testing-policies.md has every field.
 
@@ -62,6 +66,8 @@ with 1 when a case fails, a suite has no cases, or the coverage is less than it 
 	flags.BoolVarP(&t.verbose, "verbose", "v", false, "list the cases that pass, too")
 	flags.BoolVar(&t.coverage, "coverage", false, "list the rules, and how often each matched and did not")
 	flags.IntVar(&t.threshold, "coverage-threshold", 0, "percentage of coverage that every suite must have, if it asks for none")
+	flags.StringVar(&t.restrictor, "load-restrictor", restrictRootOnly,
+		"LoadRestrictionsRootOnly: suites may name files in the directory given and below it; LoadRestrictionsNone: any file")
 	flags.BoolVar(&t.failFast, "fail-fast", false, "stop at the first case that fails")
 	addFormat(cmd, &t.output, suite.Formats()...)
 	cmd.AddCommand(newTestInit(), newTestScenarios())
@@ -75,6 +81,9 @@ func (t *suiteRun) run(cmd *cobra.Command, args []string) error {
 	}
 	if t.threshold < 0 || t.threshold > 100 {
 		return errUsage(cmd, errFlag("coverage-threshold", errPercentage))
+	}
+	if t.restrictor != restrictRootOnly && t.restrictor != restrictNothing {
+		return errUsage(cmd, errChoice("load-restrictor", t.restrictor, restrictRootOnly, restrictNothing))
 	}
 	if len(args) == 0 {
 		args = []string{"."}
@@ -101,12 +110,18 @@ func (t *suiteRun) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
+// The values of --load-restrictor are kustomize's.
+const (
+	restrictRootOnly = "LoadRestrictionsRootOnly"
+	restrictNothing  = "LoadRestrictionsNone"
+)
+
 // runAll runs all suites that can be read. The error joins what is wrong with the others.
-func (t *suiteRun) runAll(cmd *cobra.Command, files []string, selected *regexp.Regexp) (suite.Report, error) {
+func (t *suiteRun) runAll(cmd *cobra.Command, files []suite.Found, selected *regexp.Regexp) (suite.Report, error) {
 	report := suite.Report{Verbose: t.verbose, Coverage: t.coverage}
 	progress := newProgress(cmd.ErrOrStderr(), "cases", 0)
 	defer progress.end()
-	loader := suite.Loader{Kubernetes: t.kubernetes}
+	loader := suite.Loader{Kubernetes: t.kubernetes, Anywhere: t.restrictor == restrictNothing}
 	options := suite.Options{FailFast: t.failFast, Step: progress.step}
 	if t.pattern != "" {
 		options.Selects = selected.MatchString
@@ -128,10 +143,11 @@ func (t *suiteRun) runAll(cmd *cobra.Command, files []string, selected *regexp.R
 	return report, errors.Join(errs...)
 }
 
-func (t *suiteRun) runOne(ctx context.Context, loader *suite.Loader, file string, o suite.Options) suite.Result {
-	s, err := loader.Read(ctx, file)
+func (t *suiteRun) runOne(ctx context.Context, loader *suite.Loader, found suite.Found, o suite.Options) suite.Result {
+	loader.Folder = found.Folder
+	s, err := loader.Read(ctx, found.File)
 	if err != nil {
-		return suite.Unread(file, err)
+		return suite.Unread(found.File, err)
 	}
 	if s.Threshold == nil {
 		s.Threshold = &t.threshold

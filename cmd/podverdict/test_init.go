@@ -12,6 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/terminal"
 )
 
 type suiteDraft struct {
@@ -39,7 +40,7 @@ The suite passes as it is written, and stands beside the first file unless -o sa
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&d.filenames, "filename", "f", nil, "file with policies, a Job or Pods; may be repeated")
-	flags.StringVarP(&d.output, "output", "o", "", "file or directory to write to")
+	flags.StringVarP(&d.output, "output", "o", "", "file or directory to write to, or - for standard output")
 	flags.StringVar(&d.kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for")
 	flags.BoolVar(&d.force, "force", false, "replace a suite that is there")
 	return cmd
@@ -55,10 +56,10 @@ func (d *suiteDraft) run(cmd *cobra.Command) error {
 		}
 	}
 	target := d.target()
-	if _, err := os.Stat(target); err == nil && !d.force {
+	if _, err := os.Stat(target); err == nil && !d.force && d.output != "-" {
 		return errSuiteThere(target)
 	}
-	loader := suite.Loader{Kubernetes: d.kubernetes}
+	loader := suite.Loader{Kubernetes: d.kubernetes, Anywhere: true} // what is read is given
 	draft, err := loader.DraftOf(cmd.Context(), target, d.filenames)
 	if err != nil {
 		return err
@@ -67,9 +68,15 @@ func (d *suiteDraft) run(cmd *cobra.Command) error {
 		return err
 	}
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "%s: %d cases, coverage %d%%\n", target, draft.Cases, draft.Coverage.Percent())
+	if d.output == "-" {
+		out = cmd.ErrOrStderr() // the suite is the output
+	}
+	fmt.Fprintf(out, "%s: %d cases, coverage %d%%\n", terminal.Line(target), draft.Cases, draft.Coverage.Percent())
 	for _, missing := range draft.Coverage.Missing() {
-		fmt.Fprintf(out, "  %s\n", missing)
+		fmt.Fprintf(out, "  %s\n", terminal.Line(missing))
+	}
+	if draft.Outside != "" {
+		paragraph(cmd.ErrOrStderr(), "note: "+messageDraftOutside(draft.Outside))
 	}
 	return nil
 }
@@ -78,8 +85,11 @@ func (d *suiteDraft) run(cmd *cobra.Command) error {
 func (d *suiteDraft) target() string {
 	first := d.filenames[0]
 	name := strings.TrimSuffix(filepath.Base(first), filepath.Ext(first)) + "_test.yaml"
-	if d.output == "" {
+	switch d.output {
+	case "":
 		return filepath.Join(filepath.Dir(first), name)
+	case "-":
+		return name // what it names is relative to the current directory
 	}
 	if info, err := os.Stat(d.output); err == nil && info.IsDir() || strings.HasSuffix(d.output, string(filepath.Separator)) {
 		return filepath.Join(d.output, name)
@@ -87,7 +97,7 @@ func (d *suiteDraft) target() string {
 	return d.output
 }
 
-// write puts the suite in its place once it has passed, all at once or not at all.
+// write puts the suite in its place, or on standard output, once it has passed: all at once or not at all.
 func (d *suiteDraft) write(cmd *cobra.Command, loader *suite.Loader, target string, text []byte) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(target), ".podverdict-*_test.yaml")
 	if err != nil {
@@ -108,6 +118,10 @@ func (d *suiteDraft) write(cmd *cobra.Command, loader *suite.Loader, target stri
 	}
 	if result := written.Run(cmd.Context(), suite.Options{}); !result.OK() {
 		return errDraft(errors.Join(result.Err, errDraftFails))
+	}
+	if d.output == "-" {
+		_, err := cmd.OutOrStdout().Write(text)
+		return stdoutError(err)
 	}
 	if d.force {
 		return os.Rename(file.Name(), target)

@@ -57,8 +57,8 @@ func (c *content) fail(o Origin, field, message string) {
 }
 
 // decode reads a document. What can be read of it is returned also when some of it cannot.
-func decode(d *Document) content {
-	var c content
+func decode(d *Document) (c content) {
+	defer func() { c.errs = withheld(d, c.errs) }()
 	value := d.data
 	if !d.isJSON {
 		if value, c.errs = yamlToJSON(d); len(c.errs) > 0 {

@@ -19,6 +19,7 @@ type Document struct {
 	// Of is how many documents the file has.
 	Of int
 
+	found  bool // as of a source
 	data   []byte
 	line   int // line of the file, from 1, on which data begins
 	column int // characters before data on that line: JSON values may share a line
@@ -46,7 +47,7 @@ func split(s source) ([]*Document, error) {
 		}
 	}
 	for i, d := range documents {
-		d.File, d.Number, d.Of = s.name, i+1, len(documents)
+		d.File, d.found, d.Number, d.Of = s.name, s.found, i+1, len(documents)
 	}
 	return documents, nil
 }

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,8 @@ import (
 const (
 	messageRequired = "is required"
 	messageNoObject = "expected an object"
+
+	messageNoManifest = "is not a manifest: it has no apiVersion and no kind"
 )
 
 var (
@@ -72,6 +75,16 @@ func (e *Error) Excerpt() string {
 	return e.origin.Document.Excerpt(e.Position())
 }
 
+// withheld is a single error in place of those of a document that is no manifest, and that nobody has asked to see: whatever
+// they would quote may be a secret.
+func withheld(d *Document, errs []error) []error {
+	if len(errs) == 0 || !d.found || bytes.Contains(d.data, []byte("apiVersion")) && bytes.Contains(d.data, []byte("kind")) {
+		return errs
+	}
+	at := Position{File: d.File, Line: d.line, Column: d.column + 1}
+	return []error{&Error{origin: Origin{Document: &Document{File: d.File, Number: d.Number, Of: d.Of}}, at: &at, Message: messageNoManifest}}
+}
+
 func errYAML(d *Document, line int, message string) error {
 	begin := d.begin(line)
 	return &Error{origin: Origin{Document: d}, at: &begin, Message: "invalid YAML: " + message}
@@ -111,6 +124,11 @@ func errUnreadable(name string, cause error) error {
 	}
 	return fmt.Errorf("%s: cannot read: %w", name, cause)
 }
+
+// ErrOutside is of a file that is not in the root of the Options.
+var ErrOutside = errors.New("outside of the directory")
+
+func errOutside(root string) error { return fmt.Errorf("%w %s", ErrOutside, root) }
 
 func errHTTPStatus(url, status string) error {
 	return fmt.Errorf("%s: cannot read: the server answered %s", url, status)

@@ -25,16 +25,16 @@ func ReadPart(ctx context.Context, o Options, filename string, target any) (map[
 		return nil, Origin{}, errNotOneObject(nameOf(filename), len(documents))
 	}
 	origin := Origin{Document: documents[0]}
+	var c content
 	value := documents[0].data
 	if !documents[0].isJSON {
-		var errs []error
-		if value, errs = yamlToJSON(documents[0]); len(errs) > 0 {
-			return nil, Origin{}, errors.Join(errs...)
-		}
+		value, c.errs = yamlToJSON(documents[0])
 	}
-	var c content
-	if c.strict(origin, value, target); len(c.errs) > 0 {
-		return nil, Origin{}, errors.Join(c.errs...)
+	if len(c.errs) == 0 {
+		c.strict(origin, value, target)
+	}
+	if len(c.errs) > 0 {
+		return nil, Origin{}, errors.Join(withheld(documents[0], c.errs)...)
 	}
 	var fields map[string]any
 	if err := json.Unmarshal(value, &fields); err != nil || fields == nil {

@@ -29,6 +29,10 @@ type Options struct {
 	Recursive bool
 	// Stdin is read for "-", at most once.
 	Stdin io.Reader
+	// Root is the folder that files must be in; nil is none. Neither .. nor a symbolic link leads out of it.
+	Root *os.Root
+	// Indirect says that a file names the files, not a person: errors then quote nothing that is no manifest.
+	Indirect bool
 	// MaxBytes bounds each file, stream or URL; 0 means the package's MaxBytes.
 	MaxBytes int64
 }
@@ -37,6 +41,8 @@ type Options struct {
 type source struct {
 	name string
 	data []byte
+	// found is set of a file that nobody named: in a directory, or by another file.
+	found bool
 }
 
 // sources reads what one -f argument names.
@@ -47,7 +53,7 @@ func (o Options) sources(ctx context.Context, filename string) ([]source, error)
 	case strings.HasPrefix(filename, "http://"), strings.HasPrefix(filename, "https://"):
 		return o.one(filename, func() ([]byte, error) { return o.readURL(ctx, filename) })
 	}
-	info, err := os.Stat(filename)
+	info, err := disk{o.Root}.stat(filename)
 	if err != nil {
 		return nil, errUnreadable(filename, err)
 	}
@@ -66,7 +72,7 @@ func (o Options) one(name string, read func() ([]byte, error)) ([]source, error)
 	if err := checkUTF8(name, data); err != nil {
 		return nil, err
 	}
-	return []source{{name: name, data: data}}, nil
+	return []source{{name, data, o.Indirect}}, nil
 }
 
 // readDir reads the files of a directory that kubectl would read, in the order of their names.
@@ -74,7 +80,7 @@ func (o Options) readDir(dir string) ([]source, error) {
 	var found []source
 	var failures []error
 	root := dir + string(filepath.Separator) // which follows a symbolic link
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	err := disk{o.Root}.walk(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -84,7 +90,10 @@ func (o Options) readDir(dir string) ([]source, error) {
 			return nil
 		}
 		files, err := o.one(path, func() ([]byte, error) { return o.readFile(path) })
-		found = append(found, files...)
+		for _, file := range files {
+			file.found = true
+			found = append(found, file)
+		}
 		failures = append(failures, err)
 		return nil
 	})
@@ -105,7 +114,7 @@ func isManifest(path string) bool {
 }
 
 func (o Options) readFile(path string) ([]byte, error) {
-	file, err := os.Open(path)
+	file, err := disk{o.Root}.open(path)
 	if err != nil {
 		return nil, errUnreadable(path, err)
 	}

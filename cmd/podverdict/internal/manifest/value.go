@@ -6,8 +6,7 @@ import (
 )
 
 // ReadValue reads a YAML or JSON file that holds one object of whatever shape. Its numbers are json.Number.
-func ReadValue(filename string) (map[string]any, Origin, error) {
-	var o Options
+func ReadValue(o Options, filename string) (map[string]any, Origin, error) {
 	sources, err := o.one(filename, func() ([]byte, error) { return o.readFile(filename) })
 	if err != nil {
 		return nil, Origin{}, err
@@ -24,14 +23,14 @@ func ReadValue(filename string) (map[string]any, Origin, error) {
 	if !documents[0].isJSON {
 		var errs []error
 		if value, errs = yamlToJSON(documents[0]); len(errs) > 0 {
-			return nil, Origin{}, errs[0]
+			return nil, Origin{}, withheld(documents[0], errs)[0]
 		}
 	}
 	var object map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	decoder.UseNumber()
 	if err := decoder.Decode(&object); err != nil || object == nil {
-		return nil, Origin{}, origin.Error("", messageNoObject)
+		return nil, Origin{}, withheld(documents[0], []error{origin.Error("", messageNoObject)})[0]
 	}
 	return object, origin, nil
 }

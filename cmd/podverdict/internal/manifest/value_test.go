@@ -24,7 +24,7 @@ func TestReadValue(t *testing.T) {
 		if err := os.WriteFile(test.name, []byte(test.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, origin, err := ReadValue(test.name)
+		got, origin, err := ReadValue(Options{}, test.name)
 		if test.want != "" {
 			if err == nil || err.Error() != test.want {
 				t.Errorf("%s: got  %v\nwant %s", test.name, err, test.want)
@@ -39,7 +39,7 @@ func TestReadValue(t *testing.T) {
 			t.Errorf("%s: a.b is at %s", test.name, at)
 		}
 	}
-	if _, _, err := ReadValue(filepath.Join("no", "such")); err == nil {
+	if _, _, err := ReadValue(Options{}, filepath.Join("no", "such")); err == nil {
 		t.Error("no error")
 	}
 }

@@ -3,7 +3,7 @@
 //
 //	files, err := suite.Find([]string{"policies/"})
 //	loader := suite.Loader{Kubernetes: compiler.DefaultVersion}
-//	s, err := loader.Read(ctx, files[0])
+//	s, err := loader.Read(ctx, files[0].File)
 //	report := suite.Report{Results: []suite.Result{s.Run(ctx, suite.Options{})}}
 //	err = report.Write(stdout, "pretty")
 //

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
@@ -17,6 +18,8 @@ type Draft struct {
 	Coverage *Coverage
 	// Text is the suite's.
 	Text []byte
+	// Outside is a file that it names and that is not in its directory; "" if there is none.
+	Outside string
 }
 
 // DraftOf writes a suite that is to stand at file, of files with policies, a Job and Pods.
@@ -42,7 +45,17 @@ func (l *Loader) DraftOf(ctx context.Context, file string, inputs []string) (*Dr
 	default:
 		return nil, errNothingFound(file)
 	}
-	return &Draft{Cases: len(d.chosen), Coverage: d.coverage, Text: d.text()}, nil
+	return &Draft{Cases: len(d.chosen), Coverage: d.coverage, Text: d.text(), Outside: s.outside()}, nil
+}
+
+// outside is the first of the files that the suite names and that are not in its directory.
+func (s *Suite) outside() string {
+	for _, name := range slices.Concat(s.document.Policies, []string{s.document.Job}, s.document.Pods) {
+		if name != "" && !filepath.IsLocal(filepath.FromSlash(name)) {
+			return name
+		}
+	}
+	return ""
 }
 
 // assign says of each file what the suite names it for.

@@ -50,6 +50,8 @@ func messageNoNamespace(namespace, binding string) string {
 
 const messageNoStatuses = "no container of the Pod has a status"
 
+const hintOutside = "test with a directory that holds both, or with --load-restrictor LoadRestrictionsNone"
+
 const messageNothingToTest = "a suite names policies, a job, or both"
 
 func messageThreshold(threshold int) string {

@@ -5,19 +5,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
 // suffixes are those of the names of suites.
 var suffixes = []string{"_test.yaml", "_test.yml", "_test.json"}
 
+// Found is a file with a suite, and the folder that was given for it.
+type Found struct{ File, Folder string }
+
 // Find are the files with suites: those given, whatever their names are, and those of the directories given and of all
 // below them that are named as suites are. Names that begin with a dot are left out there. A directory may be written as
 // Go's packages are: dir/... The error joins what cannot be read, and directories without suites; the others are found.
-func Find(arguments []string) ([]string, error) {
-	var all []string
+func Find(arguments []string) ([]Found, error) {
+	var all []Found
 	var errs []error
+	seen := map[string]bool{}
 	for _, argument := range arguments {
 		name := filepath.Clean(strings.TrimSuffix(argument, "..."))
 		info, err := os.Stat(name)
@@ -25,15 +28,17 @@ func Find(arguments []string) ([]string, error) {
 			errs = append(errs, errUnreadable(argument, err))
 			continue
 		}
-		found := []string{name}
+		found, folder := []string{name}, filepath.Dir(name)
 		if info.IsDir() {
+			folder = name
 			found, err = findBelow(name)
 			errs = append(errs, err)
 		}
 		for _, file := range found {
-			if !slices.Contains(all, file) {
-				all = append(all, file)
+			if !seen[file] {
+				all = append(all, Found{file, folder})
 			}
+			seen[file] = true
 		}
 	}
 	return all, errors.Join(errs...)

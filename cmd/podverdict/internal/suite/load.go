@@ -86,14 +86,20 @@ func (s *Suite) readPolicies(ctx context.Context) (*manifest.Set, error) {
 
 // readFile reads a file that a field of the suite names.
 func (s *Suite) readFile(ctx context.Context, field, name string) (*manifest.Set, error) {
-	set, err := manifest.Read(ctx, manifest.Options{Filenames: []string{s.path(name)}})
+	options := s.files
+	options.Filenames = []string{s.path(name)}
+	set, err := manifest.Read(ctx, options)
 	if err == nil {
 		return set, nil
 	}
 	if _, ok := errors.AsType[*manifest.Error](err); ok {
 		return nil, err
 	}
-	return nil, s.origin.Error(field, err.Error())
+	refused := s.origin.Error(field, err.Error())
+	if errors.Is(err, manifest.ErrOutside) {
+		refused.Hint = hintOutside
+	}
+	return nil, refused
 }
 
 // readJob reads the Job, or makes one.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +21,7 @@ type Suite struct {
 	// Threshold is what the coverage must be at least, in percent; nil if the suite does not say.
 	Threshold *int
 
+	files    manifest.Options
 	document document
 	tree     map[string]any
 	origin   manifest.Origin
@@ -35,6 +37,11 @@ type Suite struct {
 type Loader struct {
 	// Kubernetes is the minor version to decide for when a suite names none.
 	Kubernetes string
+	// Folder is what suites and the files that they name must be in; "" is the folder of each suite. Neither .. nor a symbolic
+	// link leads out of it.
+	Folder string
+	// Anywhere lets suites name any file.
+	Anywhere bool
 
 	custom map[string]*custom.Environment
 	own    map[string]*compiler.Environment
@@ -42,7 +49,15 @@ type Loader struct {
 
 // Read reads a suite and the files that it names. The error joins all that is wrong with them.
 func (l *Loader) Read(ctx context.Context, file string) (*Suite, error) {
-	s := &Suite{File: file}
+	s := &Suite{File: file, files: manifest.Options{Indirect: true}}
+	if !l.Anywhere {
+		root, err := os.OpenRoot(cmp.Or(l.Folder, filepath.Dir(file)))
+		if err != nil {
+			return nil, errUnreadable(file, err)
+		}
+		defer root.Close()
+		s.files.Root = root
+	}
 	if err := s.read(ctx); err != nil {
 		return nil, err
 	}
@@ -56,9 +71,9 @@ func (l *Loader) Read(ctx context.Context, file string) (*Suite, error) {
 }
 
 func (s *Suite) read(ctx context.Context) error {
-	tree, origin, err := manifest.ReadPart(ctx, manifest.Options{}, s.File, &s.document)
+	tree, origin, err := manifest.ReadPart(ctx, s.files, s.File, &s.document)
 	if err != nil {
-		return errors.Join(cmp.Or(wrongKind(s.File), err))
+		return errors.Join(cmp.Or(s.wrongKind(), err))
 	}
 	s.tree, s.origin = tree, origin
 	s.Name = cmp.Or(s.document.Metadata.Name, called(s.File))
@@ -67,8 +82,8 @@ func (s *Suite) read(ctx context.Context) error {
 }
 
 // wrongKind is of a file that cannot be read because it is none of suites.
-func wrongKind(file string) error {
-	if tree, origin, err := manifest.ReadValue(file); err == nil {
+func (s *Suite) wrongKind() error {
+	if tree, origin, err := manifest.ReadValue(s.files, s.File); err == nil {
 		version, _ := tree["apiVersion"].(string)
 		named, _ := tree["kind"].(string)
 		return checkKind(origin, version, named)

@@ -74,7 +74,11 @@ func TestFind(t *testing.T) {
 		if err != nil {
 			t.Errorf("%v: %v", c.arguments, err)
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
+		var files []string
+		for _, found := range got {
+			files = append(files, found.File)
+		}
+		if diff := cmp.Diff(c.want, files); diff != "" {
 			t.Errorf("%v (-want +got)\n%s", c.arguments, diff)
 		}
 	}
