@@ -15,11 +15,11 @@ type Claim struct {
 	UID types.UID
 }
 
-// ClaimOf is the Job that is the Pod's controller, else the one that its job-name label names. A Pod with another
-// controller belongs to no Job.
+// ClaimOf is the Job that is the controller of a Pod of a cluster, else the one that its job-name label names. A Pod with
+// another controller, or one without a uid, belongs to no Job.
 func ClaimOf(pod *corev1.Pod) (Claim, bool) {
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
-		return Claim{owner.Name, owner.UID}, isJob(owner)
+		return Claim{owner.Name, owner.UID}, isJob(owner) && owner.UID != ""
 	}
 	value, label := jobNameLabel(Pod{Object: pod})
 	return Claim{Name: value}, label != ""

@@ -189,6 +189,10 @@ func whyUID(name string, want, got types.UID) string {
 	return fmt.Sprintf("its controller is Job %q with uid %s, but that of the input has uid %s", name, want, got)
 }
 
+func whyElsewhere(namespace string) string {
+	return fmt.Sprintf("the only Job is in namespace %s", namespace)
+}
+
 func whyLabel(label, name string) string {
 	return fmt.Sprintf("its label %s says %q", label, name)
 }

@@ -20,7 +20,7 @@ var jobNameLabels = [...]string{batchv1.JobNameLabel, "job-name"}
 
 // Families gives every Job its Pods, both in the order of the input. A Pod belongs to the Job that is its controller,
 // else to the one of its namespace that its job-name label names. Pods without either belong to the only Job if no Pod
-// of the input has one. A Pod that belongs to no Job is an error, as are two Jobs of one name.
+// of the input has one and both do not name different namespaces. A Pod that belongs to no Job is an error, as are two Jobs of one name.
 //
 // An object without a namespace is taken to be in the given one, as kubectl would create it there; it is not changed.
 func (s *Set) Families(namespace string) ([]Family, error) {
@@ -35,15 +35,14 @@ func (s *Set) Families(namespace string) ([]Family, error) {
 	onlyJob := len(s.Jobs) == 1 && !s.anyClaimed()
 	var errs []error
 	for _, pod := range s.Pods {
-		job := 0
+		job, refused := 0, s.elsewhere(pod)
 		if !onlyJob {
-			found, refused := s.jobOf(pod, index, namespace)
-			if refused != nil {
-				message := messageNoJob(podName(pod, namespace), refused.why)
-				errs = append(errs, pod.Origin.Error(refused.field, message))
-				continue
-			}
-			job = found
+			job, refused = s.jobOf(pod, index, namespace)
+		}
+		if refused != nil {
+			message := messageNoJob(podName(pod, namespace), refused.why)
+			errs = append(errs, pod.Origin.Error(refused.field, message))
+			continue
 		}
 		families[job].Pods = append(families[job].Pods, pod)
 	}
@@ -66,6 +65,18 @@ func (s *Set) anyClaimed() bool {
 
 // refusal says why a Pod belongs to no Job, and which field of the Pod has it so.
 type refusal struct{ field, why string }
+
+// elsewhere refuses a Pod that says that it is in another namespace than the first Job says.
+func (s *Set) elsewhere(pod Pod) *refusal {
+	if len(s.Jobs) == 0 {
+		return nil
+	}
+	job := s.Jobs[0].Object
+	if pod.Object.Namespace == "" || job.Namespace == "" || pod.Object.Namespace == job.Namespace {
+		return nil
+	}
+	return &refusal{"metadata.namespace", whyElsewhere(job.Namespace)}
+}
 
 // jobOf is the index of the Pod's Job.
 func (s *Set) jobOf(pod Pod, index map[name]int, namespace string) (int, *refusal) {
@@ -95,7 +106,7 @@ func (s *Set) jobOwning(owner metav1.OwnerReference, index map[name]int, namespa
 	if !ok || !isJob(&owner) {
 		return 0, whyController(owner.APIVersion, owner.Kind, owner.Name)
 	}
-	if given := s.Jobs[job].Object; !(Claim{owner.Name, owner.UID}).Fits(given) {
+	if given := s.Jobs[job].Object; given.UID != "" && owner.UID != given.UID {
 		return 0, whyUID(owner.Name, owner.UID, given.UID)
 	}
 	return job, ""
