@@ -6,5 +6,11 @@
 //
 //	objects, err := config.Objects(config.Options{Namespace: "batch-system"})
 //
+// The image has to be given: the base names one of the domain .invalid, so that an installation without an overlay fails at the
+// node with a name that says why, and never runs what somebody else has published.
+//
+// There are three ClusterRoles, so that an overlay grants less by leaving out or by binding in one namespace, and never by
+// editing a list of rules: components/observe-only and components/namespaced do.
+//
 // What an option changes, an overlay changes in the same way: the files stand for themselves, and there is no template.
 package config

@@ -17,10 +17,14 @@ var files embed.FS
 
 // Options are what installations differ in. The zero value is the base as it is.
 type Options struct {
-	// Namespace is where the controller lives. It works for all namespaces.
+	// Namespace is where the controller lives.
 	Namespace string
-	// Image is that of the container, with a tag or a digest.
+	// Image is that of the container, with a tag or a digest. The base has none that exists.
 	Image string
+	// JobsNamespace is the only one whose Jobs the controller sees and runs; all are when it is empty.
+	JobsNamespace string
+	// ObserveOnly leaves out the right to write Jobs and Pods.
+	ObserveOnly bool
 }
 
 // Object is one of the installation.
@@ -40,17 +44,21 @@ func Objects(o Options) ([]Object, error) {
 		return nil, err
 	}
 	o.Namespace = cmp.Or(o.Namespace, base.Namespace)
-	objects := make([]Object, len(base.Resources))
-	for i, name := range base.Resources {
+	objects := make([]Object, 0, len(base.Resources))
+	for _, name := range base.Resources {
 		content := map[string]any{}
 		comment, err := read(name, &content)
 		if err != nil {
 			return nil, err
 		}
-		objects[i] = Object{comment, &unstructured.Unstructured{Object: content}}
-		if err := objects[i].adapt(o); err != nil {
+		object := Object{comment, &unstructured.Unstructured{Object: content}}
+		if o.ObserveOnly && object.GetName() == managing {
+			continue
+		}
+		if err := object.adapt(o); err != nil {
 			return nil, errFile(name, err)
 		}
+		objects = append(objects, object)
 	}
 	return objects, nil
 }
@@ -75,15 +83,25 @@ func read(name string, into any) (comment string, err error) {
 	return strings.Join(lines, "\n"), nil
 }
 
+// Names of the roles that are about Jobs and Pods, and of their bindings.
+const (
+	observing = "podverdict-controller-observe"
+	managing  = "podverdict-controller-manage"
+)
+
 // adapt applies the options as kustomize does.
 func (o Object) adapt(options Options) error {
 	switch o.GetKind() {
 	case "Namespace":
 		o.SetName(options.Namespace)
 		return nil
-	case "ClusterRole", "CustomResourceDefinition":
+	case "ClusterRole", "CustomResourceDefinition", "PriorityClass":
 		return nil
 	case "ClusterRoleBinding":
+		if name := o.GetName(); options.JobsNamespace != "" && (name == observing || name == managing) {
+			o.SetKind("RoleBinding")
+			o.SetNamespace(options.JobsNamespace)
+		}
 		return o.setEach(options.Namespace, []string{"subjects"}, "namespace")
 	}
 	o.SetNamespace(options.Namespace)
@@ -91,15 +109,47 @@ func (o Object) adapt(options Options) error {
 	case "RoleBinding":
 		return o.setEach(options.Namespace, []string{"subjects"}, "namespace")
 	case "Deployment":
-		if options.Image != "" {
-			return o.setEach(options.Image, []string{"spec", "template", "spec", "containers"}, "image")
-		}
+		return o.adaptContainers(options)
 	}
 	return nil
 }
 
+// adaptContainers applies the options to a Deployment.
+func (o Object) adaptContainers(options Options) error {
+	return o.each([]string{"spec", "template", "spec", "containers"}, func(container map[string]any) error {
+		if options.Image != "" {
+			container["image"] = options.Image
+		}
+		arguments, _, err := unstructured.NestedStringSlice(container, "args")
+		if err != nil {
+			return err
+		}
+		environment, _, err := unstructured.NestedSlice(container, "env")
+		if err != nil {
+			return err
+		}
+		if options.ObserveOnly {
+			arguments = append(arguments, "--observe-only=true")
+		}
+		if options.JobsNamespace != "" {
+			arguments = append(arguments, "--namespace=$(JOBS_NAMESPACE)")
+			environment = append(environment, map[string]any{"name": "JOBS_NAMESPACE", "value": options.JobsNamespace})
+		}
+		container["env"] = environment
+		return unstructured.SetNestedStringSlice(container, arguments, "args")
+	})
+}
+
 // setEach sets a field of each element of a list.
 func (o Object) setEach(value string, list []string, field string) error {
+	return o.each(list, func(element map[string]any) error {
+		element[field] = value
+		return nil
+	})
+}
+
+// each changes each element of a list of objects.
+func (o Object) each(list []string, change func(map[string]any) error) error {
 	elements, found, err := unstructured.NestedSlice(o.Object, list...)
 	if err != nil || !found {
 		return errList(list, err)
@@ -109,7 +159,9 @@ func (o Object) setEach(value string, list []string, field string) error {
 		if !ok {
 			return errList(list, nil)
 		}
-		object[field] = value
+		if err := change(object); err != nil {
+			return errList(list, err)
+		}
 	}
 	return unstructured.SetNestedSlice(o.Object, elements, list...)
 }

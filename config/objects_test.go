@@ -11,8 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -45,6 +47,8 @@ func TestObjectsAreOfTheirKinds(t *testing.T) {
 		"rbac.authorization.k8s.io/v1 ClusterRoleBinding":  func() any { return new(rbacv1.ClusterRoleBinding) },
 		"rbac.authorization.k8s.io/v1 Role":                func() any { return new(rbacv1.Role) },
 		"rbac.authorization.k8s.io/v1 RoleBinding":         func() any { return new(rbacv1.RoleBinding) },
+		"networking.k8s.io/v1 NetworkPolicy":               func() any { return new(networkingv1.NetworkPolicy) },
+		"scheduling.k8s.io/v1 PriorityClass":               func() any { return new(schedulingv1.PriorityClass) },
 		"policy/v1 PodDisruptionBudget":                    func() any { return new(policyv1.PodDisruptionBudget) },
 		"apps/v1 Deployment":                               func() any { return new(appsv1.Deployment) },
 		"apiextensions.k8s.io/v1 CustomResourceDefinition": func() any { return new(apiextensionsv1.CustomResourceDefinition) },
@@ -72,15 +76,13 @@ func TestOptionsReachEveryObject(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(text), "podverdict-system") || strings.Contains(string(text), "ghcr.io") {
+		if strings.Contains(string(text), "podverdict-system") || strings.Contains(string(text), ".invalid") {
 			t.Errorf("%s %s keeps what the options replace:\n%s", object.GetKind(), object.GetName(), text)
 		}
 		wanted := "elsewhere"
 		switch object.GetKind() {
-		case "ClusterRole":
-			wanted = "events.k8s.io"
-		case "CustomResourceDefinition":
-			wanted = "podverdict.io"
+		case "ClusterRole", "PriorityClass", "CustomResourceDefinition":
+			wanted = "podverdict" // they are in no namespace
 		}
 		if !strings.Contains(string(text), wanted) {
 			t.Errorf("%s %s does not say %s:\n%s", object.GetKind(), object.GetName(), wanted, text)
@@ -110,11 +112,12 @@ func TestObjectsAreTheCallers(t *testing.T) {
 func TestSelectorsSelectThePods(t *testing.T) {
 	deployment := one[appsv1.Deployment](t, "Deployment")
 	budget := one[policyv1.PodDisruptionBudget](t, "PodDisruptionBudget")
-	selectors := []*metav1.LabelSelector{deployment.Spec.Selector, budget.Spec.Selector}
+	policy := one[networkingv1.NetworkPolicy](t, "NetworkPolicy")
+	selectors := []*metav1.LabelSelector{deployment.Spec.Selector, budget.Spec.Selector, &policy.Spec.PodSelector}
 	for _, spread := range deployment.Spec.Template.Spec.TopologySpreadConstraints {
 		selectors = append(selectors, spread.LabelSelector)
 	}
-	if len(selectors) < 3 {
+	if len(selectors) < 4 {
 		t.Fatalf("there are %d selectors", len(selectors))
 	}
 	for _, s := range selectors {
@@ -131,21 +134,80 @@ func TestSelectorsSelectThePods(t *testing.T) {
 func TestBindingsBindTheRolesToTheAccount(t *testing.T) {
 	account := one[corev1.ServiceAccount](t, "ServiceAccount")
 	want := []rbacv1.Subject{{Kind: "ServiceAccount", Name: account.Name, Namespace: account.Namespace}}
-	cluster, own := one[rbacv1.ClusterRoleBinding](t, "ClusterRoleBinding"), one[rbacv1.RoleBinding](t, "RoleBinding")
-	if diff := cmp.Diff(want, cluster.Subjects); diff != "" {
+	var bound []string
+	for _, kind := range []string{"ClusterRole", "Role"} {
+		for _, binding := range some[rbacv1.ClusterRoleBinding](t, config.Options{}, kind+"Binding") { // RoleBindings have the same fields
+			if diff := cmp.Diff(want, binding.Subjects); diff != "" {
+				t.Errorf("%s: %s", binding.Name, diff)
+			}
+			bound = append(bound, binding.RoleRef.Kind+" "+binding.RoleRef.Name)
+		}
+	}
+	roles := []string{"ClusterRole podverdict-controller", "ClusterRole podverdict-controller-observe", "ClusterRole podverdict-controller-manage", "Role podverdict-controller"}
+	if diff := cmp.Diff(roles, bound); diff != "" {
 		t.Error(diff)
-	}
-	if diff := cmp.Diff(want, own.Subjects); diff != "" {
-		t.Error(diff)
-	}
-	if got, want := cluster.RoleRef.Name, one[rbacv1.ClusterRole](t, "ClusterRole").Name; got != want {
-		t.Errorf("the ClusterRoleBinding is of %s, want %s", got, want)
-	}
-	if got, want := own.RoleRef.Name, one[rbacv1.Role](t, "Role").Name; got != want {
-		t.Errorf("the RoleBinding is of %s, want %s", got, want)
 	}
 	if got := one[appsv1.Deployment](t, "Deployment").Spec.Template.Spec.ServiceAccountName; got != account.Name {
 		t.Errorf("the pods have the service account %s, want %s", got, account.Name)
+	}
+}
+
+// With the options nothing is granted that they are there to withhold.
+func TestOptionsGrantLess(t *testing.T) {
+	namespaced, watching := config.Options{JobsNamespace: "team-a"}, config.Options{ObserveOnly: true}
+	if len(some[rbacv1.RoleBinding](t, namespaced, "RoleBinding")) != 3 {
+		t.Error("there are not two RoleBindings beside that of the lease")
+	}
+	for _, binding := range some[rbacv1.ClusterRoleBinding](t, namespaced, "ClusterRoleBinding") {
+		for _, role := range some[rbacv1.ClusterRole](t, namespaced, "ClusterRole") {
+			if role.Name == binding.RoleRef.Name && aboutJobs(role.Rules, "*") {
+				t.Errorf("%s grants Jobs or Pods everywhere", binding.Name)
+			}
+		}
+	}
+	for _, role := range some[rbacv1.ClusterRole](t, watching, "ClusterRole") {
+		if aboutJobs(role.Rules, "update", "patch", "delete", "create") {
+			t.Errorf("%s grants writes", role.Name)
+		}
+	}
+}
+
+// aboutJobs tells whether rules grant one of the verbs on Jobs or Pods.
+func aboutJobs(rules []rbacv1.PolicyRule, verbs ...string) bool {
+	return slices.ContainsFunc(rules, func(rule rbacv1.PolicyRule) bool {
+		of := slices.ContainsFunc(rule.Resources, func(r string) bool { return strings.HasPrefix(r, "jobs") || strings.HasPrefix(r, "pods") })
+		return of && slices.ContainsFunc(verbs, func(verb string) bool { return verb == "*" || slices.Contains(rule.Verbs, verb) })
+	})
+}
+
+// A base whose image exists somewhere would run whatever stands there.
+func TestBaseHasNoImage(t *testing.T) {
+	image := one[appsv1.Deployment](t, "Deployment").Spec.Template.Spec.Containers[0].Image
+	if registry, _, _ := strings.Cut(image, "/"); !strings.HasSuffix(registry, ".invalid") {
+		t.Errorf("the image is %s", image)
+	}
+}
+
+func TestPriorityIsTheInstallations(t *testing.T) {
+	class := one[schedulingv1.PriorityClass](t, "PriorityClass")
+	if got := one[appsv1.Deployment](t, "Deployment").Spec.Template.Spec.PriorityClassName; got != class.Name || class.GlobalDefault {
+		t.Errorf("the pods have the class %s, and there is %+v", got, class)
+	}
+}
+
+// Whoever may talk to a Pod may do so at its ports, and nowhere else.
+func TestNetworkPolicyLetsInWhatThePortsAreFor(t *testing.T) {
+	var let, listens []string
+	for _, rule := range one[networkingv1.NetworkPolicy](t, "NetworkPolicy").Spec.Ingress {
+		for _, port := range rule.Ports {
+			let = append(let, port.Port.StrVal)
+		}
+	}
+	for _, port := range one[appsv1.Deployment](t, "Deployment").Spec.Template.Spec.Containers[0].Ports {
+		listens = append(listens, port.Name)
+	}
+	if diff := cmp.Diff(listens, let); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -176,25 +238,32 @@ func all(t *testing.T, o config.Options) []config.Object {
 	return objects
 }
 
-// one is the only object of a kind.
-func one[T any](t *testing.T, kind string) (object T) {
+// some are the objects of a kind.
+func some[T any](t *testing.T, options config.Options, kind string) (objects []T) {
 	t.Helper()
-	found := 0
-	for _, o := range all(t, config.Options{}) {
+	for _, o := range all(t, options) {
 		if o.GetKind() != kind {
 			continue
 		}
-		found++
 		text, err := yaml.Marshal(o.Object)
 		if err != nil {
 			t.Fatal(err)
 		}
+		var object T
 		if err := yaml.UnmarshalStrict(text, &object); err != nil {
 			t.Fatal(err)
 		}
+		objects = append(objects, object)
 	}
-	if found != 1 {
-		t.Fatalf("there are %d of kind %s", found, kind)
+	return objects
+}
+
+// one is the only object of a kind.
+func one[T any](t *testing.T, kind string) T {
+	t.Helper()
+	objects := some[T](t, config.Options{}, kind)
+	if len(objects) != 1 {
+		t.Fatalf("there are %d of kind %s", len(objects), kind)
 	}
-	return object
+	return objects[0]
 }

@@ -227,6 +227,8 @@ func errNoRuleApplies(rules []string) error {
 	return fmt.Errorf("--rules %s: none of them is enabled and for the kinds of objects", cmp.Or(strings.Join(rules, ","), `""`))
 }
 
+var errNoImage = errors.New("give the controller's image: none is published yet")
+
 func errObjectName(name, wrong string) error { return fmt.Errorf("%q: %s", name, wrong) }
 
 func errExempt(name string) error {

@@ -20,16 +20,21 @@ func newGenerateInstall() *cobra.Command {
 		Short: "Write the objects that run the Job controller in a cluster",
 		Long: `Write the objects that run the Job controller in a cluster, for kubectl apply: the kinds of custom policies, a
 namespace, a service account that may do what the controller does and nothing else, two replicas of which one works, and a
-disruption budget for them. It is what kubectl kustomize prints for the folder config, in the order in which it is to be
-applied.`,
-		Example: `  podverdict generate install | kubectl apply -f -
-  podverdict generate install --namespace batch-system --image registry.example.com/podverdict-controller:v1.2.3`,
+priority, a disruption budget and a network policy for them. It is what kubectl kustomize prints for the folder config, in
+the order in which it is to be applied. podverdict uninstall removes it.
+
+No image is published yet: docs/controller.md says how to build one.`,
+		Example: `  podverdict generate install --image registry.example.com/podverdict-controller:v1.2.3 | kubectl apply -f -
+  podverdict generate install --image registry.example.com/podverdict-controller:v1.2.3 --jobs-namespace team-a
+  podverdict generate install --image registry.example.com/podverdict-controller:v1.2.3 --observe-only`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return i.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&i.options.Namespace, "namespace", "n", "", "namespace that the controller lives in; it works for all (default podverdict-system)")
-	flags.StringVar(&i.options.Image, "image", "", "the controller's image (default ghcr.io/podverdict/podverdict-controller:latest)")
+	flags.StringVarP(&i.options.Namespace, "namespace", "n", "", "namespace that the controller lives in (default podverdict-system)")
+	flags.StringVar(&i.options.Image, "image", "", "the controller's image; required")
+	flags.StringVar(&i.options.JobsNamespace, "jobs-namespace", "", "the only namespace whose Jobs the controller sees and runs; all without it")
+	flags.BoolVar(&i.options.ObserveOnly, "observe-only", false, "run no Jobs, and grant no right to write them or Pods")
 	addFormat(cmd, &i.output, "yaml", "json")
 	return cmd
 }
@@ -51,15 +56,19 @@ func (i *installation) run(cmd *cobra.Command) error {
 
 // check refuses what the API server, or the kubelet much later, would refuse.
 func (i *installation) check(cmd *cobra.Command) error {
-	if cmd.Flags().Changed("namespace") {
-		if wrong := utilvalidation.IsDNS1123Label(i.options.Namespace); len(wrong) > 0 {
-			return errFlag("namespace", errObjectName(i.options.Namespace, wrong[0]))
+	for flag, value := range map[string]string{"namespace": i.options.Namespace, "jobs-namespace": i.options.JobsNamespace} {
+		if !cmd.Flags().Changed(flag) {
+			continue
+		}
+		if wrong := utilvalidation.IsDNS1123Label(value); len(wrong) > 0 {
+			return errFlag(flag, errObjectName(value, wrong[0]))
 		}
 	}
-	if cmd.Flags().Changed("image") {
-		if _, err := name.ParseReference(i.options.Image); err != nil {
-			return errFlag("image", err)
-		}
+	if i.options.Image == "" {
+		return errFlag("image", errNoImage)
+	}
+	if _, err := name.ParseReference(i.options.Image); err != nil {
+		return errFlag("image", err)
 	}
 	return nil
 }
