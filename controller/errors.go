@@ -80,6 +80,8 @@ func errLeaseLost(e Election, err error) error {
 
 func errPreflight(err error) error { return fmt.Errorf("check permissions: %w", err) }
 
+func errReview(err error) error { return fmt.Errorf("review a request: %w", err) }
+
 func errServe(address net.Addr, err error) error {
 	return fmt.Errorf("serve HTTP at %s: %w", address, err)
 }

@@ -107,6 +107,9 @@ func (c *Controller) podChanged(before, after any) {
 // enqueue has the Job looked at soon. The more it takes to look at it, the more events are waited for. What failed is not
 // tried again more often than once a batch period, however many events there are.
 func (c *Controller) enqueue(key types.NamespacedName) {
+	if c.options.ObserveOnly {
+		return
+	}
 	wait := c.reconciler.recollections.coalescence(key)
 	if c.jobQueue.NumRequeues(key) > 0 {
 		wait = max(wait, c.options.BatchPeriod)
@@ -115,7 +118,7 @@ func (c *Controller) enqueue(key types.NamespacedName) {
 }
 
 func (c *Controller) enqueueOrphan(pod *corev1.Pod) {
-	if c.orphanage.orphaned(pod) {
+	if !c.options.ObserveOnly && c.orphanage.orphaned(pod) {
 		c.orphanQueue.Add(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
 	}
 }

@@ -24,6 +24,8 @@ type Options struct {
 	Namespace string
 	// Observe makes the controller also tell the verdicts on the pods of Jobs that others run.
 	Observe bool
+	// ObserveOnly makes the controller run no Jobs and write no pods: it only tells.
+	ObserveOnly bool
 	// Workers is how many Jobs are worked on at a time; 5, as upstream's concurrent-job-syncs.
 	Workers int
 	// Settings are those of the decisions.

@@ -33,6 +33,7 @@ type pendingPods struct {
 	jobs      cache.Indexer
 	pods      cache.Indexer // with the indexes byJob and byStart
 	others    bool          // whether pods of Jobs that others run are of interest
+	tells     bool          // whether it only tells what it would do
 	selection func(context.Context, *batchv1.Job) binding.Selection
 	recorder  events.EventRecorder
 	metrics   *Metrics
@@ -54,7 +55,7 @@ type pendingMemory struct {
 // newPendingPods ends pods by the client. The recorder tells of it.
 func newPendingPods(o Options, client kubernetes.Interface, jobs, pods cache.Indexer, policies *registry, recorder events.EventRecorder) *pendingPods {
 	return &pendingPods{
-		client: client, jobs: jobs, pods: pods, others: o.Observe, recorder: recorder, metrics: o.Metrics,
+		client: client, jobs: jobs, pods: pods, others: o.Observe, tells: o.ObserveOnly, recorder: recorder, metrics: o.Metrics,
 		clock: o.Clock, period: o.PendingPeriod,
 		selection: func(ctx context.Context, job *batchv1.Job) binding.Selection {
 			if !policies.knows(job.Namespace) || policies.binds.Load() && partial(job) {
@@ -214,7 +215,10 @@ func (l *pendingLook) decide(ctx context.Context, pod *corev1.Pod) {
 		return // if it is partial, until the next look
 	}
 	d := j.selection.DecidePending(ctx, custom.Input{Pod: pod, Job: j.Job, Attempt: j.attempts[pod.UID], Now: l.clock.Now()})
-	if d.Step == binding.LeavePending {
+	if l.tells && d.Step == binding.EndPending {
+		d.Step = binding.AuditPending
+	}
+	if d.Step == binding.LeavePending || l.tells && d.Step == binding.WithdrawPending {
 		return
 	}
 	memory, found := l.pendingPods.memories[pod.UID]

@@ -25,22 +25,28 @@ type Permission struct {
 	Why string
 }
 
-// Permissions are what the controller needs to work in a namespace, or in all when it is empty, and to hold a lease unless
-// that has no name. What custom policies need is of the whole cluster; without it, none is in force.
-func Permissions(namespace string, lease types.NamespacedName) []Permission {
+// Needs are what the permissions that a controller needs depend on.
+type Needs struct {
+	// Namespace is the only one that it works in; all are when it is empty.
+	Namespace string
+	// ObserveOnly is that of its Options.
+	ObserveOnly bool
+	// Reviews is set when it serves something to authorized requests only.
+	Reviews bool
+	// Lease is the one to hold; none when it has no name.
+	Lease types.NamespacedName
+}
+
+// Permissions are what a controller needs. Custom policies, namespaces and reviews of requests are of the whole cluster; without
+// the rights on custom policies, none is in force.
+func Permissions(n Needs) []Permission {
 	all := []Permission{
-		{"get", "batch", "jobs", "", namespace, "", "to ask for the Job of a pod when the caches have none"},
-		{"list", "batch", "jobs", "", namespace, "", "to see Jobs"},
-		{"watch", "batch", "jobs", "", namespace, "", "to see Jobs"},
-		{"update", "batch", "jobs", "status", namespace, "", "to count the pods of managed Jobs, and to end these"},
-		{"update", "batch", "jobs", "finalizers", namespace, "", "to create pods where the admission plugin OwnerReferencesPermissionEnforcement is on"},
-		{"get", "", "pods", "", namespace, "", "to ask for a pod whose creation has no known outcome"},
-		{"list", "", "pods", "", namespace, "", "to see the pods of Jobs"},
-		{"watch", "", "pods", "", namespace, "", "to see the pods of Jobs"},
-		{"create", "", "pods", "", namespace, "", "to run managed Jobs"},
-		{"patch", "", "pods", "", namespace, "", "to remove the finalizer of the pods of managed Jobs"},
-		{"delete", "", "pods", "", namespace, "", "to end the pods of managed Jobs that fail, succeed early, are suspended or scaled down"},
-		{"patch", "", "pods", "status", namespace, "", "to say of pods that do not start why they are deleted"},
+		{"list", "batch", "jobs", "", n.Namespace, "", "to see Jobs"},
+		{"watch", "batch", "jobs", "", n.Namespace, "", "to see Jobs"},
+		{"list", "", "pods", "", n.Namespace, "", "to see the pods of Jobs"},
+		{"watch", "", "pods", "", n.Namespace, "", "to see the pods of Jobs"},
+		{"create", "events.k8s.io", "events", "", n.Namespace, "", "to tell verdicts, and what happens to managed Jobs"},
+		{"patch", "events.k8s.io", "events", "", n.Namespace, "", "to count events that happen again"},
 		{"list", "podverdict.io", "podfailurepolicies", "", "", "", "to see custom policies"},
 		{"watch", "podverdict.io", "podfailurepolicies", "", "", "", "to see custom policies"},
 		{"update", "podverdict.io", "podfailurepolicies", "status", "", "", "to say what is wrong with custom policies"},
@@ -49,17 +55,33 @@ func Permissions(namespace string, lease types.NamespacedName) []Permission {
 		{"update", "podverdict.io", "podfailurepolicybindings", "status", "", "", "to say whether the policy of a binding is there"},
 		{"list", "", "namespaces", "", "", "", "to see the labels that bindings select by"},
 		{"watch", "", "namespaces", "", "", "", "to see the labels that bindings select by"},
-		{"create", "events.k8s.io", "events", "", namespace, "", "to tell verdicts, and what happens to managed Jobs"},
-		{"patch", "events.k8s.io", "events", "", namespace, "", "to count events that happen again"},
 	}
-	if lease.Name == "" {
-		return all
+	if !n.ObserveOnly {
+		all = append(all,
+			Permission{"get", "batch", "jobs", "", n.Namespace, "", "to ask for the Job of a pod when the caches have none"},
+			Permission{"update", "batch", "jobs", "status", n.Namespace, "", "to count the pods of managed Jobs, and to end these"},
+			Permission{"update", "batch", "jobs", "finalizers", n.Namespace, "", "to create pods where the admission plugin OwnerReferencesPermissionEnforcement is on"},
+			Permission{"get", "", "pods", "", n.Namespace, "", "to ask for a pod whose creation has no known outcome"},
+			Permission{"create", "", "pods", "", n.Namespace, "", "to run managed Jobs"},
+			Permission{"patch", "", "pods", "", n.Namespace, "", "to remove the finalizer of the pods of managed Jobs"},
+			Permission{"delete", "", "pods", "", n.Namespace, "", "to end the pods of managed Jobs that fail, succeed early, are suspended or scaled down"},
+			Permission{"patch", "", "pods", "status", n.Namespace, "", "to say of pods that do not start why they are deleted"},
+		)
 	}
-	return append(all,
-		Permission{"create", "coordination.k8s.io", "leases", "", lease.Namespace, "", "to elect a leader"},
-		Permission{"get", "coordination.k8s.io", "leases", "", lease.Namespace, lease.Name, "to elect a leader"},
-		Permission{"update", "coordination.k8s.io", "leases", "", lease.Namespace, lease.Name, "to elect a leader"},
-	)
+	if n.Reviews {
+		all = append(all,
+			Permission{"create", "authentication.k8s.io", "tokenreviews", "", "", "", "to know who asks for metrics"},
+			Permission{"create", "authorization.k8s.io", "subjectaccessreviews", "", "", "", "to know who may have metrics"},
+		)
+	}
+	if n.Lease.Name != "" {
+		all = append(all,
+			Permission{"create", "coordination.k8s.io", "leases", "", n.Lease.Namespace, "", "to elect a leader"},
+			Permission{"get", "coordination.k8s.io", "leases", "", n.Lease.Namespace, n.Lease.Name, "to elect a leader"},
+			Permission{"update", "coordination.k8s.io", "leases", "", n.Lease.Namespace, n.Lease.Name, "to elect a leader"},
+		)
+	}
+	return all
 }
 
 // Preflight says in the log what the controller cannot do at this API server: a line for each permission that is missing,

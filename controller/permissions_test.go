@@ -26,43 +26,71 @@ import (
 	"github.com/podverdict/podverdict/internal/controlplane"
 )
 
-var lease = types.NamespacedName{Namespace: "podverdict-system", Name: "podverdict-controller"}
+// all are the needs of the installation.
+var all = controller.Needs{Reviews: true, Lease: types.NamespacedName{Namespace: "podverdict-system", Name: "podverdict-controller"}}
 
-// The installation grants what the controller needs, and nothing else.
+// The installation grants what the controller needs, and nothing else, whatever the options.
 func TestPermissionsAreThoseOfTheInstallation(t *testing.T) {
-	var granted []string
-	objects, err := config.Objects(config.Options{})
+	for _, test := range []struct {
+		options config.Options
+		needs   func(*controller.Needs)
+	}{
+		{config.Options{}, func(*controller.Needs) {}},
+		{config.Options{ObserveOnly: true}, func(n *controller.Needs) { n.ObserveOnly = true }},
+		{config.Options{JobsNamespace: "team-a"}, func(n *controller.Needs) { n.Namespace = "team-a" }},
+		{config.Options{JobsNamespace: "team-a", ObserveOnly: true}, func(n *controller.Needs) { n.Namespace, n.ObserveOnly = "team-a", true }},
+	} {
+		needs := all
+		test.needs(&needs)
+		var needed []string
+		for _, p := range controller.Permissions(needs) {
+			resource := p.Resource
+			if p.Subresource != "" {
+				resource += "/" + p.Subresource
+			}
+			needed = append(needed, strings.Join([]string{p.Namespace, p.Group, resource, p.Name, p.Verb}, " "))
+			if p.Why == "" {
+				t.Errorf("nothing says what for there is %+v", p)
+			}
+		}
+		granted := grantedBy(t, test.options)
+		slices.Sort(granted)
+		slices.Sort(needed)
+		if diff := cmp.Diff(needed, granted); diff != "" {
+			t.Errorf("%+v: the installation differs from what is needed (-needed +granted):\n%s", test.options, diff)
+		}
+	}
+}
+
+// grantedBy are the permissions that an installation's bindings give, one by one.
+func grantedBy(t *testing.T, options config.Options) (granted []string) {
+	t.Helper()
+	objects, err := config.Objects(options)
 	if err != nil {
 		t.Fatal(err)
 	}
+	rules := map[string][]rbacv1.PolicyRule{}
 	for _, object := range objects {
-		if object.GetKind() != "Role" && object.GetKind() != "ClusterRole" {
-			continue
-		}
-		var role rbacv1.Role
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &role); err != nil {
-			t.Fatal(err)
-		}
-		for _, rule := range role.Rules {
-			granted = append(granted, single(role.Namespace, rule)...)
+		if kind := object.GetKind(); kind == "Role" || kind == "ClusterRole" {
+			var role rbacv1.Role
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &role); err != nil {
+				t.Fatal(err)
+			}
+			rules[kind+" "+role.Name] = role.Rules
 		}
 	}
-	var needed []string
-	for _, p := range controller.Permissions("", lease) {
-		resource := p.Resource
-		if p.Subresource != "" {
-			resource += "/" + p.Subresource
-		}
-		needed = append(needed, strings.Join([]string{p.Namespace, p.Group, resource, p.Name, p.Verb}, " "))
-		if p.Why == "" {
-			t.Errorf("nothing says what for there is %+v", p)
+	for _, object := range objects {
+		if kind := object.GetKind(); kind == "RoleBinding" || kind == "ClusterRoleBinding" {
+			var binding rbacv1.RoleBinding
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &binding); err != nil {
+				t.Fatal(err)
+			}
+			for _, rule := range rules[binding.RoleRef.Kind+" "+binding.RoleRef.Name] {
+				granted = append(granted, single(binding.Namespace, rule)...)
+			}
 		}
 	}
-	slices.Sort(granted)
-	slices.Sort(needed)
-	if diff := cmp.Diff(needed, granted); diff != "" {
-		t.Errorf("the installation differs from what is needed (-needed +granted):\n%s", diff)
-	}
+	return granted
 }
 
 // single are the permissions of a rule one by one.
@@ -85,9 +113,9 @@ func single(namespace string, rule rbacv1.PolicyRule) []string {
 }
 
 func TestPermissionsWithoutElection(t *testing.T) {
-	for _, p := range controller.Permissions("batch", types.NamespacedName{}) {
+	for _, p := range controller.Permissions(controller.Needs{Namespace: "batch", Reviews: true}) {
 		namespace := "batch"
-		if p.Group == "podverdict.io" || p.Resource == "namespaces" {
+		if p.Group == "podverdict.io" || p.Resource == "namespaces" || strings.HasSuffix(p.Resource, "reviews") {
 			namespace = "" // these kinds are in none
 		}
 		if p.Namespace != namespace || p.Resource == "leases" {
@@ -103,7 +131,7 @@ func TestPreflight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	needed := controller.Permissions("", lease)
+	needed := controller.Permissions(all)
 	lines := preflight(t, kubernetes.NewForConfigOrDie(nobody), needed)
 	if len(lines) != len(needed) {
 		t.Fatalf("%d lines for %d permissions:\n%s", len(lines), len(needed), strings.Join(lines, "\n"))
@@ -129,7 +157,7 @@ func TestPreflightAtOldServers(t *testing.T) {
 	} {
 		client := allowing()
 		client.Discovery().(*fakediscovery.FakeDiscovery).FakedServerVersion = &apiversion.Info{GitVersion: version}
-		lines := strings.Join(preflight(t, client, controller.Permissions("", lease)), "\n")
+		lines := strings.Join(preflight(t, client, controller.Permissions(all)), "\n")
 		if got := strings.Contains(lines, `drops spec.managedBy`) && strings.Contains(lines, version); got != warned || !warned && lines != "" {
 			t.Errorf("%s: warned %v, want %v: %s", version, got, warned, lines)
 		}
@@ -142,7 +170,7 @@ func TestPreflightFails(t *testing.T) {
 		return true, nil, errors.New("no such thing")
 	})
 	client.Discovery().(*fakediscovery.FakeDiscovery).FakedServerVersion = &apiversion.Info{GitVersion: "v1.36.3"}
-	err := controller.Preflight(t.Context(), client, controller.Permissions("", lease))
+	err := controller.Preflight(t.Context(), client, controller.Permissions(all))
 	if err == nil || err.Error() != "check permissions: no such thing" {
 		t.Errorf("error %v", err)
 	}

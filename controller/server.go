@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"k8s.io/client-go/util/cert"
 )
 
 // HealthHandler answers the probes of the kubelet: /healthz, with which a container that fails is restarted, and /readyz.
@@ -38,11 +40,43 @@ func MetricsHandler(metrics prometheus.Gatherer) http.Handler {
 	return mux
 }
 
-// Serve answers HTTP requests until ctx is done, and lets those under way end, for a second at most. It closes the listener.
-func Serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+// A Certificate is what a server shows its clients.
+type Certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+
+// CertificateFromFiles reads a certificate and its key, in PEM, for each connection: so it may be renewed. The error says that
+// it cannot be read now.
+func CertificateFromFiles(certificate, key string) (Certificate, error) {
+	read := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		pair, err := tls.LoadX509KeyPair(certificate, key)
+		return &pair, err
+	}
+	_, err := read(nil)
+	return read, err
+}
+
+// SelfSignedCertificate makes a certificate for a host. Clients cannot tell by it with whom they speak, but nobody can listen.
+func SelfSignedCertificate(host string) (Certificate, error) {
+	certificate, key, err := cert.GenerateSelfSignedCertKey(host, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(certificate, key)
+	return func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &pair, nil }, err
+}
+
+// Serve answers HTTP requests, or HTTPS ones when there is a certificate, until ctx is done, and lets those under way end, for a
+// second at most. It closes the listener.
+func Serve(ctx context.Context, listener net.Listener, handler http.Handler, certificate Certificate) error {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 90 * time.Second}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	go func() {
+		if certificate == nil {
+			ended <- server.Serve(listener)
+			return
+		}
+		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate}
+		ended <- server.ServeTLS(listener, "", "")
+	}()
 	select {
 	case err := <-ended:
 		return errServe(listener.Addr(), err)

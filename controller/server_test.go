@@ -63,7 +63,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 		served <- controller.Serve(ctx, listener, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			stop()
 			io.WriteString(w, "late")
-		}))
+		}), nil)
 	}()
 	response, err := http.Get("http://" + listener.Addr().String())
 	if err != nil {
@@ -85,7 +85,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 func TestServeFailsWithItsListener(t *testing.T) {
 	listener := listen(t)
 	listener.Close()
-	err := controller.Serve(t.Context(), listener, http.NotFoundHandler())
+	err := controller.Serve(t.Context(), listener, http.NotFoundHandler(), nil)
 	if err == nil || !strings.Contains(err.Error(), "serve HTTP at "+listener.Addr().String()) {
 		t.Errorf("error %v", err)
 	}

@@ -27,3 +27,7 @@ func errNotInCluster(err error) error {
 var errFormat = errors.New("there are text, json")
 
 func errListen(flag string, err error) error { return fmt.Errorf("--%s: %w", flag, err) }
+
+func errCertificate(file string, err error) error {
+	return fmt.Errorf("--tls-cert-file %q: %w", file, err)
+}

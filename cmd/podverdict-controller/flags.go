@@ -20,6 +20,7 @@ type flags struct {
 
 	namespace   string
 	observe     bool
+	observeOnly bool
 	kubernetes  string
 	workers     int
 	batchPeriod time.Duration
@@ -31,6 +32,8 @@ type flags struct {
 	election controller.Election
 
 	healthAddress, metricsAddress string
+	metricsAuthentication         bool
+	certificateFile, keyFile      string
 
 	logging logging
 }
@@ -42,6 +45,7 @@ func (f *flags) add(fs *pflag.FlagSet) {
 
 	fs.StringVar(&f.namespace, "namespace", "", "the only namespace to look at; all without it")
 	fs.BoolVar(&f.observe, "observe", true, "tell the verdicts on the pods of Jobs that others run")
+	fs.BoolVar(&f.observeOnly, "observe-only", false, "run no Jobs and write no pods: only tell")
 	fs.StringVar(&f.kubernetes, "kubernetes", compiler.DefaultVersion, "version of Kubernetes whose meaning podFailurePolicies have")
 	fs.IntVar(&f.workers, "concurrent-job-syncs", 5, "Jobs that are worked on at a time")
 	fs.DurationVar(&f.batchPeriod, "job-batch-period", time.Second, "time for which a Job's pods are created before it is looked at again, and between two writes of its counters")
@@ -58,7 +62,10 @@ func (f *flags) add(fs *pflag.FlagSet) {
 	fs.DurationVar(&f.election.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "time between two tries to get or renew the lease")
 
 	fs.StringVar(&f.healthAddress, "health-bind-address", ":8081", "address of /healthz and /readyz; empty for none")
-	fs.StringVar(&f.metricsAddress, "metrics-bind-address", ":8080", "address of /metrics, which may be the same; empty for none")
+	fs.StringVar(&f.metricsAddress, "metrics-bind-address", ":8443", "address of /metrics; empty for none")
+	fs.BoolVar(&f.metricsAuthentication, "metrics-authentication", true, "serve /metrics by HTTPS to those alone whom the API server lets get that path; false: to all, and by HTTP unless there is a certificate")
+	fs.StringVar(&f.certificateFile, "tls-cert-file", "", "certificate of /metrics, with its chain; a self-signed one without it. It is read for each connection, so it may be renewed")
+	fs.StringVar(&f.keyFile, "tls-private-key-file", "", "key of that certificate")
 
 	f.logging.add(fs)
 }
@@ -80,6 +87,9 @@ func (f *flags) check() error {
 		{"pod-failure-backoff", f.settings.Backoff, f.settings.Backoff > 0, positive},
 		{"pod-failure-max-backoff", f.settings.MaxBackoff, f.settings.MaxBackoff >= f.settings.Backoff, "must not be less than --pod-failure-backoff"},
 		{"max-held-pods", f.settings.MaxHeld, f.settings.MaxHeld > 0, positive},
+		{"observe", f.observe, f.observe || !f.observeOnly, "leaves nothing to do with --observe-only"},
+		{"tls-private-key-file", f.keyFile, (f.keyFile == "") == (f.certificateFile == ""), "must be given with --tls-cert-file, and only then"},
+		{"metrics-bind-address", f.metricsAddress, f.metricsAddress == "" || f.metricsAddress != f.healthAddress || !f.secure(), "must not be that of --health-bind-address, which is for HTTP"},
 	} {
 		if !c.right {
 			return errFlag(c.flag, c.value, c.message)
@@ -90,6 +100,9 @@ func (f *flags) check() error {
 	}
 	return nil
 }
+
+// secure tells whether /metrics is served by HTTPS.
+func (f *flags) secure() bool { return f.metricsAuthentication || f.certificateFile != "" }
 
 func (f *flags) checkElection() error {
 	e := f.election

@@ -43,6 +43,10 @@ func TestWrongFlags(t *testing.T) {
 		"--leader-elect-retry-period=0s":       `--leader-elect-retry-period "0s": must be more than 0`,
 		"--leader-elect-renew-deadline=2s":     `--leader-elect-renew-deadline "2s": must be longer than 1.2 times`,
 		"--leader-elect-renew-deadline=15s":    `--leader-elect-renew-deadline "15s": must be shorter than`,
+		"--observe-only --observe=false":       `--observe "false": leaves nothing to do with --observe-only`,
+		"--tls-cert-file=a":                    `--tls-private-key-file "": must be given with --tls-cert-file`,
+		"--tls-private-key-file=a":             `--tls-private-key-file "a": must be given with --tls-cert-file`,
+		"--metrics-bind-address=:8081":         `--metrics-bind-address ":8081": must not be that of --health-bind-address`,
 		"--leader-elect=maybe":                 `invalid argument "maybe" for "--leader-elect" flag`,
 		"--logging-format=xml":                 `invalid argument "xml" for "--logging-format" flag: there are text, json`,
 		"-v=much":                              `invalid argument "much" for "-v, --v" flag`,
@@ -50,6 +54,7 @@ func TestWrongFlags(t *testing.T) {
 		"jobs":                                 `unknown command "jobs"`,
 		"":                                     `there is no --kubeconfig, and no service account of a pod`,
 		"--kubeconfig=absent":                  `--kubeconfig "absent": stat absent: no such file`,
+		"--kubeconfig=" + kubeconfig + " --health-bind-address= --tls-cert-file=absent --tls-private-key-file=absent":            `--tls-cert-file "absent": open absent: no such file`,
 		"--kubeconfig=" + kubeconfig + " --kubernetes=1.2":                                                                       `1.2`,
 		"--kubeconfig=" + kubeconfig + " --health-bind-address=" + taken.Addr().String():                                         `--health-bind-address: listen tcp`,
 		"--kubeconfig=" + kubeconfig + " --health-bind-address= --metrics-bind-address=nowhere":                                  `--metrics-bind-address: listen tcp: address nowhere`,
@@ -80,7 +85,7 @@ func TestStops(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		code := run(ctx, []string{
 			"--kubeconfig=" + writeKubeconfig(t), "--leader-elect=" + elect,
-			"--health-bind-address=127.0.0.1:0", "--metrics-bind-address=127.0.0.1:0",
+			"--health-bind-address=127.0.0.1:0", "--metrics-bind-address=localhost:0",
 		}, &stdout, &stderr)
 		if code != exitFine || stderr.Len() > 0 {
 			t.Errorf("--leader-elect=%s: exit code %d\n%s", elect, code, stderr.String())

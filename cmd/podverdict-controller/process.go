@@ -57,7 +57,7 @@ func (f *flags) prepare() (*process, error) {
 		return nil, err
 	}
 	p.controller, err = controller.New(controller.Options{
-		Config: config, Namespace: f.namespace, Observe: f.observe, Workers: f.workers, Settings: f.settings,
+		Config: config, Namespace: f.namespace, Observe: f.observe, ObserveOnly: f.observeOnly, Workers: f.workers, Settings: f.settings,
 		BatchPeriod: f.batchPeriod, PendingPeriod: f.pendingPeriod, Kubernetes: f.kubernetes, Metrics: metrics,
 	})
 	if err != nil {
@@ -66,7 +66,7 @@ func (f *flags) prepare() (*process, error) {
 	if err := f.prepareElection(p, config); err != nil {
 		return nil, err
 	}
-	return p, f.listen(p, registry)
+	return p, f.listen(p, config, registry)
 }
 
 // config is how the API server is called.
@@ -106,7 +106,7 @@ func (*flags) metrics(registry *prometheus.Registry) (*controller.Metrics, error
 
 func (f *flags) prepareElection(p *process, config *rest.Config) error {
 	if !f.elect {
-		p.permissions = controller.Permissions(f.namespace, types.NamespacedName{})
+		p.permissions = controller.Permissions(f.needs(types.NamespacedName{}))
 		return nil
 	}
 	host, err := os.Hostname()
@@ -117,17 +117,60 @@ func (f *flags) prepareElection(p *process, config *rest.Config) error {
 	e.Config, e.Identity = config, host+"_"+string(uuid.NewUUID())
 	e.Watchdog = leaderelection.NewLeaderHealthzAdaptor(leaseTolerance)
 	p.election = &e
-	p.permissions = controller.Permissions(f.namespace, types.NamespacedName{Namespace: e.Namespace, Name: e.Name})
+	p.permissions = controller.Permissions(f.needs(types.NamespacedName{Namespace: e.Namespace, Name: e.Name}))
 	return nil
 }
 
-// listen takes the addresses. Both may be the same one.
-func (f *flags) listen(p *process, metrics prometheus.Gatherer) error {
+func (f *flags) needs(lease types.NamespacedName) controller.Needs {
+	reviews := f.metricsAuthentication && f.metricsAddress != ""
+	return controller.Needs{Namespace: f.namespace, ObserveOnly: f.observeOnly, Reviews: reviews, Lease: lease}
+}
+
+// listen takes the addresses. Both may be the same one when both are for HTTP.
+func (f *flags) listen(p *process, config *rest.Config, gathered prometheus.Gatherer) error {
 	health := controller.HealthHandler(p.healthy, p.ready)
-	if err := p.servers.add("health-bind-address", f.healthAddress, health, "/healthz", "/readyz"); err != nil {
+	if err := p.servers.add("health-bind-address", f.healthAddress, health, nil, "/healthz", "/readyz"); err != nil {
 		return err
 	}
-	return p.servers.add("metrics-bind-address", f.metricsAddress, controller.MetricsHandler(metrics), "/metrics")
+	certificate, err := f.certificate()
+	if err != nil {
+		return err
+	}
+	metrics := controller.MetricsHandler(gathered)
+	if f.metricsAuthentication {
+		reviews, err := kubernetes.NewForConfig(reviewConfig(config))
+		if err != nil {
+			return err
+		}
+		metrics = controller.Authorized(reviews, metrics)
+	}
+	return p.servers.add("metrics-bind-address", f.metricsAddress, metrics, certificate, "/metrics")
+}
+
+// certificate is that of /metrics, nil when it is served by HTTP.
+func (f *flags) certificate() (controller.Certificate, error) {
+	switch {
+	case f.metricsAddress == "" || !f.secure():
+		return nil, nil //nolint:nilnil // no certificate is meant
+	case f.certificateFile != "":
+		c, err := controller.CertificateFromFiles(f.certificateFile, f.keyFile)
+		if err != nil {
+			return nil, errCertificate(f.certificateFile, err)
+		}
+		return c, nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
+	return controller.SelfSignedCertificate(host)
+}
+
+// reviewConfig bounds how often and how long the API server is asked about requests for metrics, whoever sends them.
+func reviewConfig(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.QPS, config.Burst, config.RateLimiter, config.Timeout = 5, 10, nil, 5*time.Second
+	return config
 }
 
 // healthy says that a leader has outlived its lease.

@@ -20,10 +20,13 @@ type server struct {
 	listener net.Listener
 	mux      *http.ServeMux
 	paths    []string
+
+	certificate controller.Certificate // nil for HTTP
 }
 
-// add takes the address that a flag gives, unless it is empty or already taken by another one.
-func (all *servers) add(flag, address string, handler http.Handler, paths ...string) error {
+// add takes the address that a flag gives, unless it is empty or already taken by another one. Without a certificate it is for
+// HTTP.
+func (all *servers) add(flag, address string, handler http.Handler, certificate controller.Certificate, paths ...string) error {
 	if address == "" {
 		return nil
 	}
@@ -34,7 +37,7 @@ func (all *servers) add(flag, address string, handler http.Handler, paths ...str
 			return errListen(flag, err)
 		}
 		i = len(*all)
-		*all = append(*all, &server{address: address, listener: listener, mux: http.NewServeMux()})
+		*all = append(*all, &server{address: address, listener: listener, mux: http.NewServeMux(), certificate: certificate})
 	}
 	s := (*all)[i]
 	for _, path := range paths {
@@ -50,7 +53,7 @@ func (all *servers) serve(ctx context.Context, failed func()) *errgroup.Group {
 	for _, s := range *all {
 		klog.FromContext(ctx).Info("Listening", "address", s.listener.Addr().String(), "paths", s.paths)
 		group.Go(func() error {
-			err := controller.Serve(ctx, s.listener, s.mux)
+			err := controller.Serve(ctx, s.listener, s.mux, s.certificate)
 			if err != nil {
 				failed()
 			}

@@ -56,12 +56,10 @@ func (i *installation) run(cmd *cobra.Command) error {
 
 // check refuses what the API server, or the kubelet much later, would refuse.
 func (i *installation) check(cmd *cobra.Command) error {
-	for flag, value := range map[string]string{"namespace": i.options.Namespace, "jobs-namespace": i.options.JobsNamespace} {
-		if !cmd.Flags().Changed(flag) {
-			continue
-		}
-		if wrong := utilvalidation.IsDNS1123Label(value); len(wrong) > 0 {
-			return errFlag(flag, errObjectName(value, wrong[0]))
+	for _, flag := range []string{"namespace", "jobs-namespace"} {
+		value := cmd.Flag(flag)
+		if wrong := utilvalidation.IsDNS1123Label(value.Value.String()); value.Changed && len(wrong) > 0 {
+			return errFlag(flag, errObjectName(value.Value.String(), wrong[0]))
 		}
 	}
 	if i.options.Image == "" {
