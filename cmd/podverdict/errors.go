@@ -229,6 +229,20 @@ func errNoRuleApplies(rules []string) error {
 
 var errNoImage = errors.New("give the controller's image: none is published yet")
 
+var errNotConfirmed = errors.New("nothing was done")
+
+var errNoConsent = errors.New("standard input is not a terminal: give --yes, or --dry-run to see what would be removed")
+
+var errNamespaceWithAll = errors.New("--namespace and --all-namespaces: give one or the other")
+
+func errAtWork(live error) error {
+	return fmt.Errorf("%w: it lets go of these Pods itself. --force does it all the same", live)
+}
+
+func errNotStopped(err error) error {
+	return fmt.Errorf("the controller has not stopped, so its Pods were not touched and no right was taken away: %w", err)
+}
+
 func errObjectName(name, wrong string) error { return fmt.Errorf("%q: %s", name, wrong) }
 
 func errExempt(name string) error {

@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	groupPods   = "pods"
-	groupChecks = "checks"
+	groupPods    = "pods"
+	groupChecks  = "checks"
+	groupInstall = "install"
 )
 
 const exitCodes = `
@@ -35,6 +36,7 @@ and every failed Pod gets a verdict. It reads Jobs and Pods from files, without 
 	root.AddGroup(
 		&cobra.Group{ID: groupPods, Title: "Jobs and their Pods:"},
 		&cobra.Group{ID: groupChecks, Title: "Engines:"},
+		&cobra.Group{ID: groupInstall, Title: "The controller:"},
 	)
 	add := func(group string, verbs ...*cobra.Command) {
 		for _, verb := range verbs {
@@ -45,6 +47,7 @@ and every failed Pod gets a verdict. It reads Jobs and Pods from files, without 
 	}
 	add(groupPods, newEval(stdout), newExplain(), newCompile(), newLint(), newValidate(), newTest(stdout), newSimulate())
 	add(groupChecks, newConformance(), newEngine(stdout), newGenerate())
+	add(groupInstall, newUninstall(), newRescue())
 	add("", newVersion())
 	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)
 	root.SetFlagErrorFunc(errUsage)

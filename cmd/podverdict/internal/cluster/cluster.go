@@ -32,30 +32,41 @@ type Cluster struct {
 
 // Connect reads the kubeconfig; nothing is asked of the API server yet. A namespace that is "" is the context's.
 func (o *Options) Connect(namespace, userAgent string) (*Cluster, error) {
-	loaded, err := o.load(namespace)
+	config, namespace, err := o.Config(namespace, userAgent)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := clientcmd.ParseTimeout(o.overrides.Timeout); err != nil {
-		return nil, errTimeout(o.overrides.Timeout)
+	c := &Cluster{
+		Namespace: namespace, Progress: func(int) {}, server: config.Host, context: o.overrides.CurrentContext, retry: retryDelays(),
 	}
-	config, err := loaded.ClientConfig()
-	if err != nil {
-		return nil, errKubeconfig(err)
-	}
-	c := &Cluster{Progress: func(int) {}, server: config.Host, context: o.overrides.CurrentContext, retry: retryDelays()}
-	if c.Namespace, _, err = loaded.Namespace(); err != nil {
-		return nil, errKubeconfig(err)
-	}
-	if err := c.connect(config, userAgent); err != nil {
+	if err := c.connect(config); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *Cluster) connect(config *rest.Config, userAgent string) error {
+// Config is how the API server is called, and the namespace in which: that of the context when it is "".
+func (o *Options) Config(namespace, userAgent string) (*rest.Config, string, error) {
+	loaded, err := o.load(namespace)
+	if err != nil {
+		return nil, "", err
+	}
+	if _, err := clientcmd.ParseTimeout(o.overrides.Timeout); err != nil {
+		return nil, "", errTimeout(o.overrides.Timeout)
+	}
+	config, err := loaded.ClientConfig()
+	if err != nil {
+		return nil, "", errKubeconfig(err)
+	}
+	if namespace, _, err = loaded.Namespace(); err != nil {
+		return nil, "", errKubeconfig(err)
+	}
 	config = rest.CopyConfig(config)
 	config.UserAgent = userAgent
+	return config, namespace, nil
+}
+
+func (c *Cluster) connect(config *rest.Config) error {
 	config.QPS = -1                           // pages come one after the other, and the API server has a limit of its own
 	config.WarningHandler = rest.NoWarnings{} // nothing of what is read is deprecated
 	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"

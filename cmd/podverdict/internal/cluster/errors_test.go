@@ -59,7 +59,7 @@ func TestUnreachable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &Cluster{Namespace: "test", Progress: func(int) {}, server: test.config.Host}
-			if err := c.connect(&test.config, "test"); err != nil {
+			if err := c.connect(&test.config); err != nil {
 				t.Fatal(err)
 			}
 			_, err := c.Jobs(t.Context(), Query{Targets: []Target{{Job, "demo"}}})

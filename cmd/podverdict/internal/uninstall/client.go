@@ -1,0 +1,119 @@
+package uninstall
+
+import (
+	"context"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+)
+
+// Client is of a cluster that has, or had, an installation.
+type Client struct {
+	// Progress is called with the number of objects that were read or changed.
+	Progress func(objects int)
+	// Wait bounds how long it waits for the controller to stop, and again for deleted objects to go.
+	Wait time.Duration
+
+	objects metadata.Interface
+	jobs    batchclient.BatchV1Interface
+	leases  coordinationclient.CoordinationV1Interface
+	now     func() time.Time
+}
+
+// NewClient makes a client; nothing is asked of the API server yet.
+func NewClient(config *rest.Config) (*Client, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1 // width bounds how many calls are made at a time, and the API server has a limit of its own
+	config.WarningHandler = rest.NoWarnings{}
+	objects, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := batchclient.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	leases, err := coordinationclient.NewForConfig(config)
+	return &Client{
+		Progress: func(int) {}, Wait: 2 * time.Minute,
+		objects: objects, jobs: jobs, leases: leases, now: time.Now,
+	}, err
+}
+
+const (
+	// pageSize is how many objects are asked for at once. Jobs are read whole, and may be large.
+	pageSize, jobPageSize = 500, 50
+	// width is how many Pods are let go at a time.
+	width = 16
+	// pollPeriod is the time between two looks at what is to go.
+	pollPeriod = 500 * time.Millisecond
+)
+
+// list reads the metadata of all objects of a resource, page by page. A resource that is not served has none.
+func (c *Client) list(ctx context.Context, resource schema.GroupVersionResource, namespace, selector string) (all []metav1.PartialObjectMetadata, err error) {
+	err = pages(pageSize, func(options metav1.ListOptions) (metav1.ListInterface, error) {
+		options.LabelSelector = selector
+		page, err := c.objects.Resource(resource).Namespace(namespace).List(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		if options.Continue == "" {
+			all = nil
+		}
+		all = append(all, page.Items...)
+		c.Progress(len(page.Items))
+		return page, nil
+	})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return all, errList(resource.GroupResource(), namespace, err)
+}
+
+// listJobs reads the managed Jobs. The API server cannot select them.
+func (c *Client) listJobs(ctx context.Context, namespace string) (managed []batchv1.Job, err error) {
+	err = pages(jobPageSize, func(options metav1.ListOptions) (metav1.ListInterface, error) {
+		page, err := c.jobs.Jobs(namespace).List(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		if options.Continue == "" {
+			managed = nil
+		}
+		for i := range page.Items {
+			if job := &page.Items[i]; job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == manager {
+				job.Spec, job.ManagedFields, job.Annotations = batchv1.JobSpec{}, nil, nil // what is read of them is small
+				managed = append(managed, *job)
+			}
+		}
+		c.Progress(len(page.Items))
+		return page, nil
+	})
+	return managed, errList(schema.GroupResource{Group: "batch", Resource: "jobs"}, namespace, err)
+}
+
+// pages reads a list to its end. When the API server has forgotten the version that the first page shows, it begins anew, with
+// one page for all.
+func pages(size int64, read func(metav1.ListOptions) (metav1.ListInterface, error)) error {
+	options := metav1.ListOptions{Limit: size}
+	for {
+		page, err := read(options)
+		if apierrors.IsResourceExpired(err) && options.Continue != "" {
+			options = metav1.ListOptions{}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if options.Continue = page.GetContinue(); options.Continue == "" {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package uninstall
+
+import (
+	"errors"
+	"fmt"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// errList is nil when err is.
+func errList(resource schema.GroupResource, namespace string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case namespace == "":
+		return fmt.Errorf("list %s in all namespaces: %w", resource, err)
+	}
+	return fmt.Errorf("list %s in namespace %s: %w", resource, namespace, err)
+}
+
+// A LiveError says that a controller has its lease.
+type LiveError struct{ Namespace, Holder string }
+
+func (e *LiveError) Error() string {
+	return fmt.Sprintf("a controller is at work: %s has the lease %s/%s", e.Holder, e.Namespace, leaseName)
+}
+
+func errLive(lease *coordinationv1.Lease) error {
+	return &LiveError{lease.Namespace, *lease.Spec.HolderIdentity}
+}
+
+var errNotGone = errors.New("it is being deleted, and not gone yet")

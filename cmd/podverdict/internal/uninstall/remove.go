@@ -1,0 +1,118 @@
+package uninstall
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// Result is what became of an Installation.
+type Result struct {
+	Objects []Object `json:"objects"`
+	Pods    []Pod    `json:"pods"`
+}
+
+// Complete tells that all is done that was to be done.
+func (r *Result) Complete() bool {
+	return !slices.ContainsFunc(r.Objects, func(o Object) bool { return o.Result == Failed || o.Result == Found }) &&
+		!slices.ContainsFunc(r.Pods, func(p Pod) bool { return p.Result != Released })
+}
+
+// Remove stops the controller, lets go of its Pods, and deletes what is to be deleted. It goes on after what fails, but not while
+// a controller is at work: the error says so, and that it has not begun.
+func (c *Client) Remove(ctx context.Context, found *Installation) (*Result, error) {
+	result := &Result{Objects: slices.Clone(found.Objects)}
+	stopped := func(o *Object) bool { return o.resource == deployments }
+	c.delete(ctx, result.Objects, stopped)
+	if err := c.awaitStop(ctx, found.Namespace); err != nil {
+		return result, err
+	}
+	held, _, err := c.held(ctx, "")
+	if err != nil {
+		return result, err
+	}
+	result.Pods = held
+	c.release(ctx, result.Pods)
+	c.delete(ctx, result.Objects, func(o *Object) bool { return !stopped(o) })
+	c.deleteLease(ctx, found.Namespace)
+	c.awaitGone(ctx, result.Objects)
+	return result, nil
+}
+
+// delete deletes the objects that are so and were found. They are Deleted then, if they have no finalizer.
+func (c *Client) delete(ctx context.Context, objects []Object, is func(*Object) bool) {
+	background := metav1.DeletePropagationBackground
+	for i := range objects {
+		o := &objects[i]
+		if o.Result != Found || !is(o) {
+			continue
+		}
+		err := c.objects.Resource(o.resource).Namespace(o.Namespace).Delete(ctx, o.Name,
+			metav1.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &o.uid}})
+		o.Result = Deleted
+		if err != nil && !apierrors.IsNotFound(err) {
+			o.Result, o.Message = Failed, err.Error()
+		}
+		c.Progress(1)
+	}
+}
+
+// deleteLease deletes the controller's, which has no labels. It goes with the namespace unless that stays, and does no harm.
+func (c *Client) deleteLease(ctx context.Context, namespace string) {
+	_ = c.leases.Leases(namespace).Delete(ctx, leaseName, metav1.DeleteOptions{})
+}
+
+// awaitStop waits until the Pods of the controller are gone and nobody has its lease. Pods on a lost node stay: then the lease
+// alone says that the controller has stopped.
+func (c *Client) awaitStop(ctx context.Context, namespace string) error {
+	_, err := c.await(ctx, func(ctx context.Context) (int, error) {
+		running, err := c.list(ctx, pods, namespace, replicas)
+		return len(running), err
+	})
+	if err != nil {
+		return err
+	}
+	for deadline := c.now().Add(c.Wait); ; {
+		err := c.Idle(ctx, namespace)
+		if _, live := errors.AsType[*LiveError](err); !live || c.now().After(deadline) {
+			return err
+		}
+	}
+}
+
+// awaitGone waits for deleted objects to go, and marks those that do not.
+func (c *Client) awaitGone(ctx context.Context, objects []Object) {
+	there := func(ctx context.Context, o *Object) bool {
+		now, err := c.objects.Resource(o.resource).Namespace(o.Namespace).Get(ctx, o.Name, metav1.GetOptions{})
+		return err == nil && now.UID == o.uid
+	}
+	_, _ = c.await(ctx, func(ctx context.Context) (left int, err error) {
+		for i := range objects {
+			if o := &objects[i]; o.Result == Deleted && there(ctx, o) {
+				left++
+			}
+		}
+		return left, nil
+	})
+	for i := range objects {
+		if o := &objects[i]; o.Result == Deleted && there(ctx, o) {
+			o.Result, o.Message = Failed, errNotGone.Error()
+		}
+	}
+}
+
+// await polls until nothing is left, for as long as the client waits, and returns how many are left.
+func (c *Client) await(ctx context.Context, count func(context.Context) (int, error)) (left int, err error) {
+	failure := wait.PollUntilContextTimeout(ctx, pollPeriod, c.Wait, true, func(ctx context.Context) (bool, error) {
+		left, err = count(ctx)
+		return err == nil && left == 0, nil // an error may go away
+	})
+	if ctx.Err() != nil {
+		return left, failure
+	}
+	return left, err
+}
