@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/internal/controlplane"
@@ -38,12 +39,18 @@ func TestInstallation(t *testing.T) {
 	t.Run("its permissions are the ones used", i.runWithPermissions)
 	t.Run("another replica takes over", i.failOver)
 	t.Run("a lost lease ends it", i.endsWithItsLease)
+	t.Run("metrics are for who may get them", i.guardsMetrics)
+	t.Run("it is lost, and its Pods are rescued", i.isLost)
+	t.Run("it is uninstalled", i.isUninstalled)
+	t.Run("it only observes", i.onlyObserves)
+	t.Run("it works in one namespace", i.worksInOneNamespace)
 }
 
 const (
 	namespace  = "podverdict-system"
 	name       = "podverdict-controller"
 	moduleRoot = "../../.."
+	image      = "registry.example.com/podverdict-controller:v1"
 )
 
 // installation is one in a cluster.
@@ -72,7 +79,7 @@ func newInstallation(t *testing.T) *installation {
 // generate is what podverdict generate install prints.
 func (i *installation) generate(t *testing.T, arguments ...string) []byte {
 	t.Helper()
-	return output(t, filepath.Join(i.bin, "podverdict"), slices.Concat([]string{"generate", "install"}, arguments)...)
+	return output(t, filepath.Join(i.bin, "podverdict"), slices.Concat([]string{"generate", "install", "--image", image}, arguments)...)
 }
 
 func output(t *testing.T, program string, arguments ...string) []byte {
@@ -87,8 +94,55 @@ func output(t *testing.T, program string, arguments ...string) []byte {
 	return out
 }
 
-// An overlay changes namespace and image as the flags do.
+// Overlays change what the flags do.
 func (i *installation) isTheBase(t *testing.T) {
+	for name, test := range map[string]struct {
+		overlay   []string
+		arguments []string
+	}{
+		"as it is":        {[]string{"resources: [BASE]"}, nil},
+		"in a namespace":  {[]string{"resources: [BASE]", "namespace: batch-system"}, []string{"--namespace", "batch-system"}},
+		"observing only":  {[]string{"resources: [BASE]", "components: [BASE/components/observe-only]"}, []string{"--observe-only"}},
+		"for a namespace": {[]string{"resources: [BASE, namespace.yaml]", "components: [BASE/components/namespaced]"}, []string{"--jobs-namespace", "team-a"}},
+		"observing a namespace": {
+			[]string{"resources: [BASE, namespace.yaml]", "components: [BASE/components/observe-only, BASE/components/namespaced]"},
+			[]string{"--jobs-namespace", "team-a", "--observe-only"},
+		},
+		"observing a namespace, the other way round": {
+			[]string{"resources: [BASE, namespace.yaml]", "components: [BASE/components/namespaced, BASE/components/observe-only]"},
+			[]string{"--observe-only", "--jobs-namespace", "team-a"},
+		},
+	} {
+		theirs, ours := documents(t, i.kustomize(t, test.overlay)), documents(t, i.generate(t, test.arguments...))
+		if diff := cmp.Diff(theirs, ours, sortedArguments); diff != "" || len(ours) == 0 {
+			t.Errorf("%s: generate prints %d objects, which differ (-kustomize +generate):\n%s", name, len(ours), diff)
+		}
+	}
+}
+
+// sortedArguments leaves out of account in which order components add arguments.
+var sortedArguments = cmp.FilterPath(func(p cmp.Path) bool {
+	key, ok := p.Last().(cmp.MapIndex)
+	return ok && key.Key().String() == "args"
+}, cmp.Transformer("sorted", func(list any) []string {
+	arguments := []string{}
+	for _, argument := range list.([]any) {
+		arguments = append(arguments, argument.(string))
+	}
+	return slices.Sorted(slices.Values(arguments))
+}))
+
+// jobsNamespace is what an overlay has among its resources for the component namespaced.
+const jobsNamespace = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: podverdict-controller, annotations: {config.kubernetes.io/local-config: "true"}}
+data: {namespace: team-a}
+`
+
+// kustomize prints an overlay. BASE stands for the base, and the image is ours.
+func (i *installation) kustomize(t *testing.T, lines []string) []byte {
+	t.Helper()
 	base, err := filepath.Abs(filepath.Join(moduleRoot, "config"))
 	if err != nil {
 		t.Fatal(err)
@@ -98,23 +152,15 @@ func (i *installation) isTheBase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Join([]string{
-		"resources: [" + relative + "]", "namespace: batch-system",
-		"images: [{name: ghcr.io/podverdict/podverdict-controller, newName: registry.example.com/ours, newTag: v1}]", "",
-	}, "\n")
-	if err := os.WriteFile(filepath.Join(overlay, "kustomization.yaml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	kubectl := i.cluster.Kubectl(t)
-	for folder, arguments := range map[string][]string{
-		base:    nil,
-		overlay: {"--namespace", "batch-system", "--image", "registry.example.com/ours:v1"},
-	} {
-		ours, theirs := documents(t, i.generate(t, arguments...)), documents(t, output(t, kubectl, "kustomize", folder))
-		if diff := cmp.Diff(theirs, ours); diff != "" || len(ours) == 0 {
-			t.Errorf("%q prints %d objects, which differ (-kustomize +generate):\n%s", arguments, len(ours), diff)
+	registry, tag, _ := strings.Cut(image, ":")
+	images := "images: [{name: set-the-image.invalid/podverdict-controller, newName: " + registry + ", newTag: " + tag + "}]"
+	text := strings.ReplaceAll(strings.Join(append(lines, images, ""), "\n"), "BASE", relative)
+	for name, content := range map[string]string{"kustomization.yaml": text, "namespace.yaml": jobsNamespace} {
+		if err := os.WriteFile(filepath.Join(overlay, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
+	return output(t, i.cluster.Kubectl(t), "kustomize", overlay)
 }
 
 // documents are those of a YAML stream by kind and name.
@@ -137,13 +183,22 @@ func documents(t *testing.T, stream []byte) map[string]any {
 }
 
 func (i *installation) isApplied(t *testing.T) {
+	if out := i.apply(t); strings.Contains(out, "Warning") || strings.Count(out, "\n") != 17 {
+		t.Fatalf("kubectl apply:\n%s", out)
+	}
+}
+
+// apply applies what podverdict generate install prints, and returns what kubectl prints.
+func (i *installation) apply(t *testing.T, arguments ...string) string {
+	t.Helper()
 	apply := exec.CommandContext(t.Context(), i.cluster.Kubectl(t),
 		"--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"), "apply", "-f", "-")
-	apply.Stdin = bytes.NewReader(i.generate(t))
+	apply.Stdin = bytes.NewReader(i.generate(t, arguments...))
 	out, err := apply.CombinedOutput()
-	if err != nil || strings.Contains(string(out), "Warning") || strings.Count(string(out), "\n") != 10 {
+	if err != nil {
 		t.Fatalf("kubectl apply: %v\n%s", err, out)
 	}
+	return string(out)
 }
 
 // The controller manager makes the pods of the Deployment, which the namespace admits only if they obey its level.
@@ -157,6 +212,10 @@ func (i *installation) podsAreLetIn(t *testing.T) {
 		budget, err := i.client.PolicyV1().PodDisruptionBudgets(namespace).Get(ctx, name, metav1.GetOptions{})
 		return err == nil && budget.Status.ExpectedPods == 2, err
 	})
+	pods, err := i.client.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(pods.Items) == 0 || ptr.Deref(pods.Items[0].Spec.Priority, 0) != 1000000 {
+		t.Errorf("the pods have no priority: %v %v", pods, err)
+	}
 	for _, c := range deployment.Status.Conditions {
 		if c.Type == appsv1.DeploymentReplicaFailure {
 			t.Errorf("%s: %s", c.Reason, c.Message)

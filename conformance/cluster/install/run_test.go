@@ -25,7 +25,7 @@ import (
 // Without roles each permission is missed in a line of the log, and nothing else happens: no crash, and no readiness.
 func (i *installation) runWithoutPermissions(t *testing.T) {
 	p := i.start(t, i.cluster.Kubeconfig(t, "nobody"), "--leader-elect=false")
-	needed := controller.Permissions("", types.NamespacedName{})
+	needed := controller.Permissions(controller.Needs{Reviews: true})
 	p.await(t, func(l line) bool {
 		return l.Msg == needed[len(needed)-1].Why || strings.Contains(l.text, needed[len(needed)-1].Why)
 	})
@@ -81,7 +81,7 @@ func (i *installation) runWithPermissions(t *testing.T) {
 	if status, text, err := get(p.health, "/healthz"); status != http.StatusOK || err != nil {
 		t.Errorf("/healthz: %d %s %v", status, text, err)
 	}
-	_, metrics, err := get(p.metrics, "/metrics")
+	_, metrics, err := p.gather(t, i.token(t, "reader", i.mayRead))
 	if wanted := "job_controller_jobs_finished_total{"; !strings.Contains(metrics, wanted) || !strings.Contains(metrics, "go_goroutines") {
 		t.Errorf("/metrics does not have %s: %v\n%s", wanted, err, metrics)
 	}
@@ -91,11 +91,14 @@ func (i *installation) runWithPermissions(t *testing.T) {
 	if holder := i.holder(t.Context(), t); holder != "" {
 		t.Errorf("the lease is still of %s", holder)
 	}
-	i.holdToGrants(t, wire)
+	i.holdToGrants(t, wire, finalizing)
 }
 
-// holdToGrants compares what was called with what the roles grant.
-func (i *installation) holdToGrants(t *testing.T, wire *proxy) {
+// finalizing is a permission that an admission plugin asks for.
+const finalizing = "update jobs/finalizers.batch"
+
+// holdToGrants compares what was called with what the roles grant. Some permissions may be needed only at other times.
+func (i *installation) holdToGrants(t *testing.T, wire *proxy, unused ...string) {
 	t.Helper()
 	if refused := wire.refused(); len(refused) > 0 {
 		t.Errorf("calls are refused: %v", refused)
@@ -105,34 +108,60 @@ func (i *installation) holdToGrants(t *testing.T, wire *proxy) {
 			t.Errorf("%s %s is refused", event.Verb, event.RequestURI)
 		}
 	}
-	used := wire.used().Insert(permission("update", "batch", "jobs/finalizers")) // asked by an admission plugin only
+	used := wire.used().Insert(unused...)
 	if diff := cmp.Diff(sets.List(used), sets.List(i.granted(t))); diff != "" {
 		t.Errorf("what the roles grant is not what is used (-used +granted):\n%s", diff)
 	}
 }
 
-// granted is what the roles give the service account.
+// granted is what bindings give the service account, wherever they are.
 func (i *installation) granted(t *testing.T) sets.Set[string] {
 	t.Helper()
-	everywhere, err := i.client.RbacV1().ClusterRoles().Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := i.client.RbacV1().Roles(namespace).Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	all := sets.New[string]()
-	for _, rules := range [][]rbacv1.PolicyRule{everywhere.Rules, own.Rules} {
-		for _, rule := range rules {
-			for _, resource := range rule.Resources {
-				for _, verb := range rule.Verbs {
-					all.Insert(permission(verb, rule.APIGroups[0], resource))
-				}
+	everywhere, err := i.client.RbacV1().ClusterRoleBindings().List(t.Context(), metav1.ListOptions{LabelSelector: partOf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, binding := range everywhere.Items {
+		i.add(t, all, "", binding.RoleRef)
+	}
+	local, err := i.client.RbacV1().RoleBindings(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{LabelSelector: partOf})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, binding := range local.Items {
+		i.add(t, all, binding.Namespace, binding.RoleRef)
+	}
+	return all
+}
+
+// partOf selects the objects of the installation.
+const partOf = "app.kubernetes.io/part-of=podverdict"
+
+// add adds the permissions of a role.
+func (i *installation) add(t *testing.T, to sets.Set[string], namespace string, role rbacv1.RoleRef) {
+	t.Helper()
+	var rules []rbacv1.PolicyRule
+	if role.Kind == "ClusterRole" {
+		found, err := i.client.RbacV1().ClusterRoles().Get(t.Context(), role.Name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules = found.Rules
+	} else {
+		found, err := i.client.RbacV1().Roles(namespace).Get(t.Context(), role.Name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules = found.Rules
+	}
+	for _, rule := range rules {
+		for _, resource := range rule.Resources {
+			for _, verb := range rule.Verbs {
+				to.Insert(permission(verb, rule.APIGroups[0], resource))
 			}
 		}
 	}
-	return all
 }
 
 // completes makes a managed Job of four indexes, which fails once for a reason that its policy ignores.
@@ -227,11 +256,25 @@ spec: {policyName: stuck, jobSelector: {matchLabels: {stuck: "true"}}, pendingPo
 // isEndedByPolicy has a policy that is bound to a managed Job fail it.
 func (i *installation) isEndedByPolicy(t *testing.T, namespace string) {
 	t.Helper()
-	apply := exec.CommandContext(t.Context(), i.cluster.Kubectl(t),
-		"--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"), "apply", "-f", "-")
-	apply.Stdin = strings.NewReader(customPolicy)
-	if out, err := apply.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	i.applyPolicies(t)
+	job := managedJob("stuck", 1, 1)
+	job.Labels = map[string]string{"stuck": "true"}
+	i.create(t, namespace, job)
+	if job = i.finished(t, namespace, "stuck"); !has(job, batchv1.JobFailed) {
+		t.Errorf("status %+v", job.Status)
+	}
+}
+
+// applyPolicies has the controller write the status of a new policy and its binding.
+func (i *installation) applyPolicies(t *testing.T) {
+	t.Helper()
+	for _, arguments := range [][]string{{"delete", "--ignore-not-found", "-f", "-"}, {"apply", "-f", "-"}} {
+		apply := exec.CommandContext(t.Context(), i.cluster.Kubectl(t),
+			append(arguments, "--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"))...)
+		apply.Stdin = strings.NewReader(customPolicy)
+		if out, err := apply.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
 	}
 	eventually(t, "the policy and its binding are ready", func(ctx context.Context) (bool, error) {
 		get := exec.CommandContext(ctx, i.cluster.Kubectl(t), "--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"), "get", "pfp,pfpb",
@@ -239,12 +282,6 @@ func (i *installation) isEndedByPolicy(t *testing.T, namespace string) {
 		out, err := get.CombinedOutput()
 		return strings.Count(string(out), "True") == 2, fmt.Errorf("%w: %s", err, out)
 	})
-	job := managedJob("stuck", 1, 1)
-	job.Labels = map[string]string{"stuck": "true"}
-	i.create(t, namespace, job)
-	if job = i.finished(t, namespace, "stuck"); !has(job, batchv1.JobFailed) {
-		t.Errorf("status %+v", job.Status)
-	}
 }
 
 func managedJob(name string, completions, parallelism int32) *batchv1.Job {

@@ -92,7 +92,7 @@ func (s *server) cluster(t *testing.T) *Cluster {
 	t.Helper()
 	c := &Cluster{Namespace: "test", Progress: func(int) {}, server: s.URL}
 	c.retry = wait.Backoff{Duration: time.Millisecond}
-	if err := c.connect(&rest.Config{Host: s.URL}, "test"); err != nil {
+	if err := c.connect(&rest.Config{Host: s.URL}); err != nil {
 		t.Fatal(err)
 	}
 	return c

@@ -165,7 +165,7 @@ func TestWatchOutage(t *testing.T) {
 	c := s.cluster(t)
 	err := c.connect(&rest.Config{Host: s.URL, WrapTransport: func(rt http.RoundTripper) http.RoundTripper {
 		return &unreachable{rt, 3}
-	}}, "test")
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,81 @@
+package install
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// An installation that only observes needs no right to write Jobs or Pods, and leaves managed Jobs alone.
+func (i *installation) onlyObserves(t *testing.T) {
+	i.apply(t, "--observe-only")
+	t.Setenv("KUBE_FEATURE_WatchListClient", "false")
+	wire := newProxy(t, i.cluster.Config)
+	p := i.start(t, i.kubeconfig(t, wire))
+	p.untilReady(t)
+	jobs := i.cluster.Namespace(t)
+	playKubelet(t, i.client, jobs, func(*corev1.Pod) (int32, bool) { return 42, true })
+	i.create(t, jobs, managedJob("managed", 1, 1))
+	i.isObserved(t, jobs)
+	job, err := i.client.BatchV1().Jobs(jobs).Get(t.Context(), "managed", metav1.GetOptions{})
+	if err != nil || job.Status.StartTime != nil {
+		t.Errorf("the managed Job has the status %+v: %v", job.Status, err)
+	}
+	i.usesPolicies(t, p)
+	i.ends(t, p, wire, repeating)
+}
+
+// repeating is the permission to count an event that happens again.
+const repeating = "patch events.events.k8s.io"
+
+// An installation for one namespace runs the Jobs there, and has no rights on those elsewhere.
+func (i *installation) worksInOneNamespace(t *testing.T) {
+	jobs, elsewhere := i.cluster.Namespace(t), i.cluster.Namespace(t)
+	i.apply(t, "--jobs-namespace", jobs)
+	t.Setenv("KUBE_FEATURE_WatchListClient", "false")
+	wire := newProxy(t, i.cluster.Config)
+	p := i.start(t, i.kubeconfig(t, wire))
+	p.untilReady(t)
+	playKubelet(t, i.client, jobs, func(pod *corev1.Pod) (int32, bool) {
+		return 0, of(pod, "complete") || of(pod, "deaf")
+	})
+	i.create(t, elsewhere, managedJob("foreign", 1, 1))
+	i.completes(t, jobs, "complete")
+	wire.lose(2)
+	i.completes(t, jobs, "deaf")
+	i.isSuspended(t, jobs)
+	i.areDeleted(t, jobs, wire)
+	i.isEndedByPolicy(t, jobs)
+	job, err := i.client.BatchV1().Jobs(elsewhere).Get(t.Context(), "foreign", metav1.GetOptions{})
+	if err != nil || job.Status.StartTime != nil {
+		t.Errorf("the Job of another namespace has the status %+v: %v", job.Status, err)
+	}
+	i.usesPolicies(t, p)
+	i.ends(t, p, wire, finalizing, repeating)
+}
+
+// usesPolicies has the controller do what it needs its rights on custom policies and reviews for.
+func (i *installation) usesPolicies(t *testing.T, p *process) {
+	t.Helper()
+	i.applyPolicies(t)
+	if _, _, err := p.gather(t, i.token(t, "reader", i.mayRead)); err != nil {
+		t.Error(err)
+	}
+}
+
+// ends stops the controller, compares what it was granted with what it used, and removes the installation.
+func (i *installation) ends(t *testing.T, p *process, wire *proxy, unused ...string) {
+	t.Helper()
+	if missing := p.found(func(l line) bool { return l.Msg == "A permission is missing" }); len(missing) > 0 {
+		t.Errorf("the log says:\n%s", p.log())
+	}
+	if code := p.stop(t); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	i.holdToGrants(t, wire, unused...)
+	if code, stdout, stderr := i.podverdict(t, "uninstall", "--yes"); code != 0 {
+		t.Fatalf("uninstall: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	i.leavesNothing(t)
+}

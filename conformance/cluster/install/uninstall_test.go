@@ -1,0 +1,227 @@
+package install
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// While no controller runs, what is deleted in the background goes, and the rest waits for Pods until they are rescued.
+func (i *installation) isLost(t *testing.T) {
+	p := i.start(t, i.kubeconfig(t, newProxy(t, i.cluster.Config)))
+	p.await(t, func(l line) bool { return l.Msg == "Running" })
+	here, doomed := i.cluster.Namespace(t), i.cluster.Namespace(t)
+	for _, job := range []struct{ namespace, name string }{{here, "background"}, {here, "foreground"}, {here, "untouched"}, {doomed, "job"}} {
+		playKubelet(t, i.client, job.namespace, func(pod *corev1.Pod) (int32, bool) { // one Pod of each has ended, and one waits
+			return 0, of(pod, job.name) && strings.HasPrefix(pod.Name, job.name+"-0-")
+		})
+		i.create(t, job.namespace, managedJob(job.name, 2, 2))
+		i.untilSucceeded(t, job.namespace, job.name, 1)
+	}
+	if code, _, stderr := i.podverdict(t, "rescue", "-n", here); code != 0 {
+		t.Errorf("nothing is to be rescued: exit code %d\n%s", code, stderr)
+	}
+	if err := p.command.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-p.ended
+
+	i.deleteJob(t, here, "background", metav1.DeletePropagationBackground)
+	i.untilNoPods(t, here, "background") // kube-controller-manager lets them go, because their Job is gone
+	i.deleteJob(t, here, "foreground", metav1.DeletePropagationForeground)
+	if err := i.client.CoreV1().Namespaces().Delete(t.Context(), doomed, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the Pods are being deleted", func(ctx context.Context) (bool, error) {
+		return i.held(t, here, "foreground", true) > 0 && i.held(t, doomed, "job", true) > 0, nil
+	})
+	before := i.held(t, here, "untouched", false)
+
+	if code, stdout, _ := i.podverdict(t, "rescue", "-A", "--dry-run"); code != 0 || strings.Count(stdout, "found ") < 2 {
+		t.Errorf("exit code %d, and it finds\n%s", code, stdout)
+	}
+	if i.jobThere(t, here, "foreground") != nil || i.held(t, doomed, "job", true) == 0 {
+		t.Error("a dry run has let go of Pods")
+	}
+	if code, stdout, stderr := i.podverdict(t, "rescue", "-A"); code != 0 {
+		t.Fatalf("rescue: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	eventually(t, "the Job is gone", func(context.Context) (bool, error) {
+		err := i.jobThere(t, here, "foreground")
+		return apierrors.IsNotFound(err), err
+	})
+	eventually(t, "the namespace is gone", func(ctx context.Context) (bool, error) {
+		_, err := i.client.CoreV1().Namespaces().Get(ctx, doomed, metav1.GetOptions{})
+		return apierrors.IsNotFound(err), err
+	})
+	if after := i.held(t, here, "untouched", false); after != before || before == 0 {
+		t.Errorf("of the Pods of a Job that nobody deletes %d have their finalizer, and %d had it", after, before)
+	}
+}
+
+// A controller at work is asked to stop, and nothing but what belongs to users stays.
+func (i *installation) isUninstalled(t *testing.T) {
+	p := i.start(t, i.kubeconfig(t, newProxy(t, i.cluster.Config)))
+	p.await(t, func(l line) bool { return l.Msg == "Running" })
+	here, doomed := i.cluster.Namespace(t), i.cluster.Namespace(t)
+	for _, namespace := range []string{here, doomed} {
+		i.create(t, namespace, managedJob("running", 2, 2))
+		i.untilActive(t, namespace, "running", 2)
+	}
+	stranger := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "stranger-0-0-x", Finalizers: []string{batchv1.JobTrackingFinalizer}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "main"}}}}
+	if _, err := i.client.CoreV1().Pods(here).Create(t.Context(), stranger, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	i.deleteJob(t, here, "nothing", metav1.DeletePropagationBackground)
+
+	if code, stdout, stderr := i.podverdict(t, "rescue", "-A"); code != 0 && (code != 2 || !strings.Contains(stderr, "a controller is at work")) {
+		t.Errorf("rescue beside a controller: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if code, _, stderr := i.podverdict(t, "uninstall"); code != 2 || !strings.Contains(stderr, "--yes") {
+		t.Errorf("without consent: exit code %d\n%s", code, stderr)
+	}
+	code, stdout, stderr := i.podverdict(t, "uninstall", "--dry-run")
+	if code != 0 || !strings.Contains(stdout, "found    Deployment") || !strings.Contains(stdout, "no controller runs Job "+here+"/running any more") {
+		t.Errorf("--dry-run: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if code, _, stderr := i.podverdict(t, "uninstall", "--yes", "--wait", "1s"); code != 2 || !strings.Contains(stderr, "a controller is at work") {
+		t.Errorf("the process does not stop: exit code %d\n%s", code, stderr)
+	}
+	if i.held(t, here, "running", false) != 2 {
+		t.Error("Pods were let go of while the controller was at work")
+	}
+	if code := p.stop(t); code != 0 { // as the kubelet does when the Deployment is gone
+		t.Errorf("exit code %d of the controller", code)
+	}
+	for range 2 { // the second time there is nothing to do
+		if code, stdout, stderr = i.podverdict(t, "uninstall", "--yes", "-o", "json"); code != 0 {
+			t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+		}
+	}
+	i.leavesNothing(t)
+
+	var left struct {
+		Objects []struct{ Kind, Result string }
+	}
+	if err := json.Unmarshal([]byte(stdout), &left); err != nil || len(left.Objects) != 2 || left.Objects[0].Result != "kept" {
+		t.Errorf("of the second time: %v\n%s", err, stdout)
+	}
+	if held := i.held(t, here, "stranger", false); held != 1 {
+		t.Error("the finalizer of a Pod that the controller did not make is gone")
+	}
+	i.release(t, here, stranger.Name)
+	i.canBeDeleted(t, here, doomed)
+}
+
+// canBeDeleted deletes a Job in the foreground, and a namespace with one.
+func (i *installation) canBeDeleted(t *testing.T, here, doomed string) {
+	t.Helper()
+	i.deleteJob(t, here, "running", metav1.DeletePropagationForeground)
+	if err := i.client.CoreV1().Namespaces().Delete(t.Context(), doomed, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the Job is gone", func(context.Context) (bool, error) {
+		err := i.jobThere(t, here, "running")
+		return apierrors.IsNotFound(err), err
+	})
+	eventually(t, "the namespace is gone", func(ctx context.Context) (bool, error) {
+		_, err := i.client.CoreV1().Namespaces().Get(ctx, doomed, metav1.GetOptions{})
+		return apierrors.IsNotFound(err), err
+	})
+}
+
+// leavesNothing looks for objects of the installation in the whole cluster. The kinds of custom policies stay.
+func (i *installation) leavesNothing(t *testing.T) {
+	t.Helper()
+	kubectl := exec.CommandContext(t.Context(), i.cluster.Kubectl(t), "--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"),
+		"get", "-A", "-l", partOf, "-o", "name",
+		"namespaces,priorityclasses,serviceaccounts,clusterroles,clusterrolebindings,roles,rolebindings,networkpolicies,poddisruptionbudgets,deployments,replicasets,pods,customresourcedefinitions")
+	out, err := kubectl.CombinedOutput()
+	if err != nil || strings.Count(string(out), "\n") != 2 || strings.Count(string(out), "customresourcedefinition") != 2 {
+		t.Errorf("there are still, %v:\n%s", err, out)
+	}
+	pods, err := i.client.CoreV1().Pods(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{LabelSelector: batchv1.ControllerUidLabel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pod := range pods.Items {
+		if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+			t.Errorf("pod %s/%s has its finalizer", pod.Namespace, pod.Name)
+		}
+	}
+}
+
+// podverdict runs the command line as an administrator.
+func (i *installation) podverdict(t *testing.T, arguments ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	command := exec.CommandContext(t.Context(), filepath.Join(i.bin, "podverdict"),
+		append(arguments, "--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"))...)
+	command.Stdout, command.Stderr = &out, &errs
+	if exit, failed := errors.AsType[*exec.ExitError](command.Run()); failed {
+		code = exit.ExitCode()
+	}
+	return code, out.String(), errs.String()
+}
+
+func (i *installation) deleteJob(t *testing.T, namespace, name string, policy metav1.DeletionPropagation) {
+	t.Helper()
+	err := i.client.BatchV1().Jobs(namespace).Delete(t.Context(), name, metav1.DeleteOptions{PropagationPolicy: &policy})
+	if err != nil && !apierrors.IsNotFound(err) {
+		t.Fatal(err)
+	}
+}
+
+// jobThere is nil if the Job is.
+func (i *installation) jobThere(t *testing.T, namespace, name string) error {
+	t.Helper()
+	_, err := i.client.BatchV1().Jobs(namespace).Get(t.Context(), name, metav1.GetOptions{})
+	return err
+}
+
+// held is how many Pods of a Job have the finalizer; of those alone that are being deleted, if asked.
+func (i *installation) held(t *testing.T, namespace, job string, deleted bool) (held int) {
+	t.Helper()
+	pods, err := i.client.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pod := range pods.Items {
+		if of(&pod, job) && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) && (!deleted || pod.DeletionTimestamp != nil) {
+			held++
+		}
+	}
+	return held
+}
+
+// release removes the finalizers of a Pod.
+func (i *installation) release(t *testing.T, namespace, name string) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		pod, err := i.client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		pod.Finalizers = nil
+		_, err = i.client.CoreV1().Pods(namespace).Update(ctx, pod, metav1.UpdateOptions{})
+		return err == nil, nil
+	})
+	if err != nil {
+		t.Fatal(fmt.Errorf("release %s: %w", name, err))
+	}
+}
