@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	xterm "golang.org/x/term" // term is a name here
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/uninstall"
@@ -104,7 +105,7 @@ func (u *uninstallation) confirm(cmd *cobra.Command, found *uninstall.Installati
 		return nil
 	}
 	file, ok := cmd.InOrStdin().(*os.File)
-	if !ok || !isTerminal(file) {
+	if !ok || !xterm.IsTerminal(int(file.Fd())) {
 		return errUsage(cmd, errNoConsent)
 	}
 	if err := writeUninstallation(cmd.ErrOrStderr(), found, nil); err != nil {

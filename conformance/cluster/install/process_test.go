@@ -79,9 +79,14 @@ func (i *installation) start(t *testing.T, kubeconfig string, more ...string) *p
 
 // argumentsOf are those of the pods, as the kubelet would fill them in.
 func argumentsOf(deployment *appsv1.Deployment) []string {
+	values := []string{"$(NAMESPACE)", deployment.Namespace}
+	for _, variable := range deployment.Spec.Template.Spec.Containers[0].Env {
+		values = append(values, "$("+variable.Name+")", variable.Value)
+	}
+	replacer := strings.NewReplacer(values...)
 	var all []string
 	for _, argument := range deployment.Spec.Template.Spec.Containers[0].Args {
-		all = append(all, strings.ReplaceAll(argument, "$(NAMESPACE)", deployment.Namespace))
+		all = append(all, replacer.Replace(argument))
 	}
 	return all
 }

@@ -46,10 +46,7 @@ func (i *installation) runWithoutPermissions(t *testing.T) {
 
 // Jobs that need every permission are run with exactly those of the service account.
 func (i *installation) runWithPermissions(t *testing.T) {
-	err := i.client.CoordinationV1().Leases(namespace).Delete(t.Context(), name, metav1.DeleteOptions{})
-	if err != nil && !apierrors.IsNotFound(err) { // it is there when the test runs once more
-		t.Fatal(err)
-	}
+	i.deleteLease(t) // it is there when the test runs once more
 	wire := newProxy(t, i.cluster.Config)
 	t.Setenv("KUBE_FEATURE_WatchListClient", "false") // lists, as of API servers that do not stream them
 	p := i.start(t, i.kubeconfig(t, wire))
@@ -92,6 +89,15 @@ func (i *installation) runWithPermissions(t *testing.T) {
 		t.Errorf("the lease is still of %s", holder)
 	}
 	i.holdToGrants(t, wire, finalizing)
+}
+
+// deleteLease has nobody wait for a leader that was killed.
+func (i *installation) deleteLease(t *testing.T) {
+	t.Helper()
+	err := i.client.CoordinationV1().Leases(namespace).Delete(t.Context(), name, metav1.DeleteOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		t.Fatal(err)
+	}
 }
 
 // finalizing is a permission that an admission plugin asks for.

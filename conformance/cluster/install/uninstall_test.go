@@ -17,12 +17,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // While no controller runs, what is deleted in the background goes, and the rest waits for Pods until they are rescued.
 func (i *installation) isLost(t *testing.T) {
-	p := i.start(t, i.kubeconfig(t, newProxy(t, i.cluster.Config)))
+	i.deleteLease(t)
+	p := i.start(t, i.kubeconfig(t, newProxy(t, i.cluster.Config)),
+		"--leader-elect-lease-duration=5s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=500ms")
 	p.await(t, func(l line) bool { return l.Msg == "Running" })
 	here, doomed := i.cluster.Namespace(t), i.cluster.Namespace(t)
 	for _, job := range []struct{ namespace, name string }{{here, "background"}, {here, "foreground"}, {here, "untouched"}, {doomed, "job"}} {
@@ -57,6 +60,11 @@ func (i *installation) isLost(t *testing.T) {
 	if i.jobThere(t, here, "foreground") != nil || i.held(t, doomed, "job", true) == 0 {
 		t.Error("a dry run has let go of Pods")
 	}
+	stop := i.renew(t)
+	if code, _, stderr := i.podverdict(t, "rescue", "-A"); code != 2 || !strings.Contains(stderr, "a controller is at work") {
+		t.Errorf("beside a controller: exit code %d\n%s", code, stderr)
+	}
+	stop()
 	if code, stdout, stderr := i.podverdict(t, "rescue", "-A"); code != 0 {
 		t.Fatalf("rescue: exit code %d\n%s%s", code, stdout, stderr)
 	}
@@ -73,8 +81,35 @@ func (i *installation) isLost(t *testing.T) {
 	}
 }
 
+// renew renews the lease as a controller does that is alive, until it is stopped.
+func (i *installation) renew(t *testing.T) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			patch := fmt.Appendf(nil, `{"spec":{"renewTime":%q}}`, time.Now().Format(metav1.RFC3339Micro))
+			_, err := i.client.CoordinationV1().Leases(namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
+			if err != nil && ctx.Err() == nil {
+				t.Error(err)
+				return
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
 // A controller at work is asked to stop, and nothing but what belongs to users stays.
 func (i *installation) isUninstalled(t *testing.T) {
+	i.deleteLease(t)
 	p := i.start(t, i.kubeconfig(t, newProxy(t, i.cluster.Config)))
 	p.await(t, func(l line) bool { return l.Msg == "Running" })
 	here, doomed := i.cluster.Namespace(t), i.cluster.Namespace(t)
@@ -82,16 +117,7 @@ func (i *installation) isUninstalled(t *testing.T) {
 		i.create(t, namespace, managedJob("running", 2, 2))
 		i.untilActive(t, namespace, "running", 2)
 	}
-	stranger := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "stranger-0-0-x", Finalizers: []string{batchv1.JobTrackingFinalizer}},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "main"}}}}
-	if _, err := i.client.CoreV1().Pods(here).Create(t.Context(), stranger, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	i.deleteJob(t, here, "nothing", metav1.DeletePropagationBackground)
-
-	if code, stdout, stderr := i.podverdict(t, "rescue", "-A"); code != 0 && (code != 2 || !strings.Contains(stderr, "a controller is at work")) {
-		t.Errorf("rescue beside a controller: exit code %d\n%s%s", code, stdout, stderr)
-	}
+	i.createStranger(t, here, "stranger-0-0-bcdfg")
 	if code, _, stderr := i.podverdict(t, "uninstall"); code != 2 || !strings.Contains(stderr, "--yes") {
 		t.Errorf("without consent: exit code %d\n%s", code, stderr)
 	}
@@ -124,8 +150,28 @@ func (i *installation) isUninstalled(t *testing.T) {
 	if held := i.held(t, here, "stranger", false); held != 1 {
 		t.Error("the finalizer of a Pod that the controller did not make is gone")
 	}
-	i.release(t, here, stranger.Name)
+	i.release(t, here, "stranger-0-0-bcdfg")
 	i.canBeDeleted(t, here, doomed)
+}
+
+// createStranger makes a Pod that looks like one of the controller, and is controlled by something else.
+func (i *installation) createStranger(t *testing.T, namespace, name string) {
+	t.Helper()
+	owner, err := i.client.CoreV1().ConfigMaps(namespace).Create(t.Context(),
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Finalizers: []string{batchv1.JobTrackingFinalizer},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "main"}}},
+	}
+	if _, err := i.client.CoreV1().Pods(namespace).Create(t.Context(), stranger, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // canBeDeleted deletes a Job in the foreground, and a namespace with one.

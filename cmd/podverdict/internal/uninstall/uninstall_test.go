@@ -1,0 +1,274 @@
+package uninstall
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientset "k8s.io/client-go/kubernetes/fake"
+	metadatafake "k8s.io/client-go/metadata/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/podverdict/podverdict/config"
+	"github.com/podverdict/podverdict/controller/plan"
+)
+
+const here = "podverdict-system"
+
+// What fails is said, keeps nothing else from being done, and is done by the next run.
+func TestRemoveGoesOnAfterFailures(t *testing.T) {
+	job := managedJob("job", nil)
+	pods := podsOf(t, job, 2)
+	c, objects := client(t, append(installation(t, here), asMetadata("v1", "Pod", &pods[0].ObjectMeta), asMetadata("v1", "Pod", &pods[1].ObjectMeta)), job)
+	refused := errors.New("refused")
+	broken := true
+	objects.PrependReactor("delete", "clusterroles", func(clienttesting.Action) (bool, runtime.Object, error) { return broken, nil, refused })
+	objects.PrependReactor("patch", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		return broken && action.(clienttesting.PatchAction).GetName() == pods[0].Name, nil, refused
+	})
+	found, result := remove(t, c)
+	want := map[string]int{"ClusterRole failed": 4, "Pod failed": 1, "Pod released": 1, "CustomResourceDefinition kept": 2}
+	if diff := cmp.Diff(want, count(result, "ClusterRole", "Pod", "CustomResourceDefinition")); diff != "" || result.Complete() {
+		t.Errorf("complete %v (-want +got):\n%s", result.Complete(), diff)
+	}
+	if len(found.Jobs) != 1 || found.Jobs[0].String() != "team-a/job" {
+		t.Errorf("Jobs that nobody runs any more: %v", found.Jobs)
+	}
+
+	broken = false
+	_, result = remove(t, c)
+	want = map[string]int{"ClusterRole deleted": 4, "Pod released": 1, "CustomResourceDefinition kept": 2}
+	if diff := cmp.Diff(want, count(result)); diff != "" || !result.Complete() {
+		t.Errorf("the next run: complete %v (-want +got):\n%s", result.Complete(), diff)
+	}
+	if found, _ := remove(t, c); !found.Empty() {
+		t.Errorf("there is still something: %+v", found)
+	}
+}
+
+func TestOrder(t *testing.T) {
+	c, _ := client(t, installation(t, here))
+	found, err := c.Find(t.Context(), here, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, o := range found.Objects {
+		if len(order) == 0 || order[len(order)-1] != o.Kind {
+			order = append(order, o.Kind)
+		}
+		if o.Result != Found {
+			t.Errorf("%+v", o)
+		}
+	}
+	if order[0] != "Deployment" || order[len(order)-2] != "Namespace" || order[len(order)-1] != "CustomResourceDefinition" {
+		t.Errorf("the order is %v", order)
+	}
+}
+
+// What somebody else uses stays.
+func TestFindKeeps(t *testing.T) {
+	for name, test := range map[string]struct {
+		others []runtime.Object
+		kept   map[string]int
+	}{
+		"nothing but the kinds of policies": {nil, map[string]int{"CustomResourceDefinition kept": 2}},
+		"the namespace, which has a Pod of others": {
+			[]runtime.Object{asMetadata("v1", "Pod", &metav1.ObjectMeta{Namespace: here, Name: "stranger"})},
+			map[string]int{"Namespace kept": 1, "CustomResourceDefinition kept": 2},
+		},
+		"what is of the cluster, while there is another controller": {
+			installation(t, "elsewhere"),
+			map[string]int{"ClusterRole kept": 4, "ClusterRoleBinding kept": 3, "PriorityClass kept": 1, "RoleBinding kept": 1, "CustomResourceDefinition kept": 2},
+		},
+	} {
+		c, _ := client(t, append(installation(t, here), test.others...))
+		found, err := c.Find(t.Context(), here, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := count(&Result{Objects: found.Objects})
+		for key := range all {
+			if test.kept[key] == 0 && key[len(key)-len(Kept):] != Kept {
+				delete(all, key)
+			}
+		}
+		if diff := cmp.Diff(test.kept, all); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Pods that a controller would count when it comes back are left alone.
+func TestStuck(t *testing.T) {
+	now := metav1.Now()
+	for name, test := range map[string]struct {
+		job     *batchv1.Job // nil when it is gone
+		change  func(*corev1.Pod)
+		present bool
+	}{
+		"the Job is at work":           {managedJob("job", nil), func(*corev1.Pod) {}, false},
+		"the Job is being deleted":     {managedJob("job", &now), func(*corev1.Pod) {}, true},
+		"the Job is gone":              {nil, func(*corev1.Pod) {}, true},
+		"the Pod is being deleted":     {managedJob("job", nil), func(p *corev1.Pod) { p.DeletionTimestamp = &now }, true},
+		"the Job is somebody else's":   {unmanaged(managedJob("job", nil)), func(*corev1.Pod) {}, false},
+		"the finalizer is another one": {nil, func(p *corev1.Pod) { p.Finalizers = []string{"example.com/other"} }, false},
+		"the name is another one":      {nil, func(p *corev1.Pod) { p.Name = "job-x7k2p" }, false},
+		"somebody took its labels":     {nil, func(p *corev1.Pod) { p.Labels = nil }, true},
+		"somebody took its owner":      {managedJob("job", nil), func(p *corev1.Pod) { p.OwnerReferences = nil }, true},
+	} {
+		pod := podsOf(t, managedJob("job", nil), 1)[0]
+		test.change(pod)
+		var jobs []runtime.Object
+		if test.job != nil {
+			jobs = append(jobs, test.job)
+		}
+		c, _ := client(t, []runtime.Object{asMetadata("v1", "Pod", &pod.ObjectMeta)}, jobs...)
+		stuck, err := c.Stuck(t.Context(), "")
+		if err != nil || (len(stuck) == 1) != test.present {
+			t.Errorf("%s: %+v, %v", name, stuck, err)
+		}
+	}
+}
+
+func TestIdle(t *testing.T) {
+	start := time.Now()
+	for name, test := range map[string]struct {
+		holder  string
+		renewed time.Time
+		renews  bool
+		live    bool
+	}{
+		"released":                         {"", start, false, false},
+		"of long ago":                      {"one", start.Add(-time.Hour), false, false},
+		"held, and not renewed":            {"one", start, false, false},
+		"held, and renewed":                {"one", start, true, true},
+		"by a clock that is ahead":         {"one", start.Add(time.Minute), true, true},
+		"by a clock that is far behind us": {"one", start.Add(-time.Minute), true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := client(t, nil)
+			kubernetes := clientset.NewClientset(lease(test.holder, test.renewed))
+			reads := 0
+			kubernetes.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+				if reads++; test.renews {
+					return true, lease(test.holder, test.renewed.Add(time.Duration(reads)*time.Second)), nil
+				}
+				return false, nil, nil
+			})
+			c.leases = kubernetes.CoordinationV1()
+			live, ok := errors.AsType[*LiveError](c.Idle(t.Context(), ""))
+			if ok != test.live || ok && live.Holder != test.holder {
+				t.Errorf("a controller is at work: %v", ok)
+			}
+		})
+	}
+}
+
+func lease(holder string, renewed time.Time) *coordinationv1.Lease {
+	return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: here, Name: leaseName}, Spec: coordinationv1.LeaseSpec{
+		HolderIdentity: &holder, LeaseDurationSeconds: new(int32(1)), RenewTime: new(metav1.NewMicroTime(renewed)),
+	}}
+}
+
+// client is of a cluster with some objects and Jobs.
+func client(t *testing.T, objects []runtime.Object, jobs ...runtime.Object) (*Client, *metadatafake.FakeMetadataClient) {
+	t.Helper()
+	scheme := metadatafake.NewTestScheme()
+	if err := metav1.AddMetaToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	known := metadatafake.NewSimpleMetadataClient(scheme, objects...)
+	kubernetes := clientset.NewClientset(jobs...)
+	return &Client{
+		Progress: func(int) {}, Wait: time.Second,
+		objects: known, jobs: kubernetes.BatchV1(), leases: kubernetes.CoordinationV1(), now: time.Now,
+	}, known
+}
+
+// installation is that of package config, as metadata. Only its first namespace has what is of the cluster.
+func installation(t *testing.T, namespace string) (all []runtime.Object) {
+	t.Helper()
+	objects, err := config.Objects(config.Options{Namespace: namespace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objects {
+		if namespace == here || o.GetNamespace() != "" {
+			all = append(all, asMetadata(o.GetAPIVersion(), o.GetKind(), &metav1.ObjectMeta{
+				Namespace: o.GetNamespace(), Name: o.GetName(), Labels: o.GetLabels(), UID: types.UID(o.GetKind() + o.GetName() + namespace),
+			}))
+		}
+	}
+	return all
+}
+
+func asMetadata(apiVersion, kind string, meta *metav1.ObjectMeta) runtime.Object {
+	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: apiVersion, Kind: kind}, ObjectMeta: *meta}
+}
+
+func managedJob(name string, deleted *metav1.Time) *batchv1.Job {
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name, UID: "uid-of-job", DeletionTimestamp: deleted, Finalizers: []string{"foregroundDeletion"}},
+		Spec:       batchv1.JobSpec{ManagedBy: new(manager), Parallelism: new(int32(2)), Completions: new(int32(2)), BackoffLimit: new(int32(6))},
+		Status:     batchv1.JobStatus{StartTime: new(metav1.Now())},
+	}
+}
+
+func unmanaged(job *batchv1.Job) *batchv1.Job {
+	job.Spec.ManagedBy = nil
+	return job
+}
+
+// podsOf are the Pods that the controller makes for a Job.
+func podsOf(t *testing.T, job *batchv1.Job, n int) []*corev1.Pod {
+	t.Helper()
+	observed := plan.Next(plan.Observation{Job: job, Now: time.Now(), Current: true})
+	if len(observed.Create) < n {
+		t.Fatalf("%d Pods are created: %+v", len(observed.Create), observed)
+	}
+	pods := observed.Create[:n]
+	for _, pod := range pods {
+		pod.UID = types.UID(pod.Name)
+	}
+	return pods
+}
+
+func remove(t *testing.T, c *Client) (*Installation, *Result) {
+	t.Helper()
+	found, err := c.Find(t.Context(), here, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := c.Remove(t.Context(), found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found, result
+}
+
+// count is how many objects of some kinds, or of all, have each result.
+func count(r *Result, kinds ...string) map[string]int {
+	all := map[string]int{}
+	add := func(kind, result string) {
+		for _, wanted := range append(kinds, "") {
+			if wanted == kind || wanted == "" && len(kinds) == 0 {
+				all[kind+" "+result]++
+			}
+		}
+	}
+	for _, o := range r.Objects {
+		add(o.Kind, o.Result)
+	}
+	for _, p := range r.Pods {
+		add("Pod", p.Result)
+	}
+	return all
+}
