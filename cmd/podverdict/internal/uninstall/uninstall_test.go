@@ -26,7 +26,9 @@ const here = "podverdict-system"
 func TestRemoveGoesOnAfterFailures(t *testing.T) {
 	job := managedJob("job", nil)
 	pods := podsOf(t, job, 2)
-	c, objects := client(t, append(installation(t, here), asMetadata("v1", "Pod", &pods[0].ObjectMeta), asMetadata("v1", "Pod", &pods[1].ObjectMeta)), job)
+	done := managedJob("done", nil)
+	done.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
+	c, objects := client(t, append(installation(t, here), asMetadata("v1", "Pod", &pods[0].ObjectMeta), asMetadata("v1", "Pod", &pods[1].ObjectMeta)), job, done)
 	refused := errors.New("refused")
 	broken := true
 	objects.PrependReactor("delete", "clusterroles", func(clienttesting.Action) (bool, runtime.Object, error) { return broken, nil, refused })
@@ -95,6 +97,9 @@ func TestFindKeeps(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := count(&Result{Objects: found.Objects})
+		if all["Namespace found"]+all["Namespace kept"] != 1 {
+			t.Errorf("%s: the namespace of another controller is found: %v", name, all)
+		}
 		for key := range all {
 			if test.kept[key] == 0 && key[len(key)-len(Kept):] != Kept {
 				delete(all, key)
@@ -193,7 +198,7 @@ func client(t *testing.T, objects []runtime.Object, jobs ...runtime.Object) (*Cl
 	}, known
 }
 
-// installation is that of package config, as metadata. Only its first namespace has what is of the cluster.
+// installation is that of package config, as metadata. What is of the whole cluster is there once.
 func installation(t *testing.T, namespace string) (all []runtime.Object) {
 	t.Helper()
 	objects, err := config.Objects(config.Options{Namespace: namespace})
@@ -201,7 +206,7 @@ func installation(t *testing.T, namespace string) (all []runtime.Object) {
 		t.Fatal(err)
 	}
 	for _, o := range objects {
-		if namespace == here || o.GetNamespace() != "" {
+		if namespace == here || o.GetNamespace() != "" || o.GetKind() == "Namespace" {
 			all = append(all, asMetadata(o.GetAPIVersion(), o.GetKind(), &metav1.ObjectMeta{
 				Namespace: o.GetNamespace(), Name: o.GetName(), Labels: o.GetLabels(), UID: types.UID(o.GetKind() + o.GetName() + namespace),
 			}))
