@@ -8,11 +8,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// A Component runs against the API server when a test asks for it.
+// A Component is a process of the control plane. Etcd and the API server always run; the others run when a test asks for them.
 type Component string
 
 // The components that Start knows. Each is healthy when Start returns.
 const (
+	// Etcd and APIServer run from the first Start on. Start is for those that [Cluster.Kill] has ended: they keep their
+	// address, their data and their users.
+	Etcd      Component = "etcd"
+	APIServer Component = "kube-apiserver"
 	// ControllerManager runs all controllers that are on by default, each as its own
 	// service account. There are no nodes for pods, so a test plays the kubelet.
 	ControllerManager Component = "kube-controller-manager"
@@ -22,6 +26,9 @@ const (
 	// the user kwok, in the group system:masters.
 	Kwok Component = "kwok"
 )
+
+// core tells whether a component is one without which there is no control plane.
+func (c Component) core() bool { return c == Etcd || c == APIServer }
 
 // flags returns the flags of the component, but for its port.
 func (p *plane) flags(component Component) ([]string, error) {

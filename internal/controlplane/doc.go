@@ -43,4 +43,10 @@
 // run there until a test tells them to end, by annotations, and deleted pods end and go.
 // Everywhere else a test writes the status of pods, and when it has bound pods to a node
 // of its own, it deletes them with no grace period, or their namespace stays.
+//
+// # Faults
+//
+// [Cluster.Kill], [Cluster.Pause] and [Cluster.Resume] do to a component what happens to machines, and [Cluster.Compact] has
+// etcd forget its past. A component that was killed comes back with [Start] or [Open]: etcd with its data, the API server at
+// its address and with the users that it has. The control plane is the whole package's, so a test leaves it running.
 package controlplane

@@ -34,6 +34,7 @@ func TestNothingStaysBehind(t *testing.T) {
 	}{
 		{name: "times out", run: "TestHangs", flag: "-test.timeout=25s", runs: plane, end: proceed, want: "exit status 2"},
 		{name: "returns", run: "TestReturns", runs: all, end: proceed, want: "exit status 0"},
+		{name: "returns while all is paused", run: "TestPauses", runs: plane, end: proceed, want: "exit status 0"},
 		{name: "fails", run: "TestFails", runs: plane, end: proceed, want: "exit status 1"},
 		{name: "panics", run: "TestPanics", runs: plane, end: proceed, want: "exit status 2"},
 		{name: "exits", run: "TestExits", runs: plane, end: proceed, want: "exit status 7"},

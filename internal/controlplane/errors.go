@@ -48,6 +48,12 @@ func errUnhealthy(status string) error {
 	return fmt.Errorf("its health check answers %s", status)
 }
 
+func errNotRunning(component Component) error { return fmt.Errorf("%s does not run", component) }
+
+func errAlive() error { return errors.New("it was killed, and is still there") }
+
+func errEtcd(path, status string) error { return fmt.Errorf("etcd answers %s with %s", path, status) }
+
 func errSlow(path string) error {
 	return fmt.Errorf("%s did not stop in %v and was killed", path, stopTimeout)
 }

@@ -36,11 +36,13 @@ type plane struct {
 	stopped    bool
 	assets     string
 	control    *envtest.ControlPlane // once booted
+	folder     string                // its files
 	components map[Component]*process
+	killed     map[Component]bool // of etcd and the API server, which envtest runs
 }
 
 func newPlane(directory string) *plane {
-	return &plane{directory: directory, components: map[Component]*process{}}
+	return &plane{directory: directory, components: map[Component]*process{}, killed: map[Component]bool{}}
 }
 
 // Boot starts etcd and kube-apiserver from the folder of binaries. The reply is the
@@ -75,11 +77,17 @@ func (p *plane) boot() (*envtest.ControlPlane, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.folder = folder
 	control := &envtest.ControlPlane{Etcd: &envtest.Etcd{}, APIServer: &envtest.APIServer{}}
-	err = p.startEtcd(control.Etcd, folder)
+	if err = p.configureEtcd(control.Etcd); err == nil {
+		err = p.startEtcd(control.Etcd)
+	}
 	if err == nil {
 		control.APIServer.EtcdURL = control.Etcd.URL
-		err = p.startAPIServer(control.APIServer, folder)
+		err = p.configureAPIServer(control.APIServer)
+	}
+	if err == nil {
+		err = p.startAPIServer(control.APIServer)
 	}
 	if err == nil {
 		err = ready(control)
@@ -90,36 +98,48 @@ func (p *plane) boot() (*envtest.ControlPlane, error) {
 	return control, nil
 }
 
-func (p *plane) startEtcd(etcd *envtest.Etcd, folder string) error {
-	log, err := openLog(folder, "etcd")
-	if err != nil {
-		return err
-	}
-	defer log.close()
-	etcd.Path, etcd.DataDir = filepath.Join(p.assets, "etcd"), filepath.Join(folder, "etcd")
+func (p *plane) configureEtcd(etcd *envtest.Etcd) (err error) {
+	etcd.DataDir = filepath.Join(p.folder, "data")
 	etcd.StartTimeout, etcd.StopTimeout = startTimeout, stopTimeout
-	etcd.Out, etcd.Err = log.file, log.file
-	etcd.Configure().Set("unsafe-no-fsync", "true") // nobody reads the data after a crash
-	return log.with(etcd.Start())
+	etcd.Configure().Set("unsafe-no-fsync", "true") // nobody reads the data after a crash of the machine
+	etcd.Path, err = p.launcher(Etcd)
+	return err
 }
 
-func (p *plane) startAPIServer(server *envtest.APIServer, folder string) error {
-	log, err := openLog(folder, "kube-apiserver")
-	if err != nil {
-		return err
-	}
-	defer log.close()
-	certificates, policy := filepath.Join(folder, "certificates"), filepath.Join(folder, "audit-policy.yaml")
+func (p *plane) configureAPIServer(server *envtest.APIServer) (err error) {
+	certificates, policy := filepath.Join(p.folder, "certificates"), filepath.Join(p.folder, "audit-policy.yaml")
 	if err := errors.Join(os.Mkdir(certificates, 0o700), os.WriteFile(policy, []byte(auditPolicy), 0o600)); err != nil {
 		return err
 	}
-	server.Path, server.CertDir = filepath.Join(p.assets, "kube-apiserver"), certificates
+	server.CertDir = certificates
 	server.StartTimeout, server.StopTimeout = startTimeout, stopTimeout
-	server.Out, server.Err = log.file, log.file
 	server.Configure().
 		Set("authorization-mode", "RBAC").
 		Set("audit-policy-file", policy).
 		Set("audit-log-path", filepath.Join(p.directory, auditLog))
+	server.Path, err = p.launcher(APIServer)
+	return err
+}
+
+// startEtcd starts it, for the first time or after it was killed, with the data that there are.
+func (p *plane) startEtcd(etcd *envtest.Etcd) error {
+	log, err := openLog(p.folder, string(Etcd))
+	if err != nil {
+		return err
+	}
+	defer log.close()
+	etcd.Out, etcd.Err = log.file, log.file
+	return log.with(etcd.Start())
+}
+
+// startAPIServer starts it, for the first time or after it was killed, at the same address and with the same users.
+func (p *plane) startAPIServer(server *envtest.APIServer) error {
+	log, err := openLog(p.folder, string(APIServer))
+	if err != nil {
+		return err
+	}
+	defer log.close()
+	server.Out, server.Err = log.file, log.file
 	return log.with(server.Start())
 }
 
@@ -139,15 +159,26 @@ func ready(control *envtest.ControlPlane) error {
 	})
 }
 
-// Start starts the component unless it runs.
-func (p *plane) Start(component Component, _ *string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// up returns an error when there is no control plane, not yet or not any more.
+func (p *plane) up() error {
 	switch {
 	case p.stopped:
 		return errStopped()
 	case p.control == nil:
 		return errNotBooted()
+	}
+	return nil
+}
+
+// Start starts the component unless it runs.
+func (p *plane) Start(component Component, _ *string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch err := p.up(); {
+	case err != nil:
+		return err
+	case component.core():
+		return p.restart(component)
 	case p.components[component] != nil:
 		return nil
 	}
@@ -178,11 +209,8 @@ func (p *plane) startComponent(component Component, flags []string) (*process, e
 func (p *plane) User(user envtest.User, kubeconfig *[]byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.stopped:
-		return errStopped()
-	case p.control == nil:
-		return errNotBooted()
+	if err := p.up(); err != nil {
+		return err
 	}
 	known, err := p.control.AddUser(user, nil)
 	if err != nil {
@@ -198,6 +226,7 @@ func (p *plane) stop() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stopped = true
+	p.resumeAll() // what is paused does not hear that it is to stop
 	var failures []error
 	for _, component := range []Component{Kwok, Scheduler, ControllerManager} {
 		if process := p.components[component]; process != nil {

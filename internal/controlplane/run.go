@@ -74,7 +74,7 @@ func Open(components ...Component) (*Cluster, error) {
 		return nil, shared.err
 	}
 	for _, component := range components {
-		if err := shared.supervisor.start(component); err != nil {
+		if err := shared.supervisor.do("Start", component); err != nil {
 			return nil, errComponent(component, err)
 		}
 	}

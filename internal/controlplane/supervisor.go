@@ -47,9 +47,9 @@ func (s *supervisor) boot(assets string) (directory string, err error) {
 	return directory, err
 }
 
-// start starts the component unless it runs.
-func (s *supervisor) start(component Component) error {
-	return s.calls.Call("Plane.Start", component, new(string))
+// do has a method of the plane do something with the component.
+func (s *supervisor) do(method string, component Component) error {
+	return s.calls.Call("Plane."+method, component, new(string))
 }
 
 // user returns a kubeconfig with a certificate for the user.

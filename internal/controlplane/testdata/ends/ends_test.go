@@ -48,6 +48,16 @@ func TestHangs(t *testing.T) {
 	time.Sleep(time.Hour)
 }
 
+func TestPauses(t *testing.T) {
+	cluster := controlplane.Start(t)
+	for _, component := range []controlplane.Component{controlplane.Etcd, controlplane.APIServer} {
+		if err := cluster.Pause(component); err != nil {
+			t.Fatal(err)
+		}
+	}
+	up(t)
+}
+
 func TestUnknownComponent(t *testing.T) { controlplane.Start(t, "kube-proxy") }
 
 func TestUnprepared(t *testing.T) { controlplane.Start(t) }
