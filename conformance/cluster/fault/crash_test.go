@@ -14,7 +14,7 @@ import (
 var crashTrials = []trial{
 	{name: "replaced", slots: 3, parallelism: 2, limit: -1, failures: []int{1, 0, 2}},
 	{name: "indexed", slots: 3, parallelism: 3, indexed: true, limit: 1, failures: []int{0, 2, 1}},
-	{name: "ignored", slots: 2, parallelism: 1, indexed: true, limit: 0, failures: []int{2, 1}, policy: true},
+	{name: "ignored", slots: 2, parallelism: 1, indexed: true, limit: 0, failures: []int{2, 1}, code: codeIgnored},
 }
 
 // width is how many controllers live at a time.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,22 +43,30 @@ func newStage(t *testing.T, cluster *controlplane.Cluster, trials ...trial) *sta
 		t.Fatal(err)
 	}
 	namespace := cluster.Namespace(t)
-	s := &stage{newKubelet(client, namespace, trials...), config, trials}
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	done := make(chan error, 1)
-	go func() { done <- s.run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+	s := &stage{&kubelet{witness: newWitness(trials...), client: client, namespace: namespace, trials: map[string]trial{}}, config, trials}
+	for _, r := range trials {
+		s.kubelet.trials[r.name] = r
+	}
+	s.begin(t)
 	for _, r := range trials {
 		if _, err := client.BatchV1().Jobs(namespace).Create(t.Context(), r.job(), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return s
+}
+
+// begin has witness and kubelet at work until the test ends.
+func (s *stage) begin(t *testing.T) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	var both sync.WaitGroup
+	both.Go(func() { s.watch(ctx, s.client, s.namespace) })
+	both.Go(func() { s.work(ctx) })
+	t.Cleanup(func() {
+		stop()
+		both.Wait()
+	})
 }
 
 // live is one life of a controller.
@@ -132,8 +141,11 @@ func (s *stage) conclude(t *testing.T) {
 	defer s.mu.Unlock()
 	for _, r := range s.trials {
 		if job := s.jobs[r.name]; job != nil {
-			if diff := cmp.Diff(r.want(), outcomeOf(job, s.created[r.name])); diff != "" {
+			if diff := cmp.Diff(r.want(), r.outcomeOf(job, len(s.made[r.name]))); diff != "" {
 				t.Errorf("%+v: outcome (-want +got):\n%s%+v", r, diff, job.Status)
+			}
+			if wrong := s.account(r); wrong != "" {
+				t.Errorf("%s: %s", s.namespace, wrong)
 			}
 		}
 	}

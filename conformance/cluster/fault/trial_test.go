@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -13,66 +14,97 @@ import (
 	"github.com/podverdict/podverdict/controller"
 )
 
-// trial is a Job whose outcome follows from the fates of its pods: whatever happens to the controller, it is the same.
+// trial is a Job whose end follows from the fates of its pods: whatever happens to the controller, it is the same.
 type trial struct {
-	name    string
+	name string
+	// slots is how many there are. A queue has no completions, and one slot for each pod that may be active.
 	slots   int
+	queue   bool
 	indexed bool
 	// limit is that of each index, or -1.
 	limit int
+	// backoff is how many pods may fail; 0 stands for more than ever do.
+	backoff int
 	// failures is how many attempts at each slot fail before one succeeds.
 	failures []int
 	// parallelism is how many pods may be active.
 	parallelism int
-	policy      bool
+	// code is the exit code of the failures at slot 0, for which the Job has a rule; 0 for none.
+	code int32
+	// endless pods run until the deadline of their Job.
+	endless bool
 }
 
-// codeIgnored is an exit code that the policy of a trial ignores.
-const codeIgnored = 3
+// These exit codes have a rule.
+const (
+	codeIgnored   int32 = 3
+	codeFailIndex int32 = 7
+	codeFailJob   int32 = 42
+)
+
+// never stands for the exit code of a pod that does not end.
+const never int32 = -1
 
 // exitCode is the fate of an attempt.
 func (r trial) exitCode(slot, attempt int) int32 {
 	switch {
+	case r.endless:
+		return never
 	case slot >= len(r.failures) || attempt >= r.failures[slot]:
 		return 0
-	case r.policy && slot == 0:
-		return codeIgnored
+	case r.code != 0 && slot == 0:
+		return r.code
 	default:
 		return 1
 	}
 }
 
+func (r trial) backoffLimit() int { return cmp.Or(r.backoff, 100) }
+
 func (r trial) job() *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: r.name}, Spec: batchv1.JobSpec{
 		Completions:  new(int32(r.slots)),
 		Parallelism:  new(int32(r.parallelism)),
-		BackoffLimit: new(int32(100)),
+		BackoffLimit: new(int32(r.backoffLimit())),
 		ManagedBy:    new(controller.Name),
 		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever,
 			Containers:    []corev1.Container{{Name: "main", Image: "main"}},
 		}},
 	}}
+	if r.queue {
+		job.Spec.Completions = nil
+	}
 	if r.indexed {
 		job.Spec.CompletionMode = new(batchv1.IndexedCompletion)
 	}
 	if r.limit >= 0 {
 		job.Spec.BackoffLimitPerIndex = new(int32(r.limit))
 	}
-	if r.policy {
+	if r.endless {
+		job.Spec.ActiveDeadlineSeconds = new(int64(3))
+	}
+	if r.code != 0 {
 		job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
-			Action: batchv1.PodFailurePolicyActionIgnore,
+			Action: actions[r.code],
 			OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-				Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{codeIgnored},
+				Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{r.code},
 			},
 		}}}
 	}
 	return job
 }
 
+var actions = map[int32]batchv1.PodFailurePolicyAction{
+	codeIgnored:   batchv1.PodFailurePolicyActionIgnore,
+	codeFailIndex: batchv1.PodFailurePolicyActionFailIndex,
+	codeFailJob:   batchv1.PodFailurePolicyActionFailJob,
+}
+
 // outcome is what a Job comes to.
 type outcome struct {
 	Condition batchv1.JobConditionType
+	Reason    string
 	Succeeded int
 	Failed    int
 	Completed string
@@ -80,15 +112,36 @@ type outcome struct {
 	Pods      int
 }
 
+// early is the outcome of a Job that ends when some of its pods may be active or may not have been made, so that its counters
+// depend on the moment.
+func (r trial) early() (o outcome, early bool) {
+	total := 0
+	for _, failures := range r.failures {
+		total += failures
+	}
+	switch {
+	case r.endless:
+		return outcome{Condition: batchv1.JobFailed, Reason: batchv1.JobReasonDeadlineExceeded}, true
+	case r.code == codeFailJob && r.failures[0] > 0:
+		return outcome{Condition: batchv1.JobFailed, Reason: batchv1.JobReasonPodFailurePolicy}, true
+	case total > r.backoffLimit():
+		return outcome{Condition: batchv1.JobFailed, Reason: batchv1.JobReasonBackoffLimitExceeded}, true
+	case r.queue:
+		return outcome{Condition: batchv1.JobComplete, Reason: batchv1.JobReasonCompletionsReached}, true
+	}
+	return outcome{}, false
+}
+
 // want is the outcome that follows from the fates.
 func (r trial) want() outcome {
+	if o, early := r.early(); early {
+		return o
+	}
 	var o outcome
 	var completed, lost []string
 	for slot, failures := range r.failures {
-		ignored := r.policy && slot == 0
-		counted := failures
-		if !ignored && r.limit >= 0 && failures > r.limit {
-			counted = r.limit + 1
+		counted, isLost := r.count(slot)
+		if isLost {
 			lost = append(lost, strconv.Itoa(slot))
 			o.Pods += counted
 		} else {
@@ -96,13 +149,11 @@ func (r trial) want() outcome {
 			o.Pods += failures + 1
 			completed = append(completed, strconv.Itoa(slot))
 		}
-		if !ignored {
-			o.Failed += counted
-		}
+		o.Failed += counted
 	}
-	o.Condition = batchv1.JobComplete
+	o.Condition, o.Reason = batchv1.JobComplete, batchv1.JobReasonCompletionsReached
 	if len(lost) > 0 {
-		o.Condition = batchv1.JobFailed
+		o.Condition, o.Reason = batchv1.JobFailed, batchv1.JobReasonFailedIndexes
 	}
 	if r.indexed {
 		o.Completed, o.Lost = strings.Join(completed, ","), strings.Join(lost, ",")
@@ -110,14 +161,33 @@ func (r trial) want() outcome {
 	return o
 }
 
+// count is how many failures at a slot count, and whether the slot is given up for them.
+func (r trial) count(slot int) (counted int, lost bool) {
+	failures := r.failures[slot]
+	switch {
+	case slot == 0 && r.code == codeIgnored:
+		return 0, false
+	case slot == 0 && r.code == codeFailIndex && failures > 0:
+		return 1, true
+	case r.limit >= 0 && failures > r.limit:
+		return r.limit + 1, true
+	}
+	return failures, false
+}
+
 // outcomeOf is that of a Job which has ended, with as many pods created for it.
-func outcomeOf(job *batchv1.Job, created int) outcome {
-	o := outcome{Succeeded: int(job.Status.Succeeded), Failed: int(job.Status.Failed), Completed: spelledOut(job.Status.CompletedIndexes), Pods: created}
+func (r trial) outcomeOf(job *batchv1.Job, created int) outcome {
+	var o outcome
+	if i := slices.IndexFunc(job.Status.Conditions, isEnd); i >= 0 {
+		o.Condition, o.Reason = job.Status.Conditions[i].Type, job.Status.Conditions[i].Reason
+	}
+	if _, early := r.early(); early {
+		return o
+	}
+	o.Succeeded, o.Failed, o.Pods = int(job.Status.Succeeded), int(job.Status.Failed), created
+	o.Completed = spelledOut(job.Status.CompletedIndexes)
 	if job.Status.FailedIndexes != nil {
 		o.Lost = spelledOut(*job.Status.FailedIndexes)
-	}
-	if i := slices.IndexFunc(job.Status.Conditions, isEnd); i >= 0 {
-		o.Condition = job.Status.Conditions[i].Type
 	}
 	return o
 }
@@ -145,15 +215,37 @@ func spelledOut(indexes string) string {
 	return strings.Join(all, ",")
 }
 
-// randomTrial is any trial with a few pods.
+// randomTrial is any trial with a few pods that ends when all of them have.
 func randomTrial(random *rand.Rand, name string) trial {
-	r := trial{name: name, slots: 1 + random.IntN(4), limit: -1, parallelism: 1 + random.IntN(3), policy: random.IntN(3) == 0}
+	r := trial{name: name, slots: 1 + random.IntN(4), limit: -1, parallelism: 1 + random.IntN(3)}
+	if random.IntN(3) == 0 {
+		r.code = codeIgnored
+	}
 	r.indexed = random.IntN(3) > 0
 	if r.indexed && random.IntN(2) == 0 {
 		r.limit = random.IntN(2)
 	}
 	for range r.slots {
 		r.failures = append(r.failures, random.IntN(3))
+	}
+	return r
+}
+
+// anyTrial is a random one, or one that ends early or by a rule.
+func anyTrial(random *rand.Rand, name string) trial {
+	r := randomTrial(random, name)
+	switch kind := random.IntN(10); {
+	case kind < 5: // as it is
+	case kind == 5: // slot 0 fails, and the index or the Job with it
+		r.indexed, r.limit, r.code, r.failures[0] = true, 1, codeFailIndex, 1
+	case kind == 6:
+		r.code, r.failures[0] = codeFailJob, 1+random.IntN(2)
+	case kind == 7:
+		r.code, r.limit, r.backoff, r.failures[0] = 0, -1, 1+random.IntN(2), 4
+	case kind == 8:
+		r.code, r.limit, r.indexed, r.queue, r.parallelism = 0, -1, false, true, r.slots
+	default:
+		r.endless = true
 	}
 	return r
 }

@@ -1,0 +1,276 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+)
+
+// witness watches the Jobs and pods of a namespace, and notes what must never be. When the API server is away it begins with
+// a new list, which is of one moment, as is each event of a watch.
+type witness struct {
+	mu    sync.Mutex
+	wrong []string
+	jobs  map[string]*batchv1.Job
+	pods  map[string]map[types.UID]*corev1.Pod // by name of their Job
+	// made are the pods that there ever were, by Job and name.
+	made map[string]map[string]types.UID
+	// succeeded are the pods that succeeded, by Job and slot.
+	succeeded map[string]map[int]types.UID
+	// since is when each pod was first seen, told the version of it to which the kubelet has given a new status.
+	since map[types.UID]time.Time
+	told  map[types.UID]string
+	// parallelism is that of each Job.
+	parallelism map[string]int
+	// deletable are pods that somebody but the controller has deleted, and the Jobs that delete their own.
+	deletable     map[types.UID]bool
+	deletableJobs map[string]bool
+}
+
+func newWitness(trials ...trial) *witness {
+	w := &witness{
+		jobs: map[string]*batchv1.Job{}, pods: map[string]map[types.UID]*corev1.Pod{}, made: map[string]map[string]types.UID{},
+		succeeded: map[string]map[int]types.UID{}, since: map[types.UID]time.Time{}, told: map[types.UID]string{},
+		parallelism: map[string]int{}, deletable: map[types.UID]bool{}, deletableJobs: map[string]bool{},
+	}
+	for _, r := range trials {
+		w.parallelism[r.name] = r.parallelism
+		_, w.deletableJobs[r.name] = r.early()
+		w.pods[r.name], w.made[r.name], w.succeeded[r.name] = map[types.UID]*corev1.Pod{}, map[string]types.UID{}, map[int]types.UID{}
+	}
+	return w
+}
+
+// watch watches until the context is done.
+func (w *witness) watch(ctx context.Context, client kubernetes.Interface, namespace string) {
+	pods, jobs := client.CoreV1().Pods(namespace), client.BatchV1().Jobs(namespace)
+	var both sync.WaitGroup
+	both.Go(func() {
+		follow(ctx, func(ctx context.Context) (runtime.Object, error) { return pods.List(ctx, metav1.ListOptions{}) }, pods.Watch, w.seePods)
+	})
+	both.Go(func() {
+		follow(ctx, func(ctx context.Context) (runtime.Object, error) { return jobs.List(ctx, metav1.ListOptions{}) }, jobs.Watch, w.seeJobs)
+	})
+	both.Wait()
+}
+
+// follow shows all objects of a list, then each event of a watch, and begins again when that breaks.
+func follow(
+	ctx context.Context, list func(context.Context) (runtime.Object, error),
+	watcher func(context.Context, metav1.ListOptions) (watch.Interface, error), see func(kind watch.EventType, objects []runtime.Object),
+) {
+	for ; ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+		bounded, stop := context.WithTimeout(ctx, callTimeout)
+		all, err := list(bounded)
+		stop()
+		if err != nil {
+			continue
+		}
+		version, items := listed(all)
+		see(everything, items)
+		events, err := watcher(ctx, metav1.ListOptions{ResourceVersion: version})
+		if err != nil {
+			continue
+		}
+		for event := range events.ResultChan() {
+			if event.Type == watch.Error {
+				break
+			}
+			see(event.Type, []runtime.Object{event.Object})
+		}
+		events.Stop()
+	}
+}
+
+// everything is the kind of event by which a list is shown.
+const everything watch.EventType = "LISTED"
+
+func listed(list runtime.Object) (version string, items []runtime.Object) {
+	accessor, err := meta.ListAccessor(list)
+	if err != nil {
+		return "", nil
+	}
+	items, err = meta.ExtractList(list)
+	if err != nil {
+		return "", nil
+	}
+	return accessor.GetResourceVersion(), items
+}
+
+// seePods takes in pods, and checks their Jobs.
+func (w *witness) seePods(kind watch.EventType, objects []runtime.Object) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	shown := map[types.UID]bool{}
+	touched := map[string]bool{}
+	for _, object := range objects {
+		pod, ok := object.(*corev1.Pod)
+		if !ok {
+			continue
+		}
+		owner := metav1.GetControllerOf(pod)
+		if owner == nil || w.pods[owner.Name] == nil {
+			continue
+		}
+		touched[owner.Name], shown[pod.UID] = true, true
+		w.pods[owner.Name][pod.UID] = pod
+		w.seePod(owner.Name, pod)
+		if kind == watch.Deleted {
+			w.gone(owner.Name, pod)
+		}
+	}
+	for job, pods := range w.pods {
+		for uid, pod := range pods {
+			if kind == everything && !shown[uid] {
+				touched[job] = true
+				w.gone(job, pod)
+			}
+		}
+	}
+	for job := range touched {
+		w.check(job)
+	}
+}
+
+// seePod notes what there is once for each pod.
+func (w *witness) seePod(job string, pod *corev1.Pod) {
+	if _, known := w.since[pod.UID]; !known {
+		w.since[pod.UID] = time.Now()
+	}
+	switch known := w.made[job][pod.Name]; known {
+	case "":
+		w.made[job][pod.Name] = pod.UID
+	case pod.UID:
+	default:
+		w.note("%s was created twice", pod.Name)
+	}
+	slot, _, made := slotAndAttempt(pod.Name)
+	if !made || pod.Status.Phase != corev1.PodSucceeded {
+		return
+	}
+	if other := w.succeeded[job][slot]; other != "" && other != pod.UID {
+		w.note("%s succeeded, and another pod of its slot before it", pod.Name)
+	}
+	w.succeeded[job][slot] = pod.UID
+}
+
+// gone takes a pod out.
+func (w *witness) gone(job string, pod *corev1.Pod) {
+	delete(w.pods[job], pod.UID)
+	delete(w.told, pod.UID)
+	if !w.deletable[pod.UID] && !w.deletableJobs[job] {
+		w.note("%s was deleted", pod.Name)
+	}
+}
+
+// check holds the pods of a Job to being one a slot, and not too many.
+func (w *witness) check(job string) {
+	bySlot := map[int]string{}
+	all := 0
+	for _, pod := range w.pods[job] {
+		slot, _, made := slotAndAttempt(pod.Name)
+		if !made || !active(pod) {
+			continue
+		}
+		all++
+		if other := bySlot[slot]; other != "" {
+			w.note("%s and %s are active", pod.Name, other)
+		}
+		bySlot[slot] = pod.Name
+	}
+	if all > w.parallelism[job] {
+		w.note("%d pods of %s are active", all, job)
+	}
+}
+
+// note keeps what is wrong, once. The mutex is held.
+func (w *witness) note(format string, arguments ...any) {
+	if wrong := fmt.Sprintf(format, arguments...); !slices.Contains(w.wrong, wrong) {
+		w.wrong = append(w.wrong, wrong)
+	}
+}
+
+func (w *witness) seeJobs(kind watch.EventType, objects []runtime.Object) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	shown := map[string]bool{}
+	for _, object := range objects {
+		if job, ok := object.(*batchv1.Job); ok {
+			shown[job.Name] = true
+			w.seeJob(job)
+			if kind == watch.Deleted {
+				w.note("Job %s was deleted", job.Name)
+			}
+		}
+	}
+	for name := range w.jobs {
+		if kind == everything && !shown[name] {
+			w.note("Job %s is lost", name)
+		}
+	}
+}
+
+// seeJob holds the counters to never going back, and the end to being the end.
+func (w *witness) seeJob(job *batchv1.Job) {
+	old := w.jobs[job.Name]
+	w.jobs[job.Name] = job
+	if old == nil {
+		return
+	}
+	if job.Status.Failed < old.Status.Failed || job.Status.Succeeded < old.Status.Succeeded {
+		w.note("%s: counters go back from %+v to %+v", job.Name, old.Status, job.Status)
+	}
+	if ended(old) && old.Status.String() != job.Status.String() {
+		w.note("%s changes after its end", job.Name)
+	}
+}
+
+// settled tells whether a Job has ended and its pods are let go.
+func (w *witness) settled(job string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.jobs[job] == nil || !ended(w.jobs[job]) {
+		return false
+	}
+	for _, pod := range w.pods[job] {
+		if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+			return false
+		}
+	}
+	return true
+}
+
+// account holds the counters of a Job that has ended to its pods, for those whose end depends on the moment too.
+func (w *witness) account(r trial) (wrong string) {
+	job := w.jobs[r.name]
+	succeeded, made := len(w.succeeded[r.name]), len(w.made[r.name])
+	failed := made - succeeded - w.ignored(r)
+	if int(job.Status.Succeeded) == succeeded && int(job.Status.Failed) == failed {
+		return ""
+	}
+	return fmt.Sprintf("%s has status %+v, and %d pods of which %d succeeded and %d failed", r.name, job.Status, made, succeeded, failed)
+}
+
+// ignored is how many failures the rule of a trial ignores, of those that were made.
+func (w *witness) ignored(r trial) (ignored int) {
+	if r.code != codeIgnored || r.endless {
+		return 0
+	}
+	for name := range w.made[r.name] {
+		if slot, attempt, made := slotAndAttempt(name); made && slot == 0 && attempt < r.failures[0] {
+			ignored++
+		}
+	}
+	return ignored
+}
