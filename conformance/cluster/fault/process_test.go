@@ -2,6 +2,8 @@ package fault
 
 import (
 	"context"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -20,9 +22,42 @@ import (
 	"github.com/podverdict/podverdict/internal/controlplane"
 )
 
-// executioner stands before the API server and kills the controller's process at one of its writes.
-type executioner struct {
+// gate stands before the API server. Whoever comes through is its user admin.
+type gate struct {
 	*httptest.Server
+}
+
+// newGate returns a gate whose calls go through a wire, or straight when it is nil, and at which guard sees each one first.
+func newGate(t *testing.T, config *rest.Config, w *wire, guard func(http.Handler) http.Handler) *gate {
+	t.Helper()
+	target, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w != nil {
+		transport = through{w, transport}
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport:     transport,
+		FlushInterval: -1, // a watch sends what it has
+		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { hangUp() },
+		ErrorLog:      log.New(io.Discard, "", 0), // connections are broken on purpose
+	}
+	g := &gate{httptest.NewUnstartedServer(guard(proxy))}
+	g.Config.ErrorLog = proxy.ErrorLog
+	g.Start()
+	t.Cleanup(g.CloseClientConnections)
+	return g
+}
+
+// executioner is a gate at which the controller's process is killed at one of its writes.
+type executioner struct {
+	*gate
 
 	mu     sync.Mutex
 	writes int
@@ -33,36 +68,23 @@ type executioner struct {
 
 func newExecutioner(t *testing.T, config *rest.Config, at int, after bool) *executioner {
 	t.Helper()
-	target, err := url.Parse(config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	transport, err := rest.TransportFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
 	e := &executioner{at: at, after: after, victim: make(chan *os.Process, 1)}
-	proxy := &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
-		Transport:     transport,
-		FlushInterval: -1, // a watch sends what it has
-		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { hangUp() },
-	}
-	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !e.last(r) {
-			proxy.ServeHTTP(w, r)
-			return
-		}
-		if e.after {
-			proxy.ServeHTTP(httptest.NewRecorder(), r)
-		}
-		victim := <-e.victim
-		if err := victim.Kill(); err != nil {
-			t.Error(err)
-		}
-		hangUp()
-	}))
-	t.Cleanup(e.CloseClientConnections)
+	e.gate = newGate(t, config, nil, func(proxy http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !e.last(r) {
+				proxy.ServeHTTP(w, r)
+				return
+			}
+			if e.after {
+				proxy.ServeHTTP(httptest.NewRecorder(), r)
+			}
+			victim := <-e.victim
+			if err := victim.Kill(); err != nil {
+				t.Error(err)
+			}
+			hangUp()
+		})
+	})
 	return e
 }
 
@@ -82,11 +104,11 @@ func (e *executioner) last(r *http.Request) bool {
 	return e.writes == e.at
 }
 
-// kubeconfig is one for the executioner.
-func (e *executioner) kubeconfig(t *testing.T) string {
+// kubeconfig is one for the gate.
+func (g *gate) kubeconfig(t *testing.T) string {
 	t.Helper()
 	config := clientcmdapi.NewConfig()
-	config.Clusters["it"] = &clientcmdapi.Cluster{Server: e.URL}
+	config.Clusters["it"] = &clientcmdapi.Cluster{Server: g.URL}
 	config.Contexts["it"] = &clientcmdapi.Context{Cluster: "it"}
 	config.CurrentContext = "it"
 	file := filepath.Join(t.TempDir(), "kubeconfig")
@@ -96,13 +118,20 @@ func (e *executioner) kubeconfig(t *testing.T) string {
 	return file
 }
 
-// TestKillAtAWrite has the process of the controller killed by SIGKILL at some of its writes, each time in the middle of a
-// Job, and starts it again.
-func TestKillAtAWrite(t *testing.T) {
+// build returns the path of the shipped program.
+func build(t *testing.T) string {
+	t.Helper()
 	binary := filepath.Join(t.TempDir(), "podverdict-controller")
 	if output, err := exec.Command("go", "build", "-o", binary, "github.com/podverdict/podverdict/cmd/podverdict-controller").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
+	return binary
+}
+
+// TestKillAtAWrite has the process of the controller killed by SIGKILL at some of its writes, each time in the middle of a
+// Job, and starts it again.
+func TestKillAtAWrite(t *testing.T) {
+	binary := build(t)
 	cluster := controlplane.Start(t)
 	r := trial{name: "killed", slots: 3, parallelism: 2, indexed: true, limit: 1, failures: []int{1, 2, 0}}
 	const positions = 8 // that there are at the least: five pods, and some of the status

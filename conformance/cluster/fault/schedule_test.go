@@ -40,12 +40,12 @@ func TestFaultSchedules(t *testing.T) {
 					crashes.Add(1)
 				}
 				l.kill()
-				faults.Add(int64(l.faults))
+				faults.Add(int64(l.total()))
 			}
 			last := s.start(t, &wire{random: random})
 			s.conclude(t)
 			last.kill()
-			faults.Add(int64(last.faults))
+			faults.Add(int64(last.total()))
 			return nil
 		})
 	}

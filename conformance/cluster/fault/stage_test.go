@@ -22,6 +22,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == replicating {
+		os.Exit(replicate(os.Args[2:])) //nolint:forbidigo // main of a replica
+	}
 	os.Exit(controlplane.Run(m)) //nolint:forbidigo // main of the tests
 }
 
@@ -36,6 +39,19 @@ type stage struct {
 // newStage creates the Jobs, and has the kubelet at work until the test ends.
 func newStage(t *testing.T, cluster *controlplane.Cluster, trials ...trial) *stage {
 	t.Helper()
+	s := newEmptyStage(t, cluster, trials...)
+	s.begin(t)
+	for _, r := range trials {
+		if _, err := s.client.BatchV1().Jobs(s.namespace).Create(t.Context(), r.job(), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// newEmptyStage is for Jobs that are created later. Nobody is at work yet.
+func newEmptyStage(t *testing.T, cluster *controlplane.Cluster, trials ...trial) *stage {
+	t.Helper()
 	config := rest.CopyConfig(cluster.Config)
 	config.QPS = -1
 	client, err := kubernetes.NewForConfig(config)
@@ -46,12 +62,6 @@ func newStage(t *testing.T, cluster *controlplane.Cluster, trials ...trial) *sta
 	s := &stage{&kubelet{witness: newWitness(trials...), client: client, namespace: namespace, trials: map[string]trial{}}, config, trials}
 	for _, r := range trials {
 		s.kubelet.trials[r.name] = r
-	}
-	s.begin(t)
-	for _, r := range trials {
-		if _, err := client.BatchV1().Jobs(namespace).Create(t.Context(), r.job(), metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
 	}
 	return s
 }

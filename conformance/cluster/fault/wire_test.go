@@ -26,7 +26,59 @@ type wire struct {
 	dead     bool
 	// random has one call of five go wrong, and watches lag; nil for none.
 	random *rand.Rand
-	faults int
+	// weather is what else befalls all calls for a while, also those for the lease.
+	weather weather
+	// faults are counted by kind.
+	faults map[string]int
+	// renewed is when the lease was last written through the wire.
+	renewed time.Time
+}
+
+// weather is a fault that all calls have for a while.
+type weather int
+
+const (
+	fair weather = iota
+	// slowed calls take a second and a half, longer than some have.
+	slowed
+	// throttled calls are answered with 429, and are to come again in a second.
+	throttled
+	// refused calls are answered with 500 or 503.
+	refused
+	// cut calls and watches have their connections broken.
+	cut
+)
+
+// change sets the weather. Watches that are under way feel it at their next event.
+func (w *wire) change(to weather) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.weather = to
+}
+
+// calm ends all faults.
+func (w *wire) calm() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.weather, w.random = fair, nil
+}
+
+// total is how many faults there were.
+func (w *wire) total() (total int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, n := range w.faults {
+		total += n
+	}
+	return total
+}
+
+// fail counts a fault. The mutex is held.
+func (w *wire) fail(kind string) {
+	if w.faults == nil {
+		w.faults = map[string]int{}
+	}
+	w.faults[kind]++
 }
 
 var (
@@ -61,10 +113,26 @@ func (w through) RoundTrip(r *http.Request) (*http.Response, error) {
 		return f()
 	}
 	response, err := w.next.RoundTrip(r)
-	if err == nil && w.random != nil && r.URL.Query().Get("watch") == "true" {
+	if err != nil {
+		return response, err
+	}
+	if watches(r) {
 		response.Body = &slow{response.Body, w.wire}
 	}
-	return response, err
+	w.noteLease(r, response)
+	return response, nil
+}
+
+func watches(r *http.Request) bool { return r.URL.Query().Get("watch") == "true" }
+
+// noteLease notes that whoever calls through this wire has the lease.
+func (w *wire) noteLease(r *http.Request, response *http.Response) {
+	if r.Method == http.MethodGet || response.StatusCode >= http.StatusMultipleChoices || !strings.Contains(r.URL.Path, "/leases") {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.renewed = time.Now()
 }
 
 // count tells whether the wire is dead, and whether it dies with this request.
@@ -90,34 +158,34 @@ func (w through) effect(r *http.Request) {
 
 // fault is what goes wrong with a request, or nil.
 func (w through) fault(r *http.Request) func() (*http.Response, error) {
-	if w.random == nil || r.URL.Query().Get("watch") == "true" {
-		return nil
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.random.IntN(5) > 0 {
+	if w.weather != fair {
+		return w.storm(r)
+	}
+	if w.random == nil || watches(r) || w.random.IntN(5) > 0 {
 		return nil
 	}
-	w.faults++
 	effective := w.random.IntN(2) == 0
-	status, broken := 0, error(nil)
+	kind, status, broken := "", 0, error(nil)
 	switch w.random.IntN(5) {
 	case 0:
-		status = http.StatusTooManyRequests
+		kind, status = "429", http.StatusTooManyRequests
 		effective = false
 	case 1:
-		status = http.StatusConflict
+		kind, status = "409 or 503", http.StatusConflict
 		effective = false
 		if r.Method == http.MethodPost {
 			status = http.StatusServiceUnavailable
 		}
 	case 2:
-		status = http.StatusInternalServerError
+		kind, status = "500", http.StatusInternalServerError
 	case 3:
-		broken = errReset
+		kind, broken = "reset", errReset
 	default:
-		broken = context.DeadlineExceeded
+		kind, broken = "timeout", context.DeadlineExceeded
 	}
+	w.fail(kind)
 	return func() (*http.Response, error) {
 		if effective {
 			w.effect(r)
@@ -128,6 +196,42 @@ func (w through) fault(r *http.Request) func() (*http.Response, error) {
 		return refusal(r, status), nil
 	}
 }
+
+// storm is what the weather does to a request.
+func (w through) storm(r *http.Request) func() (*http.Response, error) {
+	switch w.weather {
+	case slowed:
+		w.fail("slowed")
+		return func() (*http.Response, error) {
+			select {
+			case <-time.After(slowness):
+				return w.next.RoundTrip(r)
+			case <-r.Context().Done():
+				return nil, r.Context().Err()
+			}
+		}
+	case throttled:
+		w.fail("429 with Retry-After")
+		return func() (*http.Response, error) {
+			response := refusal(r, http.StatusTooManyRequests)
+			response.Header.Set("Retry-After", "1")
+			return response, nil
+		}
+	case refused:
+		w.fail("500 or 503")
+		status := http.StatusInternalServerError
+		if w.random != nil && w.random.IntN(2) == 0 {
+			status = http.StatusServiceUnavailable
+		}
+		return func() (*http.Response, error) { return refusal(r, status), nil }
+	default:
+		w.fail("cut")
+		return func() (*http.Response, error) { return nil, errReset }
+	}
+}
+
+// slowness is what a call takes that is slowed: longer than a try to renew the lease has.
+const slowness = 1500 * time.Millisecond
 
 func refusal(r *http.Request, code int) *http.Response {
 	return &http.Response{
@@ -147,12 +251,25 @@ var errBroken = errors.New("the watch is broken")
 
 func (s *slow) Read(p []byte) (int, error) {
 	n, err := s.ReadCloser.Read(p)
-	s.wire.mu.Lock()
-	lag, broken := time.Duration(s.wire.random.IntN(100))*time.Millisecond, s.wire.random.IntN(200) == 0
-	s.wire.mu.Unlock()
+	lag, broken := s.wire.lag()
 	if broken && err == nil {
 		return 0, errBroken
 	}
 	time.Sleep(lag) // what lags, waits
 	return n, err
+}
+
+// lag is how long an event of a watch is under way, or whether the watch breaks instead.
+func (w *wire) lag() (lag time.Duration, broken bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.weather == cut:
+		return 0, true
+	case w.weather == slowed:
+		return slowness, false
+	case w.random == nil:
+		return 0, false
+	}
+	return time.Duration(w.random.IntN(100)) * time.Millisecond, w.random.IntN(200) == 0
 }

@@ -1,0 +1,223 @@
+package fault
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/internal/controlplane"
+)
+
+var (
+	chaosSeed = flag.Uint64("chaos-seed", 1, "what TestChaos does")
+	chaosJobs = flag.Int("chaos-jobs", 40, "how many Jobs TestChaos runs")
+)
+
+// TestChaos runs Jobs of all shapes under two replicas of the controller, of which one has a wrong clock, while processes are
+// killed and paused, the network fails, and etcd forgets its past. The seed says which Jobs, which fates of their pods and which
+// faults in which order there are; only the moments differ from run to run. Every Job must end as its fates say, with one
+// pod at a time for each of its slots, and with counters that never fall.
+func TestChaos(t *testing.T) {
+	seed, jobs := *chaosSeed, *chaosJobs
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("to run it again: make chaos SEED=%d JOBS=%d", seed, jobs)
+		}
+	})
+	c := newChaos(t, seed, jobs)
+	start := time.Now()
+	c.run(t)
+	c.calm(t)
+	c.conclude(t)
+	c.reread(t)
+	c.report(t, time.Since(start))
+}
+
+// chaos is a stage on which two replicas of the controller are at work, while faults happen.
+type chaos struct {
+	*stage
+
+	cluster  *controlplane.Cluster
+	random   *rand.Rand
+	replicas []*replica
+	dealt    map[string]int // faults by kind
+}
+
+func newChaos(t *testing.T, seed uint64, jobs int) *chaos {
+	t.Helper()
+	cluster := controlplane.Start(t)
+	var trials []trial
+	for n := range jobs {
+		trials = append(trials, anyTrial(rand.New(rand.NewPCG(seed, uint64(n))), "job-"+strconv.Itoa(n)))
+	}
+	stream := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1<<32+n)) }
+	c := &chaos{stage: newEmptyStage(t, cluster, trials...), cluster: cluster, random: stream(0), dealt: map[string]int{}}
+	c.pace = func(job string, slot, attempt int) time.Duration {
+		hash := fnv.New64a()
+		fmt.Fprintf(hash, "%d/%s/%d/%d", seed, job, slot, attempt)
+		return time.Duration(hash.Sum64() % uint64(2*time.Second))
+	}
+	c.begin(t)
+	c.replicas = []*replica{
+		c.shipped(t, build(t), &wire{random: stream(1)}),
+		c.shifted(t, &wire{random: stream(2)}, stream(3)),
+	}
+	for _, r := range c.replicas {
+		r.keep(t)
+	}
+	return c
+}
+
+// run deals the faults, all kinds as often, and creates some of the Jobs before each.
+func (c *chaos) run(t *testing.T) {
+	t.Helper()
+	const together = 10 // Jobs for one fault, if there are as many
+	steps := max(len(faults), len(c.trials)/together)
+	var deck []fault
+	for step := range steps {
+		for _, r := range c.trials[step*len(c.trials)/steps : (step+1)*len(c.trials)/steps] {
+			c.create(t, r)
+		}
+		if len(deck) == 0 {
+			deck = slices.Clone(faults)
+			c.random.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
+		}
+		next := deck[0]
+		deck = deck[1:]
+		start := time.Now()
+		next.strike(c, t)
+		c.dealt[next.name]++
+		t.Logf("%d of %d: %s, %.1f s", step+1, steps, next.name, time.Since(start).Seconds())
+		if t.Failed() {
+			t.FailNow()
+		}
+		c.sleep(300*time.Millisecond, 1500*time.Millisecond)
+	}
+}
+
+// create creates a Job, however long that takes.
+func (c *chaos) create(t *testing.T, r trial) {
+	t.Helper()
+	until(t, r.name+" is created", func() bool {
+		ctx, stop := context.WithTimeout(t.Context(), callTimeout)
+		defer stop()
+		_, err := c.client.BatchV1().Jobs(c.namespace).Create(ctx, r.job(), metav1.CreateOptions{})
+		return err == nil || apierrors.IsAlreadyExists(err)
+	})
+}
+
+// sleep waits for a random time: a fault needs some to have an effect.
+func (c *chaos) sleep(least, most time.Duration) {
+	time.Sleep(least + time.Duration(c.random.Int64N(int64(most-least))))
+}
+
+// calm ends the faults of the wires; those of processes have ended.
+func (c *chaos) calm(t *testing.T) {
+	t.Helper()
+	for _, r := range c.replicas {
+		r.calm()
+	}
+}
+
+// reread holds what the API server has at the end to what is expected, without trust in watches.
+func (c *chaos) reread(t *testing.T) {
+	t.Helper()
+	jobs, err := c.client.BatchV1().Jobs(c.namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := 0
+	for _, job := range jobs.Items {
+		if ended(&job) {
+			over++
+		}
+	}
+	if over != len(c.trials) {
+		t.Errorf("%d Jobs have ended, want %d", over, len(c.trials))
+	}
+	pods, err := c.client.CoreV1().Pods(c.namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pod := range pods.Items {
+		if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) || active(&pod) {
+			t.Errorf("%s is left, %s, with finalizers %v", pod.Name, pod.Status.Phase, pod.Finalizers)
+		}
+	}
+}
+
+// report logs how much there was.
+func (c *chaos) report(t *testing.T, took time.Duration) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	pods, ends := 0, map[string]int{}
+	for _, r := range c.trials {
+		pods += len(c.made[r.name])
+		ends[r.want().Reason]++
+	}
+	calls, lives := map[string]int{}, 0
+	for _, r := range c.replicas {
+		lives += r.lives
+		for kind, n := range r.faults {
+			calls[kind] += n
+		}
+	}
+	t.Logf("seed %d: %d Jobs (%s), %d pods, %.0f s", *chaosSeed, len(c.trials), counts(ends), pods, took.Seconds())
+	t.Logf("faults of processes and networks: %s; %d lives of the replicas", counts(c.dealt), lives)
+	t.Logf("faults of calls: %s", counts(calls))
+}
+
+// counts is what was counted, by name.
+func counts(all map[string]int) (text string) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if text != "" {
+			text += ", "
+		}
+		text += name + " " + strconv.Itoa(all[name])
+	}
+	return text
+}
+
+// removeFinished has a user delete some pods that have ended, of Jobs that have not.
+func (c *chaos) removeFinished(t *testing.T) {
+	t.Helper()
+	const most = 10
+	var pods []*corev1.Pod
+	c.mu.Lock()
+	for job, all := range c.pods {
+		if c.jobs[job] == nil || ended(c.jobs[job]) {
+			continue
+		}
+		for _, pod := range all {
+			if terminal(pod) && pod.DeletionTimestamp == nil {
+				pods = append(pods, pod)
+			}
+		}
+	}
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	pods = pods[:min(most, len(pods))]
+	for _, pod := range pods {
+		c.deletable[pod.UID] = true
+	}
+	c.mu.Unlock()
+	for _, pod := range pods {
+		err := c.client.CoreV1().Pods(c.namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))})
+		if err != nil && !apierrors.IsNotFound(err) {
+			t.Logf("deletion of %s: %v", pod.Name, err)
+		}
+	}
+	c.dealt["pods deleted by a user"] += len(pods)
+}

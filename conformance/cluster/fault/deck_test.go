@@ -1,0 +1,140 @@
+package fault
+
+import (
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/podverdict/podverdict/internal/controlplane"
+)
+
+// fault is something that goes wrong, and is mended again: all but the Jobs is as before when strike returns.
+type fault struct {
+	name   string
+	strike func(*chaos, *testing.T)
+}
+
+// faults are all kinds.
+var faults = []fault{
+	{"leader killed", func(c *chaos, t *testing.T) { c.leader(t).signal(syscall.SIGKILL) }},
+	{"both replicas killed", func(c *chaos, _ *testing.T) {
+		for _, r := range c.replicas {
+			r.signal(syscall.SIGKILL)
+		}
+	}},
+	{"leader paused past its lease", (*chaos).pausePastLease},
+	{"leader paused", func(c *chaos, t *testing.T) {
+		leader := c.leader(t)
+		leader.signal(syscall.SIGSTOP)
+		c.sleep(500*time.Millisecond, leaseDuration)
+		leader.signal(syscall.SIGCONT)
+	}},
+	{"leader stopped, another clock", (*chaos).stepClock},
+	{"API server killed", func(c *chaos, t *testing.T) { c.killed(t, controlplane.APIServer) }},
+	{"etcd killed", func(c *chaos, t *testing.T) { c.killed(t, controlplane.Etcd) }},
+	{"everything killed", func(c *chaos, t *testing.T) {
+		for _, r := range c.replicas {
+			r.signal(syscall.SIGKILL)
+		}
+		c.killed(t, controlplane.APIServer, controlplane.Etcd)
+	}},
+	{"API server paused", func(c *chaos, t *testing.T) { c.paused(t, controlplane.APIServer) }},
+	{"etcd paused", func(c *chaos, t *testing.T) { c.paused(t, controlplane.Etcd) }},
+	{"etcd compacted", (*chaos).compact},
+	{"slow network", func(c *chaos, _ *testing.T) { c.weatherIs(slowed, c.replicas...) }},
+	{"calls throttled", func(c *chaos, _ *testing.T) { c.weatherIs(throttled, c.replicas...) }},
+	{"calls refused", func(c *chaos, _ *testing.T) { c.weatherIs(refused, c.replicas...) }},
+	{"leader cut off", func(c *chaos, t *testing.T) { c.weatherIs(cut, c.leader(t)) }},
+	{"finished pods deleted", (*chaos).removeFinished},
+}
+
+// leader is the replica that wrote the lease last, when that was just now.
+func (c *chaos) leader(t *testing.T) (leader *replica) {
+	t.Helper()
+	until(t, "there is a leader", func() bool {
+		for _, r := range c.replicas {
+			if leader == nil || r.lastRenewed().After(leader.lastRenewed()) {
+				leader = r
+			}
+		}
+		return time.Since(leader.lastRenewed()) < leaseDuration
+	})
+	return leader
+}
+
+// pausePastLease lets the other replica work before the leader goes on with what it was doing.
+func (c *chaos) pausePastLease(t *testing.T) {
+	t.Helper()
+	leader := c.leader(t)
+	leader.signal(syscall.SIGSTOP)
+	defer leader.signal(syscall.SIGCONT)
+	paused := leader.lastRenewed()
+	until(t, "another replica has the lease", func() bool { return c.leader(t).lastRenewed().After(paused.Add(leaseDuration)) })
+	c.sleep(0, 2*time.Second)
+}
+
+// stepClock has another replica take over at once, whose clock is another one.
+func (c *chaos) stepClock(t *testing.T) {
+	t.Helper()
+	leader := c.leader(t)
+	if leader == c.replicas[0] {
+		c.replicas[1].signal(syscall.SIGKILL) // its next life has another clock
+		time.Sleep(retryPeriod)
+	}
+	leader.signal(syscall.SIGTERM)
+}
+
+// killed kills components, and starts them again in reverse order.
+func (c *chaos) killed(t *testing.T, components ...controlplane.Component) {
+	t.Helper()
+	for _, component := range components {
+		if err := c.cluster.Kill(component); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.sleep(0, 2*time.Second)
+	for i := range components {
+		if _, err := controlplane.Open(components[len(components)-1-i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// paused holds a component for longer than some calls wait.
+func (c *chaos) paused(t *testing.T, component controlplane.Component) {
+	t.Helper()
+	if err := c.cluster.Pause(component); err != nil {
+		t.Fatal(err)
+	}
+	c.sleep(time.Second, 6*time.Second)
+	if err := c.cluster.Resume(component); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compact has etcd forget all versions from which the replicas could go on, while their watches are cut off.
+func (c *chaos) compact(t *testing.T) {
+	t.Helper()
+	for _, r := range c.replicas {
+		r.change(cut)
+	}
+	c.sleep(0, time.Second)
+	err := c.cluster.Compact()
+	for _, r := range c.replicas {
+		r.change(fair)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// weatherIs gives some replicas a weather for a while.
+func (c *chaos) weatherIs(w weather, replicas ...*replica) {
+	for _, r := range replicas {
+		r.change(w)
+	}
+	c.sleep(2*time.Second, 5*time.Second)
+	for _, r := range replicas {
+		r.change(fair)
+	}
+}
