@@ -39,7 +39,7 @@ func TestChaos(t *testing.T) {
 	c := newChaos(t, seed, jobs)
 	start := time.Now()
 	c.run(t)
-	c.calm(t)
+	c.calm()
 	c.conclude(t)
 	c.reread(t)
 	c.report(t, time.Since(start))
@@ -60,7 +60,7 @@ func newChaos(t *testing.T, seed uint64, jobs int) *chaos {
 	cluster := controlplane.Start(t)
 	var trials []trial
 	for n := range jobs {
-		trials = append(trials, anyTrial(rand.New(rand.NewPCG(seed, uint64(n))), "job-"+strconv.Itoa(n)))
+		trials = append(trials, anyTrial(rand.New(rand.NewPCG(seed, uint64(n))), "job-"+strconv.Itoa(n), 8))
 	}
 	stream := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1<<32+n)) }
 	c := &chaos{stage: newEmptyStage(t, cluster, trials...), cluster: cluster, random: stream(0), dealt: map[string]int{}}
@@ -96,15 +96,27 @@ func (c *chaos) run(t *testing.T) {
 		}
 		next := deck[0]
 		deck = deck[1:]
-		start := time.Now()
+		start, underWay := time.Now(), c.underWay()
 		next.strike(c, t)
 		c.dealt[next.name]++
-		t.Logf("%d of %d: %s, %.1f s", step+1, steps, next.name, time.Since(start).Seconds())
+		t.Logf("%d of %d: %s, %.1f s, with %d Jobs under way", step+1, steps, next.name, time.Since(start).Seconds(), underWay)
 		if t.Failed() {
 			t.FailNow()
 		}
 		c.sleep(300*time.Millisecond, 1500*time.Millisecond)
 	}
+}
+
+// underWay is how many Jobs there are that have not ended.
+func (c *chaos) underWay() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, job := range c.jobs {
+		if !ended(job) {
+			n++
+		}
+	}
+	return n
 }
 
 // create creates a Job, however long that takes.
@@ -124,8 +136,7 @@ func (c *chaos) sleep(least, most time.Duration) {
 }
 
 // calm ends the faults of the wires; those of processes have ended.
-func (c *chaos) calm(t *testing.T) {
-	t.Helper()
+func (c *chaos) calm() {
 	for _, r := range c.replicas {
 		r.calm()
 	}
@@ -191,33 +202,37 @@ func counts(all map[string]int) (text string) {
 	return text
 }
 
-// removeFinished has a user delete some pods that have ended, of Jobs that have not.
+// removeFinished has a user delete pods that have ended, of Jobs that have not, for a while.
 func (c *chaos) removeFinished(t *testing.T) {
 	t.Helper()
-	const most = 10
-	var pods []*corev1.Pod
+	for range 10 {
+		for _, pod := range c.finished() {
+			ctx, stop := context.WithTimeout(t.Context(), callTimeout)
+			err := c.client.CoreV1().Pods(c.namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))})
+			stop()
+			if err == nil {
+				c.dealt["pods deleted by a user"]++
+			}
+		}
+		c.sleep(100*time.Millisecond, 500*time.Millisecond)
+	}
+}
+
+// finished are some pods that have ended, of Jobs that have not. From now on they may be deleted.
+func (c *chaos) finished() (pods []*corev1.Pod) {
+	const most = 5
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	for job, all := range c.pods {
 		if c.jobs[job] == nil || ended(c.jobs[job]) {
 			continue
 		}
 		for _, pod := range all {
-			if terminal(pod) && pod.DeletionTimestamp == nil {
+			if terminal(pod) && pod.DeletionTimestamp == nil && len(pods) < most {
+				c.deletable[pod.UID] = true
 				pods = append(pods, pod)
 			}
 		}
 	}
-	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
-	pods = pods[:min(most, len(pods))]
-	for _, pod := range pods {
-		c.deletable[pod.UID] = true
-	}
-	c.mu.Unlock()
-	for _, pod := range pods {
-		err := c.client.CoreV1().Pods(c.namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))})
-		if err != nil && !apierrors.IsNotFound(err) {
-			t.Logf("deletion of %s: %v", pod.Name, err)
-		}
-	}
-	c.dealt["pods deleted by a user"] += len(pods)
+	return pods
 }

@@ -30,7 +30,7 @@ func TestFaultSchedules(t *testing.T) {
 			random := rand.New(rand.NewPCG(99, uint64(first)))
 			var trials []trial
 			for n := range min(together, *schedules-first) {
-				trials = append(trials, randomTrial(random, fmt.Sprintf("job-%d", first+n)))
+				trials = append(trials, randomTrial(random, fmt.Sprintf("job-%d", first+n), 4))
 			}
 			s := newStage(t, cluster, trials...)
 			for range 4 {

@@ -215,9 +215,9 @@ func spelledOut(indexes string) string {
 	return strings.Join(all, ",")
 }
 
-// randomTrial is any trial with a few pods that ends when all of them have.
-func randomTrial(random *rand.Rand, name string) trial {
-	r := trial{name: name, slots: 1 + random.IntN(4), limit: -1, parallelism: 1 + random.IntN(3)}
+// randomTrial is any trial with a few slots that ends when all of its pods have.
+func randomTrial(random *rand.Rand, name string, slots int) trial {
+	r := trial{name: name, slots: 1 + random.IntN(slots), limit: -1, parallelism: 1 + random.IntN(3)}
 	if random.IntN(3) == 0 {
 		r.code = codeIgnored
 	}
@@ -232,8 +232,8 @@ func randomTrial(random *rand.Rand, name string) trial {
 }
 
 // anyTrial is a random one, or one that ends early or by a rule.
-func anyTrial(random *rand.Rand, name string) trial {
-	r := randomTrial(random, name)
+func anyTrial(random *rand.Rand, name string, slots int) trial {
+	r := randomTrial(random, name, slots)
 	switch kind := random.IntN(10); {
 	case kind < 5: // as it is
 	case kind == 5: // slot 0 fails, and the index or the Job with it

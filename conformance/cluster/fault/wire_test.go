@@ -39,11 +39,11 @@ type weather int
 
 const (
 	fair weather = iota
-	// slowed calls take a second and a half, longer than some have.
+	// slowed calls take up to slowness.
 	slowed
-	// throttled calls are answered with 429, and are to come again in a second.
+	// throttled calls are mostly answered with 429, and are to come again in a second.
 	throttled
-	// refused calls are answered with 500 or 503.
+	// refused calls are mostly answered with 500 or 503.
 	refused
 	// cut calls and watches have their connections broken.
 	cut
@@ -197,41 +197,50 @@ func (w through) fault(r *http.Request) func() (*http.Response, error) {
 	}
 }
 
-// storm is what the weather does to a request.
+// storm is what the weather does to a request, or nil.
 func (w through) storm(r *http.Request) func() (*http.Response, error) {
-	switch w.weather {
-	case slowed:
+	lucky := w.random != nil && w.random.IntN(3) == 0
+	switch {
+	case w.weather == cut:
+		w.fail("cut")
+		return func() (*http.Response, error) { return nil, errReset }
+	case w.weather == slowed:
 		w.fail("slowed")
+		delay := time.After(w.slowness())
 		return func() (*http.Response, error) {
 			select {
-			case <-time.After(slowness):
+			case <-delay:
 				return w.next.RoundTrip(r)
 			case <-r.Context().Done():
 				return nil, r.Context().Err()
 			}
 		}
-	case throttled:
+	case lucky:
+		return nil
+	case w.weather == throttled:
 		w.fail("429 with Retry-After")
 		return func() (*http.Response, error) {
 			response := refusal(r, http.StatusTooManyRequests)
 			response.Header.Set("Retry-After", "1")
 			return response, nil
 		}
-	case refused:
-		w.fail("500 or 503")
-		status := http.StatusInternalServerError
-		if w.random != nil && w.random.IntN(2) == 0 {
-			status = http.StatusServiceUnavailable
-		}
-		return func() (*http.Response, error) { return refusal(r, status), nil }
-	default:
-		w.fail("cut")
-		return func() (*http.Response, error) { return nil, errReset }
 	}
+	w.fail("500 or 503")
+	status := http.StatusInternalServerError
+	if w.random != nil && w.random.IntN(2) == 0 {
+		status = http.StatusServiceUnavailable
+	}
+	return func() (*http.Response, error) { return refusal(r, status), nil }
 }
 
-// slowness is what a call takes that is slowed: longer than a try to renew the lease has.
-const slowness = 1500 * time.Millisecond
+// slowness is what a call or an event takes that is slowed: at worst longer than a try to renew the lease has. The mutex is held.
+func (w *wire) slowness() time.Duration {
+	const most = 1200 * time.Millisecond
+	if w.random == nil {
+		return most
+	}
+	return time.Duration(w.random.Int64N(int64(most)))
+}
 
 func refusal(r *http.Request, code int) *http.Response {
 	return &http.Response{
@@ -267,7 +276,7 @@ func (w *wire) lag() (lag time.Duration, broken bool) {
 	case w.weather == cut:
 		return 0, true
 	case w.weather == slowed:
-		return slowness, false
+		return w.slowness(), false
 	case w.random == nil:
 		return 0, false
 	}
