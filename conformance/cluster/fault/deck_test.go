@@ -45,6 +45,7 @@ var faults = []fault{
 	{"calls throttled", func(c *chaos, _ *testing.T) { c.weatherIs(throttled, c.replicas...) }},
 	{"calls refused", func(c *chaos, _ *testing.T) { c.weatherIs(refused, c.replicas...) }},
 	{"leader cut off", func(c *chaos, t *testing.T) { c.weatherIs(cut, c.leader(t)) }},
+	{"leader's writes late", (*chaos).delay},
 	{"finished pods deleted", (*chaos).removeFinished},
 }
 
@@ -68,8 +69,23 @@ func (c *chaos) pausePastLease(t *testing.T) {
 	leader := c.leader(t)
 	leader.signal(syscall.SIGSTOP)
 	defer leader.signal(syscall.SIGCONT)
-	paused := leader.lastRenewed()
-	until(t, "another replica has the lease", func() bool { return c.leader(t).lastRenewed().After(paused.Add(leaseDuration)) })
+	c.followed(t, leader)
+}
+
+// delay lets the other replica work before what the leader has sent arrives.
+func (c *chaos) delay(t *testing.T) {
+	t.Helper()
+	leader := c.leader(t)
+	leader.change(held)
+	c.followed(t, leader)
+	leader.deliver()
+	leader.change(fair)
+}
+
+// followed waits until another replica has had the lease for a while.
+func (c *chaos) followed(t *testing.T, leader *replica) {
+	t.Helper()
+	until(t, "another replica has the lease", func() bool { return c.leader(t) != leader })
 	c.sleep(0, 2*time.Second)
 }
 

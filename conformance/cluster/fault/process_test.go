@@ -25,9 +25,10 @@ import (
 // gate stands before the API server. Whoever comes through is its user admin.
 type gate struct {
 	*httptest.Server
+	through
 }
 
-// newGate returns a gate whose calls go through a wire, or straight when it is nil, and at which guard sees each one first.
+// newGate returns a gate whose calls go through a wire, and at which guard sees each one first.
 func newGate(t *testing.T, config *rest.Config, w *wire, guard func(http.Handler) http.Handler) *gate {
 	t.Helper()
 	target, err := url.Parse(config.Host)
@@ -38,17 +39,15 @@ func newGate(t *testing.T, config *rest.Config, w *wire, guard func(http.Handler
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w != nil {
-		transport = through{w, transport}
-	}
+	g := &gate{through: through{w, transport}}
 	proxy := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
-		Transport:     transport,
+		Transport:     g.through,
 		FlushInterval: -1, // a watch sends what it has
 		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { hangUp() },
 		ErrorLog:      log.New(io.Discard, "", 0), // connections are broken on purpose
 	}
-	g := &gate{httptest.NewUnstartedServer(guard(proxy))}
+	g.Server = httptest.NewUnstartedServer(guard(proxy))
 	g.Config.ErrorLog = proxy.ErrorLog
 	g.Start()
 	t.Cleanup(g.CloseClientConnections)
@@ -59,7 +58,7 @@ func newGate(t *testing.T, config *rest.Config, w *wire, guard func(http.Handler
 type executioner struct {
 	*gate
 
-	mu     sync.Mutex
+	guard  sync.Mutex
 	writes int
 	at     int
 	after  bool
@@ -69,7 +68,7 @@ type executioner struct {
 func newExecutioner(t *testing.T, config *rest.Config, at int, after bool) *executioner {
 	t.Helper()
 	e := &executioner{at: at, after: after, victim: make(chan *os.Process, 1)}
-	e.gate = newGate(t, config, nil, func(proxy http.Handler) http.Handler {
+	e.gate = newGate(t, config, &wire{}, func(proxy http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !e.last(r) {
 				proxy.ServeHTTP(w, r)
@@ -98,8 +97,8 @@ func (e *executioner) last(r *http.Request) bool {
 	if !writes(r) {
 		return false
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.guard.Lock()
+	defer e.guard.Unlock()
 	e.writes++
 	return e.writes == e.at
 }

@@ -93,7 +93,7 @@ func replicate(arguments []string) int {
 
 // replica is a controller that is started again whenever it ends, as the kubelet would. Its calls go through a wire.
 type replica struct {
-	*wire
+	*gate
 
 	command func() *exec.Cmd
 	logs    string // folder
@@ -107,8 +107,9 @@ type replica struct {
 // shipped is a replica that is the program we ship.
 func (s *stage) shipped(t *testing.T, binary string, w *wire) *replica {
 	t.Helper()
-	kubeconfig := newGate(t, s.config, w, straight).kubeconfig(t)
-	return &replica{wire: w, logs: t.TempDir(), command: func() *exec.Cmd {
+	g := newGate(t, s.config, w, straight)
+	kubeconfig := g.kubeconfig(t)
+	return &replica{gate: g, logs: t.TempDir(), command: func() *exec.Cmd {
 		return exec.Command(binary, "--kubeconfig="+kubeconfig, "--namespace="+s.namespace, "--health-bind-address=", "--metrics-bind-address=",
 			"--leader-elect-resource-namespace="+s.namespace, "--leader-elect-resource-name="+leaseName,
 			"--leader-elect-lease-duration="+leaseDuration.String(), "--leader-elect-renew-deadline="+renewDeadline.String(),
@@ -120,8 +121,9 @@ func (s *stage) shipped(t *testing.T, binary string, w *wire) *replica {
 // shifted is a replica whose clock is wrong, in each life by another time.
 func (s *stage) shifted(t *testing.T, w *wire, random *rand.Rand) *replica {
 	t.Helper()
-	kubeconfig := newGate(t, s.config, w, straight).kubeconfig(t)
-	return &replica{wire: w, logs: t.TempDir(), command: func() *exec.Cmd {
+	g := newGate(t, s.config, w, straight)
+	kubeconfig := g.kubeconfig(t)
+	return &replica{gate: g, logs: t.TempDir(), command: func() *exec.Cmd {
 		shift := time.Duration(random.IntN(2*int(maxShift)+1)) - maxShift
 		return exec.Command(os.Args[0], replicating, "-kubeconfig="+kubeconfig, "-namespace="+s.namespace, "-shift="+shift.String())
 	}}
@@ -209,7 +211,7 @@ func (r *replica) signal(s syscall.Signal) {
 
 // lastRenewed is when the replica last wrote the lease.
 func (r *replica) lastRenewed() time.Time {
-	r.wire.mu.Lock()
-	defer r.wire.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.renewed
 }

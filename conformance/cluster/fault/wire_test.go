@@ -30,6 +30,8 @@ type wire struct {
 	weather weather
 	// faults are counted by kind.
 	faults map[string]int
+	// late are the writes that are held.
+	late []*http.Request
 	// renewed is when the lease was last written through the wire.
 	renewed time.Time
 }
@@ -47,6 +49,8 @@ const (
 	refused
 	// cut calls and watches have their connections broken.
 	cut
+	// held writes of Jobs and pods are under way until they are delivered, whoever waits for them. The rest is cut.
+	held
 )
 
 // change sets the weather. Watches that are under way feel it at their next event.
@@ -201,7 +205,9 @@ func (w through) fault(r *http.Request) func() (*http.Response, error) {
 func (w through) storm(r *http.Request) func() (*http.Response, error) {
 	lucky := w.random != nil && w.random.IntN(3) == 0
 	switch {
-	case w.weather == cut:
+	case w.weather == held && writes(r):
+		return func() (*http.Response, error) { return w.hold(r) }
+	case w.weather == cut, w.weather == held:
 		w.fail("cut")
 		return func() (*http.Response, error) { return nil, errReset }
 	case w.weather == slowed:
@@ -231,6 +237,33 @@ func (w through) storm(r *http.Request) func() (*http.Response, error) {
 		status = http.StatusServiceUnavailable
 	}
 	return func() (*http.Response, error) { return refusal(r, status), nil }
+}
+
+// hold keeps a write, and has its caller wait in vain.
+func (w through) hold(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	late := r.Clone(context.WithoutCancel(r.Context()))
+	late.Body = io.NopCloser(bytes.NewReader(body))
+	w.mu.Lock()
+	w.late = append(w.late, late)
+	w.fail("delivered late")
+	w.mu.Unlock()
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// deliver lets the held writes take effect. Nobody knows of it.
+func (w through) deliver() {
+	w.mu.Lock()
+	late := w.late
+	w.late = nil
+	w.mu.Unlock()
+	for _, r := range late {
+		w.effect(r)
+	}
 }
 
 // slowness is what a call or an event takes that is slowed: at worst longer than a try to renew the lease has. The mutex is held.
@@ -273,7 +306,7 @@ func (w *wire) lag() (lag time.Duration, broken bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case w.weather == cut:
+	case w.weather == cut, w.weather == held:
 		return 0, true
 	case w.weather == slowed:
 		return w.slowness(), false
