@@ -70,18 +70,18 @@ func (k *kubelet) due(now time.Time) []*corev1.Pod {
 
 // next is a pod with its next status, or nil when it has none now.
 func (k *kubelet) next(job string, pod *corev1.Pod, now time.Time) *corev1.Pod {
-	slot, attempt, made := slotAndAttempt(pod.Name)
-	if !made || terminal(pod) || k.told[pod.UID] == pod.ResourceVersion {
+	first, known := k.made[job][pod.UID]
+	if !known || terminal(pod) || k.told[pod.UID] == pod.ResourceVersion {
 		return nil
 	}
 	if pod.DeletionTimestamp != nil {
 		return end(pod, codeKilled)
 	}
-	code := k.trials[job].exitCode(slot, attempt)
+	code := k.trials[job].exitCode(first.slot, first.attempt)
 	if k.pace == nil {
 		return end(pod, code)
 	}
-	switch over := now.Sub(k.since[pod.UID]) >= k.pace(job, slot, attempt); {
+	switch over := now.Sub(first.at) >= k.pace(job, first.slot, first.attempt); {
 	case pod.Status.Phase == corev1.PodPending && !over:
 		return run(pod)
 	case code != never && over:

@@ -24,13 +24,13 @@ type witness struct {
 	wrong []string
 	jobs  map[string]*batchv1.Job
 	pods  map[string]map[types.UID]*corev1.Pod // by name of their Job
-	// made are the pods that there ever were, by Job and name.
-	made map[string]map[string]types.UID
+	// made are the pods that there ever were, by Job, with how many there were for their slot before them. A name tells as much
+	// unless a user deletes pods: then it is used again.
+	made map[string]map[types.UID]sighting
 	// succeeded are the pods that succeeded, by Job and slot.
 	succeeded map[string]map[int]types.UID
-	// since is when each pod was first seen, told the version of it to which the kubelet has given a new status.
-	since map[types.UID]time.Time
-	told  map[types.UID]string
+	// told is the version of each pod to which the kubelet has given a new status.
+	told map[types.UID]string
 	// parallelism is that of each Job.
 	parallelism map[string]int
 	// deletable are pods that somebody but the controller has deleted, and the Jobs that delete their own.
@@ -38,16 +38,23 @@ type witness struct {
 	deletableJobs map[string]bool
 }
 
+// sighting is how a pod was first seen.
+type sighting struct {
+	name          string
+	slot, attempt int
+	at            time.Time
+}
+
 func newWitness(trials ...trial) *witness {
 	w := &witness{
-		jobs: map[string]*batchv1.Job{}, pods: map[string]map[types.UID]*corev1.Pod{}, made: map[string]map[string]types.UID{},
-		succeeded: map[string]map[int]types.UID{}, since: map[types.UID]time.Time{}, told: map[types.UID]string{},
+		jobs: map[string]*batchv1.Job{}, pods: map[string]map[types.UID]*corev1.Pod{}, made: map[string]map[types.UID]sighting{},
+		succeeded: map[string]map[int]types.UID{}, told: map[types.UID]string{},
 		parallelism: map[string]int{}, deletable: map[types.UID]bool{}, deletableJobs: map[string]bool{},
 	}
 	for _, r := range trials {
 		w.parallelism[r.name] = r.parallelism
 		_, w.deletableJobs[r.name] = r.early()
-		w.pods[r.name], w.made[r.name], w.succeeded[r.name] = map[types.UID]*corev1.Pod{}, map[string]types.UID{}, map[int]types.UID{}
+		w.pods[r.name], w.made[r.name], w.succeeded[r.name] = map[types.UID]*corev1.Pod{}, map[types.UID]sighting{}, map[int]types.UID{}
 	}
 	return w
 }
@@ -145,24 +152,34 @@ func (w *witness) seePods(kind watch.EventType, objects []runtime.Object) {
 
 // seePod notes what there is once for each pod.
 func (w *witness) seePod(job string, pod *corev1.Pod) {
-	if _, known := w.since[pod.UID]; !known {
-		w.since[pod.UID] = time.Now()
+	slot, _, named := slotAndAttempt(pod.Name)
+	if !named {
+		return
 	}
-	switch known := w.made[job][pod.Name]; known {
-	case "":
-		w.made[job][pod.Name] = pod.UID
-	case pod.UID:
-	default:
-		w.note("%s was created twice", pod.Name)
+	if _, known := w.made[job][pod.UID]; !known {
+		w.made[job][pod.UID] = w.sight(job, slot, pod)
 	}
-	slot, _, made := slotAndAttempt(pod.Name)
-	if !made || pod.Status.Phase != corev1.PodSucceeded {
+	if pod.Status.Phase != corev1.PodSucceeded {
 		return
 	}
 	if other := w.succeeded[job][slot]; other != "" && other != pod.UID {
 		w.note("%s succeeded, and another pod of its slot before it", pod.Name)
 	}
 	w.succeeded[job][slot] = pod.UID
+}
+
+// sight sees a pod for the first time.
+func (w *witness) sight(job string, slot int, pod *corev1.Pod) sighting {
+	first := sighting{name: pod.Name, slot: slot, at: time.Now()}
+	for uid, other := range w.made[job] {
+		if other.slot == slot {
+			first.attempt++
+		}
+		if other.name == pod.Name && !w.deletable[uid] && !w.deletableJobs[job] {
+			w.note("%s was created twice", pod.Name)
+		}
+	}
+	return first
 }
 
 // gone takes a pod out.
@@ -267,8 +284,8 @@ func (w *witness) ignored(r trial) (ignored int) {
 	if r.code != codeIgnored || r.endless {
 		return 0
 	}
-	for name := range w.made[r.name] {
-		if slot, attempt, made := slotAndAttempt(name); made && slot == 0 && attempt < r.failures[0] {
+	for _, pod := range w.made[r.name] {
+		if pod.slot == 0 && pod.attempt < r.failures[0] {
 			ignored++
 		}
 	}
