@@ -3,6 +3,7 @@ package fault
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 )
@@ -31,6 +33,8 @@ type witness struct {
 	succeeded map[string]map[int]types.UID
 	// told is the version of each pod to which the kubelet has given a new status.
 	told map[types.UID]string
+	// decided is the version of each Job that first said how it ends.
+	decided map[string]string
 	// parallelism is that of each Job.
 	parallelism map[string]int
 	// deletable are pods that somebody but the controller has deleted, and the Jobs that delete their own.
@@ -43,13 +47,14 @@ type sighting struct {
 	name          string
 	slot, attempt int
 	at            time.Time
+	version       string
 }
 
 func newWitness(trials ...trial) *witness {
 	w := &witness{
 		jobs: map[string]*batchv1.Job{}, pods: map[string]map[types.UID]*corev1.Pod{}, made: map[string]map[types.UID]sighting{},
 		succeeded: map[string]map[int]types.UID{}, told: map[types.UID]string{},
-		parallelism: map[string]int{}, deletable: map[types.UID]bool{}, deletableJobs: map[string]bool{},
+		parallelism: map[string]int{}, decided: map[string]string{}, deletable: map[types.UID]bool{}, deletableJobs: map[string]bool{},
 	}
 	for _, r := range trials {
 		w.parallelism[r.name] = r.parallelism
@@ -170,7 +175,7 @@ func (w *witness) seePod(job string, pod *corev1.Pod) {
 
 // sight sees a pod for the first time.
 func (w *witness) sight(job string, slot int, pod *corev1.Pod) sighting {
-	first := sighting{name: pod.Name, slot: slot, at: time.Now()}
+	first := sighting{name: pod.Name, slot: slot, at: time.Now(), version: pod.ResourceVersion}
 	for uid, other := range w.made[job] {
 		if other.slot == slot {
 			first.attempt++
@@ -242,6 +247,9 @@ func (w *witness) seeJobs(kind watch.EventType, objects []runtime.Object) {
 func (w *witness) seeJob(job *batchv1.Job) {
 	old := w.jobs[job.Name]
 	w.jobs[job.Name] = job
+	if w.decided[job.Name] == "" && slices.ContainsFunc(job.Status.Conditions, isDecision) {
+		w.decided[job.Name] = job.ResourceVersion
+	}
 	if old == nil {
 		return
 	}
@@ -251,6 +259,11 @@ func (w *witness) seeJob(job *batchv1.Job) {
 	if ended(old) && old.Status.String() != job.Status.String() {
 		w.note("%s changes after its end", job.Name)
 	}
+}
+
+// isDecision tells whether a condition says how the Job ends.
+func isDecision(c batchv1.JobCondition) bool {
+	return c.Type == batchv1.JobFailureTarget || c.Type == batchv1.JobSuccessCriteriaMet || isEnd(c)
 }
 
 // settled tells whether a Job has ended and its pods are let go.
@@ -268,26 +281,40 @@ func (w *witness) settled(job string) bool {
 	return true
 }
 
-// account holds the counters of a Job that has ended to its pods, for those whose end depends on the moment too.
+// tally is how many pods there were.
+type tally struct{ succeeded, failed int }
+
+// account holds the counters of a Job that has ended to its pods, for those whose end depends on the moment too. A pod that
+// a leader of the past makes when the end of the Job is decided need not be counted.
 func (w *witness) account(r trial) (wrong string) {
 	job := w.jobs[r.name]
-	succeeded, made := len(w.succeeded[r.name]), len(w.made[r.name])
-	failed := made - succeeded - w.ignored(r)
-	if int(job.Status.Succeeded) == succeeded && int(job.Status.Failed) == failed {
-		return ""
-	}
-	return fmt.Sprintf("%s has status %+v, and %d pods of which %d succeeded and %d failed", r.name, job.Status, made, succeeded, failed)
-}
-
-// ignored is how many failures the rule of a trial ignores, of those that were made.
-func (w *witness) ignored(r trial) (ignored int) {
-	if r.code != codeIgnored || r.endless {
-		return 0
-	}
-	for _, pod := range w.made[r.name] {
-		if pod.slot == 0 && pod.attempt < r.failures[0] {
-			ignored++
+	var most, least tally
+	for uid, pod := range w.made[r.name] {
+		late := w.decided[r.name] != "" && newer(pod.version, w.decided[r.name])
+		switch {
+		case w.succeeded[r.name][pod.slot] == uid:
+			most.succeeded++
+			if !late {
+				least.succeeded++
+			}
+		case r.code == codeIgnored && !r.endless && pod.slot == 0 && pod.attempt < r.failures[0]:
+		default:
+			most.failed++
+			if !late {
+				least.failed++
+			}
 		}
 	}
-	return ignored
+	got := tally{int(job.Status.Succeeded), int(job.Status.Failed)}
+	if least.succeeded <= got.succeeded && got.succeeded <= most.succeeded && least.failed <= got.failed && got.failed <= most.failed {
+		return ""
+	}
+	return fmt.Sprintf("%s has status %+v, and at least %+v, at most %+v; the end was decided at version %s: %+v",
+		r.name, job.Status, least, most, w.decided[r.name], slices.Collect(maps.Values(w.made[r.name])))
+}
+
+// newer compares the versions of two objects.
+func newer(a, b string) bool {
+	order, err := resourceversion.CompareResourceVersion(a, b)
+	return err == nil && order > 0
 }
