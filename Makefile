@@ -69,6 +69,12 @@ FAULTS ?= 10000
 faults: ## run the Job controller through FAULTS random fault schedules, and crashes at every write, on an API server in memory
 	go test -count=1 -v -timeout 30m ./controller -run 'TestFaultSchedules|TestHostileSchedules|TestCrashAtEveryWrite' -fault-schedules=$(FAULTS)
 
+JOBS ?= 300
+
+.PHONY: chaos
+chaos: control-plane ## run JOBS Jobs while controllers, API server and etcd are killed, paused and cut off, by SEED
+	go test -count=1 -v -timeout 30m ./conformance/cluster/fault -run '^TestChaos$$' -chaos-seed=$(SEED) -chaos-jobs=$(JOBS)
+
 .PHONY: lint
 lint: checkformat checkgenerate ## format, vet, golangci-lint; generated files must be current
 	go vet ./...

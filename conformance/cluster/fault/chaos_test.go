@@ -1,3 +1,5 @@
+//go:build unix
+
 package fault
 
 import (
@@ -80,11 +82,11 @@ func newChaos(t *testing.T, seed uint64, jobs int) *chaos {
 	return c
 }
 
-// run deals the faults, all kinds as often, and creates some of the Jobs before each.
+// run deals the faults, no kind again before all others, and creates some of the Jobs before each.
 func (c *chaos) run(t *testing.T) {
 	t.Helper()
-	const together = 10 // Jobs for one fault, if there are as many
-	steps := max(len(faults), len(c.trials)/together)
+	const least, together = 12, 5 // faults, and Jobs for each of more
+	steps := max(least, len(c.trials)/together)
 	var deck []fault
 	for step := range steps {
 		for _, r := range c.trials[step*len(c.trials)/steps : (step+1)*len(c.trials)/steps] {

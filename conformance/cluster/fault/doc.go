@@ -3,4 +3,27 @@
 //
 // The same is done in memory with more patience in package controller, at every write of many scenarios and with thousands
 // of random schedules. Here is shown that the real API server gives no other answer. The tests play the kubelet.
+//
+// TestChaos goes further: two replicas of the controller, each a process, and the control plane itself are killed, paused and
+// cut off from each other.
+//
+//	make chaos SEED=7 JOBS=300
+//
+// # What is known before
+//
+// A trial is a Job with a fate for each of its pods: the n-th pod of a slot ends with a given exit code. Condition, reason,
+// counters and indexes follow from that, whatever happens to the controller. Some Jobs end when pods are active still: by
+// FailJob, backoffLimit, a deadline, or as a work queue. Their counters depend on the moment, so they are held to the pods that
+// there were. A pod that a leader of the past makes after the end was decided may count or not.
+//
+// # What must never be
+//
+// The witness looks at each event of its watches, and at a list after each break: two active pods of a slot, more than
+// parallelism, a second success of a slot, a counter that falls, a Job that changes after its end, a pod that goes though nobody
+// deleted it, a Job that is gone. At the end no pod has the tracking finalizer and none is active.
+//
+// # What the seed decides
+//
+// The Jobs, the fates, for how long pods run, the order of the faults and how long they last. When each call is made depends on the
+// machine, so a run is not repeated to the letter.
 package fault
