@@ -3,6 +3,7 @@
 package fault
 
 import (
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -51,18 +52,19 @@ var faults = []fault{
 	{"finished pods deleted", (*chaos).removeFinished},
 }
 
-// leader is the replica that wrote the lease last, when that was just now.
+// leader waits until a replica has the lease.
 func (c *chaos) leader(t *testing.T) (leader *replica) {
 	t.Helper()
 	until(t, "there is a leader", func() bool {
-		for _, r := range c.replicas {
-			if leader == nil || r.lastRenewed().After(leader.lastRenewed()) {
-				leader = r
-			}
-		}
+		leader = c.latest()
 		return time.Since(leader.lastRenewed()) < leaseDuration
 	})
 	return leader
+}
+
+// latest is the replica that wrote the lease last.
+func (c *chaos) latest() *replica {
+	return slices.MaxFunc(c.replicas, func(a, b *replica) int { return a.lastRenewed().Compare(b.lastRenewed()) })
 }
 
 // pausePastLease lets the other replica work before the leader goes on with what it was doing.
@@ -87,7 +89,7 @@ func (c *chaos) delay(t *testing.T) {
 // followed waits until another replica has had the lease for a while.
 func (c *chaos) followed(t *testing.T, leader *replica) {
 	t.Helper()
-	until(t, "another replica has the lease", func() bool { return c.leader(t) != leader })
+	until(t, "another replica has the lease", func() bool { return c.latest() != leader })
 	c.sleep(0, 2*time.Second)
 }
 

@@ -28,8 +28,8 @@ import (
 
 // The lease of the replicas is short, so that much happens while a Job lives.
 const (
-	leaseDuration = 3 * time.Second
-	renewDeadline = 2 * time.Second
+	leaseDuration = 5 * time.Second
+	renewDeadline = 4 * time.Second
 	retryPeriod   = 500 * time.Millisecond
 	leaseName     = "podverdict-controller"
 )

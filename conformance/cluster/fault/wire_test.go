@@ -268,7 +268,7 @@ func (w through) deliver() {
 
 // slowness is what a call or an event takes that is slowed: at worst longer than a try to renew the lease has. The mutex is held.
 func (w *wire) slowness() time.Duration {
-	const most = 1200 * time.Millisecond
+	const most = 2500 * time.Millisecond
 	if w.random == nil {
 		return most
 	}
