@@ -273,6 +273,41 @@ func TestBoundPoliciesOfOthersJobs(t *testing.T) {
 	})
 }
 
+// Jobs and pods that are older than the first policy are before its eyes whole: the caches had dropped what nobody read.
+func TestFirstPolicySeesWholeObjects(t *testing.T) {
+	const image = "containers[0].image == 'main'"
+	inWorld(t, nothing, func(w *world) {
+		job := managed(1, completions(1), policy)
+		job.Spec.ManagedBy = nil
+		created, err := w.server.CreateJob(job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"fails", "waits"} {
+			if _, err := w.server.CreatePod(nativePod(created, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.pass(time.Minute)
+		waits := rule("waits", "pod.metadata.name == 'waits' && pod.spec."+image, ignore)
+		waits.Phase, waits.Reason = corev1.PodPending, "Late"
+		gpu := customPolicy("gpu", waits, rule("fails", "pod.spec."+image, ignore))
+		gpu.Spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "c", Expression: "job.spec.template.spec." + image}}
+		w.apply(gpu, bind("gpu", func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.PendingPods = v1alpha1.PendingPodsDelete }))
+		w.pass(time.Minute)
+		for _, pod := range w.server.Pods() {
+			if deleted := pod.DeletionTimestamp != nil; deleted != (pod.Name == "waits") {
+				t.Errorf("the pod %s is deleted: %t", pod.Name, deleted)
+			}
+			if pod.Name == "fails" {
+				w.end(pod, codeFailJob)
+			}
+		}
+		w.pass(time.Minute)
+		w.expectNotes("Pod", "Warning PodFailureVerdict: FailJob by rule 3: container main exited with 42; bound policies would: Ignore by rule fails of gpu")
+	})
+}
+
 // nativePod is a pod as kube-controller-manager makes it.
 func nativePod(job *batchv1.Job, name string) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: *job.Spec.Template.ObjectMeta.DeepCopy(), Spec: *job.Spec.Template.Spec.DeepCopy()}
