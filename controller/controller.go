@@ -32,6 +32,7 @@ type Controller struct {
 	pending     *pendingPods
 	observer    *observer
 	broadcaster events.EventBroadcaster
+	events      *eventQueue
 	jobQueue    queue[types.NamespacedName]
 	orphanQueue queue[types.NamespacedName]
 	ready       atomic.Bool
@@ -75,7 +76,7 @@ func newClients(config *rest.Config, metrics *Metrics) (clients, error) {
 	watches := rest.CopyConfig(config)
 	watches.QPS, watches.RateLimiter = -1, nil
 	told := rest.CopyConfig(config)
-	told.QPS, told.Burst, told.RateLimiter, told.Timeout = 20, 100, nil, callTimeout
+	told.QPS, told.Burst, told.RateLimiter, told.Timeout = eventQPS, eventBurst, nil, callTimeout
 	spare := rest.CopyConfig(writes)
 	spare.RateLimiter = newSpareCalls(writes.RateLimiter)
 	var c clients
@@ -111,7 +112,8 @@ func New(o Options) (*Controller, error) {
 		return nil, err
 	}
 	c.broadcaster = events.NewBroadcaster(&events.EventSinkImpl{Interface: clients.events.EventsV1()})
-	if c.policies, err = newRegistry(o, clients, c.broadcaster); err != nil {
+	c.events = newEventQueue(o, c.broadcaster)
+	if c.policies, err = newRegistry(o, clients, c.events); err != nil {
 		return nil, err
 	}
 	if c.jobs, err = newJobInformer(clients.watches, o.Namespace, c.policies.caching); err != nil {
@@ -126,8 +128,9 @@ func New(o Options) (*Controller, error) {
 	c.reconciler = &reconciler{
 		client: clients.writes, jobs: c.jobs.GetIndexer(), pods: c.pods.GetIndexer(), programs: programs, policies: c.policies,
 		settings: o.Settings, batchPeriod: o.BatchPeriod, width: width(o), clock: o.Clock, metrics: o.Metrics,
-		recorder: c.broadcaster.NewRecorder(scheme.Scheme, Name), judged: c.observer.judged, free: c.freed.add,
+		recorder: c.events.recorder(scheme.Scheme), judged: c.observer.judged, free: c.freed.add,
 	}
+	c.observer.recorder = c.reconciler.recorder
 	c.pending = newPendingPods(o, clients.writes, c.jobs.GetIndexer(), c.pods.GetIndexer(), c.policies, c.reconciler.recorder)
 	if err := c.handle(); err != nil {
 		return nil, err
@@ -159,6 +162,7 @@ func (c *Controller) Run(ctx context.Context) error {
 		return err
 	}
 	defer c.broadcaster.Shutdown()
+	running.Go(func() { c.events.run(ctx) })
 	logger.Info("Waiting for the caches")
 	synced := c.fill(ctx, &running)
 	running.Go(func() { c.observer.run(ctx) }) // which ends at once when ctx is done

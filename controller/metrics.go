@@ -32,6 +32,7 @@ type Metrics struct {
 	compileErrors prometheus.Counter
 	calls         *prometheus.CounterVec // verb, resource, code
 	panics        *prometheus.CounterVec // activity
+	eventsDropped prometheus.Counter
 
 	customVerdicts     *prometheus.CounterVec   // policy, rule, action, mode
 	policies, bindings *prometheus.GaugeVec     // ready
@@ -42,7 +43,7 @@ type Metrics struct {
 // leaves them unregistered.
 func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{}
-	all := slices.Concat(m.describeJobs(), m.describeVerdicts(), m.describePolicies(), m.describePending(), m.describePanics())
+	all := slices.Concat(m.describeJobs(), m.describeVerdicts(), m.describePolicies(), m.describePending(), m.describePanics(), m.describeEvents())
 	if r == nil {
 		return m, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/lru"
@@ -35,6 +36,7 @@ import (
 // Events live an hour unless the API server is told otherwise, so a pod that failed longer ago gets none.
 type observer struct {
 	client   kubernetes.Interface
+	recorder events.EventRecorder // of what goes wrong
 	jobs     cache.Indexer
 	others   bool // whether pods of Jobs that others run are of interest
 	programs *programs
@@ -51,6 +53,7 @@ type observer struct {
 	mu        sync.Mutex
 	started   time.Time // when the first pod was seen, or run was called
 	sightings map[types.UID]*sighting
+	room      *shares // for those whose event waits
 }
 
 const (
@@ -82,7 +85,7 @@ func newObserver(o Options, jobs, pods cache.Indexer, client kubernetes.Interfac
 		judging:   newQueue(o.Clock, observers, shortest, longest, namespaceOf),
 		telling:   newQueue(o.Clock, observers, shortest, longest, namespaceOf),
 		warned:    lru.New(maxWarned),
-		sightings: map[types.UID]*sighting{},
+		sightings: map[types.UID]*sighting{}, room: newShares(maxEvents),
 	}
 }
 
@@ -158,6 +161,9 @@ func (o *observer) work(ctx context.Context, q queue[podKey], doing activity, do
 			return
 		}
 		err := o.metrics.guard(ctx, doing, func() error { return do(inNamespace(ctx, key.namespace), key) })
+		if s, found := o.sighting(key.uid); panicked(err) && found && s.job != nil {
+			o.recorder.Eventf(s.job, nil, corev1.EventTypeWarning, reasonPanic, eventAction, "%s", panicNote(err))
+		}
 		switch {
 		case err == nil:
 			q.Forget(key)

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -67,7 +66,7 @@ type revision struct {
 }
 
 // newRegistry is empty, and knows nothing of the cluster until its informers run.
-func newRegistry(o Options, clients clients, broadcaster events.EventBroadcaster) (*registry, error) {
+func newRegistry(o Options, clients clients, events *eventQueue) (*registry, error) {
 	environment, err := custom.NewEnvironment(o.Kubernetes)
 	if err != nil {
 		return nil, err
@@ -84,7 +83,7 @@ func newRegistry(o Options, clients clients, broadcaster events.EventBroadcaster
 	if r.namespaces, err = newNamespaceInformer(clients.watches, o.Namespace, o.Clock); err != nil {
 		return nil, err
 	}
-	r.statuses = newPolicyStatuses(o, clients.policyWrites, broadcaster)
+	r.statuses = newPolicyStatuses(o, clients.policyWrites, events)
 	r.statuses.registry = r
 	err = r.handle()
 	return r, err

@@ -32,7 +32,7 @@ func registryOf(t testing.TB, n int) *registry {
 	}
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: clients.events.EventsV1()})
 	t.Cleanup(broadcaster.Shutdown)
-	r, err := newRegistry(o, clients, broadcaster)
+	r, err := newRegistry(o, clients, newEventQueue(o, broadcaster))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,10 +30,11 @@ type policyStatuses struct {
 // statusKey is an object whose status may have to be written.
 type statusKey struct{ resource, name string }
 
-func newPolicyStatuses(o Options, client *policyClient, broadcaster events.EventBroadcaster) *policyStatuses {
-	recorder := broadcaster.NewRecorder(client.scheme, Name)
-	return &policyStatuses{client: client, recorder: recorder, metrics: o.Metrics,
-		queue: newQueue(o.Clock, 1, minDelay, maxDelay, func(key statusKey) string { return key.resource })}
+func newPolicyStatuses(o Options, client *policyClient, events *eventQueue) *policyStatuses {
+	return &policyStatuses{
+		client: client, recorder: events.recorder(client.scheme), metrics: o.Metrics,
+		queue: newQueue(o.Clock, 1, minDelay, maxDelay, func(key statusKey) string { return key.resource }),
+	}
 }
 
 func (s *policyStatuses) add(o v1alpha1.Object) { s.queue.Add(statusKey{resourceOf(o), o.GetName()}) }

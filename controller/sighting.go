@@ -44,7 +44,12 @@ func (o *observer) settle(pod *corev1.Pod, s sighting, due bool) {
 	if s.counted = s.invalid == nil && !failed.Before(o.started); s.counted {
 		o.count(&s)
 	}
-	if due && o.clock.Since(failed) < eventLife {
+	due = due && o.clock.Since(failed) < eventLife
+	if due && !o.room.take(pod.Namespace) {
+		o.metrics.told(eventDropped)
+		due = false
+	}
+	if due {
 		s.stage = judged
 		o.sightings[pod.UID] = &s
 		o.telling.Add(keyOf(pod))
@@ -66,6 +71,9 @@ func (o *observer) finish(key podKey, result string) {
 	}
 	if result == eventCreated && !s.counted && s.invalid == nil {
 		o.count(s)
+	}
+	if s.stage == judged {
+		o.room.give(key.namespace)
 	}
 	o.close(key, s)
 }
