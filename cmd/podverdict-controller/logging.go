@@ -8,33 +8,49 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
+
+	"github.com/podverdict/podverdict/internal/terminal"
 )
 
 // logging is in the hands of klog, as that of the libraries is.
 type logging struct {
 	format    logFormat
 	verbosity flag.Value
+	all       *flag.FlagSet
 }
 
 func (l *logging) add(fs *pflag.FlagSet) {
 	all := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(all)
-	l.format, l.verbosity = "text", all.Lookup("v").Value
+	l.format, l.verbosity, l.all = "text", all.Lookup("v").Value, all
 	fs.Var(&l.format, "logging-format", "format of the log: text, json")
 	fs.VarPF(goValue{l.verbosity, "int"}, "v", "v", "how much is logged, from 0 to 10")
 	fs.Var(goValue{all.Lookup("vmodule").Value, "file=N,..."}, "vmodule", "another -v for some source files, in format text")
 }
 
-// start makes the log one of the format. It is one for the whole process.
+// start makes the log one of the format. It is one for the whole process. What tenants have written into names and messages
+// is escaped where a terminal would obey it: klog leaves values of several lines as they are.
 func (l *logging) start(w io.Writer) error {
+	w = terminal.NewWriter(w)
 	if l.format == "text" {
-		return nil // to stderr, as klog does without being told
+		return l.startText(w)
 	}
 	level, err := strconv.Atoi(l.verbosity.String())
 	if err != nil {
 		return err
 	}
 	klog.SetSlogLogger(slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: slog.Level(-level)})))
+	return nil
+}
+
+// startText has klog write each line once, and to w alone.
+func (l *logging) startText(w io.Writer) error {
+	for name, value := range map[string]string{"logtostderr": "false", "stderrthreshold": "FATAL", "one_output": "true"} {
+		if err := l.all.Set(name, value); err != nil {
+			return err
+		}
+	}
+	klog.SetOutput(w)
 	return nil
 }
 

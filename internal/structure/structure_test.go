@@ -64,7 +64,7 @@ var rooms = []room{
 	{folder: "conformance", imports: []string{
 		"policies", "api/v1alpha1", "compiler", "compiler/admission", "runtime", "controller/plan", "controller", "internal/outcome", "internal/terminal",
 	}, avoids: noOPA}, // who wants the vectors need not link what answers validate
-	{folder: "cmd/podverdict-controller", imports: []string{"api/v1alpha1", "compiler", "controller/plan", "controller"}, avoids: noOPA},
+	{folder: "cmd/podverdict-controller", imports: []string{"api/v1alpha1", "compiler", "controller/plan", "controller", "internal/terminal"}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
 		"policies", "api/v1alpha1", "config", "compiler", "compiler/custom", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/binding", "runtime/rego", "controller/plan", "controller/simulation", "controller",
 		"conformance", "internal/outcome", "internal/terminal",
