@@ -122,3 +122,11 @@ test_wrong_types_do_not_break_the_bundle if {
 	no_metadata := job.findings with input as object.remove(changed(indexed, {"parallelism": -1}), ["metadata"])
 	{finding.id | some finding in no_metadata} == {"CM3", "P1"}
 }
+
+test_a_manifest_cannot_pass_for_a_wrapper if {
+	faulty := changed(indexed, {"parallelism": -1})
+	every wrapper in [{"object": indexed}, {"review": {"object": indexed}}, {"request": {"object": indexed, "oldObject": indexed}}] {
+		findings := job.findings with input as object.union(faulty, wrapper)
+		{finding.id | some finding in findings} == {"P1"}
+	}
+}

@@ -16,7 +16,10 @@ import data.podverdict.fields
 
 # METADATA
 # title: The object as submitted
-submitted := input.review.object if {
+# description: A plain one comes first, so that no manifest can pass for a wrapper.
+submitted := input if {
+	_plain
+} else := input.review.object if {
 	is_object(input.review.object)
 } else := input.request.object if {
 	is_object(input.request.object)
@@ -28,12 +31,17 @@ submitted := input.review.object if {
 # title: The object that an update replaces
 # description: Undefined when the input is no update.
 stored := input.review.oldObject if {
+	not _plain
 	is_object(input.review.oldObject)
 } else := input.request.oldObject if {
+	not _plain
 	is_object(input.request.oldObject)
 } else := input.oldObject if {
+	not _plain
 	is_object(input.oldObject)
 }
+
+_plain if input.apiVersion == "batch/v1"
 
 # METADATA
 # title: The Job's spec
