@@ -31,7 +31,7 @@ func (p Policy) Estimate(ctx context.Context, t Target) (Estimate, error) {
 	var most Estimate
 	for _, spec := range Largest() {
 		object := &unstructured.Unstructured{Object: t.object(spec)}
-		cost, err := evaluator.Cost(ctx, apiserver.Review{Kind: t.Kind, Operation: admission.Create, Object: object})
+		cost, err := evaluator.Cost(ctx, apiserver.Review{Kind: t.Kind, Operation: admission.Update, Object: object, OldObject: object})
 		if err != nil {
 			return Estimate{}, err
 		}

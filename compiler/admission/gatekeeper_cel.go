@@ -25,36 +25,32 @@ type celValidation struct {
 	MessageExpression string `json:"messageExpression"`
 }
 
-// gatekeeperConditions are true of what is to be looked at: not what is deleted or being deleted, and no updates that
-// leave alone what the rules look at. What is in the cluster already is reviewed too, and then there are neither
-// operation nor old object.
-func gatekeeperConditions(c *Catalogue) []celExpression {
-	changed := "object.spec != oldObject.spec"
-	if c.Name == "guardrails" {
-		changed = "(object.kind == \"CronJob\" ? object.spec != oldObject.spec :\n  " +
-			literal(mutable) + ".exists(name, object.spec[?name] != oldObject.spec[?name]))"
+// gatekeeperConditions are those of the policies. Gatekeeper asks about deletions too, with the object as null. What is in
+// the cluster already is reviewed as well, and then there are neither operation nor old object.
+func gatekeeperConditions() []celExpression {
+	all := []celExpression{{"not-deleted", "object != null"}}
+	for _, m := range judged {
+		all = append(all, celExpression(m))
 	}
-	return []celExpression{
-		{"not-being-deleted", "object != null && !has(object.metadata.deletionTimestamp)"},
-		{"created-or-changed", "oldObject == null || " + changed},
-	}
+	return all
 }
 
 // gatekeeperNames are what a template's code can stand on: it looks at Jobs and at CronJobs.
 var gatekeeperNames = []celExpression{
-	{"spec", `object.kind == "CronJob" ? object.spec.jobTemplate.spec : object.spec`},
+	{"specs", ofBothObjects("[object.kind == \"CronJob\" ? object.spec.jobTemplate.spec : object.spec]")},
 	{"root", `object.kind == "CronJob" ? "spec.jobTemplate.spec" : "spec"`},
-	{"owned", `object.kind == "CronJob" || object.metadata.?ownerReferences.orValue([]).exists(owner, owner.?controller.orValue(false))`},
+	{"owned", ofBothObjects("[object.kind == \"CronJob\" || " +
+		"object.metadata.?ownerReferences.orValue([]).exists(owner, owner.?controller.orValue(false))]")},
 }
 
 func gatekeeperCEL(c *Catalogue, r Rule) celSource {
 	shared, _ := c.shared([]Rule{r})
-	source := celSource{MatchConditions: gatekeeperConditions(c)}
+	source := celSource{MatchConditions: gatekeeperConditions()}
 	add := func(name, expression string) {
 		source.Variables = append(source.Variables, celExpression{name, expression})
 	}
 	for _, n := range gatekeeperNames {
-		if uses(r, shared, n.Name) {
+		if n.Name == "specs" || uses(r, shared, n.Name) {
 			add(n.Name, n.Expression)
 		}
 	}
@@ -62,7 +58,7 @@ func gatekeeperCEL(c *Catalogue, r Rule) celSource {
 		add(parameterVariable(name), parameterExpression(name, r.Settings[name]))
 	}
 	for _, v := range shared {
-		add(v.name, v.expression.rewrite(gatekeeperMeaning))
+		add(v.name, eachJob(v.expression.rewrite(gatekeeperMeaning)))
 	}
 	add("messages", gatekeeperMessages(c, r))
 	source.Validations = []celValidation{{
@@ -94,11 +90,15 @@ func gatekeeperMessages(c *Catalogue, r Rule) string {
 	if len(r.only) > 0 {
 		text = fmt.Sprintf("!(object.kind in %s) ? [] : (%s)", literal(r.only), text)
 	}
-	return text
+	return newlySaid(eachJob(text), "1")
 }
 
 func gatekeeperMeaning(n name) string {
 	switch n.ident {
+	case "spec":
+		return "spec"
+	case "root":
+		return "variables.root"
 	case "metadata":
 		return "object.metadata"
 	case "old":
@@ -106,7 +106,7 @@ func gatekeeperMeaning(n name) string {
 	case "settings":
 		return "variables." + parameterVariable(n.setting)
 	default:
-		return "variables." + n.ident
+		return "variables." + n.ident + "[n]"
 	}
 }
 

@@ -28,8 +28,8 @@ var entries embed.FS
 
 // packages are those of the bundle that a catalogue's rules are in and import, each after those that import it.
 var packages = map[string][]string{
-	"guardrails":  {"guardrails"},
-	"constraints": {"job", "names", "indexes", "fields"},
+	"guardrails":  {"guardrails", "admission"},
+	"constraints": {"job", "admission", "names", "indexes", "fields"},
 }
 
 // regoBundle is what the templates of a catalogue take their statements from.
@@ -91,14 +91,9 @@ func (b regoBundle) given(rule statement, r Rule) ([]statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	fields, err := json.Marshal(mutable)
-	if err != nil {
-		return nil, err
-	}
 	folder := b.packages[0]
 	return []statement{
 		{folder, "config", fmt.Sprintf("config := {%q: object.union(%s, input.parameters)}", r.ID, parameters)},
-		{folder, "_mutable", fmt.Sprintf("_mutable := %s", fields)},
 		{folder, "_found", "_found := " + rule.name},
 	}, nil
 }

@@ -115,7 +115,7 @@ func (s *Selection) frame(o Options) frame {
 	f := frame{
 		name:        o.Name + "-" + s.catalogue.Name,
 		constraints: o.Target.matchResources(admissionregistrationv1.Create, admissionregistrationv1.Update),
-		conditions:  o.matchConditions(s.catalogue),
+		conditions:  o.matchConditions(),
 	}
 	if o.Namespaces != nil {
 		f.selected = ac.MatchResources().WithNamespaceSelector(selector(o.Namespaces))
@@ -186,14 +186,17 @@ func selector(s *metav1.LabelSelector) *metaac.LabelSelectorApplyConfiguration {
 	return selector
 }
 
-// matchConditions keep the policy from requests that it has nothing to say about: what is being deleted, and updates
-// that leave alone what it looks at. The user's own come after them.
-func (o Options) matchConditions(c *Catalogue) []*ac.MatchConditionApplyConfiguration {
-	all := []*ac.MatchConditionApplyConfiguration{
-		ac.MatchCondition().WithName("not-being-deleted").WithExpression("!has(object.metadata.deletionTimestamp)"),
-		ac.MatchCondition().WithName("created-or-changed").WithExpression(o.Target.changed(c)),
-	}
-	return append(all, conditions(o.MatchConditions)...)
+// judged are the conditions of every generated policy and template: nothing is held against an object that is being
+// deleted, nor against an update that leaves the spec as it was. The rules themselves only count what an update newly
+// breaks (newlySaid). The bundle's package admission says the same to a webhook.
+var judged = []MatchCondition{
+	{"not-being-deleted", "!has(object.metadata.deletionTimestamp)"},
+	{"created-or-changed", "oldObject == null || object.spec != oldObject.spec"},
+}
+
+// matchConditions are those, and the user's own after them.
+func (o Options) matchConditions() []*ac.MatchConditionApplyConfiguration {
+	return conditions(append(slices.Clone(judged), o.MatchConditions...))
 }
 
 func conditions(given []MatchCondition) []*ac.MatchConditionApplyConfiguration {

@@ -2,7 +2,7 @@ package admission
 
 import (
 	"fmt"
-	"strings"
+	"regexp"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
@@ -39,20 +39,47 @@ func (t Target) matchResources(of ...admissionregistrationv1.OperationType) *ac.
 		WithOperations(of...))
 }
 
-// variables are the lists of the Jobs' specs and paths where there can be several, and whether something removes a Job
-// where a rule asks for it.
+// variables are the specs of the Jobs, those of the object that is replaced after those of the new one, and what rules ask
+// of each of these Jobs besides: its path where there can be several, and whether something removes it.
 func (t Target) variables(used map[string]bool) []*ac.VariableApplyConfiguration {
-	var all []*ac.VariableApplyConfiguration
+	all := []*ac.VariableApplyConfiguration{withOld("specs", t.specs())}
 	if t.many() {
-		all = append(all,
-			ac.Variable().WithName("specs").WithExpression(t.At.Specs()),
-			ac.Variable().WithName("roots").WithExpression(t.At.Roots()))
+		all = append(all, withOld("roots", t.At.Roots()), ac.Variable().WithName("count").WithExpression("size("+operand(t.At.Specs())+")"))
 	}
 	if t.isJob() && used["owned"] {
-		all = append(all, ac.Variable().WithName("owned").
-			WithExpression("object.metadata.?ownerReferences.orValue([]).exists(owner, owner.?controller.orValue(false))"))
+		all = append(all, withOld("owned",
+			"[object.metadata.?ownerReferences.orValue([]).exists(owner, owner.?controller.orValue(false))]"))
 	}
 	return all
+}
+
+func withOld(name, list string) *ac.VariableApplyConfiguration {
+	return ac.Variable().WithName(name).WithExpression(ofBothObjects(list))
+}
+
+// ofBothObjects is a list of an object, followed by the same of the object that it replaces, if it replaces one.
+func ofBothObjects(list string) string {
+	old := newObject.ReplaceAllString(list, "${1}oldObject")
+	return fmt.Sprintf("%s + (oldObject == null ? [] : %s)", operand(list), old)
+}
+
+// newObject is the name itself, and not a field or a text.
+var newObject = regexp.MustCompile(`(^|[^.?"\w])object\b`)
+
+// specs is the list of the Jobs' specs in an object.
+func (t Target) specs() string {
+	if t.many() {
+		return t.At.Specs()
+	}
+	return "[" + t.At.Specs() + "]"
+}
+
+// count says how many of variables.specs are the new object's.
+func (t Target) count() string {
+	if t.many() {
+		return "variables.count"
+	}
+	return "1"
 }
 
 // meaning of the names that every catalogue is given.
@@ -61,39 +88,16 @@ func (t Target) meaning(ident string) string {
 	case ident == "metadata":
 		return "object.metadata"
 	case ident == "owned" && t.isJob():
-		return "variables.owned"
+		return "variables.owned[n]"
 	case ident == "owned":
 		return "true"
 	case ident == "old":
 		return "oldObject.spec"
-	case t.many() && ident == "root":
+	case ident == "root" && t.many():
 		return "variables.roots[n]"
-	case t.many():
-		return "spec"
 	case ident == "root":
 		return t.At.Roots()
 	default:
-		return t.At.Specs()
+		return ident
 	}
-}
-
-// mutable are the fields of a Job that guardrails look at and that may change while it exists. What else may change,
-// suspend and where Pods may run, is changed by controllers that are not to blame for the Job.
-var mutable = []string{"activeDeadlineSeconds", "backoffLimit", "completions", "maxFailedIndexes", "parallelism", "ttlSecondsAfterFinished"}
-
-// changed is true of a new object, and of one whose update changes what the catalogue looks at. Who made the object
-// once, before there was a policy, can go on with it.
-func (t Target) changed(c *Catalogue) string {
-	if !t.isJob() || c.Name != "guardrails" {
-		whole := "object.spec"
-		if !t.many() {
-			whole = t.At.Specs()
-		}
-		return fmt.Sprintf(`request.operation == "CREATE" || %s != %s`, whole, strings.Replace(whole, "object", "oldObject", 1))
-	}
-	differ := make([]string, len(mutable))
-	for i, name := range mutable {
-		differ[i] = fmt.Sprintf("object.spec.?%[1]s != oldObject.spec.?%[1]s", name)
-	}
-	return `request.operation == "CREATE" ||` + "\n" + strings.Join(differ, " ||\n")
 }

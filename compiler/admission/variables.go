@@ -59,12 +59,13 @@ type writer struct {
 	noun       string // what messages call a rule
 }
 
-// variable is a shared one: a value, or one for each Job of the object.
+// variable is a shared one: a value for each Job.
 func (w writer) variable(v variable) string {
-	return w.eachJob(v.expression.rewrite(w.meaning(nil)), "")
+	return eachJob(v.expression.rewrite(w.meaning(nil)))
 }
 
-// rule is the list of messages of a rule.
+// rule is the list of what a rule says of an object and did not say of the one that is replaced: what exists can be
+// changed wherever the change breaks nothing that was not broken before.
 func (w writer) rule(r Rule) string {
 	m := w.meaning(&r)
 	text := r.messages.rewrite(m)
@@ -77,10 +78,15 @@ func (w writer) rule(r Rule) string {
 	if w.parameters.live() {
 		text = fmt.Sprintf("!variables.%s ? [] : (%s)", settingVariable(r.ID, "enabled"), text)
 	}
-	if !w.target.many() {
-		return text
-	}
-	return w.eachJob("("+text+`).join("; ")`, `.filter(message, message != "")`)
+	return newlySaid(eachJob(text), w.target.count())
+}
+
+// newlySaid are the messages about the first Jobs, those of the new object, that are not among those about the others. The
+// messages about one Job are one text.
+func newlySaid(messages, count string) string {
+	return fmt.Sprintf(`[%s].map(said, said.transformList(n, now, n < %s,
+  now.filter(message, !said.exists(i, before, i >= %s && message in before)).join("; ")
+).filter(message, message != ""))[0]`, messages, count, count)
 }
 
 // message is that of one field at fault: its path, the guardrail, the value if it has one, and what is wanted.
@@ -114,12 +120,9 @@ func operand(text string) string {
 	return text
 }
 
-// eachJob is the list of what an expression says of each Job, or what it says where there is only one.
-func (w writer) eachJob(text, after string) string {
-	if !w.target.many() {
-		return text
-	}
-	return fmt.Sprintf("variables.specs.transformList(n, spec,\n  %s)%s", strings.ReplaceAll(text, "\n", "\n  "), after)
+// eachJob is the list of what an expression says of each Job.
+func eachJob(text string) string {
+	return fmt.Sprintf("variables.specs.transformList(n, spec,\n  %s)", strings.ReplaceAll(text, "\n", "\n  "))
 }
 
 // meaning says what names stand for in this target.
@@ -134,10 +137,7 @@ func (w writer) meaning(r *Rule) meaning {
 			}
 			return literal(r.Settings[n.setting])
 		default:
-			if w.target.many() {
-				return "variables." + n.ident + "[n]"
-			}
-			return "variables." + n.ident
+			return "variables." + n.ident + "[n]"
 		}
 	}
 }

@@ -1,16 +1,14 @@
 package podverdict.job
 
 violation contains {"msg": finding.msg, "details": object.remove(finding, ["msg"])} if {
-	not _left_alone
-	some finding in _found
+	not admission.left_alone(input.review)
+	some finding in _found - _found_before
 }
 
-# What is deleted or being deleted, and updates of something other than the spec.
-_left_alone if input.review.operation == "DELETE"
-
-_left_alone if _ = input.review.object.metadata.deletionTimestamp
-
-_left_alone if input.review.object.spec == input.review.oldObject.spec
+_found_before := found if {
+	is_object(input.review.oldObject)
+	found := _found with input.review.object as input.review.oldObject
+} else := set()
 
 # The object under review.
 submitted := _whole(input.review.object)

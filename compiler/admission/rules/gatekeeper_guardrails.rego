@@ -1,29 +1,20 @@
 package podverdict.guardrails
 
-violation contains {"msg": msg, "details": object.union(breach, {"id": id, "detail": details[id]})} if {
-	not _left_alone
+violation contains found if {
+	not admission.left_alone(input.review)
+	some found in _broken - _broken_before
+}
+
+_broken contains {"msg": msg, "details": object.union(breach, {"id": id, "detail": details[id]})} if {
 	some id, found in breaches
 	some breach in found
 	msg := _rendered(id, breach, details[id])
 }
 
-# What is deleted or being deleted, and updates that leave alone what guardrails look at.
-_left_alone if input.review.operation == "DELETE"
-
-_left_alone if _ = input.review.object.metadata.deletionTimestamp
-
-_left_alone if {
-	input.review.object.kind == "CronJob"
-	input.review.object.spec == input.review.oldObject.spec
-}
-
-_left_alone if {
-	input.review.object.kind == "Job"
+_broken_before := found if {
 	is_object(input.review.oldObject)
-	every name in _mutable {
-		object.get(input.review.object.spec, name, null) == object.get(input.review.oldObject.spec, name, null)
-	}
-}
+	found := _broken with input.review.object as input.review.oldObject
+} else := set()
 
 # The object under review.
 _object := _whole(input.review.object)
