@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
@@ -41,6 +42,10 @@ func errUndefined(entrypoint string) error {
 	return fmt.Errorf("bundle: %s is undefined for this object", entrypoint)
 }
 
+func errLimit(entrypoint string, limit time.Duration) error {
+	return fmt.Errorf("bundle: %s gives no answer within %s, and was stopped", entrypoint, limit)
+}
+
 func errAnswer(entrypoint string, err error) error {
 	return fmt.Errorf("bundle: %s does not answer with findings: %w", entrypoint, err)
 }
@@ -57,4 +62,13 @@ func errObject(err error) error { return fmt.Errorf("cannot be read as an object
 
 func errDataPath(path []string) error {
 	return &DataError{Field: strings.Join(path, "."), Message: "must be an object, as in the bundle"}
+}
+
+// errUnread is about data that cannot have an effect. The path that was meant is empty when none is known.
+func errUnread(path []string, meant string) error {
+	message := "no rule of the bundle reads it"
+	if meant != "" {
+		message += ", did you mean " + meant + "?"
+	}
+	return &DataError{Field: strings.Join(path, "."), Message: message}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/rego"
 
 	"github.com/podverdict/podverdict/policies"
 )
@@ -42,12 +41,9 @@ func (m *Matcher) Match(ctx context.Context, request any) ([]byte, error) {
 	if err != nil {
 		return nil, errObject(err)
 	}
-	results, err := m.question.query.Eval(ctx, rego.EvalParsedInput(input))
+	verdict, err := m.question.evaluate(ctx, input)
 	if err != nil {
-		return nil, errBundle(err)
+		return nil, err
 	}
-	if len(results) == 0 {
-		return nil, errUndefined(entrypointMatch)
-	}
-	return json.Marshal(results[0].Expressions[0].Value)
+	return json.Marshal(verdict)
 }

@@ -1,11 +1,13 @@
 package rego
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/bundle"
@@ -35,7 +37,13 @@ type Options struct {
 	Guardrails bool
 	// Warnings of the API server are asked for too, if the bundle has any: findings of severity warning.
 	Warnings bool
+	// Limit is how long the bundle may take for one answer; zero means Limit.
+	Limit time.Duration
 }
+
+// Limit is how long a bundle may take for one answer, unless Options say something else. The largest Jobs take package
+// policies less than a second.
+const Limit = 30 * time.Second
 
 // Check is what a rule of the bundle says of itself.
 type Check struct {
@@ -55,6 +63,7 @@ type Validator struct {
 type question struct {
 	entrypoint string
 	query      rego.PreparedEvalQuery
+	limit      time.Duration
 }
 
 // New prepares a Validator. It is an error when the bundle does not compile, has no entrypoint, or has something to say
@@ -69,6 +78,10 @@ func New(ctx context.Context, o Options) (*Validator, error) {
 	}
 	p, err := compile(b, o.Data)
 	if err != nil {
+		return nil, err
+	}
+	p.limit = cmp.Or(o.Limit, Limit)
+	if err := p.checkRead(o.Data); err != nil {
 		return nil, err
 	}
 	v := &Validator{checks: p.checks()}
@@ -114,28 +127,42 @@ func (v *Validator) Validate(ctx context.Context, object, oldObject map[string]a
 }
 
 func (q question) answer(ctx context.Context, input ast.Value) ([]Finding, error) {
-	results, err := q.query.Eval(ctx, rego.EvalParsedInput(input))
+	value, err := q.evaluate(ctx, input)
 	if err != nil {
-		return nil, errBundle(err)
-	}
-	if len(results) == 0 {
-		return nil, errUndefined(q.entrypoint)
+		return nil, err
 	}
 	severity := severityError
 	if q.entrypoint == entrypointWarnings {
 		severity = severityWarning
 	}
-	found, err := findings(results[0].Expressions[0].Value, severity)
+	found, err := findings(value, severity)
 	if err != nil {
 		return nil, errAnswer(q.entrypoint, err)
 	}
 	return found, nil
 }
 
+// evaluate is the value of the entrypoint for an input. It takes no longer than the limit.
+func (q question) evaluate(ctx context.Context, input ast.Value) (any, error) {
+	limited, cancel := context.WithTimeout(ctx, q.limit)
+	defer cancel()
+	results, err := q.query.Eval(limited, rego.EvalParsedInput(input))
+	switch {
+	case err != nil && limited.Err() != nil && ctx.Err() == nil:
+		return nil, errLimit(q.entrypoint, q.limit)
+	case err != nil:
+		return nil, errBundle(err)
+	case len(results) == 0:
+		return nil, errUndefined(q.entrypoint)
+	}
+	return results[0].Expressions[0].Value, nil
+}
+
 // program is a compiled bundle with its data.
 type program struct {
 	compiler *ast.Compiler
 	store    storage.Store
+	limit    time.Duration
 }
 
 func compile(b *bundle.Bundle, data map[string]any) (program, error) {
@@ -148,7 +175,7 @@ func compile(b *bundle.Bundle, data map[string]any) (program, error) {
 	if compiler.Compile(b.ParsedModules("")); compiler.Failed() {
 		return program{}, errBundle(compiler.Errors)
 	}
-	return program{compiler, inmem.NewFromObjectWithOpts(merged, inmem.OptReturnASTValuesOnRead(true))}, nil
+	return program{compiler, inmem.NewFromObjectWithOpts(merged, inmem.OptReturnASTValuesOnRead(true)), Limit}, nil
 }
 
 // holds tells whether data has a value where a rule would have its own.
@@ -190,7 +217,7 @@ func (p program) prepare(ctx context.Context, entrypoint string) (question, erro
 	if err != nil {
 		return question{}, errBundle(err)
 	}
-	return question{entrypoint, query}, nil
+	return question{entrypoint, query, p.limit}, nil
 }
 
 // checkConfiguration asks the bundle, if it knows, whether it can use the data.

@@ -1,6 +1,7 @@
 package rego
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
@@ -302,5 +304,56 @@ func TestBuiltIn(t *testing.T) {
 	found, err = v.ValidateJob(t.Context(), changed, training())
 	if err != nil || !slices.ContainsFunc(found, func(f Finding) bool { return f.Field == "spec.completions" && f.Severity == "error" }) {
 		t.Errorf("update: %v, %v", found, err)
+	}
+}
+
+// endless is a bundle with a rule that takes longer than anybody waits.
+const endless = `package podverdict.job
+
+findings contains finding if {
+	some i in numbers.range(1, 100000)
+	some j in numbers.range(1, 100000)
+	some k in numbers.range(1, 100000)
+	i + j + k == 0
+	finding := {}
+}
+`
+
+func TestRulesThatDoNotEnd(t *testing.T) {
+	folder := standIn()
+	folder["job/job.rego"] = &fstest.MapFile{Data: []byte(endless)}
+	v, err := validator(t, folder, Options{Limit: 200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = v.Validate(t.Context(), job(1, "j"), nil)
+	if want := "bundle: data.podverdict.job.findings gives no answer within 200ms, and was stopped"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := v.Validate(ctx, job(1, "j"), nil); err == nil || strings.Contains(err.Error(), "no answer within") {
+		t.Errorf("the caller's end is not the limit: %v", err)
+	}
+}
+
+func TestDataThatNoRuleReads(t *testing.T) {
+	for _, c := range []struct {
+		data map[string]any
+		want string
+	}{
+		{map[string]any{"config": map[string]any{"max": 1}}, "config: no rule of the bundle reads it, did you mean podverdict.config?"},
+		{map[string]any{"podverdict": map[string]any{"config": map[string]any{"names": map[string]any{"requierd": true}}}},
+			"podverdict.config.names.requierd: no rule of the bundle reads it"},
+		{map[string]any{"podverdict": map[string]any{"config": map[string]any{"max": 1}}}, ""},
+		{map[string]any{"podverdict": map[string]any{}}, ""},
+	} {
+		got := ""
+		if _, err := validator(t, standIn(), Options{Data: c.data}); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%v: got %q, want %q", c.data, got, c.want)
+		}
 	}
 }
