@@ -76,6 +76,12 @@ var beyondCEL = []string{
 	"constraints/updates/selector-with-no-expressions",
 }
 
+// repeated are the vectors of updates with a warning that the old object has, too: admission does not say it again.
+var repeated = []string{
+	"constraints/cronjobs/update-warning-for-a-change",
+	"constraints/updates/warning-for-a-change",
+}
+
 // gatekeeper reviews the vectors with Gatekeeper's own client, once for each of its engines.
 func (w workshop) gatekeeper(t *testing.T) {
 	var vectors []vector
@@ -89,6 +95,7 @@ func (w workshop) gatekeeper(t *testing.T) {
 			g := newGatekeeper(t, objects, engine.name, engine.options)
 			t.Run("vectors", func(t *testing.T) { g.answer(t, vectors) })
 			t.Run("requests", g.requests)
+			t.Run("shared requests", g.sharedRequests)
 			t.Run("parameters", g.parameters)
 			t.Run("largest", g.largest)
 		})
@@ -118,7 +125,11 @@ func (g gatekeeper) answer(t *testing.T, vectors []vector) {
 			}
 		}
 		got := g.review(t, create(t, v.Object).replacing(t, v.OldObject))
-		diff, beyond := cmp.Diff(v.want(), got), g.engine == "CEL" && slices.Contains(beyondCEL, v.Name)
+		want := v.want()
+		if slices.Contains(repeated, v.Name) {
+			want = said{}
+		}
+		diff, beyond := cmp.Diff(want, got), g.engine == "CEL" && slices.Contains(beyondCEL, v.Name)
 		if (diff != "") != beyond {
 			t.Errorf("%s: beyond CEL: %t (-vector +Gatekeeper):\n%s", v.Name, beyond, diff)
 		}

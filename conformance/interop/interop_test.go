@@ -142,9 +142,21 @@ func (w workshop) conftestPull(t *testing.T) {
 	w.run(t, 0, "podverdict", "generate", "bundle", "-o", to)
 	w.run(t, 0, "conftest", "pull", to+"-conftest")
 	w.run(t, 0, "conftest", "test", "good.json")
-	if out := w.run(t, 1, "conftest", "test", "bad.json", "--no-color"); !strings.Contains(out, "FAIL - bad.json - main - "+fault) {
-		t.Error(out)
+	w.write(t, "list.json", []byte(`{"apiVersion": "v1", "kind": "List", "items": [`+good+","+bad+"]}"))
+	for _, c := range []struct {
+		want      string
+		arguments []string
+	}{
+		{"FAIL - bad.json - main - " + fault, []string{"bad.json"}},
+		{"FAIL - list.json - main - Job bad: " + fault, []string{"list.json"}},
+		{"FAIL - Combined - main - bad.json: Job bad: " + fault, []string{"--combine", "good.json", "bad.json"}},
+	} {
+		if out := w.run(t, 1, "conftest", append([]string{"test", "--no-color"}, c.arguments...)...); !strings.Contains(out, c.want) {
+			t.Errorf("want %s:\n%s", c.want, out)
+		}
 	}
+	// Conftest reads no archives, and says so.
+	w.run(t, 1, "conftest", "test", "-p", "bundle.tar.gz", "good.json")
 }
 
 // opaSources is what somebody does who reads the bundle without Go.

@@ -1,0 +1,148 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// TestAdmission asks everything of one control plane, since two would take twice the time.
+func TestAdmission(t *testing.T) {
+	w := newWorld(t)
+	documentation := readDocumentation(t)
+	opa := w.serve(t, documentation)
+	policies, webhook := w.cluster.Namespace(t), w.cluster.Namespace(t)
+	all := requests(t)
+	for _, namespace := range []string{policies, webhook} {
+		w.store(t, namespace, all)
+	}
+	w.storeOldJobs(t, webhook, find(all, "labels").old)
+	w.applyPolicies(t, policies)
+	w.apply(t, opa.configuration(t, documentation, webhook))
+	for _, namespace := range []string{policies, webhook} {
+		for _, object := range []map[string]any{find(all, "a new Job is judged as a whole").object, find(all, "a new CronJob is judged by its Jobs").object} {
+			eventually(t, "denying in "+namespace, func(ctx context.Context) bool {
+				_, err := w.create(ctx, namespace, "probe", object, metav1.DryRunAll)
+				return apierrors.IsInvalid(err)
+			})
+		}
+	}
+	t.Run("policies", func(t *testing.T) { w.answer(t, policies, all, policyDenial) })
+	t.Run("webhook", func(t *testing.T) { w.answer(t, webhook, all, webhookDenial) })
+	t.Run("lives", func(t *testing.T) { w.lives(t, webhook) })
+	opa.stop()
+	t.Run("without a server", func(t *testing.T) { w.outlives(t, webhook, all) })
+	t.Run("documentation", func(t *testing.T) {
+		w.apply(t, []byte(`{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "podverdict-admission"}}`))
+		w.apply(t, documentation.manifests(opa.certificate))
+	})
+}
+
+func find(all []request, name string) request {
+	return all[slices.IndexFunc(all, func(r request) bool { return r.Name == name })]
+}
+
+func nameOf(i int) string { return fmt.Sprintf("request-%d", i) }
+
+// store creates the objects that requests are about, before anything is in force.
+func (w *world) store(t *testing.T, namespace string, all []request) {
+	t.Helper()
+	for i, r := range all {
+		if r.Operation == "CREATE" {
+			continue
+		}
+		if _, err := w.create(t.Context(), namespace, nameOf(i), r.old); err != nil {
+			t.Fatalf("%s: %v", r.Name, err)
+		}
+		if !r.Deleting {
+			continue
+		}
+		if err := w.resource(namespace, r.old).Delete(t.Context(), nameOf(i), metav1.DeleteOptions{}); err != nil {
+			t.Fatalf("%s: %v", r.Name, err)
+		}
+	}
+}
+
+// answer sends every request and compares what is denied and warned. A denial is read by the last argument: its messages,
+// and whether it has them all.
+func (w *world) answer(t *testing.T, namespace string, all []request, read func(error) (messages []string, complete bool)) {
+	t.Helper()
+	for i, r := range all {
+		w.warned = nil
+		err := w.send(t.Context(), namespace, nameOf(i), r)
+		if diff := cmp.Diff(sorted(r.Warned), w.warnings(), cmp.Transformer("length", func(s []string) string { return strings.Join(s, "\n") })); diff != "" {
+			t.Errorf("%s (-want +warned):\n%s", r.Name, diff)
+		}
+		if len(r.Denied) == 0 || err == nil {
+			if (err == nil) != (len(r.Denied) == 0) {
+				t.Errorf("%s: %v, want %v", r.Name, err, r.Denied)
+			}
+			continue
+		}
+		got, complete := read(err)
+		want := sorted(r.Denied)
+		if complete && !slices.Equal(got, want) || len(got) == 0 || !contains(want, got) {
+			t.Errorf("%s: denied because of %q, want %q", r.Name, got, want)
+		}
+	}
+}
+
+func contains(all, some []string) bool {
+	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
+}
+
+// send sends a request and has the server forget it, unless only what is deleted is asked about.
+func (w *world) send(ctx context.Context, namespace, name string, r request) error {
+	objects := w.resource(namespace, r.old)
+	switch r.Operation {
+	case "CREATE":
+		_, err := w.create(ctx, namespace, "new", r.object, metav1.DryRunAll)
+		return err
+	case "DELETE":
+		return objects.Delete(ctx, name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+	default:
+		patch, err := jsonOf(r.Patch)
+		if err == nil {
+			_, err = objects.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+		}
+		return err
+	}
+}
+
+// policyDenial is what the first rule of a ValidatingAdmissionPolicy that denies says.
+func policyDenial(err error) (messages []string, complete bool) {
+	return denial(err, "' denied request: "), false
+}
+
+// webhookDenial is all that a webhook says.
+func webhookDenial(err error) (messages []string, complete bool) {
+	return denial(err, `admission webhook "jobs.podverdict.io" denied the request: `), true
+}
+
+func denial(err error, before string) []string {
+	_, text, ok := strings.Cut(err.Error(), before)
+	if !ok || !apierrors.IsInvalid(err) {
+		return nil
+	}
+	return strings.Split(text, "; ")
+}
+
+// warnings are the messages of the last response, without the names of policies.
+func (w *world) warnings() []string {
+	var messages []string
+	for _, text := range w.warned {
+		if rest, ok := strings.CutPrefix(text, "Validation failed for ValidatingAdmissionPolicy '"); ok {
+			_, text, _ = strings.Cut(rest, "': ")
+		}
+		messages = append(messages, strings.Split(text, "; ")...)
+	}
+	slices.Sort(messages)
+	return messages
+}
