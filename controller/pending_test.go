@@ -313,6 +313,21 @@ func TestPendingAuditIsInNobodysWay(t *testing.T) {
 	})
 }
 
+// A controller that only observes says what it would do, and does nothing: neither to pods that wait nor to marked ones.
+func TestPendingPodsAreObservedOnly(t *testing.T) {
+	inPendingWorld(t, func(w *pendingWorld) {
+		w.tells = true
+		w.bind(startPolicy(lateImage()))
+		w.createPod(w.createJob("train", nil), "a")
+		time.Sleep(time.Hour)
+		w.lookAgain()
+		w.lookAgain()
+		expectStrings(w.T, "the calls", w.took())
+		expectStrings(w.T, "the events", w.told(),
+			"Normal train/a PodWouldBeDeleted: Pod default/a matching Ignore rule image of PodFailurePolicy start: ImageUnavailable")
+	})
+}
+
 // When everything waits, pods are deleted at a bounded pace, the oldest first.
 func TestPendingPodsEndAtAPace(t *testing.T) {
 	inPendingWorld(t, func(w *pendingWorld) {
