@@ -9,9 +9,9 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	corev1 "k8s.io/api/core/v1"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom/metered"
 	"github.com/podverdict/podverdict/compiler/custom/native"
 )
 
@@ -177,7 +177,7 @@ func (c *compilation) expression(p place, words vocabulary, want *types.Type) (*
 	if tree == nil {
 		return nil, nil
 	}
-	program, err := plan(words.env, tree)
+	program, err := metered.Plan(words.env, tree, price)
 	if err != nil {
 		c.report(p.err(CheckPlan, p.start(), err.Error(), ""))
 		return nil, nil
@@ -187,23 +187,17 @@ func (c *compilation) expression(p place, words vocabulary, want *types.Type) (*
 		place: p, native: c.native.Compile(tree), dissections: lean.dissections(p.text),
 		typ: tree.GetType(tree.Expr().ID()), cost: c.cost - before,
 	}
-	x.program = func() (cel.Program, error) { return program, nil }
+	x.program = func() (*metered.Program, error) { return program, nil }
 	if x.native.Complete {
 		x.program = lean.planLater(p.text)
 	}
 	return x, tree
 }
 
-// plan has the options of the API server: cost tracked and limited, and stopped when
-// the context is done.
-func plan(env *cel.Env, tree *ast.AST) (cel.Program, error) {
-	return env.PlanProgram(tree, cel.CostTracking(costs), cel.InterruptCheckFrequency(celconfig.CheckFrequency))
-}
-
-func planText(env *cel.Env, text string) (cel.Program, error) {
+func planText(env *cel.Env, text string) (*metered.Program, error) {
 	checked, issues := env.Compile(text)
 	if issues.Err() != nil {
 		return nil, issues.Err()
 	}
-	return plan(env, checked.NativeRep())
+	return metered.Plan(env, checked.NativeRep(), price)
 }

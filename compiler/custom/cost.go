@@ -4,9 +4,6 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/common/types/traits"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apilibrary "k8s.io/apiserver/pkg/cel/library"
 
@@ -33,7 +30,7 @@ const (
 	MaxAnnotation = 256 << 10
 
 	// CostLimit is what one expression may cost, in the API server's units, of which a
-	// million is about 0.1 s, but for very long loops.
+	// million is about 0.1 s.
 	CostLimit = compiler.CostLimit
 	// CostBudget is what all expressions of a policy may cost together.
 	CostBudget uint64 = celconfig.RuntimeCELCostBudget
@@ -42,9 +39,6 @@ const (
 // maxShownCost is what a message says of a cost at most: what is beyond it overflows
 // soon.
 const maxShownCost uint64 = 1_000_000_000_000
-
-// costs are counted as the API server does.
-var costs = newCostEstimator(nil)
 
 // newCostEstimator estimates them as the API server does, with the sizes of variables.
 func newCostEstimator(variables map[string]checker.SizeEstimate) *costEstimator {
@@ -98,23 +92,6 @@ func (e *costEstimator) EstimateCallCost(function, overload string, target *chec
 		}
 	}
 	return e.CostEstimator.EstimateCallCost(function, overload, target, args)
-}
-
-// CallCost is what a call has cost when it is evaluated.
-func (e *costEstimator) CallCost(function, overload string, args []ref.Val, result ref.Val) *uint64 {
-	for _, f := range library.Functions {
-		if f.ID() != overload {
-			continue
-		}
-		cost := callCost(f)
-		if l, ok := result.(traits.Lister); ok {
-			if n, ok := l.Size().(types.Int); ok && n >= 0 {
-				cost = max(1, uint64(n))
-			}
-		}
-		return &cost
-	}
-	return e.CostEstimator.CallCost(function, overload, args, result)
 }
 
 // callCost is a unit for each element that a function looks at.

@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
+
+	"github.com/podverdict/podverdict/compiler/custom/metered"
 )
 
 // dissection is an expression that is taken apart, with the programs of its parts. To
@@ -20,7 +22,7 @@ type dissection struct {
 
 // plannedPart is the program of a part, or why there is none.
 type plannedPart struct {
-	program cel.Program
+	program *metered.Program
 	err     error
 }
 
@@ -48,7 +50,7 @@ func (v vocabulary) dissections(text string) *sync.Pool {
 }
 
 // plan is the program of a part.
-func (d *dissection) plan(text string) (cel.Program, error) {
+func (d *dissection) plan(text string) (*metered.Program, error) {
 	planned, known := d.programs[text]
 	if !known {
 		planned.program, planned.err = planText(d.env, text)

@@ -1,12 +1,14 @@
 package custom
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom/metered"
 )
 
 // Error is everything that Compile has to say about a policy that does not compile,
@@ -42,21 +44,42 @@ func (e *EvaluationError) Error() string { return fmt.Sprintf("%s: %v", e.Field,
 
 func (e *EvaluationError) Unwrap() error { return e.Err }
 
+// Cause says why an expression has no value.
+type Cause string
+
+// The causes: CEL has an error there, or the evaluation was stopped, because of what it
+// costs, because it took too long, or because nobody waits for it any more.
+const (
+	CauseError    Cause = "Error"
+	CauseCost     Cause = "Cost"
+	CauseTime     Cause = "Time"
+	CauseCanceled Cause = "Canceled"
+)
+
+// Cause returns why the expression has no value.
+func (e *EvaluationError) Cause() Cause {
+	switch {
+	case errors.Is(e.Err, errBudget) || errors.As(e.Err, new(*metered.LimitError)):
+		return CauseCost
+	case errors.Is(e.Err, errTime):
+		return CauseTime
+	case errors.Is(e.Err, context.Canceled) || errors.Is(e.Err, context.DeadlineExceeded):
+		return CauseCanceled
+	default:
+		return CauseError
+	}
+}
+
 func errEnvironment(v string, err error) error {
 	return fmt.Errorf("cel environment of kubernetes %s: %w", v, err)
 }
 
-func errTooLarge(elements int) error {
-	return fmt.Errorf("the pod's status has a list of %d elements: the interpreter takes %d", elements, maxElements)
-}
-
-// errBudget is that the expressions of one policy cost too much together, for one pod.
-func errBudget() error {
-	return fmt.Errorf("the policy's expressions cost more than %d together", CostBudget)
-}
-
-// errTime is that the expressions of one policy took too long, for one pod.
-func errTime() error { return fmt.Errorf("the policy's expressions took longer than %v", maxTime) }
+var (
+	// errBudget is that the expressions of one policy cost too much together, for one pod.
+	errBudget = fmt.Errorf("the policy's expressions cost more than %d together", CostBudget)
+	// errTime is that the expressions of one policy took too long, for one pod.
+	errTime = fmt.Errorf("the policy's expressions took longer than %v", maxTime)
+)
 
 func errVariable(name string, err error) error {
 	return fmt.Errorf("%s.%s: %w", VariablesVariable, name, err)

@@ -256,16 +256,13 @@ func TestLargePods(t *testing.T) {
 	}
 	for when, want := range map[string]string{
 		"pod.failedContainers().exists(c, c.exitCode == 2)":                                                "<nil>",
-		"pod.failedContainers().exists(c, pod.failedContainers().exists(d, c.exitCode == d.exitCode + 0))": "elements",
-		"pod.failedContainers().exists(c, pod.failedContainers().exists(d, c.name != d.name))":             "elements",
+		"pod.failedContainers().exists(c, c.exitCode + 0 == 2)":                                            "<nil>",
+		"pod.failedContainers().exists(c, pod.failedContainers().exists(d, c.exitCode != d.exitCode + 0))": "costs more than 1000000",
+		"pod.failedContainers().exists(c, pod.failedContainers().exists(d, c.name != d.name))":             "costs more than 1000000",
 	} {
-		start := time.Now()
 		_, err := compile(t, env, rules(when)).Evaluate(t.Context(), custom.Input{Pod: pod})
 		if !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%s: got %v, want %s", when, err, want)
-		}
-		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("%s: took %v", when, took)
 		}
 	}
 	wordy := exitCode(1)
@@ -273,10 +270,9 @@ func TestLargePods(t *testing.T) {
 	for range 400 {
 		wordy.Status.ContainerStatuses = append(wordy.Status.ContainerStatuses, wordy.Status.ContainerStatuses[0])
 	}
-	start := time.Now()
 	_, err := compile(t, env, rules("pod.failedContainers().exists(c, pod.failedContainers().exists(d, d.name.contains('y')))")).Evaluate(t.Context(), custom.Input{Pod: wordy})
-	if took := time.Since(start); !ends(err) || took > 10*time.Second {
-		t.Errorf("400 long names and two loops: got %v in %v", err, took)
+	if !ends(err) {
+		t.Errorf("400 long names and two loops: got %v", err)
 	}
 	pod.Status.ContainerStatuses = pod.Status.ContainerStatuses[:4000]
 	_, err = compile(t, env, rules("pod.failedContainers().exists(c, pod.failedContainers().exists(d, c.name != d.name))")).Evaluate(t.Context(), custom.Input{Pod: pod})
@@ -285,9 +281,10 @@ func TestLargePods(t *testing.T) {
 	}
 }
 
-// ends tells whether an error is that of a limit on the cost, or on a slow machine on the time.
+// ends tells whether an error is that of a limit on the cost.
 func ends(err error) bool {
-	return err != nil && (strings.Contains(err.Error(), "cost") || strings.Contains(err.Error(), "took longer"))
+	var failed *custom.EvaluationError
+	return errors.As(err, &failed) && failed.Cause() == custom.CauseCost
 }
 
 // TestBudget holds that the rules of a policy end together, on pods that are larger

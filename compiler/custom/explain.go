@@ -15,6 +15,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/compiler/custom/library"
+	"github.com/podverdict/podverdict/compiler/custom/metered"
 )
 
 // Explanation says why a rule matches a pod or not, or why a match condition is true of
@@ -237,7 +238,7 @@ func (p *parts) value(e ast.Expr) Value {
 }
 
 func (p *parts) evaluate(text string) (ref.Val, error) {
-	return p.eval(func() (cel.Program, error) { return p.plan(text) }, p.names)
+	return p.eval(func() (*metered.Program, error) { return p.plan(text) }, p.names)
 }
 
 // loop explains each container that a quantifier looks at.

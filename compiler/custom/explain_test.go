@@ -267,7 +267,7 @@ func TestExplainIsBounded(t *testing.T) {
 	if _, err := policy.Explain(ctx, custom.Input{Pod: pod}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	for range 6000 {
+	for range 150_000 {
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, pod.Status.ContainerStatuses[0])
 	}
 	if explained, err = policy.Explain(t.Context(), custom.Input{Pod: pod}); err != nil || explained[0].Err == nil {

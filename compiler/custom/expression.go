@@ -4,10 +4,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/compiler/custom/metered"
 	"github.com/podverdict/podverdict/compiler/custom/native"
 )
 
@@ -18,7 +18,7 @@ type expression struct {
 	// dissections are for explanations.
 	dissections *sync.Pool
 	// program is for CEL's interpreter.
-	program func() (cel.Program, error)
+	program func() (*metered.Program, error)
 	// typ is that of the value, and cost the static one.
 	typ  *types.Type
 	cost uint64

@@ -2,22 +2,20 @@ package custom
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler/custom/metered"
 )
 
-// maxElements is how long a list of the pod's status may be for the interpreter,
-// which takes time quadratic in it when it tracks the cost.
-const maxElements = 5000
-
 // maxTime is how long the interpreter may take for all expressions of a policy on a
-// pod. They are meant to take a thousandth of it; but while it tracks the cost, CEL
-// takes time quadratic in the iterations of loops, and a loop need not be about the pod.
-const maxTime = 5 * time.Second
+// pod. The limits on the cost end evaluations long before: this is for a machine that
+// has no time.
+const maxTime = 2 * time.Second
 
 // interpreter evaluates expressions of one policy for one pod. It is what CEL asks for
 // variables.
@@ -34,14 +32,11 @@ type interpreter struct {
 }
 
 func (e *evaluation) interpret(x *expression) (ref.Val, error) {
-	if e.ctx.Err() != nil { // CEL looks once in a hundred iterations
+	if e.ctx.Err() != nil { // the interpreter looks once in a thousand units
 		return nil, context.Cause(e.ctx)
 	}
 	if e.interpreter == nil {
-		if n := size(&e.frame.Pod.Status); n > maxElements {
-			return nil, errTooLarge(n)
-		}
-		ctx, release := context.WithTimeoutCause(e.ctx, maxTime, errTime())
+		ctx, release := context.WithTimeoutCause(e.ctx, maxTime, errTime)
 		e.interpreter = &interpreter{evaluation: e, ctx: ctx, release: release, values: make([]ref.Val, len(e.policy.variables))}
 	}
 	if e.interpreter.ctx.Err() != nil {
@@ -50,30 +45,18 @@ func (e *evaluation) interpret(x *expression) (ref.Val, error) {
 	return e.interpreter.eval(x.program, e.interpreter)
 }
 
-// size is the length of the longest list of the pod's status.
-func size(s *corev1.PodStatus) int {
-	return max(len(s.ContainerStatuses), len(s.InitContainerStatuses), len(s.Conditions))
-}
-
-func (i *interpreter) eval(plan func() (cel.Program, error), names cel.Activation) (ref.Val, error) {
+func (i *interpreter) eval(plan func() (*metered.Program, error), names cel.Activation) (ref.Val, error) {
 	program, err := plan()
 	if err != nil {
 		return nil, err
 	}
-	value, details, err := program.ContextEval(i.ctx, names)
-	if details != nil && details.ActualCost() != nil {
-		i.spent += *details.ActualCost()
+	limit := min(CostLimit, CostBudget-min(CostBudget, i.spent))
+	value, spent, err := program.Eval(i.ctx, names, limit)
+	i.spent += spent
+	if i.spent > CostBudget || errors.As(err, new(*metered.LimitError)) && limit < CostLimit {
+		return nil, errBudget
 	}
-	switch {
-	case err != nil && i.ctx.Err() != nil:
-		return nil, context.Cause(i.ctx)
-	case err != nil:
-		return nil, err
-	case i.spent > CostBudget:
-		return nil, errBudget()
-	default:
-		return value, nil
-	}
+	return value, err
 }
 
 // ResolveName is what an expression names.

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom/metered"
 )
 
 // compiledVariable is a variable of a policy.
@@ -88,8 +89,8 @@ func extend(env *cel.Env, declarations []cel.EnvOption) *cel.Env {
 
 // planLater plans an expression that compiles when it is first asked for: the closures
 // of a policy are held in a few kilobytes, its plans would take many times that.
-func (v vocabulary) planLater(text string) func() (cel.Program, error) {
-	return sync.OnceValues(func() (cel.Program, error) {
+func (v vocabulary) planLater(text string) func() (*metered.Program, error) {
+	return sync.OnceValues(func() (*metered.Program, error) {
 		env, err := v.base.Extend(v.variables...)
 		if err != nil {
 			return nil, err

@@ -32,6 +32,19 @@ func Count(pod *corev1.Pod) int {
 	return len(pod.Status.ContainerStatuses) + len(pod.Status.InitContainerStatuses)
 }
 
+// Steps is how many statuses and containers of the spec are looked at to go through all
+// containers of the pod: each status, and the whole spec for an init container that
+// does not stand in it where it stands in the status.
+func Steps(pod *corev1.Pod) int {
+	steps := Count(pod)
+	for i := range pod.Status.InitContainerStatuses {
+		if i >= len(pod.Spec.InitContainers) || pod.Spec.InitContainers[i].Name != pod.Status.InitContainerStatuses[i].Name {
+			steps += len(pod.Spec.InitContainers)
+		}
+	}
+	return steps
+}
+
 // At is the i-th container of the pod that has a status, from 0.
 func At(pod *corev1.Pod, i int) Container {
 	if i < len(pod.Status.ContainerStatuses) {
@@ -40,6 +53,14 @@ func At(pod *corev1.Pod, i int) Container {
 	i -= len(pod.Status.ContainerStatuses)
 	status := &pod.Status.InitContainerStatuses[i]
 	return Container{status, initKind(pod.Spec.InitContainers, status.Name, i)}
+}
+
+// statusAt is the status of the i-th container.
+func statusAt(pod *corev1.Pod, i int) *corev1.ContainerStatus {
+	if n := len(pod.Status.ContainerStatuses); i >= n {
+		return &pod.Status.InitContainerStatuses[i-n]
+	}
+	return &pod.Status.ContainerStatuses[i]
 }
 
 // initKind looks the container up in the spec, first where the kubelet puts it: it

@@ -31,10 +31,10 @@ func isStartError(t *corev1.ContainerStateTerminated) bool {
 // of the containers.
 func WaitingReasons(pod *corev1.Pod) []string {
 	reasons := []string{}
+	seen := map[string]bool{"": true}
 	for i := range Count(pod) {
-		w := At(pod, i).Status.State.Waiting
-		if w != nil && w.Reason != "" && !slices.Contains(reasons, w.Reason) {
-			reasons = append(reasons, w.Reason)
+		if w := statusAt(pod, i).State.Waiting; w != nil && !seen[w.Reason] {
+			reasons, seen[w.Reason] = append(reasons, w.Reason), true
 		}
 	}
 	return reasons
@@ -43,7 +43,7 @@ func WaitingReasons(pod *corev1.Pod) []string {
 // HasWaitingReason is whether a reason is one of WaitingReasons.
 func HasWaitingReason(pod *corev1.Pod, reason string) bool {
 	for i := range Count(pod) {
-		if w := At(pod, i).Status.State.Waiting; w != nil && w.Reason == reason && reason != "" {
+		if w := statusAt(pod, i).State.Waiting; w != nil && w.Reason == reason && reason != "" {
 			return true
 		}
 	}

@@ -123,9 +123,13 @@ func (s *scope) libraryTest(call ast.CallExpr) boolean {
 	}
 	switch call.FunctionName() {
 	case library.NeverStartedFunction:
-		return func(f *Frame) Truth { return truth(library.NeverStarted(f.Pod)) }
+		return func(f *Frame) Truth {
+			return decided(library.NeverStarted(f.Pod), f.look(library.Count(f.Pod)))
+		}
 	case library.UnschedulableFunction:
-		return func(f *Frame) Truth { return truth(library.Unschedulable(f.Pod)) }
+		return func(f *Frame) Truth {
+			return decided(library.Unschedulable(f.Pod), f.look(len(f.Pod.Status.Conditions)))
+		}
 	case library.HasConditionFunction:
 		conditionType := s.text(args[0])
 		if conditionType == nil {
@@ -133,7 +137,7 @@ func (s *scope) libraryTest(call ast.CallExpr) boolean {
 		}
 		return func(f *Frame) Truth {
 			t, ok := conditionType(f)
-			if !ok {
+			if !ok || !f.look(len(f.Pod.Status.Conditions)) {
 				return Undecided
 			}
 			return truth(library.HasCondition(f.Pod, t))

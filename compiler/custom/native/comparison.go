@@ -17,7 +17,7 @@ func (s *scope) comparison(operator string, left, right ast.Expr) boolean {
 	case types.IntKind:
 		return compare(operator, s.integer(left), s.integer(right))
 	case types.StringKind:
-		return compare(operator, s.text(left), s.text(right))
+		return compare(operator, s.compared(left), s.compared(right))
 	case types.DurationKind:
 		return compare(operator, s.duration(left), s.duration(right))
 	case types.BoolKind:
@@ -62,6 +62,19 @@ func compare[T cmp.Ordered, F ~func(*Frame) (T, bool)](operator string, left, ri
 			r, okR := right(f)
 			return decided(l <= r, okL && okR)
 		}
+	}
+}
+
+// compared is a text that is read to the end, if it is as long as the one that it is
+// compared with.
+func (s *scope) compared(e ast.Expr) text {
+	value := s.text(e)
+	if value == nil || e.Kind() == ast.LiteralKind {
+		return value
+	}
+	return func(f *Frame) (string, bool) {
+		v, ok := value(f)
+		return v, ok && f.read(v)
 	}
 }
 

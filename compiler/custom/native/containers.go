@@ -49,6 +49,9 @@ func (s *scope) containers(e ast.Expr) *containers {
 // next is the next container of the list, from the i-th of the pod's, and where the
 // one after it is. Found is No at the end.
 func (l *containers) next(f *Frame, i int) (c library.Container, after int, found Truth) {
+	if i == 0 && !f.lookForContainers() {
+		return library.Container{}, 0, Undecided
+	}
 	for n := library.Count(f.Pod); i < n; i++ {
 		if l.failed && !library.FailedAt(f.Pod, i) {
 			continue

@@ -76,7 +76,7 @@ func field[T any, F ~func(*Frame) (T, bool)](s *scope, e ast.Expr,
 	}
 	return func(f *Frame) (value T, ok bool) {
 		t, ok := conditionType(f)
-		if !ok {
+		if !ok || !f.look(len(f.Pod.Status.Conditions)) {
 			return value, false
 		}
 		return read(library.ConditionOf(f.Pod, t)), true

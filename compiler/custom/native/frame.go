@@ -72,10 +72,16 @@ func (f *Frame) Reset() {
 }
 
 // step is false when the closures have looked at too many elements.
-func (f *Frame) step() bool {
-	f.steps++
+func (f *Frame) step() bool { return f.look(1) }
+
+// look is step for a function that goes through so many elements by itself.
+func (f *Frame) look(elements int) bool {
+	f.steps += elements
 	return f.steps <= maxSteps
 }
+
+// lookForContainers is look for the kinds of all init containers.
+func (f *Frame) lookForContainers() bool { return f.look(library.Steps(f.Pod) - library.Count(f.Pod)) }
 
 // read is false when they have looked at too much, of which this text is the last.
 func (f *Frame) read(text string) bool {

@@ -24,6 +24,7 @@ func (s *scope) in(element, collection ast.Expr) boolean {
 		}
 		return func(f *Frame) Truth {
 			r, ok := reason(f)
+			ok = ok && f.look(library.Count(f.Pod))
 			return decided(ok && library.HasWaitingReason(f.Pod, r), ok)
 		}
 	default:
@@ -109,6 +110,7 @@ func inTexts(value text, list []types.String) boolean {
 	}
 	return func(f *Frame) Truth {
 		v, ok := value(f)
+		ok = ok && f.read(v)
 		return decided(ok && set[v], ok)
 	}
 }

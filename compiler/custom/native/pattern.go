@@ -55,7 +55,7 @@ func matches(value text, pattern ast.Expr) boolean {
 	}
 	return func(f *Frame) Truth {
 		v, ok := value(f)
-		ok = ok && f.read(v)
+		ok = ok && f.look(1+len(v)*(piece/4+len(literal))/piece)
 		return decided(ok && expression.MatchString(v), ok)
 	}
 }

@@ -129,6 +129,9 @@ func exists(list *containers, slot int, predicate boolean) boolean {
 // are gone through directly.
 func existsAmong(failed bool, slot int, predicate boolean) boolean {
 	return func(f *Frame) Truth {
+		if !f.lookForContainers() {
+			return Undecided
+		}
 		saved := f.locals[slot]
 		answer := No
 		containers := f.Pod.Status.ContainerStatuses

@@ -21,7 +21,7 @@ type test func(*corev1.ContainerStatus) bool
 func existsTest(failed bool, t test) boolean {
 	return func(f *Frame) Truth {
 		containers, inits := f.Pod.Status.ContainerStatuses, f.Pod.Status.InitContainerStatuses
-		if f.steps += len(containers) + len(inits); f.steps > maxSteps {
+		if !f.look(library.Steps(f.Pod)) {
 			return Undecided
 		}
 		for i := range containers {

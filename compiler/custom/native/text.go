@@ -155,7 +155,7 @@ func (s *scope) entry(e ast.Expr) func(*Frame) (string, presence) {
 			return "", found
 		}
 		k, ok := key(f)
-		if !ok {
+		if !ok || !f.read(k) {
 			return "", absent
 		}
 		value, ok := stringMap(v)[k]
@@ -219,7 +219,7 @@ func (s *scope) inMap(element, collection ast.Expr) boolean {
 	return func(f *Frame) Truth {
 		v, p := object.follow(f)
 		k, ok := key(f)
-		if !ok || p != present {
+		if !ok || p != present || !f.read(k) {
 			return Undecided
 		}
 		_, found := stringMap(v)[k]

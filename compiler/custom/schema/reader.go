@@ -76,13 +76,7 @@ func (s *Schema) listReader(element reflect.Type) (reader, bool) {
 	if !ok {
 		return reader{}, false
 	}
-	return reader{types.NewListType(e.cel), func(v reflect.Value) ref.Val {
-		values := make([]ref.Val, v.Len())
-		for i := range values {
-			values[i] = e.value(reflect.Indirect(v.Index(i)))
-		}
-		return types.NewRefValList(types.DefaultTypeAdapter, values)
-	}}, true
+	return reader{types.NewListType(e.cel), func(v reflect.Value) ref.Val { return list{v, e} }}, true
 }
 
 func (s *Schema) mapReader(t reflect.Type) (reader, bool) {
@@ -90,13 +84,7 @@ func (s *Schema) mapReader(t reflect.Type) (reader, bool) {
 	if !ok || t.Key().Kind() != reflect.String {
 		return reader{}, false
 	}
-	return reader{types.NewMapType(types.StringType, e.cel), func(v reflect.Value) ref.Val {
-		values := make(map[ref.Val]ref.Val, v.Len())
-		for entries := v.MapRange(); entries.Next(); {
-			values[types.String(entries.Key().String())] = e.value(reflect.Indirect(entries.Value()))
-		}
-		return types.NewRefValMap(types.DefaultTypeAdapter, values)
-	}}, true
+	return reader{types.NewMapType(types.StringType, e.cel), func(v reflect.Value) ref.Val { return entries{v, e} }}, true
 }
 
 func readBool(v reflect.Value) ref.Val   { return types.Bool(v.Bool()) }
