@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,12 @@ type CustomPolicy struct {
 	Name     string
 	Rules    []v1alpha1.Rule
 	Compiled *custom.Policy
+	// FailurePolicy is what happens when a match condition or a rule cannot be
+	// evaluated.
+	FailurePolicy v1alpha1.FailurePolicy
+
+	// failed is why no rule can be evaluated for the Job, or nil.
+	failed *PolicyError
 }
 
 // NewCustomPolicy compiles a policy, which has the API's defaults and must not change
@@ -26,7 +33,17 @@ func NewCustomPolicy(e *custom.Environment, policy *v1alpha1.PodFailurePolicy) (
 	if err != nil {
 		return nil, err
 	}
-	return &CustomPolicy{Name: policy.Name, Rules: policy.Spec.Rules, Compiled: compiled}, nil
+	return &CustomPolicy{
+		Name: policy.Name, Rules: policy.Spec.Rules, Compiled: compiled, FailurePolicy: policy.Spec.FailurePolicy,
+	}, nil
+}
+
+// Failing returns the policy as it is for a Job for which a match condition cannot be
+// evaluated, if its failurePolicy is Fail: each of its rules has that error.
+func (c *CustomPolicy) Failing(condition error) *CustomPolicy {
+	failing := *c
+	failing.failed = c.policyError(condition)
+	return &failing
 }
 
 // NewLastGood compiles the version of a policy that its status keeps: while the spec does
@@ -58,17 +75,31 @@ func Join(before []*CustomPolicy, own *Program, after []*CustomPolicy) *Program 
 	return &joined
 }
 
-// judge is the verdict of the first rule that matches, if one does. The pod is in
-// phase Failed.
+// judge is the verdict of the first rule that matches, if one does, or that of an error
+// that decides. An error that is ignored is in the verdict, also if nothing is decided.
 func (c *CustomPolicy) judge(ctx context.Context, in custom.Input) (v Verdict, decided bool) {
+	if c.failed != nil {
+		return c.judgeFailing(in.Pod)
+	}
 	match, err := c.Compiled.Evaluate(ctx, in)
 	switch {
 	case err != nil:
-		return Failure(in.Pod, errCustom(c.Name, err)), true
-	case match.Rule == custom.NoRule:
+		return Failure(in.Pod, c.policyError(err)), true
+	case match.Rule != custom.NoRule:
+		v, decided = c.verdict(in.Pod, match), true
+	}
+	if match.Ignored != nil {
+		v.Err = c.policyError(match.Ignored)
+	}
+	return v, decided
+}
+
+// judgeFailing decides as the first rule about the pod's phase would with its error.
+func (c *CustomPolicy) judgeFailing(pod *corev1.Pod) (v Verdict, decided bool) {
+	if !slices.ContainsFunc(c.Rules, func(r v1alpha1.Rule) bool { return r.Phase == pod.Status.Phase }) {
 		return Verdict{}, false
 	}
-	return c.verdict(in.Pod, match), true
+	return Failure(pod, c.failed), true
 }
 
 func (c *CustomPolicy) verdict(pod *corev1.Pod, match custom.Match) Verdict {
@@ -87,8 +118,8 @@ func (c *CustomPolicy) verdict(pod *corev1.Pod, match custom.Match) Verdict {
 
 // Pending is the verdict of the first rule on Pending that matches a pod in that
 // phase: what the failure of the pod will mean when it is ended because of it. There
-// is none when no rule matches; an error is surfaced in the verdict, and matches
-// nothing.
+// is none when no rule matches; an error is in the verdict, and matches nothing. It
+// decides if the policy's failurePolicy is Fail.
 func (c *CustomPolicy) Pending(ctx context.Context, in custom.Input) (v Verdict, decided bool) {
 	if in.Pod.Status.Phase != corev1.PodPending {
 		return NotTerminal(in.Pod), false

@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/compiler/custom/library"
 )
@@ -27,6 +29,9 @@ func (e *Explanation) addCustom(ctx context.Context, in custom.Input, policies [
 // left to who knows the rules before them. The error is that of a context which is
 // done.
 func (c *CustomPolicy) Explain(ctx context.Context, in custom.Input) ([]RuleExplanation, error) {
+	if c.failed != nil {
+		return c.explainFailing(in.Pod), nil
+	}
 	explained, err := c.Compiled.Explain(ctx, in)
 	if err != nil {
 		return nil, err
@@ -36,6 +41,20 @@ func (c *CustomPolicy) Explain(ctx context.Context, in custom.Input) ([]RuleExpl
 		rules[i] = c.explanation(&explained[i])
 	}
 	return rules, nil
+}
+
+// explainFailing says of each rule about the pod's phase that it was not evaluated.
+func (c *CustomPolicy) explainFailing(pod *corev1.Pod) []RuleExplanation {
+	var rules []RuleExplanation
+	for i := range c.Rules {
+		if r := &c.Rules[i]; r.Phase == pod.Status.Phase {
+			rules = append(rules, RuleExplanation{
+				Rule: i, Policy: c.Name, RuleName: r.Name, Action: r.Action, Expression: r.When,
+				Because: "a match condition of the policy could not be evaluated", Error: c.failed.Error(),
+			})
+		}
+	}
+	return rules
 }
 
 // ConditionExplanation is what a match condition of a custom policy makes of a Job.
@@ -65,7 +84,7 @@ func (c *CustomPolicy) ExplainConditions(ctx context.Context, job *batchv1.Job) 
 			Field: x.Field, Expression: x.Expression, Holds: x.Holds, Because: customBecause(x), Values: values(x.Values),
 		}
 		if x.Err != nil {
-			conditions[i].Error = errCustom(c.Name, x.Err).Error()
+			conditions[i].Error = c.policyError(x.Err).Error()
 		}
 	}
 	return conditions, nil
@@ -84,7 +103,7 @@ func (c *CustomPolicy) explanation(x *custom.Explanation) RuleExplanation {
 		})
 	}
 	if x.Err != nil {
-		e.Error = errCustom(c.Name, x.Err).Error()
+		e.Error, e.Ignored = c.policyError(x.Err).Error(), c.FailurePolicy != v1alpha1.FailurePolicyFail
 	}
 	return e
 }

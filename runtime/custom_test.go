@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -24,12 +25,17 @@ var language = sync.OnceValues(func() (*custom.Environment, error) { return cust
 
 func customPolicy(t testing.TB, name string, rules ...v1alpha1.Rule) *runtime.CustomPolicy {
 	t.Helper()
+	return policyWith(t, name, v1alpha1.FailurePolicyIgnore, rules...)
+}
+
+func policyWith(t testing.TB, name string, failurePolicy v1alpha1.FailurePolicy, rules ...v1alpha1.Rule) *runtime.CustomPolicy {
+	t.Helper()
 	e, err := language()
 	if err != nil {
 		t.Fatal(err)
 	}
 	object := &v1alpha1.PodFailurePolicy{
-		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.PodFailurePolicySpec{Rules: rules},
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.PodFailurePolicySpec{FailurePolicy: failurePolicy, Rules: rules},
 	}
 	object.SetDefaults()
 	policy, err := runtime.NewCustomPolicy(e, object)
@@ -93,11 +99,12 @@ func TestUsedUpNeedsABudget(t *testing.T) {
 	}
 }
 
-// listed is a rule of the whole list: it matches one attempt, or fails for it.
+// listed is a rule of the whole list: it matches one attempt, or cannot be evaluated for it, which is ignored or ends the
+// evaluation.
 type listed struct {
-	policy, name string
-	attempt      int64
-	fails        bool
+	policy, name   string
+	attempt        int64
+	fails, ignored bool
 }
 
 // TestJoinIsOneOrderedList compares Judge, and what Explain makes of each rule, with a loop over the rules in the order
@@ -106,19 +113,20 @@ func TestJoinIsOneOrderedList(t *testing.T) {
 	own := program(t, compiled(t, policyOf(t, `
 - {action: Count, onExitCodes: {operator: In, values: [1]}}
 - {action: FailJob, onExitCodes: {operator: In, values: [2]}}`)), runtime.Options{})
-	ownRules := []listed{{"", "", 1, false}, {"", "", 2, false}}
+	ownRules := []listed{{attempt: 1}, {attempt: 2}}
 	var policies []*runtime.CustomPolicy
 	rules := map[*runtime.CustomPolicy][]listed{}
 	for _, p := range []struct {
-		name  string
-		rules []listed
+		name          string
+		failurePolicy v1alpha1.FailurePolicy
+		rules         []listed
 	}{
-		{"a", []listed{{"a", "first", 1, false}, {"a", "second", 3, false}}},
-		{"b", []listed{{"b", "first", 2, false}, {"b", "second", 4, true}}},
-		{"c", []listed{{"c", "first", 3, false}, {"c", "second", 1, false}, {"c", "third", 5, false}}},
-		{"d", []listed{{"d", "first", 4, false}}},
+		{"a", v1alpha1.FailurePolicyIgnore, []listed{{"a", "first", 1, false, false}, {"a", "second", 3, false, false}, {"a", "third", 2, true, true}}},
+		{"b", v1alpha1.FailurePolicyFail, []listed{{"b", "first", 2, false, false}, {"b", "second", 4, true, false}}},
+		{"c", v1alpha1.FailurePolicyFail, []listed{{"c", "first", 3, false, false}, {"c", "second", 1, false, false}, {"c", "third", 5, false, false}}},
+		{"d", v1alpha1.FailurePolicyIgnore, []listed{{"d", "broken", 4, true, true}, {"d", "first", 4, false, false}}},
 	} {
-		policy := customPolicy(t, p.name, whens(p.rules)...)
+		policy := policyWith(t, p.name, p.failurePolicy, whens(p.rules)...)
 		policies = append(policies, policy)
 		rules[policy] = p.rules
 	}
@@ -167,10 +175,16 @@ func whens(list []listed) []v1alpha1.Rule {
 }
 
 func checkList(t *rapid.T, e runtime.Explanation, list []listed, attempt int64) {
-	at := slices.IndexFunc(list, func(r listed) bool { return r.attempt == attempt })
+	at := slices.IndexFunc(list, func(r listed) bool { return r.attempt == attempt && !r.ignored })
+	ignored := slices.IndexFunc(list, func(r listed) bool { return r.attempt == attempt && r.ignored })
+	if ignored > at && at >= 0 {
+		ignored = -1 // it was not reached
+	}
 	var want, got []runtime.Outcome
 	for i := range list {
 		switch {
+		case list[i].ignored && list[i].attempt == attempt && (at < 0 || i < at):
+			want = append(want, runtime.OutcomeError)
 		case at < 0 || i < at:
 			want = append(want, runtime.OutcomeNotMatched)
 		case i > at:
@@ -191,6 +205,13 @@ func checkList(t *rapid.T, e runtime.Explanation, list []listed, attempt int64) 
 		t.Fatalf("%+v, attempt %d: %s", list, attempt, diff)
 	}
 	v := e.Verdict
+	told, _ := errors.AsType[*runtime.PolicyError](v.Err)
+	if ignored >= 0 && (at < 0 || !list[at].fails) {
+		if told == nil || told.Policy != list[ignored].policy || told.RuleName != list[ignored].name || told.Cause != custom.CauseError {
+			t.Fatalf("%+v, want the error of %+v", v, list[ignored])
+		}
+		v.Err = nil // or else as without it
+	}
 	switch {
 	case at >= 0 && list[at].fails:
 		if v.Matched || v.Err == nil || v.Action != count || !strings.Contains(v.Err.Error(), "PodFailurePolicy b: spec.rules[1].when: ") {

@@ -3,6 +3,8 @@ package runtime
 import (
 	"errors"
 	"fmt"
+
+	"github.com/podverdict/podverdict/compiler/custom"
 )
 
 var errNoLastGood = errors.New("the status keeps no older version of the policy")
@@ -25,7 +27,28 @@ func errNoCause(rule int) error {
 	return fmt.Errorf("rules[%d]: evaluate: the expression is true, but nothing in the pod matches the rule", rule)
 }
 
-// errCustom names the policy of an error that names the rule's field.
-func errCustom(policy string, err error) error {
-	return fmt.Errorf("PodFailurePolicy %s: %w", policy, err)
+// PolicyError is why a rule or a match condition of a custom policy could not be
+// evaluated.
+type PolicyError struct {
+	Policy string
+	// RuleName is the rule's, and empty for a match condition.
+	RuleName string
+	Cause    custom.Cause
+	// Err names the field of the expression.
+	Err error
+}
+
+func (e *PolicyError) Error() string { return fmt.Sprintf("PodFailurePolicy %s: %v", e.Policy, e.Err) }
+
+func (e *PolicyError) Unwrap() error { return e.Err }
+
+func (c *CustomPolicy) policyError(err error) *PolicyError {
+	told := &PolicyError{Policy: c.Name, Cause: custom.CauseCanceled, Err: err}
+	if of, ok := errors.AsType[*custom.EvaluationError](err); ok {
+		told.Cause = of.Cause()
+		if of.Rule != custom.NoRule {
+			told.RuleName = c.Rules[of.Rule].Name
+		}
+	}
+	return told
 }

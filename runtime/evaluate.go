@@ -24,10 +24,11 @@ func (p *Program) Evaluate(ctx context.Context, pod *corev1.Pod) Verdict {
 // The failure of a pod that was deleted because of a rule on Pending means what that
 // rule says: no other is tried (Verdict.PodCondition).
 //
-// A rule that cannot be evaluated, because the context is done or, on CEL's
-// interpreter, because of the pod, ends the evaluation: the verdict is that of no
-// match, with Err set. Rules after it are not tried: they might say what a rule
-// before them is there to prevent.
+// A rule of a custom policy that cannot be evaluated does not match, and Err says so in
+// whatever the verdict is, if the policy's failurePolicy is Ignore. If it is Fail, or if
+// the context is done, that ends the evaluation, as does a rule of the Job's own that
+// cannot be evaluated: the verdict is that of no match, with Err set. Rules after it are
+// not tried: they might say what a rule before them is there to prevent.
 func (p *Program) Judge(ctx context.Context, in custom.Input) Verdict {
 	if in.Pod.Status.Phase != corev1.PodFailed {
 		return NotTerminal(in.Pod)
@@ -39,9 +40,12 @@ func (p *Program) Judge(ctx context.Context, in custom.Input) Verdict {
 		return e.verdict(in.Pod)
 	}
 	// Verdicts are large: it shows when one more function hands them on.
+	var ignored error
 	for _, c := range p.before {
 		if v, decided := c.judge(ctx, in); decided {
-			return v
+			return v.with(ignored)
+		} else if ignored == nil {
+			ignored = v.Err
 		}
 	}
 	for i := range p.rules { // the Job's own
@@ -50,17 +54,28 @@ func (p *Program) Judge(ctx context.Context, in custom.Input) Verdict {
 		case err != nil:
 			return Failure(in.Pod, err)
 		case found.container != nil:
-			return MatchedExitCode(in.Pod, i, p.rules[i].Action, found.container)
+			return MatchedExitCode(in.Pod, i, p.rules[i].Action, found.container).with(ignored)
 		case found.condition != nil:
-			return MatchedCondition(in.Pod, i, p.rules[i].Action, found.condition)
+			return MatchedCondition(in.Pod, i, p.rules[i].Action, found.condition).with(ignored)
 		}
 	}
 	for _, c := range p.after {
 		if v, decided := c.judge(ctx, in); decided {
-			return v
+			return v.with(ignored)
+		} else if ignored == nil {
+			ignored = v.Err
 		}
 	}
-	return Unmatched(in.Pod)
+	return Unmatched(in.Pod).with(ignored)
+}
+
+// with is the verdict after a rule whose error was ignored. The first such error is
+// told, unless the verdict is that of an error.
+func (v Verdict) with(ignored error) Verdict {
+	if ignored != nil && (v.Matched || v.Err == nil) {
+		v.Err = ignored
+	}
+	return v
 }
 
 func (p *Program) match(ctx context.Context, i int, pod *corev1.Pod) (cause, error) {

@@ -57,6 +57,9 @@ type RuleExplanation struct {
 	// and the one that matched.
 	Omitted int    `json:"omitted,omitempty"`
 	Error   string `json:"error,omitempty"`
+	// Ignored is whether the rules after one with an error are tried, as the policy's
+	// failurePolicy says.
+	Ignored bool `json:"ignored,omitempty"`
 }
 
 // ElementExplanation is what a rule made of one container or condition.
@@ -95,12 +98,17 @@ func (p *Program) Explain(ctx context.Context, in custom.Input) (Explanation, er
 	for i := range e.Rules {
 		rule := &e.Rules[i]
 		rule.Outcome = outcome(&e.Verdict, rule, decided)
-		decided = decided || rule.Outcome == OutcomeMatched || rule.Outcome == OutcomeError
+		decided = decided || rule.Decides()
 	}
 	if err == nil && ctx.Err() != nil {
 		return e, context.Cause(ctx) // what was cut short is no explanation
 	}
 	return e, err
+}
+
+// Decides is whether no rule after this one is tried.
+func (r *RuleExplanation) Decides() bool {
+	return r.Outcome == OutcomeMatched || r.Outcome == OutcomeError && !r.Ignored
 }
 
 func (p *Program) explainRules(ctx context.Context, in custom.Input, e *Explanation) error {

@@ -50,8 +50,9 @@ type Verdict struct {
 	ExitCode  int32
 	// Condition is the type of the pod condition that the rule matched.
 	Condition corev1.PodConditionType
-	// Err is why the rules could not be evaluated to the end. The verdict is then
-	// that of a pod that no rule matched.
+	// Err is why the rules could not be evaluated to the end, if no rule matched. If one
+	// did, Err is why a rule before it could not be evaluated, which was ignored. It is a
+	// *PolicyError for the rules of custom policies.
 	Err error
 	// MessageErr is why a rule that matched could not say what its messageExpression
 	// asks for.

@@ -25,7 +25,7 @@ func TestDecode(t *testing.T) {
 	want := &v1alpha1.PodFailurePolicy{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "podverdict.io/v1alpha1", Kind: "PodFailurePolicy"},
 		ObjectMeta: metav1.ObjectMeta{Name: "training"},
-		Spec: v1alpha1.PodFailurePolicySpec{Rules: []v1alpha1.Rule{
+		Spec: v1alpha1.PodFailurePolicySpec{FailurePolicy: v1alpha1.FailurePolicyIgnore, Rules: []v1alpha1.Rule{
 			{
 				Name: "oom", Phase: corev1.PodFailed, When: "true", Action: batchv1.PodFailurePolicyActionCount,
 				Budget:     &v1alpha1.Budget{Limit: 3, Per: v1alpha1.PerJob, Then: batchv1.PodFailurePolicyActionFailIndex},

@@ -9,6 +9,7 @@ import (
 // SetDefaults sets the fields that were left out to what the API server would set them to. To do it twice is to do it
 // once.
 func (p *PodFailurePolicy) SetDefaults() {
+	p.Spec.FailurePolicy = cmp.Or(p.Spec.FailurePolicy, FailurePolicyIgnore)
 	for i := range p.Spec.Rules {
 		r := &p.Spec.Rules[i]
 		r.Phase = cmp.Or(r.Phase, corev1.PodFailed)

@@ -20,8 +20,8 @@ func TestDefaultsOfAPolicy(t *testing.T) {
 	}
 	for range 2 {
 		p.SetDefaults()
-		if diff := cmp.Diff(want, p.Spec.Rules); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
+		if diff := cmp.Diff(want, p.Spec.Rules); diff != "" || p.Spec.FailurePolicy != v1alpha1.FailurePolicyIgnore {
+			t.Errorf("failurePolicy %s, rules (-want +got):\n%s", p.Spec.FailurePolicy, diff)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func validateLabels(at *field.Path, labels map[string]any) (all field.ErrorList)
 }
 
 // optional are the names of texts that may be left out.
-var optional = []string{"messageExpression", "mode", "pendingPods", "per", "phase", "position", "reason", "retryDelay"}
+var optional = []string{"failurePolicy", "messageExpression", "mode", "pendingPods", "per", "phase", "position", "reason", "retryDelay"}
 
 const maxDelay = 18
 

@@ -60,6 +60,15 @@ type PodFailurePolicySpec struct {
 	// +kubebuilder:validation:MaxItems=64
 	Variables []Variable `json:"variables,omitempty"`
 
+	// failurePolicy is what happens when a match condition or a rule cannot be evaluated, because CEL has an error there or
+	// because it costs too much. Ignore, which is the default, goes on as if the rule did not match; a match condition with
+	// an error keeps the policy away from the Job. Fail ends the evaluation: the failure counts, and no rule after it is
+	// asked; with a match condition that has an error, the policy is in force for the Job, and no rule of it can be
+	// evaluated.
+	// +optional
+	// +default="Ignore"
+	FailurePolicy FailurePolicy `json:"failurePolicy,omitempty"`
+
 	// rules are tried in order, and the first one that matches the pod decides. When none does, the policy says nothing of
 	// the pod. 1 to 64.
 	// +required
@@ -69,6 +78,17 @@ type PodFailurePolicySpec struct {
 	// +kubebuilder:validation:MaxItems=64
 	Rules []Rule `json:"rules"`
 }
+
+// FailurePolicy is what happens when an expression cannot be evaluated.
+//
+// +kubebuilder:validation:Enum=Fail;Ignore
+type FailurePolicy string
+
+// The evaluation ends, or it goes on with the next rule.
+const (
+	FailurePolicyFail   FailurePolicy = "Fail"
+	FailurePolicyIgnore FailurePolicy = "Ignore"
+)
 
 // MatchCondition is an expression that says of a Job whether the policy is about it.
 type MatchCondition struct {

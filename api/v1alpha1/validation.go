@@ -41,6 +41,7 @@ func (p *PodFailurePolicy) Validate() field.ErrorList {
 		func(c *MatchCondition) string { return c.Name }, (*MatchCondition).validate)
 	all = append(all, namedList(at.Child("variables"), p.Spec.Variables, MaxVariables,
 		func(v *Variable) string { return v.Name }, (*Variable).validate)...)
+	all = append(all, oneOf(at.Child("failurePolicy"), p.Spec.FailurePolicy, FailurePolicyFail, FailurePolicyIgnore)...)
 	switch rules := at.Child("rules"); {
 	case p.Spec.Rules == nil:
 		return append(all, field.Required(rules, ""))

@@ -137,7 +137,7 @@ func (p *plan) pending(ctx context.Context, in custom.Input) (*runtime.Verdict, 
 	if by == nil {
 		v, by = p.selection.Pending(ctx, in)
 	}
-	if by == nil {
+	if by == nil && v.Err == nil {
 		return nil, nil
 	}
 	return &v, by

@@ -109,7 +109,7 @@ func printDetails(w io.Writer, v runtime.Verdict) {
 func (i explanationItem) auditText() string {
 	v := *i.Audit
 	switch {
-	case v.Err != nil:
+	case !v.Matched && v.Err != nil:
 		return "error: " + v.Err.Error()
 	case !v.Matched:
 		return string(v.Action)
@@ -153,6 +153,9 @@ func printRule(w io.Writer, r runtime.RuleExplanation) {
 		return
 	}
 	outcome := strings.ToUpper(string(r.Outcome))
+	if r.Outcome == runtime.OutcomeError && r.Ignored {
+		outcome += ", ignored"
+	}
 	row(w, label, fmt.Sprintf("%s: %s, cost %d of %d", r.Action, outcome, r.Cost, compiler.CostLimit))
 	row(w, "", r.Because)
 	if r.Error != "" {

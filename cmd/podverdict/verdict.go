@@ -122,7 +122,7 @@ func (i verdictItem) audit() string {
 	switch {
 	case i.Audit == nil:
 		return none
-	case i.Audit.Err != nil:
+	case !i.Audit.Matched && i.Audit.Err != nil:
 		return "error: " + i.Audit.Err.Error()
 	case !i.Audit.Matched:
 		return string(i.Audit.Action)
@@ -136,14 +136,22 @@ func (i verdictItem) audited() verdictItem {
 	return i
 }
 
+// because is why the verdict is what it is, with an error that was ignored on the way.
 func (i verdictItem) because() string {
+	if v := i.Verdict; v.Matched && v.Err != nil {
+		return i.reason() + "; ignored error: " + v.Err.Error()
+	}
+	return i.reason()
+}
+
+func (i verdictItem) reason() string {
 	v := i.Verdict
 	switch {
 	case i.Pending != nil:
 		return notTerminal(i.object) + ": " + i.pendingText()
 	case !v.Terminal:
 		return notTerminal(i.object)
-	case v.Err != nil:
+	case v.Err != nil && !v.Matched:
 		return "error: " + v.Err.Error()
 	case v.ExitCode != 0:
 		return fmt.Sprintf("container %s exited with %d", v.Container, v.ExitCode)
@@ -160,7 +168,7 @@ func (i verdictItem) because() string {
 // pendingText is what becomes of a Pod that a rule on Pending matches.
 func (i verdictItem) pendingText() string {
 	v := *i.Pending
-	if v.Err != nil {
+	if !v.Matched {
 		return "error: " + v.Err.Error()
 	}
 	becomes := "left alone (pendingPods: Ignore), else "

@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/custom/native"
 )
 
@@ -33,11 +34,15 @@ type Match struct {
 	Message string
 	// MessageErr is why it cannot.
 	MessageErr error
+	// Ignored is an *EvaluationError: why the first rule that could not be evaluated could
+	// not. The rules after it were tried, because the policy's failurePolicy is Ignore.
+	Ignored error
 }
 
 // Applies is whether the policy says anything of a Job's pods: whether all match
 // conditions are true. As in ValidatingAdmissionPolicy, one that is false decides,
-// whatever happens to others; without one, an error is returned.
+// whatever happens to others; without one, an error is returned. What that means, the
+// policy's failurePolicy says, which is the business of whoever asks.
 func (p *Policy) Applies(ctx context.Context, job *batchv1.Job) (bool, error) {
 	if len(p.conditions) == 0 {
 		return true, nil
@@ -60,28 +65,33 @@ func (p *Policy) Applies(ctx context.Context, job *batchv1.Job) (bool, error) {
 // Evaluate tries the rules about the pod's phase, Failed or Pending, in order: the
 // first one that matches decides. Whether the policy applies to the Job is not asked.
 //
-// A rule that cannot be evaluated ends the evaluation: there is no match, and the
-// error is an *EvaluationError, or the context's if that is done from the start.
+// A rule that cannot be evaluated does not match, and the next one is tried, unless the
+// policy's failurePolicy is Fail or the context is done: that ends the evaluation. There
+// is no match then, and the error is an *EvaluationError, or the context's if that is
+// done from the start.
 func (p *Policy) Evaluate(ctx context.Context, in Input) (Match, error) {
 	if ctx.Err() != nil {
 		return Match{Rule: NoRule}, context.Cause(ctx)
 	}
 	e := p.begin(ctx, in)
 	defer e.end()
+	var ignored error
 	for i := range p.rules {
 		if p.rules[i].phase != in.Pod.Status.Phase {
 			continue
 		}
 		matched, err := e.bool(&p.rules[i].when)
-		if err != nil {
+		switch {
+		case err != nil && (p.failurePolicy == v1alpha1.FailurePolicyFail || ctx.Err() != nil):
 			return Match{Rule: NoRule}, err
-		}
-		if matched {
+		case err != nil && ignored == nil:
+			ignored = err
+		case matched:
 			message, err := e.message(p.rules[i].message)
-			return Match{Rule: i, Message: message, MessageErr: err}, nil
+			return Match{Rule: i, Message: message, MessageErr: err, Ignored: ignored}, nil
 		}
 	}
-	return Match{Rule: NoRule}, nil
+	return Match{Rule: NoRule, Ignored: ignored}, nil
 }
 
 // What there is when there is nothing. Nobody writes to them.

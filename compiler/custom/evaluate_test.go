@@ -40,6 +40,7 @@ func bothWays(p *custom.Policy) map[string]*custom.Policy {
 func TestEvaluate(t *testing.T) {
 	env := newEnvironment(t)
 	policy := compile(t, env, &v1alpha1.PodFailurePolicySpec{
+		FailurePolicy: v1alpha1.FailurePolicyFail,
 		Variables: []v1alpha1.Variable{
 			{Name: "codes", Expression: "pod.failedContainers().map(c, c.exitCode)"},
 			{Name: "first", Expression: "pod.failedContainers()[0]"},
@@ -83,6 +84,43 @@ func TestEvaluate(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFailurePolicy: a rule that cannot be evaluated ends the evaluation, or does not match.
+func TestFailurePolicy(t *testing.T) {
+	const broken, costly = "pod.status.reason == 'x'", "pod.containers().all(c, pod.containers().all(d, d.name + string(attempt) != c.name))"
+	pod := exitCode(1)
+	for range 2000 {
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, pod.Status.ContainerStatuses[0])
+	}
+	for _, c := range []struct {
+		name         string
+		spec         *v1alpha1.PodFailurePolicySpec
+		ignore, fail int // the rules that match
+		cause        custom.Cause
+		field        string
+	}{
+		{"no error", rules("false", "true", broken), 1, 1, "", ""},
+		{"error", rules(broken, "true"), 1, custom.NoRule, custom.CauseError, "spec.rules[0].when"},
+		{"stopped", rules("false", costly, "true"), 2, custom.NoRule, custom.CauseCost, "spec.rules[1].when"},
+		{"the first of two", rules(costly, broken, "true"), 2, custom.NoRule, custom.CauseCost, "spec.rules[0].when"},
+		{"nothing matches", rules("false", broken), custom.NoRule, custom.NoRule, custom.CauseError, "spec.rules[1].when"},
+	} {
+		for failurePolicy, want := range map[v1alpha1.FailurePolicy]int{"": c.ignore, v1alpha1.FailurePolicyIgnore: c.ignore, v1alpha1.FailurePolicyFail: c.fail} {
+			c.spec.FailurePolicy = failurePolicy
+			for way, p := range bothWays(compile(t, newEnvironment(t), c.spec)) {
+				match, err := p.Evaluate(t.Context(), custom.Input{Pod: pod, Attempt: 1})
+				if failurePolicy != v1alpha1.FailurePolicyFail {
+					err, match.Ignored = match.Ignored, err
+				}
+				var of *custom.EvaluationError
+				told := errors.As(err, &of)
+				if match.Rule != want || match.Ignored != nil || told != (c.cause != "") || told && (of.Cause() != c.cause || of.Field != c.field) {
+					t.Errorf("%s, failurePolicy %q, %s: rule %d, %v, %v", c.name, failurePolicy, way, match.Rule, err, match.Ignored)
+				}
+			}
+		}
 	}
 }
 

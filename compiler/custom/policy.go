@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 // Policy is a policy's expressions, ready to be evaluated. It is immutable and safe
@@ -21,6 +23,8 @@ type Policy struct {
 	variables  []compiledVariable
 	numbers    map[string]int
 	rules      []rule
+	// failurePolicy is what a rule that cannot be evaluated means.
+	failurePolicy v1alpha1.FailurePolicy
 	// interpret evaluates everything by CEL's interpreter. The answers are the same;
 	// it is there to prove that.
 	interpret bool
@@ -42,6 +46,7 @@ func (c *compilation) policy() *Policy {
 	p := &Policy{
 		Warnings: c.findings, Cost: c.cost,
 		conditions: c.conditions, variables: c.variables, rules: c.rules, numbers: map[string]int{},
+		failurePolicy: cmp.Or(c.spec.FailurePolicy, v1alpha1.FailurePolicyIgnore),
 	}
 	for i := range p.rules {
 		p.rules[i].always = c.verdicts[i] == always
@@ -58,6 +63,6 @@ func (c *compilation) policy() *Policy {
 func (p *Policy) Interpreted() *Policy {
 	return &Policy{
 		Warnings: p.Warnings, Cost: p.Cost, conditions: p.conditions, variables: p.variables, numbers: p.numbers,
-		rules: p.rules, interpret: true,
+		rules: p.rules, failurePolicy: p.failurePolicy, interpret: true,
 	}
 }

@@ -48,24 +48,26 @@ func (s Selection) DecidePending(ctx context.Context, in custom.Input) PendingDe
 	case in.Pod.Status.Phase != corev1.PodPending:
 		return PendingDecision{Step: LeavePending}
 	}
-	if v, b := s.EndedPending(ctx, in); b != nil {
+	v, b := s.EndedPending(ctx, in)
+	switch {
+	case b != nil:
 		return PendingDecision{Step: stepOf(v, EndPending), Verdict: v, Binding: b.Name}
-	}
-	if marked {
+	case marked && v.Err == nil:
 		return PendingDecision{Step: WithdrawPending, Reason: v1alpha1.ReasonNoRule}
+	case !marked && s.Audits():
+		if v, b = s.AuditedPending(ctx, in); b != nil {
+			return PendingDecision{Step: stepOf(v, AuditPending), Verdict: v, Binding: b.Name}
+		}
 	}
-	if !s.Audits() {
-		return PendingDecision{Step: LeavePending}
-	}
-	if v, b := s.AuditedPending(ctx, in); b != nil {
-		return PendingDecision{Step: stepOf(v, AuditPending), Verdict: v, Binding: b.Name}
+	if v.Err != nil {
+		return PendingDecision{Step: TellPending, Verdict: v}
 	}
 	return PendingDecision{Step: LeavePending}
 }
 
 // stepOf is the step of a rule that matched, or that nobody knows whether it does.
 func stepOf(v runtime.Verdict, matched PendingStep) PendingStep {
-	if v.Err != nil {
+	if !v.Matched {
 		return TellPending
 	}
 	return matched

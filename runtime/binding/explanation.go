@@ -21,7 +21,7 @@ func (s Selection) ExplainPending(ctx context.Context, in custom.Input) ([]runti
 	decided := false
 	for i := range all {
 		all[i].Outcome = pendingOutcome(&all[i], decided)
-		decided = decided || all[i].Outcome != runtime.OutcomeNotMatched
+		decided = decided || all[i].Decides()
 	}
 	return all, nil
 }

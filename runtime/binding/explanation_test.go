@@ -39,7 +39,7 @@ func TestExplainPending(t *testing.T) {
 	}{
 		"none":    {[]string{"attempt > 1"}, []string{"attempt > 2"}, []runtime.Outcome{"not matched", "not matched"}},
 		"second":  {[]string{"attempt > 1"}, []string{"attempt > 0", "attempt > 0"}, []runtime.Outcome{"not matched", "matched", "not reached"}},
-		"failure": {[]string{"pod.status.reason == 'x'", "true"}, []string{"true"}, []runtime.Outcome{"error", "not reached", "not reached"}},
+		"failure": {[]string{"pod.status.reason == 'x'", "attempt > 0"}, []string{"attempt > 0"}, []runtime.Outcome{"error", "matched", "not reached"}},
 	} {
 		set, err := binding.NewSet(
 			map[string]*runtime.CustomPolicy{"one": pendingPolicy(t, "one", c.first...), "two": pendingPolicy(t, "two", c.second...)},

@@ -13,7 +13,8 @@ import (
 
 // Pending is the verdict on a pod in phase Pending, if a rule on Pending matches it:
 // of the first such rule, Before before After. The binding says what becomes of the
-// pod. A verdict with an error matches nothing, and ends the search.
+// pod. A verdict without a match may have the error of a rule: with a binding, it has
+// ended the search, without one, it was ignored.
 func (s Selection) Pending(ctx context.Context, in custom.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
 	return s.pending(ctx, in, func(*v1alpha1.PodFailurePolicyBinding) bool { return true })
 }
@@ -31,7 +32,7 @@ func (s Selection) Ends() bool {
 }
 
 // EndedPending is Pending of those bindings only that are enforced and say Delete. The
-// pod is to be deleted when there is a binding: no other policy keeps it from that.
+// pod is to be deleted when a rule matches: no other policy keeps it from that.
 func (s Selection) EndedPending(ctx context.Context, in custom.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
 	return s.pending(ctx, in, func(b *v1alpha1.PodFailurePolicyBinding) bool {
 		return deletes(b) && b.Spec.Mode != v1alpha1.ModeAudit
@@ -50,13 +51,23 @@ func deletes(b *v1alpha1.PodFailurePolicyBinding) bool {
 func (s Selection) pending(
 	ctx context.Context, in custom.Input, counts func(*v1alpha1.PodFailurePolicyBinding) bool,
 ) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
+	var ignored error
 	for policy, bound := range s.All() {
 		if !counts(bound) {
 			continue
 		}
-		if v, decided := policy.Pending(ctx, in); decided {
+		v, decided := policy.Pending(ctx, in)
+		if decided && v.Err == nil {
+			v.Err = ignored
+		}
+		if decided {
 			return v, bound
 		}
+		if ignored == nil {
+			ignored = v.Err
+		}
 	}
-	return runtime.NotTerminal(in.Pod), nil
+	v := runtime.NotTerminal(in.Pod)
+	v.Err = ignored
+	return v, nil
 }

@@ -10,7 +10,8 @@ import (
 // Selection is what is in force for a Job.
 type Selection struct {
 	// Problems are match conditions that could not be evaluated. Their policies are
-	// not in force.
+	// not in force, unless their failurePolicy is Fail: then they are, and none of their
+	// rules can be evaluated.
 	Problems []*ConditionError
 
 	entries []entry // in the order of the names of the bindings
@@ -34,9 +35,10 @@ func add(entries []entry, e entry) []entry {
 	return entries
 }
 
-// index is where a policy is, or -1.
+// index is where a policy is, or -1. It is found by its name: one whose match conditions
+// cannot be evaluated is another object.
 func index(entries []entry, policy *runtime.CustomPolicy) int {
-	return slices.IndexFunc(entries, func(e entry) bool { return e.policy == policy })
+	return slices.IndexFunc(entries, func(e entry) bool { return e.policy.Name == policy.Name })
 }
 
 // Empty is when no policy is in force, not even for an audit.

@@ -59,21 +59,37 @@ func (s *Set) For(ctx context.Context, job *batchv1.Job, namespace labels.Set) S
 	if s == nil {
 		return selected
 	}
-	refused := map[*runtime.CustomPolicy]bool{} // by its match conditions
+	asked := map[*runtime.CustomPolicy]*runtime.CustomPolicy{} // what is in force of each, or nil
 	for _, b := range s.bound {
-		if refused[b.policy] || !b.namespaces.Matches(namespace) || !b.job.Matches(labels.Set(job.Labels)) {
+		if !b.namespaces.Matches(namespace) || !b.job.Matches(labels.Set(job.Labels)) {
 			continue
 		}
-		applies := index(selected.entries, b.policy) >= 0
-		if !applies {
+		policy, known := asked[b.policy]
+		if !known {
 			var err error
-			if applies, err = b.policy.Compiled.Applies(ctx, job); err != nil {
+			if policy, err = applying(ctx, b.policy, job); err != nil {
 				selected.Problems = append(selected.Problems, &ConditionError{b.policy.Name, err})
 			}
+			asked[b.policy] = policy
 		}
-		if refused[b.policy] = !applies; applies {
-			selected.entries = add(selected.entries, entry{b.policy, b.binding})
+		if policy != nil {
+			selected.entries = add(selected.entries, entry{policy, b.binding})
 		}
 	}
 	return selected
+}
+
+// applying is what is in force of a policy for a Job that its binding selects, or nil:
+// the policy if its match conditions are true, and if one of them cannot be evaluated,
+// what its failurePolicy says.
+func applying(ctx context.Context, policy *runtime.CustomPolicy, job *batchv1.Job) (*runtime.CustomPolicy, error) {
+	applies, err := policy.Compiled.Applies(ctx, job)
+	switch {
+	case err != nil && policy.FailurePolicy == v1alpha1.FailurePolicyFail:
+		return policy.Failing(err), err
+	case applies:
+		return policy, nil
+	default:
+		return nil, err
+	}
 }

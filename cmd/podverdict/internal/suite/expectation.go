@@ -147,11 +147,14 @@ func ruleName(v runtime.Verdict) string {
 	return v.RuleName
 }
 
-// joined joins the problems of match conditions and why rules could not be evaluated.
+// joined joins the problems of match conditions and why rules could not be evaluated,
+// unless that is one of these problems.
 func joined(problems []*binding.ConditionError, err error) error {
 	var errs []error
 	for _, p := range problems {
-		errs = append(errs, p)
+		if errs = append(errs, p); err != nil && errors.Is(err, p.Err) {
+			err = nil
+		}
 	}
 	return errors.Join(append(errs, err)...)
 }
