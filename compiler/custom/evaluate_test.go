@@ -89,7 +89,7 @@ func TestEvaluate(t *testing.T) {
 
 // TestFailurePolicy: a rule that cannot be evaluated ends the evaluation, or does not match.
 func TestFailurePolicy(t *testing.T) {
-	const broken, costly = "pod.status.reason == 'x'", "pod.containers().all(c, pod.containers().all(d, d.name + string(attempt) != c.name))"
+	const broken, costly = "pod.status.reason == 'x'", "pod.containers().all(c, pod.containers().all(d, d.name != c.name + 'x'))"
 	pod := exitCode(1)
 	for range 2000 {
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, pod.Status.ContainerStatuses[0])

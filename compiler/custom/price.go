@@ -298,4 +298,3 @@ func libraryPrice(function string, receiver ref.Val) (uint64, bool) {
 		return uint64(max(1, library.Steps(pod))), true
 	}
 }
-

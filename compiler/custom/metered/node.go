@@ -73,7 +73,9 @@ type node struct {
 	watch
 }
 
-func (n *node) Exec(frame *interpreter.ExecutionFrame) ref.Val { return n.exec(n.InterpretableV2, frame) }
+func (n *node) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	return n.exec(n.InterpretableV2, frame)
+}
 
 func (n *node) Eval(names cel.Activation) ref.Val { return n.Exec(interpreter.AsFrame(names)) }
 

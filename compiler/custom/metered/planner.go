@@ -221,4 +221,3 @@ func withPattern(c interpreter.InterpretableCall) (interpreter.InterpretableCall
 	}
 	return c, nil
 }
-

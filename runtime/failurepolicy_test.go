@@ -1,0 +1,169 @@
+package runtime_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Rules of a platform that have no value for a pod that exited with 1: one with an error, and one that costs too much for
+// a Job with many variables of its environment.
+const (
+	evicted = "pod.status.reason == 'Evicted'"
+	costly  = "job.spec.template.spec.containers[0].env.all(a, job.spec.template.spec.containers[0].env.all(b, a.name != b.name + 'x'))"
+)
+
+func largeJob() *batchv1.Job {
+	job := &batchv1.Job{}
+	job.Spec.Template.Spec.Containers = []corev1.Container{{Env: make([]corev1.EnvVar, 3000)}}
+	return job
+}
+
+// TestFailurePolicy is what becomes of a Job's own rules, and of the platform's other rules, when one of the platform's
+// has no value.
+func TestFailurePolicy(t *testing.T) {
+	own := program(t, compiled(t, policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [42]}}]`)), runtime.Options{})
+	condition := errors.New("spec.matchConditions[0].expression: no such key: labels")
+	for _, c := range []struct {
+		name     string
+		when     string // of the platform's first rule; its second is about exit code 7
+		failing  bool   // has a match condition without a value
+		exitCode int32
+		// What takes effect, of "", "own" and "platform", with failurePolicy Ignore and Fail, Before and After, and
+		// whether the error is told.
+		ignoreBefore, ignoreAfter, failBefore, failAfter string
+	}{
+		{"error, own rule", evicted, false, 42, "own, told", "own", "count, told", "own"},
+		{"error, next rule", evicted, false, 7, "platform, told", "platform, told", "count, told", "count, told"},
+		{"error, no rule", evicted, false, 1, "count, told", "count, told", "count, told", "count, told"},
+		{"stopped, own rule", costly, false, 42, "own, told", "own", "count, told", "own"},
+		{"stopped, next rule", costly, false, 7, "platform, told", "platform, told", "count, told", "count, told"},
+		{"stopped, no rule", costly, false, 1, "count, told", "count, told", "count, told", "count, told"},
+		{"value, own rule", "false", false, 42, "own", "own", "own", "own"},
+		{"value, next rule", "false", false, 7, "platform", "platform", "platform", "platform"},
+		{"condition, own rule", "false", true, 42, "", "", "count, told", "own"},
+		{"condition, next rule", "false", true, 7, "", "", "count, told", "count, told"},
+	} {
+		for _, at := range []struct {
+			policy v1alpha1.FailurePolicy
+			before bool
+			want   string
+		}{
+			{v1alpha1.FailurePolicyIgnore, true, c.ignoreBefore},
+			{v1alpha1.FailurePolicyIgnore, false, c.ignoreAfter},
+			{v1alpha1.FailurePolicyFail, true, c.failBefore},
+			{v1alpha1.FailurePolicyFail, false, c.failAfter},
+		} {
+			if at.want == "" {
+				continue // binding keeps such a policy away
+			}
+			platform := policyWith(t, "platform", at.policy,
+				v1alpha1.Rule{Name: "first", When: c.when, Action: ignore},
+				v1alpha1.Rule{Name: "second", When: "pod.failedContainers().exists(c, c.exitCode == 7)", Action: ignore})
+			if c.failing {
+				platform = platform.Failing(condition)
+			}
+			policies := []*runtime.CustomPolicy{platform}
+			joined := runtime.Join(policies, own, nil)
+			if !at.before {
+				joined = runtime.Join(nil, own, policies)
+			}
+			pod := namedPod("default", "p")
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{*container("main", c.exitCode)}
+			in := custom.Input{Pod: pod, Job: largeJob(), Attempt: 1}
+			v := joined.Judge(t.Context(), in)
+			if got := effect(v); got != at.want {
+				t.Errorf("%s, %s, before %t: %s (%v), want %s", c.name, at.policy, at.before, got, v.Err, at.want)
+			}
+			if e, err := joined.Explain(t.Context(), in); err != nil || !e.Verdict.Equal(v) || decides(e) != (v.Matched || v.Err != nil && at.policy == v1alpha1.FailurePolicyFail) {
+				t.Errorf("%s, %s, before %t: explained as %+v, %v", c.name, at.policy, at.before, e.Rules, err)
+			}
+		}
+	}
+}
+
+func effect(v runtime.Verdict) string {
+	told := ""
+	if v.Err != nil {
+		told = ", told"
+	}
+	switch {
+	case v.Matched && v.Policy == "" && v.Action == failJob:
+		return "own" + told
+	case v.Matched && v.Policy == "platform" && v.RuleName == "second" && v.Action == ignore:
+		return "platform" + told
+	case !v.Matched && v.Action == count && v.Counted && v.Rule == runtime.NoRule:
+		return "count" + told
+	default:
+		return v.Message()
+	}
+}
+
+func decides(e runtime.Explanation) bool {
+	for i := range e.Rules {
+		if e.Rules[i].Decides() {
+			return true
+		}
+	}
+	return false
+}
+
+// TestPolicyErrorsSayWhy: an error names the policy and the rule, and says whether the evaluation was stopped.
+func TestPolicyErrorsSayWhy(t *testing.T) {
+	for when, want := range map[string]runtime.PolicyError{
+		evicted: {Policy: "platform", RuleName: "first", Cause: custom.CauseError},
+		costly:  {Policy: "platform", RuleName: "first", Cause: custom.CauseCost},
+	} {
+		program := runtime.Join([]*runtime.CustomPolicy{customPolicy(t, "platform", v1alpha1.Rule{Name: "first", When: when, Action: ignore})}, nil, nil)
+		v := program.Judge(t.Context(), custom.Input{Pod: oomKilled(), Job: largeJob(), Attempt: 1})
+		got, ok := errors.AsType[*runtime.PolicyError](v.Err)
+		if !ok || got.Policy != want.Policy || got.RuleName != want.RuleName || got.Cause != want.Cause {
+			t.Errorf("%s: %+v", when, v.Err)
+		}
+		if read := unmarshal(t, marshal(t, v)); !read.Equal(v) {
+			t.Errorf("read back as %+v", read)
+		}
+	}
+}
+
+// TestIgnoredErrorsChangeNothing: whatever rules without a value a platform puts before and after a Job's own rules, the
+// verdict is that of the own rules but for its error.
+func TestIgnoredErrorsChangeNothing(t *testing.T) {
+	own := program(t, compiled(t, policyOf(t, `
+- {action: Ignore, onPodConditions: [{type: DisruptionTarget}]}
+- {action: FailJob, onExitCodes: {operator: In, values: [1, 2]}}
+- {action: Count, onExitCodes: {operator: In, values: [3]}}`)), runtime.Options{})
+	var broken []*runtime.CustomPolicy
+	for _, when := range []string{
+		evicted, costly, "pod.metadata.labels['none'] == 'x'", "[0][attempt] == 0", "1 / (attempt - attempt) == 0", "pod.failedContainers()[9].oomKilled",
+	} {
+		broken = append(broken, customPolicy(t, "p", v1alpha1.Rule{Name: "r", When: when, Action: failJob}, v1alpha1.Rule{Name: "s", When: when, Action: ignore}))
+	}
+	job := largeJob()
+	rapid.Check(t, func(t *rapid.T) {
+		pick := rapid.SliceOfN(rapid.SampledFrom(broken), 0, 3)
+		before, after := pick.Draw(t, "before"), pick.Draw(t, "after")
+		pod := namedPod("default", "p")
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{*container("main", rapid.Int32Range(1, 4).Draw(t, "exit code"))}
+		if rapid.Bool().Draw(t, "disrupted") {
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
+		}
+		want := own.Evaluate(t.Context(), pod)
+		got := runtime.Join(before, own, after).Judge(t.Context(), custom.Input{Pod: pod, Job: job, Attempt: 1})
+		if told := len(before) > 0 || len(after) > 0 && !want.Matched; told != (got.Err != nil) {
+			t.Fatalf("error %v, %d before and %d after", got.Err, len(before), len(after))
+		}
+		got.Err = nil
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
