@@ -17,7 +17,8 @@
 //
 // Evaluate tries the rules in order, in a loop over one program a rule, so that an
 // error and a cost belong to a rule. An error never picks an action: it means what
-// no match means, and is carried in the Verdict.
+// no match means, and is carried in the Verdict. After a rule of a custom policy with
+// failurePolicy Ignore, the other rules are tried, and their Verdict carries the error.
 //
 // # Custom policies
 //

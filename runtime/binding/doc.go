@@ -8,8 +8,12 @@
 //
 // A policy is in force for a Job when a PodFailurePolicyBinding names it, both of the
 // binding's selectors select the Job, and all match conditions of the policy are true
-// of the Job. A match condition that cannot be evaluated keeps the policy away, and is
-// a problem of the Selection.
+// of the Job. A match condition that cannot be evaluated is a problem of the Selection.
+// What it means, the policy's failurePolicy says, as in ValidatingAdmissionPolicy: with
+// Ignore, the policy is not in force, as if the condition were false; with Fail, it is in
+// force as if all conditions were true, and each of its rules has that error. A failed
+// pod then counts, no rule after them is asked, and a pending pod is left alone. A
+// condition that is false keeps the policy away in both cases.
 //
 // # Order
 //
