@@ -78,7 +78,13 @@ func both(note, besides string) string {
 }
 
 // verdictNote says what podverdict eval says of a rule that matched, and what podverdict explain says of those that did not.
+// An error that was ignored comes after it.
 func verdictNote(v runtime.Verdict, rules []runtime.RuleExplanation) string {
+	if v.Matched && v.Err != nil {
+		ignored := v.Err
+		v.Err = nil
+		return both(verdictNote(v, rules), fmt.Sprintf("ignored error: %v", ignored))
+	}
 	switch {
 	case v.Err != nil:
 		return fmt.Sprintf("%s: error: %v", v.Action, v.Err)
