@@ -91,7 +91,7 @@ func (c *CaseResult) detail() string {
 func sentence(c *CaseResult) string {
 	v := &c.Verdict
 	switch {
-	case v.Err != nil:
+	case v.Err != nil && !v.Matched:
 		return fmt.Sprintf("%s, because of an error", v.Action)
 	case v.Matched:
 		text := fmt.Sprintf("%s by %s", v.Action, v.Subject())
