@@ -32,7 +32,7 @@ func (j *judge) explain(ctx context.Context, in custom.Input, audited bool) ([]r
 			case v.Matched && v.Policy == r.Policy && v.Rule == r.Rule:
 				r.Outcome, decided = runtime.OutcomeMatched, true
 			case v.Err != nil && r.Error != "":
-				r.Outcome, decided = runtime.OutcomeError, true
+				r.Outcome, decided = runtime.OutcomeError, !r.Ignored
 			}
 			all = append(all, r)
 		}
