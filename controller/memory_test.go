@@ -1,0 +1,140 @@
+package controller
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// largePod is a pod of some 8 KB, as API servers tell them: two containers with their environments, volumes and resources, and
+// who manages which field.
+func largePod(job, i int, phase corev1.PodPhase) *corev1.Pod {
+	pod := fullPod(phase, nil)
+	pod.Namespace, pod.Name = fmt.Sprintf("team-%d", job%50), fmt.Sprintf("train-%d-%d-x7k2p", job, i)
+	pod.UID, pod.ResourceVersion = types.UID(fmt.Sprintf("d94f8a3e-%04d-4b6f-9c1d-%012d", job, i)), fmt.Sprint(1_000_000+i)
+	pod.OwnerReferences[1].Name, pod.OwnerReferences[1].UID = fmt.Sprintf("train-%d", job), types.UID(fmt.Sprintf("uid-of-train-%d", job))
+	pod.Labels[batchv1.ControllerUidLabel] = string(pod.OwnerReferences[1].UID)
+	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet", FieldsV1: &metav1.FieldsV1{Raw: []byte(strings.Repeat(`{"f:x":{}}`, 200))}}}
+	amounts := corev1.ResourceList{}
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
+		amounts[name] = resource.MustParse("2")
+	}
+	resources := corev1.ResourceRequirements{Limits: amounts, Requests: amounts}
+	main, status := pod.Spec.Containers[0], pod.Status.ContainerStatuses[0]
+	main.Resources, status.Resources = resources, &resources
+	for e := range 40 {
+		main.Env = append(main.Env, corev1.EnvVar{Name: fmt.Sprintf("VARIABLE_%d", e), Value: strings.Repeat("v", 20)})
+		main.VolumeMounts = append(main.VolumeMounts, corev1.VolumeMount{Name: fmt.Sprintf("volume-%d", e), MountPath: "/mnt"})
+	}
+	status.ContainerID = "containerd://" + strings.Repeat("0", 64)
+	second, secondStatus := main, status
+	second.Name, secondStatus.Name = "second", "second"
+	pod.Spec.Containers, pod.Status.ContainerStatuses = []corev1.Container{main, second}, []corev1.ContainerStatus{status, secondStatus}
+	return pod
+}
+
+func largeJob(i int) *batchv1.Job {
+	job := othersJob(failJobOn(42))
+	job.Name, job.UID = fmt.Sprintf("train-%d", i), types.UID(fmt.Sprintf("uid-of-train-%d", i))
+	job.Spec.Template.Spec = largePod(i, 0, corev1.PodPending).Spec
+	return job
+}
+
+// heap is what is in use.
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// cachedBytes is how many bytes the caches have for each of n objects, which come from the wire.
+func cachedBytes(t testing.TB, n int, whole bool, read func(i int) any) float64 {
+	t.Helper()
+	caching := &caching{observe: true}
+	caching.whole.Store(whole)
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers)
+	before := heap()
+	for i := range n {
+		object, err := caching.transform(read(i))
+		put(t, err)
+		put(t, indexer.Add(object))
+	}
+	bytes := float64(heap()-before) / float64(n)
+	runtime.KeepAlive(indexer)
+	runtime.KeepAlive(caching)
+	return bytes
+}
+
+func readPod(t testing.TB, pod *corev1.Pod) *corev1.Pod {
+	t.Helper()
+	wire, err := pod.Marshal()
+	put(t, err)
+	read := &corev1.Pod{}
+	put(t, read.Unmarshal(wire))
+	return read
+}
+
+func readJob(t testing.TB, job *batchv1.Job) *batchv1.Job {
+	t.Helper()
+	wire, err := job.Marshal()
+	put(t, err)
+	read := &batchv1.Job{}
+	put(t, read.Unmarshal(wire))
+	return read
+}
+
+// memories are the objects that are measured, with a generous bound on their bytes in the caches.
+func memories(t testing.TB) map[string]func(n int) (bytes, most float64) {
+	const podsOfJob = 10
+	pods := func(phase corev1.PodPhase, whole bool, most float64) func(int) (float64, float64) {
+		return func(n int) (float64, float64) {
+			return cachedBytes(t, n, whole, func(i int) any { return readPod(t, largePod(i/podsOfJob, i, phase)) }), most
+		}
+	}
+	jobs := func(whole bool, most float64) func(int) (float64, float64) {
+		return func(n int) (float64, float64) {
+			return cachedBytes(t, n, whole, func(i int) any { return readJob(t, largeJob(i)) }), most
+		}
+	}
+	return map[string]func(int) (float64, float64){
+		"pods/running":               pods(corev1.PodRunning, false, 4500),
+		"pods/failed":                pods(corev1.PodFailed, false, 4500),
+		"pods/running with policies": pods(corev1.PodRunning, true, 4500),
+		"pods/failed with policies":  pods(corev1.PodFailed, true, 40_000),
+		"jobs":                       jobs(false, 5000),
+		"jobs with policies":         jobs(true, 30_000),
+	}
+}
+
+// The caches have a bound on what they keep of each object.
+func TestMemory(t *testing.T) {
+	for name, measure := range memories(t) {
+		t.Run(name, func(t *testing.T) {
+			if bytes, most := measure(1000); bytes > most {
+				t.Errorf("%.0f bytes for each, want at most %.0f", bytes, most)
+			}
+		})
+	}
+}
+
+// BenchmarkMemory reports bytes in the caches for each object.
+func BenchmarkMemory(b *testing.B) {
+	for name, measure := range memories(b) {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				bytes, _ := measure(2000)
+				b.ReportMetric(bytes, "bytes/object")
+			}
+		})
+	}
+}
