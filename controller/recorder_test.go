@@ -24,7 +24,7 @@ func TestEventsAreBoundedAndShared(t *testing.T) {
 		const few = 20
 		add("a", 4*maxEvents)
 		add("b", few)
-		dropped := counts.series(t)["events_dropped_total"]
+		dropped := counts.series(t)["events_dropped_total{}"]
 		if kept := 4*maxEvents - dropped; kept < 1 || kept > maxEvents/2 {
 			t.Errorf("%v events of one namespace are kept", kept)
 		}

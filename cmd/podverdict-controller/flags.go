@@ -34,6 +34,7 @@ type flags struct {
 	healthAddress, metricsAddress string
 	metricsAuthentication         bool
 	certificateFile, keyFile      string
+	profiling                     bool
 
 	logging logging
 }
@@ -66,6 +67,7 @@ func (f *flags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.metricsAuthentication, "metrics-authentication", true, "serve /metrics by HTTPS to those alone whom the API server lets get that path; false: to all, and by HTTP unless there is a certificate")
 	fs.StringVar(&f.certificateFile, "tls-cert-file", "", "certificate of /metrics, with its chain; a self-signed one without it. It is read for each connection, so it may be renewed")
 	fs.StringVar(&f.keyFile, "tls-private-key-file", "", "key of that certificate")
+	fs.BoolVar(&f.profiling, "profiling", false, "also serve profiles of the process, /debug/pprof/, at metrics-bind-address, to those who may get that path")
 
 	f.logging.add(fs)
 }

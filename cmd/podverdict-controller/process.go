@@ -43,6 +43,9 @@ func (f *flags) prepare() (*process, error) {
 	if err := f.logging.start(os.Stderr); err != nil {
 		return nil, err
 	}
+	if limit := limitMemory("/sys/fs/cgroup", os.Getenv); limit > 0 {
+		klog.Background().Info("Memory is limited", "bytes", limit)
+	}
 	config, err := f.config()
 	if err != nil {
 		return nil, err
@@ -136,15 +139,20 @@ func (f *flags) listen(p *process, config *rest.Config, gathered prometheus.Gath
 	if err != nil {
 		return err
 	}
-	metrics := controller.MetricsHandler(gathered)
+	guarded := func(h http.Handler) http.Handler { return h }
 	if f.metricsAuthentication {
 		reviews, err := kubernetes.NewForConfig(reviewConfig(config))
 		if err != nil {
 			return err
 		}
-		metrics = controller.Authorized(reviews, metrics)
+		guarded = func(h http.Handler) http.Handler { return controller.Authorized(reviews, h) }
 	}
-	return p.servers.add("metrics-bind-address", f.metricsAddress, metrics, certificate, "/metrics")
+	if f.profiling {
+		if err := p.servers.add("metrics-bind-address", f.metricsAddress, guarded(profilingHandler()), certificate, profilingPath); err != nil {
+			return err
+		}
+	}
+	return p.servers.add("metrics-bind-address", f.metricsAddress, guarded(controller.MetricsHandler(gathered)), certificate, "/metrics")
 }
 
 // certificate is that of /metrics, nil when it is served by HTTP.
