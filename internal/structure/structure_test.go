@@ -42,6 +42,7 @@ var rooms = []room{
 	{folder: "compiler", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "compiler/custom", imports: []string{"api/v1alpha1", "compiler", "compiler/internal/hint"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/controlplane"},
+	{folder: "internal/installed", imports: []string{"config", "internal/controlplane"}, avoids: noOPA},
 	{folder: "compiler/internal/hint", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "compiler/admission/kind", imports: []string{"compiler/internal/hint"}, avoids: slices.Concat(noCluster, noOPA), direct: noIO},
 	{folder: "compiler/admission/apiserver", imports: []string{

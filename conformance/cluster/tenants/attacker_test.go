@@ -1,0 +1,248 @@
+package tenants
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	batchv1client "k8s.io/client-go/kubernetes/typed/batch/v1"
+
+	"github.com/podverdict/podverdict/internal/installed"
+)
+
+// attacker is a user that may edit its own namespace, and view the victim's.
+type attacker struct {
+	*testing.T
+	*world
+
+	user      kubernetes.Interface
+	namespace string
+	victim    string          // its namespace
+	under     context.Context // ends when the attack does
+	loops     sync.WaitGroup
+	barriers  int
+}
+
+// exitAnnotation of a Pod of the attacker's is the exit code with which it ends. Without it the Pod does not end.
+const exitAnnotation = "exit"
+
+// runsAnnotation is the index, or slot, whose Pods do not end all the same.
+const runsAnnotation = "runs"
+
+func exitOf(pod *corev1.Pod) (int32, bool) {
+	code, err := strconv.ParseInt(pod.Annotations[exitAnnotation], 10, 32)
+	if slot := pod.Annotations[runsAnnotation]; slot != "" {
+		if parts := attemptOf.FindStringSubmatch(pod.Name); parts != nil && parts[1] == slot {
+			return 0, false
+		}
+	}
+	return int32(code), err == nil
+}
+
+// exits has the Pods of a Job end with an exit code.
+func exits(s *batchv1.JobSpec, code int) {
+	metav1.SetMetaDataAnnotation(&s.Template.ObjectMeta, exitAnnotation, strconv.Itoa(code))
+}
+
+// must fails the test if the attacker may not do what it does, unless the installation is what keeps it from it.
+func (a *attacker) must(err error) {
+	a.Helper()
+	if err != nil && a.under.Err() == nil && !prevented(err) {
+		a.Fatal(err)
+	}
+}
+
+// prevented tells whether an admission policy has refused a call. The only ones are those of the installation.
+func prevented(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "ValidatingAdmissionPolicy")
+}
+
+// again does something again and again until the attack is over, at most as often a second. Errors are expected, but not that
+// nothing works.
+func (a *attacker) again(perSecond int, do func(ctx context.Context, n int) error) {
+	a.loops.Add(1)
+	var worked atomic.Int32
+	var last error
+	a.Cleanup(func() {
+		if worked.Load() == 0 {
+			a.Errorf("no call of the attack had an effect: %v", last)
+		}
+	})
+	go func() {
+		defer a.loops.Done()
+		ticker := time.NewTicker(time.Second / time.Duration(perSecond))
+		defer ticker.Stop()
+		for n := 0; a.under.Err() == nil; n++ {
+			if err := do(a.under, n); err == nil || prevented(err) {
+				worked.Add(1)
+			} else {
+				last = err
+			}
+			select {
+			case <-ticker.C:
+			case <-a.under.Done():
+			}
+		}
+	}()
+}
+
+func (a *attacker) jobs() batchv1client.JobInterface { return a.user.BatchV1().Jobs(a.namespace) }
+
+// create makes a Job of the attacker's.
+func (a *attacker) create(job *batchv1.Job) *batchv1.Job {
+	a.Helper()
+	made, err := a.jobs().Create(a.under, job, metav1.CreateOptions{})
+	a.must(err)
+	return made
+}
+
+// createPod makes a Pod of the attacker's, which ends with the exit code unless it is "".
+func (a *attacker) createPod(name, exit string, change func(*corev1.Pod)) *corev1.Pod {
+	a.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{}}, Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "main"}},
+	}}
+	if exit != "" {
+		pod.Annotations[exitAnnotation] = exit
+	}
+	if change != nil {
+		change(pod)
+	}
+	made, err := a.user.CoreV1().Pods(a.namespace).Create(a.under, pod, metav1.CreateOptions{})
+	a.must(err)
+	return made
+}
+
+// patch changes an object by a JSON merge patch; the resource is "jobs" or "pods".
+func (a *attacker) patch(ctx context.Context, resource, name string, content any) error {
+	data, err := json.Marshal(content)
+	if err != nil {
+		return err
+	}
+	if resource == "jobs" {
+		_, err = a.jobs().Patch(ctx, name, types.MergePatchType, data, metav1.PatchOptions{})
+	} else {
+		_, err = a.user.CoreV1().Pods(a.namespace).Patch(ctx, name, types.MergePatchType, data, metav1.PatchOptions{})
+	}
+	return err
+}
+
+// annotate changes annotations; nil removes one.
+func (a *attacker) annotate(ctx context.Context, resource, name string, annotations map[string]any) error {
+	return a.patch(ctx, resource, name, map[string]any{"metadata": map[string]any{"annotations": annotations}})
+}
+
+// ownedBy is the patch that gives a Pod an owner, the label by which the controller watches, and a finalizer that keeps the
+// Pod when the garbage collector deletes it.
+func ownedBy(owner metav1.OwnerReference) map[string]any {
+	return map[string]any{"metadata": map[string]any{
+		"ownerReferences": []metav1.OwnerReference{owner},
+		"labels":          map[string]string{batchv1.ControllerUidLabel: string(owner.UID), batchv1.JobNameLabel: owner.Name},
+		"finalizers":      []string{stay, batchv1.JobTrackingFinalizer},
+	}}
+}
+
+// stay is a finalizer of the attacker's.
+const stay = "example.com/stay"
+
+// victimsJobs are the managed ones, as the attacker may see them.
+func (a *attacker) victimsJobs() (jobs []*batchv1.Job) {
+	a.Helper()
+	for _, planned := range victimJobs {
+		job, err := a.user.BatchV1().Jobs(a.victim).Get(a.under, planned.name, metav1.GetOptions{})
+		a.must(err)
+		if job.Spec.ManagedBy != nil {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
+}
+
+// controls is a reference to a Job that controls a Pod.
+func controls(job *batchv1.Job) metav1.OwnerReference {
+	return *metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))
+}
+
+// untilEnded waits until the kubelet has ended Pods of the attacker's.
+func (a *attacker) untilEnded(names ...string) {
+	a.Helper()
+	for _, name := range names {
+		installed.Within(a, patience, "Pod "+name+" has ended", func(ctx context.Context) (bool, error) {
+			pod, err := a.user.CoreV1().Pods(a.namespace).Get(ctx, name, metav1.GetOptions{})
+			return err == nil && pod.Status.Phase != corev1.PodPending, err
+		})
+	}
+}
+
+// barrier waits until the controller has seen all that the attacker has done so far: a Job that comes after it has ended.
+func (a *attacker) barrier() {
+	a.Helper()
+	a.barriers++
+	job := a.create(newJob(fmt.Sprintf("barrier-%d", a.barriers), func(s *batchv1.JobSpec) { exits(s, 0) }))
+	a.untilFinished(job.Name)
+}
+
+// untilFinished waits for the end of a Job of the attacker's.
+func (a *attacker) untilFinished(name string) (job *batchv1.Job) {
+	a.Helper()
+	installed.Within(a, patience, "the attacker's Job "+name+" has ended", func(ctx context.Context) (_ bool, err error) {
+		if job, err = a.jobs().Get(ctx, name, metav1.GetOptions{}); err != nil {
+			return false, err
+		}
+		return finished(job) != nil, fmt.Errorf("status %+v", job.Status)
+	})
+	return job
+}
+
+// finished is the last condition of a Job, or nil.
+func finished(job *batchv1.Job) *batchv1.JobCondition {
+	for i, c := range job.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return &job.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// pods are the attacker's, of a Job unless it is "".
+func (a *attacker) pods(ctx context.Context, job string) ([]corev1.Pod, error) {
+	var o metav1.ListOptions
+	if job != "" {
+		o.LabelSelector = batchv1.JobNameLabel + "=" + job
+	}
+	pods, err := a.user.CoreV1().Pods(a.namespace).List(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return pods.Items, nil
+}
+
+// writesOf is how many writes the controller has made in the attacker's namespace.
+func (a *attacker) writesOf() (count int) {
+	for _, event := range a.cluster.AuditLog(a, a.namespace) {
+		if strings.HasSuffix(event.User.Username, ":"+installed.Name) {
+			count++
+		}
+	}
+	return count
+}
+
+// ignoreGone is an error unless it says that the object is gone or has changed.
+func ignoreGone(err error) error {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}

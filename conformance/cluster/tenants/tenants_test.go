@@ -1,0 +1,105 @@
+package tenants
+
+import (
+	"context"
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/podverdict/podverdict/internal/installed"
+)
+
+var full = flag.Bool("tenants-full", false, "run the attacks that fill memory at their full size")
+
+// attack is what a tenant does to hurt others.
+type attack struct {
+	name string
+	// upstream is what the same does where Kubernetes' own controller runs the Jobs.
+	upstream string
+	// before is done when the victim has no Jobs yet, during when they run, and none of their Pods has ended. What they begin
+	// with again goes on until the victim's Jobs have ended.
+	before, during func(*attacker)
+	// then is what must hold beside when the victim's Jobs have ended, or nil.
+	then func(*attacker)
+}
+
+// slack is what an attack may delay the victim by, beyond twice its time.
+const slack = 5 * time.Second
+
+// TestTenants holds for each attack that the victim's Jobs end as they do without it.
+func TestTenants(t *testing.T) {
+	w := newWorld(t)
+	control, _ := w.peace(t)
+	again, took := w.peace(t)
+	if diff := cmp.Diff(control, again); diff != "" {
+		t.Fatalf("two runs without an attack differ:\n%s", diff)
+	}
+	t.Logf("without an attack, in %v: %+v", took.Round(time.Millisecond), control)
+	for _, attacks := range [][]attack{forgeries, extremes, books, floods} {
+		for _, attack := range attacks {
+			t.Run(attack.name, func(t *testing.T) { w.try(t, attack, control, took) })
+		}
+	}
+}
+
+// peace runs the victim's Jobs without an attack.
+func (w *world) peace(t *testing.T) (o outcome, took time.Duration) {
+	t.Helper()
+	ok := t.Run("peace", func(t *testing.T) {
+		v := newVictim(t, w.admin, w.newNamespace(t, "view"))
+		o, took = v.run(t)
+	})
+	if !ok {
+		t.FailNow()
+	}
+	return o, took
+}
+
+// try runs the victim's Jobs under an attack.
+func (w *world) try(t *testing.T, attack attack, control outcome, before time.Duration) {
+	t.Cleanup(func() { w.revive(t) })
+	a := w.newAttacker(t)
+	installed.PlayKubelet(t, w.admin, a.namespace, exitOf)
+	under, stop := context.WithCancel(t.Context())
+	a.under = under
+	t.Cleanup(func() {
+		stop()
+		a.loops.Wait()
+	})
+	forgetPeak(w.replica)
+	if attack.before != nil {
+		attack.before(a)
+	}
+	v := newVictim(t, w.admin, a.victim)
+	if attack.during != nil {
+		begin := time.Now()
+		attack.during(a)
+		v.begin = v.begin.Add(time.Since(begin)) // the attacker's own time does not count
+	}
+	got, took := v.run(t)
+	if diff := cmp.Diff(control, got); diff != "" {
+		t.Errorf("the victim's Jobs end otherwise than without the attack (-without +with):\n%s", diff)
+	}
+	if attack.then != nil {
+		attack.then(a)
+	}
+	stop()
+	a.loops.Wait()
+	now, peak, _ := memoryOf(w.replica)
+	t.Logf("the victim's Jobs took %v; the controller has %d MiB, %d at its peak", took.Round(time.Millisecond), now>>20, peak>>20)
+	if most := 2*before + slack; took <= most {
+		return
+	}
+	w.clear(t, a.namespace)
+	_, without := w.peace(t) // the machine may have slowed down
+	if most := 2*max(before, without) + slack; took > most {
+		t.Errorf("the victim's Jobs took %v, and at most %v before the attack and after it", took, max(before, without))
+	}
+}
+
+func (w *world) newAttacker(t *testing.T) *attacker {
+	t.Helper()
+	return &attacker{T: t, world: w, user: w.user, namespace: w.newNamespace(t, "edit"), victim: w.newNamespace(t, "view")}
+}

@@ -1,0 +1,261 @@
+package tenants
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/internal/installed"
+)
+
+// plannedJob is one of the victim's, and how its Pods end.
+type plannedJob struct {
+	name string
+	spec func(*batchv1.JobSpec)
+	// exit is the code with which an attempt at an index ends, or 0 and false when it does not end. Attempts count from 0.
+	exit func(index, attempt int) (code int32, ends bool)
+	// told is how many verdicts are told in events: those by which a rule decides.
+	told int
+}
+
+// victimJobs end in all ways that there are.
+var victimJobs = []plannedJob{
+	{
+		name: "succeeds",
+		spec: func(s *batchv1.JobSpec) { indexed(s, 4, 2) },
+		exit: func(int, int) (int32, bool) { return 0, true },
+	}, {
+		name: "retries", // the second attempt of each succeeds
+		spec: func(s *batchv1.JobSpec) {
+			s.Completions, s.Parallelism, s.BackoffLimit = new(int32(2)), new(int32(2)), new(int32(6))
+		},
+		exit: func(_, attempt int) (int32, bool) { return int32(max(0, 1-attempt)), true },
+	}, {
+		name: "fails", // one Pod fails by policy, the other runs
+		spec: func(s *batchv1.JobSpec) {
+			indexed(s, 2, 2)
+			s.PodFailurePolicy = failJob(42)
+		},
+		exit: func(index, _ int) (int32, bool) { return 42, index == 1 },
+		told: 1,
+	}, {
+		name: "exceeds",
+		spec: func(s *batchv1.JobSpec) { s.BackoffLimit = new(int32(1)) },
+		exit: func(int, int) (int32, bool) { return 1, true },
+	}, {
+		name: "indexes", // one index fails for good
+		spec: func(s *batchv1.JobSpec) {
+			indexed(s, 3, 3)
+			s.BackoffLimit, s.BackoffLimitPerIndex = nil, new(int32(1))
+		},
+		exit: func(index, _ int) (int32, bool) { return int32(index % 2), true },
+	}, {
+		name: "budget", // the platform's policy lets two attempts pass
+		spec: func(s *batchv1.JobSpec) { s.BackoffLimit = new(int32(6)) },
+		exit: func(int, int) (int32, bool) { return temporary, true },
+		told: 3,
+	}, {
+		name: "native", // Kubernetes runs it, and the controller observes it
+		spec: func(s *batchv1.JobSpec) {
+			s.ManagedBy = nil
+			indexed(s, 1, 1)
+			s.PodFailurePolicy = failJob(42)
+		},
+		exit: func(int, int) (int32, bool) { return 42, true },
+		told: 1,
+	},
+}
+
+func indexed(s *batchv1.JobSpec, completions, parallelism int32) {
+	s.CompletionMode, s.Completions, s.Parallelism = new(batchv1.IndexedCompletion), &completions, &parallelism
+}
+
+func failJob(code int32) *batchv1.PodFailurePolicy {
+	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action:      batchv1.PodFailurePolicyActionFailJob,
+		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{code}},
+	}}}
+}
+
+// newJob is a managed Job of one Pod.
+func newJob(name string, change func(*batchv1.JobSpec)) *batchv1.Job {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{
+		ManagedBy: new(controller.Name), Completions: new(int32(1)), Parallelism: new(int32(1)), BackoffLimit: new(int32(0)),
+		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "main"}},
+		}},
+	}}
+	if change != nil {
+		change(&job.Spec)
+	}
+	return job
+}
+
+// victim is a namespace with the victim's Jobs.
+type victim struct {
+	client    kubernetes.Interface
+	namespace string
+	running   atomic.Bool // the kubelet ends Pods
+	begin     time.Time
+}
+
+// newVictim creates the Jobs, and waits for the first Pods of all. None of them ends before run.
+func newVictim(t *testing.T, client kubernetes.Interface, namespace string) *victim {
+	t.Helper()
+	v := &victim{client: client, namespace: namespace, begin: time.Now()}
+	installed.PlayKubelet(t, client, namespace, v.exit)
+	for _, planned := range victimJobs {
+		if _, err := client.BatchV1().Jobs(namespace).Create(t.Context(), newJob(planned.name, planned.spec), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, planned := range victimJobs {
+		v.eventually(t, "the Pods of "+planned.name+" are created", func(ctx context.Context) (bool, error) {
+			job, err := client.BatchV1().Jobs(namespace).Get(ctx, planned.name, metav1.GetOptions{})
+			if err != nil {
+				return false, err
+			}
+			return job.Status.Active == *job.Spec.Parallelism, fmt.Errorf("status %+v", job.Status)
+		})
+	}
+	return v
+}
+
+// patience with Jobs that should take seconds. A machine whose cores are all taken must not exhaust it.
+const patience = 45 * time.Second
+
+// eventually gives up when the Jobs are older than they can be.
+func (v *victim) eventually(t *testing.T, what string, is func(context.Context) (bool, error)) {
+	t.Helper()
+	installed.Within(t, patience-time.Since(v.begin), what, is)
+}
+
+var attemptOf = regexp.MustCompile(`-(\d+)-(\d+)-[a-z0-9]{5}$`)
+
+func (v *victim) exit(pod *corev1.Pod) (int32, bool) {
+	at := slices.IndexFunc(victimJobs, func(p plannedJob) bool { return p.name == pod.Labels[batchv1.JobNameLabel] })
+	if at < 0 || !v.running.Load() {
+		return 0, false
+	}
+	index, attempt := 0, 0
+	if parts := attemptOf.FindStringSubmatch(pod.Name); parts != nil {
+		fmt.Sscan(parts[1]+" "+parts[2], &index, &attempt)
+	}
+	return victimJobs[at].exit(index, attempt)
+}
+
+// outcome is what has become of the victim's Jobs, by their names.
+type outcome map[string]jobOutcome
+
+// jobOutcome has what must not depend on an attack.
+type jobOutcome struct {
+	Condition, Reason, Message  string
+	Succeeded, Failed           int32
+	CompletedIndexes, FailedIdx string
+	Left                        string // what should be 0 or empty at the end
+	Pods                        []string
+	Verdicts                    int // events
+}
+
+// run has the kubelet end the Pods, waits until all is settled, and returns what has become of the Jobs, and how long they
+// took since they were created.
+func (v *victim) run(t *testing.T) (all outcome, took time.Duration) {
+	t.Helper()
+	v.running.Store(true)
+	all = outcome{}
+	for _, planned := range victimJobs {
+		v.eventually(t, "Job "+planned.name+" has ended, and its Pods are let go", func(ctx context.Context) (bool, error) {
+			job, err := v.client.BatchV1().Jobs(v.namespace).Get(ctx, planned.name, metav1.GetOptions{})
+			if err != nil {
+				return false, err
+			}
+			pods, err := v.podsOf(ctx, job)
+			if err != nil {
+				return false, err
+			}
+			held := slices.ContainsFunc(pods, func(p corev1.Pod) bool { return len(p.Finalizers) > 0 })
+			all[planned.name] = v.outcomeOf(job, pods)
+			return all[planned.name].Condition != "" && !held, fmt.Errorf("status %+v", job.Status)
+		})
+	}
+	took = time.Since(v.begin)
+	for _, planned := range victimJobs {
+		o := all[planned.name]
+		for deadline := time.Now().Add(patience / 3); time.Now().Before(deadline) && o.Verdicts < planned.told; time.Sleep(50 * time.Millisecond) {
+			var err error
+			if o.Verdicts, err = v.verdicts(t.Context(), planned.name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all[planned.name] = o
+	}
+	return all, took
+}
+
+func (v *victim) podsOf(ctx context.Context, job *batchv1.Job) ([]corev1.Pod, error) {
+	pods, err := v.client.CoreV1().Pods(v.namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: labels.SelectorFromSet(labels.Set{batchv1.JobNameLabel: job.Name}).String(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return pods.Items, nil
+}
+
+func (v *victim) verdicts(ctx context.Context, job string) (told int, err error) {
+	events, err := v.client.EventsV1().Events(v.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range events.Items {
+		if e.ReportingController == controller.Name && e.Regarding.Kind == "Pod" && strings.HasPrefix(e.Regarding.Name, job+"-") {
+			told++
+		}
+	}
+	return told, nil
+}
+
+func (v *victim) outcomeOf(job *batchv1.Job, pods []corev1.Pod) jobOutcome {
+	s := job.Status
+	o := jobOutcome{
+		Succeeded: s.Succeeded, Failed: s.Failed,
+		CompletedIndexes: s.CompletedIndexes, FailedIdx: ptr.Deref(s.FailedIndexes, ""),
+		Left: fmt.Sprintf("active %d, terminating %d, ready %d", s.Active, ptr.Deref(s.Terminating, 0), ptr.Deref(s.Ready, 0)),
+	}
+	if u := s.UncountedTerminatedPods; u != nil && len(u.Failed)+len(u.Succeeded) > 0 {
+		o.Left += ", uncounted"
+	}
+	for _, c := range s.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			o.Condition, o.Reason, o.Message = string(c.Type), c.Reason, v.anonymous(c.Message)
+		}
+	}
+	for _, pod := range pods {
+		if job.Spec.ManagedBy == nil {
+			pod.Name = strings.TrimSuffix(pod.Name, pod.Name[strings.LastIndex(pod.Name, "-"):]) // a random suffix
+		}
+		o.Pods = append(o.Pods, v.anonymous(pod.Name)+" "+string(pod.Status.Phase))
+	}
+	slices.Sort(o.Pods)
+	return o
+}
+
+var suffix = regexp.MustCompile(`-[a-z0-9]{5}( |$)`)
+
+// anonymous is a text without what differs from namespace to namespace.
+func (v *victim) anonymous(text string) string {
+	return suffix.ReplaceAllString(strings.ReplaceAll(text, v.namespace, "NAMESPACE"), "$1")
+}

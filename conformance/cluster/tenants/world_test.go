@@ -1,0 +1,175 @@
+package tenants
+
+import (
+	"context"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/installed"
+)
+
+func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
+
+// platform is the policy that is in force for all Jobs of all namespaces. Its match condition looks at what tenants make long.
+const platform = `
+apiVersion: podverdict.io/v1alpha1
+kind: PodFailurePolicy
+metadata: {name: platform}
+spec:
+  matchConditions:
+  - name: has-not-opted-out
+    expression: job.spec.template.spec.containers.all(c, c.?env.orValue([]).all(e, e.name != 'OPT_OUT'))
+  rules:
+  - {name: temporary, when: "pod.failedContainers().exists(c, c.exitCode == 75)", action: Ignore, budget: {limit: 2, then: FailJob}}
+  - {name: of-an-index, when: "pod.failedContainers().exists(c, c.exitCode == 76)", action: Ignore, budget: {limit: 2, per: Index, then: FailJob}}
+  - {name: forbidden, when: "pod.failedContainers().exists(c, c.exitCode == 99)", action: FailJob}
+---
+apiVersion: podverdict.io/v1alpha1
+kind: PodFailurePolicyBinding
+metadata: {name: platform}
+spec: {policyName: platform}
+`
+
+// Exit codes of which the platform's policy says something.
+const (
+	temporary = 75 // with a budget of two for a Job
+	ofAnIndex = 76 // with a budget of two for an index
+	forbidden = 99
+)
+
+// tenant is the name of the attacker.
+const tenant = "tenant"
+
+// world is the cluster with the installation, and the controller that runs there.
+type world struct {
+	cluster      *controlplane.Cluster
+	admin, user  *kubernetes.Clientset
+	installation *installed.Installation
+	kubeconfig   string
+	cgroup       cgroup
+	replica      *installed.Replica
+
+	test *testing.T // of the whole suite: the controller outlives an attack
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	cluster := controlplane.Start(t, controlplane.ControllerManager)
+	w := &world{cluster: cluster, test: t, installation: installed.Apply(t, cluster), cgroup: newCgroup(t)}
+	w.kubeconfig = w.installation.Kubeconfig(t)
+	var err error
+	if w.admin, err = kubernetes.NewForConfig(cluster.Config); err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig(t, tenant))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	if w.user, err = kubernetes.NewForConfig(config); err != nil {
+		t.Fatal(err)
+	}
+	w.start()
+	w.installation.Kubectl(t, []byte(platform), "apply", "-f", "-")
+	w.installation.Kubectl(t, nil, "wait", "--for=condition=Ready", "--timeout=1m", "pfp/platform", "pfpb/platform")
+	return w
+}
+
+// start starts the controller. It has the arguments of the Deployment, more calls a second, as a cluster of many tenants
+// gives it, and a back-off for which a test can wait.
+func (w *world) start() {
+	w.replica = w.installation.Start(w.test, w.kubeconfig, w.cgroup.launcher(),
+		"--kube-api-qps=200", "--kube-api-burst=300", "--pod-failure-backoff=100ms")
+	w.cgroup.watch(w.replica)
+}
+
+// revive fails the test if the controller has died, and starts another one for the next test.
+func (w *world) revive(t *testing.T) {
+	select {
+	case <-w.replica.Ended:
+		t.Errorf("the controller has died; the end of its log is:\n%s", tail(w.replica.Log()))
+		w.start()
+	default:
+	}
+}
+
+func tail(log string) string {
+	const most = 4096
+	return log[max(0, len(log)-most):]
+}
+
+// newNamespace makes a namespace in which the tenant has a built-in role.
+func (w *world) newNamespace(t *testing.T, role string) string {
+	t.Helper()
+	namespace := w.cluster.Namespace(t)
+	_, err := w.admin.RbacV1().RoleBindings(namespace).Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: tenant},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: tenant}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	installed.Eventually(t, "the tenant may "+role, func(ctx context.Context) (bool, error) {
+		_, err := w.user.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{})
+		return err == nil, err
+	})
+	t.Cleanup(func() { w.clear(t, namespace) })
+	return namespace
+}
+
+// quota lets the attacker have no more than some Pods, as platforms do.
+func (a *attacker) quota(pods int64) {
+	a.Helper()
+	quotas := a.admin.CoreV1().ResourceQuotas(a.namespace)
+	_, err := quotas.Create(a.Context(), &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "pods"}, Spec: corev1.ResourceQuotaSpec{
+		Hard: corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(pods, resource.DecimalSI)},
+	}}, metav1.CreateOptions{})
+	if err != nil {
+		a.Fatal(err)
+	}
+	installed.Eventually(a, "the quota is in force", func(ctx context.Context) (bool, error) {
+		quota, err := quotas.Get(ctx, "pods", metav1.GetOptions{})
+		return err == nil && quota.Status.Hard != nil, err
+	})
+}
+
+// clear removes the Jobs and Pods of a namespace, so that the next attack is not the sum of all before it.
+func (w *world) clear(t *testing.T, namespace string) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+	defer stop()
+	background := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)}
+	if err := w.admin.BatchV1().Jobs(namespace).DeleteCollection(ctx, background, metav1.ListOptions{}); err != nil {
+		t.Error(err)
+	}
+	pods := w.admin.CoreV1().Pods(namespace)
+	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
+	for ; ; time.Sleep(100 * time.Millisecond) { // until nothing is left, which may take some rounds
+		left, err := pods.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			t.Errorf("the namespace is not cleared: %v", err)
+			return
+		}
+		jobs, err := w.admin.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+		if err == nil && len(left.Items)+len(jobs.Items) == 0 {
+			return
+		}
+		for _, pod := range left.Items {
+			if slices.Contains(pod.Finalizers, stay) || len(pod.OwnerReferences) == 0 && len(pod.Finalizers) > 0 {
+				_, _ = pods.Patch(ctx, pod.Name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+			}
+		}
+		_ = pods.DeleteCollection(ctx, now, metav1.ListOptions{})
+	}
+}

@@ -1,0 +1,96 @@
+package installed
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/config"
+	"github.com/podverdict/podverdict/internal/controlplane"
+)
+
+const (
+	// Namespace is where the controller is installed.
+	Namespace = "podverdict-system"
+	// Name is that of its Deployment, service account, roles, lease and program.
+	Name = "podverdict-controller"
+)
+
+// Installation is the controller's objects in a cluster, and its program.
+type Installation struct {
+	cluster *controlplane.Cluster
+	client  *kubernetes.Clientset
+	program string
+}
+
+// Apply applies the objects of the installation, and builds the program.
+func Apply(t testing.TB, cluster *controlplane.Cluster) *Installation {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(cluster.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := config.Objects(config.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifests bytes.Buffer
+	for _, object := range objects {
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifests.WriteString("---\n")
+		manifests.Write(text)
+	}
+	i := &Installation{cluster: cluster, client: client, program: filepath.Join(t.TempDir(), Name)}
+	i.Kubectl(t, manifests.Bytes(), "apply", "-f", "-")
+	//nolint:gosec // the program of this repository
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", i.program, "github.com/podverdict/podverdict/cmd/podverdict-controller")
+	_, file, _, _ := runtime.Caller(0)
+	build.Dir = filepath.Dir(file)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return i
+}
+
+// Kubectl runs kubectl as an administrator.
+func (i *Installation) Kubectl(t testing.TB, stdin []byte, arguments ...string) {
+	t.Helper()
+	arguments = append(arguments, "--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"))
+	command := exec.CommandContext(t.Context(), i.cluster.Kubectl(t), arguments...) //nolint:gosec // the test's
+	command.Stdin = bytes.NewReader(stdin)
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+}
+
+// Kubeconfig returns the path of a file with a token of the controller's service account.
+func (i *Installation) Kubeconfig(t testing.TB) string {
+	t.Helper()
+	account := i.client.CoreV1().ServiceAccounts(Namespace)
+	token, err := account.CreateToken(t.Context(), Name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := clientcmdapi.NewConfig()
+	c.Clusters["it"] = &clientcmdapi.Cluster{Server: i.cluster.Config.Host, CertificateAuthorityData: i.cluster.Config.CAData}
+	c.AuthInfos["it"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
+	c.Contexts["it"] = &clientcmdapi.Context{Cluster: "it", AuthInfo: "it"}
+	c.CurrentContext = "it"
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*c, file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}

@@ -1,0 +1,135 @@
+package installed
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// A Replica is a process of the controller.
+type Replica struct {
+	Process *os.Process
+	Ended   chan struct{} // closed when the process has ended
+
+	command *exec.Cmd
+	mu      sync.Mutex
+	lines   []line
+}
+
+// line is one of the log.
+type line struct {
+	Msg string
+
+	text string
+}
+
+// Start runs a replica with the arguments of the Deployment and some more, and waits until it leads and works. It is killed
+// at the end of the test. A launcher, if there is one, is a program that replaces itself by the one it gets as arguments.
+func (i *Installation) Start(t testing.TB, kubeconfig string, launcher []string, more ...string) *Replica {
+	t.Helper()
+	deployment, err := i.client.AppsV1().Deployments(Namespace).Get(t.Context(), Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	arguments := slices.Concat(launcher, []string{i.program}, argumentsOf(deployment), []string{
+		"--kubeconfig=" + kubeconfig, "--health-bind-address=127.0.0.1:0", "--metrics-bind-address=localhost:0", "--logging-format=json",
+	}, more)
+	command := exec.Command(arguments[0], arguments[1:]...) //nolint:gosec,noctx // the test's; the cleanup ends it
+	command.Env = append(os.Environ(), environmentOf(deployment)...)
+	dieWithTest(command)
+	r := &Replica{Ended: make(chan struct{}), command: command}
+	stderr, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.Process = command.Process
+	go func() {
+		defer close(r.Ended)
+		r.read(stderr)
+		_ = command.Wait() // the state says it
+	}()
+	t.Cleanup(func() {
+		_ = r.Process.Kill() // it may have ended
+		<-r.Ended
+	})
+	Eventually(t, "the controller works", func(context.Context) (bool, error) {
+		return r.Said("Running"), nil
+	})
+	return r
+}
+
+// argumentsOf are those of the Pods, as the kubelet would fill them in.
+func argumentsOf(deployment *appsv1.Deployment) []string {
+	var all []string
+	for _, argument := range deployment.Spec.Template.Spec.Containers[0].Args {
+		all = append(all, strings.ReplaceAll(argument, "$(NAMESPACE)", deployment.Namespace))
+	}
+	return all
+}
+
+// environmentOf are the variables of the Pods that are values, or limits of resources.
+func environmentOf(deployment *appsv1.Deployment) []string {
+	var all []string
+	container := deployment.Spec.Template.Spec.Containers[0]
+	for _, variable := range container.Env {
+		value := variable.Value
+		if from := variable.ValueFrom; from != nil && from.ResourceFieldRef != nil {
+			name := strings.TrimPrefix(from.ResourceFieldRef.Resource, "limits.")
+			limit := container.Resources.Limits[corev1.ResourceName(name)]
+			value = strconv.FormatInt(limit.Value(), 10)
+		}
+		if value != "" {
+			all = append(all, variable.Name+"="+value)
+		}
+	}
+	return all
+}
+
+func (r *Replica) read(log io.Reader) {
+	lines := bufio.NewReader(log)
+	for {
+		text, err := lines.ReadString('\n')
+		l := line{text: text}
+		_ = json.Unmarshal([]byte(text), &l) // a panic has no form
+		r.mu.Lock()
+		r.lines = append(r.lines, l)
+		r.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Said tells whether the log has a line with the message.
+func (r *Replica) Said(message string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.lines, func(l line) bool { return l.Msg == message })
+}
+
+// Log is the log so far.
+func (r *Replica) Log() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var text bytes.Buffer
+	for _, l := range r.lines {
+		text.WriteString(l.text)
+	}
+	return text.String()
+}
