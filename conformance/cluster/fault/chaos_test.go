@@ -86,9 +86,11 @@ func newChaos(t *testing.T, seed uint64, jobs int) *chaos {
 func (c *chaos) run(t *testing.T) {
 	t.Helper()
 	const least, together = 12, 5 // faults, and Jobs for each of more
+	const most = 30               // Jobs under way: a controller that is killed before its caches are filled does nothing
 	steps := max(least, len(c.trials)/together)
 	var deck []fault
 	for step := range steps {
+		until(t, "Jobs get on", func() bool { return c.underWay() < most })
 		for _, r := range c.trials[step*len(c.trials)/steps : (step+1)*len(c.trials)/steps] {
 			c.create(t, r)
 		}

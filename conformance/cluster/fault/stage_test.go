@@ -129,7 +129,7 @@ func (l *live) over() bool {
 	}
 }
 
-const patience = 2 * time.Minute
+const patience = 4 * time.Minute
 
 // until waits for a condition.
 func until(t *testing.T, what string, is func() bool) bool {
