@@ -22,6 +22,26 @@
 // written at most once a batch period while pods are being created, and a few times as often
 // when nothing else is to be done; conditions are written at once.
 //
+// # Tenants
+//
+// Whatever is worked on one after the other is shared by namespaces, in turns: Jobs, orphans, pods to be judged, events, pods that
+// do not start, and calls of the API server. The next turn is that of the namespace that has used the least time. A queue
+// has one worker more than asked for, which is for a namespace that has none.
+//
+// What is remembered of an object has a bound, and goes with the object. Texts that a tenant writes are cut before they are kept.
+//
+// # Caches
+//
+// While no custom policy has been in force, the caches keep of a pod what plan and podFailurePolicies read, and of a Job that
+// others run all but its template; a pod that runs or has succeeded is never kept whole. When the first policy comes into force,
+// Jobs and pods are listed anew, and kept whole from then on, since any part may be read; until they are, objects that are not
+// whole say so (partial), and custom rules are not asked about them. Policies are therefore read before anything else.
+//
+// # Panics
+//
+// A panic over one object is caught where its work begins, and is an error of that work: it is counted, logged, told as an event of
+// the Job, and tried again after a delay.
+//
 // # Errors
 //
 // A write that fails because its object has changed is left to the next Plan. Other errors delay the Job exponentially,
