@@ -229,14 +229,30 @@ func (a *attacker) pods(ctx context.Context, job string) ([]corev1.Pod, error) {
 	return pods.Items, nil
 }
 
-// writesOf is how many writes the controller has made in the attacker's namespace.
-func (a *attacker) writesOf() (count int) {
+// writes is how many writes the controller has made in the attacker's namespace.
+func (a *attacker) writes() (count int) {
 	for _, event := range a.cluster.AuditLog(a, a.namespace) {
 		if strings.HasSuffix(event.User.Username, ":"+installed.Name) {
 			count++
 		}
 	}
 	return count
+}
+
+// tellEvents logs what a test that has failed needs: some of the warnings in the attacker's namespace.
+func (a *attacker) tellEvents() {
+	if !a.Failed() {
+		return
+	}
+	events, err := a.admin.EventsV1().Events(a.namespace).List(context.Background(), metav1.ListOptions{FieldSelector: "type=" + corev1.EventTypeWarning})
+	if err != nil {
+		a.Log(err)
+		return
+	}
+	const most = 5
+	for _, e := range events.Items[:min(most, len(events.Items))] {
+		a.Logf("one of %d warnings: %s %s: %s: %.300s", len(events.Items), e.Regarding.Kind, e.Regarding.Name, e.Reason, e.Note)
+	}
 }
 
 // ignoreGone is an error unless it says that the object is gone or has changed.

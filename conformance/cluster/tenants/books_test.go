@@ -196,9 +196,9 @@ var books = []attack{
 		},
 		then: func(a *attacker) {
 			const most = 30
-			before := a.writesOf()
+			before := a.writes()
 			time.Sleep(3 * time.Second) // nothing is to happen
-			if writes := a.writesOf() - before; writes > most {
+			if writes := a.writes() - before; writes > most {
 				a.Errorf("the controller makes %d writes for a Job of which nothing changes", writes)
 			}
 		},

@@ -25,8 +25,9 @@ type attack struct {
 	then func(*attacker)
 }
 
-// slack is what an attack may delay the victim by, beyond twice its time.
-const slack = 5 * time.Second
+// slack is what an attack may delay the victim by, beyond twice its time: some attacks take a core of the API server, which
+// has no other machine here.
+const slack = 8 * time.Second
 
 // TestTenants holds for each attack that the victim's Jobs end as they do without it.
 func TestTenants(t *testing.T) {
@@ -68,6 +69,7 @@ func (w *world) try(t *testing.T, attack attack, control outcome, before time.Du
 		stop()
 		a.loops.Wait()
 	})
+	t.Cleanup(a.tellEvents)
 	forgetPeak(w.replica)
 	if attack.before != nil {
 		attack.before(a)
