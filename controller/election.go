@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/klog/v2"
 )
 
@@ -118,24 +119,35 @@ func (e Election) elector(withdraw func(), leases chan<- context.Context) (*lead
 	return elector, lock, nil
 }
 
-// release gives the lease back if it is still this replica's. The library would do so before run has returned.
+// release gives the lease back if it is still this replica's. The library would do so before run has returned. A renewal that
+// was cancelled may still arrive, so the lease is read again when it has changed.
 func (e Election) release(ctx context.Context, lock resourcelock.Interface) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), e.RenewDeadline)
 	defer stop()
 	logger := klog.FromContext(ctx).WithValues("lease", lock.Describe())
-	record, _, err := lock.Get(ctx)
-	if err == nil && record.HolderIdentity == e.Identity {
-		now := metav1.Now()
-		err = lock.Update(ctx, resourcelock.LeaderElectionRecord{
-			LeaderTransitions: record.LeaderTransitions, LeaseDurationSeconds: 1, AcquireTime: now, RenewTime: now,
-		})
-		if err == nil {
-			logger.Info("Released the lease")
-		}
-	}
-	if err != nil {
+	var released bool
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
+		released, err = e.tryRelease(ctx, lock)
+		return err
+	})
+	switch {
+	case err != nil:
 		logger.Error(err, "The lease is not released, and has to expire")
+	case released:
+		logger.Info("Released the lease")
 	}
+}
+
+func (e Election) tryRelease(ctx context.Context, lock resourcelock.Interface) (released bool, err error) {
+	record, _, err := lock.Get(ctx)
+	if err != nil || record.HolderIdentity != e.Identity {
+		return false, err
+	}
+	now := metav1.Now()
+	err = lock.Update(ctx, resourcelock.LeaderElectionRecord{
+		LeaderTransitions: record.LeaderTransitions, LeaseDurationSeconds: 1, AcquireTime: now, RenewTime: now,
+	})
+	return err == nil, err
 }
 
 // observedLock tells who holds the lease when it is read. The elector itself would try for RenewDeadline to renew a lease
