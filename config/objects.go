@@ -95,7 +95,7 @@ func (o Object) adapt(options Options) error {
 	case "Namespace":
 		o.SetName(options.Namespace)
 		return nil
-	case "ClusterRole", "CustomResourceDefinition", "PriorityClass":
+	case "ClusterRole", "CustomResourceDefinition", "PriorityClass", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding":
 		return nil
 	case "ClusterRoleBinding":
 		if name := o.GetName(); options.JobsNamespace != "" && (name == observing || name == managing) {

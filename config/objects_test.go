@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -43,15 +44,17 @@ func TestObjectsAreOfTheirKinds(t *testing.T) {
 	kinds := map[string]func() any{
 		"v1 Namespace":      func() any { return new(corev1.Namespace) },
 		"v1 ServiceAccount": func() any { return new(corev1.ServiceAccount) },
-		"rbac.authorization.k8s.io/v1 ClusterRole":         func() any { return new(rbacv1.ClusterRole) },
-		"rbac.authorization.k8s.io/v1 ClusterRoleBinding":  func() any { return new(rbacv1.ClusterRoleBinding) },
-		"rbac.authorization.k8s.io/v1 Role":                func() any { return new(rbacv1.Role) },
-		"rbac.authorization.k8s.io/v1 RoleBinding":         func() any { return new(rbacv1.RoleBinding) },
-		"networking.k8s.io/v1 NetworkPolicy":               func() any { return new(networkingv1.NetworkPolicy) },
-		"scheduling.k8s.io/v1 PriorityClass":               func() any { return new(schedulingv1.PriorityClass) },
-		"policy/v1 PodDisruptionBudget":                    func() any { return new(policyv1.PodDisruptionBudget) },
-		"apps/v1 Deployment":                               func() any { return new(appsv1.Deployment) },
-		"apiextensions.k8s.io/v1 CustomResourceDefinition": func() any { return new(apiextensionsv1.CustomResourceDefinition) },
+		"rbac.authorization.k8s.io/v1 ClusterRole":                         func() any { return new(rbacv1.ClusterRole) },
+		"rbac.authorization.k8s.io/v1 ClusterRoleBinding":                  func() any { return new(rbacv1.ClusterRoleBinding) },
+		"rbac.authorization.k8s.io/v1 Role":                                func() any { return new(rbacv1.Role) },
+		"rbac.authorization.k8s.io/v1 RoleBinding":                         func() any { return new(rbacv1.RoleBinding) },
+		"networking.k8s.io/v1 NetworkPolicy":                               func() any { return new(networkingv1.NetworkPolicy) },
+		"scheduling.k8s.io/v1 PriorityClass":                               func() any { return new(schedulingv1.PriorityClass) },
+		"policy/v1 PodDisruptionBudget":                                    func() any { return new(policyv1.PodDisruptionBudget) },
+		"apps/v1 Deployment":                                               func() any { return new(appsv1.Deployment) },
+		"admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy":        func() any { return new(admissionregistrationv1.ValidatingAdmissionPolicy) },
+		"admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding": func() any { return new(admissionregistrationv1.ValidatingAdmissionPolicyBinding) },
+		"apiextensions.k8s.io/v1 CustomResourceDefinition":                 func() any { return new(apiextensionsv1.CustomResourceDefinition) },
 	}
 	for _, object := range all(t, config.Options{}) {
 		kind := object.GetAPIVersion() + " " + object.GetKind()
@@ -81,7 +84,7 @@ func TestOptionsReachEveryObject(t *testing.T) {
 		}
 		wanted := "elsewhere"
 		switch object.GetKind() {
-		case "ClusterRole", "PriorityClass", "CustomResourceDefinition":
+		case "ClusterRole", "PriorityClass", "CustomResourceDefinition", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding":
 			wanted = "podverdict" // they are in no namespace
 		}
 		if !strings.Contains(string(text), wanted) {
