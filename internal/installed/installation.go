@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -56,8 +55,6 @@ func Apply(t testing.TB, cluster *controlplane.Cluster) *Installation {
 	i.Kubectl(t, manifests.Bytes(), "apply", "-f", "-")
 	//nolint:gosec // the program of this repository
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", i.program, "github.com/podverdict/podverdict/cmd/podverdict-controller")
-	_, file, _, _ := runtime.Caller(0)
-	build.Dir = filepath.Dir(file)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}

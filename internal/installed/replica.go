@@ -31,7 +31,7 @@ type Replica struct {
 
 // line is one of the log.
 type line struct {
-	Msg string
+	Msg string `json:"msg"`
 
 	text string
 }

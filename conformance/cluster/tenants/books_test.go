@@ -230,7 +230,7 @@ var books = []attack{
 					if n%2 == 0 {
 						changed["labels"] = map[string]any{batchv1.ControllerUidLabel: nil}
 					}
-					if err := a.patch(ctx, "pods", pod.Name, map[string]any{"metadata": changed}); ignoreGone(err) != nil {
+					if err := ignoreGone(a.patch(ctx, "pods", pod.Name, map[string]any{"metadata": changed})); err != nil {
 						return err
 					}
 				}
@@ -292,7 +292,7 @@ func (a *attacker) againForPods(job string, perSecond int, annotations func(n in
 			return err
 		}
 		for _, pod := range pods {
-			if err := a.annotate(ctx, "pods", pod.Name, annotations(n)); ignoreGone(err) != nil {
+			if err := ignoreGone(a.annotate(ctx, "pods", pod.Name, annotations(n))); err != nil {
 				return err
 			}
 		}

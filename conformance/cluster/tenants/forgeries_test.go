@@ -188,8 +188,8 @@ func forge(exit string, owner func(*metav1.OwnerReference), changes ...func(pod,
 			a.must(claim(a.under, name))
 		}
 		a.barrier()
-		a.again(60, func(ctx context.Context, n int) error {
-			if now += 1; now > len(forged) {
+		a.again(60, func(ctx context.Context, _ int) error {
+			if now++; now > len(forged) {
 				return nil
 			}
 			return claim(ctx, forged[now-1])

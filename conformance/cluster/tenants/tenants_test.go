@@ -60,6 +60,7 @@ func (w *world) peace(t *testing.T) (o outcome, took time.Duration) {
 
 // try runs the victim's Jobs under an attack.
 func (w *world) try(t *testing.T, attack attack, control outcome, before time.Duration) {
+	t.Helper()
 	t.Cleanup(func() { w.revive(t) })
 	a := w.newAttacker(t)
 	installed.PlayKubelet(t, w.admin, a.namespace, exitOf)

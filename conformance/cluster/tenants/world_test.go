@@ -96,6 +96,7 @@ func (w *world) start() {
 
 // revive fails the test if the controller has died, and starts another one for the next test.
 func (w *world) revive(t *testing.T) {
+	t.Helper()
 	select {
 	case <-w.replica.Ended:
 		t.Errorf("the controller has died; the end of its log is:\n%s", tail(w.replica.Log()))
@@ -147,6 +148,7 @@ func (a *attacker) quota(pods int64) {
 
 // clear removes the Jobs and Pods of a namespace, so that the next attack is not the sum of all before it.
 func (w *world) clear(t *testing.T, namespace string) {
+	t.Helper()
 	ctx, stop := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 	defer stop()
 	background := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)}
