@@ -41,10 +41,10 @@ race = [[ $$(go env CGO_ENABLED) == 1 ]] && command -v "$$(go env CC | cut -d' '
 control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler, kubectl and kwok, for the tests
 	@go -C $(UPSTREAM) run ./cmd/controlplane -o $(CURDIR)/.cache/control-plane
 
-# These compute much, on one goroutine: the race detector takes five times as long for it and finds nothing. Only their tests
+# These compute much, on one goroutine, or run the programs as processes: the race detector takes five times as long for it and finds nothing. Only their tests
 # of what several goroutines share are run with it.
 SEQUENTIAL := ./cmd/podverdict ./compiler/admission/... ./compiler/custom ./conformance ./conformance/cluster \
-	./conformance/cluster/registration ./controller/plan ./controller/simulation ./internal/structure ./policies
+	./conformance/cluster/registration ./conformance/cluster/tenants ./conformance/cluster/webhook ./controller/plan ./controller/simulation ./internal/structure ./policies
 CONCURRENT := ^(TestEvaluationsDoNotMix|TestExplanationsDoNotMix|TestExec|TestServe$$|TestServeVectors|TestServeAnswersAtOnce|TestCache|TestProgress|TestClusterScript)|^TestScript$$/^validate$$
 
 .PHONY: test
