@@ -123,6 +123,30 @@ func TestInvalidPolicy(t *testing.T) {
 	}
 }
 
+// A pod is deleted by its UID: another one may have its name by the time the call arrives.
+func TestDeletionIsOfOnePod(t *testing.T) {
+	d := newDesk(t, managedJob(1))
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "first"}}
+	w := &work{reconciler: d.reconciler, recollection: d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: managedJob(1)}
+	if err := w.deletePod(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	var deletions int
+	for _, action := range d.api.Actions() {
+		deletion, ok := action.(clienttesting.DeleteActionImpl)
+		if !ok {
+			continue
+		}
+		deletions++
+		if p := deletion.DeleteOptions.Preconditions; p == nil || p.UID == nil || *p.UID != "first" {
+			t.Errorf("the preconditions are %v", p)
+		}
+	}
+	if deletions != 1 {
+		t.Errorf("%d deletions", deletions)
+	}
+}
+
 // A dismissed pod is deleted only if it could be released; one that has changed may have ended.
 func TestDismissal(t *testing.T) {
 	for _, changed := range []bool{false, true} {
