@@ -106,7 +106,7 @@ func (w *world) send(ctx context.Context, namespace, name string, r request) err
 		_, err := w.create(ctx, namespace, "new", r.object, metav1.DryRunAll)
 		return err
 	case "DELETE":
-		return objects.Delete(ctx, name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+		return objects.Delete(ctx, name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}, PropagationPolicy: new(metav1.DeletePropagationBackground)})
 	default:
 		patch, err := jsonOf(r.Patch)
 		if err == nil {
