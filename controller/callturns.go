@@ -108,7 +108,7 @@ func (t *callTurns) serve() {
 		if next.waiting == 0 {
 			next, burst = t.spare, t.burst/2
 		}
-		if wait := t.due.Add(-burst).Sub(time.Now()); wait > 0 {
+		if wait := time.Until(t.due.Add(-burst)); wait > 0 {
 			t.serveAfter(wait)
 			return
 		}

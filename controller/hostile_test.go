@@ -98,9 +98,10 @@ func setLedger(job *batchv1.Job, text string) {
 		return
 	}
 	conditions := slices.DeleteFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == plan.LedgerCondition })
-	job.Status.Conditions = append(conditions, batchv1.JobCondition{
+	conditions = append(conditions, batchv1.JobCondition{
 		Type: plan.LedgerCondition, Status: corev1.ConditionTrue, Reason: "FormatV1", Message: text,
 	})
+	job.Status.Conditions = conditions
 }
 
 func (h hostile) changeOne(pods []*corev1.Pod, change func(*corev1.Pod)) {

@@ -22,7 +22,7 @@ func largePod(job, i int, phase corev1.PodPhase) *corev1.Pod {
 	pod.UID, pod.ResourceVersion = types.UID(fmt.Sprintf("d94f8a3e-%04d-4b6f-9c1d-%012d", job, i)), fmt.Sprint(1_000_000+i)
 	pod.OwnerReferences[1].Name, pod.OwnerReferences[1].UID = fmt.Sprintf("train-%d", job), types.UID(fmt.Sprintf("uid-of-train-%d", job))
 	pod.Labels[batchv1.ControllerUidLabel] = string(pod.OwnerReferences[1].UID)
-	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet", FieldsV1: &metav1.FieldsV1{Raw: []byte(strings.Repeat(`{"f:x":{}}`, 200))}}}
+	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet", FieldsV1: metav1.NewFieldsV1(strings.Repeat(`{"f:x":{}}`, 200))}}
 	amounts := corev1.ResourceList{}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
 		amounts[name] = resource.MustParse("2")
@@ -95,6 +95,7 @@ func readJob(t testing.TB, job *batchv1.Job) *batchv1.Job {
 
 // memories are the objects that are measured, with a generous bound on their bytes in the caches.
 func memories(t testing.TB) map[string]func(n int) (bytes, most float64) {
+	t.Helper()
 	const podsOfJob = 10
 	pods := func(phase corev1.PodPhase, whole bool, most float64) func(int) (float64, float64) {
 		return func(n int) (float64, float64) {

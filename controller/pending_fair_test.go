@@ -75,7 +75,7 @@ func TestPendingPanic(t *testing.T) {
 		selection := w.selection
 		w.selection = func(ctx context.Context, job *batchv1.Job) binding.Selection {
 			if job.Name == "bad" {
-				panic("a defect")
+				panic("a defect") //nolint:forbidigo // it is what is tested
 			}
 			return selection(ctx, job)
 		}

@@ -179,7 +179,7 @@ func TestCallsAreShared(t *testing.T) {
 				t.Errorf("call %d at once: %t", i, got)
 			}
 		}
-		if limit := limit.(*callTurns); len(limit.turns.namespaces) != 0 { //nolint:forcetypeassert // it is
+		if limit := limit.(*callTurns); len(limit.turns.namespaces) != 0 {
 			t.Errorf("%d namespaces are remembered", len(limit.turns.namespaces))
 		}
 	})

@@ -83,7 +83,7 @@ func judgeable(pod *corev1.Pod) bool {
 // skeleton leaves of a pod what tells whose it is, which attempt, whether it is at work, and since when. A pod that is judged
 // keeps what a podFailurePolicy looks at, and what the explanation of a verdict cites.
 func skeleton(pod *corev1.Pod, judged bool) {
-	pod.GenerateName, pod.SelfLink = "", ""
+	pod.GenerateName, pod.SelfLink = "", "" //nolint:staticcheck // whoever sets it, it takes memory
 	pod.Labels, pod.Annotations = relevant(pod.Labels), relevant(pod.Annotations)
 	pod.OwnerReferences = slices.DeleteFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return !ptr.Deref(o.Controller, false) })
 	pod.Spec = corev1.PodSpec{

@@ -30,7 +30,7 @@ func (e *Explanation) addCustom(ctx context.Context, in custom.Input, policies [
 // done.
 func (c *CustomPolicy) Explain(ctx context.Context, in custom.Input) ([]RuleExplanation, error) {
 	if c.failed != nil {
-		return c.explainFailing(in.Pod), nil
+		return c.explainFailing(in.Pod), nil //nolint:nilerr // its explanation tells it
 	}
 	explained, err := c.Compiled.Explain(ctx, in)
 	if err != nil {

@@ -107,7 +107,7 @@ func (p *Program) Explain(ctx context.Context, in custom.Input) (Explanation, er
 }
 
 // Decides is whether no rule after this one is tried.
-func (r *RuleExplanation) Decides() bool {
+func (r RuleExplanation) Decides() bool {
 	return r.Outcome == OutcomeMatched || r.Outcome == OutcomeError && !r.Ignored
 }
 

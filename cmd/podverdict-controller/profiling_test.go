@@ -25,7 +25,7 @@ func TestProfiling(t *testing.T) {
 			t.Fatal(err)
 		}
 		server := p.servers[0]
-		defer server.listener.Close()
+		server.listener.Close()
 		for path, want := range map[string]int{"/debug/pprof/heap": test.profile, "/debug/pprof/cmdline": test.profile, "/metrics": test.metrics} {
 			answer := httptest.NewRecorder()
 			server.mux.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, http.NoBody))

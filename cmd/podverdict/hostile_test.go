@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,9 +76,7 @@ func hostileSuite(change tree) tree {
 			tree{"name": hostile + "3", "from": hostile, "expect": tree{"rule": hostile}},
 		},
 	}
-	for key, value := range change {
-		suite[key] = value
-	}
+	maps.Copy(suite, change)
 	return suite
 }
 
@@ -141,10 +141,9 @@ func TestHostileInput(t *testing.T) {
 		}
 		inputs[name] = text.String()
 	}
-	for name, text := range hostileTexts {
-		inputs[name] = text
-	}
-	writeFile(t, "job.json", inputs["good"][:strings.Index(inputs["good"], "\n")])
+	maps.Copy(inputs, hostileTexts)
+	job, _, _ := strings.Cut(inputs["good"], "\n")
+	writeFile(t, "job.json", job)
 	for name, text := range inputs {
 		// The name of the file is as hostile as what is in it.
 		file := strings.NewReplacer("/", "_", " ", "").Replace(name) + "\x1b\n::error::FAKE,file=x\u202e_test.yaml"
@@ -192,7 +191,7 @@ func checkVerb(t *testing.T, verb *cobra.Command, file string) {
 	for _, format := range formats {
 		given := args
 		if format != "" {
-			given = append(given[:len(given):len(given)], "-o", format)
+			given = append(slices.Clip(given), "-o", format)
 		}
 		var stdout, stderr bytes.Buffer
 		code := run(given, strings.NewReader(""), &stdout, &stderr)
@@ -218,7 +217,7 @@ func checkInert(t *testing.T, what, out, format string) {
 	}
 	for line := range strings.Lines(out) {
 		trimmed := strings.TrimSpace(line)
-		if strings.HasPrefix(trimmed, "::") && !(format == "github" && ours.MatchString(line)) {
+		if strings.HasPrefix(trimmed, "::") && (format != "github" || !ours.MatchString(line)) {
 			t.Errorf("%s: a command: %.200q", what, line)
 		}
 		if strings.HasPrefix(line, "FAKE") {

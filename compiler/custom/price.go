@@ -143,7 +143,7 @@ func comparisonPrice(a, b ref.Val) uint64 {
 			return 1
 		}
 		sum := uint64(1)
-		for i := range types.Int(size(a)) {
+		for i := range types.Int(size(a)) { //nolint:gosec // CEL counts it by an Int
 			sum += comparisonPrice(a.Get(i), other.Get(i))
 		}
 		return sum
@@ -252,7 +252,7 @@ func replacementPrice(a []ref.Val) uint64 {
 		texts[i] = string(text)
 	}
 	found := strings.Count(texts[0], texts[1])
-	return pieces(uint64(len(texts[0]))) + pieces(uint64(len(texts[0]))+uint64(found)*uint64(len(texts[2])))
+	return pieces(uint64(len(texts[0]))) + pieces(uint64(len(texts[0]))+uint64(found)*uint64(len(texts[2]))) //nolint:gosec // a count is not negative
 }
 
 // patternPrice is what a regular expression costs for each piece of text. One that the

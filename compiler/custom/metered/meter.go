@@ -48,14 +48,14 @@ const between = 1000
 func (m *meter) charge(units uint64) {
 	m.spent += units
 	if m.spent > m.limit || m.spent < units {
-		panic(stop{&LimitError{m.limit}})
+		panic(stop{&LimitError{m.limit}}) //nolint:forbidigo // Eval recovers it
 	}
 	if m.spent < m.look {
 		return
 	}
 	m.look = m.spent + between
 	if m.ctx.Err() != nil {
-		panic(stop{context.Cause(m.ctx)})
+		panic(stop{context.Cause(m.ctx)}) //nolint:forbidigo // Eval recovers it
 	}
 }
 

@@ -183,7 +183,7 @@ func (p *planner) loop(over int64) {
 func folded(c interpreter.InterpretableCall) (interpreter.InterpretableV2, error) {
 	args := c.Args()
 	if len(args) == 0 {
-		return nil, nil
+		return nil, nil //nolint:nilnil // any other call
 	}
 	constant, ok := args[len(args)-1].(interpreter.InterpretableConst)
 	switch {
@@ -199,7 +199,7 @@ func folded(c interpreter.InterpretableCall) (interpreter.InterpretableV2, error
 			return interpreter.NewConstValue(c.ID(), types.False), nil
 		}
 	}
-	return nil, nil
+	return nil, nil //nolint:nilnil // any other call
 }
 
 // patterns are the functions that take a regular expression.

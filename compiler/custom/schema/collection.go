@@ -151,9 +151,9 @@ func weight(v reflect.Value) uint64 {
 			sum = weight(v.Elem())
 		}
 	case reflect.String:
-		sum += uint64(v.Len() / piece)
+		sum += uint64(v.Len() / piece) //nolint:gosec // a length is not negative
 	case reflect.Struct:
-		for i := range v.NumField() {
+		for i := range v.NumField() { //nolint:modernize // Fields allocates
 			if !v.Field(i).IsZero() {
 				sum += weight(v.Field(i))
 			}

@@ -18,6 +18,8 @@ type fault struct {
 }
 
 // faults are all kinds.
+//
+//nolint:thelper // methods have their receiver before it
 var faults = []fault{
 	{"leader killed", func(c *chaos, t *testing.T) { c.leader(t).signal(syscall.SIGKILL) }},
 	{"both replicas killed", func(c *chaos, _ *testing.T) {

@@ -45,7 +45,7 @@ func newGate(t *testing.T, config *rest.Config, w *wire, guard func(http.Handler
 		Transport:     g.through,
 		FlushInterval: -1, // a watch sends what it has
 		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { hangUp() },
-		ErrorLog:      log.New(io.Discard, "", 0), // connections are broken on purpose
+		ErrorLog:      log.New(io.Discard, "", 0), //nolint:forbidigo // connections are broken on purpose
 	}
 	g.Server = httptest.NewUnstartedServer(guard(proxy))
 	g.Config.ErrorLog = proxy.ErrorLog

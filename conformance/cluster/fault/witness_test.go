@@ -168,7 +168,7 @@ func (w *witness) seePod(job string, pod *corev1.Pod) {
 		return
 	}
 	if other := w.succeeded[job][slot]; other != "" && other != pod.UID {
-		w.note("%s succeeded, and another pod of its slot before it", pod.Name)
+		w.notef("%s succeeded, and another pod of its slot before it", pod.Name)
 	}
 	w.succeeded[job][slot] = pod.UID
 }
@@ -181,7 +181,7 @@ func (w *witness) sight(job string, slot int, pod *corev1.Pod) sighting {
 			first.attempt++
 		}
 		if other.name == pod.Name && !w.deletable[uid] && !w.deletableJobs[job] {
-			w.note("%s was created twice", pod.Name)
+			w.notef("%s was created twice", pod.Name)
 		}
 	}
 	return first
@@ -192,7 +192,7 @@ func (w *witness) gone(job string, pod *corev1.Pod) {
 	delete(w.pods[job], pod.UID)
 	delete(w.told, pod.UID)
 	if !w.deletable[pod.UID] && !w.deletableJobs[job] {
-		w.note("%s was deleted", pod.Name)
+		w.notef("%s was deleted", pod.Name)
 	}
 }
 
@@ -207,17 +207,17 @@ func (w *witness) check(job string) {
 		}
 		all++
 		if other := bySlot[slot]; other != "" {
-			w.note("%s and %s are active", pod.Name, other)
+			w.notef("%s and %s are active", pod.Name, other)
 		}
 		bySlot[slot] = pod.Name
 	}
 	if all > w.parallelism[job] {
-		w.note("%d pods of %s are active", all, job)
+		w.notef("%d pods of %s are active", all, job)
 	}
 }
 
-// note keeps what is wrong, once. The mutex is held.
-func (w *witness) note(format string, arguments ...any) {
+// notef keeps what is wrong, once. The mutex is held.
+func (w *witness) notef(format string, arguments ...any) {
 	if wrong := fmt.Sprintf(format, arguments...); !slices.Contains(w.wrong, wrong) {
 		w.wrong = append(w.wrong, wrong)
 	}
@@ -232,13 +232,13 @@ func (w *witness) seeJobs(kind watch.EventType, objects []runtime.Object) {
 			shown[job.Name] = true
 			w.seeJob(job)
 			if kind == watch.Deleted {
-				w.note("Job %s was deleted", job.Name)
+				w.notef("Job %s was deleted", job.Name)
 			}
 		}
 	}
 	for name := range w.jobs {
 		if kind == everything && !shown[name] {
-			w.note("Job %s is lost", name)
+			w.notef("Job %s is lost", name)
 		}
 	}
 }
@@ -254,10 +254,10 @@ func (w *witness) seeJob(job *batchv1.Job) {
 		return
 	}
 	if job.Status.Failed < old.Status.Failed || job.Status.Succeeded < old.Status.Succeeded {
-		w.note("%s: counters go back from %+v to %+v", job.Name, old.Status, job.Status)
+		w.notef("%s: counters go back from %+v to %+v", job.Name, old.Status, job.Status)
 	}
 	if ended(old) && old.Status.String() != job.Status.String() {
-		w.note("%s changes after its end", job.Name)
+		w.notef("%s changes after its end", job.Name)
 	}
 }
 

@@ -50,14 +50,14 @@ func (i *installation) isLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the Pods are being deleted", func(ctx context.Context) (bool, error) {
-		return i.held(t, here, "foreground", true) > 0 && i.held(t, doomed, "job", true) > 0, nil
+		return i.held(ctx, t, here, "foreground", true) > 0 && i.held(ctx, t, doomed, "job", true) > 0, nil
 	})
-	before := i.held(t, here, "untouched", false)
+	before := i.held(t.Context(), t, here, "untouched", false)
 
 	if code, stdout, _ := i.podverdict(t, "rescue", "-A", "--dry-run"); code != 0 || strings.Count(stdout, "found ") < 2 {
 		t.Errorf("exit code %d, and it finds\n%s", code, stdout)
 	}
-	if i.jobThere(t, here, "foreground") != nil || i.held(t, doomed, "job", true) == 0 {
+	if i.jobThere(t.Context(), here, "foreground") != nil || i.held(t.Context(), t, doomed, "job", true) == 0 {
 		t.Error("a dry run has let go of Pods")
 	}
 	stop := i.renew(t)
@@ -68,15 +68,15 @@ func (i *installation) isLost(t *testing.T) {
 	if code, stdout, stderr := i.podverdict(t, "rescue", "-A"); code != 0 {
 		t.Fatalf("rescue: exit code %d\n%s%s", code, stdout, stderr)
 	}
-	eventually(t, "the Job is gone", func(context.Context) (bool, error) {
-		err := i.jobThere(t, here, "foreground")
+	eventually(t, "the Job is gone", func(ctx context.Context) (bool, error) {
+		err := i.jobThere(ctx, here, "foreground")
 		return apierrors.IsNotFound(err), err
 	})
 	eventually(t, "the namespace is gone", func(ctx context.Context) (bool, error) {
 		_, err := i.client.CoreV1().Namespaces().Get(ctx, doomed, metav1.GetOptions{})
 		return apierrors.IsNotFound(err), err
 	})
-	if after := i.held(t, here, "untouched", false); after != before || before == 0 {
+	if after := i.held(t.Context(), t, here, "untouched", false); after != before || before == 0 {
 		t.Errorf("of the Pods of a Job that nobody deletes %d have their finalizer, and %d had it", after, before)
 	}
 }
@@ -128,7 +128,7 @@ func (i *installation) isUninstalled(t *testing.T) {
 	if code, _, stderr := i.podverdict(t, "uninstall", "--yes", "--wait", "1s"); code != 2 || !strings.Contains(stderr, "a controller is at work") {
 		t.Errorf("the process does not stop: exit code %d\n%s", code, stderr)
 	}
-	if i.held(t, here, "running", false) != 2 {
+	if i.held(t.Context(), t, here, "running", false) != 2 {
 		t.Error("Pods were let go of while the controller was at work")
 	}
 	if code := p.stop(t); code != 0 { // as the kubelet does when the Deployment is gone
@@ -147,7 +147,7 @@ func (i *installation) isUninstalled(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &left); err != nil || len(left.Objects) != 2 || left.Objects[0].Result != "kept" {
 		t.Errorf("of the second time: %v\n%s", err, stdout)
 	}
-	if held := i.held(t, here, "stranger", false); held != 1 {
+	if held := i.held(t.Context(), t, here, "stranger", false); held != 1 {
 		t.Error("the finalizer of a Pod that the controller did not make is gone")
 	}
 	i.release(t, here, "stranger-0-0-bcdfg")
@@ -181,8 +181,8 @@ func (i *installation) canBeDeleted(t *testing.T, here, doomed string) {
 	if err := i.client.CoreV1().Namespaces().Delete(t.Context(), doomed, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the Job is gone", func(context.Context) (bool, error) {
-		err := i.jobThere(t, here, "running")
+	eventually(t, "the Job is gone", func(ctx context.Context) (bool, error) {
+		err := i.jobThere(ctx, here, "running")
 		return apierrors.IsNotFound(err), err
 	})
 	eventually(t, "the namespace is gone", func(ctx context.Context) (bool, error) {
@@ -234,16 +234,15 @@ func (i *installation) deleteJob(t *testing.T, namespace, name string, policy me
 }
 
 // jobThere is nil if the Job is.
-func (i *installation) jobThere(t *testing.T, namespace, name string) error {
-	t.Helper()
-	_, err := i.client.BatchV1().Jobs(namespace).Get(t.Context(), name, metav1.GetOptions{})
+func (i *installation) jobThere(ctx context.Context, namespace, name string) error {
+	_, err := i.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 	return err
 }
 
 // held is how many Pods of a Job have the finalizer; of those alone that are being deleted, if asked.
-func (i *installation) held(t *testing.T, namespace, job string, deleted bool) (held int) {
+func (i *installation) held(ctx context.Context, t *testing.T, namespace, job string, deleted bool) (held int) {
 	t.Helper()
-	pods, err := i.client.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+	pods, err := i.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ func jsonOf(patch map[string]any) ([]byte, error) {
 // lives goes through the lives of Jobs that are older than the webhook: the Job controller writes their status, and they
 // can be changed and deleted.
 func (w *world) lives(t *testing.T, namespace string) {
+	t.Helper()
 	for _, propagation := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
 		t.Run(string(propagation), func(t *testing.T) {
 			name := oldJob(propagation)
@@ -109,6 +110,7 @@ func count(job *unstructured.Unstructured, field string) int64 {
 
 // outlives holds that without a server what is new is refused, and what exists can go.
 func (w *world) outlives(t *testing.T, namespace string, all []request) {
+	t.Helper()
 	for _, name := range []string{"a good Job is let in", "one of several faults is mended"} {
 		i := slices.IndexFunc(all, func(r request) bool { return r.Name == name })
 		if err := w.send(t.Context(), namespace, nameOf(i), all[i]); !apierrors.IsInternalError(err) {

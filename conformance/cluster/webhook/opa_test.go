@@ -76,9 +76,9 @@ func (w *world) serve(t *testing.T, d documented) server {
 	root := t.TempDir()
 	s := server{address: freeAddress(t), certificate: writeCertificate(t, filepath.Join(root, "tls"))}
 	podverdict := filepath.Join(w.bin, "podverdict")
-	mkdir(t, filepath.Join(root, "bundles/podverdict"))
-	mkdir(t, filepath.Join(root, "bundles/authz"))
-	run(t, nil, podverdict, "generate", "bundle", "-o", filepath.Join(root, "bundles/podverdict/bundle.tar.gz"))
+	mkdir(t, filepath.Join(root, "bundles", "podverdict"))
+	mkdir(t, filepath.Join(root, "bundles", "authz"))
+	run(t, nil, podverdict, "generate", "bundle", "-o", filepath.Join(root, "bundles", "podverdict", "bundle.tar.gz"))
 	container := d.deployment.Spec.Template.Spec.Containers[0]
 	for _, m := range container.VolumeMounts {
 		if m.SubPath != "" {
@@ -134,7 +134,7 @@ func (d documented) manifests(certificate []byte) []byte {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -190,7 +190,7 @@ func whyUID(name string, want, got types.UID) string {
 }
 
 func whyElsewhere(namespace string) string {
-	return fmt.Sprintf("the only Job is in namespace %s", namespace)
+	return "the only Job is in namespace " + namespace
 }
 
 func whyLabel(label, name string) string {

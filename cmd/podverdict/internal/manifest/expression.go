@@ -36,7 +36,7 @@ func (o Origin) PositionIn(field string, line, column int) Position {
 
 // cutInk cuts a text before a line and a column, and leaves out space.
 func cutInk(text string, line, column int) (before, after string) {
-	head, rest := "", text
+	rest := text
 	for range line - 1 {
 		end := strings.IndexByte(rest, '\n') + 1
 		if end == 0 {
@@ -44,7 +44,7 @@ func cutInk(text string, line, column int) (before, after string) {
 		}
 		rest = rest[end:]
 	}
-	head = text[:len(text)-len(rest)]
+	head := text[:len(text)-len(rest)]
 	within, behind, _ := strings.Cut(rest, "\n")
 	left, right := cutAt(within, column-1)
 	return ink(head + left), ink(right + behind)

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"syscall"
@@ -164,7 +165,7 @@ func report(t *testing.T, input string) {
 	var out bytes.Buffer
 	for _, err := range errs {
 		fmt.Fprintln(&out, err)
-		if placed, ok := err.(*Error); ok {
+		if placed, ok := errors.AsType[*Error](err); ok {
 			out.WriteString(placed.Excerpt())
 		}
 	}

@@ -69,7 +69,7 @@ func (c *Client) deleteLease(ctx context.Context, namespace string) {
 // awaitStop waits until the Pods of the controller are gone and nobody has its lease. Pods on a lost node stay: then the lease
 // alone says that the controller has stopped.
 func (c *Client) awaitStop(ctx context.Context, namespace string) error {
-	_, err := c.await(ctx, func(ctx context.Context) (int, error) {
+	err := c.await(ctx, func(ctx context.Context) (int, error) {
 		running, err := c.list(ctx, pods, namespace, replicas)
 		return len(running), err
 	})
@@ -90,7 +90,7 @@ func (c *Client) awaitGone(ctx context.Context, objects []Object) {
 		now, err := c.objects.Resource(o.resource).Namespace(o.Namespace).Get(ctx, o.Name, metav1.GetOptions{})
 		return err == nil && now.UID == o.uid
 	}
-	_, _ = c.await(ctx, func(ctx context.Context) (left int, err error) {
+	_ = c.await(ctx, func(ctx context.Context) (left int, err error) {
 		for i := range objects {
 			if o := &objects[i]; o.Result == Deleted && there(ctx, o) {
 				left++
@@ -105,14 +105,17 @@ func (c *Client) awaitGone(ctx context.Context, objects []Object) {
 	}
 }
 
-// await polls until nothing is left, for as long as the client waits, and returns how many are left.
-func (c *Client) await(ctx context.Context, count func(context.Context) (int, error)) (left int, err error) {
-	failure := wait.PollUntilContextTimeout(ctx, pollPeriod, c.Wait, true, func(ctx context.Context) (bool, error) {
-		left, err = count(ctx)
+// await polls until nothing is left, for as long as the client waits. Its error is that of the last count, or says that ctx is
+// done.
+func (c *Client) await(ctx context.Context, count func(context.Context) (int, error)) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, pollPeriod, c.Wait, true, func(ctx context.Context) (bool, error) {
+		left, err := count(ctx)
+		last = err
 		return err == nil && left == 0, nil // an error may go away
 	})
 	if ctx.Err() != nil {
-		return left, failure
+		return err
 	}
-	return left, err
+	return last
 }
