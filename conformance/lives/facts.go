@@ -125,6 +125,9 @@ func statusOf(status *batchv1.JobStatus, pods []*sighting) *Status {
 	}
 	anonymous := strings.NewReplacer(names...)
 	for _, c := range status.Conditions {
+		if strings.Contains(string(c.Type), "/") {
+			continue // a controller may have conditions of its own, by the name of its domain
+		}
 		s.Conditions = append(s.Conditions, Condition{
 			Type: c.Type, Status: c.Status, Reason: c.Reason, Message: anonymous.Replace(c.Message),
 		})

@@ -194,7 +194,7 @@ func (w *world) catchUp() { w.seenJob, w.seenPods = len(w.jobs)-1, len(w.podList
 // calls are the calls of a Plan, each safe without the others.
 func (w *world) calls(p Plan) []func() {
 	var calls []func()
-	for _, released := range p.Release {
+	for _, released := range slices.Concat(p.Release, p.Free) {
 		calls = append(calls, func() { w.release(released) })
 	}
 	for _, dismissed := range p.Dismiss {

@@ -32,7 +32,7 @@ func (s *simulator) change(l *life, how func(*corev1.Pod)) {
 
 // apply does what a Plan says, and tells whether there was anything to do.
 func (s *simulator) apply(p plan.Plan) bool {
-	for _, released := range p.Release {
+	for _, released := range slices.Concat(p.Release, p.Free) {
 		s.on(released, s.release)
 	}
 	for _, dismissed := range p.Dismiss {
@@ -50,7 +50,7 @@ func (s *simulator) apply(p plan.Plan) bool {
 			s.tellJob(Event{Type: JobEvent, Reason: e.Reason, Message: e.Message})
 		}
 	}
-	return len(p.Release)+len(p.Dismiss)+len(p.Delete)+len(p.Create) > 0 || p.Write != nil
+	return len(p.Release)+len(p.Free)+len(p.Dismiss)+len(p.Delete)+len(p.Create) > 0 || p.Write != nil
 }
 
 // on does something to a pod, if it is still there.
@@ -166,7 +166,7 @@ func (s *simulator) write(job *batchv1.Job) {
 	s.tellFailedIndexes(ptr.Deref(old.FailedIndexes, ""), ptr.Deref(job.Status.FailedIndexes, ""))
 	for _, c := range job.Status.Conditions {
 		same := func(o batchv1.JobCondition) bool { return o.Type == c.Type && o.Status == c.Status }
-		if !slices.ContainsFunc(old.Conditions, same) {
+		if c.Type != plan.LedgerCondition && !slices.ContainsFunc(old.Conditions, same) { // that has nothing that is not told elsewhere
 			s.tellJob(Event{Type: JobCondition, Reason: string(c.Type), Message: conditionText(c)})
 		}
 	}

@@ -88,7 +88,10 @@ func TestFindKeeps(t *testing.T) {
 		},
 		"what is of the cluster, while there is another controller": {
 			installation(t, "elsewhere"),
-			map[string]int{"ClusterRole kept": 4, "ClusterRoleBinding kept": 3, "PriorityClass kept": 1, "RoleBinding kept": 1, "CustomResourceDefinition kept": 2},
+			map[string]int{
+				"ClusterRole kept": 4, "ClusterRoleBinding kept": 3, "PriorityClass kept": 1, "RoleBinding kept": 1, "CustomResourceDefinition kept": 2,
+				"ValidatingAdmissionPolicy kept": 1, "ValidatingAdmissionPolicyBinding kept": 1,
+			},
 		},
 	} {
 		c, _ := client(t, append(installation(t, here), test.others...))
