@@ -19,7 +19,7 @@ type callTurns struct {
 
 	mu    sync.Mutex
 	turns *turns[*caller]
-	// spare are calls that can wait: they come when no other does, and leave half of the burst to those that come next.
+	// spare are calls that can wait: they come when no other does, and leave the burst to those that come next.
 	spare *turns[*caller]
 	// due is when the next call would come if all came in time.
 	due time.Time
@@ -106,7 +106,7 @@ func (t *callTurns) serve() {
 	for t.turns.waiting+t.spare.waiting > 0 {
 		next, burst := t.turns, t.burst
 		if next.waiting == 0 {
-			next, burst = t.spare, t.burst/2
+			next, burst = t.spare, 0
 		}
 		if wait := time.Until(t.due.Add(-burst)); wait > 0 {
 			t.serveAfter(wait)
