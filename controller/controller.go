@@ -124,7 +124,7 @@ func New(o Options) (*Controller, error) {
 	}
 	c.observer = newObserver(o, c.jobs.GetIndexer(), c.pods.GetIndexer(), clients.events, programs, c.policies)
 	c.orphanage = &orphanage{client: clients.writes, jobs: c.jobs.GetIndexer(), pods: c.pods.GetIndexer()}
-	c.freed = &freedPods{client: clients.spare, queue: newKeyQueue(o, freeingWorkers), pods: map[types.NamespacedName]*corev1.Pod{}}
+	c.freed = &freedPods{client: clients.spare, cached: c.pods.GetIndexer(), queue: newKeyQueue(o, freeingWorkers), pods: map[types.NamespacedName]*corev1.Pod{}}
 	c.reconciler = &reconciler{
 		client: clients.writes, jobs: c.jobs.GetIndexer(), pods: c.pods.GetIndexer(), programs: programs, policies: c.policies,
 		settings: o.Settings, batchPeriod: o.BatchPeriod, width: width(o), clock: o.Clock, metrics: o.Metrics,

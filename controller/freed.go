@@ -16,6 +16,7 @@ import (
 // pod waits for.
 type freedPods struct {
 	client kubernetes.Interface // its calls can wait
+	cached cache.Indexer        // of pods
 	queue  queue[types.NamespacedName]
 
 	mu sync.Mutex
@@ -23,17 +24,25 @@ type freedPods struct {
 	pods map[types.NamespacedName]*corev1.Pod
 }
 
-// add frees pods. A Plan may free one again and again before the caches show that it has no finalizer.
+// add frees pods. A Plan may free one again and again before the caches show that it has no finalizer, and after that if it was
+// made from what they showed before.
 func (f *freedPods) add(pods []*corev1.Pod) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, pod := range pods {
 		key := cache.MetaObjectToName(pod).AsNamespacedName()
-		if known := f.pods[key]; known == nil || known.ResourceVersion != pod.ResourceVersion {
+		if known := f.pods[key]; (known == nil || known.ResourceVersion != pod.ResourceVersion) && f.current(key, pod) {
 			f.pods[key] = pod
 			f.queue.Add(key)
 		}
 	}
+}
+
+// current tells whether the caches show the pod in this state.
+func (f *freedPods) current(key types.NamespacedName, pod *corev1.Pod) bool {
+	object, _, _ := f.cached.GetByKey(key.String()) // an indexer has no errors
+	shown, ok := object.(*corev1.Pod)
+	return ok && shown.ResourceVersion == pod.ResourceVersion
 }
 
 // changed forgets a pod that was freed in another state than the caches show now. It is nil when the pod is gone.
