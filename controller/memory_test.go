@@ -113,7 +113,7 @@ func memories(t testing.TB) map[string]func(n int) (bytes, most float64) {
 		"pods/running with policies": pods(corev1.PodRunning, true, 4500),
 		"pods/failed with policies":  pods(corev1.PodFailed, true, 40_000),
 		"jobs":                       jobs(false, 5000),
-		"jobs with policies":         jobs(true, 30_000),
+		"jobs with policies":         jobs(true, 40_000),
 	}
 }
 

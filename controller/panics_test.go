@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,11 +26,12 @@ import (
 // defective panics in the name of the Job bad, until it is mended.
 type defective struct {
 	http.RoundTripper
-	calls, mended bool
+	calls  bool
+	mended atomic.Bool
 }
 
 func (d *defective) panicFor(name string) {
-	if strings.HasPrefix(name, "bad") && !d.mended {
+	if strings.HasPrefix(name, "bad") && !d.mended.Load() {
 		panic("a defect") //nolint:forbidigo // it is what is tested
 	}
 }
@@ -104,7 +106,7 @@ func livesThrough(t *testing.T, defect *defective) {
 	}) {
 		t.Error("no event tells of it")
 	}
-	defect.mended = true
+	defect.mended.Store(true)
 	time.Sleep(maxDelay)
 	fail()
 	expectFailed(t, server, "bad", true)

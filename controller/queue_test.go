@@ -146,6 +146,7 @@ func TestCallsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limit := newCallTurns(&rest.Config{QPS: 10, Burst: 10})
 		start := time.Now()
+		var mu sync.Mutex
 		var calling sync.WaitGroup
 		call := func(namespace string, calls int) *time.Duration {
 			last := new(time.Duration)
@@ -154,6 +155,8 @@ func TestCallsAreShared(t *testing.T) {
 					if err := limit.Wait(inNamespace(t.Context(), namespace)); err != nil {
 						t.Error(err)
 					}
+					mu.Lock()
+					defer mu.Unlock()
 					*last = max(*last, time.Since(start))
 				})
 				synctest.Wait()
@@ -190,8 +193,13 @@ func TestSpareCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limit := newCallTurns(&rest.Config{QPS: 10, Burst: 11})
 		spare := newSpareCalls(limit)
-		var served []string
+		var all []string
 		var mu sync.Mutex
+		served := func() []string {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(all)
+		}
 		var calling sync.WaitGroup
 		call := func(name string, limit flowcontrol.RateLimiter, calls int) {
 			for range calls {
@@ -201,24 +209,24 @@ func TestSpareCalls(t *testing.T) {
 					}
 					mu.Lock()
 					defer mu.Unlock()
-					served = append(served, name)
+					all = append(all, name)
 				})
 			}
 			synctest.Wait()
 		}
 		call("spare", spare, 20)
-		if len(served) != 1 {
-			t.Errorf("%d calls that can wait came at once, want 1", len(served))
+		if got := served(); len(got) != 1 {
+			t.Errorf("%d calls that can wait came at once, want 1", len(got))
 		}
 		call("other", limit, 10)
-		if len(served) != 11 || slices.Contains(served[1:], "spare") {
-			t.Errorf("the burst went to %v", served[1:])
+		if got := served(); len(got) != 11 || slices.Contains(got[1:], "spare") {
+			t.Errorf("the burst went to %v", got)
 		}
 		call("other", limit, 5)
 		time.Sleep(550 * time.Millisecond)
 		synctest.Wait()
-		if len(served) != 16 || slices.Contains(served[11:], "spare") {
-			t.Errorf("while others wait, there came %v", served[11:])
+		if got := served(); len(got) != 16 || slices.Contains(got[11:], "spare") {
+			t.Errorf("while others wait, there came %v", got)
 		}
 		start := time.Now()
 		calling.Wait()

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,10 +16,10 @@ func TestEventsAreBoundedAndShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counts := newCounted(t)
 		q := newEventQueue(Options{Metrics: counts.Metrics, Clock: clock.RealClock{}}, nil)
-		told := map[string]int{}
+		told := map[string]*atomic.Int64{"a": {}, "b": {}}
 		add := func(namespace string, events int) {
 			for range events {
-				q.add(recorded{namespace, func() { told[namespace]++ }})
+				q.add(recorded{namespace, func() { told[namespace].Add(1) }})
 			}
 		}
 		const few = 20
@@ -36,13 +37,13 @@ func TestEventsAreBoundedAndShared(t *testing.T) {
 		}()
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if told["b"] != few || told["a"] > eventBurst+eventQPS {
-			t.Errorf("after a second, %v are told", told)
+		if a, b := told["a"].Load(), told["b"].Load(); b != few || a > eventBurst+eventQPS {
+			t.Errorf("after a second, %d and %d are told", a, b)
 		}
 		time.Sleep(maxEvents / eventQPS * time.Second)
 		synctest.Wait()
-		if want := 4*maxEvents - int(dropped); told["a"] != want {
-			t.Errorf("%d are told, want %d", told["a"], want)
+		if got, want := told["a"].Load(), 4*maxEvents-int64(dropped); got != want {
+			t.Errorf("%d are told, want %d", got, want)
 		}
 		if len(q.room.by) != 0 || q.room.taken != 0 {
 			t.Errorf("room is kept: %v", q.room)
