@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -286,7 +287,8 @@ func (w *world) untilFailed(name string, failures int32) (job *batchv1.Job) {
 		if job, err = w.client.BatchV1().Jobs(w.namespace).Get(ctx, name, metav1.GetOptions{}); err != nil {
 			return false, err.Error()
 		}
-		settled := job.Status.Active == 1 || len(job.Status.Conditions) == 2
+		failed := func(c batchv1.JobCondition) bool { return c.Type == batchv1.JobFailed }
+		settled := job.Status.Active == 1 || slices.ContainsFunc(job.Status.Conditions, failed)
 		return job.Status.Failed == failures && settled, fmt.Sprintf("%+v", job.Status)
 	})
 	return job
