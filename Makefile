@@ -43,9 +43,9 @@ control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler,
 
 # These compute much, on one goroutine, or run the programs as processes: the race detector takes five times as long for it and finds nothing. Only their tests
 # of what several goroutines share are run with it.
-SEQUENTIAL := ./cmd/podverdict ./compiler/admission/... ./compiler/custom ./conformance ./conformance/cluster \
+SEQUENTIAL := ./cmd/podverdict ./compiler/admission/... ./runtime ./conformance ./conformance/cluster \
 	./conformance/cluster/registration ./conformance/cluster/tenants ./conformance/cluster/webhook ./controller/plan ./controller/simulation ./internal/structure ./policies
-CONCURRENT := ^(TestEvaluationsDoNotMix|TestExplanationsDoNotMix|TestExec|TestServe$$|TestServeVectors|TestServeAnswersAtOnce|TestCache|TestProgress|TestClusterScript)|^TestScript$$/^validate$$
+CONCURRENT := ^(TestCompilingConcurrently|TestProgramIsSharedByGoroutines|TestEvaluationsDoNotMix|TestExplanationsDoNotMix|TestExec|TestServe$$|TestServeVectors|TestServeAnswersAtOnce|TestCache|TestProgress|TestClusterScript)|^TestScript$$/^validate$$
 
 .PHONY: test
 test: control-plane ## run every test of all modules, with the race detector where there is a C compiler
@@ -54,7 +54,7 @@ test: control-plane ## run every test of all modules, with the race detector whe
 	set -x; \
 	go test -timeout 20m $$race $$concurrent; \
 	go test -timeout 20m $(SEQUENTIAL); \
-	if [[ -n $$race ]]; then go test -timeout 20m -race -run '$(CONCURRENT)' ./cmd/podverdict ./compiler/custom ./conformance; fi; \
+	if [[ -n $$race ]]; then go test -timeout 20m -race -run '$(CONCURRENT)' ./cmd/podverdict ./runtime ./conformance; fi; \
 	go -C $(UPSTREAM) test ./...; \
 	go -C $(INTEROP) test ./...; \
 	if [[ -n $$race ]]; then go -C $(UPSTREAM) test -race -run '^TestDifferential$$' .; fi

@@ -19,6 +19,8 @@ const (
 	// CostLimit is what one rule may cost, in the API server's units, of which a
 	// million is about 0.1 s (PerCallLimit in k8s.io/apiserver/pkg/apis/cel).
 	CostLimit uint64 = celconfig.PerCallLimit
+	// CostBudget is what all expressions of a custom policy may cost together.
+	CostBudget uint64 = celconfig.RuntimeCELCostBudget
 )
 
 // costs estimates as the API server does, for pods within the bounds.
@@ -30,7 +32,7 @@ func (bounds) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	switch t := node.Type(); {
 	case t.Kind() != types.ListKind: // a string costs no more than the literal it is compared with
 		return nil
-	case t.Parameters()[0].IsExactType(conditionType):
+	case t.Parameters()[0].TypeName() == "PodCondition":
 		return &checker.SizeEstimate{Max: MaxConditions}
 	default:
 		return &checker.SizeEstimate{Max: MaxContainers}

@@ -28,11 +28,11 @@ type CompiledRule struct {
 
 // Source is the rule's expression as portable CEL text, on one line.
 func (r CompiledRule) Source() (string, error) {
-	return parser.Unparse(r.AST.Expr(), r.AST.SourceInfo(), parser.WrapOnColumn(oneLine))
+	return parser.Unparse(r.AST.Expr(), r.AST.SourceInfo(), parser.WrapOnColumn(OneLine))
 }
 
-// oneLine is more columns than any expression has.
-const oneLine = 1 << 30
+// OneLine is more columns than any expression has.
+const OneLine = 1 << 30
 
 // Compile writes and checks the expressions of a policy. The policy must not
 // change afterwards. It returns a *CompileError when a rule asks for more

@@ -20,9 +20,11 @@
 //
 // has it checked by the API server's own CEL environment of the chosen Kubernetes
 // version, estimates its cost within declared bounds, and returns a
-// [CompiledRule]. Source prints it. Recognize goes back from the tree to the
-// match, which is how package runtime finds the expressions that it can evaluate
-// faster than CEL's interpreter.
+// [CompiledRule]. Source prints it. Package runtime evaluates it; nothing here does.
+//
+// Package custom does the same for the rules that people write in CEL themselves. Both
+// kinds share an [Environment], the types of package schema and the functions of package
+// library.
 //
 // # Semantics
 //

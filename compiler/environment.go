@@ -1,25 +1,46 @@
 package compiler
 
 import (
+	"fmt"
+
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common/types"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/schema"
 )
 
 // DefaultVersion is the Kubernetes minor version that expressions are written
 // for unless another is asked for.
 const DefaultVersion = "1.36"
 
-// Environment is the API server's CEL environment of one Kubernetes minor
-// version, extended by the variable pod. It is safe for concurrent use.
+// Names of what an expression is about.
+const (
+	PodVariable     = "pod"
+	JobVariable     = "job"
+	AttemptVariable = "attempt"
+	NowVariable     = "now"
+	// VariablesVariable is the prefix of the names of a custom policy's variables.
+	VariablesVariable = "variables"
+)
+
+// Environment is the API server's CEL environment of one Kubernetes minor version,
+// extended by the types of package schema and the functions of package library. Each
+// kind of expression has the variables that it may use. It is safe for concurrent use.
 type Environment struct {
 	// Kubernetes is the version, as in "1.36".
 	Kubernetes string
-	// CEL checks and runs any expression over pod.
-	CEL *cel.Env
+	// Schema is the types of pod and job.
+	Schema *schema.Schema
+	// MatchConditions knows job; FailedRules knows pod and attempt besides, and
+	// PendingRules also now. A rule of a podFailurePolicy is checked as a failed rule and
+	// uses nothing but pod.
+	MatchConditions, FailedRules, PendingRules *cel.Env
 
-	// check is CEL's type checker, shared by all compilations.
+	// check is the type checker of FailedRules, shared by all compilations.
 	check *checker.Env
 	// shapes is what check said of common expressions.
 	shapes shapes
@@ -55,34 +76,50 @@ func ParseVersion(kubernetes string) (*version.Version, error) {
 
 // NewEnvironment returns the environment of a Kubernetes version that ParseVersion
 // takes. It takes milliseconds: make one and keep it.
+//
+// Fields of Pod and Job are those of the newest version, whatever the version asked
+// for: a field that a cluster does not have yet is absent.
 func NewEnvironment(kubernetes string) (*Environment, error) {
 	v, err := ParseVersion(kubernetes)
 	if err != nil {
 		return nil, err
 	}
-	base := environment.MustBaseEnvSet(v).NewExpressionsEnv()
-	env, err := base.Extend(
-		cel.CustomTypeProvider(podProvider{base.CELTypeProvider()}),
-		cel.CustomTypeAdapter(podAdapter{base.CELTypeAdapter()}),
-		cel.Variable(PodVariable, podType),
-		cel.EnableMacroCallTracking(), // so that parsed expressions can be printed
-	)
-	if err != nil {
-		return nil, errEnvironment(kubernetes, err)
+	e := &Environment{Kubernetes: v.String(), Schema: schema.New(), failIndex: v.AtLeast(failIndexVersion)}
+	if err := e.extend(environment.MustBaseEnvSet(v).NewExpressionsEnv()); err != nil {
+		return nil, fmt.Errorf("cel environment of kubernetes %s: %w", e.Kubernetes, err)
 	}
-	check, err := newChecker(env)
-	if err != nil {
-		return nil, errEnvironment(kubernetes, err)
-	}
-	return &Environment{
-		Kubernetes: v.String(), CEL: env, check: check, failIndex: v.AtLeast(failIndexVersion),
-	}, nil
+	return e, nil
 }
 
-// newChecker makes the checker that env uses itself, which it does not hand out:
+// extend makes the environments of all kinds of expressions from the API server's.
+func (e *Environment) extend(base *cel.Env) (err error) {
+	e.MatchConditions, err = base.Extend(
+		cel.CustomTypeProvider(library.Provider(e.Schema.Provider(base.CELTypeProvider()))),
+		cel.CustomTypeAdapter(e.Schema.Adapter(base.CELTypeAdapter())),
+		cel.Variable(JobVariable, e.Schema.Job.CEL),
+		cel.EnableMacroCallTracking(), // so that expressions can be printed
+	)
+	if err != nil {
+		return err
+	}
+	e.FailedRules, err = e.MatchConditions.Extend(append(library.Options(e.Schema.Pod.CEL),
+		cel.Variable(PodVariable, e.Schema.Pod.CEL),
+		cel.Variable(AttemptVariable, types.IntType))...)
+	if err != nil {
+		return err
+	}
+	e.PendingRules, err = e.FailedRules.Extend(cel.Variable(NowVariable, types.TimestampType))
+	if err != nil {
+		return err
+	}
+	e.check, err = NewChecker(e.FailedRules)
+	return err
+}
+
+// NewChecker makes the checker that env uses itself, which it does not hand out:
 // env.Check takes parsed text only, and would check each policy's text from the
 // start.
-func newChecker(env *cel.Env) (*checker.Env, error) {
+func NewChecker(env *cel.Env) (*checker.Env, error) {
 	check, err := checker.NewEnv(env.Container, env.CELTypeProvider(), checker.CrossTypeNumericComparisons(true))
 	if err != nil {
 		return nil, err

@@ -4,22 +4,8 @@ import (
 	"fmt"
 
 	"github.com/google/cel-go/common"
-	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
-
-func errNoObject(got any) error {
-	return fmt.Errorf("no such field on %T", got)
-}
-
-func errNoField(t *types.Type, name ref.Val) error {
-	return fmt.Errorf("no such field %v in %s", name, t.TypeName())
-}
-
-func errNoConversion(from *types.Type, to string) error {
-	return fmt.Errorf("type conversion error from %s to %s", from.TypeName(), to)
-}
 
 func errVersion(v string, err error) error {
 	return fmt.Errorf("kubernetes version %q: %w", v, err)
@@ -27,10 +13,6 @@ func errVersion(v string, err error) error {
 
 func errVersionRange(v string) error {
 	return fmt.Errorf("kubernetes version %q: supported are %s to %s", v, firstVersion, lastVersion)
-}
-
-func errEnvironment(v string, err error) error {
-	return fmt.Errorf("cel environment of kubernetes %s: %w", v, err)
 }
 
 // PolicyError is everything that the API server refuses about a policy. Paths

@@ -58,7 +58,7 @@ func sameWhenParsed(t rapid.TB, env *Environment, built CompiledRule) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parsed := parseAndCheck(t, env.CEL, text)
+	parsed := parseAndCheck(t, env.FailedRules, text)
 	want, got := checker.Print(parsed.Expr(), parsed), checker.Print(built.AST.Expr(), built.AST)
 	if got != want {
 		t.Fatalf("%s\nis built as\n%s\nbut parsed as\n%s", text, got, want)

@@ -1,6 +1,8 @@
 package compiler
 
 import (
+	"strings"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
@@ -110,4 +112,16 @@ func drawCondition(t *rapid.T) corev1.PodCondition {
 		Type:   conditionTypes().Draw(t, "type"),
 		Status: conditionStatuses.Draw(t, "status"),
 	}
+}
+
+// patternsOf reads Type=Status.
+func patternsOf(texts ...string) []batchv1.PodFailurePolicyOnPodConditionsPattern {
+	var patterns []batchv1.PodFailurePolicyOnPodConditionsPattern
+	for _, text := range texts {
+		typ, status, _ := strings.Cut(text, "=")
+		patterns = append(patterns, batchv1.PodFailurePolicyOnPodConditionsPattern{
+			Type: corev1.PodConditionType(typ), Status: corev1.ConditionStatus(status),
+		})
+	}
+	return patterns
 }

@@ -47,7 +47,7 @@ func TestTextIsPortable(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				ours, theirs := program(t, env.CEL, rule), portable(t, untyped, text)
+				ours, theirs := program(t, env.FailedRules, rule), portable(t, untyped, text)
 				pods := rapid.SliceOfN(compiler.Pods, 1, 4).Draw(t, "pods")
 				for _, p := range platforms {
 					p.agrees(t, text, ours, theirs, pods)
@@ -211,7 +211,7 @@ func TestCostsStayWithinTheEstimate(t *testing.T) {
 	large := largePod()
 	rapid.Check(t, func(t *rapid.T) {
 		rule := compileMatch(t, env, compiler.Matches.Draw(t, "match"))
-		p := program(t, env.CEL, rule)
+		p := program(t, env.FailedRules, rule)
 		for _, pod := range []*corev1.Pod{compiler.Pods.Draw(t, "pod"), {}, large} {
 			_, details, err := p.Eval(map[string]any{compiler.PodVariable: pod})
 			if err != nil {

@@ -6,7 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -95,8 +94,8 @@ func (c *court) judge(ctx context.Context, pod *corev1.Pod, attempt int64) runti
 	return *j.verdict
 }
 
-func (c *court) input(pod *corev1.Pod, attempt int64) custom.Input {
-	return custom.Input{Pod: pod, Job: c.work.job, Attempt: attempt, Now: c.work.clock.Now()}
+func (c *court) input(pod *corev1.Pod, attempt int64) runtime.Input {
+	return runtime.Input{Pod: pod, Job: c.work.job, Attempt: attempt, Now: c.work.clock.Now()}
 }
 
 // adjourn tells the verdicts on pods that have failed, each once, as soon as the Plan knows whether a budget is used up, and

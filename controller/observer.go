@@ -19,7 +19,6 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/lru"
 
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -283,7 +282,7 @@ func (o *observer) event(ctx context.Context, s *sighting) (*eventsv1.Event, err
 	case s.invalid != nil:
 		event = policyEvent(plan.OwnerFor(s.job), s.invalid)
 	case s.program != nil && !s.verdict.Matched:
-		explanation, err := s.program.Explain(ctx, custom.Input{Pod: s.pod, Job: s.job})
+		explanation, err := s.program.Explain(ctx, runtime.Input{Pod: s.pod, Job: s.job})
 		if err != nil {
 			return nil, err
 		}

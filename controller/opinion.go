@@ -10,7 +10,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/lru"
 
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -45,7 +44,7 @@ func (o *observer) bound(ctx context.Context, s *sighting, own *runtime.Program)
 	if selection.Empty() {
 		return
 	}
-	in := custom.Input{Pod: s.pod, Job: s.job, Attempt: o.attempts.of(s.job, s.pod), Now: o.clock.Now()}
+	in := runtime.Input{Pod: s.pod, Job: s.job, Attempt: o.attempts.of(s.job, s.pod), Now: o.clock.Now()}
 	s.would = different(s.verdict, selection.Audited(own).Judge(ctx, in))
 }
 

@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -214,7 +213,7 @@ func (l *pendingLook) decide(ctx context.Context, pod *corev1.Pod) {
 	if j.Job == nil || !j.ends && runtime.FailingToStart(pod) == nil || partial(pod) && !j.selection.Empty() {
 		return // if it is partial, until the next look
 	}
-	d := j.selection.DecidePending(ctx, custom.Input{Pod: pod, Job: j.Job, Attempt: j.attempts[pod.UID], Now: l.clock.Now()})
+	d := j.selection.DecidePending(ctx, runtime.Input{Pod: pod, Job: j.Job, Attempt: j.attempts[pod.UID], Now: l.clock.Now()})
 	if l.tells && d.Step == binding.EndPending {
 		d.Step = binding.AuditPending
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -15,11 +14,11 @@ import (
 // setOf compiles policies, each bound by a binding of the same name.
 func setOf(t testing.TB, policies ...boundPolicy) *binding.Set {
 	t.Helper()
-	environment, err := custom.NewEnvironment(compiler.DefaultVersion)
+	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiled := map[string]*runtime.CustomPolicy{}
+	compiled := map[string]*runtime.Policy{}
 	var bindings []*v1alpha1.PodFailurePolicyBinding
 	for _, p := range policies {
 		object := &v1alpha1.PodFailurePolicy{ObjectMeta: metav1.ObjectMeta{Name: p.name}, Spec: v1alpha1.PodFailurePolicySpec{Rules: p.rules}}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -29,7 +30,7 @@ import (
 // A policy that does not compile leaves its last version that did in force, if this process has seen one or its status keeps
 // one.
 type registry struct {
-	environment *custom.Environment
+	environment *compiler.Environment
 	metrics     *Metrics
 	clock       clock.WithTicker
 	caching     *caching
@@ -59,7 +60,7 @@ type revision struct {
 	findings   []custom.Finding
 	invalid    bool
 	// good is the last one that compiled, of goodGeneration, or nil.
-	good           *runtime.CustomPolicy
+	good           *runtime.Policy
 	goodGeneration int64
 	// lastGood is what the status is to keep of it, or nil when that is too large.
 	lastGood *v1alpha1.LastGood
@@ -67,7 +68,7 @@ type revision struct {
 
 // newRegistry is empty, and knows nothing of the cluster until its informers run.
 func newRegistry(o Options, clients clients, events *eventQueue) (*registry, error) {
-	environment, err := custom.NewEnvironment(o.Kubernetes)
+	environment, err := compiler.NewEnvironment(o.Kubernetes)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +180,7 @@ func (r *registry) build(ctx context.Context) {
 	policies := cached[*v1alpha1.PodFailurePolicy](r.policies)
 	bindings := cached[*v1alpha1.PodFailurePolicyBinding](r.bindings)
 	r.compileAll(ctx, policies)
-	compiled := make(map[string]*runtime.CustomPolicy, len(r.revisions))
+	compiled := make(map[string]*runtime.Policy, len(r.revisions))
 	for name, v := range r.revisions {
 		if v.good != nil {
 			compiled[name] = v.good
@@ -274,7 +275,7 @@ func (v *revision) of(p *v1alpha1.PodFailurePolicy) bool {
 func (r *registry) compile(ctx context.Context, p *v1alpha1.PodFailurePolicy, last *revision) *revision {
 	start := r.clock.Now()
 	next := &revision{uid: p.UID, generation: p.Generation}
-	var good *runtime.CustomPolicy
+	var good *runtime.Policy
 	err := r.metrics.guard(ctx, handlingPolicy, func() (err error) {
 		good, err = runtime.NewCustomPolicy(r.environment, p)
 		return err
@@ -301,7 +302,7 @@ func (r *registry) compile(ctx context.Context, p *v1alpha1.PodFailurePolicy, la
 // restore has the version in force that the status of a policy keeps, if it can be.
 func (r *registry) restore(ctx context.Context, p *v1alpha1.PodFailurePolicy, next *revision) {
 	kept := p.Status.LastGood
-	var good *runtime.CustomPolicy
+	var good *runtime.Policy
 	err := r.metrics.guard(ctx, handlingPolicy, func() (err error) {
 		good, err = runtime.NewLastGood(r.environment, p)
 		return err

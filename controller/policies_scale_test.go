@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/tools/events"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // registryOf has n policies, each bound to the Jobs of a team in namespaces of that team.
@@ -103,7 +103,7 @@ func TestOneOfManyPoliciesChanges(t *testing.T) {
 	program := r.selection(t.Context(), scaleJob()).Enforced(nil)
 	pod := failedPod("a", 1)
 	pod.Status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
-	if v := program.Judge(t.Context(), custom.Input{Pod: pod, Job: scaleJob(), Attempt: 1}); v.Action != "Count" || v.Policy != "team-7" {
+	if v := program.Judge(t.Context(), runtime.Input{Pod: pod, Job: scaleJob(), Attempt: 1}); v.Action != "Count" || v.Policy != "team-7" {
 		t.Errorf("the verdict is %+v", v)
 	}
 	if r.revision("team-8") != nil {

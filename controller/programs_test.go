@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -89,7 +88,7 @@ func TestProgramsAreTheirOwn(t *testing.T) {
 	policy := failJobOn(42)
 	program := p.mustHave(t, policy)
 	policy.Rules[0].OnExitCodes.Values[0] = 1
-	explanation, err := program.Explain(t.Context(), custom.Input{Pod: failedPod("a", 42)}) // compiles once more
+	explanation, err := program.Explain(t.Context(), runtime.Input{Pod: failedPod("a", 42)}) // compiles once more
 	if err != nil {
 		t.Fatal(err)
 	}

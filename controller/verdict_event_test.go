@@ -14,7 +14,6 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -122,7 +121,7 @@ func TestNotesOfBoth(t *testing.T) {
 }
 
 func TestCustomVerdictsAreTold(t *testing.T) {
-	environment, err := custom.NewEnvironment(compiler.DefaultVersion)
+	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,11 +137,11 @@ func TestCustomVerdictsAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := runtime.Join([]*runtime.CustomPolicy{gpu}, nil, nil)
+	program := runtime.Join([]*runtime.Policy{gpu}, nil, nil)
 	verdict := func(name string) runtime.Verdict {
 		pod := failedPod(name, 1)
 		pod.Spec.NodeName = "node-1"
-		return program.Judge(t.Context(), custom.Input{Pod: pod})
+		return program.Judge(t.Context(), runtime.Input{Pod: pod})
 	}
 	oom := verdict("a")
 	for _, test := range []struct {

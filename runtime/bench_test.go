@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -32,7 +31,7 @@ func BenchmarkExplain(b *testing.B) {
 		b.Run(s.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				e, err := p.Explain(b.Context(), custom.Input{Pod: s.pod})
+				e, err := p.Explain(b.Context(), runtime.Input{Pod: s.pod})
 				if err != nil || e.Verdict.Rule != s.rule {
 					b.Fatalf("rule %d decided, want %d: %v", e.Verdict.Rule, s.rule, err)
 				}

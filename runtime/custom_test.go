@@ -17,18 +17,17 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
 
-var language = sync.OnceValues(func() (*custom.Environment, error) { return custom.NewEnvironment(compiler.DefaultVersion) })
+var language = sync.OnceValues(func() (*compiler.Environment, error) { return compiler.NewEnvironment(compiler.DefaultVersion) })
 
-func customPolicy(t testing.TB, name string, rules ...v1alpha1.Rule) *runtime.CustomPolicy {
+func customPolicy(t testing.TB, name string, rules ...v1alpha1.Rule) *runtime.Policy {
 	t.Helper()
 	return policyWith(t, name, v1alpha1.FailurePolicyIgnore, rules...)
 }
 
-func policyWith(t testing.TB, name string, failurePolicy v1alpha1.FailurePolicy, rules ...v1alpha1.Rule) *runtime.CustomPolicy {
+func policyWith(t testing.TB, name string, failurePolicy v1alpha1.FailurePolicy, rules ...v1alpha1.Rule) *runtime.Policy {
 	t.Helper()
 	e, err := language()
 	if err != nil {
@@ -63,8 +62,8 @@ func oomKilled() *corev1.Pod {
 
 // TestCustomVerdictJSON is what programs read of a custom rule's verdict.
 func TestCustomVerdictJSON(t *testing.T) {
-	program := runtime.Join([]*runtime.CustomPolicy{customPolicy(t, "gpu", outOfMemory())}, nil, nil)
-	v := program.Judge(t.Context(), custom.Input{Pod: oomKilled(), Attempt: 4})
+	program := runtime.Join([]*runtime.Policy{customPolicy(t, "gpu", outOfMemory())}, nil, nil)
+	v := program.Judge(t.Context(), runtime.Input{Pod: oomKilled(), Attempt: 4})
 	broken := v
 	broken.MessageErr = context.Canceled
 	for name, c := range map[string]struct {
@@ -114,8 +113,8 @@ func TestJoinIsOneOrderedList(t *testing.T) {
 - {action: Count, onExitCodes: {operator: In, values: [1]}}
 - {action: FailJob, onExitCodes: {operator: In, values: [2]}}`)), runtime.Options{})
 	ownRules := []listed{{attempt: 1}, {attempt: 2}}
-	var policies []*runtime.CustomPolicy
-	rules := map[*runtime.CustomPolicy][]listed{}
+	var policies []*runtime.Policy
+	rules := map[*runtime.Policy][]listed{}
 	for _, p := range []struct {
 		name          string
 		failurePolicy v1alpha1.FailurePolicy
@@ -152,7 +151,7 @@ func TestJoinIsOneOrderedList(t *testing.T) {
 		}
 		pod := namedPod("default", "p")
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{*container("main", int32(attempt))}
-		e, err := joined.Explain(context.Background(), custom.Input{Pod: pod, Attempt: attempt})
+		e, err := joined.Explain(context.Background(), runtime.Input{Pod: pod, Attempt: attempt})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +206,7 @@ func checkList(t *rapid.T, e runtime.Explanation, list []listed, attempt int64) 
 	v := e.Verdict
 	told, _ := errors.AsType[*runtime.PolicyError](v.Err)
 	if ignored >= 0 && (at < 0 || !list[at].fails) {
-		if told == nil || told.Policy != list[ignored].policy || told.RuleName != list[ignored].name || told.Cause != custom.CauseError {
+		if told == nil || told.Policy != list[ignored].policy || told.RuleName != list[ignored].name || told.Cause != runtime.CauseError {
 			t.Fatalf("%+v, want the error of %+v", v, list[ignored])
 		}
 		v.Err = nil // or else as without it
@@ -232,9 +231,9 @@ func TestJoinedJudgeAllocatesNothing(t *testing.T) {
 	rule.MessageExpression = "" // text that is put together must be kept somewhere
 	own := program(t, compiled(t, policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [42]}}]`)), runtime.Options{})
 	job, ctx := &batchv1.Job{}, t.Context()
-	p := runtime.Join(nil, own, []*runtime.CustomPolicy{customPolicy(t, "gpu", rule)})
+	p := runtime.Join(nil, own, []*runtime.Policy{customPolicy(t, "gpu", rule)})
 	for _, pod := range []*corev1.Pod{oomKilled(), namedPod("default", "q")} {
-		in := custom.Input{Pod: pod, Job: job, Attempt: 1}
+		in := runtime.Input{Pod: pod, Job: job, Attempt: 1}
 		if n := testing.AllocsPerRun(100, func() { p.Judge(ctx, in) }); n > forgotten {
 			t.Errorf("%s: %v allocations", pod.Name, n)
 		}
@@ -248,11 +247,11 @@ func TestPendingRulesAreApart(t *testing.T) {
 	)
 	pending := namedPod("default", "p")
 	pending.Status.Phase = corev1.PodPending
-	in := custom.Input{Pod: pending, Now: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)}
+	in := runtime.Input{Pod: pending, Now: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)}
 	if v, decided := policy.Pending(t.Context(), in); !decided || v.RuleName != "late" || v.Action != failJob {
 		t.Errorf("%t %+v", decided, v)
 	}
-	if v := runtime.Join([]*runtime.CustomPolicy{policy}, nil, nil).Judge(t.Context(), in); v.Terminal || v.Matched {
+	if v := runtime.Join([]*runtime.Policy{policy}, nil, nil).Judge(t.Context(), in); v.Terminal || v.Matched {
 		t.Errorf("a pending pod has the verdict %+v", v)
 	}
 	in.Pod = namedPod("default", "q")

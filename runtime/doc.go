@@ -1,6 +1,5 @@
-// Package runtime says what a failed pod means for its Job: it evaluates a
-// compiled policy on the pod and returns a [Verdict]. It does no I/O and knows no
-// cluster.
+// Package runtime says what a failed pod means for its Job: it evaluates compiled rules
+// on the pod and returns a [Verdict]. It does no I/O and knows no cluster.
 //
 //	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 //	policy, err := compiler.NewPolicy(job.Spec.PodFailurePolicy)
@@ -8,39 +7,40 @@
 //	program, err := runtime.NewProgram(compiled, runtime.Options{})
 //	verdict := program.Evaluate(ctx, pod)
 //
-// A [Program] has two ways to evaluate a rule, which always agree. The
-// expressions that the compiler writes are recognized in the checked tree and
-// answered by nodes of ours, which read the typed pod and allocate nothing. All
-// others run on CEL's interpreter over the same typed pod, with the API server's
-// cost limit and an interrupt check. The pod is never converted to a map.
-// Options.DisableSpecialization sends every rule to the interpreter.
+// A [Program] is one ordered list of rules. [Join] puts the rules of PodFailurePolicies
+// (podverdict.io) before and after those of the Job's own podFailurePolicy. Rules of both
+// kinds are checked CEL, and are evaluated in the same way. Custom rules see the Job and
+// the pod's attempt besides the pod, so a Program that has some is asked by Judge. Which
+// policies are in force for a Job, package binding says. Budgets need to know what was
+// before: a Verdict carries the rule's budget, and who counts the matches asks for UsedUp.
 //
-// Evaluate tries the rules in order, in a loop over one program a rule, so that an
-// error and a cost belong to a rule. An error never picks an action: it means what
-// no match means, and is carried in the Verdict. After a rule of a custom policy with
-// failurePolicy Ignore, the other rules are tried, and their Verdict carries the error.
+// # Evaluation
 //
-// # Custom policies
+// The checked CEL of a rule is what decides. It can be evaluated in two ways, which always
+// agree. Package closure makes Go closures of what it knows, which read the typed pod and
+// allocate nothing: they know every rule of a podFailurePolicy whole. Where they are
+// undecided, because CEL has an error there or because the expression has something that
+// they do not know, CEL's interpreter evaluates the whole expression over the same typed
+// objects; package metered charges what it does, in time linear in what it does. Plans for
+// the interpreter take much memory, so they are made when they are needed. A pod is never
+// converted to a map. Options.DisableSpecialization sends every rule to the interpreter.
 //
-// [Join] puts the rules of PodFailurePolicies (podverdict.io) before and after those of
-// the Job's own podFailurePolicy: one ordered list, one Program, one Verdict. Their
-// expressions are compiled and evaluated by package custom, and see the Job and the
-// pod's attempt besides the pod, so such a Program is asked by Judge. Which policies
-// are in force for a Job, package binding says. Budgets need to know what was before:
-// a Verdict carries the rule's budget, and who counts the matches asks for UsedUp.
+// Rules are tried in order. An error never picks an action: it means what no match means,
+// and is carried in the Verdict. A rule of a custom policy that cannot be evaluated does
+// not match, and the other rules are tried, if the policy's failurePolicy is Ignore; if it
+// is Fail, the evaluation ends. A message that cannot be had never keeps a rule from
+// matching.
 //
-// Explain evaluates the same expressions on the interpreter once more, with the
-// values of sub-expressions, for each container and condition on its own.
+// # Limits
 //
-// # Design
+// An expression of a custom policy may cost compiler.CostLimit, and all of a policy's
+// together compiler.CostBudget, for one pod: the interpreter ends there, whatever the size
+// of the pod and the Job. Closures count the elements and the text that they look at, and
+// leave the rest to it after a fixed number. Those of a podFailurePolicy take time linear
+// in the pod, and answer for pods of any size, as Kubernetes does.
 //
-// A node stands for a whole rule. CEL's program decorators could put it in for a
-// part of one, but a podFailurePolicy has no such rules; what is recognized needs
-// no plan at all, which is most of what planning costs.
+// # Explanations
 //
-// Nodes answer for pods of any size, also for those beyond the bounds within which
-// the compiler estimates a rule's cost: their time is linear in the pod, while the
-// interpreter's is quadratic once it tracks the cost, and ends in an error where
-// Kubernetes has an answer. The bounds and the limit say what the text costs in an
-// API server.
+// Explain evaluates the same expressions on the interpreter once more, part by part, and
+// for each container and condition on its own.
 package runtime

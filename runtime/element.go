@@ -3,70 +3,59 @@ package runtime
 import (
 	"strconv"
 
+	"github.com/google/cel-go/common/types/ref"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// element is a container or condition that a rule looks at, alone in a status.
-type element struct {
-	status      corev1.PodStatus
-	explanation ElementExplanation
-}
-
-// is reports whether the element is what a rule matched.
-func (e *element) is(c cause) bool {
-	switch {
-	case len(e.status.ContainerStatuses) > 0:
-		return c.container == &e.status.ContainerStatuses[0]
-	case len(e.status.InitContainerStatuses) > 0:
-		return c.container == &e.status.InitContainerStatuses[0]
+// element describes what a loop looks at, if that is a container or a condition.
+func (p *parts) element(value ref.Val) (ElementExplanation, bool) {
+	switch v := value.Value().(type) {
+	case library.Container:
+		kind := string(v.Kind)
+		if v.Kind == library.KindInit {
+			kind = kindInitContainer
+		}
+		return ElementExplanation{Kind: kind, Name: v.Status.Name, Observed: observed(v.Status)}, true
+	case *corev1.ContainerStatus:
+		e := ElementExplanation{Kind: p.kindOf(v), Name: v.Name, Observed: observed(v)}
+		if m, ok := p.match.(compiler.ExitCodes); ok {
+			e.Because = exitCodeBecause(m, v)
+		}
+		return e, true
+	case *corev1.PodCondition:
+		e := ElementExplanation{Kind: "condition", Name: string(v.Type), Observed: string(v.Status)}
+		if m, ok := p.match.(compiler.PodConditions); ok {
+			e.Because = conditionBecause(m, v)
+		}
+		return e, true
 	default:
-		return c.condition == &e.status.Conditions[0]
+		return ElementExplanation{}, false
 	}
 }
 
-func elements(m compiler.Match, s *corev1.PodStatus) []element {
-	var list []element
-	switch m := m.(type) {
-	case compiler.ExitCodes:
-		for i := range s.ContainerStatuses {
-			alone := corev1.PodStatus{ContainerStatuses: s.ContainerStatuses[i : i+1]}
-			list = append(list, containerElement("container", m, &s.ContainerStatuses[i], alone))
+const kindInitContainer = "initContainer"
+
+func (p *parts) kindOf(c *corev1.ContainerStatus) string {
+	inits := p.frame.Pod.Status.InitContainerStatuses
+	for i := range inits {
+		if &inits[i] == c {
+			return kindInitContainer
 		}
-		for i := range s.InitContainerStatuses {
-			alone := corev1.PodStatus{InitContainerStatuses: s.InitContainerStatuses[i : i+1]}
-			list = append(list, containerElement("initContainer", m, &s.InitContainerStatuses[i], alone))
-		}
-	case compiler.PodConditions:
-		for i := range s.Conditions {
-			alone := corev1.PodStatus{Conditions: s.Conditions[i : i+1]}
-			list = append(list, conditionElement(m, &s.Conditions[i], alone))
-		}
-	case compiler.Never:
 	}
-	return list
+	return "container"
 }
 
-func containerElement(kind string, m compiler.ExitCodes, c *corev1.ContainerStatus, alone corev1.PodStatus) element {
-	return element{alone, ElementExplanation{
-		Kind: kind, Name: c.Name, Observed: state(c), Because: exitCodeBecause(m, c),
-	}}
-}
-
-func conditionElement(m compiler.PodConditions, c *corev1.PodCondition, alone corev1.PodStatus) element {
-	return element{alone, ElementExplanation{
-		Kind: "condition", Name: string(c.Type), Observed: string(c.Status), Because: conditionBecause(m, c),
-	}}
-}
-
-func state(c *corev1.ContainerStatus) string {
+// observed is a container's state: its exit code if it has one.
+func observed(c *corev1.ContainerStatus) string {
 	switch s := c.State; {
 	case s.Terminated != nil:
 		return "exit code " + strconv.Itoa(int(s.Terminated.ExitCode))
 	case s.Running != nil:
-		return "running"
+		return library.StateRunning
 	default:
-		return "waiting"
+		return library.StateWaiting
 	}
 }

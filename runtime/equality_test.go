@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -129,7 +128,7 @@ func judgeAll(t *testing.T, p *runtime.Program, policy *batchv1.PodFailurePolicy
 		if i == 0 {
 			continue // thousands of elements are explained by other tests
 		}
-		e, err := p.Explain(t.Context(), custom.Input{Pod: pod})
+		e, err := p.Explain(t.Context(), runtime.Input{Pod: pod})
 		if err != nil {
 			t.Error(err)
 		}
@@ -147,7 +146,7 @@ func TestNothingIsModified(t *testing.T) {
 			policyBefore, podBefore := policy.DeepCopy(), pod.DeepCopy()
 			for path, p := range programs(t, policy) {
 				p.Evaluate(t.Context(), pod)
-				if _, err := p.Explain(t.Context(), custom.Input{Pod: pod}); err != nil {
+				if _, err := p.Explain(t.Context(), runtime.Input{Pod: pod}); err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(podBefore, pod); diff != "" {

@@ -3,11 +3,7 @@ package runtime
 import (
 	"context"
 
-	"github.com/google/cel-go/common/types"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-
-	"github.com/podverdict/podverdict/compiler/custom"
 )
 
 // Outcome is what became of a rule.
@@ -88,7 +84,7 @@ type Value struct {
 // sub-expressions. It has the verdict of Judge, and the rules in their order. A pod
 // that is not terminal has no rules to explain. The error is that of a context which
 // is done.
-func (p *Program) Explain(ctx context.Context, in custom.Input) (Explanation, error) {
+func (p *Program) Explain(ctx context.Context, in Input) (Explanation, error) {
 	e := Explanation{Verdict: p.Judge(ctx, in)}
 	if !e.Verdict.Terminal {
 		return e, nil
@@ -111,23 +107,18 @@ func (r RuleExplanation) Decides() bool {
 	return r.Outcome == OutcomeMatched || r.Outcome == OutcomeError && !r.Ignored
 }
 
-func (p *Program) explainRules(ctx context.Context, in custom.Input, e *Explanation) error {
+func (p *Program) explainRules(ctx context.Context, in Input, e *Explanation) error {
 	if ended, found := p.ended(in.Pod); found {
 		e.Rules = append(e.Rules, ended.explanation())
 	}
-	if err := e.addCustom(ctx, in, p.before); err != nil {
-		return err
-	}
-	if p.traced != nil {
-		rules, err := p.traced()
+	for _, policy := range p.policies {
+		rules, err := policy.Explain(ctx, in)
 		if err != nil {
 			return err
 		}
-		for i := range rules {
-			e.Rules = append(e.Rules, p.explainRule(ctx, i, &rules[i], in.Pod))
-		}
+		e.Rules = append(e.Rules, rules...)
 	}
-	return e.addCustom(ctx, in, p.after)
+	return nil
 }
 
 // outcome follows the verdict: it decides, an explanation only says why.
@@ -142,36 +133,4 @@ func outcome(v *Verdict, r *RuleExplanation, decided bool) Outcome {
 	default:
 		return OutcomeNotMatched
 	}
-}
-
-func (p *Program) explainRule(ctx context.Context, i int, r *tracedRule, pod *corev1.Pod) RuleExplanation {
-	e := RuleExplanation{Rule: i, Action: r.Action, Expression: r.source}
-	value, cost, err := p.costOf(ctx, i, pod)
-	if err == nil {
-		e.Holds, e.Cost = value, cost
-		e.Elements, e.Omitted, err = r.explainElements(ctx, &pod.Status)
-	}
-	if err != nil {
-		e.Error = errEvaluate(i, err).Error()
-		e.Because = "the expression could not be evaluated"
-		return e
-	}
-	e.Because = because(r.CompiledRule, p.environment.Kubernetes, e.Elements)
-	return e
-}
-
-// costOf evaluates a rule on the interpreter that tracks what it costs.
-func (p *Program) costOf(ctx context.Context, i int, pod *corev1.Pod) (holds bool, cost uint64, err error) {
-	if n := size(&pod.Status); n > maxElements {
-		return false, 0, errTooLarge(n)
-	}
-	programs, err := p.interpreted()
-	if err != nil {
-		return false, 0, err
-	}
-	value, details, err := programs[i].ContextEval(ctx, activation{pod})
-	if err != nil {
-		return false, 0, err
-	}
-	return value == types.True, *details.ActualCost(), nil
 }

@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -71,14 +70,14 @@ func TestFailurePolicy(t *testing.T) {
 			if c.failing {
 				platform = platform.Failing(condition)
 			}
-			policies := []*runtime.CustomPolicy{platform}
+			policies := []*runtime.Policy{platform}
 			joined := runtime.Join(policies, own, nil)
 			if !at.before {
 				joined = runtime.Join(nil, own, policies)
 			}
 			pod := namedPod("default", "p")
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{*container("main", c.exitCode)}
-			in := custom.Input{Pod: pod, Job: largeJob(), Attempt: 1}
+			in := runtime.Input{Pod: pod, Job: largeJob(), Attempt: 1}
 			v := joined.Judge(t.Context(), in)
 			if got := effect(v); got != at.want {
 				t.Errorf("%s, %s, before %t: %s (%v), want %s", c.name, at.policy, at.before, got, v.Err, at.want)
@@ -119,11 +118,11 @@ func decides(e runtime.Explanation) bool {
 // TestPolicyErrorsSayWhy: an error names the policy and the rule, and says whether the evaluation was stopped.
 func TestPolicyErrorsSayWhy(t *testing.T) {
 	for when, want := range map[string]runtime.PolicyError{
-		evicted: {Policy: "platform", RuleName: "first", Cause: custom.CauseError},
-		costly:  {Policy: "platform", RuleName: "first", Cause: custom.CauseCost},
+		evicted: {Policy: "platform", RuleName: "first", Cause: runtime.CauseError},
+		costly:  {Policy: "platform", RuleName: "first", Cause: runtime.CauseCost},
 	} {
-		program := runtime.Join([]*runtime.CustomPolicy{customPolicy(t, "platform", v1alpha1.Rule{Name: "first", When: when, Action: ignore})}, nil, nil)
-		v := program.Judge(t.Context(), custom.Input{Pod: oomKilled(), Job: largeJob(), Attempt: 1})
+		program := runtime.Join([]*runtime.Policy{customPolicy(t, "platform", v1alpha1.Rule{Name: "first", When: when, Action: ignore})}, nil, nil)
+		v := program.Judge(t.Context(), runtime.Input{Pod: oomKilled(), Job: largeJob(), Attempt: 1})
 		got, ok := errors.AsType[*runtime.PolicyError](v.Err)
 		if !ok || got.Policy != want.Policy || got.RuleName != want.RuleName || got.Cause != want.Cause {
 			t.Errorf("%s: %+v", when, v.Err)
@@ -141,7 +140,7 @@ func TestIgnoredErrorsChangeNothing(t *testing.T) {
 - {action: Ignore, onPodConditions: [{type: DisruptionTarget}]}
 - {action: FailJob, onExitCodes: {operator: In, values: [1, 2]}}
 - {action: Count, onExitCodes: {operator: In, values: [3]}}`)), runtime.Options{})
-	var broken []*runtime.CustomPolicy
+	var broken []*runtime.Policy
 	for _, when := range []string{
 		evicted, costly, "pod.metadata.labels['none'] == 'x'", "[0][attempt] == 0", "1 / (attempt - attempt) == 0", "pod.failedContainers()[9].oomKilled",
 	} {
@@ -157,7 +156,7 @@ func TestIgnoredErrorsChangeNothing(t *testing.T) {
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
 		}
 		want := own.Evaluate(t.Context(), pod)
-		got := runtime.Join(before, own, after).Judge(t.Context(), custom.Input{Pod: pod, Job: job, Attempt: 1})
+		got := runtime.Join(before, own, after).Judge(t.Context(), runtime.Input{Pod: pod, Job: job, Attempt: 1})
 		if told := len(before) > 0 || len(after) > 0 && !want.Matched; told != (got.Err != nil) {
 			t.Fatalf("error %v, %d before and %d after", got.Err, len(before), len(after))
 		}

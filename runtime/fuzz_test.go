@@ -7,8 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // FuzzEvaluate takes any stored policy and any pod, as JSON: the fast path, the
@@ -40,7 +40,7 @@ func FuzzEvaluate(f *testing.F) {
 		want := oracle(t, "", policy, pod)
 		for path, p := range programs(t, policy) {
 			same(t, path, policy, pod, p.Evaluate(t.Context(), pod), want)
-			e, err := p.Explain(t.Context(), custom.Input{Pod: pod})
+			e, err := p.Explain(t.Context(), runtime.Input{Pod: pod})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,13 +2,11 @@ package runtime
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/custom"
 )
 
 // PodCondition is what tells of a verdict on a pod in phase Pending: a pod that is
@@ -34,8 +32,8 @@ func FailingToStart(pod *corev1.Pod) *corev1.PodCondition {
 
 // ending is a rule on Pending because of which a pod was deleted.
 type ending struct {
-	policy *CustomPolicy
-	rule   int
+	policy *Policy
+	rule   *rule
 	// detail is what the rule's messageExpression said then.
 	detail string
 }
@@ -45,7 +43,7 @@ type ending struct {
 // whatever other rules make of the remains. If the rule is gone, or the condition is
 // none of PodCondition, the pod is like any other.
 func (p *Program) ended(pod *corev1.Pod) (e ending, found bool) {
-	if len(p.before)+len(p.after) == 0 {
+	if len(p.policies) == 0 || len(p.policies) == 1 && p.policies[0].own != nil {
 		return ending{}, false
 	}
 	condition := FailingToStart(pod)
@@ -53,24 +51,27 @@ func (p *Program) ended(pod *corev1.Pod) (e ending, found bool) {
 		return ending{}, false
 	}
 	policy, rule, said := parsePending(pod, condition.Message)
-	for _, policies := range [][]*CustomPolicy{p.before, p.after} {
-		for _, c := range policies {
-			if at := c.pendingRule(rule); c.Name == policy && at != NoRule {
-				return ending{c, at, c.detail(at, condition.Reason, said)}, true
-			}
+	for _, c := range p.policies {
+		if at := c.pendingRule(rule); c.Name == policy && at != nil {
+			return ending{c, at, c.detail(at, condition.Reason, said)}, true
 		}
 	}
 	return ending{}, false
 }
 
-// pendingRule is the index of a rule on Pending, or NoRule.
-func (c *CustomPolicy) pendingRule(name string) int {
-	return slices.IndexFunc(c.Rules, func(r v1alpha1.Rule) bool { return r.Name == name && r.Phase == corev1.PodPending })
+// pendingRule is the rule on Pending of a name, or nil.
+func (p *Policy) pendingRule(name string) *rule {
+	for i := range p.onPending {
+		if p.Rules[p.onPending[i].number].Name == name {
+			return &p.onPending[i]
+		}
+	}
+	return nil
 }
 
 // detail takes the reason, which may have been another one, from what was said.
-func (c *CustomPolicy) detail(rule int, reason, said string) string {
-	if reason == v1alpha1.ReasonPendingRule && c.Rules[rule].Reason != reason {
+func (p *Policy) detail(rule *rule, reason, said string) string {
+	if reason == v1alpha1.ReasonPendingRule && p.Rules[rule.number].Reason != reason {
 		return said // there was none
 	}
 	if rest, found := strings.CutPrefix(said, reason); found {
@@ -80,14 +81,14 @@ func (c *CustomPolicy) detail(rule int, reason, said string) string {
 }
 
 func (e ending) verdict(pod *corev1.Pod) Verdict {
-	return e.policy.verdict(pod, custom.Match{Rule: e.rule, Message: e.detail})
+	return e.policy.verdict(pod, &match{rule: e.rule, message: e.detail})
 }
 
 // explanation is of a rule that is none of those which are tried on a failed pod.
 func (e ending) explanation() RuleExplanation {
-	rule := &e.policy.Rules[e.rule]
+	rule := &e.policy.Rules[e.rule.number]
 	return RuleExplanation{
-		Rule: e.rule, Policy: e.policy.Name, RuleName: rule.Name, Action: rule.Action, Holds: true,
+		Rule: e.rule.number, Policy: e.policy.Name, RuleName: rule.Name, Action: rule.Action, Holds: true,
 		Because: "the pod was deleted because of it while it was Pending", Expression: rule.When,
 		Elements: []ElementExplanation{{
 			Kind: "condition", Name: string(v1alpha1.FailingToStart), Observed: string(corev1.ConditionTrue), Matched: true,

@@ -34,9 +34,9 @@ func pendingPod(said string) *corev1.Pod {
 }
 
 // afterDeletion is a pod as it ends when it has been deleted because of a rule on Pending.
-func afterDeletion(t testing.TB, policy *runtime.CustomPolicy, pod *corev1.Pod) (*corev1.Pod, runtime.Verdict) {
+func afterDeletion(t testing.TB, policy *runtime.Policy, pod *corev1.Pod) (*corev1.Pod, runtime.Verdict) {
 	t.Helper()
-	v, decided := policy.Pending(t.Context(), custom.Input{Pod: pod})
+	v, decided := policy.Pending(t.Context(), runtime.Input{Pod: pod})
 	if !decided || !v.Matched {
 		t.Fatalf("%t %+v", decided, v)
 	}
@@ -52,7 +52,7 @@ func afterDeletion(t testing.TB, policy *runtime.CustomPolicy, pod *corev1.Pod) 
 
 func judgment(t testing.TB, p *runtime.Program, pod *corev1.Pod) runtime.Verdict {
 	t.Helper()
-	return p.Judge(t.Context(), custom.Input{Pod: pod, Attempt: 1})
+	return p.Judge(t.Context(), runtime.Input{Pod: pod, Attempt: 1})
 }
 
 // TestPendingVerdictIsReadBack: whatever a rule says of a pending pod, the verdict on the failed one is the same.
@@ -69,7 +69,7 @@ func TestPendingVerdictIsReadBack(t *testing.T) {
 			pod, want := afterDeletion(t, policy, pendingPod(strings.ToValidUTF8(said, "?")))
 			want.MessageErr = nil // it is told when the rule matches
 			for _, p := range []*runtime.Program{
-				runtime.Join([]*runtime.CustomPolicy{policy}, nil, nil), runtime.Join(nil, nil, []*runtime.CustomPolicy{policy}),
+				runtime.Join([]*runtime.Policy{policy}, nil, nil), runtime.Join(nil, nil, []*runtime.Policy{policy}),
 			} {
 				got := judgment(t, p, pod)
 				if !got.Equal(want) || got.Message() != want.Message() || got.UsedUp().Message() != want.UsedUp().Message() {
@@ -84,7 +84,7 @@ func TestPendingVerdictIsReadBack(t *testing.T) {
 func TestPendingRuleDecidesFirst(t *testing.T) {
 	own := program(t, compiled(t, policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [137]}}]`)), runtime.Options{})
 	policy := customPolicy(t, "start", stuck("Late"))
-	p := runtime.Join([]*runtime.CustomPolicy{customPolicy(t, "all", onFailed())}, own, []*runtime.CustomPolicy{policy})
+	p := runtime.Join([]*runtime.Policy{customPolicy(t, "all", onFailed())}, own, []*runtime.Policy{policy})
 	pod, _ := afterDeletion(t, policy, pendingPod("slow"))
 	if got := judgment(t, p, pod); got.Policy != "start" || got.RuleName != "stuck" || got.Action != ignore || got.Budget.Limit != 2 {
 		t.Errorf("%+v", got)
@@ -93,7 +93,7 @@ func TestPendingRuleDecidesFirst(t *testing.T) {
 	if got := judgment(t, p, pod).Message(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	explanation, err := p.Explain(t.Context(), custom.Input{Pod: pod, Attempt: 1})
+	explanation, err := p.Explain(t.Context(), runtime.Input{Pod: pod, Attempt: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestPendingRuleIsWhatItIsNow(t *testing.T) {
 	edited := stuck("Slow")
 	edited.Action, edited.Budget, edited.When = failJob, nil, "false"
 	policy := customPolicy(t, "start", onFailed(), edited)
-	got := judgment(t, runtime.Join([]*runtime.CustomPolicy{policy}, nil, nil), pod)
+	got := judgment(t, runtime.Join([]*runtime.Policy{policy}, nil, nil), pod)
 	want := "Pod default/p matching FailJob rule stuck of PodFailurePolicy start: Slow: slow"
 	if got.Message() != want || got.Rule != 1 || got.Budget.Limit != 0 || got.Reason != "Slow" || !got.Counted {
 		t.Errorf("%+v %q, want %q", got, got.Message(), want)
@@ -136,7 +136,7 @@ func TestPodsThatNoPendingRuleEnded(t *testing.T) {
 		return condition(func(c *corev1.PodCondition) { c.Message = message })
 	}
 	for name, c := range map[string]struct {
-		policy *runtime.CustomPolicy
+		policy *runtime.Policy
 		change func(*corev1.Pod)
 		rule   string
 	}{
@@ -161,7 +161,7 @@ func TestPodsThatNoPendingRuleEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pod, _ := afterDeletion(t, policy, pendingPod("slow"))
 			c.change(pod)
-			if got := judgment(t, runtime.Join(nil, nil, []*runtime.CustomPolicy{c.policy}), pod); got.RuleName != c.rule {
+			if got := judgment(t, runtime.Join(nil, nil, []*runtime.Policy{c.policy}), pod); got.RuleName != c.rule {
 				t.Errorf("%+v, want rule %q", got, c.rule)
 			}
 		})

@@ -12,24 +12,24 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// because says in a sentence why a rule matched or not, from what its elements
-// said.
-func because(r compiler.CompiledRule, kubernetes string, elements []ElementExplanation) string {
-	for _, e := range elements {
+// because says in a sentence why a rule of a podFailurePolicy matched or not, from what
+// its elements said.
+func (p *Policy) because(match compiler.Match, r *RuleExplanation) string {
+	for _, e := range r.Elements {
 		if e.Matched {
 			return fmt.Sprintf("%s %s: %s", e.Kind, e.Name, e.Because)
 		}
 	}
-	switch m := r.Match.(type) {
+	switch m := match.(type) {
 	case compiler.ExitCodes:
-		if len(elements) == 0 {
+		if len(r.Elements) == 0 {
 			return "the pod has no container statuses"
 		}
 		return noContainer(m)
 	case compiler.PodConditions:
 		return "the pod has no condition " + patterns(m)
 	default:
-		return skipped(r.Action, kubernetes)
+		return skipped(r.Action, p.own.environment.Kubernetes)
 	}
 }
 
@@ -70,7 +70,7 @@ func exitCodeBecause(m compiler.ExitCodes, c *corev1.ContainerStatus) string {
 	t := c.State.Terminated
 	switch {
 	case t == nil:
-		return "has no exit code: it is " + state(c)
+		return "has no exit code: it is " + observed(c)
 	case t.ExitCode == 0:
 		return "exit code 0 never matches"
 	case m.Container != nil && *m.Container != c.Name:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/internal/terminal"
 )
@@ -71,12 +72,12 @@ func (c *compilation) compileCustom(policies []manifest.Policy) ([]customItem, e
 
 func (c *compilation) newCustomItem(d diagnosis) customItem {
 	p, compiled := d.policy.Object, d.compiled.Compiled
-	known := map[string]custom.Expression{}
+	known := map[string]*custom.Expression{}
 	for _, x := range compiled.Expressions() {
 		known[x.Field] = x
 	}
 	item := customItem{
-		Policy: p.Name, Kubernetes: d.kubernetes, Cost: costItem{compiled.Cost, custom.CostBudget}, Rules: []customRuleItem{},
+		Policy: p.Name, Kubernetes: d.kubernetes, Cost: costItem{compiled.Cost, compiler.CostBudget}, Rules: []customRuleItem{},
 	}
 	for i, m := range p.Spec.MatchConditions {
 		item.MatchConditions = append(item.MatchConditions, newExpressionItem(m.Name, known[fmt.Sprintf("spec.matchConditions[%d].expression", i)]))
@@ -100,11 +101,11 @@ func (c *compilation) newCustomItem(d diagnosis) customItem {
 	return item
 }
 
-func newExpressionItem(name string, x custom.Expression) expressionItem {
-	return expressionItem{Name: name, Type: x.Type, Expression: x.Text, Cost: expressionCost(x)}
+func newExpressionItem(name string, x *custom.Expression) expressionItem {
+	return expressionItem{Name: name, Type: x.Type.String(), Expression: x.Text, Cost: expressionCost(x)}
 }
 
-func expressionCost(x custom.Expression) costItem { return costItem{x.Cost, custom.CostLimit} }
+func expressionCost(x *custom.Expression) costItem { return costItem{x.Cost, compiler.CostLimit} }
 
 // print writes the expressions as they are written, with comments that CEL takes as such.
 func (i customItem) print(w io.Writer) {

@@ -88,7 +88,7 @@ func newCustomPolicies(kubernetes string, s *customSource, warn func(string)) (*
 	if err != nil {
 		return nil, err
 	}
-	policies, errs := map[string]*runtime.CustomPolicy{}, []error{}
+	policies, errs := map[string]*runtime.Policy{}, []error{}
 	for i := range all {
 		p := all[i].policy.Object
 		switch err := all[i].err(); {

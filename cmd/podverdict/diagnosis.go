@@ -16,14 +16,14 @@ import (
 type diagnosis struct {
 	policy     manifest.Policy
 	kubernetes string
-	compiled   *runtime.CustomPolicy // nil when there are errors
-	lastGood   *runtime.CustomPolicy // what is in force in the cluster then, or nil
-	invalid    field.ErrorList       // what the API server would refuse
+	compiled   *runtime.Policy // nil when there are errors
+	lastGood   *runtime.Policy // what is in force in the cluster then, or nil
+	invalid    field.ErrorList // what the API server would refuse
 	findings   []custom.Finding
 }
 
 // diagnose compiles a policy, also one that is invalid: who mends it wants to hear everything.
-func diagnose(environment *custom.Environment, p manifest.Policy) diagnosis {
+func diagnose(environment *compiler.Environment, p manifest.Policy) diagnosis {
 	d := diagnosis{policy: p, kubernetes: environment.Kubernetes, invalid: p.Object.Validate()}
 	compiled, err := runtime.NewCustomPolicy(environment, p.Object)
 	refused, _ := errors.AsType[*custom.Error](err)
@@ -69,7 +69,7 @@ func diagnoseAll(kubernetes string, policies []manifest.Policy) ([]diagnosis, er
 	if len(policies) == 0 {
 		return nil, nil
 	}
-	environment, err := custom.NewEnvironment(kubernetes)
+	environment, err := compiler.NewEnvironment(kubernetes)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -132,7 +131,7 @@ func (j *judging) verdict(ctx context.Context, f *family, pod manifest.Pod, v ru
 }
 
 // pending is the verdict of a rule on Pending, and what binds it: of one that ends the Pod, if there is one.
-func (p *plan) pending(ctx context.Context, in custom.Input) (*runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
+func (p *plan) pending(ctx context.Context, in runtime.Input) (*runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
 	v, by := p.selection.EndedPending(ctx, in)
 	if by == nil {
 		v, by = p.selection.Pending(ctx, in)

@@ -10,7 +10,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -242,7 +241,7 @@ func terms(values []runtime.Value) []term {
 	for _, v := range values {
 		if v.Value != "true" && v.Value != "false" {
 			operand = v
-			if strings.HasPrefix(v.Expression, custom.VariablesVariable+".") && !strings.ContainsAny(v.Expression, "( ") {
+			if strings.HasPrefix(v.Expression, compiler.VariablesVariable+".") && !strings.ContainsAny(v.Expression, "( ") {
 				joined = append(joined, term{v.Expression, shortened(v.Value), ""})
 			}
 			continue

@@ -13,7 +13,6 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -67,8 +66,8 @@ type family struct {
 }
 
 // input is what the rules see of a Pod.
-func (j *judging) inputOf(f *family, pod *corev1.Pod) custom.Input {
-	return custom.Input{Pod: pod, Job: f.plan.job, Attempt: f.attempts[pod], Now: time.Time(j.now)}
+func (j *judging) inputOf(f *family, pod *corev1.Pod) runtime.Input {
+	return runtime.Input{Pod: pod, Job: f.plan.job, Attempt: f.attempts[pod], Now: time.Time(j.now)}
 }
 
 // readFamilies reads Jobs with their Pods, and plans the programs.

@@ -39,7 +39,7 @@ func (g *vapGeneration) runCustom(cmd *cobra.Command, options admission.Options)
 	if err != nil {
 		return err
 	}
-	environment, err := custom.NewEnvironment(g.common.kubernetes)
+	environment, err := compiler.NewEnvironment(g.common.kubernetes)
 	if err != nil {
 		return err
 	}
@@ -109,9 +109,9 @@ func (s *customSource) policy(b manifest.Binding) manifest.Policy {
 
 // customObjects are the admission policies of one policy and one binding.
 func (g *vapGeneration) customObjects(
-	ctx context.Context, e *custom.Environment, p manifest.Policy, b manifest.Binding, o admission.Options, targets []admission.Target,
+	ctx context.Context, e *compiler.Environment, p manifest.Policy, b manifest.Binding, o admission.Options, targets []admission.Target,
 ) (generated, error) {
-	if _, err := e.Compile(&p.Object.Spec); err != nil {
+	if _, err := custom.Compile(e, &p.Object.Spec); err != nil {
 		return nil, placedFindings(p, err, "")
 	}
 	var all generated

@@ -45,7 +45,7 @@ func (l *linting) lintCustom(ctx context.Context, set *manifest.Set, r *report.R
 	c := customLint{set: set, policies: map[string]*report.Subject{}, origins: map[string]manifest.Origin{}}
 	jobs := len(r.Subjects)
 	r.Subjects = append(r.Subjects, make([]report.Subject, len(all))...)
-	compiled := map[string]*runtime.CustomPolicy{}
+	compiled := map[string]*runtime.Policy{}
 	for i := range all {
 		name, s := all[i].policy.Object.Name, &r.Subjects[jobs+i]
 		*s = all[i].subject()
@@ -169,7 +169,7 @@ func (c *customLint) job(ctx context.Context, job manifest.Job, stored *batchv1.
 					"set per: Job in the budget, or spec.completionMode: Indexed in the Job")
 			}
 		}
-		always := p.Compiled.Always()
+		always := p.Compiled.AlwaysMatching()
 		if always != custom.NoRule && b.Spec.Position == v1alpha1.PositionBefore && b.Spec.Mode == v1alpha1.ModeEnforce {
 			s.Findings = append(s.Findings, hidden(job, p, always)...)
 		}
@@ -188,7 +188,7 @@ func failsIndex(r *v1alpha1.Rule) string {
 }
 
 // hidden are the Job's own rules behind one that always matches.
-func hidden(job manifest.Job, p *runtime.CustomPolicy, always int) []report.Finding {
+func hidden(job manifest.Job, p *runtime.Policy, always int) []report.Finding {
 	if job.Object.Spec.PodFailurePolicy == nil {
 		return nil
 	}

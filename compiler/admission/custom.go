@@ -10,6 +10,7 @@ import (
 	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
@@ -29,7 +30,7 @@ type Custom struct {
 //
 // They ask for the Job as it is created. Where a match condition cannot be evaluated, the PodFailurePolicy is not in force
 // (package binding): that is Options.Failure Ignore.
-func (c Custom) Policies(e *custom.Environment, o Options) ([]Policy, error) {
+func (c Custom) Policies(e *compiler.Environment, o Options) ([]Policy, error) {
 	if err := checkVersion(o.Kubernetes); err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ const (
 )
 
 // frame selects the Jobs for which the policy is in force.
-func (c Custom) frame(e *custom.Environment, o Options) (frame, error) {
+func (c Custom) frame(e *compiler.Environment, o Options) (frame, error) {
 	f := frame{
 		name:        fmt.Sprintf("%s-requirements-%s", o.Name, c.Binding.Name),
 		constraints: o.Target.matchResources(admissionregistrationv1.Create),
@@ -82,7 +83,7 @@ func (c Custom) frame(e *custom.Environment, o Options) (frame, error) {
 		}
 		jobs, admitted = nil, custom.AdmittedCronJob
 	}
-	asked, err := e.ForAdmission(&c.Policy.Spec, admitted)
+	asked, err := custom.ForAdmission(e, &c.Policy.Spec, admitted)
 	if err != nil {
 		return frame{}, err
 	}

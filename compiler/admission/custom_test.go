@@ -66,7 +66,7 @@ func cronJobTarget(t *testing.T) Target {
 
 func customPolicies(t *testing.T, c Custom, o Options) []Policy {
 	t.Helper()
-	environment, err := custom.NewEnvironment(compiler.DefaultVersion)
+	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ jobSelector: {matchLabels: {app: training}, matchExpressions: [{key: size, opera
 
 // TestCustomRefuses what cannot be asked at admission.
 func TestCustomRefuses(t *testing.T) {
-	environment, err := custom.NewEnvironment(compiler.DefaultVersion)
+	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
 		t.Fatal(err)
 	}

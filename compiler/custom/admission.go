@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/google/cel-go/common/types"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
 )
 
 // CheckAdmission is a check of ForAdmission alone: the condition does not mean the
@@ -59,16 +61,16 @@ const (
 // ForAdmission is a policy's match conditions as those of an admission policy for
 // objects of a kind, which is true of the same Jobs: their text, with the Job's name
 // there. A condition for which this cannot be is a finding of an *Error.
-func (e *Environment) ForAdmission(spec *v1alpha1.PodFailurePolicySpec, to AdmittedObject) ([]v1alpha1.MatchCondition, error) {
-	untyped, err := e.ofJob.Extend(cel.Variable(admitted, types.DynType))
+func ForAdmission(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec, to AdmittedObject) ([]v1alpha1.MatchCondition, error) {
+	untyped, err := e.MatchConditions.Extend(cel.Variable(admitted, types.DynType))
 	if err != nil {
-		return nil, errEnvironment(e.Kubernetes, err)
+		return nil, fmt.Errorf("cel environment of kubernetes %s: %w", e.Kubernetes, err)
 	}
 	var findings []Finding
 	conditions := make([]v1alpha1.MatchCondition, len(spec.MatchConditions))
 	for i, m := range spec.MatchConditions {
 		p := conditionPlace(i, m.Expression)
-		checked, issues := e.ofJob.Compile(m.Expression)
+		checked, issues := e.MatchConditions.Compile(m.Expression)
 		if issues.Err() != nil {
 			findings = append(findings, p.syntax(issues.Errors()))
 			continue
@@ -109,13 +111,13 @@ type transfer struct {
 
 func newTransfer(p place, tree *ast.AST, to AdmittedObject) *transfer {
 	t := &transfer{place: p, tree: tree, to: to, around: map[int64]ast.Expr{}, names: map[int32]string{}}
-	visit(tree.Expr(), nil, func(e ast.Expr, locals []string) {
+	Visit(tree.Expr(), nil, func(e ast.Expr, locals []string) {
 		for _, child := range children(e) {
 			t.around[child.ID()] = e
 		}
 		t.times(e)
 		t.wholes(e)
-		if e.Kind() == ast.IdentKind && e.AsIdent() == JobVariable && !slices.Contains(locals, JobVariable) {
+		if e.Kind() == ast.IdentKind && e.AsIdent() == compiler.JobVariable && !slices.Contains(locals, compiler.JobVariable) {
 			t.job(e, locals)
 		}
 	})
@@ -129,7 +131,7 @@ func (t *transfer) text() string {
 	for at, r := range []rune(t.place.text) {
 		if name, ok := t.names[int32(at)]; ok {
 			b.WriteString(name)
-			after = int32(at + len(JobVariable))
+			after = int32(at + len(compiler.JobVariable))
 		}
 		if int32(at) >= after {
 			b.WriteRune(r)
@@ -157,12 +159,12 @@ func (t *transfer) job(e ast.Expr, locals []string) {
 	case "metadata":
 		name, known := t.to.metadata[fieldOf(field)]
 		if !known {
-			t.report(e, sayNotAdmitted(t.to.kind, unparse(t.tree, field)), "")
+			t.report(e, sayNotAdmitted(t.to.kind, Unparse(t.tree, field)), "")
 			return
 		}
 		t.names[at.Start] = name
 	default:
-		t.report(e, sayNotAdmitted(t.to.kind, unparse(t.tree, part)), "")
+		t.report(e, sayNotAdmitted(t.to.kind, Unparse(t.tree, part)), "")
 	}
 }
 
@@ -199,7 +201,7 @@ func (t *transfer) times(e ast.Expr) {
 		typ = typ.Parameters()[0]
 	}
 	if fieldOf(e) != "" && slices.Contains(texts, typ.Kind()) {
-		t.report(e, sayIsText(unparse(t.tree, e)), "")
+		t.report(e, sayIsText(Unparse(t.tree, e)), "")
 	}
 }
 
@@ -211,7 +213,7 @@ func (t *transfer) wholes(e ast.Expr) {
 	}
 	for _, arg := range e.AsCall().Args() {
 		if hasObject(t.tree.GetType(arg.ID())) {
-			t.report(arg, sayWhole(e.AsCall().FunctionName(), unparse(t.tree, arg)), "")
+			t.report(arg, sayWhole(e.AsCall().FunctionName(), Unparse(t.tree, arg)), "")
 		}
 	}
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/interpreter"
 	corev1 "k8s.io/api/core/v1"
+	apilibrary "k8s.io/apiserver/pkg/cel/library"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/custom/metered"
-	"github.com/podverdict/podverdict/compiler/custom/native"
+	"github.com/podverdict/podverdict/compiler"
 )
 
 // Limits of a policy. The first three are those of its CustomResourceDefinition too.
@@ -28,7 +29,7 @@ const (
 // Compile compiles a policy's expressions. It returns an *Error, with all findings,
 // when one of them is an error; findings of a policy that compiles are in its
 // Warnings. What the API server refuses about the rest of the policy is not looked at.
-func (e *Environment) Compile(spec *v1alpha1.PodFailurePolicySpec) (*Policy, error) {
+func Compile(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) (*Policy, error) {
 	if findings := limits(spec); len(findings) > 0 {
 		return nil, &Error{findings}
 	}
@@ -52,9 +53,8 @@ func (e *Environment) Compile(spec *v1alpha1.PodFailurePolicySpec) (*Policy, err
 
 // compilation is a policy on its way.
 type compilation struct {
-	environment *Environment
+	environment *compiler.Environment
 	spec        *v1alpha1.PodFailurePolicySpec
-	native      *native.Compiler
 	findings    []Finding
 
 	graph     variableGraph
@@ -62,19 +62,19 @@ type compilation struct {
 	// ofFailed and ofPending know the variables so far.
 	ofFailed, ofPending vocabulary
 
-	conditions []expression
-	rules      []rule
+	conditions []*Expression
+	rules      []Rule
 	verdicts   []verdict
 	cost       uint64
 	// sizes are those of variables and of what is in them, by their paths in CEL.
 	sizes map[string]checker.SizeEstimate
 }
 
-func newCompilation(e *Environment, spec *v1alpha1.PodFailurePolicySpec) *compilation {
+func newCompilation(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) *compilation {
 	return &compilation{
-		environment: e, spec: spec, native: native.NewCompiler(e.schema), graph: newVariableGraph(e.ofFailed, spec.Variables),
+		environment: e, spec: spec, graph: newVariableGraph(e.FailedRules, spec.Variables),
 		sizes:    map[string]checker.SizeEstimate{},
-		ofFailed: vocabulary{base: e.ofFailed, env: e.ofFailed}, ofPending: vocabulary{base: e.ofPending, env: e.ofPending},
+		ofFailed: vocabulary{base: e.FailedRules, env: e.FailedRules}, ofPending: vocabulary{base: e.PendingRules, env: e.PendingRules},
 	}
 }
 
@@ -105,28 +105,28 @@ func limits(spec *v1alpha1.PodFailurePolicySpec) []Finding {
 }
 
 func (c *compilation) condition(i int, m v1alpha1.MatchCondition) {
-	words := vocabulary{base: c.environment.ofJob, env: c.environment.ofJob}
-	if x, _ := c.expression(conditionPlace(i, m.Expression), words, types.BoolType); x != nil {
-		c.conditions = append(c.conditions, *x)
+	words := vocabulary{base: c.environment.MatchConditions, env: c.environment.MatchConditions}
+	if x := c.expression(conditionPlace(i, m.Expression), words, types.BoolType); x != nil {
+		c.conditions = append(c.conditions, x)
 	}
 }
 
 func (c *compilation) rule(i int, r v1alpha1.Rule) {
-	compiled := rule{phase: corev1.PodFailed}
+	compiled := Rule{Phase: corev1.PodFailed}
 	if r.Phase == corev1.PodPending {
-		compiled.phase = corev1.PodPending
+		compiled.Phase = corev1.PodPending
 	}
-	words := c.vocabulary(compiled.phase)
+	words := c.vocabulary(compiled.Phase)
 	v := unknown
 	p := rulePlace(i, r.Name, "when", r.When)
-	if x, tree := c.expression(p, words, types.BoolType); x != nil {
-		compiled.when = *x
-		v = c.reach(p, tree, compiled.phase)
+	if compiled.When = c.expression(p, words, types.BoolType); compiled.When != nil {
+		v = c.reach(p, compiled.When.Tree, compiled.Phase)
 	}
 	if r.MessageExpression != "" {
 		p := rulePlace(i, r.Name, "messageExpression", r.MessageExpression)
-		compiled.message, _ = c.expression(p, words, types.StringType)
+		compiled.Message = c.expression(p, words, types.StringType)
 	}
+	compiled.Always = v == always
 	c.rules, c.verdicts = append(c.rules, compiled), append(c.verdicts, v)
 }
 
@@ -144,7 +144,7 @@ func (c *compilation) check(p place, env *cel.Env, want *types.Type) *ast.AST {
 	}
 	before := len(c.findings)
 	env = c.references(p, env, parsed.NativeRep())
-	c.report(p.constructions(parsed.NativeRep(), c.environment.known)...)
+	c.report(p.constructions(parsed.NativeRep(), isObject(c.environment))...)
 	checked, issues := env.Check(parsed)
 	if issues.Err() != nil {
 		c.report(c.typeErrors(p, env, issues.Errors())...)
@@ -168,36 +168,27 @@ func (c *compilation) check(p place, env *cel.Env, want *types.Type) *ast.AST {
 }
 
 // expression compiles one, which must be of a type; a nil type is any. It is nil when
-// there is an error, which is reported. The plan for the interpreter is kept only
-// where closures do not know all of the expression; otherwise it is made again if it
-// is ever needed.
-func (c *compilation) expression(p place, words vocabulary, want *types.Type) (*expression, *ast.AST) {
+// there is an error, which is reported.
+func (c *compilation) expression(p place, words vocabulary, want *types.Type) *Expression {
 	before := c.cost
 	tree := c.check(p, words.env, want)
 	if tree == nil {
-		return nil, nil
+		return nil
 	}
-	program, err := metered.Plan(words.env, tree, price)
-	if err != nil {
+	if err := plan(words.env, tree); err != nil {
 		c.report(p.err(CheckPlan, p.start(), err.Error(), ""))
-		return nil, nil
+		return nil
 	}
 	lean := vocabulary{base: words.base, variables: words.variables} // without the environment, which is made again where it is needed
-	x := &expression{
-		place: p, native: c.native.Compile(tree), dissections: lean.dissections(p.text),
-		typ: tree.GetType(tree.Expr().ID()), cost: c.cost - before,
+	return &Expression{
+		Rule: p.rule, Field: p.path, Text: p.text, Type: tree.GetType(tree.Expr().ID()), Cost: c.cost - before, Tree: tree, words: lean,
 	}
-	x.program = func() (*metered.Program, error) { return program, nil }
-	if x.native.Complete {
-		x.program = lean.planLater(p.text)
-	}
-	return x, tree
 }
 
-func planText(env *cel.Env, text string) (*metered.Program, error) {
-	checked, issues := env.Compile(text)
-	if issues.Err() != nil {
-		return nil, issues.Err()
-	}
-	return metered.Plan(env, checked.NativeRep(), price)
+// plan finds literals of which CEL can make nothing: durations, timestamps and regular
+// expressions.
+func plan(env *cel.Env, tree *ast.AST) error {
+	_, err := env.PlanProgram(tree, cel.EvalOptions(cel.OptOptimize), cel.OptimizeRegex(
+		interpreter.MatchesRegexOptimization, apilibrary.FindRegexOptimization, apilibrary.FindAllRegexOptimization))
+	return err
 }

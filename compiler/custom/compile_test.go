@@ -11,116 +11,6 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
-// TestKnownExpressions lists what the fast path knows whole, and what it leaves to the
-// interpreter.
-func TestKnownExpressions(t *testing.T) {
-	env := newEnvironment(t)
-	for when, known := range map[string]bool{
-		"pod.failedContainers().exists(c, c.exitCode in [1, 2, 300])":                            true,
-		"pod.failedContainers().all(c, c.name == 'main' || !(c.reason in ['Error', 'x']))":       true,
-		"pod.containers().exists_one(c, c.kind == 'sidecar')":                                    true,
-		"pod.containers().filter(c, c.restarts > 2).filter(c, c.oomKilled).size() >= 2":          true,
-		"size(pod.failedContainers()) == 1 && pod.failedContainers()[0].signalName == 'SIGKILL'": true,
-		"variables.failed.exists(c, c.exitCode.between(128, 159)) && variables.number > 3":       true,
-		"variables.yes || variables.text == 'x'":                                                 true,
-		"pod.hasCondition('DisruptionTarget') && pod.condition('x').reason != 'y'":               true,
-		"pod.condition('x').found":                   true,
-		"pod.neverStarted() || pod.unschedulable()":  true,
-		"'ImagePullBackOff' in pod.waitingReasons()": true,
-		"attempt >= 3":                                                                           true,
-		"pod.status.reason == 'Evicted'":                                                         true,
-		"pod.status.?reason.orValue('') == 'Evicted'":                                            true,
-		"has(pod.status.reason) && has(pod.metadata.labels.team)":                                true,
-		"pod.metadata.labels['team'] == 'x' && 'team' in pod.metadata.labels":                    true,
-		"job.metadata.?labels[?'team'].orValue('') == 'training'":                                true,
-		"job.spec.?backoffLimit.orValue(6) < attempt && job.spec.suspend":                        true,
-		"pod.status.?reason.hasValue()":                                                          true,
-		"pod.failedContainers().exists(c, c.message.matches('a.*b') || c.message.contains('x'))": true,
-		"pod.failedContainers().exists(c, pod.containers().exists(d, c.name == d.name))":         true,
-		"(attempt > 1 ? pod.metadata.name : 'x') == string(attempt) + 'y'":                       true,
-		"pod.spec.hostNetwork ? true : false":                                                    true,
-		"pod.failedContainers().map(c, c.exitCode) == [1]":                                       false,
-		"pod.status.?containerStatuses.orValue([]).exists(c, c.name == 'main')":                  false,
-		"pod.metadata.creationTimestamp > timestamp('2026-01-01T00:00:00Z')":                     false,
-		"attempt + 1 == 2": false,
-		"pod.failedContainers().exists(c, c.name.matches(c.name + 'x'))": false,
-		"pod.metadata.name.size() > 3":                                   false,
-		"dyn(attempt) == 1":                                              false,
-		"pod.spec.overhead['cpu'] == '1'":                                false, // a Quantity only looks like a string
-		"pod.kind == 'Pod'":                                              false,
-		"variables.list.size() > 3":                                      false,
-		"attempt in variables.list":                                      false,
-	} {
-		t.Run(when, func(t *testing.T) {
-			spec := rules(when)
-			spec.Variables = []v1alpha1.Variable{
-				{Name: "failed", Expression: "pod.failedContainers()"}, {Name: "number", Expression: "attempt"},
-				{Name: "yes", Expression: "attempt == 1"}, {Name: "text", Expression: "pod.metadata.name"}, {Name: "list", Expression: "[1, 2]"},
-			}
-			if got := compile(t, env, spec).Complete(0); got != known {
-				t.Errorf("known is %t, want %t", got, known)
-			}
-		})
-	}
-}
-
-// TestPartsAreDecided holds that a part that the fast path does not know leaves the
-// rest to it.
-func TestPartsAreDecided(t *testing.T) {
-	env := newEnvironment(t)
-	const strange = "pod.failedContainers().map(c, c.exitCode) == [1]"
-	in := custom.Input{Pod: exitCode(1), Attempt: 1}
-	for when, decided := range map[string]bool{
-		strange:                                false,
-		"pod.?status.reason.orValue('') == ''": true,
-		"pod.?metadata.labels.team.orValue('') == ''": true,
-		"pod.status.reason == ''":                     false, // an error
-		strange + " && attempt > 5":                   true,
-		"attempt == 1 || " + strange:                  true,
-		strange + " && attempt == 1":                  false,
-		"pod.containers().exists(c, c.exitCode == 1 || c.name.matches(c.name + 'x'))": true,
-		"pod.containers().exists(c, c.exitCode == 2 || c.name.matches(c.name + 'x'))": false,
-	} {
-		if got := compile(t, env, rules(when)).Decides(0, in); got != decided {
-			t.Errorf("%s: decided is %t, want %t", when, got, decided)
-		}
-	}
-}
-
-// TestWhatPeopleWrite has nothing to say of rules that are right, and knows them
-// whole.
-func TestWhatPeopleWrite(t *testing.T) {
-	spec := rules(
-		"pod.failedContainers().exists(c, c.oomKilled)",
-		"pod.neverStarted() && pod.status.?reason.orValue('') in ['Evicted', 'NodeAffinity', 'UnexpectedAdmissionError']",
-		"pod.status.?reason.orValue('') == 'DeadlineExceeded'",
-		"pod.failedContainers().exists(c, c.exitCode.between(128, 159))",
-		"pod.failedContainers().exists(c, c.signalName in ['SIGBUS', 'SIGSEGV'])",
-		"pod.hasCondition('DisruptionTarget') && pod.failedContainers().exists(c, c.exitCode == 143)",
-		"pod.condition('DisruptionTarget').reason == 'PreemptionByScheduler' && attempt < 10",
-		"pod.failedContainers().all(c, c.kind == 'init')",
-		"pod.failedContainers().exists(c, c.name == 'main' && c.message.matches('CUDA error|NCCL'))",
-		"job.metadata.?labels[?'team'].orValue('') == 'training' && job.status.?failed.orValue(0) > 10",
-		"has(pod.spec.nodeName) && pod.spec.nodeName.startsWith('spot-')",
-		"pod.failedContainers().exists(c, c.exitCode == 42) && !pod.containers().exists(c, c.kind == 'sidecar' && c.restarts > 3)",
-		"pod.metadata.namespace == 'training' && job.spec.backoffLimit > attempt",
-		"pod.failedContainers().filter(c, c.kind == 'container').size() == 1",
-	)
-	spec.Rules = append(spec.Rules,
-		v1alpha1.Rule{Name: "image", Phase: "Pending", When: "'ImagePullBackOff' in pod.waitingReasons() && pod.pendingFor(now) > duration('10m')"},
-		v1alpha1.Rule{Name: "node", Phase: "Pending", When: "pod.unschedulable() && pod.pendingFor(now) >= duration('1h30m')"},
-	)
-	policy := compile(t, newEnvironment(t), spec)
-	for _, f := range policy.Warnings {
-		t.Error(f)
-	}
-	for i, r := range spec.Rules {
-		if !policy.Complete(i) {
-			t.Errorf("the fast path does not know all of %s", r.When)
-		}
-	}
-}
-
 func TestLimits(t *testing.T) {
 	env := newEnvironment(t)
 	many := make([]string, custom.MaxItems+1)
@@ -142,7 +32,7 @@ func TestLimits(t *testing.T) {
 		"no rules":             {rules(), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := env.Compile(c.spec)
+			_, err := custom.Compile(env, c.spec)
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
@@ -179,16 +69,16 @@ func TestVersions(t *testing.T) {
 		{"1.28", "pod.failedContainers().exists(c, c.message.matches('('))", false},
 	} {
 		t.Run(c.version+" "+c.when, func(t *testing.T) {
-			env, err := custom.NewEnvironment(c.version)
+			env, err := compiler.NewEnvironment(c.version)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := env.Compile(rules(c.when)); (err == nil) != c.ok {
+			if _, err := custom.Compile(env, rules(c.when)); (err == nil) != c.ok {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
-	if _, err := custom.NewEnvironment("1.2"); err == nil {
+	if _, err := compiler.NewEnvironment("1.2"); err == nil {
 		t.Error("1.2 has an environment")
 	}
 }
@@ -216,7 +106,7 @@ func TestHintsCompile(t *testing.T) {
 }
 
 func TestErrorIsAllErrors(t *testing.T) {
-	_, err := newEnvironment(t).Compile(rules("pod.fase == 'x'", "pod.status.reason == 'x'", "1 +"))
+	_, err := custom.Compile(newEnvironment(t), rules("pod.fase == 'x'", "pod.status.reason == 'x'", "1 +"))
 	var got *custom.Error
 	if !errors.As(err, &got) || len(got.Findings) != 3 {
 		t.Fatalf("got %v", err)

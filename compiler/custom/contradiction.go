@@ -5,7 +5,7 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 
-	"github.com/podverdict/podverdict/compiler/custom/library"
+	"github.com/podverdict/podverdict/compiler/library"
 )
 
 // conjunction looks at terms joined by &&, or at one term alone, and at what they ask
@@ -48,7 +48,7 @@ func (r *reachability) contradiction(terms []ast.Expr) bool {
 		if !ok || !r.isPlain(a.operand) {
 			continue
 		}
-		key := unparse(r.tree, a.operand)
+		key := Unparse(r.tree, a.operand)
 		o := operands[key]
 		if o == nil {
 			d, said := r.domain(a.operand)
@@ -88,7 +88,7 @@ type operand struct {
 func (r *reachability) because(key string, o *operand) string {
 	texts := make([]string, len(o.terms))
 	for i, term := range o.terms {
-		texts[i] = unparse(r.tree, term)
+		texts[i] = Unparse(r.tree, term)
 	}
 	if !o.asked.empty() {
 		return causeDomain(texts, key, o.said)

@@ -4,11 +4,10 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/ast"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apilibrary "k8s.io/apiserver/pkg/cel/library"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom/library"
+	"github.com/podverdict/podverdict/compiler/library"
 )
 
 // Bounds on pods and Jobs within which the static cost of an expression holds. Larger
@@ -28,12 +27,6 @@ const (
 	MaxWord = 64
 	// MaxAnnotation is the API's limit on all annotations together.
 	MaxAnnotation = 256 << 10
-
-	// CostLimit is what one expression may cost, in the API server's units, of which a
-	// million is about 0.1 s.
-	CostLimit = compiler.CostLimit
-	// CostBudget is what all expressions of a policy may cost together.
-	CostBudget uint64 = celconfig.RuntimeCELCostBudget
 )
 
 // maxShownCost is what a message says of a cost at most: what is beyond it overflows
@@ -54,8 +47,8 @@ func (c *compilation) estimate(p place, env *cel.Env, checked *cel.Ast) bool {
 		c.report(p.err(CheckCost, p.start(), err.Error(), ""))
 		return false
 	}
-	if cost.Max > CostLimit {
-		c.report(p.err(CheckCost, p.locate(tree, innermost(tree.Expr())), sayCost(cost.Max, CostLimit), hintCost))
+	if cost.Max > compiler.CostLimit {
+		c.report(p.err(CheckCost, p.locate(tree, innermost(tree.Expr())), sayCost(cost.Max, compiler.CostLimit), hintCost))
 		return false
 	}
 	c.cost += cost.Max
@@ -64,7 +57,7 @@ func (c *compilation) estimate(p place, env *cel.Env, checked *cel.Ast) bool {
 
 // total holds the whole policy to its budget.
 func (c *compilation) total() {
-	if c.cost > CostBudget {
+	if c.cost > compiler.CostBudget {
 		p := place{rule: NoRule, path: "spec.rules"}
 		c.report(p.err(CheckCost, p.start(), sayTotalCost(c.cost), ""))
 	}
@@ -74,7 +67,7 @@ func (c *compilation) total() {
 // expression if there is none.
 func innermost(e ast.Expr) ast.Expr {
 	found, depth := e, 0
-	visit(e, nil, func(e ast.Expr, locals []string) {
+	Visit(e, nil, func(e ast.Expr, locals []string) {
 		if d := len(locals) + 1; e.Kind() == ast.ComprehensionKind && d > depth {
 			found, depth = e, d
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 
-	"github.com/podverdict/podverdict/compiler/custom/library"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/library"
 )
 
 // domain is which values an operand may have. The zero domain is all.
@@ -108,8 +109,8 @@ func (d *domain) has(v any) bool {
 // domain is what is known of an operand without looking at a pod, with its words.
 func (r *reachability) domain(e ast.Expr) (d domain, said string) {
 	switch {
-	case e.Kind() == ast.IdentKind && e.AsIdent() == AttemptVariable:
-		if _, local := r.locals[AttemptVariable]; local {
+	case e.Kind() == ast.IdentKind && e.AsIdent() == compiler.AttemptVariable:
+		if _, local := r.locals[compiler.AttemptVariable]; local {
 			return domain{}, ""
 		}
 		return domain{low: 1, hasLow: true}, "1 or more"

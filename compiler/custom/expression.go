@@ -2,64 +2,62 @@ package custom
 
 import (
 	"slices"
-	"sync"
 
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/podverdict/podverdict/compiler/custom/metered"
-	"github.com/podverdict/podverdict/compiler/custom/native"
 )
 
-// expression is one that has been compiled.
-type expression struct {
-	place  place
-	native native.Expression
-	// dissections are for explanations.
-	dissections *sync.Pool
-	// program is for CEL's interpreter.
-	program func() (*metered.Program, error)
-	// typ is that of the value, and cost the static one.
-	typ  *types.Type
-	cost uint64
-}
-
-// Expression is what is known of an expression of a policy.
+// Expression is a checked expression of a policy.
 type Expression struct {
-	// Field is its path, as in spec.rules[2].when.
+	// Rule is the index of the rule, or NoRule for a match condition or a variable.
+	Rule int
+	// Field is the expression's path, as in spec.rules[2].when.
 	Field string
 	Text  string
-	// Type is that of its value, as CEL writes it.
-	Type string
+	Type  *types.Type
 	// Cost is what it costs at most on pods and Jobs within the bounds, in the API
-	// server's units, of CostLimit. Variables that it uses have costs of their own.
+	// server's units, of compiler.CostLimit. Variables that it uses have costs of their own.
 	Cost uint64
+	// Tree is the expression itself. It takes many times the memory of the rest: a policy
+	// that is kept for long drops it.
+	Tree *ast.AST
+
+	words vocabulary
+}
+
+// Check makes the tree again, and the environment that it was checked in.
+func (x *Expression) Check() (*cel.Env, *ast.AST, error) {
+	env, err := x.words.base.Extend(x.words.variables...)
+	if err != nil {
+		return nil, nil, err
+	}
+	checked, issues := env.Compile(x.Text)
+	if issues.Err() != nil {
+		return nil, nil, issues.Err()
+	}
+	return env, checked.NativeRep(), nil
 }
 
 // Expressions are those of match conditions, of variables, and of rules with their
 // messages, in this order.
-func (p *Policy) Expressions() []Expression {
-	var all []Expression
-	add := func(x *expression) {
-		all = append(all, Expression{Field: x.place.path, Text: x.place.text, Type: x.typ.String(), Cost: x.cost})
+func (p *Policy) Expressions() []*Expression {
+	all := slices.Clone(p.Conditions)
+	for i := range p.Variables {
+		all = append(all, p.Variables[i].Expression)
 	}
-	for i := range p.conditions {
-		add(&p.conditions[i])
-	}
-	for i := range p.variables {
-		add(&p.variables[i].expression)
-	}
-	for i := range p.rules {
-		add(&p.rules[i].when)
-		if p.rules[i].message != nil {
-			add(p.rules[i].message)
+	for i := range p.Rules {
+		all = append(all, p.Rules[i].When)
+		if p.Rules[i].Message != nil {
+			all = append(all, p.Rules[i].Message)
 		}
 	}
 	return all
 }
 
-// Always is the index of the first rule about failed pods that is known to match every
-// one of them, or NoRule.
-func (p *Policy) Always() int {
-	return slices.IndexFunc(p.rules, func(r rule) bool { return r.always && r.phase == corev1.PodFailed })
+// AlwaysMatching is the index of the first rule about failed pods that is known to match
+// every one of them, or NoRule.
+func (p *Policy) AlwaysMatching() int {
+	return slices.IndexFunc(p.Rules, func(r Rule) bool { return r.Always && r.Phase == corev1.PodFailed })
 }

@@ -68,9 +68,9 @@ func TestFindings(t *testing.T) {
 }
 
 // findingsOf are all findings, whether the policy compiles or not.
-func findingsOf(tb testing.TB, env *custom.Environment, spec *v1alpha1.PodFailurePolicySpec) []custom.Finding {
+func findingsOf(tb testing.TB, env *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) []custom.Finding {
 	tb.Helper()
-	policy, err := env.Compile(spec)
+	policy, err := custom.Compile(env, spec)
 	var invalid *custom.Error
 	switch {
 	case err == nil:

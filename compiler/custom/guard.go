@@ -9,16 +9,16 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 
-	"github.com/podverdict/podverdict/compiler/custom/schema"
+	"github.com/podverdict/podverdict/compiler/schema"
 )
 
 // guards finds selections that fail on some pods because a field on the way may be
 // absent, and nothing before it asks whether it is there.
 func (c *compilation) guards(p place, tree *ast.AST) []Finding {
-	g := &guard{place: p, tree: tree, schema: c.environment.schema, variables: map[string]*ast.AST{}, seen: map[string]bool{}}
+	g := &guard{place: p, tree: tree, schema: c.environment.Schema, variables: map[string]*ast.AST{}, seen: map[string]bool{}}
 	for _, v := range c.variables {
 		if v.tree != nil {
-			g.variables[wholeName(v.name)] = v.tree
+			g.variables[VariableName(v.name)] = v.tree
 		}
 	}
 	g.expr(tree.Expr(), nil)
@@ -117,7 +117,7 @@ func (g *guard) value(optional ast.Expr, known facts) {
 	if !ok || known[key] || operandOf(optional) == nil || !isOptional(g.tree.GetType(optional.ID())) {
 		return
 	}
-	text := unparse(g.tree, optional)
+	text := Unparse(g.tree, optional)
 	g.report(CheckAbsent, optional, sayMayBeAbsent(text), hintValue(text))
 }
 
@@ -187,7 +187,7 @@ func (g *guard) selection(e ast.Expr, known facts) {
 	for i, m := range missing {
 		questions[i] = g.question(m)
 	}
-	text := unparse(g.tree, missing[0])
+	text := Unparse(g.tree, missing[0])
 	g.report(CheckAbsent, missing[0], sayMayBeAbsent(text), hintMayBeAbsent(g.rewriteSelection(e, known), questions))
 }
 
@@ -203,13 +203,13 @@ func (g *guard) presence(e ast.Expr, known facts) {
 	}
 	g.expr(base, known)
 	if missing != nil {
-		text := unparse(g.tree, missing)
+		text := Unparse(g.tree, missing)
 		g.report(CheckGuard, missing, sayHasOfAbsent(text), hintHasOfAbsent(g.rewrite(e, known)+".hasValue()"))
 	}
 }
 
 func (g *guard) report(check string, missing ast.Expr, say, hint string) {
-	key := check + unparse(g.tree, missing)
+	key := check + Unparse(g.tree, missing)
 	if g.seen[key] {
 		return
 	}
@@ -220,9 +220,9 @@ func (g *guard) report(check string, missing ast.Expr, say, hint string) {
 // question is whether a link leads anywhere, as an expression.
 func (g *guard) question(link ast.Expr) string {
 	if link.Kind() == ast.CallKind {
-		return unparse(g.tree, link.AsCall().Args()[1]) + " in " + unparse(g.tree, operandOf(link))
+		return Unparse(g.tree, link.AsCall().Args()[1]) + " in " + Unparse(g.tree, operandOf(link))
 	}
-	return "has(" + unparse(g.tree, link) + ")"
+	return "has(" + Unparse(g.tree, link) + ")"
 }
 
 // isLink is whether a node selects a field or a key without asking whether it is

@@ -14,8 +14,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/compiler/custom/library"
+	"github.com/podverdict/podverdict/compiler/library"
 )
 
 const languagePage = "../../docs/language.md"
@@ -68,10 +69,10 @@ func expressionsTable() string {
 		}
 		return strings.Join(names, ", ")
 	}
-	failed := []string{custom.PodVariable, custom.JobVariable, custom.AttemptVariable}
-	ofRule := names(append(slices.Clone(failed), custom.VariablesVariable+".NAME")...) + "; in rules on Pending, " + names(custom.NowVariable) + " too"
+	failed := []string{compiler.PodVariable, compiler.JobVariable, compiler.AttemptVariable}
+	ofRule := names(append(slices.Clone(failed), compiler.VariablesVariable+".NAME")...) + "; in rules on Pending, " + names(compiler.NowVariable) + " too"
 	return table([]string{"field", "is over", "must be"}, [][]string{
-		{code("spec.matchConditions[].expression"), names(custom.JobVariable), "bool"},
+		{code("spec.matchConditions[].expression"), names(compiler.JobVariable), "bool"},
 		{code("spec.variables[].expression"), names(failed...) + ", and the variables before it", "anything"},
 		{code("spec.rules[].when"), ofRule, "bool"},
 		{code("spec.rules[].messageExpression"), "the same", "string"},
@@ -97,13 +98,13 @@ func libraryTables() string {
 }
 
 // presentTable is which fields need no question, of the types that rules look at most.
-func presentTable(env *custom.Environment) string {
+func presentTable(env *compiler.Environment) string {
 	var rows [][]string
 	for _, name := range []string{
 		"Pod", "ObjectMeta", "PodSpec", "Container", "PodStatus", "ContainerStatus", "ContainerState", "ContainerStateTerminated",
 		"ContainerStateWaiting", "PodCondition", "Job", "JobSpec", "JobStatus",
 	} {
-		typ, ok := env.Schema().Type(name)
+		typ, ok := env.Schema.Type(name)
 		if !ok {
 			continue
 		}
@@ -119,14 +120,14 @@ func presentTable(env *custom.Environment) string {
 }
 
 // functionsTables are what the API server's CEL has besides.
-func functionsTables(t *testing.T, env *custom.Environment) string {
+func functionsTables(t *testing.T, env *compiler.Environment) string {
 	t.Helper()
 	plain, err := cel.NewEnv()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var standard, extended, macros []string
-	for name, f := range env.Env().Functions() {
+	for name, f := range env.PendingRules.Functions() {
 		_, isStandard := plain.Functions()[name]
 		own := slices.ContainsFunc(library.Functions, func(f library.Function) bool { return f.Name == name })
 		switch {
@@ -137,7 +138,7 @@ func functionsTables(t *testing.T, env *custom.Environment) string {
 			extended = append(extended, name)
 		}
 	}
-	for _, m := range env.Env().Macros() {
+	for _, m := range env.PendingRules.Macros() {
 		macros = append(macros, m.Function())
 	}
 	names := func(all []string) string {
@@ -160,7 +161,7 @@ func forAuthorizer(f *decls.FunctionDecl) bool {
 type example struct{ about, policy string }
 
 // findingsOfExamples are the findings of policies, under what they are about.
-func findingsOfExamples(t *testing.T, env *custom.Environment, examples []example) string {
+func findingsOfExamples(t *testing.T, env *compiler.Environment, examples []example) string {
 	t.Helper()
 	var b strings.Builder
 	for _, x := range examples {
@@ -217,8 +218,8 @@ func limitsTable() string {
 		{"match conditions, variables, rules", fmt.Sprintf("%d of each", custom.MaxItems)},
 		{"characters of an expression", fmt.Sprint(custom.MaxExpression)},
 		{"bytes of a message", fmt.Sprintf("%d; a longer one is not shown", custom.MaxMessage)},
-		{"cost of an expression", fmt.Sprint(custom.CostLimit)},
-		{"cost of all expressions of a policy", fmt.Sprint(custom.CostBudget)},
+		{"cost of an expression", fmt.Sprint(compiler.CostLimit)},
+		{"cost of all expressions of a policy", fmt.Sprint(compiler.CostBudget)},
 	}) + "\nCosts are told for Pods and Jobs within these bounds, of which the API has few:\n\n" +
 		table([]string{"of", "at most"}, [][]string{
 			{"containers of a Pod", fmt.Sprint(custom.MaxContainers)},
@@ -231,16 +232,16 @@ func limitsTable() string {
 }
 
 // costsTable is what typical expressions cost.
-func costsTable(t *testing.T, env *custom.Environment) string {
+func costsTable(t *testing.T, env *compiler.Environment) string {
 	t.Helper()
 	var rows [][]string
 	for _, when := range costExamples {
 		spec := rules(when)
-		if strings.Contains(when, custom.NowVariable) {
+		if strings.Contains(when, compiler.NowVariable) {
 			spec.Rules[0].Phase = "Pending"
 		}
 		cost := compile(t, env, spec).Cost
-		rows = append(rows, []string{code(when), fmt.Sprint(cost), fmt.Sprintf("%.2f %%", 100*float64(cost)/float64(custom.CostLimit))})
+		rows = append(rows, []string{code(when), fmt.Sprint(cost), fmt.Sprintf("%.2f %%", 100*float64(cost)/float64(compiler.CostLimit))})
 	}
 	return table([]string{"expression", "cost", "of the limit"}, rows)
 }

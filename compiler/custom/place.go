@@ -59,7 +59,7 @@ func (p place) locate(tree *ast.AST, e ast.Expr) common.Location {
 		return p.nameAt(tree, e, at)
 	}
 	found, seen := p.start(), false
-	visit(e, nil, func(e ast.Expr, _ []string) {
+	Visit(e, nil, func(e ast.Expr, _ []string) {
 		if at := tree.SourceInfo().GetStartLocation(e.ID()); !seen && at.Line() > 0 {
 			found, seen = p.nameAt(tree, e, at), true
 		}
@@ -121,7 +121,7 @@ func nameOf(tree *ast.AST, e ast.Expr) string {
 // begin is where the first of a node's parts stands.
 func (p place) begin(tree *ast.AST, e ast.Expr) common.Location {
 	first := p.locate(tree, e)
-	visit(e, nil, func(e ast.Expr, _ []string) {
+	Visit(e, nil, func(e ast.Expr, _ []string) {
 		at := tree.SourceInfo().GetStartLocation(e.ID())
 		if at.Line() == 0 {
 			return
@@ -137,12 +137,12 @@ func (p place) begin(tree *ast.AST, e ast.Expr) common.Location {
 // what it is selected from.
 func (p place) wholeAt(e ast.Expr, at common.Location) common.Location {
 	lines := strings.Split(p.text, "\n")
-	column := at.Column() - len(VariablesVariable+".")
+	column := at.Column() - len(compiler.VariablesVariable+".")
 	if e.Kind() != ast.IdentKind || column < 0 || at.Line() > len(lines) {
 		return at
 	}
 	line := []rune(lines[at.Line()-1])
-	if strings.HasPrefix(e.AsIdent(), VariablesVariable+".") && column < len(line) && strings.HasPrefix(string(line[column:]), e.AsIdent()) {
+	if strings.HasPrefix(e.AsIdent(), compiler.VariablesVariable+".") && column < len(line) && strings.HasPrefix(string(line[column:]), e.AsIdent()) {
 		return common.NewLocation(at.Line(), column)
 	}
 	return at

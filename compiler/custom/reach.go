@@ -8,7 +8,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/compiler/custom/library"
+	"github.com/podverdict/podverdict/compiler/library"
 )
 
 // verdict is what is known of a bool expression for all pods.
@@ -67,7 +67,7 @@ func (r *reachability) report(p place) {
 func (c *compilation) shadowed() {
 	seen := map[corev1.PodPhase]bool{}
 	for i, v := range c.verdicts {
-		if phase := c.rules[i].phase; v == always && !seen[phase] {
+		if phase := c.rules[i].Phase; v == always && !seen[phase] {
 			seen[phase] = true
 			c.shadowedBy(i)
 		}
@@ -78,7 +78,7 @@ func (c *compilation) shadowedBy(i int) {
 	r := c.spec.Rules[i]
 	after := false
 	for j := i + 1; j < len(c.rules); j++ {
-		if c.rules[j].phase != c.rules[i].phase {
+		if c.rules[j].Phase != c.rules[i].Phase {
 			continue
 		}
 		p := rulePlace(j, c.spec.Rules[j].Name, "when", c.spec.Rules[j].When)
@@ -120,7 +120,7 @@ func (r *reachability) of(e ast.Expr) verdict {
 		return verdictIf(e.AsLiteral() == types.True)
 	case ast.IdentKind:
 		for _, v := range r.c.variables {
-			if wholeName(v.name) == e.AsIdent() {
+			if VariableName(v.name) == e.AsIdent() {
 				return v.verdict
 			}
 		}

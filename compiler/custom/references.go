@@ -8,6 +8,7 @@ import (
 	"github.com/google/cel-go/common/types"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
 )
 
 // reference is a selection from variables.
@@ -18,11 +19,11 @@ type reference struct {
 
 func referencesIn(e ast.Expr) []reference {
 	var found []reference
-	visit(e, nil, func(e ast.Expr, locals []string) {
-		if e.Kind() != ast.SelectKind || slices.Contains(locals, VariablesVariable) {
+	Visit(e, nil, func(e ast.Expr, locals []string) {
+		if e.Kind() != ast.SelectKind || slices.Contains(locals, compiler.VariablesVariable) {
 			return
 		}
-		if s := e.AsSelect(); s.Operand().Kind() == ast.IdentKind && s.Operand().AsIdent() == VariablesVariable {
+		if s := e.AsSelect(); s.Operand().Kind() == ast.IdentKind && s.Operand().AsIdent() == compiler.VariablesVariable {
 			found = append(found, reference{s.FieldName(), e})
 		}
 	})
@@ -92,7 +93,7 @@ func (c *compilation) references(p place, env *cel.Env, tree *ast.AST) *cel.Env 
 		}
 		c.report(c.badReference(p, at, r.name))
 		if !seen[r.name] {
-			unknown = append(unknown, cel.Variable(wholeName(r.name), types.DynType))
+			unknown = append(unknown, cel.Variable(VariableName(r.name), types.DynType))
 			seen[r.name] = true
 		}
 	}

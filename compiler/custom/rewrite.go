@@ -6,6 +6,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/parser"
+
+	"github.com/podverdict/podverdict/compiler"
 )
 
 // rewriteSelection is a chain of which every link that may lead nowhere is optional,
@@ -35,13 +37,13 @@ func (g *guard) rewriteSelection(e ast.Expr, known facts) string {
 func (g *guard) rewrite(e ast.Expr, known facts) string {
 	test := e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly()
 	if !g.isLink(e) && !test {
-		return unparse(g.tree, e)
+		return Unparse(g.tree, e)
 	}
 	before := g.rewrite(operandOf(e), known)
 	key, ok := keyOf(e)
 	optional := test || g.mayBeAbsent(e) && (!ok || !known[key])
 	if e.Kind() == ast.CallKind {
-		index := unparse(g.tree, e.AsCall().Args()[1])
+		index := Unparse(g.tree, e.AsCall().Args()[1])
 		if optional {
 			return before + "[?" + index + "]"
 		}
@@ -53,10 +55,10 @@ func (g *guard) rewrite(e ast.Expr, known facts) string {
 	return before + "." + e.AsSelect().FieldName()
 }
 
-// unparse is an expression as CEL text on one line, with the quotes that one writes
+// Unparse is an expression as CEL text on one line, with the quotes that one writes
 // in YAML.
-func unparse(tree *ast.AST, e ast.Expr) string {
-	text, err := parser.Unparse(e, tree.SourceInfo(), parser.WrapOnColumn(oneLine))
+func Unparse(tree *ast.AST, e ast.Expr) string {
+	text, err := parser.Unparse(e, tree.SourceInfo(), parser.WrapOnColumn(compiler.OneLine))
 	if err != nil {
 		return "this"
 	}
@@ -65,6 +67,3 @@ func unparse(tree *ast.AST, e ast.Expr) string {
 	}
 	return text
 }
-
-// oneLine is more columns than any expression has.
-const oneLine = 1 << 30

@@ -12,7 +12,8 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 
-	"github.com/podverdict/podverdict/compiler/custom/library"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/library"
 )
 
 // The parser's errors that can be said better.
@@ -41,7 +42,7 @@ func (p place) syntax(errs []*cel.Error) Finding {
 // constructions are objects of podverdict's types that an expression would make.
 func (p place) constructions(tree *ast.AST, known func(string) bool) []Finding {
 	var findings []Finding
-	visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
+	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
 		if e.Kind() == ast.StructKind && known(e.AsStruct().TypeName()) {
 			findings = append(findings, p.err(CheckConstruct, p.locate(tree, e), sayConstruction(e.AsStruct().TypeName()), ""))
 		}
@@ -70,7 +71,7 @@ type explainer struct {
 // types out.
 func (c *compilation) typeErrors(p place, env *cel.Env, errs []*cel.Error) []Finding {
 	x := explainer{c: c, p: p, env: env}
-	if check, err := newChecker(env); err == nil {
+	if check, err := compiler.NewChecker(env); err == nil {
 		if parsed, issues := env.Parse(p.text); issues.Err() == nil {
 			x.tree, _ = checker.Check(parsed.NativeRep(), parsed.Source(), check)
 		}
@@ -88,25 +89,6 @@ func (c *compilation) typeErrors(p place, env *cel.Env, errs []*cel.Error) []Fin
 	return findings
 }
 
-// newChecker makes the checker that env uses itself, which it does not hand out.
-func newChecker(env *cel.Env) (*checker.Env, error) {
-	check, err := checker.NewEnv(env.Container, env.CELTypeProvider(), checker.CrossTypeNumericComparisons(true))
-	if err != nil {
-		return nil, err
-	}
-	if err := check.AddIdents(env.Variables()...); err != nil {
-		return nil, err
-	}
-	for _, f := range env.Functions() {
-		if !f.IsDeclarationDisabled() {
-			if err := check.AddFunctions(f); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return check, nil
-}
-
 // insideUnknownCalls are the nodes in calls of functions that do not exist: their names
 // would be those of a macro's variables, if it were one.
 func (x explainer) insideUnknownCalls(errs []*cel.Error) map[int64]bool {
@@ -117,7 +99,7 @@ func (x explainer) insideUnknownCalls(errs []*cel.Error) map[int64]bool {
 			continue
 		}
 		for _, arg := range node.AsCall().Args() {
-			visit(arg, nil, func(e ast.Expr, _ []string) { inside[e.ID()] = true })
+			Visit(arg, nil, func(e ast.Expr, _ []string) { inside[e.ID()] = true })
 		}
 	}
 	return inside
@@ -187,7 +169,7 @@ func (x explainer) hintNoFields(id int64) string {
 	if x.operandType(state.ID()) != library.ContainerName {
 		return ""
 	}
-	return hintContainer(unparse(x.tree, state.AsSelect().Operand()))
+	return hintContainer(Unparse(x.tree, state.AsSelect().Operand()))
 }
 
 // operandType is the name of the type that the node of this number selects from.
@@ -220,18 +202,18 @@ func (x explainer) undeclared(name string, id int64) (message, hint string, ok b
 	isCall := e != nil && e.Kind() == ast.CallKind
 	_, isVariable := x.c.graph.index[name]
 	switch {
-	case name == VariablesVariable && x.hasOfVariable():
+	case name == compiler.VariablesVariable && x.hasOfVariable():
 		return "", "", false
-	case name == VariablesVariable:
+	case name == compiler.VariablesVariable:
 		return sayUndeclared(name), hintVariables, true
-	case name == NowVariable && !isCall:
+	case name == compiler.NowVariable && !isCall:
 		return sayUndeclared(name), hintNow, true
-	case x.p.isCondition() && (name == PodVariable || name == AttemptVariable) && !isCall:
+	case x.p.isCondition() && (name == compiler.PodVariable || name == compiler.AttemptVariable) && !isCall:
 		return sayUndeclared(name), hintCondition, true
 	case isCall:
 		return sayNoFunction(name), hintName(name, x.functions(), asIs), true
 	case isVariable && !x.p.isCondition():
-		return sayUndeclared(name), didYouMean(wholeName(name)), true
+		return sayUndeclared(name), didYouMean(VariableName(name)), true
 	default:
 		return sayUndeclared(name), hintName(name, x.variables(), asIs), true
 	}
@@ -283,4 +265,12 @@ func (x explainer) noOverload(function, arguments string) (message, hint string)
 		}
 	}
 	return sayNoOverload(receiver, function, args), hint
+}
+
+// isObject is whether a type is one of podverdict's.
+func isObject(e *compiler.Environment) func(name string) bool {
+	return func(name string) bool {
+		_, ok := e.Schema.Type(name)
+		return ok || name == library.ContainerName || name == library.ConditionName
+	}
 }

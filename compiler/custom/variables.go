@@ -1,8 +1,6 @@
 package custom
 
 import (
-	"sync"
-
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
@@ -10,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/custom/metered"
+	"github.com/podverdict/podverdict/compiler"
 )
 
 // compiledVariable is a variable of a policy.
@@ -19,22 +17,21 @@ type compiledVariable struct {
 	// typ is dyn, and tree nil, for one that does not compile.
 	typ        *types.Type
 	tree       *ast.AST
-	expression expression
+	expression *Expression
 	verdict    verdict
 }
 
-// wholeName is what an expression calls a variable.
-func wholeName(name string) string { return VariablesVariable + "." + name }
+// VariableName is what an expression calls a policy's variable.
+func VariableName(name string) string { return compiler.VariablesVariable + "." + name }
 
 func (c *compilation) variable(i int, v v1alpha1.Variable) {
 	p := variablePlace(i, v.Expression)
 	compiled := compiledVariable{name: v.Name, typ: types.DynType}
 	words := c.vocabulary(corev1.PodFailed)
-	if x, tree := c.expression(p, words, nil); x != nil {
-		compiled.expression, compiled.tree, compiled.typ = *x, tree, tree.GetType(tree.Expr().ID())
-		compiled.verdict = c.verdictOf(p, tree, "")
-		c.native.Define(wholeName(v.Name), x.native)
-		c.measure(wholeName(v.Name), v.Expression, words.env, compiled.typ)
+	if x := c.expression(p, words, nil); x != nil {
+		compiled.expression, compiled.tree, compiled.typ = x, x.Tree, x.Type
+		compiled.verdict = c.verdictOf(p, x.Tree, "")
+		c.measure(VariableName(v.Name), v.Expression, words.env, compiled.typ)
 	}
 	c.variables = append(c.variables, compiled)
 }
@@ -43,9 +40,9 @@ func (c *compilation) variable(i int, v v1alpha1.Variable) {
 // reported there.
 func (c *compilation) usesInvalid(e ast.Expr) bool {
 	invalid := false
-	visit(e, nil, func(e ast.Expr, _ []string) {
+	Visit(e, nil, func(e ast.Expr, _ []string) {
 		for _, v := range c.variables {
-			invalid = invalid || e.Kind() == ast.IdentKind && v.tree == nil && e.AsIdent() == wholeName(v.name)
+			invalid = invalid || e.Kind() == ast.IdentKind && v.tree == nil && e.AsIdent() == VariableName(v.name)
 		}
 	})
 	return invalid
@@ -70,7 +67,7 @@ func (c *compilation) vocabulary(phase corev1.PodPhase) vocabulary {
 	if len(words.variables) < len(c.variables) {
 		declarations := make([]cel.EnvOption, len(c.variables))
 		for i, v := range c.variables {
-			declarations[i] = cel.Variable(wholeName(v.name), v.typ)
+			declarations[i] = cel.Variable(VariableName(v.name), v.typ)
 		}
 		*words = vocabulary{base: words.base, variables: declarations, env: extend(words.base, declarations)}
 	}
@@ -87,18 +84,6 @@ func extend(env *cel.Env, declarations []cel.EnvOption) *cel.Env {
 	return extended
 }
 
-// planLater plans an expression that compiles when it is first asked for: the closures
-// of a policy are held in a few kilobytes, its plans would take many times that.
-func (v vocabulary) planLater(text string) func() (*metered.Program, error) {
-	return sync.OnceValues(func() (*metered.Program, error) {
-		env, err := v.base.Extend(v.variables...)
-		if err != nil {
-			return nil, err
-		}
-		return planText(env, text)
-	})
-}
-
 // badReference is about a variable that is not there for the expression.
 func (c *compilation) badReference(p place, at common.Location, name string) Finding {
 	i, defined := c.graph.index[name]
@@ -106,7 +91,7 @@ func (c *compilation) badReference(p place, at common.Location, name string) Fin
 	case defined && p.isCondition():
 		return p.err(CheckVariable, at, sayVariableInCondition(name), "")
 	case !defined:
-		return p.err(CheckVariable, at, sayNoVariable(name), hintName(name, c.graph.names[:min(p.visible, len(c.graph.names))], wholeName))
+		return p.err(CheckVariable, at, sayNoVariable(name), hintName(name, c.graph.names[:min(p.visible, len(c.graph.names))], VariableName))
 	}
 	if way := c.graph.way(name, c.graph.names[p.visible]); way != nil {
 		return p.err(CheckCycle, at, sayCycle(c.graph.names[p.visible], way), "")

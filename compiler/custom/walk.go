@@ -38,29 +38,29 @@ func children(e ast.Expr) []ast.Expr {
 	}
 }
 
-// visit goes through an expression, with the names that comprehensions around a node
+// Visit goes through an expression, with the names that comprehensions around a node
 // define.
-func visit(e ast.Expr, locals []string, see func(e ast.Expr, locals []string)) {
+func Visit(e ast.Expr, locals []string, see func(e ast.Expr, locals []string)) {
 	see(e, locals)
 	if e.Kind() != ast.ComprehensionKind {
 		for _, child := range children(e) {
-			visit(child, locals, see)
+			Visit(child, locals, see)
 		}
 		return
 	}
 	loop := e.AsComprehension()
-	visit(loop.IterRange(), locals, see)
-	visit(loop.AccuInit(), locals, see)
+	Visit(loop.IterRange(), locals, see)
+	Visit(loop.AccuInit(), locals, see)
 	locals = append(slices.Clip(locals), loop.IterVar(), loop.IterVar2(), loop.AccuVar())
-	visit(loop.LoopCondition(), locals, see)
-	visit(loop.LoopStep(), locals, see)
-	visit(loop.Result(), locals, see)
+	Visit(loop.LoopCondition(), locals, see)
+	Visit(loop.LoopStep(), locals, see)
+	Visit(loop.Result(), locals, see)
 }
 
 // find is the node with a number, or nil.
 func find(e ast.Expr, id int64) ast.Expr {
 	var found ast.Expr
-	visit(e, nil, func(e ast.Expr, _ []string) {
+	Visit(e, nil, func(e ast.Expr, _ []string) {
 		if e.ID() == id {
 			found = e
 		}

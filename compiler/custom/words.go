@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
+
+	"github.com/podverdict/podverdict/compiler"
 )
 
 // The words of all findings: say is what is wrong, hint is what to do.
@@ -107,7 +109,7 @@ func sayHasVariable(name string) string {
 	return fmt.Sprintf("variable %q always has a value: has() is for fields", name)
 }
 
-func hintHasVariable(name string) string { return "leave has() out: " + wholeName(name) }
+func hintHasVariable(name string) string { return "leave has() out: " + VariableName(name) }
 
 func sayLaterVariable(name string, i int) string {
 	return fmt.Sprintf("variable %q is defined later, at spec.variables[%d]", name, i)
@@ -134,7 +136,7 @@ func sayCost(cost, limit uint64) string {
 const hintCost = "put fewer loops into each other, or look at fewer and shorter strings in them"
 
 func sayTotalCost(cost uint64) string {
-	return fmt.Sprintf("the expressions of the policy may cost %d together, and the limit is %d", cost, CostBudget)
+	return fmt.Sprintf("the expressions of the policy may cost %d together, and the limit is %d", cost, compiler.CostBudget)
 }
 
 func sayMayBeAbsent(field string) string {

@@ -13,7 +13,6 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission"
-	"github.com/podverdict/podverdict/compiler/custom"
 )
 
 // training is a custom policy for the Jobs of a team.
@@ -84,7 +83,7 @@ func (s *server) require(t *testing.T, text string) {
 		JobSelector:       &v1alpha1.LabelSelector{MatchLabels: map[string]v1alpha1.LabelValue{"size": "large"}},
 	}}
 	binding.SetDefaults()
-	environment, err := custom.NewEnvironment(compiler.DefaultVersion)
+	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
 		t.Fatal(err)
 	}

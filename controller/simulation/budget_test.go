@@ -13,11 +13,10 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
 
-var language = sync.OnceValues(func() (*custom.Environment, error) { return custom.NewEnvironment(compiler.DefaultVersion) })
+var language = sync.OnceValues(func() (*compiler.Environment, error) { return compiler.NewEnvironment(compiler.DefaultVersion) })
 
 // newCustomOptions are those of newOptions with the rules of a policy named gpu before those of the Job.
 func newCustomOptions(t testing.TB, spec, script, rules string) Options {
@@ -36,7 +35,7 @@ func newCustomOptions(t testing.TB, spec, script, rules string) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Program = runtime.Join([]*runtime.CustomPolicy{compiled}, o.Program, nil)
+	o.Program = runtime.Join([]*runtime.Policy{compiled}, o.Program, nil)
 	return o
 }
 

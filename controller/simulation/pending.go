@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -72,7 +71,7 @@ func (s *simulator) look(l *life) {
 	if !binding.AtWork(s.job) {
 		return
 	}
-	d := s.Selection.DecidePending(s.ctx, custom.Input{
+	d := s.Selection.DecidePending(s.ctx, runtime.Input{
 		Pod: l.pod, Job: s.job, Attempt: plan.Attempt(s.job, l.pod), Now: s.time().Time,
 	})
 	switch d.Step {

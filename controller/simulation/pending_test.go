@@ -42,7 +42,7 @@ func newPendingOptions(t testing.TB, spec, script, rules, bound string) Options 
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := binding.NewSet(map[string]*runtime.CustomPolicy{"start": compiled}, []*v1alpha1.PodFailurePolicyBinding{b})
+	set, err := binding.NewSet(map[string]*runtime.Policy{"start": compiled}, []*v1alpha1.PodFailurePolicyBinding{b})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -178,7 +177,7 @@ func (s *simulator) judge(p *corev1.Pod, attempt int64) runtime.Verdict {
 	if s.Program == nil {
 		return runtime.Unmatched(p)
 	}
-	return s.Program.Judge(s.ctx, custom.Input{Pod: p, Job: s.job, Attempt: attempt, Now: s.time().Time})
+	return s.Program.Judge(s.ctx, runtime.Input{Pod: p, Job: s.job, Attempt: attempt, Now: s.time().Time})
 }
 
 // wakeAfter has the controller look again, though nothing else happens.

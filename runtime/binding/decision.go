@@ -8,7 +8,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -40,7 +39,7 @@ type PendingDecision struct {
 
 // DecidePending says what becomes of a pod that is not being deleted. Its Job is at
 // work.
-func (s Selection) DecidePending(ctx context.Context, in custom.Input) PendingDecision {
+func (s Selection) DecidePending(ctx context.Context, in runtime.Input) PendingDecision {
 	marked := runtime.FailingToStart(in.Pod) != nil
 	switch {
 	case in.Pod.Status.Phase == corev1.PodRunning && marked:

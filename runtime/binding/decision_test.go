@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
@@ -59,7 +59,7 @@ func TestDecidePending(t *testing.T) {
 				if step, found := c.want[phase][status]; found {
 					want = step
 				}
-				if got := selection.DecidePending(t.Context(), custom.Input{Pod: pod, Now: time.Now()}); got.Step != want {
+				if got := selection.DecidePending(t.Context(), runtime.Input{Pod: pod, Now: time.Now()}); got.Step != want {
 					t.Errorf("%s, %s, condition %q: %s, want %s", name, phase, status, got.Step, want)
 				}
 			}

@@ -4,7 +4,7 @@
 //	set := binding.NewSet(policies, bindings)
 //	selection := set.For(ctx, job, namespaceLabels)
 //	program := selection.Enforced(own)
-//	verdict := program.Judge(ctx, custom.Input{Pod: pod, Job: job, Attempt: 1})
+//	verdict := program.Judge(ctx, runtime.Input{Pod: pod, Job: job, Attempt: 1})
 //
 // A policy is in force for a Job when a PodFailurePolicyBinding names it, both of the
 // binding's selectors select the Job, and all match conditions of the policy are true

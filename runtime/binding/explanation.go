@@ -3,13 +3,12 @@ package binding
 import (
 	"context"
 
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 // ExplainPending says what each rule on Pending makes of a pod in that phase, in the
 // order of Pending. The error is that of a context which is done.
-func (s Selection) ExplainPending(ctx context.Context, in custom.Input) ([]runtime.RuleExplanation, error) {
+func (s Selection) ExplainPending(ctx context.Context, in runtime.Input) ([]runtime.RuleExplanation, error) {
 	var all []runtime.RuleExplanation
 	for policy := range s.All() {
 		rules, err := policy.Explain(ctx, in)

@@ -7,15 +7,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // pendingPolicy has a rule on Pending for each expression, named a, b and so on.
-func pendingPolicy(t *testing.T, name string, when ...string) *runtime.CustomPolicy {
+func pendingPolicy(t *testing.T, name string, when ...string) *runtime.Policy {
 	t.Helper()
-	environment, err := custom.NewEnvironment("1.36")
+	environment, err := compiler.NewEnvironment("1.36")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,14 +42,14 @@ func TestExplainPending(t *testing.T) {
 		"failure": {[]string{"pod.status.reason == 'x'", "attempt > 0"}, []string{"attempt > 0"}, []runtime.Outcome{"error", "matched", "not reached"}},
 	} {
 		set, err := binding.NewSet(
-			map[string]*runtime.CustomPolicy{"one": pendingPolicy(t, "one", c.first...), "two": pendingPolicy(t, "two", c.second...)},
+			map[string]*runtime.Policy{"one": pendingPolicy(t, "one", c.first...), "two": pendingPolicy(t, "two", c.second...)},
 			[]*v1alpha1.PodFailurePolicyBinding{bindingOf("1", "two", after), bindingOf("2", "one")})
 		if err != nil {
 			t.Fatal(err)
 		}
 		selection := set.For(t.Context(), &batchv1.Job{}, nil)
 		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}
-		rules, err := selection.ExplainPending(t.Context(), custom.Input{Pod: pod, Attempt: 1})
+		rules, err := selection.ExplainPending(t.Context(), runtime.Input{Pod: pod, Attempt: 1})
 		if err != nil || len(rules) != len(c.want) {
 			t.Fatalf("%s: %d rules, %v", name, len(rules), err)
 		}

@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -16,7 +15,7 @@ import (
 const noSuchKey = "job.metadata.annotations['none'] == 'x'"
 
 // policyOnBoth has a rule on failed pods and one on pending pods, which match all.
-func policyOnBoth(t *testing.T, failurePolicy v1alpha1.FailurePolicy, condition, when string) *runtime.CustomPolicy {
+func policyOnBoth(t *testing.T, failurePolicy v1alpha1.FailurePolicy, condition, when string) *runtime.Policy {
 	t.Helper()
 	e, err := language()
 	if err != nil {
@@ -71,12 +70,12 @@ func TestFailurePolicy(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, memberships, err)
 		}
 		if c.inForce {
-			in := custom.Input{Pod: &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}, Attempt: 1}
+			in := runtime.Input{Pod: &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}, Attempt: 1}
 			if v := selection.Enforced(nil).Judge(t.Context(), in); v.Matched != c.matched || (v.Err != nil) != c.told || !v.Terminal {
 				t.Errorf("%s: %+v", name, v)
 			}
 		}
-		in := custom.Input{Pod: &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}, Attempt: 1}
+		in := runtime.Input{Pod: &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}, Attempt: 1}
 		got := selection.DecidePending(t.Context(), in)
 		if got.Step != c.pending || got.Step == binding.TellPending && got.Verdict.Err == nil {
 			t.Errorf("%s: a pending pod: %s, %v", name, got.Step, got.Verdict.Err)

@@ -9,8 +9,8 @@ import (
 
 // All are the policies in force and what binds them, in the order of their rules:
 // those Before the Job's own rules, then those After.
-func (s Selection) All() iter.Seq2[*runtime.CustomPolicy, *v1alpha1.PodFailurePolicyBinding] {
-	return func(yield func(*runtime.CustomPolicy, *v1alpha1.PodFailurePolicyBinding) bool) {
+func (s Selection) All() iter.Seq2[*runtime.Policy, *v1alpha1.PodFailurePolicyBinding] {
+	return func(yield func(*runtime.Policy, *v1alpha1.PodFailurePolicyBinding) bool) {
 		for _, position := range []v1alpha1.Position{v1alpha1.PositionBefore, v1alpha1.PositionAfter} {
 			for _, e := range s.entries {
 				if e.binding.Spec.Position == position && !yield(e.policy, e.binding) {

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -15,7 +14,7 @@ import (
 // of the first such rule, Before before After. The binding says what becomes of the
 // pod. A verdict without a match may have the error of a rule: with a binding, it has
 // ended the search, without one, it was ignored.
-func (s Selection) Pending(ctx context.Context, in custom.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
+func (s Selection) Pending(ctx context.Context, in runtime.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
 	return s.pending(ctx, in, func(*v1alpha1.PodFailurePolicyBinding) bool { return true })
 }
 
@@ -33,14 +32,14 @@ func (s Selection) Ends() bool {
 
 // EndedPending is Pending of those bindings only that are enforced and say Delete. The
 // pod is to be deleted when a rule matches: no other policy keeps it from that.
-func (s Selection) EndedPending(ctx context.Context, in custom.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
+func (s Selection) EndedPending(ctx context.Context, in runtime.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
 	return s.pending(ctx, in, func(b *v1alpha1.PodFailurePolicyBinding) bool {
 		return deletes(b) && b.Spec.Mode != v1alpha1.ModeAudit
 	})
 }
 
 // AuditedPending is EndedPending as if all policies were enforced.
-func (s Selection) AuditedPending(ctx context.Context, in custom.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
+func (s Selection) AuditedPending(ctx context.Context, in runtime.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
 	return s.pending(ctx, in, deletes)
 }
 
@@ -49,7 +48,7 @@ func deletes(b *v1alpha1.PodFailurePolicyBinding) bool {
 }
 
 func (s Selection) pending(
-	ctx context.Context, in custom.Input, counts func(*v1alpha1.PodFailurePolicyBinding) bool,
+	ctx context.Context, in runtime.Input, counts func(*v1alpha1.PodFailurePolicyBinding) bool,
 ) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
 	var ignored error
 	for policy, bound := range s.All() {

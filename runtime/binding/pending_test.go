@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
@@ -27,7 +27,7 @@ func TestEndedPending(t *testing.T) {
 		"a": {"", ""}, "b": {"", "2"}, "c": {"3", "3"}, "d": {"4", "4"}, "none": {"", ""},
 		"ac": {"3", "3"}, "bc": {"3", "2"}, "cd": {"4", "4"}, "abcd": {"4", "2"},
 	} {
-		in := custom.Input{Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod}, Status: corev1.PodStatus{Phase: corev1.PodPending}}}
+		in := runtime.Input{Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod}, Status: corev1.PodStatus{Phase: corev1.PodPending}}}
 		v, ended := selection.EndedPending(t.Context(), in)
 		w, audited := selection.AuditedPending(t.Context(), in)
 		if got := [2]string{nameOf(ended), nameOf(audited)}; got != want || v.Matched != (want[0] != "") || w.Matched != (want[1] != "") {

@@ -18,7 +18,7 @@ type Selection struct {
 }
 
 type entry struct {
-	policy  *runtime.CustomPolicy
+	policy  *runtime.Policy
 	binding *v1alpha1.PodFailurePolicyBinding
 }
 
@@ -37,7 +37,7 @@ func add(entries []entry, e entry) []entry {
 
 // index is where a policy is, or -1. It is found by its name: one whose match conditions
 // cannot be evaluated is another object.
-func index(entries []entry, policy *runtime.CustomPolicy) int {
+func index(entries []entry, policy *runtime.Policy) int {
 	return slices.IndexFunc(entries, func(e entry) bool { return e.policy.Name == policy.Name })
 }
 
@@ -67,7 +67,7 @@ func (s Selection) Audited(own *runtime.Program) *runtime.Program {
 }
 
 func (s Selection) program(own *runtime.Program, counts func(*v1alpha1.PodFailurePolicyBinding) bool) *runtime.Program {
-	var before, after []*runtime.CustomPolicy
+	var before, after []*runtime.Policy
 	for _, e := range s.entries {
 		switch {
 		case !counts(e.binding):

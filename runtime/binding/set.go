@@ -21,7 +21,7 @@ type Set struct {
 // bound is a binding whose policy is there.
 type bound struct {
 	binding         *v1alpha1.PodFailurePolicyBinding
-	policy          *runtime.CustomPolicy
+	policy          *runtime.Policy
 	namespaces, job labels.Selector
 }
 
@@ -29,7 +29,7 @@ type bound struct {
 // and must not change afterwards. Bindings to policies that are not there bind
 // nothing. The error names a binding with a selector that makes no sense, which the
 // API does not let through; the others are in the Set.
-func NewSet(policies map[string]*runtime.CustomPolicy, bindings []*v1alpha1.PodFailurePolicyBinding) (*Set, error) {
+func NewSet(policies map[string]*runtime.Policy, bindings []*v1alpha1.PodFailurePolicyBinding) (*Set, error) {
 	s := &Set{}
 	var errs []error
 	for _, b := range bindings {
@@ -59,7 +59,7 @@ func (s *Set) For(ctx context.Context, job *batchv1.Job, namespace labels.Set) S
 	if s == nil {
 		return selected
 	}
-	asked := map[*runtime.CustomPolicy]*runtime.CustomPolicy{} // what is in force of each, or nil
+	asked := map[*runtime.Policy]*runtime.Policy{} // what is in force of each, or nil
 	for _, b := range s.bound {
 		if !b.namespaces.Matches(namespace) || !b.job.Matches(labels.Set(job.Labels)) {
 			continue
@@ -82,8 +82,8 @@ func (s *Set) For(ctx context.Context, job *batchv1.Job, namespace labels.Set) S
 // applying is what is in force of a policy for a Job that its binding selects, or nil:
 // the policy if its match conditions are true, and if one of them cannot be evaluated,
 // what its failurePolicy says.
-func applying(ctx context.Context, policy *runtime.CustomPolicy, job *batchv1.Job) (*runtime.CustomPolicy, error) {
-	applies, err := policy.Compiled.Applies(ctx, job)
+func applying(ctx context.Context, policy *runtime.Policy, job *batchv1.Job) (*runtime.Policy, error) {
+	applies, err := policy.Applies(ctx, job)
 	switch {
 	case err != nil && policy.FailurePolicy == v1alpha1.FailurePolicyFail:
 		return policy.Failing(err), err

@@ -17,12 +17,11 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-var language = sync.OnceValues(func() (*custom.Environment, error) { return custom.NewEnvironment(compiler.DefaultVersion) })
+var language = sync.OnceValues(func() (*compiler.Environment, error) { return compiler.NewEnvironment(compiler.DefaultVersion) })
 
 // failer is what testing.T and rapid.T share.
 type failer interface {
@@ -33,7 +32,7 @@ type failer interface {
 
 // policy has a rule for pods that have failed, and one for those that do not start. Both match the pods that are named
 // for it. The conditions are about the Job.
-func policy(t failer, name string, conditions ...string) *runtime.CustomPolicy {
+func policy(t failer, name string, conditions ...string) *runtime.Policy {
 	t.Helper()
 	e, err := language()
 	if err != nil {
@@ -76,8 +75,8 @@ func bindingOf(name, policy string, change ...func(*v1alpha1.PodFailurePolicyBin
 func after(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Position = v1alpha1.PositionAfter }
 func audit(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Mode = v1alpha1.ModeAudit }
 
-func byName(policies ...*runtime.CustomPolicy) map[string]*runtime.CustomPolicy {
-	named := map[string]*runtime.CustomPolicy{}
+func byName(policies ...*runtime.Policy) map[string]*runtime.Policy {
+	named := map[string]*runtime.Policy{}
 	for _, p := range policies {
 		named[p.Name] = p
 	}
@@ -91,7 +90,7 @@ func order(t failer, p *runtime.Program) []string {
 		return nil
 	}
 	pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}
-	e, err := p.Explain(context.Background(), custom.Input{Pod: pod})
+	e, err := p.Explain(context.Background(), runtime.Input{Pod: pod})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +103,7 @@ func order(t failer, p *runtime.Program) []string {
 
 // TestForIsTheDefinition compares what is in force with a loop over the bindings in plain words.
 func TestForIsTheDefinition(t *testing.T) {
-	policies := []*runtime.CustomPolicy{policy(t, "a"), policy(t, "b", "job.metadata.name != 'not-b'"), policy(t, "c")}
+	policies := []*runtime.Policy{policy(t, "a"), policy(t, "b", "job.metadata.name != 'not-b'"), policy(t, "c")}
 	seen := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		var bindings []*v1alpha1.PodFailurePolicyBinding
@@ -236,7 +235,7 @@ func TestPending(t *testing.T) {
 		t.Errorf("%+v", selection)
 	}
 	for pod, want := range map[string]string{"a": "1", "b": "2", "c": "3", "abc": "2", "ac": "3", "none": ""} {
-		in := custom.Input{Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod}, Status: corev1.PodStatus{Phase: corev1.PodPending}}}
+		in := runtime.Input{Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod}, Status: corev1.PodStatus{Phase: corev1.PodPending}}}
 		v, bound := selection.Pending(t.Context(), in)
 		switch {
 		case want == "":

@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/compiler/custom/library"
+	"github.com/podverdict/podverdict/compiler/library"
 )
 
 var update = flag.Bool("update", false, "rewrite the table of scenarios in docs/testing-policies.md, and testdata")

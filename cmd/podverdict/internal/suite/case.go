@@ -12,14 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 // trial is a case that is ready to be tried.
 type trial struct {
 	judge *judge
-	input custom.Input
+	input runtime.Input
 	// used are how often rules with a budget have matched before.
 	used    map[ruleID]int32
 	audited bool
@@ -56,7 +55,7 @@ func (s *Suite) prepare(ctx context.Context, i int) (*trial, error) {
 			changed.own, changed.policy = s.base.own, s.base.policy
 		}
 	}
-	t.input = custom.Input{Pod: b.build(&c.scenario, tree, field), Job: t.judge.job, Attempt: 1}
+	t.input = runtime.Input{Pod: b.build(&c.scenario, tree, field), Job: t.judge.job, Attempt: 1}
 	t.used = s.usedBudgets(c.Matches, field+".matches", b.fail)
 	s.checkRule(&c.Expect, t.judge, field+".expect", b.fail)
 	if err := b.error(); err != nil {

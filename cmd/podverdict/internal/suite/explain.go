@@ -6,12 +6,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 // explain says what each rule makes of a Pod, in their order.
-func (j *judge) explain(ctx context.Context, in custom.Input, audited bool) ([]runtime.RuleExplanation, error) {
+func (j *judge) explain(ctx context.Context, in runtime.Input, audited bool) ([]runtime.RuleExplanation, error) {
 	if in.Pod.Status.Phase != corev1.PodPending {
 		e, err := j.program(audited).Explain(ctx, in)
 		return e.Rules, err

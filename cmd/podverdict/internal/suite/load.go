@@ -15,7 +15,6 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom"
 )
 
 func caseField(i int) string { return "cases[" + strconv.Itoa(i) + "]" }
@@ -43,11 +42,11 @@ func (l *Loader) load(ctx context.Context, s *Suite) error {
 }
 
 // environments are those of a version, made once.
-func (l *Loader) environments(kubernetes string) (*custom.Environment, *compiler.Environment, error) {
+func (l *Loader) environments(kubernetes string) (*compiler.Environment, *compiler.Environment, error) {
 	if own := l.own[kubernetes]; own != nil {
 		return l.custom[kubernetes], own, nil
 	}
-	environment, err := custom.NewEnvironment(kubernetes)
+	environment, err := compiler.NewEnvironment(kubernetes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -56,7 +55,7 @@ func (l *Loader) environments(kubernetes string) (*custom.Environment, *compiler
 		return nil, nil, err
 	}
 	if l.own == nil {
-		l.custom, l.own = map[string]*custom.Environment{}, map[string]*compiler.Environment{}
+		l.custom, l.own = map[string]*compiler.Environment{}, map[string]*compiler.Environment{}
 	}
 	l.custom[kubernetes], l.own[kubernetes] = environment, own
 	return environment, own, nil

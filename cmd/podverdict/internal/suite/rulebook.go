@@ -20,7 +20,7 @@ import (
 
 // rulebook is the policies of a suite, compiled, and what binds them.
 type rulebook struct {
-	policies   []*runtime.CustomPolicy // in the order of the files
+	policies   []*runtime.Policy // in the order of the files
 	set        *binding.Set
 	namespaces map[string]labels.Set
 	// selective is the first binding that selects namespaces by labels that only a Namespace tells; "" if none does.
@@ -28,9 +28,9 @@ type rulebook struct {
 	own       *compiler.Environment
 }
 
-func newRulebook(set *manifest.Set, environment *custom.Environment, own *compiler.Environment) (*rulebook, error) {
+func newRulebook(set *manifest.Set, environment *compiler.Environment, own *compiler.Environment) (*rulebook, error) {
 	r := &rulebook{own: own, namespaces: set.NamespaceLabels(), selective: manifest.LabelSelecting(set.Bindings)}
-	byName := map[string]*runtime.CustomPolicy{}
+	byName := map[string]*runtime.Policy{}
 	var errs []error
 	for _, p := range set.Policies {
 		compiled, err := compilePolicy(environment, p)
@@ -54,7 +54,7 @@ func newRulebook(set *manifest.Set, environment *custom.Environment, own *compil
 }
 
 // compilePolicy compiles a policy; the error joins all findings that are errors.
-func compilePolicy(environment *custom.Environment, p manifest.Policy) (*runtime.CustomPolicy, error) {
+func compilePolicy(environment *compiler.Environment, p manifest.Policy) (*runtime.Policy, error) {
 	compiled, err := runtime.NewCustomPolicy(environment, p.Object)
 	if err == nil {
 		return compiled, nil
@@ -108,7 +108,7 @@ type judge struct {
 }
 
 type inForce struct {
-	policy  *runtime.CustomPolicy
+	policy  *runtime.Policy
 	binding *v1alpha1.PodFailurePolicyBinding
 }
 
@@ -121,7 +121,7 @@ func (j *judge) program(audited bool) *runtime.Program {
 }
 
 // verdict is that on a Pod, and whether it is deleted because of it.
-func (j *judge) verdict(ctx context.Context, in custom.Input, audited bool) (v runtime.Verdict, deleted bool) {
+func (j *judge) verdict(ctx context.Context, in runtime.Input, audited bool) (v runtime.Verdict, deleted bool) {
 	if in.Pod.Status.Phase != corev1.PodPending {
 		return j.program(audited).Judge(ctx, in), false
 	}

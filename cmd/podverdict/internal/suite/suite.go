@@ -11,7 +11,6 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom"
 )
 
 // Suite is cases, and the policies that they try, compiled.
@@ -43,7 +42,7 @@ type Loader struct {
 	// Anywhere lets suites name any file.
 	Anywhere bool
 
-	custom map[string]*custom.Environment
+	custom map[string]*compiler.Environment
 	own    map[string]*compiler.Environment
 }
 

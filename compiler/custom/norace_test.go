@@ -1,5 +1,0 @@
-//go:build !race
-
-package custom_test
-
-const forgotten = 0

@@ -1,0 +1,333 @@
+package library_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/compiler/library"
+)
+
+// podAdapter shows pods as values without fields: the library needs no schema.
+type podAdapter struct{ types.Adapter }
+
+func (a podAdapter) NativeToValue(value any) ref.Val {
+	if p, ok := value.(*corev1.Pod); ok {
+		return opaquePod{types.String(""), p}
+	}
+	return a.Adapter.NativeToValue(value)
+}
+
+type opaquePod struct {
+	ref.Val
+
+	pod *corev1.Pod
+}
+
+func (p opaquePod) Type() ref.Type { return podType }
+
+func (p opaquePod) Value() any { return p.pod }
+
+var podType = types.NewOpaqueType("Pod")
+
+func environment(tb testing.TB) *cel.Env {
+	tb.Helper()
+	base, err := cel.NewEnv()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	env, err := base.Extend(append(library.Options(podType),
+		cel.CustomTypeProvider(library.Provider(base.CELTypeProvider())), cel.CustomTypeAdapter(podAdapter{base.CELTypeAdapter()}),
+		cel.Variable("pod", podType), cel.Variable("now", types.TimestampType))...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return env
+}
+
+// now is when expressions are evaluated.
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func evaluate(tb testing.TB, env *cel.Env, expression string, pod *corev1.Pod) string {
+	tb.Helper()
+	checked, issues := env.Compile(expression)
+	if issues.Err() != nil {
+		tb.Fatal(issues.Err())
+	}
+	program, err := env.Program(checked)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	value, _, err := program.Eval(map[string]any{"pod": pod, "now": now})
+	if err != nil {
+		return err.Error()
+	}
+	list, ok := value.Value().([]ref.Val)
+	if !ok {
+		return fmt.Sprint(value.Value())
+	}
+	texts := make([]string, len(list))
+	for i, v := range list {
+		texts[i] = fmt.Sprint(v.Value())
+	}
+	return strings.Join(texts, " ")
+}
+
+// Builders of pods: each says one thing of a container.
+
+func status(name string, state corev1.ContainerState) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: name, State: state}
+}
+
+func exited(code int32) corev1.ContainerState {
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}
+}
+
+func terminated(t corev1.ContainerStateTerminated) corev1.ContainerState {
+	return corev1.ContainerState{Terminated: &t}
+}
+
+func waiting(reason string) corev1.ContainerState {
+	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "m"}}
+}
+
+var running = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+
+func podOf(statuses ...corev1.ContainerStatus) *corev1.Pod {
+	return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: statuses}}
+}
+
+// pod has containers of every kind.
+func pod() *corev1.Pod {
+	always := corev1.ContainerRestartPolicyAlways
+	return &corev1.Pod{
+		Spec: corev1.PodSpec{InitContainers: []corev1.Container{{Name: "setup"}, {Name: "proxy", RestartPolicy: &always}}},
+		Status: corev1.PodStatus{
+			ContainerStatuses:          []corev1.ContainerStatus{status("main", exited(1)), status("helper", exited(0))},
+			InitContainerStatuses:      []corev1.ContainerStatus{status("proxy", exited(137)), status("setup", exited(2)), status("unknown", running)},
+			EphemeralContainerStatuses: []corev1.ContainerStatus{status("debug", exited(3))},
+		},
+	}
+}
+
+func condition(t corev1.PodConditionType, s corev1.ConditionStatus, reason string) *corev1.Pod {
+	return &corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: t, Status: s, Reason: reason, Message: "m"}}}}
+}
+
+func pendingSince(created time.Time, phase corev1.PodPhase) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(created)}, Status: corev1.PodStatus{Phase: phase}}
+}
+
+func TestFunctions(t *testing.T) {
+	restarted := status("main", waiting("CrashLoopBackOff"))
+	restarted.RestartCount = 1
+	once := status("main", waiting("CrashLoopBackOff"))
+	once.LastTerminationState = exited(0)
+	cannot := status("main", waiting("RunContainerError"))
+	cannot.LastTerminationState = terminated(corev1.ContainerStateTerminated{ExitCode: 128, Reason: "StartError"})
+	env := environment(t)
+	for _, c := range []struct {
+		expression string
+		pod        *corev1.Pod
+		want       string
+	}{
+		{"pod.containers().map(c, c.name)", pod(), "main helper proxy setup unknown"},
+		{"pod.containers().map(c, c.name + ':' + c.kind)", pod(), "main:container helper:container proxy:sidecar setup:init unknown:init"},
+		{"pod.containers().map(c, c.name)", &corev1.Pod{}, ""},
+		{"pod.failedContainers().map(c, c.name)", pod(), "main setup"},
+		{"pod.failedContainers().map(c, c.name)", podOf(status("a", exited(0)), status("b", running), status("c", waiting("x"))), ""},
+		{"pod.failedContainers().map(c, c.exitCode)", podOf(status("a", exited(-1)), status("b", exited(3))), "-1 3"},
+
+		{"pod.condition('DisruptionTarget').found", condition("DisruptionTarget", "False", "r"), "true"},
+		{"pod.condition('DisruptionTarget').status", condition("DisruptionTarget", "False", "r"), "False"},
+		{"pod.condition('DisruptionTarget').reason", condition("DisruptionTarget", "True", "r"), "r"},
+		{"pod.condition('DisruptionTarget').message", condition("DisruptionTarget", "True", "r"), "m"},
+		{"pod.condition('Other').found", condition("DisruptionTarget", "True", "r"), "false"},
+		{"pod.condition('Other').status + pod.condition('Other').reason + pod.condition('Other').message", &corev1.Pod{}, ""},
+		{"pod.condition('Other') == pod.condition('Another')", &corev1.Pod{}, "true"},
+		{"pod.condition('Other') == pod.condition('DisruptionTarget')", condition("DisruptionTarget", "True", ""), "false"},
+		{"pod.hasCondition('DisruptionTarget')", condition("DisruptionTarget", "True", ""), "true"},
+		{"pod.hasCondition('DisruptionTarget')", condition("DisruptionTarget", "False", ""), "false"},
+		{"pod.hasCondition('DisruptionTarget')", condition("DisruptionTarget", "Unknown", ""), "false"},
+		{"pod.hasCondition('DisruptionTarget')", &corev1.Pod{}, "false"},
+		{"pod.hasCondition('')", &corev1.Pod{}, "false"},
+
+		{"pod.neverStarted()", &corev1.Pod{}, "true"},
+		{"pod.neverStarted()", podOf(status("a", waiting("ImagePullBackOff"))), "true"},
+		{"pod.neverStarted()", podOf(status("a", running)), "false"},
+		{"pod.neverStarted()", podOf(status("a", exited(0))), "false"},
+		{"pod.neverStarted()", podOf(status("a", terminated(corev1.ContainerStateTerminated{ExitCode: 128, Reason: "StartError"}))), "true"},
+		{"pod.neverStarted()", podOf(status("a", terminated(corev1.ContainerStateTerminated{ExitCode: 127, Reason: "ContainerCannotRun"}))), "true"},
+		{"pod.neverStarted()", podOf(status("a", terminated(corev1.ContainerStateTerminated{ExitCode: 137, Reason: "ContainerStatusUnknown"}))), "false"},
+		{"pod.neverStarted()", podOf(restarted), "false"},
+		{"pod.neverStarted()", podOf(once), "false"},
+		{"pod.neverStarted()", podOf(cannot), "true"},
+		{"pod.neverStarted()", &corev1.Pod{Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{status("a", exited(0))}}}, "false"},
+
+		{"pod.waitingReasons()", podOf(status("a", waiting("X")), status("b", waiting("")), status("c", waiting("Y")), status("d", waiting("X"))), "X Y"},
+		{"string(size(pod.waitingReasons()))", pod(), "0"},
+		{"pod.unschedulable()", condition("PodScheduled", "False", "Unschedulable"), "true"},
+		{"pod.unschedulable()", condition("PodScheduled", "False", "SchedulingGated"), "false"},
+		{"pod.unschedulable()", condition("PodScheduled", "True", "Unschedulable"), "false"},
+		{"pod.unschedulable()", &corev1.Pod{}, "false"},
+
+		{"string(pod.pendingFor(now))", pendingSince(now.Add(-time.Hour), "Pending"), "3600s"},
+		{"string(pod.pendingFor(now))", pendingSince(now.Add(-time.Hour), "Running"), "0s"},
+		{"string(pod.pendingFor(now))", pendingSince(now.Add(time.Hour), "Pending"), "0s"},
+		{"string(pod.pendingFor(now))", pendingSince(time.Time{}, "Pending"), "0s"},
+
+		{"2.between(2, 2) && 2.between(1, 3) && !1.between(2, 3) && !4.between(2, 3) && !2.between(3, 1)", &corev1.Pod{}, "true"},
+	} {
+		t.Run(c.expression, func(t *testing.T) {
+			if got := evaluate(t, env, c.expression, c.pod); strings.Trim(got, "[]") != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestContainerFields(t *testing.T) {
+	full := status("main", terminated(corev1.ContainerStateTerminated{ExitCode: 137, Signal: 9, Reason: "OOMKilled", Message: "too much"}))
+	full.RestartCount, full.Image = 3, "app:1"
+	signal := func(code, signal int32) corev1.ContainerStatus {
+		return status("c", terminated(corev1.ContainerStateTerminated{ExitCode: code, Signal: signal}))
+	}
+	env := environment(t)
+	for _, c := range []struct {
+		field  string
+		status corev1.ContainerStatus
+		want   string
+	}{
+		{"name", full, "main"},
+		{"kind", full, "container"},
+		{"state", full, "terminated"},
+		{"state", status("c", running), "running"},
+		{"state", status("c", waiting("x")), "waiting"},
+		{"state", corev1.ContainerStatus{}, "waiting"},
+		{"exitCode", full, "137"},
+		{"exitCode", status("c", running), "0"},
+		{"signal", full, "9"},
+		{"signal", signal(143, 9), "9"}, // what the runtime says comes first
+		{"signal", signal(128, 0), "0"},
+		{"signal", signal(129, 0), "1"},
+		{"signal", signal(192, 0), "64"},
+		{"signal", signal(193, 0), "0"},
+		{"signal", signal(1, 0), "0"},
+		{"signal", status("c", running), "0"},
+		{"signalName", full, "SIGKILL"},
+		{"signalName", signal(143, 0), "SIGTERM"},
+		{"signalName", signal(139, 0), "SIGSEGV"},
+		{"signalName", signal(159, 0), "SIGSYS"},
+		{"signalName", signal(160, 0), ""},
+		{"signalName", signal(162, 0), "SIGRTMIN"},
+		{"signalName", signal(192, 0), "SIGRTMIN+30"},
+		{"signalName", signal(1, 0), ""},
+		{"signalName", signal(1, -1), ""},
+		{"signalName", signal(1, 1000), ""},
+		{"reason", full, "OOMKilled"},
+		{"reason", status("c", waiting("ImagePullBackOff")), "ImagePullBackOff"},
+		{"reason", status("c", running), ""},
+		{"message", full, "too much"},
+		{"message", status("c", waiting("x")), "m"},
+		{"message", status("c", running), ""},
+		{"oomKilled", full, "true"},
+		{"oomKilled", signal(137, 9), "false"}, // killed, and not for its memory
+		{"oomKilled", status("c", waiting("OOMKilled")), "false"},
+		{"restarts", full, "3"},
+		{"image", full, "app:1"},
+	} {
+		t.Run(c.field+" "+c.want, func(t *testing.T) {
+			if got := evaluate(t, env, "pod.containers()[0]."+c.field, podOf(c.status)); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestNames lists all that there is, so that more of it is a visible act.
+func TestNames(t *testing.T) {
+	var functions, containers, conditions []string
+	for _, f := range library.Functions {
+		functions = append(functions, f.Signature)
+		if f.Doc == "" || !strings.Contains(f.Example, f.Name) {
+			t.Errorf("%s has no doc, or an example without it", f.Name)
+		}
+	}
+	for _, f := range library.ContainerFields {
+		containers = append(containers, f.Name+" "+f.Type().String())
+	}
+	for _, f := range library.ConditionFields {
+		conditions = append(conditions, f.Name+" "+f.Type().String())
+	}
+	for name, c := range map[string]struct{ got, want []string }{
+		"functions": {functions, []string{
+			"pod.containers() -> list(podverdict.Container)", "pod.failedContainers() -> list(podverdict.Container)",
+			"pod.condition(string) -> podverdict.Condition", "pod.hasCondition(string) -> bool", "pod.neverStarted() -> bool",
+			"pod.waitingReasons() -> list(string)", "pod.unschedulable() -> bool", "pod.pendingFor(timestamp) -> duration",
+			"int.between(int, int) -> bool",
+		}},
+		"fields of containers": {containers, []string{
+			"name string", "kind string", "state string", "exitCode int", "signal int", "signalName string", "reason string",
+			"message string", "oomKilled bool", "restarts int", "image string",
+		}},
+		"fields of conditions": {conditions, []string{"found bool", "status string", "reason string", "message string"}},
+	} {
+		if diff := cmp.Diff(c.want, c.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestFunctionsAreTotal calls everything on pods that have next to nothing.
+func TestFunctionsAreTotal(t *testing.T) {
+	env := environment(t)
+	pods := []*corev1.Pod{{}, podOf(corev1.ContainerStatus{}), {Status: corev1.PodStatus{InitContainerStatuses: make([]corev1.ContainerStatus, 2)}}}
+	for _, p := range pods {
+		for _, expression := range []string{
+			"pod.containers()", "pod.failedContainers()", "pod.condition('')", "pod.hasCondition('')", "pod.neverStarted()",
+			"pod.waitingReasons()", "pod.unschedulable()", "pod.pendingFor(now)",
+		} {
+			if got := evaluate(t, env, expression, p); strings.Contains(got, "no such") {
+				t.Errorf("%s: %s", expression, got)
+			}
+		}
+		for _, f := range library.ContainerFields {
+			evaluate(t, env, "pod.containers().map(c, c."+f.Name+")", p)
+		}
+	}
+}
+
+func TestRecordsCannotBeMade(t *testing.T) {
+	env := environment(t)
+	checked, issues := env.Compile("podverdict.Container{name: 'x'}")
+	if issues.Err() != nil {
+		t.Fatal(issues.Err())
+	}
+	program, err := env.Program(checked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if value, _, err := program.Eval(map[string]any{}); err == nil {
+		t.Errorf("got %v", value)
+	}
+}
+
+func TestSignalNames(t *testing.T) {
+	names := library.SignalNames()
+	if len(names) != 62 || names[8] != "SIGKILL" || names[14] != "SIGTERM" || !slices.Contains(names, "SIGRTMIN+30") {
+		t.Errorf("got %d names: %v", len(names), names)
+	}
+	slices.Sort(names)
+	if len(slices.Compact(names)) != 62 {
+		t.Error("a name is there twice")
+	}
+}

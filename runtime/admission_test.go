@@ -1,0 +1,145 @@
+package runtime_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
+	"github.com/podverdict/podverdict/compiler/custom"
+)
+
+// admittedAs is where a Job comes from, as an admission policy sees it.
+type admittedAs struct {
+	object custom.AdmittedObject
+	read   func() (kind.Kind, error)
+	from   func(*batchv1.Job) runtime.Object
+}
+
+var (
+	asJob     = admittedAs{custom.AdmittedJob, kind.Job, func(job *batchv1.Job) runtime.Object { return job }}
+	asCronJob = admittedAs{custom.AdmittedCronJob, kind.CronJob, func(job *batchv1.Job) runtime.Object {
+		return &batchv1.CronJob{
+			ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: job.Namespace},
+			Spec: batchv1.CronJobSpec{JobTemplate: batchv1.JobTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: job.Labels, Annotations: job.Annotations}, Spec: job.Spec,
+			}},
+		}
+	}}
+)
+
+// TestConditionsAreTheSameAtAdmission holds that the API server, asked by an admission
+// policy when a Job or a CronJob is created, says of match conditions what the policy
+// says of the Job later, errors included.
+func TestConditionsAreTheSameAtAdmission(t *testing.T) {
+	env := newEnvironment(t)
+	jobSpec, _ := env.Schema.Type("JobSpec")
+	for name, as := range map[string]admittedAs{"Job": asJob, "CronJob": asCronJob} {
+		t.Run(name, func(t *testing.T) {
+			answers := map[string]int{}
+			for seed := range uint64(60) {
+				r := rand.New(rand.NewPCG(seed, 5))
+				a := &asker{Rand: r, schema: env.Schema}
+				question := a.ask("job.spec", jobSpec, 5)
+				if r.IntN(3) == 0 {
+					labels, _ := env.Schema.Type("ObjectMeta")
+					field, _ := labels.Field(pick(r, []string{"labels", "annotations", "namespace"}))
+					question = a.end("job.metadata."+field.Name, field.Type, 1) + pick(r, []string{" && ", " || "}) + question
+				}
+				as.compare(t, env, question, r, answers)
+			}
+			t.Log(answers)
+			for _, answer := range []string{"true", "false", "error"} {
+				if answers[answer] < 12 {
+					t.Errorf("%d answers are %s: the questions are too much alike", answers[answer], answer)
+				}
+			}
+		})
+	}
+}
+
+// compare asks the policy and the API server of a few Jobs.
+func (as admittedAs) compare(t *testing.T, env *compiler.Environment, question string, r *rand.Rand, answers map[string]int) {
+	t.Helper()
+	spec := rules("true")
+	spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "asked", Expression: question}}
+	policy, err := newPolicy(env, spec)
+	if err != nil {
+		answers["refused"]++
+		return
+	}
+	conditions, err := custom.ForAdmission(env, spec, as.object)
+	if err != nil {
+		answers["not at admission"]++
+		return
+	}
+	server := newAdmission(t, as, conditions)
+	for range 4 {
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", Namespace: "n"}, Spec: *randomObject[batchv1.JobSpec](r)}
+		job.Labels, job.Annotations = *randomObject[map[string]string](r), *randomObject[map[string]string](r)
+		want := "error"
+		if applies, err := policy.Applies(t.Context(), job); err == nil {
+			want = fmt.Sprint(applies)
+		}
+		if got := server.ask(t, as.from(job)); got != want {
+			t.Fatalf("%s is %s of\n%+v\nand at admission\n%s is %s", question, want, job, conditions[0].Expression, got)
+		}
+		answers[want]++
+	}
+}
+
+// admissionServer is the API server with a policy that refuses what its match conditions are true of.
+type admissionServer struct {
+	*apiserver.Evaluator
+
+	kind kind.Kind
+}
+
+func newAdmission(tb testing.TB, as admittedAs, conditions []v1alpha1.MatchCondition) admissionServer {
+	tb.Helper()
+	k, err := as.read()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
+			RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+				Rule: admissionregistrationv1.Rule{
+					APIGroups: []string{k.Group}, APIVersions: []string{k.Version}, Resources: []string{k.Resource},
+				},
+			},
+		}}},
+		Validations: []admissionregistrationv1.Validation{{Expression: "false"}},
+	}}
+	for _, c := range conditions {
+		policy.Spec.MatchConditions = append(policy.Spec.MatchConditions, admissionregistrationv1.MatchCondition(c))
+	}
+	evaluator, err := apiserver.NewEvaluator(policy)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return admissionServer{evaluator, k}
+}
+
+// ask is whether the conditions are true, false, or an error.
+func (s admissionServer) ask(tb testing.TB, object runtime.Object) string {
+	tb.Helper()
+	d, err := s.Evaluate(tb.Context(), apiserver.Review{Kind: s.kind, Operation: admission.Create, Object: object})
+	switch {
+	case err != nil:
+		tb.Fatal(err)
+	case len(d.Failures) == 1 && d.Failures[0].Errored:
+		return "error"
+	}
+	return fmt.Sprint(d.Matched)
+}

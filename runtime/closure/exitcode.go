@@ -1,0 +1,131 @@
+package closure
+
+import (
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// exitTest is a predicate about a container's exit code, and perhaps its name. It is
+// what a whole predicate such as
+//
+//	c.?state.?terminated.?exitCode.orValue(0) != 0 && c.name == 'main' && !(c.state.terminated.exitCode in [1, 2])
+//
+// comes to: the set of all codes but 0, 1 and 2. Sets are joined as CEL joins their
+// parts, so the predicate and the test are true of the same containers.
+type exitTest struct {
+	codes intSet
+	// absent is what the predicate is of a container that has no exit code: Undecided
+	// where CEL has an error.
+	absent Truth
+	named  bool
+	name   string
+}
+
+func (t *exitTest) is(c *corev1.ContainerStatus) bool {
+	if t.named && c.Name != t.name {
+		return false
+	}
+	if terminated := c.State.Terminated; terminated != nil {
+		return t.codes.has(int64(terminated.ExitCode))
+	}
+	return t.absent == Yes
+}
+
+// exitTestOf is a predicate about the loop's variable, if it is about the exit code and
+// the name alone.
+func exitTestOf(e ast.Expr, variable string) (exitTest, bool) {
+	if e.Kind() != ast.CallKind {
+		return exitTest{}, false
+	}
+	args := e.AsCall().Args()
+	switch operator := e.AsCall().FunctionName(); operator {
+	case operators.LogicalNot:
+		t, ok := exitTestOf(args[0], variable)
+		return t.negated(), ok && !t.named
+	case operators.LogicalAnd:
+		left, okL := exitTestOf(args[0], variable)
+		right, okR := exitTestOf(args[1], variable)
+		if !okL || !okR || left.named && right.named && left.name != right.name {
+			return exitTest{}, false
+		}
+		return left.and(right), true
+	case operators.LogicalOr:
+		left, okL := exitTestOf(args[0], variable)
+		right, okR := exitTestOf(args[1], variable)
+		return left.negated().and(right.negated()).negated(), okL && okR && !left.named && !right.named
+	case operators.Equals, operators.NotEquals, operators.In:
+		return exitComparison(operator, args[0], args[1], variable)
+	default:
+		return exitTest{}, false
+	}
+}
+
+func exitComparison(operator string, left, right ast.Expr, variable string) (exitTest, bool) {
+	if path, optional, ok := pathFrom(left, variable); ok && !optional && len(path) == 1 && path[0] == "name" {
+		name, ok := literal[types.String](right)
+		return exitTest{codes: allInts, absent: Yes, named: true, name: string(name)}, ok && operator == operators.Equals
+	}
+	set, ok := setOf(right)
+	if operator == operators.NotEquals {
+		set = set.complement()
+	}
+	if !ok {
+		return exitTest{}, false
+	}
+	absent, ok := exitCodeOf(left, variable, set)
+	return exitTest{codes: set, absent: absent}, ok
+}
+
+// exitCodeOf is whether an expression is the exit code of the loop's variable, and if
+// so, whether a set has what it is without one.
+func exitCodeOf(e ast.Expr, variable string, set intSet) (absent Truth, ok bool) {
+	if optional, otherwise, ok := orValue(e); ok {
+		value, isInt := literal[types.Int](otherwise)
+		path, isOptional, known := pathFrom(optional, variable)
+		return truth(set.has(int64(value))), isInt && isOptional && known && isExitCode(path)
+	}
+	path, optional, known := pathFrom(e, variable)
+	switch {
+	case !known || optional:
+		return No, false
+	case len(path) == 1 && path[0] == "exitCode": // a podverdict.Container's, which is 0
+		return truth(set.has(0)), true
+	default:
+		return Undecided, isExitCode(path)
+	}
+}
+
+func isExitCode(path []string) bool {
+	return len(path) == 3 && path[0] == "state" && path[1] == "terminated" && path[2] == "exitCode"
+}
+
+func (t exitTest) negated() exitTest {
+	t.codes = t.codes.complement()
+	t.absent = negated(t.absent)
+	return t
+}
+
+// and joins tests of which at most one has a name, or both the same.
+func (t exitTest) and(o exitTest) exitTest {
+	t.codes = t.codes.intersection(o.codes)
+	t.absent = conjunction(t.absent, o.absent)
+	if o.named {
+		t.named, t.name = true, o.name
+	}
+	return t
+}
+
+func (t *exitTest) equal(o *exitTest) bool {
+	return t.codes.equal(&o.codes) && t.absent == o.absent && t.named == o.named && t.name == o.name
+}
+
+// setOf is the numbers of a literal or of a list of literals.
+func setOf(e ast.Expr) (intSet, bool) {
+	if i, ok := literal[types.Int](e); ok {
+		return newIntSet([]types.Int{i}), true
+	}
+	values, ok := literals[types.Int](e)
+	return newIntSet(values), ok
+}

@@ -1,0 +1,143 @@
+package closure
+
+import (
+	"reflect"
+
+	"github.com/google/cel-go/common/ast"
+
+	"github.com/podverdict/podverdict/compiler/library"
+)
+
+// containerField is a field of a container by its name.
+func containerField(name string) (library.Field[library.Container], bool) {
+	return fieldNamed(library.ContainerFields, name)
+}
+
+func fieldNamed[T any](fields []library.Field[T], name string) (library.Field[T], bool) {
+	for _, f := range fields {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return library.Field[T]{}, false
+}
+
+// condition is the call of the function of that name, with what it asks for.
+func (s *scope) condition(e ast.Expr) text {
+	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != library.ConditionFunction {
+		return nil
+	}
+	call := e.AsCall()
+	if !call.IsMemberFunction() || s.variable(call.Target()) != "pod" {
+		return nil
+	}
+	return s.text(call.Args()[0])
+}
+
+// slot is the number of the local that an expression is.
+func (s *scope) slot(e ast.Expr) (int, bool) {
+	if e.Kind() != ast.IdentKind {
+		return 0, false
+	}
+	return s.local(e.AsIdent())
+}
+
+// field is a field of a container or of a condition, which read picks by its kind.
+func field[T any, F ~func(*Frame) (T, bool)](s *scope, e ast.Expr,
+	ofContainer func(library.Field[library.Container]) func(library.Container) T,
+	ofCondition func(library.Field[library.Condition]) func(library.Condition) T,
+) F {
+	operand, name := e.AsSelect().Operand(), e.AsSelect().FieldName()
+	if isContainer(s.tree.GetType(operand.ID())) {
+		f, _ := containerField(name)
+		c, read := s.container(operand), ofContainer(f)
+		if c == nil || read == nil {
+			return nil
+		}
+		if slot, ok := s.slot(operand); ok {
+			return func(f *Frame) (T, bool) { return read(f.locals[slot].container), true }
+		}
+		return func(f *Frame) (value T, ok bool) {
+			c, ok := c(f)
+			if !ok {
+				return value, false
+			}
+			return read(c), true
+		}
+	}
+	conditionType := s.condition(operand)
+	if conditionType == nil {
+		return nil
+	}
+	f, _ := fieldNamed(library.ConditionFields, name)
+	read := ofCondition(f)
+	if read == nil {
+		return nil
+	}
+	return func(f *Frame) (value T, ok bool) {
+		t, ok := conditionType(f)
+		if !ok || !f.look(len(f.Pod.Status.Conditions)) {
+			return value, false
+		}
+		return read(library.ConditionOf(f.Pod, t)), true
+	}
+}
+
+func (s *scope) textField(e ast.Expr) text {
+	if e.AsSelect().IsTestOnly() {
+		return nil
+	}
+	return field[string, text](s, e,
+		func(f library.Field[library.Container]) func(library.Container) string { return f.String },
+		func(f library.Field[library.Condition]) func(library.Condition) string { return f.String })
+}
+
+func (s *scope) integerField(e ast.Expr) integer {
+	if e.AsSelect().IsTestOnly() {
+		return nil
+	}
+	return field[int64, integer](s, e,
+		func(f library.Field[library.Container]) func(library.Container) int64 { return f.Int },
+		func(f library.Field[library.Condition]) func(library.Condition) int64 { return f.Int })
+}
+
+// boolField is a field of type bool, or the macro has.
+func (s *scope) boolField(e ast.Expr) boolean {
+	if e.AsSelect().IsTestOnly() {
+		return s.has(e.AsSelect().Operand(), e.AsSelect().FieldName())
+	}
+	value := field[bool, func(*Frame) (bool, bool)](s, e,
+		func(f library.Field[library.Container]) func(library.Container) bool { return f.Bool },
+		func(f library.Field[library.Condition]) func(library.Condition) bool { return f.Bool })
+	if value != nil {
+		return func(f *Frame) Truth { return decided(value(f)) }
+	}
+	p := s.path(e)
+	if p == nil || p.goType == nil || p.goType.Kind() != reflect.Bool {
+		return nil
+	}
+	return func(f *Frame) Truth {
+		v, found := p.follow(f)
+		return decided(found == present && v.Bool(), found == present)
+	}
+}
+
+func (s *scope) boolOrValue(call ast.CallExpr) boolean {
+	if !call.IsMemberFunction() {
+		return nil
+	}
+	p, otherwise := s.path(call.Target()), s.tryBool(call.Args()[0])
+	if p == nil || otherwise == nil || p.goType == nil || p.goType.Kind() != reflect.Bool {
+		return nil
+	}
+	return func(f *Frame) Truth {
+		switch v, found := p.follow(f); found {
+		case present:
+			return truth(v.Bool())
+		case none:
+			return otherwise(f)
+		default:
+			return Undecided
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package closure
+
+import (
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler/library"
+)
+
+// Truth is what a closure says.
+type Truth uint8
+
+// Undecided is for the interpreter to say.
+const (
+	No Truth = iota
+	Yes
+	Undecided
+)
+
+func truth(b bool) Truth {
+	if b {
+		return Yes
+	}
+	return No
+}
+
+// maxDepth is how deep comprehensions may stand in each other. Deeper ones are left
+// to the interpreter.
+const maxDepth = 4
+
+// maxSteps is how many elements closures look at for one pod, and how many pieces of
+// text, before they leave expressions to the interpreter, which has a limit on its
+// cost. It is some milliseconds.
+const (
+	maxSteps = 200_000
+	piece    = 64 // bytes
+)
+
+// Frame is what closures are evaluated over, for one pod. It is used by one goroutine
+// at a time, and again for the next pod.
+type Frame struct {
+	Pod     *corev1.Pod
+	Job     *batchv1.Job
+	Attempt int64
+	Now     time.Time
+
+	// memory is what variables are, by their number.
+	memory []memory
+	// locals are the elements that loops look at, by their depth.
+	locals [maxDepth]local
+	steps  int
+}
+
+// memory is what a variable is, once it has been asked for.
+type memory struct {
+	known   bool
+	decided bool
+	truth   Truth
+	int     int64
+	string  string
+}
+
+// Reset forgets the pod and makes room for so many variables.
+func (f *Frame) Reset(variables int) {
+	clear(f.memory)
+	*f = Frame{memory: slices.Grow(f.memory[:0], variables)[:variables]}
+}
+
+// step is false when the closures have looked at too many elements.
+func (f *Frame) step() bool { return f.look(1) }
+
+// look is step for a function that goes through so many elements by itself.
+func (f *Frame) look(elements int) bool {
+	f.steps += elements
+	return f.steps <= maxSteps
+}
+
+// lookForContainers is look for the kinds of all init containers.
+func (f *Frame) lookForContainers() bool { return f.look(library.Steps(f.Pod) - library.Count(f.Pod)) }
+
+// read is false when they have looked at too much, of which this text is the last.
+func (f *Frame) read(text string) bool {
+	f.steps += len(text) / piece
+	return f.steps <= maxSteps
+}

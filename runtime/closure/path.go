@@ -1,0 +1,214 @@
+package closure
+
+import (
+	"reflect"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+
+	"github.com/podverdict/podverdict/compiler/schema"
+)
+
+// presence is what became of a selection.
+type presence uint8
+
+const (
+	present presence = iota
+	// none is an optional without a value.
+	none
+	// absent is CEL's error that there is no such key.
+	absent
+)
+
+// path is a selection of pod or job.
+type path struct {
+	follow func(*Frame) (reflect.Value, presence)
+	// typ and goType are the type of the value, behind the optional and the pointer.
+	typ      *types.Type
+	goType   reflect.Type
+	optional bool
+}
+
+func (s *scope) path(e ast.Expr) *path {
+	switch e.Kind() {
+	case ast.IdentKind:
+		if slot, ok := s.slot(e); ok {
+			return s.localRoot(slot, s.tree.GetType(e.ID()))
+		}
+		return s.root(s.variable(e))
+	case ast.SelectKind:
+		if !e.AsSelect().IsTestOnly() {
+			return s.selection(e.AsSelect().Operand(), e.AsSelect().FieldName(), false)
+		}
+	case ast.CallKind:
+		if args := e.AsCall().Args(); e.AsCall().FunctionName() == operators.OptSelect && args[1].Kind() == ast.LiteralKind {
+			if name, ok := args[1].AsLiteral().(types.String); ok {
+				return s.selection(args[0], string(name), true)
+			}
+		}
+	default:
+	}
+	return nil
+}
+
+func (s *scope) root(name string) *path {
+	switch name {
+	case "pod":
+		return &path{typ: s.schema.Pod.CEL, follow: func(f *Frame) (reflect.Value, presence) {
+			return reflect.ValueOf(f.Pod).Elem(), present
+		}}
+	case "job":
+		return &path{typ: s.schema.Job.CEL, follow: func(f *Frame) (reflect.Value, presence) {
+			return reflect.ValueOf(f.Job).Elem(), present
+		}}
+	default:
+		return nil
+	}
+}
+
+// localRoot is what a loop over container statuses or conditions looks at.
+func (s *scope) localRoot(slot int, t *types.Type) *path {
+	switch t.TypeName() {
+	case "ContainerStatus":
+		return &path{typ: t, follow: func(f *Frame) (reflect.Value, presence) {
+			return reflect.ValueOf(f.locals[slot].container.Status).Elem(), present
+		}}
+	case "PodCondition":
+		return &path{typ: t, follow: func(f *Frame) (reflect.Value, presence) {
+			return reflect.ValueOf(f.locals[slot].condition).Elem(), present
+		}}
+	default:
+		return nil
+	}
+}
+
+// selection is a field of an object. Once a selection is optional, those after it
+// are.
+func (s *scope) selection(operand ast.Expr, name string, optional bool) *path {
+	object, field := s.fieldOf(operand, name)
+	if field == nil || field.Constant() != nil {
+		return nil
+	}
+	missing := absent
+	if optional || object.optional {
+		missing = none
+	}
+	follow := object.follow
+	return &path{typ: field.Type, goType: field.Go, optional: missing == none, follow: func(f *Frame) (reflect.Value, presence) {
+		v, p := follow(f)
+		if p != present {
+			return v, p
+		}
+		v, ok := field.Of(v)
+		if !ok {
+			return v, missing
+		}
+		return v, present
+	}}
+}
+
+func (s *scope) fieldOf(operand ast.Expr, name string) (*path, *schema.Field) {
+	object := s.path(operand)
+	if object == nil || object.typ.Kind() != types.StructKind {
+		return nil, nil
+	}
+	typ, ok := s.schema.Type(object.typ.TypeName())
+	if !ok {
+		return nil, nil
+	}
+	field, ok := typ.Field(name)
+	if !ok {
+		return nil, nil
+	}
+	return object, field
+}
+
+// has is the macro, of a field or of a key in a map of strings.
+func (s *scope) has(operand ast.Expr, name string) boolean {
+	if object := s.path(operand); object != nil && object.isStringMap() {
+		if object.optional {
+			return nil
+		}
+		return has(object.follow, func(v reflect.Value) bool {
+			_, ok := stringMap(v)[name]
+			return ok
+		})
+	}
+	object, field := s.fieldOf(operand, name)
+	if field == nil || field.Constant() != nil || object.optional {
+		return nil
+	}
+	return has(object.follow, func(v reflect.Value) bool {
+		_, ok := field.Of(v)
+		return ok
+	})
+}
+
+func has(follow func(*Frame) (reflect.Value, presence), test func(reflect.Value) bool) boolean {
+	return func(f *Frame) Truth {
+		v, p := follow(f)
+		if p != present {
+			return Undecided
+		}
+		return truth(test(v))
+	}
+}
+
+// hasValue is the method of an optional.
+func (s *scope) hasValue(call ast.CallExpr) boolean {
+	if !call.IsMemberFunction() {
+		return nil
+	}
+	if entry := s.entry(call.Target()); entry != nil {
+		return func(f *Frame) Truth {
+			_, p := entry(f)
+			return decided(p == present, p != absent)
+		}
+	}
+	p := s.path(call.Target())
+	if p == nil || !p.optional {
+		return nil
+	}
+	return func(f *Frame) Truth {
+		_, found := p.follow(f)
+		return decided(found == present, found != absent)
+	}
+}
+
+// isStringMap is false for maps that only look like it in CEL, as those of quantities.
+func (p *path) isStringMap() bool { return p.goType == reflect.TypeFor[map[string]string]() }
+
+// stringMap does not allocate: a map is a pointer.
+func stringMap(v reflect.Value) map[string]string {
+	m, _ := reflect.TypeAssert[map[string]string](v)
+	return m
+}
+
+// pathFrom are the fields that are selected one after another from a variable, and
+// whether some selection is optional.
+func pathFrom(e ast.Expr, variable string) (fields []string, optional, ok bool) {
+	switch e.Kind() {
+	case ast.IdentKind:
+		return nil, false, e.AsIdent() == variable
+	case ast.SelectKind:
+		fields, optional, ok = pathFrom(e.AsSelect().Operand(), variable)
+		return append(fields, e.AsSelect().FieldName()), optional, ok && !e.AsSelect().IsTestOnly()
+	case ast.CallKind:
+		if e.AsCall().FunctionName() == operators.OptSelect {
+			name, isName := literal[types.String](e.AsCall().Args()[1])
+			fields, _, ok = pathFrom(e.AsCall().Args()[0], variable)
+			return append(fields, string(name)), true, ok && isName
+		}
+	default:
+	}
+	return nil, false, false
+}
+
+// orValue is the parts of optional.orValue(otherwise).
+func orValue(e ast.Expr) (optional, otherwise ast.Expr, ok bool) {
+	if e.Kind() != ast.CallKind || !e.AsCall().IsMemberFunction() || e.AsCall().FunctionName() != "orValue" {
+		return nil, nil, false
+	}
+	return e.AsCall().Target(), e.AsCall().Args()[0], true
+}

@@ -1,0 +1,61 @@
+package closure
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+)
+
+// stringTest is a method of strings that says yes or no.
+func (s *scope) stringTest(call ast.CallExpr) boolean {
+	if len(call.Args()) != 1 {
+		return nil
+	}
+	value, argument := s.text(call.Target()), s.text(call.Args()[0])
+	if value == nil || argument == nil {
+		return nil
+	}
+	switch call.FunctionName() {
+	case "startsWith":
+		return tested(value, argument, strings.HasPrefix)
+	case "endsWith":
+		return tested(value, argument, strings.HasSuffix)
+	case "contains":
+		return tested(value, argument, strings.Contains)
+	case "matches":
+		return matches(value, call.Args()[0])
+	default:
+		return nil
+	}
+}
+
+func tested(value, argument text, test func(value, argument string) bool) boolean {
+	return func(f *Frame) Truth {
+		v, ok1 := value(f)
+		a, ok2 := argument(f)
+		ok := ok1 && ok2 && f.read(v)
+		return decided(ok && test(v, a), ok)
+	}
+}
+
+// matches takes regular expressions that are literals.
+func matches(value text, pattern ast.Expr) boolean {
+	if pattern.Kind() != ast.LiteralKind {
+		return nil
+	}
+	literal, ok := pattern.AsLiteral().(types.String)
+	if !ok {
+		return nil
+	}
+	expression, err := regexp.Compile(string(literal))
+	if err != nil {
+		return nil
+	}
+	return func(f *Frame) Truth {
+		v, ok := value(f)
+		ok = ok && f.look(1+len(v)*(piece/4+len(literal))/piece)
+		return decided(ok && expression.MatchString(v), ok)
+	}
+}

@@ -1,0 +1,196 @@
+package runtime_test
+
+import (
+	"fmt"
+	goruntime "runtime"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// twin is a rule that podFailurePolicy can say too.
+type twin struct {
+	name   string
+	custom string
+	native batchv1.PodFailurePolicyRule
+}
+
+func twins() []twin {
+	main := "main"
+	codes := &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: "In", Values: []int32{1, 42, 137}}
+	named := &batchv1.PodFailurePolicyOnExitCodesRequirement{ContainerName: &main, Operator: "NotIn", Values: []int32{1, 2, 3}}
+	return []twin{
+		{
+			"exit codes", "pod.failedContainers().exists(c, c.exitCode in [1, 42, 137])",
+			batchv1.PodFailurePolicyRule{Action: "FailJob", OnExitCodes: codes},
+		},
+		{
+			"exit codes of a container", "pod.failedContainers().exists(c, c.name == 'main' && !(c.exitCode in [1, 2, 3]))",
+			batchv1.PodFailurePolicyRule{Action: "FailJob", OnExitCodes: named},
+		},
+		{
+			"condition", "pod.hasCondition('DisruptionTarget')",
+			batchv1.PodFailurePolicyRule{Action: "Ignore", OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: "DisruptionTarget", Status: "True"}}},
+		},
+	}
+}
+
+// benchPod has so many containers, of which the last, main, failed with 137, and a
+// condition. The others exited with a code.
+func benchPod(containers int, others int32) *corev1.Pod {
+	pod := &corev1.Pod{}
+	pod.Status.Phase = corev1.PodFailed
+	pod.Status.Conditions = []corev1.PodCondition{{Type: "PodScheduled", Status: "True"}, {Type: "DisruptionTarget", Status: "True"}}
+	for i := range containers {
+		s := corev1.ContainerStatus{Name: "c", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: others}}}
+		if i == containers-1 {
+			s.Name, s.State.Terminated.ExitCode = "main", 137
+		}
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, s)
+	}
+	return pod
+}
+
+func nativeProgram(tb testing.TB, r batchv1.PodFailurePolicyRule) *runtime.Program {
+	tb.Helper()
+	env, err := compiler.NewEnvironment(compiler.DefaultVersion)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	policy, err := compiler.NewPolicy(&batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{r}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	compiled, err := env.Compile(policy)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	program, err := runtime.NewProgram(compiled, runtime.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return program
+}
+
+// twinRuns is how many evaluations are timed at once.
+const twinRuns = 500
+
+// BenchmarkTwins is a custom rule beside the same rule as podFailurePolicy. The bar is
+// three times its time, and no allocation. Both take turns, and the shortest times
+// count, so that other work on the machine does not.
+func BenchmarkTwins(b *testing.B) {
+	env := newEnvironment(b)
+	for _, twin := range twins() {
+		policy := compilePolicy(b, env, rules(twin.custom))
+		program := nativeProgram(b, twin.native)
+		for _, size := range []struct {
+			containers int
+			others     int32
+		}{{1, 0}, {3, 0}, {10, 0}, {10, 9}} {
+			pod := benchPod(size.containers, size.others)
+			in := runtime.Input{Pod: pod, Job: &batchv1.Job{}, Attempt: 1}
+			b.Run(fmt.Sprintf("%s/containers=%d/others=%d", twin.name, size.containers, size.others), func(b *testing.B) {
+				ctx := b.Context()
+				if v, m := program.Evaluate(ctx, pod), outcome(ctx, policy, in); !v.Matched || !strings.HasPrefix(m, "rule 0") {
+					b.Fatal(v, m)
+				}
+				native, shortest := time.Hour, time.Hour
+				b.ReportAllocs()
+				for b.Loop() {
+					start := time.Now()
+					for range twinRuns {
+						program.Evaluate(ctx, pod)
+					}
+					middle := time.Now()
+					for range twinRuns {
+						_, _ = policy.Evaluate(ctx, in)
+					}
+					native, shortest = min(native, middle.Sub(start)), min(shortest, time.Since(middle))
+				}
+				b.ReportMetric(float64(native.Nanoseconds())/twinRuns, "podFailurePolicy-ns")
+				b.ReportMetric(float64(shortest.Nanoseconds())/twinRuns, "custom-ns")
+				b.ReportMetric(float64(shortest)/float64(native), "times")
+			})
+		}
+	}
+}
+
+// benchSpec is a policy of the size that people write.
+func benchSpec() *v1alpha1.PodFailurePolicySpec {
+	return &v1alpha1.PodFailurePolicySpec{
+		MatchConditions: []v1alpha1.MatchCondition{{Name: "team", Expression: "job.metadata.?labels[?'team'].orValue('') == 'training'"}},
+		Variables: []v1alpha1.Variable{
+			{Name: "oom", Expression: "pod.failedContainers().exists(c, c.oomKilled)"},
+			{Name: "gpu", Expression: "pod.failedContainers().exists(c, c.message.matches('CUDA error|NCCL'))"},
+		},
+		Rules: []v1alpha1.Rule{
+			{Name: "disrupted", When: "pod.hasCondition('DisruptionTarget')", Action: "Ignore"},
+			{Name: "oom", When: "variables.oom && attempt > 3", Action: "FailJob", MessageExpression: "'out of memory in ' + pod.failedContainers()[0].name"},
+			{Name: "gpu", When: "variables.gpu", Action: "Ignore"},
+			{Name: "config", When: "pod.failedContainers().exists(c, c.exitCode in [2, 64, 78])", Action: "FailJob"},
+			{Name: "signals", When: "pod.failedContainers().exists(c, c.exitCode.between(128, 159))", Action: "Count"},
+		},
+	}
+}
+
+// BenchmarkCompile is a whole policy, and what it holds on to.
+func BenchmarkCompile(b *testing.B) {
+	env := newEnvironment(b)
+	spec := benchSpec()
+	b.ReportAllocs()
+	for b.Loop() {
+		compilePolicy(b, env, spec)
+	}
+	const n = 200
+	policies := make([]*runtime.Policy, n)
+	before := heap()
+	for i := range policies {
+		policies[i] = compilePolicy(b, env, spec)
+	}
+	b.ReportMetric(float64(heap()-before)/n, "held-B/policy")
+	goruntime.KeepAlive(policies)
+}
+
+func heap() int64 {
+	goruntime.GC()
+	var m goruntime.MemStats
+	goruntime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// BenchmarkEvaluateCustom is the same policy on a pod that its last rule matches, on both
+// ways.
+func BenchmarkEvaluateCustom(b *testing.B) {
+	policy := compilePolicy(b, newEnvironment(b), benchSpec())
+	in := runtime.Input{Pod: exitCode(137), Job: &batchv1.Job{}, Attempt: 1}
+	for name, p := range bothWays(policy) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			ctx := b.Context()
+			for b.Loop() {
+				if m, err := p.Evaluate(ctx, in); m.Rule != 4 {
+					b.Fatal(m, err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkExplainCustom is for policies that explain many pods.
+func BenchmarkExplainCustom(b *testing.B) {
+	policy := compilePolicy(b, newEnvironment(b), rules(
+		"pod.failedContainers().exists(c, c.exitCode in [1, 2] && c.name == 'other')", "attempt > 3 && pod.hasCondition('DisruptionTarget')"))
+	in := runtime.Input{Pod: failed(corev1.ContainerStateTerminated{ExitCode: 1}), Job: &batchv1.Job{}, Attempt: 1}
+	for b.Loop() {
+		if _, err := policy.Explain(b.Context(), in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,377 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// failed is a pod whose container main failed so.
+func failed(t corev1.ContainerStateTerminated) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n"},
+		Status: corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{
+			Name: "main", State: corev1.ContainerState{Terminated: &t},
+		}}},
+	}
+}
+
+func exitCode(code int32) *corev1.Pod {
+	return failed(corev1.ContainerStateTerminated{ExitCode: code, Message: "said"})
+}
+
+// bothWays are the two ways to evaluate a policy.
+func bothWays(p *runtime.Policy) map[string]*runtime.Policy {
+	return map[string]*runtime.Policy{"fast path": p, "interpreter": p.Interpreted()}
+}
+
+func TestEvaluate(t *testing.T) {
+	env := newEnvironment(t)
+	policy := compilePolicy(t, env, &v1alpha1.PodFailurePolicySpec{
+		FailurePolicy: v1alpha1.FailurePolicyFail,
+		Variables: []v1alpha1.Variable{
+			{Name: "codes", Expression: "pod.failedContainers().map(c, c.exitCode)"},
+			{Name: "first", Expression: "pod.failedContainers()[0]"},
+			{Name: "broken", Expression: "pod.metadata.labels['none'] == 'x'"},
+		},
+		Rules: []v1alpha1.Rule{
+			{Name: "codes", When: "variables.codes.exists(c, c == 3)", MessageExpression: "'exit ' + string(variables.first.exitCode) + ' in ' + variables.first.name"},
+			{Name: "attempts", When: "attempt > 2 && pod.failedContainers().exists(c, c.exitCode == 4)", MessageExpression: "variables.first.message + pod.metadata.labels['none']"},
+			{Name: "job", When: "job.spec.?backoffLimit.orValue(6) == 0"},
+			{Name: "long", When: "pod.failedContainers().exists(c, c.exitCode == 5)", MessageExpression: "pod.failedContainers()[0].message"},
+			{Name: "pending", Phase: corev1.PodPending, When: "now - pod.metadata.creationTimestamp > duration('1m')", MessageExpression: "string(now)"},
+			{Name: "error", When: "pod.failedContainers().exists(c, c.exitCode == 6) && variables.broken"},
+			{Name: "after", When: "pod.failedContainers().exists(c, c.exitCode in [6, 7])"},
+		},
+	})
+	long := failed(corev1.ContainerStateTerminated{ExitCode: 5, Message: strings.Repeat("x", custom.MaxMessage+1)})
+	limit := func(n int32) *batchv1.Job { return &batchv1.Job{Spec: batchv1.JobSpec{BackoffLimit: &n}} }
+	pending := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(someTime)}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
+	for _, c := range []struct {
+		name string
+		in   runtime.Input
+		want string
+	}{
+		{"the first rule that matches", runtime.Input{Pod: exitCode(3), Job: limit(0), Attempt: 3}, `rule 0, message "exit 3 in main" (<nil>), error <nil>`},
+		{"attempts", runtime.Input{Pod: exitCode(4), Attempt: 3}, `rule 1, message "" (spec.rules[1].messageExpression: no such key: labels), error <nil>`},
+		{"too few attempts, and no Job", runtime.Input{Pod: exitCode(4), Attempt: 2}, `rule -1, message "" (<nil>), error <nil>`},
+		{"the Job", runtime.Input{Pod: exitCode(9), Job: limit(0)}, `rule 2, message "" (<nil>), error <nil>`},
+		{"another Job", runtime.Input{Pod: exitCode(9), Job: limit(1)}, `rule -1, message "" (<nil>), error <nil>`},
+		{"a message that is too long", runtime.Input{Pod: long}, `rule 3, message "" (spec.rules[3].messageExpression: the message has 4097 bytes: at most 4096 are shown), error <nil>`},
+		{"no message", runtime.Input{Pod: failed(corev1.ContainerStateTerminated{ExitCode: 5, Message: " \n"})}, `rule 3, message "" (spec.rules[3].messageExpression: the message is empty), error <nil>`},
+		{"an error ends it", runtime.Input{Pod: exitCode(6)}, `rule -1, message "" (<nil>), error spec.rules[5].when: variables.broken: no such key: labels`},
+		{"an error that does not matter", runtime.Input{Pod: exitCode(7)}, `rule 6, message "" (<nil>), error <nil>`},
+		{"pending", runtime.Input{Pod: pending, Now: someTime.Add(2 * time.Minute)}, `rule 4, message "2026-03-01T12:02:00Z" (<nil>), error <nil>`},
+		{"not so long", runtime.Input{Pod: pending, Now: someTime.Add(time.Minute)}, `rule -1, message "" (<nil>), error <nil>`},
+		{"running", runtime.Input{Pod: &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning}}, Job: limit(0)}, `rule -1, message "" (<nil>), error <nil>`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for name, p := range bothWays(policy) {
+				if got := outcome(t.Context(), p, c.in); got != c.want {
+					t.Errorf("%s: got\n%s, want\n%s", name, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+// TestFailurePolicyOfOnePolicy: a rule that cannot be evaluated ends the evaluation, or does not match.
+func TestFailurePolicyOfOnePolicy(t *testing.T) {
+	const broken, costly = "pod.status.reason == 'x'", "pod.containers().all(c, pod.containers().all(d, d.name != c.name + 'x'))"
+	pod := exitCode(1)
+	for range 2000 {
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, pod.Status.ContainerStatuses[0])
+	}
+	for _, c := range []struct {
+		name         string
+		spec         *v1alpha1.PodFailurePolicySpec
+		ignore, fail int // the rules that match
+		cause        runtime.Cause
+		field        string
+	}{
+		{"no error", rules("false", "true", broken), 1, 1, "", ""},
+		{"error", rules(broken, "true"), 1, runtime.NoRule, runtime.CauseError, "spec.rules[0].when"},
+		{"stopped", rules("false", costly, "true"), 2, runtime.NoRule, runtime.CauseCost, "spec.rules[1].when"},
+		{"the first of two", rules(costly, broken, "true"), 2, runtime.NoRule, runtime.CauseCost, "spec.rules[0].when"},
+		{"nothing matches", rules("false", broken), runtime.NoRule, runtime.NoRule, runtime.CauseError, "spec.rules[1].when"},
+	} {
+		for failurePolicy, want := range map[v1alpha1.FailurePolicy]int{"": c.ignore, v1alpha1.FailurePolicyIgnore: c.ignore, v1alpha1.FailurePolicyFail: c.fail} {
+			c.spec.FailurePolicy = failurePolicy
+			for way, p := range bothWays(compilePolicy(t, newEnvironment(t), c.spec)) {
+				match, err := p.Evaluate(t.Context(), runtime.Input{Pod: pod, Attempt: 1})
+				if failurePolicy != v1alpha1.FailurePolicyFail {
+					err, match.Ignored = match.Ignored, err
+				}
+				var of *runtime.EvaluationError
+				told := errors.As(err, &of)
+				if match.Rule != want || match.Ignored != nil || told != (c.cause != "") || told && (of.Cause() != c.cause || of.Field != c.field) {
+					t.Errorf("%s, failurePolicy %q, %s: rule %d, %v, %v", c.name, failurePolicy, way, match.Rule, err, match.Ignored)
+				}
+			}
+		}
+	}
+}
+
+func TestEvaluationErrorsSayWhere(t *testing.T) {
+	policy := compilePolicy(t, newEnvironment(t), rules("attempt > 5", "pod.status.reason == 'x'"))
+	_, err := policy.Evaluate(t.Context(), runtime.Input{Pod: exitCode(1)})
+	var got *runtime.EvaluationError
+	if !errors.As(err, &got) || got.Rule != 1 || got.Field != "spec.rules[1].when" {
+		t.Errorf("got %+v", err)
+	}
+}
+
+// TestErrorsStayErrors looks at each place where an error can be lost: it is only
+// where the rest decides.
+func TestErrorsStayErrors(t *testing.T) {
+	env := newEnvironment(t)
+	const bad = "pod.status.reason == 'x'" // the pod has none
+	for when, want := range map[string]string{
+		bad:                     "error",
+		"true && " + bad:        "error",
+		bad + " && true":        "error",
+		bad + " && false":       "no",
+		"false && " + bad:       "no",
+		bad + " || true":        "yes",
+		"true || " + bad:        "yes",
+		bad + " || false":       "error",
+		"!(" + bad + ")":        "error",
+		"(" + bad + ") == true": "error",
+		bad + " ? true : true":  "error",
+		"true ? true : " + bad:  "yes",
+		"pod.containers().exists(c, c.name == 'main' || " + bad + ")":                         "yes",
+		"pod.containers().exists(c, c.name == 'other' || " + bad + ")":                        "error",
+		"pod.containers().all(c, c.name == 'other' && " + bad + ")":                           "no",
+		"pod.containers().all(c, c.name == 'main' ? true : " + bad + ")":                      "error",
+		"pod.containers().exists_one(c, c.name == 'main' && " + bad + ")":                     "error",
+		"pod.containers().filter(c, " + bad + ").size() == 1":                                 "error",
+		"pod.containers().filter(c, c.name == 'second' ? " + bad + " : true).exists(c, true)": "error", // the whole list comes first
+		"pod.containers()[5].name == 'x'":                                                     "error",
+		"pod.containers()[-1].name == 'x'":                                                    "error",
+		"pod.containers()[5].name == 'x' || attempt == 1":                                     "yes",
+	} {
+		t.Run(when, func(t *testing.T) {
+			policy := compilePolicy(t, env, rules(when))
+			pod := exitCode(1)
+			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: "second"})
+			for name, p := range bothWays(policy) {
+				m, err := p.Evaluate(t.Context(), runtime.Input{Pod: pod, Attempt: 1})
+				got := map[bool]string{true: "yes", false: "no"}[m.Rule == 0]
+				if err != nil {
+					got = "error"
+				}
+				if got != want {
+					t.Errorf("%s: got %s (%v), want %s", name, got, err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestApplies(t *testing.T) {
+	env := newEnvironment(t)
+	condition := func(texts ...string) *runtime.Policy {
+		spec := rules("true")
+		for i, text := range texts {
+			spec.MatchConditions = append(spec.MatchConditions, v1alpha1.MatchCondition{Name: fmt.Sprint(i), Expression: text})
+		}
+		return compilePolicy(t, env, spec)
+	}
+	const labelled = "job.metadata.labels['team'] == 'training'"
+	for _, c := range []struct {
+		policy *runtime.Policy
+		labels map[string]string
+		want   string
+	}{
+		{condition(), nil, "true <nil>"},
+		{condition("true", "job.kind == 'Job'"), nil, "true <nil>"},
+		{condition("job.metadata.?labels[?'team'].orValue('') == 'training'"), map[string]string{"team": "training"}, "true <nil>"},
+		{condition("job.metadata.?labels[?'team'].orValue('') == 'training'"), map[string]string{"team": "web"}, "false <nil>"},
+		{condition(labelled), nil, "false spec.matchConditions[0].expression: no such key: labels"},
+		{condition(labelled, "true"), nil, "false spec.matchConditions[0].expression: no such key: labels"},
+		{condition(labelled, "false"), nil, "false <nil>"}, // as in ValidatingAdmissionPolicy
+		{condition("false", labelled), nil, "false <nil>"},
+	} {
+		for name, p := range bothWays(c.policy) {
+			applies, err := p.Applies(t.Context(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Labels: c.labels}})
+			if got := fmt.Sprint(applies, " ", err); got != c.want {
+				t.Errorf("%s: got %s, want %s", name, got, c.want)
+			}
+		}
+	}
+}
+
+// TestVariablesAreEvaluatedOnce counts what the interpreter spends on a variable that
+// every rule asks for, and on one that none does.
+func TestVariablesAreEvaluatedOnce(t *testing.T) {
+	env := newEnvironment(t)
+	spec := rules()
+	spec.Variables = []v1alpha1.Variable{
+		{Name: "costly", Expression: "pod.containers().all(c, pod.containers().all(d, c.name.size() == d.name.size())) ? 1 : 2"},
+		{Name: "unused", Expression: "pod.metadata.labels['none']"},
+	}
+	spec.Rules = rules("variables.costly == 5 || variables.costly == 6 || variables.costly == 7").Rules
+	pod := exitCode(1)
+	for range 9 {
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, pod.Status.ContainerStatuses[0])
+	}
+	in := runtime.Input{Pod: pod}
+	all := compilePolicy(t, env, spec).ActualCost(0, in)
+	spec.Rules[0].When = "variables.costly == 5"
+	once := compilePolicy(t, env, spec).ActualCost(0, in)
+	if once < 1000 || all < once || all > once+once/10 {
+		t.Errorf("to ask three times costs %d, to ask once %d", all, once)
+	}
+}
+
+// TestEvaluationsDoNotMix evaluates one policy from many goroutines on different
+// pods: what is used again must be forgotten before.
+func TestEvaluationsDoNotMix(t *testing.T) {
+	env := newEnvironment(t)
+	policies := map[string]*runtime.Policy{}
+	for seed := range uint64(20) {
+		spec := randomPolicy(rand.New(rand.NewPCG(seed, 1)))
+		if policy, err := newPolicy(env, spec); err == nil {
+			policies[describe(spec)] = policy
+		}
+	}
+	if len(policies) < 10 {
+		t.Fatalf("only %d policies", len(policies))
+	}
+	r := rand.New(rand.NewPCG(7, 7))
+	inputs := make([]runtime.Input, 10)
+	for i := range inputs {
+		inputs[i] = runtime.Input{Pod: plausiblePod(r), Job: plausibleJob(r), Attempt: int64(r.IntN(5)), Now: someTime}
+	}
+	for text, policy := range policies {
+		want := make([]string, len(inputs))
+		for i, in := range inputs {
+			want[i] = outcome(t.Context(), policy.Interpreted(), in)
+		}
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for i, in := range inputs {
+					if got := outcome(t.Context(), policy, in); got != want[i] {
+						t.Errorf("%s: got %s, want %s", text, got, want[i])
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+func TestEvaluateEndsWithTheContext(t *testing.T) {
+	policy := compilePolicy(t, newEnvironment(t), rules("true"))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	reason := errors.New("enough")
+	cancel(reason)
+	if m, err := policy.Evaluate(ctx, runtime.Input{Pod: exitCode(1)}); !errors.Is(err, reason) || m.Rule != runtime.NoRule {
+		t.Errorf("got %+v, %v", m, err)
+	}
+}
+
+// TestLargePods holds that evaluation ends on pods that no API server would store: by
+// an answer of the fast path, or by an error.
+func TestLargePods(t *testing.T) {
+	env := newEnvironment(t)
+	pod := exitCode(1)
+	for range 20_000 {
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, pod.Status.ContainerStatuses[0])
+	}
+	for when, want := range map[string]string{
+		"pod.failedContainers().exists(c, c.exitCode == 2)":                                                "<nil>",
+		"pod.failedContainers().exists(c, c.exitCode + 0 == 2)":                                            "<nil>",
+		"pod.failedContainers().exists(c, pod.failedContainers().exists(d, c.exitCode != d.exitCode + 0))": "costs more than 1000000",
+		"pod.failedContainers().exists(c, pod.failedContainers().exists(d, c.name != d.name))":             "costs more than 1000000",
+	} {
+		_, err := compilePolicy(t, env, rules(when)).Evaluate(t.Context(), runtime.Input{Pod: pod})
+		if !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: got %v, want %s", when, err, want)
+		}
+	}
+	wordy := exitCode(1)
+	wordy.Status.ContainerStatuses[0].Name = strings.Repeat("x", 4096) // longer than any name
+	for range 400 {
+		wordy.Status.ContainerStatuses = append(wordy.Status.ContainerStatuses, wordy.Status.ContainerStatuses[0])
+	}
+	_, err := compilePolicy(t, env, rules("pod.failedContainers().exists(c, pod.failedContainers().exists(d, d.name.contains('y')))")).Evaluate(t.Context(), runtime.Input{Pod: wordy})
+	if !ends(err) {
+		t.Errorf("400 long names and two loops: got %v", err)
+	}
+	pod.Status.ContainerStatuses = pod.Status.ContainerStatuses[:4000]
+	_, err = compilePolicy(t, env, rules("pod.failedContainers().exists(c, pod.failedContainers().exists(d, c.name != d.name))")).Evaluate(t.Context(), runtime.Input{Pod: pod})
+	if !ends(err) {
+		t.Errorf("4000 containers and two loops: got %v", err)
+	}
+}
+
+// ends tells whether an error is that of a limit on the cost.
+func ends(err error) bool {
+	var failed *runtime.EvaluationError
+	return errors.As(err, &failed) && failed.Cause() == runtime.CauseCost
+}
+
+// TestBudget holds that the rules of a policy end together, on pods that are larger
+// than the bounds: each costs less than one expression may.
+func TestBudget(t *testing.T) {
+	texts := make([]string, 40)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("pod.containers().exists(c, c.name.contains('%d'))", i)
+	}
+	policy := compilePolicy(t, newEnvironment(t), rules(texts...)).Interpreted()
+	pod := exitCode(1)
+	pod.Status.ContainerStatuses[0].Name = strings.Repeat("x", 4096) // longer than any name
+	for range 700 {
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, pod.Status.ContainerStatuses[0])
+	}
+	_, err := policy.Evaluate(t.Context(), runtime.Input{Pod: pod})
+	if err == nil || !strings.Contains(err.Error(), "together") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestCustomRulesAllocateNothing holds on the fast path, variables and errors that do
+// not matter included.
+func TestCustomRulesAllocateNothing(t *testing.T) {
+	env := newEnvironment(t)
+	spec := rules(
+		"variables.oom && attempt > 100", "pod.containers().filter(c, c.restarts > 100).size() > 0", "pod.condition('DisruptionTarget').status == 'True'",
+		"pod.status.?reason.orValue('') == 'Evicted'", "pod.metadata.?labels[?'team'].orValue('') == 'x'", "has(job.spec.completions)",
+		"'ImagePullBackOff' in pod.waitingReasons()", "pod.status.reason == 'x' && attempt > 100", "pod.failedContainers()[0].signalName == 'SIGHUP'",
+		"pod.containers().exists(c, pod.containers().exists(d, c.name == d.name && attempt > 100)) && false",
+		"pod.failedContainers().exists(c, c.message.matches('nothing (like|as) this'))", "variables.oom",
+	)
+	spec.Variables = []v1alpha1.Variable{{Name: "oom", Expression: "pod.failedContainers().exists(c, c.oomKilled)"}}
+	spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "a", Expression: "job.metadata.?labels[?'team'].orValue('') == ''"}}
+	policy := compilePolicy(t, env, spec)
+	in := runtime.Input{Pod: failed(corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}), Job: &batchv1.Job{}, Attempt: 1}
+	ctx := t.Context()
+	var m runtime.Match
+	var err error
+	n := testing.AllocsPerRun(200, func() {
+		if applies, _ := policy.Applies(ctx, in.Job); applies {
+			m, err = policy.Evaluate(ctx, in)
+		}
+	})
+	if m.Rule != 11 || err != nil {
+		t.Fatalf("rule %d decided: %v", m.Rule, err)
+	}
+	if n > forgotten {
+		t.Errorf("%v allocations", n)
+	}
+}

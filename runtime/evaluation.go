@@ -1,0 +1,141 @@
+package runtime
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/google/cel-go/common/types"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime/closure"
+)
+
+// evaluation is the evaluation of one policy for one pod. It is used again for the
+// next.
+type evaluation struct {
+	policy *Policy
+	ctx    context.Context //nolint:containedctx // CEL asks for variables without handing a context on
+	frame  closure.Frame
+	// interpreter is there once it has been needed.
+	interpreter *interpreter
+}
+
+// evaluations are used again, so that nothing is allocated.
+var evaluations = sync.Pool{New: func() any { return &evaluation{} }}
+
+func (p *Policy) begin(ctx context.Context, in Input) *evaluation {
+	e, _ := evaluations.Get().(*evaluation)
+	if in.Job == nil {
+		in.Job = &noJob
+	}
+	e.policy, e.ctx = p, ctx
+	e.frame.Reset(len(p.variables))
+	e.frame.Pod, e.frame.Job, e.frame.Attempt, e.frame.Now = in.Pod, in.Job, in.Attempt, in.Now
+	return e
+}
+
+func (e *evaluation) end() {
+	if e.interpreter != nil {
+		e.interpreter.release()
+	}
+	e.frame.Reset(0)
+	e.policy, e.ctx, e.interpreter = nil, nil, nil
+	evaluations.Put(e)
+}
+
+// bool asks the closures, and CEL where they are undecided.
+func (e *evaluation) bool(x *expression) (bool, error) {
+	if x.closure.Bool != nil && !e.policy.interpret {
+		switch x.closure.Bool(&e.frame) {
+		case closure.Yes:
+			return true, nil
+		case closure.No:
+			return false, nil
+		case closure.Undecided:
+		}
+	}
+	value, err := e.interpret(x)
+	if err != nil {
+		return false, e.policy.evaluationError(x, err)
+	}
+	b, ok := value.(types.Bool)
+	if !ok {
+		return false, e.policy.evaluationError(x, errResult(value))
+	}
+	return bool(b), nil
+}
+
+// message is what an expression says, without the space around it.
+func (e *evaluation) message(x *expression) (string, error) {
+	text, err := e.string(x)
+	if err != nil {
+		return "", e.policy.evaluationError(x, err)
+	}
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "":
+		return "", e.policy.evaluationError(x, errMessageEmpty)
+	case len(text) > custom.MaxMessage:
+		return "", e.policy.evaluationError(x, errMessageLength(len(text)))
+	}
+	return text, nil
+}
+
+func (e *evaluation) string(x *expression) (string, error) {
+	if x.closure.String != nil && !e.policy.interpret {
+		if text, ok := x.closure.String(&e.frame); ok {
+			return text, nil
+		}
+	}
+	value, err := e.interpret(x)
+	if err != nil {
+		return "", err
+	}
+	text, ok := value.(types.String)
+	if !ok {
+		return "", errResult(value)
+	}
+	return string(text), nil
+}
+
+// find is what in the pod's status makes the expression of a podFailurePolicy true: the
+// first container or condition for which it is true alone.
+func (e *evaluation) find(r *rule) (closure.Element, error) {
+	pod := e.frame.Pod
+	defer func() { e.frame.Pod = pod }()
+	for _, alone := range single(&pod.Status) {
+		e.frame.Pod = &corev1.Pod{Status: alone.status}
+		found, err := e.interpret(r.when)
+		switch {
+		case err != nil:
+			return closure.Element{}, e.policy.evaluationError(r.when, err)
+		case found == types.True:
+			return alone.element, nil
+		}
+	}
+	return closure.Element{}, e.policy.evaluationError(r.when, errNoElement)
+}
+
+// aloneElement is a container or condition of a pod, and a status that has no other.
+type aloneElement struct {
+	status  corev1.PodStatus
+	element closure.Element
+}
+
+// single are the containers, init containers and conditions of a pod, in the order in
+// which podFailurePolicy looks at them.
+func single(s *corev1.PodStatus) []aloneElement {
+	var all []aloneElement
+	for i := range s.ContainerStatuses {
+		all = append(all, aloneElement{corev1.PodStatus{ContainerStatuses: s.ContainerStatuses[i : i+1]}, closure.Element{Container: &s.ContainerStatuses[i]}})
+	}
+	for i := range s.InitContainerStatuses {
+		all = append(all, aloneElement{corev1.PodStatus{InitContainerStatuses: s.InitContainerStatuses[i : i+1]}, closure.Element{Container: &s.InitContainerStatuses[i]}})
+	}
+	for i := range s.Conditions {
+		all = append(all, aloneElement{corev1.PodStatus{Conditions: s.Conditions[i : i+1]}, closure.Element{Condition: &s.Conditions[i]}})
+	}
+	return all
+}

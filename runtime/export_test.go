@@ -1,0 +1,60 @@
+package runtime
+
+import (
+	"context"
+
+	"github.com/podverdict/podverdict/runtime/closure"
+)
+
+// Match is what a custom policy says of a pod, without the verdict.
+type Match struct {
+	Rule                int // or NoRule
+	Message             string
+	MessageErr, Ignored error
+}
+
+// Evaluate tries the rules of one policy.
+func (p *Policy) Evaluate(ctx context.Context, in Input) (Match, error) {
+	if ctx.Err() != nil {
+		return Match{Rule: NoRule}, context.Cause(ctx)
+	}
+	m := p.match(ctx, in)
+	found := Match{Rule: NoRule, Message: m.message, MessageErr: m.messageErr, Ignored: m.ignored}
+	if m.rule != nil {
+		found.Rule = m.rule.number
+	}
+	return found, m.err
+}
+
+// rule is the one with a number.
+func (p *Policy) rule(number int) *rule {
+	for _, rules := range [][]rule{p.onFailed, p.onPending} {
+		for i := range rules {
+			if rules[i].number == number {
+				return &rules[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Decides is whether closures alone say of the rule what it is for the pod.
+func (p *Policy) Decides(rule int, in Input) bool {
+	e := p.begin(context.Background(), in)
+	defer e.end()
+	when := p.rule(rule).when.closure.Bool
+	return when != nil && when(&e.frame) != closure.Undecided
+}
+
+// Complete is whether closures know all of the rule.
+func (p *Policy) Complete(rule int) bool { return p.rule(rule).when.closure.Complete }
+
+// ActualCost is what the interpreter has spent on the rule, or 0 if it failed.
+func (p *Policy) ActualCost(rule int, in Input) uint64 {
+	e := p.begin(context.Background(), in)
+	defer e.end()
+	if _, err := e.interpret(p.rule(rule).when); err != nil || e.interpreter == nil {
+		return 0
+	}
+	return e.interpreter.spent
+}

@@ -1,0 +1,100 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/runtime/metered"
+)
+
+// maxTime is how long the interpreter may take for all expressions of a policy on a
+// pod. The limits on the cost end evaluations long before: this is for a machine that
+// has no time.
+const maxTime = 2 * time.Second
+
+// interpreter evaluates expressions of one policy for one pod. It is what CEL asks for
+// variables.
+type interpreter struct {
+	*evaluation
+
+	ctx context.Context //nolint:containedctx // as that of the evaluation, with its deadline
+	// release frees what the deadline holds.
+	release context.CancelFunc
+	// values are those of the policy's variables that have been asked for.
+	values []ref.Val
+	// spent is what the expressions have cost so far.
+	spent uint64
+}
+
+func (e *evaluation) interpret(x *expression) (ref.Val, error) {
+	if e.ctx.Err() != nil { // the interpreter looks once in a thousand units
+		return nil, context.Cause(e.ctx)
+	}
+	if e.interpreter == nil {
+		ctx, release := context.WithTimeoutCause(e.ctx, maxTime, errTime)
+		e.interpreter = &interpreter{evaluation: e, ctx: ctx, release: release, values: make([]ref.Val, len(e.policy.variables))}
+	}
+	if e.interpreter.ctx.Err() != nil {
+		return nil, context.Cause(e.interpreter.ctx)
+	}
+	program, err := x.plan()
+	if err != nil {
+		return nil, err
+	}
+	return e.interpreter.eval(program, e.interpreter)
+}
+
+func (i *interpreter) eval(program *metered.Program, names cel.Activation) (ref.Val, error) {
+	limit := min(compiler.CostLimit, compiler.CostBudget-min(compiler.CostBudget, i.spent))
+	value, spent, err := program.Eval(i.ctx, names, limit)
+	i.spent += spent
+	if i.spent > compiler.CostBudget || errors.As(err, new(*metered.LimitError)) && limit < compiler.CostLimit {
+		return nil, errBudget
+	}
+	return value, err
+}
+
+// ResolveName is what an expression names.
+func (i *interpreter) ResolveName(name string) (any, bool) {
+	switch name {
+	case compiler.PodVariable:
+		return i.frame.Pod, true
+	case compiler.JobVariable:
+		return i.frame.Job, true
+	case compiler.AttemptVariable:
+		return i.frame.Attempt, true
+	case compiler.NowVariable:
+		return i.frame.Now, true
+	}
+	n, ok := i.policy.variableNumbers[name]
+	if !ok {
+		return nil, false
+	}
+	if i.values[n] == nil {
+		i.values[n] = i.variable(n)
+	}
+	return i.values[n], true
+}
+
+// Parent is for activations that extend others.
+func (*interpreter) Parent() cel.Activation { return nil }
+
+// variable is a variable's value, or its error, which is that of whatever asks for it.
+func (i *interpreter) variable(n int) ref.Val {
+	v := &i.policy.variables[n]
+	program, err := v.plan()
+	if err != nil {
+		return types.WrapErr(errVariable(v.name, err))
+	}
+	value, err := i.eval(program, i)
+	if err != nil {
+		return types.WrapErr(errVariable(v.name, err))
+	}
+	return value
+}

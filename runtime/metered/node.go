@@ -1,0 +1,92 @@
+package metered
+
+import (
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+)
+
+// Call is a call of a function, or the start of a loop over a value.
+type Call struct {
+	// Function is the name of the function, or Loop.
+	Function, Overload string
+	// Arguments are the receiver and the arguments. The slice is used again.
+	Arguments []ref.Val
+	// Literal says which of them stand in the expression.
+	Literal []bool
+}
+
+// Loop is the function of a Call that begins a loop.
+const Loop = "@loop"
+
+// call is a call in a plan.
+type call struct {
+	function, overload string
+	arguments          []argument
+	literal            []bool
+}
+
+// argument is a literal, or a value that the meter keeps.
+type argument struct {
+	literal ref.Val
+	kept    int
+}
+
+// watch is what happens when a node is evaluated.
+type watch struct {
+	// units is what the node costs by itself.
+	units uint64
+	// kept is where its value is kept as an argument, or -1.
+	kept int
+	// last are the calls of which it is the last argument that is no literal.
+	last []*call
+}
+
+func (w *watch) idle() bool { return w.units == 0 && w.kept < 0 && len(w.last) == 0 }
+
+// exec evaluates the node that is watched.
+func (w *watch) exec(inner interpreter.InterpretableV2, frame *interpreter.ExecutionFrame) ref.Val {
+	if w.idle() {
+		return inner.Exec(frame)
+	}
+	m := meterOf(frame)
+	m.charge(w.units)
+	value := inner.Exec(frame)
+	if w.kept >= 0 {
+		m.kept[w.kept] = value
+	}
+	for _, c := range w.last {
+		m.pay(c)
+	}
+	return value
+}
+
+// node is any node but a selection. CEL does not recognize it, and so does not put
+// another one in its place.
+type node struct {
+	interpreter.InterpretableV2
+	watch
+}
+
+func (n *node) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	return n.exec(n.InterpretableV2, frame)
+}
+
+func (n *node) Eval(names cel.Activation) ref.Val { return n.Exec(interpreter.AsFrame(names)) }
+
+// selection is a variable and what is selected from it, which CEL adds one by one.
+type selection struct {
+	interpreter.InterpretableAttribute
+	watch
+}
+
+func (s *selection) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	return s.exec(s.InterpretableAttribute, frame)
+}
+
+func (s *selection) Eval(names cel.Activation) ref.Val { return s.Exec(interpreter.AsFrame(names)) }
+
+func (s *selection) AddQualifier(q interpreter.Qualifier) (interpreter.Attribute, error) {
+	s.units++
+	return s.InterpretableAttribute.AddQualifier(q)
+}

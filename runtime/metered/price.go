@@ -1,0 +1,300 @@
+package metered
+
+import (
+	"regexp/syntax"
+	"strings"
+
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/schema"
+)
+
+// price returns what a call costs, in units of which each is about 100 ns: what the API server charges where that grows with
+// the time that the call takes, and more where it does not. A function without a case
+// here takes time linear in the text that it gets.
+func price(c Call) uint64 {
+	a := c.Arguments
+	switch c.Function {
+	case Loop:
+		return loopPrice(a[0])
+	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
+		return comparisonPrice(a[0], a[1])
+	case operators.In:
+		return membershipPrice(a[0], a[1])
+	case operators.Add:
+		return sumPrice(a[0], a[1])
+	case "dyn", "type":
+		return 1
+	case "size":
+		return 1 + length(a[0])/countFactor
+	case "startsWith", "endsWith":
+		return pieces(length(a[1]))
+	case "matches", "find", "findAll":
+		return pieces(length(a[0])+1) * patternPrice(a[1], c.Literal[1])
+	case "contains":
+		return pieces(length(a[0])) * pieces(length(a[1]))
+	case "replace":
+		return replacementPrice(a)
+	case "lists.range":
+		return rangePrice(a[0])
+	case "sets.contains", "sets.intersects", "sets.equivalent":
+		return 1 + sortFactor*size(a[0])*size(a[1])
+	}
+	switch receiver := firstOf(a).(type) {
+	case traits.Lister:
+		return listPrice(c.Function, receiver, a)
+	case types.String:
+		if c.Function == "indexOf" || c.Function == "lastIndexOf" {
+			return pieces(length(a[0])) * pieces(length(a[1]))
+		}
+	default:
+		if steps, ok := libraryPrice(c.Function, receiver); ok {
+			return steps
+		}
+	}
+	return textPrice(a)
+}
+
+// The API server's units.
+const (
+	// textFactor is how many characters are read for a unit, and patternFactor how many
+	// of a regular expression are matched with ten.
+	textFactor    = 10
+	patternFactor = 4
+	// countFactor is how many bytes of text are counted or compared for a unit.
+	countFactor = 128
+	// sortFactor is what the comparison of two elements costs where each element is
+	// compared with each.
+	sortFactor = 2
+	// listUnits is what a new list costs.
+	listUnits = 10
+)
+
+func firstOf(a []ref.Val) ref.Val {
+	if len(a) == 0 {
+		return types.NullValue
+	}
+	return a[0]
+}
+
+// length returns how many bytes a text has, 0 for what is none.
+func length(v ref.Val) uint64 {
+	switch v := v.(type) {
+	case types.String:
+		return uint64(len(v))
+	case types.Bytes:
+		return uint64(len(v))
+	default:
+		return 0
+	}
+}
+
+// size returns how many elements a list or a map has, 0 for what is none.
+func size(v ref.Val) uint64 {
+	if _, text := v.(types.String); text {
+		return 0 // CEL would count its characters
+	}
+	if sizer, ok := v.(traits.Sizer); ok {
+		if n, ok := sizer.Size().(types.Int); ok && n > 0 {
+			return uint64(n)
+		}
+	}
+	return 0
+}
+
+func pieces(bytes uint64) uint64 { return max(1, (bytes+textFactor-1)/textFactor) }
+
+// textPrice is for all that reads its arguments once.
+func textPrice(a []ref.Val) uint64 {
+	var sum uint64
+	for _, v := range a {
+		sum += length(v)
+	}
+	return pieces(sum)
+}
+
+// loopPrice is for the keys of a map, which CEL puts into a list before it goes through
+// them.
+func loopPrice(over ref.Val) uint64 {
+	if _, ok := over.(traits.Mapper); ok {
+		return size(over) / 2
+	}
+	return 0
+}
+
+func comparisonPrice(a, b ref.Val) uint64 {
+	switch a := a.(type) {
+	case types.String, types.Bytes:
+		return pieces(min(length(a), length(b)))
+	case *types.Optional:
+		if other, ok := b.(*types.Optional); ok && a.HasValue() && other.HasValue() {
+			return comparisonPrice(a.GetValue(), other.GetValue())
+		}
+		return 1
+	case traits.Lister:
+		other, ok := b.(traits.Lister)
+		if !ok || size(a) != size(other) {
+			return 1
+		}
+		sum := uint64(1)
+		for i := range types.Int(size(a)) { //nolint:gosec // CEL counts it by an Int
+			sum += comparisonPrice(a.Get(i), other.Get(i))
+		}
+		return sum
+	case traits.Mapper:
+		if other, ok := b.(traits.Mapper); !ok || size(a) != size(other) {
+			return 1
+		}
+		return contents(a)
+	default:
+		if a.Type() != b.Type() {
+			return 1
+		}
+		return 1 + schema.Weight(a)/textFactor
+	}
+}
+
+// membershipPrice looks at each element of a list. Texts of different lengths are told
+// apart without reading them.
+func membershipPrice(value, collection ref.Val) uint64 {
+	list, ok := collection.(traits.Lister)
+	if !ok {
+		return pieces(length(value))
+	}
+	sum := uint64(1)
+	for it := list.Iterator(); it.HasNext() == types.True; {
+		element := it.Next()
+		switch _, text := element.(types.String); {
+		case !text:
+			sum += comparisonPrice(value, element)
+		case length(value) == length(element):
+			sum += 1 + length(value)/countFactor
+		default:
+			sum++
+		}
+	}
+	return sum
+}
+
+// sumPrice of lists is for the one that is copied: only a list that a loop makes is
+// added to as it is.
+func sumPrice(a, b ref.Val) uint64 {
+	if _, grows := a.(traits.MutableLister); grows {
+		return 1
+	}
+	return pieces(length(a) + length(b) + size(a))
+}
+
+// contents returns what it costs to go through all that a list or a map has in it, text
+// and inner lists included.
+func contents(v ref.Val) uint64 {
+	switch v := v.(type) {
+	case traits.Lister:
+		sum := uint64(1)
+		for it := v.Iterator(); it.HasNext() == types.True; {
+			sum += contents(it.Next())
+		}
+		return sum
+	case traits.Mapper:
+		sum := uint64(1)
+		for it := v.Iterator(); it.HasNext() == types.True; {
+			key := it.Next()
+			sum += contents(key) + contents(v.Get(key))
+		}
+		return sum
+	case types.String, types.Bytes:
+		return pieces(length(v))
+	default:
+		return 1 + schema.Weight(v)/textFactor
+	}
+}
+
+// listPrice is for the methods of lists.
+func listPrice(function string, list traits.Lister, a []ref.Val) uint64 {
+	switch function {
+	case "distinct", "sort":
+		return 1 + listUnits + sortFactor*size(list)*size(list) + contents(list)
+	case "@sortByAssociatedKeys":
+		return 1 + listUnits + sortFactor*size(list)*size(list) + contents(a[len(a)-1])
+	case "slice", "reverse":
+		return 1 + listUnits + size(list)
+	case "join":
+		return contents(list) + pieces(size(list)*textLength(a[1:]))
+	default:
+		return contents(list)
+	}
+}
+
+func textLength(a []ref.Val) (sum uint64) {
+	for _, v := range a {
+		sum += length(v)
+	}
+	return sum
+}
+
+// rangePrice is that of a list of all numbers below one.
+func rangePrice(below ref.Val) uint64 {
+	n, _ := below.(types.Int)
+	return 1 + listUnits + uint64(max(n, 0))
+}
+
+// replacementPrice includes that of the text that comes out, which may be much longer.
+func replacementPrice(a []ref.Val) uint64 {
+	texts := [3]string{}
+	for i := range texts {
+		text, _ := a[i].(types.String)
+		texts[i] = string(text)
+	}
+	found := strings.Count(texts[0], texts[1])
+	return pieces(uint64(len(texts[0]))) + pieces(uint64(len(texts[0]))+uint64(found)*uint64(len(texts[2]))) //nolint:gosec // a count is not negative
+}
+
+// patternPrice is what a regular expression costs for each piece of text. One that the
+// policy's author wrote costs what the API server takes. One that is not part of the
+// policy counts with its repetitions written out: a few characters could make a pattern
+// of millions.
+func patternPrice(pattern ref.Val, literal bool) uint64 {
+	weight := length(pattern)
+	if text, ok := pattern.(types.String); ok && !literal {
+		if parsed, err := syntax.Parse(string(text), syntax.Perl); err == nil {
+			weight = max(weight, patternWeight(parsed))
+		}
+	}
+	return (weight + patternFactor - 1) / patternFactor
+}
+
+// maxWeight is more than any price may be, and small enough to be multiplied.
+const maxWeight = compiler.CostBudget
+
+func patternWeight(p *syntax.Regexp) uint64 {
+	sum := uint64(1 + len(p.Rune))
+	for _, part := range p.Sub {
+		sum += patternWeight(part)
+	}
+	if p.Op == syntax.OpRepeat {
+		sum *= uint64(max(p.Max, p.Min, 1))
+	}
+	return min(sum, maxWeight)
+}
+
+// libraryPrice is that of podverdict's functions of a Pod.
+func libraryPrice(function string, receiver ref.Val) (uint64, bool) {
+	pod, ok := receiver.Value().(*corev1.Pod)
+	if !ok {
+		return 0, false
+	}
+	switch function {
+	case library.ConditionFunction, library.HasConditionFunction, library.UnschedulableFunction:
+		return uint64(max(1, len(pod.Status.Conditions))), true
+	case library.PendingForFunction:
+		return 1, true
+	default:
+		return uint64(max(1, library.Steps(pod))), true
+	}
+}

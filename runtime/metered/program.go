@@ -1,0 +1,68 @@
+package metered
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+)
+
+// Program is a planned expression. It is immutable and safe for concurrent use.
+type Program struct {
+	root interpreter.InterpretableV2
+	// kept is how many values of arguments an evaluation keeps.
+	kept int
+}
+
+// Plan plans a checked expression.
+func Plan(env *cel.Env, tree *ast.AST) (*Program, error) {
+	p := newPlanner(tree)
+	if _, err := env.PlanProgram(tree, cel.CustomDecoratorV2(p.decorate)); err != nil {
+		return nil, err
+	}
+	return &Program{root: p.root, kept: p.kept}, nil
+}
+
+// LimitError says that an expression costs more than it may. It was not evaluated to
+// the end.
+type LimitError struct{ Limit uint64 }
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("the expression costs more than %d", e.Limit)
+}
+
+// errUnwatched would be a defect: every node but literals is planned with a watch.
+func errUnwatched(function string, arg interpreter.InterpretableV2) error {
+	return fmt.Errorf("an argument of %s, node %d, cannot be charged", function, arg.ID())
+}
+
+// Eval evaluates the expression over names, and says what it has spent, also when it
+// fails. It ends with a *LimitError when the expression would spend more than the
+// limit, and with the context's cause when that is done.
+func (p *Program) Eval(ctx context.Context, names cel.Activation, limit uint64) (value ref.Val, spent uint64, err error) {
+	m := &meter{Activation: names, ctx: ctx, limit: limit, kept: make([]ref.Val, p.kept)}
+	defer func() {
+		spent = m.spent
+		switch r := recover().(type) {
+		case nil:
+		case stop:
+			value, err = nil, r.cause
+		default:
+			value, err = nil, fmt.Errorf("internal error: %v", r)
+		}
+	}()
+	frame, err := interpreter.NewExecutionFrame(m)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer frame.Close()
+	value = p.root.Exec(frame)
+	if failed, ok := value.(*types.Err); ok {
+		return value, 0, failed
+	}
+	return value, 0, nil
+}

@@ -1,0 +1,222 @@
+package runtime
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime/closure"
+)
+
+// parts evaluates the parts of an expression, each on its own.
+type parts struct {
+	*interpreter
+	*dissection
+
+	names cel.Activation
+	into  *RuleExplanation
+	told  map[string]bool // names of variables
+}
+
+// explain takes an expression apart. The variables are those that are told already.
+func (i *interpreter) explain(x *expression, into *RuleExplanation, told map[string]bool, tell func(*parts)) error {
+	return x.dissect(func(d *dissection) {
+		tell(&parts{interpreter: i, dissection: d, names: i, into: into, told: told})
+	})
+}
+
+// of goes down through && and ||, and lists what they join.
+func (p *parts) of(e ast.Expr) []Value {
+	if e.Kind() != ast.CallKind {
+		return p.part(e)
+	}
+	call := e.AsCall()
+	switch operator := call.FunctionName(); {
+	case operator == operators.LogicalNot && p.isOwnPredicate():
+		return append(p.operand(call.Args()[0]), p.value(e))
+	case operator == operators.LogicalAnd || operator == operators.LogicalOr || operator == operators.LogicalNot || operator == operators.Conditional:
+		var values []Value
+		for i, arg := range call.Args() {
+			if i > 0 && p.isOwnPredicate() && p.decides(operator, call.Args()[i-1]) {
+				break
+			}
+			values = union(values, p.of(arg))
+		}
+		return values
+	default:
+		return p.part(e)
+	}
+}
+
+// isOwnPredicate is whether the parts are those of what a rule of a podFailurePolicy
+// asks of an element: of these, only those that were needed are listed.
+func (p *parts) isOwnPredicate() bool {
+	return p.match != nil && p.names != cel.Activation(p.interpreter)
+}
+
+func union(values, more []Value) []Value {
+	for _, v := range more {
+		if !slices.Contains(values, v) {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// decides is whether the left side of && or || says what the whole is.
+func (p *parts) decides(operator string, left ast.Expr) bool {
+	v, err := p.evaluate(left)
+	return err == nil && v == types.Bool(operator == operators.LogicalOr)
+}
+
+// part is one of them: its operand, if it has one, and itself, and the variables in it.
+// Of a loop over the pod's containers or conditions, each element is explained.
+func (p *parts) part(e ast.Expr) []Value {
+	if e.Kind() == ast.LiteralKind {
+		return nil
+	}
+	values := append(p.operand(e), p.value(e))
+	custom.Visit(e, nil, func(inner ast.Expr, locals []string) {
+		switch {
+		case inner.Kind() == ast.ComprehensionKind && len(locals) == 0:
+			p.loop(inner)
+		case inner.Kind() == ast.IdentKind:
+			values = append(values, p.variable(inner, inner == e)...)
+		}
+	})
+	return values
+}
+
+// operand is what a comparison looks at: its left side.
+func (p *parts) operand(e ast.Expr) []Value {
+	if e.Kind() == ast.CallKind {
+		if call := e.AsCall(); !call.IsMemberFunction() && len(call.Args()) == 2 && call.Args()[0].Kind() != ast.LiteralKind {
+			return []Value{p.value(call.Args()[0])}
+		}
+	}
+	return nil
+}
+
+// variable tells of one, but of what it is worth only if that is not told already.
+func (p *parts) variable(e ast.Expr, told bool) (values []Value) {
+	i, known := p.policy.variableNumbers[e.AsIdent()]
+	if !known || p.told[e.AsIdent()] {
+		return nil
+	}
+	p.told[e.AsIdent()] = true
+	if !told {
+		values = append(values, p.value(e))
+	}
+	v := &p.policy.variables[i]
+	_ = p.interpreter.explain(v.expression, p.into, p.told, func(inner *parts) {
+		parts := inner.of(inner.tree.Expr())
+		if !v.isBool() { // the parts of other values say little
+			parts = slices.DeleteFunc(parts, func(v Value) bool { return !strings.HasPrefix(v.Expression, compiler.VariablesVariable+".") })
+		}
+		values = append(values, parts...)
+	}) // an expression that was checked can be checked again
+	return values
+}
+
+// decisive goes down to the parts that make an expression what it is.
+func (p *parts) decisive(e ast.Expr, is types.Bool) []Value {
+	if e.Kind() == ast.CallKind {
+		switch call := e.AsCall(); call.FunctionName() {
+		case operators.LogicalNot:
+			return p.decisive(call.Args()[0], !is)
+		case operators.LogicalAnd, operators.LogicalOr:
+			var all []Value
+			one := (call.FunctionName() == operators.LogicalAnd) != bool(is) // of the two is enough
+			for _, arg := range call.Args() {
+				if v, err := p.evaluate(arg); err == nil && v == is {
+					if all = append(all, p.decisive(arg, is)...); one {
+						break
+					}
+				}
+			}
+			return all
+		}
+	}
+	return []Value{p.value(e)}
+}
+
+func (p *parts) value(e ast.Expr) Value {
+	v, err := p.evaluate(e)
+	if err != nil {
+		return Value{p.text(e), "error: " + err.Error()}
+	}
+	return Value{p.text(e), show(v)}
+}
+
+func (p *parts) evaluate(e ast.Expr) (ref.Val, error) {
+	program, err := p.plan(e)
+	if err != nil {
+		return nil, err
+	}
+	return p.eval(program, p.names)
+}
+
+// loop explains each element that a quantifier looks at.
+func (p *parts) loop(e ast.Expr) {
+	loop := e.AsComprehension()
+	predicate := closure.Predicate(loop)
+	if predicate == nil || p.names != cel.Activation(p.interpreter) {
+		return
+	}
+	value, err := p.evaluate(loop.IterRange())
+	if err != nil {
+		return
+	}
+	list, ok := value.(traits.Lister)
+	if !ok {
+		return
+	}
+	for it := list.Iterator(); it.HasNext() == types.True; {
+		value := it.Next()
+		element, ok := p.element(value)
+		if !ok {
+			return
+		}
+		inside := &parts{interpreter: p.interpreter, dissection: p.dissection, names: local{p.interpreter, loop.IterVar(), value}, into: p.into, told: p.told}
+		matched, err := inside.evaluate(predicate)
+		element.Matched = err == nil && matched == types.True
+		if len(p.into.Elements) >= maxExplained && !p.isFirstMatch(element.Matched) {
+			p.into.Omitted++
+			continue
+		}
+		element.Values = inside.of(predicate)
+		p.into.Elements = append(p.into.Elements, element)
+	}
+}
+
+// isFirstMatch is whether an element matches, and none before it did.
+func (p *parts) isFirstMatch(matched bool) bool {
+	return matched && !slices.ContainsFunc(p.into.Elements, func(e ElementExplanation) bool { return e.Matched })
+}
+
+// maxExplained is how many elements of a rule are explained, besides the first one that
+// matches. No pod has so many but by mistake.
+const maxExplained = 50
+
+// local knows a name besides those of the interpreter.
+type local struct {
+	*interpreter
+
+	name  string
+	value ref.Val
+}
+
+func (l local) ResolveName(name string) (any, bool) {
+	if name == l.name {
+		return l.value, true
+	}
+	return l.interpreter.ResolveName(name)
+}

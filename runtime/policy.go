@@ -1,0 +1,289 @@
+package runtime
+
+import (
+	"context"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime/closure"
+)
+
+// Policy is rules that are ready to be evaluated: a Job's own podFailurePolicy, or a
+// PodFailurePolicy (podverdict.io). It is immutable and safe for concurrent use.
+type Policy struct {
+	// Name is that of the PodFailurePolicy, and empty for a Job's own.
+	Name string
+	// Rules are those of the PodFailurePolicy.
+	Rules []v1alpha1.Rule
+	// Compiled is what the compiler says of the PodFailurePolicy. Its expressions have no
+	// trees: Check makes them again.
+	Compiled *custom.Policy
+	// FailurePolicy is what happens when a match condition or a rule cannot be
+	// evaluated.
+	FailurePolicy v1alpha1.FailurePolicy
+
+	// own is the Job's podFailurePolicy, or nil.
+	own *ownPolicy
+
+	conditions []*expression
+	variables  []variable
+	// onFailed and onPending are the rules about pods in the two phases.
+	onFailed, onPending []rule
+	// variableNumbers are the places of the variables by what expressions call them.
+	variableNumbers map[string]int
+	// interpret evaluates everything by CEL's interpreter. The answers are the same; it
+	// is there to prove that.
+	interpret bool
+	// failed is why no rule can be evaluated for the Job, or nil.
+	failed *PolicyError
+}
+
+// ownPolicy is where the rules of a podFailurePolicy come from.
+type ownPolicy struct {
+	policy      *compiler.Policy
+	environment *compiler.Environment
+	// finds is whether closures answer all rules, which then cannot fail. So it is for all
+	// that the compiler writes.
+	finds bool
+}
+
+// rule is a rule of either kind. Its number is its place in the policy.
+type rule struct {
+	number int
+	action batchv1.PodFailurePolicyAction
+	// find is when, if that is an expression about elements of the pod's status.
+	find func(*corev1.PodStatus) closure.Element
+	when *expression
+	// message is the messageExpression, or nil.
+	message *expression
+}
+
+type variable struct {
+	name string
+	*expression
+}
+
+// NewCustomPolicy compiles a policy, which has the API's defaults and must not change
+// afterwards. The error is that of custom.Compile.
+func NewCustomPolicy(e *compiler.Environment, policy *v1alpha1.PodFailurePolicy) (*Policy, error) {
+	compiled, err := custom.Compile(e, &policy.Spec)
+	if err != nil {
+		return nil, err
+	}
+	p := &Policy{
+		Name: policy.Name, Rules: policy.Spec.Rules, Compiled: compiled, FailurePolicy: policy.Spec.FailurePolicy,
+		variableNumbers: map[string]int{},
+	}
+	closures := closure.NewCompiler(e.Schema)
+	for _, x := range compiled.Conditions {
+		p.conditions = append(p.conditions, newExpression(closures, x))
+	}
+	for i, v := range compiled.Variables {
+		x := newExpression(closures, v.Expression)
+		closures.Define(custom.VariableName(v.Name), x.closure)
+		p.variables = append(p.variables, variable{custom.VariableName(v.Name), x})
+		p.variableNumbers[custom.VariableName(v.Name)] = i
+	}
+	for i, r := range compiled.Rules {
+		p.add(closures, i, r)
+	}
+	for _, x := range compiled.Expressions() {
+		x.Tree = nil
+	}
+	return p, nil
+}
+
+func (p *Policy) add(closures *closure.Compiler, i int, r custom.Rule) {
+	added := rule{number: i, action: p.Rules[i].Action, when: newExpression(closures, r.When)}
+	added.find = added.when.closure.Find
+	if r.Message != nil {
+		added.message = newExpression(closures, r.Message)
+	}
+	if r.Phase == corev1.PodPending {
+		p.onPending = append(p.onPending, added)
+	} else {
+		p.onFailed = append(p.onFailed, added)
+	}
+}
+
+// NewLastGood compiles the version of a policy that its status keeps: while the spec does
+// not compile, this is in force. It must be older than the spec, and is held to what the
+// schema says, because the API server has not done so.
+func NewLastGood(e *compiler.Environment, policy *v1alpha1.PodFailurePolicy) (*Policy, error) {
+	if kept := policy.Status.LastGood; kept == nil || kept.Generation >= policy.Generation {
+		return nil, errNoLastGood
+	}
+	last := policy.DeepCopy()
+	last.Spec = last.Status.LastGood.Spec
+	last.SetDefaults()
+	if invalid := last.Validate(); len(invalid) > 0 {
+		return nil, invalid.ToAggregate()
+	}
+	return NewCustomPolicy(e, last)
+}
+
+// newOwnPolicy makes the closures of a podFailurePolicy.
+func newOwnPolicy(c *compiler.Compiled, o Options) *Policy {
+	own := &ownPolicy{c.Policy, c.Environment, !o.DisableSpecialization}
+	p := &Policy{own: own, FailurePolicy: v1alpha1.FailurePolicyFail, interpret: o.DisableSpecialization, onFailed: make([]rule, len(c.Rules))}
+	closures := closure.NewCompiler(c.Environment.Schema)
+	for i := range c.Rules {
+		when := &expression{closure: closures.Compile(c.Rules[i].AST), check: func() (checked, error) { return own.check(i) }}
+		p.onFailed[i] = rule{number: i, action: c.Rules[i].Action, find: when.closure.Find, when: when}
+		own.finds = own.finds && when.closure.Find != nil
+	}
+	return p
+}
+
+// check compiles a rule once more: compiling is deterministic, and a small policy is held
+// in a kilobyte because its expressions are not kept.
+func (o *ownPolicy) check(rule int) (checked, error) {
+	c, err := o.environment.Compile(&compiler.Policy{Rules: o.policy.Rules[rule : rule+1]})
+	if err != nil {
+		return checked{}, err
+	}
+	return checked{o.environment.FailedRules, c.Rules[0].AST, c.Rules[0].Match}, nil
+}
+
+// Interpreted is the same policy, evaluated by CEL's interpreter alone.
+func (p *Policy) Interpreted() *Policy {
+	interpreted := *p
+	interpreted.interpret = true
+	return &interpreted
+}
+
+// Failing returns the policy as it is for a Job for which a match condition cannot be
+// evaluated, if its failurePolicy is Fail: each of its rules has that error.
+func (p *Policy) Failing(condition error) *Policy {
+	failing := *p
+	failing.failed = p.policyError(condition)
+	return &failing
+}
+
+// Applies is whether the policy says anything of a Job's pods: whether all match
+// conditions are true. As in ValidatingAdmissionPolicy, one that is false decides,
+// whatever happens to others; without one, an error is returned. What that means, the
+// policy's failurePolicy says, which is the business of whoever asks.
+func (p *Policy) Applies(ctx context.Context, job *batchv1.Job) (bool, error) {
+	if len(p.conditions) == 0 {
+		return true, nil
+	}
+	e := p.begin(ctx, Input{Pod: &noPod, Job: job})
+	defer e.end()
+	var failed error
+	for i := range p.conditions {
+		matched, err := e.bool(p.conditions[i])
+		switch {
+		case err != nil && failed == nil:
+			failed = err
+		case err == nil && !matched:
+			return false, nil
+		}
+	}
+	return failed == nil, failed
+}
+
+// about are the rules about pods in a phase.
+func (p *Policy) about(phase corev1.PodPhase) []rule {
+	switch phase {
+	case corev1.PodFailed:
+		return p.onFailed
+	case corev1.PodPending:
+		return p.onPending
+	default:
+		return nil
+	}
+}
+
+// match is what a policy says of a pod.
+type match struct {
+	// rule is the first rule that matches, or nil.
+	rule *rule
+	// element is what in the pod a rule of a podFailurePolicy matches.
+	element closure.Element
+	// message is what the rule's messageExpression says, and messageErr why it cannot.
+	message    string
+	messageErr error
+	// err is why the evaluation ended without a match, and ignored why the first rule
+	// that could not be evaluated could not: those after it were tried.
+	err, ignored error
+}
+
+// match tries the rules about the pod's phase in order: the first one that matches
+// decides. A rule that cannot be evaluated does not match, and the next one is tried,
+// unless the policy's failurePolicy is Fail or the context is done: that ends the
+// evaluation.
+func (p *Policy) match(ctx context.Context, in Input) (m match) {
+	rules := p.about(in.Pod.Status.Phase)
+	if p.failed != nil && len(rules) > 0 {
+		m.err = p.failed
+		return m
+	}
+	t := trial{policy: p, ctx: ctx, in: in}
+	defer t.end()
+	for i := range rules {
+		element, matched, err := t.try(&rules[i])
+		switch {
+		case err != nil && (p.FailurePolicy == v1alpha1.FailurePolicyFail || ctx.Err() != nil):
+			m.err = err
+			return m
+		case err != nil && m.ignored == nil:
+			m.ignored = err
+		case matched:
+			m.rule, m.element = &rules[i], element
+			if rules[i].message != nil {
+				m.message, m.messageErr = t.evaluate().message(rules[i].message)
+			}
+			return m
+		}
+	}
+	return m
+}
+
+// find is the first rule of a podFailurePolicy that matches, and because of what.
+func (p *Policy) find(status *corev1.PodStatus) (*rule, closure.Element) {
+	for i := range p.onFailed {
+		if element := p.onFailed[i].find(status); element != (closure.Element{}) {
+			return &p.onFailed[i], element
+		}
+	}
+	return nil, closure.Element{}
+}
+
+// trial tries the rules of one policy on one pod.
+type trial struct {
+	policy *Policy
+	ctx    context.Context //nolint:containedctx // it lives as long as match
+	in     Input
+	// evaluation is there once a rule has needed it: most do without.
+	evaluation *evaluation
+}
+
+func (t *trial) evaluate() *evaluation {
+	if t.evaluation == nil {
+		t.evaluation = t.policy.begin(t.ctx, t.in)
+	}
+	return t.evaluation
+}
+
+func (t *trial) end() {
+	if t.evaluation != nil {
+		t.evaluation.end()
+	}
+}
+
+func (t *trial) try(r *rule) (element closure.Element, matched bool, err error) {
+	if r.find != nil && !t.policy.interpret {
+		element = r.find(&t.in.Pod.Status)
+		return element, element != (closure.Element{}), nil
+	}
+	matched, err = t.evaluate().bool(r.when)
+	if matched && t.policy.own != nil {
+		element, err = t.evaluate().find(r)
+	}
+	return element, matched, err
+}
