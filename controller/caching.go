@@ -2,7 +2,6 @@ package controller
 
 import (
 	"sync"
-	"sync/atomic"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,20 +14,9 @@ import (
 // caching is what the caches of Jobs and pods keep of them.
 type caching struct {
 	// observe is true when Jobs that others run are of interest.
-	observe bool
-	// whole is true when custom policies have been in force, which may look at all of a Job and a pod. From then on the objects
-	// are kept whole that these may be asked about.
-	whole      atomic.Bool
+	observe    bool
 	texts      texts
-	jobs, pods relister
-}
-
-// keepWhole has the whole objects in the caches soon. Until they are there, partial tells them apart.
-func (c *caching) keepWhole() {
-	if !c.whole.Swap(true) {
-		c.jobs.relist()
-		c.pods.relist()
-	}
+	jobs, pods keeper
 }
 
 // transform is for both informers.
@@ -77,7 +65,7 @@ func (r *relister) watch(o metav1.ListOptions, begin func() (watch.Interface, er
 	defer r.mu.Unlock()
 	if err == nil && r.wanted {
 		w.Stop()
-		return nil, apierrors.NewResourceExpired("the whole objects are wanted")
+		return nil, apierrors.NewResourceExpired("more of the objects is wanted")
 	}
 	r.current = w
 	return w, err

@@ -32,10 +32,12 @@
 //
 // # Caches
 //
-// While no custom policy has been in force, the caches keep of a pod what plan and podFailurePolicies read, and of a Job that
-// others run all but its template; a pod that runs or has succeeded is never kept whole. When the first policy comes into force,
-// Jobs and pods are listed anew, and kept whole from then on, since any part may be read; until they are, objects that are not
-// whole say so (partial), and custom rules are not asked about them. Policies are therefore read before anything else.
+// The caches keep of a pod what plan and podFailurePolicies read, and of a Job that others run all but its template; and what the
+// custom policies in force read, of the pods and Jobs that their rules may be asked about. When these come to read more, Jobs and
+// pods are listed anew. Each object has a mark that says what it was trimmed to (keeping), and rules are not asked about one that
+// lacks something that any of them reads. They are looked up first, then the mark, because what they read is kept before they
+// are in force. Nothing is dropped that some rules were to read: a pod is judged by those that were in force when it failed.
+// Policies are read before anything else.
 //
 // # Panics
 //

@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientfeatures "k8s.io/client-go/features"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -64,8 +65,8 @@ func errNamespace(job *batchv1.Job) error {
 	return fmt.Errorf("the namespace of job %s/%s is not known yet", job.Namespace, job.Name)
 }
 
-func errPartial(pod *corev1.Pod) error {
-	return fmt.Errorf("the whole of pod %s/%s is not known yet", pod.Namespace, pod.Name)
+func errPartial(o metav1.Object) error {
+	return fmt.Errorf("what rules read of %s/%s is not known yet", o.GetNamespace(), o.GetName())
 }
 
 func errElection(err error) error { return fmt.Errorf("leader election: %w", err) }

@@ -95,7 +95,7 @@ func (c *court) judge(ctx context.Context, pod *corev1.Pod, attempt int64) runti
 }
 
 func (c *court) input(pod *corev1.Pod, attempt int64) runtime.Input {
-	return runtime.Input{Pod: pod, Job: c.work.job, Attempt: attempt, Now: c.work.clock.Now()}
+	return input(pod, c.work.job, attempt, c.work.clock.Now())
 }
 
 // adjourn tells the verdicts on pods that have failed, each once, as soon as the Plan knows whether a budget is used up, and

@@ -22,7 +22,7 @@ func TestOwnRulesAreNotVolatile(t *testing.T) {
 		}
 		return program
 	}
-	w := &work{reconciler: &reconciler{clock: clock.RealClock{}}, recollection: &recollection{}}
+	w := &work{reconciler: &reconciler{clock: clock.RealClock{}}, recollection: &recollection{}, job: ownJob(nil)}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "a"}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}
 	first := w.newCourt(of(), binding.Selection{})
 	first.judge(t.Context(), pod, 1)

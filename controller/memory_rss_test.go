@@ -23,10 +23,15 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"github.com/podverdict/podverdict/compiler/custom"
 )
 
 // manyPods answers lists with pages of pods, ten of each Job, which it makes when it is asked. It has no streams of lists.
-type manyPods struct{ pods int }
+type manyPods struct {
+	pods  int
+	phase corev1.PodPhase
+}
 
 // RoundTrip answers lists, and watches in which nothing happens.
 func (m manyPods) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -65,7 +70,7 @@ func (m manyPods) RoundTrip(r *http.Request) (*http.Response, error) {
 	list := &corev1.PodList{ListMeta: meta}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
 	for i := from; i < until; i++ {
-		list.Items = append(list.Items, *largePod(i/10, i, corev1.PodRunning))
+		list.Items = append(list.Items, *largePod(i/10, i, m.phase))
 	}
 	return m.answer(http.StatusOK, list)
 }
@@ -81,15 +86,22 @@ func (manyPods) answer(code int, object runtime.Object) (*http.Response, error) 
 	}, err
 }
 
-// BenchmarkMemoryOfProcess reports the memory of a process that has filled its caches with 50,000 running pods of 5,000 Jobs:
-// what it has then, and the most it had.
+// BenchmarkMemoryOfProcess reports the memory of a process that has filled its caches with 50,000 pods of 5,000 Jobs: what it has
+// then, and the most it had, which is why each of its parts wants a process of its own.
 func BenchmarkMemoryOfProcess(b *testing.B) {
+	b.Run("running", func(b *testing.B) { benchmarkProcess(b, corev1.PodRunning, custom.NewReads()) })
+	b.Run("failed", func(b *testing.B) { benchmarkProcess(b, corev1.PodFailed, readsOf(b, typicalPolicy())) })
+}
+
+func benchmarkProcess(b *testing.B, phase corev1.PodPhase, reads custom.Reads) {
+	b.Helper()
 	const pods = 50_000
-	config := &rest.Config{Host: "http://localhost", Transport: manyPods{pods}, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeProtobuf}}
+	config := &rest.Config{Host: "http://localhost", Transport: manyPods{pods, phase}, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeProtobuf}}
 	client, err := kubernetes.NewForConfig(config)
 	put(b, err)
 	for b.Loop() {
-		caching := &caching{observe: true}
+		caching := newCaching(true)
+		caching.keep(reads)
 		informer, err := newPodInformer(client, "", caching)
 		put(b, err)
 		jobs, err := newJobInformer(client, "", caching)

@@ -12,6 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
 )
 
 // largePod is a pod of some 8 KB, as API servers tell them: two containers with their environments, volumes and resources, and
@@ -58,10 +62,10 @@ func heap() uint64 {
 }
 
 // cachedBytes is how many bytes the caches have for each of n objects, which come from the wire.
-func cachedBytes(t testing.TB, n int, whole bool, read func(i int) any) float64 {
+func cachedBytes(t testing.TB, n int, reads custom.Reads, read func(i int) any) float64 {
 	t.Helper()
-	caching := &caching{observe: true}
-	caching.whole.Store(whole)
+	caching := newCaching(true)
+	caching.keep(reads)
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers)
 	before := heap()
 	for i := range n {
@@ -93,27 +97,53 @@ func readJob(t testing.TB, job *batchv1.Job) *batchv1.Job {
 	return read
 }
 
+// typicalPolicy has rules as most platforms have them, over container statuses, labels and a condition.
+func typicalPolicy() *v1alpha1.PodFailurePolicy {
+	p := &v1alpha1.PodFailurePolicy{ObjectMeta: metav1.ObjectMeta{Name: "typical", UID: "typical", Generation: 1}}
+	p.Spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "team", Expression: "job.metadata.?labels[?'team'].orValue('') != 'infra'"}}
+	p.Spec.Rules = []v1alpha1.Rule{
+		{Name: "oom", When: "pod.failedContainers().exists(c, c.oomKilled)", Action: "FailJob", MessageExpression: "pod.failedContainers()[0].message"},
+		{Name: "app", When: "pod.metadata.?labels[?'app'].orValue('') == 'train' && pod.failedContainers().exists(c, c.exitCode == 3)", Action: "Ignore"},
+		{Name: "drain", When: "pod.condition('DisruptionTarget').reason == 'EvictionByEvictionAPI'", Action: "Ignore"},
+	}
+	p.SetDefaults()
+	return p
+}
+
+// readsOf are those of a policy.
+func readsOf(t testing.TB, p *v1alpha1.PodFailurePolicy) custom.Reads {
+	t.Helper()
+	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
+	put(t, err)
+	compiled, err := custom.Compile(environment, &p.Spec)
+	put(t, err)
+	return compiled.Reads
+}
+
 // memories are the objects that are measured, with a generous bound on their bytes in the caches.
 func memories(t testing.TB) map[string]func(n int) (bytes, most float64) {
 	t.Helper()
 	const podsOfJob = 10
-	pods := func(phase corev1.PodPhase, whole bool, most float64) func(int) (float64, float64) {
+	none, typical := custom.NewReads(), readsOf(t, typicalPolicy())
+	pods := func(phase corev1.PodPhase, reads custom.Reads, most float64) func(int) (float64, float64) {
 		return func(n int) (float64, float64) {
-			return cachedBytes(t, n, whole, func(i int) any { return readPod(t, largePod(i/podsOfJob, i, phase)) }), most
+			return cachedBytes(t, n, reads, func(i int) any { return readPod(t, largePod(i/podsOfJob, i, phase)) }), most
 		}
 	}
-	jobs := func(whole bool, most float64) func(int) (float64, float64) {
+	jobs := func(reads custom.Reads, most float64) func(int) (float64, float64) {
 		return func(n int) (float64, float64) {
-			return cachedBytes(t, n, whole, func(i int) any { return readJob(t, largeJob(i)) }), most
+			return cachedBytes(t, n, reads, func(i int) any { return readJob(t, largeJob(i)) }), most
 		}
 	}
 	return map[string]func(int) (float64, float64){
-		"pods/running":               pods(corev1.PodRunning, false, 4500),
-		"pods/failed":                pods(corev1.PodFailed, false, 4500),
-		"pods/running with policies": pods(corev1.PodRunning, true, 4500),
-		"pods/failed with policies":  pods(corev1.PodFailed, true, 40_000),
-		"jobs":                       jobs(false, 5000),
-		"jobs with policies":         jobs(true, 40_000),
+		"pods/running":                                pods(corev1.PodRunning, none, 4500),
+		"pods/failed":                                 pods(corev1.PodFailed, none, 4500),
+		"pods/running with a typical policy":          pods(corev1.PodRunning, typical, 4500),
+		"pods/failed with a typical policy":           pods(corev1.PodFailed, typical, 5500),
+		"pods/failed with a policy that reads it all": pods(corev1.PodFailed, everything, 40_000),
+		"jobs":                                 jobs(none, 5000),
+		"jobs with a typical policy":           jobs(typical, 5000),
+		"jobs with a policy that reads it all": jobs(everything, 40_000),
 	}
 }
 

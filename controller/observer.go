@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"sync"
@@ -199,23 +200,22 @@ func (o *observer) judge(ctx context.Context, key podKey) error {
 		return nil
 	case !o.policies.knows(s.job.Namespace):
 		return errNamespace(s.job)
-	case o.policies.binds.Load() && !o.complete(&s):
-		return errPartial(s.pod)
+	}
+	if o.policies.binds.Load() {
+		o.refresh(&s)
 	}
 	return o.judgeFor(ctx, s)
 }
 
-// complete has a sighting refer to the whole of the pod and its Job, and tells whether the caches have it. They have not for a
-// while after the first custom policy comes into force.
-func (o *observer) complete(s *sighting) bool {
-	if job := cachedJob(o.jobs, s.pod); partial(s.job) && job != nil {
+// refresh has a sighting refer to what the caches have now of the pod and its Job, where that is more of what rules read.
+func (o *observer) refresh(s *sighting) {
+	if job := cachedJob(o.jobs, s.pod); o.policies.caching.jobs.lacks(s.job) && job != nil {
 		s.job = job
 	}
 	object, _, _ := o.attempts.pods.Get(s.pod) // an indexer has no errors
-	if pod, ok := object.(*corev1.Pod); ok && partial(s.pod) && pod.UID == s.pod.UID {
+	if pod, ok := object.(*corev1.Pod); ok && o.policies.caching.pods.lacks(s.pod) && pod.UID == s.pod.UID {
 		s.pod = pod
 	}
-	return !partial(s.job) && !partial(s.pod)
 }
 
 func (o *observer) judgeFor(ctx context.Context, s sighting) error {
@@ -230,9 +230,8 @@ func (o *observer) judgeFor(ctx context.Context, s sighting) error {
 	if program != nil {
 		s.verdict = program.Evaluate(ctx, s.pod)
 	}
-	o.bound(ctx, &s, program)
-	if ctx.Err() != nil {
-		return ctx.Err() // a verdict was cut short
+	if err := o.bound(ctx, &s, program); err != nil || ctx.Err() != nil {
+		return cmp.Or(err, ctx.Err()) // a verdict was cut short
 	}
 	o.settle(s.pod, s, program != nil || s.notable())
 	return nil

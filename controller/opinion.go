@@ -37,15 +37,22 @@ func different(decided, would runtime.Verdict) *runtime.Verdict {
 }
 
 // bound asks the custom policies that are bound to the Job of a pod that others run. The verdict is that of the Job's own
-// program, which may be nil.
-func (o *observer) bound(ctx context.Context, s *sighting, own *runtime.Program) {
-	selection := o.policies.selection(ctx, s.job)
+// program, which may be nil. The error is that the caches do not have yet what the policies read.
+func (o *observer) bound(ctx context.Context, s *sighting, own *runtime.Program) error {
+	selection, err := o.policies.selection(ctx, s.job)
+	if err != nil {
+		return err
+	}
 	s.problems = selection.Problems
 	if selection.Empty() {
-		return
+		return nil
 	}
-	in := runtime.Input{Pod: s.pod, Job: s.job, Attempt: o.attempts.of(s.job, s.pod), Now: o.clock.Now()}
+	if o.policies.caching.pods.lacks(s.pod) {
+		return errPartial(s.pod)
+	}
+	in := input(s.pod, s.job, o.attempts.of(s.job, s.pod), o.clock.Now())
 	s.would = different(s.verdict, selection.Audited(own).Judge(ctx, in))
+	return nil
 }
 
 // attempts are numbers of the pods of Jobs that others run: what was found out for one pod is kept for the others.

@@ -38,6 +38,7 @@ type pendingPods struct {
 	metrics   *Metrics
 	clock     clock.WithTicker
 	period    time.Duration
+	caching   *caching
 
 	// memories are of pods that something was done with at the last look, or was to be.
 	memories map[types.UID]pendingMemory
@@ -55,12 +56,13 @@ type pendingMemory struct {
 func newPendingPods(o Options, client kubernetes.Interface, jobs, pods cache.Indexer, policies *registry, recorder events.EventRecorder) *pendingPods {
 	return &pendingPods{
 		client: client, jobs: jobs, pods: pods, others: o.Observe, tells: o.ObserveOnly, recorder: recorder, metrics: o.Metrics,
-		clock: o.Clock, period: o.PendingPeriod,
+		clock: o.Clock, period: o.PendingPeriod, caching: policies.caching,
 		selection: func(ctx context.Context, job *batchv1.Job) binding.Selection {
-			if !policies.knows(job.Namespace) || policies.binds.Load() && partial(job) {
-				return binding.Selection{} // which policies are in force will be known at the next look
+			if !policies.knows(job.Namespace) {
+				return binding.Selection{}
 			}
-			return policies.selection(ctx, job)
+			selection, _ := policies.selection(ctx, job) // which policies are in force will be known at the next look
+			return selection
 		},
 	}
 }
@@ -210,10 +212,10 @@ func (c *pendingCase) last() int {
 // decide looks at one pod.
 func (l *pendingLook) decide(ctx context.Context, pod *corev1.Pod) {
 	j := l.jobOf(ctx, pod)
-	if j.Job == nil || !j.ends && runtime.FailingToStart(pod) == nil || partial(pod) && !j.selection.Empty() {
-		return // if it is partial, until the next look
+	if j.Job == nil || !j.ends && runtime.FailingToStart(pod) == nil || l.caching.pods.lacks(pod) && !j.selection.Empty() {
+		return // if it lacks something, until the next look
 	}
-	d := j.selection.DecidePending(ctx, runtime.Input{Pod: pod, Job: j.Job, Attempt: j.attempts[pod.UID], Now: l.clock.Now()})
+	d := j.selection.DecidePending(ctx, input(pod, j.Job, j.attempts[pod.UID], l.clock.Now()))
 	if l.tells && d.Step == binding.EndPending {
 		d.Step = binding.AuditPending
 	}

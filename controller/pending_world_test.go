@@ -52,8 +52,8 @@ func inPendingWorld(t *testing.T, run func(*pendingWorld)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		caching := &caching{observe: true}
-		caching.keepWhole()
+		caching := newCaching(true)
+		caching.keep(everything)
 		jobs, err := newJobInformer(client, "", caching)
 		if err != nil {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func inPendingWorld(t *testing.T, run func(*pendingWorld)) {
 		defer stop()
 		w.pendingPods = &pendingPods{
 			client: client, jobs: jobs.GetIndexer(), pods: pods.GetIndexer(), others: true, recorder: w,
-			metrics: w.counts.Metrics, clock: clock.RealClock{}, period: DefaultPendingPeriod,
+			metrics: w.counts.Metrics, clock: clock.RealClock{}, period: DefaultPendingPeriod, caching: caching,
 			selection: func(ctx context.Context, job *batchv1.Job) binding.Selection { return w.set.For(ctx, job, nil) },
 		}
 		run(w)

@@ -72,7 +72,7 @@ func newRegistry(o Options, clients clients, events *eventQueue) (*registry, err
 	if err != nil {
 		return nil, err
 	}
-	r := &registry{environment: environment, metrics: o.Metrics, clock: o.Clock, dirty: make(chan struct{}, 1), caching: &caching{observe: o.Observe}}
+	r := &registry{environment: environment, metrics: o.Metrics, clock: o.Clock, dirty: make(chan struct{}, 1), caching: newCaching(o.Observe)}
 	if r.policies, err = clients.policyWatches.informer(v1alpha1.ResourcePodFailurePolicies, o.Clock,
 		&v1alpha1.PodFailurePolicy{}, &v1alpha1.PodFailurePolicyList{}); err != nil {
 		return nil, err
@@ -191,9 +191,13 @@ func (r *registry) build(ctx context.Context) {
 		klog.FromContext(ctx).Error(err, "Some bindings bind nothing")
 	}
 	binds := len(compiled) > 0 && len(bindings) > 0
-	if binds {
-		r.caching.keepWhole()
+	reads := custom.NewReads()
+	for _, b := range bindings {
+		if p := compiled[b.Spec.PolicyName]; p != nil {
+			reads.Add(p.Compiled.Reads)
+		}
 	}
+	r.caching.keep(reads) // before anybody asks the rules
 	r.set.Store(set)
 	r.selections.cache().Clear()
 	r.binds.Store(binds)

@@ -17,6 +17,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // registryOf has n policies, each bound to the Jobs of a team in namespaces of that team.
@@ -49,6 +50,13 @@ func registryOf(t testing.TB, n int) *registry {
 	}
 	put(t, r.namespaces.GetIndexer().Add(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"team": "team-7"}}}))
 	return r
+}
+
+func selectionOf(t testing.TB, r *registry, job *batchv1.Job) binding.Selection {
+	t.Helper()
+	s, err := r.selection(t.Context(), job)
+	put(t, err)
+	return s
 }
 
 func put(t testing.TB, err error) {
@@ -100,7 +108,7 @@ func TestOneOfManyPoliciesChanges(t *testing.T) {
 	if got := compilations(); got != 301 {
 		t.Errorf("%d policies are compiled, want one more", got)
 	}
-	program := r.selection(t.Context(), scaleJob()).Enforced(nil)
+	program := selectionOf(t, r, scaleJob()).Enforced(nil)
 	pod := failedPod("a", 1)
 	pod.Status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
 	if v := program.Judge(t.Context(), runtime.Input{Pod: pod, Job: scaleJob(), Attempt: 1}); v.Action != "Count" || v.Policy != "team-7" {
@@ -155,7 +163,7 @@ func BenchmarkRegistry(b *testing.B) {
 		job := scaleJob()
 		b.ReportAllocs()
 		for b.Loop() {
-			if s := r.selection(b.Context(), job); s.Empty() {
+			if s := selectionOf(b, r, job); s.Empty() {
 				b.Fatal("nothing is selected")
 			}
 		}

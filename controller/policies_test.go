@@ -273,10 +273,20 @@ func TestBoundPoliciesOfOthersJobs(t *testing.T) {
 	})
 }
 
-// Jobs and pods that are older than the first policy are before its eyes whole: the caches had dropped what nobody read.
-func TestFirstPolicySeesWholeObjects(t *testing.T) {
+// A policy sees all that it reads of Jobs and pods that are older than it: the caches had dropped what nobody read then.
+func TestNewPolicySeesOldObjects(t *testing.T) {
+	t.Run("the first one", func(t *testing.T) { testNewPolicy(t, nothing) })
+	t.Run("one beside another that reads less", func(t *testing.T) {
+		less := customPolicy("less", rule("r", "pod.metadata.name == job.metadata.name", ignore))
+		less.Spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "c", Expression: "job.metadata.name != ''"}}
+		testNewPolicy(t, func(w *world) { w.apply(less, bind("less")) })
+	})
+}
+
+func testNewPolicy(t *testing.T, prepare func(*world)) {
+	t.Helper()
 	const image = "containers[0].image == 'main'"
-	inWorld(t, nothing, func(w *world) {
+	inWorld(t, prepare, func(w *world) {
 		job := managed(1, completions(1), policy)
 		job.Spec.ManagedBy = nil
 		created, err := w.server.CreateJob(job)

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -123,11 +124,12 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *court, error) {
 	if !w.policies.knows(w.job.Namespace) {
 		return o, nil, errNamespace(w.job)
 	}
-	selection := w.policies.selection(ctx, w.job)
-	if ctx.Err() != nil {
-		return o, nil, ctx.Err() // a match condition was cut short
+	selection, err := w.policies.selection(ctx, w.job)
+	if err != nil || ctx.Err() != nil {
+		return o, nil, cmp.Or(err, ctx.Err()) // a match condition was cut short
 	}
-	if i := slices.IndexFunc(o.Pods, func(pod *corev1.Pod) bool { return partial(pod) }); i >= 0 && !selection.Empty() {
+	lacks := func(pod *corev1.Pod) bool { return !selection.Empty() && w.policies.caching.pods.lacks(pod) }
+	if i := slices.IndexFunc(o.Pods, lacks); i >= 0 {
 		return o, nil, errPartial(o.Pods[i])
 	}
 	w.tellProblems(selection.Problems)

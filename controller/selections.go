@@ -44,26 +44,29 @@ func (s *selections) cache() *lru.Cache {
 
 func (s *selections) forget(job types.UID) { s.cache().Remove(job) }
 
-// selection is what is in force for a Job.
-func (r *registry) selection(ctx context.Context, job *batchv1.Job) binding.Selection {
+// selection is what is in force for a Job. The error is that the caches do not have yet what the rules read of the Job.
+func (r *registry) selection(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
 	if !r.binds.Load() {
-		return binding.Selection{}
+		return binding.Selection{}, nil
 	}
 	namespace, version := r.labelsOf(job.Namespace)
 	next := selected{set: r.set.Load(), job: job.ResourceVersion, namespace: version, at: r.clock.Now()}
+	if r.caching.jobs.lacks(job) {
+		return binding.Selection{}, errPartial(job)
+	}
 	if known, found := r.selections.cache().Get(job.UID); found {
 		if known := known.(selected); known.is(next) { //nolint:forcetypeassert // nothing else is in there
-			return known.Selection
+			return known.Selection, nil
 		}
 	}
-	next.Selection = next.set.For(ctx, job, namespace)
+	next.Selection = next.set.For(ctx, unmarkedJob(job), namespace)
 	for i, p := range next.Problems { // which may cite what the Job says
 		next.Problems[i] = &binding.ConditionError{Policy: p.Policy, Err: shortError(p.Err)}
 	}
 	if ctx.Err() == nil && job.ResourceVersion != "" { // else it may have been cut short, or nobody knows when the Job changes
 		r.selections.cache().Add(job.UID, next)
 	}
-	return next.Selection
+	return next.Selection, nil
 }
 
 // is tells whether a Selection is what a next one would be.

@@ -33,7 +33,7 @@ func TestMatchConditionsAreEvaluatedOnce(t *testing.T) {
 	job.Annotations = map[string]string{"long": strings.Repeat("x", 200_000)}
 	ask := func(job *batchv1.Job) any {
 		t.Helper()
-		s := r.selection(t.Context(), job)
+		s := selectionOf(t, r, job)
 		if len(s.Problems) != 1 || len(s.Problems[0].Err.Error()) > maxNote {
 			t.Fatalf("the problems: %v", s.Problems)
 		}

@@ -11,50 +11,41 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/schema"
 )
 
-// partly is metadata.managedFields of an object of which the caches keep too little for custom rules. No other one has any.
-var partly = []metav1.ManagedFieldsEntry{{Manager: Name}}
-
-// isPartly tells whether an object comes through here a second time, after it was dropped from.
-func isPartly(o metav1.Object) bool {
-	fields := o.GetManagedFields()
-	return len(fields) > 0 && &fields[0] == &partly[0] // anybody can call himself by our name
-}
-
-// partial tells whether custom rules must not be asked about an object, because the caches do not have the whole of it.
-func partial(o metav1.Object) bool { return len(o.GetManagedFields()) > 0 }
-
-// trimJob drops from a Job what nobody reads. Those that we run are kept whole, because they are written back, and all are while
-// custom policies are in force, which may look at any part. It changes its argument, as informers allow.
+// trimJob drops from a Job what nobody reads. Those that we run are kept whole, because they are written back. It changes its
+// argument, as informers allow.
 func (c *caching) trimJob(job *batchv1.Job) {
-	known := isPartly(job)
-	job.ManagedFields = nil
-	if managed(job) || c.observe && c.whole.Load() && !known {
+	now := c.jobs.keeping.Load()
+	if now.trimmed(job) {
 		return
 	}
-	job.ManagedFields = partly
-	job.Annotations = nil
-	job.Spec.Template = corev1.PodTemplateSpec{}
-	job.Spec.Selector = nil
+	job.ManagedFields = nil
+	if managed(job) {
+		return
+	}
+	job.ManagedFields = now.mark
+	now.pruner.Prune(job)
 }
 
 // managed tells whether the Job is ours to run. The field cannot be changed (KEP-4368).
 func managed(job *batchv1.Job) bool { return ptr.Deref(job.Spec.ManagedBy, "") == Name }
 
-// trimPod drops from a pod what nobody reads. A pod that rules may be asked about is kept whole while custom policies are in
-// force, because those may look at any part; each change of a pod comes with the whole of it.
+// trimPod drops from a pod what nobody reads. What rules read is kept where they may be asked; each change of a pod comes with
+// the whole of it.
 func (c *caching) trimPod(pod *corev1.Pod) {
-	known := isPartly(pod)
-	pod.ManagedFields = nil
-	judged := judgeable(pod)
-	if judged && c.whole.Load() && !known {
+	now := c.pods.keeping.Load()
+	if now.trimmed(pod) {
 		return
 	}
-	if judged {
-		pod.ManagedFields = partly
+	pod.ManagedFields = nil
+	if judgeable(pod) {
+		pod.ManagedFields = now.mark
+		now.skeleton(pod, true)
+	} else {
+		withoutRules().skeleton(pod, false)
 	}
-	skeleton(pod, judged)
 	c.texts.share(pod)
 }
 
@@ -62,7 +53,7 @@ func (c *caching) trimPod(pod *corev1.Pod) {
 func trimmed(pod *corev1.Pod) *corev1.Pod {
 	pod.ManagedFields = nil
 	if !judgeable(pod) {
-		skeleton(pod, false)
+		withoutRules().skeleton(pod, false)
 	}
 	return pod
 }
@@ -80,21 +71,56 @@ func judgeable(pod *corev1.Pod) bool {
 	}
 }
 
-// skeleton leaves of a pod what tells whose it is, which attempt, whether it is at work, and since when. A pod that is judged
-// keeps what a podFailurePolicy looks at, and what the explanation of a verdict cites.
-func skeleton(pod *corev1.Pod, judged bool) {
-	pod.GenerateName, pod.SelfLink = "", "" //nolint:staticcheck // whoever sets it, it takes memory
-	pod.Labels, pod.Annotations = relevant(pod.Labels), relevant(pod.Annotations)
-	pod.OwnerReferences = slices.DeleteFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return !ptr.Deref(o.Controller, false) })
-	pod.Spec = corev1.PodSpec{
-		RestartPolicy: pod.Spec.RestartPolicy, NodeName: pod.Spec.NodeName, InitContainers: sidecars(pod.Spec.InitContainers),
+// ofPods are the fields of pods that tell whose a pod is, which attempt, whether it is at work, and since when; and those that a
+// podFailurePolicy looks at, and that the explanation of a verdict cites.
+var ofPods = schema.NewFields(
+	"Pod.metadata", "ObjectMeta.name", "ObjectMeta.namespace", "ObjectMeta.uid", "ObjectMeta.resourceVersion", "ObjectMeta.generation",
+	"ObjectMeta.creationTimestamp", "ObjectMeta.deletionTimestamp", "ObjectMeta.deletionGracePeriodSeconds", "ObjectMeta.labels",
+	"ObjectMeta.annotations", "ObjectMeta.ownerReferences", "ObjectMeta.finalizers", "ObjectMeta.managedFields",
+	"OwnerReference.*", "ManagedFieldsEntry.*",
+	"Pod.spec", "PodSpec.restartPolicy", "PodSpec.nodeName", "PodSpec.initContainers", "Container.name", "Container.restartPolicy",
+	"Pod.status", "PodStatus.phase", "PodStatus.reason",
+	"PodStatus.conditions", "PodCondition.type", "PodCondition.status", "PodCondition.lastTransitionTime",
+	"PodCondition.reason", "PodCondition.message",
+	"PodStatus.initContainerStatuses", "PodStatus.containerStatuses",
+	"ContainerStatus.name", "ContainerStatus.restartCount", "ContainerStatus.state",
+	"ContainerState.waiting", "ContainerStateWaiting.reason",
+	"ContainerState.running", "ContainerStateRunning.startedAt",
+	"ContainerState.terminated", "ContainerStateTerminated.exitCode", "ContainerStateTerminated.signal", "ContainerStateTerminated.reason",
+	"ContainerStateTerminated.startedAt", "ContainerStateTerminated.finishedAt",
+)
+
+// ofJobs are the fields of Jobs of others that the controller reads: all but annotations, the selector and the template.
+var ofJobs = schema.NewFields(
+	"Job.metadata", "ObjectMeta.name", "ObjectMeta.namespace", "ObjectMeta.uid", "ObjectMeta.resourceVersion", "ObjectMeta.generation",
+	"ObjectMeta.creationTimestamp", "ObjectMeta.deletionTimestamp", "ObjectMeta.deletionGracePeriodSeconds", "ObjectMeta.labels",
+	"ObjectMeta.ownerReferences", "ObjectMeta.finalizers", "ObjectMeta.managedFields", "OwnerReference.*", "ManagedFieldsEntry.*",
+	"Job.spec", "JobSpec.parallelism", "JobSpec.completions", "JobSpec.activeDeadlineSeconds", "JobSpec.podFailurePolicy",
+	"JobSpec.successPolicy", "JobSpec.backoffLimit", "JobSpec.backoffLimitPerIndex", "JobSpec.maxFailedIndexes", "JobSpec.manualSelector",
+	"JobSpec.ttlSecondsAfterFinished", "JobSpec.completionMode", "JobSpec.suspend", "JobSpec.podReplacementPolicy", "JobSpec.managedBy",
+	"PodFailurePolicy.*", "SuccessPolicy.*", "Job.status", "JobStatus.*",
+)
+
+// skeleton leaves of a pod what is kept. Where the controller needs some entries of a list or map only, rules may need the others.
+func (k *keeping) skeleton(pod *corev1.Pod, judged bool) {
+	if !k.rules.Reaches("Pod.metadata", "ObjectMeta.labels") {
+		pod.Labels = relevant(pod.Labels)
 	}
-	s := &pod.Status
-	pod.Status = corev1.PodStatus{
-		Phase: s.Phase, Reason: s.Reason,
-		Conditions:            conditions(s.Conditions, judged),
-		InitContainerStatuses: statuses(s.InitContainerStatuses), ContainerStatuses: statuses(s.ContainerStatuses),
+	if !k.rules.Reaches("Pod.metadata", "ObjectMeta.annotations") {
+		pod.Annotations = relevant(pod.Annotations)
 	}
+	if !k.rules.Reaches("Pod.metadata", "ObjectMeta.ownerReferences") {
+		pod.OwnerReferences = slices.DeleteFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return !ptr.Deref(o.Controller, false) })
+	}
+	if !k.rules.Reaches("Pod.spec", "PodSpec.initContainers") {
+		pod.Spec.InitContainers = slices.DeleteFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
+			return ptr.Deref(c.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways // a pod has finished when its sidecars have
+		})
+	}
+	if !k.rules.Reaches("Pod.status", "PodStatus.conditions") {
+		pod.Status.Conditions = conditions(pod.Status.Conditions, judged)
+	}
+	k.pruner.Prune(pod)
 }
 
 // relevant are the labels or annotations by which Jobs and their pods are run.
@@ -103,17 +129,6 @@ func relevant(all map[string]string) map[string]string {
 		return !strings.HasPrefix(key, "batch.kubernetes.io/") && !strings.HasPrefix(key, "podverdict.io/")
 	})
 	return all
-}
-
-// sidecars are the init containers that are; a pod has finished when these have.
-func sidecars(containers []corev1.Container) []corev1.Container {
-	var kept []corev1.Container
-	for i := range containers {
-		if c := &containers[i]; ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways {
-			kept = append(kept, corev1.Container{Name: c.Name, RestartPolicy: c.RestartPolicy})
-		}
-	}
-	return kept
 }
 
 // conditions are all for a pod that is judged, and else those that say whether it is ready, and why it was to be deleted.
@@ -127,24 +142,6 @@ func conditions(all []corev1.PodCondition, judged bool) []corev1.PodCondition {
 		k := corev1.PodCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime}
 		if failing {
 			k.Reason, k.Message = c.Reason, c.Message
-		}
-		kept = append(kept, k)
-	}
-	return slices.Clip(kept)
-}
-
-func statuses(all []corev1.ContainerStatus) []corev1.ContainerStatus {
-	var kept []corev1.ContainerStatus
-	for i := range all {
-		c := &all[i]
-		k := corev1.ContainerStatus{Name: c.Name, RestartCount: c.RestartCount, State: c.State}
-		if t := c.State.Terminated; t != nil {
-			k.State.Terminated = &corev1.ContainerStateTerminated{
-				ExitCode: t.ExitCode, Signal: t.Signal, Reason: t.Reason, StartedAt: t.StartedAt, FinishedAt: t.FinishedAt,
-			}
-		}
-		if w := c.State.Waiting; w != nil {
-			k.State.Waiting = &corev1.ContainerStateWaiting{Reason: w.Reason}
 		}
 		kept = append(kept, k)
 	}

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/compiler/schema"
 )
 
 // fullPod has all that pods have.
@@ -46,8 +48,13 @@ func fullPod(phase corev1.PodPhase, deleted *metav1.Time) *corev1.Pod {
 	}
 }
 
-// A pod that rules may be asked about is whole while custom policies are in force. All others have what the Plan and a
-// podFailurePolicy look at, and say that they are not whole if somebody might take them for that.
+var (
+	everything = custom.Reads{Pod: schema.NewFields("Pod.*"), Job: schema.NewFields("Job.*")}
+	nearly     = custom.Reads{Pod: schema.NewFields("PodSpec.nodeName"), Job: schema.NewFields("JobSpec.completions")}
+)
+
+// A pod that rules may be asked about has what these read. Each pod has what the Plan and a podFailurePolicy look at. The caches
+// know which pods lack something.
 func TestTrimPod(t *testing.T) {
 	now := metav1.Now()
 	for _, test := range []struct {
@@ -64,24 +71,26 @@ func TestTrimPod(t *testing.T) {
 		{corev1.PodFailed, nil, true},
 		{corev1.PodUnknown, nil, true},
 	} {
-		for _, whole := range []bool{false, true} {
-			caching := &caching{}
-			caching.whole.Store(whole)
+		for name, reads := range map[string]custom.Reads{"nothing": custom.NewReads(), "nearly nothing": nearly, "everything": everything} {
+			caching := newCaching(false)
+			caching.keep(reads)
 			pod, full := fullPod(test.phase, test.deleted), fullPod(test.phase, test.deleted)
 			caching.trimPod(pod)
-			caching.whole.Store(true) // as it may be when it comes again
+			if caching.pods.lacks(pod) {
+				t.Errorf("%s, deleted %v: what rules read is dropped, which is %s", test.phase, test.deleted != nil, name)
+			}
+			caching.keep(everything) // as it may be when it comes again
 			caching.trimPod(pod)
-			full.ManagedFields = nil
-			if whole && test.judged {
-				if diff := cmp.Diff(full, pod, cmpopts.EquateApproxTime(time.Second)); diff != "" {
-					t.Errorf("%s, deleted %v (-want +got):\n%s", test.phase, test.deleted != nil, diff)
-				}
+			if whole := name == "everything"; caching.pods.lacks(pod) != (test.judged && !whole) {
+				t.Errorf("%s, deleted %v: of rules that read %s, a pod lacks something: %t", test.phase, test.deleted != nil, name, whole)
+			} else if !whole || !test.judged {
+				expectSkeleton(t, pod, test.judged)
 				continue
 			}
-			if partial(pod) != test.judged {
-				t.Errorf("%s, deleted %v: partial %t", test.phase, test.deleted != nil, partial(pod))
+			full.ManagedFields = nil
+			if diff := cmp.Diff(full, input(pod, &batchv1.Job{}, 1, now.Time).Pod, cmpopts.EquateApproxTime(time.Second)); diff != "" {
+				t.Errorf("%s, deleted %v (-want +got):\n%s", test.phase, test.deleted != nil, diff)
 			}
-			expectSkeleton(t, pod, test.judged)
 		}
 	}
 }
@@ -109,31 +118,57 @@ func expectSkeleton(t *testing.T, pod *corev1.Pod, judged bool) {
 
 func TestTrimJob(t *testing.T) {
 	for _, test := range []struct {
-		name             string
-		job              *batchv1.Job
-		observe, inForce bool
-		whole            bool
+		name    string
+		job     *batchv1.Job
+		observe bool
+		reads   custom.Reads
+		whole   bool
 	}{
-		{"managed", ownJob(nil), false, false, true},
-		{"observed", othersJob(failJobOn(1)), true, false, false},
-		{"observed by custom policies", othersJob(failJobOn(1)), true, true, true},
-		{"of no interest", othersJob(failJobOn(1)), false, true, false},
+		{"managed", ownJob(nil), false, custom.NewReads(), true},
+		{"observed", othersJob(failJobOn(1)), true, custom.NewReads(), false},
+		{"observed by policies that read little", othersJob(failJobOn(1)), true, nearly, false},
+		{"observed by policies that read all", othersJob(failJobOn(1)), true, everything, true},
+		{"of no interest", othersJob(failJobOn(1)), false, everything, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			caching := &caching{observe: test.observe}
-			caching.whole.Store(test.inForce)
+			caching := newCaching(test.observe)
+			caching.keep(test.reads)
 			test.job.Spec.Template.Spec.NodeName = "node"
 			test.job.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: Name}}
 			policy := test.job.Spec.PodFailurePolicy
 			caching.trimJob(test.job)
-			caching.whole.Store(true)
+			if caching.jobs.lacks(test.job) {
+				t.Error("what rules read is dropped")
+			}
+			caching.jobs.keep(everything.Job)
 			caching.trimJob(test.job)
-			if whole := test.job.Spec.Template.Spec.NodeName != ""; whole != test.whole || partial(test.job) == test.whole {
+			if whole := test.job.Spec.Template.Spec.NodeName != ""; whole != test.whole || caching.jobs.lacks(test.job) == test.whole {
 				t.Errorf("the template is %+v, managed fields are %v", test.job.Spec.Template, test.job.ManagedFields)
 			}
 			if test.job.Spec.PodFailurePolicy != policy {
 				t.Error("the podFailurePolicy is gone")
 			}
 		})
+	}
+}
+
+// Nobody keeps an object whole by our name in its managed fields.
+func TestTrimKnowsItsOwnMarks(t *testing.T) {
+	caching := newCaching(true)
+	pod := fullPod(corev1.PodFailed, nil)
+	pod.ManagedFields = slices.Clone(caching.pods.keeping.Load().mark)
+	caching.trimPod(pod)
+	expectSkeleton(t, pod, true)
+}
+
+// A pod is judged by the rules that were in force when it failed: what they read is kept when others come.
+func TestKeepDropsNothing(t *testing.T) {
+	caching := newCaching(true)
+	caching.keep(custom.Reads{Pod: schema.NewFields("PodStatus.message"), Job: schema.Fields{}})
+	caching.keep(nearly)
+	pod := fullPod(corev1.PodFailed, nil)
+	caching.trimPod(pod)
+	if pod.Status.Message == "" {
+		t.Error("the message is dropped")
 	}
 }

@@ -106,67 +106,73 @@ func TestFastPathIsTheInterpreter(t *testing.T) {
 	}
 }
 
-// TestFastPathIsTheInterpreterInCorners is the same for expressions that are too
-// special for the generator, each on many pods.
+// corners are rules that are too special for the generator of policies, over the variables of inCorner.
+var corners = []string{
+	"pod.containers().exists(c, c.exitCode in [255, 256, -1])",
+	"pod.containers().exists(c, !(c.exitCode in [255]))",
+	// Tests of a status alone.
+	"pod.containers().exists(c, c.kind == 'sidecar')",
+	"pod.failedContainers().exists(c, c.kind in ['init'])",
+	"pod.containers().exists(c, !(c.name == 'main' && c.exitCode in [1, 2]))",
+	"pod.containers().all(c, !(c.name == 'main' && c.exitCode in [1, 2]) || c.restarts > 0)",
+	"pod.containers().exists(c, c.exitCode != 137)",
+	"pod.containers().exists(c, c.exitCode == 137)",
+	"pod.containers().all(c, c.exitCode != 0)",
+	"pod.containers().exists(c, c.name == 'main' && (c.name == 'helper' && c.exitCode == 1))",
+	"pod.containers().exists(c, c.name == 'main' && c.exitCode in [1, 2])",
+	"pod.failedContainers().exists(c, !(c.exitCode in [1, 2]) && c.name == 'main')",
+	"pod.containers().exists(c, c.name == 'main' && c.name == 'helper')",
+	"pod.containers().exists(c, c.name == 'main' || c.oomKilled)",
+	"pod.containers().exists(c, c.name == 'main' || !(c.exitCode in [0]))",
+	"pod.containers().exists(c, c.restarts > 1 && c.state != 'running')",
+	"pod.containers().exists(c, c.restarts >= 2) && pod.containers().exists(c, c.restarts < 1)",
+	"pod.containers().exists(c, c.reason <= 'Error' && c.restarts <= 0)",
+	"pod.containers().exists(c, c.signal in [9, 11] || c.signalName in ['SIGHUP', 'SIGTERM'])",
+	"pod.containers().exists(c, 137 == c.exitCode)",
+	"pod.containers().exists(c, c.exitCode in [1, attempt])",
+	"pod.containers().exists(c, c.exitCode < 2.5)",
+	// A variable's filter stands where the loop around has its container.
+	"pod.containers().exists(c, variables.oom.size() >= 0 && c.name == 'main')",
+	"pod.containers().all(c, variables.oom.exists(d, d.exitCode > 0) || c.name == 'main')",
+	"pod.containers().exists(c, variables.any && c.name == 'helper')",
+	"pod.containers().filter(c, variables.any).exists(d, d.name == 'proxy' && variables.oom.size() == 0)",
+	"pod.containers().exists(c, pod.containers().filter(c, c.exitCode == 137).size() > 0 && c.exitCode == 1)",
+	"pod.containers().filter(c, c.restarts > 0).filter(d, d.exitCode > 1).exists(c, c.name == 'main')",
+	// What is absent before an optional is an error.
+	"job.metadata.labels.?team.orValue('x') == 'x'",
+	"pod.metadata.labels[?'team'].hasValue()",
+	"pod.spec.securityContext.?runAsUser.orValue(1) == 1",
+	"pod.?spec.securityContext.runAsUser.orValue(1) == 1",
+	"pod.?spec.hostNetwork.orValue(true)",
+	"has(pod.metadata.labels.team) ? pod.metadata.labels.team == 'web' : attempt == 2",
+	"pod.containers()[attempt].name == 'main'",
+	"pod.containers().filter(c, c.exitCode > 0)[0].name == 'main'",
+	"pod.condition(pod.metadata.labels.team).found",
+	"pod.hasCondition(pod.metadata.?labels[?'team'].orValue('DisruptionTarget'))",
+	"pod.metadata.labels.team in pod.waitingReasons()",
+	"pod.metadata.labels.team in ['web', 'x']",
+	"pod.metadata.labels.team.contains('e')",
+	"(attempt > 1 ? pod.metadata.labels.team : 'web') == 'web'",
+	"(pod.metadata.labels.team == 'web' ? 1 : 2) == attempt",
+	"attempt.between(job.spec.backoffLimit, 5)",
+	"(pod.metadata.labels.team == 'web') == (attempt == 1)",
+	"'' in pod.waitingReasons()",
+}
+
+func inCorner(when string) *v1alpha1.PodFailurePolicySpec {
+	spec := rules(when)
+	spec.Variables = []v1alpha1.Variable{
+		{Name: "oom", Expression: "pod.containers().filter(c, c.oomKilled)"},
+		{Name: "any", Expression: "pod.containers().exists(c, c.exitCode == 2)"},
+	}
+	return spec
+}
+
+// TestFastPathIsTheInterpreterInCorners is the same for corners, each on many pods.
 func TestFastPathIsTheInterpreterInCorners(t *testing.T) {
 	env := newEnvironment(t)
-	for _, when := range []string{
-		"pod.containers().exists(c, c.exitCode in [255, 256, -1])",
-		"pod.containers().exists(c, !(c.exitCode in [255]))",
-		// Tests of a status alone.
-		"pod.containers().exists(c, c.kind == 'sidecar')",
-		"pod.failedContainers().exists(c, c.kind in ['init'])",
-		"pod.containers().exists(c, !(c.name == 'main' && c.exitCode in [1, 2]))",
-		"pod.containers().all(c, !(c.name == 'main' && c.exitCode in [1, 2]) || c.restarts > 0)",
-		"pod.containers().exists(c, c.exitCode != 137)",
-		"pod.containers().exists(c, c.exitCode == 137)",
-		"pod.containers().all(c, c.exitCode != 0)",
-		"pod.containers().exists(c, c.name == 'main' && (c.name == 'helper' && c.exitCode == 1))",
-		"pod.containers().exists(c, c.name == 'main' && c.exitCode in [1, 2])",
-		"pod.failedContainers().exists(c, !(c.exitCode in [1, 2]) && c.name == 'main')",
-		"pod.containers().exists(c, c.name == 'main' && c.name == 'helper')",
-		"pod.containers().exists(c, c.name == 'main' || c.oomKilled)",
-		"pod.containers().exists(c, c.name == 'main' || !(c.exitCode in [0]))",
-		"pod.containers().exists(c, c.restarts > 1 && c.state != 'running')",
-		"pod.containers().exists(c, c.restarts >= 2) && pod.containers().exists(c, c.restarts < 1)",
-		"pod.containers().exists(c, c.reason <= 'Error' && c.restarts <= 0)",
-		"pod.containers().exists(c, c.signal in [9, 11] || c.signalName in ['SIGHUP', 'SIGTERM'])",
-		"pod.containers().exists(c, 137 == c.exitCode)",
-		"pod.containers().exists(c, c.exitCode in [1, attempt])",
-		"pod.containers().exists(c, c.exitCode < 2.5)",
-		// A variable's filter stands where the loop around has its container.
-		"pod.containers().exists(c, variables.oom.size() >= 0 && c.name == 'main')",
-		"pod.containers().all(c, variables.oom.exists(d, d.exitCode > 0) || c.name == 'main')",
-		"pod.containers().exists(c, variables.any && c.name == 'helper')",
-		"pod.containers().filter(c, variables.any).exists(d, d.name == 'proxy' && variables.oom.size() == 0)",
-		"pod.containers().exists(c, pod.containers().filter(c, c.exitCode == 137).size() > 0 && c.exitCode == 1)",
-		"pod.containers().filter(c, c.restarts > 0).filter(d, d.exitCode > 1).exists(c, c.name == 'main')",
-		// What is absent before an optional is an error.
-		"job.metadata.labels.?team.orValue('x') == 'x'",
-		"pod.metadata.labels[?'team'].hasValue()",
-		"pod.spec.securityContext.?runAsUser.orValue(1) == 1",
-		"pod.?spec.securityContext.runAsUser.orValue(1) == 1",
-		"pod.?spec.hostNetwork.orValue(true)",
-		"has(pod.metadata.labels.team) ? pod.metadata.labels.team == 'web' : attempt == 2",
-		"pod.containers()[attempt].name == 'main'",
-		"pod.containers().filter(c, c.exitCode > 0)[0].name == 'main'",
-		"pod.condition(pod.metadata.labels.team).found",
-		"pod.hasCondition(pod.metadata.?labels[?'team'].orValue('DisruptionTarget'))",
-		"pod.metadata.labels.team in pod.waitingReasons()",
-		"pod.metadata.labels.team in ['web', 'x']",
-		"pod.metadata.labels.team.contains('e')",
-		"(attempt > 1 ? pod.metadata.labels.team : 'web') == 'web'",
-		"(pod.metadata.labels.team == 'web' ? 1 : 2) == attempt",
-		"attempt.between(job.spec.backoffLimit, 5)",
-		"(pod.metadata.labels.team == 'web') == (attempt == 1)",
-		"'' in pod.waitingReasons()",
-	} {
-		spec := rules(when)
-		spec.Variables = []v1alpha1.Variable{
-			{Name: "oom", Expression: "pod.containers().filter(c, c.oomKilled)"},
-			{Name: "any", Expression: "pod.containers().exists(c, c.exitCode == 2)"},
-		}
-		policy, err := newPolicy(env, spec)
+	for _, when := range corners {
+		policy, err := newPolicy(env, inCorner(when))
 		if err != nil {
 			t.Errorf("%s: %v", when, err)
 			continue

@@ -28,6 +28,16 @@ func limitMemory(cgroups string, environment func(string) string) int64 {
 	return limit
 }
 
+// gcPercent is how much garbage there may be beside what is in use, in percent of it, before it is collected, unless GOGC says
+// another share. Most of what is in use are caches, which stay: with Go's 100, as much again would be garbage.
+const gcPercent = 50
+
+func limitGarbage(environment func(string) string) {
+	if environment("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+}
+
 // containerMemory is the limit of this process's cgroup as a container sees it, version 2 or 1, or 0 for none.
 func containerMemory(cgroups string) int64 {
 	for _, file := range []string{"memory.max", filepath.Join("memory", "memory.limit_in_bytes")} {

@@ -8,6 +8,19 @@ import (
 	"testing"
 )
 
+// The share of garbage is the controller's, unless the environment has one.
+func TestLimitGarbage(t *testing.T) {
+	before := debug.SetGCPercent(100)
+	t.Cleanup(func() { debug.SetGCPercent(before) })
+	for environment, want := range map[string]int{"80": 100, "": gcPercent} {
+		debug.SetGCPercent(100)
+		limitGarbage(func(string) string { return environment })
+		if in := debug.SetGCPercent(100); in != want {
+			t.Errorf("with GOGC=%q, the runtime has %d, want %d", environment, in, want)
+		}
+	}
+}
+
 // The memory limit of the runtime is nine tenths of the container's, unless the environment has one.
 func TestLimitMemory(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)

@@ -66,6 +66,7 @@ type compilation struct {
 	rules      []Rule
 	verdicts   []verdict
 	cost       uint64
+	reads      Reads
 	// sizes are those of variables and of what is in them, by their paths in CEL.
 	sizes map[string]checker.SizeEstimate
 }
@@ -73,7 +74,7 @@ type compilation struct {
 func newCompilation(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) *compilation {
 	return &compilation{
 		environment: e, spec: spec, graph: newVariableGraph(e.FailedRules, spec.Variables),
-		sizes:    map[string]checker.SizeEstimate{},
+		sizes: map[string]checker.SizeEstimate{}, reads: NewReads(),
 		ofFailed: vocabulary{base: e.FailedRules, env: e.FailedRules}, ofPending: vocabulary{base: e.PendingRules, env: e.PendingRules},
 	}
 }
@@ -107,6 +108,7 @@ func limits(spec *v1alpha1.PodFailurePolicySpec) []Finding {
 func (c *compilation) condition(i int, m v1alpha1.MatchCondition) {
 	words := vocabulary{base: c.environment.MatchConditions, env: c.environment.MatchConditions}
 	if x := c.expression(conditionPlace(i, m.Expression), words, types.BoolType); x != nil {
+		c.read(x.Tree)
 		c.conditions = append(c.conditions, x)
 	}
 }
@@ -120,11 +122,14 @@ func (c *compilation) rule(i int, r v1alpha1.Rule) {
 	v := unknown
 	p := rulePlace(i, r.Name, "when", r.When)
 	if compiled.When = c.expression(p, words, types.BoolType); compiled.When != nil {
+		c.read(compiled.When.Tree)
 		v = c.reach(p, compiled.When.Tree, compiled.Phase)
 	}
 	if r.MessageExpression != "" {
 		p := rulePlace(i, r.Name, "messageExpression", r.MessageExpression)
-		compiled.Message = c.expression(p, words, types.StringType)
+		if compiled.Message = c.expression(p, words, types.StringType); compiled.Message != nil {
+			c.read(compiled.Message.Tree)
+		}
 	}
 	compiled.Always = v == always
 	c.rules, c.verdicts = append(c.rules, compiled), append(c.verdicts, v)

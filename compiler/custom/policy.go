@@ -14,6 +14,8 @@ type Policy struct {
 	// Cost is what all expressions cost together at most, as the API server estimates
 	// it and in its units, on pods and Jobs within the bounds.
 	Cost uint64
+	// Reads are the fields of Pod and Job that the expressions look at.
+	Reads Reads
 
 	Conditions []*Expression
 	// Variables may use those before them, by VariableName.
@@ -39,7 +41,7 @@ type Rule struct {
 
 func (c *compilation) policy() *Policy {
 	slices.SortStableFunc(c.findings, func(a, b Finding) int { return cmp.Compare(a.Rule, b.Rule) })
-	p := &Policy{Warnings: c.findings, Cost: c.cost, Conditions: c.conditions, Rules: c.rules}
+	p := &Policy{Warnings: c.findings, Cost: c.cost, Reads: c.reads, Conditions: c.conditions, Rules: c.rules}
 	for i := range c.variables {
 		p.Variables = append(p.Variables, Variable{c.variables[i].name, c.variables[i].expression})
 	}

@@ -19,6 +19,7 @@ type compiledVariable struct {
 	tree       *ast.AST
 	expression *Expression
 	verdict    verdict
+	origin     origin
 }
 
 // VariableName is what an expression calls a policy's variable.
@@ -31,6 +32,7 @@ func (c *compilation) variable(i int, v v1alpha1.Variable) {
 	if x := c.expression(p, words, nil); x != nil {
 		compiled.expression, compiled.tree, compiled.typ = x, x.Tree, x.Type
 		compiled.verdict = c.verdictOf(p, x.Tree, "")
+		compiled.origin = c.read(x.Tree)
 		c.measure(VariableName(v.Name), v.Expression, words.env, compiled.typ)
 	}
 	c.variables = append(c.variables, compiled)

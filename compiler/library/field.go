@@ -11,6 +11,9 @@ type Field[T any] struct {
 	Name string
 	// Doc is what the field is, in a sentence without a subject.
 	Doc string
+	// Reads are the fields of the Pod that it is made of, by their types, as in
+	// PodStatus.phase. Those that a value of T cannot be had without are not among them.
+	Reads []string
 
 	String func(T) string
 	Int    func(T) int64
@@ -30,21 +33,21 @@ var ContainerFields = []Field[Container]{
 	{Name: "kind", String: Container.kind, Doc: "'container', 'init' or 'sidecar'"},
 	{Name: "state", String: Container.state, Doc: "'waiting', 'running' or 'terminated'"},
 	{Name: "exitCode", Int: Container.exitCode, Doc: "the exit code; 0 unless the container is terminated"},
-	{Name: "signal", Int: Container.signal, Doc: "the signal that ended the container: what the runtime reports, or else the exit code less 128 for 129 to 192; 0 if there is none"},
-	{Name: "signalName", String: Container.signalName, Doc: "the signal's name, as in 'SIGKILL'; empty if there is none"},
-	{Name: "reason", String: Container.reason, Doc: "why it is terminated or waiting, as in 'OOMKilled', 'Error' or 'ImagePullBackOff'; may be empty"},
-	{Name: "message", String: Container.message, Doc: "its termination message, or what it waits for; may be empty"},
-	{Name: "oomKilled", Bool: Container.oomKilled, Doc: "whether it is terminated with reason 'OOMKilled'"},
-	{Name: "restarts", Int: Container.restarts, Doc: "how often the kubelet has restarted it"},
-	{Name: "image", String: Container.image, Doc: "the image that it runs"},
+	{Name: "signal", Int: Container.signal, Reads: []string{"ContainerStateTerminated.signal"}, Doc: "the signal that ended the container: what the runtime reports, or else the exit code less 128 for 129 to 192; 0 if there is none"},
+	{Name: "signalName", String: Container.signalName, Reads: []string{"ContainerStateTerminated.signal"}, Doc: "the signal's name, as in 'SIGKILL'; empty if there is none"},
+	{Name: "reason", String: Container.reason, Reads: []string{"ContainerStateTerminated.reason", "ContainerStateWaiting.reason"}, Doc: "why it is terminated or waiting, as in 'OOMKilled', 'Error' or 'ImagePullBackOff'; may be empty"},
+	{Name: "message", String: Container.message, Reads: []string{"ContainerStateTerminated.message", "ContainerStateWaiting.message"}, Doc: "its termination message, or what it waits for; may be empty"},
+	{Name: "oomKilled", Bool: Container.oomKilled, Reads: []string{"ContainerStateTerminated.reason"}, Doc: "whether it is terminated with reason 'OOMKilled'"},
+	{Name: "restarts", Int: Container.restarts, Reads: []string{"ContainerStatus.restartCount"}, Doc: "how often the kubelet has restarted it"},
+	{Name: "image", String: Container.image, Reads: []string{"ContainerStatus.image"}, Doc: "the image that it runs"},
 }
 
 // ConditionFields are the fields of podverdict.Condition.
 var ConditionFields = []Field[Condition]{
 	{Name: "found", Bool: Condition.found, Doc: "whether the pod has a condition of the type"},
-	{Name: "status", String: Condition.status, Doc: "'True', 'False' or 'Unknown'; empty if it is not found"},
-	{Name: "reason", String: Condition.reason, Doc: "why it has this status, in one word; may be empty"},
-	{Name: "message", String: Condition.message, Doc: "the same in a sentence; may be empty"},
+	{Name: "status", String: Condition.status, Reads: []string{"PodCondition.status"}, Doc: "'True', 'False' or 'Unknown'; empty if it is not found"},
+	{Name: "reason", String: Condition.reason, Reads: []string{"PodCondition.reason"}, Doc: "why it has this status, in one word; may be empty"},
+	{Name: "message", String: Condition.message, Reads: []string{"PodCondition.message"}, Doc: "the same in a sentence; may be empty"},
 }
 
 // Type is the field's type in CEL.
@@ -68,4 +71,27 @@ func (f Field[T]) value(of T) ref.Val {
 	default:
 		return types.Bool(f.Bool(of))
 	}
+}
+
+// ReadBy returns the Reads of a field of one of the library's types, or of all of them if
+// the name of the field is empty.
+func ReadBy(typ, field string) []string {
+	switch typ {
+	case ContainerName:
+		return readBy(ContainerFields, field)
+	case ConditionName:
+		return readBy(ConditionFields, field)
+	default:
+		return nil
+	}
+}
+
+func readBy[T any](fields []Field[T], name string) []string {
+	var reads []string
+	for _, f := range fields {
+		if name == "" || name == f.Name {
+			reads = append(reads, f.Reads...)
+		}
+	}
+	return reads
 }

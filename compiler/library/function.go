@@ -22,6 +22,9 @@ type Function struct {
 	Doc string
 	// Example is a rule that uses it.
 	Example string
+	// Reads are the fields of the Pod that it looks at, by their types, as in
+	// PodStatus.phase, and those without which no field of its result can be had.
+	Reads []string
 
 	args   []*types.Type
 	result *types.Type
@@ -41,24 +44,39 @@ const (
 	BetweenFunction          = "between"
 )
 
+// ofContainers are the fields by which containers are told apart from others, and failed
+// ones from those that are not; ofConditions are the same for conditions.
+var (
+	ofContainers = []string{
+		"Pod.spec", "PodSpec.initContainers", "Container.name", "Container.restartPolicy",
+		"Pod.status", "PodStatus.containerStatuses", "PodStatus.initContainerStatuses",
+		"ContainerStatus.name", "ContainerStatus.state",
+		"ContainerState.waiting", "ContainerState.running", "ContainerState.terminated", "ContainerStateTerminated.exitCode",
+	}
+	ofConditions = []string{"Pod.status", "PodStatus.conditions", "PodCondition.type"}
+)
+
 // Functions are all functions, in the order of the reference.
 var Functions = []Function{
 	{
 		Name: ContainersFunction, Receiver: "Pod", Signature: "pod.containers() -> list(podverdict.Container)",
 		Doc:     "all containers that have a status: containers, then init containers and sidecars",
 		Example: "pod.containers().exists(c, c.restarts > 3)",
+		Reads:   ofContainers,
 		result:  types.NewListType(containerType.cel), call: onPod(func(p *corev1.Pod) ref.Val { return containers(p, false) }),
 	},
 	{
 		Name: FailedContainersFunction, Receiver: "Pod", Signature: "pod.failedContainers() -> list(podverdict.Container)",
 		Doc:     "the containers that have terminated with an exit code other than 0, sidecars aside",
 		Example: "pod.failedContainers().exists(c, c.oomKilled)",
+		Reads:   ofContainers,
 		result:  types.NewListType(containerType.cel), call: onPod(func(p *corev1.Pod) ref.Val { return containers(p, true) }),
 	},
 	{
 		Name: ConditionFunction, Receiver: "Pod", Signature: "pod.condition(string) -> podverdict.Condition",
 		Doc:     "the pod's condition of a type, or one that is not found",
 		Example: "pod.condition('DisruptionTarget').reason == 'EvictionByEvictionAPI'",
+		Reads:   ofConditions,
 		args:    []*types.Type{types.StringType}, result: conditionType.cel,
 		call: onPodAndString(func(p *corev1.Pod, t string) ref.Val { return record[Condition]{conditionType, ConditionOf(p, t)} }),
 	},
@@ -66,6 +84,7 @@ var Functions = []Function{
 		Name: HasConditionFunction, Receiver: "Pod", Signature: "pod.hasCondition(string) -> bool",
 		Doc:     "whether the pod's condition of a type has status 'True'",
 		Example: "pod.hasCondition('DisruptionTarget')",
+		Reads:   append([]string{"PodCondition.status"}, ofConditions...),
 		args:    []*types.Type{types.StringType}, result: types.BoolType,
 		call: onPodAndString(func(p *corev1.Pod, t string) ref.Val { return types.Bool(HasCondition(p, t)) }),
 	},
@@ -73,12 +92,14 @@ var Functions = []Function{
 		Name: NeverStartedFunction, Receiver: "Pod", Signature: "pod.neverStarted() -> bool",
 		Doc:     "whether no container of the pod ever ran, init containers and sidecars included; one whose state was lost counts as one that ran",
 		Example: "pod.neverStarted() && pod.status.?reason.orValue('') == 'NodeAffinity'",
+		Reads:   append([]string{"ContainerStatus.lastState", "ContainerStatus.restartCount", "ContainerStateTerminated.reason"}, ofContainers...),
 		result:  types.BoolType, call: onPod(func(p *corev1.Pod) ref.Val { return types.Bool(NeverStarted(p)) }),
 	},
 	{
 		Name: WaitingReasonsFunction, Receiver: "Pod", Signature: "pod.waitingReasons() -> list(string)",
 		Doc:     "why containers wait, each reason once, in the order of the containers",
 		Example: "'ImagePullBackOff' in pod.waitingReasons()",
+		Reads:   append([]string{"ContainerStateWaiting.reason"}, ofContainers...),
 		result:  types.NewListType(types.StringType),
 		call: onPod(func(p *corev1.Pod) ref.Val {
 			return types.NewStringList(types.DefaultTypeAdapter, WaitingReasons(p))
@@ -88,12 +109,14 @@ var Functions = []Function{
 		Name: UnschedulableFunction, Receiver: "Pod", Signature: "pod.unschedulable() -> bool",
 		Doc:     "whether the scheduler has found no node for the pod",
 		Example: "pod.unschedulable() && pod.pendingFor(now) > duration('30m')",
+		Reads:   append([]string{"PodCondition.status", "PodCondition.reason"}, ofConditions...),
 		result:  types.BoolType, call: onPod(func(p *corev1.Pod) ref.Val { return types.Bool(Unschedulable(p)) }),
 	},
 	{
 		Name: PendingForFunction, Receiver: "Pod", Signature: "pod.pendingFor(timestamp) -> duration",
 		Doc:     "how long the pod had been there at a moment, if it is still in phase Pending, and 0 otherwise",
 		Example: "pod.pendingFor(now) > duration('10m')",
+		Reads:   []string{"Pod.metadata", "ObjectMeta.creationTimestamp", "Pod.status", "PodStatus.phase"},
 		args:    []*types.Type{types.TimestampType}, result: types.DurationType,
 		call: pendingFor,
 	},
