@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/cel-go/checker"
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	batchv1 "k8s.io/api/batch/v1"
@@ -40,7 +39,7 @@ type golden struct {
 
 // Sections of a golden file in their order, behind the input. lint is there for
 // jobs alone.
-var goldenSections = []string{"errors", "match", "cel", "checked", "cost", "lint"}
+var goldenSections = []string{"errors", "match", "cel", "cost", "lint"}
 
 func TestGolden(t *testing.T) {
 	for _, path := range goldenFiles(t) {
@@ -206,7 +205,6 @@ func writeStages(t testing.TB, sections map[string]*bytes.Buffer, c *Compiled) {
 		}
 		fmt.Fprintf(sections["match"], "%d: %s %s\n", i, rule.Action, describe(rule.Match))
 		fmt.Fprintf(sections["cel"], "%d: %s\n", i, text)
-		fmt.Fprintf(sections["checked"], "%d:\n%s\n", i, checker.Print(rule.AST.Expr(), rule.AST))
 		fmt.Fprintf(sections["cost"], "%d: at most %d of %d\n", i, rule.Cost, CostLimit)
 	}
 	var total uint64
