@@ -75,6 +75,12 @@ JOBS ?= 300
 chaos: control-plane ## run JOBS Jobs while controllers, API server and etcd are killed, paused and cut off, by SEED
 	go test -count=1 -v -timeout 30m ./conformance/cluster/fault -run '^TestChaos$$' -chaos-seed=$(SEED) -chaos-jobs=$(JOBS)
 
+FROM ?= a44552d
+
+.PHONY: upgrade
+upgrade: control-plane ## hand Jobs that are half run from the controller of commit FROM to this one, and back
+	go test -count=1 -v -timeout 10m ./conformance/cluster/upgrade -from=$(FROM)
+
 .PHONY: lint
 lint: checkformat checkgenerate ## format, vet, golangci-lint; generated files must be current
 	go vet ./...

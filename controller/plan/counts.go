@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -75,10 +77,20 @@ func (t *tally) countSuccesses(v *view) {
 }
 
 // assume makes up for the slots of a Job without indexes that were lost with its ledger: status.succeeded knows how many they
-// were. They are the lowest ones without a pod, so that as many are left to be run as before.
+// were. They are those that have a pod which succeeded, and then the lowest ones without a pod, so that as many are left to be
+// run as before.
 func (t *tally) assume(v *view, lost int) {
+	var shown []int
+	for _, p := range v.pods {
+		if v.valid(p) && p.Status.Phase == corev1.PodSucceeded && !t.completed.has(p.slot) {
+			shown = append(shown, p.slot)
+		}
+	}
+	shown = slices.Compact(shown)
+	shown = shown[:min(lost, len(shown))]
+	t.completed = t.completed.union(setOf(shown))
 	known := t.completed.union(v.slotsOf(func(*pod) bool { return true }))
-	t.completed = t.completed.union(known.missing(lost, v.completions))
+	t.completed = t.completed.union(known.missing(lost-len(shown), v.completions))
 	t.succeeded += lost
 	t.assumed = true
 }

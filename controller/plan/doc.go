@@ -36,8 +36,11 @@
 // change and one to collect it, and is not written in one step with the status: each change would need two writes of it.
 //
 // What the status counts, and neither the ledger nor a pod knows, is lost: the ledger was removed or altered by somebody who may
-// write the status, or has a format that this program does not know. Then all budgets count as used up and stay so, the lowest
-// slots without a pod are taken as those that had succeeded, and an event tells it. No budget ever begins anew.
+// write the status. A ledger that cannot be read is lost, too, as is that of a Job with the annotation podverdict.io/ledger, in
+// which an earlier program had it: that may have let pods go which no counter shows. Then all budgets count as used up and stay
+// so, as many slots as had succeeded are taken as done, those with a pod that succeeded first and then the lowest without a pod,
+// and an event tells it. No budget ever begins anew. A pod that ends after the ledger is lost, and before a Plan notices it,
+// hides one that was counted: of these one is tried again.
 //
 // A pod that counts as failed though it has not ended, because it is terminating, could still succeed. It is recorded by UID
 // in the write that counts it first, and stays failed.

@@ -19,6 +19,10 @@ const LedgerCondition batchv1.JobConditionType = "podverdict.io/Ledger"
 // misread must have another format: they take it for lost.
 const ledgerFormat = "FormatV1"
 
+// earlierLedger is the annotation of a Job in which programs that know no LedgerCondition keep their ledger. On a Job that is
+// under way it says that one of them ran it.
+const earlierLedger = "podverdict.io/ledger"
+
 // Ledger is the text of a Job's ledger. It is empty when the Job has none.
 func Ledger(status *batchv1.JobStatus) string {
 	if c := condition(status.Conditions, LedgerCondition); c != nil {
@@ -65,19 +69,26 @@ func (l ledger) String() string {
 	return string(text)
 }
 
-// readLedger takes the Job's ledger. One that no Plan has written counts as lost. What it should have said is restored by
-// settle, as far as the counters of the status tell.
+// readLedger takes the Job's ledger. One that cannot be read is lost, and so is one that an earlier program should have had a
+// part in. What it should have said is restored by settle, as far as the counters of the status tell.
 func (v *view) readLedger() {
-	stored := condition(v.Job.Status.Conditions, LedgerCondition)
-	if stored == nil {
-		return
+	if stored := condition(v.Job.Status.Conditions, LedgerCondition); stored != nil {
+		read, err := parseLedger(stored, v.Job)
+		if err != nil {
+			v.problems = append(v.problems, errLedger(stored.Message, err))
+		}
+		v.ledger, v.recorded, v.losing = read, err == nil, err != nil
 	}
-	read, err := parseLedger(stored, v.Job)
-	if err != nil {
-		v.problems = append(v.problems, errLedger(stored.Message, err))
-		return
-	}
-	v.ledger, v.recorded = read, true
+	v.losing = v.losing || underEarlier(v.Job) && !v.ledger.Lost
+	v.ledger.Lost = v.ledger.Lost || v.losing
+}
+
+// underEarlier tells whether an earlier program has run a Job. What it allowed is not known: the counters do not tell all of
+// it, and whoever may edit the Job may edit the annotation. On a Job that nobody has begun the annotation says nothing: it was
+// copied from another one.
+func underEarlier(job *batchv1.Job) bool {
+	_, given := job.Annotations[earlierLedger]
+	return given && (job.Status.StartTime != nil || len(job.Status.Conditions) > 0)
 }
 
 func parseLedger(stored *batchv1.JobCondition, job *batchv1.Job) (ledger, error) {
@@ -99,7 +110,10 @@ func parseLedger(stored *batchv1.JobCondition, job *batchv1.Job) (ledger, error)
 	if b := read.Backoff; b != nil && !b.plausible() {
 		return ledger{}, errLedgerBackoff()
 	}
-	return read, checkBudgets(read.Budgets)
+	if err := checkBudgets(read.Budgets); err != nil {
+		return ledger{}, err
+	}
+	return read, nil
 }
 
 // checkBudgets refuses what no Plan writes.
@@ -137,6 +151,7 @@ func (n *next) settle() {
 		n.shownFailed += vanished
 		n.healed = true
 	}
+	n.healed = n.healed || n.losing
 	if lost := n.healed || n.assumed; lost && !n.recorded {
 		n.ledger.Lost, n.healed = true, true
 		n.ledger.Budgets = nil // what was to be entered is beyond a budget that is used up

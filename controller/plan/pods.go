@@ -25,6 +25,7 @@ type view struct {
 	namer           namer
 	ledger          ledger
 	recorded        bool // whether the Job has a ledger that can be read
+	losing          bool // whether the ledger is lost, and does not say so yet
 
 	indexed     bool
 	perIndex    bool

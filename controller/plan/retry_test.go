@@ -41,9 +41,9 @@ func TestRetryDelay(t *testing.T) {
 			job:  ni.ledger(`{"backoff":{"failures":2,"last":"2026-03-01T12:00:05Z","retry":1,"mixed":true}}`),
 			want: want{lookAgain: 20}},
 		{name: "forged: too long", job: ni.ledger(`{"backoff":{"failures":1,"last":"2026-03-01T12:00:05Z","retry":86401}}`), rules: rules, second: 6,
-			want: want{create: []string{"0/0", "1/0"}}},
+			want: want{create: []string{"0/0", "1/0"}, events: []string{ReasonLedgerLost}}},
 		{name: "forged: negative", job: ni.ledger(`{"backoff":{"failures":1,"last":"2026-03-01T12:00:05Z","retry":-1}}`), rules: rules, second: 6,
-			want: want{create: []string{"0/0", "1/0"}}},
+			want: want{create: []string{"0/0", "1/0"}, events: []string{ReasonLedgerLost}}},
 	})
 }
 

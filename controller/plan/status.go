@@ -20,6 +20,7 @@ func (n *next) write() {
 	}
 	written := n.Job.DeepCopy()
 	written.Status = n.status
+	delete(written.Annotations, earlierLedger)
 	n.plan.Write = written
 	n.plan.Urgent = n.plan.Urgent || n.healed || n.tentative || n.newCondition()
 }
@@ -48,7 +49,7 @@ func (n *next) keepLedger() {
 		n.status.Conditions = slices.DeleteFunc(n.status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == LedgerCondition })
 		return
 	}
-	if n.ledger.Lost && !n.view.ledger.Lost {
+	if n.ledger.Lost && (n.losing || !n.view.ledger.Lost) {
 		n.plan.Events = append(n.plan.Events, lostEvent())
 	}
 	n.setCondition(LedgerCondition, corev1.ConditionTrue, ledgerFormat, text)

@@ -1,0 +1,74 @@
+package upgrade
+
+import (
+	"bytes"
+	"flag"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var from = flag.String("from", "", "the commit whose controller has the Jobs before this one's, and again; none without it")
+
+// TestVersions hands Jobs from another commit's controller to this one, and back.
+func TestVersions(t *testing.T) {
+	if *from == "" {
+		t.Skip("there is no -from")
+	}
+	other := launch(build(t, *from))
+	w := newWorld(t)
+	indexed := slices.DeleteFunc(slices.Clone(kinds), func(k kind) bool { return !k.indexed })
+	for _, test := range []struct {
+		name      string
+		kinds     []kind
+		launchers [][]string
+	}{
+		{"up", kinds, [][]string{other, nil}},
+		{"up and back and up", indexed, [][]string{other, nil, other, nil}},
+		{"back and up", indexed, [][]string{nil, other, nil}},
+		{"back", indexed[:1], [][]string{nil, other}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			trials := w.newTrials(t, test.kinds, len(test.launchers), mixed)
+			for leg, launcher := range test.launchers {
+				w.run(t, launcher, leg, trials)
+			}
+			made := w.attempts(t, trials[0].namespace)
+			for _, r := range trials {
+				w.check(t, r, made[r.name()])
+			}
+		})
+	}
+}
+
+// build returns the path of the program of a commit.
+func build(t *testing.T, commit string) (program string) {
+	t.Helper()
+	folder := t.TempDir()
+	program = filepath.Join(folder, "podverdict-controller")
+	top := strings.TrimSpace(string(output(t, exec.CommandContext(t.Context(), "git", "rev-parse", "--show-toplevel"))))
+	archive := output(t, exec.CommandContext(t.Context(), "git", "-C", top, "archive", commit)) //nolint:gosec // the flag's
+	extract := exec.CommandContext(t.Context(), "tar", "-x", "-C", folder)                      //nolint:gosec // the test's
+	extract.Stdin = bytes.NewReader(archive)
+	output(t, extract)
+	output(t, exec.CommandContext(t.Context(), "go", "build", "-C", folder, "-o", program, "./cmd/podverdict-controller")) //nolint:gosec // the commit's
+	return program
+}
+
+func output(t *testing.T, command *exec.Cmd) []byte {
+	t.Helper()
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s%s", command, err, out, &stderr)
+	}
+	return out
+}
+
+// launch runs another program in the place of the first argument.
+func launch(program string) []string {
+	return []string{"/bin/sh", "-c", `shift; exec "$0" "$@"`, program}
+}

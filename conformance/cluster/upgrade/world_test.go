@@ -1,0 +1,319 @@
+package upgrade
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/installed"
+)
+
+func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
+
+const (
+	temporary = 75 // the exit code that has a budget
+	limit     = 3
+)
+
+const policy = `
+apiVersion: podverdict.io/v1alpha1
+kind: PodFailurePolicy
+metadata: {name: platform}
+spec:
+  rules: [{name: temporary, when: "pod.failedContainers().exists(c, c.exitCode == 75)", action: Ignore, budget: {limit: 3, then: FailJob}}]
+---
+apiVersion: podverdict.io/v1alpha1
+kind: PodFailurePolicyBinding
+metadata: {name: platform}
+spec: {policyName: platform}
+`
+
+// world is a cluster with the installation. The controller runs in it by turns.
+type world struct {
+	cluster      *controlplane.Cluster
+	client       *kubernetes.Clientset
+	installation *installed.Installation
+	kubeconfig   string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	cluster := controlplane.Start(t)
+	client, err := kubernetes.NewForConfig(cluster.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{cluster: cluster, client: client, installation: installed.Apply(t, cluster)}
+	w.kubeconfig = w.installation.Kubeconfig(t)
+	w.installation.Kubectl(t, []byte(policy), "apply", "-f", "-")
+	return w
+}
+
+// kind is a Job of one of four.
+type kind struct {
+	indexed bool
+	fails   bool // by the policy, when its budget is used up; else it completes
+}
+
+var kinds = []kind{{true, false}, {true, true}, {false, false}, {false, true}}
+
+// trial is a Job, and how its Pods end. There is a slot more than there are legs. The first slot succeeds in the first leg, and
+// one of the others in each leg after it. Slot 1 fails in each leg but the last one.
+type trial struct {
+	kind
+
+	namespace string
+	legs      int
+	failures  []int32 // of slot 1 in the first leg; in the others there is one of exit code 1
+	leg       atomic.Int32
+}
+
+func (r *trial) name() string {
+	return map[bool]string{true: "indexed", false: "slots"}[r.indexed] + map[bool]string{true: "-fails", false: "-completes"}[r.fails]
+}
+
+// newTrials creates Jobs in a namespace of their own.
+func (w *world) newTrials(t *testing.T, kinds []kind, legs int, failures []int32) (trials []*trial) {
+	t.Helper()
+	namespace := w.cluster.Namespace(t)
+	for _, k := range kinds {
+		r := &trial{kind: k, namespace: namespace, legs: legs, failures: failures}
+		trials = append(trials, r)
+		if _, err := w.client.BatchV1().Jobs(namespace).Create(t.Context(), r.job(), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	installed.PlayKubelet(t, w.client, namespace, func(pod *corev1.Pod) (int32, bool) {
+		at := slices.IndexFunc(trials, func(r *trial) bool { return r.name() == pod.Labels[batchv1.JobNameLabel] })
+		if at < 0 {
+			return 0, true // a barrier
+		}
+		return trials[at].exit(pod, int(trials[at].leg.Load()))
+	})
+	return trials
+}
+
+func (r *trial) job() *batchv1.Job {
+	slots := int32(r.legs) + 1 //nolint:gosec // a few
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: r.name()}, Spec: batchv1.JobSpec{
+		ManagedBy: new(controller.Name), Completions: &slots, Parallelism: &slots, BackoffLimit: new(int32(1000)),
+		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "main"}},
+		}},
+	}}
+	if r.indexed {
+		job.Spec.CompletionMode = new(batchv1.IndexedCompletion)
+	}
+	return job
+}
+
+var nameOf = regexp.MustCompile(`^(.*)-(\d+)-(\d+)-[a-z0-9]{5}$`)
+
+func parse(name string) (slot, attempt int) {
+	if parts := nameOf.FindStringSubmatch(name); parts != nil {
+		_, _ = fmt.Sscan(parts[2]+" "+parts[3], &slot, &attempt) // digits
+	}
+	return slot, attempt
+}
+
+// exit is how a Pod ends in a leg.
+func (r *trial) exit(pod *corev1.Pod, leg int) (code int32, ends bool) {
+	slot, attempt := parse(pod.Name)
+	last := r.legs - 1
+	switch {
+	case slot == 0:
+		return 0, true
+	case slot == last+1 && r.fails:
+		return 0, false // what else is run when the policy fails the Job
+	case slot > 1:
+		return 0, leg >= slot-1
+	case attempt < len(r.failures):
+		return r.failures[attempt], true
+	case attempt < len(r.failures)+last-1:
+		return 1, leg > attempt-len(r.failures)
+	case r.fails:
+		return temporary, leg == last
+	}
+	return 0, leg == last
+}
+
+// run has a controller work for a leg, and ends it. The launcher replaces this version's program by another, if it is not nil.
+func (w *world) run(t *testing.T, launcher []string, leg int, trials []*trial) {
+	t.Helper()
+	replica := w.installation.Start(t, w.kubeconfig, launcher,
+		"--kube-api-qps=300", "--kube-api-burst=500", "--pod-failure-backoff=100ms", "--pod-failure-max-backoff=200ms", "--job-batch-period=100ms")
+	w.installation.Kubectl(t, nil, "wait", "--for=condition=Ready", "--timeout=1m", "pfp/platform", "pfpb/platform")
+	w.barrier(t, leg, trials)
+	for _, r := range trials {
+		r.leg.Store(int32(leg)) //nolint:gosec // a few
+	}
+	for _, r := range trials {
+		installed.Eventually(t, fmt.Sprintf("leg %d of %s in %s is done", leg, r.name(), r.namespace), func(ctx context.Context) (bool, error) {
+			select {
+			case <-replica.Ended:
+				t.Fatalf("the controller has ended:\n%s", replica.Log())
+			default:
+			}
+			return w.done(ctx, r, leg, launcher == nil)
+		})
+	}
+	if err := replica.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-replica.Ended
+}
+
+// barrier waits until the controller has looked at each Job: one that comes after them in their namespace has ended.
+func (w *world) barrier(t *testing.T, leg int, trials []*trial) {
+	t.Helper()
+	namespaces := sets.New[string]()
+	for _, r := range trials {
+		namespaces.Insert(r.namespace)
+	}
+	job := (&trial{}).job()
+	job.Name = fmt.Sprintf("barrier-%d", leg)
+	for namespace := range namespaces {
+		if _, err := w.client.BatchV1().Jobs(namespace).Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for namespace := range namespaces {
+		installed.Eventually(t, "the barrier in "+namespace+" has ended", func(ctx context.Context) (bool, error) {
+			job, err := w.client.BatchV1().Jobs(namespace).Get(ctx, job.Name, metav1.GetOptions{})
+			return err == nil && end(job) != nil, err
+		})
+	}
+}
+
+// done tells whether all is done that a leg has in store for a Job, and written down. It waits until Pods that have ended are
+// let go if the version frees them before the Job ends.
+func (w *world) done(ctx context.Context, r *trial, leg int, frees bool) (bool, error) {
+	job, err := w.client.BatchV1().Jobs(r.namespace).Get(ctx, r.name(), metav1.GetOptions{})
+	if err != nil {
+		return false, err
+	}
+	what := fmt.Errorf("status %+v", job.Status)
+	if leg == r.legs-1 {
+		return end(job) != nil, what
+	}
+	pods, err := w.client.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + r.name()})
+	if err != nil {
+		return false, err
+	}
+	ended, held := 0, false
+	for _, pod := range pods.Items {
+		if slot, _ := parse(pod.Name); pod.Status.Phase == corev1.PodPending {
+			continue
+		} else if slot == 1 {
+			ended++
+		}
+		held = held || frees && len(pod.Finalizers) > 0
+	}
+	s := job.Status
+	return int(s.Succeeded) == leg+1 && int(s.Active) == r.legs-leg && ended == len(r.failures)+leg && !held, what
+}
+
+// end is the last condition of a Job, or nil.
+func end(job *batchv1.Job) *batchv1.JobCondition {
+	at := slices.IndexFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
+	})
+	if at < 0 {
+		return nil
+	}
+	return &job.Status.Conditions[at]
+}
+
+func (w *world) deleteEnded(t *testing.T, namespace string) {
+	t.Helper()
+	pods, err := w.client.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pod := range pods.Items {
+		if pod.Status.Phase == corev1.PodPending {
+			continue
+		}
+		if err := w.client.CoreV1().Pods(namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// attempts are the Pods that were made in a namespace, by Job and slot, in their order.
+func (w *world) attempts(t *testing.T, namespace string) map[string]map[int][]int {
+	t.Helper()
+	made := map[string]map[int][]int{}
+	for _, event := range w.cluster.AuditLog(t, namespace) {
+		created := event.ResponseStatus != nil && event.ResponseStatus.Code == http.StatusCreated
+		parts := nameOf.FindStringSubmatch(event.ObjectRef.Name)
+		if event.Verb != "create" || event.ObjectRef.Resource != "pods" || event.ObjectRef.Subresource != "" || !created || parts == nil {
+			continue
+		}
+		job := parts[1]
+		if made[job] == nil {
+			made[job] = map[int][]int{}
+		}
+		slot, attempt := parse(event.ObjectRef.Name)
+		made[job][slot] = append(made[job][slot], attempt)
+	}
+	return made
+}
+
+// used is how many of some failures are matches.
+func used(failures []int32) (matches int) {
+	for _, code := range failures {
+		if code == temporary {
+			matches++
+		}
+	}
+	return matches
+}
+
+// check holds that a Job has ended as it should, whatever the versions that ran it.
+func (w *world) check(t *testing.T, r *trial, attempts map[int][]int) {
+	t.Helper()
+	job, err := w.client.BatchV1().Jobs(r.namespace).Get(t.Context(), r.name(), metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, last := job.Status, end(job)
+	succeeded, failed := r.legs+1, len(r.failures)-used(r.failures)+r.legs-2
+	condition, reason := batchv1.JobComplete, batchv1.JobReasonCompletionsReached
+	if r.fails { // by one Pod, which takes another with it
+		succeeded, failed = r.legs-1, failed+2
+		condition, reason = batchv1.JobFailed, batchv1.JobReasonPodFailurePolicy
+	}
+	if last.Type != condition || last.Reason != reason || int(s.Succeeded) != succeeded || int(s.Failed) != failed {
+		t.Errorf("%s: want %s by %s, %d succeeded and %d failed; it is %+v", r.name(), condition, reason, succeeded, failed, s)
+	}
+	for slot := range r.legs + 1 {
+		got := attempts[slot]
+		if slot != 1 && !slices.Equal(got, []int{0}) {
+			t.Errorf("%s: slot %d is run by attempts %v", r.name(), slot, got)
+		}
+		for i, attempt := range got {
+			if i != attempt {
+				t.Errorf("%s: the attempts at slot %d are %v", r.name(), slot, got)
+				break
+			}
+		}
+	}
+	if most := len(r.failures) - used(r.failures) + r.legs - 2 + limit + 1; r.fails && len(attempts[1]) > most {
+		t.Errorf("%s: slot 1 is tried %d times: the budget of %d allows %d", r.name(), len(attempts[1]), limit, most)
+	}
+}
