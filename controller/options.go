@@ -8,12 +8,13 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
 // Name is the spec.managedBy of the Jobs that the controller runs (KEP-4368).
-const Name = "podverdict.io/job-controller"
+const Name = v1alpha1.JobController
 
 // Options of a Controller. Zero values are the defaults.
 type Options struct {

@@ -15,6 +15,9 @@ const (
 	ResourcePodFailurePolicyBindings = "podfailurepolicybindings"
 )
 
+// JobController is the spec.managedBy of the Jobs that podverdict's controller runs.
+const JobController = "podverdict.io/job-controller"
+
 // GroupVersion is that of the kinds here.
 var GroupVersion = schema.GroupVersion{Group: "podverdict.io", Version: "v1alpha1"}
 

@@ -100,8 +100,11 @@ func errUsage(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath())
 }
 
-func errArgument(arg string) error {
-	return fmt.Errorf("unexpected argument %q: files are given with -f", arg)
+func errArgument(arg string, files bool) error {
+	if files {
+		return fmt.Errorf("unexpected argument %q: files are given with -f", arg)
+	}
+	return fmt.Errorf("unexpected argument %q", arg)
 }
 
 func errFormat(formats []string) error {

@@ -72,10 +72,10 @@ func formatAlias(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// noArguments refuses arguments, which people give where -f is meant.
+// noArguments refuses arguments, which people give where -f is meant, if there is one.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return errUsage(cmd, errArgument(args[0]))
+		return errUsage(cmd, errArgument(args[0], cmd.Flags().ShorthandLookup("f") != nil))
 	}
 	return nil
 }

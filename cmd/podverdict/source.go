@@ -44,7 +44,7 @@ func (s *source) files(cmd *cobra.Command, args []string) (bool, error) {
 	}
 	for _, arg := range args {
 		if slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(arg)) {
-			return false, errUsage(cmd, errArgument(arg))
+			return false, errUsage(cmd, errArgument(arg, true))
 		}
 	}
 	if len(args) == 0 && s.query.Selector == "" && !s.query.AllNamespaces {
@@ -66,7 +66,7 @@ func (s *source) files(cmd *cobra.Command, args []string) (bool, error) {
 // checkFiles refuses beside files what is for clusters.
 func (s *source) checkFiles(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return errUsage(cmd, errArgument(args[0]))
+		return errUsage(cmd, errArgument(args[0], true))
 	}
 	for _, name := range []string{"selector", "all-namespaces", "watch"} {
 		if cmd.Flags().Changed(name) {

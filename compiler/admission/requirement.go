@@ -52,8 +52,8 @@ var requirements = []requirement{
 	{
 		id: "C-MANAGED-BY", title: "The controller that enforces policies runs the Job",
 		of:     func(r v1alpha1.Rule) bool { return r.Phase != corev1.PodPending },
-		fields: `manager == "` + managerName + `" ? [] : [root + ".managedBy"]`,
-		detail: `(manager == "" ? "" : manager + ": ") + "must be ` + managerName + ` for RULES: other controllers do not know of it"`,
+		fields: `manager == "` + v1alpha1.JobController + `" ? [] : [root + ".managedBy"]`,
+		detail: `(manager == "" ? "" : manager + ": ") + "must be ` + v1alpha1.JobController + ` for RULES: other controllers do not know of it"`,
 	},
 	{
 		id: "C-PENDING-RULE", title: "Kubernetes' Job controller is told what the end of a Pending Pod means",
@@ -67,9 +67,6 @@ var requirements = []requirement{
 		detail: `"must have one for the Pod condition ` + string(v1alpha1.FailingToStart) + ` for RULES: Kubernetes only counts the failure otherwise"`,
 	},
 }
-
-// managerName is what spec.managedBy says of Jobs that podverdict's controller runs.
-const managerName = "podverdict.io/job-controller"
 
 // CheckRequirement is nil for the id of something that custom policies can require of Jobs, and else an *UnknownRuleError.
 func CheckRequirement(id string) error {

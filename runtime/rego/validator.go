@@ -104,7 +104,7 @@ func New(ctx context.Context, o Options) (*Validator, error) {
 func (v *Validator) Checks() map[string]Check { return maps.Clone(v.checks) }
 
 // Validate says what is wrong with a Job or CronJob, in the order of the fields' paths. With oldObject, the rules are those of
-// an update. The objects are JSON values as Object makes them; they are not changed.
+// an update: what a guardrail says of the old object, too, is not held against the new one, as in admission. The objects are JSON values as Object makes them; they are not changed.
 func (v *Validator) Validate(ctx context.Context, object, oldObject map[string]any) ([]Finding, error) {
 	document := any(object)
 	if oldObject != nil {
@@ -120,10 +120,25 @@ func (v *Validator) Validate(ctx context.Context, object, oldObject map[string]a
 		if err != nil {
 			return nil, err
 		}
+		if q.entrypoint == entrypointGuardrails && oldObject != nil {
+			if found, err = q.without(ctx, found, oldObject); err != nil {
+				return nil, err
+			}
+		}
 		all = append(all, found...)
 	}
 	slices.SortStableFunc(all, func(a, b Finding) int { return strings.Compare(a.Field, b.Field) })
 	return all, nil
+}
+
+// without returns the findings that an object does not have by itself.
+func (q question) without(ctx context.Context, found []Finding, object map[string]any) ([]Finding, error) {
+	input, err := ast.InterfaceToValue(object)
+	if err != nil {
+		return nil, errObject(err)
+	}
+	before, err := q.answer(ctx, input)
+	return slices.DeleteFunc(found, func(f Finding) bool { return slices.Contains(before, f) }), err
 }
 
 func (q question) answer(ctx context.Context, input ast.Value) ([]Finding, error) {

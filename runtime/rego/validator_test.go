@@ -141,6 +141,39 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+// What the old object broke, too, is not held against an update.
+func TestGuardrailsOfUpdates(t *testing.T) {
+	v, err := New(t.Context(), Options{Guardrails: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide := func(parallelism int64, suspend bool) map[string]any {
+		return map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "train"}, "spec": map[string]any{
+			"parallelism": parallelism, "suspend": suspend,
+			"template": map[string]any{"spec": map[string]any{"restartPolicy": "Never"}},
+		}}
+	}
+	for name, test := range map[string]struct {
+		object, oldObject map[string]any
+		want              bool
+	}{
+		"created":        {wide(5000, false), nil, true},
+		"something else": {wide(5000, true), wide(5000, false), false},
+		"another value":  {wide(6000, false), wide(5000, false), true},
+		"newly broken":   {wide(5000, false), wide(5, false), true},
+		"mended":         {wide(5, false), wide(5000, false), false},
+		"nothing at all": {wide(5000, false), wide(5000, false), false},
+	} {
+		found, err := v.Validate(t.Context(), test.object, test.oldObject)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(found, func(f Finding) bool { return f.ID == "G-PARALLELISM" }); got != test.want {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
+
 func TestGuardrailsAndData(t *testing.T) {
 	config := func(values map[string]any) map[string]any {
 		return map[string]any{"podverdict": map[string]any{"config": values}}

@@ -5,9 +5,10 @@ violation contains {"msg": finding.msg, "details": object.remove(finding, ["msg"
 	some finding in _found - _found_before
 }
 
+# What is said of the old object, if it were new.
 _found_before := found if {
 	is_object(input.review.oldObject)
-	found := _found with input.review.object as input.review.oldObject
+	found := _found with input.review.object as input.review.oldObject with input.review.oldObject as null
 } else := set()
 
 # The object under review.

@@ -30,11 +30,11 @@ type Cluster struct {
 	parameters runtime.ParameterCodec
 }
 
-// Connect reads the kubeconfig; nothing is asked of the API server yet. A namespace that is "" is the context's.
+// Connect reads the kubeconfig, for a verb that can read files instead; nothing is asked of the API server yet. A namespace that is "" is the context's.
 func (o *Options) Connect(namespace, userAgent string) (*Cluster, error) {
 	config, namespace, err := o.Config(namespace, userAgent)
 	if err != nil {
-		return nil, err
+		return nil, errConnect(err)
 	}
 	c := &Cluster{
 		Namespace: namespace, Progress: func(int) {}, server: config.Host, context: o.overrides.CurrentContext, retry: retryDelays(),

@@ -68,9 +68,19 @@ func errKubeconfig(cause error) error {
 	return fmt.Errorf("kubeconfig: %s", strings.TrimPrefix(cause.Error(), "invalid configuration: "))
 }
 
-func errNoKubeconfig(looked []string) error {
-	return fmt.Errorf("no kubeconfig (looked in %s): name one with --kubeconfig or KUBECONFIG, or read files with -f",
-		strings.Join(looked, ", "))
+// noKubeconfigError says where there is no kubeconfig.
+type noKubeconfigError []string
+
+func (looked noKubeconfigError) Error() string {
+	return fmt.Sprintf("no kubeconfig (looked in %s): name one with --kubeconfig or KUBECONFIG", strings.Join(looked, ", "))
+}
+
+// errConnect adds the other way of a verb that reads.
+func errConnect(err error) error {
+	if missing, ok := errors.AsType[noKubeconfigError](err); ok {
+		return fmt.Errorf("%w, or read files with -f", missing)
+	}
+	return err
 }
 
 // checkName refuses the name of a context, cluster or user that is not known; "" is none.

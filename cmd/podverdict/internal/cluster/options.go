@@ -69,7 +69,7 @@ func (o *Options) load(namespace string) (clientcmd.ClientConfig, error) {
 // checkEmpty refuses to go without a kubeconfig, unless the server is known from elsewhere.
 func (o *Options) checkEmpty(looked []string) error {
 	if _, err := rest.InClusterConfig(); err != nil && o.overrides.ClusterInfo.Server == "" {
-		return errNoKubeconfig(looked)
+		return noKubeconfigError(looked)
 	}
 	return nil
 }

@@ -8,10 +8,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
 	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 // Client is of a cluster that has, or had, an installation.
@@ -22,6 +25,7 @@ type Client struct {
 	Wait time.Duration
 
 	objects metadata.Interface
+	apps    appsclient.AppsV1Interface
 	jobs    batchclient.BatchV1Interface
 	leases  coordinationclient.CoordinationV1Interface
 	now     func() time.Time
@@ -36,6 +40,10 @@ func NewClient(config *rest.Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	apps, err := appsclient.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
 	jobs, err := batchclient.NewForConfig(config)
 	if err != nil {
 		return nil, err
@@ -43,7 +51,7 @@ func NewClient(config *rest.Config) (*Client, error) {
 	leases, err := coordinationclient.NewForConfig(config)
 	return &Client{
 		Progress: func(int) {}, Wait: 2 * time.Minute,
-		objects: objects, jobs: jobs, leases: leases, now: time.Now,
+		objects: objects, apps: apps, jobs: jobs, leases: leases, now: time.Now,
 	}, err
 }
 
@@ -88,7 +96,7 @@ func (c *Client) listJobs(ctx context.Context, namespace string) (managed []batc
 			managed = nil
 		}
 		for i := range page.Items {
-			if job := &page.Items[i]; job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == manager {
+			if job := &page.Items[i]; job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == v1alpha1.JobController {
 				job.Spec, job.ManagedFields, job.Annotations = batchv1.JobSpec{}, nil, nil // what is read of them is small
 				managed = append(managed, *job)
 			}

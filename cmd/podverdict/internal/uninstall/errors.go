@@ -20,14 +20,14 @@ func errList(resource schema.GroupResource, namespace string, err error) error {
 }
 
 // A LiveError says that a controller has its lease.
-type LiveError struct{ Namespace, Holder string }
+type LiveError struct{ Namespace, Lease, Holder string }
 
 func (e *LiveError) Error() string {
-	return fmt.Sprintf("a controller is at work: %s has the lease %s/%s", e.Holder, e.Namespace, leaseName)
+	return fmt.Sprintf("a controller is at work: %s has the lease %s/%s", e.Holder, e.Namespace, e.Lease)
 }
 
 func errLive(lease *coordinationv1.Lease) error {
-	return &LiveError{lease.Namespace, *lease.Spec.HolderIdentity}
+	return &LiveError{lease.Namespace, lease.Name, *lease.Spec.HolderIdentity}
 }
 
 var errNotGone = errors.New("it is being deleted, and not gone yet")

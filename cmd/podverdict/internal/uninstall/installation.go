@@ -14,9 +14,7 @@ import (
 )
 
 const (
-	// manager is the spec.managedBy of the Jobs that the controller runs.
-	manager = "podverdict.io/job-controller"
-	// leaseName is that of the installation's lease.
+	// leaseName is that of the lease, unless the Deployment says another one.
 	leaseName = "podverdict-controller"
 	// partOf selects the objects of installations, and replicas the controller's Pods.
 	partOf   = "app.kubernetes.io/part-of=podverdict"
@@ -73,6 +71,8 @@ type Installation struct {
 	Pods []Pod
 	// Policies is how many custom policies and bindings there are.
 	Policies int
+
+	leases []types.NamespacedName // of the controller
 }
 
 // Empty tells that there is nothing to do.
@@ -108,7 +108,11 @@ func kinds() ([]kind, error) {
 // Find looks for an installation in a namespace, and for what the controller left in all. The kinds of custom policies are only
 // deleted if that is wanted: all policies go with them.
 func (c *Client) Find(ctx context.Context, namespace string, withPolicies bool) (*Installation, error) {
-	found := &Installation{Namespace: namespace}
+	leases, err := c.findLeases(ctx, namespace)
+	if err != nil {
+		return nil, err
+	}
+	found := &Installation{Namespace: namespace, leases: leases}
 	others, err := c.others(ctx, namespace)
 	if err != nil {
 		return nil, err

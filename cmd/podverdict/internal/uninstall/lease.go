@@ -3,13 +3,18 @@ package uninstall
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
@@ -20,15 +25,57 @@ const maxSkew = 5 * time.Minute
 // Idle returns nil when no controller has a lease, in a namespace or in any, and a LiveError when one renews it. It takes up to
 // the duration of the lease to tell whether a controller that did not release it is alive.
 func (c *Client) Idle(ctx context.Context, namespace string) error {
-	leases, err := c.leases.Leases(namespace).List(ctx, metav1.ListOptions{
-		FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, leaseName).String(),
-	})
+	leases, err := c.findLeases(ctx, namespace)
 	if err != nil {
-		return errList(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, namespace, err)
+		return err
 	}
-	for i := range leases.Items {
-		if err := c.idle(ctx, &leases.Items[i]); err != nil {
-			return err
+	return c.free(ctx, leases)
+}
+
+// findLeases returns those that the Deployments of a namespace, or of all, say, and that of the default name. A namespace that
+// is "" means all.
+func (c *Client) findLeases(ctx context.Context, namespace string) ([]types.NamespacedName, error) {
+	deployed, err := c.apps.Deployments(namespace).List(ctx, metav1.ListOptions{LabelSelector: partOf})
+	if err != nil {
+		return nil, errList(deployments.GroupResource(), namespace, err)
+	}
+	leases := []types.NamespacedName{{Namespace: namespace, Name: leaseName}}
+	for i := range deployed.Items {
+		lease := leaseOf(&deployed.Items[i])
+		if !slices.Contains(leases, lease) {
+			leases = append(leases, lease)
+		}
+	}
+	return leases, nil
+}
+
+// leaseOf is what the arguments of a Deployment say. Where they are silent, it is what the installation's say.
+func leaseOf(deployment *appsv1.Deployment) types.NamespacedName {
+	lease := types.NamespacedName{Namespace: deployment.Namespace, Name: leaseName}
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.ParseErrorsAllowlist.UnknownFlags = true
+	flags.StringVar(&lease.Namespace, "leader-elect-resource-namespace", lease.Namespace, "")
+	flags.StringVar(&lease.Name, "leader-elect-resource-name", lease.Name, "")
+	for _, container := range deployment.Spec.Template.Spec.Containers {
+		_ = flags.Parse(slices.Concat(container.Command, container.Args)) // a controller that cannot parse them does not run
+	}
+	lease.Namespace = strings.ReplaceAll(lease.Namespace, "$(NAMESPACE)", deployment.Namespace)
+	return lease
+}
+
+// free returns nil when nobody has one of some leases.
+func (c *Client) free(ctx context.Context, named []types.NamespacedName) error {
+	for _, name := range named {
+		leases, err := c.leases.Leases(name.Namespace).List(ctx, metav1.ListOptions{
+			FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name.Name).String(),
+		})
+		if err != nil {
+			return errList(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, name.Namespace, err)
+		}
+		for i := range leases.Items {
+			if err := c.idle(ctx, &leases.Items[i]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

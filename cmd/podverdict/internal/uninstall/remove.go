@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
@@ -28,7 +29,7 @@ func (c *Client) Remove(ctx context.Context, found *Installation) (*Result, erro
 	result := &Result{Objects: slices.Clone(found.Objects)}
 	stopped := func(o *Object) bool { return o.resource == deployments }
 	c.delete(ctx, result.Objects, stopped)
-	if err := c.awaitStop(ctx, found.Namespace); err != nil {
+	if err := c.awaitStop(ctx, found); err != nil {
 		return result, err
 	}
 	held, _, err := c.held(ctx, "")
@@ -38,7 +39,7 @@ func (c *Client) Remove(ctx context.Context, found *Installation) (*Result, erro
 	result.Pods = held
 	c.release(ctx, result.Pods)
 	c.delete(ctx, result.Objects, func(o *Object) bool { return !stopped(o) })
-	c.deleteLease(ctx, found.Namespace)
+	c.deleteLeases(ctx, found.leases)
 	c.awaitGone(ctx, result.Objects)
 	return result, nil
 }
@@ -61,23 +62,25 @@ func (c *Client) delete(ctx context.Context, objects []Object, is func(*Object) 
 	}
 }
 
-// deleteLease deletes the controller's, which has no labels. It goes with the namespace unless that stays, and does no harm.
-func (c *Client) deleteLease(ctx context.Context, namespace string) {
-	_ = c.leases.Leases(namespace).Delete(ctx, leaseName, metav1.DeleteOptions{})
+// deleteLeases deletes the controller's, which have no labels. They go with the namespace unless that stays, and do no harm.
+func (c *Client) deleteLeases(ctx context.Context, leases []types.NamespacedName) {
+	for _, lease := range leases {
+		_ = c.leases.Leases(lease.Namespace).Delete(ctx, lease.Name, metav1.DeleteOptions{})
+	}
 }
 
 // awaitStop waits until the Pods of the controller are gone and nobody has its lease. Pods on a lost node stay: then the lease
 // alone says that the controller has stopped.
-func (c *Client) awaitStop(ctx context.Context, namespace string) error {
+func (c *Client) awaitStop(ctx context.Context, found *Installation) error {
 	err := c.await(ctx, func(ctx context.Context) (int, error) {
-		running, err := c.list(ctx, pods, namespace, replicas)
+		running, err := c.list(ctx, pods, found.Namespace, replicas)
 		return len(running), err
 	})
 	if err != nil {
 		return err
 	}
 	for deadline := c.now().Add(c.Wait); ; {
-		err := c.Idle(ctx, namespace)
+		err := c.free(ctx, found.leases)
 		if _, live := errors.AsType[*LiveError](err); !live || c.now().After(deadline) {
 			return err
 		}

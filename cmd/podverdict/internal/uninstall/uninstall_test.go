@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +17,7 @@ import (
 	metadatafake "k8s.io/client-go/metadata/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/config"
 	"github.com/podverdict/podverdict/controller/plan"
 )
@@ -180,6 +182,37 @@ func TestIdle(t *testing.T) {
 	}
 }
 
+// The lease of a controller is that which its Deployment says.
+func TestLeases(t *testing.T) {
+	deployment := func(namespace string, arguments ...string) *appsv1.Deployment {
+		return &appsv1.Deployment{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "controller", Labels: map[string]string{"app.kubernetes.io/part-of": "podverdict"}},
+			Spec:       appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Args: arguments}}}}},
+		}
+	}
+	for name, test := range map[string]struct {
+		deployment *appsv1.Deployment
+		want       []types.NamespacedName
+	}{
+		"none":               {deployment("elsewhere"), []types.NamespacedName{{Namespace: here, Name: leaseName}}},
+		"silent":             {deployment(here), []types.NamespacedName{{Namespace: here, Name: leaseName}}},
+		"as it is installed": {deployment(here, "--leader-elect=true", "--leader-elect-resource-namespace=$(NAMESPACE)", "--observe"), []types.NamespacedName{{Namespace: here, Name: leaseName}}},
+		"another": {
+			deployment(here, "--unknown", "--leader-elect-resource-name", "other", "--leader-elect-resource-namespace=locks"),
+			[]types.NamespacedName{{Namespace: here, Name: leaseName}, {Namespace: "locks", Name: "other"}},
+		},
+	} {
+		c, _ := client(t, nil, test.deployment)
+		found, err := c.Find(t.Context(), here, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, found.leases); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func lease(holder string, renewed time.Time) *coordinationv1.Lease {
 	return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: here, Name: leaseName}, Spec: coordinationv1.LeaseSpec{
 		HolderIdentity: &holder, LeaseDurationSeconds: new(int32(1)), RenewTime: new(metav1.NewMicroTime(renewed)),
@@ -197,7 +230,7 @@ func client(t *testing.T, objects []runtime.Object, jobs ...runtime.Object) (*Cl
 	kubernetes := clientset.NewClientset(jobs...)
 	return &Client{
 		Progress: func(int) {}, Wait: time.Second,
-		objects: known, jobs: kubernetes.BatchV1(), leases: kubernetes.CoordinationV1(), now: time.Now,
+		objects: known, apps: kubernetes.AppsV1(), jobs: kubernetes.BatchV1(), leases: kubernetes.CoordinationV1(), now: time.Now,
 	}, known
 }
 
@@ -225,7 +258,7 @@ func asMetadata(apiVersion, kind string, meta *metav1.ObjectMeta) runtime.Object
 func managedJob(name string, deleted *metav1.Time) *batchv1.Job {
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name, UID: "uid-of-job", DeletionTimestamp: deleted, Finalizers: []string{"foregroundDeletion"}},
-		Spec:       batchv1.JobSpec{ManagedBy: new(manager), Parallelism: new(int32(2)), Completions: new(int32(2)), BackoffLimit: new(int32(6))},
+		Spec:       batchv1.JobSpec{ManagedBy: new(v1alpha1.JobController), Parallelism: new(int32(2)), Completions: new(int32(2)), BackoffLimit: new(int32(6))},
 		Status:     batchv1.JobStatus{StartTime: new(metav1.Now())},
 	}
 }
