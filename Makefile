@@ -44,7 +44,7 @@ control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler,
 # These compute much, on one goroutine, or run the programs as processes: the race detector takes five times as long for it and finds nothing. Only their tests
 # of what several goroutines share are run with it.
 SEQUENTIAL := ./cmd/podverdict ./compiler/admission/... ./runtime ./conformance ./conformance/cluster \
-	./conformance/cluster/registration ./conformance/cluster/tenants ./conformance/cluster/webhook ./controller/plan ./controller/simulation ./internal/structure ./policies
+	./conformance/cluster/registration ./conformance/cluster/tenants ./conformance/cluster/upgrade ./conformance/cluster/webhook ./controller/plan ./controller/simulation ./internal/structure ./policies
 CONCURRENT := ^(TestCompilingConcurrently|TestProgramIsSharedByGoroutines|TestEvaluationsDoNotMix|TestExplanationsDoNotMix|TestExec|TestServe$$|TestServeVectors|TestServeAnswersAtOnce|TestCache|TestProgress|TestClusterScript)|^TestScript$$/^validate$$
 
 .PHONY: test

@@ -101,7 +101,9 @@ func (p *plane) boot() (*envtest.ControlPlane, error) {
 func (p *plane) configureEtcd(etcd *envtest.Etcd) (err error) {
 	etcd.DataDir = filepath.Join(p.folder, "data")
 	etcd.StartTimeout, etcd.StopTimeout = startTimeout, stopTimeout
-	etcd.Configure().Set("unsafe-no-fsync", "true") // nobody reads the data after a crash of the machine
+	etcd.Configure().
+		Set("unsafe-no-fsync", "true").          // nobody reads the data after a crash of the machine
+		Set("quota-backend-bytes", "8589934592") // the most that it recommends: there are tests that write gigabytes
 	etcd.Path, err = p.launcher(Etcd)
 	return err
 }

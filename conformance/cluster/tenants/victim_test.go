@@ -147,8 +147,11 @@ var attemptOf = regexp.MustCompile(`-(\d+)-(\d+)-[a-z0-9]{5}$`)
 
 func (v *victim) exit(pod *corev1.Pod) (int32, bool) {
 	at := slices.IndexFunc(victimJobs, func(p plannedJob) bool { return p.name == pod.Labels[batchv1.JobNameLabel] })
-	if at < 0 || !v.running.Load() {
+	if !v.running.Load() {
 		return 0, false
+	}
+	if at < 0 {
+		return 0, true // it sets the pace
 	}
 	index, attempt := 0, 0
 	if parts := attemptOf.FindStringSubmatch(pod.Name); parts != nil {
