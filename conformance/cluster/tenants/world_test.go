@@ -149,7 +149,7 @@ func (a *attacker) quota(pods int64) {
 // clear removes the Jobs and Pods of a namespace, so that the next attack is not the sum of all before it.
 func (w *world) clear(t *testing.T, namespace string) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(t.Context()), 3*patience) // there may be thousands
 	defer stop()
 	background := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)}
 	if err := w.admin.BatchV1().Jobs(namespace).DeleteCollection(ctx, background, metav1.ListOptions{}); err != nil {

@@ -49,11 +49,11 @@ func build(t *testing.T, commit string) (program string) {
 	folder := t.TempDir()
 	program = filepath.Join(folder, "podverdict-controller")
 	top := strings.TrimSpace(string(output(t, exec.CommandContext(t.Context(), "git", "rev-parse", "--show-toplevel"))))
-	archive := output(t, exec.CommandContext(t.Context(), "git", "-C", top, "archive", commit)) //nolint:gosec // the flag's
-	extract := exec.CommandContext(t.Context(), "tar", "-x", "-C", folder)                      //nolint:gosec // the test's
+	archive := output(t, exec.CommandContext(t.Context(), "git", "-C", top, "archive", commit))
+	extract := exec.CommandContext(t.Context(), "tar", "-x", "-C", folder)
 	extract.Stdin = bytes.NewReader(archive)
 	output(t, extract)
-	output(t, exec.CommandContext(t.Context(), "go", "build", "-C", folder, "-o", program, "./cmd/podverdict-controller")) //nolint:gosec // the commit's
+	output(t, exec.CommandContext(t.Context(), "go", "build", "-C", folder, "-o", program, "./cmd/podverdict-controller"))
 	return program
 }
 

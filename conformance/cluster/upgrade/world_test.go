@@ -108,7 +108,7 @@ func (w *world) newTrials(t *testing.T, kinds []kind, legs int, failures []int32
 }
 
 func (r *trial) job() *batchv1.Job {
-	slots := int32(r.legs) + 1 //nolint:gosec // a few
+	slots := int32(r.legs) + 1
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: r.name()}, Spec: batchv1.JobSpec{
 		ManagedBy: new(controller.Name), Completions: &slots, Parallelism: &slots, BackoffLimit: new(int32(1000)),
 		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
@@ -159,7 +159,7 @@ func (w *world) run(t *testing.T, launcher []string, leg int, trials []*trial) {
 	w.installation.Kubectl(t, nil, "wait", "--for=condition=Ready", "--timeout=1m", "pfp/platform", "pfpb/platform")
 	w.barrier(t, leg, trials)
 	for _, r := range trials {
-		r.leg.Store(int32(leg)) //nolint:gosec // a few
+		r.leg.Store(int32(leg))
 	}
 	for _, r := range trials {
 		installed.Eventually(t, fmt.Sprintf("leg %d of %s in %s is done", leg, r.name(), r.namespace), func(ctx context.Context) (bool, error) {
