@@ -115,26 +115,34 @@ func (v *view) spendJob(matching []*pod) {
 	v.budgets = v.heldBudgets()
 	slices.SortFunc(matching, compareFinish)
 	for _, p := range matching {
-		used, known := v.budgets[p.rule]
+		used, begun := v.budgets[p.rule]
 		limit, stored := p.verdict.Budget.Limit, v.ledger.Budgets[p.rule].Matches
 		switch {
 		case slices.Contains(p.within, p.rule):
 		case v.ledger.Lost:
 			p.verdict = p.verdict.UsedUp()
 		case used.Matches >= limit:
-			p.verdict, p.tentative = p.verdict.UsedUp(), stored < limit
-		case !known && len(v.budgets) >= maxBudgets:
-			p.verdict, p.tentative = p.verdict.UsedUp(), len(v.ledger.Budgets) < maxBudgets
+			p.verdict = p.verdict.UsedUp()
+			p.unstoredIf(stored < limit)
+		case !begun && len(v.budgets) >= maxBudgets:
+			p.verdict = p.verdict.UsedUp()
+			p.unstoredIf(len(v.ledger.Budgets) < maxBudgets)
 			v.tooMany = true
 		case v.past(p): // it is no match of what is in force now
 		case v.entries >= v.settings.MaxReleasing:
-			p.waiting, v.crowded = true, true
+			p.decision, v.crowded = postponed, true
 		default:
 			v.budgets[p.rule] = budget{used.Matches + 1, append(used.Held, p.UID)}
 			v.entries++
-			p.tentative = true
+			p.decision = unstored
 		}
-		v.tentative = v.tentative || p.tentative
+		v.unstored = v.unstored || p.decision == unstored
+	}
+}
+
+func (p *pod) unstoredIf(unwritten bool) {
+	if unwritten {
+		p.decision = unstored
 	}
 }
 
@@ -145,7 +153,7 @@ func (p *pod) means(action batchv1.PodFailurePolicyAction) bool {
 }
 
 // decided tells whether it is known what a pod's failure means.
-func (p *pod) decided() bool { return p.failed && !p.waiting }
+func (p *pod) decided() bool { return p.failed && p.decision != postponed }
 
 // tellDecisions has the Plan say whose budget is used up, and of which pods it is not known for sure yet.
 func (n *next) tellDecisions() {
@@ -155,7 +163,7 @@ func (n *next) tellDecisions() {
 	n.plan.UsedUp, n.plan.Undecided = map[types.UID]runtime.Verdict{}, map[types.UID]bool{}
 	for _, p := range n.pods {
 		switch {
-		case p.waiting || p.tentative:
+		case p.decision != known:
 			n.plan.Undecided[p.UID] = true
 		case p.failed && p.verdict.IsUsedUp():
 			n.plan.UsedUp[p.UID] = p.verdict

@@ -46,7 +46,7 @@ func (n *next) createPods() {
 // takenSlots are those for which no pod is to be created.
 func (n *next) takenSlots() indexes {
 	atWork := n.slotsOf(func(p *pod) bool {
-		return p.active() || p.waiting || n.onlyFailed && p.terminating()
+		return p.active() || p.decision == postponed || n.onlyFailed && p.terminating()
 	})
 	return atWork.union(n.completed, n.failedIndexes)
 }
@@ -79,7 +79,7 @@ func (v *view) freeAttempt(slot int) int {
 func (n *next) createPod(slot, attempt int, failures int64) {
 	donor, retry := n.donors[slot]
 	if retry {
-		if donor.tentative {
+		if donor.decision == unstored {
 			return // it is written what its failure means, and then replaced
 		}
 		if delay := n.indexDelay(donor); delay > 0 {

@@ -85,7 +85,7 @@ func Next(o Observation) Plan {
 	switch {
 	case v.unknownMode():
 		return Plan{Events: []Event{unknownModeEvent()}}
-	case v.finished:
+	case v.stage == finished:
 		return v.retire()
 	}
 	n := &next{view: v, tally: v.tally(), ledger: v.ledger}

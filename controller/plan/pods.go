@@ -32,10 +32,7 @@ type view struct {
 	completions int // math.MaxInt when the Job has none
 	onlyFailed  bool
 	deleting    bool
-	// finished, failing and succeeding are what the Job's stored conditions say.
-	finished   bool
-	failing    bool // FailureTarget
-	succeeding bool // SuccessCriteriaMet
+	stage       stage
 
 	pods        []*pod
 	lastSuccess time.Time // zero when no pod tells of one
@@ -47,9 +44,45 @@ type view struct {
 	budgets map[string]budget
 	entries int
 	tooMany bool
-	// tentative is true when a decision is not stored yet, crowded when one must wait for room.
-	tentative, crowded bool
+	// unstored is true when a pod's decision is, crowded when one is postponed.
+	unstored, crowded bool
 }
+
+// stage is how far a Job has come, by its stored conditions.
+type stage uint8
+
+const (
+	working    stage = iota
+	succeeding       // SuccessCriteriaMet
+	failing          // FailureTarget
+	finished         // Complete or Failed
+)
+
+func stageOf(job *batchv1.Job) stage {
+	switch {
+	case hasCondition(job, batchv1.JobComplete) || hasCondition(job, batchv1.JobFailed):
+		return finished
+	case hasCondition(job, batchv1.JobSuccessCriteriaMet):
+		return succeeding
+	case hasCondition(job, batchv1.JobFailureTarget):
+		return failing
+	default:
+		return working
+	}
+}
+
+// decision says how far it is known what the failure of a pod means. It is all known unless the pod's rule has a budget of
+// the Job.
+type decision uint8
+
+const (
+	// known is what no budget is needed for, or what the ledger has.
+	known decision = iota
+	// unstored is decided by this Plan. Nothing may depend on it before the ledger has it.
+	unstored
+	// postponed is not decided for want of room in the ledger.
+	postponed
+)
 
 // pod is one of the Job's pods.
 type pod struct {
@@ -74,9 +107,8 @@ type pod struct {
 	matches matches
 	matched bool
 	// within are the rules of a Job's budget in which the ledger has the pod.
-	within []string
-	// tentative is true while the decision on its budget is not stored, waiting when there is none for want of room.
-	tentative, waiting bool
+	within   []string
+	decision decision
 }
 
 // none is the slot or attempt of a pod that has none.
@@ -92,10 +124,8 @@ func observe(o Observation) *view {
 		completions: math.MaxInt,
 		onlyFailed:  ptr.Deref(spec.PodReplacementPolicy, "") == batchv1.Failed || spec.PodFailurePolicy != nil || o.Judge != nil,
 		deleting:    o.Job.DeletionTimestamp != nil,
-		finished:    hasCondition(o.Job, batchv1.JobComplete) || hasCondition(o.Job, batchv1.JobFailed),
-		succeeding:  hasCondition(o.Job, batchv1.JobSuccessCriteriaMet),
+		stage:       stageOf(o.Job),
 	}
-	v.failing = !v.succeeding && hasCondition(o.Job, batchv1.JobFailureTarget)
 	v.perIndex = v.indexed && spec.BackoffLimitPerIndex != nil
 	if spec.Completions != nil {
 		v.completions = int(*spec.Completions)
@@ -103,7 +133,7 @@ func observe(o Observation) *view {
 	v.tune()
 	v.readLedger()
 	v.readPods()
-	if !v.finished {
+	if v.stage != finished {
 		v.spend()
 	}
 	return v
@@ -196,7 +226,7 @@ func (v *view) takenAsFailed(p *corev1.Pod) bool {
 	case p.Status.Phase == corev1.PodSucceeded || p.DeletionTimestamp == nil:
 		return false
 	}
-	return !v.onlyFailed || v.failing
+	return !v.onlyFailed || v.stage == failing
 }
 
 // judge is the verdict on a failed pod. One that the Job takes down is judged as it is, as if it were in phase Failed.

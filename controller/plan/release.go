@@ -12,7 +12,7 @@ func (n *next) hold() {
 	if n.goal != nil || n.deleting {
 		n.donors, n.shownFailed = nil, n.failedPods // no index is tried again
 	}
-	if n.failing || n.succeeding || n.deleting {
+	if n.stage != working || n.deleting {
 		n.carriers = nil
 	}
 	if !n.deleting {
@@ -42,34 +42,74 @@ func (n *next) remember() {
 	}
 }
 
+// release is what becomes of a pod that is to lose the finalizer.
+type release uint8
+
+const (
+	keep   release = iota // something depends on the pod: a later Plan lets it go
+	record                // the ledger counts its failure first
+	store                 // the ledger, which has what the pod tells, is written first
+	letGo                 // nothing depends on it
+)
+
 // letGo releases a pod if what it tells is stored, or nothing, and else has it stored: at once if it must go.
 func (n *next) letGo(p *pod, must bool) {
-	switch {
-	case p.waiting && !n.deleting:
-	case p.tentative && !n.deleting: // what it tells is known from nothing else yet
-		if n.Volatile && n.counts(p) && !n.isDonor(p) {
-			n.record(p, must) // in the write that has what was decided
+	switch n.releaseOf(p) {
+	case keep:
+	case record:
+		if n.record(p, must) && n.isDonor(p) {
+			n.shownFailed++ // its replacement has got the failure count from it
 		}
-	case n.isDonor(p):
-		// The replacement gets its failure count from it. It is counted now if it could still succeed.
-		if n.counts(p) && !p.terminal() && n.record(p, must) {
-			n.shownFailed++
-		}
-	case n.carriers[p.UID]:
-		if n.counts(p) && (n.Volatile || !p.terminal()) {
-			n.record(p, must)
-		}
-	case n.counts(p):
-		n.record(p, must)
-	case p.succeeded() && n.valid(p) && !n.storedCompleted.has(p.slot) && !n.storedFailed.has(p.slot):
+	case store:
 		n.store(must)
-	case p.failed && !n.deleting && (n.goal == nil && !n.remembered(p) || n.Volatile && !n.view.ledger.Volatile):
-		n.store(must)
-	case !must && p.terminal():
-		n.plan.Free = append(n.plan.Free, p.Pod)
-	case p.terminal(), p.failed, !n.valid(p), n.succeeding, n.deleting:
-		n.plan.Release = append(n.plan.Release, p.Pod)
+	case letGo:
+		if p.terminal() && !must {
+			n.plan.Free = append(n.plan.Free, p.Pod)
+		} else {
+			n.plan.Release = append(n.plan.Release, p.Pod)
+		}
 	}
+}
+
+func (n *next) releaseOf(p *pod) release {
+	undecided := p.decision == unstored && !n.deleting
+	switch {
+	case p.decision == postponed && !n.deleting:
+		return keep
+	case n.counts(p) && n.mayRecord(p):
+		return record
+	case n.counts(p) || undecided || n.isDonor(p) || n.carriers[p.UID]:
+		return keep
+	case n.tellsNews(p):
+		return store
+	case p.terminal() || p.failed || !n.valid(p) || n.stage == succeeding || n.deleting:
+		return letGo
+	default:
+		return keep
+	}
+}
+
+// mayRecord tells whether the ledger may count a failure instead of the pod. A pod from which its replacement gets a
+// failure count is counted early only if it could still succeed.
+func (n *next) mayRecord(p *pod) bool {
+	switch {
+	case p.decision == unstored && !n.deleting: // what it tells is known from nothing else yet
+		return n.Volatile && !n.isDonor(p) // in the write that has what was decided
+	case n.isDonor(p):
+		return !p.terminal()
+	case n.carriers[p.UID]:
+		return n.Volatile || !p.terminal()
+	default:
+		return true
+	}
+}
+
+// tellsNews tells whether a pod that does not count any more says what the status and the ledger do not.
+func (n *next) tellsNews(p *pod) bool {
+	if p.succeeded() && n.valid(p) && !n.storedCompleted.has(p.slot) && !n.storedFailed.has(p.slot) {
+		return true
+	}
+	return p.failed && !n.deleting && (n.goal == nil && !n.remembered(p) || n.Volatile && !n.view.ledger.Volatile)
 }
 
 // record has the ledger count a failure, if it has room.

@@ -22,7 +22,7 @@ func (n *next) write() {
 	written.Status = n.status
 	delete(written.Annotations, earlierLedger)
 	n.plan.Write = written
-	n.plan.Urgent = n.plan.Urgent || n.healed || n.tentative || n.newCondition()
+	n.plan.Urgent = n.plan.Urgent || n.healed || n.unstored || n.newCondition()
 }
 
 // newCondition tells whether a condition is to be written, other than that of the ledger.
@@ -37,7 +37,7 @@ func (n *next) newCondition() bool {
 // A finished Job needs no ledger.
 func (n *next) keepLedger() {
 	ended := n.goal != nil && condition(n.status.Conditions, n.goal.terminal) != nil
-	changed := n.ledgered || n.healed || n.tentative || !equality.Semantic.DeepEqual(n.status, n.Job.Status)
+	changed := n.ledgered || n.healed || n.unstored || !equality.Semantic.DeepEqual(n.status, n.Job.Status)
 	if !ended && !changed {
 		return
 	}
