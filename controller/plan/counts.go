@@ -113,7 +113,7 @@ func (v *view) readFailed() indexes {
 // stays so, whatever becomes of a second pod of it. When the Job fails the list is closed, as upstream: those that the Job
 // stops have not failed by themselves.
 func (t *tally) countFailedIndexes(v *view) {
-	if v.stage == failing {
+	if v.stage == jobFailing {
 		t.failedIndexes = t.storedFailed
 		return
 	}

@@ -29,10 +29,10 @@ func success(reason, message string) *goal {
 // storedGoal is what the Job's status says already: it does not change any more.
 func (v *view) storedGoal() *goal {
 	switch {
-	case v.stage == succeeding:
+	case v.stage == jobSucceeding:
 		c := condition(v.Job.Status.Conditions, batchv1.JobSuccessCriteriaMet)
 		return success(c.Reason, c.Message)
-	case v.stage == failing:
+	case v.stage == jobFailing:
 		c := condition(v.Job.Status.Conditions, batchv1.JobFailureTarget)
 		return failure(c.Reason, c.Message)
 	}
@@ -128,7 +128,7 @@ func (n *next) completionGoal() *goal {
 // finish takes the Job towards its goal: the interim condition, then the end of the active pods, then the terminal condition.
 func (n *next) finish() {
 	n.setCondition(n.goal.interim, corev1.ConditionTrue, n.goal.reason, n.goal.message)
-	if n.stage != failing && n.stage != succeeding {
+	if n.stage != jobFailing && n.stage != jobSucceeding {
 		return // what ends is taken down when its end is stored
 	}
 	n.takeDown()
@@ -148,7 +148,7 @@ func (n *next) takeDown() {
 		if !p.active() {
 			continue
 		}
-		if n.stage == failing {
+		if n.stage == jobFailing {
 			n.leave(p)
 			n.plan.Delete = append(n.plan.Delete, p.Pod)
 		} else {

@@ -85,7 +85,7 @@ func Next(o Observation) Plan {
 	switch {
 	case v.unknownMode():
 		return Plan{Events: []Event{unknownModeEvent()}}
-	case v.stage == finished:
+	case v.stage == jobFinished:
 		return v.retire()
 	}
 	n := &next{view: v, tally: v.tally(), ledger: v.ledger}

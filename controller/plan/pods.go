@@ -52,22 +52,22 @@ type view struct {
 type stage uint8
 
 const (
-	working    stage = iota
-	succeeding       // SuccessCriteriaMet
-	failing          // FailureTarget
-	finished         // Complete or Failed
+	jobWorking    stage = iota
+	jobSucceeding       // SuccessCriteriaMet
+	jobFailing          // FailureTarget
+	jobFinished         // Complete or Failed
 )
 
 func stageOf(job *batchv1.Job) stage {
 	switch {
 	case hasCondition(job, batchv1.JobComplete) || hasCondition(job, batchv1.JobFailed):
-		return finished
+		return jobFinished
 	case hasCondition(job, batchv1.JobSuccessCriteriaMet):
-		return succeeding
+		return jobSucceeding
 	case hasCondition(job, batchv1.JobFailureTarget):
-		return failing
+		return jobFailing
 	default:
-		return working
+		return jobWorking
 	}
 }
 
@@ -133,7 +133,7 @@ func observe(o Observation) *view {
 	v.tune()
 	v.readLedger()
 	v.readPods()
-	if v.stage != finished {
+	if v.stage != jobFinished {
 		v.spend()
 	}
 	return v
@@ -226,7 +226,7 @@ func (v *view) takenAsFailed(p *corev1.Pod) bool {
 	case p.Status.Phase == corev1.PodSucceeded || p.DeletionTimestamp == nil:
 		return false
 	}
-	return !v.onlyFailed || v.stage == failing
+	return !v.onlyFailed || v.stage == jobFailing
 }
 
 // judge is the verdict on a failed pod. One that the Job takes down is judged as it is, as if it were in phase Failed.

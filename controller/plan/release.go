@@ -12,7 +12,7 @@ func (n *next) hold() {
 	if n.goal != nil || n.deleting {
 		n.donors, n.shownFailed = nil, n.failedPods // no index is tried again
 	}
-	if n.stage != working || n.deleting {
+	if n.stage != jobWorking || n.deleting {
 		n.carriers = nil
 	}
 	if !n.deleting {
@@ -82,7 +82,7 @@ func (n *next) releaseOf(p *pod) release {
 		return keep
 	case n.tellsNews(p):
 		return store
-	case p.terminal() || p.failed || !n.valid(p) || n.stage == succeeding || n.deleting:
+	case p.terminal() || p.failed || !n.valid(p) || n.stage == jobSucceeding || n.deleting:
 		return letGo
 	default:
 		return keep
