@@ -123,7 +123,7 @@ func TestInvalidPolicy(t *testing.T) {
 	}
 }
 
-// A pod is deleted by its UID: another one may have its name by the time the call arrives.
+// A pod is deleted by its UID: another one may have its name by the time the call arrives. Nothing is told of one that is gone.
 func TestDeletionIsOfOnePod(t *testing.T) {
 	d := newDesk(t, managedJob(1))
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "first"}}
@@ -144,6 +144,9 @@ func TestDeletionIsOfOnePod(t *testing.T) {
 	}
 	if deletions != 1 {
 		t.Errorf("%d deletions", deletions)
+	}
+	if told := d.told(); len(told) > 0 || w.changed.Load() {
+		t.Errorf("told is %q", told)
 	}
 }
 

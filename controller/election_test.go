@@ -84,6 +84,23 @@ func TestElectNoticesAStolenLease(t *testing.T) {
 	}
 }
 
+// A leader that ends leaves the lease to another that has taken it unseen.
+func TestElectLeavesALeaseToItsThief(t *testing.T) {
+	e := newElectorate(t)
+	e.LeaseDuration, e.RenewDeadline, e.RetryPeriod = 120*time.Second, 100*time.Second, 60*time.Second
+	victim := e.candidate(t, "victim")
+	<-victim.begun
+	e.steal(t, "thief")
+	victim.cancel()
+	close(victim.end)
+	if err := <-victim.result; err != nil {
+		t.Error(err)
+	}
+	if holder := *e.lease(t.Context(), t).Spec.HolderIdentity; holder != "thief" {
+		t.Errorf("the lease is of %q, want it left to the thief", holder)
+	}
+}
+
 func TestElectGivesUpALeaseItCannotRenew(t *testing.T) {
 	e := newElectorate(t)
 	var cut atomic.Bool

@@ -87,6 +87,40 @@ func TestObserverIsToldVerdicts(t *testing.T) {
 	})
 }
 
+// markOfOld is that of an object that was trimmed before the rules in force were known.
+var markOfOld = []metav1.ManagedFieldsEntry{{Manager: Name}}
+
+// While custom policies are in force, a pod is judged when the caches have the whole of it and of its Job.
+func TestObserverWaitsForTheWhole(t *testing.T) {
+	for name, drop := range map[string]func(*batchv1.Job, *corev1.Pod){
+		"the pod is partial":   func(_ *batchv1.Job, pod *corev1.Pod) { pod.ManagedFields = markOfOld },
+		"the Job is partial":   func(job *batchv1.Job, _ *corev1.Pod) { job.ManagedFields = markOfOld },
+		"another pod is there": func(_ *batchv1.Job, pod *corev1.Pod) { pod.ManagedFields, pod.UID = markOfOld, "another" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			job, pod := othersJob(failJobOn(42)), failedPod("a", 42)
+			job.Labels = map[string]string{"team": "team-7"}
+			partialJob, partialPod := job.DeepCopy(), pod.DeepCopy()
+			drop(partialJob, partialPod)
+			o := newObserving(t, true, partialJob)
+			o.policies = registryOf(t, 8)
+			o.policies.build(t.Context())
+			put(t, o.attempts.pods.Add(partialPod))
+			o.enqueue(partialPod)
+			key, _ := o.judging.Get()
+			if err := o.judge(quiet(t), key); err == nil {
+				t.Error("a part is judged")
+			}
+			put(t, o.jobs.Update(job))
+			put(t, o.attempts.pods.Update(pod))
+			err := o.judge(quiet(t), key)
+			if s, _ := o.sighting(key.uid); (err == nil) != (partialPod.UID == pod.UID) || (s.stage != unjudged) != (err == nil) {
+				t.Errorf("of the whole: %v", err)
+			}
+		})
+	}
+}
+
 // A verdict that comes before the caches show the Job is not lost when they do.
 func TestObserverIsToldBeforeItJudges(t *testing.T) {
 	o := newObserving(t, true)

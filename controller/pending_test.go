@@ -298,8 +298,7 @@ func TestPendingAuditIsInNobodysWay(t *testing.T) {
 
 // A controller that only observes says what it would do, and does nothing: neither to pods that wait nor to marked ones.
 func TestPendingPodsAreObservedOnly(t *testing.T) {
-	inPendingWorld(t, func(w *pendingWorld) {
-		w.tells = true
+	inPendingWorldOf(t, Options{Observe: true, ObserveOnly: true}, func(w *pendingWorld) {
 		w.bind(startPolicy(lateImage()))
 		w.createPod(w.createJob("train", nil), "a")
 		time.Sleep(time.Hour)
@@ -308,6 +307,25 @@ func TestPendingPodsAreObservedOnly(t *testing.T) {
 		expectStrings(w.T, "the calls", w.took())
 		expectStrings(w.T, "the events", w.told(),
 			"Normal train/a PodWouldBeDeleted: Pod default/a matching Ignore rule image of PodFailurePolicy start: ImageUnavailable")
+	})
+}
+
+// A pod of which the caches keep too little for custom rules is left alone until they have the whole of it.
+func TestPendingPodIsPartial(t *testing.T) {
+	inPendingWorld(t, func(w *pendingWorld) {
+		w.bind(startPolicy(lateImage()))
+		w.createPod(w.createJob("train", nil), "a")
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		whole := w.pod("a")
+		dropped := whole.DeepCopy()
+		dropped.ManagedFields = markOfOld
+		put(t, w.pods.Update(dropped))
+		w.lookAgain()
+		expectStrings(w.T, "the calls", w.took())
+		put(t, w.pods.Update(whole))
+		w.lookAgain()
+		w.expectState("a", marked+", deleted true")
 	})
 }
 

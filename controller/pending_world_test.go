@@ -42,8 +42,13 @@ type pendingWorld struct {
 	before func(memoryapi.Call) error
 }
 
-// inPendingWorld runs a test in a bubble.
+// inPendingWorld runs a test in a bubble, with a controller that ends pods of others' Jobs too.
 func inPendingWorld(t *testing.T, run func(*pendingWorld)) {
+	t.Helper()
+	inPendingWorldOf(t, Options{Observe: true}, run)
+}
+
+func inPendingWorldOf(t *testing.T, options Options, run func(*pendingWorld)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
@@ -68,11 +73,9 @@ func inPendingWorld(t *testing.T, run func(*pendingWorld)) {
 		running.Go(func() { pods.RunWithContext(ctx) })
 		defer running.Wait()
 		defer stop()
-		w.pendingPods = &pendingPods{
-			client: client, jobs: jobs.GetIndexer(), pods: pods.GetIndexer(), others: true, recorder: w,
-			metrics: w.counts.Metrics, clock: clock.RealClock{}, period: DefaultPendingPeriod, caching: caching,
-			selection: func(ctx context.Context, job *batchv1.Job) binding.Selection { return w.set.For(ctx, job, nil) },
-		}
+		options.Metrics, options.Clock, options.PendingPeriod = w.counts.Metrics, clock.RealClock{}, DefaultPendingPeriod
+		w.pendingPods = newPendingPods(options, client, jobs.GetIndexer(), pods.GetIndexer(), &registry{caching: caching}, w)
+		w.selection = func(ctx context.Context, job *batchv1.Job) binding.Selection { return w.set.For(ctx, job, nil) }
 		run(w)
 	})
 }

@@ -164,6 +164,27 @@ func TestPreflightAtOldServers(t *testing.T) {
 	}
 }
 
+// Each permission is asked for whole: who may write a Job may not write its status.
+func TestPreflightAsksForEachPermission(t *testing.T) {
+	client := allowing()
+	client.Discovery().(*fakediscovery.FakeDiscovery).FakedServerVersion = &apiversion.Info{GitVersion: "v1.36.3"}
+	preflight(t, client, controller.Permissions(all))
+	var asked, needed []authorizationv1.ResourceAttributes
+	for _, action := range client.Actions() {
+		if create, ok := action.(clienttesting.CreateAction); ok {
+			asked = append(asked, *create.GetObject().(*authorizationv1.SelfSubjectAccessReview).Spec.ResourceAttributes)
+		}
+	}
+	for _, p := range controller.Permissions(all) {
+		needed = append(needed, authorizationv1.ResourceAttributes{
+			Verb: p.Verb, Group: p.Group, Resource: p.Resource, Subresource: p.Subresource, Namespace: p.Namespace, Name: p.Name,
+		})
+	}
+	if diff := cmp.Diff(needed, asked); diff != "" {
+		t.Errorf("the reviews differ (-needed +asked):\n%s", diff)
+	}
+}
+
 func TestPreflightFails(t *testing.T) {
 	client := fake.NewClientset()
 	client.PrependReactor("create", "selfsubjectaccessreviews", func(clienttesting.Action) (bool, runtime.Object, error) {

@@ -40,6 +40,7 @@ func TestAttempts(t *testing.T) {
 		"side by side":         {[]*corev1.Pod{ranFrom("a", 1, 5), ranFrom("b", 1, 6), ranFrom("c", 5, 7)}, []int64{1, 1, 2}},
 		"refused by nodes":     {[]*corev1.Pod{ranFrom("a", 1, 0), ranFrom("b", 2, 0)}, []int64{1, 2}},
 		"written without time": {[]*corev1.Pod{ranFrom("a", 0, 0), ranFrom("b", 0, 0), ranFrom("c", 3, 4)}, []int64{1, 1, 1}},
+		"named by Next":        {[]*corev1.Pod{ranFrom("-0-0-8lf98", 1, 2), ranFrom("-0-2-8lf98", 5, 6), ranFrom("-1-1-8lf98", 3, 4)}, []int64{1, 3, 2}},
 	} {
 		if got := plan.Attempts(&batchv1.Job{}, c.pods); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
