@@ -12,6 +12,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -120,6 +121,46 @@ func TestFailurePolicyOfOnePolicy(t *testing.T) {
 				if match.Rule != want || match.Ignored != nil || told != (c.cause != "") || told && (of.Cause() != c.cause || of.Field != c.field) {
 					t.Errorf("%s, failurePolicy %q, %s: rule %d, %v, %v", c.name, failurePolicy, way, match.Rule, err, match.Ignored)
 				}
+			}
+		}
+	}
+}
+
+// CEL answers some calls with an empty list when it plans them: whether something is in it, even something that is an error,
+// and no other ones.
+func TestEmptyLists(t *testing.T) {
+	env := newEnvironment(t)
+	for when, want := range map[string]bool{
+		"pod.metadata.?finalizers.orValue([]) == []":         true,
+		"pod.containers().map(c, c.name) == []":              false,
+		"pod.containers().map(c, c.name) != []":              true,
+		"(pod.containers().map(c, c.name) + []).size() == 1": true,
+		"'main' in []":                         false,
+		"pod.metadata.labels['none'] in []":    false,
+		"!(pod.metadata.labels['none'] in [])": true,
+	} {
+		for way, p := range bothWays(compilePolicy(t, env, rules(when))) {
+			if match, err := p.Evaluate(t.Context(), runtime.Input{Pod: exitCode(1), Attempt: 1}); err != nil || (match.Rule == 0) != want {
+				t.Errorf("%s, %s: rule %d, %v", when, way, match.Rule, err)
+			}
+		}
+	}
+}
+
+// Maps have keys, whatever their values are.
+func TestKeysOfMaps(t *testing.T) {
+	pod := exitCode(1)
+	pod.Labels = map[string]string{"team": "web"}
+	pod.Spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+	env := newEnvironment(t)
+	for when, want := range map[string]bool{
+		"'team' in pod.metadata.labels": true, "'cpu' in pod.metadata.labels": false,
+		"'cpu' in pod.spec.overhead": true, "'team' in pod.spec.overhead": false,
+		"pod.spec.overhead['cpu'] == '1'": true, "pod.spec.?overhead[?'cpu'].orValue('') == '1'": true,
+	} {
+		for way, p := range bothWays(compilePolicy(t, env, rules(when))) {
+			if match, err := p.Evaluate(t.Context(), runtime.Input{Pod: pod, Attempt: 1}); err != nil || (match.Rule == 0) != want {
+				t.Errorf("%s, %s: rule %d, %v", when, way, match.Rule, err)
 			}
 		}
 	}

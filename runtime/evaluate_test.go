@@ -154,16 +154,29 @@ func TestLongListOnTheInterpreter(t *testing.T) {
 
 // TestExplainManyElements: the first ones are explained, and the one that matched.
 func TestExplainManyElements(t *testing.T) {
-	policy := policyOf(t, `[{action: Ignore, onPodConditions: [{type: T99, status: "True"}]}]`)
-	pod := failedPod()
-	pod.Status.Conditions = conditions(100)
-	e, err := programs(t, policy)["specialized"].Explain(t.Context(), runtime.Input{Pod: pod})
-	if err != nil {
-		t.Fatal(err)
+	const onExitCodes = `[{action: Ignore, onExitCodes: {operator: In, values: [42]}}]`
+	last := func(list []corev1.ContainerStatus) []corev1.ContainerStatus {
+		list[len(list)-1].State.Terminated.ExitCode = 42
+		return list
 	}
-	r := e.Rules[0]
-	if len(r.Elements) != 51 || r.Omitted != 49 || !r.Elements[50].Matched || r.Because != "condition T99: status is True" {
-		t.Errorf("%d elements, %d omitted: %s", len(r.Elements), r.Omitted, r.Because)
+	for name, c := range map[string]struct {
+		rules  string
+		status corev1.PodStatus
+	}{
+		"conditions":      {`[{action: Ignore, onPodConditions: [{type: T99, status: "True"}]}]`, corev1.PodStatus{Conditions: conditions(100)}},
+		"containers":      {onExitCodes, corev1.PodStatus{ContainerStatuses: last(exited(100, 1))}},
+		"init containers": {onExitCodes, corev1.PodStatus{ContainerStatuses: exited(40, 1), InitContainerStatuses: last(exited(60, 1))}},
+	} {
+		pod := failedPod()
+		c.status.Phase = pod.Status.Phase
+		pod.Status = c.status
+		e, err := programs(t, policyOf(t, c.rules))["specialized"].Explain(t.Context(), runtime.Input{Pod: pod})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := e.Rules[0]; len(r.Elements) != 51 || r.Omitted != 49 || !r.Elements[50].Matched {
+			t.Errorf("%s: %d elements, %d omitted: %s", name, len(r.Elements), r.Omitted, r.Because)
+		}
 	}
 }
 

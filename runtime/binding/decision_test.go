@@ -67,6 +67,25 @@ func TestDecidePending(t *testing.T) {
 	}
 }
 
+// A rule that cannot be evaluated, and is ignored, lets an audit go on, but not about a pod that is marked already: nobody knows
+// whether the mark is to be taken back.
+func TestDecidePendingAfterAnIgnoredError(t *testing.T) {
+	set, err := binding.NewSet(byName(policyOnBoth(t, v1alpha1.FailurePolicyIgnore, "true", noSuchKey), pendingPolicy(t, "a", "true")),
+		[]*v1alpha1.PodFailurePolicyBinding{bindingOf("1", "platform", deletes), bindingOf("2", "a", deletes, audit)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	selection := set.For(t.Context(), &batchv1.Job{}, nil)
+	for status, want := range map[corev1.ConditionStatus]binding.PendingStep{
+		corev1.ConditionTrue: binding.TellPending, corev1.ConditionFalse: binding.AuditPending,
+	} {
+		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: v1alpha1.FailingToStart, Status: status}}}}
+		if got := selection.DecidePending(t.Context(), runtime.Input{Pod: pod, Attempt: 1}); got.Step != want || got.Verdict.Err == nil {
+			t.Errorf("condition %s: %s, %v; want %s with an error", status, got.Step, got.Verdict.Err, want)
+		}
+	}
+}
+
 func TestAtWork(t *testing.T) {
 	condition := func(kind batchv1.JobConditionType, status corev1.ConditionStatus) *batchv1.Job {
 		return &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: kind, Status: status}}}}

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -249,6 +252,35 @@ func TestBadBundles(t *testing.T) {
 	}
 }
 
+// A schema that is elsewhere is not fetched.
+func TestSchemasAreNotFetched(t *testing.T) {
+	var calls atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		_, _ = w.Write([]byte("{}"))
+	}))
+	defer server.Close()
+	folder := standIn()
+	folder["job/more.rego"] = &fstest.MapFile{Data: []byte(
+		"package podverdict.job\n\nfindings contains x if {\n\tjson.match_schema(input, {\"$ref\": \"" + server.URL + "/schema\"})[0]\n\tx := {}\n}")}
+	v, err := validator(t, folder, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Validate(t.Context(), job(1, "a"), nil); err != nil || calls.Load() > 0 {
+		t.Errorf("the schema is fetched %d times: %v", calls.Load(), err)
+	}
+}
+
+// The signature of a folder is not looked at.
+func TestSignedFolder(t *testing.T) {
+	folder := standIn()
+	folder[".signatures.json"] = &fstest.MapFile{Data: []byte(`{"signatures":["of somebody"]}`)}
+	if _, err := Load(folder); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestBadAnswers(t *testing.T) {
 	for rule, want := range map[string]string{
 		`findings := 5`:             "bundle: data.podverdict.job.findings does not answer with findings: json.Number is no list",
@@ -371,18 +403,26 @@ func TestRulesThatDoNotEnd(t *testing.T) {
 }
 
 func TestDataThatNoRuleReads(t *testing.T) {
+	table := map[string]any{"podverdict": map[string]any{"table": map[string]any{"x": 1}}}
 	for _, c := range []struct {
 		data map[string]any
+		read string // by one more rule
 		want string
 	}{
-		{map[string]any{"config": map[string]any{"max": 1}}, "config: no rule of the bundle reads it, did you mean podverdict.config?"},
+		{map[string]any{"config": map[string]any{"max": 1}}, "", "config: no rule of the bundle reads it, did you mean podverdict.config?"},
 		{map[string]any{"podverdict": map[string]any{"config": map[string]any{"names": map[string]any{"requierd": true}}}},
-			"podverdict.config.names.requierd: no rule of the bundle reads it"},
-		{map[string]any{"podverdict": map[string]any{"config": map[string]any{"max": 1}}}, ""},
-		{map[string]any{"podverdict": map[string]any{}}, ""},
+			"", "podverdict.config.names.requierd: no rule of the bundle reads it"},
+		{map[string]any{"podverdict": map[string]any{"config": map[string]any{"max": 1}}}, "", ""},
+		{map[string]any{"podverdict": map[string]any{}}, "", ""},
+		{table, "data.podverdict.table.y", "podverdict.table.x: no rule of the bundle reads it"},
+		{table, "data.podverdict.table[_].y", ""},
+		{table, "data.podverdict.table[0].y", ""},
 	} {
-		got := ""
-		if _, err := validator(t, standIn(), Options{Data: c.data}); err != nil {
+		got, folder := "", standIn()
+		if c.read != "" {
+			folder["job/more.rego"] = &fstest.MapFile{Data: []byte("package podverdict.job\n\nmore if " + c.read)}
+		}
+		if _, err := validator(t, folder, Options{Data: c.data}); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {
