@@ -17,7 +17,7 @@ import (
 // which is done.
 func (p *Policy) Explain(ctx context.Context, in Input) ([]RuleExplanation, error) {
 	if p.failed != nil {
-		return p.explainFailing(in.Pod), nil //nolint:nilerr // its explanation tells it
+		return p.explainFailing(in.Pod), nil
 	}
 	rules := p.about(in.Pod.Status.Phase)
 	e := p.begin(ctx, in)

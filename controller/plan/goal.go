@@ -28,15 +28,16 @@ func success(reason, message string) *goal {
 
 // storedGoal is what the Job's status says already: it does not change any more.
 func (v *view) storedGoal() *goal {
-	switch {
-	case v.stage == jobSucceeding:
+	switch v.stage {
+	case jobSucceeding:
 		c := condition(v.Job.Status.Conditions, batchv1.JobSuccessCriteriaMet)
 		return success(c.Reason, c.Message)
-	case v.stage == jobFailing:
+	case jobFailing:
 		c := condition(v.Job.Status.Conditions, batchv1.JobFailureTarget)
 		return failure(c.Reason, c.Message)
+	default:
+		return nil
 	}
-	return nil
 }
 
 // findGoal looks for a reason to end, in upstream's order. Completions are looked at after pods are managed.

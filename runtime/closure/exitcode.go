@@ -43,18 +43,18 @@ func exitTestOf(e ast.Expr, variable string) (exitTest, bool) {
 	switch operator := e.AsCall().FunctionName(); operator {
 	case operators.LogicalNot:
 		t, ok := exitTestOf(args[0], variable)
-		return t.negated(), ok && !t.named
+		return notExit(t), ok && !t.named
 	case operators.LogicalAnd:
 		left, okL := exitTestOf(args[0], variable)
 		right, okR := exitTestOf(args[1], variable)
 		if !okL || !okR || left.named && right.named && left.name != right.name {
 			return exitTest{}, false
 		}
-		return left.and(right), true
+		return bothExit(left, right), true
 	case operators.LogicalOr:
 		left, okL := exitTestOf(args[0], variable)
 		right, okR := exitTestOf(args[1], variable)
-		return left.negated().and(right.negated()).negated(), okL && okR && !left.named && !right.named
+		return notExit(bothExit(notExit(left), notExit(right))), okL && okR && !left.named && !right.named
 	case operators.Equals, operators.NotEquals, operators.In:
 		return exitComparison(operator, args[0], args[1], variable)
 	default:
@@ -69,7 +69,7 @@ func exitComparison(operator string, left, right ast.Expr, variable string) (exi
 	}
 	set, ok := setOf(right)
 	if operator == operators.NotEquals {
-		set = set.complement()
+		set = complement(set)
 	}
 	if !ok {
 		return exitTest{}, false
@@ -101,15 +101,15 @@ func isExitCode(path []string) bool {
 	return len(path) == 3 && path[0] == "state" && path[1] == "terminated" && path[2] == "exitCode"
 }
 
-func (t exitTest) negated() exitTest {
-	t.codes = t.codes.complement()
+func notExit(t exitTest) exitTest {
+	t.codes = complement(t.codes)
 	t.absent = negated(t.absent)
 	return t
 }
 
-// and joins tests of which at most one has a name, or both the same.
-func (t exitTest) and(o exitTest) exitTest {
-	t.codes = t.codes.intersection(o.codes)
+// bothExit joins tests of which at most one has a name, or both the same.
+func bothExit(t, o exitTest) exitTest {
+	t.codes = intersection(t.codes, o.codes)
 	t.absent = conjunction(t.absent, o.absent)
 	if o.named {
 		t.named, t.name = true, o.name

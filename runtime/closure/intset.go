@@ -48,13 +48,13 @@ func (s *intSet) lists(v int64) bool {
 }
 
 // complement has the numbers that s does not have.
-func (s intSet) complement() intSet {
+func complement(s intSet) intSet {
 	s.not = !s.not
 	return s
 }
 
 // intersection has the numbers that both sets have.
-func (s intSet) intersection(o intSet) intSet {
+func intersection(s, o intSet) intSet {
 	switch {
 	case s.not && o.not: // all but those that one of them lists
 		for i := range s.bytes {
@@ -64,7 +64,7 @@ func (s intSet) intersection(o intSet) intSet {
 		slices.Sort(s.others)
 		s.others = slices.Clip(slices.Compact(s.others))
 	case s.not:
-		return o.intersection(s)
+		return intersection(o, s)
 	default:
 		for i := range s.bytes {
 			if o.not {
