@@ -3,256 +3,249 @@ package conformance
 import (
 	"bytes"
 	"errors"
-	"io"
+	"fmt"
+	"reflect"
+	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	sigsjson "sigs.k8s.io/json"
 )
 
-// wireRequest is one line of the protocol.
+// wireRequest is one line of the protocol. It is strict JSON (RFC 7493): a name that
+// repeats in any object, invalid UTF-8 and anything after the value are errors. Names
+// are compared with their case, and null is as good as absent, as in Kubernetes. The
+// package json is version 2 of Go's encoding/json, which reads JSON so by default;
+// version 1 ignores case and accepts repeated names.
 type wireRequest struct {
-	id         []byte // JSON string or number, as it was written; nil when there is none
-	op         string
-	kubernetes string
-	policy     *batchv1.PodFailurePolicy
-	pod        *corev1.Pod
-	job        []byte // as it was written; nil when there is none, or null
-	oldJob     []byte
+	ID         jsontext.Value `json:"id"` // a string or a number, as it was written
+	Op         string         `json:"op"`
+	Kubernetes string         `json:"kubernetes"`
+	Policy     jsontext.Value `json:"policy"`
+	Pod        wirePod        `json:"pod"`
+	Job        jsontext.Value `json:"job"`
+	OldJob     jsontext.Value `json:"oldJob"`
 }
 
-// decoder reads requests. It is JSON text strictly (RFC 7493): names that repeat in
-// any object, invalid UTF-8 and anything after the value are errors; names are
-// compared with their case, and null is as good as absent, as in Kubernetes.
-//
-// Of the pod only what a policy can look at is read, and held to its types; the
-// rest must be JSON. Reading corev1.Pod whole would cost ten times as much. The
-// pod's memory is used again for the next line.
-type decoder struct {
-	json     *jsontext.Decoder
-	buffer   bytes.Buffer
-	policies cache[*batchv1.PodFailurePolicy] // by their text
-	strings  map[string]string                // the last short strings, to be shared
-	unquoted []byte
+// wirePod is what a policy can look at in a pod. The rest must be JSON, and is not
+// decoded: all of corev1.Pod would cost several times as much.
+type wirePod struct {
+	given bool
 
-	line       []byte
-	request    wireRequest
-	pod        corev1.Pod
-	terminated []corev1.ContainerStateTerminated
+	Metadata struct {
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+	} `json:"metadata"`
+	Status struct {
+		Phase                 corev1.PodPhase     `json:"phase"`
+		Conditions            list[wireCondition] `json:"conditions"`
+		ContainerStatuses     list[wireContainer] `json:"containerStatuses"`
+		InitContainerStatuses list[wireContainer] `json:"initContainerStatuses"`
+	} `json:"status"`
 }
 
-func newDecoder() *decoder {
-	return &decoder{json: jsontext.NewDecoder(new(bytes.Buffer)), strings: map[string]string{}}
+type wireCondition struct {
+	Type   corev1.PodConditionType `json:"type"`
+	Status corev1.ConditionStatus  `json:"status"`
 }
 
-// decode reads one line. Of a request that is wrong only the id is returned, when
-// it can be read. The request is valid until the next call.
-func (d *decoder) decode(line []byte) (wireRequest, error) {
-	d.reset(line)
-	err := d.object(d.envelope)
-	if err == nil {
-		err = d.end()
+type wireContainer struct {
+	Name  string `json:"name"`
+	State struct {
+		Terminated *struct {
+			ExitCode int32 `json:"exitCode"`
+		} `json:"terminated"`
+	} `json:"state"`
+}
+
+// UnmarshalJSONFrom skips the pod's other fields; a request may not have any.
+func (p *wirePod) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	type fields wirePod
+	p.given = d.PeekKind() != 'n'
+	return json.UnmarshalDecode(d, (*fields)(p), json.RejectUnknownMembers(false))
+}
+
+// maxElements is how many containers or conditions of a pod are read. An object of
+// the API server has room for fewer.
+const maxElements = 1 << 16
+
+// list is a JSON array of at most maxElements. A longer one is refused before it takes
+// memory.
+type list[T any] []T
+
+// UnmarshalJSONFrom reads the array into the memory that the list has.
+func (l *list[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '[' {
+		return json.UnmarshalDecode(d, (*[]T)(l)) // null, or a wrong type
 	}
-	if err == nil && d.request.pod == nil && d.request.op == opVerdict {
-		err = errNoPod
-	}
-	if err != nil {
-		return wireRequest{id: readableID(line)}, errNotJSON(line, err)
-	}
-	return d.request, nil
-}
-
-// maxReused is how many conditions and containers the memory is kept for.
-const maxReused = 1 << 12
-
-func (d *decoder) reset(line []byte) {
-	if s := &d.pod.Status; len(d.line) > 16*bufferSize || cap(s.Conditions)+cap(s.ContainerStatuses)+cap(s.InitContainerStatuses) > maxReused {
-		// One huge line does not make all later ones cost its memory.
-		d.json, d.pod, d.terminated, d.unquoted = jsontext.NewDecoder(&d.buffer), corev1.Pod{}, nil, nil
-	}
-	status := &d.pod.Status
-	clear(status.Conditions)
-	clear(status.ContainerStatuses)
-	clear(status.InitContainerStatuses)
-	d.pod = corev1.Pod{Status: corev1.PodStatus{
-		Conditions:            status.Conditions[:0],
-		ContainerStatuses:     status.ContainerStatuses[:0],
-		InitContainerStatuses: status.InitContainerStatuses[:0],
-	}}
-	d.line, d.request, d.terminated = line, wireRequest{}, d.terminated[:0]
-	d.buffer = *bytes.NewBuffer(line)
-	d.json.Reset(&d.buffer)
-}
-
-// end demands that nothing follows the request.
-func (d *decoder) end() error {
-	switch _, err := d.json.ReadToken(); {
-	case errors.Is(err, io.EOF):
-		return nil
-	case err != nil:
+	if _, err := d.ReadToken(); err != nil {
 		return err
-	default:
-		return errAfterRequest
 	}
-}
-
-func (d *decoder) envelope(name string) error {
-	switch name {
-	case "id":
-		return d.id()
-	case "op":
-		return d.text(&d.request.op)
-	case "kubernetes":
-		return d.text(&d.request.kubernetes)
-	case "policy":
-		return d.policy()
-	case "pod":
-		if d.json.PeekKind() == '{' {
-			d.request.pod = &d.pod
+	for d.PeekKind() != ']' {
+		if len(*l) == maxElements {
+			return errLongList
 		}
-		return d.object(d.podField)
-	case "job":
-		return d.written(&d.request.job)
-	case "oldJob":
-		return d.written(&d.request.oldJob)
-	default:
-		return errUnknownField(name)
+		var element T
+		*l = append(*l, element)
+		if err := json.UnmarshalDecode(d, &(*l)[len(*l)-1]); err != nil {
+			return err
+		}
 	}
-}
-
-func (d *decoder) id() error {
-	raw, err := d.json.ReadValue()
-	if err != nil {
-		return err
-	}
-	switch raw.Kind() {
-	case 'n':
-		return nil
-	case '"', '0':
-		d.request.id = d.own(raw)
-		return nil
-	default:
-		return d.wrongType("a string")
-	}
-}
-
-// written keeps a value for the operation that wants it. Null is as good as absent.
-func (d *decoder) written(into *[]byte) error {
-	raw, err := d.json.ReadValue()
-	if err == nil && raw.Kind() != 'n' {
-		*into = d.own(raw)
-	}
+	_, err := d.ReadToken()
 	return err
 }
 
-// own is the same bytes in the line, where they stay valid when the decoder reads
-// on.
-func (d *decoder) own(last jsontext.Value) []byte {
-	end := int(d.json.InputOffset())
-	return d.line[end-len(last) : end]
+// reader reads requests. It uses its memory again for the next line: half of the time
+// that a line takes would go to the collector otherwise.
+type reader struct {
+	request wireRequest
+	pod     corev1.Pod
+}
+
+// read reads a line. Of a line that is wrong it returns only the id, if that can be
+// read. The request is valid until the next call.
+func (r *reader) read(line []byte) (*wireRequest, error) {
+	r.reset()
+	request := &r.request
+	err := json.Unmarshal(line, request, json.RejectUnknownMembers(true))
+	for _, value := range []*jsontext.Value{&request.ID, &request.Policy, &request.Job, &request.OldJob} {
+		if value.Kind() == 'n' {
+			*value = nil
+		}
+	}
+	switch {
+	case err != nil:
+		err = requestError(line, err)
+	case request.ID != nil && !isID(request.ID):
+		err = errWrongType("/id", "a string")
+	case request.Op == opVerdict && !request.Pod.given:
+		err = errNoPod
+	default:
+		return request, nil
+	}
+	return &wireRequest{ID: readableID(line)}, err
+}
+
+// maxReused is how many conditions and containers memory is kept for, so that one huge
+// pod does not make all later ones cost its memory.
+const maxReused = 1 << 12
+
+func (r *reader) reset() {
+	status := r.request.Pod.Status
+	r.request = wireRequest{}
+	if cap(status.Conditions)+cap(status.ContainerStatuses)+cap(status.InitContainerStatuses) > maxReused {
+		r.pod = corev1.Pod{}
+		return
+	}
+	kept := &r.request.Pod.Status
+	kept.Conditions, kept.ContainerStatuses = status.Conditions[:0], status.ContainerStatuses[:0]
+	kept.InitContainerStatuses = status.InitContainerStatuses[:0]
+}
+
+// judged returns the pod that an engine is asked about. It is valid until the next
+// call.
+func (r *reader) judged() *corev1.Pod {
+	from, memory := &r.request.Pod, r.pod.Status
+	r.pod = corev1.Pod{}
+	r.pod.Name, r.pod.Namespace = from.Metadata.Name, from.Metadata.Namespace
+	status := &r.pod.Status
+	status.Phase, status.Conditions = from.Status.Phase, memory.Conditions[:0]
+	for _, c := range from.Status.Conditions {
+		status.Conditions = append(status.Conditions, corev1.PodCondition{Type: c.Type, Status: c.Status})
+	}
+	status.ContainerStatuses = appendContainers(memory.ContainerStatuses[:0], from.Status.ContainerStatuses)
+	status.InitContainerStatuses = appendContainers(memory.InitContainerStatuses[:0], from.Status.InitContainerStatuses)
+	return &r.pod
+}
+
+func appendContainers(statuses []corev1.ContainerStatus, from list[wireContainer]) []corev1.ContainerStatus {
+	for i := range from {
+		statuses = append(statuses, corev1.ContainerStatus{})
+		status := &statuses[len(statuses)-1]
+		status.Name = from[i].Name
+		if t := from[i].State.Terminated; t != nil {
+			status.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: t.ExitCode}
+		}
+	}
+	return statuses
 }
 
 // maxPolicy is the size of the longest policy that is read, in bytes of JSON: 256 KiB.
 // The longest that the API server accepts takes 140 kB.
 const maxPolicy = 256 << 10
 
-func (d *decoder) policy() error {
-	raw, err := d.json.ReadValue()
-	if err != nil {
-		return err
-	}
-	if len(raw) > maxPolicy {
-		return errLongPolicy(maxPolicy)
-	}
-	d.request.policy, err = d.policies.get(raw, func() (*batchv1.PodFailurePolicy, error) { return decodePolicy(raw) })
-	return err
-}
-
 // decodePolicy is strict: a misspelt field must not become another verdict.
 func decodePolicy(raw []byte) (*batchv1.PodFailurePolicy, error) {
-	var p *batchv1.PodFailurePolicy
-	strict, err := sigsjson.UnmarshalStrict(raw, &p)
+	if len(raw) > maxPolicy {
+		return nil, fmt.Errorf("policy: longer than %d bytes", maxPolicy)
+	}
+	p := new(batchv1.PodFailurePolicy)
+	strict, err := sigsjson.UnmarshalStrict(raw, p)
 	if err = errors.Join(append(strict, err)...); err != nil {
-		return nil, errPolicy(err)
+		return nil, fmt.Errorf("policy: %w", err)
 	}
 	return p, nil
 }
 
-func (d *decoder) podField(name string) error {
-	switch name {
-	case "metadata":
-		return d.object(d.metadata)
-	case "status":
-		return d.object(d.status)
+var (
+	errNoPod    = errors.New("pod is required")
+	errLongList = fmt.Errorf("more than %d elements", maxElements)
+)
+
+// requestError says in the words of the protocol why a line is no request.
+func requestError(line []byte, err error) error {
+	var syntax *jsontext.SyntacticError
+	var semantic *json.SemanticError
+	switch {
+	case len(bytes.TrimSpace(line)) == 0:
+		return errors.New("the line is empty")
+	case errors.As(err, &syntax):
+		return fmt.Errorf("not JSON: %s", strings.TrimPrefix(err.Error(), "jsontext: "))
+	case !errors.As(err, &semantic):
+		return err
+	case errors.Is(err, json.ErrUnknownName):
+		return fmt.Errorf("unknown field %q", semantic.JSONPointer.LastToken())
+	case errors.Is(err, errLongList):
+		return fmt.Errorf("%s: %w", semantic.JSONPointer, errLongList)
 	default:
-		return d.json.SkipValue()
+		return errWrongType(semantic.JSONPointer, wanted(semantic.GoType))
 	}
 }
 
-func (d *decoder) metadata(name string) error {
-	switch name {
-	case "name":
-		return d.text(&d.pod.Name)
-	case "namespace":
-		return d.text(&d.pod.Namespace)
+func errWrongType(at jsontext.Pointer, want string) error {
+	if at == "" {
+		return fmt.Errorf("the request is not %s", want)
+	}
+	return fmt.Errorf("%s is not %s", at, want)
+}
+
+// wanted names the JSON that a type of wireRequest is decoded from.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "an array"
+	case reflect.Int32:
+		return "a whole number of 32 bits"
 	default:
-		return d.json.SkipValue()
+		return "an object"
 	}
 }
 
-func (d *decoder) status(name string) error {
-	s := &d.pod.Status
-	switch name {
-	case "phase":
-		return d.text((*string)(&s.Phase))
-	case "conditions":
-		return list(d, &s.Conditions, d.condition)
-	case "containerStatuses":
-		return list(d, &s.ContainerStatuses, d.container)
-	case "initContainerStatuses":
-		return list(d, &s.InitContainerStatuses, d.container)
-	default:
-		return d.json.SkipValue()
-	}
-}
+func isID(v jsontext.Value) bool { return v.Kind() == '"' || v.Kind() == '0' }
 
-func (d *decoder) condition(c *corev1.PodCondition, name string) error {
-	switch name {
-	case "type":
-		return d.text((*string)(&c.Type))
-	case "status":
-		return d.text((*string)(&c.Status))
-	default:
-		return d.json.SkipValue()
+// readableID finds the id of a line that is no request, as far as it is JSON.
+func readableID(line []byte) jsontext.Value {
+	var r struct {
+		ID jsontext.Value `json:"id"`
 	}
-}
-
-func (d *decoder) container(c *corev1.ContainerStatus, name string) error {
-	switch name {
-	case "name":
-		return d.text(&c.Name)
-	case "state":
-		return d.object(func(name string) error {
-			if name != "terminated" {
-				return d.json.SkipValue()
-			}
-			return d.terminatedState(c)
-		})
-	default:
-		return d.json.SkipValue()
+	// The error is the reason why the line is no request, or it comes after the id.
+	_ = json.Unmarshal(line, &r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if !isID(r.ID) || !r.ID.IsValid() {
+		return nil
 	}
-}
-
-func (d *decoder) terminatedState(c *corev1.ContainerStatus) error {
-	if d.json.PeekKind() == '{' {
-		d.terminated = append(d.terminated, corev1.ContainerStateTerminated{})
-		c.State.Terminated = &d.terminated[len(d.terminated)-1]
-	}
-	return d.object(func(name string) error {
-		if name != "exitCode" {
-			return d.json.SkipValue()
-		}
-		return d.int32(&c.State.Terminated.ExitCode)
-	})
+	return r.ID
 }

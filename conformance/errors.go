@@ -1,13 +1,10 @@
 package conformance
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // ParseError says where in the vectors something is wrong.
@@ -127,11 +124,8 @@ func errExpectedUnknown(name string) error {
 func errPanic(what any) error { return fmt.Errorf("panic: %v", what) }
 
 var (
-	errEmptyLine    = errors.New("the line is empty")
-	errNoPod        = errors.New("pod is required")
-	errAfterRequest = errors.New("more than one value on the line")
-	errNoValidate   = errors.New(`op "validate" is not answered here: it needs the Rego bundles`)
-	errNoJob        = errors.New("job is required")
+	errNoValidate = errors.New(`op "validate" is not answered here: it needs the Rego bundles`)
+	errNoJob      = errors.New("job is required")
 )
 
 func errUnknownOp(op string) error {
@@ -141,10 +135,6 @@ func errUnknownOp(op string) error {
 	return fmt.Errorf("unknown op %q: want verdict or validate", op)
 }
 
-func errUnknownField(name string) error { return fmt.Errorf("unknown field %q", name) }
-
-func errPolicy(err error) error { return fmt.Errorf("policy: %w", err) }
-
 func errJob(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
 
 func errLongJob(name string, longest int) error {
@@ -153,34 +143,6 @@ func errLongJob(name string, longest int) error {
 
 func errNotAJob(name, apiVersion, kind string) error {
 	return fmt.Errorf("%s: is a %s %s, not a batch/v1 Job", name, apiVersion, kind)
-}
-
-func errWrongType(pointer, want string) error {
-	if pointer == "" {
-		return fmt.Errorf("the request is not %s", want)
-	}
-	return fmt.Errorf("%s is not %s", pointer, want)
-}
-
-// errNotJSON says of an error of the JSON library what it means here; others stay.
-func errNotJSON(line []byte, err error) error {
-	var syntax *jsontext.SyntacticError
-	switch {
-	case len(bytes.TrimSpace(line)) == 0:
-		return errEmptyLine
-	case errors.As(err, &syntax):
-		return fmt.Errorf("not JSON: %s", strings.TrimPrefix(err.Error(), "jsontext: "))
-	default:
-		return err
-	}
-}
-
-func errLongPolicy(longest int) error {
-	return fmt.Errorf("policy: longer than %d bytes", longest)
-}
-
-func errLongList(pointer string, longest int) error {
-	return fmt.Errorf("%s: more than %d elements", pointer, longest)
 }
 
 func errLongLine(longest int) error {

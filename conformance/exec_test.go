@@ -71,7 +71,7 @@ func say(text string, times int) error {
 func reversed() error {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, MaxLine)
-	s := conversation{server: Server{Verdict: Go}, decoder: newDecoder()}
+	s := conversation{server: Server{Verdict: Go}}
 	var out []string
 	for in.Scan() {
 		out = append(out, string(s.answer(context.Background(), in.Bytes(), false)))

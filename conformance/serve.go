@@ -2,13 +2,13 @@ package conformance
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -59,7 +59,7 @@ type Server struct {
 // of ctx. It cannot stop while it waits for input: close the input for that.
 func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	w := bufio.NewWriterSize(out, bufferSize)
-	c := conversation{server: s, decoder: newDecoder()}
+	c := conversation{server: s}
 	lines := newLineReader(flushReader{in, w}, MaxLine)
 	for ctx.Err() == nil {
 		line, tooLong, err := lines.next()
@@ -82,7 +82,8 @@ func endOfInput(read, write error) error {
 
 type conversation struct {
 	server   Server
-	decoder  *decoder
+	reader   reader
+	policies cache[*batchv1.PodFailurePolicy] // by their text
 	response []byte
 }
 
@@ -91,36 +92,43 @@ func (c *conversation) answer(ctx context.Context, line []byte, tooLong bool) []
 	if tooLong {
 		return c.failure(readableID(line), errLongLine(MaxLine))
 	}
-	r, err := c.decoder.decode(line)
+	r, err := c.reader.read(line)
 	if err != nil {
-		return c.failure(r.id, err)
+		return c.failure(r.ID, err)
 	}
-	switch r.op {
+	switch r.Op {
 	case opVerdict:
-		v, err := c.judge(ctx, Request{Kubernetes: r.kubernetes, Policy: r.policy, Pod: r.pod})
+		v, err := c.judge(ctx, r)
 		if err != nil {
-			return c.failure(r.id, err)
+			return c.failure(r.ID, err)
 		}
-		return c.verdict(r.id, v)
+		return c.verdict(r.ID, v)
 	case opValidate:
 		errs, err := c.validate(ctx, r)
 		if err != nil {
-			return c.failure(r.id, err)
+			return c.failure(r.ID, err)
 		}
-		return c.errors(r.id, errs)
+		return c.errors(r.ID, errs)
 	default:
-		return c.failure(r.id, errUnknownOp(r.op))
+		return c.failure(r.ID, errUnknownOp(r.Op))
 	}
 }
 
 // judge asks the engine, which may panic without ending the stream.
-func (c *conversation) judge(ctx context.Context, r Request) (v runtime.Verdict, err error) {
+func (c *conversation) judge(ctx context.Context, r *wireRequest) (v runtime.Verdict, err error) {
+	var policy *batchv1.PodFailurePolicy
+	if r.Policy != nil {
+		policy, err = c.policies.get(r.Policy, func() (*batchv1.PodFailurePolicy, error) { return decodePolicy(r.Policy) })
+		if err != nil {
+			return runtime.Verdict{}, err
+		}
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			err = errPanic(p)
 		}
 	}()
-	return c.server.Verdict(ctx, r)
+	return c.server.Verdict(ctx, Request{Kubernetes: r.Kubernetes, Policy: policy, Pod: c.reader.judged()})
 }
 
 func (c *conversation) verdict(id []byte, v runtime.Verdict) []byte {
@@ -154,31 +162,5 @@ func (c *conversation) open(id []byte) {
 		c.response = append(c.response, `"id":`...)
 		c.response = append(c.response, id...)
 		c.response = append(c.response, ',')
-	}
-}
-
-// readableID finds the id of a line that is no request, as far as it is JSON: a
-// string or number.
-func readableID(line []byte) []byte {
-	d := jsontext.NewDecoder(bytes.NewBuffer(line), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if open, err := d.ReadToken(); err != nil || open.Kind() != '{' {
-		return nil
-	}
-	for {
-		name, err := d.ReadToken()
-		if err != nil || name.Kind() != '"' {
-			return nil
-		}
-		if name.String() != "id" {
-			if d.SkipValue() != nil {
-				return nil
-			}
-			continue
-		}
-		id, err := d.ReadValue()
-		if err != nil || id.Kind() != '"' && id.Kind() != '0' || !id.IsValid() {
-			return nil
-		}
-		return bytes.Clone(id)
 	}
 }

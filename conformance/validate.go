@@ -31,18 +31,18 @@ type FieldError struct {
 const maxJob = 4 << 20
 
 // validate asks the validator, which may panic without ending the stream.
-func (c *conversation) validate(ctx context.Context, r wireRequest) (errs []FieldError, err error) {
+func (c *conversation) validate(ctx context.Context, r *wireRequest) (errs []FieldError, err error) {
 	if c.server.Validate == nil {
 		return nil, errNoValidate
 	}
-	if r.job == nil {
+	if r.Job == nil {
 		return nil, errNoJob
 	}
-	job, err := decodeJob("job", r.job)
+	job, err := decodeJob("job", r.Job)
 	if err != nil {
 		return nil, err
 	}
-	oldJob, err := decodeJob("oldJob", r.oldJob)
+	oldJob, err := decodeJob("oldJob", r.OldJob)
 	if err != nil {
 		return nil, err
 	}
