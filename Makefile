@@ -43,9 +43,10 @@ control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler,
 
 # These compute much, on one goroutine, or run the programs as processes: the race detector takes five times as long for it and finds nothing. Only their tests
 # of what several goroutines share are run with it.
-SEQUENTIAL := ./cmd/podverdict ./compiler/admission/... ./runtime ./conformance ./conformance/cluster \
+SEQUENTIAL := ./cmd/podverdict ./compiler/admission/... ./runtime ./conformance ./conformance/generators ./conformance/protocol ./conformance/vectors \
+	./conformance/cluster \
 	./conformance/cluster/registration ./conformance/cluster/tenants ./conformance/cluster/upgrade ./conformance/cluster/webhook ./controller/plan ./controller/simulation ./internal/structure ./policies
-CONCURRENT := ^(TestCompilingConcurrently|TestProgramIsSharedByGoroutines|TestEvaluationsDoNotMix|TestExplanationsDoNotMix|TestExec|TestServe$$|TestServeVectors|TestServeAnswersAtOnce|TestCache|TestProgress|TestClusterScript)|^TestScript$$/^validate$$
+CONCURRENT := ^(TestCompilingConcurrently|TestProgramIsSharedByGoroutines|TestEvaluationsDoNotMix|TestExplanationsDoNotMix|TestExec|TestServe$$|TestServeVectors|TestServeAnswersAtOnce|TestProgress|TestClusterScript)|^TestScript$$/^validate$$
 
 .PHONY: test
 test: control-plane ## run every test of all modules, with the race detector where there is a C compiler
@@ -54,7 +55,7 @@ test: control-plane ## run every test of all modules, with the race detector whe
 	set -x; \
 	go test -timeout 20m $$race $$concurrent; \
 	go test -timeout 20m $(SEQUENTIAL); \
-	if [[ -n $$race ]]; then go test -timeout 20m -race -run '$(CONCURRENT)' ./cmd/podverdict ./runtime ./conformance; fi; \
+	if [[ -n $$race ]]; then go test -timeout 20m -race -run '$(CONCURRENT)' ./cmd/podverdict ./runtime ./conformance/protocol; fi; \
 	go -C $(UPSTREAM) test ./...; \
 	go -C $(INTEROP) test ./...; \
 	if [[ -n $$race ]]; then go -C $(UPSTREAM) test -race -run '^TestDifferential$$' .; fi
@@ -172,7 +173,7 @@ bench: ## measure: matching against upstream's, compiling and its memory, the en
 	go -C $(UPSTREAM) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -count $(BENCHCOUNT) -benchmem . | tee .cache/bench.txt
 	go -C $(UPSTREAM) run ./cmd/benchtable <.cache/bench.txt
 	go test ./compiler -run '^$$' -bench 'Compile|Hold' -benchtime $(BENCHTIME)
-	GOMAXPROCS=1 go test ./conformance -run '^$$' -bench Serve -benchtime $(BENCHTIME)
+	GOMAXPROCS=1 go test ./conformance/protocol -run '^$$' -bench Serve -benchtime $(BENCHTIME)
 
 SHAPES ?=
 UNTIL ?=

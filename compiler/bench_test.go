@@ -10,19 +10,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 // smallPolicy is the first of the sizes.
-func smallPolicy() *batchv1.PodFailurePolicy { return conformance.Sizes()[0].Policy }
+func smallPolicy() *batchv1.PodFailurePolicy { return generators.Sizes()[0].Policy }
 
 // BenchmarkCompile is the way from a policy to a program. After the first round,
 // the types of common shapes are known, as in a controller that has seen a policy
 // of this form before.
 func BenchmarkCompile(b *testing.B) {
 	env := newEnvironment(b, compiler.DefaultVersion)
-	for _, bench := range conformance.Sizes() {
+	for _, bench := range generators.Sizes() {
 		b.Run(bench.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -36,7 +36,7 @@ func BenchmarkCompile(b *testing.B) {
 // BenchmarkCompileFirst is BenchmarkCompile with an environment that has seen
 // nothing yet.
 func BenchmarkCompileFirst(b *testing.B) {
-	for _, bench := range conformance.Sizes() {
+	for _, bench := range generators.Sizes() {
 		b.Run(bench.Name, func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
@@ -91,7 +91,7 @@ func characters(b *testing.B, env *compiler.Environment, p *batchv1.PodFailurePo
 // parsing alone, and parsing and checking.
 func BenchmarkParse(b *testing.B) {
 	env := newEnvironment(b, compiler.DefaultVersion)
-	for _, bench := range conformance.Sizes() {
+	for _, bench := range generators.Sizes() {
 		rules := texts(b, env, bench.Policy)
 		b.Run(bench.Name+"/parse", func(b *testing.B) {
 			for b.Loop() {

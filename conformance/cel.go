@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/conformance/internal/cache"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -22,9 +23,9 @@ func CEL(o runtime.Options) Engine {
 
 type celEngine struct {
 	options      runtime.Options
-	environments cache[*compiler.Environment] // by Kubernetes version
-	programs     cache[*runtime.Program]      // by policyKey
-	keys         sync.Pool                    // of *[]byte
+	environments cache.Cache[*compiler.Environment] // by Kubernetes version
+	programs     cache.Cache[*runtime.Program]      // by policyKey
+	keys         sync.Pool                          // of *[]byte
 }
 
 func (e *celEngine) judge(ctx context.Context, r Request) (runtime.Verdict, error) {
@@ -52,7 +53,7 @@ func (e *celEngine) program(r Request) (*runtime.Program, error) {
 	}
 	defer e.keys.Put(key)
 	*key = appendPolicyKey(append((*key)[:0], r.Kubernetes...), r.Policy)
-	return e.programs.get(*key, func() (*runtime.Program, error) { return e.compile(r) })
+	return e.programs.Get(*key, func() (*runtime.Program, error) { return e.compile(r) })
 }
 
 // minor brings the many ways to write a version down to one, so that there are only
@@ -69,7 +70,7 @@ func minor(kubernetes string) (string, error) {
 }
 
 func (e *celEngine) compile(r Request) (*runtime.Program, error) {
-	environment, err := e.environments.get([]byte(r.Kubernetes), func() (*compiler.Environment, error) {
+	environment, err := e.environments.Get([]byte(r.Kubernetes), func() (*compiler.Environment, error) {
 		return compiler.NewEnvironment(r.Kubernetes)
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-package conformance
+package conformance_test
 
 import (
 	"errors"
@@ -19,6 +19,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
+	"github.com/podverdict/podverdict/conformance/generators"
+	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -31,7 +33,7 @@ var (
 // with the API's defaults, of what replaces them, of CronJobs, and of Jobs without defaults in other objects.
 func TestConstraintsInCEL(t *testing.T) {
 	c, found := newConstraintsInCEL(t), map[string]int{}
-	generator := NewJobGenerator(11, true)
+	generator := generators.NewJobs(11, true)
 	for range *constrainedJobs {
 		job := generator.Job()
 		c.compare(t, c.job, reviewOf(t, "CREATE", withDefaults(job), nil), found)
@@ -57,7 +59,7 @@ func TestConstraintsInCEL(t *testing.T) {
 // Every vector of the constraints is answered in CEL as it wants it, less what an update does not newly break.
 func TestConstraintVectorsInCEL(t *testing.T) {
 	c := newConstraintsInCEL(t)
-	for _, v := range constraintVectors(t) {
+	for _, v := range loaded(t, vectors.Constraints) {
 		t.Run(v.Name, func(t *testing.T) {
 			want := map[string][]string{}
 			for _, f := range c.newFindings(t, v.Submission, v.Want) {
@@ -77,7 +79,7 @@ func TestConstraintVectorsInCEL(t *testing.T) {
 }
 
 // vector is the policy for a vector, and the request that it is about.
-func (c constraintsInCEL) vector(t *testing.T, v JobVector) (constraintPolicy, constraintReview) {
+func (c constraintsInCEL) vector(t *testing.T, v vectors.JobVector) (constraintPolicy, constraintReview) {
 	t.Helper()
 	operation := "CREATE"
 	if v.OldObject != nil {
@@ -155,13 +157,13 @@ func newConstraintPolicy(t *testing.T, k kind.Kind, path string) constraintPolic
 // constraintReview is a request, and what Rego is asked of it.
 type constraintReview struct {
 	review     apiserver.Review
-	submission Submission
+	submission vectors.Submission
 	spec       batchv1.JobSpec
 }
 
 func reviewOf(t *testing.T, operation string, object, old runtime.Object) constraintReview {
 	t.Helper()
-	r := constraintReview{submission: Submission{Object: documentOf(t, object)}}
+	r := constraintReview{submission: vectors.Submission{Object: documentOf(t, object)}}
 	r.review.Operation, r.review.Object = k8sadmission.Operation(operation), object
 	switch o := object.(type) {
 	case *batchv1.Job:
@@ -244,7 +246,7 @@ func (c constraintsInCEL) inRego(t *testing.T, r constraintReview, found map[str
 	return messages
 }
 
-func (c constraintsInCEL) findings(t *testing.T, s Submission) []Finding {
+func (c constraintsInCEL) findings(t *testing.T, s vectors.Submission) []vectors.Finding {
 	t.Helper()
 	findings, err := c.bundle.findings(t.Context(), c.bundle.constraints, s)
 	if err != nil {
@@ -254,16 +256,16 @@ func (c constraintsInCEL) findings(t *testing.T, s Submission) []Finding {
 }
 
 // newFindings are those that the old object would not have as a new one.
-func (c constraintsInCEL) newFindings(t *testing.T, s Submission, all []Finding) []Finding {
+func (c constraintsInCEL) newFindings(t *testing.T, s vectors.Submission, all []vectors.Finding) []vectors.Finding {
 	t.Helper()
 	if s.OldObject == nil {
 		return all
 	}
 	old := map[string]bool{}
-	for _, f := range c.findings(t, Submission{Object: s.OldObject}) {
+	for _, f := range c.findings(t, vectors.Submission{Object: s.OldObject}) {
 		old[f.ID+f.Message] = true
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return old[f.ID+f.Message] })
+	return slices.DeleteFunc(slices.Clone(all), func(f vectors.Finding) bool { return old[f.ID+f.Message] })
 }
 
 // said are the messages by the rule's id.

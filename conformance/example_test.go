@@ -4,33 +4,41 @@ import (
 	"context"
 	"fmt"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/conformance"
-	"github.com/podverdict/podverdict/runtime"
 )
 
-// Another project's engine, which has no rules on exit codes, judges the vectors
-// that it supports.
-func ExampleRun() {
-	engine := func(_ context.Context, r conformance.Request) (runtime.Verdict, error) {
-		if r.Pod.Status.Phase != corev1.PodFailed {
-			return runtime.NotTerminal(r.Pod), nil
-		}
-		return runtime.Unmatched(r.Pod), nil
+func ExampleGo() {
+	policy := &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action: batchv1.PodFailurePolicyActionFailJob,
+		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+			Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{42},
+		},
+	}}}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "train-0"},
+		Status: corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{
+			Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 42}},
+		}}},
 	}
-	vectors, err := conformance.Vectors()
+	verdict, err := conformance.Go(context.Background(), conformance.Request{Policy: policy, Pod: pod})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	report, err := conformance.Run(context.Background(), engine, vectors, conformance.Options{
-		Engine: "mine", Features: []conformance.Feature{conformance.FeatureNoRules, conformance.FeaturePhase},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println("conforms:", report.OK())
-	// Output: conforms: true
+	fmt.Println(verdict.Action, verdict.Rule)
+	fmt.Println(verdict.Message())
+	// Output:
+	// FailJob 0
+	// Container main for pod default/train-0 failed with exit code 42 matching FailJob rule at index 0
+}
+
+// ParseVerdict refuses an answer that contradicts itself.
+func ExampleParseVerdict() {
+	_, err := conformance.ParseVerdict([]byte(`{"terminal":true,"matched":false,"action":"Count","counted":true,"rule":7}`))
+	fmt.Println(err)
+	// Output: field "rule" does not apply: no rule matched
 }

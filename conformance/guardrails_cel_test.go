@@ -1,9 +1,10 @@
-package conformance
+package conformance_test
 
 import (
 	"encoding/json"
 	"flag"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
+	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -38,7 +40,7 @@ func TestGuardrailsInCEL(t *testing.T) {
 		t.Fatal(err)
 	}
 	sources := []admission.ParameterSource{admission.Inline, admission.FromConfigMap, admission.FromCustomResource}
-	g, found := guardGenerator{NewJobGenerator(1, false)}, map[string]int{}
+	g, found := guardGenerator{generators.NewJobs(1, false), rand.New(rand.NewPCG(1, 0))}, map[string]int{}
 	for batch := range *guardedJobs / guardedAlike {
 		configuration := admission.Configuration{}
 		if batch%2 == 1 {
@@ -230,7 +232,15 @@ func asJSON(t *testing.T, object any) []byte {
 }
 
 // guardGenerator draws Jobs and CronJobs with what guardrails look at.
-type guardGenerator struct{ *JobGenerator }
+type guardGenerator struct {
+	*generators.Jobs
+	random *rand.Rand
+}
+
+// one is true one time in n.
+func (g guardGenerator) one(n int) bool { return g.random.IntN(n) == 0 }
+
+func pick[T any](g guardGenerator, words []T) T { return words[g.random.IntN(len(words))] }
 
 func (g guardGenerator) object() runtime.Object {
 	if g.one(4) {
@@ -262,66 +272,67 @@ func (g guardGenerator) policy(s *batchv1.JobSpec) {
 	if g.one(8) {
 		return // null at admission
 	}
-	for range 1 + g.draw.rng.IntN(5) {
+	for range 1 + g.random.IntN(5) {
 		s.PodFailurePolicy.Rules = append(s.PodFailurePolicy.Rules, g.rule())
 	}
 }
 
 func (g guardGenerator) rule() batchv1.PodFailurePolicyRule {
-	r := batchv1.PodFailurePolicyRule{Action: pick(g.draw, generatedActions[:])}
+	r := batchv1.PodFailurePolicyRule{Action: pick(g, []batchv1.PodFailurePolicyAction{"FailJob", "FailIndex", "Ignore", "Count"})}
 	if g.one(2) {
-		for range 1 + g.draw.rng.IntN(2) {
+		for range 1 + g.random.IntN(2) {
 			r.OnPodConditions = append(r.OnPodConditions, batchv1.PodFailurePolicyOnPodConditionsPattern{
-				Type:   pick(g.draw, []corev1.PodConditionType{corev1.DisruptionTarget, corev1.DisruptionTarget, "ConfigIssue"}),
-				Status: pick(g.draw, []corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionTrue, "", corev1.ConditionFalse}),
+				Type:   pick(g, []corev1.PodConditionType{corev1.DisruptionTarget, corev1.DisruptionTarget, "ConfigIssue"}),
+				Status: pick(g, []corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionTrue, "", corev1.ConditionFalse}),
 			})
 		}
 		return r
 	}
 	r.OnExitCodes = &batchv1.PodFailurePolicyOnExitCodesRequirement{
-		ContainerName: pick(g.draw, []*string{nil, nil, nil, new("main"), new("setup"), new("fetch")}),
-		Operator:      pick(g.draw, generatedOperators[:]),
-		Values:        pick(g.draw, [][]int32{{0}, {0}, {1}, {137}, {1, 137, 143}, {0, 42, 143}, {2, 3, 200}}),
+		ContainerName: pick(g, []*string{nil, nil, nil, new("main"), new("setup"), new("fetch")}),
+		Operator:      pick(g, []batchv1.PodFailurePolicyOnExitCodesOperator{"In", "NotIn"}),
+		Values:        pick(g, [][]int32{{0}, {0}, {1}, {137}, {1, 137, 143}, {0, 42, 143}, {2, 3, 200}}),
 	}
 	return r
 }
 
 func (g guardGenerator) bounds(s *batchv1.JobSpec) {
-	s.BackoffLimit = pick(g.draw, []*int32{nil, new(int32(6)), new(int32(10)), new(int32(11))})
-	s.Parallelism = pick(g.draw, []*int32{nil, new(int32(1000)), new(int32(1001))})
-	s.ActiveDeadlineSeconds = pick(g.draw, []*int64{nil, nil, new(int64(0)), new(int64(1)), new(int64(604_800)), new(int64(604_801))})
-	s.TTLSecondsAfterFinished = pick(g.draw, []*int32{nil, nil, new(int32(59)), new(int32(60)), new(int32(604_800)), new(int32(604_801))})
-	s.ManagedBy = new(pick(g.draw, []string{"kubernetes.io/job-controller", "kueue.x-k8s.io/multikueue", "example.com/a&b", "a.b/c"}))
+	s.BackoffLimit = pick(g, []*int32{nil, new(int32(6)), new(int32(10)), new(int32(11))})
+	s.Parallelism = pick(g, []*int32{nil, new(int32(1000)), new(int32(1001))})
+	s.ActiveDeadlineSeconds = pick(g, []*int64{nil, nil, new(int64(0)), new(int64(1)), new(int64(604_800)), new(int64(604_801))})
+	s.TTLSecondsAfterFinished = pick(g, []*int32{nil, nil, new(int32(59)), new(int32(60)), new(int32(604_800)), new(int32(604_801))})
+	s.ManagedBy = new(pick(g, []string{"kubernetes.io/job-controller", "kueue.x-k8s.io/multikueue", "example.com/a&b", "a.b/c"}))
 }
 
 func (g guardGenerator) indexes(s *batchv1.JobSpec) {
 	s.CompletionMode = new(batchv1.IndexedCompletion)
-	s.Completions = new(pick(g.draw, []int32{1, 2, 10, 99, 100, 101}))
-	s.BackoffLimitPerIndex = pick(g.draw, []*int32{nil, new(int32(0)), new(int32(6)), new(int32(7))})
-	s.MaxFailedIndexes = pick(g.draw, []*int32{nil, new(*s.Completions / 2), new(*s.Completions/2 + 1)})
+	s.Completions = new(pick(g, []int32{1, 2, 10, 99, 100, 101}))
+	s.BackoffLimitPerIndex = pick(g, []*int32{nil, new(int32(0)), new(int32(6)), new(int32(7))})
+	s.MaxFailedIndexes = pick(g, []*int32{nil, new(*s.Completions / 2), new(*s.Completions/2 + 1)})
 }
 
 func (g guardGenerator) replacement(s *batchv1.JobSpec) {
-	s.PodReplacementPolicy = pick(g.draw, []*batchv1.PodReplacementPolicy{nil, new(batchv1.Failed), new(batchv1.TerminatingOrFailed)})
+	s.PodReplacementPolicy = pick(g, []*batchv1.PodReplacementPolicy{nil, new(batchv1.Failed), new(batchv1.TerminatingOrFailed)})
 }
 
 func (g guardGenerator) success(s *batchv1.JobSpec) {
 	s.SuccessPolicy = &batchv1.SuccessPolicy{}
-	for range 1 + g.draw.rng.IntN(2) {
+	for range 1 + g.random.IntN(2) {
 		s.SuccessPolicy.Rules = append(s.SuccessPolicy.Rules, batchv1.SuccessPolicyRule{
-			SucceededCount: pick(g.draw, []*int32{nil, new(int32(0)), new(int32(1))}),
+			SucceededCount: pick(g, []*int32{nil, new(int32(0)), new(int32(1))}),
 		})
 	}
 }
 
 func (g guardGenerator) pods(s *batchv1.JobSpec) {
 	pod := &s.Template.Spec
-	pod.RestartPolicy = pick(g.draw, []corev1.RestartPolicy{corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure})
-	pod.ActiveDeadlineSeconds = pick(g.draw, []*int64{nil, new(int64(60))})
-	pod.ResourceClaims = pick(g.draw, [][]corev1.PodResourceClaim{nil, nil, nil, {{Name: "device"}}})
-	for _, name := range generatedNames[:4] {
-		if g.one(2) {
-			g.addContainer(pod, name)
+	pod.RestartPolicy = pick(g, []corev1.RestartPolicy{corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure})
+	pod.ActiveDeadlineSeconds = pick(g, []*int64{nil, new(int64(60))})
+	pod.ResourceClaims = pick(g, [][]corev1.PodResourceClaim{nil, nil, nil, {{Name: "device"}}})
+	for i, name := range []string{"main", "setup", "sidecar", "fetch"} {
+		list := []*[]corev1.Container{&pod.Containers, &pod.InitContainers}[i%2]
+		if g.one(2) && !slices.ContainsFunc(*list, func(c corev1.Container) bool { return c.Name == name }) {
+			*list = append(*list, corev1.Container{Name: name, Image: name + ":1"})
 		}
 	}
 	for _, list := range [][]corev1.Container{pod.Containers, pod.InitContainers} {
@@ -332,14 +343,14 @@ func (g guardGenerator) pods(s *batchv1.JobSpec) {
 }
 
 func (g guardGenerator) container(c *corev1.Container) {
-	c.RestartPolicy = pick(g.draw, []*corev1.ContainerRestartPolicy{
+	c.RestartPolicy = pick(g, []*corev1.ContainerRestartPolicy{
 		nil, new(corev1.ContainerRestartPolicyNever), new(corev1.ContainerRestartPolicyOnFailure), new(corev1.ContainerRestartPolicyAlways),
 	})
-	c.RestartPolicyRules = pick(g.draw, [][]corev1.ContainerRestartRule{nil, {}, {{Action: corev1.ContainerRestartRuleActionRestart}}})
+	c.RestartPolicyRules = pick(g, [][]corev1.ContainerRestartRule{nil, {}, {{Action: corev1.ContainerRestartRuleActionRestart}}})
 	for _, quantities := range []*corev1.ResourceList{&c.Resources.Requests, &c.Resources.Limits} {
 		if g.one(4) {
-			name := pick(g.draw, []corev1.ResourceName{"nvidia.com/gpu", "example.com/fpga", corev1.ResourceCPU})
-			*quantities = corev1.ResourceList{name: resource.MustParse(pick(g.draw, []string{"0", "1"}))}
+			name := pick(g, []corev1.ResourceName{"nvidia.com/gpu", "example.com/fpga", corev1.ResourceCPU})
+			*quantities = corev1.ResourceList{name: resource.MustParse(pick(g, []string{"0", "1"}))}
 		}
 	}
 }
@@ -372,7 +383,7 @@ func (g guardGenerator) configuration(rules []admission.Rule) admission.Configur
 				values = guardSettings["max alone"]
 			}
 			if name != "enabled" && g.one(2) {
-				c[r.ID][name] = pick(g.draw, values)
+				c[r.ID][name] = pick(g, values)
 			}
 		}
 	}

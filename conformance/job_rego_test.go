@@ -1,14 +1,18 @@
-package conformance
+package conformance_test
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	oparego "github.com/open-policy-agent/opa/v1/rego"
 
+	"github.com/podverdict/podverdict/conformance/reports"
+	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/policies"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
@@ -42,7 +46,7 @@ func newRegoBundle(t testing.TB) regoBundle {
 var errNoAnswerOfRego = errors.New("no answer")
 
 // findings asks as Gatekeeper does, which passes the settings with the object.
-func (b regoBundle) findings(ctx context.Context, query oparego.PreparedEvalQuery, s Submission) ([]Finding, error) {
+func (b regoBundle) findings(ctx context.Context, query oparego.PreparedEvalQuery, s vectors.Submission) ([]vectors.Finding, error) {
 	input := map[string]any{"object": s.Object}
 	if s.OldObject != nil {
 		input["oldObject"] = s.OldObject
@@ -65,27 +69,9 @@ func (b regoBundle) findings(ctx context.Context, query oparego.PreparedEvalQuer
 	if err != nil {
 		return nil, err
 	}
-	var found []Finding
+	var found []vectors.Finding
 	err = json.Unmarshal(text, &found)
 	return found, err
-}
-
-func constraintVectors(t testing.TB) []JobVector {
-	t.Helper()
-	vectors, err := ConstraintVectors()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return vectors
-}
-
-func guardrailVectors(t testing.TB) []JobVector {
-	t.Helper()
-	vectors, err := GuardrailVectors()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return vectors
 }
 
 // The bundle says of every vector what it wants.
@@ -93,20 +79,22 @@ func TestRegoPassesJobVectors(t *testing.T) {
 	bundle := newRegoBundle(t)
 	for engine, run := range map[string]struct {
 		query   oparego.PreparedEvalQuery
-		vectors []JobVector
-		seen    Lens
+		vectors []vectors.JobVector
+		seen    vectors.Lens
 	}{
-		"constraints": {bundle.constraints, constraintVectors(t), func(f *Finding) bool { f.Severity = ""; return true }},
-		"guardrails":  {bundle.guardrails, guardrailVectors(t), func(f *Finding) bool { f.Type, f.Detail = "", ""; return true }},
+		"constraints": {bundle.constraints, loaded(t, vectors.Constraints), func(f *vectors.Finding) bool { f.Severity = ""; return true }},
+		"guardrails":  {bundle.guardrails, loaded(t, vectors.Guardrails), func(f *vectors.Finding) bool { f.Type, f.Detail = "", ""; return true }},
 	} {
-		judge := func(ctx context.Context, s Submission) ([]Finding, error) { return bundle.findings(ctx, run.query, s) }
-		report, err := RunJobs(t.Context(), judge, run.seen, run.vectors, Options{Engine: engine})
+		judge := func(ctx context.Context, s vectors.Submission) ([]vectors.Finding, error) {
+			return bundle.findings(ctx, run.query, s)
+		}
+		report, err := vectors.RunJobs(t.Context(), judge, run.seen, run.vectors, vectors.Options{Engine: engine})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range report.Results {
-			if r.Outcome != Passed {
-				t.Errorf("%s: %s\n%s", r.Vector.Name, r.Vector.Sentence, r.Detail)
+			if r.Outcome != reports.Passed {
+				t.Errorf("%s: %s\n%s", r.Name, r.Sentence, r.Detail)
 			}
 		}
 		t.Log(report.Summary())
@@ -116,18 +104,41 @@ func TestRegoPassesJobVectors(t *testing.T) {
 // What an update replaces has passed the constraints when it was stored.
 func TestOldObjectsAreLegal(t *testing.T) {
 	bundle := newRegoBundle(t)
-	for _, v := range constraintVectors(t) {
+	for _, v := range loaded(t, vectors.Constraints) {
 		if v.OldObject == nil {
 			continue
 		}
-		got, err := bundle.findings(t.Context(), bundle.constraints, Submission{Object: v.OldObject})
+		got, err := bundle.findings(t.Context(), bundle.constraints, vectors.Submission{Object: v.OldObject})
 		if err != nil {
 			t.Errorf("%s: %v", v.Name, err)
 		}
 		for _, f := range got {
-			if f.Type != TypeWarning {
+			if f.Type != vectors.TypeWarning {
 				t.Errorf("%s: the old object: %s", v.Name, f.Message)
 			}
 		}
+	}
+}
+
+// A guardrail that is turned off finds something where it is on.
+func TestGuardrailsTurnedOffWouldFind(t *testing.T) {
+	bundle, off := newRegoBundle(t), 0
+	for _, v := range loaded(t, vectors.Guardrails) {
+		for _, id := range v.Silent {
+			if settings, _ := v.Settings[id].(map[string]any); settings["enabled"] != false {
+				continue
+			}
+			off++
+			on := v.Submission
+			on.Settings = maps.Clone(on.Settings)
+			on.Settings[id] = map[string]any{"enabled": true}
+			found, err := bundle.findings(t.Context(), bundle.guardrails, on)
+			if err != nil || !slices.ContainsFunc(found, func(f vectors.Finding) bool { return f.ID == id }) {
+				t.Errorf("%s: %s finds nothing where it is on: %v, %v", v.Name, id, found, err)
+			}
+		}
+	}
+	if off < 27 {
+		t.Errorf("%d guardrails are turned off", off)
 	}
 }

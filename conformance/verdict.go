@@ -1,94 +1,137 @@
 package conformance
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	sigsjson "sigs.k8s.io/json"
 
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// statedVerdict is a verdict as somebody wrote it: the section verdict.yaml. Its fields
-// are those of the verdict's JSON form; pointers tell absent from zero.
+// ParseVerdict reads the JSON form of a verdict, and refuses one that breaks the
+// contract in anything: names are compared with their case, unknown and repeated ones
+// are errors, and so are fields that are missing, null, or do not apply. A text that
+// does not apply may be empty.
+func ParseVerdict(data []byte) (runtime.Verdict, error) {
+	var stated statedVerdict
+	strict, err := sigsjson.UnmarshalStrict(data, &stated)
+	if err := errors.Join(append(strict, err)...); err != nil {
+		return runtime.Verdict{}, err
+	}
+	if err := refuseNull(data); err != nil {
+		return runtime.Verdict{}, err
+	}
+	stated.dropEmpty()
+	if err := stated.check(); err != nil {
+		return runtime.Verdict{}, err
+	}
+	var v runtime.Verdict
+	if data, err = json.Marshal(stated); err == nil {
+		err = json.Unmarshal(data, &v)
+	}
+	return v, err
+}
+
+// statedVerdict is a verdict as somebody wrote it: pointers tell absent from zero.
+// Reading it as runtime.Verdict would forgive what the contract does not.
 type statedVerdict struct {
 	Terminal  *bool   `json:"terminal,omitempty"`
 	Matched   *bool   `json:"matched,omitempty"`
 	Action    *string `json:"action,omitempty"`
 	Counted   *bool   `json:"counted,omitempty"`
 	Rule      *int    `json:"rule,omitempty"`
+	RuleName  *string `json:"ruleName,omitempty"`
 	Container *string `json:"container,omitempty"`
 	ExitCode  *int32  `json:"exitCode,omitempty"`
 	Condition *string `json:"condition,omitempty"`
 	Message   *string `json:"message,omitempty"`
+	Error     *string `json:"error,omitempty"`
 }
 
-// verdict reads the section verdict.yaml.
-func (d *document) verdict() (runtime.Verdict, error) {
-	s, ok := d.sections[verdictSection]
-	if !ok || len(bytes.TrimSpace(s.data)) == 0 {
-		return runtime.Verdict{}, d.errorAt(0, errNoVerdict)
-	}
-	var w statedVerdict
-	if err := decodeYAML(s.data, &w); err != nil {
-		return runtime.Verdict{}, yamlError(d.file, s.line, s.data, err)
-	}
-	if err := w.check(); err != nil {
-		return runtime.Verdict{}, d.errorAt(s.line, err)
-	}
-	v, err := verdictOf(w)
-	if err != nil {
-		return runtime.Verdict{}, d.errorAt(s.line, err)
-	}
-	return v, nil
-}
-
-// verdictOf is the verdict that was stated.
-func verdictOf(stated any) (v runtime.Verdict, err error) {
-	data, err := json.Marshal(stated)
-	if err == nil {
-		err = json.Unmarshal(data, &v)
-	}
-	return v, err
-}
-
-// check holds the verdict to the contract: which fields a verdict has follows from
-// terminal, matched and what was matched.
-func (w statedVerdict) check() error {
-	switch {
-	case w.Terminal == nil:
-		return errRequired("terminal")
-	case w.Matched == nil:
-		return errRequired("matched")
-	case w.Counted == nil:
-		return errRequired("counted")
-	case *w.Matched && !*w.Terminal:
-		return errNotApplicable("matched", "the pod is not terminal")
-	}
-	if err := applies("action", w.Action != nil, *w.Terminal, "the pod is not terminal"); err != nil {
+// refuseNull refuses null, which is not absent.
+func refuseNull(data []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	if err := applies("rule", w.Rule != nil, *w.Matched, "no rule matched"); err != nil {
-		return err
-	}
-	if err := applies("message", w.Message != nil, *w.Matched, "no rule matched"); err != nil {
-		return err
-	}
-	byCode := *w.Matched && w.Condition == nil
-	if w.Condition != nil && !*w.Matched {
-		return errNotApplicable("condition", "no rule matched")
-	}
-	if err := applies("container", w.Container != nil, byCode, "no exit code matched"); err != nil {
-		return err
-	}
-	return applies("exitCode", w.ExitCode != nil, byCode, "no exit code matched")
-}
-
-// applies demands that a field is there exactly when it should be.
-func applies(field string, there, should bool, because string) error {
-	switch {
-	case should && !there:
-		return errRequired(field)
-	case there && !should:
-		return errNotApplicable(field, because)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if string(fields[name]) == "null" {
+			return fmt.Errorf("field %q is null, not absent", name)
+		}
 	}
 	return nil
+}
+
+// dropEmpty makes absent what is empty and does not apply: the contract shows such
+// texts. A condition and a container without a name are empty and do apply.
+func (s *statedVerdict) dropEmpty() {
+	for _, text := range []**string{&s.Action, &s.RuleName, &s.Message, &s.Error} {
+		if *text != nil && **text == "" {
+			*text = nil
+		}
+	}
+	byCode := s.ExitCode != nil
+	if empty := s.Container != nil && *s.Container == ""; empty && !byCode {
+		s.Container = nil
+	}
+	matched := s.Matched != nil && *s.Matched
+	switch empty := s.Condition == nil || *s.Condition == ""; {
+	case empty && matched && !byCode:
+		s.Condition = new("")
+	case empty:
+		s.Condition = nil
+	}
+}
+
+// check demands the fields that follow from terminal, matched and what was matched,
+// and no others.
+func (s *statedVerdict) check() error {
+	switch {
+	case s.Action != nil && !knows(batchv1.PodFailurePolicyAction(*s.Action), true):
+		return fmt.Errorf("unknown action %q", *s.Action)
+	case s.ExitCode != nil && *s.ExitCode == 0:
+		return errors.New("exitCode is 0, which no rule matches")
+	case s.Terminal == nil:
+		return errRequired("terminal")
+	case s.Matched == nil:
+		return errRequired("matched")
+	case s.Counted == nil:
+		return errRequired("counted")
+	case *s.Matched && !*s.Terminal:
+		return errNotApplicable("matched", "the pod is not terminal")
+	}
+	byCode := *s.Matched && s.Condition == nil
+	const notTerminal, noMatch, noCode = "the pod is not terminal", "no rule matched", "no exit code matched"
+	for _, field := range []struct {
+		name                     string
+		there, optional, applies bool
+		otherwise                string
+	}{
+		{"action", s.Action != nil, false, *s.Terminal, notTerminal},
+		{"ruleName", s.RuleName != nil, true, *s.Matched, noMatch},
+		{"rule", s.Rule != nil, false, *s.Matched, noMatch},
+		{"message", s.Message != nil, false, *s.Matched, noMatch},
+		{"condition", s.Condition != nil, true, *s.Matched, noMatch},
+		{"container", s.Container != nil, false, byCode, noCode},
+		{"exitCode", s.ExitCode != nil, false, byCode, noCode},
+	} {
+		switch {
+		case field.applies && !field.there && !field.optional:
+			return errRequired(field.name)
+		case field.there && !field.applies:
+			return errNotApplicable(field.name, field.otherwise)
+		}
+	}
+	return nil
+}
+
+func errRequired(field string) error { return fmt.Errorf("field %q is required", field) }
+
+func errNotApplicable(field, because string) error {
+	return fmt.Errorf("field %q does not apply: %s", field, because)
 }

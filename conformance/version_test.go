@@ -1,17 +1,18 @@
-package conformance
+package conformance_test
 
 import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 // A version means the same to every engine: one that only some of them take would
 // make them disagree about nothing.
 func TestVersionsMeanTheSameToAll(t *testing.T) {
-	engines := map[string]Engine{"go": Go, "cel": CEL(runtime.Options{})}
+	engines := map[string]conformance.Engine{"go": conformance.Go, "cel": conformance.CEL(runtime.Options{})}
 	for kubernetes, want := range map[string]string{
 		"": "", "1.28": "", "1.36": "", "v1.30": "", "1.30.2": "",
 		"1.27":   `kubernetes version "1.27": supported are 1.28 to 1.36`,
@@ -21,7 +22,7 @@ func TestVersionsMeanTheSameToAll(t *testing.T) {
 	} {
 		for name, engine := range engines {
 			got := ""
-			if _, err := engine(t.Context(), Request{Kubernetes: kubernetes, Pod: &corev1.Pod{}}); err != nil {
+			if _, err := engine(t.Context(), conformance.Request{Kubernetes: kubernetes, Pod: &corev1.Pod{}}); err != nil {
 				got = err.Error()
 			}
 			if got != want {
@@ -32,10 +33,10 @@ func TestVersionsMeanTheSameToAll(t *testing.T) {
 }
 
 func TestTheDefaultVersionCostsNothing(t *testing.T) {
-	r := three(t)[0].Request()
+	r := all(t)[0].Request()
 	for _, kubernetes := range []string{"", "1.36"} {
 		r.Kubernetes = kubernetes
-		if n := testing.AllocsPerRun(10, func() { _, _ = Go(t.Context(), r) }); n > 0 {
+		if n := testing.AllocsPerRun(10, func() { _, _ = conformance.Go(t.Context(), r) }); n > 0 {
 			t.Errorf("version %q: %v allocations", kubernetes, n)
 		}
 	}

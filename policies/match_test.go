@@ -9,19 +9,21 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 
 	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
+	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 func TestMatchAgreesWithTheVectors(t *testing.T) {
-	vectors, err := conformance.Vectors()
+	all, err := vectors.Verdicts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(vectors) == 0 {
+	if len(all) == 0 {
 		t.Fatal("no vectors")
 	}
 	match := prepareMatch(t)
-	for _, v := range vectors {
+	for _, v := range all {
 		if got := match(t, v.Request()); !got.Equal(v.Want) {
 			t.Errorf("%s:\n got %s\nwant %s", v.Name, inJSON(t, got), inJSON(t, v.Want))
 		}
@@ -32,7 +34,7 @@ func TestMatchAgreesWithTheDefinition(t *testing.T) {
 	match := prepareMatch(t)
 	versions := []string{"", "1.28", "1.29"}
 	for _, hostile := range []bool{false, true} {
-		generator := conformance.NewGenerator(1, hostile)
+		generator := generators.NewPairs(1, hostile)
 		for i := range 500 {
 			r := conformance.Request{
 				Kubernetes: versions[i%len(versions)], Policy: generator.Policy(), Pod: generator.Pod(),

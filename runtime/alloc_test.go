@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -80,7 +80,7 @@ func TestNothingCanonicalIsInterpreted(t *testing.T) {
 }
 
 func TestMessageAllocatesTwiceAtMost(t *testing.T) {
-	pod := conformance.SizedPod(1)
+	pod := generators.SizedPod(1)
 	code, condition := &pod.Status.ContainerStatuses[0], &pod.Status.Conditions[0]
 	for name, v := range map[string]runtime.Verdict{
 		"exit code": runtime.MatchedExitCode(pod, 19, batchv1.PodFailurePolicyActionFailJob, code),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -132,10 +133,10 @@ type sized struct {
 func sizes() []sized {
 	var list []sized
 	for _, containers := range []int{1, 3, 10} {
-		for _, size := range conformance.Sizes() {
+		for _, size := range generators.Sizes() {
 			list = append(list, sized{
 				name:   fmt.Sprintf("policy=%s/containers=%d", size.Name, containers),
-				policy: size.Policy, pod: conformance.SizedPod(containers), rule: size.Rule,
+				policy: size.Policy, pod: generators.SizedPod(containers), rule: size.Rule,
 			})
 		}
 	}
@@ -150,7 +151,7 @@ func onDisruption() batchv1.PodFailurePolicyRule {
 }
 
 // shortRule asks for few codes or conditions, longRule for as many as the API
-// allows: none that conformance.SizedPod has.
+// allows: none that generators.SizedPod has.
 func shortRule(i int) batchv1.PodFailurePolicyRule { return rule(i, 4, 2) }
 
 func longRule(i int) batchv1.PodFailurePolicyRule {

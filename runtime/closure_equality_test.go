@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -184,7 +184,7 @@ func TestFastPathIsTheInterpreterInCorners(t *testing.T) {
 // sameBothWays evaluates a policy by closures and by the interpreter, on many pods.
 func sameBothWays(t *testing.T, when string, policy *runtime.Policy) {
 	t.Helper()
-	interpreted, hostile := policy.Interpreted(), conformance.NewGenerator(7, true)
+	interpreted, hostile := policy.Interpreted(), generators.NewPairs(7, true)
 	for seed := range uint64(90) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		in := runtime.Input{Pod: plausiblePod(r), Job: plausibleJob(r), Attempt: int64(1 + r.IntN(3)), Now: someTime}

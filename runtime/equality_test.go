@@ -10,7 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
+	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -27,7 +28,7 @@ const (
 func TestGeneratedPairs(t *testing.T) {
 	for _, hostile := range []bool{false, true} {
 		t.Run(fmt.Sprintf("hostile=%t", hostile), func(t *testing.T) {
-			g := conformance.NewGenerator(3329, hostile)
+			g := generators.NewPairs(3329, hostile)
 			seen := census{}
 			for i := range generatedPolicies {
 				kubernetes, environment := compiler.DefaultVersion, current
@@ -57,13 +58,13 @@ func TestGeneratedPairs(t *testing.T) {
 
 // TestVectors holds both paths to the verdicts that the vectors want.
 func TestVectors(t *testing.T) {
-	vectors, err := conformance.Vectors()
+	all, err := vectors.Verdicts()
 	if err != nil {
 		t.Fatal(err)
 	}
 	environments := map[string]*compiler.Environment{}
 	seen := census{}
-	for _, v := range vectors {
+	for _, v := range all {
 		version := v.Kubernetes
 		if version == "" {
 			version = compiler.DefaultVersion
@@ -99,7 +100,7 @@ func judged(pod *corev1.Pod) *corev1.Pod {
 // TestProgramIsSharedByGoroutines is for the race detector. The pods beyond the
 // bounds make all goroutines ask for the interpreted programs at once.
 func TestProgramIsSharedByGoroutines(t *testing.T) {
-	g := conformance.NewGenerator(1, false)
+	g := generators.NewPairs(1, false)
 	large := failedPod()
 	large.Status.ContainerStatuses = exited(compiler.MaxContainers+1, 42)
 	for range 6 {
@@ -140,7 +141,7 @@ func judgeAll(t *testing.T, p *runtime.Program, policy *batchv1.PodFailurePolicy
 // others hold too.
 func TestNothingIsModified(t *testing.T) {
 	for _, hostile := range []bool{false, true} {
-		g := conformance.NewGenerator(2, hostile)
+		g := generators.NewPairs(2, hostile)
 		for range 60 {
 			policy, pod := g.Policy(), g.Pod()
 			policyBefore, podBefore := policy.DeepCopy(), pod.DeepCopy()

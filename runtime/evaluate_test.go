@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -206,7 +206,7 @@ func TestRuleBeyondStaticCost(t *testing.T) {
 	if cost := c.Rules[1].Cost; cost <= compiler.CostLimit {
 		t.Fatalf("static cost %d is within the limit", cost)
 	}
-	pod := conformance.SizedPod(3)
+	pod := generators.SizedPod(3)
 	for path, p := range programs(t, policy) {
 		for _, code := range []int32{-1, 0, 1, 255, values - 1, values, values + 1} {
 			pod.Status.InitContainerStatuses[0].State.Terminated.ExitCode = code

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -118,7 +118,7 @@ func outcomes(e runtime.Explanation) []runtime.Outcome {
 // what makes it the explanation of its verdict.
 func TestExplanationAgreesWithVerdict(t *testing.T) {
 	for _, hostile := range []bool{false, true} {
-		g := conformance.NewGenerator(3850, hostile)
+		g := generators.NewPairs(3850, hostile)
 		seen := census{}
 		for range 150 {
 			policy := g.Policy()

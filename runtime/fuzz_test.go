@@ -7,7 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -15,11 +15,11 @@ import (
 // interpreter, the explanation and the definition have one verdict, which reads
 // back from JSON as it is.
 func FuzzEvaluate(f *testing.F) {
-	vectors, err := conformance.Vectors()
+	all, err := vectors.Verdicts()
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, v := range vectors {
+	for _, v := range all {
 		policy, err := json.Marshal(v.Policy)
 		if err != nil {
 			f.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/internal/controlplane"
 )
 
@@ -40,11 +40,11 @@ func TestAcceptedJobs(t *testing.T) {
 // acceptedJobs creates all vectors that the API server takes. Their names lead to those of the vectors.
 func acceptedJobs(t *testing.T, p player) map[string]string {
 	t.Helper()
-	constraints, err := conformance.ConstraintVectors()
+	constraints, err := vectors.Constraints()
 	if err != nil {
 		t.Fatal(err)
 	}
-	guardrails, err := conformance.GuardrailVectors()
+	guardrails, err := vectors.Guardrails()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/reports"
+	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -69,72 +71,72 @@ func (c *conformity) run(cmd *cobra.Command) error {
 	return nil
 }
 
-func (c *conformity) ask(cmd *cobra.Command, engine conformance.Engine, selected *regexp.Regexp) (conformance.Report, error) {
+func (c *conformity) ask(cmd *cobra.Command, engine conformance.Engine, selected *regexp.Regexp) (reports.Report, error) {
 	minor, err := c.minor()
 	if err != nil {
-		return conformance.Report{}, err
+		return reports.Report{}, err
 	}
-	vectors, err := conformance.Vectors()
+	all, err := vectors.Verdicts()
 	if err != nil {
-		return conformance.Report{}, err
+		return reports.Report{}, err
 	}
-	expected, err := conformance.ExpectedFailures(c.engine)
+	expected, err := vectors.ExpectedFailures(c.engine)
 	if err != nil {
-		return conformance.Report{}, err
+		return reports.Report{}, err
 	}
-	o := conformance.Options{Engine: c.engine, Select: selected, Kubernetes: minor, ExpectedFailures: expected}
-	r, err := conformance.Run(cmd.Context(), engine, vectors, o)
-	if c.engine != engineRego || minor != "" && minor != compiler.DefaultVersion || err != nil && !errors.Is(err, conformance.ErrNoneSelected) {
+	o := vectors.Options{Engine: c.engine, Select: selected, Kubernetes: minor, ExpectedFailures: expected}
+	r, err := vectors.Run(cmd.Context(), engine, all, o)
+	if c.engine != engineRego || minor != "" && minor != compiler.DefaultVersion || err != nil && !errors.Is(err, vectors.ErrNoneSelected) {
 		return r, err
 	}
 	return judged(cmd.Context(), r, o)
 }
 
 // judged adds to a report what the bundle says of Jobs.
-func judged(ctx context.Context, r conformance.Report, o conformance.Options) (conformance.Report, error) {
+func judged(ctx context.Context, r reports.Report, o vectors.Options) (reports.Report, error) {
 	validator, err := rego.New(ctx, rego.Options{Guardrails: true, Warnings: true})
 	if err != nil {
 		return r, err
 	}
 	for _, family := range []struct {
-		vectors func() ([]conformance.JobVector, error)
-		judge   conformance.Judge
+		vectors func() ([]vectors.JobVector, error)
+		judge   vectors.Judge
 	}{
-		{conformance.ConstraintVectors, judgeOf(validator, false)},
-		{conformance.GuardrailVectors, judgeOf(validator, true)},
+		{vectors.Constraints, judgeOf(validator, false)},
+		{vectors.Guardrails, judgeOf(validator, true)},
 	} {
-		vectors, err := family.vectors()
+		all, err := family.vectors()
 		if err != nil {
 			return r, err
 		}
-		more, err := conformance.RunJobs(ctx, family.judge, nil, vectors, o)
-		if r.Results = append(r.Results, more.Results...); err != nil && !errors.Is(err, conformance.ErrNoneSelected) {
+		more, err := vectors.RunJobs(ctx, family.judge, nil, all, o)
+		if r.Results = append(r.Results, more.Results...); err != nil && !errors.Is(err, vectors.ErrNoneSelected) {
 			return r, err
 		}
 	}
 	if len(r.Results) == 0 {
-		return r, conformance.ErrNoneSelected
+		return r, vectors.ErrNoneSelected
 	}
 	return r, nil
 }
 
 // judgeOf has the validator answer, by the guardrails or by the constraints. Settings go with the object, as
 // Gatekeeper sends them, so that the bundle is compiled once for all.
-func judgeOf(validator *rego.Validator, guardrails bool) conformance.Judge {
-	return func(ctx context.Context, s conformance.Submission) ([]conformance.Finding, error) {
+func judgeOf(validator *rego.Validator, guardrails bool) vectors.Judge {
+	return func(ctx context.Context, s vectors.Submission) ([]vectors.Finding, error) {
 		object := s.Object
 		if s.Settings != nil {
 			object = map[string]any{"object": s.Object, "parameters": map[string]any{"guardrails": s.Settings}}
 		}
 		found, err := validator.Validate(ctx, object, s.OldObject)
-		var all []conformance.Finding
+		var all []vectors.Finding
 		for _, f := range found {
 			switch ofGuardrail := f.Type == "Guardrail" || f.Type == "Configuration"; {
 			case ofGuardrail != guardrails:
 			case guardrails:
-				all = append(all, conformance.Finding{ID: f.ID, Field: f.Field, Message: f.Message, Severity: f.Severity})
+				all = append(all, vectors.Finding{ID: f.ID, Field: f.Field, Message: f.Message, Severity: f.Severity})
 			default:
-				all = append(all, conformance.Finding(f))
+				all = append(all, vectors.Finding(f))
 			}
 		}
 		return all, err
@@ -153,7 +155,7 @@ func (c *conformity) minor() (string, error) {
 	return v.String(), nil
 }
 
-func (c *conformity) write(w io.Writer, r conformance.Report) error {
+func (c *conformity) write(w io.Writer, r reports.Report) error {
 	switch c.output.name {
 	case "json":
 		return r.WriteJSON(w)

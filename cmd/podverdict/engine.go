@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/protocol"
 )
 
 func newEngine(stdout io.Writer) *cobra.Command {
@@ -30,7 +30,7 @@ response with an error, and the stream goes on.`,
 			if err != nil {
 				return err
 			}
-			server := conformance.Server{Verdict: engine, Validate: regoValidator(cmd.Context())}
+			server := protocol.Server{Verdict: engine, Validate: regoValidator(cmd.Context())}
 			return server.Serve(cmd.Context(), cmd.InOrStdin(), stdout)
 		},
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/protocol"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
@@ -40,7 +41,7 @@ func engineNamed(name string) (conformance.Engine, error) {
 // startEngine is engineNamed that also knows programs of others. They run until close.
 func startEngine(ctx context.Context, name string) (engine conformance.Engine, closeEngine func() error, err error) {
 	if command, ok := strings.CutPrefix(name, engineExec); ok {
-		process, err := conformance.Exec(ctx, strings.Fields(command), 0)
+		process, err := protocol.Exec(ctx, strings.Fields(command), 0)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -78,9 +79,9 @@ func regoEngine() conformance.Engine {
 
 // regoValidator has the built-in rules answer. They are compiled when they are first asked: most engines are asked for
 // verdicts alone.
-func regoValidator(ctx context.Context) conformance.Validator {
+func regoValidator(ctx context.Context) protocol.Validator {
 	prepared := sync.OnceValues(func() (*rego.Validator, error) { return rego.New(ctx, rego.Options{}) })
-	return func(ctx context.Context, job, oldJob *batchv1.Job) ([]conformance.FieldError, error) {
+	return func(ctx context.Context, job, oldJob *batchv1.Job) ([]protocol.FieldError, error) {
 		validator, err := prepared()
 		if err != nil {
 			return nil, err
@@ -89,9 +90,9 @@ func regoValidator(ctx context.Context) conformance.Validator {
 		if err != nil {
 			return nil, err
 		}
-		errs := make([]conformance.FieldError, len(found))
+		errs := make([]protocol.FieldError, len(found))
 		for i, f := range found {
-			errs[i] = conformance.FieldError{Field: f.Field, Type: field.ErrorType(f.Type), Detail: f.Detail}
+			errs[i] = protocol.FieldError{Field: f.Field, Type: field.ErrorType(f.Type), Detail: f.Detail}
 		}
 		return errs, nil
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -25,7 +25,7 @@ func TestGivenDefaultsAreLegal(t *testing.T) {
 		t.Fatal(err)
 	}
 	const policies, jobs = 15, 60
-	c := mutationComparison{validator: validator, random: rand.New(rand.NewPCG(1, 2)), jobs: conformance.NewJobGenerator(7, false)}
+	c := mutationComparison{validator: validator, random: rand.New(rand.NewPCG(1, 2)), jobs: generators.NewJobs(7, false)}
 	for range policies {
 		d := c.defaults(t)
 		for _, k := range kinds(t) {
@@ -60,7 +60,7 @@ func kinds(t testing.TB) []kind.Kind {
 type mutationComparison struct {
 	validator            *rego.Validator
 	random               *rand.Rand
-	jobs                 *conformance.JobGenerator
+	jobs                 *generators.Jobs
 	legal, changed, kept int
 }
 

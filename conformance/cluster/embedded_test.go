@@ -14,7 +14,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/vectors"
 )
 
 const pathOfJobs = "spec.groups[*].template.spec"
@@ -23,7 +23,7 @@ const pathOfJobs = "spec.groups[*].template.spec"
 // every vector it says what it would say of the Job, by the generated policies.
 func TestConstraintVectorsInCustomResources(t *testing.T) {
 	s := newServer(t)
-	vectors, err := conformance.ConstraintVectors()
+	all, err := vectors.Constraints()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestConstraintVectorsInCustomResources(t *testing.T) {
 		return len(found) > 0
 	})
 	judged := 0
-	for _, v := range vectors {
+	for _, v := range all {
 		spec := embeddable(v)
 		if spec == nil {
 			continue
@@ -68,14 +68,14 @@ func TestConstraintVectorsInCustomResources(t *testing.T) {
 		}
 	}
 	if judged < 150 {
-		t.Errorf("only %d of %d vectors can be embedded", judged, len(vectors))
+		t.Errorf("only %d of %d vectors can be embedded", judged, len(all))
 	}
 }
 
 // embeddable is the spec of the Job that a vector creates. Updates and what is about the Job's name have none, and the
 // API server's defaults for CronJobs are others than for Jobs, which is what becomes of the embedded.
-func embeddable(v conformance.JobVector) map[string]any {
-	if v.OldObject != nil || v.Object["kind"] != "Job" || slices.ContainsFunc(v.Want, func(f conformance.Finding) bool { return f.ID == "CM3" }) {
+func embeddable(v vectors.JobVector) map[string]any {
+	if v.OldObject != nil || v.Object["kind"] != "Job" || slices.ContainsFunc(v.Want, func(f vectors.Finding) bool { return f.ID == "CM3" }) {
 		return nil
 	}
 	spec, _, _ := unstructured.NestedMap(v.Object, "spec")
@@ -93,7 +93,7 @@ func workflow(specs ...map[string]any) map[string]any {
 	}
 }
 
-func embeddedMessages(v conformance.JobVector) []string {
+func embeddedMessages(v vectors.JobVector) []string {
 	var all []string
 	for _, f := range v.Want {
 		all = append(all, "spec.groups[1].template."+f.Message)

@@ -17,7 +17,7 @@ import (
 	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	"github.com/podverdict/podverdict/compiler/admission"
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/internal/controlplane"
 )
 
@@ -26,32 +26,32 @@ import (
 func TestGuardrailVectors(t *testing.T) {
 	s := newServer(t)
 	s.holdConfigMaps(t)
-	vectors, err := conformance.GuardrailVectors()
+	all, err := vectors.Guardrails()
 	if err != nil {
 		t.Fatal(err)
 	}
 	catalogue := selection(t, "G-*")
-	var all []admission.Policy
+	var applied []admission.Policy
 	for _, target := range builtInTargets(t) {
-		all = append(all, policies(t, catalogue, admission.Options{
+		applied = append(applied, policies(t, catalogue, admission.Options{
 			Name: "vectors", Target: target, Actions: everythingWarns(), Parameters: admission.Parameters{Source: admission.FromConfigMap},
 		})...)
 	}
-	for _, p := range all {
+	for _, p := range applied {
 		s.apply(t, p.Definition)
 	}
 	namespaces := map[string]string{}
-	for _, v := range vectors {
+	for _, v := range all {
 		k := settingsKey(t, v.Settings)
 		if namespaces[k] == "" {
 			namespaces[k] = controlplane.Start(t).Namespace(t)
-			s.configure(t, namespaces[k], v.Settings, all)
+			s.configure(t, namespaces[k], v.Settings, applied)
 		}
 	}
 	for _, namespace := range namespaces {
 		s.awaitGuardrails(t, namespace)
 	}
-	for _, v := range vectors {
+	for _, v := range all {
 		s.namespace = namespaces[settingsKey(t, v.Settings)]
 		got, err := s.create(t.Context(), s.resource(v.Object), v.Object)
 		if err != nil {
@@ -64,7 +64,7 @@ func TestGuardrailVectors(t *testing.T) {
 	}
 }
 
-func messages(v conformance.JobVector) []string {
+func messages(v vectors.JobVector) []string {
 	var all []string
 	for _, f := range v.Want {
 		all = append(all, f.Message)
@@ -152,7 +152,7 @@ func careless(kind string) map[string]any {
 // In force as they are generated, guardrails that are errors deny, with the message of the first, and the others warn.
 func TestGuardrailsDeny(t *testing.T) {
 	s := newServer(t)
-	vectors, err := conformance.GuardrailVectors()
+	all, err := vectors.Guardrails()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestGuardrailsDeny(t *testing.T) {
 		})
 	}
 	denied := map[string]bool{}
-	for _, v := range vectors {
+	for _, v := range all {
 		if v.Settings != nil {
 			continue
 		}
@@ -188,13 +188,13 @@ func TestGuardrailsDeny(t *testing.T) {
 	}
 	for _, r := range catalogue.Rules {
 		if r.Settings["severity"] == "error" && r.Settings["enabled"] == true && !denied[r.ID] {
-			s.denyAlone(t, r.ID, vectors)
+			s.denyAlone(t, r.ID, all)
 		}
 	}
 }
 
 // denyAlone looks at a guardrail that never comes first: whatever breaks it breaks one before it too.
-func (s *server) denyAlone(t *testing.T, id string, vectors []conformance.JobVector) {
+func (s *server) denyAlone(t *testing.T, id string, all []vectors.JobVector) {
 	t.Helper()
 	catalogue := selection(t, id)
 	s.namespace = controlplane.Start(t).Namespace(t)
@@ -206,7 +206,7 @@ func (s *server) denyAlone(t *testing.T, id string, vectors []conformance.JobVec
 	}
 	var broken map[string]any
 	var want string
-	for _, v := range vectors {
+	for _, v := range all {
 		for _, f := range v.Want {
 			if f.ID == id && v.Settings == nil && v.Object["kind"] == "Job" && broken == nil {
 				broken, want = v.Object, f.Message
@@ -241,7 +241,7 @@ func denial(err error) string {
 
 // firstError is the guardrail that denies a vector, and its message: the findings of the first rule of the catalogue
 // that has some.
-func firstError(s *admission.Selection, v conformance.JobVector) (id, message string) {
+func firstError(s *admission.Selection, v vectors.JobVector) (id, message string) {
 	for _, r := range s.Rules {
 		var found []string
 		for _, f := range v.Want {
@@ -256,7 +256,7 @@ func firstError(s *admission.Selection, v conformance.JobVector) (id, message st
 	return "", ""
 }
 
-func warnings(v conformance.JobVector) []string {
+func warnings(v vectors.JobVector) []string {
 	var all []string
 	for _, f := range v.Want {
 		if f.Severity == "warning" {

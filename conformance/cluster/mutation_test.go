@@ -19,7 +19,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/internal/controlplane"
 )
 
@@ -317,7 +317,7 @@ func TestMutatedJobsAreAccepted(t *testing.T) {
 	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 	accepted := 0
 	for seed := range uint64(2) {
-		generator := conformance.NewJobGenerator(seed, seed == 1)
+		generator := generators.NewJobs(seed, seed == 1)
 		for range 150 {
 			job := generator.Job()
 			job.Namespace = untouched

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/internal/controlplane"
 )
 
@@ -58,7 +58,7 @@ func (s *server) resource(object map[string]any) dynamic.ResourceInterface {
 }
 
 // judge says of a submission what the API server says.
-func (s *server) judge(ctx context.Context, sent conformance.Submission) ([]conformance.Finding, error) {
+func (s *server) judge(ctx context.Context, sent vectors.Submission) ([]vectors.Finding, error) {
 	jobs := s.resource(sent.Object)
 	if sent.OldObject == nil {
 		s.warned = nil
@@ -99,7 +99,7 @@ func (s *server) local(object map[string]any) *unstructured.Unstructured {
 }
 
 // findings reads a refusal, if it is one, and the warnings. Other errors stay errors.
-func (s *server) findings(err error, twice bool) ([]conformance.Finding, error) {
+func (s *server) findings(err error, twice bool) ([]vectors.Finding, error) {
 	found := s.warnings()
 	if err == nil {
 		return found, nil
@@ -116,7 +116,7 @@ func (s *server) findings(err error, twice bool) ([]conformance.Finding, error) 
 		if foreign(c) {
 			continue
 		}
-		f := conformance.Finding{Field: c.Field, Type: string(c.Type), Message: c.Field + ": " + c.Message}
+		f := vectors.Finding{Field: c.Field, Type: string(c.Type), Message: c.Field + ": " + c.Message}
 		if strings.HasSuffix(c.Field, "spec.template") || strings.HasSuffix(c.Field, "spec.template.spec") {
 			_, detail, _ := cutLast(c.Message, ": ")
 			f.Message = field.Invalid(field.NewPath(c.Field), field.OmitValueType{}, detail).Error()
@@ -127,12 +127,12 @@ func (s *server) findings(err error, twice bool) ([]conformance.Finding, error) 
 }
 
 // warnings are those about the spec as a whole.
-func (s *server) warnings() []conformance.Finding {
-	var found []conformance.Finding
+func (s *server) warnings() []vectors.Finding {
+	var found []vectors.Finding
 	for _, text := range s.warned {
 		for _, root := range []string{"spec", "spec.jobTemplate.spec"} {
 			if strings.HasPrefix(text, root+": ") {
-				found = append(found, conformance.Finding{Field: root, Type: conformance.TypeWarning, Message: text})
+				found = append(found, vectors.Finding{Field: root, Type: vectors.TypeWarning, Message: text})
 			}
 		}
 	}

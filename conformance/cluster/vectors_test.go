@@ -5,17 +5,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/vectors"
 )
 
 // The API server says of every vector of the constraints what it wants.
 func TestConstraintVectors(t *testing.T) {
 	s := newServer(t)
-	vectors, err := conformance.ConstraintVectors()
+	all, err := vectors.Constraints()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range vectors {
+	for _, v := range all {
 		got, err := s.judge(t.Context(), v.Submission)
 		switch {
 		case v.Panics && (err == nil || !strings.Contains(err.Error(), "INTERNAL_ERROR")):
@@ -35,11 +35,11 @@ func TestConstraintVectors(t *testing.T) {
 
 // lens is how the API server sees what a vector wants: without ids, the details in the
 // messages, and no warnings where there are errors.
-func lens(v conformance.JobVector) conformance.Lens {
-	refused := slices.ContainsFunc(v.Want, func(f conformance.Finding) bool { return f.Type != conformance.TypeWarning })
-	return func(f *conformance.Finding) bool {
+func lens(v vectors.JobVector) vectors.Lens {
+	refused := slices.ContainsFunc(v.Want, func(f vectors.Finding) bool { return f.Type != vectors.TypeWarning })
+	return func(f *vectors.Finding) bool {
 		f.ID, f.Severity, f.Detail = "", "", ""
-		return f.Type != conformance.TypeWarning || !refused
+		return f.Type != vectors.TypeWarning || !refused
 	}
 }
 
@@ -47,11 +47,11 @@ func lens(v conformance.JobVector) conformance.Lens {
 // be.
 func TestGuardrailVectorsAreLegal(t *testing.T) {
 	s := newServer(t)
-	vectors, err := conformance.GuardrailVectors()
+	all, err := vectors.Guardrails()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range vectors {
+	for _, v := range all {
 		if got, err := s.judge(t.Context(), v.Submission); err != nil || len(got) > 0 {
 			t.Errorf("%s: %v, %v", v.Name, got, err)
 		}

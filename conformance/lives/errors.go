@@ -39,9 +39,6 @@ func text(facts Facts) string {
 }
 
 var (
-	errNoLives      = errors.New("no lives")
-	errUnusedFile   = errors.New("unused file; lives are <topic>/<reason>.txtar in lower-case-with-dashes")
-	errNoSentence   = errors.New("the first line must be the sentence that the life proves")
 	errNoSource     = errors.New(`one of the headers "#kep", "#semantics" and "#upstream" is required`)
 	errNoSteps      = errors.New("section steps.yaml is missing or empty")
 	errNoJob        = errors.New("section job.yaml is missing")
@@ -65,29 +62,11 @@ func errPodReference(text string) error {
 
 func errStep(number int, err error) error { return fmt.Errorf("step %d: %w", number, err) }
 
-func errUnknownHeader(key string) error { return fmt.Errorf("unknown header %q", "#"+key) }
-
-func errNoColon(line string) error { return fmt.Errorf("%q is not \"key: value\"", line) }
-
-func errHeaderValue(key, value string) error {
-	return fmt.Errorf("header %q cannot be %q", "#"+key, value)
-}
-
-func errText(line string) error { return fmt.Errorf("text after the headers: %q", line) }
-
 func errTwice(what string) error { return fmt.Errorf("%s appears twice", what) }
-
-func errUnknownSection(name string, known []string) error {
-	return fmt.Errorf("section %q is of no checkpoint; known are %s", name, strings.Join(known, ", "))
-}
 
 func errMissingSection(name string) error {
 	return fmt.Errorf("section %s is missing; go test -update writes it", name)
 }
-
-func errSameSentence(file string) error { return fmt.Errorf("the sentence is that of %s", file) }
-
-func errSameContent(file string) error { return fmt.Errorf("lives the same life as %s", file) }
 
 func errCheckpointName(name string) error {
 	return fmt.Errorf("checkpoint %q: want lower-case-with-dashes, but not job or steps", name)
@@ -100,5 +79,3 @@ func errUnknown(what, value string, known []string) error {
 func errContainer(name string) error { return fmt.Errorf("the Job has no container %q", name) }
 
 func errWaiting(what string, err error) error { return fmt.Errorf("waiting for %s: %w", what, err) }
-
-func errSection(name string, err error) error { return fmt.Errorf("section %s: %w", name, err) }

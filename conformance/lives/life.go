@@ -2,8 +2,6 @@ package lives
 
 import (
 	"embed"
-	"encoding/json"
-	"errors"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -14,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/internal/document"
 )
 
 //go:embed scenarios
@@ -52,81 +50,42 @@ func All() ([]Life, error) {
 	return Load(files)
 }
 
-// Load reads the lives of a folder that has topic folders. The error joins a *conformance.ParseError for every file that
-// is wrong. A file that is no life, and a folder without lives, are errors too.
-func Load(files fs.FS) ([]Life, error) { return load(files, (*document).want) }
+// ParseError says where in the lives something is wrong.
+type ParseError = document.ParseError
+
+const (
+	jobSection   = "job.yaml"
+	stepsSection = "steps.yaml"
+)
+
+// Load reads the lives of a folder that has topic folders. The error joins a *ParseError for every file that is wrong. A file
+// that is no life, and a folder without lives, are errors too.
+func Load(files fs.FS) ([]Life, error) { return load(files, (*Life).readWant) }
 
 // Drafts is Load for lives that are still to be recorded. One whose checkpoints are not all there, or are wrong, has none.
 func Drafts(files fs.FS) ([]Life, error) {
-	return load(files, func(d *document, life *Life) error {
-		if d.want(life) != nil {
+	return load(files, func(life *Life, d *document.Document) error {
+		if life.readWant(d) != nil {
 			life.Want, life.Differs.Want = nil, nil
 		}
 		return nil
 	})
 }
 
-var lifeFile = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*/[a-z0-9]+(-[a-z0-9]+)*\.txtar$`)
-
-func load(files fs.FS, want func(*document, *Life) error) ([]Life, error) {
-	var lives []Life
-	var errs []error
-	walk := fs.WalkDir(files, ".", func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		life, err := read(files, file, want)
-		lives, errs = append(lives, life), append(errs, err)
-		return nil
-	})
-	if err := errors.Join(append(errs, walk)...); err != nil {
-		return nil, err
-	}
-	if len(lives) == 0 {
-		return nil, errNoLives
-	}
-	return lives, unique(lives)
-}
-
-func read(files fs.FS, file string, want func(*document, *Life) error) (Life, error) {
-	if !lifeFile.MatchString(file) {
-		return Life{}, &conformance.ParseError{File: file, Err: errUnusedFile}
-	}
-	data, err := fs.ReadFile(files, file)
-	if err != nil {
-		return Life{}, &conformance.ParseError{File: file, Err: err}
-	}
-	doc, err := split(file, data)
-	if err != nil {
-		return Life{}, err
-	}
-	life := Life{Name: strings.TrimSuffix(file, ".txtar"), Sentence: doc.sentence}
-	for _, read := range []func(*document, *Life) error{(*document).readHeaders, (*document).job, (*document).steps, want} {
-		if err := read(doc, &life); err != nil {
-			return Life{}, err
-		}
-	}
-	return life, nil
-}
-
-// unique refuses two lives with one sentence or one course: the second proves nothing.
-func unique(lives []Life) error {
-	sentences, courses := map[string]string{}, map[string]string{}
-	var errs []error
-	for _, life := range lives {
-		course, err := json.Marshal([]any{life.Job, life.Steps})
-		if err != nil {
-			return err
-		}
-		if first, ok := sentences[life.Sentence]; ok {
-			errs = append(errs, &conformance.ParseError{File: life.Name + ".txtar", Line: 1, Err: errSameSentence(first)})
-		}
-		if first, ok := courses[string(course)]; ok {
-			errs = append(errs, &conformance.ParseError{File: life.Name + ".txtar", Err: errSameContent(first)})
-		}
-		sentences[life.Sentence], courses[string(course)] = life.Name, life.Name
-	}
-	return errors.Join(errs...)
+func load(files fs.FS, want func(*Life, *document.Document) error) ([]Life, error) {
+	return document.Folder[Life]{
+		Files: files, Root: ".",
+		Read: func(d *document.Document) (Life, error) {
+			life := Life{Name: strings.TrimSuffix(d.File, ".txtar"), Sentence: d.Sentence}
+			for _, read := range []func(*Life, *document.Document) error{(*Life).readHeaders, (*Life).readJob, (*Life).readSteps, want} {
+				if err := read(&life, d); err != nil {
+					return Life{}, err
+				}
+			}
+			return life, nil
+		},
+		Subject: func(life Life) (string, any) { return life.Sentence, []any{life.Job, life.Steps} },
+	}.Load()
 }
 
 // The items of the behaviour of Kubernetes that lives show: when pods count, limits, back-off, ends, indexes.
@@ -134,36 +93,35 @@ const firstItem, lastItem = 30, 82
 
 var item = regexp.MustCompile(`^[B-F]\.([1-9][0-9])$`)
 
-func (d *document) readHeaders(life *Life) error {
-	for _, h := range d.headers {
-		switch h.key {
+func (life *Life) readHeaders(d *document.Document) error {
+	for _, h := range d.Headers {
+		switch h.Key {
 		case "kep":
-			life.KEP = h.value
+			life.KEP = h.Value
 		case "upstream":
-			life.Upstream = h.value
+			life.Upstream = h.Value
 		case "differs":
-			by, why, ok := strings.Cut(h.value, ": ")
+			by, why, ok := strings.Cut(h.Value, ": ")
 			if !ok {
-				return d.errorAt(h.line, errHeaderValue(h.key, h.value))
+				return d.WrongHeader(h, h.Value)
 			}
 			life.Differs = Exception{ManagedBy: by, Why: why}
 		case "semantics":
-			for name := range strings.SplitSeq(h.value, ",") {
-				name = strings.TrimSpace(name)
+			for _, name := range h.List() {
 				if !isItem(name) || slices.Contains(life.Semantics, name) {
-					return d.errorAt(h.line, errHeaderValue(h.key, name))
+					return d.WrongHeader(h, name)
 				}
 				life.Semantics = append(life.Semantics, name)
 			}
 		default:
-			return d.errorAt(h.line, errUnknownHeader(h.key))
+			return d.UnknownHeader(h)
 		}
-		if h.value == "" {
-			return d.errorAt(h.line, errHeaderValue(h.key, h.value))
+		if h.Value == "" {
+			return d.WrongHeader(h, h.Value)
 		}
 	}
 	if life.KEP == "" && life.Upstream == "" && len(life.Semantics) == 0 {
-		return d.errorAt(1, errNoSource)
+		return d.ErrorAt(1, errNoSource)
 	}
 	return nil
 }
@@ -177,18 +135,18 @@ func isItem(name string) bool {
 	return err == nil && firstItem <= number && number <= lastItem
 }
 
-// job reads the section job.yaml, and fills in what any Job has.
-func (d *document) job(life *Life) error {
-	s, ok := d.section(jobSection)
+// readJob reads the section job.yaml, and fills in what any Job has.
+func (life *Life) readJob(d *document.Document) error {
+	s, ok := d.Section(jobSection)
 	if !ok {
-		return d.errorAt(0, errNoJob)
+		return d.ErrorAt(0, errNoJob)
 	}
 	life.Job = new(batchv1.Job)
-	if err := d.decode(s, life.Job); err != nil {
+	if err := s.Decode(life.Job); err != nil {
 		return err
 	}
 	if life.Job.Spec.ManagedBy != nil {
-		return d.errorAt(s.line, errManaged)
+		return d.ErrorAt(s.Line, errManaged)
 	}
 	if life.Job.Name == "" {
 		life.Job.Name = "j"
@@ -208,39 +166,39 @@ func (d *document) job(life *Life) error {
 	return nil
 }
 
-// steps reads the section steps.yaml.
-func (d *document) steps(life *Life) error {
-	s, ok := d.section(stepsSection)
+// readSteps reads the section steps.yaml.
+func (life *Life) readSteps(d *document.Document) error {
+	s, ok := d.Section(stepsSection)
 	if !ok {
-		return d.errorAt(0, errNoSteps)
+		return d.ErrorAt(0, errNoSteps)
 	}
-	if err := d.decode(s, &life.Steps); err != nil {
+	if err := s.Decode(&life.Steps); err != nil {
 		return err
 	}
 	if len(life.Steps) == 0 {
-		return d.errorAt(s.line, errNoSteps)
+		return d.ErrorAt(s.Line, errNoSteps)
 	}
 	var names []string
 	for i, step := range life.Steps {
 		if err := step.check(life.Job); err != nil {
-			return d.errorAt(s.line, errStep(i+1, err))
+			return d.ErrorAt(s.Line, errStep(i+1, err))
 		}
 		if step.Settle == nil {
 			continue
 		}
 		if slices.Contains(names, step.Settle.Name) {
-			return d.errorAt(s.line, errStep(i+1, errTwice("checkpoint "+step.Settle.Name)))
+			return d.ErrorAt(s.Line, errStep(i+1, errTwice("checkpoint "+step.Settle.Name)))
 		}
 		names = append(names, step.Settle.Name)
 	}
 	if life.Steps[len(life.Steps)-1].Settle == nil {
-		return d.errorAt(s.line, errNoSettle)
+		return d.ErrorAt(s.Line, errNoSettle)
 	}
 	return nil
 }
 
-// want reads the sections of the checkpoints: one for each, a second one where a controller differs, and no others.
-func (d *document) want(life *Life) error {
+// readWant reads the sections of the checkpoints: one for each, a second one where a controller differs, and no others.
+func (life *Life) readWant(d *document.Document) error {
 	known := []string{jobSection, stepsSection}
 	life.Want, life.Differs.Want = map[string]Facts{}, map[string]Facts{}
 	for _, step := range life.Steps {
@@ -249,37 +207,28 @@ func (d *document) want(life *Life) error {
 		}
 		name := step.Settle.Name
 		known = append(known, step.Settle.section(), step.Settle.exception())
-		s, ok := d.section(step.Settle.section())
+		s, ok := d.Section(step.Settle.section())
 		if !ok {
-			return d.errorAt(0, errMissingSection(step.Settle.section()))
+			return d.ErrorAt(0, errMissingSection(step.Settle.section()))
 		}
 		var facts, exception Facts
-		if err := d.decode(s, &facts); err != nil {
+		if err := s.Decode(&facts); err != nil {
 			return err
 		}
 		life.Want[name] = facts
-		if s, ok = d.section(step.Settle.exception()); !ok {
+		if s, ok = d.Section(step.Settle.exception()); !ok {
 			continue
 		}
-		if err := d.decode(s, &exception); err != nil {
+		if err := s.Decode(&exception); err != nil {
 			return err
 		}
 		if equality.Semantic.DeepEqual(facts, exception) {
-			return d.errorAt(s.line, errNoDifference)
+			return d.ErrorAt(s.Line, errNoDifference)
 		}
 		life.Differs.Want[name] = exception
 	}
 	if (life.Differs.ManagedBy == "") != (len(life.Differs.Want) == 0) {
-		return d.errorAt(1, errException)
+		return d.ErrorAt(1, errException)
 	}
-	return d.refuseOthers(known)
-}
-
-func (d *document) refuseOthers(known []string) error {
-	for _, s := range d.sections {
-		if !slices.Contains(known, s.name) {
-			return d.errorAt(s.line, errUnknownSection(s.name, known))
-		}
-	}
-	return nil
+	return d.RefuseOthers(known)
 }

@@ -83,7 +83,7 @@ func TestLoadRefuses(t *testing.T) {
 		return strings.Replace(good, old, changed, 1)
 	}
 	for name, test := range map[string]struct{ file, want string }{
-		"no sentence":          {change("A Job whose pod succeeds is complete.\n", ""), "topic/reason.txtar:1: the first line must be the sentence that the life proves"},
+		"no sentence":          {change("A Job whose pod succeeds is complete.\n", ""), "topic/reason.txtar:1: the first line must be the sentence that the file proves"},
 		"no source":            {change("#kep: KEP-3998\n", ""), `topic/reason.txtar:1: one of the headers "#kep", "#semantics" and "#upstream" is required`},
 		"unknown header":       {change("#kep", "#kip"), `topic/reason.txtar:2: unknown header "#kip"`},
 		"empty header":         {change("KEP-3998", ""), `topic/reason.txtar:2: header "#kep" cannot be ""`},
@@ -93,16 +93,16 @@ func TestLoadRefuses(t *testing.T) {
 		"semantics":            {change("#kep: KEP-3998", "#semantics: A.1"), `topic/reason.txtar:2: header "#semantics" cannot be "A.1"`},
 		"semantics twice":      {change("#kep: KEP-3998", "#semantics: B.31, B.31"), `topic/reason.txtar:2: header "#semantics" cannot be "B.31"`},
 		"no job":               {change("-- job.yaml --\nspec: {completionMode: Indexed, completions: 1}\n", ""), "topic/reason.txtar: section job.yaml is missing"},
-		"unknown field of job": {change("completions", "completion"), `topic/reason.txtar:3: section job.yaml: unknown field "spec.completion"`},
+		"unknown field of job": {change("completions", "completion"), `topic/reason.txtar:4: unknown field "spec.completion"`},
 		"managed":              {change("completions: 1", "managedBy: a/b"), "topic/reason.txtar:3: spec.managedBy is for who plays the life"},
 		"no steps":             {change("- exit: {pods: [0], code: 0}\n- settle: {name: end}\n", ""), "topic/reason.txtar:5: section steps.yaml is missing or empty"},
-		"unknown step":         {change("exit", "leave"), `topic/reason.txtar:5: section steps.yaml: unknown field "[0].leave"`},
-		"unknown field":        {change("code", "coda"), `topic/reason.txtar:5: section steps.yaml: unknown field "[0].exit.coda"`},
+		"unknown step":         {change("exit", "leave"), `topic/reason.txtar:6: unknown field "[0].leave"`},
+		"unknown field":        {change("code", "coda"), `topic/reason.txtar:6: unknown field "[0].exit.coda"`},
 		"two actions":          {change("code: 0}", "code: 0}\n  await: Failed"), "topic/reason.txtar:5: step 1: a step is exactly one of"},
 		"no pods":              {change("[0]", "[]"), "topic/reason.txtar:5: step 1: pods is empty"},
 		"pod twice":            {change("[0]", "[0, 0/0]"), "topic/reason.txtar:5: step 1: pod 0 appears twice"},
-		"no pod":               {change("[0]", "[a]"), "topic/reason.txtar:5: section steps.yaml: a is no pod: want a number, or index/attempt as in 2/1"},
-		"negative pod":         {change("[0]", "[-1]"), "topic/reason.txtar:5: section steps.yaml: -1 is no pod"},
+		"no pod":               {change("[0]", "[a]"), "topic/reason.txtar:6: a is no pod: want a number, or index/attempt as in 2/1"},
+		"negative pod":         {change("[0]", "[-1]"), "topic/reason.txtar:6: -1 is no pod"},
 		"attempt of no index":  {change("completionMode: Indexed, completions: 1}\n-- steps.yaml --\n- exit: {pods: [0]", "completions: 1}\n-- steps.yaml --\n- exit: {pods: [0/1]"), "topic/reason.txtar:5: step 1: pods of a Job without indexes"},
 		"no end":               {change(", code: 0", ""), "topic/reason.txtar:5: step 1: one of code, codes and conditions is required"},
 		"two ends":             {change("code: 0", "code: 0, codes: {main: 1}"), "topic/reason.txtar:5: step 1: code and codes exclude each other"},
@@ -116,9 +116,9 @@ func TestLoadRefuses(t *testing.T) {
 		"checkpoint twice":     {change("- settle", "- settle: {name: end}\n- settle"), "topic/reason.txtar:5: step 3: checkpoint end appears twice"},
 		"no settle":            {change("- settle: {name: end}", "- await: Failed"), "topic/reason.txtar:5: the last step must be settle"},
 		"no checkpoint":        {change("-- end.yaml --\nstatus: {succeeded: 1}\npods: {0: Succeeded}\n", ""), "topic/reason.txtar: section end.yaml is missing"},
-		"unknown section":      {change("-- end.yaml --", "-- ende.yaml --\n-- end.yaml --"), "topic/reason.txtar:8: section \"ende.yaml\" is of no checkpoint"},
+		"unknown section":      {change("-- end.yaml --", "-- ende.yaml --\n-- end.yaml --"), "topic/reason.txtar:8: unknown section \"ende.yaml\""},
 		"section twice":        {change("-- end.yaml --", "-- job.yaml --\n-- end.yaml --"), "topic/reason.txtar:8: section job.yaml appears twice"},
-		"unknown fact":         {change("succeeded", "success"), `topic/reason.txtar:8: section end.yaml: unknown field "status.success"`},
+		"unknown fact":         {change("succeeded", "success"), `topic/reason.txtar:9: unknown field "status.success"`},
 		"difference of nobody": {good + "-- end.differs.yaml --\nstatus: {}\n", `topic/reason.txtar:1: header "#differs" and sections <checkpoint>.differs.yaml come together`},
 		"difference of nothing": {
 			change("#kep: KEP-3998", "#kep: a\n#differs: a/b: because"),
@@ -145,10 +145,10 @@ func TestLoadRefusesFolders(t *testing.T) {
 		files fs.FS
 		want  string
 	}{
-		"empty":         {fstest.MapFS{}, "no lives"},
+		"empty":         {fstest.MapFS{}, "no files <topic>/<reason>.txtar"},
 		"unused file":   {fstest.MapFS{"topic/reason.txtar": file, "topic/README": file}, "topic/README: unused file"},
 		"no topic":      {fstest.MapFS{"reason.txtar": file}, "reason.txtar: unused file"},
-		"same sentence": {fstest.MapFS{"topic/a.txtar": file, "topic/b.txtar": file}, "topic/b.txtar:1: the sentence is that of topic/a\ntopic/b.txtar: lives the same life as topic/a"},
+		"same sentence": {fstest.MapFS{"topic/a.txtar": file, "topic/b.txtar": file}, "topic/b.txtar:1: the sentence is that of topic/a.txtar\ntopic/b.txtar: asks the same question as topic/a.txtar"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Load(test.files)

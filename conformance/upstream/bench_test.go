@@ -8,23 +8,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 // benchmark is one of the sizes, on the pods that they are measured on.
 type benchmark struct {
-	conformance.Size
+	generators.Size
 	exitCode int32 // of every container
 }
 
 // benchmarks adds to the sizes failjob, which is small deciding by its first rule.
 func benchmarks() []benchmark {
 	var all []benchmark
-	for _, size := range conformance.Sizes() {
+	for _, size := range generators.Sizes() {
 		all = append(all, benchmark{size, 255})
 		if size.Name == "small" {
-			all = append(all, benchmark{conformance.Size{Name: "failjob", Policy: size.Policy, Rule: 0}, 3})
+			all = append(all, benchmark{generators.Size{Name: "failjob", Policy: size.Policy, Rule: 0}, 3})
 		}
 	}
 	return all
@@ -32,7 +32,7 @@ func benchmarks() []benchmark {
 
 // pod is a SizedPod whose containers exited with the benchmark's code.
 func (bm benchmark) pod(containers int) *corev1.Pod {
-	pod := conformance.SizedPod(containers)
+	pod := generators.SizedPod(containers)
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
 		for i := range list {
 			list[i].State.Terminated.ExitCode = bm.exitCode

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
 )
 
 // The differential run of every test: some seconds of what cmd/differential does
@@ -27,7 +27,7 @@ func TestDifferential(t *testing.T) {
 	}{
 		"generated":       {Differential{Generic: Sampled(200)}, Generated{Seed: 1, Count: 2_000_000}},
 		"Kubernetes 1.28": {Differential{Generic: Sampled(200), Kubernetes: "1.28"}, Generated{Seed: 2, Count: 100_000}},
-		"small scope":     {Differential{Generic: Sampled(50)}, sparse{Exhaustive{conformance.NewSmallScope()}, 997}},
+		"small scope":     {Differential{Generic: Sampled(50)}, sparse{Exhaustive{generators.NewSmallScope()}, 997}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

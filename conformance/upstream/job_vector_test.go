@@ -12,7 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/batch/cronjob"
 	"k8s.io/kubernetes/pkg/registry/batch/job"
 
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/vectors"
 )
 
 // The API server says of every vector of the constraints what it wants, and so does
@@ -27,11 +27,11 @@ func TestConstraintVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vectors, err := conformance.ConstraintVectors()
+	all, err := vectors.Constraints()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range vectors {
+	for _, v := range all {
 		s := submission(t, v.Submission)
 		faults, panicked, err := APIServer(t.Context(), s)
 		if err != nil || panicked != v.Panics {
@@ -58,11 +58,11 @@ func TestGuardrailVectorsAreLegal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	vectors, err := conformance.GuardrailVectors()
+	all, err := vectors.Guardrails()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range vectors {
+	for _, v := range all {
 		faults, _, err := APIServer(t.Context(), submission(t, v.Submission))
 		if err != nil || len(faults) > 0 {
 			t.Errorf("%s: %v, %v", v.Name, faults, err)
@@ -72,7 +72,7 @@ func TestGuardrailVectorsAreLegal(t *testing.T) {
 
 // submission is what the API server gets: of an update, the stored object and what
 // becomes of it.
-func submission(t *testing.T, s conformance.Submission) Submission {
+func submission(t *testing.T, s vectors.Submission) Submission {
 	t.Helper()
 	sent := Submission{Object: marshal(t, named(s.Object)), CronJob: s.Object["kind"] == "CronJob"}
 	if s.OldObject == nil {
@@ -140,20 +140,20 @@ func admitted(ctx context.Context, document []byte, cronJob bool) (map[string]an
 }
 
 // anonymous takes out of a finding what the API server does not say.
-func anonymous(f *conformance.Finding) bool {
+func anonymous(f *vectors.Finding) bool {
 	f.ID, f.Severity = "", ""
 	return true
 }
 
-func said(faults []Fault) []conformance.Finding {
-	all := make([]conformance.Finding, len(faults))
+func said(faults []Fault) []vectors.Finding {
+	all := make([]vectors.Finding, len(faults))
 	for i, f := range faults {
-		all[i] = conformance.Finding{Field: f.Field, Type: f.Type, Detail: f.Detail, Message: f.Message}
+		all[i] = vectors.Finding{Field: f.Field, Type: f.Type, Detail: f.Detail, Message: f.Message}
 	}
 	return all
 }
 
-func found(findings []Finding) []conformance.Finding {
+func found(findings []Finding) []vectors.Finding {
 	faults := make([]Fault, len(findings))
 	for i, f := range findings {
 		faults[i] = f.Fault

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -141,7 +141,7 @@ func TestTemplatesChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	generator := conformance.NewJobGenerator(8, true)
+	generator := generators.NewJobs(8, true)
 	counts := map[string]int{}
 	for range 1000 {
 		job, old := generator.Update()
@@ -180,7 +180,7 @@ func TestDifference(t *testing.T) {
 		t.Fatal(err)
 	}
 	bundle.job = bundle.status // says nothing of a Job that is created
-	generator := conformance.NewJobGenerator(9, true)
+	generator := generators.NewJobs(9, true)
 	for range 100 {
 		s := Submission{Object: marshal(t, generator.Job())}
 		_, err := compare(t.Context(), bundle, s)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
 )
 
 // shrink must reach the pair that one would write by hand, whatever it starts from.
@@ -32,7 +32,7 @@ func TestShrink(t *testing.T) {
 	}
 	want.pod.Status.InitContainerStatuses, want.pod.Status.ContainerStatuses = want.pod.Status.ContainerStatuses, baseStatuses()
 
-	g, shrunk := conformance.NewGenerator(1, true), 0
+	g, shrunk := generators.NewPairs(1, true), 0
 	for shrunk < 10 {
 		p := pair{g.Policy(), g.Pod()}.clone()
 		if !has(p) {

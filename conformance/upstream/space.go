@@ -4,7 +4,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
 )
 
 // Space is where the pairs of a differential run come from. It is cut in blocks,
@@ -57,7 +57,7 @@ func (g Generated) Pairs() int64 {
 // Walk draws the pairs of a block from a generator of its own.
 func (g Generated) Walk(block int64, v Visitor) error {
 	left := min(pairsPerBlock, g.Count-block*pairsPerBlock)
-	generator := conformance.NewGenerator(scatter(g.Seed, block), block%2 == 1)
+	generator := generators.NewPairs(scatter(g.Seed, block), block%2 == 1)
 	for i := int64(0); left > 0; i++ {
 		if err := v.Policy(block*policiesPerBlock+i, generator.Policy()); err != nil {
 			return err
@@ -79,7 +79,7 @@ func scatter(seed uint64, n int64) uint64 {
 }
 
 // Exhaustive is the whole small scope. A block is one policy with every pod.
-type Exhaustive struct{ *conformance.SmallScope }
+type Exhaustive struct{ *generators.SmallScope }
 
 // Blocks is the number of policies.
 func (e Exhaustive) Blocks() int64 {

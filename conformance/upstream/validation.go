@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
 )
 
 // submissionsPerBlock is what a worker draws at a time, from a generator of its own.
@@ -134,13 +134,13 @@ func (f *Findings) count(s Submission, a answer) {
 
 // submissions draws from a generator.
 type submissions struct {
-	generator *conformance.JobGenerator
+	generator *generators.Jobs
 	spelling  *spelling
 	status    bool
 }
 
 func newSubmissions(seed uint64, hostile, status bool) *submissions {
-	return &submissions{conformance.NewJobGenerator(seed, hostile), newSpelling(seed), status}
+	return &submissions{generators.NewJobs(seed, hostile), newSpelling(seed), status}
 }
 
 // next draws the submission with a number. What an update replaces is spelled as

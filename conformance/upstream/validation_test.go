@@ -17,12 +17,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
 )
 
 // What the generator calls well-typed is what the API server accepts.
 func TestWellTypedPoliciesAreLegal(t *testing.T) {
-	g := conformance.NewGenerator(1, false)
+	g := generators.NewPairs(1, false)
 	for range 3000 {
 		p := g.Policy()
 		if errs := upstreamErrors(t, p); len(errs) > 0 {
@@ -36,7 +36,7 @@ func TestWellTypedPoliciesAreLegal(t *testing.T) {
 
 // NewPolicy refuses what the API server refuses, with its words, in its order.
 func TestNewPolicyRefusesAsTheAPIServer(t *testing.T) {
-	g := conformance.NewGenerator(2, true)
+	g := generators.NewPairs(2, true)
 	refused := 0
 	for range 3000 {
 		p := g.Policy()

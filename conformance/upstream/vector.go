@@ -12,6 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -76,12 +77,12 @@ func writeVerdict(b *strings.Builder, v runtime.Verdict) error {
 // featureList is the value of the header "#features".
 func featureList(r conformance.Request) string {
 	var names []string
-	for _, f := range conformance.Uses(r) {
+	for _, f := range vectors.Uses(r) {
 		names = append(names, string(f))
 	}
 	if r.Policy != nil {
 		if _, err := compiler.NewPolicy(r.Policy); err != nil {
-			names = append(names, string(conformance.FeatureIllegalPolicy))
+			names = append(names, string(vectors.FeatureIllegalPolicy))
 		}
 	}
 	return strings.Join(names, ", ")

@@ -6,6 +6,8 @@ import (
 	"testing/fstest"
 
 	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
+	"github.com/podverdict/podverdict/conformance/vectors"
 )
 
 // A vector written for a pair asks the question of that pair, hostile ones
@@ -16,7 +18,7 @@ func TestFormatVectorCanBeCommitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, hostile := range []bool{false, true} {
-		g := conformance.NewGenerator(1, hostile)
+		g := generators.NewPairs(1, hostile)
 		for i := range 300 {
 			r := conformance.Request{Policy: g.Policy(), Pod: g.Pod()}
 			if i%8 == 0 {
@@ -30,15 +32,15 @@ func TestFormatVectorCanBeCommitted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			vectors, err := conformance.Load(fstest.MapFS{
+			all, err := vectors.Load(fstest.MapFS{
 				"base.yaml": {Data: base}, "generated/pair.txtar": {Data: []byte(text)},
 			})
 			if err != nil {
 				t.Fatalf("%v in\n%s", err, text)
 			}
-			got, err := Matcher(t.Context(), vectors[0].Request())
-			if err != nil || !got.Equal(want) || !vectors[0].Want.Equal(want) {
-				t.Fatalf("verdict %+v, wanted %+v, error %v; want %+v from\n%s", got, vectors[0].Want, err, want, text)
+			got, err := Matcher(t.Context(), all[0].Request())
+			if err != nil || !got.Equal(want) || !all[0].Want.Equal(want) {
+				t.Fatalf("verdict %+v, wanted %+v, error %v; want %+v from\n%s", got, all[0].Want, err, want, text)
 			}
 		}
 	}

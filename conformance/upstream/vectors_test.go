@@ -4,21 +4,24 @@ import (
 	"testing"
 
 	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
+	"github.com/podverdict/podverdict/conformance/reports"
+	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 // Upstream itself passes every vector: what they want is what Kubernetes does.
 func TestVectors(t *testing.T) {
-	vectors, err := conformance.Vectors()
+	all, err := vectors.Verdicts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := conformance.Run(t.Context(), Matcher, vectors, conformance.Options{Engine: "upstream"})
+	report, err := vectors.Run(t.Context(), Matcher, vectors, vectors.Options{Engine: "upstream"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range report.Results {
-		if r.Outcome != conformance.Passed {
+		if r.Outcome != reports.Passed {
 			t.Errorf("%s: %s\n%s", r.Vector.Name, r.Outcome, r.Detail)
 		}
 	}
@@ -33,7 +36,7 @@ func TestEngines(t *testing.T) {
 		"cel, interpreted": conformance.CEL(runtime.Options{DisableSpecialization: true}),
 	}
 	versions := []string{"", "1.28", "1.29", "1.36"}
-	g := conformance.NewGenerator(1, true)
+	g := generators.NewPairs(1, true)
 	var earlier []conformance.Request
 	for i := range 2000 {
 		r := conformance.Request{Kubernetes: versions[i%len(versions)], Policy: g.Policy(), Pod: g.Pod()}

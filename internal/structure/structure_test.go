@@ -62,13 +62,21 @@ var rooms = []room{
 	{folder: "controller", imports: []string{
 		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan",
 	}, avoids: noOPA},
-	{folder: "conformance", imports: []string{
-		"policies", "api/v1alpha1", "compiler", "compiler/admission", "runtime", "controller/plan", "controller", "internal/outcome", "internal/terminal",
-	}, avoids: noOPA}, // who wants the vectors need not link what answers validate
+	// Who wants the vectors need not link what answers validate.
+	{folder: "conformance", imports: []string{"compiler", "runtime", "conformance/internal/cache"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "conformance/internal/cache", avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "conformance/internal/document", avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "conformance/reports", imports: []string{"internal/outcome", "internal/terminal"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "conformance/vectors", imports: []string{
+		"compiler", "runtime", "conformance", "conformance/internal/document", "conformance/reports",
+	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "conformance/protocol", imports: []string{"runtime", "conformance", "conformance/internal/cache"}, avoids: slices.Concat(noClient, noOPA)},
+	{folder: "conformance/generators", imports: []string{"compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "conformance/lives", imports: []string{"conformance/internal/document"}, avoids: noOPA},
 	{folder: "cmd/podverdict-controller", imports: []string{"api/v1alpha1", "compiler", "controller/plan", "controller", "internal/terminal"}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
 		"policies", "api/v1alpha1", "config", "compiler", "compiler/custom", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/binding", "runtime/rego", "controller/plan", "controller/simulation", "controller",
-		"conformance", "internal/outcome", "internal/terminal",
+		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/outcome", "internal/terminal",
 	}},
 }
 

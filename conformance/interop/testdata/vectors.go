@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/vectors"
 )
 
 func main() {
@@ -18,11 +18,11 @@ func main() {
 }
 
 func run() error {
-	all, err := conformance.GuardrailVectors()
+	all, err := vectors.Guardrails()
 	if err != nil {
 		return err
 	}
-	constraints, err := conformance.ConstraintVectors()
+	constraints, err := vectors.Constraints()
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 	"syscall"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/conformance/upstream"
 	"github.com/podverdict/podverdict/conformance/upstream/internal/progress"
 )
@@ -74,7 +74,7 @@ func differential(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	var space upstream.Space = upstream.Generated{Seed: o.seed, Count: o.count}
 	generic, name := upstream.Sampled(o.generic), fmt.Sprintf("seed %d", o.seed)
 	if o.scope {
-		small := conformance.NewSmallScope()
+		small := generators.NewSmallScope()
 		space, name = upstream.Exhaustive{SmallScope: small}, "small scope"
 		generic = wholeRequirementSpace(int64(small.SingleRulePolicies()), generic)
 	}

@@ -1,0 +1,304 @@
+package generators
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// census counts what happens between generated policies and pods, by an
+// explanation of its own: it names the reason, not only the verdict.
+type census map[string]int
+
+// pair counts a pod against a policy, and every rule that was tried.
+func (c census) pair(p *batchv1.PodFailurePolicy, pod *corev1.Pod) {
+	c["pair"]++
+	switch {
+	case pod.Status.Phase != corev1.PodFailed:
+		c["pod: phase "+string(pod.Status.Phase)]++
+		return
+	case p == nil:
+		c["policy: nil"]++
+		return
+	case len(p.Rules) == 0:
+		c["policy: no rules"]++
+	case len(p.Rules) > 20:
+		c["policy: more than 20 rules"]++
+	}
+	for i := range p.Rules {
+		if c.rule(&p.Rules[i], pod) {
+			c["matched: "+string(p.Rules[i].Action)]++
+			c["matched: any"]++
+			if i >= 3 {
+				c["matched: a late rule"]++
+			}
+			return
+		}
+	}
+	c["unmatched"]++
+}
+
+func (c census) rule(r *batchv1.PodFailurePolicyRule, pod *corev1.Pod) bool {
+	matched := false
+	switch {
+	case r.OnExitCodes != nil:
+		if len(r.OnPodConditions) > 0 {
+			c["rule: both selectors"]++
+		}
+		matched = c.exitCodes(r.OnExitCodes, pod)
+	case len(r.OnPodConditions) > 0:
+		matched = c.patterns(r.OnPodConditions, pod.Status.Conditions)
+	case r.OnPodConditions != nil:
+		c["rule: empty patterns"]++
+	default:
+		c["rule: no selector"]++
+	}
+	if matched && !slices.Contains(generatedActions[:], r.Action) {
+		c["rule: unknown action, matched otherwise"]++
+		return false
+	}
+	return matched
+}
+
+func (c census) exitCodes(r *batchv1.PodFailurePolicyOnExitCodesRequirement, pod *corev1.Pod) bool {
+	matched := false
+	lists := [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses}
+	if len(lists[0])+len(lists[1]) == 0 {
+		c["codes: no containers"]++
+	}
+	if len(pod.Status.EphemeralContainerStatuses) > 0 {
+		c["codes: ephemeral containers"]++
+	}
+	for i, list := range lists {
+		for _, s := range list {
+			reason := containerReason(r, s)
+			c["codes: "+reason]++
+			if reason == "matched" && !matched {
+				matched = true
+				c["codes: matched in list "+string(rune('0'+i))]++
+			}
+		}
+	}
+	return matched
+}
+
+func containerReason(r *batchv1.PodFailurePolicyOnExitCodesRequirement, s corev1.ContainerStatus) string {
+	listed := s.State.Terminated != nil && slices.Contains(r.Values, s.State.Terminated.ExitCode)
+	switch {
+	case s.State.Terminated == nil && s.LastTerminationState.Terminated != nil:
+		return "only lastState terminated"
+	case s.State.Terminated == nil && s.State.Running == nil && s.State.Waiting == nil:
+		return "no state"
+	case s.State.Terminated == nil:
+		return "not terminated"
+	case r.ContainerName != nil && *r.ContainerName != s.Name:
+		return "other container"
+	case s.State.Terminated.ExitCode == 0 && listed:
+		return "exit code 0, listed under " + string(r.Operator)
+	case s.State.Terminated.ExitCode == 0:
+		return "exit code 0"
+	case r.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn && !listed:
+		return "not in the list"
+	case r.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn && listed:
+		return "in the list of NotIn"
+	case !slices.Contains(generatedOperators[:], r.Operator):
+		return "unknown operator"
+	default:
+		return "matched"
+	}
+}
+
+func (c census) patterns(patterns []batchv1.PodFailurePolicyOnPodConditionsPattern, conditions []corev1.PodCondition) bool {
+	reason := "conditions: none in the pod"
+	for _, condition := range conditions {
+		for _, p := range patterns {
+			switch {
+			case p.Type == condition.Type && p.Status == condition.Status:
+				c["conditions: matched status "+string(p.Status)]++
+				return true
+			case p.Type == condition.Type:
+				reason = "conditions: other status"
+			case reason != "conditions: other status":
+				reason = "conditions: other type"
+			}
+		}
+	}
+	c[reason]++
+	return false
+}
+
+func takeCensus(hostile bool, policies, pods int) census {
+	c := census{}
+	g := NewPairs(1, hostile)
+	for range policies {
+		p := g.Policy()
+		for range pods {
+			c.pair(p, g.Pod())
+		}
+	}
+	return c
+}
+
+// Every action, and every way of not matching, must occur often enough to count.
+func TestGeneratorReachesEverything(t *testing.T) {
+	wellTyped := []string{
+		"matched: FailJob", "matched: FailIndex", "matched: Ignore", "matched: Count", "matched: a late rule", "unmatched",
+		"codes: matched in list 0", "codes: matched in list 1", "codes: not terminated", "codes: only lastState terminated",
+		"codes: other container", "codes: exit code 0", "codes: exit code 0, listed under NotIn", "codes: not in the list",
+		"codes: in the list of NotIn", "codes: no containers",
+		"conditions: none in the pod", "conditions: other type", "conditions: other status",
+		"conditions: matched status True", "conditions: matched status False", "conditions: matched status Unknown",
+		"pod: phase Running", "pod: phase Succeeded", "policy: no rules",
+	}
+	onlyHostile := []string{
+		"policy: nil", "policy: more than 20 rules", "rule: both selectors", "rule: empty patterns", "rule: no selector",
+		"rule: unknown action, matched otherwise", "codes: unknown operator", "codes: no state",
+		"codes: ephemeral containers", "codes: exit code 0, listed under In", "conditions: matched status ",
+		"pod: phase ", "pod: phase failed",
+	}
+	tests := map[string]struct {
+		hostile     bool
+		want, never []string
+	}{
+		"well-typed": {hostile: false, want: wellTyped, never: onlyHostile},
+		"hostile":    {hostile: true, want: slices.Concat(wellTyped, onlyHostile)},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := takeCensus(tt.hostile, 4000, 25)
+			for _, key := range tt.want {
+				if share := float64(c[key]) / float64(c["pair"]); share < 0.0002 {
+					t.Errorf("%q happened %d times in %d pairs, want 1 in 5000 at least", key, c[key], c["pair"])
+				}
+			}
+			for _, key := range tt.never {
+				if c[key] > 0 {
+					t.Errorf("%q happened %d times, want never", key, c[key])
+				}
+			}
+			rate := float64(c["matched: any"]) / float64(c["pair"])
+			t.Logf("match rate %.2f, census %v", rate, c)
+			if rate < 0.4 || rate > 0.8 {
+				t.Errorf("match rate %.2f, want 0.40 to 0.80", rate)
+			}
+		})
+	}
+}
+
+// A well-typed policy keeps the limits of the API server on lists (F1, F8 to F12
+// and F13 of its validation).
+func TestWellTypedPolicyKeepsTheLimits(t *testing.T) {
+	g := NewPairs(2, false)
+	rules, longest := 0, 0
+	for range 20000 {
+		p := g.Policy()
+		rules = max(rules, len(p.Rules))
+		for _, r := range p.Rules {
+			if (r.OnExitCodes != nil) == (len(r.OnPodConditions) > 0) {
+				t.Fatalf("rule has both selectors or none: %+v", r)
+			}
+			if len(r.OnPodConditions) > 20 {
+				t.Fatalf("%d patterns", len(r.OnPodConditions))
+			}
+			if r.OnExitCodes == nil {
+				continue
+			}
+			v := r.OnExitCodes.Values
+			longest = max(longest, len(v))
+			if len(v) == 0 || len(v) > 255 || !slices.IsSorted(v) || len(slices.Compact(slices.Clone(v))) != len(v) {
+				t.Fatalf("values %v are not 1 to 255, sorted and unique", v)
+			}
+			if r.OnExitCodes.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn && slices.Contains(v, 0) {
+				t.Fatalf("0 under In: %v", v)
+			}
+		}
+	}
+	if rules != 20 || longest < 230 {
+		t.Errorf("longest policy has %d rules, longest list %d values; want 20 and at least 230", rules, longest)
+	}
+}
+
+func TestWellTypedPodHasDistinctContainers(t *testing.T) {
+	g := NewPairs(3, false)
+	most := 0
+	for range 20000 {
+		pod := g.Pod()
+		seen := map[string]bool{}
+		for _, s := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses) {
+			if seen[s.Name] {
+				t.Fatalf("container %q occurs twice", s.Name)
+			}
+			seen[s.Name] = true
+		}
+		most = max(most, len(pod.Status.ContainerStatuses))
+	}
+	if most != maxGeneratedContainers {
+		t.Errorf("largest pod has %d containers, want %d", most, maxGeneratedContainers)
+	}
+}
+
+// The draws are a function of seed and kind.
+func TestGeneratorIsReproducible(t *testing.T) {
+	draw := func(seed uint64, hostile bool) string {
+		g := NewPairs(seed, hostile)
+		var drawn []any
+		for range 20 {
+			drawn = append(drawn, g.Policy(), g.Pod().DeepCopy())
+		}
+		text, err := json.Marshal(drawn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for _, hostile := range []bool{false, true} {
+		if diff := cmp.Diff(draw(7, hostile), draw(7, hostile)); diff != "" {
+			t.Errorf("one seed, two sequences (hostile %v): %s", hostile, diff)
+		}
+		if draw(7, hostile) == draw(8, hostile) {
+			t.Errorf("two seeds, one sequence (hostile %v)", hostile)
+		}
+	}
+	if draw(7, true) == draw(7, false) {
+		t.Error("hostile and well-typed draws are the same")
+	}
+}
+
+// Policies outlive later draws: compiled programs may refer to them.
+func TestGeneratorPolicyIsTheCallers(t *testing.T) {
+	g := NewPairs(4, true)
+	p := g.Policy()
+	for p == nil || len(p.Rules) == 0 {
+		p = g.Policy()
+	}
+	kept := p.DeepCopy()
+	for range 200 {
+		g.Policy()
+		g.Pod()
+	}
+	if diff := cmp.Diff(kept, p); diff != "" {
+		t.Errorf("policy changed under later draws (-before +after):\n%s", diff)
+	}
+}
+
+func TestGeneratorPodAllocatesNothing(t *testing.T) {
+	for _, hostile := range []bool{false, true} {
+		g := NewPairs(5, hostile)
+		if n := testing.AllocsPerRun(1000, func() { g.Pod() }); n != 0 {
+			t.Errorf("Pod allocates %v times (hostile %v), want 0", n, hostile)
+		}
+	}
+}
+
+func BenchmarkGeneratorPod(b *testing.B) {
+	g := NewPairs(6, true)
+	b.ReportAllocs()
+	for b.Loop() {
+		g.Pod()
+	}
+}

@@ -1,0 +1,11 @@
+// Package document reads the text files in which vectors and lives are written: a
+// sentence that says what must be true, then headers, then sections.
+//
+//	A container that exits with a listed code fails the Job.
+//	#kep: KEP-3329 JobSpec API
+//	-- rules.yaml --
+//	- action: FailJob
+//	  onExitCodes: {operator: In, values: [42, 43]}
+//
+// Every error is a [ParseError], which names the file and the line.
+package document

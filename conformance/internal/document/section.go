@@ -1,0 +1,77 @@
+package document
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+
+	sigsjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+// Section is a part of a file, or a whole file of YAML.
+type Section struct {
+	File string
+	Name string
+	Data []byte
+	Line int // of the marker; 0 in a whole file
+}
+
+// Empty reports whether there is nothing to decode.
+func (s Section) Empty() bool { return len(bytes.TrimSpace(s.Data)) == 0 }
+
+// Decode decodes the section's YAML. The error is that of a line.
+func (s Section) Decode(into any) error {
+	if err := DecodeYAML(s.Data, into); err != nil {
+		return s.Locate(err)
+	}
+	return nil
+}
+
+// DecodeYAML decodes one YAML document as the API server decodes it when asked to be
+// strict: keys are case-sensitive, unknown and duplicate fields are errors.
+func DecodeYAML(data []byte, into any) error {
+	js, err := yaml.YAMLToJSONStrict(data)
+	if err != nil {
+		return err
+	}
+	strict, err := sigsjson.UnmarshalStrict(js, into)
+	return errors.Join(append(strict, err)...)
+}
+
+// yamlLine matches the position in the messages of the YAML parser.
+var yamlLine = regexp.MustCompile(`(?:error converting YAML to JSON: )?(?:yaml: )?(?:unmarshal errors:\n\s*)?line (\d+): `)
+
+// unknownField matches the last name in the path of the strict decoder's messages.
+var unknownField = regexp.MustCompile(`unknown field "(?:[^"]*[.\]])?([^".\]]+)"`)
+
+// Locate finds the line that an error of decoding the section is about.
+func (s Section) Locate(err error) error {
+	line, text := 1, err.Error()
+	if m := yamlLine.FindStringSubmatchIndex(text); m != nil {
+		line, _ = strconv.Atoi(text[m[2]:m[3]])
+		err = errors.New(text[:m[0]] + text[m[1]:])
+	} else if m := unknownField.FindStringSubmatch(text); m != nil {
+		line = s.lineOf(m[1])
+	}
+	// What is missing at the end is missing after it.
+	line = min(line, max(1, bytes.Count(s.Data, []byte("\n"))))
+	return &ParseError{File: s.File, Line: s.Line + line, Err: err}
+}
+
+// ErrorAt returns an error of the line that has a key.
+func (s Section) ErrorAt(key string, err error) error {
+	return &ParseError{File: s.File, Line: s.Line + s.lineOf(key), Err: err}
+}
+
+// lineOf finds the first line that has the key, from 1.
+func (s Section) lineOf(key string) int {
+	for i, line := range strings.Split(string(s.Data), "\n") {
+		if strings.Contains(line, key+":") || strings.Contains(line, key+`":`) {
+			return i + 1
+		}
+	}
+	return 1
+}

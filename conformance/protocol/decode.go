@@ -1,0 +1,251 @@
+package protocol
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	sigsjson "sigs.k8s.io/json"
+)
+
+// wireRequest is one line of the protocol. It is strict JSON (RFC 7493): a name that
+// repeats in any object, invalid UTF-8 and anything after the value are errors. Names
+// are compared with their case, and null is as good as absent, as in Kubernetes. The
+// package json is version 2 of Go's encoding/json, which reads JSON so by default;
+// version 1 ignores case and accepts repeated names.
+type wireRequest struct {
+	ID         jsontext.Value `json:"id"` // a string or a number, as it was written
+	Op         string         `json:"op"`
+	Kubernetes string         `json:"kubernetes"`
+	Policy     jsontext.Value `json:"policy"`
+	Pod        wirePod        `json:"pod"`
+	Job        jsontext.Value `json:"job"`
+	OldJob     jsontext.Value `json:"oldJob"`
+}
+
+// wirePod is what a policy can look at in a pod. The rest must be JSON, and is not
+// decoded: all of corev1.Pod would cost several times as much.
+type wirePod struct {
+	given bool
+
+	Metadata struct {
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+	} `json:"metadata"`
+	Status struct {
+		Phase                 corev1.PodPhase     `json:"phase"`
+		Conditions            list[wireCondition] `json:"conditions"`
+		ContainerStatuses     list[wireContainer] `json:"containerStatuses"`
+		InitContainerStatuses list[wireContainer] `json:"initContainerStatuses"`
+	} `json:"status"`
+}
+
+type wireCondition struct {
+	Type   corev1.PodConditionType `json:"type"`
+	Status corev1.ConditionStatus  `json:"status"`
+}
+
+type wireContainer struct {
+	Name  string `json:"name"`
+	State struct {
+		Terminated *struct {
+			ExitCode int32 `json:"exitCode"`
+		} `json:"terminated"`
+	} `json:"state"`
+}
+
+// UnmarshalJSONFrom skips the pod's other fields; a request may not have any.
+func (p *wirePod) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	type fields wirePod
+	p.given = d.PeekKind() != 'n'
+	return json.UnmarshalDecode(d, (*fields)(p), json.RejectUnknownMembers(false))
+}
+
+// maxElements is how many containers or conditions of a pod are read. An object of
+// the API server has room for fewer.
+const maxElements = 1 << 16
+
+// list is a JSON array of at most maxElements. A longer one is refused before it takes
+// memory.
+type list[T any] []T
+
+// UnmarshalJSONFrom reads the array into the memory that the list has.
+func (l *list[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '[' {
+		return json.UnmarshalDecode(d, (*[]T)(l)) // null, or a wrong type
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for d.PeekKind() != ']' {
+		if len(*l) == maxElements {
+			return errLongList
+		}
+		var element T
+		*l = append(*l, element)
+		if err := json.UnmarshalDecode(d, &(*l)[len(*l)-1]); err != nil {
+			return err
+		}
+	}
+	_, err := d.ReadToken()
+	return err
+}
+
+// reader reads requests. It uses its memory again for the next line: half of the time
+// that a line takes would go to the collector otherwise.
+type reader struct {
+	request wireRequest
+	pod     corev1.Pod
+}
+
+// read reads a line. Of a line that is wrong it returns only the id, if that can be
+// read. The request is valid until the next call.
+func (r *reader) read(line []byte) (*wireRequest, error) {
+	r.reset()
+	request := &r.request
+	err := json.Unmarshal(line, request, json.RejectUnknownMembers(true))
+	for _, value := range []*jsontext.Value{&request.ID, &request.Policy, &request.Job, &request.OldJob} {
+		if value.Kind() == 'n' {
+			*value = nil
+		}
+	}
+	switch {
+	case err != nil:
+		err = requestError(line, err)
+	case request.ID != nil && !isID(request.ID):
+		err = errWrongType("/id", "a string")
+	case request.Op == opVerdict && !request.Pod.given:
+		err = errNoPod
+	default:
+		return request, nil
+	}
+	return &wireRequest{ID: readableID(line)}, err
+}
+
+// maxReused is how many conditions and containers memory is kept for, so that one huge
+// pod does not make all later ones cost its memory.
+const maxReused = 1 << 12
+
+func (r *reader) reset() {
+	status := r.request.Pod.Status
+	r.request = wireRequest{}
+	if cap(status.Conditions)+cap(status.ContainerStatuses)+cap(status.InitContainerStatuses) > maxReused {
+		r.pod = corev1.Pod{}
+		return
+	}
+	kept := &r.request.Pod.Status
+	kept.Conditions, kept.ContainerStatuses = status.Conditions[:0], status.ContainerStatuses[:0]
+	kept.InitContainerStatuses = status.InitContainerStatuses[:0]
+}
+
+// judged returns the pod that an engine is asked about. It is valid until the next
+// call.
+func (r *reader) judged() *corev1.Pod {
+	from, memory := &r.request.Pod, r.pod.Status
+	r.pod = corev1.Pod{}
+	r.pod.Name, r.pod.Namespace = from.Metadata.Name, from.Metadata.Namespace
+	status := &r.pod.Status
+	status.Phase, status.Conditions = from.Status.Phase, memory.Conditions[:0]
+	for _, c := range from.Status.Conditions {
+		status.Conditions = append(status.Conditions, corev1.PodCondition{Type: c.Type, Status: c.Status})
+	}
+	status.ContainerStatuses = appendContainers(memory.ContainerStatuses[:0], from.Status.ContainerStatuses)
+	status.InitContainerStatuses = appendContainers(memory.InitContainerStatuses[:0], from.Status.InitContainerStatuses)
+	return &r.pod
+}
+
+func appendContainers(statuses []corev1.ContainerStatus, from list[wireContainer]) []corev1.ContainerStatus {
+	for i := range from {
+		statuses = append(statuses, corev1.ContainerStatus{})
+		status := &statuses[len(statuses)-1]
+		status.Name = from[i].Name
+		if t := from[i].State.Terminated; t != nil {
+			status.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: t.ExitCode}
+		}
+	}
+	return statuses
+}
+
+// maxPolicy is the size of the longest policy that is read, in bytes of JSON: 256 KiB.
+// The longest that the API server accepts takes 140 kB.
+const maxPolicy = 256 << 10
+
+// decodePolicy is strict: a misspelt field must not become another verdict.
+func decodePolicy(raw []byte) (*batchv1.PodFailurePolicy, error) {
+	if len(raw) > maxPolicy {
+		return nil, fmt.Errorf("policy: longer than %d bytes", maxPolicy)
+	}
+	p := new(batchv1.PodFailurePolicy)
+	strict, err := sigsjson.UnmarshalStrict(raw, p)
+	if err = errors.Join(append(strict, err)...); err != nil {
+		return nil, fmt.Errorf("policy: %w", err)
+	}
+	return p, nil
+}
+
+var (
+	errNoPod    = errors.New("pod is required")
+	errLongList = fmt.Errorf("more than %d elements", maxElements)
+)
+
+// requestError says in the words of the protocol why a line is no request.
+func requestError(line []byte, err error) error {
+	var syntax *jsontext.SyntacticError
+	var semantic *json.SemanticError
+	switch {
+	case len(bytes.TrimSpace(line)) == 0:
+		return errors.New("the line is empty")
+	case errors.As(err, &syntax):
+		return fmt.Errorf("not JSON: %s", strings.TrimPrefix(err.Error(), "jsontext: "))
+	case !errors.As(err, &semantic):
+		return err
+	case errors.Is(err, json.ErrUnknownName):
+		return fmt.Errorf("unknown field %q", semantic.JSONPointer.LastToken())
+	case errors.Is(err, errLongList):
+		return fmt.Errorf("%s: %w", semantic.JSONPointer, errLongList)
+	default:
+		return errWrongType(semantic.JSONPointer, wanted(semantic.GoType))
+	}
+}
+
+func errWrongType(at jsontext.Pointer, want string) error {
+	if at == "" {
+		return fmt.Errorf("the request is not %s", want)
+	}
+	return fmt.Errorf("%s is not %s", at, want)
+}
+
+// wanted names the JSON that a type of wireRequest is decoded from.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "an array"
+	case reflect.Int32:
+		return "a whole number of 32 bits"
+	default:
+		return "an object"
+	}
+}
+
+func isID(v jsontext.Value) bool { return v.Kind() == '"' || v.Kind() == '0' }
+
+// readableID finds the id of a line that is no request, as far as it is JSON.
+func readableID(line []byte) jsontext.Value {
+	var r struct {
+		ID jsontext.Value `json:"id"`
+	}
+	// The error is the reason why the line is no request, or it comes after the id.
+	_ = json.Unmarshal(line, &r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if !isID(r.ID) || !r.ID.IsValid() {
+		return nil
+	}
+	return r.ID
+}

@@ -1,0 +1,172 @@
+package protocol
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/internal/cache"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// The operations of the protocol.
+const (
+	opVerdict  = "verdict"
+	opValidate = "validate"
+)
+
+// Serve is Server.Serve for an engine that gives verdicts alone.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, engine conformance.Engine) error {
+	return Server{Verdict: engine}.Serve(ctx, in, out)
+}
+
+// Server speaks the engine protocol.
+type Server struct {
+	// Verdict answers the operation verdict.
+	Verdict conformance.Engine
+	// Validate answers the operation validate, which is an error without it.
+	Validate Validator
+}
+
+// Serve reads one JSON request a line and answers every line with one JSON response
+// a line, in order, until the end of input.
+//
+//	{"id":"1","op":"verdict","policy":{"rules":[...]},"pod":{...}}
+//	{"id":"1","verdict":{...}}
+//	{"id":"2","op":"validate","job":{...},"oldJob":{...}}
+//	{"id":"2","errors":[{"field":"spec.completions","type":"FieldValueInvalid","detail":"field is immutable"}]}
+//
+// A request may have "kubernetes", the minor version whose behaviour is asked for in a
+// verdict. The policy is taken as stored (see conformance.Engine) and absent when the Job has
+// none; a field that policies or Jobs do not have is an error. Without an oldJob the
+// job is being created. The id is a string or a number and comes back as it was
+// written.
+//
+// A line that is no such request is answered {"id":...,"error":"..."}, with the id
+// when it can be read, and so are lines longer than MaxLine; the stream goes on.
+// Answers are held back only while there is more input at hand.
+//
+// Memory does not depend on the number of lines. Between two lines less than 128 MiB are
+// in use, whatever the policies were: those longer than 256 KiB, twice what the API
+// server takes, are refused, and the caches count bytes. While a line is answered
+// there are its text and what was made of it besides.
+//
+// Serve returns nil at the end of input, and else the error of reading, of writing or
+// of ctx. It cannot stop while it waits for input: close the input for that.
+func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	w := bufio.NewWriterSize(out, bufferSize)
+	c := conversation{server: s}
+	lines := newLineReader(flushReader{in, w}, MaxLine)
+	for ctx.Err() == nil {
+		line, tooLong, err := lines.next()
+		if err != nil {
+			return endOfInput(err, w.Flush())
+		}
+		if _, err := w.Write(c.answer(ctx, line, tooLong)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(ctx.Err(), w.Flush())
+}
+
+func endOfInput(read, write error) error {
+	if errors.Is(read, io.EOF) {
+		read = nil
+	}
+	return errors.Join(read, write)
+}
+
+type conversation struct {
+	server   Server
+	reader   reader
+	policies cache.Cache[*batchv1.PodFailurePolicy] // by their text
+	response []byte
+}
+
+// answer is the response to a line, with its end. It is valid until the next call.
+func (c *conversation) answer(ctx context.Context, line []byte, tooLong bool) []byte {
+	if tooLong {
+		return c.failure(readableID(line), errLongLine)
+	}
+	r, err := c.reader.read(line)
+	if err != nil {
+		return c.failure(r.ID, err)
+	}
+	switch r.Op {
+	case opVerdict:
+		v, err := c.judge(ctx, r)
+		if err != nil {
+			return c.failure(r.ID, err)
+		}
+		return c.verdict(r.ID, v)
+	case opValidate:
+		errs, err := c.validate(ctx, r)
+		if err != nil {
+			return c.failure(r.ID, err)
+		}
+		return c.errors(r.ID, errs)
+	default:
+		if r.Op == "" {
+			return c.failure(r.ID, errors.New("op is required: verdict or validate"))
+		}
+		return c.failure(r.ID, fmt.Errorf("unknown op %q: want verdict or validate", r.Op))
+	}
+}
+
+// judge asks the engine, which may panic without ending the stream.
+func (c *conversation) judge(ctx context.Context, r *wireRequest) (v runtime.Verdict, err error) {
+	var policy *batchv1.PodFailurePolicy
+	if r.Policy != nil {
+		policy, err = c.policies.Get(r.Policy, func() (*batchv1.PodFailurePolicy, error) { return decodePolicy(r.Policy) })
+		if err != nil {
+			return runtime.Verdict{}, err
+		}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return c.server.Verdict(ctx, conformance.Request{Kubernetes: r.Kubernetes, Policy: policy, Pod: c.reader.judged()})
+}
+
+func (c *conversation) verdict(id []byte, v runtime.Verdict) []byte {
+	data, err := v.MarshalJSON()
+	if err != nil {
+		return c.failure(id, err)
+	}
+	c.open(id)
+	c.response = append(c.response, `"verdict":`...)
+	c.response = append(c.response, data...)
+	c.response = append(c.response, '}', '\n')
+	return c.response
+}
+
+func (c *conversation) failure(id []byte, err error) []byte {
+	c.open(id)
+	c.response = append(c.response, `"error":`...)
+	// What is no UTF-8 in the message is replaced; the error says no more than that.
+	c.response, _ = jsontext.AppendQuote(c.response, strings.TrimSpace(err.Error()))
+	c.response = append(c.response, '}', '\n')
+	return c.response
+}
+
+// open begins a response.
+func (c *conversation) open(id []byte) {
+	if cap(c.response) > 16*bufferSize {
+		c.response = nil // one huge answer does not make all later ones cost its memory
+	}
+	c.response = append(c.response[:0], '{')
+	if id != nil {
+		c.response = append(c.response, `"id":`...)
+		c.response = append(c.response, id...)
+		c.response = append(c.response, ',')
+	}
+}

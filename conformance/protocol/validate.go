@@ -1,0 +1,99 @@
+package protocol
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	sigsjson "sigs.k8s.io/json"
+)
+
+// Validator says what kubectl would be told of a Job: what the API server refuses in it once its defaults are applied.
+// With oldJob, the rules are those of an update. It is a function so that who speaks the protocol need not link what
+// answers it.
+type Validator func(ctx context.Context, job, oldJob *batchv1.Job) ([]FieldError, error)
+
+// FieldError is one thing that the API server refuses.
+type FieldError struct {
+	// Field is the path from the Job, as in spec.podFailurePolicy.rules[0].action.
+	Field string
+	// Type is FieldValueInvalid, FieldValueRequired, FieldValueNotSupported, and so on.
+	Type field.ErrorType
+	// Detail is the API server's text.
+	Detail string
+}
+
+// maxJob is the size of the longest Job that is read, in bytes of JSON: 4 MiB. The API
+// server takes requests of 3 MiB.
+const maxJob = 4 << 20
+
+// validate asks the validator, which may panic without ending the stream.
+func (c *conversation) validate(ctx context.Context, r *wireRequest) (errs []FieldError, err error) {
+	if c.server.Validate == nil {
+		return nil, errors.New(`op "validate" is not answered here: it needs the Rego bundles`)
+	}
+	if r.Job == nil {
+		return nil, errors.New("job is required")
+	}
+	job, err := decodeJob("job", r.Job)
+	if err != nil {
+		return nil, err
+	}
+	oldJob, err := decodeJob("oldJob", r.OldJob)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return c.server.Validate(ctx, job, oldJob)
+}
+
+// decodeJob is strict: a misspelt field must not look like a Job without faults. The kind may be left out.
+func decodeJob(name string, raw []byte) (*batchv1.Job, error) {
+	if raw == nil {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if len(raw) > maxJob {
+		return nil, fmt.Errorf("%s: longer than %d bytes", name, maxJob)
+	}
+	job := new(batchv1.Job)
+	strict, err := sigsjson.UnmarshalStrict(raw, job)
+	if err = errors.Join(append(strict, err)...); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	kind := metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"}
+	if job.TypeMeta != (metav1.TypeMeta{}) && job.TypeMeta != kind {
+		return nil, fmt.Errorf("%s: is a %s %s, not a batch/v1 Job", name, job.APIVersion, job.Kind)
+	}
+	job.TypeMeta = kind
+	return job, nil
+}
+
+// errors is the response to validate. What is no UTF-8 is replaced.
+func (c *conversation) errors(id []byte, errs []FieldError) []byte {
+	c.open(id)
+	c.response = append(c.response, `"errors":[`...)
+	for i, e := range errs {
+		if i > 0 {
+			c.response = append(c.response, ',')
+		}
+		c.member(`{"field":`, e.Field)
+		c.member(`,"type":`, string(e.Type))
+		c.member(`,"detail":`, e.Detail)
+		c.response = append(c.response, '}')
+	}
+	c.response = append(c.response, "]}\n"...)
+	return c.response
+}
+
+func (c *conversation) member(name, value string) {
+	c.response = append(c.response, name...)
+	c.response, _ = jsontext.AppendQuote(c.response, value)
+}

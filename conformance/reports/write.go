@@ -1,0 +1,126 @@
+package reports
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/podverdict/podverdict/internal/outcome"
+	"github.com/podverdict/podverdict/internal/terminal"
+)
+
+// WriteTable writes the vectors that did not pass, each with why, then a row for
+// every topic, then the summary. What an engine said is escaped where it cannot be
+// printed.
+func (r Report) WriteTable(w io.Writer) error {
+	var b strings.Builder
+	for _, result := range r.Results {
+		if !result.Outcome.OK() {
+			fmt.Fprintf(&b, "%s: %s\n    %s\n%s\n\n", strings.ToUpper(string(result.Outcome)), result.Name,
+				result.Sentence, indented(terminal.Lines(result.Detail)))
+		}
+	}
+	table := tabwriter.NewWriter(&b, 0, 8, 3, ' ', 0)
+	fmt.Fprintln(table, "TOPIC\tPASSED\tOTHER\tNOT SUPPORTED")
+	for _, t := range r.topics() {
+		passed, skipped := t.Count(Passed), t.Count(NotSupported)
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\n", t.name, passed, len(t.Results)-passed-skipped, skipped)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(&b, "\n%s\n", r.Summary())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func indented(text string) string {
+	return "    " + strings.ReplaceAll(text, "\n", "\n    ")
+}
+
+// topic is the part of a report that is about one folder of vectors.
+type topic struct {
+	name string
+	Report
+}
+
+func (r Report) topics() []topic {
+	var topics []topic
+	for _, result := range r.Results {
+		name, _, _ := strings.Cut(result.Name, "/")
+		if n := len(topics); n == 0 || topics[n-1].name != name {
+			topics = append(topics, topic{name: name})
+		}
+		last := &topics[len(topics)-1]
+		last.Results = append(last.Results, result)
+	}
+	return topics
+}
+
+type jsonReport struct {
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Engine     string          `json:"engine,omitempty"`
+	OK         bool            `json:"ok"`
+	Counts     map[Outcome]int `json:"counts"`
+	Results    []jsonResult    `json:"results"`
+}
+
+type jsonResult struct {
+	Name      string   `json:"name"`
+	Outcome   Outcome  `json:"outcome"`
+	Sentence  string   `json:"sentence"`
+	KEP       string   `json:"kep"`
+	Semantics []string `json:"semantics,omitempty"`
+	Features  []string `json:"features"`
+	Detail    string   `json:"detail,omitempty"`
+}
+
+// WriteJSON writes the report as an object of kind ConformanceReport. It has no
+// times: the same engine makes the same bytes.
+func (r Report) WriteJSON(w io.Writer) error {
+	out := jsonReport{
+		APIVersion: "podverdict.io/v1alpha1", Kind: "ConformanceReport", Engine: r.Engine, OK: r.OK(),
+		Counts: map[Outcome]int{}, Results: make([]jsonResult, len(r.Results)),
+	}
+	for i, result := range r.Results {
+		out.Counts[result.Outcome]++
+		out.Results[i] = jsonResult{
+			result.Name, result.Outcome, result.Sentence, result.KEP, result.Semantics, result.Features, result.Detail,
+		}
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(out)
+}
+
+// WriteJUnit writes the report as JUnit XML, a suite for every topic.
+func (r Report) WriteJUnit(w io.Writer) error {
+	all := outcome.Report{Name: r.Engine}
+	for _, t := range r.topics() {
+		suite := outcome.Suite{Name: t.name}
+		for _, result := range t.Results {
+			suite.Cases = append(suite.Cases, testcase(t.name, result))
+		}
+		all.Suites = append(all.Suites, suite)
+	}
+	return all.WriteJUnit(w)
+}
+
+func testcase(topic string, r Result) outcome.Case {
+	c := outcome.Case{Name: strings.TrimPrefix(r.Name, topic+"/"), Duration: r.Duration}
+	why := &outcome.Reason{Message: r.Sentence, Type: string(r.Outcome), Detail: r.Detail}
+	switch r.Outcome {
+	case Passed:
+	case Failed, Unexpected:
+		c.Failure = why
+	case Errored:
+		c.Error = why
+	case Expected, NotSupported:
+		c.Skipped = &outcome.Reason{Message: string(r.Outcome) + ": " + r.Detail}
+	}
+	return c
+}

@@ -1,0 +1,165 @@
+package vectors
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/podverdict/podverdict/conformance/internal/document"
+)
+
+// The sections of JobVectors. oldJob.patch makes the old object of the base, and
+// job.patch the object of the old one, or of the base.
+const (
+	oldJobSection   = "oldJob.patch"
+	jobSection      = "job.patch"
+	errorsSection   = "errors.yaml"
+	warningsSection = "warnings.yaml"
+	settingsSection = "settings.yaml"
+	findingsSection = "findings.yaml"
+)
+
+// read reads one vector.
+func (f family) read(d *document.Document, bases map[string]base) (JobVector, error) {
+	v := JobVector{Name: strings.TrimSuffix(d.File, ".txtar"), Sentence: d.Sentence}
+	if err := d.RefuseOthers(f.sections()); err != nil {
+		return JobVector{}, err
+	}
+	kind, err := v.readHeaders(d)
+	if err != nil {
+		return JobVector{}, err
+	}
+	if err := v.readObjects(d, bases[kind]); err != nil {
+		return JobVector{}, err
+	}
+	if f == guardrails {
+		err = v.readGuardrails(d)
+	} else {
+		err = v.readConstraints(d)
+	}
+	if err != nil {
+		return JobVector{}, err
+	}
+	return v, v.check(d)
+}
+
+// ruleID is the id of a constraint or a guardrail.
+var ruleID = regexp.MustCompile(`^(?:[A-Z]{1,2}[1-9][0-9]?|G(?:-[A-Z]+)+)$`)
+
+// readHeaders fills in what the headers say, and returns the kind of the object.
+func (v *JobVector) readHeaders(d *document.Document) (kind string, err error) {
+	kind = "Job"
+	for _, h := range d.Headers {
+		switch {
+		case h.Value == "":
+			return "", d.ErrorAt(h.Line, fmt.Errorf("header %q is empty", "#"+h.Key))
+		case h.Key == "kep":
+			v.KEP = h.Value
+		case h.Key == "silent":
+			v.Silent = h.List()
+			if i := slices.IndexFunc(v.Silent, func(id string) bool { return !ruleID.MatchString(id) }); i >= 0 {
+				return "", d.WrongHeader(h, v.Silent[i])
+			}
+		case h.Key == "kind" && h.Value == "CronJob":
+			kind = h.Value
+		case h.Key == "upstream" && h.Value == "panics":
+			v.Panics = true
+		case h.Key == "kind" || h.Key == "upstream":
+			return "", d.WrongHeader(h, h.Value)
+		default:
+			return "", d.UnknownHeader(h)
+		}
+	}
+	if v.KEP == "" {
+		return "", d.ErrorAt(1, errNoKEP)
+	}
+	return kind, nil
+}
+
+// readObjects reads the sections oldJob.patch and job.patch.
+func (v *JobVector) readObjects(d *document.Document, b base) error {
+	tree := b.tree
+	if s, ok := d.Section(oldJobSection); ok {
+		var err error
+		if tree, err = b.patched(d, s, tree); err != nil {
+			return err
+		}
+		v.OldObject, _ = tree.(map[string]any)
+	}
+	s, _ := d.Section(jobSection)
+	tree, err := b.patched(d, s, tree)
+	v.Object, _ = tree.(map[string]any)
+	return err
+}
+
+// readConstraints reads the sections errors.yaml and warnings.yaml.
+func (v *JobVector) readConstraints(d *document.Document) error {
+	if _, ok := d.Section(errorsSection); !ok {
+		return d.ErrorAt(0, errors.New("section errors.yaml is missing; what is accepted has []"))
+	}
+	var err error
+	if v.Want, err = readFindings(d, errorsSection, (*Finding).checkError); err != nil {
+		return err
+	}
+	warned, err := readFindings(d, warningsSection, (*Finding).checkWarning)
+	v.Want = append(v.Want, warned...)
+	return err
+}
+
+// readGuardrails reads the sections settings.yaml and findings.yaml.
+func (v *JobVector) readGuardrails(d *document.Document) error {
+	if _, ok := d.Section(findingsSection); !ok {
+		return d.ErrorAt(0, errors.New("section findings.yaml is missing; what breaks no guardrail has []"))
+	}
+	if s, ok := d.Section(settingsSection); ok {
+		if err := s.Decode(&v.Settings); err != nil {
+			return err
+		}
+		if len(v.Settings) == 0 {
+			return d.ErrorAt(s.Line, errors.New("section settings.yaml is empty"))
+		}
+	}
+	var err error
+	v.Want, err = readFindings(d, findingsSection, (*Finding).checkGuardrail)
+	return err
+}
+
+// readFindings reads a section of findings, each of which must pass the check.
+func readFindings(d *document.Document, section string, check func(*Finding) error) ([]Finding, error) {
+	s, ok := d.Section(section)
+	if !ok {
+		return nil, nil
+	}
+	var list []Finding
+	if err := s.Decode(&list); err != nil {
+		return nil, err
+	}
+	for i := range list {
+		err := check(&list[i])
+		if err == nil && slices.Contains(list[:i], list[i]) {
+			err = fmt.Errorf("%s appears twice", list[i].Message)
+		}
+		if err != nil {
+			return nil, d.ErrorAt(s.Line, fmt.Errorf("finding %d: %w", i, err))
+		}
+	}
+	return list, nil
+}
+
+// check demands that the vector proves something, and does not contradict itself.
+func (v *JobVector) check(d *document.Document) error {
+	if len(v.Want) == 0 && len(v.Silent) == 0 {
+		return d.ErrorAt(1, errors.New(`finds nothing and has no header "#silent", so that it proves nothing`))
+	}
+	for i, id := range v.Silent {
+		if slices.Contains(v.Silent[:i], id) {
+			return d.ErrorAt(1, fmt.Errorf("silent %s appears twice", id))
+		}
+		if slices.ContainsFunc(v.Want, func(f Finding) bool { return f.ID == id }) {
+			return d.ErrorAt(1, fmt.Errorf("%s is silent and found", id))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package vectors
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/podverdict/podverdict/conformance/reports"
+)
+
+// Judge says what is wrong with a Job or CronJob: by the constraints for their vectors,
+// by the guardrails for theirs. It may change nothing but what it is given.
+type Judge func(ctx context.Context, s Submission) ([]Finding, error)
+
+// Lens is how a judge sees a finding: it takes out what the judge does not say, as the
+// ids of constraints, and is false for one that the judge does not say at all. A nil
+// Lens is that of a judge who says everything.
+type Lens func(f *Finding) bool
+
+// Difference says in which findings, in any order, an answer is not what the vector
+// wants as the judge sees it, one a line; it is empty when there are none.
+func (v JobVector) Difference(got []Finding, seen Lens) string {
+	missing, excess := subtract(seen.of(v.Want), seen.of(got))
+	var lines []string
+	for _, f := range excess {
+		lines = append(lines, "got  "+line(f))
+	}
+	for _, f := range missing {
+		lines = append(lines, "want "+line(f))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// of returns the findings through the lens, in an order of their own.
+func (seen Lens) of(findings []Finding) []Finding {
+	var all []Finding
+	for _, f := range findings {
+		if seen == nil || seen(&f) {
+			all = append(all, f)
+		}
+	}
+	slices.SortFunc(all, compareFindings)
+	return all
+}
+
+// subtract compares two ordered lists.
+func subtract(want, got []Finding) (missing, excess []Finding) {
+	for len(want) > 0 && len(got) > 0 {
+		switch c := compareFindings(want[0], got[0]); {
+		case c < 0:
+			missing, want = append(missing, want[0]), want[1:]
+		case c > 0:
+			excess, got = append(excess, got[0]), got[1:]
+		default:
+			want, got = want[1:], got[1:]
+		}
+	}
+	return append(missing, want...), append(excess, got...)
+}
+
+// line is the finding as JSON.
+func line(f Finding) string {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// RunJobs asks the judge about every selected vector, one after the other, as [Run]
+// asks an engine. The options' features and versions leave out nothing.
+func RunJobs(ctx context.Context, judge Judge, seen Lens, all []JobVector, o Options) (reports.Report, error) {
+	r := reports.Report{Engine: o.Engine}
+	for _, v := range all {
+		if o.Select != nil && !o.Select.MatchString(v.Name) {
+			continue
+		}
+		r.Results = append(r.Results, v.ask(ctx, judge, seen))
+		if err := ctx.Err(); err != nil {
+			return r, err
+		}
+	}
+	if len(r.Results) == 0 {
+		return r, ErrNoneSelected
+	}
+	return r, nil
+}
+
+func (v JobVector) ask(ctx context.Context, judge Judge, seen Lens) reports.Result {
+	start := time.Now()
+	got, err := judge.guarded(ctx, v.Submission)
+	r := reports.Result{
+		Name: v.Name, Sentence: v.Sentence, KEP: v.KEP, Features: []string{}, Outcome: reports.Passed, Duration: time.Since(start),
+	}
+	if err != nil {
+		r.Outcome, r.Detail = reports.Errored, err.Error()
+	} else if r.Detail = v.Difference(got, seen); r.Detail != "" {
+		r.Outcome = reports.Failed
+	}
+	return r
+}
+
+// guarded asks a judge that may panic. It gets a submission of its own.
+func (j Judge) guarded(ctx context.Context, s Submission) (found []Finding, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	if j == nil {
+		return nil, errors.New("no judge")
+	}
+	return j(ctx, Submission{
+		Object:    runtime.DeepCopyJSON(s.Object),
+		OldObject: runtime.DeepCopyJSON(s.OldObject),
+		Settings:  maps.Clone(s.Settings),
+	})
+}

@@ -1,0 +1,167 @@
+package vectors
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/reports"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Options of a run. The zero value runs all vectors and expects them to pass.
+type Options struct {
+	// Engine is the engine's name, for the report.
+	Engine string
+	// Features are those that the engine supports; vectors that need another one
+	// are reported as not supported. Empty means all.
+	Features []Feature
+	// Select leaves out the vectors whose names it does not match.
+	Select *regexp.Regexp
+	// Kubernetes leaves out the vectors that ask for another minor version; empty
+	// leaves out none.
+	Kubernetes string
+	// ExpectedFailures are names of vectors that must not pass.
+	ExpectedFailures []string
+}
+
+// ErrNoneSelected is the error of a run that leaves out all vectors.
+var ErrNoneSelected = errors.New("no vector is selected")
+
+// Run asks the engine the question of every selected vector, one after the other,
+// and compares message text too. An engine that panics is an outcome. The error is
+// about the run: nothing to ask, an expected failure that is no vector, or a
+// context that is done.
+func Run(ctx context.Context, engine conformance.Engine, all []Vector, o Options) (reports.Report, error) {
+	if err := areVectors(o.ExpectedFailures, all); err != nil {
+		return reports.Report{}, err
+	}
+	r := reports.Report{Engine: o.Engine}
+	asked := 0
+	for _, v := range all {
+		if !o.selects(v) {
+			continue
+		}
+		if missing := unsupported(v, o.Features); len(missing) > 0 {
+			left := v.result()
+			left.Outcome, left.Detail = reports.NotSupported, "needs "+joined(missing)
+			r.Results = append(r.Results, left)
+			continue
+		}
+		r.Results = append(r.Results, ask(ctx, engine, v, slices.Contains(o.ExpectedFailures, v.Name)))
+		asked++
+		if err := ctx.Err(); err != nil {
+			return r, err
+		}
+	}
+	if asked == 0 {
+		return r, ErrNoneSelected
+	}
+	return r, nil
+}
+
+func (o Options) selects(v Vector) bool {
+	if o.Select != nil && !o.Select.MatchString(v.Name) {
+		return false
+	}
+	return o.Kubernetes == "" || o.Kubernetes == cmp.Or(v.Kubernetes, compiler.DefaultVersion)
+}
+
+func unsupported(v Vector, supported []Feature) []Feature {
+	if len(supported) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(v.Features), func(f Feature) bool { return slices.Contains(supported, f) })
+}
+
+// result is the vector's result as far as it does not depend on the engine.
+func (v Vector) result() reports.Result {
+	r := reports.Result{Name: v.Name, Sentence: v.Sentence, KEP: v.KEP, Semantics: v.Semantics}
+	for _, f := range v.Features {
+		r.Features = append(r.Features, string(f))
+	}
+	return r
+}
+
+func ask(ctx context.Context, engine conformance.Engine, v Vector, expected bool) reports.Result {
+	start := time.Now()
+	got, err := guarded(ctx, engine, v.Request())
+	r := v.result()
+	r.Outcome, r.Duration = reports.Passed, time.Since(start)
+	switch {
+	case err != nil:
+		r.Outcome, r.Detail = reports.Errored, err.Error()
+	case !got.Equal(v.Want):
+		// What the JSON form does not say makes no difference.
+		if r.Detail = difference(got, v.Want); r.Detail != "" {
+			r.Outcome = reports.Failed
+		}
+	}
+	switch {
+	case expected && r.Outcome == reports.Passed:
+		r.Outcome, r.Detail = reports.Unexpected, "is listed as an expected failure"
+	case expected:
+		r.Outcome = reports.Expected
+	}
+	return r
+}
+
+// guarded asks an engine that may panic. The engine gets a request of its own, so
+// that one that changes it cannot spoil the vectors of the next engine.
+func guarded(ctx context.Context, engine conformance.Engine, r conformance.Request) (v runtime.Verdict, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	if engine == nil {
+		return runtime.Verdict{}, errors.New("no engine")
+	}
+	return engine(ctx, conformance.Request{Kubernetes: r.Kubernetes, Policy: r.Policy.DeepCopy(), Pod: r.Pod.DeepCopy()})
+}
+
+// difference lists the fields of the JSON form in which two verdicts differ.
+func difference(got, want runtime.Verdict) string {
+	g, w := members(got), members(want)
+	var lines []string
+	for _, field := range []string{
+		"terminal", "matched", "action", "counted", "rule", "ruleName", "container", "exitCode", "condition", "message", "error",
+	} {
+		if g[field] != w[field] {
+			lines = append(lines, fmt.Sprintf("%s:\n  got  %s\n  want %s", field, orAbsent(g[field]), orAbsent(w[field])))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// members is the JSON form of a verdict, value by field.
+func members(v runtime.Verdict) map[string]string {
+	var raw map[string]json.RawMessage
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(data, &raw)
+	}
+	fields := map[string]string{}
+	for name, value := range raw {
+		fields[name] = string(value)
+	}
+	if err != nil {
+		fields["error"] = err.Error()
+	}
+	return fields
+}
+
+func orAbsent(value string) string {
+	if value == "" {
+		return "(absent)"
+	}
+	return value
+}
