@@ -25,6 +25,14 @@ func loaded[V any](t testing.TB, load func() ([]V, error)) []V {
 	return list
 }
 
+// slice is how many of n draws a test makes: few of them in go test -short.
+func slice(n int) int {
+	if testing.Short() {
+		return n / 20
+	}
+	return n
+}
+
 // Our engines give the verdict that every vector wants.
 func TestEngines(t *testing.T) {
 	engines := map[string]conformance.Engine{

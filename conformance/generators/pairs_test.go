@@ -170,7 +170,11 @@ func TestGeneratorReachesEverything(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := takeCensus(tt.hostile, 4000, 25)
+			policies := 4000
+			if testing.Short() {
+				policies = 1000
+			}
+			c := takeCensus(tt.hostile, policies, 25)
 			for _, key := range tt.want {
 				if share := float64(c[key]) / float64(c["pair"]); share < 0.0002 {
 					t.Errorf("%q happened %d times in %d pairs, want 1 in 5000 at least", key, c[key], c["pair"])

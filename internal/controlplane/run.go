@@ -50,9 +50,13 @@ func Main(program func() int) int {
 }
 
 // Start returns the control plane that the tests of a package share, with the components
-// asked for running in it. It fails the test when they cannot be had.
+// asked for running in it. It fails the test when they cannot be had, and skips it in
+// go test -short.
 func Start(t testing.TB, components ...Component) *Cluster {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a control plane, which takes too long for go test -short")
+	}
 	cluster, err := Open(components...)
 	if err != nil {
 		t.Fatal(err)

@@ -130,8 +130,8 @@ func build(t *testing.T) string {
 // TestKillAtAWrite has the process of the controller killed by SIGKILL at some of its writes, each time in the middle of a
 // Job, and starts it again.
 func TestKillAtAWrite(t *testing.T) {
-	binary := build(t)
 	cluster := controlplane.Start(t)
+	binary := build(t)
 	r := trial{name: "killed", slots: 3, parallelism: 2, indexed: true, limit: 1, failures: []int{1, 2, 0}}
 	const positions = 8 // that there are at the least: five pods, and some of the status
 	for at := 1; at <= positions; at++ {
