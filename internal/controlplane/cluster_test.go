@@ -22,6 +22,9 @@ import (
 )
 
 func TestStartsOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a control plane, which takes too long for go test -short")
+	}
 	clusters := make([]*controlplane.Cluster, 4)
 	var all sync.WaitGroup
 	for i := range clusters {
