@@ -105,9 +105,8 @@ type reader struct {
 }
 
 // read reads a line. Of a line that is wrong it returns only the id, if that can be
-// read. The request is valid until the next call.
+// read. The request is valid until reset.
 func (r *reader) read(line []byte) (*wireRequest, error) {
-	r.reset()
 	request := &r.request
 	err := json.Unmarshal(line, request, json.RejectUnknownMembers(true))
 	for _, value := range []*jsontext.Value{&request.ID, &request.Policy, &request.Job, &request.OldJob} {
@@ -132,6 +131,7 @@ func (r *reader) read(line []byte) (*wireRequest, error) {
 // pod does not make all later ones cost its memory.
 const maxReused = 1 << 12
 
+// reset forgets the request.
 func (r *reader) reset() {
 	status := r.request.Pod.Status
 	r.request = wireRequest{}
@@ -144,8 +144,7 @@ func (r *reader) reset() {
 	kept.InitContainerStatuses = status.InitContainerStatuses[:0]
 }
 
-// judged returns the pod that an engine is asked about. It is valid until the next
-// call.
+// judged returns the pod that an engine is asked about. It is valid until reset.
 func (r *reader) judged() *corev1.Pod {
 	from, memory := &r.request.Pod, r.pod.Status
 	r.pod = corev1.Pod{}

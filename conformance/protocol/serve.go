@@ -96,6 +96,7 @@ func (c *conversation) answer(ctx context.Context, line []byte, tooLong bool) []
 		return c.failure(readableID(line), errLongLine)
 	}
 	r, err := c.reader.read(line)
+	defer c.reader.reset()
 	if err != nil {
 		return c.failure(r.ID, err)
 	}

@@ -121,6 +121,19 @@ func TestServeHostileRequestsInBoundedMemory(t *testing.T) {
 	}
 }
 
+// While Serve waits for the next line, nothing is held of a long one but its text.
+func TestServeHoldsALongLineOnce(t *testing.T) {
+	text := `{"op":"verdict","job":"`
+	line := text + strings.Repeat("x", MaxLine-1000) + `",` + failed + "}\n"
+	in := &measured{rest: []byte(line), before: heapInUse()}
+	if err := Serve(t.Context(), in, io.Discard, conformance.Go); err != nil {
+		t.Fatal(err)
+	}
+	if in.held > 2*MaxLine-MaxLine/4 {
+		t.Errorf("%d MiB in use after a line of %d MiB", in.held>>20, len(line)>>20)
+	}
+}
+
 // measured reads its bytes, and measures at the end what is held beyond before.
 type measured struct {
 	rest   []byte
