@@ -49,7 +49,7 @@ func endPods(ctx context.Context, client kubernetes.Interface, cached cache.Stor
 			continue
 		}
 		pod = pod.DeepCopy()
-		end(pod, code)
+		End(pod, code)
 		_, err := client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 		if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
 			return err
@@ -58,8 +58,8 @@ func endPods(ctx context.Context, client kubernetes.Interface, cached cache.Stor
 	return nil
 }
 
-// end is what a kubelet writes when the first container of a Pod, its only one, has ended.
-func end(pod *corev1.Pod, code int32) {
+// End writes into a Pod the status that a kubelet reports when the Pod's only container has ended.
+func End(pod *corev1.Pod, code int32) {
 	now := metav1.Now()
 	pod.Status.Phase = corev1.PodSucceeded
 	if code != 0 {

@@ -11,6 +11,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 // kubelet ends the pods of a namespace as the trials say. A call that fails is made again.
@@ -104,15 +106,8 @@ func run(pod *corev1.Pod) *corev1.Pod {
 // end is a pod that has ended.
 func end(pod *corev1.Pod, code int32) *corev1.Pod {
 	pod = pod.DeepCopy()
-	now := metav1.Now()
 	pod.Status.Conditions = nil
-	pod.Status.Phase = corev1.PodFailed
-	if code == 0 {
-		pod.Status.Phase = corev1.PodSucceeded
-	}
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", Image: "main", State: corev1.ContainerState{
-		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, StartedAt: now, FinishedAt: now},
-	}}}
+	installed.End(pod, code)
 	return pod
 }
 

@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 // An installation that only observes needs no right to write Jobs or Pods, and leaves managed Jobs alone.
@@ -15,7 +17,7 @@ func (i *installation) onlyObserves(t *testing.T) {
 	p := i.start(t, i.kubeconfig(t, wire))
 	p.untilReady(t)
 	jobs := i.cluster.Namespace(t)
-	playKubelet(t, i.client, jobs, func(*corev1.Pod) (int32, bool) { return 42, true })
+	installed.PlayKubelet(t, i.client, jobs, func(*corev1.Pod) (int32, bool) { return 42, true })
 	i.create(t, jobs, managedJob("managed", 1, 1))
 	i.isObserved(t, jobs)
 	job, err := i.client.BatchV1().Jobs(jobs).Get(t.Context(), "managed", metav1.GetOptions{})
@@ -37,7 +39,7 @@ func (i *installation) worksInOneNamespace(t *testing.T) {
 	wire := newProxy(t, i.cluster.Config)
 	p := i.start(t, i.kubeconfig(t, wire))
 	p.untilReady(t)
-	playKubelet(t, i.client, jobs, func(pod *corev1.Pod) (int32, bool) {
+	installed.PlayKubelet(t, i.client, jobs, func(pod *corev1.Pod) (int32, bool) {
 		return 0, of(pod, "complete") || of(pod, "deaf")
 	})
 	i.create(t, elsewhere, managedJob("foreign", 1, 1))

@@ -12,6 +12,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 // The leader is killed when a Job is under way, and the other replica brings it to its end, with no pod too many and none
@@ -37,7 +39,7 @@ func (i *installation) failOver(t *testing.T) {
 	var ended atomic.Int32
 	dead := make(chan struct{})
 	jobs := i.cluster.Namespace(t)
-	playKubelet(t, i.client, jobs, func(*corev1.Pod) (int32, bool) {
+	installed.PlayKubelet(t, i.client, jobs, func(*corev1.Pod) (int32, bool) {
 		select {
 		case <-dead:
 			return 0, true
@@ -60,7 +62,7 @@ func (i *installation) failOver(t *testing.T) {
 	if got := i.leader(t, replicas, leader.identity); got != other {
 		t.Errorf("the leader is %s, want %s", got.identity, other.identity)
 	}
-	eventually(t, "there are as many pods as completions, and all are let go", func(ctx context.Context) (bool, error) {
+	installed.Eventually(t, "there are as many pods as completions, and all are let go", func(ctx context.Context) (bool, error) {
 		pods, err := i.client.CoreV1().Pods(jobs).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err
@@ -79,7 +81,7 @@ func (i *installation) failOver(t *testing.T) {
 // leader waits until a replica leads which is not the one that did.
 func (i *installation) leader(t *testing.T, replicas map[string]*process, before string) (leader *process) {
 	t.Helper()
-	eventually(t, "there is a leader", func(ctx context.Context) (bool, error) {
+	installed.Eventually(t, "there is a leader", func(ctx context.Context) (bool, error) {
 		holder := i.holder(ctx, t)
 		leader = replicas[holder]
 		return leader != nil && holder != before, nil
@@ -98,7 +100,7 @@ func others(replicas map[string]*process, leader *process) (all []*process) {
 
 func (i *installation) untilSucceeded(t *testing.T, namespace, name string, succeeded int32) {
 	t.Helper()
-	eventually(t, "some pods have succeeded", func(ctx context.Context) (bool, error) {
+	installed.Eventually(t, "some pods have succeeded", func(ctx context.Context) (bool, error) {
 		job, err := i.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 		return err == nil && job.Status.Succeeded == succeeded, err
 	})
@@ -109,7 +111,7 @@ func (i *installation) endsWithItsLease(t *testing.T) {
 	p := i.start(t, i.kubeconfig(t, newProxy(t, i.cluster.Config)))
 	p.await(t, func(l line) bool { return l.Msg == "Running" })
 	leases := i.client.CoordinationV1().Leases(namespace)
-	eventually(t, "the lease is stolen", func(ctx context.Context) (bool, error) {
+	installed.Eventually(t, "the lease is stolen", func(ctx context.Context) (bool, error) {
 		lease, err := leases.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return false, err

@@ -9,19 +9,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
@@ -207,11 +206,11 @@ func (i *installation) apply(t *testing.T, arguments ...string) string {
 // The controller manager makes the pods of the Deployment, which the namespace admits only if they obey its level.
 func (i *installation) podsAreLetIn(t *testing.T) {
 	var deployment *appsv1.Deployment
-	eventually(t, "there are two replicas", func(ctx context.Context) (done bool, err error) {
+	installed.Eventually(t, "there are two replicas", func(ctx context.Context) (done bool, err error) {
 		deployment, err = i.client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
 		return err == nil && deployment.Status.Replicas == 2, err
 	})
-	eventually(t, "the disruption budget is of both", func(ctx context.Context) (bool, error) {
+	installed.Eventually(t, "the disruption budget is of both", func(ctx context.Context) (bool, error) {
 		budget, err := i.client.PolicyV1().PodDisruptionBudgets(namespace).Get(ctx, name, metav1.GetOptions{})
 		return err == nil && budget.Status.ExpectedPods == 2, err
 	})
@@ -233,18 +232,5 @@ func (i *installation) privilegedPodsAreNot(t *testing.T) {
 	_, err := i.client.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `violates PodSecurity "restricted:latest"`) {
 		t.Errorf("error %v", err)
-	}
-}
-
-// eventually waits for a condition. An error that goes away does not matter.
-func eventually(t *testing.T, what string, is func(context.Context) (bool, error)) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (done bool, _ error) {
-		done, last = is(ctx)
-		return done, nil
-	})
-	if err != nil {
-		t.Fatalf("waiting until %s: %v, %v", what, err, last)
 	}
 }

@@ -18,6 +18,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 // process is a replica.
@@ -126,7 +128,7 @@ func (p *process) log() string {
 func (p *process) await(t *testing.T, is func(line) bool) line {
 	t.Helper()
 	var found []line
-	eventually(t, "the log has a line", func(context.Context) (bool, error) {
+	installed.Eventually(t, "the log has a line", func(context.Context) (bool, error) {
 		found = p.found(is)
 		return len(found) > 0, nil
 	})
@@ -177,7 +179,7 @@ func (p *process) gather(t *testing.T, token string) (status int, text string, e
 
 func (p *process) untilReady(t *testing.T) {
 	t.Helper()
-	eventually(t, "the controller is ready", func(context.Context) (bool, error) {
+	installed.Eventually(t, "the controller is ready", func(context.Context) (bool, error) {
 		status, text, err := get(p.health, "/readyz")
 		return status == http.StatusOK && text == "ok", err
 	})

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 // Without roles each permission is missed in a line of the log, and nothing else happens: no crash, and no readiness.
@@ -57,7 +58,7 @@ func (i *installation) runWithPermissions(t *testing.T) {
 	}
 
 	jobs := i.cluster.Namespace(t)
-	playKubelet(t, i.client, jobs, func(pod *corev1.Pod) (int32, bool) {
+	installed.PlayKubelet(t, i.client, jobs, func(pod *corev1.Pod) (int32, bool) {
 		switch {
 		case of(pod, "native"), of(pod, "complete") && strings.HasPrefix(pod.Name, "complete-1-0-"):
 			return 42, true
@@ -230,7 +231,7 @@ func (i *installation) isObserved(t *testing.T, namespace string) {
 	if job = i.finished(t, namespace, "native"); !has(job, batchv1.JobFailed) {
 		t.Errorf("status %+v", job.Status)
 	}
-	eventually(t, "there is an event for the pod", func(ctx context.Context) (bool, error) {
+	installed.Eventually(t, "there is an event for the pod", func(ctx context.Context) (bool, error) {
 		events, err := i.client.EventsV1().Events(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err
@@ -282,7 +283,7 @@ func (i *installation) applyPolicies(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	eventually(t, "the policy and its binding are ready", func(ctx context.Context) (bool, error) {
+	installed.Eventually(t, "the policy and its binding are ready", func(ctx context.Context) (bool, error) {
 		get := exec.CommandContext(ctx, i.cluster.Kubectl(t), "--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"), "get", "pfp,pfpb",
 			"-o", `jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}`)
 		out, err := get.CombinedOutput()
@@ -318,7 +319,7 @@ func (i *installation) create(t *testing.T, namespace string, job *batchv1.Job) 
 // finished waits for the Job's last condition.
 func (i *installation) finished(t *testing.T, namespace, name string) (job *batchv1.Job) {
 	t.Helper()
-	eventually(t, "Job "+name+" has finished", func(ctx context.Context) (_ bool, err error) {
+	installed.Eventually(t, "Job "+name+" has finished", func(ctx context.Context) (_ bool, err error) {
 		job, err = i.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return false, err
@@ -339,7 +340,7 @@ func has(job *batchv1.Job, condition batchv1.JobConditionType) bool {
 
 func (i *installation) untilActive(t *testing.T, namespace, name string, active int32) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("Job %s has %d active pods", name, active), func(ctx context.Context) (bool, error) {
+	installed.Eventually(t, fmt.Sprintf("Job %s has %d active pods", name, active), func(ctx context.Context) (bool, error) {
 		job, err := i.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 		return err == nil && job.Status.StartTime != nil == (active > 0) && job.Status.Active == active, err
 	})
@@ -347,7 +348,7 @@ func (i *installation) untilActive(t *testing.T, namespace, name string, active 
 
 func (i *installation) untilNoPods(t *testing.T, namespace, job string) {
 	t.Helper()
-	eventually(t, "there are no pods of Job "+job, func(ctx context.Context) (bool, error) {
+	installed.Eventually(t, "there are no pods of Job "+job, func(ctx context.Context) (bool, error) {
 		pods, err := i.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
 		return err == nil && len(pods.Items) == 0, err
 	})
@@ -362,3 +363,6 @@ func (i *installation) holder(ctx context.Context, t *testing.T) string {
 	}
 	return ptr.Deref(lease.Spec.HolderIdentity, "")
 }
+
+// of reports whether a pod is of a Job.
+func of(pod *corev1.Pod, job string) bool { return strings.HasPrefix(pod.Name, job+"-") }

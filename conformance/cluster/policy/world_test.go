@@ -28,6 +28,7 @@ import (
 	"github.com/podverdict/podverdict/controller"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 var (
@@ -268,11 +269,7 @@ func (w *world) fail(job string, code int32) (failed *corev1.Pod) {
 		}
 		return failed != nil, fmt.Sprintf("%d pods", len(pods.Items))
 	})
-	failed.Status.Phase = corev1.PodFailed
-	now := metav1.Now()
-	failed.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
-		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, StartedAt: now, FinishedAt: now},
-	}}}
+	installed.End(failed, code)
 	if _, err := w.client.CoreV1().Pods(w.namespace).UpdateStatus(w.Context(), failed, metav1.UpdateOptions{}); err != nil {
 		w.Fatal(err)
 	}
