@@ -101,7 +101,7 @@ func TestRegoPassesJobVectors(t *testing.T) {
 	}
 }
 
-// What an update replaces has passed the constraints when it was stored.
+// The old object of an update passed the constraints when it was stored.
 func TestOldObjectsAreLegal(t *testing.T) {
 	bundle := newRegoBundle(t)
 	for _, v := range loaded(t, vectors.Constraints) {

@@ -8,7 +8,7 @@ import (
 	"github.com/podverdict/podverdict/conformance"
 )
 
-// What an engine writes is held to the contract, not to what a reader would make of it.
+// An answer that breaks the contract is refused, even where a reader could guess its meaning.
 func TestParseVerdictRefuses(t *testing.T) {
 	tests := []struct{ answer, want string }{
 		{`{"TERMINAL":true,"matched":false,"action":"Count","counted":true}`, `unknown field "TERMINAL"`},
@@ -46,7 +46,7 @@ func TestParseVerdictRefuses(t *testing.T) {
 	}
 }
 
-// What our own engines write is read, and so is the contract's example, in which
+// The answers of our own engines are read, and so is the contract's example, in which
 // texts that do not apply are empty.
 func TestParseVerdict(t *testing.T) {
 	for _, v := range all(t) {

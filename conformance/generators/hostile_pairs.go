@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// What a hostile generator adds: policies that the API server would refuse, and
+// A hostile generator adds these: policies that the API server would refuse, and
 // pods that no kubelet writes. Upstream's matcher has an answer for all of them.
 var (
 	hostileActions = [...]batchv1.PodFailurePolicyAction{"", "failJob", "FailJob ", "Restart", "NotIn"}

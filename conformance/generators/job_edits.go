@@ -10,9 +10,9 @@ import (
 )
 
 // Update draws a Job and the stored one that it is to replace, which the caller
-// owns. Of a well-typed generator, the API server accepts the update. The stored
-// Job of a hostile one has a fault one time in eight: constraints that are newer
-// than the Job.
+// owns. The API server accepts every update from a well-typed generator. A hostile one
+// gives the stored Job a fault one time in eight, as if a constraint were newer than the
+// Job.
 func (g *Jobs) Update() (job, old *batchv1.Job) {
 	old = g.legalJob()
 	if g.hostile && g.one(8) {

@@ -10,8 +10,8 @@ import (
 )
 
 // StatusUpdate draws a write to the status of a Job, and the stored Job, which the
-// caller owns. Of a well-typed generator nothing changes but counters of pods
-// that run; of a hostile one anything may be there already, and may change.
+// caller owns. A well-typed generator changes only the counters of running pods; a
+// hostile one starts from any status and changes anything.
 func (g *Jobs) StatusUpdate() (job, old *batchv1.Job) {
 	old = g.legalJob()
 	g.store(old)

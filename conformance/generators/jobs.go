@@ -36,7 +36,7 @@ func NewJobs(seed uint64, hostile bool) *Jobs {
 
 var (
 	generatedJobs = [...]string{"train", "a", "nightly-report-2", "job-0", "x123456789-123456789-123456789-123456789"}
-	// What follows the name of an image; the API server's pull policy depends on it.
+	// Tags and digests of images; the API server's default pull policy depends on them.
 	generatedTags = [...]string{
 		":1", "", ":latest", "@sha256:" + generatedDigest, ":latest@sha256:" + generatedDigest, ":1@sha256:" + generatedDigest,
 	}

@@ -104,8 +104,8 @@ type reader struct {
 	pod     corev1.Pod
 }
 
-// read reads a line. Of a line that is wrong it returns only the id, if that can be
-// read. The request is valid until reset.
+// read reads a line. The request is valid until reset; with an error, it has nothing but
+// the id, if that can be read.
 func (r *reader) read(line []byte) (*wireRequest, error) {
 	request := &r.request
 	err := json.Unmarshal(line, request, json.RejectUnknownMembers(true))

@@ -153,7 +153,7 @@ func (c *conversation) verdict(id []byte, v runtime.Verdict) []byte {
 func (c *conversation) failure(id []byte, err error) []byte {
 	c.open(id)
 	c.response = append(c.response, `"error":`...)
-	// What is no UTF-8 in the message is replaced; the error says no more than that.
+	// AppendQuote replaces invalid UTF-8, and reports that as its only error.
 	c.response, _ = jsontext.AppendQuote(c.response, strings.TrimSpace(err.Error()))
 	c.response = append(c.response, '}', '\n')
 	return c.response

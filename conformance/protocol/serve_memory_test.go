@@ -84,8 +84,8 @@ func emptyStatuses(i int) string {
 	return fmt.Sprintf(`%s,"pod":{"metadata":{"name":"p%d"},"status":{%s}}`, ruled, i, strings.Join(lists, ","))
 }
 
-// What stays in use between two lines is what the caches hold, and they count what
-// they hold in bytes of hostile text, not in policies.
+// Between two lines only the caches hold memory, and they count bytes of text, not
+// policies, so that hostile text does not fill them.
 func TestServeHostileRequestsInBoundedMemory(t *testing.T) {
 	const kept = 128 << 20
 	for name, h := range hostileRequests() {

@@ -12,9 +12,8 @@ import (
 	sigsjson "sigs.k8s.io/json"
 )
 
-// Validator says what kubectl would be told of a Job: what the API server refuses in it once its defaults are applied.
-// With oldJob, the rules are those of an update. It is a function so that who speaks the protocol need not link what
-// answers it.
+// Validator returns what the API server refuses in a Job, after its defaults are applied. With an oldJob, the rules are
+// those of an update. A program that only serves verdicts has no Validator, and does not link the Rego bundles.
 type Validator func(ctx context.Context, job, oldJob *batchv1.Job) ([]FieldError, error)
 
 // FieldError is one thing that the API server refuses.
@@ -76,7 +75,7 @@ func decodeJob(name string, raw []byte) (*batchv1.Job, error) {
 	return job, nil
 }
 
-// errors is the response to validate. What is no UTF-8 is replaced.
+// errors returns the response to validate. Invalid UTF-8 is replaced.
 func (c *conversation) errors(id []byte, errs []FieldError) []byte {
 	c.open(id)
 	c.response = append(c.response, `"errors":[`...)

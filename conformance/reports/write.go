@@ -12,8 +12,7 @@ import (
 )
 
 // WriteTable writes the vectors that did not pass, each with why, then a row for
-// every topic, then the summary. What an engine said is escaped where it cannot be
-// printed.
+// every topic, then the summary. Unprintable characters in an answer are escaped.
 func (r Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	for _, result := range r.Results {

@@ -15,17 +15,17 @@ import (
 	"github.com/podverdict/podverdict/conformance/reports"
 )
 
-// Judge says what is wrong with a Job or CronJob: by the constraints for their vectors,
-// by the guardrails for theirs. It may change nothing but what it is given.
+// Judge returns what is wrong with a Job or CronJob: what the constraints find for their
+// vectors, and what the guardrails find for theirs. It may change only its argument.
 type Judge func(ctx context.Context, s Submission) ([]Finding, error)
 
-// Lens is how a judge sees a finding: it takes out what the judge does not say, as the
-// ids of constraints, and is false for one that the judge does not say at all. A nil
-// Lens is that of a judge who says everything.
+// Lens removes from a finding what a judge does not report, as the ids of constraints, and
+// returns false for a finding that the judge does not report at all. With a nil Lens, a
+// judge reports everything.
 type Lens func(f *Finding) bool
 
 // Difference says in which findings, in any order, an answer is not what the vector
-// wants as the judge sees it, one a line; it is empty when there are none.
+// wants as the judge sees it, one a line; empty means that they agree.
 func (v JobVector) Difference(got []Finding, seen Lens) string {
 	missing, excess := subtract(seen.of(v.Want), seen.of(got))
 	var lines []string
@@ -65,7 +65,7 @@ func subtract(want, got []Finding) (missing, excess []Finding) {
 	return append(missing, want...), append(excess, got...)
 }
 
-// line is the finding as JSON.
+// line returns the finding as JSON.
 func line(f Finding) string {
 	text, err := json.Marshal(f)
 	if err != nil {

@@ -100,7 +100,7 @@ func ask(ctx context.Context, engine conformance.Engine, v Vector, expected bool
 	case err != nil:
 		r.Outcome, r.Detail = reports.Errored, err.Error()
 	case !got.Equal(v.Want):
-		// What the JSON form does not say makes no difference.
+		// Differences that the JSON form does not show do not count.
 		if r.Detail = difference(got, v.Want); r.Detail != "" {
 			r.Outcome = reports.Failed
 		}

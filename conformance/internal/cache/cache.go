@@ -20,8 +20,8 @@ type Cache[V any] struct {
 	bytes int // of the keys of young
 }
 
-// Get returns the value of the key, and makes it when it is not there. What is
-// made with an error is not kept.
+// Get returns the value of the key, which it produces when it has none. A value with an
+// error is not kept.
 func (c *Cache[V]) Get(key []byte, produce func() (V, error)) (V, error) {
 	if v, ok := c.find(key); ok {
 		return v, nil

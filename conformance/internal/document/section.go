@@ -56,7 +56,7 @@ func (s Section) Locate(err error) error {
 	} else if m := unknownField.FindStringSubmatch(text); m != nil {
 		line = s.lineOf(m[1])
 	}
-	// What is missing at the end is missing after it.
+	// The parser reports a missing end one line too far.
 	line = min(line, max(1, bytes.Count(s.Data, []byte("\n"))))
 	return &ParseError{File: s.File, Line: s.Line + line, Err: err}
 }
