@@ -14,7 +14,10 @@ import (
 )
 
 // all returns the vectors on verdicts.
-func all(t testing.TB) []vectors.Vector { return loaded(t, vectors.Verdicts) }
+func all(t testing.TB) []vectors.Vector {
+	t.Helper()
+	return loaded(t, vectors.Verdicts)
+}
 
 func loaded[V any](t testing.TB, load func() ([]V, error)) []V {
 	t.Helper()

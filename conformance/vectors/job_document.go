@@ -27,29 +27,29 @@ func (f family) read(d *document.Document, bases map[string]base) (JobVector, er
 	if err := d.RefuseOthers(f.sections()); err != nil {
 		return JobVector{}, err
 	}
-	kind, err := v.readHeaders(d)
+	kind, err := readJobHeaders(d, &v)
 	if err != nil {
 		return JobVector{}, err
 	}
-	if err := v.readObjects(d, bases[kind]); err != nil {
+	if err := readObjects(d, &v, bases[kind]); err != nil {
 		return JobVector{}, err
 	}
 	if f == guardrails {
-		err = v.readGuardrails(d)
+		err = readGuardrails(d, &v)
 	} else {
-		err = v.readConstraints(d)
+		err = readConstraints(d, &v)
 	}
-	if err != nil {
-		return JobVector{}, err
+	if err == nil {
+		err = v.check(d)
 	}
-	return v, v.check(d)
+	return v, err
 }
 
 // ruleID is the id of a constraint or a guardrail.
 var ruleID = regexp.MustCompile(`^(?:[A-Z]{1,2}[1-9][0-9]?|G(?:-[A-Z]+)+)$`)
 
-// readHeaders fills in what the headers say, and returns the kind of the object.
-func (v *JobVector) readHeaders(d *document.Document) (kind string, err error) {
+// readJobHeaders fills in what the headers say, and returns the kind of the object.
+func readJobHeaders(d *document.Document, v *JobVector) (kind string, err error) {
 	kind = "Job"
 	for _, h := range d.Headers {
 		switch {
@@ -79,7 +79,7 @@ func (v *JobVector) readHeaders(d *document.Document) (kind string, err error) {
 }
 
 // readObjects reads the sections oldJob.patch and job.patch.
-func (v *JobVector) readObjects(d *document.Document, b base) error {
+func readObjects(d *document.Document, v *JobVector, b base) error {
 	tree := b.tree
 	if s, ok := d.Section(oldJobSection); ok {
 		var err error
@@ -95,7 +95,7 @@ func (v *JobVector) readObjects(d *document.Document, b base) error {
 }
 
 // readConstraints reads the sections errors.yaml and warnings.yaml.
-func (v *JobVector) readConstraints(d *document.Document) error {
+func readConstraints(d *document.Document, v *JobVector) error {
 	if _, ok := d.Section(errorsSection); !ok {
 		return d.ErrorAt(0, errors.New("section errors.yaml is missing; what is accepted has []"))
 	}
@@ -109,7 +109,7 @@ func (v *JobVector) readConstraints(d *document.Document) error {
 }
 
 // readGuardrails reads the sections settings.yaml and findings.yaml.
-func (v *JobVector) readGuardrails(d *document.Document) error {
+func readGuardrails(d *document.Document, v *JobVector) error {
 	if _, ok := d.Section(findingsSection); !ok {
 		return d.ErrorAt(0, errors.New("section findings.yaml is missing; what breaks no guardrail has []"))
 	}
@@ -149,7 +149,7 @@ func readFindings(d *document.Document, section string, check func(*Finding) err
 }
 
 // check demands that the vector proves something, and does not contradict itself.
-func (v *JobVector) check(d *document.Document) error {
+func (v JobVector) check(d *document.Document) error {
 	if len(v.Want) == 0 && len(v.Silent) == 0 {
 		return d.ErrorAt(1, errors.New(`finds nothing and has no header "#silent", so that it proves nothing`))
 	}

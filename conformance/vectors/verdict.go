@@ -77,7 +77,7 @@ func read(d *document.Document, b base) (Vector, error) {
 	if err := d.RefuseOthers([]string{rulesSection, patchSection, verdictSection}); err != nil {
 		return Vector{}, err
 	}
-	nilPolicy, err := v.readHeaders(d)
+	nilPolicy, err := readHeaders(d, &v)
 	if err != nil {
 		return Vector{}, err
 	}
@@ -93,12 +93,12 @@ func read(d *document.Document, b base) (Vector, error) {
 
 // readHeaders fills in what the headers say, and reports whether the Job has no
 // policy.
-func (v *Vector) readHeaders(d *document.Document) (nilPolicy bool, err error) {
+func readHeaders(d *document.Document, v *Vector) (nilPolicy bool, err error) {
 	for _, h := range d.Headers {
 		if h.Value == "" {
 			return false, d.ErrorAt(h.Line, fmt.Errorf("header %q is empty", "#"+h.Key))
 		}
-		if err := v.readHeader(d, h); err != nil {
+		if err := readHeader(d, h, v); err != nil {
 			return false, err
 		}
 		nilPolicy = nilPolicy || h.Key == "policy"
@@ -117,7 +117,7 @@ var errNoKEP = errors.New(`header "#kep" is missing`)
 // item is a case of the matching semantics: A.1 to A.29.
 var item = regexp.MustCompile(`^A\.([1-9]|1[0-9]|2[0-9])$`)
 
-func (v *Vector) readHeader(d *document.Document, h document.Header) error {
+func readHeader(d *document.Document, h document.Header, v *Vector) error {
 	switch {
 	case h.Key == "kep":
 		v.KEP = h.Value

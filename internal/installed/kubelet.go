@@ -8,13 +8,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 )
 
 // PlayKubelet ends the Pods of a namespace with the exit codes that it is given, until the test ends. It asks again and again
-// for those that do not end yet.
+// about a Pod until that ends, and never after.
 func PlayKubelet(t testing.TB, client kubernetes.Interface, namespace string, exit func(*corev1.Pod) (code int32, ends bool)) {
 	t.Helper()
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
@@ -29,8 +30,9 @@ func PlayKubelet(t testing.TB, client kubernetes.Interface, namespace string, ex
 	})
 	go func() {
 		defer close(ended)
+		codes := map[types.UID]int32{}
 		for ticker := time.NewTicker(20 * time.Millisecond); ctx.Err() == nil; <-ticker.C {
-			if err := endPods(ctx, client, pods.GetStore(), exit); err != nil && ctx.Err() == nil {
+			if err := endPods(ctx, client, pods.GetStore(), codes, exit); err != nil && ctx.Err() == nil {
 				t.Error(err)
 				return
 			}
@@ -38,15 +40,20 @@ func PlayKubelet(t testing.TB, client kubernetes.Interface, namespace string, ex
 	}()
 }
 
-func endPods(ctx context.Context, client kubernetes.Interface, cached cache.Store, exit func(*corev1.Pod) (int32, bool)) error {
+// endPods ends the cached Pods that may end. The codes of those that have, by UID, are remembered, as the cache may be old.
+func endPods(ctx context.Context, client kubernetes.Interface, cached cache.Store, codes map[types.UID]int32, exit func(*corev1.Pod) (int32, bool)) error {
 	for _, object := range cached.List() {
 		pod, ok := object.(*corev1.Pod)
 		if !ok || pod.Status.Phase != corev1.PodPending {
 			continue
 		}
-		code, ends := exit(pod)
-		if !ends {
-			continue
+		code, known := codes[pod.UID]
+		if !known {
+			var ends bool
+			if code, ends = exit(pod); !ends {
+				continue
+			}
+			codes[pod.UID] = code
 		}
 		pod = pod.DeepCopy()
 		End(pod, code)
