@@ -42,11 +42,15 @@ type regoBundle struct {
 
 func readBundle(bundle fs.FS, c *Catalogue) (regoBundle, error) {
 	b := regoBundle{packages: packages[c.Name]}
-	text, err := entries.ReadFile("rules/gatekeeper_" + c.Name + ".rego")
+	file := "rules/gatekeeper_" + c.Name + ".rego"
+	text, err := entries.ReadFile(file)
 	if err != nil {
 		return b, err
 	}
-	entry := statements(b.packages[0], string(text))
+	entry, err := statements(b.packages[0], file, string(text))
+	if err != nil {
+		return b, err
+	}
 	b.violation, b.known = entry[0], entry[1:]
 	replaced := func(s statement) bool {
 		return s.name == "config" || slices.ContainsFunc(entry, func(e statement) bool { return e.folder == s.folder && e.name == s.name })
@@ -91,11 +95,11 @@ func (b regoBundle) given(rule statement, r Rule) ([]statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder := b.packages[0]
-	return []statement{
-		{folder, "config", fmt.Sprintf("config := {%q: object.union(%s, input.parameters)}", r.ID, parameters)},
-		{folder, "_found", "_found := " + rule.name},
-	}, nil
+	return statements(b.packages[0], r.ID, fmt.Sprintf(`package podverdict.%s
+
+config := {%q: object.union(%s, input.parameters)}
+
+_found := %s`, b.packages[0], r.ID, parameters, rule.name))
 }
 
 // modules puts the statements of each package together.

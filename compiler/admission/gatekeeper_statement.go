@@ -1,21 +1,24 @@
 package admission
 
 import (
+	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// statement is a rule of a Rego module as it stands there, with the comment above it, less METADATA.
+// statement is a rule of a Rego module: its source text with the comment above it, but without METADATA.
 type statement struct {
-	folder string // that of its package
-	name   string // of the rule, without what is in brackets
+	folder string // of its package
+	name   string // of the rule, without brackets: breaches for breaches["G-TTL"]
 	text   string
+	rule   *ast.Rule
 }
 
-// readStatements reads the modules of a package, tests aside, in the order of their files.
+// readStatements returns the rules of a folder of the bundle, except its tests, in the order of the files.
 func readStatements(bundle fs.FS, folder string) ([]statement, error) {
 	files, err := fs.Glob(bundle, path.Join(folder, "*.rego"))
 	if err != nil {
@@ -30,88 +33,104 @@ func readStatements(bundle fs.FS, folder string) ([]statement, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, statements(folder, string(text))...)
+		read, err := statements(folder, file, string(text))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, read...)
 	}
 	return all, nil
 }
 
-// statements takes a module apart. As opa fmt writes it there is an empty line between statements, and after an empty
-// line within one there is an indented line.
-func statements(folder, module string) []statement {
+// statements parses a module and returns its rules.
+func statements(folder, file, text string) ([]statement, error) {
+	module, err := ast.ParseModuleWithOpts(file, text, ast.ParserOptions{RegoVersion: ast.RegoV1})
+	if err != nil {
+		return nil, err
+	}
 	var all []statement
-	for part := range strings.SplitSeq(strings.TrimSpace(module), "\n\n") {
-		if strings.HasPrefix(part, "\t") {
-			all[len(all)-1].text += "\n\n" + part
-			continue
+	for _, rule := range module.Rules {
+		source := string(rule.Location.Text)
+		if rule.Default { // whose location is that of the keyword
+			value := rule.Head.Value.Location
+			source = text[rule.Location.Offset : value.Offset+len(value.Text)]
 		}
-		if strings.HasPrefix(part, "# METADATA\n") {
-			part = withoutComment(part)
+		all = append(all, statement{folder, rule.Head.Reference[0].Value.String(), commentAbove(module, rule) + source, rule})
+	}
+	return all, nil
+}
+
+// commentAbove returns the lines of the comment that ends in the line before a rule, or nothing when they are METADATA.
+func commentAbove(module *ast.Module, rule *ast.Rule) string {
+	row, comment := rule.Location.Row, ""
+	for _, line := range slices.Backward(module.Comments) {
+		if line.Location.Row == row-1 && line.Location.Col == 1 {
+			row, comment = row-1, string(line.Location.Text)+"\n"+comment
 		}
-		all = append(all, statement{folder, ruleName(part), part})
 	}
-	return slices.DeleteFunc(all, func(s statement) bool { return s.name == "" || s.name == "package" || s.name == "import" })
-}
-
-// ruleName is empty where there is no more than a comment.
-func ruleName(text string) string {
-	return word.FindString(strings.TrimPrefix(withoutComment(text), "default "))
-}
-
-// withoutComment leaves out the comment above a rule.
-func withoutComment(text string) string {
-	for strings.HasPrefix(text, "#") {
-		_, text, _ = strings.Cut(text, "\n")
+	if strings.HasPrefix(comment, "# METADATA\n") {
+		return ""
 	}
-	return text
+	return comment
 }
 
-var (
-	word    = regexp.MustCompile(`[A-Za-z_]\w*`)
-	mention = regexp.MustCompile(`([A-Za-z_]\w*)(\.[A-Za-z_]\w*)?`)
-)
-
-// isRule tells whether this is where something is found, and not what helps.
+// isRule returns whether the statement adds findings itself rather than helping those that do.
 func (s statement) isRule() bool {
 	return slices.Contains([]string{"findings", "warnings", "breaches"}, s.name)
 }
 
-// finds tells whether this is where the breaches of a rule are found.
-func (s statement) finds(id string) bool { return strings.Contains(withoutComment(s.text), `"`+id+`"`) }
-
-// only is the statement, or, of an object by the ids of guardrails, the one member.
-func (s statement) only(id string) statement {
-	if !strings.Contains(s.text, " := {\n\t\"G-") {
-		return s
+// finds returns whether the statement has the id of a rule as a string, as the one that finds its breaches does.
+func (s statement) finds(id string) bool {
+	found := false
+	hasID := func(term *ast.Term) bool {
+		found = found || term.Equal(ast.StringTerm(id))
+		return found
 	}
-	var kept strings.Builder
-	keep := true
-	for line := range strings.Lines(s.text) {
-		switch {
-		case strings.HasPrefix(line, "\t\"G-"):
-			keep = strings.HasPrefix(line, "\t\""+id+`": `)
-		case strings.HasPrefix(line, "}"):
-			keep = true
-		}
-		if keep {
-			kept.WriteString(line)
-		}
-	}
-	s.text = kept.String()
-	return s
+	ast.WalkTerms(s.rule.Head.Reference, hasID) // not a part of the rule that the walk visits
+	ast.WalkTerms(s.rule, hasID)
+	return found
 }
 
-// mentions are the names that the statement may speak of, each after its package's folder. A word that only looks like
-// a name counts too.
+// only returns the statement; of an object with a member for each guardrail it keeps the one member.
+func (s statement) only(id string) statement {
+	if s.rule.Head.Value == nil {
+		return s
+	}
+	object, ok := s.rule.Head.Value.Value.(ast.Object)
+	if !ok {
+		return s
+	}
+	key := ast.StringTerm(id)
+	member := object.Get(key)
+	if member == nil {
+		return s
+	}
+	rule := s.rule.Copy()
+	rule.Head.Value = ast.ObjectTerm(ast.Item(key, member))
+	return statement{s.folder, s.name, fmt.Sprintf("%s := {\n\t%q: %s,\n}", s.name, id, member.Location.Text), rule}
+}
+
+// mentions returns the names that the statement may refer to, each after the folder of its package. Local variables and
+// built-in functions are among them.
 func (s statement) mentions() map[string]bool {
 	all := map[string]bool{}
-	for _, found := range mention.FindAllStringSubmatch(withoutComment(s.text), -1) {
-		all[found[0]] = true
-		all[s.folder+"."+found[1]] = true
-	}
+	ast.WalkVars(s.rule, func(v ast.Var) bool {
+		all[s.folder+"."+string(v)] = true
+		return false
+	})
+	ast.WalkRefs(s.rule, func(ref ast.Ref) bool {
+		if len(ref) > 1 {
+			if name, ok := ref[1].Value.(ast.String); ok {
+				all[ref[0].Value.String()+"."+string(name)] = true
+			}
+		}
+		return false
+	})
 	return all
 }
 
-// needed are those of the known statements that others mention, or that those mention, in the order in which they are known.
+// needed returns the known statements that the others mention, directly or through further ones, in the order in which
+// they are known.
 func needed(known, by []statement) []statement {
 	taken := make([]bool, len(known))
 	for open := slices.Clone(by); len(open) > 0; open = open[1:] {

@@ -2,10 +2,12 @@ package admission
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/podverdict/podverdict/policies"
 )
@@ -29,38 +31,66 @@ findings contains fields.required("X1") if {
 }
 
 # Why six.
+# And not seven.
 default _limit := 6
 
 _limit := spec.limit if is_number(spec.limit)
+
+# About nothing below.
+
+breaches["G-A"] contains "x" if false
 `
-	want := []statement{
-		{"job", "findings", "findings contains fields.required(\"X1\") if {\n\tfirst\n\n\t# not the end\n\tsecond\n}"},
-		{"job", "_limit", "# Why six.\ndefault _limit := 6"},
-		{"job", "_limit", "_limit := spec.limit if is_number(spec.limit)"},
+	want := []string{
+		"findings: findings contains fields.required(\"X1\") if {\n\tfirst\n\n\t# not the end\n\tsecond\n}",
+		"_limit: # Why six.\n# And not seven.\ndefault _limit := 6",
+		"_limit: _limit := spec.limit if is_number(spec.limit)",
+		"breaches: breaches[\"G-A\"] contains \"x\" if false",
 	}
-	if diff := cmp.Diff(want, statements("job", module), cmp.AllowUnexported(statement{})); diff != "" {
+	read, err := statements("job", "job.rego", module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range read {
+		got = append(got, s.name+": "+s.text)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestBrokenModule(t *testing.T) {
+	if _, err := statements("job", "job.rego", "package a\n\nb :="); err == nil || !strings.Contains(err.Error(), "job.rego:3") {
+		t.Errorf("got %v", err)
 	}
 }
 
 // Only what a rule needs is in its template: of its own package, and of those that it imports.
 func TestNeeded(t *testing.T) {
-	known := []statement{
-		{"job", "_a", "_a := _b"},
-		{"job", "_b", "_b := fields.text(spec)"},
-		{"job", "_c", "_c := 1"},
-		{"job", "text", "text := 2"},
-		{"fields", "text", "text(o) := _or(o)"},
-		{"fields", "_or", "_or(o) := o"},
-		{"fields", "_b", "_b := 3"},
-	}
+	known := append(parsed(t, "job", `
+_a := _b
+_b := fields.text(spec)
+_c := 1
+text := 2`), parsed(t, "fields", `
+text(o) := _or(o)
+_or(o) := o
+_b := 3`)...)
 	var got []string
-	for _, s := range needed(known, []statement{{"job", "findings", "# _c\nfindings contains _a"}}) {
+	for _, s := range needed(known, parsed(t, "job", "# _c\nfindings contains _a if \"_c\" == \"_c\"")) {
 		got = append(got, s.folder+"."+s.name)
 	}
 	if diff := cmp.Diff([]string{"job._a", "job._b", "fields.text", "fields._or"}, got); diff != "" {
 		t.Error(diff)
 	}
+}
+
+func parsed(t *testing.T, folder, rules string) []statement {
+	t.Helper()
+	all, err := statements(folder, folder+".rego", "package podverdict."+folder+"\n\n"+rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func TestGatekeeperHasEveryRule(t *testing.T) {
@@ -90,10 +120,12 @@ func TestGatekeeperHasEveryRule(t *testing.T) {
 // foreign is what a module for Gatekeeper cannot have, or should not.
 var foreign = regexp.MustCompile(`\bimport\b|\bdata\.|\t|METADATA`)
 
-// checkRego holds that a source has the one rule, and what Gatekeeper and YAML want of its modules.
+// checkRego checks that a source has the one rule with all that it needs, and what Gatekeeper and YAML want of its modules.
 func checkRego(t *testing.T, id string, source regoSource) {
 	t.Helper()
+	modules := map[string]string{}
 	for i, module := range append([]string{source.Rego}, source.Libs...) {
+		modules[strconv.Itoa(i)] = module
 		rest := strings.ReplaceAll(module, "\nimport data.lib.podverdict.", "")
 		if found := foreign.FindString(rest); found != "" {
 			t.Errorf("%s: module %d has %q:\n%s", id, i, found, module)
@@ -101,6 +133,9 @@ func checkRego(t *testing.T, id string, source regoSource) {
 		if i > 0 && !strings.HasPrefix(module, "package lib.podverdict.") {
 			t.Errorf("%s: module %d is no library:\n%s", id, i, module)
 		}
+	}
+	if _, err := ast.CompileModulesWithOpt(modules, ast.CompileOpts{ParserOptions: ast.ParserOptions{RegoVersion: ast.RegoV1}}); err != nil {
+		t.Errorf("%s: %v", id, err)
 	}
 	if rules := strings.Count(source.Rego, "\nfindings contains ") + strings.Count(source.Rego, "\nwarnings contains ") + strings.Count(source.Rego, "\nbreaches["); rules != 1 {
 		t.Errorf("%s: %d rules:\n%s", id, rules, source.Rego)

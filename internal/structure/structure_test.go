@@ -51,7 +51,7 @@ var rooms = []room{
 	{folder: "compiler/admission", imports: []string{
 		"policies", "api/v1alpha1", "compiler", "compiler/custom", "compiler/internal/hint", "compiler/admission/kind",
 		"compiler/admission/apiserver",
-	}, avoids: slices.Concat(noCluster, noOPA), direct: noIO},
+	}, avoids: noCluster, direct: noIO},
 	{folder: "runtime", imports: []string{"api/v1alpha1", "compiler", "compiler/custom"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "runtime/binding", imports: []string{"api/v1alpha1", "compiler/custom", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "runtime/rego", imports: []string{"policies", "compiler", "runtime"}, avoids: noClient, direct: noIO},
