@@ -11,11 +11,12 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/internal/kubeversion"
 )
 
 // DefaultVersion is the Kubernetes minor version that expressions are written
 // for unless another is asked for.
-const DefaultVersion = "1.36"
+const DefaultVersion = kubeversion.Default
 
 // Names of what an expression is about.
 const (
@@ -48,17 +49,6 @@ type Environment struct {
 	failIndex bool
 }
 
-// Versions of Kubernetes that an Environment can stand for. The first is the one
-// whose API server knows optional fields in CEL; the last is that of the
-// libraries linked in.
-var (
-	firstVersion = version.MajorMinor(1, 28)
-	lastVersion  = version.MajorMinor(1, 36)
-	// failIndexVersion turned the gate JobBackoffLimitPerIndex on by default
-	// (KEP-3850; pkg/features/kube_features.go).
-	failIndexVersion = version.MajorMinor(1, 29)
-)
-
 // ParseVersion reads a version of Kubernetes that an Environment can stand for,
 // such as "1.36", "v1.36" or "1.36.2", and returns its minor version, 1.36. Everybody
 // who is given a version reads it so.
@@ -68,7 +58,7 @@ func ParseVersion(kubernetes string) (*version.Version, error) {
 		return nil, errVersion(kubernetes, err)
 	}
 	v = version.MajorMinor(v.Major(), v.Minor())
-	if v.LessThan(firstVersion) || v.GreaterThan(lastVersion) {
+	if v.LessThan(kubeversion.First) || v.GreaterThan(kubeversion.Last) {
 		return nil, errVersionRange(kubernetes)
 	}
 	return v, nil
@@ -84,7 +74,7 @@ func NewEnvironment(kubernetes string) (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Environment{Kubernetes: v.String(), Schema: schema.New(), failIndex: v.AtLeast(failIndexVersion)}
+	e := &Environment{Kubernetes: v.String(), Schema: schema.New(), failIndex: v.AtLeast(kubeversion.FailIndex)}
 	if err := e.extend(environment.MustBaseEnvSet(v).NewExpressionsEnv()); err != nil {
 		return nil, fmt.Errorf("cel environment of kubernetes %s: %w", e.Kubernetes, err)
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/cel-go/common"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podverdict/podverdict/internal/kubeversion"
 )
 
 func errVersion(v string, err error) error {
@@ -12,7 +14,7 @@ func errVersion(v string, err error) error {
 }
 
 func errVersionRange(v string) error {
-	return fmt.Errorf("kubernetes version %q: supported are %s to %s", v, firstVersion, lastVersion)
+	return fmt.Errorf("kubernetes version %q: supported are %s to %s", v, kubeversion.First, kubeversion.Last)
 }
 
 // PolicyError is everything that the API server refuses about a policy. Paths

@@ -9,6 +9,8 @@ import (
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/ast"
 	"pgregory.net/rapid"
+
+	"github.com/podverdict/podverdict/internal/kubeversion"
 )
 
 // The tree is built rather than parsed (doc.go, "Design"). These tests hold it
@@ -25,8 +27,8 @@ func newEnvironment(t testing.TB, kubernetes string) *Environment {
 
 func supportedVersions() []string {
 	var versions []string
-	for minor := firstVersion.Minor(); minor <= lastVersion.Minor(); minor++ {
-		versions = append(versions, fmt.Sprintf("%d.%d", firstVersion.Major(), minor))
+	for minor := kubeversion.First.Minor(); minor <= kubeversion.Last.Minor(); minor++ {
+		versions = append(versions, fmt.Sprintf("%d.%d", kubeversion.First.Major(), minor))
 	}
 	return versions
 }

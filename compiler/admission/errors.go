@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/cel-go/common"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podverdict/podverdict/internal/kubeversion"
 )
 
 func errCatalogue(name string, err error) error {
@@ -98,7 +100,8 @@ func (e *UnknownRuleError) Error() string {
 }
 
 func errKubernetes(version string) error {
-	return fmt.Errorf("kubernetes version %q: generated policies need 1.33 to 1.36: ValidatingAdmissionPolicy v1 with two-variable comprehensions", version)
+	return fmt.Errorf("kubernetes version %q: generated policies need %s to %s: ValidatingAdmissionPolicy v1 with two-variable comprehensions",
+		version, kubeversion.GeneratedPolicies, kubeversion.Last)
 }
 
 func errActionKey(key string) error {

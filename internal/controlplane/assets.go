@@ -3,16 +3,12 @@ package controlplane
 import (
 	"os"
 	"path/filepath"
+
+	"github.com/podverdict/podverdict/internal/kubeversion"
 )
 
-const (
-	// version is what make control-plane builds: of k8s.io/kubernetes, as
-	// conformance/upstream requires it.
-	version = "v1.36.3"
-
-	// envAssets is envtest's variable for a folder that has binaries.
-	envAssets = "KUBEBUILDER_ASSETS"
-)
+// envAssets is envtest's variable for a folder that has binaries.
+const envAssets = "KUBEBUILDER_ASSETS"
 
 // findAssets returns the folder of the binaries.
 func findAssets() (string, error) {
@@ -26,7 +22,7 @@ func findAssets() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	folder := filepath.Join(root, ".cache", "control-plane", version)
+	folder := filepath.Join(root, ".cache", "control-plane", kubeversion.Pinned)
 	if err := hasPlane(folder); err != nil {
 		return "", errBuilt(err)
 	}

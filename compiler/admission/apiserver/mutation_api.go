@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/kubeversion"
 )
 
 // MutationAPI is how API servers serve MutatingAdmissionPolicies.
@@ -16,20 +17,19 @@ type MutationAPI struct {
 	since *version.Version
 }
 
-// mutationAPIs are all of them, the newest first (pkg/features/kube_features.go, and
-// APILifecycleIntroduced of the types). Betas of APIs are off unless they are asked for.
+// mutationAPIs are all of them, the newest first. Betas of APIs are off unless they are asked for.
 var mutationAPIs = [...]MutationAPI{
 	{
 		Version: "admissionregistration.k8s.io/v1",
-		since:   version.MajorMinor(1, 36),
+		since:   kubeversion.MutatingPolicy,
 	}, {
 		Version: "admissionregistration.k8s.io/v1beta1",
 		Flags:   "--feature-gates=MutatingAdmissionPolicy=true --runtime-config=admissionregistration.k8s.io/v1beta1=true",
-		since:   version.MajorMinor(1, 34),
+		since:   kubeversion.MutatingPolicyBeta,
 	}, {
 		Version: "admissionregistration.k8s.io/v1alpha1",
 		Flags:   "--feature-gates=MutatingAdmissionPolicy=true --runtime-config=admissionregistration.k8s.io/v1alpha1=true",
-		since:   version.MajorMinor(1, 32),
+		since:   kubeversion.MutatingPolicyAlpha,
 	},
 }
 

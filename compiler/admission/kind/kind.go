@@ -25,8 +25,7 @@ type Kind struct {
 	BuiltIn bool
 }
 
-// schemasJSON holds the OpenAPI v3 schemas of the built-in kinds, of Kubernetes v1.36.3,
-// but for their descriptions. policies/internal/genschemas writes it.
+// schemasJSON holds the OpenAPI v3 schemas of the built-in kinds without their descriptions. policies/internal/genschemas writes it.
 //
 //go:embed schemas/openapi.json
 var schemasJSON []byte
