@@ -8,11 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
 // Of what the API server has taken, and given its defaults, uids, selectors and labels, validate must refuse nothing, and
@@ -86,6 +89,29 @@ func (p player) accepts(t *testing.T, name string, object map[string]any) bool {
 	if json.Unmarshal(data, &job) != nil {
 		return false
 	}
-	_, err = p.client.BatchV1().Jobs(p.namespace).Create(t.Context(), &job, metav1.CreateOptions{})
+	stored, err := p.client.BatchV1().Jobs(p.namespace).Create(t.Context(), &job, metav1.CreateOptions{})
+	if err == nil {
+		checkDefaults(t, job, stored)
+	}
 	return err == nil
+}
+
+// checkDefaults compares the defaults of package jobdefaults with those of the API server, which has also set a selector
+// and the defaults of Pods.
+func checkDefaults(t *testing.T, given batchv1.Job, stored *batchv1.Job) {
+	t.Helper()
+	template := given.Spec.Template.DeepCopy()
+	jobdefaults.Set(&given)
+	if diff := cmp.Diff(template, &given.Spec.Template); diff != "" {
+		t.Errorf("%s: the template is changed:\n%s", given.Name, diff)
+	}
+	stored.Spec.Selector, stored.Spec.Template = given.Spec.Selector, given.Spec.Template
+	if diff := cmp.Diff(stored.Spec, given.Spec, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s (-API server +jobdefaults):\n%s", given.Name, diff)
+	}
+	generated := func(label, _ string) bool { return strings.HasSuffix(label, "controller-uid") || strings.HasSuffix(label, "job-name") }
+	maps.DeleteFunc(stored.Labels, generated) // of the template, and so a Job's that has none
+	if diff := cmp.Diff(stored.Labels, given.Labels, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s (-API server +jobdefaults):\n%s", given.Name, diff)
+	}
 }

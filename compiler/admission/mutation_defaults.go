@@ -50,12 +50,6 @@ const (
 	maxManagedBy     = 63
 )
 
-// Defaults of the API for Jobs that do not say (pkg/apis/batch/v1/defaults.go).
-const (
-	apiBackoffLimit         = 6
-	apiBackoffLimitPerIndex = 1<<31 - 1 // of backoffLimit, beside a limit per index
-)
-
 // NewDefaults takes the defaults from the spec of a Job; other fields of it are ignored. What no Job could have is a
 // *DefaultsError.
 func NewDefaults(s *batchv1.JobSpec) (Defaults, error) {

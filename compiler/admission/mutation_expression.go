@@ -12,6 +12,7 @@ import (
 	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 
 	"github.com/podverdict/podverdict/compiler/admission/kind"
+	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
 // mutationWriter writes the CEL that gives defaults to the objects of one kind.
@@ -115,7 +116,7 @@ func (w *mutationWriter) gifts() []gift {
 		give(fieldBackoffLimit, w.limitMissing(), *v)
 	} else if w.BackoffLimitPerIndex != nil && w.defaulted {
 		// As the API server would have it, had the Job come with the limit per index.
-		give(fieldBackoffLimit, "variables.givesLimitPerIndex && "+w.limitMissing(), apiBackoffLimitPerIndex)
+		give(fieldBackoffLimit, "variables.givesLimitPerIndex && "+w.limitMissing(), jobdefaults.BackoffLimitPerIndex)
 	}
 	if v := w.MaxFailedIndexes; v != nil {
 		give(fieldMaxFailedIndexes, w.maxFailedMissing(*v), *v)
@@ -150,7 +151,7 @@ func (w *mutationWriter) limitMissing() string {
 	if !w.defaulted {
 		return none + " && " + fmt.Sprintf(lacks, fieldBackoffLimit)
 	}
-	return fmt.Sprintf("%s && variables.spec.?backoffLimit.orValue(%d) == %[2]d\n  && %s", none, apiBackoffLimit, w.unwritten(fieldBackoffLimit))
+	return fmt.Sprintf("%s && variables.spec.?backoffLimit.orValue(%d) == %[2]d\n  && %s", none, jobdefaults.BackoffLimit, w.unwritten(fieldBackoffLimit))
 }
 
 // limitPerIndexMissing leaves out what the API server refuses beside the limit, and Jobs that restart in place, which
@@ -292,7 +293,7 @@ func (w *mutationWriter) condition() string {
 	missing(w.PodReplacementPolicy != nil, fieldPodReplacementPolicy, w.orEquals(fieldPodReplacementPolicy, strconv.Quote(string(batchv1.TerminatingOrFailed))))
 	missing(w.ManagedBy != nil, fieldManagedBy, "")
 	missing(w.BackoffLimitPerIndex != nil, fieldBackoffLimitPerIndex, indexed)
-	missing(w.BackoffLimit != nil, fieldBackoffLimit, w.orEquals(fieldBackoffLimit, strconv.Itoa(apiBackoffLimit)))
+	missing(w.BackoffLimit != nil, fieldBackoffLimit, w.orEquals(fieldBackoffLimit, strconv.Itoa(jobdefaults.BackoffLimit)))
 	missing(w.MaxFailedIndexes != nil, fieldMaxFailedIndexes, indexed)
 	missing(w.ActiveDeadlineSeconds != nil, fieldActiveDeadlineSeconds, "")
 	missing(w.TTLSecondsAfterFinished != nil, fieldTTLSecondsAfterFinished, "")

@@ -5,6 +5,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
 // giveDefaults says in Go what a policy says in CEL. The spec is as submitted; in a Job, which the API server applies its
@@ -12,9 +13,9 @@ import (
 // written it.
 func giveDefaults(d admission.Defaults, s *batchv1.JobSpec, isJob, wrote bool) {
 	if isJob {
-		defaultSpec(s)
+		jobdefaults.SetSpec(s)
 	} else if s.PodFailurePolicy != nil {
-		defaultStatuses(s.PodFailurePolicy)
+		jobdefaults.SetPolicy(s.PodFailurePolicy)
 	}
 	never := s.Template.Spec.RestartPolicy == corev1.RestartPolicyNever
 	indexed := s.CompletionMode != nil && *s.CompletionMode == batchv1.IndexedCompletion
@@ -83,6 +84,6 @@ func givePolicy(p *batchv1.PodFailurePolicy, s *batchv1.JobSpec) {
 	if len(given.Rules) == 0 {
 		return
 	}
-	defaultStatuses(given)
+	jobdefaults.SetPolicy(given)
 	s.PodFailurePolicy, s.PodReplacementPolicy = given, new(batchv1.Failed)
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -107,42 +106,4 @@ func (s *mutatingServer) admit(t testing.TB, object runtime.Object) (admitted ru
 		attributes.VersionedObject = patched
 	}
 	return attributes.VersionedObject, true
-}
-
-// defaultSpec applies the API's defaults, as they are applied before a policy is asked (pkg/apis/batch/v1/defaults.go).
-func defaultSpec(s *batchv1.JobSpec) {
-	setDefault(&s.Parallelism, 1)
-	if s.Completions == nil && *s.Parallelism == 1 {
-		s.Completions = new(int32(1))
-	}
-	limit := int32(6)
-	if s.BackoffLimitPerIndex != nil {
-		limit = 1<<31 - 1
-	}
-	setDefault(&s.BackoffLimit, limit)
-	setDefault(&s.CompletionMode, batchv1.NonIndexedCompletion)
-	setDefault(&s.Suspend, false)
-	setDefault(&s.ManualSelector, false)
-	replacement := batchv1.TerminatingOrFailed
-	if s.PodFailurePolicy != nil {
-		replacement = batchv1.Failed
-		defaultStatuses(s.PodFailurePolicy)
-	}
-	setDefault(&s.PodReplacementPolicy, replacement)
-}
-
-func defaultStatuses(p *batchv1.PodFailurePolicy) {
-	for i := range p.Rules {
-		for j := range p.Rules[i].OnPodConditions {
-			if pattern := &p.Rules[i].OnPodConditions[j]; pattern.Status == "" {
-				pattern.Status = corev1.ConditionTrue
-			}
-		}
-	}
-}
-
-func setDefault[T any](field **T, value T) {
-	if *field == nil {
-		*field = &value
-	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
+	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
 func specOf(t testing.TB, text string) batchv1.JobSpec {
@@ -167,7 +168,7 @@ managedBy: example.com/own
 podReplacementPolicy: Failed
 podFailurePolicy: {rules: []}
 `)}
-	defaultSpec(&job.Spec)
+	jobdefaults.SetSpec(&job.Spec)
 	before, err := json.Marshal(job)
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +224,7 @@ func TestMutationKnowsWhatIsWritten(t *testing.T) {
 			job.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main"}}}
 			want := job.DeepCopy()
 			giveDefaults(defaultsOf(t, allDefaults), &want.Spec, true, c.kept)
-			defaultSpec(&job.Spec)
+			jobdefaults.SetSpec(&job.Spec)
 			admitted, _ := server.admit(t, job)
 			if diff := cmp.Diff(want.Spec, unwrapped(t, admitted).Spec); diff != "" {
 				t.Errorf("-reference +policy:\n%s", diff)

@@ -7,6 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
 // goal is why the Job ends. The interim condition is written first, and the terminal one, with the same reason and message,
@@ -77,8 +79,7 @@ func (v *view) failJobMessage() string {
 }
 
 func (n *next) pastBackoffLimit() bool {
-	const unset = 6
-	limit := int64(ptr.Deref(n.Job.Spec.BackoffLimit, unset))
+	limit := int64(ptr.Deref(n.Job.Spec.BackoffLimit, jobdefaults.BackoffLimit))
 	if int64(n.failedPods) > limit {
 		return true
 	}

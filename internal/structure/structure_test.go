@@ -37,6 +37,7 @@ var rooms = []room{
 	{folder: "internal/terminal", direct: noIO},
 	{folder: "internal/outcome", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/kubeversion", avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/jobdefaults", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "policies", imports: []string{"internal/kubeversion"}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "api/v1alpha1", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "config", avoids: slices.Concat(noClient, noOPA)},
@@ -50,18 +51,18 @@ var rooms = []room{
 		"internal/kubeversion", "compiler", "compiler/internal/hint", "compiler/admission/kind",
 	}, avoids: slices.Concat(noCluster, noOPA), direct: noIO},
 	{folder: "compiler/admission", imports: []string{
-		"internal/kubeversion", "policies", "api/v1alpha1", "compiler", "compiler/custom", "compiler/internal/hint", "compiler/admission/kind",
+		"internal/jobdefaults", "internal/kubeversion", "policies", "api/v1alpha1", "compiler", "compiler/custom", "compiler/internal/hint", "compiler/admission/kind",
 		"compiler/admission/apiserver",
 	}, avoids: noCluster, direct: noIO},
 	{folder: "runtime", imports: []string{"api/v1alpha1", "compiler", "compiler/custom"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "runtime/binding", imports: []string{"api/v1alpha1", "compiler/custom", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "runtime/rego", imports: []string{"policies", "compiler", "runtime"}, avoids: noClient, direct: noIO},
-	{folder: "controller/plan", imports: []string{"api/v1alpha1", "compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "controller/plan", imports: []string{"internal/jobdefaults", "api/v1alpha1", "compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "controller/simulation", imports: []string{
-		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan",
+		"internal/jobdefaults", "api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan",
 	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "controller", imports: []string{
-		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan",
+		"internal/jobdefaults", "api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan",
 	}, avoids: noOPA},
 	// Who wants the vectors need not link what answers validate.
 	{folder: "conformance", imports: []string{"compiler", "runtime", "conformance/internal/cache"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -77,7 +78,7 @@ var rooms = []room{
 	{folder: "cmd/podverdict-controller", imports: []string{"api/v1alpha1", "compiler", "controller/plan", "controller", "internal/terminal"}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
 		"policies", "api/v1alpha1", "config", "compiler", "compiler/custom", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/binding", "runtime/rego", "controller/plan", "controller/simulation", "controller",
-		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/outcome", "internal/terminal",
+		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/jobdefaults", "internal/outcome", "internal/terminal",
 	}},
 }
 

@@ -1,12 +1,12 @@
 package memoryapi
 
 import (
-	"math"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
 // CreateJob stores a Job as if a user had created it, and returns what is stored.
@@ -50,22 +50,8 @@ func (s *Server) DeleteJob(namespace, name string) error {
 
 // complete gives a Job the API's defaults, its selector, and the labels of its pods.
 func complete(job *batchv1.Job) {
+	jobdefaults.Set(job)
 	spec := &job.Spec
-	if spec.Completions == nil && spec.Parallelism == nil {
-		spec.Completions = new(int32(1))
-	}
-	orDefault(&spec.Parallelism, 1)
-	orDefault(&spec.CompletionMode, batchv1.NonIndexedCompletion)
-	orDefault(&spec.Suspend, false)
-	orDefault(&spec.ManualSelector, false)
-	if spec.BackoffLimitPerIndex != nil {
-		orDefault(&spec.BackoffLimit, math.MaxInt32)
-	}
-	orDefault(&spec.BackoffLimit, 6)
-	if spec.PodFailurePolicy != nil {
-		orDefault(&spec.PodReplacementPolicy, batchv1.Failed)
-	}
-	orDefault(&spec.PodReplacementPolicy, batchv1.TerminatingOrFailed)
 	if spec.Template.Spec.RestartPolicy == "" {
 		spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 	}
@@ -79,10 +65,4 @@ func complete(job *batchv1.Job) {
 	}
 	spec.Template.Labels[batchv1.ControllerUidLabel] = uid
 	spec.Template.Labels[batchv1.JobNameLabel] = job.Name
-}
-
-func orDefault[T any](field **T, value T) {
-	if *field == nil {
-		*field = &value
-	}
 }
