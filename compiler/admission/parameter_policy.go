@@ -42,7 +42,7 @@ func (s *Selection) ParameterPolicy(o Options) (Policy, error) {
 	if err != nil {
 		return Policy{}, err
 	}
-	return p, apiserver.Check(typed, []kind.Kind{guarded}, o.Kubernetes)
+	return p, apiserver.Check(typed, guarded, nil, o.Kubernetes)
 }
 
 const unknownKeys = "unknown"

@@ -77,11 +77,11 @@ func (o Options) check(p Policy) error {
 	if err != nil {
 		return err
 	}
-	kinds, err := o.kinds()
+	params, err := o.parameterKind()
 	if err != nil {
 		return err
 	}
-	return apiserver.Check(typed, kinds, o.Kubernetes)
+	return apiserver.Check(typed, o.Target.Kind, params, o.Kubernetes)
 }
 
 // held are the rules that the policy with these actions holds. Where the settings are read while the policy runs, a
@@ -152,18 +152,18 @@ func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrati
 	return p
 }
 
-// kinds are those whose fields the expressions name.
-func (o Options) kinds() ([]kind.Kind, error) {
+// parameterKind is the kind of the parameter object, or nil without one.
+func (o Options) parameterKind() (*kind.Kind, error) {
+	read := kind.ConfigMap
 	switch o.Parameters.Source {
 	case FromConfigMap:
-		k, err := kind.ConfigMap()
-		return []kind.Kind{o.Target.Kind, k}, err
 	case FromCustomResource:
-		k, err := parameterKind()
-		return []kind.Kind{o.Target.Kind, k}, err
+		read = parameterKind
 	default:
-		return []kind.Kind{o.Target.Kind}, nil
+		return nil, nil //nolint:nilnil // there is no object
 	}
+	k, err := read()
+	return &k, err
 }
 
 // Typed is the policy as the API server reads it.

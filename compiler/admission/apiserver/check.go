@@ -7,39 +7,34 @@ import (
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// Check holds a ValidatingAdmissionPolicy to what an API server of a Kubernetes minor
-// version holds a new one to, and to more: all its expressions, not only validations,
-// must be right for the types of every kind that it matches and of its parameters. The
-// kinds are all that may be meant; a policy that names others cannot be checked, which
-// is an error too. What is wrong with the policy is a *CheckError.
-func Check(policy *admissionregistrationv1.ValidatingAdmissionPolicy, kinds []kind.Kind, kubernetes string) error {
+// Check returns what an API server of a Kubernetes minor version refuses about a new
+// ValidatingAdmissionPolicy, or warns of, as far as a user of podverdict can have
+// written it: its name, its match conditions, and all expressions, which must be right
+// for the type of the objects that it matches, also where the API server does not look.
+// The policy matches the one kind only, and params is the kind of its parameters, or nil.
+// What is wrong with the policy is a *CheckError.
+func Check(policy *admissionregistrationv1.ValidatingAdmissionPolicy, object kind.Kind, params *kind.Kind, kubernetes string) error {
 	v, err := compiler.ParseVersion(kubernetes)
 	if err != nil {
 		return err
 	}
-	policy = defaulted(policy)
-	problems := staticProblems(policy)
-	matched, params, unknown := kindSet(kinds).of(policy)
-	problems = append(problems, unknown...)
-
-	var typed []Problem
-	for _, k := range matched {
-		found, err := typeProblems(policy, k, params, expressionsOf(policy).texts())
-		if err != nil {
-			return err
-		}
-		typed = append(typed, found...)
+	typed, err := typeProblems(policy, object, params)
+	if err != nil {
+		return err
 	}
 	compiled, err := compileProblems(policy, v)
 	if err != nil {
 		return err
 	}
-	problems = append(problems, merged(typed, len(matched))...)
+	problems := append(objectProblems(policy), typed...)
 	problems = append(problems, slices.DeleteFunc(compiled, isBlank)...)
 	return newCheckError(sorted(distinct(problems)))
 }
@@ -47,24 +42,36 @@ func Check(policy *admissionregistrationv1.ValidatingAdmissionPolicy, kinds []ki
 // isBlank says that an expression is missing, which is a problem of the object itself.
 func isBlank(p Problem) bool { return strings.TrimSpace(p.Expression) == "" }
 
-// merged are the problems of all kinds, each once. Those that only some of several kinds
-// have name the kinds.
-func merged(problems []Problem, kinds int) []Problem {
-	var all []Problem
-	for _, p := range problems {
-		same := func(q Problem) bool { return q.samePlace(p) && q.Message == p.Message }
-		if i := slices.IndexFunc(all, same); i >= 0 {
-			all[i].Kinds = append(all[i].Kinds, p.Kinds...)
-			continue
-		}
-		all = append(all, p)
+// maxMatchConditions is the API server's limit (pkg/apis/admissionregistration/validation).
+const maxMatchConditions = 64
+
+// objectProblems returns what the API server refuses about the parts of a policy that
+// users name. The package of the API server that says so cannot be linked. All other
+// parts are written by podverdict, and tests put them to a real API server.
+func objectProblems(policy *admissionregistrationv1.ValidatingAdmissionPolicy) []Problem {
+	all := apivalidation.ValidateObjectMeta(&policy.ObjectMeta, false, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	at, conditions := field.NewPath("spec", "matchConditions"), policy.Spec.MatchConditions
+	if len(conditions) > maxMatchConditions {
+		all = append(all, field.TooMany(at, len(conditions), maxMatchConditions))
 	}
-	for i := range all {
-		if len(all[i].Kinds) == kinds {
-			all[i].Kinds = nil
+	seen := map[string]bool{}
+	for i, c := range conditions {
+		for _, message := range validation.IsQualifiedName(c.Name) {
+			all = append(all, field.Invalid(at.Index(i).Child("name"), c.Name, message))
+		}
+		if seen[c.Name] {
+			all = append(all, field.Duplicate(at.Index(i).Child("name"), c.Name))
+		}
+		seen[c.Name] = true
+		if strings.TrimSpace(c.Expression) == "" {
+			all = append(all, field.Required(at.Index(i).Child("expression"), ""))
 		}
 	}
-	return all
+	var problems []Problem
+	for _, e := range all {
+		problems = append(problems, Problem{FieldRef: e.Field, Message: e.ErrorBody()})
+	}
+	return problems
 }
 
 // distinct leaves out what the compiler says of places of which the type checker, which
@@ -73,7 +80,7 @@ func distinct(problems []Problem) []Problem {
 	var all []Problem
 	for _, p := range problems {
 		if !slices.ContainsFunc(all, func(q Problem) bool {
-			return q.samePlace(p) && (p.Line > 0 && len(p.Kinds) == 0 || q.Message == p.Message)
+			return q.FieldRef == p.FieldRef && q.Line == p.Line && q.Column == p.Column && (p.Line > 0 || q.Message == p.Message)
 		}) {
 			all = append(all, p)
 		}
@@ -81,14 +88,9 @@ func distinct(problems []Problem) []Problem {
 	return all
 }
 
-func (p Problem) samePlace(q Problem) bool {
-	return p.FieldRef == q.FieldRef && p.Line == q.Line && p.Column == q.Column
-}
-
 // order is that of the parts of a policy: what others build on comes first.
 var order = []string{
-	"metadata", "spec.failurePolicy", "spec.paramKind", "spec.matchConstraints", "spec.matchConditions", "spec.variables",
-	"spec.validations", "spec.mutations", "spec.auditAnnotations",
+	"metadata", "spec.matchConditions", "spec.variables", "spec.validations", "spec.auditAnnotations",
 }
 
 func sorted(problems []Problem) []Problem {

@@ -10,7 +10,6 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
-	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 
 	"github.com/podverdict/podverdict/compiler/internal/hint"
 )
@@ -18,21 +17,19 @@ import (
 var (
 	undefinedField      = regexp.MustCompile(`^undefined field '(.*)'$`)
 	undeclaredReference = regexp.MustCompile(`^undeclared reference to '([^']*)'`)
+	identifier          = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
 )
 
 // hint is what may have been meant at the place of a problem, or empty.
-func (t *typedEnvironment) hint(p Problem) string {
+func (h *hinter) hint(p Problem) string {
 	if match := undefinedField.FindStringSubmatch(p.Message); match != nil {
-		return meant(match[1], t.fieldsAt(p))
+		return meant(match[1], h.fieldsAt(p))
 	}
 	match := undeclaredReference.FindStringSubmatch(p.Message)
 	if match == nil {
 		return ""
 	}
-	if _, ok := t.variables.Fields[match[1]]; ok {
-		return didYouMean(plugincel.VariableVarName + "." + match[1])
-	}
-	if name := hint.Name(match[1], t.names()); name != "" {
+	if name := hint.Name(match[1], h.names()); name != "" {
 		return didYouMean(name)
 	}
 	return ""
@@ -40,12 +37,12 @@ func (t *typedEnvironment) hint(p Problem) string {
 
 // names are those of all variables and functions; operators are functions too, but have
 // no names that one can write.
-func (t *typedEnvironment) names() []string {
+func (h *hinter) names() []string {
 	var names []string
-	for _, v := range t.env.Variables() {
+	for _, v := range h.env.Variables() {
 		names = append(names, v.Name())
 	}
-	for name := range t.env.Functions() {
+	for name := range h.env.Functions() {
 		if identifier.MatchString(name) && name[0] != '_' {
 			names = append(names, name)
 		}
@@ -55,13 +52,13 @@ func (t *typedEnvironment) names() []string {
 }
 
 // fieldsAt are the fields of what the problem's expression selects from, at its place.
-func (t *typedEnvironment) fieldsAt(p Problem) []string {
-	tree, errs := t.checked(p.Expression)
+func (h *hinter) fieldsAt(p Problem) []string {
+	tree, errs := h.checked(p.Expression)
 	for _, e := range errs {
 		if tree == nil || e.Location.Line() != p.Line || e.Location.Column()+1 != p.Column || e.Message != p.Message {
 			continue
 		}
-		if object, ok := t.types[operandType(tree, e.ExprID)]; ok {
+		if object, ok := h.types[operandType(tree, e.ExprID)]; ok {
 			return slices.Sorted(maps.Keys(object.Fields))
 		}
 	}

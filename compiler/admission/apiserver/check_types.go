@@ -1,13 +1,18 @@
 package apiserver
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+	"k8s.io/apiserver/pkg/cel/openapi/resolver"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
@@ -36,17 +41,21 @@ func (x expressions) texts() []located {
 	return all
 }
 
-// typeProblems are those that the API server's type checker has with expressions of a
-// policy when the object is of one kind. Of the policy, only the variables and the kind
-// of the parameters matter.
-func typeProblems(policy *admissionregistrationv1.ValidatingAdmissionPolicy, k kind.Kind, params *kind.Kind, texts []located) ([]Problem, error) {
-	typed, err := newTypedEnvironment(policy, k, params)
+// typeProblems returns what the API server's type checker finds in the expressions of a
+// policy when the object is of one kind.
+func typeProblems(policy *admissionregistrationv1.ValidatingAdmissionPolicy, object kind.Kind, params *kind.Kind) ([]Problem, error) {
+	hints, err := newHinter(object, params)
 	if err != nil {
 		return nil, err
 	}
-	checker, context := newTypeChecker(policy, k, params)
+	kinds := kindSet{object}
+	if params != nil {
+		kinds = append(kinds, *params)
+	}
+	checker := &validating.TypeChecker{SchemaResolver: kinds, RestMapper: kinds.mapper()}
+	context := checker.CreateContext(policy)
 	var problems []Problem
-	for _, e := range failing(texts, func(some []located) bool {
+	for _, e := range failing(expressionsOf(policy).texts(), func(some []located) bool {
 		return len(checker.CheckExpression(context, together(some))) > 0
 	}) {
 		for _, result := range checker.CheckExpression(context, e.text) {
@@ -56,47 +65,37 @@ func typeProblems(policy *admissionregistrationv1.ValidatingAdmissionPolicy, k k
 			problems = append(problems, printedProblems(e, result.Issues.Error())...)
 		}
 	}
-	if k.BuiltIn {
-		problems = append(problems, typed.problems(texts)...)
-	}
-	problems = distinct(problems)
 	for i := range problems {
-		problems[i].Kinds, problems[i].Hint = []string{k.Kind}, typed.hint(problems[i])
+		problems[i].Hint = hints.hint(problems[i])
 	}
 	return problems, nil
 }
 
-// problems are those that the API server's type checker does not see, since it forgets
-// the types of variables that hold objects. They are asked for only of kinds that are
-// built in: it is no mistake to ask the object of a custom resource for a field that its
-// definition leaves out, by a variable.
-func (t *typedEnvironment) problems(texts []located) []Problem {
-	var problems []Problem
-	for _, e := range texts {
-		_, errs := t.checked(e.text)
-		problems = append(problems, celProblems(e.fieldRef, e.text, errs)...)
+// kindSet is all that the type checker knows of an API server's kinds.
+type kindSet []kind.Kind
+
+// ResolveSchema returns the schema of a kind.
+func (s kindSet) ResolveSchema(gvk schema.GroupVersionKind) (*spec.Schema, error) {
+	for _, k := range s {
+		if k.GroupVersionKind == gvk {
+			return k.Schema, nil
+		}
 	}
-	return problems
+	return nil, fmt.Errorf("%s: %w", gvk, resolver.ErrSchemaNotFound)
 }
 
-// newTypeChecker makes the API server's type checker, which knows these kinds only. It
-// looks at one kind at a time, so that it never comes to its limit of ten.
-func newTypeChecker(policy *admissionregistrationv1.ValidatingAdmissionPolicy, k kind.Kind, params *kind.Kind) (*validating.TypeChecker, *validating.TypeCheckingContext) {
-	kinds := kindSet{k}
-	if params != nil {
-		kinds = append(kinds, *params)
+// mapper tells which kind belongs to a resource.
+func (s kindSet) mapper() meta.RESTMapper {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for _, k := range s {
+		scope := meta.RESTScopeRoot
+		if k.Namespaced {
+			scope = meta.RESTScopeNamespace
+		}
+		resource := k.GroupVersion().WithResource(k.Resource)
+		mapper.AddSpecific(k.GroupVersionKind, resource, k.GroupVersion().WithResource(strings.ToLower(k.Kind)), scope)
 	}
-	checker := &validating.TypeChecker{SchemaResolver: kinds, RestMapper: kinds.mapper()}
-	one := policy.DeepCopy()
-	one.Spec.MatchConstraints = &admissionregistrationv1.MatchResources{
-		ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
-			RuleWithOperations: admissionregistrationv1.RuleWithOperations{Rule: admissionregistrationv1.Rule{
-				APIGroups: []string{k.Group}, APIVersions: []string{k.Version}, Resources: []string{k.Resource},
-			}},
-		}},
-	}
-	context := checker.CreateContext(one)
-	return checker, context
+	return mapper
 }
 
 // maxTogether bounds what is checked as one expression, in bytes: CEL does not parse

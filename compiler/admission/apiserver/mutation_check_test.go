@@ -12,25 +12,24 @@ import (
 
 func TestCheckMutation(t *testing.T) {
 	for name, test := range map[string]struct {
-		mutation admissionregistrationv1.Mutation
+		mutation string
 		want     string // empty if nothing is wrong
 	}{
-		"right configuration": {applying("Object{spec: Object.spec{backoffLimit: variables.limit}}"), ""},
-		"right patch":         {patching(`[JSONPatch{op: "add", path: "/spec/backoffLimit", value: variables.limit}]`), ""},
-		"field of the object": {
-			applying("Object{spec: Object.spec{backoffLimit: object.spec.bakoffLimit}}"),
-			`spec.mutations[0].applyConfiguration.expression:1:51: undefined field 'bakoffLimit'`,
-		},
-		"type of the configuration": {
-			applying("object"), "spec.mutations[0].applyConfiguration.expression: must evaluate to Object but got dyn",
-		},
-		"variable": {
-			patching(`variables.limt > 1 ? [] : []`), `spec.mutations[0].jsonPatch.expression:1:10: undefined field 'limt', did you mean "limit"?`,
-		},
-		"type of the patch": {patching("[object]"), "spec.mutations[0].jsonPatch.expression: must evaluate to"},
+		"right":                   {`[JSONPatch{op: "add", path: "/spec/backoffLimit", value: variables.limit}]`, ""},
+		"variable":                {`variables.limt > 1 ? [] : []`, `spec.mutations[0].jsonPatch.expression:1:10: undefined field 'limt'`},
+		"syntax":                  {`[JSONPatch{]`, "spec.mutations[0].jsonPatch.expression:1:"},
+		"type":                    {"[object]", "spec.mutations[0].jsonPatch.expression: must evaluate to"},
+		"type of a configuration": {"object", "spec.mutations[0].applyConfiguration.expression: must evaluate to Object but got dyn"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := CheckMutation(mutatingPolicy(test.mutation), mustKind(t, kind.Job), "1.36")
+			policy := mutatingPolicy(test.mutation)
+			if strings.Contains(test.want, "applyConfiguration") {
+				policy.Spec.Mutations[0] = admissionregistrationv1.Mutation{
+					PatchType:          admissionregistrationv1.PatchTypeApplyConfiguration,
+					ApplyConfiguration: &admissionregistrationv1.ApplyConfiguration{Expression: test.mutation},
+				}
+			}
+			err := CheckMutation(policy, mustKind(t, kind.Job), "1.36")
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), test.want)) {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
@@ -40,7 +39,7 @@ func TestCheckMutation(t *testing.T) {
 
 // What the two kinds of policies have in common is checked in both.
 func TestCheckMutationOfTheRest(t *testing.T) {
-	policy := mutatingPolicy(applying("Object{}"))
+	policy := mutatingPolicy("[JSONPatch{}]")
 	policy.Spec.MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "mine", Expression: "object.spec.parallelsm > 1"}}
 	err := CheckMutation(policy, mustKind(t, kind.Job), "1.36")
 	if want := "spec.matchConditions[0].expression:1:12: undefined field 'parallelsm'"; err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -49,7 +48,7 @@ func TestCheckMutationOfTheRest(t *testing.T) {
 }
 
 func TestCheckMutationOfVersions(t *testing.T) {
-	policy := mutatingPolicy(applying("Object{}"))
+	policy := mutatingPolicy("[JSONPatch{}]")
 	if err := CheckMutation(policy, mustKind(t, kind.Job), ""); err != nil {
 		t.Errorf("the default version: %v", err)
 	}
@@ -59,7 +58,7 @@ func TestCheckMutationOfVersions(t *testing.T) {
 	}
 }
 
-func mutatingPolicy(m admissionregistrationv1.Mutation) *admissionregistrationv1.MutatingAdmissionPolicy {
+func mutatingPolicy(patch string) *admissionregistrationv1.MutatingAdmissionPolicy {
 	fail := admissionregistrationv1.Fail
 	return &admissionregistrationv1.MutatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: "limits"},
@@ -72,21 +71,9 @@ func mutatingPolicy(m admissionregistrationv1.Mutation) *admissionregistrationv1
 				},
 			}}},
 			Variables: []admissionregistrationv1.Variable{{Name: "limit", Expression: "3"}},
-			Mutations: []admissionregistrationv1.Mutation{m},
+			Mutations: []admissionregistrationv1.Mutation{{
+				PatchType: admissionregistrationv1.PatchTypeJSONPatch, JSONPatch: &admissionregistrationv1.JSONPatch{Expression: patch},
+			}},
 		},
-	}
-}
-
-func applying(expression string) admissionregistrationv1.Mutation {
-	return admissionregistrationv1.Mutation{
-		PatchType:          admissionregistrationv1.PatchTypeApplyConfiguration,
-		ApplyConfiguration: &admissionregistrationv1.ApplyConfiguration{Expression: expression},
-	}
-}
-
-func patching(expression string) admissionregistrationv1.Mutation {
-	return admissionregistrationv1.Mutation{
-		PatchType: admissionregistrationv1.PatchTypeJSONPatch,
-		JSONPatch: &admissionregistrationv1.JSONPatch{Expression: expression},
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/google/cel-go/common"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"github.com/podverdict/podverdict/compiler/internal/hint"
@@ -21,8 +20,6 @@ type Problem struct {
 	Line, Column int
 	// Message is what is wrong, in the words of the API server.
 	Message string
-	// Kinds are those for which it is wrong; empty if for all.
-	Kinds []string
 	// Hint is a name that may have been meant, or the names that there are.
 	Hint string
 }
@@ -48,9 +45,6 @@ func (p Problem) String() string {
 		text += fmt.Sprintf(":%d:%d", p.Line, p.Column)
 	}
 	text += ": " + p.Message
-	if len(p.Kinds) > 0 {
-		text += " (for " + strings.Join(p.Kinds, ", ") + ")"
-	}
 	if p.Hint != "" {
 		text += ", " + p.Hint
 	}
@@ -76,13 +70,8 @@ func problemsOf(fieldRef, expression string, err *apiservercel.Error) []Problem 
 	if !errors.As(err.Cause, &compilation) {
 		return []Problem{{FieldRef: fieldRef, Expression: expression, Message: err.Detail}}
 	}
-	return celProblems(fieldRef, expression, compilation.Issues.Errors())
-}
-
-// celProblems gives what CEL finds wrong with an expression its place in the policy.
-func celProblems(fieldRef, expression string, errs []*common.Error) []Problem {
 	var problems []Problem
-	for _, e := range errs {
+	for _, e := range compilation.Issues.Errors() {
 		problems = append(problems, Problem{
 			FieldRef: fieldRef, Expression: expression, Line: e.Location.Line(), Column: max(e.Location.Column(), 0) + 1, Message: e.Message,
 		})

@@ -21,8 +21,6 @@ type Kind struct {
 	// Schema is what the API server's type checker sees of the kind: its OpenAPI v3
 	// schema with references replaced. It is shared: nobody may change it.
 	Schema *spec.Schema
-	// BuiltIn says that the schema is that of the Go type, so that no other field can be.
-	BuiltIn bool
 }
 
 // schemasJSON holds the OpenAPI v3 schemas of the built-in kinds without their descriptions. policies/internal/genschemas writes it.
@@ -84,7 +82,7 @@ func builtin(gvk schema.GroupVersionKind, resource string) func() (Kind, error) 
 		if err != nil {
 			return Kind{}, errSchema(gvk, err)
 		}
-		return Kind{GroupVersionKind: gvk, Resource: resource, Namespaced: true, Schema: resolved, BuiltIn: true}, nil
+		return Kind{GroupVersionKind: gvk, Resource: resource, Namespaced: true, Schema: resolved}, nil
 	})
 }
 
