@@ -109,7 +109,9 @@ func checkDefaults(t *testing.T, given batchv1.Job, stored *batchv1.Job) {
 	if diff := cmp.Diff(stored.Spec, given.Spec, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("%s (-API server +jobdefaults):\n%s", given.Name, diff)
 	}
-	generated := func(label, _ string) bool { return strings.HasSuffix(label, "controller-uid") || strings.HasSuffix(label, "job-name") }
+	generated := func(label, _ string) bool {
+		return strings.HasSuffix(label, "controller-uid") || strings.HasSuffix(label, "job-name")
+	}
 	maps.DeleteFunc(stored.Labels, generated) // of the template, and so a Job's that has none
 	if diff := cmp.Diff(stored.Labels, given.Labels, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("%s (-API server +jobdefaults):\n%s", given.Name, diff)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"slices"
 	"strings"
@@ -51,8 +50,5 @@ func writeObject(w io.Writer, format string, value any) error {
 	if format == "yaml" {
 		return report.WriteYAML(w, value)
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
+	return report.WriteJSON(w, value)
 }

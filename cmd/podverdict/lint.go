@@ -125,11 +125,9 @@ func (l *linting) subject(job manifest.Job) report.Subject {
 	name := l.input.jobReference(job)
 	s := report.Subject{Namespace: name.Namespace, Name: name.Name, File: fileOf(job)}
 	for _, f := range compiler.Lint(job.Object) {
-		at := job.Origin.Position(f.Field)
 		s.Findings = append(s.Findings, report.Finding{
-			Check: f.Check, Severity: string(f.Severity), Rule: f.Rule, Field: job.Origin.Field(f.Field),
-			Message: f.Message, Hint: f.Hint, At: at, Excerpt: job.Origin.Document.Excerpt(at),
-		})
+			Check: f.Check, Severity: string(f.Severity), Rule: &f.Rule, Field: f.Field, Message: f.Message, Hint: f.Hint,
+		}.Placed(job.Origin, job.Origin.Position(f.Field)))
 	}
 	return s
 }

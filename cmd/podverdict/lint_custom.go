@@ -79,11 +79,13 @@ func (d *diagnosis) subject() report.Subject {
 	s := report.Subject{Kind: v1alpha1.KindPodFailurePolicy, Name: d.policy.Object.Name, File: o.Document.File}
 	s.Findings = invalidFindings(o, d.invalid)
 	for _, f := range d.findings {
-		at := o.PositionIn(f.Field, f.Line, f.Column)
-		s.Findings = append(s.Findings, report.Finding{
-			Check: f.Check, Severity: string(f.Severity), Rule: f.Rule, RuleName: f.RuleName, Field: o.Field(f.Field),
-			Message: f.Message, Hint: f.Hint, At: at, Excerpt: o.Document.Excerpt(at),
-		})
+		found := report.Finding{
+			Check: f.Check, Severity: string(f.Severity), RuleName: f.RuleName, Field: f.Field, Message: f.Message, Hint: f.Hint,
+		}
+		if f.Rule != custom.NoRule {
+			found.Rule = &f.Rule
+		}
+		s.Findings = append(s.Findings, found.Placed(o, o.PositionIn(f.Field, f.Line, f.Column)))
 	}
 	return s
 }
@@ -119,18 +121,15 @@ func invalidFindings(o manifest.Origin, invalid field.ErrorList) []report.Findin
 
 // finding is one about no rule.
 func finding(o manifest.Origin, check string, severity compiler.Severity, path, message, hint string) report.Finding {
-	at := o.Position(path)
-	return report.Finding{
-		Check: check, Severity: string(severity), Rule: custom.NoRule, Field: o.Field(path), Message: message, Hint: hint,
-		At: at, Excerpt: o.Document.Excerpt(at),
-	}
+	f := report.Finding{Check: check, Severity: string(severity), Field: path, Message: message, Hint: hint}
+	return f.Placed(o, o.Position(path))
 }
 
 // ruleFinding is a warning about a rule of a custom policy.
 func (c *customLint) ruleFinding(policy, check string, rule int, name, path, message, hint string) {
 	s, path := c.policies[policy], fmt.Sprintf("spec.rules[%d].%s", rule, path)
 	f := finding(c.origins[policy], check, compiler.Warning, path, message, hint)
-	f.Rule, f.RuleName = rule, name
+	f.Rule, f.RuleName = &rule, name
 	s.Findings = append(s.Findings, f)
 }
 
@@ -196,7 +195,7 @@ func hidden(job manifest.Job, p *runtime.Policy, always int) []report.Finding {
 	for i := range job.Object.Spec.PodFailurePolicy.Rules {
 		f := finding(job.Origin, compiler.CheckUnreachable, compiler.Warning, fmt.Sprintf("%s.rules[%d]", manifest.PolicyField, i),
 			messageHidden(p.Rules[always].Name, p.Name), "bind the policy with position: After")
-		f.Rule = i
+		f.Rule = &i
 		all = append(all, f)
 	}
 	return all

@@ -5,7 +5,6 @@ import (
 	"context"
 	"regexp"
 	goruntime "runtime"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -108,29 +107,25 @@ func (v *validation) subject(ctx context.Context, validator *rego.Validator, r r
 		return s, whole.Error("", err.Error())
 	}
 	for _, f := range found {
-		at := whole.Position(f.Field)
 		s.Findings = append(s.Findings, report.Finding{
-			Check: f.ID, Severity: f.Severity, Rule: ruleOf(f.Field), Field: whole.Field(f.Field),
-			Type: f.Type, Message: f.Sentence(), At: at, Excerpt: whole.Document.Excerpt(at),
-		})
+			Check: f.ID, Severity: f.Severity, Rule: ruleOf(f.Field), Field: f.Field, Type: f.Type, Message: f.Sentence(),
+		}.Placed(whole, whole.Position(f.Field)))
 	}
-	slices.SortStableFunc(s.Findings, func(a, b report.Finding) int {
-		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
-	})
+	inFileOrder(s.Findings)
 	return s, nil
 }
 
 var ruleIndex = regexp.MustCompile(`podFailurePolicy\.rules\[(\d+)\]`)
 
-// ruleOf is the index of the rule that a field belongs to, or -1.
-func ruleOf(field string) int {
+// ruleOf returns the index of the rule that a field belongs to, or nil.
+func ruleOf(field string) *int {
 	match := ruleIndex.FindStringSubmatch(field)
 	if match == nil {
-		return -1
+		return nil
 	}
 	index, err := strconv.Atoi(match[1])
 	if err != nil {
-		return -1
+		return nil
 	}
-	return index
+	return &index
 }

@@ -15,20 +15,13 @@ type list struct {
 }
 
 type item struct {
-	Job      *reference `json:"job,omitempty"`
-	Policy   string     `json:"policy,omitempty"`  // a PodFailurePolicy, if it is no Job
-	Binding  string     `json:"binding,omitempty"` // a PodFailurePolicyBinding, if it is neither
-	Check    string     `json:"check"`
-	Severity string     `json:"severity"`
-	Rule     *int       `json:"rule,omitempty"`
-	RuleName string     `json:"ruleName,omitempty"`
-	Field    string     `json:"field"`
-	Type     string     `json:"type,omitempty"`
-	Message  string     `json:"message"`
-	Hint     string     `json:"hint,omitempty"`
-	File     string     `json:"file,omitempty"` // absent, as line and column are, for what was read from a cluster
-	Line     int        `json:"line,omitempty"`
-	Column   int        `json:"column,omitempty"`
+	Job     *reference `json:"job,omitempty"`
+	Policy  string     `json:"policy,omitempty"`  // a PodFailurePolicy, if it is no Job
+	Binding string     `json:"binding,omitempty"` // a PodFailurePolicyBinding, if it is neither
+	Finding
+	File   string `json:"file,omitempty"` // absent, as line and column are, for what was read from a cluster
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
 }
 
 type reference struct {
@@ -40,10 +33,7 @@ func (r Report) list() list {
 	l := list{APIVersion: "podverdict.io/v1alpha1", Kind: "FindingList", Items: []item{}}
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
-			found := item{
-				Check: f.Check, Severity: f.Severity, Rule: f.rule(), RuleName: f.RuleName, Field: f.Field,
-				Type: f.Type, Message: f.Message, Hint: f.Hint,
-			}
+			found := item{Finding: f}
 			switch s.Kind {
 			case v1alpha1.KindPodFailurePolicy:
 				found.Policy = s.Name
@@ -61,17 +51,10 @@ func (r Report) list() list {
 	return l
 }
 
-// rule is the index of the rule, if there is one.
-func (f Finding) rule() *int {
-	if f.Rule < 0 {
-		return nil
-	}
-	return &f.Rule
-}
-
-func (r Report) writeJSON(w io.Writer) error {
+// WriteJSON writes a value as indented JSON.
+func WriteJSON(w io.Writer, value any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(r.list())
+	return encoder.Encode(value)
 }

@@ -36,23 +36,30 @@ type Subject struct {
 // Finding is one thing to say about a Subject.
 type Finding struct {
 	// Check is the id of what was checked, as in unreachable-rule.
-	Check string
+	Check string `json:"check"`
 	// Severity is error or warning.
-	Severity string
-	// Rule is the index of the rule, or -1 when the finding is about none.
-	Rule int
+	Severity string `json:"severity"`
+	// Rule is the index of the rule, or nil when the finding is about none.
+	Rule *int `json:"rule,omitempty"`
 	// RuleName is the name of a custom policy's rule.
-	RuleName string
+	RuleName string `json:"ruleName,omitempty"`
 	// Field is the path in the document.
-	Field string
+	Field string `json:"field"`
 	// Type is the API server's name for what is wrong, as in FieldValueInvalid, if it has one.
-	Type string
+	Type string `json:"type,omitempty"`
 	// Message says what is wrong, Hint what to do about it.
-	Message, Hint string
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
 	// At is the place; without a line when the Job was read from a cluster.
-	At manifest.Position
+	At manifest.Position `json:"-"`
 	// Excerpt is the line in question, with a caret, if there is one.
-	Excerpt string
+	Excerpt string `json:"-"`
+}
+
+// Placed returns the finding, whose Field is a path from the object, with its place in the document of the object.
+func (f Finding) Placed(o manifest.Origin, at manifest.Position) Finding {
+	f.Field, f.At, f.Excerpt = o.Field(f.Field), at, o.Document.Excerpt(at)
+	return f
 }
 
 // inFile tells whether a file can be pointed at.
@@ -69,7 +76,7 @@ func (r Report) Write(w io.Writer, format string) error {
 	case "table":
 		return r.writeText(w)
 	case "json":
-		return r.writeJSON(w)
+		return WriteJSON(w, r.list())
 	case "yaml":
 		return WriteYAML(w, r.list())
 	case "sarif":

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jstemmer/go-junit-report/v2/junit"
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
@@ -22,7 +23,7 @@ func awkward() Report {
 			{Namespace: "default", Name: "good", File: "good.yaml"},
 			{Namespace: "default", Name: "bad#1", File: "my jobs/a,b:c%.yaml", Findings: []Finding{
 				{
-					Check: "odd", Severity: "error", Rule: 2, Field: "spec.podFailurePolicy.rules[2]",
+					Check: "odd", Severity: "error", Rule: new(2), Field: "spec.podFailurePolicy.rules[2]",
 					Message: `100% <wrong> & "quoted"`, Hint: "do\nbetter ]]>", Excerpt: "3 | - action: x\n  |   ^",
 					At: manifest.Position{File: "my jobs/a,b:c%.yaml", Line: 3, Column: 5},
 				},
@@ -93,7 +94,7 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(write(t, awkward(), "json")), &got); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(awkward().list(), got); diff != "" {
+	if diff := cmp.Diff(awkward().list(), got, cmpopts.IgnoreFields(Finding{}, "At", "Excerpt")); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -145,7 +146,7 @@ func TestUnknownFormat(t *testing.T) {
 func live() Report {
 	r := awkward()
 	r.Subjects = []Subject{{Namespace: "default", Name: "demo", Findings: []Finding{{
-		Check: "odd", Severity: "error", Rule: 2, Field: "spec.podFailurePolicy.rules[2]", Message: "never decides",
+		Check: "odd", Severity: "error", Rule: new(2), Field: "spec.podFailurePolicy.rules[2]", Message: "never decides",
 		At: manifest.Position{File: "job/demo in namespace default"},
 	}}}}
 	return r

@@ -1,9 +1,9 @@
 package suite
 
 import (
-	"encoding/json"
 	"io"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -63,14 +63,11 @@ type jsonRuleCoverage struct {
 }
 
 func (r Report) writeJSON(w io.Writer) error {
-	report := testReport{APIVersion: apiVersion, Kind: "TestReport", OK: r.OK(), Counts: r.count(), Suites: []jsonSuite{}}
+	all := testReport{APIVersion: apiVersion, Kind: "TestReport", OK: r.OK(), Counts: r.count(), Suites: []jsonSuite{}}
 	for i := range r.Results {
-		report.Suites = append(report.Suites, r.Results[i].json())
+		all.Suites = append(all.Suites, r.Results[i].json())
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(report)
+	return report.WriteJSON(w, all)
 }
 
 func (r *Result) json() jsonSuite {
