@@ -55,7 +55,7 @@ func (c *constraints) placed(err error, origin manifest.Origin) error {
 		return nil
 	}
 	var errs []error
-	for _, err := range flatten(err) {
+	for _, err := range manifest.EachError(err) {
 		wrong, ok := errors.AsType[*rego.DataError](err)
 		switch {
 		case ok && c.data != "":

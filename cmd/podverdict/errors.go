@@ -167,7 +167,7 @@ func complain(stderr io.Writer, err error) int {
 	case errors.Is(err, syscall.EPIPE):
 		return exitError // whoever read the result has left, and knows
 	}
-	all := flatten(err)
+	all := manifest.EachError(err)
 	for _, err := range all[:min(len(all), maxReported)] {
 		text := "error: " + err.Error()
 		if placed, ok := errors.AsType[*manifest.Error](err); ok {
@@ -191,19 +191,6 @@ func complain(stderr io.Writer, err error) int {
 func paragraph(stderr io.Writer, message string) {
 	message = strings.ReplaceAll(strings.TrimRight(message, "\n"), "\n", "\n  ")
 	fmt.Fprintln(stderr, strings.ReplaceAll(message, "\n  \n", "\n\n"))
-}
-
-// flatten undoes errors.Join.
-func flatten(err error) []error {
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return []error{err}
-	}
-	var all []error
-	for _, err := range joined.Unwrap() {
-		all = append(all, flatten(err)...)
-	}
-	return all
 }
 
 var (

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	strictjson "sigs.k8s.io/json"
 )
@@ -75,7 +74,7 @@ func (b *blame) search(part any, field string, wrap func(any) any) {
 			break
 		}
 		for _, key := range slices.Sorted(maps.Keys(container)) {
-			b.search(container[key], joinField(field, keyStep(key)), func(member any) any {
+			b.search(container[key], FieldOfKey(field, key), func(member any) any {
 				return wrap(map[string]any{key: member})
 			})
 		}
@@ -90,14 +89,6 @@ func (b *blame) search(part any, field string, wrap func(any) any) {
 	if len(b.found) == before {
 		b.found = append(b.found, culprit{field, cause})
 	}
-}
-
-// keyStep writes a key as a step of a field path, as Kubernetes does: labels[a.b/c].
-func keyStep(key string) string {
-	if strings.ContainsAny(key, ".[") {
-		return "[" + key + "]"
-	}
-	return key
 }
 
 // messageMismatch phrases a decoding error in the words of YAML rather than of Go.

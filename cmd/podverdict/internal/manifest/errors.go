@@ -208,3 +208,19 @@ var (
 	errNoFilenames = errors.New("no input: give files, directories or URLs with -f, or - for standard input")
 	errStdinTwice  = errors.New("-f -: standard input can be read only once")
 )
+
+// EachError returns the errors that errors.Join has joined, one by one; of nil there are none.
+func EachError(err error) []error {
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, err := range joined.Unwrap() {
+		all = append(all, EachError(err)...)
+	}
+	return all
+}

@@ -35,7 +35,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatal("neither objects nor an error")
 		}
 		lines := bytes.Count(input, []byte("\n")) + 1
-		for _, err := range flatten(err) {
+		for _, err := range EachError(err) {
 			if placed, ok := errors.AsType[*Error](err); ok {
 				checkPosition(t, placed.Position(), lines)
 				if !strings.HasSuffix(placed.Excerpt(), "^") {
@@ -49,7 +49,7 @@ func FuzzRead(f *testing.F) {
 		for _, pod := range set.Pods {
 			checkPosition(t, pod.Origin.Position(""), lines)
 		}
-		if _, err := set.Families("default"); err != nil && len(flatten(err)) == 0 {
+		if _, err := set.Families("default"); err != nil && len(EachError(err)) == 0 {
 			t.Error("an error without text")
 		}
 	})

@@ -54,7 +54,7 @@ func TestLimits(t *testing.T) {
 func TestTooManyErrors(t *testing.T) {
 	const n = 5_000
 	_, err := Read(t.Context(), Options{Filenames: []string{"-"}, Stdin: strings.NewReader(strings.Repeat("---\nbad\n", n))})
-	errs := flatten(err)
+	errs := EachError(err)
 	want := "stdin:2048:1: document 1024: too many errors, the last 3976 documents were not read"
 	if last := errs[len(errs)-1]; len(errs) != 1025 || last.Error() != want {
 		t.Errorf("%d errors, the last is %v", len(errs), last)

@@ -157,11 +157,11 @@ func used(t *testing.T) time.Duration {
 func report(t *testing.T, input string) {
 	t.Helper()
 	set, err := Read(t.Context(), Options{Filenames: []string{"-"}, Stdin: strings.NewReader(input)})
-	errs := flatten(err)
+	errs := EachError(err)
 	_, err = set.Families("default")
-	errs = append(errs, flatten(err)...)
-	errs = append(errs, flatten(set.CheckPolicies())...)
-	errs = append(errs, flatten(set.ValidatePolicies())...)
+	errs = append(errs, EachError(err)...)
+	errs = append(errs, EachError(set.CheckPolicies())...)
+	errs = append(errs, EachError(set.ValidatePolicies())...)
 	var out bytes.Buffer
 	for _, err := range errs {
 		fmt.Fprintln(&out, err)

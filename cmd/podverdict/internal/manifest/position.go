@@ -75,6 +75,14 @@ func joinField(parent, child string) string {
 	return parent + "." + child
 }
 
+// FieldOfKey returns the field path of a map's member as Kubernetes writes it: labels.app, but labels[a.b/c].
+func FieldOfKey(parent, key string) string {
+	if strings.ContainsAny(key, ".[") {
+		key = "[" + key + "]"
+	}
+	return joinField(parent, key)
+}
+
 // steps cuts a field path: "rules[1].action" into "rules", "[1]", "action". Keys with dots in them are written
 // labels[a.b/c].
 func steps(field string) []string {

@@ -95,26 +95,11 @@ func describe(set *Set, families []Family, err error) string {
 			fmt.Fprintf(&out, "%s has %s\n", family.Job.Object.Name, pod.Object.Name)
 		}
 	}
-	for _, err := range flatten(err) {
+	for _, err := range EachError(err) {
 		fmt.Fprintln(&out, err)
 		if placed, ok := errors.AsType[*Error](err); ok {
 			fmt.Fprintln(&out, placed.Excerpt())
 		}
 	}
 	return out.String()
-}
-
-func flatten(err error) []error {
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		if err == nil {
-			return nil
-		}
-		return []error{err}
-	}
-	var all []error
-	for _, err := range joined.Unwrap() {
-		all = append(all, flatten(err)...)
-	}
-	return all
 }

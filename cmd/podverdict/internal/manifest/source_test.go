@@ -124,7 +124,7 @@ func TestHostile(t *testing.T) {
 			if !strings.HasPrefix(err.Error(), "stdin:") {
 				t.Errorf("no place: %.200s", err)
 			}
-			for _, err := range flatten(err) {
+			for _, err := range EachError(err) {
 				if placed, ok := errors.AsType[*Error](err); ok && len(placed.Excerpt()) > 2000 {
 					t.Errorf("an excerpt of %d bytes", len(placed.Excerpt()))
 				}
@@ -141,7 +141,7 @@ func TestErrorsAreBounded(t *testing.T) {
 		"large":         strings.Repeat("a: "+strings.Repeat("b", 1021)+"\n", maxExamined>>10),
 	} {
 		_, err := Read(t.Context(), Options{Filenames: []string{"-"}, Stdin: strings.NewReader(input)})
-		if n := len(flatten(err)); n < maxErrors || n > maxErrors+1 {
+		if n := len(EachError(err)); n < maxErrors || n > maxErrors+1 {
 			t.Errorf("%s: %d errors", name, n)
 		}
 	}

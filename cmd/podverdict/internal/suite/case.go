@@ -92,7 +92,7 @@ func (s *Suite) usedBudgets(matches map[string]int32, field string, fail func(fi
 	}
 	used, given := map[ruleID]int32{}, map[ruleID]string{}
 	for _, name := range slices.Sorted(maps.Keys(matches)) {
-		at := field + keyStep(name)
+		at := manifest.FieldOfKey(field, name)
 		found, names := []ruleID{}, []string{}
 		var in []string
 		budget := true

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
 // delta is what is different in an object: a tree as JSON has it, which has been held to the object's type before.
@@ -120,17 +122,9 @@ func (m *merging) entries(v reflect.Value, tree map[string]any, field string) {
 			continue
 		}
 		entry := reflect.New(v.Type().Elem()).Elem()
-		m.whole(entry, child, field+keyStep(name))
+		m.whole(entry, child, manifest.FieldOfKey(field, name))
 		v.SetMapIndex(key, entry)
 	}
-}
-
-// keyStep writes a key as a step of a field path.
-func keyStep(key string) string {
-	if strings.ContainsAny(key, ".[") {
-		return "[" + key + "]"
-	}
-	return "." + key
 }
 
 // list merges each item into the one of the same key, or appends it.

@@ -153,7 +153,7 @@ func (s *Suite) readPods(ctx context.Context) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.document.Scenarios)) {
 		if by := s.taken(name); by != "" {
-			errs = append(errs, s.origin.Error("scenarios"+keyStep(name), messageTaken(name, by)))
+			errs = append(errs, s.origin.Error(manifest.FieldOfKey("scenarios", name), messageTaken(name, by)))
 		}
 	}
 	return errors.Join(errs...)

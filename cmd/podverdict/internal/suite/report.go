@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
 // Report is what suites came to.
@@ -60,11 +62,8 @@ type counts struct {
 
 // errors are those of Err, one by one.
 func (r *Result) errors() []string {
-	if r.Err == nil {
-		return nil
-	}
 	var all []string
-	for _, err := range flatten(r.Err) {
+	for _, err := range manifest.EachError(r.Err) {
 		all = append(all, err.Error())
 	}
 	return all
@@ -78,19 +77,6 @@ func (r *Result) faults() []string {
 	}
 	if r.Uncovered() {
 		all = append(all, fmt.Sprintf("coverage is %d%%, and should be %d%%", r.Coverage.Percent(), r.Threshold))
-	}
-	return all
-}
-
-// flatten undoes errors.Join.
-func flatten(err error) []error {
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return []error{err}
-	}
-	var all []error
-	for _, err := range joined.Unwrap() {
-		all = append(all, flatten(err)...)
 	}
 	return all
 }

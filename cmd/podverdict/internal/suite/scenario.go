@@ -7,6 +7,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
 // defaultScenario is the one of cases that name none.
@@ -73,7 +75,7 @@ func (b *builder) pod(name, field string) *corev1.Pod {
 	}
 	b.under = append(b.under, name)
 	defer func() { b.under = b.under[:len(b.under)-1] }()
-	at := "scenarios" + keyStep(name)
+	at := manifest.FieldOfKey("scenarios", name)
 	tree, _ := b.suite.tree["scenarios"].(map[string]any)
 	pod := b.build(&written, tree[name], at)
 	b.built[name] = pod
@@ -119,7 +121,7 @@ func (b *builder) containers(pod *corev1.Pod, written *scenario, field string) {
 	for _, name := range slices.Sorted(maps.Keys(written.Containers)) {
 		status := statusOf(pod, name)
 		if status == nil {
-			b.fail(field+".containers"+keyStep(name), messageUnknown("status of a container", name, statusNames(pod)))
+			b.fail(manifest.FieldOfKey(field+".containers", name), messageUnknown("status of a container", name, statusNames(pod)))
 			continue
 		}
 		written.Containers[name].apply(status)

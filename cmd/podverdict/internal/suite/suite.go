@@ -145,7 +145,7 @@ func (c *caseDocument) check(field string, fail func(field, message string)) {
 	}
 	for rule, n := range c.Matches {
 		if n < 0 {
-			fail(field+".matches"+keyStep(rule), messageNegative)
+			fail(manifest.FieldOfKey(field+".matches", rule), messageNegative)
 		}
 	}
 	c.Expect.check(field+".expect", fail)
