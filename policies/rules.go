@@ -2,6 +2,7 @@ package policies
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -68,7 +69,7 @@ func described(file string, text []byte) ([]Rule, error) {
 	for _, comment := range comments(text) {
 		var m metadata
 		if err := yaml.Unmarshal(comment, &m); err != nil {
-			return nil, errMetadata(file, err)
+			return nil, fmt.Errorf("%s: metadata: %w", file, err)
 		}
 		if m.Custom.ID == "" {
 			continue

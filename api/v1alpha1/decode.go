@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 
 	yamltree "go.yaml.in/yaml/v3"
@@ -51,7 +52,7 @@ func Decode(data []byte) (Object, error) {
 		} `json:"metadata"`
 	}
 	if err := strictjson.UnmarshalCaseSensitivePreserveInts(data, &header); err != nil {
-		return nil, errHeader(err)
+		return nil, fmt.Errorf("not an object of Kubernetes: %w", err)
 	}
 	object := New(header.GroupVersionKind())
 	if object == nil {
@@ -83,7 +84,7 @@ func toJSON(data []byte) ([]byte, error) {
 		}
 	}
 	if found != 1 {
-		return nil, errDocuments(found)
+		return nil, fmt.Errorf("want one object, got %d documents", found)
 	}
 	// kubectl reads YAML with this one: what it takes for a number, the other one may take for a text.
 	data, err := yaml.YAMLToJSONStrict(data)

@@ -4,15 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func errYAML(err error) error { return fmt.Errorf("not YAML: %w", err) }
-
-func errDocuments(found int) error { return fmt.Errorf("want one object, got %d documents", found) }
-
-func errHeader(err error) error { return fmt.Errorf("not an object of Kubernetes: %w", err) }
 
 func errKind(got metav1.TypeMeta) error {
 	switch {
@@ -45,17 +40,3 @@ const (
 	messageNullLabel  = "must not be null, which the API server drops; an empty label is ''"
 	messageEmpty      = "must not be empty; leave it out"
 )
-
-func messageNoRetry(action batchv1.PodFailurePolicyAction) string {
-	return fmt.Sprintf("must be left out with %s, after which there is no retry", action)
-}
-
-func messageNoValues(operator metav1.LabelSelectorOperator) string {
-	return fmt.Sprintf("must have 1 value at least for %s", operator)
-}
-
-func messageValues(operator metav1.LabelSelectorOperator) string {
-	return fmt.Sprintf("must have no value for %s", operator)
-}
-
-func messageMore(n int) string { return fmt.Sprintf("%d more findings are left out", n) }

@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -148,7 +149,7 @@ func NewTypeChecking(findings []Finding) *TypeChecking {
 		kept[i].Message = cut(f.Message, MaxFindingMessage)
 	}
 	if more > 0 {
-		kept = append(kept, Finding{Field: "spec", Message: messageMore(more)})
+		kept = append(kept, Finding{Field: "spec", Message: fmt.Sprintf("%d more findings are left out", more)})
 	}
 	return &TypeChecking{Findings: kept}
 }

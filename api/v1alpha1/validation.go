@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -122,7 +123,8 @@ func (r *Rule) validateRetryDelay(at *field.Path) field.ErrorList {
 		all = append(all, field.Invalid(at, delay.String(), messageDelayUnit))
 	}
 	if r.Action == batchv1.PodFailurePolicyActionFailJob || r.Action == batchv1.PodFailurePolicyActionFailIndex {
-		all = append(all, field.Invalid(at, r.RetryDelay.Duration.String(), messageNoRetry(r.Action)))
+		all = append(all, field.Invalid(at, r.RetryDelay.Duration.String(),
+			fmt.Sprintf("must be left out with %s, after which there is no retry", r.Action)))
 	}
 	return all
 }

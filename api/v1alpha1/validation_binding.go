@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -62,11 +63,11 @@ func (r *LabelRequirement) validate(at *field.Path) field.ErrorList {
 	switch r.Operator {
 	case metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn:
 		if len(r.Values) == 0 {
-			all = append(all, field.Invalid(values, field.OmitValueType{}, messageNoValues(r.Operator)))
+			all = append(all, field.Invalid(values, field.OmitValueType{}, fmt.Sprintf("must have 1 value at least for %s", r.Operator)))
 		}
 	case metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist:
 		if len(r.Values) > 0 {
-			all = append(all, field.Invalid(values, field.OmitValueType{}, messageValues(r.Operator)))
+			all = append(all, field.Invalid(values, field.OmitValueType{}, fmt.Sprintf("must have no value for %s", r.Operator)))
 		}
 	}
 	return all

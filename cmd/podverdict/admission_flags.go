@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,10 +90,10 @@ func (f *admissionFlags) matchConditions() ([]admission.MatchCondition, error) {
 	for _, text := range f.conditions {
 		name, expression, ok := strings.Cut(text, "=")
 		if !ok || name == "" || expression == "" {
-			return nil, errFlag("match-condition", errNoCondition(text))
+			return nil, errFlag("match-condition", fmt.Errorf("%q: not NAME=CEL", text))
 		}
 		if slices.ContainsFunc(all, func(m admission.MatchCondition) bool { return m.Name == name }) {
-			return nil, errFlag("match-condition", errConditionTwice(name))
+			return nil, errFlag("match-condition", fmt.Errorf("%s is given twice", name))
 		}
 		all = append(all, admission.MatchCondition{Name: name, Expression: expression})
 	}

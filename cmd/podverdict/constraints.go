@@ -31,7 +31,7 @@ func (c *constraints) addFlags(cmd *cobra.Command) {
 func (c *constraints) prepare(cmd *cobra.Command) (*rego.Validator, error) {
 	options := rego.Options{Guardrails: c.guardrails, Warnings: true}
 	if c.source.Key != "" && c.source.Reference == "" {
-		return nil, errUsage(cmd, errKeyWithoutBundle)
+		return nil, errUsage(cmd, errors.New("--verification-key is for a --bundle: the built-in rules are not signed"))
 	}
 	var origin manifest.Origin
 	var err error

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -43,7 +46,7 @@ func newCustomSource(set *manifest.Set) *customSource {
 			if found, ok := known[namespace]; ok {
 				return found, nil
 			}
-			return nil, errNamespaceNotGiven(namespace)
+			return nil, fmt.Errorf("namespace %s is not in the input", namespace)
 		},
 	}
 }
@@ -96,9 +99,10 @@ func newCustomPolicies(kubernetes string, s *customSource, warn func(string)) (*
 			policies[p.Name] = all[i].compiled
 		case all[i].lastGood != nil:
 			policies[p.Name] = all[i].lastGood
-			warn(messageLastGood(p, err))
+			warn(fmt.Sprintf("PodFailurePolicy %s does not compile, generation %d stays in force: %v",
+				p.Name, p.Status.LastGood.Generation, err))
 		case all[i].policy.Origin.Live():
-			warn(messageNotInForce(p.Name, err))
+			warn(fmt.Sprintf("PodFailurePolicy %s is not in force, because it does not compile: %v", p.Name, err))
 		default:
 			errs = append(errs, err)
 		}
@@ -145,7 +149,7 @@ func (c *customPolicies) selection(ctx context.Context, job *batchv1.Job) bindin
 	}
 	selected := c.set.For(ctx, job, c.namespaceOf(ctx, job))
 	for _, problem := range selected.Problems {
-		c.warn(messageProblem(job, problem))
+		c.warn(fmt.Sprintf("not in force for Job %s/%s: %v", job.Namespace, cmp.Or(job.Name, job.GenerateName), problem))
 	}
 	return selected
 }
@@ -166,7 +170,8 @@ func (c *customPolicies) namespaceOf(ctx context.Context, job *batchv1.Job) labe
 	}
 	found, err := c.labelsOf(ctx, job.Namespace)
 	if err != nil {
-		c.warn(messageNoLabels(by, err))
+		c.warn(fmt.Sprintf("PodFailurePolicyBinding %s selects by labels of the namespace, but %v: it is taken to have none but %s",
+			by, err, corev1.LabelMetadataName))
 		return manifest.NameLabel(job.Namespace)
 	}
 	return found

@@ -196,7 +196,7 @@ func selectPods(families []family, names []string) error {
 	}
 	for _, name := range names {
 		if !found[name] {
-			return errNoPodNamed(name)
+			return fmt.Errorf("no pod %q in the input", name)
 		}
 	}
 	return nil

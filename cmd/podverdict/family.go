@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -166,7 +167,8 @@ func (j *judging) readPolicy(cmd *cobra.Command) (given, error) {
 	case len(set.Policies) == 1 && len(set.Jobs) == 0:
 		return given{policy: &set.Policies[0]}, nil
 	}
-	return given{}, errNotOnePolicy(j.policyFile, len(set.Jobs), len(set.Policies))
+	return given{}, fmt.Errorf("--policy %s: there are %d Jobs and %d PodFailurePolicies in it, and should be one or the other",
+		j.policyFile, len(set.Jobs), len(set.Policies))
 }
 
 func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func (f *format) Type() string { return "format" }
 // Set takes the value given.
 func (f *format) Set(name string) error {
 	if !slices.Contains(f.formats, name) {
-		return errFormat(f.formats)
+		return fmt.Errorf("no such format, there are %s", strings.Join(f.formats, ", "))
 	}
 	f.name = name
 	return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,7 +17,9 @@ func newGenerate() *cobra.Command {
 		Short: "Generate what other tools enforce",
 		Long:  "Generate what other tools enforce, from the same rules that podverdict uses itself.",
 		Args:  noArguments,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return errUsage(cmd, errNothingToGenerate) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return errUsage(cmd, errors.New("generate what? there are: bundle, gatekeeper, install, map, vap"))
+		},
 	}
 	cmd.AddCommand(newGenerateBundle(), newGenerateVAP(), newGenerateMAP(), newGenerateGatekeeper(), newGenerateInstall())
 	return cmd
@@ -52,7 +55,7 @@ suffix -conftest, the files for conftest. Registries are logged in to with docke
 
 func (b *bundling) run(cmd *cobra.Command) error {
 	if b.target == "" {
-		return errUsage(cmd, errNoTarget)
+		return errUsage(cmd, errors.New("no output: give a file, a folder or oci://REGISTRY/REPOSITORY:TAG with -o"))
 	}
 	built, err := bundle.Build(policies.FS, b.options)
 	if err != nil {

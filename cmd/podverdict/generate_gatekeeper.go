@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"regexp"
 
 	"github.com/spf13/cobra"
@@ -58,7 +59,8 @@ func (g *gatekeeperGeneration) run(cmd *cobra.Command) error {
 	}
 	for _, name := range g.exempt {
 		if !exemptName.MatchString(name) {
-			return errUsage(cmd, errExempt(name))
+			return errUsage(cmd,
+				fmt.Errorf("--exempt-namespaces: %q: must be the name of a namespace, or its beginning or end: kube-*, *-system", name))
 		}
 	}
 	configuration, origin, err := readConfiguration(g.data)

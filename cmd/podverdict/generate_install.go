@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/spf13/cobra"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
@@ -63,7 +65,7 @@ func (i *installation) check(cmd *cobra.Command) error {
 		}
 	}
 	if i.options.Image == "" {
-		return errFlag("image", errNoImage)
+		return errFlag("image", errors.New("give the controller's image: none is published yet"))
 	}
 	if _, err := name.ParseReference(i.options.Image); err != nil {
 		return errFlag("image", err)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -102,7 +103,7 @@ func (g *mapGeneration) options(cmd *cobra.Command) (admission.MutationOptions, 
 		FailurePolicy: admissionregistrationv1.FailurePolicyType(g.failure),
 	}
 	if g.defaults == "" {
-		return o, errUsage(cmd, errNoDefaults)
+		return o, errUsage(cmd, errors.New("no defaults: give a file with -f"))
 	}
 	if o.FailurePolicy != admissionregistrationv1.Fail && o.FailurePolicy != admissionregistrationv1.Ignore {
 		return o, errUsage(cmd, errChoice("failure-policy", g.failure, "Fail", "Ignore"))
@@ -144,13 +145,14 @@ func (g *mapGeneration) readDefaults(cmd *cobra.Command) (admission.Defaults, er
 func checkPart(job *batchv1.Job, fields map[string]any, origin manifest.Origin) error {
 	var errs []error
 	if job.APIVersion != "batch/v1" || job.Kind != "Job" {
-		errs = append(errs, origin.Error("kind", messageNoPart(job.APIVersion, job.Kind)))
+		errs = append(errs, origin.Error("kind",
+			fmt.Sprintf("the defaults are those of a batch/v1 Job, not of %q %q", job.APIVersion, job.Kind)))
 	}
 	only := func(parent string, among any, allowed ...string) {
 		members, _ := among.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(members)) {
 			if !slices.Contains(allowed, name) {
-				errs = append(errs, origin.Error(parent+name, messageNoDefault(allowed)))
+				errs = append(errs, origin.Error(parent+name, "cannot be a default, only "+strings.Join(allowed, ", ")+" can"))
 			}
 		}
 	}

@@ -193,13 +193,13 @@ func (g *vapGeneration) parameterObject(name string) (admission.Parameters, erro
 	switch p.Source {
 	case admission.Inline:
 		if g.object != "" {
-			return p, errObjectWithoutParameters
+			return p, errors.New("--parameters-object is for --parameters configmap or crd: there is no object otherwise")
 		}
 	case admission.FromConfigMap:
 		if namespace, object, ok := strings.Cut(g.object, "/"); ok && namespace != "" && object != "" {
 			p.Namespace, p.Name = namespace, object
 		} else if g.object != "" {
-			return p, errNoNamespaceName(g.object)
+			return p, fmt.Errorf("--parameters-object %s: not NAMESPACE/NAME of a ConfigMap", g.object)
 		}
 	case admission.FromCustomResource:
 		p.Name = cmp.Or(g.object, p.Name)
@@ -223,7 +223,7 @@ func checkParameterNames(p admission.Parameters) error {
 // targets are Jobs and CronJobs, or the kind in --crd.
 func (g *vapGeneration) targets(cmd *cobra.Command) ([]admission.Target, error) {
 	if (g.crd == "") != (g.at == "") {
-		return nil, errUsage(cmd, errCRDAndPath)
+		return nil, errUsage(cmd, errors.New("--crd and --at belong together: a kind, and where the Jobs are in it"))
 	}
 	if g.crd == "" {
 		targets, err := g.common.targets()
@@ -233,7 +233,7 @@ func (g *vapGeneration) targets(cmd *cobra.Command) ([]admission.Target, error) 
 		return targets, nil
 	}
 	if cmd.Flags().Changed("for") {
-		return nil, errUsage(cmd, errKindsWithCRD)
+		return nil, errUsage(cmd, errors.New("--for is for Jobs and CronJobs, --crd for another kind: give one or the other"))
 	}
 	text, err := os.ReadFile(g.crd)
 	if err != nil {

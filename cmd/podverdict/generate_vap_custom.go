@@ -22,7 +22,7 @@ var guardrailFlags = []string{"rules", "data", "crd", "at", "parameters", "param
 func (g *vapGeneration) runCustom(cmd *cobra.Command, options admission.Options) error {
 	for _, name := range guardrailFlags {
 		if cmd.Flags().Changed(name) {
-			return errUsage(cmd, errFlagOfGuardrails(name))
+			return errUsage(cmd, fmt.Errorf("--%s is for guardrails and constraints, not for custom policies given with -f", name))
 		}
 	}
 	if err := g.checkRequirements(); err != nil {
@@ -48,7 +48,7 @@ func (g *vapGeneration) runCustom(cmd *cobra.Command, options admission.Options)
 	for _, b := range source.bindings {
 		objects, err := g.customObjects(cmd.Context(), environment, source.policy(b), b, options, targets)
 		if err == nil && len(objects) == 0 {
-			paragraph(cmd.ErrOrStderr(), "note: "+messageNothingRequired(b.Object.Spec.PolicyName))
+			paragraph(cmd.ErrOrStderr(), fmt.Sprintf("note: PodFailurePolicy %s requires nothing of Jobs", b.Object.Spec.PolicyName))
 		}
 		all, errs = append(all, objects...), append(errs, err)
 	}
@@ -82,10 +82,10 @@ func (g *vapGeneration) readCustom(cmd *cobra.Command) (*customSource, error) {
 		return nil, err
 	}
 	if len(set.Policies) == 0 {
-		return nil, errNoCustomPolicy
+		return nil, errors.New("no PodFailurePolicy in the input")
 	}
 	if jobs, pods := len(set.Jobs), len(set.Pods); jobs+pods > 0 {
-		paragraph(cmd.ErrOrStderr(), "note: "+messageNotLookedAt(jobs, pods))
+		paragraph(cmd.ErrOrStderr(), fmt.Sprintf("note: Jobs and Pods in the input are not looked at: %d and %d", jobs, pods))
 	}
 	source := newCustomSource(set)
 	var errs []error
@@ -94,9 +94,12 @@ func (g *vapGeneration) readCustom(cmd *cobra.Command) (*customSource, error) {
 	}
 	for _, b := range source.bindings[len(set.Bindings):] {
 		if slices.ContainsFunc(set.Bindings, func(other manifest.Binding) bool { return other.Object.Name == b.Object.Name }) {
-			errs = append(errs, b.Origin.Error("metadata.name", messageNameOfBinding(b.Object.Name)))
+			errs = append(errs, b.Origin.Error("metadata.name",
+				fmt.Sprintf("nothing binds this policy, and PodFailurePolicyBinding %s of another one takes its name for admission policies",
+					b.Object.Name)))
 		}
-		paragraph(cmd.ErrOrStderr(), "note: "+messageBindingToAll(b.Object.Name))
+		paragraph(cmd.ErrOrStderr(),
+			fmt.Sprintf("note: no PodFailurePolicyBinding of PodFailurePolicy %s in the input: all Jobs are held to what it requires", b.Object.Name))
 	}
 	return source, errors.Join(errs...)
 }

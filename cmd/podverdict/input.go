@@ -41,7 +41,7 @@ func (in *input) addFileFlags(cmd *cobra.Command) {
 func (in *input) read(cmd *cobra.Command) (*manifest.Set, error) {
 	set, err := in.readAll(cmd)
 	if err == nil && len(set.Jobs) == 0 {
-		err = errNoJobs
+		err = errors.New("no Job in the input")
 	}
 	if err != nil {
 		return nil, err

@@ -1,6 +1,9 @@
 package main
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // moment is the value of --now, and the time of the run without it.
 type moment time.Time
@@ -19,7 +22,7 @@ func (m *moment) Type() string { return "time" }
 func (m *moment) Set(text string) error {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil || t.IsZero() {
-		return errNow
+		return errors.New("must be a time as 2026-11-22T06:00:00Z")
 	}
 	*m = moment(t)
 	return nil

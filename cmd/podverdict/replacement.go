@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,7 +41,7 @@ func (v *validation) readReplacements(cmd *cobra.Command, args []string) ([]repl
 		return nil, errUsage(cmd, errStdinTwice("--old"))
 	}
 	if len(v.old) > 0 && len(v.input.Filenames) == 0 {
-		return nil, errUsage(cmd, errOldWithoutFiles)
+		return nil, errUsage(cmd, errors.New("--old is for files given with -f"))
 	}
 	jobs, err := v.input.readJobs(cmd, args)
 	if err != nil {
@@ -57,7 +59,8 @@ func (v *validation) readReplacements(cmd *cobra.Command, args []string) ([]repl
 		}
 	}
 	if len(v.old) > 0 && !paired {
-		return nil, errNoPairs(v.old) // these may be the wrong files
+		return nil, fmt.Errorf("--old %s: none of the objects given with -f is in there, by kind, namespace and name",
+			strings.Join(v.old, ",")) // these may be the wrong files
 	}
 	return replacements, nil
 }
@@ -77,7 +80,8 @@ func (v *validation) readOld(ctx context.Context, stdin io.Reader) (map[identity
 	for _, job := range set.Jobs {
 		id := v.identity(job)
 		if first, taken := old[id]; taken {
-			message := messageOldTwice(id, first.Whole().Position("metadata.name"))
+			message := fmt.Sprintf("%s %s is given twice with --old, first at %s",
+				id.kind, id.name, first.Whole().Position("metadata.name"))
 			errs = append(errs, job.Whole().Error("metadata.name", message))
 			continue
 		}

@@ -49,7 +49,7 @@ alive takes up to the duration of its lease, 15 seconds.
 
 func (r *rescue) run(cmd *cobra.Command) error {
 	if r.everywhere && r.namespace != "" {
-		return errUsage(cmd, errNamespaceWithAll)
+		return errUsage(cmd, errors.New("--namespace and --all-namespaces: give one or the other"))
 	}
 	client, shown, namespace, err := connectUninstall(cmd, &r.connection, r.namespace)
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *rescue) checkIdle(cmd *cobra.Command, client *uninstall.Client) error {
 	}
 	err := client.Idle(cmd.Context(), "")
 	if live, ok := errors.AsType[*uninstall.LiveError](err); ok {
-		return errAtWork(live)
+		return fmt.Errorf("%w: it lets go of these Pods itself. --force does it all the same", live)
 	}
 	return err
 }

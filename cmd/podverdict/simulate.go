@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -131,11 +132,11 @@ func (s *simulating) run(cmd *cobra.Command) error {
 func (s *simulating) check(cmd *cobra.Command) error {
 	switch {
 	case s.script != "" && cmd.Flags().Changed("failure-rate"):
-		return errUsage(cmd, errRateWithScript)
+		return errUsage(cmd, errors.New("--failure-rate is for simulations without a --script"))
 	case !(s.rate >= 0 && s.rate <= 1):
-		return errUsage(cmd, errRate)
+		return errUsage(cmd, errors.New("--failure-rate must be from 0 to 1"))
 	case s.until <= 0:
-		return errUsage(cmd, errUntil)
+		return errUsage(cmd, errors.New("--until must be a time to come"))
 	case s.script == "-" && slices.Contains(s.input.Filenames, "-"):
 		return errUsage(cmd, errStdinTwice("--script"))
 	}
@@ -149,7 +150,7 @@ func (s *simulating) readJob(cmd *cobra.Command) (manifest.Job, *customSource, e
 		return manifest.Job{}, nil, err
 	}
 	if len(set.Jobs) != 1 {
-		return manifest.Job{}, nil, errOneJob(len(set.Jobs))
+		return manifest.Job{}, nil, fmt.Errorf("there are %d Jobs in the input, and should be one", len(set.Jobs))
 	}
 	if err := set.CheckPolicies(); err != nil {
 		return manifest.Job{}, nil, err

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -48,7 +50,7 @@ func (s *source) files(cmd *cobra.Command, args []string) (bool, error) {
 		}
 	}
 	if len(args) == 0 && s.query.Selector == "" && !s.query.AllNamespaces {
-		return false, errUsage(cmd, errNoSource)
+		return false, errUsage(cmd, errors.New("no input: give files with -f, or what to read from the cluster: job/NAME, jobs for all of a namespace"))
 	}
 	targets, err := cluster.ParseTargets(args, s.kinds...)
 	if err != nil {
@@ -70,7 +72,7 @@ func (s *source) checkFiles(cmd *cobra.Command, args []string) error {
 	}
 	for _, name := range []string{"selector", "all-namespaces", "watch"} {
 		if cmd.Flags().Changed(name) {
-			return errUsage(cmd, errFlagWithFiles(name))
+			return errUsage(cmd, fmt.Errorf("--%s is for what is read from a cluster, not for files given with -f", name))
 		}
 	}
 	return nil
@@ -147,7 +149,7 @@ func (s *source) readFileMembers(cmd *cobra.Command) ([]manifest.Family, *custom
 		return nil, nil, err
 	}
 	if len(set.Pods) == 0 && set.Lists == 0 {
-		return nil, nil, errNoPods
+		return nil, nil, errors.New("no Pods in the input: give them with -f, beside the Job")
 	}
 	if len(set.Pods) == 0 {
 		s.nothing = "no Pods in the input"

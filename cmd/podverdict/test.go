@@ -80,7 +80,7 @@ func (t *suiteRun) run(cmd *cobra.Command, args []string) error {
 		return errUsage(cmd, errFlag("run", err))
 	}
 	if t.threshold < 0 || t.threshold > 100 {
-		return errUsage(cmd, errFlag("coverage-threshold", errPercentage))
+		return errUsage(cmd, errFlag("coverage-threshold", errors.New("must be a percentage from 0 to 100")))
 	}
 	if t.restrictor != restrictRootOnly && t.restrictor != restrictNothing {
 		return errUsage(cmd, errChoice("load-restrictor", t.restrictor, restrictRootOnly, restrictNothing))

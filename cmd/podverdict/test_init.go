@@ -48,11 +48,11 @@ The suite passes as it is written, and stands beside the first file unless -o sa
 
 func (d *suiteDraft) run(cmd *cobra.Command) error {
 	if len(d.filenames) == 0 {
-		return errUsage(cmd, errNoPolicyFiles)
+		return errUsage(cmd, errors.New("no policies: give their files with -f"))
 	}
 	for _, name := range d.filenames {
 		if info, err := os.Stat(name); err != nil || info.IsDir() {
-			return errUsage(cmd, errNotAFile(name))
+			return errUsage(cmd, fmt.Errorf("-f %s: is not a file", name))
 		}
 	}
 	target := d.target()
@@ -76,7 +76,7 @@ func (d *suiteDraft) run(cmd *cobra.Command) error {
 		fmt.Fprintf(out, "  %s\n", terminal.Line(missing))
 	}
 	if draft.Outside != "" {
-		paragraph(cmd.ErrOrStderr(), "note: "+messageDraftOutside(draft.Outside))
+		paragraph(cmd.ErrOrStderr(), "note: the suite names "+draft.Outside+": test it with a directory that holds both, as in podverdict test .")
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (d *suiteDraft) write(cmd *cobra.Command, loader *suite.Loader, target stri
 		return errDraft(err)
 	}
 	if result := written.Run(cmd.Context(), suite.Options{}); !result.OK() {
-		return errDraft(errors.Join(result.Err, errDraftFails))
+		return errDraft(errors.Join(result.Err, errors.New("it does not pass")))
 	}
 	if d.output == "-" {
 		_, err := cmd.OutOrStdout().Write(text)

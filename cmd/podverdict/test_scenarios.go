@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/liggitt/tabwriter"
@@ -29,7 +30,7 @@ With a name, write that Pod, of a Job with one container.`,
 				return stdoutError(writeObject(cmd.OutOrStdout(), output.name, pod))
 			}
 			if cmd.Flags().Changed("output") {
-				return errUsage(cmd, errOutputOfList)
+				return errUsage(cmd, errors.New("--output is for the Pod of a scenario: give its name"))
 			}
 			table := printers.GetNewTabWriter(cmd.OutOrStdout())
 			return stdoutError(writeScenarios(table))

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ func ParseActions(written map[string]string) (Actions, error) {
 	all := DefaultActions()
 	for _, key := range slices.Sorted(maps.Keys(written)) {
 		if _, isSeverity := all[key]; !isSeverity && !strings.ContainsAny(key, "0123456789-") {
-			return nil, errActionKey(key)
+			return nil, fmt.Errorf("actions of %q: not a severity, error or warning, and not a rule's id", key)
 		}
 		actions, err := parseActions(key, written[key])
 		if err != nil {
@@ -50,10 +51,11 @@ func parseActions(key, text string) ([]admissionregistrationv1.ValidationAction,
 		}
 	}
 	if len(actions) != len(names) {
-		return nil, errActions(key, text)
+		return nil, fmt.Errorf("actions of %s: %q is not Deny, Warn or Audit, or several of them with + between them", key, text)
 	}
 	if len(actions) > 1 && actions[0] == admissionregistrationv1.Deny && actions[1] == admissionregistrationv1.Warn {
-		return nil, errDenyAndWarn(key, text)
+		return nil, fmt.Errorf("actions of %s: %q: the API server takes Deny or Warn, not both: the warning would repeat the denial",
+			key, text)
 	}
 	return actions, nil
 }

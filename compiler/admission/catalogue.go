@@ -2,6 +2,7 @@ package admission
 
 import (
 	"embed"
+	"fmt"
 	"slices"
 
 	"sigs.k8s.io/json"
@@ -80,7 +81,7 @@ func load(name, folder string) (*Catalogue, error) {
 	}
 	c, err := read(text, described)
 	if err != nil {
-		return nil, errCatalogue(name, err)
+		return nil, fmt.Errorf("rules/%s.yaml: %w", name, err)
 	}
 	c.Name = name
 	return c, nil
@@ -119,12 +120,12 @@ func read(text []byte, described []policies.Rule) (*Catalogue, error) {
 func (entry ruleEntry) rule(described []policies.Rule) (Rule, error) {
 	i := slices.IndexFunc(described, func(r policies.Rule) bool { return r.ID == entry.ID })
 	if i < 0 {
-		return Rule{}, errNoMetadata(entry.ID)
+		return Rule{}, fmt.Errorf("%s: no rule of the bundle has this id", entry.ID)
 	}
 	r := Rule{Rule: described[i], only: entry.Only, update: entry.Update}
 	var err error
 	if r.Settings, err = newSettings(entry.Settings); err != nil {
-		return Rule{}, errSettings(entry.ID, err)
+		return Rule{}, fmt.Errorf("%s: settings: %w", entry.ID, err)
 	}
 	for _, part := range []struct {
 		name, text string
@@ -143,7 +144,7 @@ func (entry ruleEntry) rule(described []policies.Rule) (Rule, error) {
 		}
 	}
 	if (entry.Fields == "") == (entry.Messages == "") || (entry.Fields == "") != (entry.Detail == "") {
-		return Rule{}, errForm(entry.ID)
+		return Rule{}, fmt.Errorf("%s: a rule has either fields and detail, or messages", entry.ID)
 	}
 	return r, nil
 }

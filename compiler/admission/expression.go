@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -46,7 +48,7 @@ func parse(text string) (expression, error) {
 	}
 	parsed, errs := p.Parse(common.NewTextSource(text))
 	if len(errs.GetErrors()) > 0 {
-		return expression{}, errSyntax(errs)
+		return expression{}, errors.New(errs.ToDisplayString())
 	}
 	e := expression{text: []rune(text)}
 	e.loops = loops(parsed)
@@ -124,10 +126,10 @@ func (e expression) checkNames(known []string, settings Settings) error {
 	}
 	for _, n := range e.names {
 		if !slices.Contains(known, n.ident) {
-			return errUnknownName(n.ident, string(e.text))
+			return fmt.Errorf("%s stands for nothing: %s", n.ident, string(e.text))
 		}
 		if _, ok := settings[n.setting]; n.ident == "settings" && !ok {
-			return errUnknownSetting(n.setting, string(e.text))
+			return fmt.Errorf("settings.%s is not a setting of this rule: %s", n.setting, string(e.text))
 		}
 	}
 	return nil

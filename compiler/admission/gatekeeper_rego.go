@@ -76,7 +76,7 @@ func readBundle(bundle fs.FS, c *Catalogue) (regoBundle, error) {
 func (b regoBundle) source(r Rule) (regoSource, error) {
 	rule := slices.DeleteFunc(slices.Clone(b.rules), func(s statement) bool { return !s.finds(r.ID) })
 	if len(rule) == 0 {
-		return regoSource{}, errNoRego(r.ID)
+		return regoSource{}, fmt.Errorf("%s: nothing in the bundle finds it", r.ID)
 	}
 	known, err := b.given(rule[0], r)
 	if err != nil {

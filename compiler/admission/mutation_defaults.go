@@ -2,7 +2,9 @@ package admission
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -63,7 +65,7 @@ func NewDefaults(s *batchv1.JobSpec) (Defaults, error) {
 	errs = append(errs, d.illegalReplacement(field.NewPath("spec", fieldPodReplacementPolicy))...)
 	errs = append(errs, d.illegalManager(field.NewPath("spec", fieldManagedBy))...)
 	if d == (Defaults{}) {
-		errs = append(errs, field.Required(field.NewPath("spec"), messageNoDefaults()))
+		errs = append(errs, field.Required(field.NewPath("spec"), "at least one of "+strings.Join(DefaultedFields[:], ", ")))
 	}
 	if len(errs) > 0 {
 		return Defaults{}, &DefaultsError{Errors: errs}
@@ -88,7 +90,8 @@ func (d Defaults) illegalLimits(spec *field.Path) field.ErrorList {
 		errs = append(errs, field.Invalid(spec.Child(fieldActiveDeadlineSeconds), *seconds, messageNegative))
 	}
 	if indexes := d.MaxFailedIndexes; indexes != nil && *indexes > manyIndexes {
-		errs = append(errs, field.Invalid(spec.Child(fieldMaxFailedIndexes), *indexes, messageAtMost(manyIndexes)))
+		errs = append(errs, field.Invalid(spec.Child(fieldMaxFailedIndexes), *indexes,
+			fmt.Sprintf("must be less than or equal to %d", manyIndexes)))
 	}
 	return errs
 }

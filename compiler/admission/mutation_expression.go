@@ -48,7 +48,7 @@ func newMutationWriter(d Defaults, k kind.Kind) (*mutationWriter, error) {
 		w.construct = "Object.spec.jobTemplate.spec"
 		w.around = "Object{spec: Object.spec{jobTemplate: Object.spec.jobTemplate{spec: %s}}}"
 	default:
-		return nil, errMutationKind(k.Kind)
+		return nil, fmt.Errorf("defaults are given to Jobs and CronJobs, not to %s", k.Kind)
 	}
 	w.define("spec", w.object)
 	return w, nil

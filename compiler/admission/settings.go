@@ -36,7 +36,7 @@ func newSettings(given map[string]any) (Settings, error) {
 	for name, value := range given {
 		typed, ok := typedValue(value)
 		if !ok {
-			return nil, errSettingType(name, value)
+			return nil, fmt.Errorf("%s: %v is no value for a setting", name, value)
 		}
 		s[name] = typed
 	}

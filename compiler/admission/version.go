@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"fmt"
+
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/kubeversion"
 )
@@ -11,7 +13,8 @@ func checkVersion(kubernetes string) error {
 		return err
 	}
 	if v.LessThan(kubeversion.GeneratedPolicies) {
-		return errKubernetes(kubernetes)
+		return fmt.Errorf("kubernetes version %q: generated policies need %s to %s: ValidatingAdmissionPolicy v1 with two-variable comprehensions",
+			kubernetes, kubeversion.GeneratedPolicies, kubeversion.Last)
 	}
 	return nil
 }

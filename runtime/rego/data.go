@@ -25,7 +25,7 @@ func overlay(base, over map[string]any, path ...string) (map[string]any, error) 
 		at := append(slices.Clone(path), key)
 		outer, ok := over[key].(map[string]any)
 		if !ok {
-			return nil, errDataPath(at)
+			return nil, &DataError{Field: strings.Join(at, "."), Message: "must be an object, as in the bundle"}
 		}
 		var err error
 		if merged[key], err = overlay(inner, outer, at...); err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
@@ -34,35 +33,7 @@ func errBundle(err error) error {
 	return errors.Join(errs...)
 }
 
-func errNoEntrypoint(entrypoint string) error {
-	return fmt.Errorf("bundle: no rule %s in it", entrypoint)
-}
-
-func errUndefined(entrypoint string) error {
-	return fmt.Errorf("bundle: %s is undefined for this object", entrypoint)
-}
-
-func errLimit(entrypoint string, limit time.Duration) error {
-	return fmt.Errorf("bundle: %s gives no answer within %s, and was stopped", entrypoint, limit)
-}
-
-func errAnswer(entrypoint string, err error) error {
-	return fmt.Errorf("bundle: %s does not answer with findings: %w", entrypoint, err)
-}
-
-func errNotFindings(got any) error { return fmt.Errorf("%T is no list", got) }
-
-func errNotFinding(index int) error { return fmt.Errorf("element %d is no object", index) }
-
-func errFindingField(index int, name string) error {
-	return fmt.Errorf("element %d: %s is no string, or missing", index, name)
-}
-
 func errObject(err error) error { return fmt.Errorf("cannot be read as an object: %w", err) }
-
-func errDataPath(path []string) error {
-	return &DataError{Field: strings.Join(path, "."), Message: "must be an object, as in the bundle"}
-}
 
 // errUnread is about data that cannot have an effect. The path that was meant is empty when none is known.
 func errUnread(path []string, meant string) error {

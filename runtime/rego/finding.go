@@ -2,6 +2,7 @@ package rego
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 )
 
@@ -29,13 +30,13 @@ const (
 func findings(answer any, standard string) ([]Finding, error) {
 	elements, ok := answer.([]any)
 	if !ok {
-		return nil, errNotFindings(answer)
+		return nil, fmt.Errorf("%T is no list", answer)
 	}
 	found := make([]Finding, len(elements))
 	for i, element := range elements {
 		object, ok := element.(map[string]any)
 		if !ok {
-			return nil, errNotFinding(i)
+			return nil, fmt.Errorf("element %d is no object", i)
 		}
 		for _, member := range []struct {
 			name string
@@ -48,7 +49,7 @@ func findings(answer any, standard string) ([]Finding, error) {
 			{"msg", &found[i].Message},
 		} {
 			if *member.into, ok = object[member.name].(string); !ok {
-				return nil, errFindingField(i, member.name)
+				return nil, fmt.Errorf("element %d: %s is no string, or missing", i, member.name)
 			}
 		}
 		severity, _ := object["severity"].(string)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -152,7 +153,7 @@ func (q question) answer(ctx context.Context, input ast.Value) ([]Finding, error
 	}
 	found, err := findings(value, severity)
 	if err != nil {
-		return nil, errAnswer(q.entrypoint, err)
+		return nil, fmt.Errorf("bundle: %s does not answer with findings: %w", q.entrypoint, err)
 	}
 	return found, nil
 }
@@ -164,11 +165,11 @@ func (q question) evaluate(ctx context.Context, input ast.Value) (any, error) {
 	results, err := q.query.Eval(limited, rego.EvalParsedInput(input))
 	switch {
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:
-		return nil, errLimit(q.entrypoint, q.limit)
+		return nil, fmt.Errorf("bundle: %s gives no answer within %s, and was stopped", q.entrypoint, q.limit)
 	case err != nil:
 		return nil, errBundle(err)
 	case len(results) == 0:
-		return nil, errUndefined(q.entrypoint)
+		return nil, fmt.Errorf("bundle: %s is undefined for this object", q.entrypoint)
 	}
 	return results[0].Expressions[0].Value, nil
 }
@@ -225,7 +226,7 @@ func (p program) has(entrypoint string) bool {
 
 func (p program) prepare(ctx context.Context, entrypoint string) (question, error) {
 	if !p.has(entrypoint) {
-		return question{}, errNoEntrypoint(entrypoint)
+		return question{}, fmt.Errorf("bundle: no rule %s in it", entrypoint)
 	}
 	query, err := rego.New(rego.Query(entrypoint), rego.Compiler(p.compiler), rego.Store(p.store),
 		rego.SetRegoVersion(ast.RegoV1)).PrepareForEval(ctx)

@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/podverdict/podverdict/compiler"
@@ -53,5 +55,6 @@ func mutationAPIOf(kubernetes string) (MutationAPI, *version.Version, error) {
 			return api, v, nil
 		}
 	}
-	return MutationAPI{}, nil, errNoMutationAPI(v.String())
+	return MutationAPI{}, nil, fmt.Errorf("kubernetes %s has no MutatingAdmissionPolicy: it came with %s",
+		v.String(), mutationAPIs[len(mutationAPIs)-1].since)
 }

@@ -2,6 +2,8 @@ package apiserver
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -55,7 +57,7 @@ func attributes(r Review, object, oldObject runtime.Object) (*admission.Versione
 		subject = oldObject
 	}
 	if subject == nil {
-		return nil, errNoSubject()
+		return nil, errors.New("review: neither an object nor an old object")
 	}
 	metadata, err := meta.Accessor(subject)
 	if err != nil {
@@ -150,7 +152,7 @@ func (n reviewNamespace) List(selector apilabels.Selector) ([]*corev1.Namespace,
 // Get is the namespace if that is its name.
 func (n reviewNamespace) Get(name string) (*corev1.Namespace, error) {
 	if n.namespace == nil || n.namespace.Name != name {
-		return nil, errNoNamespace(name)
+		return nil, fmt.Errorf("review: the policy selects namespaces by label, but namespace %q is not given", name)
 	}
 	return n.namespace, nil
 }

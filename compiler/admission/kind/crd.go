@@ -3,6 +3,7 @@ package kind
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -51,7 +52,7 @@ func ReadCRD(data []byte) ([]Kind, error) {
 // server to, and validates it as at its creation.
 func (d document) definition() (*apiextensionsv1.CustomResourceDefinition, error) {
 	if d.kind.Version != "v1" {
-		return nil, d.fault("apiVersion", errCRDVersion(d.kind.Version))
+		return nil, d.fault("apiVersion", fmt.Errorf("version %q of CustomResourceDefinition is not supported, want v1", d.kind.Version))
 	}
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	unknown, err := json.UnmarshalStrict(d.json, crd)

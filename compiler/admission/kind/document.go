@@ -4,6 +4,7 @@ import (
 	"bytes"
 	gojson "encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -48,7 +49,7 @@ func readDocuments(data []byte) ([]document, error) {
 func newDocument(root *yaml.Node) (document, error) {
 	d := document{root: root}
 	if key := repeatedKey(root); key != nil {
-		return d, &FieldError{Line: key.Line, Field: key.Value, Err: errRepeatedKey()}
+		return d, &FieldError{Line: key.Line, Field: key.Value, Err: errors.New("is set twice")}
 	}
 	// kubectl's own reader decides what a scalar is.
 	text, err := yaml.Marshal(root)
@@ -64,7 +65,7 @@ func newDocument(root *yaml.Node) (document, error) {
 	}
 	if string(d.json) != "null" {
 		if err := json.UnmarshalCaseSensitivePreserveInts(d.json, &header); err != nil {
-			return d, &FieldError{Line: root.Line, Err: errNoObject(root.ShortTag())}
+			return d, &FieldError{Line: root.Line, Err: fmt.Errorf("want an object, got %s", root.ShortTag())}
 		}
 	}
 	d.kind = schema.FromAPIVersionAndKind(header.APIVersion, header.Kind)
@@ -108,9 +109,9 @@ func (d document) decodeFault(err error) error {
 	var wrong *gojson.UnmarshalTypeError
 	switch {
 	case errors.As(err, &unknown):
-		return d.fault(unknown.FieldPath(), errUnknownField())
+		return d.fault(unknown.FieldPath(), errors.New("no such field"))
 	case errors.As(err, &wrong):
-		return d.fault(wrong.Field, errType(wrong))
+		return d.fault(wrong.Field, fmt.Errorf("want %s, got %s", wrong.Type, wrong.Value))
 	}
 	return d.fault("", err)
 }

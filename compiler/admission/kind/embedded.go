@@ -96,7 +96,7 @@ func (k Kind) step(s *spec.Schema, p Path, i int) (access, *spec.Schema, error) 
 	case isList:
 		return a, nil, p.fault(end, errIsList(p.text[:end]))
 	case step.each && !isUntyped(next):
-		return a, nil, p.fault(end, errIsNoList(p.text[:end], typeName(next)))
+		return a, nil, p.fault(end, fmt.Errorf("%s is no list but of type %s: leave [*] out", p.text[:end], typeName(next)))
 	case isUntyped(next):
 		return a, nil, nil
 	}

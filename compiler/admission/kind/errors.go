@@ -1,7 +1,6 @@
 package kind
 
 import (
-	gojson "encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -57,16 +56,6 @@ func errPublish(crd, version string, err error) error {
 
 func errYAML(err error) error { return fmt.Errorf("not YAML: %w", err) }
 
-func errRepeatedKey() error { return errors.New("is set twice") }
-
-func errNoObject(tag string) error { return fmt.Errorf("want an object, got %s", tag) }
-
-func errUnknownField() error { return errors.New("no such field") }
-
-func errType(err *gojson.UnmarshalTypeError) error {
-	return fmt.Errorf("want %s, got %s", err.Type, err.Value)
-}
-
 func errNoCRD(found []document) error {
 	if len(found) == 0 {
 		return errors.New("no CustomResourceDefinition: the text is empty")
@@ -83,22 +72,12 @@ func errNoCRD(found []document) error {
 	return fmt.Errorf("no CustomResourceDefinition that serves a version, only %s", strings.Join(kinds, ", "))
 }
 
-func errCRDVersion(version string) error {
-	return fmt.Errorf("version %q of CustomResourceDefinition is not supported, want v1", version)
-}
-
 func errNoName() error { return errors.New("a field name is missing") }
 
 func errNameCharacter(rest string) error {
 	wrong, _ := utf8.DecodeRuneInString(rest)
 	return fmt.Errorf("%q cannot be part of a field name", wrong)
 }
-
-func errSubscript(rest string) error {
-	return fmt.Errorf("%s: only [*] may follow the name of a list, and a dot must follow it: it means each element", rest)
-}
-
-func errSecondList() error { return errors.New("only one list may be on the way") }
 
 // errNoField says which field there is instead: one that is spelt alike, or all.
 func errNoField(kind, at, name string, s *spec.Schema) error {
@@ -118,10 +97,6 @@ func errNoField(kind, at, name string, s *spec.Schema) error {
 
 func errIsList(path string) error {
 	return fmt.Errorf("%s is a list: write %s[*] for each element", path, path)
-}
-
-func errIsNoList(path, kind string) error {
-	return fmt.Errorf("%s is no list but of type %s: leave [*] out", path, kind)
 }
 
 func errNoJobSpec(missing ...string) error {

@@ -1,6 +1,8 @@
 package kind
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -38,7 +40,7 @@ func ParsePath(text string) (Path, error) {
 			return Path{}, p.fault(offset+at, err)
 		}
 		if all && slices.ContainsFunc(p.steps, func(s pathStep) bool { return s.each }) {
-			return Path{}, p.fault(offset+len(name), errSecondList())
+			return Path{}, p.fault(offset+len(name), errors.New("only one list may be on the way"))
 		}
 		p.steps = append(p.steps, pathStep{name: name, each: all, offset: offset})
 		offset += len(part) + len(".")
@@ -52,7 +54,7 @@ func checkName(name string) (at int, err error) {
 		return 0, errNoName()
 	}
 	if at := strings.IndexByte(name, '['); at >= 0 {
-		return at, errSubscript(name[at:])
+		return at, fmt.Errorf("%s: only [*] may follow the name of a list, and a dot must follow it: it means each element", name[at:])
 	}
 	if at := strings.IndexFunc(name, isOdd); at >= 0 {
 		return at, errNameCharacter(name[at:])

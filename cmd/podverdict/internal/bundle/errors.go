@@ -8,11 +8,9 @@ import (
 )
 
 var (
-	errNotPEM        = errors.New("not a PEM file with a key")
-	errKeyKind       = errors.New("neither an RSA nor an ECDSA key")
-	errPublicKey     = errors.New("a public key, and signing takes the private one")
-	errNoTag         = errors.New("needs a tag, as in oci://REGISTRY/REPOSITORY:TAG")
-	errUnsignedPlace = errors.New("a folder has no signature: --verification-key needs an archive")
+	errNotPEM    = errors.New("not a PEM file with a key")
+	errKeyKind   = errors.New("neither an RSA nor an ECDSA key")
+	errPublicKey = errors.New("a public key, and signing takes the private one")
 )
 
 // in gives an error the name of the file, folder or artifact that it is about.
@@ -41,15 +39,9 @@ func errUnwritable(name string, err error) error {
 
 func errTooLarge(limit int64) error { return fmt.Errorf("larger than the limit of %d MiB", limit>>20) }
 
-func errReference(err error) error {
-	return fmt.Errorf("not a reference of the form oci://REGISTRY/REPOSITORY:TAG: %w", err)
-}
-
 func errPull(err error) error { return fmt.Errorf("cannot pull: %w", err) }
 
 func errPush(err error) error { return fmt.Errorf("cannot push: %w", err) }
-
-func errManifest(err error) error { return fmt.Errorf("the manifest cannot be read: %w", err) }
 
 func errNoLayer(mediaTypes []string) error {
 	if len(mediaTypes) == 0 {

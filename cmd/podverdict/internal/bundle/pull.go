@@ -3,6 +3,7 @@ package bundle
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
@@ -25,7 +26,7 @@ func (r Registry) pull(ctx context.Context) ([]byte, error) {
 	}
 	var manifest ocispec.Manifest
 	if err := json.Unmarshal(text, &manifest); err != nil {
-		return nil, errManifest(err)
+		return nil, fmt.Errorf("the manifest cannot be read: %w", err)
 	}
 	isArchive := func(layer ocispec.Descriptor) bool { return layer.MediaType == ocispec.MediaTypeImageLayerGzip }
 	i := slices.IndexFunc(manifest.Layers, isArchive)

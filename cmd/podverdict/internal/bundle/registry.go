@@ -1,6 +1,8 @@
 package bundle
 
 import (
+	"errors"
+	"fmt"
 	"net"
 	"strings"
 
@@ -24,10 +26,10 @@ type Registry struct {
 func (r Registry) repository() (*remote.Repository, error) {
 	repository, err := remote.NewRepository(strings.TrimPrefix(r.Reference, Scheme))
 	if err != nil {
-		return nil, errReference(err)
+		return nil, fmt.Errorf("not a reference of the form oci://REGISTRY/REPOSITORY:TAG: %w", err)
 	}
 	if repository.Reference.Reference == "" {
-		return nil, errNoTag
+		return nil, errors.New("needs a tag, as in oci://REGISTRY/REPOSITORY:TAG")
 	}
 	repository.PlainHTTP = r.PlainHTTP || isLocal(repository.Reference.Registry)
 	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})

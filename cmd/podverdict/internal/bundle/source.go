@@ -3,6 +3,7 @@ package bundle
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -36,7 +37,7 @@ func (s Source) Open(ctx context.Context) (*opabundle.Bundle, error) {
 	}
 	if info, err := os.Stat(s.Reference); err == nil && info.IsDir() {
 		if keys != nil {
-			return nil, in(s.Reference, errUnsignedPlace)
+			return nil, in(s.Reference, errors.New("a folder has no signature: --verification-key needs an archive"))
 		}
 		return named(s.Reference)(rego.Load(os.DirFS(s.Reference)))
 	}

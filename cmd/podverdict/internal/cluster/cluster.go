@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -52,7 +53,7 @@ func (o *Options) Config(namespace, userAgent string) (*rest.Config, string, err
 		return nil, "", err
 	}
 	if _, err := clientcmd.ParseTimeout(o.overrides.Timeout); err != nil {
-		return nil, "", errTimeout(o.overrides.Timeout)
+		return nil, "", fmt.Errorf("--request-timeout %s: must be a time as in 30s or 2m", o.overrides.Timeout)
 	}
 	config, err := loaded.ClientConfig()
 	if err != nil {

@@ -18,27 +18,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
-
-var (
-	errExtra               = errors.New("must be KEY=VALUE")
-	errNameWithSelector    = errors.New("a name and a selector: give one or the other")
-	errNameInAllNamespaces = errors.New("a name in all namespaces: give its namespace with -n, or a type without names")
-)
-
-func errSelector(selector string, cause error) error {
-	return fmt.Errorf("selector %q: %w", selector, cause)
-}
-
-func errMixedArguments(kind, name string) error {
-	return fmt.Errorf("arguments %q and %q: give TYPE NAME..., or TYPE/NAME for each", kind, name)
-}
-
-func errNotTypeName(arg string) error {
-	return fmt.Errorf("argument %q: must be TYPE/NAME, as the first one is", arg)
-}
 
 // errKind refuses a type. One that stands alone may have been meant as a name.
 func errKind(name string, allowed []Kind, alone bool) error {
@@ -109,36 +90,11 @@ const maxAlternatives = 10
 
 func keys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
-func errTimeout(timeout string) error {
-	return fmt.Errorf("--request-timeout %s: must be a time as in 30s or 2m", timeout)
-}
-
-func errNotFound(t Target, namespace string, known []string) error {
-	return fmt.Errorf("no %s %q in namespace %s%s", t.Kind, t.Name, namespace, alternatives(t.Name, known))
-}
-
-func errNoNamespace(name string, known []string) error {
-	return fmt.Errorf("no namespace %q%s", name, alternatives(name, known))
-}
-
 func errNoJob(pod *corev1.Pod) error {
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
 		return fmt.Errorf("pod/%s belongs to no Job: its controller is %s %s %q", pod.Name, owner.APIVersion, owner.Kind, owner.Name)
 	}
 	return fmt.Errorf("pod/%s belongs to no Job: it has neither a controller nor a label job-name", pod.Name)
-}
-
-func errJobGone(pod *corev1.Pod, claim manifest.Claim) error {
-	return fmt.Errorf("pod/%s belongs to job %q, which is no longer there", pod.Name, claim.Name)
-}
-
-func messageNoVerdict(pod *corev1.Pod, claim manifest.Claim) string {
-	return fmt.Sprintf("pod %s/%s has failed, but its job %q is no longer there: no verdict", pod.Namespace, pod.Name, claim.Name)
-}
-
-func messageUnread(resource string) string {
-	return fmt.Sprintf("custom policies are left out of account: %s.%s may not be read\nsee kubectl auth can-i list %s.%s",
-		resource, v1alpha1.GroupVersion.Group, resource, v1alpha1.GroupVersion.Group)
 }
 
 // request is what was asked of the API server.

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -43,7 +44,8 @@ func (w *watcher) take(ctx context.Context, pod *corev1.Pod) error {
 	switch {
 	case job == nil:
 		if !w.first && w.selection.wantsAny(pod) {
-			w.Notice(messageNoVerdict(pod, claim))
+			w.Notice(fmt.Sprintf("pod %s/%s has failed, but its job %q is no longer there: no verdict",
+				pod.Namespace, pod.Name, claim.Name))
 		}
 	case w.selection.wants(job, pod):
 		if err := w.Failed(manifest.LiveJob(job), manifest.LivePod(pod)); err != nil {

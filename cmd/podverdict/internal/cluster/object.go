@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -42,7 +43,7 @@ func (c *Cluster) missing(ctx context.Context, err error, t Target) error {
 	if err := c.CheckNamespace(ctx); err != nil {
 		return err
 	}
-	return errNotFound(t, c.Namespace, c.names(ctx, t.Kind))
+	return fmt.Errorf("no %s %q in namespace %s%s", t.Kind, t.Name, c.Namespace, alternatives(t.Name, c.names(ctx, t.Kind)))
 }
 
 // names are those of the first page of a kind's objects; none when they may not be listed.
@@ -85,5 +86,5 @@ func (c *Cluster) CheckNamespace(ctx context.Context) error {
 			names = append(names, namespace.Name)
 		}
 	}
-	return errNoNamespace(c.Namespace, names)
+	return fmt.Errorf("no namespace %q%s", c.Namespace, alternatives(c.Namespace, names))
 }

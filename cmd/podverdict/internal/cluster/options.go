@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -38,7 +39,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 func (o *Options) addExtra(extra string) error {
 	key, value, ok := strings.Cut(extra, "=")
 	if !ok {
-		return errExtra
+		return errors.New("must be KEY=VALUE")
 	}
 	user := &o.overrides.AuthInfo
 	if user.ImpersonateUserExtra == nil {

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,7 +79,8 @@ func (c *Cluster) unread(ctx context.Context, err error, resource string) (strin
 	case apierrors.IsNotFound(c.policies.Get().Do(ctx).Error()): // what is served may be asked by everybody
 		return "", nil
 	}
-	return messageUnread(resource), nil
+	return fmt.Sprintf("custom policies are left out of account: %s.%s may not be read\nsee kubectl auth can-i list %s.%s",
+		resource, v1alpha1.GroupVersion.Group, resource, v1alpha1.GroupVersion.Group), nil
 }
 
 // NamespaceLabels are the labels of a namespace.

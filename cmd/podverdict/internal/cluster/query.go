@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,12 +24,12 @@ func (q Query) Check() error {
 	named := slices.ContainsFunc(q.Targets, func(t Target) bool { return t.Name != "" })
 	switch {
 	case named && q.Selector != "":
-		return errNameWithSelector
+		return errors.New("a name and a selector: give one or the other")
 	case named && q.AllNamespaces:
-		return errNameInAllNamespaces
+		return errors.New("a name in all namespaces: give its namespace with -n, or a type without names")
 	}
 	if _, err := labels.Parse(q.Selector); err != nil {
-		return errSelector(q.Selector, err)
+		return fmt.Errorf("selector %q: %w", q.Selector, err)
 	}
 	return nil
 }

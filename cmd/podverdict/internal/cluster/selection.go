@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -172,7 +173,7 @@ func (c *Cluster) jobOf(ctx context.Context, pod *corev1.Pod) (*batchv1.Job, err
 	}
 	job, err := c.batch.Jobs(pod.Namespace).Get(ctx, claim.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && !claim.Fits(job) {
-		return nil, errJobGone(pod, claim)
+		return nil, fmt.Errorf("pod/%s belongs to job %q, which is no longer there", pod.Name, claim.Name)
 	}
 	return job, c.failure(err, request{"get", Job.resource(), pod.Namespace})
 }

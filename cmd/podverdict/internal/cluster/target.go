@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -79,7 +80,7 @@ func parseTyped(args []string, allowed []Kind) ([]Target, error) {
 		}
 		for _, object := range args[1:] {
 			if object == "" || strings.Contains(object, "/") {
-				return nil, errMixedArguments(args[0], object)
+				return nil, fmt.Errorf("arguments %q and %q: give TYPE NAME..., or TYPE/NAME for each", args[0], object)
 			}
 			targets = append(targets, Target{kind, object})
 		}
@@ -92,7 +93,7 @@ func parseNamed(args []string, allowed []Kind) ([]Target, error) {
 	for i, arg := range args {
 		name, object, ok := strings.Cut(arg, "/")
 		if !ok || object == "" || strings.Contains(object, "/") {
-			return nil, errNotTypeName(arg)
+			return nil, fmt.Errorf("argument %q: must be TYPE/NAME, as the first one is", arg)
 		}
 		kind, err := parseKind(name, allowed, false)
 		if err != nil {

@@ -118,9 +118,12 @@ func (c *content) wrongKind(o Origin, h header) {
 	case h.APIVersion == "":
 		c.fail(o, "apiVersion", messageRequired)
 	case version != "":
-		c.fail(o, "apiVersion", messageWrongVersion(h.APIVersion, h.Kind, h.Metadata.Name, version))
+		c.fail(o, "apiVersion",
+			fmt.Sprintf("%s %s %q: this version is not known, did you mean %s?", h.APIVersion, h.Kind, h.Metadata.Name, version))
 	default:
-		c.fail(o, "kind", messageWrongKind(h.APIVersion, h.Kind, h.Metadata.Name))
+		c.fail(o, "kind",
+			fmt.Sprintf("%s %s %q is not one of: batch/v1 Job or CronJob, v1 Pod or Namespace, %s %s or %s, or a List of these",
+				h.APIVersion, h.Kind, h.Metadata.Name, customVersion, v1alpha1.KindPodFailurePolicy, v1alpha1.KindPodFailurePolicyBinding))
 	}
 }
 

@@ -3,6 +3,7 @@ package manifest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -43,7 +44,7 @@ func split(s source) ([]*Document, error) {
 			documents = append(documents, chunk)
 		}
 		if len(documents) > maxDocuments {
-			return nil, errTooMany(s.name)
+			return nil, fmt.Errorf("%s: more than the limit of %d documents", s.name, maxDocuments)
 		}
 	}
 	for i, d := range documents {

@@ -9,7 +9,6 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
@@ -90,10 +89,6 @@ func errYAML(d *Document, line int, message string) error {
 	return &Error{origin: Origin{Document: d}, at: &begin, Message: "invalid YAML: " + message}
 }
 
-func errRepeatedKey(d *Document, key *yaml.Node) error {
-	return errAt(d, key, fmt.Sprintf("invalid YAML: key %q is set twice", key.Value))
-}
-
 // errAt is an error at a node; nil is the document.
 func errAt(d *Document, node *yaml.Node, message string) error {
 	at := d.begin(1)
@@ -109,15 +104,6 @@ func errJSON(d *Document, value []byte, offset int, cause error) error {
 	return &Error{origin: Origin{Document: d}, at: &at, Message: "invalid JSON: " + cause.Error()}
 }
 
-func messageWrongKind(apiVersion, kind, name string) string {
-	return fmt.Sprintf("%s %s %q is not one of: batch/v1 Job or CronJob, v1 Pod or Namespace, %s %s or %s, or a List of these",
-		apiVersion, kind, name, customVersion, v1alpha1.KindPodFailurePolicy, v1alpha1.KindPodFailurePolicyBinding)
-}
-
-func messageWrongVersion(apiVersion, kind, name, known string) string {
-	return fmt.Sprintf("%s %s %q: this version is not known, did you mean %s?", apiVersion, kind, name, known)
-}
-
 func errUnreadable(name string, cause error) error {
 	if path, ok := errors.AsType[*fs.PathError](cause); ok {
 		cause = path.Err // the name is said already
@@ -129,18 +115,6 @@ func errUnreadable(name string, cause error) error {
 var ErrOutside = errors.New("outside of the directory")
 
 func errOutside(root string) error { return fmt.Errorf("%w %s", ErrOutside, root) }
-
-func errHTTPStatus(url, status string) error {
-	return fmt.Errorf("%s: cannot read: the server answered %s", url, status)
-}
-
-func errTooLarge(name string, limit int64) error {
-	return fmt.Errorf("%s: larger than the limit of %d MiB", name, limit>>20)
-}
-
-func errTooMany(name string) error {
-	return fmt.Errorf("%s: more than the limit of %d documents", name, maxDocuments)
-}
 
 func errInvalidUTF8(name string, data []byte, offset int) error {
 	at := place{line: 1}.after(data[:offset])
@@ -158,10 +132,6 @@ func errNotOneObject(name string, documents int) error {
 	return fmt.Errorf("%s: has %d documents, and should have one", name, documents)
 }
 
-func errNoObjects(name string) error {
-	return fmt.Errorf("%s: empty: no Job, no Pod and no policy in it", name)
-}
-
 func didYouMean(name string) string {
 	if name == "" {
 		return ""
@@ -175,10 +145,6 @@ func messageMoreUnread(what string, n int) string {
 
 func messageTwice(kind, name string, first Position) string {
 	return fmt.Sprintf("%s %s is given twice, first at %s", kind, name, first)
-}
-
-func messageNoJob(pod, why string) string {
-	return fmt.Sprintf("pod %s belongs to no Job of the input: %s", pod, why)
 }
 
 func whyController(apiVersion, kind, name string) string {

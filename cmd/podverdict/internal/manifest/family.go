@@ -40,7 +40,7 @@ func (s *Set) Families(namespace string) ([]Family, error) {
 			job, refused = s.jobOf(pod, index, namespace)
 		}
 		if refused != nil {
-			message := messageNoJob(podName(pod, namespace), refused.why)
+			message := fmt.Sprintf("pod %s belongs to no Job of the input: %s", podName(pod, namespace), refused.why)
 			errs = append(errs, pod.Origin.Error(refused.field, message))
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -74,7 +75,7 @@ func Read(ctx context.Context, o Options) (*Set, error) {
 			empty = empty && nothing
 		}
 		if empty {
-			errs = append(errs, errNoObjects(nameOf(filename)))
+			errs = append(errs, fmt.Errorf("%s: empty: no Job, no Pod and no policy in it", nameOf(filename)))
 		}
 	}
 	return set, errors.Join(errs...)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -135,7 +136,7 @@ func (o Options) readURL(ctx context.Context, url string) ([]byte, error) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, errHTTPStatus(url, response.Status)
+		return nil, fmt.Errorf("%s: cannot read: the server answered %s", url, response.Status)
 	}
 	return o.readAll(url, response.Body)
 }
@@ -150,7 +151,7 @@ func (o Options) readAll(name string, r io.Reader) ([]byte, error) {
 		return nil, errUnreadable(name, err)
 	}
 	if int64(len(data)) > limit {
-		return nil, errTooLarge(name, limit)
+		return nil, fmt.Errorf("%s: larger than the limit of %d MiB", name, limit>>20)
 	}
 	return data, nil
 }

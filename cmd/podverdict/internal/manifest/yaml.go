@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -23,7 +24,7 @@ func yamlToJSON(d *Document) (value []byte, errs []error) {
 	}
 	// The strict reader also objects to keys that override merged ones (<<), which is what merging is for.
 	for _, key := range repeatedKeys(d.tree(), nil) {
-		errs = append(errs, errRepeatedKey(d, key))
+		errs = append(errs, errAt(d, key, fmt.Sprintf("invalid YAML: key %q is set twice", key.Value)))
 	}
 	if len(errs) > 0 {
 		return nil, errs

@@ -2,10 +2,12 @@ package suite
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -108,11 +110,11 @@ func (s *Suite) usedBudgets(matches map[string]int32, field string, fail func(fi
 		case len(found) == 0:
 			fail(at, messageUnknown("rule", name, names))
 		case len(found) > 1:
-			fail(at, messageAmbiguous(name, in))
+			fail(at, fmt.Sprintf("rule %s is in %s: name the policy, as in %s/%s", name, strings.Join(in, " and "), in[0], name))
 		case !budget:
-			fail(at, messageNoBudget(name))
+			fail(at, fmt.Sprintf("rule %s has no budget", name))
 		case given[found[0]] != "":
-			fail(at, messageSameRule(given[found[0]]))
+			fail(at, "is the same rule as "+given[found[0]])
 		default:
 			used[found[0]], given[found[0]] = matches[name], name
 		}

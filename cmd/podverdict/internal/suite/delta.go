@@ -133,7 +133,7 @@ func (m *merging) list(v reflect.Value, tree []any, field, key string) {
 		at := field + "[" + strconv.Itoa(i) + "]"
 		item, ok := child.(map[string]any)
 		if !ok || item[key] == nil {
-			m.fail(at+"."+key, messageNoKey(key))
+			m.fail(at+"."+key, "is required, because the list is merged by "+key)
 			continue
 		}
 		m.object(m.item(v, item[key], key), item, at)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -41,9 +42,10 @@ func (l *Loader) DraftOf(ctx context.Context, file string, inputs []string) (*Dr
 	switch {
 	case len(d.chosen) > 0:
 	case len(s.base.order) == 0 && s.base.policy == nil:
-		return nil, errNothingApplies(file, s.base.job)
+		return nil, fmt.Errorf("%s: no case was found: no policy applies to Job %s/%s; give one with -f that bindings and match conditions select",
+			file, s.base.job.Namespace, cmp.Or(s.base.job.Name, s.base.job.GenerateName))
 	default:
-		return nil, errNothingFound(file)
+		return nil, fmt.Errorf("%s: no case was found: every rule fails on every Pod that was tried", file)
 	}
 	return &Draft{Cases: len(d.chosen), Coverage: d.coverage, Text: d.text(), Outside: s.outside()}, nil
 }
@@ -78,7 +80,7 @@ func (s *Suite) assign(ctx context.Context, inputs []string) error {
 		switch {
 		case len(set.Jobs) == 0:
 		case s.document.Job != "":
-			errs = append(errs, errSecondJob(name, s.document.Job))
+			errs = append(errs, fmt.Errorf("%s: there is a Job in %s already, and a suite is for one", name, s.document.Job))
 		default:
 			s.document.Job = named
 		}
@@ -87,7 +89,7 @@ func (s *Suite) assign(ctx context.Context, inputs []string) error {
 		return err
 	}
 	if len(s.document.Policies) == 0 && s.document.Job == "" {
-		return errNothingToTest
+		return errors.New("no PodFailurePolicy and no Job in the input: there is nothing to test")
 	}
 	return nil
 }

@@ -1,13 +1,10 @@
 package suite
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
-
-	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
@@ -22,30 +19,10 @@ func errUnreadable(name string, err error) error {
 	return fmt.Errorf("%s: cannot read: %w", name, err)
 }
 
-func errNoSuites(dir string) error {
-	return fmt.Errorf("%s: no suites in this directory or below: they are files named *_test.yaml, *_test.yml or *_test.json", dir)
-}
-
 const messageRequired = "is required"
-
-func messageKind(version, kind string) string {
-	return fmt.Sprintf("%q of %q is not a Suite of %s", kind, version, apiVersion)
-}
-
-func messageOneJob(file string, jobs int) string {
-	return fmt.Sprintf("%s: there are %d Jobs in it, and should be one", file, jobs)
-}
 
 func messageNothingIn(file, what string) string {
 	return fmt.Sprintf("%s: there is no %s in it", file, what)
-}
-
-func messageNoPolicy(binding, policy string) string {
-	return fmt.Sprintf("PodFailurePolicyBinding %s binds %s, which is not in the suite", binding, policy)
-}
-
-func messageNoNamespace(namespace, binding string) string {
-	return fmt.Sprintf("namespace %s is not in the suite's policies, and PodFailurePolicyBinding %s selects by labels of it", namespace, binding)
 }
 
 const messageNoStatuses = "no container of the Pod has a status"
@@ -53,14 +30,6 @@ const messageNoStatuses = "no container of the Pod has a status"
 const hintOutside = "test with a directory that holds both, or with --load-restrictor LoadRestrictionsNone"
 
 const messageNothingToTest = "a suite names policies, a job, or both"
-
-func messageThreshold(threshold int) string {
-	return fmt.Sprintf("%d is not a percentage from 0 to 100", threshold)
-}
-
-func messageNoKey(key string) string {
-	return "is required, because the list is merged by " + key
-}
 
 // messageUnknown says that there is no such thing, and which is likely to be meant.
 func messageUnknown(what, name string, known []string) string {
@@ -79,14 +48,6 @@ const maxListed = 30
 
 func messageTaken(name, by string) string { return fmt.Sprintf("the name %q is taken by %s", name, by) }
 
-func messageCycle(names []string) string {
-	return "comes from itself: " + strings.Join(names, " from ")
-}
-
-func messageCaseTwice(first manifest.Position) string {
-	return fmt.Sprintf("the name is that of another case, at %s", first)
-}
-
 const (
 	messageNoExpectation = "expects nothing: a case without an expectation cannot fail"
 	messageBoth          = "is not for a case with pendingFor"
@@ -95,37 +56,10 @@ const (
 	messageBeforeCreated = "must be a duration from 0s"
 )
 
-func messageAction(action string) string {
-	return fmt.Sprintf("%q is not one of FailJob, FailIndex, Ignore, Count", action)
-}
-
-func messageAmbiguous(rule string, in []string) string {
-	return fmt.Sprintf("rule %s is in %s: name the policy, as in %s/%s", rule, strings.Join(in, " and "), in[0], rule)
-}
-
-func messageNoBudget(rule string) string { return fmt.Sprintf("rule %s has no budget", rule) }
-
-func messageSameRule(name string) string { return "is the same rule as " + name }
-
 func errBuiltin(name string) error {
 	var known []string
 	for _, b := range Builtins {
 		known = append(known, b.Name)
 	}
 	return errors.New(messageUnknown("scenario", name, known))
-}
-
-var errNothingToTest = errors.New("no PodFailurePolicy and no Job in the input: there is nothing to test")
-
-func errSecondJob(name, first string) error {
-	return fmt.Errorf("%s: there is a Job in %s already, and a suite is for one", name, first)
-}
-
-func errNothingFound(file string) error {
-	return fmt.Errorf("%s: no case was found: every rule fails on every Pod that was tried", file)
-}
-
-func errNothingApplies(file string, job *batchv1.Job) error {
-	return fmt.Errorf("%s: no case was found: no policy applies to Job %s/%s; give one with -f that bindings and match conditions select",
-		file, job.Namespace, cmp.Or(job.Name, job.GenerateName))
 }

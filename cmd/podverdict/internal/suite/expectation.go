@@ -34,7 +34,7 @@ func (e *expectation) check(field string, fail func(field, message string)) {
 		fail(field, messageNoExpectation)
 	}
 	if e.Action != nil && !slices.Contains(actions, *e.Action) {
-		fail(field+".action", messageAction(string(*e.Action)))
+		fail(field+".action", fmt.Sprintf("%q is not one of FailJob, FailIndex, Ignore, Count", string(*e.Action)))
 	}
 }
 

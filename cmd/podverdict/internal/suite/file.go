@@ -2,6 +2,7 @@ package suite
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -62,7 +63,8 @@ func findBelow(dir string) ([]string, error) {
 		return nil
 	})
 	if len(errs) == 0 && len(found) == 0 {
-		errs = append(errs, errNoSuites(dir))
+		errs = append(errs,
+			fmt.Errorf("%s: no suites in this directory or below: they are files named *_test.yaml, *_test.yml or *_test.json", dir))
 	}
 	return found, errors.Join(errs...)
 }

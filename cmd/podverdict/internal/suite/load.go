@@ -113,7 +113,7 @@ func (s *Suite) readJob(ctx context.Context) error {
 		return err
 	}
 	if len(set.Jobs) != 1 {
-		return s.origin.Error("job", messageOneJob(name, len(set.Jobs)))
+		return s.origin.Error("job", fmt.Sprintf("%s: there are %d Jobs in it, and should be one", name, len(set.Jobs)))
 	}
 	s.job = set.Jobs[0]
 	return nil

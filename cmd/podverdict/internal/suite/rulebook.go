@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -44,7 +45,8 @@ func newRulebook(set *manifest.Set, environment *compiler.Environment, own *comp
 	var bindings []*v1alpha1.PodFailurePolicyBinding
 	for _, b := range set.Bound() {
 		if !slices.ContainsFunc(set.Policies, func(p manifest.Policy) bool { return p.Object.Name == b.Object.Spec.PolicyName }) {
-			errs = append(errs, b.Origin.Error("spec.policyName", messageNoPolicy(b.Object.Name, b.Object.Spec.PolicyName)))
+			errs = append(errs, b.Origin.Error("spec.policyName",
+				fmt.Sprintf("PodFailurePolicyBinding %s binds %s, which is not in the suite", b.Object.Name, b.Object.Spec.PolicyName)))
 		}
 		bindings = append(bindings, b.Object)
 	}
@@ -85,7 +87,9 @@ func (r *rulebook) judge(ctx context.Context, given manifest.Job) (*judge, error
 	known, ok := r.namespaces[job.Namespace]
 	if !ok {
 		if r.selective != "" {
-			return nil, given.Origin.Error("metadata.namespace", messageNoNamespace(job.Namespace, r.selective))
+			return nil, given.Origin.Error("metadata.namespace",
+				fmt.Sprintf("namespace %s is not in the suite's policies, and PodFailurePolicyBinding %s selects by labels of it",
+					job.Namespace, r.selective))
 		}
 		known = manifest.NameLabel(job.Namespace)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -70,7 +71,7 @@ func (b *builder) pod(name, field string) *corev1.Pod {
 		b.fail(field, messageUnknown("scenario", name, b.suite.scenarioNames()))
 		return nil
 	case slices.Contains(b.under, name):
-		b.fail(field, messageCycle(append(b.under, name)))
+		b.fail(field, "comes from itself: "+strings.Join(append(b.under, name), " from "))
 		return nil
 	}
 	b.under = append(b.under, name)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -97,7 +98,7 @@ func checkKind(o manifest.Origin, version, named string) error {
 	case version == "":
 		return o.Error("apiVersion", messageRequired)
 	case version != apiVersion || named != kind:
-		return o.Error("kind", messageKind(version, named))
+		return o.Error("kind", fmt.Sprintf("%q of %q is not a Suite of %s", named, version, apiVersion))
 	}
 	return nil
 }
@@ -113,7 +114,7 @@ func (s *Suite) check() error {
 		fail("", messageNothingToTest)
 	}
 	if t := s.Threshold; t != nil && (*t < 0 || *t > 100) {
-		fail("coverage.threshold", messageThreshold(*t))
+		fail("coverage.threshold", fmt.Sprintf("%d is not a percentage from 0 to 100", *t))
 	}
 	first := map[string]int{}
 	for i := range s.document.Cases {
@@ -124,7 +125,7 @@ func (s *Suite) check() error {
 		case c.Name == "":
 			fail(field+".name", messageRequired)
 		case taken:
-			fail(field+".name", messageCaseTwice(s.origin.Position(caseField(other)+".name")))
+			fail(field+".name", fmt.Sprintf("the name is that of another case, at %s", s.origin.Position(caseField(other)+".name")))
 		default:
 			first[c.Name] = i
 		}
