@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
 // Limits of the API on a policy (pkg/apis/batch/validation/validation.go).
@@ -47,17 +49,10 @@ func NewPolicy(p *batchv1.PodFailurePolicy) (*Policy, error) {
 	return StoredPolicy(p), nil
 }
 
-// withDefaults is a copy with the API's one default: an empty status is True
-// (pkg/apis/batch/v1/defaults.go).
+// withDefaults is a copy with the API's one default: an empty status is True.
 func withDefaults(p *batchv1.PodFailurePolicy) *batchv1.PodFailurePolicy {
 	p = p.DeepCopy()
-	for i := range p.Rules {
-		for j := range p.Rules[i].OnPodConditions {
-			if pattern := &p.Rules[i].OnPodConditions[j]; pattern.Status == "" {
-				pattern.Status = corev1.ConditionTrue
-			}
-		}
-	}
+	jobdefaults.SetPolicy(p)
 	return p
 }
 
