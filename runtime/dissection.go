@@ -11,22 +11,22 @@ import (
 	"github.com/podverdict/podverdict/runtime/metered"
 )
 
-// dissection is an expression that is taken apart, with the programs of its parts. To
-// make one takes milliseconds, and it is large: those of an expression are in a pool,
-// which keeps them as long as the expression is explained again and again.
+// dissection is an expression with the programs of its parts. Making one takes milliseconds
+// and much memory. Each expression has a pool of them, which keeps them only while the
+// expression is explained often.
 type dissection struct {
 	checked
 
 	programs map[int64]plannedPart
 }
 
-// plannedPart is the program of a part, or why there is none.
+// plannedPart is the program of a part, or the error that prevents one.
 type plannedPart struct {
 	program *metered.Program
 	err     error
 }
 
-// dissect takes an expression apart, and hands it to the function.
+// dissect calls use with a dissection of the expression.
 func (x *expression) dissect(use func(*dissection)) error {
 	pool := x.dissections.Load()
 	if pool == nil {
@@ -48,7 +48,7 @@ func (x *expression) dissect(use func(*dissection)) error {
 	return nil
 }
 
-// plan is the program of a part.
+// plan returns the program of a part, which it plans on first use.
 func (d *dissection) plan(e ast.Expr) (*metered.Program, error) {
 	planned, known := d.programs[e.ID()]
 	if !known {
@@ -59,8 +59,8 @@ func (d *dissection) plan(e ast.Expr) (*metered.Program, error) {
 	return planned.program, planned.err
 }
 
-// text is a part as CEL: as the author would write it in YAML, or as the compiler prints
-// it.
+// text prints a part: with single quotes for a custom rule, as authors write in YAML, and as
+// the compiler prints it for a podFailurePolicy.
 func (d *dissection) text(e ast.Expr) string {
 	if d.match == nil {
 		return custom.Unparse(d.tree, e)

@@ -10,7 +10,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// element describes what a loop looks at, if that is a container or a condition.
+// element describes one element of a loop. It is false for anything but a container or a
+// condition.
 func (p *parts) element(value ref.Val) (ElementExplanation, bool) {
 	switch v := value.Value().(type) {
 	case library.Container:
@@ -48,7 +49,7 @@ func (p *parts) kindOf(c *corev1.ContainerStatus) string {
 	return "container"
 }
 
-// observed is a container's state: its exit code if it has one.
+// observed is a container's exit code, or its state if it has none.
 func observed(c *corev1.ContainerStatus) string {
 	switch s := c.State; {
 	case s.Terminated != nil:

@@ -12,17 +12,16 @@ import (
 	"github.com/podverdict/podverdict/runtime/closure"
 )
 
-// evaluation is the evaluation of one policy for one pod. It is used again for the
-// next.
+// evaluation evaluates expressions of one policy for one pod. It is then reused for another.
 type evaluation struct {
 	policy *Policy
 	ctx    context.Context //nolint:containedctx // CEL asks for variables without handing a context on
 	frame  closure.Frame
-	// interpreter is there once it has been needed.
+	// interpreter is nil until an expression needs it.
 	interpreter *interpreter
 }
 
-// evaluations are used again, so that nothing is allocated.
+// evaluations are pooled so that evaluating allocates nothing.
 var evaluations = sync.Pool{New: func() any { return &evaluation{} }}
 
 func (p *Policy) begin(ctx context.Context, in Input) *evaluation {
@@ -45,7 +44,7 @@ func (e *evaluation) end() {
 	evaluations.Put(e)
 }
 
-// bool asks the closures, and CEL where they are undecided.
+// bool evaluates an expression by closures, or by the interpreter if they are undecided.
 func (e *evaluation) bool(x *expression) (bool, error) {
 	if x.closure.Bool != nil && !e.policy.interpret {
 		switch x.closure.Bool(&e.frame) {
@@ -67,7 +66,7 @@ func (e *evaluation) bool(x *expression) (bool, error) {
 	return bool(b), nil
 }
 
-// message is what an expression says, without the space around it.
+// message evaluates a messageExpression and trims the space around the text.
 func (e *evaluation) message(x *expression) (string, error) {
 	text, err := e.string(x)
 	if err != nil {
@@ -100,8 +99,8 @@ func (e *evaluation) string(x *expression) (string, error) {
 	return string(text), nil
 }
 
-// find is what in the pod's status makes the expression of a podFailurePolicy true: the
-// first container or condition for which it is true alone.
+// find returns the first container or condition that makes the expression of a
+// podFailurePolicy true when the pod's status has nothing else.
 func (e *evaluation) find(r *rule) (closure.Element, error) {
 	pod := e.frame.Pod
 	defer func() { e.frame.Pod = pod }()
@@ -118,14 +117,14 @@ func (e *evaluation) find(r *rule) (closure.Element, error) {
 	return closure.Element{}, e.policy.evaluationError(r.when, errNoElement)
 }
 
-// aloneElement is a container or condition of a pod, and a status that has no other.
+// aloneElement is a container or condition, and a pod status that has no other.
 type aloneElement struct {
 	status  corev1.PodStatus
 	element closure.Element
 }
 
-// single are the containers, init containers and conditions of a pod, in the order in
-// which podFailurePolicy looks at them.
+// single lists the containers, init containers and conditions of a pod, each alone in a
+// status, in the order in which podFailurePolicy looks at them.
 func single(s *corev1.PodStatus) []aloneElement {
 	var all []aloneElement
 	for i := range s.ContainerStatuses {

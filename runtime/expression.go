@@ -14,25 +14,25 @@ import (
 	"github.com/podverdict/podverdict/runtime/metered"
 )
 
-// expression is one that is ready to be evaluated: by closures, and by CEL's interpreter
-// where they are undecided. It is shared by goroutines.
+// expression can be evaluated by closures, and by CEL's interpreter where the closures are
+// undecided. Goroutines share it.
 type expression struct {
 	closure closure.Expression
-	// check gives the checked expression, which is not kept.
+	// check returns the checked expression, which takes too much memory to keep.
 	check func() (checked, error)
-	// of is where a custom policy has the expression, and nil for a Job's own rules.
+	// of names the expression of a custom policy. It is nil for a Job's own rules.
 	of *custom.Expression
-	// program is for CEL's interpreter, and dissections are for explanations. Both are made
-	// when they are first needed: they take many times the memory of the closures.
+	// program is for CEL's interpreter, dissections are for explanations. Both are made on
+	// first use, because they take many times the memory of the closures.
 	program     atomic.Pointer[metered.Program]
 	dissections atomic.Pointer[sync.Pool]
 }
 
-// checked is a checked expression in its environment.
+// checked is a checked expression and the environment that it was checked in.
 type checked struct {
 	env  *cel.Env
 	tree *ast.AST
-	// match is what the rule of a podFailurePolicy asks for, and nil for others.
+	// match is what a rule of a podFailurePolicy asks for. It is nil for custom rules.
 	match compiler.Match
 }
 
@@ -43,7 +43,7 @@ func newExpression(closures *closure.Compiler, x *custom.Expression) *expression
 	}}
 }
 
-// plan is the expression's program for CEL's interpreter.
+// plan returns the program for CEL's interpreter, which it plans on first use.
 func (x *expression) plan() (*metered.Program, error) {
 	if program := x.program.Load(); program != nil {
 		return program, nil
@@ -59,5 +59,5 @@ func (x *expression) plan() (*metered.Program, error) {
 	return program, err
 }
 
-// isBool is whether the expression says yes or no.
+// isBool reports whether the expression has type bool.
 func (x *expression) isBool() bool { return x.of == nil || x.of.Type.IsExactType(types.BoolType) }

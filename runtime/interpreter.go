@@ -13,20 +13,19 @@ import (
 	"github.com/podverdict/podverdict/runtime/metered"
 )
 
-// maxTime is how long the interpreter may take for all expressions of a policy on a
-// pod. The limits on the cost end evaluations long before: this is for a machine that
-// has no time.
+// maxTime is how long the interpreter may take for all expressions of a policy on one pod.
+// The limits on cost end an evaluation much earlier, unless the machine is overloaded.
 const maxTime = 2 * time.Second
 
-// interpreter evaluates expressions of one policy for one pod. It is what CEL asks for
-// variables.
+// interpreter evaluates expressions of one policy for one pod by CEL's interpreter. It
+// resolves their variables.
 type interpreter struct {
 	*evaluation
 
 	ctx context.Context //nolint:containedctx // as that of the evaluation, with its deadline
-	// release frees what the deadline holds.
+	// release cancels the context.
 	release context.CancelFunc
-	// values are those of the policy's variables that have been asked for.
+	// values are the policy's variables that were evaluated, by their index.
 	values []ref.Val
 	// spent is what the expressions have cost so far.
 	spent uint64
@@ -60,7 +59,7 @@ func (i *interpreter) eval(program *metered.Program, names cel.Activation) (ref.
 	return value, err
 }
 
-// ResolveName is what an expression names.
+// ResolveName returns the value of a name in an expression.
 func (i *interpreter) ResolveName(name string) (any, bool) {
 	switch name {
 	case compiler.PodVariable:
@@ -82,10 +81,10 @@ func (i *interpreter) ResolveName(name string) (any, bool) {
 	return i.values[n], true
 }
 
-// Parent is for activations that extend others.
+// Parent returns nil: there is no outer activation.
 func (*interpreter) Parent() cel.Activation { return nil }
 
-// variable is a variable's value, or its error, which is that of whatever asks for it.
+// variable evaluates a variable. An error becomes the error of the expression that uses it.
 func (i *interpreter) variable(n int) ref.Val {
 	v := &i.policy.variables[n]
 	program, err := v.plan()

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Evaluate is Judge for a pod of which nothing else is known. Rules of the Job's own
-// podFailurePolicy need nothing else.
+// Evaluate is Judge without a Job and with attempt 1. The rules of a podFailurePolicy need
+// no more than the pod.
 func (p *Program) Evaluate(ctx context.Context, pod *corev1.Pod) Verdict {
 	return p.Judge(ctx, Input{Pod: pod, Attempt: 1})
 }
@@ -16,14 +16,14 @@ func (p *Program) Evaluate(ctx context.Context, pod *corev1.Pod) Verdict {
 // first one that matches decides (KEP-3329, "Evaluation"); only a pod in phase
 // Failed is judged. The pod is read, never copied or converted.
 //
-// The failure of a pod that was deleted because of a rule on Pending means what that
-// rule says: no other is tried (Verdict.PodCondition).
+// If a rule on Pending had the pod deleted, that rule decides and no other is tried
+// (Verdict.PodCondition).
 //
-// A rule of a custom policy that cannot be evaluated does not match, and Err says so in
-// whatever the verdict is, if the policy's failurePolicy is Ignore. If it is Fail, or if
-// the context is done, that ends the evaluation, as does a rule of the Job's own that
-// cannot be evaluated: the verdict is that of no match, with Err set. Rules after it are
-// not tried: they might say what a rule before them is there to prevent.
+// An error in a rule of a custom policy means that the rule does not match, if the policy's
+// failurePolicy is Ignore; the verdict's Err has the first such error. If the failurePolicy
+// is Fail, if the rule is the Job's own, or if the context is done, an error ends the
+// evaluation: the verdict is that of no match, with Err set. No later rule is tried, because
+// the rule with the error may be there to keep later rules from deciding.
 func (p *Program) Judge(ctx context.Context, in Input) Verdict {
 	if in.Pod.Status.Phase != corev1.PodFailed {
 		return NotTerminal(in.Pod)
@@ -60,13 +60,13 @@ func (p *Program) Judge(ctx context.Context, in Input) Verdict {
 	return Unmatched(in.Pod).with(ignored)
 }
 
-// with is the verdict after a rule whose error was ignored.
+// with returns the verdict with the error of a rule that was ignored.
 func (v Verdict) with(ignored error) Verdict {
 	v.Err = ignored
 	return v
 }
 
-// verdict is that of the rule that matches.
+// verdict is the verdict of the rule that matches.
 func (p *Policy) verdict(pod *corev1.Pod, m *match) Verdict {
 	switch rule := m.rule; {
 	case p.own == nil:

@@ -23,17 +23,18 @@ type parts struct {
 
 	names cel.Activation
 	into  *RuleExplanation
-	told  map[string]bool // names of variables
+	told  map[string]bool // the variables that were explained
 }
 
-// explain takes an expression apart. The variables are those that are told already.
+// explain takes an expression apart and hands the parts to tell. told has the variables that
+// were explained before.
 func (i *interpreter) explain(x *expression, into *RuleExplanation, told map[string]bool, tell func(*parts)) error {
 	return x.dissect(func(d *dissection) {
 		tell(&parts{interpreter: i, dissection: d, names: i, into: into, told: told})
 	})
 }
 
-// of goes down through && and ||, and lists what they join.
+// of lists the values of the operands of && and ||, at any depth.
 func (p *parts) of(e ast.Expr) []Value {
 	if e.Kind() != ast.CallKind {
 		return p.part(e)
@@ -56,8 +57,8 @@ func (p *parts) of(e ast.Expr) []Value {
 	}
 }
 
-// isOwnPredicate is whether the parts are those of what a rule of a podFailurePolicy
-// asks of an element: of these, only those that were needed are listed.
+// isOwnPredicate reports whether the parts belong to the predicate of a podFailurePolicy.
+// Its explanation leaves out the operands that && and || did not need.
 func (p *parts) isOwnPredicate() bool {
 	return p.match != nil && p.names != cel.Activation(p.interpreter)
 }
@@ -71,14 +72,14 @@ func union(values, more []Value) []Value {
 	return values
 }
 
-// decides is whether the left side of && or || says what the whole is.
+// decides reports whether the left operand of && or || settles the result.
 func (p *parts) decides(operator string, left ast.Expr) bool {
 	v, err := p.evaluate(left)
 	return err == nil && v == types.Bool(operator == operators.LogicalOr)
 }
 
-// part is one of them: its operand, if it has one, and itself, and the variables in it.
-// Of a loop over the pod's containers or conditions, each element is explained.
+// part lists the value of one operand: first its own left side if it is a comparison, then
+// itself, then the variables in it. It also explains the elements of the loops in it.
 func (p *parts) part(e ast.Expr) []Value {
 	if e.Kind() == ast.LiteralKind {
 		return nil
@@ -95,7 +96,7 @@ func (p *parts) part(e ast.Expr) []Value {
 	return values
 }
 
-// operand is what a comparison looks at: its left side.
+// operand is the value of the left side of a comparison.
 func (p *parts) operand(e ast.Expr) []Value {
 	if e.Kind() == ast.CallKind {
 		if call := e.AsCall(); !call.IsMemberFunction() && len(call.Args()) == 2 && call.Args()[0].Kind() != ast.LiteralKind {
@@ -105,7 +106,8 @@ func (p *parts) operand(e ast.Expr) []Value {
 	return nil
 }
 
-// variable tells of one, but of what it is worth only if that is not told already.
+// variable explains a variable when it is first used. Its value is left out if the caller
+// has listed it.
 func (p *parts) variable(e ast.Expr, told bool) (values []Value) {
 	i, known := p.policy.variableNumbers[e.AsIdent()]
 	if !known || p.told[e.AsIdent()] {
@@ -126,7 +128,7 @@ func (p *parts) variable(e ast.Expr, told bool) (values []Value) {
 	return values
 }
 
-// decisive goes down to the parts that make an expression what it is.
+// decisive lists the smallest parts that make an expression true or false.
 func (p *parts) decisive(e ast.Expr, is types.Bool) []Value {
 	if e.Kind() == ast.CallKind {
 		switch call := e.AsCall(); call.FunctionName() {
@@ -164,7 +166,7 @@ func (p *parts) evaluate(e ast.Expr) (ref.Val, error) {
 	return p.eval(program, p.names)
 }
 
-// loop explains each element that a quantifier looks at.
+// loop explains each element that exists, all or filter looks at.
 func (p *parts) loop(e ast.Expr) {
 	loop := e.AsComprehension()
 	predicate := closure.Predicate(loop)
@@ -197,16 +199,16 @@ func (p *parts) loop(e ast.Expr) {
 	}
 }
 
-// isFirstMatch is whether an element matches, and none before it did.
+// isFirstMatch reports whether an element is the first one that matches.
 func (p *parts) isFirstMatch(matched bool) bool {
 	return matched && !slices.ContainsFunc(p.into.Elements, func(e ElementExplanation) bool { return e.Matched })
 }
 
-// maxExplained is how many elements of a rule are explained, besides the first one that
-// matches. No pod has so many but by mistake.
+// maxExplained is how many elements of a rule are explained. The first one that matches is
+// always explained. Only a broken pod has so many.
 const maxExplained = 50
 
-// local knows a name besides those of the interpreter.
+// local resolves the variable of a loop, and all other names as the interpreter does.
 type local struct {
 	*interpreter
 

@@ -12,18 +12,17 @@ import (
 	"github.com/podverdict/podverdict/runtime/closure"
 )
 
-// Policy is rules that are ready to be evaluated: a Job's own podFailurePolicy, or a
+// Policy is a list of rules that can be evaluated: a Job's own podFailurePolicy, or a
 // PodFailurePolicy (podverdict.io). It is immutable and safe for concurrent use.
 type Policy struct {
-	// Name is that of the PodFailurePolicy, and empty for a Job's own.
+	// Name is the PodFailurePolicy's name. It is empty for a Job's own podFailurePolicy.
 	Name string
-	// Rules are those of the PodFailurePolicy.
+	// Rules are the rules of the PodFailurePolicy as it was written.
 	Rules []v1alpha1.Rule
-	// Compiled is what the compiler says of the PodFailurePolicy. Its expressions have no
-	// trees: Check makes them again.
+	// Compiled is the compiler's result for the PodFailurePolicy. The trees of its
+	// expressions were dropped to save memory; Expression.Check makes them again.
 	Compiled *custom.Policy
-	// FailurePolicy is what happens when a match condition or a rule cannot be
-	// evaluated.
+	// FailurePolicy says what an error in a match condition or a rule means.
 	FailurePolicy v1alpha1.FailurePolicy
 
 	// own is the Job's podFailurePolicy, or nil.
@@ -31,34 +30,34 @@ type Policy struct {
 
 	conditions []*expression
 	variables  []variable
-	// onFailed and onPending are the rules about pods in the two phases.
+	// onFailed and onPending are the rules on pods in phase Failed and in phase Pending.
 	onFailed, onPending []rule
-	// variableNumbers are the places of the variables by what expressions call them.
+	// variableNumbers maps variables.NAME to the index in variables.
 	variableNumbers map[string]int
-	// interpret evaluates everything by CEL's interpreter. The answers are the same; it
-	// is there to prove that.
+	// interpret turns closures off. Tests use it to compare them with CEL's interpreter.
 	interpret bool
-	// failed is why no rule can be evaluated for the Job, or nil.
+	// failed, if not nil, is the error that every rule has for this Job.
 	failed *PolicyError
 }
 
-// ownPolicy is where the rules of a podFailurePolicy come from.
+// ownPolicy is the podFailurePolicy that a Policy was compiled from.
 type ownPolicy struct {
 	policy      *compiler.Policy
 	environment *compiler.Environment
-	// finds is whether closures answer all rules, which then cannot fail. So it is for all
-	// that the compiler writes.
+	// finds is true when closures answer every rule, so that no rule can fail. That holds
+	// for everything that the compiler writes.
 	finds bool
 }
 
-// rule is a rule of either kind. Its number is its place in the policy.
+// rule is a rule of either kind. Its number is its index in the policy.
 type rule struct {
 	number int
 	action batchv1.PodFailurePolicyAction
-	// find is when, if that is an expression about elements of the pod's status.
+	// find is the closure of when that returns the matching element. It is nil for
+	// expressions that ask for more than elements of the pod's status.
 	find func(*corev1.PodStatus) closure.Element
 	when *expression
-	// message is the messageExpression, or nil.
+	// message is the messageExpression. It is nil if the rule has none.
 	message *expression
 }
 
@@ -67,8 +66,8 @@ type variable struct {
 	*expression
 }
 
-// NewCustomPolicy compiles a policy, which has the API's defaults and must not change
-// afterwards. The error is that of custom.Compile.
+// NewCustomPolicy compiles a policy. The policy must have the API's defaults and must not
+// change afterwards. It returns the error of custom.Compile.
 func NewCustomPolicy(e *compiler.Environment, policy *v1alpha1.PodFailurePolicy) (*Policy, error) {
 	compiled, err := custom.Compile(e, &policy.Spec)
 	if err != nil {
@@ -110,9 +109,9 @@ func (p *Policy) add(closures *closure.Compiler, i int, r custom.Rule) {
 	}
 }
 
-// NewLastGood compiles the version of a policy that its status keeps: while the spec does
-// not compile, this is in force. It must be older than the spec, and is held to what the
-// schema says, because the API server has not done so.
+// NewLastGood compiles the older version of a policy that its status keeps. That version is
+// in force while the spec does not compile. It is validated here, because the API server
+// does not validate it.
 func NewLastGood(e *compiler.Environment, policy *v1alpha1.PodFailurePolicy) (*Policy, error) {
 	if kept := policy.Status.LastGood; kept == nil || kept.Generation >= policy.Generation {
 		return nil, errNoLastGood
@@ -139,8 +138,8 @@ func newOwnPolicy(c *compiler.Compiled, o Options) *Policy {
 	return p
 }
 
-// check compiles a rule once more: compiling is deterministic, and a small policy is held
-// in a kilobyte because its expressions are not kept.
+// check compiles a rule again. Compiling is deterministic, and dropping the expressions keeps
+// a small policy at one kilobyte.
 func (o *ownPolicy) check(rule int) (checked, error) {
 	c, err := o.environment.Compile(&compiler.Policy{Rules: o.policy.Rules[rule : rule+1]})
 	if err != nil {
@@ -149,25 +148,25 @@ func (o *ownPolicy) check(rule int) (checked, error) {
 	return checked{o.environment.FailedRules, c.Rules[0].AST, c.Rules[0].Match}, nil
 }
 
-// Interpreted is the same policy, evaluated by CEL's interpreter alone.
+// Interpreted returns the same policy without closures: CEL's interpreter evaluates it.
 func (p *Policy) Interpreted() *Policy {
 	interpreted := *p
 	interpreted.interpret = true
 	return &interpreted
 }
 
-// Failing returns the policy as it is for a Job for which a match condition cannot be
-// evaluated, if its failurePolicy is Fail: each of its rules has that error.
+// Failing returns a copy of the policy in which every rule has the given error. It is in
+// force for a Job when a match condition has an error and the failurePolicy is Fail.
 func (p *Policy) Failing(condition error) *Policy {
 	failing := *p
 	failing.failed = p.policyError(condition)
 	return &failing
 }
 
-// Applies is whether the policy says anything of a Job's pods: whether all match
-// conditions are true. As in ValidatingAdmissionPolicy, one that is false decides,
-// whatever happens to others; without one, an error is returned. What that means, the
-// policy's failurePolicy says, which is the business of whoever asks.
+// Applies reports whether all match conditions are true for a Job. As in
+// ValidatingAdmissionPolicy, it is false if any condition is false, even if another one has
+// an error. Otherwise it returns the first error, and the caller consults the policy's
+// failurePolicy.
 func (p *Policy) Applies(ctx context.Context, job *batchv1.Job) (bool, error) {
 	if len(p.conditions) == 0 {
 		return true, nil
@@ -187,7 +186,7 @@ func (p *Policy) Applies(ctx context.Context, job *batchv1.Job) (bool, error) {
 	return failed == nil, failed
 }
 
-// about are the rules about pods in a phase.
+// about returns the rules on pods in a phase.
 func (p *Policy) about(phase corev1.PodPhase) []rule {
 	switch phase {
 	case corev1.PodFailed:
@@ -199,17 +198,17 @@ func (p *Policy) about(phase corev1.PodPhase) []rule {
 	}
 }
 
-// match is what a policy says of a pod.
+// match is a policy's answer for a pod.
 type match struct {
 	// rule is the first rule that matches, or nil.
 	rule *rule
-	// element is what in the pod a rule of a podFailurePolicy matches.
+	// element is the container or condition that a podFailurePolicy's rule matches.
 	element closure.Element
-	// message is what the rule's messageExpression says, and messageErr why it cannot.
+	// message is the text of the rule's messageExpression, messageErr its error.
 	message    string
 	messageErr error
-	// err is why the evaluation ended without a match, and ignored why the first rule
-	// that could not be evaluated could not: those after it were tried.
+	// err is the error that ended the evaluation. ignored is the first error after which
+	// more rules were tried.
 	err, ignored error
 }
 
@@ -244,7 +243,7 @@ func (p *Policy) match(ctx context.Context, in Input) (m match) {
 	return m
 }
 
-// find is the first rule of a podFailurePolicy that matches, and because of what.
+// find returns the first rule of a podFailurePolicy that matches, and what it matches.
 func (p *Policy) find(status *corev1.PodStatus) (*rule, closure.Element) {
 	for i := range p.onFailed {
 		if element := p.onFailed[i].find(status); element != (closure.Element{}) {
@@ -259,7 +258,7 @@ type trial struct {
 	policy *Policy
 	ctx    context.Context //nolint:containedctx // it lives as long as match
 	in     Input
-	// evaluation is there once a rule has needed it: most do without.
+	// evaluation is nil until a rule needs it. Most rules do not.
 	evaluation *evaluation
 }
 

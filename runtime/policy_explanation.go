@@ -13,8 +13,8 @@ import (
 )
 
 // Explain evaluates every rule about the pod's phase on CEL's interpreter, part by part.
-// Outcomes are left to who knows the rules before them. The error is that of a context
-// which is done.
+// The caller sets the outcomes, because they depend on the rules before. The error is that
+// of a context which is done.
 func (p *Policy) Explain(ctx context.Context, in Input) ([]RuleExplanation, error) {
 	if p.failed != nil {
 		return p.explainFailing(in.Pod), nil
@@ -32,7 +32,7 @@ func (p *Policy) Explain(ctx context.Context, in Input) ([]RuleExplanation, erro
 	return all, nil
 }
 
-// explainFailing says of each rule about the pod's phase that it was not evaluated.
+// explainFailing explains that no rule on the pod's phase was evaluated.
 func (p *Policy) explainFailing(pod *corev1.Pod) []RuleExplanation {
 	var all []RuleExplanation
 	for _, r := range p.about(pod.Status.Phase) {
@@ -43,7 +43,7 @@ func (p *Policy) explainFailing(pod *corev1.Pod) []RuleExplanation {
 	return all
 }
 
-// explanation names the rule.
+// explanation is an explanation that names the rule and nothing else.
 func (p *Policy) explanation(r *rule) RuleExplanation {
 	e := RuleExplanation{Rule: r.number, Policy: p.Name, Action: r.action}
 	if p.own == nil {
@@ -63,8 +63,8 @@ func (e *evaluation) explain(r *rule) RuleExplanation {
 	return explained
 }
 
-// explainExpression evaluates an expression and its parts, and says why it is what it is.
-// The error is that of the expression.
+// explainExpression evaluates an expression and its parts, and returns the reason for its
+// value as a sentence. The error is that of the expression.
 func (e *evaluation) explainExpression(x *expression, explained *RuleExplanation) (because string, err error) {
 	value, err := e.interpret(x)
 	if e.interpreter != nil {

@@ -16,7 +16,7 @@ import (
 // maxShown is how many elements of a list are shown.
 const maxShown = 8
 
-// show is a value as CEL, or as near to it as there is.
+// show prints a value as CEL where CEL has a literal for it.
 func show(v ref.Val) string {
 	switch v := v.(type) {
 	case types.Timestamp:

@@ -8,7 +8,7 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// comparison compares values of one known kind.
+// comparison compares two values of the same type.
 func (s *scope) comparison(operator string, left, right ast.Expr) boolean {
 	if s.kind(left) != s.kind(right) {
 		return nil
@@ -27,8 +27,7 @@ func (s *scope) comparison(operator string, left, right ast.Expr) boolean {
 	}
 }
 
-// compare makes a closure for each operator, so that none is looked up when it is
-// evaluated.
+// compare returns a closure for the operator, so that evaluating does not look it up.
 func compare[T cmp.Ordered, F ~func(*Frame) (T, bool)](operator string, left, right F) boolean {
 	if left == nil || right == nil {
 		return nil
@@ -65,8 +64,7 @@ func compare[T cmp.Ordered, F ~func(*Frame) (T, bool)](operator string, left, ri
 	}
 }
 
-// compared is a text that is read to the end, if it is as long as the one that it is
-// compared with.
+// compared charges a text for being read to its end, as comparing may do.
 func (s *scope) compared(e ast.Expr) text {
 	value := s.text(e)
 	if value == nil || e.Kind() == ast.LiteralKind {

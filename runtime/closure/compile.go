@@ -10,8 +10,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/schema"
 )
 
-// Closures of the kinds of values that are known. All but boolean say with their
-// second result whether they decide.
+// Closures by the type of their value. The second result is false when the closure is
+// undecided.
 type (
 	boolean  func(*Frame) Truth
 	integer  func(*Frame) (int64, bool)
@@ -19,16 +19,16 @@ type (
 	duration func(*Frame) (int64, bool) // nanoseconds
 )
 
-// Expression is a checked expression as closures, of which the one of its type is
-// there if the expression is known at all.
+// Expression is a checked expression as closures. The closure of its type is set if the
+// compiler knows the expression at all.
 type Expression struct {
 	Bool   func(*Frame) Truth
 	String func(*Frame) (string, bool)
-	// Find says what in the pod's status makes the expression true. It is there for
-	// expressions that ask just for that, and needs no frame.
+	// Find returns the element of the pod's status that makes the expression true. It is set
+	// for expressions that ask for nothing else, always decides, and needs no frame.
 	Find func(*corev1.PodStatus) Element
-	// Complete is whether all of the expression is known: it is then undecided only
-	// where CEL errs.
+	// Complete is true if the compiler knows the whole expression. Its closure is then
+	// undecided only where CEL has an error.
 	Complete bool
 
 	integer  integer
@@ -42,18 +42,18 @@ type Compiler struct {
 	variables map[string]Expression
 }
 
-// NewCompiler compiles expressions over the schema's Pod and Job, by the names that
-// package custom gives them: pod, job, attempt, now and variables.NAME.
+// NewCompiler returns a compiler of expressions over the names pod, job, attempt, now and
+// variables.NAME.
 func NewCompiler(s *schema.Schema) *Compiler {
 	return &Compiler{schema: s, variables: map[string]Expression{}}
 }
 
-// Define makes an expression a variable, by its whole name, as in variables.oom.
+// Define defines a variable by its whole name, as in variables.oom.
 func (c *Compiler) Define(name string, e Expression) {
 	c.variables[name] = remembered(e, len(c.variables))
 }
 
-// Compile makes closures of a checked expression.
+// Compile turns a checked expression into closures.
 func (c *Compiler) Compile(tree *ast.AST) Expression {
 	s := &scope{Compiler: c, tree: tree, complete: true}
 	var e Expression
@@ -77,8 +77,8 @@ func (c *Compiler) Compile(tree *ast.AST) Expression {
 	return e
 }
 
-// remembered evaluates an expression once for a pod. Lists are not kept: to go
-// through the pod's containers again costs less.
+// remembered caches the value of an expression for the pod. Lists are not cached, because
+// going through the containers again is cheaper.
 func remembered(e Expression, number int) Expression {
 	if evaluate := e.Bool; evaluate != nil {
 		e.Bool = func(f *Frame) Truth {
@@ -117,14 +117,14 @@ type scope struct {
 	*Compiler
 
 	tree *ast.AST
-	// names are the variables of the comprehensions around, from the outermost.
+	// names are the variables of the enclosing loops, the outermost first.
 	names    []string
 	complete bool
 }
 
 func (s *scope) kind(e ast.Expr) types.Kind { return s.tree.GetType(e.ID()).Kind() }
 
-// local is the number of a comprehension's variable.
+// local returns the slot of a loop's variable.
 func (s *scope) local(name string) (int, bool) {
 	for i, n := range slices.Backward(s.names) {
 		if n == name {
@@ -134,8 +134,7 @@ func (s *scope) local(name string) (int, bool) {
 	return 0, false
 }
 
-// variable is the name of one that is the same for all of the expression, unless a
-// comprehension calls its own so.
+// variable returns the name of a variable that is not a loop's, or an empty string.
 func (s *scope) variable(e ast.Expr) string {
 	if e.Kind() != ast.IdentKind {
 		return ""
@@ -147,7 +146,7 @@ func (s *scope) variable(e ast.Expr) string {
 	return name
 }
 
-// bool is an expression of type bool. What is not known is undecided.
+// bool compiles an expression of type bool. An unknown one is always undecided.
 func (s *scope) bool(e ast.Expr) boolean {
 	if b := s.tryBool(e); b != nil {
 		return b

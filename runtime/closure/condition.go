@@ -9,15 +9,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// conditionTest is a predicate about the type and the status of a condition, both of
-// which it names, as in
+// conditionTest is a predicate that names the type and the status of a condition, as in
 //
 //	c.status == 'True' && c.type in ['DisruptionTarget', 'Ready']
 //
 // or several such predicates joined by ||.
 type conditionTest struct {
 	pairs []conditionPair
-	// byType is there instead of pairs if there are many.
+	// byType replaces pairs if there are many.
 	byType map[corev1.PodConditionType][]corev1.ConditionStatus
 }
 
@@ -26,7 +25,7 @@ type conditionPair struct {
 	status        corev1.ConditionStatus
 }
 
-// fewPairs is how many pairs are compared faster than looked up.
+// fewPairs is up to how many pairs comparing is faster than a map.
 const fewPairs = 4
 
 func newConditionTest(pairs []conditionPair) conditionTest {
@@ -49,8 +48,8 @@ func (t *conditionTest) is(c *corev1.PodCondition) bool {
 	return t.byType != nil && slices.Contains(t.byType[c.Type], c.Status)
 }
 
-// conditionPairs are those of which a predicate about the loop's variable is true, if
-// it is about the type and the status alone.
+// conditionPairs returns the pairs for which a predicate is true. It is false if the
+// predicate depends on more than the type and the status of the loop's variable.
 func conditionPairs(e ast.Expr, variable string) ([]conditionPair, bool) {
 	if e.Kind() != ast.CallKind {
 		return nil, false
@@ -84,7 +83,7 @@ func pairsOf(typed, statuses ast.Expr, variable string) ([]conditionPair, bool) 
 	return pairs, okT && okS
 }
 
-// wordsOf are the words of which a field of the loop's variable must be one.
+// wordsOf returns the values that a comparison allows for a field of the loop's variable.
 func wordsOf(e ast.Expr, variable, field string) ([]types.String, bool) {
 	if e.Kind() != ast.CallKind || e.AsCall().IsMemberFunction() || len(e.AsCall().Args()) != 2 {
 		return nil, false

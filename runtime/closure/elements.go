@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// source is where the elements of a list are.
+// source says which elements a list has.
 type source uint8
 
 const (
@@ -22,24 +22,23 @@ const (
 	conditions
 )
 
-// elements is a list of the pod's containers, container statuses or conditions, of which
-// filters let some through.
+// elements is a list of the pod's containers, container statuses or conditions, reduced by
+// filters.
 type elements struct {
 	source
-	// required is whether CEL has an error if the list is empty, because the pod then
-	// does not have it.
+	// required is true if CEL has an error for an empty list, because the field is absent.
 	required bool
 	filters  []filter
 }
 
-// filter is what an element must be, which the predicate finds in a local.
+// filter keeps the elements for which the predicate is true. The predicate finds the element
+// in a slot.
 type filter struct {
 	slot      int
 	predicate boolean
 }
 
-// local is what the variable of a loop stands for: a container, a container status or
-// a condition.
+// local is the value of a loop's variable: a container, a container status or a condition.
 type local struct {
 	container library.Container
 	condition *corev1.PodCondition
@@ -71,7 +70,7 @@ func (s *scope) elements(e ast.Expr) *elements {
 	return list
 }
 
-// libraryList is a list that a function of package library gives.
+// libraryList is the list that a function of package library returns.
 func (s *scope) libraryList(e ast.Expr) *elements {
 	if e.Kind() != ast.CallKind || !e.AsCall().IsMemberFunction() || s.variable(e.AsCall().Target()) != "pod" {
 		return nil
@@ -86,7 +85,7 @@ func (s *scope) libraryList(e ast.Expr) *elements {
 	}
 }
 
-// statusList is a list of the pod's status.
+// statusList is a list in the pod's status, and whether its path is optional.
 func (s *scope) statusList(e ast.Expr) (list *elements, optional bool) {
 	if _, shadowed := s.local("pod"); shadowed {
 		return nil, false
@@ -107,7 +106,7 @@ func (s *scope) statusList(e ast.Expr) (list *elements, optional bool) {
 	}
 }
 
-// count is how many elements there are before filters.
+// count is the number of elements before filtering.
 func (l *elements) count(pod *corev1.Pod) int {
 	switch l.source {
 	case containerStatuses:
@@ -121,7 +120,7 @@ func (l *elements) count(pod *corev1.Pod) int {
 	}
 }
 
-// element is the i-th before filters.
+// element is the i-th element before filtering.
 func (l *elements) element(pod *corev1.Pod, i int) local {
 	switch l.source {
 	case containerStatuses:
@@ -135,8 +134,7 @@ func (l *elements) element(pod *corev1.Pod, i int) local {
 	}
 }
 
-// begin is false when CEL has an error for the list, or when the closures have looked at
-// too much.
+// begin is false if CEL has an error for the list, or if the closures have done too much.
 func (l *elements) begin(f *Frame) bool {
 	if l.source == allContainers || l.source == failedContainers {
 		return f.lookForContainers()
@@ -144,8 +142,8 @@ func (l *elements) begin(f *Frame) bool {
 	return !l.required || l.count(f.Pod) > 0
 }
 
-// next is the next element of the list, from the i-th before filters, and where the one
-// after it is. Found is No at the end.
+// next returns the first element at or after index i that passes the filters, and the index
+// after it. is is No at the end, and Undecided if a filter is.
 func (l *elements) next(f *Frame, i int) (found local, after int, is Truth) {
 	if i == 0 && !l.begin(f) {
 		return local{}, 0, Undecided
@@ -169,7 +167,7 @@ func (l *elements) next(f *Frame, i int) (found local, after int, is Truth) {
 	return local{}, i, No
 }
 
-// passes puts the element where each filter looks for it, and what was there back.
+// passes evaluates the filters for an element.
 func (l *elements) passes(f *Frame, c local) Truth {
 	for i := range l.filters {
 		slot := l.filters[i].slot
@@ -184,8 +182,8 @@ func (l *elements) passes(f *Frame, c local) Truth {
 	return Yes
 }
 
-// sound is whether all filters decide for all elements: CEL has the whole list before it
-// looks at the first element.
+// sound reports whether the filters decide for every element. CEL filters the whole list
+// before anything looks at its first element.
 func (l *elements) sound(f *Frame) bool {
 	if len(l.filters) == 0 {
 		return true
@@ -215,10 +213,10 @@ func (l *elements) at(f *Frame, index int64) (local, bool) {
 	return local{}, false
 }
 
-// container is one of the pod's.
+// container is a closure that returns a container of the pod.
 type container func(*Frame) (library.Container, bool)
 
-// container is a loop's variable, or one of a list by its number.
+// container compiles a loop's variable or an element of a list.
 func (s *scope) container(e ast.Expr) container {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -251,7 +249,7 @@ func isContainer(t *types.Type) bool {
 	return t.Kind() == types.StructKind && t.TypeName() == library.ContainerName
 }
 
-// with is the list with one more filter.
+// with returns the list with one more filter.
 func (l *elements) with(f filter) *elements {
 	filtered := *l
 	filtered.filters = append(slices.Clip(l.filters), f)

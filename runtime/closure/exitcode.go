@@ -7,17 +7,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// exitTest is a predicate about a container's exit code, and perhaps its name. It is
-// what a whole predicate such as
+// exitTest is a predicate on a container's exit code, and perhaps its name. A whole
+// predicate such as
 //
 //	c.?state.?terminated.?exitCode.orValue(0) != 0 && c.name == 'main' && !(c.state.terminated.exitCode in [1, 2])
 //
-// comes to: the set of all codes but 0, 1 and 2. Sets are joined as CEL joins their
-// parts, so the predicate and the test are true of the same containers.
+// becomes one test: the name main, and all codes but 0, 1 and 2. The sets of its parts are
+// combined as CEL combines the parts, so predicate and test are true of the same containers.
 type exitTest struct {
 	codes intSet
-	// absent is what the predicate is of a container that has no exit code: Undecided
-	// where CEL has an error.
+	// absent is the value for a container that has no exit code. It is Undecided where CEL
+	// has an error.
 	absent Truth
 	named  bool
 	name   string
@@ -33,8 +33,8 @@ func (t *exitTest) is(c *corev1.ContainerStatus) bool {
 	return t.absent == Yes
 }
 
-// exitTestOf is a predicate about the loop's variable, if it is about the exit code and
-// the name alone.
+// exitTestOf turns a predicate into a test. It is false if the predicate depends on more
+// than the exit code and the name of the loop's variable.
 func exitTestOf(e ast.Expr, variable string) (exitTest, bool) {
 	if e.Kind() != ast.CallKind {
 		return exitTest{}, false
@@ -78,8 +78,8 @@ func exitComparison(operator string, left, right ast.Expr, variable string) (exi
 	return exitTest{codes: set, absent: absent}, ok
 }
 
-// exitCodeOf is whether an expression is the exit code of the loop's variable, and if
-// so, whether a set has what it is without one.
+// exitCodeOf reports whether an expression is the exit code of the loop's variable. absent
+// says whether the set has its value for a container without an exit code.
 func exitCodeOf(e ast.Expr, variable string, set intSet) (absent Truth, ok bool) {
 	if optional, otherwise, ok := orValue(e); ok {
 		value, isInt := literal[types.Int](otherwise)
@@ -107,7 +107,7 @@ func notExit(t exitTest) exitTest {
 	return t
 }
 
-// bothExit joins tests of which at most one has a name, or both the same.
+// bothExit is true where both tests are. At most one of them has a name, or both the same.
 func bothExit(t, o exitTest) exitTest {
 	t.codes = intersection(t.codes, o.codes)
 	t.absent = conjunction(t.absent, o.absent)
@@ -121,7 +121,7 @@ func (t *exitTest) equal(o *exitTest) bool {
 	return t.codes.equal(&o.codes) && t.absent == o.absent && t.named == o.named && t.name == o.name
 }
 
-// setOf is the numbers of a literal or of a list of literals.
+// setOf is the set of a number or of a list of numbers.
 func setOf(e ast.Expr) (intSet, bool) {
 	if i, ok := literal[types.Int](e); ok {
 		return newIntSet([]types.Int{i}), true

@@ -8,7 +8,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// containerField is a field of a container by its name.
+// containerField finds a field of podverdict.Container.
 func containerField(name string) (library.Field[library.Container], bool) {
 	return fieldNamed(library.ContainerFields, name)
 }
@@ -22,7 +22,7 @@ func fieldNamed[T any](fields []library.Field[T], name string) (library.Field[T]
 	return library.Field[T]{}, false
 }
 
-// condition is the call of the function of that name, with what it asks for.
+// condition returns the argument of pod.condition(type), or nil for any other expression.
 func (s *scope) condition(e ast.Expr) text {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != library.ConditionFunction {
 		return nil
@@ -34,7 +34,7 @@ func (s *scope) condition(e ast.Expr) text {
 	return s.text(call.Args()[0])
 }
 
-// slot is the number of the local that an expression is.
+// slot returns the slot of a loop's variable.
 func (s *scope) slot(e ast.Expr) (int, bool) {
 	if e.Kind() != ast.IdentKind {
 		return 0, false
@@ -42,7 +42,8 @@ func (s *scope) slot(e ast.Expr) (int, bool) {
 	return s.local(e.AsIdent())
 }
 
-// field is a field of a container or of a condition, which read picks by its kind.
+// field compiles the selection of a field of a container or of a condition. The two
+// functions pick the reader of the right type.
 func field[T any, F ~func(*Frame) (T, bool)](s *scope, e ast.Expr,
 	ofContainer func(library.Field[library.Container]) func(library.Container) T,
 	ofCondition func(library.Field[library.Condition]) func(library.Condition) T,
@@ -101,7 +102,7 @@ func (s *scope) integerField(e ast.Expr) integer {
 		func(f library.Field[library.Condition]) func(library.Condition) int64 { return f.Int })
 }
 
-// boolField is a field of type bool, or the macro has.
+// boolField compiles the selection of a bool, or has().
 func (s *scope) boolField(e ast.Expr) boolean {
 	if e.AsSelect().IsTestOnly() {
 		return s.has(e.AsSelect().Operand(), e.AsSelect().FieldName())

@@ -16,12 +16,12 @@ type Element struct {
 	Condition *corev1.PodCondition
 }
 
-// finder is an expression that asks whether the pod's status has an element of some
-// kind. It always decides, in time linear in the status.
+// finder returns the first element of the pod's status that an expression asks for. It
+// always decides, in time linear in the status.
 type finder func(*corev1.PodStatus) Element
 
-// finder makes one of an expression that is made of false, || and exists over container
-// statuses and conditions, as those of podFailurePolicy are. It is nil for others.
+// finder compiles an expression that consists of false, || and exists over container
+// statuses and conditions, as the rules of a podFailurePolicy do. It is nil for any other.
 func (s *scope) finder(e ast.Expr) finder {
 	searches, ok := s.searches(e)
 	if !ok {
@@ -52,11 +52,11 @@ func (s *scope) finder(e ast.Expr) finder {
 type search struct {
 	containers, initContainers bool
 	exit                       exitTest
-	// conditions are looked through if neither list of containers is.
+	// conditions are searched if neither list of containers is.
 	conditions []conditionPair
 }
 
-// searches are those that || joins, in their order.
+// searches lists the operands of ||, in their order.
 func (s *scope) searches(e ast.Expr) ([]search, bool) {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -96,8 +96,7 @@ func (s *scope) search(loop ast.ComprehensionExpr) (search, bool) {
 	}
 }
 
-// joined makes one search of two that ask the same of containers and of init
-// containers.
+// joined merges a search of containers and the same search of init containers.
 func joined(all []search) []search {
 	var joined []search
 	for _, next := range all {
@@ -136,8 +135,8 @@ func (t *exitTest) inBoth(status *corev1.PodStatus) Element {
 	return t.in(status.InitContainerStatuses)
 }
 
-// in is the first container that passes. Most are told by their name, or by exit code 0,
-// which few tests let pass.
+// in returns the first container that passes. The name, and exit code 0, rule most
+// containers out, so they are looked at first.
 func (t *exitTest) in(list []corev1.ContainerStatus) Element {
 	zero := t.codes.hasByte(0)
 	for i := range list {

@@ -8,7 +8,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// quantifier is what the parser has written as a loop: a macro and its predicate.
+// quantifier is the macro that the parser expanded to a loop, and its predicate.
 type quantifier struct {
 	kind      quantifierKind
 	predicate ast.Expr
@@ -45,11 +45,11 @@ func quantifierOf(loop ast.ComprehensionExpr) quantifier {
 	}
 }
 
-// Predicate is what exists, exists_one, all or filter asks of each element, or nil for
-// any other loop.
+// Predicate returns the predicate of exists, exists_one, all or filter, or nil for any other
+// loop.
 func Predicate(loop ast.ComprehensionExpr) ast.Expr { return quantifierOf(loop).predicate }
 
-// appends is whether a step adds the element as it is, which map does not.
+// appends reports whether a step adds the element itself. The step of map does not.
 func appends(step ast.Expr, loop ast.ComprehensionExpr) bool {
 	if step.Kind() != ast.CallKind || step.AsCall().FunctionName() != operators.Add {
 		return false
@@ -70,8 +70,8 @@ func isLiteral(e ast.Expr, value any) bool {
 	return e.Kind() == ast.LiteralKind && e.AsLiteral() == value
 }
 
-// quantified is exists, exists_one or all over the pod's containers, container statuses
-// or conditions.
+// quantified compiles exists, exists_one and all over containers, container statuses and
+// conditions.
 func (s *scope) quantified(loop ast.ComprehensionExpr) boolean {
 	list, of := s.elements(loop.IterRange()), quantifierOf(loop)
 	if list == nil || len(s.names) >= maxDepth {
@@ -89,7 +89,7 @@ func (s *scope) quantified(loop ast.ComprehensionExpr) boolean {
 	}
 }
 
-// filtered is filter over such a list.
+// filtered compiles filter over such a list.
 func (s *scope) filtered(loop ast.ComprehensionExpr) *elements {
 	list, of := s.elements(loop.IterRange()), quantifierOf(loop)
 	if list == nil || len(s.names) >= maxDepth || of.kind != isFilter {
@@ -98,15 +98,15 @@ func (s *scope) filtered(loop ast.ComprehensionExpr) *elements {
 	return list.with(filter{slot: len(s.names), predicate: s.predicate(loop.IterVar(), of.predicate)})
 }
 
-// predicate is what stands in a loop, of which the variable is the next local.
+// predicate compiles the predicate of a loop. The loop's variable gets the next slot.
 func (s *scope) predicate(name string, e ast.Expr) boolean {
 	s.names = append(s.names, name)
 	defer func() { s.names = s.names[:len(s.names)-1] }()
 	return s.bool(e)
 }
 
-// exists is whether there is an element for which the predicate is true, or false if
-// it is negated. The fastest way is tried first.
+// exists compiles exists, or the exists with a negated predicate that all is made of. It
+// uses a test where it can, which is fastest.
 func (s *scope) exists(list *elements, variable string, predicate ast.Expr, negated bool) boolean {
 	if list.source <= failedContainers && len(list.filters) == 0 {
 		if t := containerTest(predicate, variable); t != nil {
@@ -123,7 +123,7 @@ func (s *scope) exists(list *elements, variable string, predicate ast.Expr, nega
 	return exists(list, len(s.names), p)
 }
 
-// exists is yes if the predicate is for some element, whatever it says of others.
+// exists is Yes if the predicate is Yes for an element, even if it is Undecided for others.
 func exists(list *elements, slot int, predicate boolean) boolean {
 	if list.source <= failedContainers && len(list.filters) == 0 {
 		return existsAmong(list.source == failedContainers, slot, predicate)
@@ -151,8 +151,8 @@ func exists(list *elements, slot int, predicate boolean) boolean {
 	}
 }
 
-// existsAmong is exists over containers without filters, which most rules are: the pod's
-// containers are gone through directly.
+// existsAmong is exists over containers without filters, the form of most rules. It reads
+// the pod's statuses directly.
 func existsAmong(failed bool, slot int, predicate boolean) boolean {
 	return func(f *Frame) Truth {
 		if !f.lookForContainers() {
@@ -182,7 +182,7 @@ func existsAmong(failed bool, slot int, predicate boolean) boolean {
 	}
 }
 
-// either is what is known after one more element.
+// either is the answer after one more element.
 func either(answer Truth, f *Frame, predicate boolean) Truth {
 	if !f.step() {
 		return Undecided
@@ -193,7 +193,7 @@ func either(answer Truth, f *Frame, predicate boolean) Truth {
 	return answer
 }
 
-// existsOne is undecided if the predicate is for any element.
+// existsOne is Undecided if the predicate is for any element.
 func existsOne(list *elements, slot int, predicate boolean) boolean {
 	return func(f *Frame) Truth {
 		if !list.sound(f) {

@@ -12,12 +12,12 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// test is a predicate about a podverdict.Container's status and nothing else. It always
-// decides, so that exists can go through the statuses with nothing in between: rules
-// that podFailurePolicy can say too are to cost about the same.
+// test is a predicate that depends on nothing but a container's status, and always decides.
+// exists then loops over the statuses directly, so that a custom rule costs about the same
+// as the rule of a podFailurePolicy with the same meaning.
 type test func(*corev1.ContainerStatus) bool
 
-// existsTest is exists over containers without filters, of a test.
+// existsTest is exists over unfiltered containers with a test as predicate.
 func existsTest(failed bool, t test) boolean {
 	return func(f *Frame) Truth {
 		containers, inits := f.Pod.Status.ContainerStatuses, f.Pod.Status.InitContainerStatuses
@@ -38,7 +38,7 @@ func existsTest(failed bool, t test) boolean {
 	}
 }
 
-// containerTest is the predicate of a loop with that variable as a test, or nil.
+// containerTest compiles the predicate of a loop to a test, or returns nil.
 func containerTest(e ast.Expr, variable string) test {
 	if t, ok := exitTestOf(e, variable); ok && t.absent != Undecided {
 		return t.is
@@ -83,7 +83,7 @@ func notTest(t test) test {
 	return func(c *corev1.ContainerStatus) bool { return !t(c) }
 }
 
-// fieldOfLocal is a field of the loop's container, if the status alone tells it.
+// fieldOfLocal is a field of the loop's container that depends on the status alone.
 func fieldOfLocal(e ast.Expr, variable string) (library.Field[library.Container], bool) {
 	path, optional, ok := pathFrom(e, variable)
 	if !ok || optional || len(path) != 1 || path[0] == "kind" {
