@@ -56,7 +56,7 @@ func newDesk(t *testing.T, job *batchv1.Job) *desk {
 		client: d.api, programs: compiled, policies: &registry{}, batchPeriod: options.BatchPeriod, width: 1, clock: d.now, recorder: d.events,
 		metrics: options.Metrics, jobs: cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil),
 		pods:   cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers),
-		judged: func(*corev1.Pod, opinion) {}, free: func([]*corev1.Pod) {},
+		judged: func(*corev1.Pod, report) {}, free: func([]*corev1.Pod) {},
 	}
 	if err := d.jobs.Add(job); err != nil {
 		t.Fatal(err)

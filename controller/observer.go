@@ -47,13 +47,13 @@ type observer struct {
 	instance string // of the controller, as events have it
 
 	// A pod waits in the first queue to be judged, which takes no call, and in the second for its event.
-	judging, telling queue[podKey]
-	warned           *lru.Cache // the UIDs of Jobs whose policy does not compile
+	judging, events queue[podKey]
+	warned          *lru.Cache // the UIDs of Jobs whose policy does not compile
 
-	mu        sync.Mutex
-	started   time.Time // when the first pod was seen, or run was called
-	sightings map[types.UID]*sighting
-	room      *shares // for those whose event waits
+	mu           sync.Mutex
+	started      time.Time // when the first pod was seen, or run was called
+	observedPods map[types.UID]*observedPod
+	room         *shares // for those whose event waits
 }
 
 const (
@@ -81,11 +81,11 @@ func newObserver(o Options, jobs, pods cache.Indexer, client kubernetes.Interfac
 	return &observer{
 		client: client, jobs: jobs, others: o.Observe, programs: programs, policies: policies, attempts: newAttempts(pods),
 		metrics: o.Metrics, clock: o.Clock,
-		instance:  Name + "-" + host[:min(len(host), longestHost)],
-		judging:   newQueue(o.Clock, observers, shortest, longest, namespaceOf),
-		telling:   newQueue(o.Clock, observers, shortest, longest, namespaceOf),
-		warned:    lru.New(maxWarned),
-		sightings: map[types.UID]*sighting{}, room: newShares(maxEvents),
+		instance:     Name + "-" + host[:min(len(host), longestHost)],
+		judging:      newQueue(o.Clock, observers, shortest, longest, namespaceOf),
+		events:       newQueue(o.Clock, observers, shortest, longest, namespaceOf),
+		warned:       lru.New(maxWarned),
+		observedPods: map[types.UID]*observedPod{}, room: newShares(maxEvents),
 	}
 }
 
@@ -101,15 +101,15 @@ func (o *observer) enqueue(pod *corev1.Pod) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.start()
-	if _, seen := o.sightings[pod.UID]; !seen {
-		o.sightings[pod.UID] = &sighting{pod: pod, job: job}
+	if _, seen := o.observedPods[pod.UID]; !seen {
+		o.observedPods[pod.UID] = &observedPod{pod: pod, job: job}
 		o.judging.Add(keyOf(pod))
 	}
 }
 
 // judged is to be called with the verdicts on pods of managed Jobs, any number of times. The first one is told.
-func (o *observer) judged(pod *corev1.Pod, v opinion) {
-	o.settle(pod, sighting{opinion: v, mode: modeManage}, v.verdict.Matched || v.notable())
+func (o *observer) judged(pod *corev1.Pod, v report) {
+	o.settle(pod, observedPod{report: v, mode: modeManage}, v.verdict.Matched || v.notable())
 }
 
 // forget is to be called with every pod that is gone. What was to be told of it still is.
@@ -118,9 +118,9 @@ func (o *observer) forget(pod *corev1.Pod) {
 	job := cachedJob(o.jobs, pod)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	switch s := o.sightings[pod.UID]; {
+	switch s := o.observedPods[pod.UID]; {
 	case s == nil && job != nil && managed(job) && pod.Status.Phase == corev1.PodFailed: // a Plan under way may tell of it yet
-		o.sightings[pod.UID] = &sighting{pod: pod, job: job, gone: true}
+		o.observedPods[pod.UID] = &observedPod{pod: pod, job: job, gone: true}
 		o.judging.AddAfter(keyOf(pod), afterlife)
 	case s != nil && !s.gone:
 		s.gone = true
@@ -139,11 +139,11 @@ func (o *observer) run(ctx context.Context) {
 	var running sync.WaitGroup
 	for range observers + reserve {
 		running.Go(func() { o.work(ctx, o.judging, judgingPod, o.judge) })
-		running.Go(func() { o.work(ctx, o.telling, tellingVerdict, o.tell) })
+		running.Go(func() { o.work(ctx, o.events, tellingVerdict, o.tell) })
 	}
 	<-ctx.Done()
 	o.judging.ShutDown()
-	o.telling.ShutDown()
+	o.events.ShutDown()
 	running.Wait()
 }
 
@@ -161,7 +161,7 @@ func (o *observer) work(ctx context.Context, q queue[podKey], doing activity, do
 			return
 		}
 		err := o.metrics.guard(ctx, doing, func() error { return do(inNamespace(ctx, key.namespace), key) })
-		if s, found := o.sighting(key.uid); panicked(err) && found && s.job != nil {
+		if s, found := o.observedPod(key.uid); panicked(err) && found && s.job != nil {
 			o.recorder.Eventf(s.job, nil, corev1.EventTypeWarning, reasonPanic, eventAction, "%s", panicNote(err))
 		}
 		switch {
@@ -181,7 +181,7 @@ func (o *observer) work(ctx context.Context, q queue[podKey], doing activity, do
 
 // judge gives a verdict on a pod of a Job that somebody else runs. The error is that the caches do not show the Job.
 func (o *observer) judge(ctx context.Context, key podKey) error {
-	s, found := o.sighting(key.uid)
+	s, found := o.observedPod(key.uid)
 	switch {
 	case found && s.stage == told && s.gone:
 		o.remove(key.uid, told)
@@ -207,8 +207,8 @@ func (o *observer) judge(ctx context.Context, key podKey) error {
 	return o.judgeFor(ctx, s)
 }
 
-// refresh has a sighting refer to what the caches have now of the pod and its Job, where that is more of what rules read.
-func (o *observer) refresh(s *sighting) {
+// refresh replaces the pod and the Job by what the caches have now, where that is more of what rules read.
+func (o *observer) refresh(s *observedPod) {
 	if job := cachedJob(o.jobs, s.pod); o.policies.caching.jobs.lacks(s.job) && job != nil {
 		s.job = job
 	}
@@ -218,7 +218,7 @@ func (o *observer) refresh(s *sighting) {
 	}
 }
 
-func (o *observer) judgeFor(ctx context.Context, s sighting) error {
+func (o *observer) judgeFor(ctx context.Context, s observedPod) error {
 	s.mode = modeObserve
 	program, err := o.programs.of(s.job.Spec.PodFailurePolicy)
 	if err != nil {
@@ -252,7 +252,7 @@ func (o *observer) warns(ctx context.Context, job *batchv1.Job, err error) bool 
 
 // tell creates the event of a pod.
 func (o *observer) tell(ctx context.Context, key podKey) error {
-	s, found := o.sighting(key.uid)
+	s, found := o.observedPod(key.uid)
 	if !found || s.stage != judged {
 		return nil
 	}
@@ -275,7 +275,7 @@ func (o *observer) tell(ctx context.Context, key podKey) error {
 }
 
 // event is what is to be told. The error is that of a context which is done.
-func (o *observer) event(ctx context.Context, s *sighting) (*eventsv1.Event, error) {
+func (o *observer) event(ctx context.Context, s *observedPod) (*eventsv1.Event, error) {
 	var event *eventsv1.Event
 	switch {
 	case s.invalid != nil:
@@ -296,14 +296,14 @@ func (o *observer) event(ctx context.Context, s *sighting) (*eventsv1.Event, err
 // giveUp is for what has failed maxTries times. A Job that is not there is no failure: it was deleted, and its pods die with
 // it.
 func (o *observer) giveUp(ctx context.Context, key podKey, err error) {
-	s, found := o.sighting(key.uid)
+	s, found := o.observedPod(key.uid)
 	switch {
 	case !found:
 	case s.stage == unjudged:
 		klog.FromContext(ctx).V(2).Info("No verdict is given", "reason", err)
 		o.finish(key, "")
 	default:
-		klog.FromContext(ctx).Error(err, "Giving up on telling a verdict", "tries", maxTries)
+		klog.FromContext(ctx).Error(err, "Giving up on the event of a verdict", "tries", maxTries)
 		o.finish(key, eventDropped)
 	}
 }

@@ -74,7 +74,7 @@ func TestObserverIsToldVerdicts(t *testing.T) {
 	for range 3 {
 		for _, pod := range []*corev1.Pod{matching, other} {
 			o.enqueue(pod)
-			o.judged(pod, opinion{verdict: program.Evaluate(t.Context(), pod)})
+			o.judged(pod, report{verdict: program.Evaluate(t.Context(), pod)})
 		}
 		o.settleAll(t)
 	}
@@ -114,7 +114,7 @@ func TestObserverWaitsForTheWhole(t *testing.T) {
 			put(t, o.jobs.Update(job))
 			put(t, o.attempts.pods.Update(pod))
 			err := o.judge(quiet(t), key)
-			if s, _ := o.sighting(key.uid); (err == nil) != (partialPod.UID == pod.UID) || (s.stage != unjudged) != (err == nil) {
+			if s, _ := o.observedPod(key.uid); (err == nil) != (partialPod.UID == pod.UID) || (s.stage != unjudged) != (err == nil) {
 				t.Errorf("of the whole: %v", err)
 			}
 		})
@@ -126,12 +126,12 @@ func TestObserverIsToldBeforeItJudges(t *testing.T) {
 	o := newObserving(t, true)
 	pod := failedPod("a", 42)
 	o.enqueue(pod)
-	o.judged(pod, opinion{verdict: newTestPrograms(t, 1).mustHave(t, failJobOn(42)).Evaluate(t.Context(), pod)})
+	o.judged(pod, report{verdict: newTestPrograms(t, 1).mustHave(t, failJobOn(42)).Evaluate(t.Context(), pod)})
 	if err := o.jobs.Add(ownJob(failJobOn(42))); err != nil {
 		t.Fatal(err)
 	}
 	o.settleAll(t)
-	o.judged(pod, opinion{verdict: newTestPrograms(t, 1).mustHave(t, failJobOn(42)).Evaluate(t.Context(), pod)})
+	o.judged(pod, report{verdict: newTestPrograms(t, 1).mustHave(t, failJobOn(42)).Evaluate(t.Context(), pod)})
 	o.settleAll(t)
 	o.expectCalls(t, 1)
 	o.counts.expect(t, map[string]float64{
@@ -151,7 +151,7 @@ func TestObserverLeavesManagedJobs(t *testing.T) {
 	}
 	o.settleAll(t)
 	o.expectCalls(t, 0)
-	o.judged(pod, opinion{verdict: newTestPrograms(t, 1).mustHave(t, failJobOn(42)).Evaluate(t.Context(), pod)})
+	o.judged(pod, report{verdict: newTestPrograms(t, 1).mustHave(t, failJobOn(42)).Evaluate(t.Context(), pod)})
 	o.settleAll(t)
 	o.expectCalls(t, 1)
 }
@@ -244,7 +244,7 @@ func TestObserverForgets(t *testing.T) {
 		}},
 		{"gone before its verdict", nil, func(o *observing, pod *corev1.Pod) {
 			o.forget(pod)
-			o.judged(pod, opinion{verdict: verdict(t.Context(), pod)})
+			o.judged(pod, report{verdict: verdict(t.Context(), pod)})
 		}},
 		{"gone after its event", othersJob(failJobOn(42)), func(o *observing, pod *corev1.Pod) {
 			o.enqueue(pod)
@@ -261,10 +261,10 @@ func TestObserverForgets(t *testing.T) {
 			test.see(o, pod)
 			o.settleAll(t)
 			o.expectNotes(t, "a Warning: FailJob by rule 0: container main exited with 42")
-			if _, found := o.sighting(pod.UID); !found {
+			if _, found := o.observedPod(pod.UID); !found {
 				t.Error("a pod is forgotten while an older list may show it")
 			}
-			o.runUntil(t, func() bool { _, found := o.sighting(pod.UID); return !found })
+			o.runUntil(t, func() bool { _, found := o.observedPod(pod.UID); return !found })
 		})
 	}
 }

@@ -76,7 +76,7 @@ func (o *observing) expectCalls(t *testing.T, want int32) {
 func (o *observing) settleAll(t *testing.T) {
 	t.Helper()
 	drain(t, o.judging, o.judge)
-	drain(t, o.telling, o.tell)
+	drain(t, o.events, o.tell)
 }
 
 func drain(t *testing.T, queue queue[podKey], do func(context.Context, podKey) error) {
@@ -162,7 +162,7 @@ func (o *observing) runUntil(t *testing.T, done func() bool) {
 
 func (o *observing) told(uid types.UID) func() bool {
 	return func() bool {
-		s, found := o.sighting(uid)
+		s, found := o.observedPod(uid)
 		return found && s.stage == told
 	}
 }

@@ -72,7 +72,7 @@ func livesThrough(t *testing.T, defect *defective) {
 		t.Fatal(err)
 	}
 	if judged := c.reconciler.judged; !defect.calls {
-		c.reconciler.judged = func(pod *corev1.Pod, v opinion) {
+		c.reconciler.judged = func(pod *corev1.Pod, v report) {
 			defect.panicFor(pod.Name)
 			judged(pod, v)
 		}

@@ -25,9 +25,9 @@ type recollection struct {
 	took atomic.Int64
 	// stumbled is true when the last creation failed.
 	stumbled bool
-	// judgements are those of the pods that had failed at the last look, problems what was told.
-	judgements map[types.UID]*judgement
-	problems   news
+	// verdicts are those of the last look. problems are the texts that were told.
+	verdicts map[types.UID]*cachedVerdict
+	problems news
 
 	mu sync.Mutex
 	// returned are pods as a write returned them, by UID.

@@ -34,7 +34,7 @@ type reconciler struct {
 	recorder    events.EventRecorder
 	metrics     *Metrics
 	// judged is told of the verdict on each pod in phase Failed, once as long as nothing is forgotten.
-	judged func(*corev1.Pod, opinion)
+	judged func(*corev1.Pod, report)
 	// free takes the pods that a Plan frees.
 	free func([]*corev1.Pod)
 
@@ -87,13 +87,13 @@ type work struct {
 func (w *work) do(ctx context.Context) (time.Duration, error) {
 	lookup := w.lookUp(ctx)
 	start := w.clock.Now()
-	observation, court, err := w.observe(ctx)
+	observation, evaluator, err := w.observe(ctx)
 	if err != nil {
 		return 0, err
 	}
 	w.plan = plan.Next(observation)
 	w.tellMistakes()
-	court.adjourn(ctx, observation.Pods)
+	evaluator.tellVerdicts(ctx, observation.Pods)
 	if err := ctx.Err(); err != nil {
 		return 0, err // verdicts were cut short
 	}
@@ -112,7 +112,7 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 }
 
 // observe is what is known of the Job now, and who judges its pods.
-func (w *work) observe(ctx context.Context) (plan.Observation, *court, error) {
+func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error) {
 	o := plan.Observation{
 		Job: w.job, Pods: w.newestPods(w.pods), Now: w.clock.Now(), Current: len(w.unknown) == 0, Taken: w.taken, Settings: w.settings,
 	}
@@ -133,7 +133,7 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *court, error) {
 		return o, nil, errPartial(o.Pods[i])
 	}
 	w.tellProblems(selection.Problems)
-	c := w.newCourt(own, selection)
+	c := w.newEvaluator(own, selection)
 	if o.Volatile = c.volatile(); c.rules() {
 		o.Judge = func(pod *corev1.Pod, attempt int64) runtime.Verdict { return c.judge(ctx, pod, attempt) }
 	}

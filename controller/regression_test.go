@@ -149,13 +149,13 @@ func TestVerdictOnAPodThatIsGoneIsForgotten(t *testing.T) {
 	policy := failJobOn(42)
 	o, pod := newObserving(t, false, ownJob(policy)), failedPod("a", 42)
 	o.forget(pod)
-	o.judged(pod, opinion{verdict: newTestPrograms(t, 1).mustHave(t, policy).Evaluate(t.Context(), pod)})
+	o.judged(pod, report{verdict: newTestPrograms(t, 1).mustHave(t, policy).Evaluate(t.Context(), pod)})
 	o.settleAll(t)
 	o.expectNotes(t, "a Warning: FailJob by rule 0: container main exited with 42")
-	if s, found := o.sighting(pod.UID); !found || !s.gone {
+	if s, found := o.observedPod(pod.UID); !found || !s.gone {
 		t.Fatalf("the pod is remembered: %t, as one that is gone: %t", found, s.gone)
 	}
-	o.runUntil(t, func() bool { _, found := o.sighting(pod.UID); return !found })
+	o.runUntil(t, func() bool { _, found := o.observedPod(pod.UID); return !found })
 }
 
 // A verdict that a stop cuts short is neither told nor acted upon.
@@ -174,7 +174,7 @@ func TestStopTellsNoVerdict(t *testing.T) {
 	if _, err := d.sync(ctx, d.key); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}
-	_, told := o.sighting(pod.UID)
+	_, told := o.observedPod(pod.UID)
 	if calls := d.calls(); told || len(calls) > 0 {
 		t.Errorf("a verdict is told: %t; calls are %v", told, calls)
 	}

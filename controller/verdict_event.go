@@ -20,7 +20,7 @@ import (
 const reasonVerdict = "PodFailureVerdict"
 
 // verdictEvent tells a verdict of a pod, in relation to its Job. The rules explain why none of them matched.
-func verdictEvent(s *sighting, rules []runtime.RuleExplanation) *eventsv1.Event {
+func verdictEvent(s *observedPod, rules []runtime.RuleExplanation) *eventsv1.Event {
 	pod, v := s.pod, s.verdict
 	event := newEvent(podReference(pod), reasonVerdict, string(v.Action), both(verdictNote(v, rules), s.besides()))
 	if v.Err != nil || v.Action == batchv1.PodFailurePolicyActionFailJob || v.Action == batchv1.PodFailurePolicyActionFailIndex {
@@ -120,7 +120,7 @@ func customNote(v runtime.Verdict) string {
 }
 
 // besides says what custom policies would have decided that do not decide.
-func (s *sighting) besides() string {
+func (s *observedPod) besides() string {
 	var notes []string
 	if s.would != nil {
 		who := "audited policies"

@@ -19,7 +19,7 @@ import (
 
 func TestVerdictEvent(t *testing.T) {
 	pod := failedPod("train-0", 42)
-	got := verdictEvent(&sighting{pod: pod, opinion: opinion{
+	got := verdictEvent(&observedPod{pod: pod, report: report{
 		verdict: runtime.MatchedExitCode(pod, 3, batchv1.PodFailurePolicyActionFailJob, &pod.Status.ContainerStatuses[0]),
 	}}, nil)
 	want := &eventsv1.Event{
@@ -55,7 +55,7 @@ func TestVerdictEventSays(t *testing.T) {
 		{"error", runtime.Failure(pod, errors.New("too costly")), nil, "Warning", "Count: error: too costly"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			event := verdictEvent(&sighting{pod: pod, opinion: opinion{verdict: test.verdict}}, test.rules)
+			event := verdictEvent(&observedPod{pod: pod, report: report{verdict: test.verdict}}, test.rules)
 			if event.Type != test.kind || event.Note != test.note || event.Action != string(test.verdict.Action) {
 				t.Errorf("the event is %s %s: %s", event.Type, event.Action, event.Note)
 			}

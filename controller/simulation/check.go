@@ -24,7 +24,7 @@ type rule struct {
 	indexes, attempts  selection
 	probability        float64
 	pending, run, stop span
-	hindrance          hindrance
+	startupProblem     startupProblem
 	outcome            outcome
 }
 
@@ -79,17 +79,17 @@ func (r *reader) oneOf(name, given, known string) {
 func (r *reader) rule(at *field.Path, given Rule) rule {
 	read := rule{
 		indexes: r.selection(at.Child("index"), given.Index), attempts: r.selection(at.Child("attempt"), given.Attempt),
-		probability: ptr.Deref(given.Probability, 1),
-		pending:     r.span(at.Child("pending"), given.Pending, 1),
-		run:         r.span(at.Child("run"), given.Run, 30),
-		stop:        r.span(at.Child("stop"), given.Stop, 1),
-		hindrance:   hindrance{given.Waiting, given.Unschedulable},
+		probability:    ptr.Deref(given.Probability, 1),
+		pending:        r.span(at.Child("pending"), given.Pending, 1),
+		run:            r.span(at.Child("run"), given.Run, 30),
+		stop:           r.span(at.Child("stop"), given.Stop, 1),
+		startupProblem: startupProblem{given.Waiting, given.Unschedulable},
 	}
 	if !(read.probability >= 0 && read.probability <= 1) {
 		r.invalid(at.Child("probability"), read.probability, detailBounds)
 	}
 	read.outcome = r.outcome(at, given)
-	r.hindrance(at, given, read)
+	r.checkStartupProblem(at, given, read)
 	return read
 }
 

@@ -36,7 +36,7 @@ const (
 // behaviour is what a pod does in an attempt.
 type behaviour struct {
 	pending, run, stop int64
-	hindrance          hindrance
+	startupProblem     startupProblem
 	outcome            outcome
 }
 
@@ -45,7 +45,7 @@ func (s *simulator) behave(index, attempt int) behaviour {
 	random := rand.New(rand.NewPCG(s.Seed, uint64(index)<<32|uint64(attempt))) //nolint:gosec // to be repeatable is what it is for
 	for _, r := range s.rules {
 		if r.indexes.has(index) && r.attempts.has(attempt) && random.Float64() < r.probability {
-			return behaviour{r.pending.draw(random), r.run.draw(random), r.stop.draw(random), r.hindrance, r.outcome}
+			return behaviour{r.pending.draw(random), r.run.draw(random), r.stop.draw(random), r.startupProblem, r.outcome}
 		}
 	}
 	return behaviour{pending: 1, run: 30, stop: 1}

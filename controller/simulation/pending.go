@@ -30,9 +30,9 @@ const (
 // hinder keeps a new pod from starting as its rule says.
 func (s *simulator) hinder(l *life) {
 	switch {
-	case l.does.hindrance.unschedulable:
+	case l.does.startupProblem.unschedulable:
 		s.reject(l, reasonFull)
-	case l.does.hindrance.waiting != "":
+	case l.does.startupProblem.waiting != "":
 		node, found := s.place()
 		if !found {
 			s.reject(l, reasonDrained)
@@ -41,7 +41,7 @@ func (s *simulator) hinder(l *life) {
 		l.stage = waiting
 		s.change(l, func(p *corev1.Pod) {
 			p.Spec.NodeName = node
-			p.Status = waitingStatus(p, l.does.hindrance.waiting, *s.time())
+			p.Status = waitingStatus(p, l.does.startupProblem.waiting, *s.time())
 		})
 	}
 }

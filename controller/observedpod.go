@@ -8,9 +8,9 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// sighting is what is known of a failed pod. It is kept as long as the pod is, to tell of it once.
-type sighting struct {
-	opinion
+// observedPod is a failed pod of a Job that others run. It is kept as long as the pod exists, so that its event is told once.
+type observedPod struct {
+	report
 
 	stage   stage
 	pod     *corev1.Pod
@@ -31,11 +31,11 @@ const (
 )
 
 // settle makes s what is known of the pod, unless it was judged before, and has it told if an event is due.
-func (o *observer) settle(pod *corev1.Pod, s sighting, due bool) {
+func (o *observer) settle(pod *corev1.Pod, s observedPod, due bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.start()
-	known := o.sightings[pod.UID]
+	known := o.observedPods[pod.UID]
 	if known != nil && known.stage != unjudged {
 		return
 	}
@@ -51,8 +51,8 @@ func (o *observer) settle(pod *corev1.Pod, s sighting, due bool) {
 	}
 	if due {
 		s.stage = judged
-		o.sightings[pod.UID] = &s
-		o.telling.Add(keyOf(pod))
+		o.observedPods[pod.UID] = &s
+		o.events.Add(keyOf(pod))
 	} else {
 		o.close(keyOf(pod), &s)
 	}
@@ -62,7 +62,7 @@ func (o *observer) settle(pod *corev1.Pod, s sighting, due bool) {
 func (o *observer) finish(key podKey, result string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	s := o.sightings[key.uid]
+	s := o.observedPods[key.uid]
 	if s == nil {
 		return
 	}
@@ -79,7 +79,7 @@ func (o *observer) finish(key podKey, result string) {
 }
 
 // count has the verdict in the metrics.
-func (o *observer) count(s *sighting) {
+func (o *observer) count(s *observedPod) {
 	o.metrics.judged(s.mode, s.verdict)
 	o.policies.count(s.verdict, modeEnforce)
 	if s.would != nil {
@@ -88,8 +88,8 @@ func (o *observer) count(s *sighting) {
 }
 
 // close keeps only that the pod was told of, for a while if it is gone.
-func (o *observer) close(key podKey, s *sighting) {
-	o.sightings[key.uid] = &sighting{stage: told, gone: s.gone}
+func (o *observer) close(key podKey, s *observedPod) {
+	o.observedPods[key.uid] = &observedPod{stage: told, gone: s.gone}
 	if s.gone {
 		o.judging.AddAfter(key, afterlife)
 	}
@@ -99,17 +99,17 @@ func (o *observer) close(key podKey, s *sighting) {
 func (o *observer) remove(uid types.UID, at stage) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if s := o.sightings[uid]; s != nil && s.stage == at {
-		delete(o.sightings, uid)
+	if s := o.observedPods[uid]; s != nil && s.stage == at {
+		delete(o.observedPods, uid)
 	}
 }
 
-func (o *observer) sighting(uid types.UID) (sighting, bool) {
+func (o *observer) observedPod(uid types.UID) (observedPod, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	s, found := o.sightings[uid]
+	s, found := o.observedPods[uid]
 	if !found {
-		return sighting{}, false
+		return observedPod{}, false
 	}
 	return *s, true
 }

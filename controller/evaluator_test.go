@@ -24,10 +24,10 @@ func TestOwnRulesAreNotVolatile(t *testing.T) {
 	}
 	w := &work{reconciler: &reconciler{clock: clock.RealClock{}}, recollection: &recollection{}, job: ownJob(nil)}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "a"}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}
-	first := w.newCourt(of(), binding.Selection{})
+	first := w.newEvaluator(of(), binding.Selection{})
 	first.judge(t.Context(), pod, 1)
-	w.judgements = first.judgements
-	if w.newCourt(of(), binding.Selection{}).volatile() {
+	w.verdicts = first.verdicts
+	if w.newEvaluator(of(), binding.Selection{}).volatile() {
 		t.Error("the Job's own rules may be others the next time")
 	}
 }

@@ -6,15 +6,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// hindrance is what a pod that does not start lacks, as long as it is pending.
-type hindrance struct {
+// startupProblem is why a pod stays pending.
+type startupProblem struct {
 	waiting       string // the reason of the first container
 	unschedulable bool
 }
 
-// hindrance holds what is said of it to what can be.
-func (r *reader) hindrance(at *field.Path, given Rule, read rule) {
-	if read.hindrance == (hindrance{}) {
+// checkStartupProblem rejects a script entry whose reason a kubelet would never report.
+func (r *reader) checkStartupProblem(at *field.Path, given Rule, read rule) {
+	if read.startupProblem == (startupProblem{}) {
 		return
 	}
 	if given.Waiting != "" && given.Unschedulable {

@@ -11,10 +11,10 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// judgement is what was said of a failed pod. A pod is judged by the rules that were in force when its failure was seen first.
-// When these change, it changes nothing for the pod: a failure that was counted would else be counted again, once its verdict
-// has been another one for a while.
-type judgement struct {
+// cachedVerdict is the verdict on a failed pod, and the rules that gave it. A pod keeps the rules that were in force when its
+// failure was first seen, whatever is in force later. Otherwise a failure that was counted could be counted again when its
+// verdict changes.
+type cachedVerdict struct {
 	program *runtime.Program // nil for no rules
 	custom  bool             // whether there are rules in it that are not the Job's own
 	// verdict is that of the program on the pod in this version, or nil.
@@ -23,30 +23,30 @@ type judgement struct {
 	told    bool
 }
 
-// court gives the verdicts of a look at a Job.
-type court struct {
+// evaluator gives the verdicts of one look at a Job.
+type evaluator struct {
 	work      *work
 	own       *runtime.Program // of the Job's podFailurePolicy, or nil
 	selection binding.Selection
 	// program is what is in force now, or nil.
 	program *runtime.Program
-	// judgements are those of this look.
-	judgements map[types.UID]*judgement
+	// verdicts are the verdicts of this look, by the UID of the pod.
+	verdicts map[types.UID]*cachedVerdict
 }
 
-func (w *work) newCourt(own *runtime.Program, selection binding.Selection) *court {
-	return &court{
+func (w *work) newEvaluator(own *runtime.Program, selection binding.Selection) *evaluator {
+	return &evaluator{
 		work: w, own: own, selection: selection, program: selection.Enforced(own),
-		judgements: make(map[types.UID]*judgement, len(w.judgements)),
+		verdicts: make(map[types.UID]*cachedVerdict, len(w.verdicts)),
 	}
 }
 
 // rules tells whether there are any, for pods that fail now or for those that have failed.
-func (c *court) rules() bool {
+func (c *evaluator) rules() bool {
 	if c.program != nil {
 		return true
 	}
-	for _, j := range c.work.judgements {
+	for _, j := range c.work.verdicts {
 		if j.program != nil {
 			return true
 		}
@@ -54,13 +54,12 @@ func (c *court) rules() bool {
 	return false
 }
 
-// volatile tells whether any rules are not the Job's own: those may be others the next time, and judgements are forgotten
-// with a restart.
-func (c *court) volatile() bool {
+// volatile reports whether some rules are not the Job's own. Such rules may change, and a restart forgets the verdicts.
+func (c *evaluator) volatile() bool {
 	if c.custom() {
 		return true
 	}
-	for _, j := range c.work.judgements {
+	for _, j := range c.work.verdicts {
 		if j.custom {
 			return true
 		}
@@ -69,16 +68,16 @@ func (c *court) volatile() bool {
 }
 
 // custom tells whether rules are in force that are not the Job's own.
-func (c *court) custom() bool { return c.program != c.own }
+func (c *evaluator) custom() bool { return c.program != c.own }
 
 // judge is the verdict on a pod in phase Failed.
-func (c *court) judge(ctx context.Context, pod *corev1.Pod, attempt int64) runtime.Verdict {
-	j := c.judgements[pod.UID]
+func (c *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64) runtime.Verdict {
+	j := c.verdicts[pod.UID]
 	if j == nil {
-		if j = c.work.judgements[pod.UID]; j == nil {
-			j = &judgement{program: c.program, custom: c.custom()}
+		if j = c.work.verdicts[pod.UID]; j == nil {
+			j = &cachedVerdict{program: c.program, custom: c.custom()}
 		}
-		c.judgements[pod.UID] = j
+		c.verdicts[pod.UID] = j
 	}
 	if j.program == nil {
 		return runtime.Unmatched(pod)
@@ -94,20 +93,21 @@ func (c *court) judge(ctx context.Context, pod *corev1.Pod, attempt int64) runti
 	return *j.verdict
 }
 
-func (c *court) input(pod *corev1.Pod, attempt int64) runtime.Input {
+func (c *evaluator) input(pod *corev1.Pod, attempt int64) runtime.Input {
 	return input(pod, c.work.job, attempt, c.work.clock.Now())
 }
 
-// adjourn tells the verdicts on pods that have failed, each once, as soon as the Plan knows whether a budget is used up, and
-// remembers the judgements. The Plan also judges pods that it takes for failed, which may be something else when they are.
-func (c *court) adjourn(ctx context.Context, pods []*corev1.Pod) {
+// tellVerdicts records an event for each failed pod, once, as soon as the Plan knows whether a budget is used up. It then
+// keeps the verdicts for the next look. The Plan also judges pods that count as failed before they have ended; these have no
+// event yet.
+func (c *evaluator) tellVerdicts(ctx context.Context, pods []*corev1.Pod) {
 	for _, pod := range pods {
 		if pod.Status.Phase != corev1.PodFailed {
 			continue
 		}
 		attempt := plan.Attempt(c.work.job, pod)
 		verdict := c.judge(ctx, pod, attempt)
-		j := c.judgements[pod.UID]
+		j := c.verdicts[pod.UID]
 		if j.told || c.work.plan.Undecided[pod.UID] {
 			continue
 		}
@@ -118,14 +118,14 @@ func (c *court) adjourn(ctx context.Context, pods []*corev1.Pod) {
 		if ctx.Err() != nil {
 			return
 		}
-		c.work.judged(pod, opinion{verdict: verdict, would: would})
+		c.work.judged(pod, report{verdict: verdict, would: would})
 		j.told = true
 	}
-	c.work.judgements = c.judgements
+	c.work.verdicts = c.verdicts
 }
 
 // would is what the policies that are only audited would have done to a pod, or nil if that is what was done.
-func (c *court) would(ctx context.Context, pod *corev1.Pod, attempt int64) *runtime.Verdict {
+func (c *evaluator) would(ctx context.Context, pod *corev1.Pod, attempt int64) *runtime.Verdict {
 	if !c.selection.Audits() {
 		return nil
 	}

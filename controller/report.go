@@ -15,8 +15,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// opinion is a verdict with what is to be told of it besides.
-type opinion struct {
+// report is a verdict and what its event says besides.
+type report struct {
 	verdict runtime.Verdict
 	// would is what custom policies would have decided that do not decide, because they are only audited or others run the
 	// Job; nil if that is the same.
@@ -26,7 +26,7 @@ type opinion struct {
 }
 
 // notable tells whether there is something to be told besides the verdict.
-func (o opinion) notable() bool { return o.would != nil || len(o.problems) > 0 }
+func (o report) notable() bool { return o.would != nil || len(o.problems) > 0 }
 
 // different is what would have been decided, unless it was.
 func different(decided, would runtime.Verdict) *runtime.Verdict {
@@ -38,7 +38,7 @@ func different(decided, would runtime.Verdict) *runtime.Verdict {
 
 // bound asks the custom policies that are bound to the Job of a pod that others run. The verdict is that of the Job's own
 // program, which may be nil. The error is that the caches do not have yet what the policies read.
-func (o *observer) bound(ctx context.Context, s *sighting, own *runtime.Program) error {
+func (o *observer) bound(ctx context.Context, s *observedPod, own *runtime.Program) error {
 	selection, err := o.policies.selection(ctx, s.job)
 	if err != nil {
 		return err
