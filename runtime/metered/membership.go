@@ -54,6 +54,7 @@ func (m *membership) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	case value.Type() == m.element:
 		return types.Bool(m.set[value])
 	default:
+		meterOf(frame).charge(1 + size(m.list))
 		return m.list.Contains(value) // another type of number may be equal
 	}
 }
