@@ -69,6 +69,8 @@ func TestValues(t *testing.T) {
 		"pod.metadata.name == 'p'":                                     "true",
 		"pod.metadata.labels.a == 'b' && 'a' in pod.metadata.labels":   "true",
 		"pod.metadata.finalizers == ['x', 'y']":                        "true",
+		"pod.metadata == job.metadata":                                 "false",
+		"pod.spec == pod.spec && dyn(pod.spec) != dyn(pod.status)":     "true",
 		"pod.spec.hostNetwork":                                         "true",
 		"pod.spec.overhead['cpu'] == '500m'":                           "true",
 		"pod.spec.overhead == {'cpu': '500m', 'memory': '0'}":          "true",
