@@ -99,20 +99,3 @@ func write(t *testing.T, file, content string) {
 		t.Fatal(err)
 	}
 }
-
-// The version is written down in the fixture, and comes from the modules in the build.
-func TestVersionIsTheOneBuilt(t *testing.T) {
-	content, err := os.ReadFile("../../conformance/upstream/go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile("assets.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, found := strings.Cut(string(content), "\tk8s.io/kubernetes ")
-	version, _, _ := strings.Cut(after, "\n")
-	if !found || !strings.Contains(string(source), `version = "`+version+`"`) {
-		t.Errorf("conformance/upstream requires k8s.io/kubernetes %q, and assets.go has another version", version)
-	}
-}
