@@ -120,6 +120,31 @@ func TestPlanIsDeterministic(t *testing.T) {
 	}
 }
 
+// TestPodsAt finds the pods of a slot in the order of their attempts, whatever the order of the cache.
+func TestPodsAt(t *testing.T) {
+	b := perIndex(9, 5, 2).started()
+	var pods []podBuilder
+	for slot := range 9 {
+		pods = append(pods, podOf(b, slot, 1), podOf(b, slot, 0).exited(1, 1), podOf(b, slot, 2))
+	}
+	random := rand.New(rand.NewPCG(1, 3))
+	for range 20 {
+		random.Shuffle(len(pods), func(i, j int) { pods[i], pods[j] = pods[j], pods[i] })
+		v := observe(seen(b, 100, pods...))
+		for slot := range 9 {
+			found := v.podsAt(slot)
+			for attempt, p := range found {
+				if len(found) != 3 || p.slot != slot || p.attempt != attempt {
+					t.Fatalf("slot %d: %d pods, of which %s is number %d", slot, len(found), p.Name, attempt)
+				}
+			}
+		}
+		if n := len(v.podsAt(9)); n != 0 {
+			t.Fatalf("%d pods of a slot that has none", n)
+		}
+	}
+}
+
 func copies(pods []*corev1.Pod) []*corev1.Pod {
 	var all []*corev1.Pod
 	for _, p := range pods {
