@@ -46,6 +46,9 @@ func (e *evaluation) end() {
 
 // bool evaluates an expression by closures, or by the interpreter if they are undecided.
 func (e *evaluation) bool(x *expression) (bool, error) {
+	if x.closure.Find != nil && !e.policy.interpret {
+		return x.closure.Find(&e.frame.Pod.Status) != closure.Element{}, nil
+	}
 	if x.closure.Bool != nil && !e.policy.interpret {
 		switch x.closure.Bool(&e.frame) {
 		case closure.Yes:

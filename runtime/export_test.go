@@ -42,8 +42,8 @@ func (p *Policy) rule(number int) *rule {
 func (p *Policy) Decides(rule int, in Input) bool {
 	e := p.begin(context.Background(), in)
 	defer e.end()
-	when := p.rule(rule).when.closure.Bool
-	return when != nil && when(&e.frame) != closure.Undecided
+	when := p.rule(rule).when.closure
+	return when.Find != nil || when.Bool != nil && when.Bool(&e.frame) != closure.Undecided
 }
 
 // Complete is whether closures know all of the rule.

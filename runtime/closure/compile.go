@@ -25,7 +25,8 @@ type Expression struct {
 	Bool   func(*Frame) Truth
 	String func(*Frame) (string, bool)
 	// Find returns the element of the pod's status that makes the expression true. It is set
-	// for expressions that ask for nothing else, always decides, and needs no frame.
+	// instead of Bool for expressions that ask for nothing else. It always decides, and needs
+	// no frame.
 	Find func(*corev1.PodStatus) Element
 	// Complete is true if the compiler knows the whole expression. Its closure is then
 	// undecided only where CEL has an error.
@@ -50,6 +51,9 @@ func NewCompiler(s *schema.Schema) *Compiler {
 
 // Define defines a variable by its whole name, as in variables.oom.
 func (c *Compiler) Define(name string, e Expression) {
+	if find := e.Find; find != nil {
+		e.Bool = func(f *Frame) Truth { return truth(find(&f.Pod.Status) != Element{}) }
+	}
 	c.variables[name] = remembered(e, len(c.variables))
 }
 
@@ -59,10 +63,7 @@ func (c *Compiler) Compile(tree *ast.AST) Expression {
 	var e Expression
 	switch root := tree.Expr(); tree.GetType(root.ID()).Kind() {
 	case types.BoolKind:
-		if find := s.finder(root); find != nil {
-			e.Find = find
-			e.Bool = func(f *Frame) Truth { return truth(find(&f.Pod.Status) != Element{}) }
-		} else {
+		if e.Find = s.finder(root); e.Find == nil {
 			e.Bool = s.tryBool(root)
 		}
 	case types.StringKind:
@@ -73,7 +74,7 @@ func (c *Compiler) Compile(tree *ast.AST) Expression {
 		e.elements = s.elements(root)
 	default:
 	}
-	e.Complete = s.complete && (e.Bool != nil || e.String != nil || e.integer != nil || e.elements != nil)
+	e.Complete = s.complete && (e.Find != nil || e.Bool != nil || e.String != nil || e.integer != nil || e.elements != nil)
 	return e
 }
 
