@@ -143,7 +143,7 @@ func (l *elements) begin(f *Frame) bool {
 }
 
 // next returns the first element at or after index i that passes the filters, and the index
-// after it. is is No at the end, and Undecided if a filter is.
+// after it. The answer is No at the end, and Undecided if a filter is.
 func (l *elements) next(f *Frame, i int) (found local, after int, is Truth) {
 	if i == 0 && !l.begin(f) {
 		return local{}, 0, Undecided
