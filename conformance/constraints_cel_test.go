@@ -21,6 +21,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/conformance/vectors"
+	"github.com/podverdict/podverdict/internal/jobdefaults"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -360,29 +361,8 @@ func beyondCost(s batchv1.JobSpec) []string {
 // vectors tell the difference.
 func withDefaults(job *batchv1.Job) *batchv1.Job {
 	job = job.DeepCopy()
-	s := &job.Spec
-	if s.Completions == nil && s.Parallelism == nil {
-		s.Completions = new(int32(1))
-	}
-	setAbsent(&s.Parallelism, 1)
-	setAbsent(&s.CompletionMode, batchv1.NonIndexedCompletion)
-	setAbsent(&s.Suspend, false)
-	if s.BackoffLimitPerIndex != nil {
-		setAbsent(&s.BackoffLimit, 1<<31-1)
-	}
-	setAbsent(&s.BackoffLimit, 6)
-	if s.PodFailurePolicy != nil {
-		setAbsent(&s.PodReplacementPolicy, batchv1.Failed)
-		for _, r := range s.PodFailurePolicy.Rules {
-			for i := range r.OnPodConditions {
-				if r.OnPodConditions[i].Status == "" {
-					r.OnPodConditions[i].Status = corev1.ConditionTrue
-				}
-			}
-		}
-	}
-	setAbsent(&s.PodReplacementPolicy, batchv1.TerminatingOrFailed)
-	withTemplateDefaults(&s.Template.Spec)
+	jobdefaults.SetSpec(&job.Spec)
+	withTemplateDefaults(&job.Spec.Template.Spec)
 	return job
 }
 

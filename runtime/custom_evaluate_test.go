@@ -1,7 +1,6 @@
 package runtime_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -313,106 +312,5 @@ func TestEvaluationsDoNotMix(t *testing.T) {
 			})
 		}
 		wg.Wait()
-	}
-}
-
-func TestEvaluateEndsWithTheContext(t *testing.T) {
-	policy := compilePolicy(t, newEnvironment(t), rules("true"))
-	ctx, cancel := context.WithCancelCause(t.Context())
-	reason := errors.New("enough")
-	cancel(reason)
-	if m, err := policy.Evaluate(ctx, runtime.Input{Pod: exitCode(1)}); !errors.Is(err, reason) || m.Rule != runtime.NoRule {
-		t.Errorf("got %+v, %v", m, err)
-	}
-}
-
-// TestLargePods holds that evaluation ends on pods that no API server would store: by
-// an answer of the fast path, or by an error.
-func TestLargePods(t *testing.T) {
-	env := newEnvironment(t)
-	pod := exitCode(1)
-	for range 20_000 {
-		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, pod.Status.ContainerStatuses[0])
-	}
-	for when, want := range map[string]string{
-		"pod.failedContainers().exists(c, c.exitCode == 2)":                                                "<nil>",
-		"pod.failedContainers().exists(c, c.exitCode + 0 == 2)":                                            "<nil>",
-		"pod.failedContainers().exists(c, pod.failedContainers().exists(d, c.exitCode != d.exitCode + 0))": "costs more than 1000000",
-		"pod.failedContainers().exists(c, pod.failedContainers().exists(d, c.name != d.name))":             "costs more than 1000000",
-	} {
-		_, err := compilePolicy(t, env, rules(when)).Evaluate(t.Context(), runtime.Input{Pod: pod})
-		if !strings.Contains(fmt.Sprint(err), want) {
-			t.Errorf("%s: got %v, want %s", when, err, want)
-		}
-	}
-	wordy := exitCode(1)
-	wordy.Status.ContainerStatuses[0].Name = strings.Repeat("x", 4096) // longer than any name
-	for range 400 {
-		wordy.Status.ContainerStatuses = append(wordy.Status.ContainerStatuses, wordy.Status.ContainerStatuses[0])
-	}
-	_, err := compilePolicy(t, env, rules("pod.failedContainers().exists(c, pod.failedContainers().exists(d, d.name.contains('y')))")).Evaluate(t.Context(), runtime.Input{Pod: wordy})
-	if !ends(err) {
-		t.Errorf("400 long names and two loops: got %v", err)
-	}
-	pod.Status.ContainerStatuses = pod.Status.ContainerStatuses[:4000]
-	_, err = compilePolicy(t, env, rules("pod.failedContainers().exists(c, pod.failedContainers().exists(d, c.name != d.name))")).Evaluate(t.Context(), runtime.Input{Pod: pod})
-	if !ends(err) {
-		t.Errorf("4000 containers and two loops: got %v", err)
-	}
-}
-
-// ends tells whether an error is that of a limit on the cost.
-func ends(err error) bool {
-	var failed *runtime.EvaluationError
-	return errors.As(err, &failed) && failed.Cause() == runtime.CauseCost
-}
-
-// TestBudget holds that the rules of a policy end together, on pods that are larger
-// than the bounds: each costs less than one expression may.
-func TestBudget(t *testing.T) {
-	texts := make([]string, 40)
-	for i := range texts {
-		texts[i] = fmt.Sprintf("pod.containers().exists(c, c.name.contains('%d'))", i)
-	}
-	policy := compilePolicy(t, newEnvironment(t), rules(texts...)).Interpreted()
-	pod := exitCode(1)
-	pod.Status.ContainerStatuses[0].Name = strings.Repeat("x", 4096) // longer than any name
-	for range 700 {
-		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, pod.Status.ContainerStatuses[0])
-	}
-	_, err := policy.Evaluate(t.Context(), runtime.Input{Pod: pod})
-	if err == nil || !strings.Contains(err.Error(), "together") {
-		t.Errorf("got %v", err)
-	}
-}
-
-// TestCustomRulesAllocateNothing holds on the fast path, variables and errors that do
-// not matter included.
-func TestCustomRulesAllocateNothing(t *testing.T) {
-	env := newEnvironment(t)
-	spec := rules(
-		"variables.oom && attempt > 100", "pod.containers().filter(c, c.restarts > 100).size() > 0", "pod.condition('DisruptionTarget').status == 'True'",
-		"pod.status.?reason.orValue('') == 'Evicted'", "pod.metadata.?labels[?'team'].orValue('') == 'x'", "has(job.spec.completions)",
-		"'ImagePullBackOff' in pod.waitingReasons()", "pod.status.reason == 'x' && attempt > 100", "pod.failedContainers()[0].signalName == 'SIGHUP'",
-		"pod.containers().exists(c, pod.containers().exists(d, c.name == d.name && attempt > 100)) && false",
-		"pod.failedContainers().exists(c, c.message.matches('nothing (like|as) this'))", "variables.oom",
-	)
-	spec.Variables = []v1alpha1.Variable{{Name: "oom", Expression: "pod.failedContainers().exists(c, c.oomKilled)"}}
-	spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "a", Expression: "job.metadata.?labels[?'team'].orValue('') == ''"}}
-	policy := compilePolicy(t, env, spec)
-	in := runtime.Input{Pod: failed(corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}), Job: &batchv1.Job{}, Attempt: 1}
-	ctx := t.Context()
-	var m runtime.Match
-	var err error
-	n := testing.AllocsPerRun(200, func() {
-		if applies, _ := policy.Applies(ctx, in.Job); applies {
-			m, err = policy.Evaluate(ctx, in)
-		}
-	})
-	if m.Rule != 11 || err != nil {
-		t.Fatalf("rule %d decided: %v", m.Rule, err)
-	}
-	if n > forgotten {
-		t.Errorf("%v allocations", n)
 	}
 }

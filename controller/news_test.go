@@ -1,0 +1,26 @@
+package controller_test
+
+import (
+	"slices"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+// What makes no sense in annotations is told once: also of a ledger that was good when the Job started.
+func TestMistakesAreToldOnce(t *testing.T) {
+	inWorld(t, nothing, func(w *world) {
+		w.run(one())
+		w.fail(3)
+		w.server.ChangeJob(namespace, jobName, func(job *batchv1.Job) { setLedger(job, "{") })
+		w.fail(3)
+		w.fail(3)
+		mistake := `Warning InvalidAnnotation: status.conditions[podverdict.io/Ledger].message: Invalid value: "{": unexpected end of JSON input`
+		loss := "Warning LedgerLost: The status counts pods of which there is no record: the budgets of rules count as used up, and what is counted is not run again"
+		// The clock stands still here, and events of one moment have one name: either may stand for both.
+		if told := w.notes("Job"); len(told) == 0 || len(slices.Compact(slices.Clone(told))) != len(told) ||
+			slices.ContainsFunc(told, func(note string) bool { return note != mistake && note != loss }) {
+			t.Errorf("told %q", told)
+		}
+	})
+}
