@@ -1,6 +1,8 @@
 package runtime_test
 
 import (
+	goruntime "runtime"
+	"strings"
 	"testing"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -103,6 +105,23 @@ func TestVariablesAreDecided(t *testing.T) {
 			t.Errorf("%s: %s", when, outcome(t.Context(), policy, in))
 		}
 	}
+}
+
+// TestManyPairs: two long lists in one predicate are not multiplied.
+func TestManyPairs(t *testing.T) {
+	words := "['" + strings.Repeat("a','", 450) + "']"
+	when := "pod.?status.?conditions.orValue([]).exists(c, c.type in " + words + " && c.status in " + words + ")"
+	env := newEnvironment(t)
+	var before, after goruntime.MemStats
+	goruntime.GC()
+	goruntime.ReadMemStats(&before)
+	policy := compilePolicy(t, env, rules(when))
+	goruntime.GC()
+	goruntime.ReadMemStats(&after)
+	if held := int64(after.HeapAlloc) - int64(before.HeapAlloc); held > 4<<20 {
+		t.Errorf("the rule holds %d bytes", held)
+	}
+	sameBothWays(t, when, policy)
 }
 
 // TestWhatPeopleWrite has nothing to say of rules that are right, and knows them

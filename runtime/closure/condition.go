@@ -48,6 +48,10 @@ func (t *conditionTest) is(c *corev1.PodCondition) bool {
 	return t.byType != nil && slices.Contains(t.byType[c.Type], c.Status)
 }
 
+// maxPairs bounds the memory of a predicate that lists many types and many statuses. Rules of
+// a podFailurePolicy list one status at a time.
+const maxPairs = 10_000
+
 // conditionPairs returns the pairs for which a predicate is true. It is false if the
 // predicate depends on more than the type and the status of the loop's variable.
 func conditionPairs(e ast.Expr, variable string) ([]conditionPair, bool) {
@@ -74,6 +78,9 @@ func conditionPairs(e ast.Expr, variable string) ([]conditionPair, bool) {
 func pairsOf(typed, statuses ast.Expr, variable string) ([]conditionPair, bool) {
 	ofType, okT := wordsOf(typed, variable, "type")
 	ofStatus, okS := wordsOf(statuses, variable, "status")
+	if min(len(ofType), len(ofStatus)) > 1 && len(ofType)*len(ofStatus) > maxPairs {
+		return nil, false
+	}
 	pairs := make([]conditionPair, 0, len(ofType)*len(ofStatus))
 	for _, t := range ofType {
 		for _, s := range ofStatus {
