@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // What becomes of a verdict of a custom rule, for the label mode.
@@ -51,13 +52,13 @@ func (m *Metrics) registered(policies, bindings map[bool]int) {
 }
 
 // forgetRules drops the series of the rules that a policy has no more.
-func (m *Metrics) forgetRules(policy string, before, after *revision) {
-	if before.good == nil || after != nil && before.good == after.good {
+func (m *Metrics) forgetRules(policy string, before, after *binding.Version) {
+	if before.InForce == nil || after != nil && before.InForce == after.InForce {
 		return
 	}
-	for _, rule := range before.good.Rules {
-		gone := after == nil || after.good == nil ||
-			!slices.ContainsFunc(after.good.Rules, func(r v1alpha1.Rule) bool { return r.Name == rule.Name })
+	for _, rule := range before.InForce.Rules {
+		gone := after == nil || after.InForce == nil ||
+			!slices.ContainsFunc(after.InForce.Rules, func(r v1alpha1.Rule) bool { return r.Name == rule.Name })
 		if gone {
 			m.customVerdicts.DeletePartialMatch(prometheus.Labels{"policy": policy, "rule": rule.Name})
 		}

@@ -2,8 +2,6 @@ package controller
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -48,22 +45,8 @@ type registry struct {
 	binds, told atomic.Bool
 
 	mu sync.RWMutex
-	// revisions are by the name of the policy. Only build writes them.
-	revisions map[string]*revision
-}
-
-// revision is what is known of a policy.
-type revision struct {
-	uid types.UID
-	// generation is that of the last compilation, and findings are its.
-	generation int64
-	findings   []custom.Finding
-	invalid    bool
-	// good is the last one that compiled, of goodGeneration, or nil.
-	good           *runtime.Policy
-	goodGeneration int64
-	// lastGood is what the status is to keep of it, or nil when that is too large.
-	lastGood *v1alpha1.LastGood
+	// versions are by the name of the policy. Only build writes them.
+	versions map[string]*binding.Version
 }
 
 // newRegistry is empty, and knows nothing of the cluster until its informers run.
@@ -180,10 +163,10 @@ func (r *registry) build(ctx context.Context) {
 	policies := cached[*v1alpha1.PodFailurePolicy](r.policies)
 	bindings := cached[*v1alpha1.PodFailurePolicyBinding](r.bindings)
 	r.compileAll(ctx, policies)
-	compiled := make(map[string]*runtime.Policy, len(r.revisions))
-	for name, v := range r.revisions {
-		if v.good != nil {
-			compiled[name] = v.good
+	compiled := make(map[string]*runtime.Policy, len(r.versions))
+	for name, v := range r.versions {
+		if v.InForce != nil {
+			compiled[name] = v.InForce
 		}
 	}
 	set, err := binding.NewSet(compiled, bindings)
@@ -213,12 +196,12 @@ func (r *registry) build(ctx context.Context) {
 // measure sets the gauges.
 func (r *registry) measure(bindings []*v1alpha1.PodFailurePolicyBinding) {
 	ready, bound := map[bool]int{}, map[bool]int{}
-	for _, v := range r.revisions {
-		ready[!v.invalid]++
+	for _, v := range r.versions {
+		ready[v.Err == nil]++
 	}
 	for _, b := range bindings {
-		v := r.revisions[b.Spec.PolicyName]
-		bound[v != nil && !v.invalid]++
+		v := r.versions[b.Spec.PolicyName]
+		bound[v != nil && v.Err == nil]++
 	}
 	r.metrics.registered(ready, bound)
 }
@@ -244,94 +227,55 @@ func cached[T v1alpha1.Object](informer cache.SharedIndexInformer) []T {
 // compilers is how many policies are compiled at a time.
 const compilers = 4
 
-// compileAll brings the revisions up to date, and forgets those of policies that are gone.
+// compileAll brings the versions up to date, and forgets those of policies that are gone.
 func (r *registry) compileAll(ctx context.Context, policies []*v1alpha1.PodFailurePolicy) {
-	next := make(map[string]*revision, len(policies))
+	next := make(map[string]*binding.Version, len(policies))
 	var work []*v1alpha1.PodFailurePolicy
 	for _, p := range policies {
-		if v := r.revisions[p.Name]; v.of(p) {
+		if v := r.versions[p.Name]; v.Is(p) {
 			next[p.Name] = v
 		} else {
 			work = append(work, p)
 		}
 	}
-	compiled := make([]*revision, len(work))
+	compiled := make([]*binding.Version, len(work))
 	workqueue.ParallelizeUntil(context.WithoutCancel(ctx), compilers, len(work), func(i int) {
-		compiled[i] = r.compile(ctx, work[i], r.revisions[work[i].Name])
+		compiled[i] = r.compile(ctx, work[i], r.versions[work[i].Name])
 	})
 	for i, p := range work {
 		next[p.Name] = compiled[i]
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for name, before := range r.revisions {
+	for name, before := range r.versions {
 		r.metrics.forgetRules(name, before, next[name])
 	}
-	r.revisions = next
+	r.versions = next
 }
 
-// of tells whether the revision is what became of the policy as it is.
-func (v *revision) of(p *v1alpha1.PodFailurePolicy) bool {
-	return v != nil && v.uid == p.UID && v.generation == p.Generation
-}
-
-// compile makes the next revision of a policy. The last one may be of another policy that had the name.
-func (r *registry) compile(ctx context.Context, p *v1alpha1.PodFailurePolicy, last *revision) *revision {
+// compile makes the next version of a policy. A panic leaves what was in force before.
+func (r *registry) compile(ctx context.Context, p *v1alpha1.PodFailurePolicy, before *binding.Version) *binding.Version {
 	start := r.clock.Now()
-	next := &revision{uid: p.UID, generation: p.Generation}
-	var good *runtime.Policy
-	err := r.metrics.guard(ctx, handlingPolicy, func() (err error) {
-		good, err = runtime.NewCustomPolicy(r.environment, p)
-		return err
+	var next *binding.Version
+	err := r.metrics.guard(ctx, handlingPolicy, func() error {
+		next = binding.Compile(r.environment, p, before)
+		return next.Err
 	})
-	r.metrics.compiled(r.clock.Since(start), err)
-	wrong := (*custom.Error)(nil)
-	switch {
-	case err == nil:
-		next.good, next.goodGeneration, next.lastGood = good, p.Generation, newLastGood(p)
-		next.findings = good.Compiled.Warnings
-		return next
-	case errors.As(err, &wrong):
-		next.findings = wrong.Findings
+	if next == nil {
+		next = binding.Failed(p, before, err)
 	}
-	next.invalid = true
-	if last != nil && last.uid == p.UID && last.good != nil { // the status may be behind
-		next.good, next.goodGeneration, next.lastGood = last.good, last.goodGeneration, last.lastGood
-	} else if p.Status.LastGood != nil {
-		r.restore(ctx, p, next)
+	r.metrics.compiled(r.clock.Since(start), err)
+	if next.LastGoodErr != nil {
+		klog.FromContext(ctx).Error(next.LastGoodErr, "The last good version cannot be in force", "policy", p.Name)
 	}
 	return next
 }
 
-// restore has the version in force that the status of a policy keeps, if it can be.
-func (r *registry) restore(ctx context.Context, p *v1alpha1.PodFailurePolicy, next *revision) {
-	kept := p.Status.LastGood
-	var good *runtime.Policy
-	err := r.metrics.guard(ctx, handlingPolicy, func() (err error) {
-		good, err = runtime.NewLastGood(r.environment, p)
-		return err
-	})
-	if err != nil {
-		klog.FromContext(ctx).Error(err, "The last good version cannot be in force", "policy", p.Name, "generation", kept.Generation)
-		return
-	}
-	next.good, next.goodGeneration, next.lastGood = good, kept.Generation, kept
-}
-
-// newLastGood is what the status keeps of a policy that compiles.
-func newLastGood(p *v1alpha1.PodFailurePolicy) *v1alpha1.LastGood {
-	text, err := json.Marshal(p.Spec)
-	if err != nil || len(text) > v1alpha1.MaxLastGood {
-		return nil
-	}
-	return &v1alpha1.LastGood{Generation: p.Generation, Spec: p.Spec}
-}
-
-// revision is what is known of the policy of that name, or nil.
-func (r *registry) revision(name string) *revision {
+// version is what is known of the policy of that name, or nil.
+func (r *registry) version(name string) *binding.Version {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.revisions[name]
+	return r.versions[name]
 }
 
 // count counts a verdict of a custom rule, unless its policy is gone, whose series are dropped.
@@ -341,12 +285,12 @@ func (r *registry) count(v runtime.Verdict, mode string) {
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if known := r.revisions[v.Policy]; known != nil && known.has(v.RuleName) {
+	if known := r.versions[v.Policy]; known != nil && hasRule(known, v.RuleName) {
 		r.metrics.customVerdicts.WithLabelValues(v.Policy, v.RuleName, string(v.Action), mode).Inc()
 	}
 }
 
-// has tells whether a rule is in force.
-func (v *revision) has(rule string) bool {
-	return v.good != nil && slices.ContainsFunc(v.good.Rules, func(r v1alpha1.Rule) bool { return r.Name == rule })
+// hasRule tells whether a rule is in force.
+func hasRule(v *binding.Version, rule string) bool {
+	return v.InForce != nil && slices.ContainsFunc(v.InForce.Rules, func(r v1alpha1.Rule) bool { return r.Name == rule })
 }

@@ -114,7 +114,7 @@ func TestOneOfManyPoliciesChanges(t *testing.T) {
 	if v := program.Judge(t.Context(), runtime.Input{Pod: pod, Job: scaleJob(), Attempt: 1}); v.Action != "Count" || v.Policy != "team-7" {
 		t.Errorf("the verdict is %+v", v)
 	}
-	if r.revision("team-8") != nil {
+	if r.version("team-8") != nil {
 		t.Error("a policy that is gone is remembered")
 	}
 }
@@ -127,13 +127,13 @@ func TestLastGoodIsCompiledOnce(t *testing.T) {
 	p.Generation, p.Spec.Rules[0].When = 2, "pod"
 	put(t, r.policies.GetIndexer().Update(p))
 	r.build(t.Context())
-	first := r.revision("team-0")
-	if first.good == nil || first.goodGeneration != 1 {
+	first := r.version("team-0")
+	if first.InForce == nil || first.InForceGeneration != 1 {
 		t.Fatalf("in force is %+v", first)
 	}
 	put(t, r.policies.GetIndexer().Add(scalePolicy("team-1", "Ignore")))
 	r.build(t.Context())
-	if again := r.revision("team-0"); again.good != first.good {
+	if again := r.version("team-0"); again.InForce != first.InForce {
 		t.Error("it is compiled again")
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // policyStatuses writes the status of policies and bindings, where it is not what it should be.
@@ -79,19 +80,19 @@ func (s *policyStatuses) sync(ctx context.Context, key statusKey) error {
 }
 
 func (s *policyStatuses) syncPolicy(ctx context.Context, p *v1alpha1.PodFailurePolicy) error {
-	known := s.registry.revision(p.Name)
-	if !known.of(p) {
+	known := s.registry.version(p.Name)
+	if !known.Is(p) {
 		return nil // it comes again when it is compiled
 	}
 	next := p.DeepCopy()
 	next.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindPodFailurePolicy))
 	next.Status.ObservedGeneration = p.Generation
 	next.Status.Rules = int32(len(p.Spec.Rules)) //nolint:gosec // the API takes 64
-	next.Status.TypeChecking = custom.TypeChecking(known.findings)
-	if known.good != nil { // else what is kept stays: another version of the program may compile it
-		next.Status.LastGood = known.lastGood
+	next.Status.TypeChecking = custom.TypeChecking(known.Findings)
+	if known.InForce != nil { // else what is kept stays: another version of the program may compile it
+		next.Status.LastGood = known.LastGood
 	}
-	ready := s.setReady(&next.Status.Conditions, known.readiness(), p.Generation)
+	ready := s.setReady(&next.Status.Conditions, readiness(known), p.Generation)
 	if equality.Semantic.DeepEqual(p.Status, next.Status) {
 		return nil
 	}
@@ -100,9 +101,9 @@ func (s *policyStatuses) syncPolicy(ctx context.Context, p *v1alpha1.PodFailureP
 	}
 	before := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionReady)
 	switch again := before != nil && before.Status == ready.Status; {
-	case known.invalid && (!again || before.ObservedGeneration != p.Generation):
+	case known.Err != nil && (!again || before.ObservedGeneration != p.Generation):
 		s.recorder.Eventf(next, nil, corev1.EventTypeWarning, ready.Reason, "Compile", "%s", cut(ready.Message))
-	case !known.invalid && before != nil && !again:
+	case known.Err == nil && before != nil && !again:
 		s.recorder.Eventf(next, nil, corev1.EventTypeNormal, ready.Reason, "Compile", "%s", cut(ready.Message))
 	}
 	return nil
@@ -112,7 +113,7 @@ func (s *policyStatuses) syncBinding(ctx context.Context, b *v1alpha1.PodFailure
 	next := b.DeepCopy()
 	next.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindPodFailurePolicyBinding))
 	next.Status.ObservedGeneration = b.Generation
-	s.setReady(&next.Status.Conditions, s.registry.revision(b.Spec.PolicyName).binds(b.Spec.PolicyName), b.Generation)
+	s.setReady(&next.Status.Conditions, bindingReadiness(b.Spec.PolicyName, s.registry.version(b.Spec.PolicyName)), b.Generation)
 	if equality.Semantic.DeepEqual(b.Status, next.Status) {
 		return nil
 	}
@@ -136,31 +137,31 @@ func (s *policyStatuses) write(ctx context.Context, o v1alpha1.Object) error {
 }
 
 // readiness is the condition of the policy.
-func (v *revision) readiness() metav1.Condition {
-	if !v.invalid {
+func readiness(v *binding.Version) metav1.Condition {
+	if v.Err == nil {
 		message := "every expression compiles"
-		if n := len(v.findings); n > 0 {
+		if n := len(v.Findings); n > 0 {
 			message += fmt.Sprintf("; there are %d warnings", n)
 		}
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompiled, Message: message}
 	}
 	return metav1.Condition{
-		Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidExpressions, Message: v.remains() + ": " + v.firstError(),
+		Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidExpressions, Message: remains(v) + ": " + firstError(v),
 	}
 }
 
 // remains says what is in force though the policy does not compile.
-func (v *revision) remains() string {
-	if v.good == nil {
+func remains(v *binding.Version) string {
+	if v.InForce == nil {
 		return "not in force"
 	}
-	return fmt.Sprintf("generation %d stays in force", v.goodGeneration)
+	return fmt.Sprintf("generation %d stays in force", v.InForceGeneration)
 }
 
 // firstError is the first line of the first finding that is an error, and how many more there are.
-func (v *revision) firstError() string {
+func firstError(v *binding.Version) string {
 	text, more := "", -1
-	for _, f := range v.findings {
+	for _, f := range v.Findings {
 		if f.Severity != compiler.Error {
 			continue
 		}
@@ -174,17 +175,17 @@ func (v *revision) firstError() string {
 	return text
 }
 
-// binds is the condition of a binding to the policy of that name, which may not be there.
-func (v *revision) binds(name string) metav1.Condition {
+// bindingReadiness is the condition of a binding to a policy, whose version is nil if there is none.
+func bindingReadiness(name string, v *binding.Version) metav1.Condition {
 	switch {
 	case v == nil:
 		return metav1.Condition{
 			Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonPolicyNotFound, Message: "there is no PodFailurePolicy " + name,
 		}
-	case v.invalid:
+	case v.Err != nil:
 		return metav1.Condition{
 			Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonPolicyInvalid,
-			Message: "PodFailurePolicy " + name + " does not compile: " + v.remains(),
+			Message: "PodFailurePolicy " + name + " does not compile: " + remains(v),
 		}
 	}
 	return metav1.Condition{

@@ -21,7 +21,7 @@ func TestMatchConditionsAreEvaluatedOnce(t *testing.T) {
 	r.clock = clock
 	change := func(expression string) {
 		p := scalePolicy("team-7", "Ignore")
-		p.Generation = r.revisions["team-7"].generation + 1
+		p.Generation = r.versions["team-7"].Generation + 1
 		p.Spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "broken", Expression: expression}}
 		put(t, r.policies.GetIndexer().Update(p))
 		r.build(t.Context())

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
@@ -54,30 +55,33 @@ type messageItem struct {
 
 // compileCustom compiles custom policies; the error joins what is wrong with any of them.
 func (c *compilation) compileCustom(policies []manifest.Policy) ([]customItem, error) {
-	all, err := diagnoseAll(c.input.kubernetes, policies)
+	if len(policies) == 0 {
+		return nil, nil
+	}
+	environment, err := compiler.NewEnvironment(c.input.kubernetes)
 	if err != nil {
 		return nil, err
 	}
 	var items []customItem
 	var errs []error
-	for i := range all {
-		if err := all[i].err(); err != nil {
+	for _, p := range policies {
+		compiled := inforce.Compile(environment, p)
+		if err := compiled.Err(); err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		items = append(items, c.newCustomItem(all[i]))
+		items = append(items, newCustomItem(p.Object, compiled.Compiled.Compiled, environment.Kubernetes))
 	}
 	return items, errors.Join(errs...)
 }
 
-func (c *compilation) newCustomItem(d diagnosis) customItem {
-	p, compiled := d.policy.Object, d.compiled.Compiled
+func newCustomItem(p *v1alpha1.PodFailurePolicy, compiled *custom.Policy, kubernetes string) customItem {
 	known := map[string]*custom.Expression{}
 	for _, x := range compiled.Expressions() {
 		known[x.Field] = x
 	}
 	item := customItem{
-		Policy: p.Name, Kubernetes: d.kubernetes, Cost: costItem{compiled.Cost, compiler.CostBudget}, Rules: []customRuleItem{},
+		Policy: p.Name, Kubernetes: kubernetes, Cost: costItem{compiled.Cost, compiler.CostBudget}, Rules: []customRuleItem{},
 	}
 	for i, m := range p.Spec.MatchConditions {
 		item.MatchConditions = append(item.MatchConditions, newExpressionItem(m.Name, known[fmt.Sprintf("spec.matchConditions[%d].expression", i)]))

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
@@ -70,10 +69,6 @@ func errStdout(err error) error { return fmt.Errorf("standard output: %w", err) 
 
 func errEngine(name string, engines []string) error {
 	return fmt.Errorf("no engine %q, there are %s", name, strings.Join(engines, ", "))
-}
-
-func messageNoPolicy(b *v1alpha1.PodFailurePolicyBinding) string {
-	return fmt.Sprintf("PodFailurePolicyBinding %s binds nothing: no PodFailurePolicy %q is there", b.Name, b.Spec.PolicyName)
 }
 
 // maxReported is how many errors are written out: a file of ten thousand bad Pods has one problem.

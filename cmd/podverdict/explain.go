@@ -102,7 +102,7 @@ func (e *explaining) run(cmd *cobra.Command, args []string) error {
 func (e *explaining) explain(ctx context.Context, families []family) (explanationList, error) {
 	list := explanationList{APIVersion: apiVersion, Kind: "ExplanationList", Items: []explanationItem{}}
 	for _, f := range families {
-		policies, err := f.custom.memberships(ctx, f.plan.job)
+		policies, err := f.custom.Explain(ctx, f.plan.job)
 		if err != nil {
 			return list, err
 		}

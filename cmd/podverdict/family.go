@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
@@ -43,7 +44,7 @@ type plan struct {
 	program   *runtime.Program
 	audited   *runtime.Program // as if all policies were enforced; nil when all of them are
 	selection binding.Selection
-	custom    *customPolicies
+	custom    *inforce.Policies
 	policy    bool // there are rules: a podFailurePolicy, or custom policies that are enforced
 }
 
@@ -52,7 +53,7 @@ func (p *plan) noRules() string {
 	switch {
 	case p.policy:
 		return ""
-	case p.custom.set == nil:
+	case len(p.custom.All) == 0:
 		return "the Job has no podFailurePolicy"
 	}
 	return "the Job has no podFailurePolicy, and no custom policy is enforced for it"
@@ -116,25 +117,27 @@ func attempts(f manifest.Family) map[*corev1.Pod]int64 {
 type planner struct {
 	environment *compiler.Environment
 	namespace   string // of Jobs that name none
-	custom      *customPolicies
+	custom      *inforce.Policies
+	warn        func(string)
 	own         *runtime.Program // by --policy, in place of the Jobs' own
 	replaced    bool             // it has rules
 }
 
 // newPlanner compiles the custom policies of an input.
-func newPlanner(cmd *cobra.Command, in *input, policies *customSource) (*planner, error) {
+func newPlanner(cmd *cobra.Command, in *input, policies *inforce.Source) (*planner, error) {
 	environment, err := compiler.NewEnvironment(in.kubernetes)
 	if err != nil {
 		return nil, err
 	}
-	compiled, err := newCustomPolicies(in.kubernetes, policies, newWarner(cmd))
-	return &planner{environment: environment, namespace: in.namespace, custom: compiled}, err
+	warn := newWarner(cmd)
+	compiled, err := newCustomPolicies(environment, policies, warn)
+	return &planner{environment: environment, namespace: in.namespace, custom: compiled, warn: warn}, err
 }
 
 // newPlanner plans with what --policy gives, besides.
-func (j *judging) newPlanner(cmd *cobra.Command, given given, policies *customSource) (*planner, error) {
+func (j *judging) newPlanner(cmd *cobra.Command, given given, policies *inforce.Source) (*planner, error) {
 	if given.policy != nil {
-		policies.add(*given.policy)
+		policies.Add(*given.policy)
 	}
 	p, err := newPlanner(cmd, &j.source.input, policies)
 	if err == nil && given.job != nil {
@@ -181,7 +184,7 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 		own, rules = compiled, job.Object.Spec.PodFailurePolicy != nil
 	}
 	stored := job.Stored(p.namespace)
-	selected := p.custom.selection(ctx, stored)
+	selected := selectionFor(ctx, p.custom, stored, p.warn)
 	planned := plan{
 		job: stored, own: own, program: selected.Enforced(own), selection: selected, custom: p.custom, policy: rules || selected.Enforced(nil) != nil,
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission"
@@ -45,8 +46,8 @@ func (g *vapGeneration) runCustom(cmd *cobra.Command, options admission.Options)
 	}
 	var all generated
 	var errs []error
-	for _, b := range source.bindings {
-		objects, err := g.customObjects(cmd.Context(), environment, source.policy(b), b, options, targets)
+	for _, b := range source.Bindings {
+		objects, err := g.customObjects(cmd.Context(), environment, *source.Policy(b), b, options, targets)
 		if err == nil && len(objects) == 0 {
 			paragraph(cmd.ErrOrStderr(), fmt.Sprintf("note: PodFailurePolicy %s requires nothing of Jobs", b.Object.Spec.PolicyName))
 		}
@@ -72,7 +73,7 @@ func (g *vapGeneration) checkRequirements() error {
 
 // readCustom reads policies and what binds them. A policy that nothing binds is taken to be in force for all Jobs, of
 // which people are told.
-func (g *vapGeneration) readCustom(cmd *cobra.Command) (*customSource, error) {
+func (g *vapGeneration) readCustom(cmd *cobra.Command) (*inforce.Source, error) {
 	g.files.Stdin = cmd.InOrStdin()
 	set, err := manifest.Read(cmd.Context(), g.files)
 	if err != nil {
@@ -87,12 +88,12 @@ func (g *vapGeneration) readCustom(cmd *cobra.Command) (*customSource, error) {
 	if jobs, pods := len(set.Jobs), len(set.Pods); jobs+pods > 0 {
 		paragraph(cmd.ErrOrStderr(), fmt.Sprintf("note: Jobs and Pods in the input are not looked at: %d and %d", jobs, pods))
 	}
-	source := newCustomSource(set)
+	source := inforce.FromFiles(set)
 	var errs []error
-	for _, b := range missing(source.policies, source.bindings) {
-		errs = append(errs, b.Origin.Error("spec.policyName", messageNoPolicy(b.Object)))
+	for _, b := range source.Missing() {
+		errs = append(errs, b.Origin.Error("spec.policyName", inforce.BindsNothing(b)))
 	}
-	for _, b := range source.bindings[len(set.Bindings):] {
+	for _, b := range source.Bindings[len(set.Bindings):] {
 		if slices.ContainsFunc(set.Bindings, func(other manifest.Binding) bool { return other.Object.Name == b.Object.Name }) {
 			errs = append(errs, b.Origin.Error("metadata.name",
 				fmt.Sprintf("nothing binds this policy, and PodFailurePolicyBinding %s of another one takes its name for admission policies",
@@ -102,12 +103,6 @@ func (g *vapGeneration) readCustom(cmd *cobra.Command) (*customSource, error) {
 			fmt.Sprintf("note: no PodFailurePolicyBinding of PodFailurePolicy %s in the input: all Jobs are held to what it requires", b.Object.Name))
 	}
 	return source, errors.Join(errs...)
-}
-
-// policy is the one that a binding names.
-func (s *customSource) policy(b manifest.Binding) manifest.Policy {
-	i := slices.IndexFunc(s.policies, func(p manifest.Policy) bool { return p.Object.Name == b.Object.Spec.PolicyName })
-	return s.policies[i]
 }
 
 // customObjects are the admission policies of one policy and one binding.

@@ -12,12 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
-	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // Checks of custom policies besides those of their compiler.
@@ -31,34 +31,30 @@ const (
 // customLint looks at the custom policies of an input.
 type customLint struct {
 	set      *manifest.Set
-	inForce  *customPolicies
+	inForce  *inforce.Policies
 	policies map[string]*report.Subject // by their names
 	origins  map[string]manifest.Origin
 }
 
 // lintCustom adds what there is to say of custom policies, of what binds them, and of the Jobs that these select.
 func (l *linting) lintCustom(ctx context.Context, set *manifest.Set, r *report.Report) error {
-	all, err := diagnoseAll(l.input.kubernetes, set.Policies)
+	environment, err := compiler.NewEnvironment(l.input.kubernetes)
 	if err != nil {
 		return err
 	}
-	c := customLint{set: set, policies: map[string]*report.Subject{}, origins: map[string]manifest.Origin{}}
+	source := inforce.FromFiles(set)
+	inForce, _ := inforce.New(environment, source) // the errors are findings
+	all := inForce.All
+	c := customLint{set: set, inForce: inForce, policies: map[string]*report.Subject{}, origins: map[string]manifest.Origin{}}
 	jobs := len(r.Subjects)
 	r.Subjects = append(r.Subjects, make([]report.Subject, len(all))...)
-	compiled := map[string]*runtime.Policy{}
 	for i := range all {
-		name, s := all[i].policy.Object.Name, &r.Subjects[jobs+i]
-		*s = all[i].subject()
-		c.policies[name], c.origins[name] = s, all[i].policy.Origin
-		if all[i].compiled != nil {
-			compiled[name] = all[i].compiled
-			c.pending(all[i].policy.Object)
+		name, s := all[i].Object.Name, &r.Subjects[jobs+i]
+		*s = policySubject(&all[i])
+		c.policies[name], c.origins[name] = s, all[i].Origin
+		if all[i].Compiled != nil {
+			c.pending(all[i].Object)
 		}
-	}
-	source := newCustomSource(set)
-	c.inForce = &customPolicies{customSource: source, warn: func(string) {}}
-	if c.inForce.set, err = binding.NewSet(compiled, c.inForce.valid(new([]error))); err != nil {
-		return err
 	}
 	for i, job := range set.Jobs {
 		c.job(ctx, job, job.Stored(l.input.namespace), &r.Subjects[i])
@@ -66,19 +62,19 @@ func (l *linting) lintCustom(ctx context.Context, set *manifest.Set, r *report.R
 	for _, s := range c.policies {
 		inFileOrder(s.Findings)
 	}
-	absent := missing(set.Policies, set.Bindings)
+	missing := source.Missing()
 	for _, b := range set.Bindings {
-		r.Subjects = append(r.Subjects, bindingSubject(b, absent))
+		r.Subjects = append(r.Subjects, bindingSubject(b, missing))
 	}
 	return nil
 }
 
-// subject is a policy with what is to be said of it alone.
-func (d *diagnosis) subject() report.Subject {
-	o := d.policy.Origin
-	s := report.Subject{Kind: v1alpha1.KindPodFailurePolicy, Name: d.policy.Object.Name, File: o.Document.File}
-	s.Findings = invalidFindings(o, d.invalid)
-	for _, f := range d.findings {
+// policySubject is a policy with what is to be said of it alone.
+func policySubject(p *inforce.Policy) report.Subject {
+	o := p.Origin
+	s := report.Subject{Kind: v1alpha1.KindPodFailurePolicy, Name: p.Object.Name, File: o.Document.File}
+	s.Findings = invalidFindings(o, p.Invalid)
+	for _, f := range p.Findings {
 		found := report.Finding{
 			Check: f.Check, Severity: string(f.Severity), RuleName: f.RuleName, Field: f.Field, Message: f.Message, Hint: f.Hint,
 		}
@@ -97,12 +93,12 @@ func inFileOrder(findings []report.Finding) {
 	})
 }
 
-func bindingSubject(b manifest.Binding, absent []manifest.Binding) report.Subject {
+func bindingSubject(b manifest.Binding, missing []manifest.Binding) report.Subject {
 	s := report.Subject{Kind: v1alpha1.KindPodFailurePolicyBinding, Name: b.Object.Name, File: b.Origin.Document.File}
 	s.Findings = invalidFindings(b.Origin, b.Object.Validate())
-	for _, other := range absent {
+	for _, other := range missing {
 		if other.Object == b.Object && b.Object.Spec.PolicyName != "" {
-			s.Findings = append(s.Findings, finding(b.Origin, checkNoPolicy, compiler.Error, "spec.policyName", messageNoPolicy(b.Object), ""))
+			s.Findings = append(s.Findings, finding(b.Origin, checkNoPolicy, compiler.Error, "spec.policyName", inforce.BindsNothing(b), ""))
 		}
 	}
 	inFileOrder(s.Findings)
@@ -156,7 +152,8 @@ func (c *customLint) pending(p *v1alpha1.PodFailurePolicy) {
 func (c *customLint) job(ctx context.Context, job manifest.Job, stored *batchv1.Job, s *report.Subject) {
 	name := fmt.Sprintf("%s/%s", stored.Namespace, stored.Name)
 	indexed := *stored.Spec.CompletionMode == batchv1.IndexedCompletion
-	for p, b := range c.inForce.selection(ctx, stored).All() {
+	selection, _ := c.inForce.For(ctx, stored)
+	for p, b := range selection.All() {
 		for i := range p.Rules {
 			r := &p.Rules[i]
 			if path := failsIndex(r); path != "" && (!indexed || stored.Spec.BackoffLimitPerIndex == nil) {

@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/timeline"
 	"github.com/podverdict/podverdict/controller/simulation"
@@ -144,7 +145,7 @@ func (s *simulating) check(cmd *cobra.Command) error {
 }
 
 // readJob reads one Job, and the custom policies beside it, and refuses what the API server would.
-func (s *simulating) readJob(cmd *cobra.Command) (manifest.Job, *customSource, error) {
+func (s *simulating) readJob(cmd *cobra.Command) (manifest.Job, *inforce.Source, error) {
 	set, err := s.input.read(cmd)
 	if err != nil {
 		return manifest.Job{}, nil, err
@@ -156,7 +157,7 @@ func (s *simulating) readJob(cmd *cobra.Command) (manifest.Job, *customSource, e
 		return manifest.Job{}, nil, err
 	}
 	job := set.Jobs[0]
-	return job, newCustomSource(set), checkJob(cmd.Context(), job)
+	return job, inforce.FromFiles(set), checkJob(cmd.Context(), job)
 }
 
 // checkJob refuses a Job that the API server would.
@@ -180,7 +181,7 @@ func checkJob(ctx context.Context, job manifest.Job) error {
 
 // options are those of the simulation, and where the script was read.
 func (s *simulating) options(
-	cmd *cobra.Command, job manifest.Job, policies *customSource,
+	cmd *cobra.Command, job manifest.Job, policies *inforce.Source,
 ) (simulation.Options, manifest.Origin, error) {
 	planned, err := s.plan(cmd, job, policies)
 	if err != nil {
@@ -202,7 +203,7 @@ func (s *simulating) options(
 }
 
 // plan is that of the Job. Of one that says that Kubernetes runs it, only its own rules decide on failed Pods.
-func (s *simulating) plan(cmd *cobra.Command, job manifest.Job, policies *customSource) (plan, error) {
+func (s *simulating) plan(cmd *cobra.Command, job manifest.Job, policies *inforce.Source) (plan, error) {
 	planner, err := newPlanner(cmd, &s.input, policies)
 	if err != nil {
 		return plan{}, err

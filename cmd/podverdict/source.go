@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
@@ -118,7 +119,7 @@ func (s *source) readJobs(cmd *cobra.Command, args []string) ([]manifest.Job, er
 }
 
 // readMembers reads Jobs with their Pods, and the custom policies beside them.
-func (s *source) readMembers(cmd *cobra.Command, args []string) ([]manifest.Family, *customSource, error) {
+func (s *source) readMembers(cmd *cobra.Command, args []string) ([]manifest.Family, *inforce.Source, error) {
 	files, err := s.files(cmd, args)
 	if err != nil {
 		return nil, nil, err
@@ -143,7 +144,7 @@ func (s *source) readMembers(cmd *cobra.Command, args []string) ([]manifest.Fami
 	return members, policies, err
 }
 
-func (s *source) readFileMembers(cmd *cobra.Command) ([]manifest.Family, *customSource, error) {
+func (s *source) readFileMembers(cmd *cobra.Command) ([]manifest.Family, *inforce.Source, error) {
 	set, err := s.read(cmd)
 	if err != nil {
 		return nil, nil, err
@@ -158,11 +159,11 @@ func (s *source) readFileMembers(cmd *cobra.Command) ([]manifest.Family, *custom
 		return nil, nil, err
 	}
 	families, err := set.Families(s.namespace)
-	return families, newCustomSource(set), err
+	return families, inforce.FromFiles(set), err
 }
 
 // readClusterPolicies reads the custom policies of a cluster. Who may not read them is told.
-func readClusterPolicies(cmd *cobra.Command, c *cluster.Cluster) (*customSource, error) {
+func readClusterPolicies(cmd *cobra.Command, c *cluster.Cluster) (*inforce.Source, error) {
 	policies, bindings, unread, err := c.Policies(cmd.Context())
 	if err != nil {
 		return nil, err
@@ -170,7 +171,7 @@ func readClusterPolicies(cmd *cobra.Command, c *cluster.Cluster) (*customSource,
 	if unread != "" {
 		paragraph(cmd.ErrOrStderr(), "warning: "+unread)
 	}
-	return &customSource{policies: policies, bindings: bindings, labelsOf: c.NamespaceLabels}, nil
+	return &inforce.Source{Policies: policies, Bindings: bindings, NamespaceLabels: c.NamespaceLabels}, nil
 }
 
 // noteNothing notes that a cluster has no such objects of what was asked for, which is no error unless the namespace is

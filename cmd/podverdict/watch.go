@@ -41,7 +41,7 @@ func (e *evaluation) follow(cmd *cobra.Command, args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	out := newVerdictStream(e.stdout, e.output.name, e.input.query.AllNamespaces, policies.audits())
+	out := newVerdictStream(e.stdout, e.output.name, e.input.query.AllNamespaces, policies.Audits())
 	plans := planCache{planner: planned, plans: map[types.UID]plan{}}
 	return c.Watch(ctx, e.input.query, cluster.Listener{
 		Failed: func(job manifest.Job, pod manifest.Pod) error {

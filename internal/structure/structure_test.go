@@ -55,7 +55,7 @@ var rooms = []room{
 		"compiler/admission/apiserver",
 	}, avoids: noCluster, direct: noIO},
 	{folder: "runtime", imports: []string{"api/v1alpha1", "compiler", "compiler/custom"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
-	{folder: "runtime/binding", imports: []string{"api/v1alpha1", "compiler/custom", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "runtime/binding", imports: []string{"api/v1alpha1", "compiler", "compiler/custom", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "runtime/rego", imports: []string{"policies", "compiler", "runtime"}, avoids: noClient, direct: noIO},
 	{folder: "controller/plan", imports: []string{"internal/jobdefaults", "api/v1alpha1", "compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "controller/simulation", imports: []string{

@@ -3,75 +3,39 @@ package suite
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// rulebook is the policies of a suite, compiled, and what binds them.
+// rulebook is the policies of a suite, compiled and bound.
 type rulebook struct {
-	policies   []*runtime.Policy // in the order of the files
-	set        *binding.Set
-	namespaces map[string]labels.Set
-	// selective is the first binding that selects namespaces by labels that only a Namespace tells; "" if none does.
-	selective string
-	own       *compiler.Environment
+	policies []*runtime.Policy // in the order of the files
+	bound    *inforce.Policies
+	own      *compiler.Environment
 }
 
+// newRulebook compiles the policies of a suite. In a suite, a binding to a policy that is not there is an error.
 func newRulebook(set *manifest.Set, environment *compiler.Environment, own *compiler.Environment) (*rulebook, error) {
-	r := &rulebook{own: own, namespaces: set.NamespaceLabels(), selective: manifest.LabelSelecting(set.Bindings)}
-	byName := map[string]*runtime.Policy{}
-	var errs []error
-	for _, p := range set.Policies {
-		compiled, err := compilePolicy(environment, p)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		r.policies = append(r.policies, compiled)
-		byName[p.Object.Name] = compiled
+	source := inforce.FromFiles(set)
+	bound, err := inforce.New(environment, source)
+	errs := []error{err}
+	for _, b := range source.Missing() {
+		errs = append(errs, b.Origin.Error("spec.policyName", inforce.BindsNothing(b)))
 	}
-	var bindings []*v1alpha1.PodFailurePolicyBinding
-	for _, b := range set.Bound() {
-		if !slices.ContainsFunc(set.Policies, func(p manifest.Policy) bool { return p.Object.Name == b.Object.Spec.PolicyName }) {
-			errs = append(errs, b.Origin.Error("spec.policyName",
-				fmt.Sprintf("PodFailurePolicyBinding %s binds %s, which is not in the suite", b.Object.Name, b.Object.Spec.PolicyName)))
-		}
-		bindings = append(bindings, b.Object)
+	r := &rulebook{bound: bound, own: own}
+	for i := range bound.All {
+		r.policies = append(r.policies, bound.All[i].Compiled)
 	}
-	made, err := binding.NewSet(byName, bindings)
-	r.set = made
-	return r, errors.Join(append(errs, err)...)
-}
-
-// compilePolicy compiles a policy; the error joins all findings that are errors.
-func compilePolicy(environment *compiler.Environment, p manifest.Policy) (*runtime.Policy, error) {
-	compiled, err := runtime.NewCustomPolicy(environment, p.Object)
-	if err == nil {
-		return compiled, nil
-	}
-	refused, ok := errors.AsType[*custom.Error](err)
-	if !ok {
-		return nil, p.Origin.Error("spec", err.Error())
-	}
-	var errs []error
-	for _, f := range refused.Findings {
-		if f.Severity == compiler.Error {
-			errs = append(errs, p.Origin.Finding(f))
-		}
-	}
-	return nil, errors.Join(errs...)
+	return r, errors.Join(errs...)
 }
 
 // judge is what is in force for a Job, which has the API's defaults.
@@ -84,16 +48,11 @@ func (r *rulebook) judge(ctx context.Context, given manifest.Job) (*judge, error
 	if err != nil {
 		return nil, err
 	}
-	known, ok := r.namespaces[job.Namespace]
-	if !ok {
-		if r.selective != "" {
-			return nil, given.Origin.Error("metadata.namespace",
-				fmt.Sprintf("namespace %s is not in the suite's policies, and PodFailurePolicyBinding %s selects by labels of it",
-					job.Namespace, r.selective))
-		}
-		known = manifest.NameLabel(job.Namespace)
+	selection, err := r.bound.For(ctx, job)
+	if err != nil {
+		return nil, given.Origin.Error("metadata.namespace", err.Error())
 	}
-	j := &judge{job: job, own: own, policy: job.Spec.PodFailurePolicy, selection: r.set.For(ctx, job, known)}
+	j := &judge{job: job, own: own, policy: job.Spec.PodFailurePolicy, selection: selection}
 	j.enforced, j.audited = j.selection.Enforced(own), j.selection.Audited(own)
 	for policy, bound := range j.selection.All() {
 		j.order = append(j.order, inForce{policy, bound})

@@ -1,0 +1,83 @@
+package binding
+
+import (
+	"encoding/json"
+	"errors"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Version is a version of a PodFailurePolicy, and which version is in force while it is
+// the newest. A version that does not compile leaves the last one that did in force.
+type Version struct {
+	UID        types.UID
+	Generation int64
+	// Findings are what the compiler says of the version: errors among them if it
+	// does not compile, else warnings alone.
+	Findings []custom.Finding
+	// Err is why the version does not compile, or nil.
+	Err error
+
+	// InForce is the version that is in force, or nil.
+	InForce *runtime.Policy
+	// LastGood is what the policy's status keeps of InForce. It is nil for a spec of
+	// more than v1alpha1.MaxLastGood bytes.
+	LastGood *v1alpha1.LastGood
+	// InForceGeneration is the generation of InForce.
+	InForceGeneration int64
+	// LastGoodErr is why the version that the status keeps cannot be in force, if it was
+	// tried.
+	LastGoodErr error
+}
+
+// Compile returns the version of a policy, which must not change afterwards. The version
+// before may be nil, or that of another policy of the same name. Without it, the last
+// good version comes from the policy's status.
+func Compile(e *compiler.Environment, p *v1alpha1.PodFailurePolicy, before *Version) *Version {
+	compiled, err := runtime.NewCustomPolicy(e, p)
+	if err == nil {
+		return &Version{
+			UID: p.UID, Generation: p.Generation, Findings: compiled.Compiled.Warnings,
+			InForce: compiled, InForceGeneration: p.Generation, LastGood: lastGood(p),
+		}
+	}
+	v := Failed(p, before, err)
+	if v.InForce != nil || p.Status.LastGood == nil { // the status may be older than the version before
+		return v
+	}
+	if v.InForce, v.LastGoodErr = runtime.NewLastGood(e, p); v.LastGoodErr == nil {
+		v.LastGood, v.InForceGeneration = p.Status.LastGood, p.Status.LastGood.Generation
+	}
+	return v
+}
+
+// Failed returns the version of a policy that does not compile, because of an error. What
+// was in force of the policy before stays in force.
+func Failed(p *v1alpha1.PodFailurePolicy, before *Version, err error) *Version {
+	v := &Version{UID: p.UID, Generation: p.Generation, Err: err}
+	if refused, ok := errors.AsType[*custom.Error](err); ok {
+		v.Findings = refused.Findings
+	}
+	if before != nil && before.UID == p.UID {
+		v.InForce, v.InForceGeneration, v.LastGood = before.InForce, before.InForceGeneration, before.LastGood
+	}
+	return v
+}
+
+// Is tells whether v is the version of the policy as it is now. It is false for nil.
+func (v *Version) Is(p *v1alpha1.PodFailurePolicy) bool {
+	return v != nil && v.UID == p.UID && v.Generation == p.Generation
+}
+
+func lastGood(p *v1alpha1.PodFailurePolicy) *v1alpha1.LastGood {
+	text, err := json.Marshal(p.Spec)
+	if err != nil || len(text) > v1alpha1.MaxLastGood {
+		return nil
+	}
+	return &v1alpha1.LastGood{Generation: p.Generation, Spec: p.Spec}
+}
