@@ -112,6 +112,7 @@ func (w *work) write(ctx context.Context) error {
 		w.wait(wait)
 		return nil
 	}
+	w.plan.Write.ManagedFields = nil // which marks what the cache has
 	returned, err := w.client.BatchV1().Jobs(w.job.Namespace).UpdateStatus(ctx, w.plan.Write, metav1.UpdateOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -126,7 +127,7 @@ func (w *work) write(ctx context.Context) error {
 		return errWrite(w.job, err)
 	}
 	w.changed.Store(true)
-	returned.ManagedFields = nil
+	w.policies.caching.trimJob(returned)
 	w.metrics.written(w.job, returned)
 	w.written, w.wrote = returned, w.clock.Now()
 	for _, event := range w.plan.Events {

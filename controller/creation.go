@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +52,19 @@ func (w *work) createPods(ctx context.Context) error {
 		w.warn(reasonFailedCreate, "Error creating: "+errors.Unwrap(err).Error())
 	}
 	return err
+}
+
+// template reads the Job's template, which the cache does not have. It is that of the Job as the cache has it, or an error:
+// then the cache will show another one.
+func (w *work) template(ctx context.Context) (*corev1.PodTemplateSpec, error) {
+	job, err := w.client.BatchV1().Jobs(w.job.Namespace).Get(ctx, w.job.Name, metav1.GetOptions{})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the template of job %s/%s: %w", w.job.Namespace, w.job.Name, err)
+	case job.UID != w.job.UID || job.Generation != w.job.Generation:
+		return nil, fmt.Errorf("the template of job %s/%s is newer than the job in the cache", w.job.Namespace, w.job.Name)
+	}
+	return &job.Spec.Template, nil
 }
 
 // creatable are the Plan's pods; while creations have no known outcome, those of them that it asks for again. The Plan does not

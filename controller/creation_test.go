@@ -53,7 +53,7 @@ func newDesk(t *testing.T, job *batchv1.Job) *desk {
 		key: types.NamespacedName{Namespace: job.Namespace, Name: job.Name},
 	}
 	d.reconciler = &reconciler{
-		client: d.api, programs: compiled, policies: &registry{}, batchPeriod: options.BatchPeriod, width: 1, clock: d.now, recorder: d.events,
+		client: d.api, programs: compiled, policies: &registry{caching: newCaching(true)}, batchPeriod: options.BatchPeriod, width: 1, clock: d.now, recorder: d.events,
 		metrics: options.Metrics, jobs: cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil),
 		pods:   cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers),
 		judged: func(*corev1.Pod, report) {}, free: func([]*corev1.Pod) {},

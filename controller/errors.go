@@ -66,6 +66,9 @@ func errNamespace(job *batchv1.Job) error {
 }
 
 func errPartial(o metav1.Object) error {
+	if excessive(o) {
+		return fmt.Errorf("%s/%s has more than %d labels and annotations: rules are not asked about it", o.GetNamespace(), o.GetName(), maxPairs)
+	}
 	return fmt.Errorf("what rules read of %s/%s is not known yet", o.GetNamespace(), o.GetName())
 }
 

@@ -18,6 +18,8 @@ const (
 	reasonMatchCondition = "MatchConditionFailed"
 	// reasonInvalidStatus is that of a Job whose status the API server refuses, because somebody else wrote what cannot be.
 	reasonInvalidStatus = "InvalidStatus"
+	// reasonExcessive is that of a Job which is not run because it has too many labels and annotations.
+	reasonExcessive = "TooManyLabels"
 	// reasonPanic is that of a Job which makes the controller panic.
 	reasonPanic = "ControllerPanic"
 )

@@ -18,6 +18,8 @@ import (
 type keeping struct {
 	rules  schema.Fields
 	pruner *schema.Pruner
+	// large is for managed Jobs with a large template.
+	large *schema.Pruner
 	// mark is metadata.managedFields of the objects that were trimmed to this and that rules may be asked about, so that the
 	// caches know what each of them lacks. Nobody reads the field for what it says.
 	mark []metav1.ManagedFieldsEntry
@@ -32,15 +34,26 @@ func newKeeping(t *schema.Type, own, rules schema.Fields, before *keeping) *keep
 	kept := schema.Fields{}
 	kept.AddAll(own)
 	kept.AddAll(rules)
-	return &keeping{rules: rules, pruner: objects().Pruner(t, kept), mark: []metav1.ManagedFieldsEntry{{Manager: Name}}, before: before}
+	k := &keeping{rules: rules, pruner: objects().Pruner(t, kept), mark: []metav1.ManagedFieldsEntry{{Manager: Name}}, before: before}
+	if t == objects().Job {
+		kept.AddAll(ofLargeJobs)
+		k.large = objects().Pruner(t, kept)
+	}
+	return k
 }
 
 // withoutRules is what is kept of a pod that no rule is asked about.
 var withoutRules = sync.OnceValue(func() *keeping { return newKeeping(objects().Pod, ofPods, schema.Fields{}, nil) })
 
+// ofNoInterest drops from a Job of others all that rules alone may read.
+var ofNoInterest = sync.OnceValue(func() *schema.Pruner { return objects().Pruner(objects().Job, ofJobs) })
+
 // trimmed tells whether an object comes to be trimmed a second time.
 func (k *keeping) trimmed(o metav1.Object) bool {
 	fields := o.GetManagedFields()
+	if excessive(o) {
+		return true
+	}
 	for ; k != nil && len(fields) > 0; k = k.before {
 		if &fields[0] == &k.mark[0] { // anybody can call himself by our name
 			return true
@@ -92,9 +105,7 @@ func newCaching(observe bool) *caching {
 
 // keep has the caches keep what custom rules read.
 func (c *caching) keep(reads custom.Reads) {
-	if c.observe { // else rules are asked about managed Jobs only, which are whole
-		c.jobs.keep(reads.Job)
-	}
+	c.jobs.keep(reads.Job)
 	c.pods.keep(reads.Pod)
 }
 

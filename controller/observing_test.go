@@ -46,7 +46,7 @@ func newObserving(t *testing.T, others bool, jobs ...*batchv1.Job) *observing {
 		}
 	}
 	options := Options{Observe: others, Metrics: o.counts.Metrics, Clock: o.clock}
-	o.observer = newObserver(options, cached, cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers), o.client, newTestPrograms(t, 10).programs, &registry{})
+	o.observer = newObserver(options, cached, cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers), o.client, newTestPrograms(t, 10).programs, &registry{caching: newCaching(true)})
 	o.client.PrependReactor("create", "events", func(clienttesting.Action) (bool, runtime.Object, error) {
 		o.calls.Add(1)
 		if refusal := o.refusal.Load(); refusal != nil {

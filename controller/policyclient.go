@@ -94,7 +94,7 @@ func trimPolicy(object any) (any, error) {
 // trimNamespace keeps the labels.
 func trimNamespace(object any) (any, error) {
 	if n, ok := object.(*corev1.Namespace); ok {
-		n.ObjectMeta = metav1.ObjectMeta{Name: n.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, Labels: n.Labels}
+		n.ObjectMeta = metav1.ObjectMeta{Name: n.Name, ResourceVersion: n.ResourceVersion, Labels: n.Labels}
 		n.Spec, n.Status = corev1.NamespaceSpec{}, corev1.NamespaceStatus{}
 	}
 	return object, nil

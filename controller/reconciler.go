@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -52,6 +53,10 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	start := r.clock.Now()
 	w := &work{reconciler: r, recollection: r.recollections.of(plan.OwnerFor(job))}
 	w.job = w.newestJob(job)
+	if excessive(w.job) {
+		w.warn(reasonExcessive, fmt.Sprintf("the Job has more than %d labels and annotations, and is not run", maxPairs))
+		return 0, nil
+	}
 	var again time.Duration
 	err = r.metrics.guard(ctx, workingOnJob, func() (err error) {
 		again, err = w.do(ctx)
@@ -92,6 +97,12 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	w.plan = plan.Next(observation)
+	if len(w.plan.Create) > 0 && partial(w.job) {
+		if observation.Template, err = w.template(ctx); err != nil {
+			return 0, err
+		}
+		w.plan = plan.Next(observation)
+	}
 	w.tellMistakes()
 	evaluator.tellVerdicts(ctx, observation.Pods)
 	if err := ctx.Err(); err != nil {

@@ -14,19 +14,64 @@ import (
 	"github.com/podverdict/podverdict/compiler/schema"
 )
 
-// trimJob drops from a Job what nobody reads. Those that we run are kept whole, because they are written back. It changes its
-// argument, as informers allow.
+const (
+	// maxTemplate is how many bytes the template of a managed Job may have to be kept. Larger ones are read when pods are created.
+	maxTemplate = 16 << 10
+	// maxPairs is how many labels and annotations a Job or pod may have. In memory, each takes some 100 bytes, even if it has
+	// two characters.
+	maxPairs = 1000
+)
+
+// trimJob drops from a Job what nobody reads. It changes its argument, as informers allow. Of a managed Job, it leaves all that
+// is written back with the status.
 func (c *caching) trimJob(job *batchv1.Job) {
 	now := c.jobs.keeping.Load()
 	if now.trimmed(job) {
 		return
 	}
 	job.ManagedFields = nil
-	if managed(job) {
+	switch large := job.Spec.Template.Size() > maxTemplate; {
+	case managed(job) && large:
+		job.ManagedFields = now.mark
+		now.large.Prune(job)
+	case managed(job):
+	case !c.observe:
+		ofNoInterest().Prune(job)
+	default:
+		job.ManagedFields = now.mark
+		now.pruner.Prune(job)
+	}
+	limitPairs(job)
+}
+
+// partial tells whether the cache has a managed Job without its template.
+func partial(job *batchv1.Job) bool { return managed(job) && len(job.ManagedFields) > 0 }
+
+// excess is metadata.managedFields of objects that have too many labels and annotations.
+var excess = []metav1.ManagedFieldsEntry{{Manager: Name}}
+
+// excessive tells whether an object was trimmed because it has too many labels and annotations.
+func excessive(o metav1.Object) bool {
+	fields := o.GetManagedFields()
+	return len(fields) > 0 && &fields[0] == &excess[0]
+}
+
+// limitPairs drops labels and annotations of an object that has too many.
+func limitPairs(o metav1.Object) {
+	if len(o.GetLabels())+len(o.GetAnnotations()) <= maxPairs {
 		return
 	}
-	job.ManagedFields = now.mark
-	now.pruner.Prune(job)
+	o.SetManagedFields(excess)
+	o.SetLabels(fewest(relevant(o.GetLabels())))
+	o.SetAnnotations(fewest(relevant(o.GetAnnotations())))
+}
+
+// fewest is a copy of labels or annotations without the room of those that were dropped, or nil if there are too many still.
+func fewest(pairs map[string]string) map[string]string {
+	if len(pairs) > maxPairs {
+		return nil
+	}
+	return maps.Clone(pairs)
 }
 
 // managed tells whether the Job is ours to run. The field cannot be changed (KEP-4368).
@@ -46,6 +91,7 @@ func (c *caching) trimPod(pod *corev1.Pod) {
 	} else {
 		withoutRules().skeleton(pod, false)
 	}
+	limitPairs(pod)
 	c.texts.share(pod)
 }
 
@@ -99,6 +145,12 @@ var ofJobs = schema.NewFields(
 	"JobSpec.successPolicy", "JobSpec.backoffLimit", "JobSpec.backoffLimitPerIndex", "JobSpec.maxFailedIndexes", "JobSpec.manualSelector",
 	"JobSpec.ttlSecondsAfterFinished", "JobSpec.completionMode", "JobSpec.suspend", "JobSpec.podReplacementPolicy", "JobSpec.managedBy",
 	"PodFailurePolicy.*", "SuccessPolicy.*", "Job.status", "JobStatus.*",
+)
+
+// ofLargeJobs are the fields of managed Jobs with a large template that are kept beside those: what is written back with the
+// status, and what a Plan reads of the template.
+var ofLargeJobs = schema.NewFields(
+	"ObjectMeta.*", "JobSpec.selector", "LabelSelector.*", "JobSpec.template", "PodTemplateSpec.spec", "PodSpec.restartPolicy",
 )
 
 // skeleton leaves of a pod what is kept. Where the controller needs some entries of a list or map only, rules may need the others.

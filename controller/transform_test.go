@@ -1,7 +1,10 @@
 package controller
 
 import (
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,7 +75,7 @@ func TestTrimPod(t *testing.T) {
 		{corev1.PodUnknown, nil, true},
 	} {
 		for name, reads := range map[string]custom.Reads{"nothing": custom.NewReads(), "nearly nothing": nearly, "everything": everything} {
-			caching := newCaching(false)
+			caching := newCaching(true)
 			caching.keep(reads)
 			pod, full := fullPod(test.phase, test.deleted), fullPod(test.phase, test.deleted)
 			caching.trimPod(pod)
@@ -129,6 +132,8 @@ func TestTrimJob(t *testing.T) {
 		{"observed by policies that read little", othersJob(failJobOn(1)), true, nearly, false},
 		{"observed by policies that read all", othersJob(failJobOn(1)), true, everything, true},
 		{"of no interest", othersJob(failJobOn(1)), false, everything, false},
+		{"managed and large", jobWithLargeTemplate(), false, custom.NewReads(), false},
+		{"managed, large and read by policies", jobWithLargeTemplate(), false, everything, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			caching := newCaching(test.observe)
@@ -142,13 +147,63 @@ func TestTrimJob(t *testing.T) {
 			}
 			caching.jobs.keep(everything.Job)
 			caching.trimJob(test.job)
-			if whole := test.job.Spec.Template.Spec.NodeName != ""; whole != test.whole || caching.jobs.lacks(test.job) == test.whole {
+			if whole := test.job.Spec.Template.Spec.NodeName != ""; whole != test.whole {
 				t.Errorf("the template is %+v, managed fields are %v", test.job.Spec.Template, test.job.ManagedFields)
+			}
+			if asked := managed(test.job) || test.observe; asked && caching.jobs.lacks(test.job) == test.whole {
+				t.Errorf("rules that read all may be asked about it: %t", test.whole)
 			}
 			if test.job.Spec.PodFailurePolicy != policy {
 				t.Error("the podFailurePolicy is gone")
 			}
 		})
+	}
+}
+
+// jobWithLargeTemplate has a template that is not kept.
+func jobWithLargeTemplate() *batchv1.Job {
+	job := ownJob(failJobOn(1))
+	job.Spec.Template.Annotations = map[string]string{"text": strings.Repeat("x", maxTemplate)}
+	return job
+}
+
+// Of a large Job that is ours, everything is kept that is written back with the status.
+func TestTrimLargeJob(t *testing.T) {
+	job := jobWithLargeTemplate()
+	job.GenerateName, job.Annotations, job.Finalizers = "large-", map[string]string{"a": "b"}, []string{"foregroundDeletion"}
+	want := job.DeepCopy()
+	want.Spec.Template = corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: job.Spec.Template.Spec.RestartPolicy}}
+	newCaching(false).trimJob(job)
+	job.ManagedFields = nil
+	if diff := cmp.Diff(want, job); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Labels and annotations of two characters take fifty times that in memory.
+func TestTrimPairs(t *testing.T) {
+	const name, ours = "job-name", "podverdict.io/ledger"
+	for count, kept := range map[int]bool{maxPairs: true, maxPairs + 1: false} {
+		pairs := map[string]string{name: "x", ours: "y"}
+		for i := range count - len(pairs) {
+			pairs[strconv.Itoa(i)] = ""
+		}
+		caching := newCaching(true)
+		caching.keep(everything)
+		job, pod := ownJob(nil), fullPod(corev1.PodFailed, nil)
+		job.Labels, pod.Annotations, pod.Labels = pairs, maps.Clone(pairs), nil
+		caching.trimJob(job)
+		caching.trimPod(pod)
+		for what, o := range map[string]struct {
+			pairs map[string]string
+			lacks bool
+		}{
+			"Job": {job.Labels, excessive(job)}, "pod": {pod.Annotations, caching.pods.lacks(pod)},
+		} {
+			if _, found := o.pairs[name]; found != kept || o.pairs[ours] != "y" || o.lacks == kept {
+				t.Errorf("a %s with %d labels and annotations: %d are kept, it lacks some: %t", what, count, len(o.pairs), o.lacks)
+			}
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -36,11 +37,21 @@ func (n *next) createPods() {
 	}
 	attempts := n.attempts()
 	for slot := range n.takenSlots().missing(places, n.completions).all() {
-		if len(n.plan.Create) == n.settings.MaxCreate {
+		if len(n.plan.Create) == n.mostCreated() {
 			return
 		}
 		n.createPod(slot, attempts[slot], failures.Failures)
 	}
+}
+
+// mostCreated is how many pods the Plan may create: fewer of a large template, because each is sent as a whole.
+func (n *next) mostCreated() int {
+	const most, perPair = 16 << 20, 64 // bytes of all pods, and what a label or an annotation takes beside its text
+	template := cmp.Or(n.Template, &n.Job.Spec.Template)
+	if n.templateSize == 0 {
+		n.templateSize = 1 + template.Size() + perPair*(len(template.Labels)+len(template.Annotations))
+	}
+	return min(n.settings.MaxCreate, max(1, most/n.templateSize))
 }
 
 // takenSlots are those for which no pod is to be created.
@@ -107,9 +118,9 @@ func (n *next) createPod(slot, attempt int, failures int64) {
 // newPod returns the template as a pod of the Job that is tracked by a finalizer. All pods share what is the same in them: a
 // template may be a megabyte, and a Plan may have hundreds of pods.
 func (n *next) newPod(name string) *corev1.Pod {
-	template := &n.Job.Spec.Template
+	template := cmp.Or(n.Template, &n.Job.Spec.Template)
 	if n.podSpec == nil {
-		n.podSpec = n.newPodSpec()
+		n.podSpec = n.newPodSpec(template)
 	}
 	created := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
@@ -141,8 +152,8 @@ func withoutTracking(finalizers []string) []string {
 }
 
 // newPodSpec returns the template's spec. The containers of an Indexed Job find their index in the environment.
-func (n *next) newPodSpec() *corev1.PodSpec {
-	spec := n.Job.Spec.Template.Spec
+func (n *next) newPodSpec(template *corev1.PodTemplateSpec) *corev1.PodSpec {
+	spec := template.Spec
 	if n.indexed {
 		spec.InitContainers = withIndexVariable(spec.InitContainers)
 		spec.Containers = withIndexVariable(spec.Containers)

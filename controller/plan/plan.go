@@ -15,6 +15,8 @@ type Observation struct {
 	// Job is as it was read, with the API's defaults. Its resource version makes a Write that was planned for an older one
 	// fail.
 	Job *batchv1.Job
+	// Template is the Job's, if Job does not have it whole: Next then reads only its restartPolicy there.
+	Template *corev1.PodTemplateSpec
 	// Pods are those of the Job in a cache, which may lag behind, but never goes back: not while the program runs, because
 	// informers do not, and not over a restart, if the first list asks for the newest state (resource version ""). Pods that
 	// the program has created, and that the cache does not show yet, are added as they were created. Pods that the Job does
@@ -119,6 +121,8 @@ type next struct {
 	goal *goal
 	// podSpec is that of the pods to be created, or nil before there is one.
 	podSpec *corev1.PodSpec
+	// templateSize is about how many bytes the template takes, or 0 before it was asked for.
+	templateSize int
 }
 
 // again makes the Plan look again after a while.

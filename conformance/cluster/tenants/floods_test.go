@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -53,11 +54,42 @@ var floods = []attack{
 			for n := range count {
 				a.create(newJob(fmt.Sprintf("large-%d", n), func(s *batchv1.JobSpec) {
 					s.ManagedBy, s.Suspend = nil, new(true)
-					for i := range 140 {
-						s.Template.Spec.Containers[0].Env = append(s.Template.Spec.Containers[0].Env,
-							corev1.EnvVar{Name: fmt.Sprintf("E%d", i), Value: strings.Repeat(string(rune('a'+(n+i)%26)), 10_000)})
-					}
+					large(s, n)
 				}))
+			}
+		},
+	}, {
+		name:     "Jobs of 1.4 MB, which are run",
+		upstream: "its cache holds them whole",
+		before: func(a *attacker) {
+			count := 60
+			if *full {
+				count = 700
+			}
+			for n := range count {
+				a.create(newJob(fmt.Sprintf("large-%d", n), func(s *batchv1.JobSpec) { s.Suspend = new(n%10 != 0); large(s, n) }))
+			}
+		},
+	}, {
+		name:     "Jobs and templates with as many labels as etcd takes",
+		upstream: "its cache holds them all, and each Pod that it makes has them",
+		before: func(a *attacker) {
+			labels := map[string]string{}
+			for n := range 100_000 {
+				labels[strconv.FormatInt(int64(n), 36)] = ""
+			}
+			count := 6
+			if *full {
+				count = 60
+			}
+			for n := range count {
+				job := newJob(fmt.Sprintf("labels-%d", n), func(s *batchv1.JobSpec) { indexed(s, 20, 20); exits(s, 1) })
+				if n%2 == 0 {
+					job.Labels = labels
+				} else {
+					job.Spec.Template.Labels = labels
+				}
+				a.create(job)
 			}
 		},
 	}, {
@@ -68,10 +100,7 @@ var floods = []attack{
 				indexed(s, 30, 30)
 				s.BackoffLimit, s.BackoffLimitPerIndex = nil, new(int32(0))
 				exits(s, 1)
-				for i := range 140 {
-					s.Template.Spec.Containers[0].Env = append(s.Template.Spec.Containers[0].Env,
-						corev1.EnvVar{Name: fmt.Sprintf("E%d", i), Value: strings.Repeat("x", 10_000)})
-				}
+				large(s, 0)
 			}))
 			a.untilFinished("own")
 		},
@@ -205,4 +234,12 @@ func (a *attacker) may(verb, resource, subresource string) bool {
 	}, metav1.CreateOptions{})
 	a.must(err)
 	return review.Status.Allowed
+}
+
+// large gives a Job 1.4 MB of variables, of which no two Jobs have the same.
+func large(s *batchv1.JobSpec, n int) {
+	for i := range 140 {
+		s.Template.Spec.Containers[0].Env = append(s.Template.Spec.Containers[0].Env,
+			corev1.EnvVar{Name: fmt.Sprintf("E%d", i), Value: strings.Repeat(string(rune('a'+(n+i)%26)), 10_000)})
+	}
 }
