@@ -214,7 +214,7 @@ func TestGuardrailsAndData(t *testing.T) {
 			data = map[string]any{"podverdict": map[string]any{"config": 5}}
 		}
 		_, err := validator(t, standIn(), Options{Data: data, Guardrails: true})
-		if wrong, ok := errors.AsType[*DataError](err); !ok || wrong.Field != field {
+		if wrong, ok := errors.AsType[*DataError](err); !ok || wrong.Field != field || wrong.Message == "" {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
