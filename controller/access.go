@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -84,7 +85,7 @@ func (a *access) review(ctx context.Context, token string, key accessKey) (statu
 	who, err := a.client.AuthenticationV1().TokenReviews().Create(ctx,
 		&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}, metav1.CreateOptions{})
 	if err != nil {
-		return 0, errReview(err)
+		return 0, fmt.Errorf("review a request: %w", err)
 	}
 	if !who.Status.Authenticated {
 		return http.StatusUnauthorized, nil
@@ -100,7 +101,7 @@ func (a *access) review(ctx context.Context, token string, key accessKey) (statu
 		},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		return 0, errReview(err)
+		return 0, fmt.Errorf("review a request: %w", err)
 	}
 	if may.Status.Allowed {
 		return http.StatusOK, nil

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
+
+	"github.com/podverdict/podverdict/controller/metrics"
 )
 
 // apply does what the Plan says. Each part is tried, whatever becomes of the others.
@@ -30,17 +33,17 @@ func (w *work) each(ctx context.Context, pods []*corev1.Pod, width int, call fun
 	if len(pods) == 0 {
 		return nil
 	}
-	w.wait(w.batchPeriod) // if nothing changes, because the caches lag behind, or not all are done
+	w.wait(w.BatchPeriod) // if nothing changes, because the caches lag behind, or not all are done
 	batch, stop := context.WithCancel(ctx)
 	defer stop()
-	start := w.clock.Now()
+	start := w.Clock.Now()
 	failures := make([]error, len(pods))
 	workqueue.ParallelizeUntil(batch, width, len(pods), func(i int) {
-		failures[i] = w.metrics.guard(ctx, workingOnJob, func() error { return call(ctx, pods[i]) })
+		failures[i] = w.Metrics.Guard(ctx, metrics.WorkingOnJob, func() error { return call(ctx, pods[i]) })
 		switch {
 		case failures[i] != nil:
 			stop()
-		case w.clock.Since(start) >= w.batchPeriod:
+		case w.Clock.Since(start) >= w.BatchPeriod:
 			w.interrupted.Store(true)
 			stop()
 		}
@@ -61,12 +64,12 @@ func (w *work) released(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
 		return true, nil
 	}
-	returned, err := removeFinalizer(ctx, w.client, pod)
+	returned, err := removeFinalizer(ctx, w.Client, pod)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return false, nil // the caches will show what has happened
 	case err != nil:
-		return false, errRelease(pod, err)
+		return false, err
 	}
 	w.learn(returned)
 	w.changed.Store(true)
@@ -89,13 +92,13 @@ func (w *work) undeleted(pods []*corev1.Pod) []*corev1.Pod {
 
 func (w *work) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	options := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))}
-	err := w.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
+	err := w.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return nil // gone, and perhaps there is another one of this name
 	case err != nil:
 		w.warn(reasonFailedDelete, "Error deleting: "+err.Error())
-		return errDelete(pod, err)
+		return fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
 	w.learnDeleted(pod)
 	w.changed.Store(true)
@@ -108,28 +111,28 @@ func (w *work) write(ctx context.Context) error {
 	if w.plan.Write == nil {
 		return nil
 	}
-	if wait := w.restPeriod() - w.clock.Since(w.wrote); wait > 0 && !w.plan.Urgent {
+	if wait := w.restPeriod() - w.Clock.Since(w.wrote); wait > 0 && !w.plan.Urgent {
 		w.wait(wait)
 		return nil
 	}
 	w.plan.Write.ManagedFields = nil // which marks what the cache has
-	returned, err := w.client.BatchV1().Jobs(w.job.Namespace).UpdateStatus(ctx, w.plan.Write, metav1.UpdateOptions{})
+	returned, err := w.Client.BatchV1().Jobs(w.job.Namespace).UpdateStatus(ctx, w.plan.Write, metav1.UpdateOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil // the caches will show it
 	case apierrors.IsConflict(err):
-		w.wait(w.batchPeriod) // they will show that, too, and sooner
+		w.wait(w.BatchPeriod) // they will show that, too, and sooner
 		return nil
 	case apierrors.IsInvalid(err):
 		w.warn(reasonInvalidStatus, err.Error())
 	}
 	if err != nil {
-		return errWrite(w.job, err)
+		return fmt.Errorf("write the status of job %s/%s: %w", w.job.Namespace, w.job.Name, err)
 	}
 	w.changed.Store(true)
-	w.policies.caching.trimJob(returned)
-	w.metrics.written(w.job, returned)
-	w.written, w.wrote = returned, w.clock.Now()
+	w.Caches.trimJob(returned)
+	w.Metrics.Written(w.job, returned)
+	w.written, w.wrote = returned, w.Clock.Now()
 	for _, event := range w.plan.Events {
 		w.tell(event)
 	}
@@ -139,7 +142,7 @@ func (w *work) write(ctx context.Context) error {
 // restPeriod is the time between two writes of counters. While pods are created, each call is one that a pod waits for.
 func (w *work) restPeriod() time.Duration {
 	if len(w.plan.Create) > 0 {
-		return w.batchPeriod
+		return w.BatchPeriod
 	}
-	return w.batchPeriod / 5
+	return w.BatchPeriod / 5
 }

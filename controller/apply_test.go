@@ -12,11 +12,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
 
-	apiruntime "k8s.io/apimachinery/pkg/runtime"
-
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -34,7 +34,7 @@ func (d *desk) syncs(t *testing.T) time.Duration {
 // Counters are written once a batch period while pods are created, more often when nothing else is done, and conditions at
 // once.
 func TestWriteWaits(t *testing.T) {
-	old := managedJob(2)
+	old := fixtures.ManagedJob(2)
 	counters := old.DeepCopy()
 	counters.Status.Active = 2
 	condition := old.DeepCopy()
@@ -79,7 +79,7 @@ func TestWriteWaits(t *testing.T) {
 
 // A Job that has changed is left to the next look, which the change brings about.
 func TestConflictingWrite(t *testing.T) {
-	d := newDesk(t, managedJob(1))
+	d := newDesk(t, fixtures.ManagedJob(1))
 	d.refuse("update", "jobs", apierrors.NewConflict(schema.GroupResource{Resource: "jobs"}, "train", errors.New("changed")))
 	d.syncs(t) // creates
 	if again := d.syncs(t); again < 100*time.Millisecond {
@@ -92,7 +92,7 @@ func TestConflictingWrite(t *testing.T) {
 
 // A status that the API server does not take, because somebody else has spoilt it, is told and tried again later.
 func TestInvalidStatus(t *testing.T) {
-	d := newDesk(t, managedJob(1))
+	d := newDesk(t, fixtures.ManagedJob(1))
 	d.refuse("update", "jobs", apierrors.NewInvalid(jobKind, "train", nil))
 	if _, err := d.sync(t.Context(), d.key); !apierrors.IsInvalid(err) {
 		t.Errorf("the error is %v", err)
@@ -104,7 +104,7 @@ func TestInvalidStatus(t *testing.T) {
 
 // A policy that does not compile holds the Job, and is told.
 func TestInvalidPolicy(t *testing.T) {
-	job := managedJob(1)
+	job := fixtures.ManagedJob(1)
 	rule := batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionFailJob}
 	for i := range 200 { // the API knows three statuses
 		pattern := batchv1.PodFailurePolicyOnPodConditionsPattern{Type: "Ready", Status: corev1.ConditionStatus(strconv.Itoa(i))}
@@ -125,9 +125,9 @@ func TestInvalidPolicy(t *testing.T) {
 
 // A pod is deleted by its UID: another one may have its name by the time the call arrives. Nothing is told of one that is gone.
 func TestDeletionIsOfOnePod(t *testing.T) {
-	d := newDesk(t, managedJob(1))
+	d := newDesk(t, fixtures.ManagedJob(1))
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "first"}}
-	w := &work{reconciler: d.reconciler, recollection: d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: managedJob(1)}
+	w := &work{reconciler: d.reconciler, recollection: d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: fixtures.ManagedJob(1)}
 	if err := w.deletePod(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestDeletionIsOfOnePod(t *testing.T) {
 // A dismissed pod is deleted only if it could be released; one that has changed may have ended.
 func TestDismissal(t *testing.T) {
 	for _, changed := range []bool{false, true} {
-		job := managedJob(1)
+		job := fixtures.ManagedJob(1)
 		d := newDesk(t, job)
 		d.syncs(t)
 		d.syncs(t)
@@ -163,7 +163,7 @@ func TestDismissal(t *testing.T) {
 		}
 		suspended.Spec.Suspend = new(true)
 		suspended.ResourceVersion = "100"
-		if err := d.jobs.Add(suspended); err != nil {
+		if err := d.Caches.Jobs.Add(suspended); err != nil {
 			t.Fatal(err)
 		}
 		if changed {
@@ -185,7 +185,7 @@ func TestDismissal(t *testing.T) {
 
 // Calls stop after a batch period: it is time for a new look.
 func TestBatchPeriod(t *testing.T) {
-	d := newDesk(t, managedJob(10))
+	d := newDesk(t, fixtures.ManagedJob(10))
 	d.answer("create", "pods", func(clienttesting.Action) (apiruntime.Object, error) {
 		d.now.SetTime(d.now.Now().Add(300 * time.Millisecond))
 		return nil, nil //nolint:nilnil // as it is

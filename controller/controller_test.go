@@ -1,4 +1,4 @@
-package controller
+package controller_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/controlplane"
 )
@@ -51,7 +53,7 @@ func (n node) end(ctx context.Context, exitCode func(*corev1.Pod) int32) error {
 // started runs a controller until the end of the test.
 func started(t *testing.T, config *rest.Config) {
 	t.Helper()
-	c, err := New(Options{Config: config, Observe: true, Settings: plan.Settings{Backoff: 100 * time.Millisecond}})
+	c, err := controller.New(controller.Options{Config: config, Observe: true, Settings: plan.Settings{Backoff: 100 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,19 +68,6 @@ func started(t *testing.T, config *rest.Config) {
 	})
 }
 
-func managedJob(indexes int32) *batchv1.Job {
-	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: "train"},
-		Spec: batchv1.JobSpec{
-			ManagedBy: new(Name), Completions: &indexes, Parallelism: &indexes, CompletionMode: new(batchv1.IndexedCompletion),
-			BackoffLimitPerIndex: new(int32(1)),
-			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "train"}},
-			}},
-		},
-	}
-}
-
 // A managed Job lives on the real API server: each index fails once, is tried again, and succeeds.
 func TestRun(t *testing.T) {
 	cluster := controlplane.Start(t)
@@ -89,7 +78,7 @@ func TestRun(t *testing.T) {
 	}
 	kubelet := node{client, cluster.Namespace(t)}
 	jobs := client.BatchV1().Jobs(kubelet.namespace)
-	if _, err := jobs.Create(t.Context(), managedJob(20), metav1.CreateOptions{}); err != nil {
+	if _, err := jobs.Create(t.Context(), fixtures.ManagedJob(20), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var job *batchv1.Job

@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -48,7 +49,7 @@ func (w *work) createPods(ctx context.Context) error {
 	if len(created) > 0 {
 		w.note(reasonSuccessfulCreate, createdMessage(created))
 	}
-	if err != nil && !panicked(err) { // which sync tells
+	if err != nil && !metrics.Panicked(err) { // which sync tells
 		w.warn(reasonFailedCreate, "Error creating: "+errors.Unwrap(err).Error())
 	}
 	return err
@@ -57,7 +58,7 @@ func (w *work) createPods(ctx context.Context) error {
 // template reads the Job's template, which the cache does not have. It is that of the Job as the cache has it, or an error:
 // then the cache will show another one.
 func (w *work) template(ctx context.Context) (*corev1.PodTemplateSpec, error) {
-	job, err := w.client.BatchV1().Jobs(w.job.Namespace).Get(ctx, w.job.Name, metav1.GetOptions{})
+	job, err := w.Client.BatchV1().Jobs(w.job.Namespace).Get(ctx, w.job.Name, metav1.GetOptions{})
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read the template of job %s/%s: %w", w.job.Namespace, w.job.Name, err)
@@ -93,22 +94,22 @@ func createdMessage(names []string) string {
 
 // createPod creates a pod, and tells whether that was us and now.
 func (w *work) createPod(ctx context.Context, pod *corev1.Pod) (bool, error) {
-	returned, err := w.client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
-	w.metrics.created(w.job, err)
+	returned, err := w.Client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
+	w.Metrics.Created(w.job, err)
 	switch {
 	case err == nil:
 		w.learn(trimmed(returned))
 		w.changed.Store(true)
 		return true, nil
 	case apierrors.IsAlreadyExists(err):
-		return false, w.lookUpPod(ctx, pod.Namespace, pod.Name, w.clock.Now())
+		return false, w.lookUpPod(ctx, pod.Namespace, pod.Name, w.Clock.Now())
 	case refused(err):
 		w.learnNotCreated(pod.Name)
 	default:
 		// From now on, because the call may have waited for the client's rate limiter before it was sent.
-		w.learnUnknown(pod.Name, w.clock.Now().Add(callTimeout))
+		w.learnUnknown(pod.Name, w.Clock.Now().Add(callTimeout))
 	}
-	return false, errCreate(pod, err)
+	return false, fmt.Errorf("create pod %s/%s: %w", pod.Namespace, pod.Name, err)
 }
 
 // refused tells whether the API server has said that it did not do it.
@@ -134,15 +135,15 @@ func (w *work) lookUp(ctx context.Context) error {
 // lookUpPod learns what the name stands for: a pod of the Job, one of somebody else, or, when no creation can take effect
 // any more, nothing.
 func (w *work) lookUpPod(ctx context.Context, namespace, name string, until time.Time) error {
-	pod, err := w.client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+	pod, err := w.Client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		if w.clock.Now().After(until) {
+		if w.Clock.Now().After(until) {
 			w.learnNotCreated(name)
 		}
 		return nil
 	case err != nil:
-		return errLookUp(namespace, name, err)
+		return fmt.Errorf("look up pod %s/%s: %w", namespace, name, err)
 	case w.shown(pod):
 		w.learn(trimmed(pod))
 	default:
@@ -161,8 +162,8 @@ func (w *work) letGo(ctx context.Context, pod *corev1.Pod) error {
 	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) || !plan.Made(pod) {
 		return nil
 	}
-	if _, err := removeFinalizer(ctx, w.client, pod); err != nil && !apierrors.IsNotFound(err) {
-		return errRelease(pod, err)
+	if _, err := removeFinalizer(ctx, w.Client, pod); err != nil && !apierrors.IsNotFound(err) {
+		return err
 	}
 	return nil
 }

@@ -8,61 +8,18 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/events"
-	testingclock "k8s.io/utils/clock/testing"
-
-	"github.com/podverdict/podverdict/controller/plan"
-
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/controller/plan"
 )
 
 var podResource = schema.GroupResource{Resource: "pods"}
-
-// desk is a reconciler with a client that a test has in its hands.
-type desk struct {
-	*reconciler
-
-	api    *fake.Clientset
-	now    *testingclock.FakePassiveClock
-	events *events.FakeRecorder
-	key    types.NamespacedName
-}
-
-func newDesk(t *testing.T, job *batchv1.Job) *desk {
-	t.Helper()
-	job.Namespace, job.UID, job.ResourceVersion = "ns", "job-uid", "1"
-	options, err := Options{}.withDefaults()
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiled, err := newPrograms(options.Kubernetes, 1, options.Metrics)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &desk{
-		api: fake.NewClientset(job), now: testingclock.NewFakePassiveClock(time.Unix(1e9, 0)), events: events.NewFakeRecorder(100),
-		key: types.NamespacedName{Namespace: job.Namespace, Name: job.Name},
-	}
-	d.reconciler = &reconciler{
-		client: d.api, programs: compiled, policies: &registry{caching: newCaching(true)}, batchPeriod: options.BatchPeriod, width: 1, clock: d.now, recorder: d.events,
-		metrics: options.Metrics, jobs: cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil),
-		pods:   cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers),
-		judged: func(*corev1.Pod, report) {}, free: func([]*corev1.Pod) {},
-	}
-	if err := d.jobs.Add(job); err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
 
 // answer has the API server answer calls of a kind; nil lets it do what it does.
 func (d *desk) answer(verb, resource string, answer func(clienttesting.Action) (apiruntime.Object, error)) {
@@ -108,7 +65,7 @@ func countCalls(calls []string, call string) int {
 
 // After a creation that failed the next one is tried alone, and the Job is told of it.
 func TestRefusedCreation(t *testing.T) {
-	d := newDesk(t, managedJob(5))
+	d := newDesk(t, fixtures.ManagedJob(5))
 	d.refuse("create", "pods", apierrors.NewForbidden(podResource, "x", errors.New("exceeded quota")))
 	for range 2 {
 		_, err := d.sync(t.Context(), d.key)
@@ -137,7 +94,7 @@ func TestRefusedCreation(t *testing.T) {
 func TestExistingName(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		t.Run(fmt.Sprint(own), func(t *testing.T) {
-			job := managedJob(1)
+			job := fixtures.ManagedJob(1)
 			d := newDesk(t, job)
 			d.answer("create", "pods", func(a clienttesting.Action) (apiruntime.Object, error) {
 				create, _ := a.(clienttesting.CreateAction)
@@ -170,7 +127,7 @@ func TestExistingName(t *testing.T) {
 
 // While nobody knows whether a pod was created, it is looked for.
 func TestUnknownCreation(t *testing.T) {
-	d := newDesk(t, managedJob(1))
+	d := newDesk(t, fixtures.ManagedJob(1))
 	d.refuse("create", "pods", apierrors.NewInternalError(errors.New("etcdserver: request timed out")))
 	unknown := func() int {
 		d.calls()
@@ -182,7 +139,7 @@ func TestUnknownCreation(t *testing.T) {
 	if got := unknown(); got != 1 {
 		t.Errorf("%d creations have no known outcome", got)
 	}
-	w := &work{reconciler: d.reconciler, recollection: d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: managedJob(1)}
+	w := &work{reconciler: d.reconciler, recollection: d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: fixtures.ManagedJob(1)}
 	w.job.Namespace = "ns"
 	for _, test := range []struct {
 		after time.Duration

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,7 +43,7 @@ func Elect(ctx context.Context, e Election, run func(context.Context) error) err
 	leases := make(chan context.Context, 1)
 	elector, lock, err := e.elector(withdraw, leases)
 	if err != nil {
-		return errElection(err)
+		return fmt.Errorf("leader election: %w", err)
 	}
 	over := make(chan struct{})
 	go func() {
@@ -165,4 +166,12 @@ func (l *observedLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRec
 		l.observe(record.HolderIdentity)
 	}
 	return record, raw, err
+}
+
+func errLeaseLost(e Election, err error) error {
+	lost := fmt.Errorf("the lease %s/%s is lost: it was not renewed for %s, or another replica has it", e.Namespace, e.Name, e.RenewDeadline)
+	if err == nil || errors.Is(err, context.Canceled) {
+		return lost
+	}
+	return fmt.Errorf("%w; %w", lost, err)
 }

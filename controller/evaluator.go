@@ -94,7 +94,7 @@ func (c *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64) r
 }
 
 func (c *evaluator) input(pod *corev1.Pod, attempt int64) runtime.Input {
-	return input(pod, c.work.job, attempt, c.work.clock.Now())
+	return input(pod, c.work.job, attempt, c.work.Clock.Now())
 }
 
 // tellVerdicts records an event for each failed pod, once, as soon as the Plan knows whether a budget is used up. It then
@@ -118,7 +118,7 @@ func (c *evaluator) tellVerdicts(ctx context.Context, pods []*corev1.Pod) {
 		if ctx.Err() != nil {
 			return
 		}
-		c.work.judged(pod, report{verdict: verdict, would: would})
+		c.work.Judged(pod, verdict, would)
 		j.told = true
 	}
 	c.work.verdicts = c.verdicts
@@ -129,6 +129,9 @@ func (c *evaluator) would(ctx context.Context, pod *corev1.Pod, attempt int64) *
 	if !c.selection.Audits() {
 		return nil
 	}
-	in := c.input(pod, attempt)
-	return different(c.judge(ctx, pod, attempt), c.selection.Audited(c.own).Judge(ctx, in))
+	would := c.selection.Audited(c.own).Judge(ctx, c.input(pod, attempt))
+	if would.Equal(c.judge(ctx, pod, attempt)) {
+		return nil
+	}
+	return &would
 }

@@ -3,33 +3,26 @@ package controller
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// Reasons of the events of the shell. The first four are upstream's (pkg/controller/controller_utils.go).
+// Reasons of the events of managed Jobs. The first three are upstream's (pkg/controller/controller_utils.go).
 const (
 	reasonSuccessfulCreate = "SuccessfulCreate"
 	reasonFailedCreate     = "FailedCreate"
 	reasonSuccessfulDelete = "SuccessfulDelete"
-	reasonFailedDelete     = "FailedDelete"
-	// reasonInvalidPolicy is that of a Job whose podFailurePolicy has no meaning to us.
-	reasonInvalidPolicy = "InvalidPodFailurePolicy"
 	// reasonMatchCondition is that of a Job of which it cannot be said whether a custom policy is about it.
 	reasonMatchCondition = "MatchConditionFailed"
 	// reasonInvalidStatus is that of a Job whose status the API server refuses, because somebody else wrote what cannot be.
 	reasonInvalidStatus = "InvalidStatus"
 	// reasonExcessive is that of a Job which is not run because it has too many labels and annotations.
 	reasonExcessive = "TooManyLabels"
-	// reasonPanic is that of a Job which makes the controller panic.
-	reasonPanic = "ControllerPanic"
 )
-
-// eventAction is what the controller was doing when something happened to a Job.
-const eventAction = "Reconcile"
 
 // tell records an event of the Job.
 func (w *work) tell(e plan.Event) {
-	w.recorder.Eventf(w.job, nil, e.Type, e.Reason, eventAction, "%s", cut(e.Message))
+	w.Recorder.Eventf(w.job, nil, e.Type, e.Reason, eventAction, "%s", e.Message)
 }
 
 func (w *work) warn(reason, message string) {
@@ -38,4 +31,8 @@ func (w *work) warn(reason, message string) {
 
 func (w *work) note(reason, message string) {
 	w.tell(plan.Event{Type: corev1.EventTypeNormal, Reason: reason, Message: message})
+}
+
+func policyReference(name string) *corev1.ObjectReference {
+	return &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.KindPodFailurePolicy, Name: name}
 }

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,7 +17,7 @@ import (
 // pod waits for.
 type freedPods struct {
 	client kubernetes.Interface // its calls can wait
-	cached cache.Indexer        // of pods
+	caches *Caches
 	queue  queue[types.NamespacedName]
 
 	mu sync.Mutex
@@ -40,7 +41,7 @@ func (f *freedPods) add(pods []*corev1.Pod) {
 
 // current tells whether the caches show the pod in this state.
 func (f *freedPods) current(key types.NamespacedName, pod *corev1.Pod) bool {
-	object, _, _ := f.cached.GetByKey(key.String()) // an indexer has no errors
+	object, _, _ := f.caches.Pods.GetByKey(key.String()) // an indexer has no errors
 	shown, ok := object.(*corev1.Pod)
 	return ok && shown.ResourceVersion == pod.ResourceVersion
 }
@@ -55,16 +56,16 @@ func (f *freedPods) changed(key types.NamespacedName, now *corev1.Pod) {
 }
 
 // sync removes the finalizer if the pod is as it was when it was freed.
-func (f *freedPods) sync(ctx context.Context, key types.NamespacedName) error {
+func (f *freedPods) sync(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	f.mu.Lock()
 	pod := f.pods[key]
 	f.mu.Unlock()
 	if pod == nil {
-		return nil
+		return 0, nil
 	}
 	_, err := removeFinalizer(ctx, f.client, pod)
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return errRelease(pod, err)
+		return 0, err
 	}
-	return nil
+	return 0, nil
 }

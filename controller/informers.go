@@ -10,21 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/podverdict/podverdict/controller/plan"
 )
-
-// byJob is the index of pods by the Job that controls them, as podsOf reads it.
-const byJob = "job"
-
-var podIndexers = cache.Indexers{byStart: indexStart, byJob: func(object any) ([]string, error) {
-	if pod, ok := object.(*corev1.Pod); ok {
-		if owner, ok := plan.OwnerOf(pod); ok {
-			return []string{owner.String()}, nil
-		}
-	}
-	return nil, nil
-}}
 
 // newJobInformer watches all Jobs: the API has no selector for managedBy.
 func newJobInformer(client kubernetes.Interface, namespace string, caching *caching) (cache.SharedIndexInformer, error) {
@@ -80,30 +66,4 @@ func newest(o metav1.ListOptions) metav1.ListOptions {
 		o.ResourceVersion = ""
 	}
 	return o
-}
-
-// cachedJob is the Job that controls the pod, as the caches show it, or nil.
-func cachedJob(jobs cache.Indexer, pod *corev1.Pod) *batchv1.Job {
-	owner, ok := plan.OwnerOf(pod)
-	if !ok {
-		return nil
-	}
-	object, _, _ := jobs.GetByKey(owner.NamespacedName.String()) // an indexer has no errors
-	job, ok := object.(*batchv1.Job)
-	if !ok || job.UID != owner.UID {
-		return nil
-	}
-	return job
-}
-
-// podsOf returns the pods in the cache that a Job controls.
-func podsOf(pods cache.Indexer, owner plan.Owner) []*corev1.Pod {
-	objects, _ := pods.ByIndex(byJob, owner.String()) // the index is there
-	owned := make([]*corev1.Pod, 0, len(objects))
-	for _, object := range objects {
-		if pod, ok := object.(*corev1.Pod); ok {
-			owned = append(owned, pod)
-		}
-	}
-	return owned
 }

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/compiler/schema"
 	"github.com/podverdict/podverdict/runtime"
@@ -34,7 +36,7 @@ func newKeeping(t *schema.Type, own, rules schema.Fields, before *keeping) *keep
 	kept := schema.Fields{}
 	kept.AddAll(own)
 	kept.AddAll(rules)
-	k := &keeping{rules: rules, pruner: objects().Pruner(t, kept), mark: []metav1.ManagedFieldsEntry{{Manager: Name}}, before: before}
+	k := &keeping{rules: rules, pruner: objects().Pruner(t, kept), mark: []metav1.ManagedFieldsEntry{{Manager: v1alpha1.JobController}}, before: before}
 	if t == objects().Job {
 		kept.AddAll(ofLargeJobs)
 		k.large = objects().Pruner(t, kept)
@@ -126,4 +128,12 @@ func unmarkedJob(job *batchv1.Job) *batchv1.Job {
 	unmarked := *job
 	unmarked.ManagedFields = nil
 	return &unmarked
+}
+
+// errPartial is the error of what cannot be done because rules must not be asked about an object.
+func errPartial(o metav1.Object) error {
+	if excessive(o) {
+		return fmt.Errorf("%s/%s has more than %d labels and annotations: rules are not asked about it", o.GetNamespace(), o.GetName(), maxPairs)
+	}
+	return fmt.Errorf("what rules read of %s/%s is not known yet", o.GetNamespace(), o.GetName())
 }

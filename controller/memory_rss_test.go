@@ -25,6 +25,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 )
 
 // manyPods answers lists with pages of pods, ten of each Job, which it makes when it is asked. It has no streams of lists.
@@ -98,14 +99,14 @@ func benchmarkProcess(b *testing.B, phase corev1.PodPhase, reads custom.Reads) {
 	const pods = 50_000
 	config := &rest.Config{Host: "http://localhost", Transport: manyPods{pods, phase}, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeProtobuf}}
 	client, err := kubernetes.NewForConfig(config)
-	put(b, err)
+	fixtures.Put(b, err)
 	for b.Loop() {
 		caching := newCaching(true)
 		caching.keep(reads)
 		informer, err := newPodInformer(client, "", caching)
-		put(b, err)
+		fixtures.Put(b, err)
 		jobs, err := newJobInformer(client, "", caching)
-		put(b, err)
+		fixtures.Put(b, err)
 		ctx, stop := context.WithTimeout(klog.NewContext(b.Context(), logr.Discard()), 5*time.Minute)
 		go informer.RunWithContext(ctx)
 		go jobs.RunWithContext(ctx)

@@ -16,6 +16,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 )
 
 // largePod is a pod of some 8 KB, as API servers tell them: two containers with their environments, volumes and resources, and
@@ -46,7 +47,7 @@ func largePod(job, i int, phase corev1.PodPhase) *corev1.Pod {
 }
 
 func largeJob(i int) *batchv1.Job {
-	job := othersJob(failJobOn(42))
+	job := fixtures.OthersJob(fixtures.FailJobOn(42))
 	job.Name, job.UID = fmt.Sprintf("train-%d", i), types.UID(fmt.Sprintf("uid-of-train-%d", i))
 	job.Spec.Template.Spec = largePod(i, 0, corev1.PodPending).Spec
 	return job
@@ -70,8 +71,8 @@ func cachedBytes(t testing.TB, n int, reads custom.Reads, read func(i int) any) 
 	before := heap()
 	for i := range n {
 		object, err := caching.transform(read(i))
-		put(t, err)
-		put(t, indexer.Add(object))
+		fixtures.Put(t, err)
+		fixtures.Put(t, indexer.Add(object))
 	}
 	bytes := float64(heap()-before) / float64(n)
 	runtime.KeepAlive(indexer)
@@ -82,18 +83,18 @@ func cachedBytes(t testing.TB, n int, reads custom.Reads, read func(i int) any) 
 func readPod(t testing.TB, pod *corev1.Pod) *corev1.Pod {
 	t.Helper()
 	wire, err := pod.Marshal()
-	put(t, err)
+	fixtures.Put(t, err)
 	read := &corev1.Pod{}
-	put(t, read.Unmarshal(wire))
+	fixtures.Put(t, read.Unmarshal(wire))
 	return read
 }
 
 func readJob(t testing.TB, job *batchv1.Job) *batchv1.Job {
 	t.Helper()
 	wire, err := job.Marshal()
-	put(t, err)
+	fixtures.Put(t, err)
 	read := &batchv1.Job{}
-	put(t, read.Unmarshal(wire))
+	fixtures.Put(t, read.Unmarshal(wire))
 	return read
 }
 
@@ -114,9 +115,9 @@ func typicalPolicy() *v1alpha1.PodFailurePolicy {
 func readsOf(t testing.TB, p *v1alpha1.PodFailurePolicy) custom.Reads {
 	t.Helper()
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
-	put(t, err)
+	fixtures.Put(t, err)
 	compiled, err := custom.Compile(environment, &p.Spec)
-	put(t, err)
+	fixtures.Put(t, err)
 	return compiled.Reads
 }
 
@@ -140,10 +141,10 @@ func memories(t testing.TB) map[string]func(n int) (bytes, most float64) {
 		"pods/failed":                                 pods(corev1.PodFailed, none, 4500),
 		"pods/running with a typical policy":          pods(corev1.PodRunning, typical, 4500),
 		"pods/failed with a typical policy":           pods(corev1.PodFailed, typical, 5500),
-		"pods/failed with a policy that reads it all": pods(corev1.PodFailed, everything, 40_000),
+		"pods/failed with a policy that reads it all": pods(corev1.PodFailed, fixtures.Everything, 40_000),
 		"jobs":                                 jobs(none, 5000),
 		"jobs with a typical policy":           jobs(typical, 5000),
-		"jobs with a policy that reads it all": jobs(everything, 40_000),
+		"jobs with a policy that reads it all": jobs(fixtures.Everything, 40_000),
 	}
 }
 

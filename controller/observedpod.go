@@ -5,13 +5,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // observedPod is a failed pod of a Job that others run. It is kept as long as the pod exists, so that its event is told once.
 type observedPod struct {
-	report
-
 	stage   stage
 	pod     *corev1.Pod
 	job     *batchv1.Job // nil when the caches did not show it
@@ -20,6 +20,12 @@ type observedPod struct {
 	invalid error            // the policy does not compile: there is no verdict
 	counted bool             // in the metrics
 	gone    bool             // the pod
+	verdict runtime.Verdict
+	// would is what custom policies would have decided that do not decide, because they are only audited or others run the
+	// Job; nil if that is the same.
+	would *runtime.Verdict
+	// problems are match conditions that could not be evaluated, if nobody else records them.
+	problems []*binding.ConditionError
 }
 
 type stage int
@@ -31,7 +37,7 @@ const (
 )
 
 // settle makes s what is known of the pod, unless it was judged before, and has it told if an event is due.
-func (o *observer) settle(pod *corev1.Pod, s observedPod, due bool) {
+func (o *observingLoop) settle(pod *corev1.Pod, s observedPod, due bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.start()
@@ -44,9 +50,9 @@ func (o *observer) settle(pod *corev1.Pod, s observedPod, due bool) {
 	if s.counted = s.invalid == nil && !failed.Before(o.started); s.counted {
 		o.count(&s)
 	}
-	due = due && o.clock.Since(failed) < eventLife
+	due = due && o.Clock.Since(failed) < eventLife
 	if due && !o.room.take(pod.Namespace) {
-		o.metrics.told(eventDropped)
+		o.Metrics.VerdictEvent(metrics.EventDropped)
 		due = false
 	}
 	if due {
@@ -59,7 +65,7 @@ func (o *observer) settle(pod *corev1.Pod, s observedPod, due bool) {
 }
 
 // finish is for a pod of which there is nothing more to be told, with what became of its event.
-func (o *observer) finish(key podKey, result string) {
+func (o *observingLoop) finish(key podKey, result string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	s := o.observedPods[key.uid]
@@ -67,9 +73,9 @@ func (o *observer) finish(key podKey, result string) {
 		return
 	}
 	if result != "" {
-		o.metrics.told(result)
+		o.Metrics.VerdictEvent(result)
 	}
-	if result == eventCreated && !s.counted && s.invalid == nil {
+	if result == metrics.EventCreated && !s.counted && s.invalid == nil {
 		o.count(s)
 	}
 	if s.stage == judged {
@@ -79,16 +85,16 @@ func (o *observer) finish(key podKey, result string) {
 }
 
 // count has the verdict in the metrics.
-func (o *observer) count(s *observedPod) {
-	o.metrics.judged(s.mode, s.verdict)
-	o.policies.count(s.verdict, modeEnforce)
+func (o *observingLoop) count(s *observedPod) {
+	o.Metrics.Judged(s.mode, s.verdict)
+	o.Count(s.verdict, metrics.ModeEnforce)
 	if s.would != nil {
-		o.policies.count(*s.would, modeAudit)
+		o.Count(*s.would, metrics.ModeAudit)
 	}
 }
 
 // close keeps only that the pod was told of, for a while if it is gone.
-func (o *observer) close(key podKey, s *observedPod) {
+func (o *observingLoop) close(key podKey, s *observedPod) {
 	o.observedPods[key.uid] = &observedPod{stage: told, gone: s.gone}
 	if s.gone {
 		o.judging.AddAfter(key, afterlife)
@@ -96,7 +102,7 @@ func (o *observer) close(key podKey, s *observedPod) {
 }
 
 // remove forgets a pod, unless it has got to another stage.
-func (o *observer) remove(uid types.UID, at stage) {
+func (o *observingLoop) remove(uid types.UID, at stage) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if s := o.observedPods[uid]; s != nil && s.stage == at {
@@ -104,7 +110,7 @@ func (o *observer) remove(uid types.UID, at stage) {
 	}
 }
 
-func (o *observer) observedPod(uid types.UID) (observedPod, bool) {
+func (o *observingLoop) observedPod(uid types.UID) (observedPod, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	s, found := o.observedPods[uid]

@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -14,14 +15,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/lru"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // observer tells what the failures of pods mean: in metrics, and in an event for each pod that a rule decides on. It judges
@@ -34,16 +37,10 @@ import (
 // gets no event, and failed while no process was at work, is in no metric.
 //
 // Events live an hour unless the API server is told otherwise, so a pod that failed longer ago gets none.
-type observer struct {
-	client   kubernetes.Interface
-	recorder events.EventRecorder // of what goes wrong
-	jobs     cache.Indexer
-	others   bool // whether pods of Jobs that others run are of interest
-	programs *programs
-	policies *registry
+type observingLoop struct {
+	observingOptions
+
 	attempts attempts
-	metrics  *Metrics
-	clock    clock.PassiveClock
 	instance string // of the controller, as events have it
 
 	// A pod waits in the first queue to be judged, which takes no call, and in the second for its event.
@@ -54,6 +51,24 @@ type observer struct {
 	started      time.Time // when the first pod was seen, or run was called
 	observedPods map[types.UID]*observedPod
 	room         *shares // for those whose event waits
+}
+
+// observingOptions are what the loop works with. All are needed.
+type observingOptions struct {
+	// Client creates the events of verdicts. It should have a limit of its own: events can wait, and calls for Jobs cannot.
+	Client kubernetes.Interface
+	Caches *Caches
+	// Others is true when the pods of Jobs that others run are to be judged.
+	Others bool
+	// Program compiles the podFailurePolicy of a Job; it returns nil for none.
+	Program func(*batchv1.PodFailurePolicy) (*runtime.Program, error)
+	// Selection returns the custom policies in force for a Job. The error is that this is not known yet.
+	Selection func(context.Context, *batchv1.Job) (binding.Selection, error)
+	// Count counts a verdict of a custom rule, as enforced or audited.
+	Count    func(v runtime.Verdict, mode string)
+	Recorder events.EventRecorder // of what goes wrong
+	Metrics  *metrics.Metrics
+	Clock    clock.WithTicker
 }
 
 const (
@@ -69,8 +84,8 @@ const (
 	observers = 1
 )
 
-// newObserver tells by the client, which should have a limit of its own: events can wait, and calls for Jobs cannot.
-func newObserver(o Options, jobs, pods cache.Indexer, client kubernetes.Interface, programs *programs, policies *registry) *observer {
+// newObserving returns a loop that has not begun. It is to be run, with a context that is done if need be.
+func newObserving(o observingOptions) *observingLoop {
 	const shortest, longest = time.Second, 5 * time.Minute
 	namespaceOf := func(key podKey) string { return key.namespace }
 	host, err := os.Hostname()
@@ -78,10 +93,9 @@ func newObserver(o Options, jobs, pods cache.Indexer, client kubernetes.Interfac
 		host = "unknown"
 	}
 	const longestHost = 63
-	return &observer{
-		client: client, jobs: jobs, others: o.Observe, programs: programs, policies: policies, attempts: newAttempts(pods),
-		metrics: o.Metrics, clock: o.Clock,
-		instance:     Name + "-" + host[:min(len(host), longestHost)],
+	return &observingLoop{
+		observingOptions: o, attempts: newAttempts(o.Caches),
+		instance:     v1alpha1.JobController + "-" + host[:min(len(host), longestHost)],
 		judging:      newQueue(o.Clock, observers, shortest, longest, namespaceOf),
 		events:       newQueue(o.Clock, observers, shortest, longest, namespaceOf),
 		warned:       lru.New(maxWarned),
@@ -89,12 +103,25 @@ func newObserver(o Options, jobs, pods cache.Indexer, client kubernetes.Interfac
 	}
 }
 
-// enqueue is to be called with every state of every pod that the caches show.
-func (o *observer) enqueue(pod *corev1.Pod) {
+// podChanged is to be called with every change of every pod that the caches show. One of the states may be nil.
+func (o *observingLoop) podChanged(before, after *corev1.Pod) {
+	switch {
+	case after != nil:
+		o.enqueue(after)
+	case before != nil:
+		o.forget(before)
+	}
+}
+
+// jobGone is to be called with every Job that is gone.
+func (o *observingLoop) jobGone(job *batchv1.Job) { o.attempts.forget(job.UID) }
+
+// enqueue has a pod judged if it has failed.
+func (o *observingLoop) enqueue(pod *corev1.Pod) {
 	if _, owned := plan.OwnerOf(pod); !owned || pod.Status.Phase != corev1.PodFailed {
 		return
 	}
-	job := cachedJob(o.jobs, pod)
+	job := o.Caches.jobOf(pod)
 	if job != nil && !o.judges(job) {
 		return
 	}
@@ -107,19 +134,20 @@ func (o *observer) enqueue(pod *corev1.Pod) {
 	}
 }
 
-// judged is to be called with the verdicts on pods of managed Jobs, any number of times. The first one is told.
-func (o *observer) judged(pod *corev1.Pod, v report) {
-	o.settle(pod, observedPod{report: v, mode: modeManage}, v.verdict.Matched || v.notable())
+// judged is to be called with the verdicts on pods of managed Jobs, any number of times. The first one counts. Audited is what
+// policies that are only audited would have decided, or nil if that is the same.
+func (o *observingLoop) judged(pod *corev1.Pod, decided runtime.Verdict, audited *runtime.Verdict) {
+	o.settle(pod, observedPod{verdict: decided, would: audited, mode: metrics.ModeManage}, decided.Matched || audited != nil)
 }
 
 // forget is to be called with every pod that is gone. What was to be told of it still is.
-func (o *observer) forget(pod *corev1.Pod) {
+func (o *observingLoop) forget(pod *corev1.Pod) {
 	o.enqueue(pod) // the last state may be the first that shows the failure
-	job := cachedJob(o.jobs, pod)
+	job := o.Caches.jobOf(pod)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch s := o.observedPods[pod.UID]; {
-	case s == nil && job != nil && managed(job) && pod.Status.Phase == corev1.PodFailed: // a Plan under way may tell of it yet
+	case s == nil && job != nil && plan.Managed(job) && pod.Status.Phase == corev1.PodFailed: // a Plan under way may tell of it yet
 		o.observedPods[pod.UID] = &observedPod{pod: pod, job: job, gone: true}
 		o.judging.AddAfter(keyOf(pod), afterlife)
 	case s != nil && !s.gone:
@@ -132,14 +160,14 @@ func (o *observer) forget(pod *corev1.Pod) {
 
 // run works until ctx is done, and returns when nothing is under way any more. What was not told then is told after the
 // next start, as long as the pods are there.
-func (o *observer) run(ctx context.Context) {
+func (o *observingLoop) run(ctx context.Context) {
 	o.mu.Lock()
 	o.start()
 	o.mu.Unlock()
 	var running sync.WaitGroup
 	for range observers + reserve {
-		running.Go(func() { o.work(ctx, o.judging, judgingPod, o.judge) })
-		running.Go(func() { o.work(ctx, o.events, tellingVerdict, o.tell) })
+		running.Go(func() { o.work(ctx, o.judging, metrics.JudgingPod, o.judge) })
+		running.Go(func() { o.work(ctx, o.events, metrics.WritingVerdictEvent, o.tell) })
 	}
 	<-ctx.Done()
 	o.judging.ShutDown()
@@ -148,21 +176,21 @@ func (o *observer) run(ctx context.Context) {
 }
 
 // start begins the time in which pods that fail are counted as soon as they are judged.
-func (o *observer) start() {
+func (o *observingLoop) start() {
 	if o.started.IsZero() {
-		o.started = o.clock.Now()
+		o.started = o.Clock.Now()
 	}
 }
 
-func (o *observer) work(ctx context.Context, q queue[podKey], doing activity, do func(context.Context, podKey) error) {
+func (o *observingLoop) work(ctx context.Context, q queue[podKey], doing metrics.Activity, do func(context.Context, podKey) error) {
 	for {
 		key, down := q.Get()
 		if down || ctx.Err() != nil {
 			return
 		}
-		err := o.metrics.guard(ctx, doing, func() error { return do(inNamespace(ctx, key.namespace), key) })
-		if s, found := o.observedPod(key.uid); panicked(err) && found && s.job != nil {
-			o.recorder.Eventf(s.job, nil, corev1.EventTypeWarning, reasonPanic, eventAction, "%s", panicNote(err))
+		err := o.Metrics.Guard(ctx, doing, func() error { return do(inNamespace(ctx, key.namespace), key) })
+		if s, found := o.observedPod(key.uid); metrics.Panicked(err) && found && s.job != nil {
+			o.Recorder.Eventf(s.job, nil, corev1.EventTypeWarning, reasonPanic, eventAction, "%s", panicNote(err))
 		}
 		switch {
 		case err == nil:
@@ -180,7 +208,7 @@ func (o *observer) work(ctx context.Context, q queue[podKey], doing activity, do
 }
 
 // judge gives a verdict on a pod of a Job that somebody else runs. The error is that the caches do not show the Job.
-func (o *observer) judge(ctx context.Context, key podKey) error {
+func (o *observingLoop) judge(ctx context.Context, key podKey) error {
 	s, found := o.observedPod(key.uid)
 	switch {
 	case found && s.stage == told && s.gone:
@@ -190,37 +218,32 @@ func (o *observer) judge(ctx context.Context, key podKey) error {
 		return nil
 	}
 	if s.job == nil {
-		if s.job = cachedJob(o.jobs, s.pod); s.job == nil {
-			return errNoJob(s.pod)
+		if s.job = o.Caches.jobOf(s.pod); s.job == nil {
+			return fmt.Errorf("the job of pod %s/%s is not there", s.pod.Namespace, s.pod.Name)
 		}
 	}
-	switch {
-	case !o.judges(s.job):
+	if !o.judges(s.job) {
 		o.remove(key.uid, unjudged)
 		return nil
-	case !o.policies.knows(s.job.Namespace):
-		return errNamespace(s.job)
 	}
-	if o.policies.binds.Load() {
-		o.refresh(&s)
-	}
+	o.refresh(&s)
 	return o.judgeFor(ctx, s)
 }
 
 // refresh replaces the pod and the Job by what the caches have now, where that is more of what rules read.
-func (o *observer) refresh(s *observedPod) {
-	if job := cachedJob(o.jobs, s.pod); o.policies.caching.jobs.lacks(s.job) && job != nil {
+func (o *observingLoop) refresh(s *observedPod) {
+	if job := o.Caches.jobOf(s.pod); o.Caches.lacksJob(s.job) && job != nil {
 		s.job = job
 	}
-	object, _, _ := o.attempts.pods.Get(s.pod) // an indexer has no errors
-	if pod, ok := object.(*corev1.Pod); ok && o.policies.caching.pods.lacks(s.pod) && pod.UID == s.pod.UID {
+	object, _, _ := o.Caches.Pods.Get(s.pod) // an indexer has no errors
+	if pod, ok := object.(*corev1.Pod); ok && o.Caches.lacksPod(s.pod) && pod.UID == s.pod.UID {
 		s.pod = pod
 	}
 }
 
-func (o *observer) judgeFor(ctx context.Context, s observedPod) error {
-	s.mode = modeObserve
-	program, err := o.programs.of(s.job.Spec.PodFailurePolicy)
+func (o *observingLoop) judgeFor(ctx context.Context, s observedPod) error {
+	s.mode = metrics.ModeObserve
+	program, err := o.Program(s.job.Spec.PodFailurePolicy)
 	if err != nil {
 		s.invalid = err
 		o.settle(s.pod, s, o.warns(ctx, s.job, err))
@@ -233,15 +256,15 @@ func (o *observer) judgeFor(ctx context.Context, s observedPod) error {
 	if err := o.bound(ctx, &s, program); err != nil || ctx.Err() != nil {
 		return cmp.Or(err, ctx.Err()) // a verdict was cut short
 	}
-	o.settle(s.pod, s, program != nil || s.notable())
+	o.settle(s.pod, s, program != nil || s.would != nil || len(s.problems) > 0)
 	return nil
 }
 
 // judges tells whether the pods of a Job are judged here. The reconciler judges those of managed Jobs.
-func (o *observer) judges(job *batchv1.Job) bool { return o.others && !managed(job) }
+func (o *observingLoop) judges(job *batchv1.Job) bool { return o.Others && !plan.Managed(job) }
 
 // warns tells whether a Job's policy, which does not compile, is to be told, which it is once.
-func (o *observer) warns(ctx context.Context, job *batchv1.Job, err error) bool {
+func (o *observingLoop) warns(ctx context.Context, job *batchv1.Job, err error) bool {
 	if _, warned := o.warned.Get(job.UID); warned {
 		return false
 	}
@@ -251,7 +274,7 @@ func (o *observer) warns(ctx context.Context, job *batchv1.Job, err error) bool 
 }
 
 // tell creates the event of a pod.
-func (o *observer) tell(ctx context.Context, key podKey) error {
+func (o *observingLoop) tell(ctx context.Context, key podKey) error {
 	s, found := o.observedPod(key.uid)
 	if !found || s.stage != judged {
 		return nil
@@ -260,22 +283,22 @@ func (o *observer) tell(ctx context.Context, key podKey) error {
 	if err != nil {
 		return err
 	}
-	_, err = o.client.EventsV1().Events(event.Namespace).Create(ctx, event, metav1.CreateOptions{})
+	_, err = o.Client.EventsV1().Events(event.Namespace).Create(ctx, event, metav1.CreateOptions{})
 	switch {
 	case err == nil:
-		o.finish(key, eventCreated)
+		o.finish(key, metrics.EventCreated)
 	case apierrors.IsAlreadyExists(err):
-		o.finish(key, eventFound)
+		o.finish(key, metrics.EventFound)
 	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		o.finish(key, eventDropped) // the namespace goes, and its events with it
+		o.finish(key, metrics.EventDropped) // the namespace goes, and its events with it
 	default:
-		return errTell(event, err)
+		return fmt.Errorf("create event %s of %s %s/%s: %w", event.Name, event.Regarding.Kind, event.Namespace, event.Regarding.Name, err)
 	}
 	return nil
 }
 
 // event is what is to be told. The error is that of a context which is done.
-func (o *observer) event(ctx context.Context, s *observedPod) (*eventsv1.Event, error) {
+func (o *observingLoop) event(ctx context.Context, s *observedPod) (*eventsv1.Event, error) {
 	var event *eventsv1.Event
 	switch {
 	case s.invalid != nil:
@@ -289,13 +312,13 @@ func (o *observer) event(ctx context.Context, s *observedPod) (*eventsv1.Event, 
 	default:
 		event = verdictEvent(s, nil)
 	}
-	event.EventTime, event.ReportingInstance = metav1.NewMicroTime(o.clock.Now()), o.instance
+	event.EventTime, event.ReportingInstance = metav1.NewMicroTime(o.Clock.Now()), o.instance
 	return event, nil
 }
 
 // giveUp is for what has failed maxTries times. A Job that is not there is no failure: it was deleted, and its pods die with
 // it.
-func (o *observer) giveUp(ctx context.Context, key podKey, err error) {
+func (o *observingLoop) giveUp(ctx context.Context, key podKey, err error) {
 	s, found := o.observedPod(key.uid)
 	switch {
 	case !found:
@@ -304,6 +327,6 @@ func (o *observer) giveUp(ctx context.Context, key podKey, err error) {
 		o.finish(key, "")
 	default:
 		klog.FromContext(ctx).Error(err, "Giving up on the event of a verdict", "tries", maxTries)
-		o.finish(key, eventDropped)
+		o.finish(key, metrics.EventDropped)
 	}
 }

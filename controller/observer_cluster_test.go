@@ -1,4 +1,4 @@
-package controller
+package controller_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/internal/controlplane"
 )
 
@@ -23,8 +24,8 @@ func TestVerdictEventsOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	kubelet := node{client, cluster.Namespace(t)}
-	job := managedJob(2)
-	job.Spec.ManagedBy, job.Spec.PodFailurePolicy = nil, failJobOn(42)
+	job := fixtures.ManagedJob(2)
+	job.Spec.ManagedBy, job.Spec.PodFailurePolicy = nil, fixtures.FailJobOn(42)
 	job.Spec.PodFailurePolicy.Rules[0].Action = batchv1.PodFailurePolicyActionFailIndex
 	if _, err := client.BatchV1().Jobs(kubelet.namespace).Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -54,7 +55,7 @@ func verdictEvents(t *testing.T, kubelet node, count int) (found []eventsv1.Even
 		if err != nil {
 			return false, err
 		}
-		list, err := kubelet.EventsV1().Events(kubelet.namespace).List(ctx, metav1.ListOptions{FieldSelector: "reason=" + reasonVerdict})
+		list, err := kubelet.EventsV1().Events(kubelet.namespace).List(ctx, metav1.ListOptions{FieldSelector: "reason=PodFailureVerdict"})
 		found = list.Items
 		return err == nil && len(found) >= count, err
 	})

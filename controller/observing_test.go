@@ -12,48 +12,41 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/runtime"
 )
 
-// observing is an observer with what it sees, and what it does.
-type observing struct {
-	*observer
+// testLoop is a loop with what it sees, and what it does.
+type testLoop struct {
+	*observingLoop
 
-	counts  counted
+	counts  fixtures.Counted
 	clock   *clocktesting.FakeClock
-	client  *fake.Clientset
+	api     *fake.Clientset
 	refusal atomic.Pointer[error] // of events
 	calls   atomic.Int32
 }
 
-var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-
-// newObserving is an observer that has been at work for a minute.
-func newObserving(t *testing.T, others bool, jobs ...*batchv1.Job) *observing {
+// newTestLoop returns one that has been at work for a minute.
+func newTestLoop(t *testing.T, others bool, jobs ...*batchv1.Job) *testLoop {
 	t.Helper()
-	o := &observing{counts: newCounted(t), clock: clocktesting.NewFakeClock(start), client: fake.NewClientset()}
-	cached := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+	o := &testLoop{counts: fixtures.NewCounted(t), clock: clocktesting.NewFakeClock(fixtures.Start), api: fake.NewClientset()}
+	caches, err := newCaches(o.api, "", others)
+	fixtures.Put(t, err)
 	for _, job := range jobs {
-		if err := cached.Add(job); err != nil {
-			t.Fatal(err)
-		}
+		fixtures.Put(t, caches.Jobs.Add(job))
 	}
-	options := Options{Observe: others, Metrics: o.counts.Metrics, Clock: o.clock}
-	o.observer = newObserver(options, cached, cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers), o.client, newTestPrograms(t, 10).programs, &registry{caching: newCaching(true)})
-	o.client.PrependReactor("create", "events", func(clienttesting.Action) (bool, runtime.Object, error) {
-		o.calls.Add(1)
-		if refusal := o.refusal.Load(); refusal != nil {
-			return true, nil, *refusal
-		}
-		return false, nil, nil
+	o.observingLoop = newObserving(observingOptions{
+		Client: o.api, Caches: caches, Others: others, Program: fixtures.Program, Metrics: o.counts.Metrics, Clock: o.clock,
+		Selection: fixtures.NoPolicies, Count: func(runtime.Verdict, string) {},
 	})
+	o.api.PrependReactor("create", "events", o.answer)
 	o.start()
 	o.clock.Step(time.Minute)
 	return o
@@ -65,7 +58,7 @@ func quiet(t *testing.T) context.Context {
 	return klog.NewContext(t.Context(), klog.Logger{})
 }
 
-func (o *observing) expectCalls(t *testing.T, want int32) {
+func (o *testLoop) expectCalls(t *testing.T, want int32) {
 	t.Helper()
 	if got := o.calls.Load(); got != want {
 		t.Errorf("%d calls were made, want %d", got, want)
@@ -73,7 +66,7 @@ func (o *observing) expectCalls(t *testing.T, want int32) {
 }
 
 // settleAll does all that is to be done now.
-func (o *observing) settleAll(t *testing.T) {
+func (o *testLoop) settleAll(t *testing.T) {
 	t.Helper()
 	drain(t, o.judging, o.judge)
 	drain(t, o.events, o.tell)
@@ -91,9 +84,9 @@ func drain(t *testing.T, queue queue[podKey], do func(context.Context, podKey) e
 }
 
 // expectNotes compares the events of the namespace, as name, type and note.
-func (o *observing) expectNotes(t *testing.T, want ...string) {
+func (o *testLoop) expectNotes(t *testing.T, want ...string) {
 	t.Helper()
-	list, err := o.client.EventsV1().Events("default").List(t.Context(), metav1.ListOptions{})
+	list, err := o.api.EventsV1().Events("default").List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,44 +100,13 @@ func (o *observing) expectNotes(t *testing.T, want ...string) {
 	}
 }
 
-// failedPod is a pod of the Job train whose container failed a minute after the start.
-func failedPod(name string, exitCode int32) *corev1.Pod {
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "default", Name: name, UID: types.UID("uid-of-" + name), CreationTimestamp: metav1.NewTime(start.Add(-24 * time.Hour)),
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "uid-of-train", Controller: new(true),
-			}},
-		},
-		Status: corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{
-			Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-				ExitCode: exitCode, FinishedAt: metav1.NewTime(start.Add(time.Minute)),
-			}},
-		}}},
-	}
-}
-
 func endedAt(pod *corev1.Pod, at time.Time) *corev1.Pod {
 	pod.Status.ContainerStatuses[0].State.Terminated.FinishedAt = metav1.NewTime(at)
 	return pod
 }
 
-// othersJob is run by kube-controller-manager, ownJob by us.
-func othersJob(policy *batchv1.PodFailurePolicy) *batchv1.Job {
-	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "train", UID: "uid-of-train"},
-		Spec:       batchv1.JobSpec{PodFailurePolicy: policy},
-	}
-}
-
-func ownJob(policy *batchv1.PodFailurePolicy) *batchv1.Job {
-	job := othersJob(policy)
-	job.Spec.ManagedBy, job.Spec.Parallelism, job.Spec.Completions = new(Name), new(int32(1)), new(int32(1))
-	return job
-}
-
 // runUntil runs the observer, with the clock, until the condition holds, and stops it.
-func (o *observing) runUntil(t *testing.T, done func() bool) {
+func (o *testLoop) runUntil(t *testing.T, done func() bool) {
 	t.Helper()
 	ctx, stop := context.WithCancel(quiet(t))
 	var running sync.WaitGroup
@@ -160,7 +122,7 @@ func (o *observing) runUntil(t *testing.T, done func() bool) {
 	}
 }
 
-func (o *observing) told(uid types.UID) func() bool {
+func (o *testLoop) told(uid types.UID) func() bool {
 	return func() bool {
 		s, found := o.observedPod(uid)
 		return found && s.stage == told

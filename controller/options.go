@@ -10,6 +10,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -39,7 +40,7 @@ type Options struct {
 	// Kubernetes is the version whose meaning podFailurePolicies have; compiler.DefaultVersion.
 	Kubernetes string
 	// Metrics count what is done; nil means that nobody wants to know.
-	Metrics *Metrics
+	Metrics *metrics.Metrics
 	// Clock is the system's when it is nil.
 	Clock clock.WithTicker
 }
@@ -53,7 +54,7 @@ func (o Options) withDefaults() (_ Options, err error) {
 		o.Clock = clock.RealClock{}
 	}
 	if o.Metrics == nil {
-		o.Metrics, err = NewMetrics(prometheus.NewRegistry())
+		o.Metrics, err = metrics.New(prometheus.NewRegistry())
 	}
 	return o, err
 }

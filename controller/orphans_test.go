@@ -9,14 +9,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/client-go/tools/cache"
 
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
 // Pods of ours that have no Job any more are let go; all others are left alone.
 func TestOrphans(t *testing.T) {
-	job := managedJob(1)
+	job := fixtures.ManagedJob(1)
 	job.Namespace, job.UID = "ns", "job-uid"
 	made := plan.Next(plan.Observation{Job: job, Current: true}).Create[0]
 	with := func(change func(*corev1.Pod)) *corev1.Pod {
@@ -41,23 +41,20 @@ func TestOrphans(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			api := fake.NewClientset(test.pod)
-			jobs, pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers)
-			add := func(err error) {
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			add(pods.Add(test.pod))
+			caches, err := newCaches(api, "", false)
+			fixtures.Put(t, err)
+			fixtures.Put(t, caches.Pods.Add(test.pod))
 			if test.cached != "" {
-				add(jobs.Add(jobOfUID(job, test.cached)))
+				fixtures.Put(t, caches.Jobs.Add(jobOfUID(job, test.cached)))
 			}
 			if test.live != "" {
-				add(api.Tracker().Add(jobOfUID(job, test.live)))
+				fixtures.Put(t, api.Tracker().Add(jobOfUID(job, test.live)))
 			}
-			o := &orphanage{client: api, jobs: jobs, pods: pods}
-			add(o.sync(t.Context(), types.NamespacedName{Namespace: "ns", Name: test.pod.Name}))
+			o := &orphans{client: api, caches: caches}
+			_, err = o.sync(t.Context(), types.NamespacedName{Namespace: "ns", Name: test.pod.Name})
+			fixtures.Put(t, err)
 			pod, err := api.CoreV1().Pods("ns").Get(t.Context(), test.pod.Name, metav1.GetOptions{})
-			add(err)
+			fixtures.Put(t, err)
 			held := slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
 			if released := len(test.pod.Finalizers) > 0 && !held; released != test.want {
 				t.Errorf("released is %t", released)

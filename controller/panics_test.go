@@ -1,4 +1,4 @@
-package controller
+package controller_test
 
 import (
 	"bytes"
@@ -19,63 +19,61 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
+	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// defective panics in the name of the Job bad, until it is mended.
+// defective panics at some requests, from a time on and until it is mended.
 type defective struct {
 	http.RoundTripper
-	calls  bool
+	panics func(*http.Request) bool
+	since  time.Time
 	mended atomic.Bool
 }
 
-func (d *defective) panicFor(name string) {
-	if strings.HasPrefix(name, "bad") && !d.mended.Load() {
-		panic("a defect") //nolint:forbidigo // it is what is tested
-	}
-}
-
-// RoundTrip panics when a pod of the Job is created, which other goroutines than the workers do.
 func (d *defective) RoundTrip(r *http.Request) (*http.Response, error) {
-	if d.calls && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pods") {
-		body, err := r.GetBody()
-		if err != nil {
-			return nil, err
-		}
-		text, err := io.ReadAll(body)
-		if err != nil {
-			return nil, err
-		}
-		if bytes.Contains(text, []byte("bad-0-1-")) { // the second pod
-			d.panicFor("bad")
-		}
+	if !d.mended.Load() && time.Now().After(d.since) && d.panics(r) {
+		panic("a defect") //nolint:forbidigo // it is what is tested
 	}
 	return d.RoundTripper.RoundTrip(r)
 }
 
+// writesBad is the request of a worker.
+func writesBad(r *http.Request) bool {
+	return r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/jobs/bad/status")
+}
+
+// createsBad is a request of another goroutine than the workers'.
+func createsBad(r *http.Request) bool {
+	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/pods") {
+		return false
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return false
+	}
+	text, err := io.ReadAll(body)
+	return err == nil && bytes.Contains(text, []byte("bad-0-1-")) // the second pod
+}
+
 // A Job that makes the controller panic has an event that says so, and is tried again; the others go on.
 func TestPanic(t *testing.T) {
-	for name, calls := range map[string]bool{"when its pods are judged": false, "in a call": true} {
+	for name, panics := range map[string]func(*http.Request) bool{"when its status is written": writesBad, "when its pods are created": createsBad} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { livesThrough(t, &defective{calls: calls}) })
+			synctest.Test(t, func(t *testing.T) { livesThrough(t, &defective{panics: panics}) })
 		})
 	}
 }
 
 func livesThrough(t *testing.T, defect *defective) {
 	t.Helper()
-	server, counts := memoryapi.New(time.Now), newCounted(t)
-	defect.RoundTripper = server
-	c, err := New(Options{Config: memoryapi.Config(defect), Metrics: counts.Metrics, Settings: plan.Settings{Backoff: time.Second}})
+	server, counts := memoryapi.New(time.Now), fixtures.NewCounted(t)
+	defect.RoundTripper, defect.since = server, time.Now().Add(500*time.Millisecond) // when the first events are written
+	c, err := controller.New(controller.Options{Config: memoryapi.Config(defect), Metrics: counts.Metrics, Settings: plan.Settings{Backoff: time.Second}})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if judged := c.reconciler.judged; !defect.calls {
-		c.reconciler.judged = func(pod *corev1.Pod, v report) {
-			defect.panicFor(pod.Name)
-			judged(pod, v)
-		}
 	}
 	ctx, stop := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 	done := make(chan error, 1)
@@ -97,17 +95,17 @@ func livesThrough(t *testing.T, defect *defective) {
 	fail()
 	expectFailed(t, server, "bad", false)
 	expectFailed(t, server, "good", true)
-	tries := counts.series(t)["panics_total{activity=job}"]
+	tries := counts.Series(t)["panics_total{activity=job}"]
 	if tries < 3 || tries > 10 {
 		t.Errorf("it was tried %v times in 20 seconds", tries)
 	}
 	if !slices.ContainsFunc(server.Events(), func(e *eventsv1.Event) bool {
-		return e.Reason == reasonPanic && e.Regarding.Name == "bad" && strings.Contains(e.Note, "a defect")
+		return e.Reason == "ControllerPanic" && e.Regarding.Name == "bad" && strings.Contains(e.Note, "a defect")
 	}) {
 		t.Error("no event tells of it")
 	}
 	defect.mended.Store(true)
-	time.Sleep(maxDelay)
+	time.Sleep(time.Minute)
 	fail()
 	expectFailed(t, server, "bad", true)
 	stop()
@@ -118,15 +116,15 @@ func livesThrough(t *testing.T, defect *defective) {
 
 func expectFailed(t *testing.T, server *memoryapi.Server, name string, want bool) {
 	t.Helper()
-	condition := lastCondition(server.Job("ns", name))
-	if failed := condition != nil && condition.Type == batchv1.JobFailed; failed != want {
-		t.Errorf("the Job %s has failed: %t, %v", name, failed, condition)
+	conditions := server.Job("ns", name).Status.Conditions
+	if failed := slices.ContainsFunc(conditions, func(c batchv1.JobCondition) bool { return c.Type == batchv1.JobFailed }); failed != want {
+		t.Errorf("the Job %s has failed: %t, %v", name, failed, conditions)
 	}
 }
 
 // failingJob fails with its second pod.
 func failingJob(name string) *batchv1.Job {
-	job := managedJob(1)
+	job := fixtures.ManagedJob(1)
 	job.ObjectMeta = metav1.ObjectMeta{Namespace: "ns", Name: name}
 	job.Spec.CompletionMode, job.Spec.BackoffLimitPerIndex, job.Spec.BackoffLimit = nil, nil, new(int32(1))
 	return job

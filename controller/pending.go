@@ -10,16 +10,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
+	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// pendingPods ends pods that do not start: where a binding says so, a pod in phase Pending that a rule on Pending matches is
+// pendingLoop ends pods that do not start: where a binding says so, a pod in phase Pending that a rule on Pending matches is
 // given a condition that says why, and then it is deleted. What that means for its Job is decided when the pod has ended: by
 // runtime.Program, which reads the rule from the condition, or by the podFailurePolicy of a Job that others run.
 //
@@ -27,18 +27,8 @@ import (
 // between. Each call is bound to the state of the pod that was looked at. A pod that changes meanwhile, because it starts, is
 // not deleted, and is looked at again; it loses the condition if it runs. After a crash between the two calls the next look
 // goes on where the last one ended. So there is nothing to remember but what was told.
-type pendingPods struct {
-	client    kubernetes.Interface
-	jobs      cache.Indexer
-	pods      cache.Indexer // with the indexes byJob and byStart
-	others    bool          // whether pods of Jobs that others run are of interest
-	tells     bool          // whether it only tells what it would do
-	selection func(context.Context, *batchv1.Job) binding.Selection
-	recorder  events.EventRecorder
-	metrics   *Metrics
-	clock     clock.WithTicker
-	period    time.Duration
-	caching   *caching
+type pendingLoop struct {
+	pendingOptions
 
 	// memories are of pods that something was done with at the last look, or was to be.
 	memories map[types.UID]pendingMemory
@@ -52,20 +42,26 @@ type pendingMemory struct {
 	failed bool            // the last call for it did
 }
 
-// newPendingPods ends pods by the client. The recorder tells of it.
-func newPendingPods(o Options, client kubernetes.Interface, jobs, pods cache.Indexer, policies *registry, recorder events.EventRecorder) *pendingPods {
-	return &pendingPods{
-		client: client, jobs: jobs, pods: pods, others: o.Observe, tells: o.ObserveOnly, recorder: recorder, metrics: o.Metrics,
-		clock: o.Clock, period: o.PendingPeriod, caching: policies.caching,
-		selection: func(ctx context.Context, job *batchv1.Job) binding.Selection {
-			if !policies.knows(job.Namespace) {
-				return binding.Selection{}
-			}
-			selection, _ := policies.selection(ctx, job) // which policies are in force will be known at the next look
-			return selection
-		},
-	}
+// pendingOptions are what the loop works with. All are needed.
+type pendingOptions struct {
+	// Client writes the condition and deletes pods.
+	Client kubernetes.Interface
+	Caches *Caches
+	// Others is true when pods of Jobs that others run are of interest.
+	Others bool
+	// ObserveOnly is true when it only records what it would do.
+	ObserveOnly bool
+	// Selection returns the custom policies in force for a Job. The error is that this is not known yet.
+	Selection func(context.Context, *batchv1.Job) (binding.Selection, error)
+	Recorder  events.EventRecorder
+	Metrics   *metrics.Metrics
+	Clock     clock.WithTicker
+	// Period is the time between two looks.
+	Period time.Duration
 }
+
+// newPending returns a loop that has not begun.
+func newPending(o pendingOptions) *pendingLoop { return &pendingLoop{pendingOptions: o} }
 
 // DefaultPendingPeriod is the time between two looks at pods that do not start.
 const DefaultPendingPeriod = 10 * time.Second
@@ -78,31 +74,12 @@ const (
 	maxPendingFailures = 5
 )
 
-// byStart is the index of pods that wait to start, and of those that have started and are still marked as ones that do not.
-// They all have one value.
-const byStart = "start"
-
-func indexStart(object any) ([]string, error) {
-	pod, ok := object.(*corev1.Pod)
-	if !ok || pod.DeletionTimestamp != nil {
-		return nil, nil
-	}
-	if _, ok := plan.OwnerOf(pod); !ok {
-		return nil, nil
-	}
-	started := pod.Status.Phase == corev1.PodRunning && runtime.FailingToStart(pod) != nil
-	if pod.Status.Phase == corev1.PodPending || started {
-		return []string{byStart}, nil
-	}
-	return nil, nil
-}
-
 // run looks at pods until ctx is done. The caches are filled.
-func (p *pendingPods) run(ctx context.Context) {
-	ticker := p.clock.NewTicker(p.period)
+func (p *pendingLoop) run(ctx context.Context) {
+	ticker := p.Clock.NewTicker(p.Period)
 	defer ticker.Stop()
 	for {
-		_ = p.metrics.guard(ctx, endingPendingPod, func() error { // it is in the log
+		_ = p.Metrics.Guard(ctx, metrics.EndingPendingPod, func() error { // it is in the log
 			p.look(ctx)
 			return nil
 		})
@@ -116,11 +93,10 @@ func (p *pendingPods) run(ctx context.Context) {
 
 // look decides on all pods that wait, and then does what is to be done. Namespaces take turns at both. In a namespace the oldest
 // comes first, but those for which calls have failed last come last, so that they keep nobody waiting.
-func (p *pendingPods) look(ctx context.Context) {
-	objects, _ := p.pods.ByIndex(byStart, byStart) // the index is there
-	l := pendingLook{pendingPods: p, jobs: map[plan.Owner]*pendingJob{}, memories: map[types.UID]pendingMemory{}}
-	l.rest = max(1, int(maxEnded*p.period.Seconds()))
-	left := l.decideAll(ctx, objects)
+func (p *pendingLoop) look(ctx context.Context) {
+	l := pendingLook{pendingLoop: p, jobs: map[plan.Owner]*pendingJob{}, memories: map[types.UID]pendingMemory{}}
+	l.rest = max(1, int(maxEnded*p.Period.Seconds()))
+	left := l.decideAll(ctx, p.Caches.starting())
 	if ctx.Err() != nil {
 		return // verdicts may have been cut short
 	}
@@ -128,7 +104,7 @@ func (p *pendingPods) look(ctx context.Context) {
 		return cmp.Or(a.last()-b.last(), a.pod.CreationTimestamp.Compare(b.pod.CreationTimestamp.Time),
 			cmp.Compare(a.pod.Namespace, b.pod.Namespace), cmp.Compare(a.pod.Name, b.pod.Name))
 	})
-	takeTurns(p.clock, l.cases, func(c *pendingCase) string { return c.pod.Namespace }, func(c *pendingCase) bool {
+	takeTurns(p.Clock, l.cases, func(c *pendingCase) string { return c.pod.Namespace }, func(c *pendingCase) bool {
 		l.guard(ctx, c.pod, func(ctx context.Context) { l.carryOut(ctx, c) })
 		return ctx.Err() == nil && l.rest > 0 && l.failures < maxPendingFailures
 	})
@@ -137,24 +113,24 @@ func (p *pendingPods) look(ctx context.Context) {
 
 // decideAll looks at pods for as long as a period takes, and returns those for which there was no time. They come first the next
 // time.
-func (l *pendingLook) decideAll(ctx context.Context, objects []any) map[types.UID]bool {
-	var first, pods []*corev1.Pod
-	for _, object := range objects {
-		if pod, ok := object.(*corev1.Pod); ok && l.pendingPods.left[pod.UID] {
+func (l *pendingLook) decideAll(ctx context.Context, pods []*corev1.Pod) map[types.UID]bool {
+	var first, then []*corev1.Pod
+	for _, pod := range pods {
+		if l.left[pod.UID] {
 			first = append(first, pod)
-		} else if ok {
-			pods = append(pods, pod)
+		} else {
+			then = append(then, pod)
 		}
 	}
-	start := l.clock.Now()
-	rest := takeTurns(l.clock, append(first, pods...), func(pod *corev1.Pod) string { return pod.Namespace }, func(pod *corev1.Pod) bool {
+	start := l.Clock.Now()
+	rest := takeTurns(l.Clock, append(first, then...), func(pod *corev1.Pod) string { return pod.Namespace }, func(pod *corev1.Pod) bool {
 		l.guard(ctx, pod, func(ctx context.Context) { l.decide(ctx, pod) })
-		return ctx.Err() == nil && l.clock.Since(start) < l.period
+		return ctx.Err() == nil && l.Clock.Since(start) < l.Period
 	})
 	left := make(map[types.UID]bool, len(rest))
 	for _, pod := range rest {
 		left[pod.UID] = true
-		if memory, found := l.pendingPods.memories[pod.UID]; found {
+		if memory, found := l.pendingLoop.memories[pod.UID]; found {
 			l.memories[pod.UID] = memory
 		}
 	}
@@ -163,19 +139,19 @@ func (l *pendingLook) decideAll(ctx context.Context, objects []any) map[types.UI
 
 // guard keeps a defect that one pod meets from the others.
 func (l *pendingLook) guard(ctx context.Context, pod *corev1.Pod, do func(context.Context)) {
-	err := l.metrics.guard(ctx, endingPendingPod, func() error {
+	err := l.Metrics.Guard(ctx, metrics.EndingPendingPod, func() error {
 		do(inNamespace(ctx, pod.Namespace))
 		return nil
 	})
-	if job := cachedJob(l.pendingPods.jobs, pod); panicked(err) && job != nil {
-		c := &pendingCase{pendingMemory: l.pendingPods.memories[pod.UID], job: job, pod: pod}
+	if job := l.Caches.jobOf(pod); metrics.Panicked(err) && job != nil {
+		c := &pendingCase{pendingMemory: l.pendingLoop.memories[pod.UID], job: job, pod: pod}
 		l.tellOnce(c, reasonPanic, func() { l.event(c, corev1.EventTypeWarning, reasonPanic, panicNote(err)) })
 	}
 }
 
 // pendingLook is a look under way.
 type pendingLook struct {
-	*pendingPods
+	*pendingLoop
 
 	jobs     map[plan.Owner]*pendingJob
 	cases    []*pendingCase
@@ -212,17 +188,17 @@ func (c *pendingCase) last() int {
 // decide looks at one pod.
 func (l *pendingLook) decide(ctx context.Context, pod *corev1.Pod) {
 	j := l.jobOf(ctx, pod)
-	if j.Job == nil || !j.ends && runtime.FailingToStart(pod) == nil || l.caching.pods.lacks(pod) && !j.selection.Empty() {
+	if j.Job == nil || !j.ends && runtime.FailingToStart(pod) == nil || l.Caches.lacksPod(pod) && !j.selection.Empty() {
 		return // if it lacks something, until the next look
 	}
-	d := j.selection.DecidePending(ctx, input(pod, j.Job, j.attempts[pod.UID], l.clock.Now()))
-	if l.tells && d.Step == binding.EndPending {
+	d := j.selection.DecidePending(ctx, input(pod, j.Job, j.attempts[pod.UID], l.Clock.Now()))
+	if l.ObserveOnly && d.Step == binding.EndPending {
 		d.Step = binding.AuditPending
 	}
-	if d.Step == binding.LeavePending || l.tells && d.Step == binding.WithdrawPending {
+	if d.Step == binding.LeavePending || l.ObserveOnly && d.Step == binding.WithdrawPending {
 		return
 	}
-	memory, found := l.pendingPods.memories[pod.UID]
+	memory, found := l.pendingLoop.memories[pod.UID]
 	if found {
 		l.memories[pod.UID] = memory
 	}
@@ -237,11 +213,12 @@ func (l *pendingLook) jobOf(ctx context.Context, pod *corev1.Pod) *pendingJob {
 	}
 	j := &pendingJob{}
 	l.jobs[owner] = j
-	job := cachedJob(l.pendingPods.jobs, pod)
-	if job == nil || !binding.AtWork(job) || !l.others && !managed(job) {
+	job := l.Caches.jobOf(pod)
+	if job == nil || !binding.AtWork(job) || !l.Others && !plan.Managed(job) {
 		return j
 	}
-	j.Job, j.selection = job, l.selection(ctx, job)
+	j.Job = job
+	j.selection, _ = l.Selection(ctx, job) // which policies are in force will be known at the next look
 	if j.ends = j.selection.Ends(); j.ends {
 		j.attempts = l.attempts(job)
 	}
@@ -249,8 +226,8 @@ func (l *pendingLook) jobOf(ctx context.Context, pod *corev1.Pod) *pendingJob {
 }
 
 // attempts are the numbers of the attempts that the Job's pods are.
-func (p *pendingPods) attempts(job *batchv1.Job) map[types.UID]int64 {
-	pods := podsOf(p.pods, plan.OwnerFor(job))
+func (p *pendingLoop) attempts(job *batchv1.Job) map[types.UID]int64 {
+	pods := p.Caches.podsOf(plan.OwnerFor(job))
 	numbers := make(map[types.UID]int64, len(pods))
 	for i, number := range plan.Attempts(job, pods) {
 		numbers[pods[i].UID] = number

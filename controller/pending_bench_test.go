@@ -10,9 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/utils/clock"
 
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
@@ -21,16 +22,17 @@ func BenchmarkPendingLook(b *testing.B) {
 	const pods, parallelism = 10_000, 100
 	early := lateImage()
 	early.When = "'ImagePullBackOff' in pod.waitingReasons() && pod.pendingFor(now) > duration('24h')"
-	set := setOf(b, startPolicy(early))
-	p := &pendingPods{
-		jobs: cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), pods: cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers),
-		others: true, clock: clock.RealClock{}, period: DefaultPendingPeriod,
-		selection: func(ctx context.Context, job *batchv1.Job) binding.Selection { return set.For(ctx, job, nil) },
+	set := fixtures.SetOf(b, startPolicy(early))
+	caches, err := newCaches(fake.NewClientset(), "", true)
+	fixtures.Put(b, err)
+	rules := func(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
+		return set.For(ctx, job, nil), nil
 	}
+	p := newPending(pendingOptions{Caches: caches, Others: true, Clock: clock.RealClock{}, Period: DefaultPendingPeriod})
 	for i := range pods {
 		job := "job-" + strconv.Itoa(i/parallelism)
 		if i%parallelism == 0 {
-			_ = p.jobs.Add(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: job, UID: types.UID(job)}}) // has no errors
+			_ = caches.Jobs.Add(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: job, UID: types.UID(job)}}) // has no errors
 		}
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
@@ -41,12 +43,12 @@ func BenchmarkPendingLook(b *testing.B) {
 				Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}},
 			}}},
 		}
-		_ = p.pods.Add(pod)
+		_ = caches.Pods.Add(pod)
 	}
-	none := func(context.Context, *batchv1.Job) binding.Selection { return binding.Selection{} }
-	for name, selection := range map[string]func(context.Context, *batchv1.Job) binding.Selection{"rules": p.selection, "none": none} {
+	none := func(context.Context, *batchv1.Job) (binding.Selection, error) { return binding.Selection{}, nil }
+	for name, selection := range map[string]func(context.Context, *batchv1.Job) (binding.Selection, error){"rules": rules, "none": none} {
 		b.Run(name, func(b *testing.B) {
-			p.selection = selection
+			p.Selection = selection
 			for b.Loop() {
 				p.look(b.Context())
 			}

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -37,12 +39,12 @@ func (l *pendingLook) carryOut(ctx context.Context, c *pendingCase) {
 		l.settle(ctx, c, err)
 	case binding.AuditPending:
 		l.tellOnce(c, reasonPendingAudited, func() {
-			l.metrics.pendingPod(c.job, c.Verdict, pendingAudited)
+			l.Metrics.PendingPod(c.job, c.Verdict, metrics.PendingAudited)
 			l.event(c, corev1.EventTypeNormal, reasonPendingAudited, c.Verdict.Message())
 		})
 	case binding.TellPending:
 		l.tellOnce(c, reasonPendingError, func() {
-			l.metrics.pendingError(c.job, pendingRule)
+			l.Metrics.PendingError(c.job, metrics.PendingRule)
 			l.event(c, corev1.EventTypeWarning, reasonPendingError, c.Verdict.Err.Error())
 		})
 	case binding.LeavePending:
@@ -61,14 +63,14 @@ func (l *pendingLook) end(ctx context.Context, c *pendingCase) {
 	if !deleted {
 		return
 	}
-	l.metrics.pendingPod(c.job, c.Verdict, pendingDeleted)
+	l.Metrics.PendingPod(c.job, c.Verdict, metrics.PendingDeleted)
 	l.event(c, corev1.EventTypeWarning, reasonPendingDeleted, c.Verdict.Message())
 	klog.FromContext(ctx).V(2).Info("Deleted a pod that does not start", "pod", klog.KObj(pod), "binding", c.Binding, "because", c.Verdict.Message())
 }
 
 // condition sets the condition of a pod that has not changed since it was read, and returns the pod, or nil if it has.
 func (l *pendingLook) condition(ctx context.Context, pod *corev1.Pod, c corev1.PodCondition) (*corev1.Pod, error) {
-	c.LastTransitionTime = metav1.NewTime(l.clock.Now())
+	c.LastTransitionTime = metav1.NewTime(l.Clock.Now())
 	if old := runtime.FailingToStart(pod); old != nil && c.Status == old.Status {
 		if c.Reason == old.Reason && c.Message == old.Message {
 			return pod, nil
@@ -80,14 +82,14 @@ func (l *pendingLook) condition(ctx context.Context, pod *corev1.Pod, c corev1.P
 		"status":   map[string]any{"conditions": []corev1.PodCondition{c}}, // merged by type
 	})
 	if err != nil {
-		return nil, errCondition(pod, err)
+		return nil, err
 	}
-	returned, err := l.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	returned, err := l.Client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return nil, nil //nolint:nilnil // the caches will show what has happened
 	case err != nil:
-		return nil, errCondition(pod, err)
+		return nil, fmt.Errorf("set the condition %s of pod %s/%s: %w", v1alpha1.FailingToStart, pod.Namespace, pod.Name, err)
 	}
 	return returned, nil
 }
@@ -95,12 +97,12 @@ func (l *pendingLook) condition(ctx context.Context, pod *corev1.Pod, c corev1.P
 // deletePod deletes the pod if it is still what it was: it may have started.
 func (l *pendingLook) deletePod(ctx context.Context, pod *corev1.Pod) (deleted bool, err error) {
 	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion}}
-	err = l.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
+	err = l.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return false, nil // the caches will show what has happened
 	case err != nil:
-		return false, errDelete(pod, err)
+		return false, fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
 	return true, nil
 }
@@ -115,7 +117,7 @@ func (l *pendingLook) settle(ctx context.Context, c *pendingCase, err error) {
 		return
 	}
 	l.failures++
-	l.metrics.pendingError(c.job, pendingCall)
+	l.Metrics.PendingError(c.job, metrics.PendingCall)
 	klog.FromContext(ctx).Error(err, "Will try again to end a pod that does not start")
 	l.tellOnce(c, reasonFailedDelete, func() { l.event(c, corev1.EventTypeWarning, reasonFailedDelete, "Error deleting: "+err.Error()) })
 }
@@ -133,5 +135,5 @@ func (l *pendingLook) tellOnce(c *pendingCase, kind string, tell func()) {
 }
 
 func (l *pendingLook) event(c *pendingCase, kind, reason, note string) {
-	l.recorder.Eventf(c.job, c.pod, kind, reason, pendingAction, "%s", cut(note))
+	l.Recorder.Eventf(c.job, c.pod, kind, reason, pendingAction, "%s", note)
 }

@@ -23,8 +23,8 @@ func TestPendingLooksAreShared(t *testing.T) {
 			w.createPod(w.createJob(name, func(job *batchv1.Job) { job.Namespace = "slow" }), name)
 		}
 		w.createPod(w.createJob("train", nil), "b")
-		selection := w.selection
-		w.selection = func(ctx context.Context, job *batchv1.Job) binding.Selection {
+		selection := w.Selection
+		w.Selection = func(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
 			if job.Namespace == "slow" {
 				time.Sleep(slow)
 			}
@@ -33,7 +33,7 @@ func TestPendingLooksAreShared(t *testing.T) {
 		time.Sleep(time.Hour)
 		start := time.Now()
 		w.lookAgain()
-		if took := time.Since(start); took > w.period+slow {
+		if took := time.Since(start); took > w.Period+slow {
 			w.Errorf("a look takes %v", took)
 		}
 		w.expectState("b", marked+", deleted true")
@@ -50,7 +50,7 @@ func TestPendingLooksAreShared(t *testing.T) {
 func TestPendingDeletionsAreShared(t *testing.T) {
 	inPendingWorld(t, func(w *pendingWorld) {
 		w.bind(startPolicy(lateImage()))
-		w.period = time.Second // for maxEnded pods
+		w.Period = time.Second // for maxEnded pods
 		old := w.createJob("old", func(job *batchv1.Job) { job.Namespace = "many" })
 		for i := range 5 * maxEnded {
 			w.createPod(old, "a"+strconv.Itoa(i))
@@ -72,8 +72,8 @@ func TestPendingPanic(t *testing.T) {
 		w.bind(startPolicy(lateImage()))
 		w.createPod(w.createJob("bad", nil), "a")
 		w.createPod(w.createJob("good", nil), "b")
-		selection := w.selection
-		w.selection = func(ctx context.Context, job *batchv1.Job) binding.Selection {
+		selection := w.Selection
+		w.Selection = func(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
 			if job.Name == "bad" {
 				panic("a defect") //nolint:forbidigo // it is what is tested
 			}
@@ -88,6 +88,6 @@ func TestPendingPanic(t *testing.T) {
 		if strings.Count(told, "Warning bad/a ControllerPanic: ") != 1 || !strings.Contains(told, "a defect") {
 			w.Errorf("the events: %s", told)
 		}
-		w.counts.expect(w.T, map[string]float64{deletions: 1, "panics_total{activity=pending_pod}": 2})
+		w.counts.Expect(w.T, map[string]float64{deletions: 1, "panics_total{activity=pending_pod}": 2})
 	})
 }

@@ -35,7 +35,7 @@ func TestPendingPodsEndAtAPace(t *testing.T) {
 				w.Errorf("look %d: %d pods are deleted, want %d", look, deleted, want)
 			}
 		}
-		w.counts.expect(w.T, map[string]float64{deletions: pods})
+		w.counts.Expect(w.T, map[string]float64{deletions: pods})
 	})
 }
 
@@ -66,6 +66,6 @@ func TestPendingFailuresComeLast(t *testing.T) {
 		}
 		w.before = nil
 		w.lookAgain()
-		w.counts.expect(w.T, map[string]float64{deletions: 12, "pending_pod_errors_total{kind=call,mode=observe}": 22})
+		w.counts.Expect(w.T, map[string]float64{deletions: 12, "pending_pod_errors_total{kind=call,mode=observe}": 22})
 	})
 }

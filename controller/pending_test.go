@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 )
 
@@ -46,7 +47,7 @@ func TestPendingPodIsEnded(t *testing.T) {
 		expectStrings(w.T, "the calls", w.took(), patchPod, deletePod)
 		const message = "Pod default/a matching Ignore rule image of PodFailurePolicy start: ImageUnavailable"
 		expectStrings(w.T, "the events", w.told(), "Warning train/a PodDeletedByPolicy: "+message)
-		w.counts.expect(w.T, map[string]float64{deletions: 1})
+		w.counts.Expect(w.T, map[string]float64{deletions: 1})
 		pod := w.pod("a")
 		if pod.DeletionTimestamp == nil || *pod.DeletionGracePeriodSeconds != 30 {
 			w.Error("it is not deleted, or without its grace")
@@ -82,7 +83,9 @@ func TestPendingPodIsLeftAlone(t *testing.T) {
 		return func(w *pendingWorld) { w.server.ChangeJob("default", "train", change) }
 	}
 	binds := func(change func(*v1alpha1.PodFailurePolicyBindingSpec)) func(*pendingWorld) {
-		return func(w *pendingWorld) { w.bind(boundPolicy{"start", change, []v1alpha1.Rule{lateImage()}}) }
+		return func(w *pendingWorld) {
+			w.bind(fixtures.BoundPolicy{Name: "start", Change: change, Rules: []v1alpha1.Rule{lateImage()}})
+		}
 	}
 	onFailed := lateImage()
 	onFailed.Phase, onFailed.When = corev1.PodFailed, "true"
@@ -111,9 +114,9 @@ func TestPendingPodIsLeftAlone(t *testing.T) {
 		"the pod has failed":        {changePod(func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed }), false},
 		"the pod is being deleted":  {changePod(func(pod *corev1.Pod) { pod.DeletionTimestamp = new(metav1.Now()) }), false},
 		"the image is there":        {changePod(func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil }), false},
-		"nobody looks at others":    {func(w *pendingWorld) { w.others = false }, false},
+		"nobody looks at others":    {func(w *pendingWorld) { w.Others = false }, false},
 		"but at those that are ours": {func(w *pendingWorld) {
-			w.others = false
+			w.Others = false
 			changeJob(func(job *batchv1.Job) { job.Spec.ManagedBy = new(Name) })(w)
 		}, true},
 		"it was ended by another one": {func(w *pendingWorld) { w.server.Hold(memoryapi.Pods); _ = w.server.DeletePod("default", "a", 0) }, true},
@@ -184,7 +187,7 @@ func TestPendingCallsFail(t *testing.T) {
 				if told := w.told(); len(told) != c.told {
 					w.Errorf("%d events: %q", len(told), told)
 				}
-				w.counts.expect(w.T, c.want)
+				w.counts.Expect(w.T, c.want)
 			})
 		})
 	}
@@ -231,7 +234,7 @@ func TestPendingPodStartsMeanwhile(t *testing.T) {
 				w.expectState("a", want)
 				expectStrings(w.T, "the calls", w.took(), calls...)
 				expectStrings(w.T, "the events", w.told())
-				w.counts.expect(w.T, map[string]float64{})
+				w.counts.Expect(w.T, map[string]float64{})
 			})
 		})
 	}
@@ -244,19 +247,19 @@ func TestPendingPolicyChanges(t *testing.T) {
 	other.Name, other.Reason = "other", "Other"
 	broken := lateImage()
 	broken.When = "pod.status.containerStatuses[5].name == ''"
-	ignored := boundPolicy{"start", func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.PendingPods = "" }, []v1alpha1.Rule{lateImage()}}
-	audited := boundPolicy{"start", func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Mode = v1alpha1.ModeAudit }, []v1alpha1.Rule{lateImage()}}
+	ignored := fixtures.BoundPolicy{Name: "start", Change: func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.PendingPods = "" }, Rules: []v1alpha1.Rule{lateImage()}}
+	audited := fixtures.BoundPolicy{Name: "start", Change: func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Mode = v1alpha1.ModeAudit }, Rules: []v1alpha1.Rule{lateImage()}}
 	for name, c := range map[string]struct {
-		policies []boundPolicy
+		policies []fixtures.BoundPolicy
 		state    string
 		calls    []string
 	}{
-		"the same":        {[]boundPolicy{startPolicy(lateImage())}, marked + ", deleted true", []string{deletePod}},
-		"another rule":    {[]boundPolicy{startPolicy(other)}, "True Other, deleted true", []string{patchPod, deletePod}},
+		"the same":        {[]fixtures.BoundPolicy{startPolicy(lateImage())}, marked + ", deleted true", []string{deletePod}},
+		"another rule":    {[]fixtures.BoundPolicy{startPolicy(other)}, "True Other, deleted true", []string{patchPod, deletePod}},
 		"no policy":       {nil, "False NoRule, deleted false", []string{patchPod}},
-		"pods ignored":    {[]boundPolicy{ignored}, "False NoRule, deleted false", []string{patchPod}},
-		"only an audit":   {[]boundPolicy{audited}, "False NoRule, deleted false", []string{patchPod}},
-		"nobody can tell": {[]boundPolicy{startPolicy(broken)}, marked + ", deleted false", nil},
+		"pods ignored":    {[]fixtures.BoundPolicy{ignored}, "False NoRule, deleted false", []string{patchPod}},
+		"only an audit":   {[]fixtures.BoundPolicy{audited}, "False NoRule, deleted false", []string{patchPod}},
+		"nobody can tell": {[]fixtures.BoundPolicy{startPolicy(broken)}, marked + ", deleted false", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inPendingWorld(t, func(w *pendingWorld) {
@@ -286,7 +289,7 @@ func TestPendingPolicyChanges(t *testing.T) {
 // An audit keeps nobody from deleting.
 func TestPendingAuditIsInNobodysWay(t *testing.T) {
 	inPendingWorld(t, func(w *pendingWorld) {
-		w.bind(boundPolicy{"audit", func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Mode = v1alpha1.ModeAudit }, []v1alpha1.Rule{lateImage()}},
+		w.bind(fixtures.BoundPolicy{Name: "audit", Change: func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Mode = v1alpha1.ModeAudit }, Rules: []v1alpha1.Rule{lateImage()}},
 			startPolicy(lateImage()))
 		w.createPod(w.createJob("train", nil), "a")
 		time.Sleep(time.Hour)
@@ -297,7 +300,7 @@ func TestPendingAuditIsInNobodysWay(t *testing.T) {
 
 // A controller that only observes says what it would do, and does nothing: neither to pods that wait nor to marked ones.
 func TestPendingPodsAreObservedOnly(t *testing.T) {
-	inPendingWorldOf(t, Options{Observe: true, ObserveOnly: true}, func(w *pendingWorld) {
+	inPendingWorldOf(t, true, func(w *pendingWorld) {
 		w.bind(startPolicy(lateImage()))
 		w.createPod(w.createJob("train", nil), "a")
 		time.Sleep(time.Hour)
@@ -318,11 +321,11 @@ func TestPendingPodIsPartial(t *testing.T) {
 		synctest.Wait()
 		whole := w.pod("a")
 		dropped := whole.DeepCopy()
-		dropped.ManagedFields = markOfOld
-		put(t, w.pods.Update(dropped))
+		dropped.ManagedFields = fixtures.MarkOfOld
+		fixtures.Put(t, w.Caches.Pods.Update(dropped))
 		w.lookAgain()
 		expectStrings(w.T, "the calls", w.took())
-		put(t, w.pods.Update(whole))
+		fixtures.Put(t, w.Caches.Pods.Update(whole))
 		w.lookAgain()
 		w.expectState("a", marked+", deleted true")
 	})

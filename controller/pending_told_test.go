@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 )
 
 // An audit, and rules that cannot be evaluated, are told once for a pod.
@@ -15,12 +16,12 @@ func TestPendingPodsAreToldOnce(t *testing.T) {
 	broken := lateImage()
 	broken.When = "pod.status.containerStatuses[5].name == ''"
 	for name, c := range map[string]struct {
-		policy boundPolicy
+		policy fixtures.BoundPolicy
 		event  string
 		want   map[string]float64
 	}{
 		"audit": {
-			boundPolicy{"start", func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Mode = v1alpha1.ModeAudit }, []v1alpha1.Rule{lateImage()}},
+			fixtures.BoundPolicy{Name: "start", Change: func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Mode = v1alpha1.ModeAudit }, Rules: []v1alpha1.Rule{lateImage()}},
 			"Normal train/a PodWouldBeDeleted: Pod default/a matching Ignore rule image of PodFailurePolicy start: ImageUnavailable",
 			map[string]float64{"pending_pods_total{action=Ignore,mode=manage,result=audited}": 1},
 		},
@@ -39,7 +40,7 @@ func TestPendingPodsAreToldOnce(t *testing.T) {
 				w.lookAgain()
 				expectStrings(w.T, "the calls", w.took())
 				expectStrings(w.T, "the events", w.told(), c.event)
-				w.counts.expect(w.T, c.want)
+				w.counts.Expect(w.T, c.want)
 			})
 		})
 	}

@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -28,10 +29,10 @@ import (
 // pendingWorld is a Server with Jobs whose pods wait, and who looks at them. It lives in a bubble: time is virtual.
 type pendingWorld struct {
 	*testing.T
-	*pendingPods
+	*pendingLoop
 
 	server *memoryapi.Server
-	counts counted
+	counts fixtures.Counted
 	set    *binding.Set
 
 	mu     sync.Mutex
@@ -45,37 +46,35 @@ type pendingWorld struct {
 // inPendingWorld runs a test in a bubble, with a controller that ends pods of others' Jobs too.
 func inPendingWorld(t *testing.T, run func(*pendingWorld)) {
 	t.Helper()
-	inPendingWorldOf(t, Options{Observe: true}, run)
+	inPendingWorldOf(t, false, run)
 }
 
-func inPendingWorldOf(t *testing.T, options Options, run func(*pendingWorld)) {
+func inPendingWorldOf(t *testing.T, observeOnly bool, run func(*pendingWorld)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		w := &pendingWorld{T: t, server: memoryapi.New(time.Now), counts: newCounted(t)}
+		w := &pendingWorld{T: t, server: memoryapi.New(time.Now), counts: fixtures.NewCounted(t)}
 		client, err := kubernetes.NewForConfig(memoryapi.Config(w))
 		if err != nil {
 			t.Fatal(err)
 		}
-		caching := newCaching(true)
-		caching.keep(everything)
-		jobs, err := newJobInformer(client, "", caching)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pods, err := newPodInformer(client, "", caching)
-		if err != nil {
-			t.Fatal(err)
-		}
+		caches, err := newCaches(client, "", true)
+		fixtures.Put(t, err)
+		caches.keep(fixtures.Everything)
 		var running sync.WaitGroup
-		ctx, stop := context.WithCancel(w.context())
-		running.Go(func() { jobs.RunWithContext(ctx) })
-		running.Go(func() { pods.RunWithContext(ctx) })
 		defer running.Wait()
+		ctx, stop := context.WithCancel(w.context())
 		defer stop()
-		options.Metrics, options.Clock, options.PendingPeriod = w.counts.Metrics, clock.RealClock{}, DefaultPendingPeriod
-		w.pendingPods = newPendingPods(options, client, jobs.GetIndexer(), pods.GetIndexer(), &registry{caching: caching}, w)
-		w.selection = func(ctx context.Context, job *batchv1.Job) binding.Selection { return w.set.For(ctx, job, nil) }
+		if !caches.start(ctx, &running) {
+			t.Fatal("the caches are not filled")
+		}
+		w.pendingLoop = newPending(pendingOptions{
+			Client: client, Caches: caches, Others: true, ObserveOnly: observeOnly, Recorder: w, Metrics: w.counts.Metrics,
+			Clock: clock.RealClock{}, Period: DefaultPendingPeriod,
+			Selection: func(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
+				return w.set.For(ctx, job, nil), nil
+			},
+		})
 		run(w)
 	})
 }
@@ -138,9 +137,9 @@ func (w *pendingWorld) lookAgain() {
 }
 
 // bind has policies in force, each by a binding of the same name.
-func (w *pendingWorld) bind(policies ...boundPolicy) {
+func (w *pendingWorld) bind(policies ...fixtures.BoundPolicy) {
 	w.Helper()
-	w.set = setOf(w.T, policies...)
+	w.set = fixtures.SetOf(w.T, policies...)
 }
 
 // lateImage matches a pod that has waited for its image for ten minutes.
@@ -152,7 +151,9 @@ func lateImage() v1alpha1.Rule {
 }
 
 // startPolicy is the policy start of some rules.
-func startPolicy(rules ...v1alpha1.Rule) boundPolicy { return boundPolicy{name: "start", rules: rules} }
+func startPolicy(rules ...v1alpha1.Rule) fixtures.BoundPolicy {
+	return fixtures.BoundPolicy{Name: "start", Rules: rules}
+}
 
 func (w *pendingWorld) createJob(name string, change func(*batchv1.Job)) *batchv1.Job {
 	w.Helper()

@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -90,11 +91,11 @@ func Preflight(ctx context.Context, client kubernetes.Interface, needed []Permis
 	logger := klog.FromContext(ctx)
 	info, err := client.Discovery().ServerVersion()
 	if err != nil {
-		return errPreflight(err)
+		return fmt.Errorf("check permissions: %w", err)
 	}
 	server, err := version.ParseGeneric(info.GitVersion)
 	if err != nil {
-		return errPreflight(err)
+		return fmt.Errorf("check permissions: %w", err)
 	}
 	if !server.AtLeast(firstManagedBy) {
 		logger.Error(nil, "The API server drops spec.managedBy from Jobs, so Kubernetes runs them all: only observing makes sense",
@@ -103,7 +104,7 @@ func Preflight(ctx context.Context, client kubernetes.Interface, needed []Permis
 	for _, p := range needed {
 		granted, err := p.granted(ctx, client)
 		if err != nil {
-			return errPreflight(err)
+			return fmt.Errorf("check permissions: %w", err)
 		}
 		if !granted {
 			logger.Error(nil, "A permission is missing", "verb", p.Verb, "resource", p.resource(),

@@ -2,6 +2,8 @@ package controller
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -9,7 +11,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -17,6 +22,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -28,9 +34,9 @@ import (
 // one.
 type registry struct {
 	environment *compiler.Environment
-	metrics     *Metrics
+	metrics     *metrics.Metrics
 	clock       clock.WithTicker
-	caching     *caching
+	caches      *Caches
 	// policies, bindings and namespaces are caches of kinds that may not be there.
 	policies, bindings, namespaces cache.SharedIndexInformer
 	// dirty holds something when a policy or binding has changed since the last build.
@@ -41,50 +47,81 @@ type registry struct {
 
 	set        atomic.Pointer[binding.Set]
 	selections selections
-	// binds is true when the set may select something, told when the API server tells us of namespaces.
-	binds, told atomic.Bool
+	// binds is true when the set may select something, and listed when the API server lets us see namespaces.
+	binds, listed atomic.Bool
 
 	mu sync.RWMutex
 	// versions are by the name of the policy. Only build writes them.
 	versions map[string]*binding.Version
 }
 
-// newRegistry is empty, and knows nothing of the cluster until its informers run.
-func newRegistry(o Options, clients clients, events *eventQueue) (*registry, error) {
+// policyOptions are what a registry works with. All but Namespace are needed.
+type policyOptions struct {
+	// Client watches namespaces.
+	Client kubernetes.Interface
+	// Watches is for lists and watches of policies and bindings, and Writes for their statuses.
+	Watches, Writes *rest.Config
+	// Namespace is the only one whose Jobs are of interest; all are when it is empty.
+	Namespace string
+	// Kubernetes is the version whose CEL the expressions are in.
+	Kubernetes string
+	// Caches come to keep what the rules read.
+	Caches   *Caches
+	Recorder events.EventRecorder
+	Metrics  *metrics.Metrics
+	Clock    clock.WithTicker
+}
+
+// newRegistry returns one that is empty until it is started.
+func newRegistry(o policyOptions) (*registry, error) {
 	environment, err := compiler.NewEnvironment(o.Kubernetes)
 	if err != nil {
 		return nil, err
 	}
-	r := &registry{environment: environment, metrics: o.Metrics, clock: o.Clock, dirty: make(chan struct{}, 1), caching: newCaching(o.Observe)}
-	if r.policies, err = clients.policyWatches.informer(v1alpha1.ResourcePodFailurePolicies, o.Clock,
+	r := &registry{environment: environment, metrics: o.Metrics, clock: o.Clock, dirty: make(chan struct{}, 1), caches: o.Caches}
+	watches, watchErr := newPolicyClient(o.Watches)
+	writes, writeErr := newPolicyClient(o.Writes)
+	if err := errors.Join(watchErr, writeErr); err != nil {
+		return nil, err
+	}
+	if r.policies, err = watches.informer(v1alpha1.ResourcePodFailurePolicies, o.Clock,
 		&v1alpha1.PodFailurePolicy{}, &v1alpha1.PodFailurePolicyList{}); err != nil {
 		return nil, err
 	}
-	if r.bindings, err = clients.policyWatches.informer(v1alpha1.ResourcePodFailurePolicyBindings, o.Clock,
+	if r.bindings, err = watches.informer(v1alpha1.ResourcePodFailurePolicyBindings, o.Clock,
 		&v1alpha1.PodFailurePolicyBinding{}, &v1alpha1.PodFailurePolicyBindingList{}); err != nil {
 		return nil, err
 	}
-	if r.namespaces, err = newNamespaceInformer(clients.watches, o.Namespace, o.Clock); err != nil {
+	if r.namespaces, err = newNamespaceInformer(o.Client, o.Namespace, o.Clock); err != nil {
 		return nil, err
 	}
-	r.statuses = newPolicyStatuses(o, clients.policyWrites, events)
+	r.statuses = newPolicyStatuses(o, writes)
 	r.statuses.registry = r
 	err = r.handle()
 	return r, err
 }
 
-// start fills the caches, and has them filled, until ctx is done.
-func (r *registry) start(ctx context.Context, running *sync.WaitGroup) {
-	for _, informer := range []cache.SharedIndexInformer{r.policies, r.bindings, r.namespaces} {
+// start reads the policies that are there, and follows the cluster until ctx is done. It returns false when that was before all
+// were read.
+func (r *registry) start(ctx context.Context, running *sync.WaitGroup) (filled bool) {
+	informers := []cache.SharedIndexInformer{r.policies, r.bindings, r.namespaces}
+	synced := make([]cache.InformerSynced, len(informers))
+	for i, informer := range informers {
+		synced[i] = informer.HasSynced
 		running.Go(func() { informer.RunWithContext(ctx) })
 	}
+	if filled = cache.WaitForCacheSync(ctx.Done(), synced...); filled {
+		r.build(ctx) // before anybody asks
+	}
+	running.Go(func() { r.follow(ctx) }) // which ends at once when ctx is done
+	return filled
 }
 
 // debounce is how long more changes are waited for after the first one; longer where a build takes long.
 const debounce = 100 * time.Millisecond
 
 // subscribe has a function called after every change of what selection says: of the Jobs of a namespace, or of all when it
-// is empty. It is to be called before run.
+// is empty. It is to be called before start.
 func (r *registry) subscribe(changed func(namespace string)) {
 	r.listeners = append(r.listeners, changed)
 }
@@ -95,28 +132,17 @@ func (r *registry) changed(namespace string) {
 	}
 }
 
-// labelsOf returns the labels of a namespace, and its version. A namespace that is not known, because the API server does not
-// tell us of namespaces, has the label that all have, and no version.
-func (r *registry) labelsOf(namespace string) (of labels.Set, version string) {
+// labelsOf returns the labels of a namespace, and its version. Where we may not see namespaces, it has the label that all have,
+// and no version. Otherwise one that is not known is an error: it may come after its Jobs.
+func (r *registry) labelsOf(namespace string) (of labels.Set, version string, err error) {
 	object, _, _ := r.namespaces.GetIndexer().GetByKey(namespace) // an indexer has no errors
 	if known, ok := object.(*corev1.Namespace); ok {
-		return known.Labels, known.ResourceVersion
+		return known.Labels, known.ResourceVersion, nil
 	}
-	return labels.Set{corev1.LabelMetadataName: namespace}, ""
-}
-
-// knows tells whether the labels of a namespace are known, or need not be. Those of a new one may come after its Jobs.
-func (r *registry) knows(namespace string) bool {
-	if !r.binds.Load() || !r.told.Load() {
-		return true
+	if r.listed.Load() {
+		return nil, "", fmt.Errorf("namespace %s is not known yet", namespace)
 	}
-	_, found, _ := r.namespaces.GetIndexer().GetByKey(namespace) // an indexer has no errors
-	return found
-}
-
-// synced tells whether everything is known that was there at the start.
-func (r *registry) synced() bool {
-	return r.policies.HasSynced() && r.bindings.HasSynced() && r.namespaces.HasSynced()
+	return labels.Set{corev1.LabelMetadataName: namespace}, "", nil
 }
 
 // touch has the set built again soon.
@@ -131,6 +157,7 @@ func (r *registry) touch() {
 func (r *registry) follow(ctx context.Context) {
 	var writing sync.WaitGroup
 	defer writing.Wait()
+	defer r.statuses.queue.ShutDown()
 	writing.Go(func() { r.statuses.run(ctx) })
 	rest := debounce
 	for {
@@ -149,7 +176,7 @@ func (r *registry) follow(ctx context.Context) {
 		default:
 		}
 		start := r.clock.Now()
-		_ = r.metrics.guard(ctx, handlingPolicy, func() error { // it is in the log
+		_ = r.metrics.Guard(ctx, metrics.HandlingPolicy, func() error { // it is in the log
 			r.build(ctx)
 			r.changed("")
 			return nil
@@ -180,7 +207,7 @@ func (r *registry) build(ctx context.Context) {
 			reads.Add(p.Compiled.Reads)
 		}
 	}
-	r.caching.keep(reads) // before anybody asks the rules
+	r.caches.keep(reads) // before anybody asks the rules
 	r.set.Store(set)
 	r.selections.cache().Clear()
 	r.binds.Store(binds)
@@ -203,7 +230,7 @@ func (r *registry) measure(bindings []*v1alpha1.PodFailurePolicyBinding) {
 		v := r.versions[b.Spec.PolicyName]
 		bound[v != nil && v.Err == nil]++
 	}
-	r.metrics.registered(ready, bound)
+	r.metrics.PoliciesRegistered(ready, bound)
 }
 
 // named is the cached object of that name.
@@ -248,7 +275,7 @@ func (r *registry) compileAll(ctx context.Context, policies []*v1alpha1.PodFailu
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for name, before := range r.versions {
-		r.metrics.forgetRules(name, before, next[name])
+		r.metrics.ForgetRules(name, rulesGone(before, next[name]))
 	}
 	r.versions = next
 }
@@ -257,14 +284,14 @@ func (r *registry) compileAll(ctx context.Context, policies []*v1alpha1.PodFailu
 func (r *registry) compile(ctx context.Context, p *v1alpha1.PodFailurePolicy, before *binding.Version) *binding.Version {
 	start := r.clock.Now()
 	var next *binding.Version
-	err := r.metrics.guard(ctx, handlingPolicy, func() error {
+	err := r.metrics.Guard(ctx, metrics.HandlingPolicy, func() error {
 		next = binding.Compile(r.environment, p, before)
 		return next.Err
 	})
 	if next == nil {
 		next = binding.Failed(p, before, err)
 	}
-	r.metrics.compiled(r.clock.Since(start), err)
+	r.metrics.PolicyCompiled(r.clock.Since(start), err)
 	if next.LastGoodErr != nil {
 		klog.FromContext(ctx).Error(next.LastGoodErr, "The last good version cannot be in force", "policy", p.Name)
 	}
@@ -286,8 +313,22 @@ func (r *registry) count(v runtime.Verdict, mode string) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if known := r.versions[v.Policy]; known != nil && hasRule(known, v.RuleName) {
-		r.metrics.customVerdicts.WithLabelValues(v.Policy, v.RuleName, string(v.Action), mode).Inc()
+		r.metrics.CustomVerdicts.WithLabelValues(v.Policy, v.RuleName, string(v.Action), mode).Inc()
 	}
+}
+
+// rulesGone returns the names of the rules that are in force by a version, and are not by the next one, which may be nil.
+func rulesGone(v, next *binding.Version) []string {
+	if v.InForce == nil || next != nil && v.InForce == next.InForce {
+		return nil
+	}
+	var gone []string
+	for _, rule := range v.InForce.Rules {
+		if next == nil || !hasRule(next, rule.Name) {
+			gone = append(gone, rule.Name)
+		}
+	}
+	return gone
 }
 
 // hasRule tells whether a rule is in force.

@@ -12,10 +12,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -23,47 +28,38 @@ import (
 // registryOf has n policies, each bound to the Jobs of a team in namespaces of that team.
 func registryOf(t testing.TB, n int) *registry {
 	t.Helper()
-	o, err := Options{Config: memoryapi.New(time.Now).Config()}.withDefaults()
-	if err != nil {
-		t.Fatal(err)
-	}
-	clients, err := newClients(o.Config, o.Metrics)
-	if err != nil {
-		t.Fatal(err)
-	}
-	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: clients.events.EventsV1()})
-	t.Cleanup(broadcaster.Shutdown)
-	r, err := newRegistry(o, clients, newEventQueue(o, broadcaster))
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := memoryapi.New(time.Now).Config()
+	client, err := kubernetes.NewForConfig(config)
+	fixtures.Put(t, err)
+	caches, err := newCaches(client, "", true)
+	fixtures.Put(t, err)
+	metrics, err := metrics.New(nil)
+	fixtures.Put(t, err)
+	r, err := newRegistry(policyOptions{
+		Client: client, Watches: config, Writes: config, Kubernetes: compiler.DefaultVersion, Caches: caches,
+		Recorder: &events.FakeRecorder{}, Metrics: metrics, Clock: clock.RealClock{},
+	})
+	fixtures.Put(t, err)
 	for i := range n {
 		team := fmt.Sprintf("team-%d", i)
-		put(t, r.policies.GetIndexer().Add(scalePolicy(team, "Ignore")))
+		fixtures.Put(t, r.policies.GetIndexer().Add(scalePolicy(team, "Ignore")))
 		selector := &v1alpha1.LabelSelector{MatchLabels: map[string]v1alpha1.LabelValue{"team": v1alpha1.LabelValue(team)}}
 		b := &v1alpha1.PodFailurePolicyBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: team, UID: types.UID("b-" + team), Generation: 1},
 			Spec:       v1alpha1.PodFailurePolicyBindingSpec{PolicyName: team, NamespaceSelector: selector, JobSelector: selector},
 		}
 		b.SetDefaults()
-		put(t, r.bindings.GetIndexer().Add(b))
+		fixtures.Put(t, r.bindings.GetIndexer().Add(b))
 	}
-	put(t, r.namespaces.GetIndexer().Add(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"team": "team-7"}}}))
+	fixtures.Put(t, r.namespaces.GetIndexer().Add(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"team": "team-7"}}}))
 	return r
 }
 
 func selectionOf(t testing.TB, r *registry, job *batchv1.Job) binding.Selection {
 	t.Helper()
 	s, err := r.selection(t.Context(), job)
-	put(t, err)
+	fixtures.Put(t, err)
 	return s
-}
-
-func put(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // scalePolicy has what policies of people have: a condition, variables, and some rules.
@@ -94,7 +90,7 @@ func TestOneOfManyPoliciesChanges(t *testing.T) {
 	r.build(t.Context())
 	compilations := func() uint64 {
 		var m dto.Metric
-		put(t, r.metrics.policyCompilations.WithLabelValues(resultSuccess).(prometheus.Histogram).Write(&m))
+		fixtures.Put(t, r.metrics.PolicyCompilations.WithLabelValues("success").(prometheus.Histogram).Write(&m))
 		return m.GetHistogram().GetSampleCount()
 	}
 	if got := compilations(); got != 300 {
@@ -102,14 +98,14 @@ func TestOneOfManyPoliciesChanges(t *testing.T) {
 	}
 	changed := scalePolicy("team-7", "Count")
 	changed.Generation = 2
-	put(t, r.policies.GetIndexer().Update(changed))
-	put(t, r.policies.GetIndexer().Delete(scalePolicy("team-8", "")))
+	fixtures.Put(t, r.policies.GetIndexer().Update(changed))
+	fixtures.Put(t, r.policies.GetIndexer().Delete(scalePolicy("team-8", "")))
 	r.build(t.Context())
 	if got := compilations(); got != 301 {
 		t.Errorf("%d policies are compiled, want one more", got)
 	}
 	program := selectionOf(t, r, scaleJob()).Enforced(nil)
-	pod := failedPod("a", 1)
+	pod := fixtures.FailedPod("a", 1)
 	pod.Status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
 	if v := program.Judge(t.Context(), runtime.Input{Pod: pod, Job: scaleJob(), Attempt: 1}); v.Action != "Count" || v.Policy != "team-7" {
 		t.Errorf("the verdict is %+v", v)
@@ -125,13 +121,13 @@ func TestLastGoodIsCompiledOnce(t *testing.T) {
 	p := scalePolicy("team-0", "Ignore")
 	p.Status.LastGood = &v1alpha1.LastGood{Generation: 1, Spec: *p.Spec.DeepCopy()}
 	p.Generation, p.Spec.Rules[0].When = 2, "pod"
-	put(t, r.policies.GetIndexer().Update(p))
+	fixtures.Put(t, r.policies.GetIndexer().Update(p))
 	r.build(t.Context())
 	first := r.version("team-0")
 	if first.InForce == nil || first.InForceGeneration != 1 {
 		t.Fatalf("in force is %+v", first)
 	}
-	put(t, r.policies.GetIndexer().Add(scalePolicy("team-1", "Ignore")))
+	fixtures.Put(t, r.policies.GetIndexer().Add(scalePolicy("team-1", "Ignore")))
 	r.build(t.Context())
 	if again := r.version("team-0"); again.InForce != first.InForce {
 		t.Error("it is compiled again")
@@ -155,7 +151,7 @@ func BenchmarkRegistry(b *testing.B) {
 		for b.Loop() {
 			p = p.DeepCopy()
 			p.Generation++
-			put(b, r.policies.GetIndexer().Update(p))
+			fixtures.Put(b, r.policies.GetIndexer().Update(p))
 			r.build(b.Context())
 		}
 	})

@@ -20,7 +20,6 @@ import (
 type policyClient struct {
 	*rest.RESTClient
 
-	scheme     *runtime.Scheme
 	parameters runtime.ParameterCodec
 }
 
@@ -36,7 +35,7 @@ func newPolicyClient(config *rest.Config) (*policyClient, error) {
 		ContentType: runtime.ContentTypeJSON, AcceptContentTypes: runtime.ContentTypeJSON,
 	}
 	client, err := rest.RESTClientFor(config)
-	return &policyClient{client, scheme, runtime.NewParameterCodec(scheme)}, err
+	return &policyClient{client, runtime.NewParameterCodec(scheme)}, err
 }
 
 // informer is one of a kind that may not be installed.

@@ -42,7 +42,7 @@ func (r *registry) replaced(before, after any) {
 }
 
 func (r *registry) namespaceAdded(object any, first bool) {
-	r.told.Store(true)
+	r.listed.Store(true)
 	if n, ok := object.(*corev1.Namespace); ok && !first {
 		r.changed(n.Name)
 	}

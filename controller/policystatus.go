@@ -16,6 +16,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
@@ -24,16 +25,16 @@ type policyStatuses struct {
 	registry *registry
 	client   *policyClient
 	recorder events.EventRecorder
-	metrics  *Metrics
+	metrics  *metrics.Metrics
 	queue    queue[statusKey]
 }
 
 // statusKey is an object whose status may have to be written.
 type statusKey struct{ resource, name string }
 
-func newPolicyStatuses(o Options, client *policyClient, events *eventQueue) *policyStatuses {
+func newPolicyStatuses(o policyOptions, client *policyClient) *policyStatuses {
 	return &policyStatuses{
-		client: client, recorder: events.recorder(client.scheme), metrics: o.Metrics,
+		client: client, recorder: o.Recorder, metrics: o.Metrics,
 		queue: newQueue(o.Clock, 1, minDelay, maxDelay, func(key statusKey) string { return key.resource }),
 	}
 }
@@ -54,7 +55,7 @@ func (s *policyStatuses) run(ctx context.Context) {
 		if down || ctx.Err() != nil {
 			return
 		}
-		switch err := s.metrics.guard(ctx, handlingPolicy, func() error { return s.sync(ctx, key) }); {
+		switch err := s.metrics.Guard(ctx, metrics.HandlingPolicy, func() error { return s.sync(ctx, key) }); {
 		case err == nil, ctx.Err() != nil:
 			s.queue.Forget(key)
 		case apierrors.IsConflict(err): // the cache will show why
@@ -102,9 +103,9 @@ func (s *policyStatuses) syncPolicy(ctx context.Context, p *v1alpha1.PodFailureP
 	before := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionReady)
 	switch again := before != nil && before.Status == ready.Status; {
 	case known.Err != nil && (!again || before.ObservedGeneration != p.Generation):
-		s.recorder.Eventf(next, nil, corev1.EventTypeWarning, ready.Reason, "Compile", "%s", cut(ready.Message))
+		s.recorder.Eventf(next, nil, corev1.EventTypeWarning, ready.Reason, "Compile", "%s", ready.Message)
 	case known.Err == nil && before != nil && !again:
-		s.recorder.Eventf(next, nil, corev1.EventTypeNormal, ready.Reason, "Compile", "%s", cut(ready.Message))
+		s.recorder.Eventf(next, nil, corev1.EventTypeNormal, ready.Reason, "Compile", "%s", ready.Message)
 	}
 	return nil
 }
@@ -131,7 +132,7 @@ func (s *policyStatuses) setReady(conditions *[]metav1.Condition, ready metav1.C
 func (s *policyStatuses) write(ctx context.Context, o v1alpha1.Object) error {
 	err := s.client.updateStatus(ctx, resourceOf(o), o)
 	if err != nil && !apierrors.IsNotFound(err) {
-		return errWriteStatus(o, err)
+		return fmt.Errorf("write the status of %s %s: %w", o.GetObjectKind().GroupVersionKind().Kind, o.GetName(), err)
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller"
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+	"github.com/podverdict/podverdict/controller/metrics"
 )
 
 // world is an API server in memory with custom policies and a controller that obeys them, in a synctest bubble.
@@ -63,7 +64,7 @@ func nothing(*world) {}
 func (w *world) start() {
 	w.t.Helper()
 	w.registry = prometheus.NewRegistry()
-	metrics, err := controller.NewMetrics(w.registry)
+	metrics, err := metrics.New(w.registry)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -15,7 +16,7 @@ import (
 // share a program. They are safe for concurrent use.
 type programs struct {
 	environment *compiler.Environment
-	metrics     *Metrics
+	metrics     *metrics.Metrics
 
 	mu     sync.Mutex
 	recent *lru.Cache // of compilations, by the SHA-256 of the policy in its protobuf form
@@ -26,7 +27,7 @@ type compilation func() (*runtime.Program, error)
 
 // newPrograms keeps at most size programs, in the meaning of a version of Kubernetes. The error is that of a version which
 // the compiler does not know.
-func newPrograms(kubernetes string, size int, metrics *Metrics) (*programs, error) {
+func newPrograms(kubernetes string, size int, metrics *metrics.Metrics) (*programs, error) {
 	environment, err := compiler.NewEnvironment(kubernetes)
 	if err != nil {
 		return nil, err
@@ -56,10 +57,10 @@ func (p *programs) compilation(policy *batchv1.PodFailurePolicy) (compilation, e
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if known, found := p.recent.Get(key); found {
-		p.metrics.programHits.Inc()
+		p.metrics.ProgramHits.Inc()
 		return known.(compilation), nil //nolint:forcetypeassert // nothing else is in there
 	}
-	p.metrics.programMisses.Inc()
+	p.metrics.ProgramMisses.Inc()
 	own := policy.DeepCopy() // the program refers to it for as long as it lives
 	compiled := compilation(sync.OnceValues(func() (*runtime.Program, error) { return p.compile(own) }))
 	p.recent.Add(key, compiled)
@@ -69,12 +70,12 @@ func (p *programs) compilation(policy *batchv1.PodFailurePolicy) (compilation, e
 func (p *programs) compile(policy *batchv1.PodFailurePolicy) (*runtime.Program, error) {
 	compiled, err := p.environment.Compile(compiler.StoredPolicy(policy))
 	if err != nil {
-		p.metrics.compileErrors.Inc()
+		p.metrics.CompileErrors.Inc()
 		return nil, err
 	}
 	program, err := runtime.NewProgram(compiled, runtime.Options{})
 	if err != nil {
-		p.metrics.compileErrors.Inc()
+		p.metrics.CompileErrors.Inc()
 	}
 	return program, err
 }

@@ -2,46 +2,25 @@ package controller
 
 import (
 	"maps"
-	"strconv"
 	"sync"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/runtime"
 )
-
-func failJobOn(codes ...int32) *batchv1.PodFailurePolicy {
-	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
-		Action: batchv1.PodFailurePolicyActionFailJob,
-		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-			Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: codes,
-		},
-	}}}
-}
-
-// meaningless is a policy that no API server stores: it asks for more statuses than there are.
-func meaningless() *batchv1.PodFailurePolicy {
-	rule := batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionIgnore}
-	for i := range 200 {
-		rule.OnPodConditions = append(rule.OnPodConditions, batchv1.PodFailurePolicyOnPodConditionsPattern{
-			Type: corev1.DisruptionTarget, Status: corev1.ConditionStatus(strconv.Itoa(i)),
-		})
-	}
-	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{rule}}
-}
 
 type testPrograms struct {
 	*programs
 
-	counts counted
+	counts fixtures.Counted
 }
 
 func newTestPrograms(t *testing.T, size int) testPrograms {
 	t.Helper()
-	counts := newCounted(t)
+	counts := fixtures.NewCounted(t)
 	p, err := newPrograms(compiler.DefaultVersion, size, counts.Metrics)
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +44,7 @@ func (p testPrograms) expect(t *testing.T, hits, misses, failures float64) {
 		"program_compile_errors_total{}": failures,
 	}
 	maps.DeleteFunc(want, func(_ string, value float64) bool { return value == 0 })
-	p.counts.expect(t, want)
+	p.counts.Expect(t, want)
 }
 
 func TestProgramsAreSharedByContent(t *testing.T) {
@@ -73,11 +52,11 @@ func TestProgramsAreSharedByContent(t *testing.T) {
 	if program, err := p.of(nil); program != nil || err != nil {
 		t.Errorf("no policy has program %v, error %v", program, err)
 	}
-	first := p.mustHave(t, failJobOn(42))
-	if p.mustHave(t, failJobOn(42)) != first {
+	first := p.mustHave(t, fixtures.FailJobOn(42))
+	if p.mustHave(t, fixtures.FailJobOn(42)) != first {
 		t.Error("the same content is compiled twice")
 	}
-	if p.mustHave(t, failJobOn(43)) == first {
+	if p.mustHave(t, fixtures.FailJobOn(43)) == first {
 		t.Error("another content has the same program")
 	}
 	p.expect(t, 1, 2, 0)
@@ -85,10 +64,10 @@ func TestProgramsAreSharedByContent(t *testing.T) {
 
 func TestProgramsAreTheirOwn(t *testing.T) {
 	p := newTestPrograms(t, 10)
-	policy := failJobOn(42)
+	policy := fixtures.FailJobOn(42)
 	program := p.mustHave(t, policy)
 	policy.Rules[0].OnExitCodes.Values[0] = 1
-	explanation, err := program.Explain(t.Context(), runtime.Input{Pod: failedPod("a", 42)}) // compiles once more
+	explanation, err := program.Explain(t.Context(), runtime.Input{Pod: fixtures.FailedPod("a", 42)}) // compiles once more
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,17 +80,17 @@ func TestProgramsAreTheirOwn(t *testing.T) {
 }
 
 func TestProgramsReadPoliciesAsStored(t *testing.T) {
-	policy := failJobOn(42)
+	policy := fixtures.FailJobOn(42)
 	policy.Rules = append([]batchv1.PodFailurePolicyRule{{Action: "Explode", OnExitCodes: policy.Rules[0].OnExitCodes}}, policy.Rules...)
-	if v := newTestPrograms(t, 1).mustHave(t, policy).Evaluate(t.Context(), failedPod("a", 42)); v.Rule != 1 {
+	if v := newTestPrograms(t, 1).mustHave(t, policy).Evaluate(t.Context(), fixtures.FailedPod("a", 42)); v.Rule != 1 {
 		t.Errorf("an unknown action is not skipped: %+v", v)
 	}
 }
 
 func TestProgramErrorsAreKept(t *testing.T) {
 	p := newTestPrograms(t, 10)
-	_, first := p.of(meaningless())
-	_, second := p.of(meaningless())
+	_, first := p.of(fixtures.Meaningless())
+	_, second := p.of(fixtures.Meaningless())
 	if first == nil || first != second { //nolint:errorlint // it is the same one
 		t.Errorf("the errors are %v and %v", first, second)
 	}
@@ -121,7 +100,7 @@ func TestProgramErrorsAreKept(t *testing.T) {
 func TestProgramsAreBounded(t *testing.T) {
 	p := newTestPrograms(t, 2)
 	for _, code := range []int32{1, 2, 1, 3, 1, 2} { // 3 takes the place of 2
-		p.mustHave(t, failJobOn(code))
+		p.mustHave(t, fixtures.FailJobOn(code))
 	}
 	p.expect(t, 2, 4, 0)
 	if p.recent.Len() != 2 {
@@ -134,7 +113,7 @@ func TestProgramsCompileOnceAtATime(t *testing.T) {
 	programs := make([]*runtime.Program, 50)
 	var group sync.WaitGroup
 	for i := range programs {
-		group.Go(func() { programs[i], _ = p.of(failJobOn(42)) })
+		group.Go(func() { programs[i], _ = p.of(fixtures.FailJobOn(42)) })
 	}
 	group.Wait()
 	for _, program := range programs {

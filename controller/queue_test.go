@@ -29,7 +29,7 @@ func lastLook(t *testing.T, workers int, tenants map[string]tenant) map[string]t
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		start := time.Now()
-		q := newKeyQueue(Options{Clock: clock.RealClock{}}, workers)
+		q := newQueue(clock.RealClock{}, workers, time.Second, time.Minute, func(key types.NamespacedName) string { return key.Namespace })
 		var adding, working sync.WaitGroup
 		for namespace, tenant := range tenants {
 			adding.Go(func() {
@@ -234,4 +234,26 @@ func TestSpareCalls(t *testing.T) {
 			t.Errorf("the last 19 came after %v: they wait until the burst is there again", took)
 		}
 	})
+}
+
+// Namespaces fill all of the room together, and what is given back can be taken.
+func TestShares(t *testing.T) {
+	s := newShares(100)
+	take := func(namespace string) int {
+		n := 0
+		for s.take(namespace) {
+			n++
+		}
+		return n
+	}
+	a, b, c := take("a"), take("b"), take("c")
+	if a != 50 || b != 33 || c == 0 || a+b+c > 100 {
+		t.Errorf("the shares are %d, %d, %d", a, b, c)
+	}
+	for range a {
+		s.give("a")
+	}
+	if again := take("c"); again == 0 {
+		t.Error("nothing is free again")
+	}
 }

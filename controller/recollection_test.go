@@ -9,8 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -40,7 +41,9 @@ func TestNewestPods(t *testing.T) {
 		{"an empty cache has no version", nil, 0, []*corev1.Pod{podAt("a", 9)}, []string{"a@9"}, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers)
+			caches, err := newCaches(fake.NewClientset(), "", false)
+			fixtures.Put(t, err)
+			indexer := caches.Pods
 			for _, pod := range test.cached {
 				if err := indexer.Add(pod); err != nil {
 					t.Fatal(err)
@@ -55,7 +58,7 @@ func TestNewestPods(t *testing.T) {
 				r.learn(pod)
 			}
 			var got []string
-			for _, pod := range r.newestPods(indexer) {
+			for _, pod := range r.newestPods(caches) {
 				got = append(got, pod.Name+"@"+pod.ResourceVersion)
 			}
 			if !slices.Equal(got, test.want) || len(r.returned) != test.kept {

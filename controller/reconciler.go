@@ -12,11 +12,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/events"
-	"k8s.io/utils/clock"
 
+	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -24,33 +21,23 @@ import (
 
 // reconciler brings one Job at a time closer to its end. Workers may use it at once, for different Jobs.
 type reconciler struct {
-	client      kubernetes.Interface
-	jobs, pods  cache.Indexer // pods have the index byJob
-	programs    *programs
-	policies    *registry
-	settings    plan.Settings
-	batchPeriod time.Duration
-	width       int // calls at a time for one Job
-	clock       clock.PassiveClock
-	recorder    events.EventRecorder
-	metrics     *Metrics
-	// judged is told of the verdict on each pod in phase Failed, once as long as nothing is forgotten.
-	judged func(*corev1.Pod, report)
-	// free takes the pods that a Plan frees.
-	free func([]*corev1.Pod)
+	runningOptions
 
+	width int // calls at a time for one Job
+	// free takes the pods that a Plan frees.
+	free          func([]*corev1.Pod)
 	recollections recollections
 }
 
 // sync looks at a Job once and does what its Plan says. It tells when to look again though nothing happens, or 0 for never.
 func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
-	cached, found, err := r.jobs.GetByKey(key.String())
+	cached, found, err := r.Caches.Jobs.GetByKey(key.String())
 	job, ok := cached.(*batchv1.Job)
-	if err != nil || !found || !ok || !managed(job) {
+	if err != nil || !found || !ok || !plan.Managed(job) {
 		r.recollections.forget(key)
 		return 0, err
 	}
-	start := r.clock.Now()
+	start := r.Clock.Now()
 	w := &work{reconciler: r, recollection: r.recollections.of(plan.OwnerFor(job))}
 	w.job = w.newestJob(job)
 	if excessive(w.job) {
@@ -58,12 +45,12 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 		return 0, nil
 	}
 	var again time.Duration
-	err = r.metrics.guard(ctx, workingOnJob, func() (err error) {
+	err = r.Metrics.Guard(ctx, metrics.WorkingOnJob, func() (err error) {
 		again, err = w.do(ctx)
 		return err
 	})
 	switch {
-	case panicked(err):
+	case metrics.Panicked(err):
 		w.warn(reasonPanic, panicNote(err))
 	case err != nil, !w.changed.Load():
 	case w.interrupted.Load(): // there is more to do, whatever the caches will show
@@ -71,7 +58,7 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	default: // the next Plan may be another one
 		again = r.recollections.coalescence(key)
 	}
-	r.metrics.synced(w.job, w.action(), err, r.clock.Since(start))
+	r.Metrics.Synced(w.job, w.action(), err, r.Clock.Since(start))
 	return again, err
 }
 
@@ -91,7 +78,7 @@ type work struct {
 // do observes, plans and applies.
 func (w *work) do(ctx context.Context) (time.Duration, error) {
 	lookup := w.lookUp(ctx)
-	start := w.clock.Now()
+	start := w.Clock.Now()
 	observation, evaluator, err := w.observe(ctx)
 	if err != nil {
 		return 0, err
@@ -109,7 +96,7 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 		return 0, err // verdicts were cut short
 	}
 	due := w.plan.LookAgain
-	w.took.Store(int64(w.clock.Since(start)))
+	w.took.Store(int64(w.Clock.Since(start)))
 	if w.plan.NeedsCurrent && len(w.unknown) > 0 {
 		w.wait(lookUpPeriod)
 	}
@@ -125,21 +112,18 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 // observe is what is known of the Job now, and who judges its pods.
 func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error) {
 	o := plan.Observation{
-		Job: w.job, Pods: w.newestPods(w.pods), Now: w.clock.Now(), Current: len(w.unknown) == 0, Taken: w.taken, Settings: w.settings,
+		Job: w.job, Pods: w.newestPods(w.Caches), Now: w.Clock.Now(), Current: len(w.unknown) == 0, Taken: w.taken, Settings: w.Settings,
 	}
-	own, err := w.programs.of(w.job.Spec.PodFailurePolicy)
+	own, err := w.Program(w.job.Spec.PodFailurePolicy)
 	if err != nil {
 		w.warn(reasonInvalidPolicy, err.Error())
-		return o, nil, errPolicy(err)
+		return o, nil, fmt.Errorf("podFailurePolicy has no meaning, the job waits: %w", err)
 	}
-	if !w.policies.knows(w.job.Namespace) {
-		return o, nil, errNamespace(w.job)
-	}
-	selection, err := w.policies.selection(ctx, w.job)
+	selection, err := w.Selection(ctx, w.job)
 	if err != nil || ctx.Err() != nil {
 		return o, nil, cmp.Or(err, ctx.Err()) // a match condition was cut short
 	}
-	lacks := func(pod *corev1.Pod) bool { return !selection.Empty() && w.policies.caching.pods.lacks(pod) }
+	lacks := func(pod *corev1.Pod) bool { return !selection.Empty() && w.Caches.lacksPod(pod) }
 	if i := slices.IndexFunc(o.Pods, lacks); i >= 0 {
 		return o, nil, errPartial(o.Pods[i])
 	}
@@ -159,7 +143,7 @@ func (w *work) tellProblems(problems []*binding.ConditionError) {
 			continue
 		}
 		// Events of a Job that has not changed are one to the recorder, unless they relate to different objects.
-		w.recorder.Eventf(w.job, policyReference(problem.Policy), corev1.EventTypeWarning, reasonMatchCondition, eventAction, "%s", cut(text))
+		w.Recorder.Eventf(w.job, policyReference(problem.Policy), corev1.EventTypeWarning, reasonMatchCondition, eventAction, "%s", text)
 	}
 }
 
@@ -187,11 +171,11 @@ func (w *work) wait(period time.Duration) {
 func (w *work) action() string {
 	switch {
 	case len(w.plan.Delete)+len(w.plan.Dismiss) > 0:
-		return actionPodsDeleted
+		return metrics.ActionPodsDeleted
 	case len(w.plan.Create) > 0:
-		return actionPodsCreated
+		return metrics.ActionPodsCreated
 	case len(w.unknown) > 0:
-		return actionReconciling
+		return metrics.ActionReconciling
 	}
-	return actionTracking
+	return metrics.ActionTracking
 }

@@ -7,15 +7,19 @@ import (
 	"testing/synctest"
 	"time"
 
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/utils/clock"
+
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 )
 
 // Nobody waits until events are told. Those of a tenant that has too many are dropped and counted, those of others are not, and
 // do not wait for them.
 func TestEventsAreBoundedAndShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		counts := newCounted(t)
-		q := newEventQueue(Options{Metrics: counts.Metrics, Clock: clock.RealClock{}}, nil)
+		counts := fixtures.NewCounted(t)
+		q := newRecorder(fake.NewClientset(), counts.Metrics, clock.RealClock{})
+		defer q.broadcaster.Shutdown()
 		told := map[string]*atomic.Int64{"a": {}, "b": {}}
 		add := func(namespace string, events int) {
 			for range events {
@@ -25,7 +29,7 @@ func TestEventsAreBoundedAndShared(t *testing.T) {
 		const few = 20
 		add("a", 4*maxEvents)
 		add("b", few)
-		dropped := counts.series(t)["events_dropped_total{}"]
+		dropped := counts.Series(t)["events_dropped_total{}"]
 		if kept := 4*maxEvents - dropped; kept < 1 || kept > maxEvents/2 {
 			t.Errorf("%v events of one namespace are kept", kept)
 		}
@@ -53,26 +57,4 @@ func TestEventsAreBoundedAndShared(t *testing.T) {
 		stop()
 		<-done
 	})
-}
-
-// Namespaces fill all of the room together, and what is given back can be taken.
-func TestShares(t *testing.T) {
-	s := newShares(100)
-	take := func(namespace string) int {
-		n := 0
-		for s.take(namespace) {
-			n++
-		}
-		return n
-	}
-	a, b, c := take("a"), take("b"), take("c")
-	if a != 50 || b != 33 || c == 0 || a+b+c > 100 {
-		t.Errorf("the shares are %d, %d, %d", a, b, c)
-	}
-	for range a {
-		s.give("a")
-	}
-	if again := take("c"); again == 0 {
-		t.Error("nothing is free again")
-	}
 }

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -11,12 +10,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
 
-	apiruntime "k8s.io/apimachinery/pkg/runtime"
-
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -49,7 +48,7 @@ func TestPodThatCachesDoNotShowIsLetGo(t *testing.T) {
 		"an owner of another version": func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "batch/v1beta1" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, managedJob(1))
+			d := newDesk(t, fixtures.ManagedJob(1))
 			occupant := d.occupy(t, change)
 			for range 4 {
 				d.syncs(t)
@@ -86,14 +85,14 @@ func (d *desk) remember() {
 
 // Pods that the cache does not show yet are not deleted a second time.
 func TestPodsAreDeletedOnceWhileTheCacheLags(t *testing.T) {
-	job := managedJob(3)
+	job := fixtures.ManagedJob(3)
 	d := newDesk(t, job)
-	d.pods.Bookmark("5")
+	d.Caches.Pods.Bookmark("5")
 	d.remember()
 	d.syncs(t)
 	suspended := job.DeepCopy()
 	suspended.Spec.Suspend, suspended.ResourceVersion = new(true), "100"
-	if err := d.jobs.Update(suspended); err != nil {
+	if err := d.Caches.Jobs.Update(suspended); err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
@@ -106,7 +105,7 @@ func TestPodsAreDeletedOnceWhileTheCacheLags(t *testing.T) {
 
 // A creation that waited for the client's rate limiter is not given up while the API server may still work on it.
 func TestCreationMayTakeEffectSinceItWasSent(t *testing.T) {
-	d := newDesk(t, managedJob(1))
+	d := newDesk(t, fixtures.ManagedJob(1))
 	d.answer("create", "pods", func(clienttesting.Action) (apiruntime.Object, error) {
 		d.now.SetTime(d.now.Now().Add(20 * time.Second))
 		return nil, errors.New("connection reset by peer")
@@ -127,7 +126,7 @@ func TestCreationMayTakeEffectSinceItWasSent(t *testing.T) {
 
 // A look that changes something and then fails is left to the back-off, which is longer than the wait for events.
 func TestPartialFailureIsLeftToTheBackOff(t *testing.T) {
-	d := newDesk(t, managedJob(2))
+	d := newDesk(t, fixtures.ManagedJob(2))
 	created := 0
 	d.answer("create", "pods", func(clienttesting.Action) (apiruntime.Object, error) {
 		if created++; created > 1 {
@@ -141,42 +140,6 @@ func TestPartialFailureIsLeftToTheBackOff(t *testing.T) {
 	}
 	if again != 0 {
 		t.Errorf("the next look is in %s, though nothing is due", again)
-	}
-}
-
-// What is told of a managed Job's pod after it is gone is not remembered for ever.
-func TestVerdictOnAPodThatIsGoneIsForgotten(t *testing.T) {
-	policy := failJobOn(42)
-	o, pod := newObserving(t, false, ownJob(policy)), failedPod("a", 42)
-	o.forget(pod)
-	o.judged(pod, report{verdict: newTestPrograms(t, 1).mustHave(t, policy).Evaluate(t.Context(), pod)})
-	o.settleAll(t)
-	o.expectNotes(t, "a Warning: FailJob by rule 0: container main exited with 42")
-	if s, found := o.observedPod(pod.UID); !found || !s.gone {
-		t.Fatalf("the pod is remembered: %t, as one that is gone: %t", found, s.gone)
-	}
-	o.runUntil(t, func() bool { _, found := o.observedPod(pod.UID); return !found })
-}
-
-// A verdict that a stop cuts short is neither told nor acted upon.
-func TestStopTellsNoVerdict(t *testing.T) {
-	job := managedJob(1)
-	job.Spec.PodFailurePolicy = failJobOn(42)
-	d, o := newDesk(t, job), newObserving(t, false)
-	d.judged = o.judged
-	pod := failedPod("a", 42)
-	pod.Namespace, pod.OwnerReferences[0].UID = job.Namespace, job.UID
-	if err := d.pods.Add(pod); err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	if _, err := d.sync(ctx, d.key); !errors.Is(err, context.Canceled) {
-		t.Errorf("the error is %v", err)
-	}
-	_, told := o.observedPod(pod.UID)
-	if calls := d.calls(); told || len(calls) > 0 {
-		t.Errorf("a verdict is told: %t; calls are %v", told, calls)
 	}
 }
 
@@ -196,7 +159,7 @@ func TestWidth(t *testing.T) {
 		{1000, time.Second, maxWidth},
 		{-1, time.Second, maxWidth}, // no limit
 	} {
-		if got := width(Options{Config: &rest.Config{QPS: test.qps}, BatchPeriod: test.period}); got != test.want {
+		if got := width(test.qps, test.period); got != test.want {
 			t.Errorf("at %v calls a second and a batch period of %s: %d at a time, want %d", test.qps, test.period, got, test.want)
 		}
 	}

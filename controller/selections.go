@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -44,14 +43,20 @@ func (s *selections) cache() *lru.Cache {
 
 func (s *selections) forget(job types.UID) { s.cache().Remove(job) }
 
-// selection is what is in force for a Job. The error is that the caches do not have yet what the rules read of the Job.
+// jobGone is to be called with every Job that is gone.
+func (r *registry) jobGone(job *batchv1.Job) { r.selections.forget(job.UID) }
+
+// selection is what is in force for a Job. The error is that its namespace is not known yet, or what the rules read of it.
 func (r *registry) selection(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
 	if !r.binds.Load() {
 		return binding.Selection{}, nil
 	}
-	namespace, version := r.labelsOf(job.Namespace)
+	namespace, version, err := r.labelsOf(job.Namespace)
+	if err != nil {
+		return binding.Selection{}, err
+	}
 	next := selected{set: r.set.Load(), job: job.ResourceVersion, namespace: version, at: r.clock.Now()}
-	if r.caching.jobs.lacks(job) {
+	if r.caches.lacksJob(job) {
 		return binding.Selection{}, errPartial(job)
 	}
 	if known, found := r.selections.cache().Get(job.UID); found {
@@ -73,12 +78,4 @@ func (r *registry) selection(ctx context.Context, job *batchv1.Job) (binding.Sel
 func (s selected) is(next selected) bool {
 	return s.set == next.set && s.job == next.job && s.namespace == next.namespace &&
 		(len(s.Problems) == 0 || next.at.Sub(s.at) < problemLife)
-}
-
-// shortError is an error whose text is no longer than an event lets it be, so that it can be kept.
-func shortError(err error) error {
-	if err == nil || len(err.Error()) <= maxNote {
-		return err
-	}
-	return errors.New(cut(err.Error()))
 }

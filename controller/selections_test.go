@@ -11,6 +11,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 )
 
 // Match conditions are evaluated once for a version of the Job, its namespace and the policies. A problem is looked at again
@@ -23,7 +24,7 @@ func TestMatchConditionsAreEvaluatedOnce(t *testing.T) {
 		p := scalePolicy("team-7", "Ignore")
 		p.Generation = r.versions["team-7"].Generation + 1
 		p.Spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "broken", Expression: expression}}
-		put(t, r.policies.GetIndexer().Update(p))
+		fixtures.Put(t, r.policies.GetIndexer().Update(p))
 		r.build(t.Context())
 	}
 	r.build(t.Context())
@@ -57,12 +58,12 @@ func TestMatchConditionsAreEvaluatedOnce(t *testing.T) {
 			job.UID = "b"
 		}, true},
 		{"the namespace changes", func() {
-			put(t, r.namespaces.GetIndexer().Update(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+			fixtures.Put(t, r.namespaces.GetIndexer().Update(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 				Name: "default", ResourceVersion: "2", Labels: map[string]string{"team": "team-7"},
 			}}))
 		}, true},
 		{"a policy changes", func() { change("int(job.metadata.annotations['long']) > 1") }, true},
-		{"the Job is gone", func() { r.selections.forget(job.UID) }, true},
+		{"the Job is gone", func() { r.jobGone(job) }, true},
 	} {
 		step.do()
 		if next := ask(job); (next != last) != step.again {
@@ -73,31 +74,5 @@ func TestMatchConditionsAreEvaluatedOnce(t *testing.T) {
 	}
 	if n := r.selections.cache().Len(); n != 1 {
 		t.Errorf("%d selections are kept, want that of one Job", n)
-	}
-}
-
-// What is remembered of the problems of a Job has a bound, whatever a tenant writes.
-func TestNews(t *testing.T) {
-	var told news
-	long := strings.Repeat("x", 200_000)
-	if !told.add("a") || told.add("a") {
-		t.Error("a problem is not told once")
-	}
-	told.add(long)
-	if told.add(long + "y") {
-		t.Error("the end of a long text makes news")
-	}
-	n := 0
-	for i := range 1500 {
-		if told.add(strings.Repeat("z", i) + long) {
-			n++
-		}
-	}
-	kept := 0
-	for text := range told {
-		kept += len(text)
-	}
-	if n == 0 || n > maxNews || kept > maxNews*maxNewsLength {
-		t.Errorf("%d of 1500 were told, %d bytes are kept", n, kept)
 	}
 }

@@ -92,3 +92,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, cer
 	}
 	return nil
 }
+
+func errServe(address net.Addr, err error) error {
+	return fmt.Errorf("serve HTTP at %s: %w", address, err)
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/controller/plan"
 )
 
 const (
@@ -31,10 +32,10 @@ func (c *caching) trimJob(job *batchv1.Job) {
 	}
 	job.ManagedFields = nil
 	switch large := job.Spec.Template.Size() > maxTemplate; {
-	case managed(job) && large:
+	case plan.Managed(job) && large:
 		job.ManagedFields = now.mark
 		now.large.Prune(job)
-	case managed(job):
+	case plan.Managed(job):
 	case !c.observe:
 		ofNoInterest().Prune(job)
 	default:
@@ -45,10 +46,10 @@ func (c *caching) trimJob(job *batchv1.Job) {
 }
 
 // partial tells whether the cache has a managed Job without its template.
-func partial(job *batchv1.Job) bool { return managed(job) && len(job.ManagedFields) > 0 }
+func partial(job *batchv1.Job) bool { return plan.Managed(job) && len(job.ManagedFields) > 0 }
 
 // excess is metadata.managedFields of objects that have too many labels and annotations.
-var excess = []metav1.ManagedFieldsEntry{{Manager: Name}}
+var excess = []metav1.ManagedFieldsEntry{{Manager: v1alpha1.JobController}}
 
 // excessive tells whether an object was trimmed because it has too many labels and annotations.
 func excessive(o metav1.Object) bool {
@@ -73,9 +74,6 @@ func fewest(pairs map[string]string) map[string]string {
 	}
 	return maps.Clone(pairs)
 }
-
-// managed tells whether the Job is ours to run. The field cannot be changed (KEP-4368).
-func managed(job *batchv1.Job) bool { return ptr.Deref(job.Spec.ManagedBy, "") == Name }
 
 // trimPod drops from a pod what nobody reads. What rules read is kept where they may be asked; each change of a pod comes with
 // the whole of it.

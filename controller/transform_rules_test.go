@@ -20,6 +20,8 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -37,7 +39,7 @@ func documentsOf[T any](t *testing.T, kind string) []T {
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file)
-			put(t, err)
+			fixtures.Put(t, err)
 			if !strings.HasSuffix(file, ".txtar") {
 				texts = append(texts, string(text))
 				continue
@@ -86,17 +88,17 @@ func policiesOf(t *testing.T) []v1alpha1.PodFailurePolicy {
 // own podFailurePolicy beside them.
 func TestCachesKeepEnough(t *testing.T) {
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
-	put(t, err)
-	own, err := newTestPrograms(t, 1).of(failJobOn(42))
-	put(t, err)
+	fixtures.Put(t, err)
+	own, err := fixtures.Program(fixtures.FailJobOn(42))
+	fixtures.Put(t, err)
 	pods, jobs := documentsOf[corev1.Pod](t, "Pod"), documentsOf[batchv1.Job](t, "Job")
 	for _, phase := range []corev1.PodPhase{corev1.PodFailed, corev1.PodPending} {
 		pods = append(pods, *fullPod(phase, nil), *largePod(1, 1, phase))
 	}
-	noted := othersJob(failJobOn(42))
+	noted := fixtures.OthersJob(fixtures.FailJobOn(42))
 	noted.Annotations, noted.Spec.Selector = map[string]string{"note": "yes"}, &metav1.LabelSelector{}
 	noted.Spec.Template.Spec = fullPod(corev1.PodFailed, nil).Spec
-	jobs = slices.DeleteFunc(jobs, func(j batchv1.Job) bool { return managed(&j) })
+	jobs = slices.DeleteFunc(jobs, func(j batchv1.Job) bool { return plan.Managed(&j) })
 	jobs = append(jobs[:3], *noted)
 	said := map[string]bool{}
 	policies := policiesOf(t)
@@ -139,12 +141,12 @@ func saidOf(t *testing.T, program *runtime.Program, policy *runtime.Policy, in r
 	pending, decided := policy.Pending(t.Context(), in)
 	applies, err := policy.Applies(t.Context(), in.Job)
 	explanation, failed := program.Explain(t.Context(), in)
-	put(t, failed)
+	fixtures.Put(t, failed)
 	rules, failed := policy.Explain(t.Context(), in)
-	put(t, failed)
+	fixtures.Put(t, failed)
 	conditions, failed := policy.ExplainConditions(t.Context(), in.Job)
-	put(t, failed)
+	fixtures.Put(t, failed)
 	text, failed := json.MarshalIndent([]any{verdict, pending, explanation, rules, conditions}, "", " ")
-	put(t, failed)
+	fixtures.Put(t, failed)
 	return fmt.Sprintln(string(text), verdict.Message(), verdict.Err, pending.Message(), decided, applies, err, pending.PodCondition(), lastSign(in.Pod))
 }

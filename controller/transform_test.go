@@ -17,6 +17,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/controller/plan"
 )
 
 // fullPod has all that pods have.
@@ -51,10 +53,7 @@ func fullPod(phase corev1.PodPhase, deleted *metav1.Time) *corev1.Pod {
 	}
 }
 
-var (
-	everything = custom.Reads{Pod: schema.NewFields("Pod.*"), Job: schema.NewFields("Job.*")}
-	nearly     = custom.Reads{Pod: schema.NewFields("PodSpec.nodeName"), Job: schema.NewFields("JobSpec.completions")}
-)
+var nearly = custom.Reads{Pod: schema.NewFields("PodSpec.nodeName"), Job: schema.NewFields("JobSpec.completions")}
 
 // A pod that rules may be asked about has what these read. Each pod has what the Plan and a podFailurePolicy look at. The caches
 // know which pods lack something.
@@ -74,7 +73,7 @@ func TestTrimPod(t *testing.T) {
 		{corev1.PodFailed, nil, true},
 		{corev1.PodUnknown, nil, true},
 	} {
-		for name, reads := range map[string]custom.Reads{"nothing": custom.NewReads(), "nearly nothing": nearly, "everything": everything} {
+		for name, reads := range map[string]custom.Reads{"nothing": custom.NewReads(), "nearly nothing": nearly, "everything": fixtures.Everything} {
 			caching := newCaching(true)
 			caching.keep(reads)
 			pod, full := fullPod(test.phase, test.deleted), fullPod(test.phase, test.deleted)
@@ -82,7 +81,7 @@ func TestTrimPod(t *testing.T) {
 			if caching.pods.lacks(pod) {
 				t.Errorf("%s, deleted %v: what rules read is dropped, which is %s", test.phase, test.deleted != nil, name)
 			}
-			caching.keep(everything) // as it may be when it comes again
+			caching.keep(fixtures.Everything) // as it may be when it comes again
 			caching.trimPod(pod)
 			if whole := name == "everything"; caching.pods.lacks(pod) != (test.judged && !whole) {
 				t.Errorf("%s, deleted %v: of rules that read %s, a pod lacks something: %t", test.phase, test.deleted != nil, name, whole)
@@ -127,13 +126,13 @@ func TestTrimJob(t *testing.T) {
 		reads   custom.Reads
 		whole   bool
 	}{
-		{"managed", ownJob(nil), false, custom.NewReads(), true},
-		{"observed", othersJob(failJobOn(1)), true, custom.NewReads(), false},
-		{"observed by policies that read little", othersJob(failJobOn(1)), true, nearly, false},
-		{"observed by policies that read all", othersJob(failJobOn(1)), true, everything, true},
-		{"of no interest", othersJob(failJobOn(1)), false, everything, false},
+		{"managed", fixtures.OwnJob(nil), false, custom.NewReads(), true},
+		{"observed", fixtures.OthersJob(fixtures.FailJobOn(1)), true, custom.NewReads(), false},
+		{"observed by policies that read little", fixtures.OthersJob(fixtures.FailJobOn(1)), true, nearly, false},
+		{"observed by policies that read all", fixtures.OthersJob(fixtures.FailJobOn(1)), true, fixtures.Everything, true},
+		{"of no interest", fixtures.OthersJob(fixtures.FailJobOn(1)), false, fixtures.Everything, false},
 		{"managed and large", jobWithLargeTemplate(), false, custom.NewReads(), false},
-		{"managed, large and read by policies", jobWithLargeTemplate(), false, everything, true},
+		{"managed, large and read by policies", jobWithLargeTemplate(), false, fixtures.Everything, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			caching := newCaching(test.observe)
@@ -145,12 +144,12 @@ func TestTrimJob(t *testing.T) {
 			if caching.jobs.lacks(test.job) {
 				t.Error("what rules read is dropped")
 			}
-			caching.jobs.keep(everything.Job)
+			caching.jobs.keep(fixtures.Everything.Job)
 			caching.trimJob(test.job)
 			if whole := test.job.Spec.Template.Spec.NodeName != ""; whole != test.whole {
 				t.Errorf("the template is %+v, managed fields are %v", test.job.Spec.Template, test.job.ManagedFields)
 			}
-			if asked := managed(test.job) || test.observe; asked && caching.jobs.lacks(test.job) == test.whole {
+			if asked := plan.Managed(test.job) || test.observe; asked && caching.jobs.lacks(test.job) == test.whole {
 				t.Errorf("rules that read all may be asked about it: %t", test.whole)
 			}
 			if test.job.Spec.PodFailurePolicy != policy {
@@ -162,7 +161,7 @@ func TestTrimJob(t *testing.T) {
 
 // jobWithLargeTemplate has a template that is not kept.
 func jobWithLargeTemplate() *batchv1.Job {
-	job := ownJob(failJobOn(1))
+	job := fixtures.OwnJob(fixtures.FailJobOn(1))
 	job.Spec.Template.Annotations = map[string]string{"text": strings.Repeat("x", maxTemplate)}
 	return job
 }
@@ -189,8 +188,8 @@ func TestTrimPairs(t *testing.T) {
 			pairs[strconv.Itoa(i)] = ""
 		}
 		caching := newCaching(true)
-		caching.keep(everything)
-		job, pod := ownJob(nil), fullPod(corev1.PodFailed, nil)
+		caching.keep(fixtures.Everything)
+		job, pod := fixtures.OwnJob(nil), fullPod(corev1.PodFailed, nil)
 		job.Labels, pod.Annotations, pod.Labels = pairs, maps.Clone(pairs), nil
 		caching.trimJob(job)
 		caching.trimPod(pod)

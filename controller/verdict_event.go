@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -44,26 +44,8 @@ func newEvent(regarding *corev1.ObjectReference, reason, action, note string) *e
 	return &eventsv1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: regarding.Namespace, Name: "podverdict." + string(regarding.UID)},
 		Type:       corev1.EventTypeNormal, Reason: reason, Action: action, Note: cut(note),
-		Regarding: *regarding, ReportingController: Name,
+		Regarding: *regarding, ReportingController: v1alpha1.JobController,
 	}
-}
-
-// maxNote is how long the API server lets the note of an event be, in bytes.
-const maxNote = 1024
-
-// cut keeps a note within what the API server takes, which is counted in bytes, and its letters whole.
-func cut(note string) string { return shortened(note, maxNote) }
-
-func shortened(text string, most int) string {
-	const omission = "..."
-	if len(text) <= most {
-		return text
-	}
-	end := most - len(omission)
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + omission
 }
 
 // both keeps a note and what is said besides within what the API server takes. Each has the half of it at least.
@@ -124,7 +106,7 @@ func (s *observedPod) besides() string {
 	var notes []string
 	if s.would != nil {
 		who := "audited policies"
-		if s.mode == modeObserve {
+		if s.mode == metrics.ModeObserve {
 			who = "bound policies"
 		}
 		notes = append(notes, who+" would: "+verdictNote(*s.would, nil))
@@ -143,10 +125,6 @@ func jobReference(job plan.Owner) *corev1.ObjectReference {
 	return &corev1.ObjectReference{
 		APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job", Namespace: job.Namespace, Name: job.Name, UID: job.UID,
 	}
-}
-
-func policyReference(name string) *corev1.ObjectReference {
-	return &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.KindPodFailurePolicy, Name: name}
 }
 
 // lastSign is the latest time that a failed pod tells of: it failed then, or later.

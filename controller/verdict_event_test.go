@@ -14,14 +14,15 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 func TestVerdictEvent(t *testing.T) {
-	pod := failedPod("train-0", 42)
-	got := verdictEvent(&observedPod{pod: pod, report: report{
+	pod := fixtures.FailedPod("train-0", 42)
+	got := verdictEvent(&observedPod{pod: pod,
 		verdict: runtime.MatchedExitCode(pod, 3, batchv1.PodFailurePolicyActionFailJob, &pod.Status.ContainerStatuses[0]),
-	}}, nil)
+	}, nil)
 	want := &eventsv1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "podverdict.uid-of-train-0"},
 		Type:       "Warning", Reason: "PodFailureVerdict", Action: "FailJob", ReportingController: Name,
@@ -35,7 +36,7 @@ func TestVerdictEvent(t *testing.T) {
 }
 
 func TestVerdictEventSays(t *testing.T) {
-	pod := failedPod("train-0", 42)
+	pod := fixtures.FailedPod("train-0", 42)
 	condition := func(action batchv1.PodFailurePolicyAction) runtime.Verdict {
 		return runtime.MatchedCondition(pod, 0, action, &corev1.PodCondition{Type: corev1.DisruptionTarget})
 	}
@@ -55,7 +56,7 @@ func TestVerdictEventSays(t *testing.T) {
 		{"error", runtime.Failure(pod, errors.New("too costly")), nil, "Warning", "Count: error: too costly"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			event := verdictEvent(&observedPod{pod: pod, report: report{verdict: test.verdict}}, test.rules)
+			event := verdictEvent(&observedPod{pod: pod, verdict: test.verdict}, test.rules)
 			if event.Type != test.kind || event.Note != test.note || event.Action != string(test.verdict.Action) {
 				t.Errorf("the event is %s %s: %s", event.Type, event.Action, event.Note)
 			}
@@ -139,7 +140,7 @@ func TestCustomVerdictsAreTold(t *testing.T) {
 	}
 	program := runtime.Join([]*runtime.Policy{gpu}, nil, nil)
 	verdict := func(name string) runtime.Verdict {
-		pod := failedPod(name, 1)
+		pod := fixtures.FailedPod(name, 1)
 		pod.Spec.NodeName = "node-1"
 		return program.Judge(t.Context(), runtime.Input{Pod: pod})
 	}

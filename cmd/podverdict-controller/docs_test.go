@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
-	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/metrics"
 )
 
 var update = flag.Bool("update", false, "rewrite the tables in docs/controller.md")
@@ -74,7 +74,7 @@ var description = regexp.MustCompile(`^Desc\{fqName: "(.*)", help: "(.*)", unit:
 func metricTable(t *testing.T) string {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	if _, err := controller.NewMetrics(registry); err != nil {
+	if _, err := metrics.New(registry); err != nil {
 		t.Fatal(err)
 	}
 	all := make(chan *prometheus.Desc)

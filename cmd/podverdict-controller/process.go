@@ -20,6 +20,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/metrics"
 )
 
 // preflightTimeout bounds the look at what the API server allows, which is for the log only.
@@ -97,7 +98,7 @@ func preflightConfig(config *rest.Config) *rest.Config {
 }
 
 // metrics are the controller's, beside those of the process.
-func (*flags) metrics(registry *prometheus.Registry) (*controller.Metrics, error) {
+func (*flags) metrics(registry *prometheus.Registry) (*metrics.Metrics, error) {
 	for _, collector := range []prometheus.Collector{
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector(),
 	} {
@@ -105,7 +106,7 @@ func (*flags) metrics(registry *prometheus.Registry) (*controller.Metrics, error
 			return nil, err
 		}
 	}
-	return controller.NewMetrics(registry)
+	return metrics.New(registry)
 }
 
 func (f *flags) prepareElection(p *process, config *rest.Config) error {

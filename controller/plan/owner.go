@@ -5,6 +5,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 // Owner identifies the Job that controls a pod, as far as the pod says. It is comparable.
@@ -26,6 +29,11 @@ func OwnerOf(p *corev1.Pod) (Owner, bool) {
 		return Owner{}, false
 	}
 	return Owner{types.NamespacedName{Namespace: p.Namespace, Name: reference.Name}, reference.UID}, true
+}
+
+// Managed tells whether this controller runs the Job. The field cannot be changed (KEP-4368).
+func Managed(job *batchv1.Job) bool {
+	return ptr.Deref(job.Spec.ManagedBy, "") == v1alpha1.JobController
 }
 
 // OwnerFor is the Owner that the pods of a Job have.

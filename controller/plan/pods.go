@@ -58,9 +58,14 @@ const (
 	jobFinished         // Complete or Failed
 )
 
+// Finished tells whether the Job has the condition Complete or Failed.
+func Finished(job *batchv1.Job) bool {
+	return hasCondition(job, batchv1.JobComplete) || hasCondition(job, batchv1.JobFailed)
+}
+
 func stageOf(job *batchv1.Job) stage {
 	switch {
-	case hasCondition(job, batchv1.JobComplete) || hasCondition(job, batchv1.JobFailed):
+	case Finished(job):
 		return jobFinished
 	case hasCondition(job, batchv1.JobSuccessCriteriaMet):
 		return jobSucceeding

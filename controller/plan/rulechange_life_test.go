@@ -144,7 +144,7 @@ func (c *court) check(w *world, o Observation, p Plan) {
 	before, after := ledger{}, ledger{}
 	_ = json.Unmarshal([]byte(Ledger(&o.Job.Status)), &before)
 	_ = json.Unmarshal([]byte(Ledger(&p.Write.Status)), &after)
-	ends := hasCondition(p.Write, batchv1.JobComplete) || hasCondition(p.Write, batchv1.JobFailed)
+	ends := Finished(p.Write)
 	for key, b := range before.Budgets {
 		if after.Budgets[key].Matches < b.Matches && !ends {
 			w.fail("the number of matches of %s falls: %s", key, statusText(p.Write))

@@ -102,7 +102,7 @@ func (m *ruleModel) record(p *corev1.Pod, slot int) {
 
 // check holds a Plan to the decisions of those before it, and to the budgets.
 func (m *ruleModel) check(w *world, o Observation, p Plan) {
-	if m == nil || w.hostile || hasCondition(o.Job, batchv1.JobComplete) || hasCondition(o.Job, batchv1.JobFailed) {
+	if m == nil || w.hostile || Finished(o.Job) {
 		return
 	}
 	m.checkRetries(w, o, p)

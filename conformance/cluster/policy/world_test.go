@@ -26,6 +26,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/config"
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/controlplane"
 	"github.com/podverdict/podverdict/internal/installed"
@@ -72,7 +73,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) start() {
 	w.Helper()
 	w.metrics = prometheus.NewRegistry()
-	metrics, err := controller.NewMetrics(w.metrics)
+	metrics, err := metrics.New(w.metrics)
 	if err != nil {
 		w.Fatal(err)
 	}

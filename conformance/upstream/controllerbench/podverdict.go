@@ -8,6 +8,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -18,7 +19,7 @@ func Podverdict() Contender {
 }
 
 func runPodverdict(ctx context.Context, config *rest.Config, namespace string, up func()) error {
-	metrics, err := controller.NewMetrics(prometheus.NewRegistry())
+	metrics, err := metrics.New(prometheus.NewRegistry())
 	if err != nil {
 		return err
 	}

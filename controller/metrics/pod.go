@@ -1,4 +1,4 @@
-package controller
+package metrics
 
 import (
 	"slices"
@@ -14,13 +14,13 @@ import (
 
 // Modes, for the label mode: whose Job the pod is of.
 const (
-	modeManage  = "manage"
-	modeObserve = "observe"
+	ModeManage  = "manage"
+	ModeObserve = "observe"
 )
 
-// podSeen counts pods made by this controller that got or lost the tracking finalizer as terminated ones. A pod that is new
+// PodSeen counts pods made by this controller that got or lost the tracking finalizer as terminated ones. A pod that is new
 // has no old state, and one that is gone no new state.
-func (m *Metrics) podSeen(old, pod *corev1.Pod) {
+func (m *Metrics) PodSeen(old, pod *corev1.Pod) {
 	was, is := trackedAndTerminated(old), trackedAndTerminated(pod)
 	switch {
 	case is && !was:
@@ -35,27 +35,28 @@ func trackedAndTerminated(pod *corev1.Pod) bool {
 		slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) && plan.Made(pod)
 }
 
-// judged counts a verdict. Who calls it sees to it that it is once for each pod (observer).
-func (m *Metrics) judged(mode string, v runtime.Verdict) {
+// Judged counts a verdict. Who calls it sees to it that it is once for each pod (observer).
+func (m *Metrics) Judged(mode string, v runtime.Verdict) {
 	action := closed(v.Action, batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex,
 		batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount)
 	m.verdicts.WithLabelValues(mode, action, strconv.FormatBool(v.Matched)).Inc()
 	if v.Err != nil {
 		m.verdictErrors.WithLabelValues(mode).Inc()
 	}
-	if mode == modeManage && v.Matched && v.Policy == "" {
+	if mode == ModeManage && v.Matched && v.Policy == "" {
 		m.handledByPolicy.WithLabelValues(action).Inc()
 	}
 }
 
-// What became of the event of a verdict.
+// Results of writing the event of a verdict.
 const (
-	eventCreated = "created"
-	eventFound   = "found"
-	eventDropped = "dropped"
+	EventCreated = "created"
+	EventFound   = "found"
+	EventDropped = "dropped"
 )
 
-func (m *Metrics) told(result string) { m.verdictEvents.WithLabelValues(result).Inc() }
+// VerdictEvent counts the event of a verdict.
+func (m *Metrics) VerdictEvent(result string) { m.verdictEvents.WithLabelValues(result).Inc() }
 
 // add adds a difference. Counters do not go back, even if a status does.
 func add(c prometheus.Counter, difference int32) { c.Add(float64(max(0, difference))) }

@@ -1,21 +1,22 @@
-package controller
+package metrics
 
 import (
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// What became of a pod that a rule on Pending matches.
+// Results of a rule on Pending that matches a pod.
 const (
-	pendingDeleted = "deleted"
-	pendingAudited = "audited"
+	PendingDeleted = "deleted"
+	PendingAudited = "audited"
 )
 
-// What went wrong with a pod that does not start.
+// Kinds of errors with pods that do not start.
 const (
-	pendingRule = "rule"
-	pendingCall = "call"
+	PendingRule = "rule"
+	PendingCall = "call"
 )
 
 func (m *Metrics) describePending() collectors {
@@ -26,19 +27,21 @@ func (m *Metrics) describePending() collectors {
 	return collectors{m.pendingPods, m.pendingErrors}
 }
 
-func (m *Metrics) pendingPod(job *batchv1.Job, v runtime.Verdict, result string) {
+// PendingPod counts a pod that a rule on Pending matches.
+func (m *Metrics) PendingPod(job *batchv1.Job, v runtime.Verdict, result string) {
 	action := closed(v.Action, batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex,
 		batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount)
 	m.pendingPods.WithLabelValues(modeOf(job), action, result).Inc()
 }
 
-func (m *Metrics) pendingError(job *batchv1.Job, kind string) {
+// PendingError counts an error with a pod that does not start.
+func (m *Metrics) PendingError(job *batchv1.Job, kind string) {
 	m.pendingErrors.WithLabelValues(modeOf(job), kind).Inc()
 }
 
 func modeOf(job *batchv1.Job) string {
-	if managed(job) {
-		return modeManage
+	if plan.Managed(job) {
+		return ModeManage
 	}
-	return modeObserve
+	return ModeObserve
 }

@@ -1,24 +1,20 @@
-package controller
+package metrics
 
 import (
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // What becomes of a verdict of a custom rule, for the label mode.
 const (
-	modeEnforce = "enforce"
-	modeAudit   = "audit"
+	ModeEnforce = "enforce"
+	ModeAudit   = "audit"
 )
 
 func (m *Metrics) describePolicies() collectors {
-	m.customVerdicts = counters(ours, "custom_policy_verdicts_total",
+	m.CustomVerdicts = counters(ours, "custom_policy_verdicts_total",
 		"Failed Pods that a rule of a PodFailurePolicy decided on (enforce), or would have (audit), which includes those of Jobs that others run. "+
 			"The series of a rule go with it.", "policy", "rule", "action", "mode")
 	m.policies = prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -27,40 +23,33 @@ func (m *Metrics) describePolicies() collectors {
 	m.bindings = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Namespace: ours, Name: "custom_policy_bindings", Help: "PodFailurePolicyBindings, by whether their policy is there and compiles.",
 	}, []string{"ready"})
-	m.policyCompilations = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	m.PolicyCompilations = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: ours, Name: "custom_policy_compile_duration_seconds", Help: "The time it took to compile a PodFailurePolicy, by whether it does.",
 		Buckets: prometheus.ExponentialBuckets(0.001, 4, 7), // 1 ms to 4 s
 	}, []string{"result"})
-	return collectors{m.customVerdicts, m.policies, m.bindings, m.policyCompilations}
+	return collectors{m.CustomVerdicts, m.policies, m.bindings, m.PolicyCompilations}
 }
 
-// compiled counts a compilation of a policy.
-func (m *Metrics) compiled(took time.Duration, err error) {
+// PolicyCompiled counts a compilation of a policy.
+func (m *Metrics) PolicyCompiled(took time.Duration, err error) {
 	result := resultSuccess
 	if err != nil {
 		result = resultError
 	}
-	m.policyCompilations.WithLabelValues(result).Observe(took.Seconds())
+	m.PolicyCompilations.WithLabelValues(result).Observe(took.Seconds())
 }
 
-// registered sets how many policies and bindings there are, ready or not.
-func (m *Metrics) registered(policies, bindings map[bool]int) {
+// PoliciesRegistered sets how many policies and bindings there are, ready or not.
+func (m *Metrics) PoliciesRegistered(policies, bindings map[bool]int) {
 	for _, ready := range []bool{true, false} {
 		m.policies.WithLabelValues(strconv.FormatBool(ready)).Set(float64(policies[ready]))
 		m.bindings.WithLabelValues(strconv.FormatBool(ready)).Set(float64(bindings[ready]))
 	}
 }
 
-// forgetRules drops the series of the rules that a policy has no more.
-func (m *Metrics) forgetRules(policy string, before, after *binding.Version) {
-	if before.InForce == nil || after != nil && before.InForce == after.InForce {
-		return
-	}
-	for _, rule := range before.InForce.Rules {
-		gone := after == nil || after.InForce == nil ||
-			!slices.ContainsFunc(after.InForce.Rules, func(r v1alpha1.Rule) bool { return r.Name == rule.Name })
-		if gone {
-			m.customVerdicts.DeletePartialMatch(prometheus.Labels{"policy": policy, "rule": rule.Name})
-		}
+// ForgetRules drops the series of the rules that a policy has no more.
+func (m *Metrics) ForgetRules(policy string, gone []string) {
+	for _, rule := range gone {
+		m.CustomVerdicts.DeletePartialMatch(prometheus.Labels{"policy": policy, "rule": rule})
 	}
 }

@@ -1,9 +1,8 @@
-package controller
+package metrics_test
 
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,64 +15,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 )
-
-// counted are metrics with the registry that shows them.
-type counted struct {
-	*Metrics
-
-	registry *prometheus.Registry
-}
-
-func newCounted(t *testing.T) counted {
-	t.Helper()
-	registry := prometheus.NewPedanticRegistry()
-	metrics, err := NewMetrics(registry)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return counted{metrics, registry}
-}
-
-// series are the counters that are not 0, as name{label=value,...}, with the prefixes left out; histograms are shown by how
-// many observations they have.
-func (c counted) series(t *testing.T) map[string]float64 {
-	t.Helper()
-	families, err := c.registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	series := map[string]float64{}
-	for _, family := range families {
-		name := strings.TrimPrefix(strings.TrimPrefix(family.GetName(), upstream+"_"), ours+"_")
-		for _, metric := range family.GetMetric() {
-			var labels []string
-			for _, label := range metric.GetLabel() {
-				labels = append(labels, label.GetName()+"="+label.GetValue())
-			}
-			value := metric.GetCounter().GetValue() + float64(metric.GetHistogram().GetSampleCount())
-			if value != 0 {
-				series[name+"{"+strings.Join(labels, ",")+"}"] = value
-			}
-		}
-	}
-	return series
-}
-
-func (c counted) expect(t *testing.T, want map[string]float64) {
-	t.Helper()
-	if diff := cmp.Diff(want, c.series(t)); diff != "" {
-		t.Errorf("the metrics differ (-want +got):\n%s", diff)
-	}
-}
 
 func TestMetricsAreRegisteredAllOrNone(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	taken := prometheus.NewCounter(prometheus.CounterOpts{Name: "podverdict_program_compile_errors_total", Help: "Taken."})
 	registry.MustRegister(taken)
-	if _, err := NewMetrics(registry); err == nil {
+	if _, err := metrics.New(registry); err == nil {
 		t.Error("a name that is taken is no error")
 	}
 	families, err := registry.Gather()
@@ -83,18 +35,31 @@ func TestMetricsAreRegisteredAllOrNone(t *testing.T) {
 }
 
 func TestMetricsOfNobody(t *testing.T) {
-	m, err := NewMetrics(nil)
+	m, err := metrics.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.told(eventCreated) // does not crash
+	m.VerdictEvent(metrics.EventCreated) // does not crash
+}
+
+// collected has what is registered.
+type collected struct {
+	prometheus.Registerer
+	all prometheus.Collector
+}
+
+func (c *collected) Register(all prometheus.Collector) error {
+	c.all = all
+	return nil
 }
 
 // What dashboards are made of does not change unnoticed.
 func TestMetricNames(t *testing.T) {
-	m := newCounted(t)
+	var registered collected
+	_, err := metrics.New(&registered)
+	fixtures.Put(t, err)
 	descriptions := make(chan *prometheus.Desc, 100)
-	slices.Concat(m.describeJobs(), m.describeVerdicts(), m.describePolicies(), m.describePending()).Describe(descriptions)
+	registered.all.Describe(descriptions)
 	close(descriptions)
 	var got []string
 	for d := range descriptions {
@@ -123,37 +88,39 @@ func TestMetricNames(t *testing.T) {
 		"podverdict_custom_policy_compile_duration_seconds{result}",
 		"podverdict_pending_pods_total{mode,action,result}",
 		"podverdict_pending_pod_errors_total{mode,kind}",
+		"podverdict_panics_total{activity}",
+		"podverdict_events_dropped_total{}",
 	}, got); diff != "" {
 		t.Errorf("the metrics are others (-want +got):\n%s", diff)
 	}
 }
 
 func TestSynced(t *testing.T) {
-	m := newCounted(t)
+	m := fixtures.NewCounted(t)
 	indexed := &batchv1.Job{Spec: batchv1.JobSpec{CompletionMode: new(batchv1.IndexedCompletion)}}
 	odd := &batchv1.Job{Spec: batchv1.JobSpec{CompletionMode: new(batchv1.CompletionMode("Odd"))}}
-	m.synced(indexed, actionPodsCreated, nil, time.Second)
-	m.synced(&batchv1.Job{}, actionTracking, errors.New("no"), time.Second)
-	m.synced(odd, "dancing", nil, time.Second)
+	m.Synced(indexed, metrics.ActionPodsCreated, nil, time.Second)
+	m.Synced(&batchv1.Job{}, metrics.ActionTracking, errors.New("no"), time.Second)
+	m.Synced(odd, "dancing", nil, time.Second)
 	want := map[string]float64{}
 	for _, name := range []string{"job_syncs_total", "job_sync_duration_seconds"} {
 		want[name+"{action=pods_created,completion_mode=Indexed,result=success}"] = 1
 		want[name+"{action=tracking,completion_mode=NonIndexed,result=error}"] = 1
 		want[name+"{action=other,completion_mode=other,result=success}"] = 1
 	}
-	m.expect(t, want)
+	m.Expect(t, want)
 }
 
 func TestJudged(t *testing.T) {
-	pod := failedPod("a", 42)
+	pod := fixtures.FailedPod("a", 42)
 	index := runtime.MatchedExitCode(pod, 0, batchv1.PodFailurePolicyActionFailIndex, &pod.Status.ContainerStatuses[0])
-	m := newCounted(t)
-	m.judged(modeManage, index)
-	m.judged(modeObserve, index)
-	m.judged(modeManage, runtime.Unmatched(pod))
-	m.judged(modeManage, runtime.Failure(pod, errors.New("too costly")))
-	m.judged(modeObserve, runtime.Verdict{Action: "Explode"})
-	m.expect(t, map[string]float64{
+	m := fixtures.NewCounted(t)
+	m.Judged(metrics.ModeManage, index)
+	m.Judged(metrics.ModeObserve, index)
+	m.Judged(metrics.ModeManage, runtime.Unmatched(pod))
+	m.Judged(metrics.ModeManage, runtime.Failure(pod, errors.New("too costly")))
+	m.Judged(metrics.ModeObserve, runtime.Verdict{Action: "Explode"})
+	m.Expect(t, map[string]float64{
 		"verdicts_total{action=FailIndex,matched=true,mode=manage}":      1,
 		"verdicts_total{action=FailIndex,matched=true,mode=observe}":     1,
 		"verdicts_total{action=Count,matched=false,mode=manage}":         2,
@@ -184,13 +151,13 @@ func TestCreated(t *testing.T) {
 		{"terminating namespace", batchv1.Job{}, terminating, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			m := newCounted(t)
-			m.created(&test.job, test.err)
+			m := fixtures.NewCounted(t)
+			m.Created(&test.job, test.err)
 			want := map[string]float64{}
 			if test.want != "" {
 				want["job_pods_creation_total{"+test.want+"}"] = 1
 			}
-			m.expect(t, want)
+			m.Expect(t, want)
 		})
 	}
 }
@@ -272,32 +239,21 @@ func TestWritten(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			m := newCounted(t)
-			m.written(&batchv1.Job{Spec: test.spec, Status: test.old}, &batchv1.Job{Spec: test.spec, Status: test.stored})
-			m.expect(t, test.want)
+			m := fixtures.NewCounted(t)
+			m.Written(&batchv1.Job{Spec: test.spec, Status: test.old}, &batchv1.Job{Spec: test.spec, Status: test.stored})
+			m.Expect(t, test.want)
 		})
 	}
 }
 
-func TestIndexCount(t *testing.T) {
-	for text, want := range map[string]int32{
-		"": 0, "0": 1, "9": 1, "10": 0, "0-9": 10, "0,2-4,8-1000": 6, "5-1": 0, "x": 0, "1,x,3": 2, "-3": 0, "1--3": 0,
-		"0-99999999999999999999": 0, "0-9,0-9": 10,
-	} {
-		if got := indexCount(text, 10); got != want {
-			t.Errorf("%q has %d indexes, want %d", text, got, want)
-		}
-	}
-}
-
 func TestPodSeen(t *testing.T) {
-	made := plan.Next(plan.Observation{Job: ownJob(nil), Now: time.Now(), Current: true}).Create[0]
+	made := plan.Next(plan.Observation{Job: fixtures.OwnJob(nil), Now: time.Now(), Current: true}).Create[0]
 	pod := func(phase corev1.PodPhase, finalizers ...string) *corev1.Pod {
 		p := made.DeepCopy()
 		p.Status.Phase, p.Finalizers = phase, finalizers
 		return p
 	}
-	foreign := failedPod("foreign", 1)
+	foreign := fixtures.FailedPod("foreign", 1)
 	foreign.Finalizers = []string{batchv1.JobTrackingFinalizer}
 	held, running := pod(corev1.PodFailed, batchv1.JobTrackingFinalizer), pod(corev1.PodRunning, batchv1.JobTrackingFinalizer)
 	for _, test := range []struct {
@@ -317,13 +273,13 @@ func TestPodSeen(t *testing.T) {
 		{"is not ours", nil, foreign, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			m := newCounted(t)
-			m.podSeen(test.old, test.pod)
+			m := fixtures.NewCounted(t)
+			m.PodSeen(test.old, test.pod)
 			want := map[string]float64{}
 			if test.want != "" {
 				want[fmt.Sprintf("terminated_pods_tracking_finalizer_total{event=%s}", test.want)] = 1
 			}
-			m.expect(t, want)
+			m.Expect(t, want)
 		})
 	}
 }

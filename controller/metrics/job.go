@@ -1,4 +1,4 @@
-package controller
+package metrics
 
 import (
 	"strconv"
@@ -13,10 +13,10 @@ import (
 
 // What a sync did, for the label action: nothing, because creations are under way; nothing else; or changes to pods.
 const (
-	actionReconciling = "reconciling"
-	actionTracking    = "tracking"
-	actionPodsCreated = "pods_created"
-	actionPodsDeleted = "pods_deleted"
+	ActionReconciling = "reconciling"
+	ActionTracking    = "tracking"
+	ActionPodsCreated = "pods_created"
+	ActionPodsDeleted = "pods_deleted"
 )
 
 // Results, for the labels result and status.
@@ -27,21 +27,21 @@ const (
 	resultFailed    = "failed"
 )
 
-// synced counts a look at a Job, with all calls that came of it.
-func (m *Metrics) synced(job *batchv1.Job, action string, err error, took time.Duration) {
+// Synced counts a look at a Job, with all calls that came of it.
+func (m *Metrics) Synced(job *batchv1.Job, action string, err error, took time.Duration) {
 	result := resultSuccess
 	if err != nil {
 		result = resultError
 	}
-	labels := []string{modeLabel(job), result, closed(action, actionReconciling, actionTracking, actionPodsCreated, actionPodsDeleted)}
+	labels := []string{modeLabel(job), result, closed(action, ActionReconciling, ActionTracking, ActionPodsCreated, ActionPodsDeleted)}
 	m.syncDuration.WithLabelValues(labels...).Observe(took.Seconds())
 	m.syncs.WithLabelValues(labels...).Inc()
 }
 
-// created counts the creation of a pod of the Job, which is as it was last stored. As upstream, a pod is a replacement when
+// Created counts the creation of a pod of the Job, which is as it was last stored. As upstream, a pod is a replacement when
 // pods of the Job have failed or are terminating, even if it is not those that it replaces; creations that a terminating
 // namespace refuses are no failures. A pod that is there already was counted by who created it.
-func (m *Metrics) created(job *batchv1.Job, err error) {
+func (m *Metrics) Created(job *batchv1.Job, err error) {
 	if apierrors.IsAlreadyExists(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return
 	}
@@ -63,10 +63,10 @@ func creationReason(job *batchv1.Job) string {
 	return "new"
 }
 
-// written counts what a write of the status has made true: it is given the Job as it was stored before, and as the API
+// Written counts what a write of the status has made true: it is given the Job as it was stored before, and as the API
 // server returned it. So each pod, index and Job is counted by the process whose write counts it, and once over all
 // restarts. Nothing is counted when the answer to the write was lost.
-func (m *Metrics) written(old, stored *batchv1.Job) {
+func (m *Metrics) Written(old, stored *batchv1.Job) {
 	mode := modeLabel(stored)
 	succeeded := stored.Status.Succeeded - old.Status.Succeeded
 	if mode == string(batchv1.IndexedCompletion) {

@@ -1,4 +1,4 @@
-package controller
+package metrics
 
 import (
 	"net/http"
@@ -10,8 +10,8 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// transport counts the calls that go through it, those that client-go repeats by itself too. It is for rest.Config.Wrap.
-func (m *Metrics) transport(next http.RoundTripper) http.RoundTripper { return callCounter{m, next} }
+// Transport counts the calls that go through it, those that client-go repeats by itself too. It is for rest.Config.Wrap.
+func (m *Metrics) Transport(next http.RoundTripper) http.RoundTripper { return callCounter{m, next} }
 
 type callCounter struct {
 	metrics *Metrics

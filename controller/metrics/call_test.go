@@ -1,4 +1,4 @@
-package controller
+package metrics_test
 
 import (
 	"errors"
@@ -12,14 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 )
 
 func TestCallsAreCounted(t *testing.T) {
 	for _, prefix := range []string{"", "/k8s/clusters/c-1"} {
 		t.Run("prefix "+prefix, func(t *testing.T) {
-			m := newCounted(t)
+			m := fixtures.NewCounted(t)
 			makeCalls(t, &rest.Config{Host: answering(t).URL + prefix}, m)
-			m.expect(t, map[string]float64{
+			m.Expect(t, map[string]float64{
 				"api_calls_total{code=2xx,resource=pods,verb=list}":          1,
 				"api_calls_total{code=2xx,resource=pods,verb=watch}":         1,
 				"api_calls_total{code=2xx,resource=pods,verb=patch}":         1,
@@ -49,9 +51,9 @@ func answering(t *testing.T) *httptest.Server {
 	return server
 }
 
-func makeCalls(t *testing.T, config *rest.Config, m counted) {
+func makeCalls(t *testing.T, config *rest.Config, m fixtures.Counted) {
 	t.Helper()
-	config.Wrap(m.transport)
+	config.Wrap(m.Transport)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
@@ -71,14 +73,14 @@ func makeCalls(t *testing.T, config *rest.Config, m counted) {
 }
 
 func TestCallsWithoutResponse(t *testing.T) {
-	m := newCounted(t)
+	m := fixtures.NewCounted(t)
 	broken := errors.New("connection reset")
-	through := m.transport(brokenTransport{broken})
+	through := m.Transport(brokenTransport{broken})
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://host/api/v1/namespaces/default/pods/a", http.NoBody)
 	if _, err := through.RoundTrip(r); !errors.Is(err, broken) { //nolint:bodyclose // there is none
 		t.Errorf("the error is %v", err)
 	}
-	m.expect(t, map[string]float64{"api_calls_total{code=error,resource=pods,verb=get}": 1})
+	m.Expect(t, map[string]float64{"api_calls_total{code=error,resource=pods,verb=get}": 1})
 }
 
 type brokenTransport struct{ err error }

@@ -1,4 +1,4 @@
-package controller
+package metrics
 
 import (
 	"slices"
@@ -27,21 +27,21 @@ type Metrics struct {
 	verdictEvents *prometheus.CounterVec // result
 	pendingPods   *prometheus.CounterVec // mode, action, result
 	pendingErrors *prometheus.CounterVec // mode, kind
-	programHits   prometheus.Counter
-	programMisses prometheus.Counter
-	compileErrors prometheus.Counter
+	ProgramHits   prometheus.Counter
+	ProgramMisses prometheus.Counter
+	CompileErrors prometheus.Counter
 	calls         *prometheus.CounterVec // verb, resource, code
 	panics        *prometheus.CounterVec // activity
-	eventsDropped prometheus.Counter
+	EventsDropped prometheus.Counter
 
-	customVerdicts     *prometheus.CounterVec   // policy, rule, action, mode
+	CustomVerdicts     *prometheus.CounterVec   // policy, rule, action, mode
 	policies, bindings *prometheus.GaugeVec     // ready
-	policyCompilations *prometheus.HistogramVec // result
+	PolicyCompilations *prometheus.HistogramVec // result
 }
 
-// NewMetrics returns metrics that are registered, all or none: the error is that of a name which is taken. A nil Registerer
+// New returns metrics that are registered, all or none: the error is that of a name which is taken. A nil Registerer
 // leaves them unregistered.
-func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
+func New(r prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{}
 	all := slices.Concat(m.describeJobs(), m.describeVerdicts(), m.describePolicies(), m.describePending(), m.describePanics(), m.describeEvents())
 	if r == nil {
@@ -86,13 +86,13 @@ func (m *Metrics) describeVerdicts() collectors {
 	m.verdictEvents = counters(ours, "verdict_events_total",
 		"Events of verdicts: created, found (told before), or dropped because the API server did not take them.", "result")
 	lookups := counters(ours, "program_cache_lookups_total", "Looks for the program of a podFailurePolicy, by whether it was compiled already.", "result")
-	m.programHits, m.programMisses = lookups.WithLabelValues("hit"), lookups.WithLabelValues("miss")
-	m.compileErrors = prometheus.NewCounter(prometheus.CounterOpts{
+	m.ProgramHits, m.ProgramMisses = lookups.WithLabelValues("hit"), lookups.WithLabelValues("miss")
+	m.CompileErrors = prometheus.NewCounter(prometheus.CounterOpts{
 		Namespace: ours, Name: "program_compile_errors_total", Help: "podFailurePolicies that do not compile.",
 	})
 	m.calls = counters(ours, "api_calls_total", "Calls of the API server, by class of the response's code, or error when there was no response.",
 		"verb", "resource", "code")
-	return collectors{m.verdicts, m.verdictErrors, m.verdictEvents, lookups, m.compileErrors, m.calls}
+	return collectors{m.verdicts, m.verdictErrors, m.verdictEvents, lookups, m.CompileErrors, m.calls}
 }
 
 func counters(prefix, name, help string, labels ...string) *prometheus.CounterVec {

@@ -1,0 +1,55 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/klog/v2"
+)
+
+// Activity is what the controller was doing when it panicked.
+type Activity string
+
+const (
+	WorkingOnJob        Activity = "job"
+	ReleasingOrphan     Activity = "orphan"
+	FreeingPod          Activity = "freed_pod"
+	JudgingPod          Activity = "verdict"
+	WritingVerdictEvent Activity = "verdict_event"
+	WritingEvent        Activity = "event"
+	EndingPendingPod    Activity = "pending_pod"
+	HandlingPolicy      Activity = "policy"
+	ReadingCache        Activity = "cache"
+)
+
+// panicError is a panic as an error.
+type panicError struct{ value any }
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// Panicked tells whether an error is a panic.
+func Panicked(err error) bool {
+	caught := (*panicError)(nil)
+	return errors.As(err, &caught)
+}
+
+func (m *Metrics) describePanics() collectors {
+	m.panics = counters(ours, "panics_total", "Panics that were caught, by what was done. Each is a defect; what was worked on is tried again.", "activity")
+	return collectors{m.panics}
+}
+
+// Guard calls a function, and returns a panic in it as an error: a defect that one object meets does not keep the others
+// waiting.
+func (m *Metrics) Guard(ctx context.Context, doing Activity, do func() error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			m.panics.With(prometheus.Labels{"activity": string(doing)}).Inc()
+			err = &panicError{value}
+			klog.FromContext(ctx).Error(err, "A panic was caught, please report it", "activity", doing, "stack", string(debug.Stack()))
+		}
+	}()
+	return do()
+}
