@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
 )
 
@@ -38,8 +39,8 @@ func newConfigs(config *rest.Config, counts *metrics.Metrics) configs {
 	config.Wrap(counts.Transport)
 	c := configs{rest.CopyConfig(config), rest.CopyConfig(config), rest.CopyConfig(config), rest.CopyConfig(config)}
 	c.watches.QPS, c.watches.RateLimiter = -1, nil
-	c.writes.Timeout, c.writes.RateLimiter = callTimeout, newCallTurns(config)
-	c.spare.Timeout, c.spare.RateLimiter = callTimeout, newSpareCalls(c.writes.RateLimiter)
+	c.writes.Timeout, c.writes.RateLimiter = callTimeout, fair.NewLimiter(config)
+	c.spare.Timeout, c.spare.RateLimiter = callTimeout, fair.NewSpareLimiter(c.writes.RateLimiter)
 	c.events.QPS, c.events.Burst, c.events.RateLimiter, c.events.Timeout = eventQPS, eventBurst, nil, callTimeout
 	return c
 }

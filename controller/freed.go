@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/podverdict/podverdict/controller/fair"
 )
 
 // freedPods removes the finalizers of ended pods on which nothing depends any more, when there is nothing better to call for.
@@ -18,7 +20,7 @@ import (
 type freedPods struct {
 	client kubernetes.Interface // its calls can wait
 	caches *Caches
-	queue  queue[types.NamespacedName]
+	queue  fair.Queue[types.NamespacedName]
 
 	mu sync.Mutex
 	// pods are those that were freed, as the caches showed them, until these show something else.

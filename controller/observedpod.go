@@ -28,6 +28,16 @@ type observedPod struct {
 	problems []*binding.ConditionError
 }
 
+// podKey is a pod, and its namespace.
+type podKey struct {
+	namespace string
+	uid       types.UID
+}
+
+func keyOf(pod *corev1.Pod) podKey { return podKey{pod.Namespace, pod.UID} }
+
+func (k podKey) String() string { return k.namespace + "/" + string(k.uid) }
+
 type stage int
 
 const (
@@ -51,7 +61,7 @@ func (o *observingLoop) settle(pod *corev1.Pod, s observedPod, due bool) {
 		o.count(&s)
 	}
 	due = due && o.Clock.Since(failed) < eventLife
-	if due && !o.room.take(pod.Namespace) {
+	if due && !o.room.Take(pod.Namespace) {
 		o.Metrics.VerdictEvent(metrics.EventDropped)
 		due = false
 	}
@@ -79,7 +89,7 @@ func (o *observingLoop) finish(key podKey, result string) {
 		o.count(s)
 	}
 	if s.stage == judged {
-		o.room.give(key.namespace)
+		o.room.Give(key.namespace)
 	}
 	o.close(key, s)
 }

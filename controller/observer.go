@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
@@ -44,13 +45,13 @@ type observingLoop struct {
 	instance string // of the controller, as events have it
 
 	// A pod waits in the first queue to be judged, which takes no call, and in the second for its event.
-	judging, events queue[podKey]
+	judging, events fair.Queue[podKey]
 	warned          *lru.Cache // the UIDs of Jobs whose policy does not compile
 
 	mu           sync.Mutex
 	started      time.Time // when the first pod was seen, or run was called
 	observedPods map[types.UID]*observedPod
-	room         *shares // for those whose event waits
+	room         *fair.Shares // for those whose event waits
 }
 
 // observingOptions are what the loop works with. All are needed.
@@ -96,10 +97,10 @@ func newObserving(o observingOptions) *observingLoop {
 	return &observingLoop{
 		observingOptions: o, attempts: newAttempts(o.Caches),
 		instance:     v1alpha1.JobController + "-" + host[:min(len(host), longestHost)],
-		judging:      newQueue(o.Clock, observers, shortest, longest, namespaceOf),
-		events:       newQueue(o.Clock, observers, shortest, longest, namespaceOf),
+		judging:      fair.NewQueue(o.Clock, observers, shortest, longest, namespaceOf),
+		events:       fair.NewQueue(o.Clock, observers, shortest, longest, namespaceOf),
 		warned:       lru.New(maxWarned),
-		observedPods: map[types.UID]*observedPod{}, room: newShares(maxEvents),
+		observedPods: map[types.UID]*observedPod{}, room: fair.NewShares(maxEvents),
 	}
 }
 
@@ -165,7 +166,7 @@ func (o *observingLoop) run(ctx context.Context) {
 	o.start()
 	o.mu.Unlock()
 	var running sync.WaitGroup
-	for range observers + reserve {
+	for range observers + fair.Reserve {
 		running.Go(func() { o.work(ctx, o.judging, metrics.JudgingPod, o.judge) })
 		running.Go(func() { o.work(ctx, o.events, metrics.WritingVerdictEvent, o.tell) })
 	}
@@ -182,13 +183,13 @@ func (o *observingLoop) start() {
 	}
 }
 
-func (o *observingLoop) work(ctx context.Context, q queue[podKey], doing metrics.Activity, do func(context.Context, podKey) error) {
+func (o *observingLoop) work(ctx context.Context, q fair.Queue[podKey], doing metrics.Activity, do func(context.Context, podKey) error) {
 	for {
 		key, down := q.Get()
 		if down || ctx.Err() != nil {
 			return
 		}
-		err := o.Metrics.Guard(ctx, doing, func() error { return do(inNamespace(ctx, key.namespace), key) })
+		err := o.Metrics.Guard(ctx, doing, func() error { return do(fair.InNamespace(ctx, key.namespace), key) })
 		if s, found := o.observedPod(key.uid); metrics.Panicked(err) && found && s.job != nil {
 			o.Recorder.Eventf(s.job, nil, corev1.EventTypeWarning, reasonPanic, eventAction, "%s", panicNote(err))
 		}

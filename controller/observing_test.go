@@ -18,6 +18,7 @@ import (
 	"k8s.io/klog/v2"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -72,7 +73,7 @@ func (o *testLoop) settleAll(t *testing.T) {
 	drain(t, o.events, o.tell)
 }
 
-func drain(t *testing.T, queue queue[podKey], do func(context.Context, podKey) error) {
+func drain(t *testing.T, queue fair.Queue[podKey], do func(context.Context, podKey) error) {
 	t.Helper()
 	for queue.Len() > 0 {
 		key, _ := queue.Get()

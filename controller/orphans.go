@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -22,7 +23,7 @@ import (
 type orphans struct {
 	client kubernetes.Interface
 	caches *Caches
-	queue  queue[types.NamespacedName] // of pods
+	queue  fair.Queue[types.NamespacedName] // of pods
 }
 
 // enqueue has the pod looked at if it looks like an orphan of ours.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
+	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
@@ -104,7 +105,7 @@ func (p *pendingLoop) look(ctx context.Context) {
 		return cmp.Or(a.last()-b.last(), a.pod.CreationTimestamp.Compare(b.pod.CreationTimestamp.Time),
 			cmp.Compare(a.pod.Namespace, b.pod.Namespace), cmp.Compare(a.pod.Name, b.pod.Name))
 	})
-	takeTurns(p.Clock, l.cases, func(c *pendingCase) string { return c.pod.Namespace }, func(c *pendingCase) bool {
+	fair.InTurns(p.Clock, l.cases, func(c *pendingCase) string { return c.pod.Namespace }, func(c *pendingCase) bool {
 		l.guard(ctx, c.pod, func(ctx context.Context) { l.carryOut(ctx, c) })
 		return ctx.Err() == nil && l.rest > 0 && l.failures < maxPendingFailures
 	})
@@ -123,7 +124,7 @@ func (l *pendingLook) decideAll(ctx context.Context, pods []*corev1.Pod) map[typ
 		}
 	}
 	start := l.Clock.Now()
-	rest := takeTurns(l.Clock, append(first, then...), func(pod *corev1.Pod) string { return pod.Namespace }, func(pod *corev1.Pod) bool {
+	rest := fair.InTurns(l.Clock, append(first, then...), func(pod *corev1.Pod) string { return pod.Namespace }, func(pod *corev1.Pod) bool {
 		l.guard(ctx, pod, func(ctx context.Context) { l.decide(ctx, pod) })
 		return ctx.Err() == nil && l.Clock.Since(start) < l.Period
 	})
@@ -140,7 +141,7 @@ func (l *pendingLook) decideAll(ctx context.Context, pods []*corev1.Pod) map[typ
 // guard keeps a defect that one pod meets from the others.
 func (l *pendingLook) guard(ctx context.Context, pod *corev1.Pod, do func(context.Context)) {
 	err := l.Metrics.Guard(ctx, metrics.EndingPendingPod, func() error {
-		do(inNamespace(ctx, pod.Namespace))
+		do(fair.InNamespace(ctx, pod.Namespace))
 		return nil
 	})
 	if job := l.Caches.jobOf(pod); metrics.Panicked(err) && job != nil {

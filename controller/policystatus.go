@@ -16,6 +16,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -26,7 +27,7 @@ type policyStatuses struct {
 	client   *policyClient
 	recorder events.EventRecorder
 	metrics  *metrics.Metrics
-	queue    queue[statusKey]
+	queue    fair.Queue[statusKey]
 }
 
 // statusKey is an object whose status may have to be written.
@@ -35,7 +36,7 @@ type statusKey struct{ resource, name string }
 func newPolicyStatuses(o policyOptions, client *policyClient) *policyStatuses {
 	return &policyStatuses{
 		client: client, recorder: o.Recorder, metrics: o.Metrics,
-		queue: newQueue(o.Clock, 1, minDelay, maxDelay, func(key statusKey) string { return key.resource }),
+		queue: fair.NewQueue(o.Clock, 1, minDelay, maxDelay, func(key statusKey) string { return key.resource }),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
 )
 
@@ -29,8 +30,8 @@ type Recorder struct {
 	limit       flowcontrol.RateLimiter
 
 	mu    sync.Mutex
-	turns *turns[recorded]
-	room  *shares
+	turns *fair.Turns[recorded]
+	room  *fair.Shares
 	// wake holds something when there are events.
 	wake chan struct{}
 	// dropped is how many events were, since logged.
@@ -57,7 +58,7 @@ func newRecorder(client kubernetes.Interface, counts *metrics.Metrics, clock clo
 	return &Recorder{
 		broadcaster: broadcaster, sink: broadcaster.NewRecorder(scheme.Scheme, v1alpha1.JobController), metrics: counts, clock: clock,
 		limit: flowcontrol.NewTokenBucketRateLimiter(eventQPS, eventBurst),
-		turns: newTurns(0, func(r recorded) string { return r.namespace }), room: newShares(maxEvents), wake: make(chan struct{}, 1),
+		turns: fair.NewTurns(0, func(r recorded) string { return r.namespace }), room: fair.NewShares(maxEvents), wake: make(chan struct{}, 1),
 	}
 }
 
@@ -81,11 +82,11 @@ func (r *Recorder) Eventf(regarding, related runtime.Object, kind, reason, actio
 func (r *Recorder) add(event recorded) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.room.take(event.namespace) {
+	if !r.room.Take(event.namespace) {
 		r.drop(event.namespace)
 		return
 	}
-	r.turns.push(event)
+	r.turns.Push(event)
 	select {
 	case r.wake <- struct{}{}:
 	default:
@@ -138,10 +139,10 @@ func (r *Recorder) run(ctx context.Context) {
 func (r *Recorder) next() (recorded, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	event, found := r.turns.pop()
+	event, found := r.turns.Pop()
 	if found {
-		r.turns.end(event, time.Second/eventQPS)
-		r.room.give(event.namespace)
+		r.turns.End(event, time.Second/eventQPS)
+		r.room.Give(event.namespace)
 	}
 	return event, found
 }

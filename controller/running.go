@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
@@ -57,7 +58,7 @@ type runningLoop struct {
 	reconciler *reconciler
 	orphans    *orphans
 	freed      *freedPods
-	queue      queue[types.NamespacedName] // of Jobs
+	queue      fair.Queue[types.NamespacedName] // of Jobs
 }
 
 const (
@@ -81,8 +82,8 @@ func newRunning(o runningOptions) *runningLoop {
 	}
 }
 
-func newKeyQueue(clock clock.WithTicker, workers int) queue[types.NamespacedName] {
-	return newQueue(clock, workers, minDelay, maxDelay, func(key types.NamespacedName) string { return key.Namespace })
+func newKeyQueue(clock clock.WithTicker, workers int) fair.Queue[types.NamespacedName] {
+	return fair.NewQueue(clock, workers, minDelay, maxDelay, func(key types.NamespacedName) string { return key.Namespace })
 }
 
 // width is how many calls are made at a time for one Job: as many as the limit lets through in a batch period, or the calls of
@@ -98,17 +99,17 @@ func width(qps float32, batchPeriod time.Duration) int {
 // run works until ctx is done, and returns when nothing is under way any more.
 func (l *runningLoop) run(ctx context.Context) {
 	var running sync.WaitGroup
-	for range l.options.Workers + reserve {
+	for range l.options.Workers + fair.Reserve {
 		running.Go(func() { l.work(ctx, l.queue, metrics.WorkingOnJob, l.reconciler.sync) })
 	}
-	for range 1 + reserve {
+	for range 1 + fair.Reserve {
 		running.Go(func() { l.work(ctx, l.orphans.queue, metrics.ReleasingOrphan, l.orphans.sync) })
 	}
-	for range freeingWorkers + reserve {
+	for range freeingWorkers + fair.Reserve {
 		running.Go(func() { l.work(ctx, l.freed.queue, metrics.FreeingPod, l.freed.sync) })
 	}
 	<-ctx.Done()
-	for _, q := range []queue[types.NamespacedName]{l.queue, l.orphans.queue, l.freed.queue} {
+	for _, q := range []fair.Queue[types.NamespacedName]{l.queue, l.orphans.queue, l.freed.queue} {
 		q.ShutDown()
 	}
 	running.Wait()
@@ -116,7 +117,7 @@ func (l *runningLoop) run(ctx context.Context) {
 
 // work takes keys until the queue is shut down. The function says when to look again though nothing happens, or 0 for never.
 func (l *runningLoop) work(
-	ctx context.Context, q queue[types.NamespacedName], doing metrics.Activity, sync func(context.Context, types.NamespacedName) (time.Duration, error),
+	ctx context.Context, q fair.Queue[types.NamespacedName], doing metrics.Activity, sync func(context.Context, types.NamespacedName) (time.Duration, error),
 ) {
 	for {
 		key, down := q.Get()
@@ -125,7 +126,7 @@ func (l *runningLoop) work(
 		}
 		again := time.Duration(0)
 		err := l.options.Metrics.Guard(ctx, doing, func() (err error) {
-			again, err = sync(inNamespace(ctx, key.Namespace), key)
+			again, err = sync(fair.InNamespace(ctx, key.Namespace), key)
 			return err
 		})
 		switch {

@@ -61,12 +61,13 @@ var rooms = []room{
 	{folder: "controller/simulation", imports: []string{
 		"internal/jobdefaults", "api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan",
 	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "controller/fair", avoids: noOPA},
 	{folder: "controller/metrics", imports: []string{"runtime", "controller/plan"}, avoids: noOPA},
 	{folder: "controller/internal/fixtures", imports: []string{
 		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/metrics",
 	}, avoids: noOPA},
 	{folder: "controller", imports: []string{
-		"internal/jobdefaults", "api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan", "controller/metrics",
+		"internal/jobdefaults", "api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan", "controller/fair", "controller/metrics",
 	}, avoids: noOPA},
 	// Who wants the vectors need not link what answers validate.
 	{folder: "conformance", imports: []string{"compiler", "runtime", "conformance/internal/cache"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},

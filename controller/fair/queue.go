@@ -1,65 +1,53 @@
-package controller
+package fair
 
 import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 )
 
-// queue is of keys of Jobs, pods or other objects. Its workers are shared fairly by namespaces.
-type queue[T comparable] = workqueue.TypedRateLimitingInterface[T]
-
-// podKey is a pod, and its namespace.
-type podKey struct {
-	namespace string
-	uid       types.UID
-}
-
-func keyOf(pod *corev1.Pod) podKey { return podKey{pod.Namespace, pod.UID} }
-
-func (k podKey) String() string { return k.namespace + "/" + string(k.uid) }
+// Queue is of keys of Jobs, pods or other objects. Its workers are shared fairly by namespaces.
+type Queue[T comparable] = workqueue.TypedRateLimitingInterface[T]
 
 // reserve is how many workers of a queue there are for namespaces of which nothing is worked on.
-const reserve = 1
+const Reserve = 1
 
-// newQueue returns a queue for a number of workers, and the reserve. Delays after failures double.
-func newQueue[T comparable](clock clock.WithTicker, workers int, least, most time.Duration, namespaceOf func(T) string) queue[T] {
-	workers += reserve
+// NewQueue returns a queue for a number of workers, and the reserve. Delays after failures double.
+func NewQueue[T comparable](clock clock.WithTicker, workers int, least, most time.Duration, namespaceOf func(T) string) Queue[T] {
+	workers += Reserve
 	return workqueue.NewTypedRateLimitingQueueWithConfig(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[T](least, most),
 		workqueue.TypedRateLimitingQueueConfig[T]{Clock: clock, DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(
-			workqueue.TypedDelayingQueueConfig[T]{Clock: clock, Queue: newFairQueue(clock, workers, namespaceOf)})},
+			workqueue.TypedDelayingQueueConfig[T]{Clock: clock, Queue: newTurnQueue(clock, workers, namespaceOf)})},
 	)
 }
 
-// fairQueue is workqueue.Typed with turns in place of one line: a key that is added while it waits is there once, and one that
+// queue is workqueue.Typed with turns in place of one line: a key that is added while it waits is there once, and one that
 // is added while it is worked on comes again after that.
-type fairQueue[T comparable] struct {
+type queue[T comparable] struct {
 	clock clock.PassiveClock
 
 	mu    sync.Mutex
 	wake  *sync.Cond
-	turns *turns[T]
+	turns *Turns[T]
 	// dirty keys are to be worked on, under way are those that are worked on, since when.
 	dirty        map[T]bool
 	underway     map[T]time.Time
 	shuttingDown bool
 }
 
-func newFairQueue[T comparable](clock clock.PassiveClock, workers int, namespaceOf func(T) string) *fairQueue[T] {
-	q := &fairQueue[T]{
-		clock: clock, turns: newTurns(workers, namespaceOf), dirty: map[T]bool{}, underway: map[T]time.Time{},
+func newTurnQueue[T comparable](clock clock.PassiveClock, workers int, namespaceOf func(T) string) *queue[T] {
+	q := &queue[T]{
+		clock: clock, turns: NewTurns(workers, namespaceOf), dirty: map[T]bool{}, underway: map[T]time.Time{},
 	}
 	q.wake = sync.NewCond(&q.mu)
 	return q
 }
 
 // Add has a key worked on.
-func (q *fairQueue[T]) Add(key T) {
+func (q *queue[T]) Add(key T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.shuttingDown || q.dirty[key] {
@@ -67,24 +55,24 @@ func (q *fairQueue[T]) Add(key T) {
 	}
 	q.dirty[key] = true
 	if _, underway := q.underway[key]; !underway {
-		q.turns.push(key)
+		q.turns.Push(key)
 		q.wake.Signal()
 	}
 }
 
 // Len is how many keys wait.
-func (q *fairQueue[T]) Len() int {
+func (q *queue[T]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.turns.waiting
 }
 
 // Get waits for a key that may be worked on, or the end. Done is to be called with the key.
-func (q *fairQueue[T]) Get() (key T, shutdown bool) {
+func (q *queue[T]) Get() (key T, shutdown bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
-		if key, found := q.turns.pop(); found {
+		if key, found := q.turns.Pop(); found {
 			delete(q.dirty, key)
 			q.underway[key] = q.clock.Now()
 			return key, false
@@ -97,7 +85,7 @@ func (q *fairQueue[T]) Get() (key T, shutdown bool) {
 }
 
 // Done says that the work on a key has ended.
-func (q *fairQueue[T]) Done(key T) {
+func (q *queue[T]) Done(key T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	began, underway := q.underway[key]
@@ -105,15 +93,15 @@ func (q *fairQueue[T]) Done(key T) {
 		return
 	}
 	delete(q.underway, key)
-	q.turns.end(key, q.clock.Since(began))
+	q.turns.End(key, q.clock.Since(began))
 	if q.dirty[key] {
-		q.turns.push(key)
+		q.turns.Push(key)
 	}
 	q.wake.Broadcast() // what could not begin while this was under way may be able to now
 }
 
 // ShutDown lets workers take what waits, and then end.
-func (q *fairQueue[T]) ShutDown() {
+func (q *queue[T]) ShutDown() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.shuttingDown = true
@@ -121,7 +109,7 @@ func (q *fairQueue[T]) ShutDown() {
 }
 
 // ShutDownWithDrain also waits until the workers have ended.
-func (q *fairQueue[T]) ShutDownWithDrain() {
+func (q *queue[T]) ShutDownWithDrain() {
 	q.ShutDown()
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -131,7 +119,7 @@ func (q *fairQueue[T]) ShutDownWithDrain() {
 }
 
 // ShuttingDown tells whether no more keys are taken.
-func (q *fairQueue[T]) ShuttingDown() bool {
+func (q *queue[T]) ShuttingDown() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.shuttingDown

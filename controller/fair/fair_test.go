@@ -1,4 +1,4 @@
-package controller
+package fair
 
 import (
 	"slices"
@@ -29,7 +29,7 @@ func lastLook(t *testing.T, workers int, tenants map[string]tenant) map[string]t
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		start := time.Now()
-		q := newQueue(clock.RealClock{}, workers, time.Second, time.Minute, func(key types.NamespacedName) string { return key.Namespace })
+		q := NewQueue(clock.RealClock{}, workers, time.Second, time.Minute, func(key types.NamespacedName) string { return key.Namespace })
 		var adding, working sync.WaitGroup
 		for namespace, tenant := range tenants {
 			adding.Go(func() {
@@ -40,7 +40,7 @@ func lastLook(t *testing.T, workers int, tenants map[string]tenant) map[string]t
 			})
 		}
 		var mu sync.Mutex
-		for range workers + reserve {
+		for range workers + Reserve {
 			working.Go(func() {
 				for {
 					key, down := q.Get()
@@ -120,19 +120,19 @@ func TestTurns(t *testing.T) {
 		"what was used is remembered":     {"+a1", "+a2", "a1 0", "+b1", "+b2", "+b3", "b1 0", "a2 100", "b2 10", "+a3", "b3 10", "a3 10"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			turns := newTurns(0, func(work string) string { return work[:1] })
+			turns := NewTurns(0, func(work string) string { return work[:1] })
 			for i, step := range steps {
 				work, seconds, popped := strings.Cut(step, " ")
 				if !popped {
-					turns.push(work[1:])
+					turns.Push(work[1:])
 					continue
 				}
-				got, found := turns.pop()
+				got, found := turns.Pop()
 				if got != work || !found {
 					t.Fatalf("step %d is the turn of %q, want %q", i, got, work)
 				}
 				took, _ := strconv.Atoi(seconds)
-				turns.end(got, time.Duration(took)*time.Second)
+				turns.End(got, time.Duration(took)*time.Second)
 			}
 			if len(turns.namespaces) != 0 || turns.busy != 0 || turns.waiting != 0 {
 				t.Errorf("%d namespaces are remembered, %d busy, %d waiting", len(turns.namespaces), turns.busy, turns.waiting)
@@ -144,7 +144,7 @@ func TestTurns(t *testing.T) {
 // The calls of a namespace wait for as many calls of another one, not for all that came before them.
 func TestCallsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limit := newCallTurns(&rest.Config{QPS: 10, Burst: 10})
+		limit := NewLimiter(&rest.Config{QPS: 10, Burst: 10})
 		start := time.Now()
 		var mu sync.Mutex
 		var calling sync.WaitGroup
@@ -152,7 +152,7 @@ func TestCallsAreShared(t *testing.T) {
 			last := new(time.Duration)
 			for range calls {
 				calling.Go(func() {
-					if err := limit.Wait(inNamespace(t.Context(), namespace)); err != nil {
+					if err := limit.Wait(InNamespace(t.Context(), namespace)); err != nil {
 						t.Error(err)
 					}
 					mu.Lock()
@@ -182,7 +182,7 @@ func TestCallsAreShared(t *testing.T) {
 				t.Errorf("call %d at once: %t", i, got)
 			}
 		}
-		if limit := limit.(*callTurns); len(limit.turns.namespaces) != 0 {
+		if limit := limit.(*limiter); len(limit.turns.namespaces) != 0 {
 			t.Errorf("%d namespaces are remembered", len(limit.turns.namespaces))
 		}
 	})
@@ -191,8 +191,8 @@ func TestCallsAreShared(t *testing.T) {
 // Calls that can wait come when no other does, and leave the burst to those that come next.
 func TestSpareCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limit := newCallTurns(&rest.Config{QPS: 10, Burst: 11})
-		spare := newSpareCalls(limit)
+		limit := NewLimiter(&rest.Config{QPS: 10, Burst: 11})
+		spare := NewSpareLimiter(limit)
 		var all []string
 		var mu sync.Mutex
 		served := func() []string {
@@ -238,10 +238,10 @@ func TestSpareCalls(t *testing.T) {
 
 // Namespaces fill all of the room together, and what is given back can be taken.
 func TestShares(t *testing.T) {
-	s := newShares(100)
+	s := NewShares(100)
 	take := func(namespace string) int {
 		n := 0
-		for s.take(namespace) {
+		for s.Take(namespace) {
 			n++
 		}
 		return n
@@ -251,7 +251,7 @@ func TestShares(t *testing.T) {
 		t.Errorf("the shares are %d, %d, %d", a, b, c)
 	}
 	for range a {
-		s.give("a")
+		s.Give("a")
 	}
 	if again := take("c"); again == 0 {
 		t.Error("nothing is free again")

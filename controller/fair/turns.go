@@ -1,4 +1,4 @@
-package controller
+package fair
 
 import (
 	"time"
@@ -6,14 +6,14 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// turns is the order in which the work of several namespaces is done: next comes the oldest work of the namespace that has
+// Turns are the order in which the work of several namespaces is done: next comes the oldest work of the namespace that has
 // used the least time so far. So each namespace that has work gets the same share of the time, and the backlog of one does not
 // delay another.
 //
 // A namespace without work saves no time up: when it comes back, it begins where the others are. What it has used beyond them
-// is remembered until they have used as much, or nobody has work; then the namespace is forgotten. A turns is not safe for
+// is remembered until they have used as much, or nobody has work; then the namespace is forgotten. Turns are not safe for
 // concurrent use.
-type turns[T any] struct {
+type Turns[T any] struct {
 	namespaceOf func(T) string
 	// slots is how much work may be under way at a time, 0 for any number. The last free slot is for a namespace that holds
 	// none, so no namespace holds them all.
@@ -37,12 +37,12 @@ type turn[T any] struct {
 	last uint64
 }
 
-func newTurns[T any](slots int, namespaceOf func(T) string) *turns[T] {
-	return &turns[T]{namespaceOf: namespaceOf, slots: slots, namespaces: map[string]*turn[T]{}}
+func NewTurns[T any](slots int, namespaceOf func(T) string) *Turns[T] {
+	return &Turns[T]{namespaceOf: namespaceOf, slots: slots, namespaces: map[string]*turn[T]{}}
 }
 
-// push adds work.
-func (t *turns[T]) push(work T) {
+// Push adds work.
+func (t *Turns[T]) Push(work T) {
 	namespace := t.namespaceOf(work)
 	n := t.namespaces[namespace]
 	if n == nil {
@@ -56,8 +56,8 @@ func (t *turns[T]) push(work T) {
 	t.waiting++
 }
 
-// pop begins the next work, if there is any that may begin now. The caller says with end that it has ended.
-func (t *turns[T]) pop() (work T, found bool) {
+// Pop begins the next work, if there is any that may begin now. The caller says with end that it has ended.
+func (t *Turns[T]) Pop() (work T, found bool) {
 	n := t.next()
 	if n == nil {
 		return work, false
@@ -74,7 +74,7 @@ func (t *turns[T]) pop() (work T, found bool) {
 }
 
 // next is the namespace whose turn it is, or nil. Namespaces that are of no interest any more are forgotten.
-func (t *turns[T]) next() *turn[T] {
+func (t *Turns[T]) next() *turn[T] {
 	var next *turn[T]
 	last := t.slots > 0 && t.busy >= t.slots-1
 	for name, n := range t.namespaces {
@@ -98,8 +98,8 @@ func (n *turn[T]) before(other *turn[T]) bool {
 	return n.last < other.last
 }
 
-// end is for work that has ended, with the time that it took.
-func (t *turns[T]) end(work T, took time.Duration) {
+// End is for work that has ended, with the time that it took.
+func (t *Turns[T]) End(work T, took time.Duration) {
 	n := t.namespaces[t.namespaceOf(work)]
 	t.busy--
 	n.busy--
@@ -110,17 +110,17 @@ func (t *turns[T]) end(work T, took time.Duration) {
 	}
 }
 
-// takeTurns does work of several namespaces until do returns false, and returns what is left.
-func takeTurns[T any](clock clock.PassiveClock, all []T, namespaceOf func(T) string, do func(T) bool) []T {
-	turns := newTurns(0, namespaceOf)
+// InTurns does work of several namespaces until do returns false, and returns what is left.
+func InTurns[T any](clock clock.PassiveClock, all []T, namespaceOf func(T) string, do func(T) bool) []T {
+	turns := NewTurns(0, namespaceOf)
 	for _, work := range all {
-		turns.push(work)
+		turns.Push(work)
 	}
 	for goOn := true; goOn && turns.waiting > 0; {
-		work, _ := turns.pop()
+		work, _ := turns.Pop()
 		start := clock.Now()
 		goOn = do(work)
-		turns.end(work, clock.Since(start))
+		turns.End(work, clock.Since(start))
 	}
 	var rest []T
 	for _, n := range turns.namespaces {

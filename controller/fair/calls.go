@@ -1,4 +1,4 @@
-package controller
+package fair
 
 import (
 	"context"
@@ -12,15 +12,15 @@ import (
 
 // callTurns is a rate limiter of calls that is fair by namespaces: while calls wait, each namespace that has some gets the same
 // share of them. A call is of the namespace of its context.
-type callTurns struct {
+type limiter struct {
 	qps      float32
 	interval time.Duration // between two calls
 	burst    time.Duration // how far calls may come before their time
 
 	mu    sync.Mutex
-	turns *turns[*caller]
+	turns *Turns[*caller]
 	// spare are calls that can wait: they come when no other does, and leave the burst to those that come next.
-	spare *turns[*caller]
+	spare *Turns[*caller]
 	// due is when the next call would come if all came in time.
 	due time.Time
 	// waits is true while a timer runs, and wakes is when it ends.
@@ -35,8 +35,8 @@ type caller struct {
 	turn      chan struct{}
 }
 
-// newCallTurns is the limiter for the calls of a configuration, which may have one of its own; nil is for no limit.
-func newCallTurns(config *rest.Config) flowcontrol.RateLimiter {
+// NewLimiter is the limiter for the calls of a configuration, which may have one of its own; nil is for no limit.
+func NewLimiter(config *rest.Config) flowcontrol.RateLimiter {
 	qps, burst := config.QPS, config.Burst
 	switch {
 	case config.RateLimiter != nil:
@@ -50,32 +50,32 @@ func newCallTurns(config *rest.Config) flowcontrol.RateLimiter {
 		burst = rest.DefaultBurst
 	}
 	interval := time.Duration(math.Ceil(float64(time.Second) / float64(qps)))
-	turns := func() *turns[*caller] { return newTurns(0, func(c *caller) string { return c.namespace }) }
-	return &callTurns{
+	turns := func() *Turns[*caller] { return NewTurns(0, func(c *caller) string { return c.namespace }) }
+	return &limiter{
 		qps: qps, interval: interval, burst: time.Duration(burst-1) * interval, turns: turns(), spare: turns(),
 	}
 }
 
-// spareCalls is a callTurns for calls that can wait.
-type spareCalls struct{ *callTurns }
+// spareCalls is a limiter for calls that can wait.
+type spareLimiter struct{ *limiter }
 
-// newSpareCalls is the limiter of calls that come when none of another limiter's does. One that is not ours knows no such
+// NewSpareLimiter is the limiter of calls that come when none of another limiter's does. One that is not ours knows no such
 // calls.
-func newSpareCalls(limit flowcontrol.RateLimiter) flowcontrol.RateLimiter {
-	if turns, ok := limit.(*callTurns); ok {
-		return spareCalls{turns}
+func NewSpareLimiter(limit flowcontrol.RateLimiter) flowcontrol.RateLimiter {
+	if turns, ok := limit.(*limiter); ok {
+		return spareLimiter{turns}
 	}
 	return limit
 }
 
-// Wait is that of callTurns.
-func (s spareCalls) Wait(ctx context.Context) error { return s.wait(ctx, s.spare) }
+// Wait is that of the limiter.
+func (s spareLimiter) Wait(ctx context.Context) error { return s.wait(ctx, s.spare) }
 
 // namespaceKey is that of the namespace in a context.
 type namespaceKey struct{}
 
-// inNamespace is a context for the work of a namespace.
-func inNamespace(ctx context.Context, namespace string) context.Context {
+// InNamespace is a context for the work of a namespace.
+func InNamespace(ctx context.Context, namespace string) context.Context {
 	return context.WithValue(ctx, namespaceKey{}, namespace)
 }
 
@@ -85,12 +85,12 @@ func namespaceOf(ctx context.Context) string {
 }
 
 // Wait returns when it is the call's turn, or when the context is done, with its error.
-func (t *callTurns) Wait(ctx context.Context) error { return t.wait(ctx, t.turns) }
+func (t *limiter) Wait(ctx context.Context) error { return t.wait(ctx, t.turns) }
 
-func (t *callTurns) wait(ctx context.Context, turns *turns[*caller]) error {
+func (t *limiter) wait(ctx context.Context, turns *Turns[*caller]) error {
 	c := &caller{ctx: ctx, namespace: namespaceOf(ctx), turn: make(chan struct{})}
 	t.mu.Lock()
-	turns.push(c)
+	turns.Push(c)
 	t.serve()
 	t.mu.Unlock()
 	select {
@@ -102,7 +102,7 @@ func (t *callTurns) wait(ctx context.Context, turns *turns[*caller]) error {
 }
 
 // serve lets those call whose turn it is, and comes again when there are more.
-func (t *callTurns) serve() {
+func (t *limiter) serve() {
 	for t.turns.waiting+t.spare.waiting > 0 {
 		next, burst := t.turns, t.burst
 		if next.waiting == 0 {
@@ -112,18 +112,18 @@ func (t *callTurns) serve() {
 			t.serveAfter(wait)
 			return
 		}
-		c, _ := next.pop()
+		c, _ := next.Pop()
 		if c.ctx.Err() != nil {
-			next.end(c, 0)
+			next.End(c, 0)
 			continue // it has given up
 		}
-		next.end(c, t.interval)
+		next.End(c, t.interval)
 		t.take()
 		close(c.turn)
 	}
 }
 
-func (t *callTurns) take() {
+func (t *limiter) take() {
 	now := time.Now()
 	if t.due.Before(now) {
 		t.due = now
@@ -131,7 +131,7 @@ func (t *callTurns) take() {
 	t.due = t.due.Add(t.interval)
 }
 
-func (t *callTurns) serveAfter(wait time.Duration) {
+func (t *limiter) serveAfter(wait time.Duration) {
 	wakes := time.Now().Add(wait)
 	if t.waits && !wakes.Before(t.wakes) {
 		return
@@ -146,7 +146,7 @@ func (t *callTurns) serveAfter(wait time.Duration) {
 }
 
 // TryAccept takes a call that may come now, unless others wait.
-func (t *callTurns) TryAccept() bool {
+func (t *limiter) TryAccept() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.turns.waiting > 0 || t.due.Add(-t.burst).After(time.Now()) {
@@ -157,10 +157,10 @@ func (t *callTurns) TryAccept() bool {
 }
 
 // Accept waits for the turn of a call of no namespace.
-func (t *callTurns) Accept() { _ = t.Wait(context.Background()) } // which is never done
+func (t *limiter) Accept() { _ = t.Wait(context.Background()) } // which is never done
 
 // Stop has nothing to stop: nobody waits who does not want to.
-func (*callTurns) Stop() {}
+func (*limiter) Stop() {}
 
 // QPS is how many calls a second are let through.
-func (t *callTurns) QPS() float32 { return t.qps }
+func (t *limiter) QPS() float32 { return t.qps }
