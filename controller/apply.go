@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/podverdict/podverdict/controller/metrics"
+	"github.com/podverdict/podverdict/controller/recorder"
 )
 
 // apply does what the Plan says. Each part is tried, whatever becomes of the others.
@@ -97,7 +98,7 @@ func (w *work) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return nil // gone, and perhaps there is another one of this name
 	case err != nil:
-		w.warn(reasonFailedDelete, "Error deleting: "+err.Error())
+		w.warn(recorder.ReasonFailedDelete, "Error deleting: "+err.Error())
 		return fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
 	w.learnDeleted(pod)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
+	"github.com/podverdict/podverdict/controller/recorder"
 )
 
 // Controller runs Jobs. Make one with New, and run it once.
@@ -23,7 +24,7 @@ type Controller struct {
 	options Options
 
 	caches    *Caches
-	recorder  *Recorder
+	recorder  *recorder.Recorder
 	policies  *registry
 	observing *observingLoop
 	pending   *pendingLoop
@@ -41,7 +42,7 @@ func newConfigs(config *rest.Config, counts *metrics.Metrics) configs {
 	c.watches.QPS, c.watches.RateLimiter = -1, nil
 	c.writes.Timeout, c.writes.RateLimiter = callTimeout, fair.NewLimiter(config)
 	c.spare.Timeout, c.spare.RateLimiter = callTimeout, fair.NewSpareLimiter(c.writes.RateLimiter)
-	c.events.QPS, c.events.Burst, c.events.RateLimiter, c.events.Timeout = eventQPS, eventBurst, nil, callTimeout
+	c.events.QPS, c.events.Burst, c.events.RateLimiter, c.events.Timeout = recorder.QPS, recorder.Burst, nil, callTimeout
 	return c
 }
 
@@ -69,7 +70,7 @@ func New(o Options) (*Controller, error) {
 	if err := errors.Join(watchErr, writeErr, spareErr, eventErr); err != nil {
 		return nil, err
 	}
-	c := &Controller{options: o, recorder: newRecorder(events, o.Metrics, o.Clock)}
+	c := &Controller{options: o, recorder: recorder.New(events, o.Metrics, o.Clock)}
 	if c.caches, err = newCaches(watches, o.Namespace, o.Observe); err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	defer running.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	if err := c.recorder.start(ctx, &running); err != nil {
+	if err := c.recorder.Start(ctx, &running); err != nil {
 		return err
 	}
 	logger.Info("Waiting for the caches")

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -87,7 +88,7 @@ func (c *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64) r
 		if ctx.Err() != nil {
 			return v // cut short
 		}
-		v.Err, v.MessageErr = shortError(v.Err), shortError(v.MessageErr) // which may cite what the Job or the pod says
+		v.Err, v.MessageErr = recorder.CutError(v.Err), recorder.CutError(v.MessageErr) // which may cite what the Job or the pod says
 		j.verdict, j.version = &v, pod.ResourceVersion
 	}
 	return *j.verdict

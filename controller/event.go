@@ -5,6 +5,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/controller/recorder"
 )
 
 // Reasons of the events of managed Jobs. The first three are upstream's (pkg/controller/controller_utils.go).
@@ -22,7 +23,7 @@ const (
 
 // tell records an event of the Job.
 func (w *work) tell(e plan.Event) {
-	w.Recorder.Eventf(w.job, nil, e.Type, e.Reason, eventAction, "%s", e.Message)
+	w.Recorder.Eventf(w.job, nil, e.Type, e.Reason, recorder.Action, "%s", e.Message)
 }
 
 func (w *work) warn(reason, message string) {

@@ -1,5 +1,7 @@
 package controller
 
+import "github.com/podverdict/podverdict/controller/recorder"
+
 // news are texts about a Job that were told, so that each is told once. A text may have in it what a tenant wrote, so only the
 // beginning of it counts, and no more than maxNews are told.
 type news map[string]bool
@@ -11,7 +13,7 @@ const (
 
 // add tells whether a text is to be told.
 func (n *news) add(text string) bool {
-	text = shortened(text, maxNewsLength)
+	text = recorder.CutTo(text, maxNewsLength)
 	if (*n)[text] || len(*n) == maxNews {
 		return false
 	}

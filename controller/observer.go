@@ -24,6 +24,7 @@ import (
 	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -100,7 +101,7 @@ func newObserving(o observingOptions) *observingLoop {
 		judging:      fair.NewQueue(o.Clock, observers, shortest, longest, namespaceOf),
 		events:       fair.NewQueue(o.Clock, observers, shortest, longest, namespaceOf),
 		warned:       lru.New(maxWarned),
-		observedPods: map[types.UID]*observedPod{}, room: fair.NewShares(maxEvents),
+		observedPods: map[types.UID]*observedPod{}, room: fair.NewShares(recorder.MaxWaiting),
 	}
 }
 
@@ -191,7 +192,7 @@ func (o *observingLoop) work(ctx context.Context, q fair.Queue[podKey], doing me
 		}
 		err := o.Metrics.Guard(ctx, doing, func() error { return do(fair.InNamespace(ctx, key.namespace), key) })
 		if s, found := o.observedPod(key.uid); metrics.Panicked(err) && found && s.job != nil {
-			o.Recorder.Eventf(s.job, nil, corev1.EventTypeWarning, reasonPanic, eventAction, "%s", panicNote(err))
+			o.Recorder.Eventf(s.job, nil, corev1.EventTypeWarning, recorder.ReasonPanic, recorder.Action, "%s", recorder.PanicNote(err))
 		}
 		switch {
 		case err == nil:

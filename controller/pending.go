@@ -16,6 +16,7 @@ import (
 	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -146,7 +147,7 @@ func (l *pendingLook) guard(ctx context.Context, pod *corev1.Pod, do func(contex
 	})
 	if job := l.Caches.jobOf(pod); metrics.Panicked(err) && job != nil {
 		c := &pendingCase{pendingMemory: l.pendingLoop.memories[pod.UID], job: job, pod: pod}
-		l.tellOnce(c, reasonPanic, func() { l.event(c, corev1.EventTypeWarning, reasonPanic, panicNote(err)) })
+		l.tellOnce(c, recorder.ReasonPanic, func() { l.event(c, corev1.EventTypeWarning, recorder.ReasonPanic, recorder.PanicNote(err)) })
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/metrics"
+	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -119,7 +120,9 @@ func (l *pendingLook) settle(ctx context.Context, c *pendingCase, err error) {
 	l.failures++
 	l.Metrics.PendingError(c.job, metrics.PendingCall)
 	klog.FromContext(ctx).Error(err, "Will try again to end a pod that does not start")
-	l.tellOnce(c, reasonFailedDelete, func() { l.event(c, corev1.EventTypeWarning, reasonFailedDelete, "Error deleting: "+err.Error()) })
+	l.tellOnce(c, recorder.ReasonFailedDelete, func() {
+		l.event(c, corev1.EventTypeWarning, recorder.ReasonFailedDelete, "Error deleting: "+err.Error())
+	})
 }
 
 // tellOnce tells one thing of each kind.

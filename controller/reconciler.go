@@ -15,6 +15,7 @@ import (
 
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -51,7 +52,7 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	})
 	switch {
 	case metrics.Panicked(err):
-		w.warn(reasonPanic, panicNote(err))
+		w.warn(recorder.ReasonPanic, recorder.PanicNote(err))
 	case err != nil, !w.changed.Load():
 	case w.interrupted.Load(): // there is more to do, whatever the caches will show
 		again = time.Millisecond
@@ -116,7 +117,7 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error
 	}
 	own, err := w.Program(w.job.Spec.PodFailurePolicy)
 	if err != nil {
-		w.warn(reasonInvalidPolicy, err.Error())
+		w.warn(recorder.ReasonInvalidPolicy, err.Error())
 		return o, nil, fmt.Errorf("podFailurePolicy has no meaning, the job waits: %w", err)
 	}
 	selection, err := w.Selection(ctx, w.job)
@@ -143,7 +144,7 @@ func (w *work) tellProblems(problems []*binding.ConditionError) {
 			continue
 		}
 		// Events of a Job that has not changed are one to the recorder, unless they relate to different objects.
-		w.Recorder.Eventf(w.job, policyReference(problem.Policy), corev1.EventTypeWarning, reasonMatchCondition, eventAction, "%s", text)
+		w.Recorder.Eventf(w.job, policyReference(problem.Policy), corev1.EventTypeWarning, reasonMatchCondition, recorder.Action, "%s", text)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/lru"
 
+	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
@@ -66,7 +67,7 @@ func (r *registry) selection(ctx context.Context, job *batchv1.Job) (binding.Sel
 	}
 	next.Selection = next.set.For(ctx, unmarkedJob(job), namespace)
 	for i, p := range next.Problems { // which may cite what the Job says
-		next.Problems[i] = &binding.ConditionError{Policy: p.Policy, Err: shortError(p.Err)}
+		next.Problems[i] = &binding.ConditionError{Policy: p.Policy, Err: recorder.CutError(p.Err)}
 	}
 	if ctx.Err() == nil && job.ResourceVersion != "" { // else it may have been cut short, or nobody knows when the Job changes
 		r.selections.cache().Add(job.UID, next)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/controller/recorder"
 )
 
 // Match conditions are evaluated once for a version of the Job, its namespace and the policies. A problem is looked at again
@@ -35,7 +36,7 @@ func TestMatchConditionsAreEvaluatedOnce(t *testing.T) {
 	ask := func(job *batchv1.Job) any {
 		t.Helper()
 		s := selectionOf(t, r, job)
-		if len(s.Problems) != 1 || len(s.Problems[0].Err.Error()) > maxNote {
+		if len(s.Problems) != 1 || len(s.Problems[0].Err.Error()) > recorder.MaxNote {
 			t.Fatalf("the problems: %v", s.Problems)
 		}
 		return s.Problems[0]

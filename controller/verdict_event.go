@@ -13,6 +13,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -34,7 +35,7 @@ func verdictEvent(s *observedPod, rules []runtime.RuleExplanation) *eventsv1.Eve
 
 // policyEvent tells that the policy of a Job, which somebody else runs, has no meaning to us.
 func policyEvent(owner plan.Owner, err error) *eventsv1.Event {
-	event := newEvent(jobReference(owner), reasonInvalidPolicy, "Compile", err.Error())
+	event := newEvent(jobReference(owner), recorder.ReasonInvalidPolicy, "Compile", err.Error())
 	event.Type = corev1.EventTypeWarning
 	return event
 }
@@ -43,7 +44,7 @@ func policyEvent(owner plan.Owner, err error) *eventsv1.Event {
 func newEvent(regarding *corev1.ObjectReference, reason, action, note string) *eventsv1.Event {
 	return &eventsv1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: regarding.Namespace, Name: "podverdict." + string(regarding.UID)},
-		Type:       corev1.EventTypeNormal, Reason: reason, Action: action, Note: cut(note),
+		Type:       corev1.EventTypeNormal, Reason: reason, Action: action, Note: recorder.Cut(note),
 		Regarding: *regarding, ReportingController: v1alpha1.JobController,
 	}
 }
@@ -54,9 +55,9 @@ func both(note, besides string) string {
 		return note
 	}
 	const separator = "; "
-	room := maxNote - len(separator)
-	besides = shortened(besides, max(room/2, room-len(note)))
-	return shortened(note, room-len(besides)) + separator + besides
+	room := recorder.MaxNote - len(separator)
+	besides = recorder.CutTo(besides, max(room/2, room-len(note)))
+	return recorder.CutTo(note, room-len(besides)) + separator + besides
 }
 
 // verdictNote says what podverdict eval says of a rule that matched, and what podverdict explain says of those that did not.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
@@ -15,6 +14,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -64,20 +64,6 @@ func TestVerdictEventSays(t *testing.T) {
 	}
 }
 
-func TestNotesAreCut(t *testing.T) {
-	for text, want := range map[string]string{
-		"short":                                "short",
-		strings.Repeat("a", maxNote):           strings.Repeat("a", maxNote),
-		strings.Repeat("a", maxNote+1):         strings.Repeat("a", maxNote-3) + "...",
-		strings.Repeat("a", maxNote-4) + "日本語": strings.Repeat("a", maxNote-4) + "...",
-		strings.Repeat("日", maxNote):           strings.Repeat("日", (maxNote-3)/3) + "...",
-	} {
-		if got := cut(text); got != want || len(got) > maxNote || !utf8.ValidString(got) {
-			t.Errorf("%q is cut to %q", text, got)
-		}
-	}
-}
-
 func TestLastSign(t *testing.T) {
 	at := func(second int) metav1.Time { return metav1.Unix(int64(second), 0) }
 	ended := func(second int) corev1.ContainerStatus {
@@ -107,15 +93,15 @@ func TestLastSign(t *testing.T) {
 
 // What custom policies say of a pod of somebody else's Job is never cut off by what its own rules say, nor the other way round.
 func TestNotesOfBoth(t *testing.T) {
-	long := strings.Repeat("a", 2*maxNote)
+	long := strings.Repeat("a", 2*recorder.MaxNote)
 	for _, test := range []struct{ note, besides, want string }{
 		{"own", "", "own"},
 		{"own", "besides", "own; besides"},
-		{long, "besides", strings.Repeat("a", maxNote-9-3) + "...; besides"},
-		{"own", long, "own; " + strings.Repeat("a", maxNote-5-3) + "..."},
+		{long, "besides", strings.Repeat("a", recorder.MaxNote-9-3) + "...; besides"},
+		{"own", long, "own; " + strings.Repeat("a", recorder.MaxNote-5-3) + "..."},
 		{long, long, strings.Repeat("a", 511-3) + "...; " + strings.Repeat("a", 511-3) + "..."},
 	} {
-		if got := both(test.note, test.besides); got != test.want || len(got) > maxNote {
+		if got := both(test.note, test.besides); got != test.want || len(got) > recorder.MaxNote {
 			t.Errorf("%d bytes: %q\nwant %q", len(got), got, test.want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/leadership"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -29,7 +30,7 @@ type flags struct {
 	pendingPeriod time.Duration
 
 	elect    bool
-	election controller.Election
+	election leadership.Election
 
 	healthAddress, metricsAddress string
 	metricsAuthentication         bool

@@ -20,7 +20,9 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/leadership"
 	"github.com/podverdict/podverdict/controller/metrics"
+	"github.com/podverdict/podverdict/controller/serving"
 )
 
 // preflightTimeout bounds the look at what the API server allows, which is for the log only.
@@ -32,7 +34,7 @@ const leaseTolerance = 20 * time.Second
 // process is what runs: the controller, perhaps with an election, and the HTTP servers.
 type process struct {
 	controller  *controller.Controller
-	election    *controller.Election // nil for none
+	election    *leadership.Election // nil for none
 	client      kubernetes.Interface
 	permissions []controller.Permission
 	servers     servers
@@ -133,7 +135,7 @@ func (f *flags) needs(lease types.NamespacedName) controller.Needs {
 
 // listen takes the addresses. Both may be the same one when both are for HTTP.
 func (f *flags) listen(p *process, config *rest.Config, gathered prometheus.Gatherer) error {
-	health := controller.HealthHandler(p.healthy, p.ready)
+	health := serving.Health(p.healthy, p.ready)
 	if err := p.servers.add("health-bind-address", f.healthAddress, health, nil, "/healthz", "/readyz"); err != nil {
 		return err
 	}
@@ -147,23 +149,23 @@ func (f *flags) listen(p *process, config *rest.Config, gathered prometheus.Gath
 		if err != nil {
 			return err
 		}
-		guarded = func(h http.Handler) http.Handler { return controller.Authorized(reviews, h) }
+		guarded = func(h http.Handler) http.Handler { return serving.Authorized(reviews, h) }
 	}
 	if f.profiling {
 		if err := p.servers.add("metrics-bind-address", f.metricsAddress, guarded(profilingHandler()), certificate, profilingPath); err != nil {
 			return err
 		}
 	}
-	return p.servers.add("metrics-bind-address", f.metricsAddress, guarded(controller.MetricsHandler(gathered)), certificate, "/metrics")
+	return p.servers.add("metrics-bind-address", f.metricsAddress, guarded(serving.Metrics(gathered)), certificate, "/metrics")
 }
 
 // certificate is that of /metrics, nil when it is served by HTTP.
-func (f *flags) certificate() (controller.Certificate, error) {
+func (f *flags) certificate() (serving.Certificate, error) {
 	switch {
 	case f.metricsAddress == "" || !f.secure():
 		return nil, nil //nolint:nilnil // no certificate is meant
 	case f.certificateFile != "":
-		c, err := controller.CertificateFromFiles(f.certificateFile, f.keyFile)
+		c, err := serving.CertificateFromFiles(f.certificateFile, f.keyFile)
 		if err != nil {
 			return nil, errCertificate(f.certificateFile, err)
 		}
@@ -173,7 +175,7 @@ func (f *flags) certificate() (controller.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return controller.SelfSignedCertificate(host)
+	return serving.SelfSignedCertificate(host)
 }
 
 // reviewConfig bounds how often and how long the API server is asked about requests for metrics, whoever sends them.
@@ -232,5 +234,5 @@ func (p *process) work(ctx context.Context) error {
 		return run(ctx)
 	}
 	logger.Info("Waiting for the lease", "namespace", p.election.Namespace, "name", p.election.Name, "identity", p.election.Identity)
-	return controller.Elect(ctx, *p.election, run)
+	return leadership.Elect(ctx, *p.election, run)
 }

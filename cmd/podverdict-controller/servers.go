@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/klog/v2"
 
-	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/serving"
 )
 
 // servers are the HTTP servers, one at each address.
@@ -21,12 +21,12 @@ type server struct {
 	mux      *http.ServeMux
 	paths    []string
 
-	certificate controller.Certificate // nil for HTTP
+	certificate serving.Certificate // nil for HTTP
 }
 
 // add takes the address that a flag gives, unless it is empty or already taken by another one. Without a certificate it is for
 // HTTP.
-func (all *servers) add(flag, address string, handler http.Handler, certificate controller.Certificate, paths ...string) error {
+func (all *servers) add(flag, address string, handler http.Handler, certificate serving.Certificate, paths ...string) error {
 	if address == "" {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (all *servers) serve(ctx context.Context, failed func()) *errgroup.Group {
 	for _, s := range *all {
 		klog.FromContext(ctx).Info("Listening", "address", s.listener.Addr().String(), "paths", s.paths)
 		group.Go(func() error {
-			err := controller.Serve(ctx, s.listener, s.mux, s.certificate)
+			err := serving.Serve(ctx, s.listener, s.mux, s.certificate)
 			if err != nil {
 				failed()
 			}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// callTurns is a rate limiter of calls that is fair by namespaces: while calls wait, each namespace that has some gets the same
+// limiter is a rate limiter of calls that is fair by namespaces: while calls wait, each namespace that has some gets the same
 // share of them. A call is of the namespace of its context.
 type limiter struct {
 	qps      float32
@@ -56,7 +56,7 @@ func NewLimiter(config *rest.Config) flowcontrol.RateLimiter {
 	}
 }
 
-// spareCalls is a limiter for calls that can wait.
+// spareLimiter is a limiter for calls that can wait.
 type spareLimiter struct{ *limiter }
 
 // NewSpareLimiter is the limiter of calls that come when none of another limiter's does. One that is not ours knows no such

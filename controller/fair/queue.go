@@ -11,7 +11,7 @@ import (
 // Queue is of keys of Jobs, pods or other objects. Its workers are shared fairly by namespaces.
 type Queue[T comparable] = workqueue.TypedRateLimitingInterface[T]
 
-// reserve is how many workers of a queue there are for namespaces of which nothing is worked on.
+// Reserve is how many workers of a queue there are for namespaces of which nothing is worked on.
 const Reserve = 1
 
 // NewQueue returns a queue for a number of workers, and the reserve. Delays after failures double.

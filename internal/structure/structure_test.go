@@ -63,11 +63,15 @@ var rooms = []room{
 	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "controller/fair", avoids: noOPA},
 	{folder: "controller/metrics", imports: []string{"runtime", "controller/plan"}, avoids: noOPA},
+	{folder: "controller/recorder", imports: []string{"api/v1alpha1", "controller/fair", "controller/metrics"}, avoids: noOPA},
+	{folder: "controller/leadership", avoids: noOPA},
+	{folder: "controller/serving", avoids: noOPA},
 	{folder: "controller/internal/fixtures", imports: []string{
 		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/metrics",
 	}, avoids: noOPA},
 	{folder: "controller", imports: []string{
 		"internal/jobdefaults", "api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan", "controller/fair", "controller/metrics",
+		"controller/recorder",
 	}, avoids: noOPA},
 	// Who wants the vectors need not link what answers validate.
 	{folder: "conformance", imports: []string{"compiler", "runtime", "conformance/internal/cache"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -80,7 +84,10 @@ var rooms = []room{
 	{folder: "conformance/protocol", imports: []string{"runtime", "conformance", "conformance/internal/cache"}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "conformance/generators", imports: []string{"compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "conformance/lives", imports: []string{"conformance/internal/document"}, avoids: noOPA},
-	{folder: "cmd/podverdict-controller", imports: []string{"api/v1alpha1", "compiler", "controller/plan", "controller/metrics", "controller", "internal/terminal"}, avoids: noOPA},
+	{folder: "cmd/podverdict-controller", imports: []string{
+		"api/v1alpha1", "compiler", "controller/plan", "controller/metrics", "controller/leadership", "controller/serving",
+		"controller", "internal/terminal",
+	}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
 		"policies", "api/v1alpha1", "config", "compiler", "compiler/custom", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/binding", "runtime/rego", "controller/plan", "controller/simulation", "controller",
 		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/jobdefaults", "internal/outcome", "internal/terminal",

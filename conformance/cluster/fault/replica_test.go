@@ -23,6 +23,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/leadership"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -80,7 +81,7 @@ func replicate(arguments []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	err = controller.Elect(ctx, controller.Election{
+	err = leadership.Elect(ctx, leadership.Election{
 		Config: config, Namespace: *namespace, Name: leaseName, Identity: string(uuid.NewUUID()),
 		LeaseDuration: leaseDuration, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod,
 	}, c.Run)

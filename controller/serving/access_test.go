@@ -1,4 +1,4 @@
-package controller_test
+package serving_test
 
 import (
 	"errors"
@@ -12,13 +12,13 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/serving"
 )
 
 func TestAuthorized(t *testing.T) {
 	client := &reviewing{fake.NewClientset(), nil, 0}
 	client.PrependReactor("create", "*", client.review)
-	handler := controller.Authorized(client, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
+	handler := serving.Authorized(client, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
 	for _, test := range []struct {
 		name, header string
 		fails        error

@@ -1,4 +1,4 @@
-package controller
+package recorder
 
 import (
 	"context"
@@ -40,10 +40,10 @@ type Recorder struct {
 }
 
 const (
-	// eventQPS and eventBurst are the limits of calls for events of each kind: of verdicts, and of all others.
-	eventQPS, eventBurst = 20, 100
-	// maxEvents is how many events wait at most, of each kind.
-	maxEvents = 5000
+	// QPS and Burst are the limits of calls for events of each kind: of verdicts, and of all others.
+	QPS, Burst = 20, 100
+	// MaxWaiting is how many events wait at most, of each kind.
+	MaxWaiting = 5000
 )
 
 // recorded is an event that waits.
@@ -52,13 +52,13 @@ type recorded struct {
 	write     func()
 }
 
-// newRecorder returns one that writes by the client, which should have the limits QPS and Burst.
-func newRecorder(client kubernetes.Interface, counts *metrics.Metrics, clock clock.PassiveClock) *Recorder {
+// New returns one that writes by the client, which should have the limits QPS and Burst.
+func New(client kubernetes.Interface, counts *metrics.Metrics, clock clock.PassiveClock) *Recorder {
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	return &Recorder{
 		broadcaster: broadcaster, sink: broadcaster.NewRecorder(scheme.Scheme, v1alpha1.JobController), metrics: counts, clock: clock,
-		limit: flowcontrol.NewTokenBucketRateLimiter(eventQPS, eventBurst),
-		turns: fair.NewTurns(0, func(r recorded) string { return r.namespace }), room: fair.NewShares(maxEvents), wake: make(chan struct{}, 1),
+		limit: flowcontrol.NewTokenBucketRateLimiter(QPS, Burst),
+		turns: fair.NewTurns(0, func(r recorded) string { return r.namespace }), room: fair.NewShares(MaxWaiting), wake: make(chan struct{}, 1),
 	}
 }
 
@@ -75,7 +75,7 @@ func (r *Recorder) Eventf(regarding, related runtime.Object, kind, reason, actio
 			other = ref
 		}
 	}
-	text := cut(fmt.Sprintf(note, args...))
+	text := Cut(fmt.Sprintf(note, args...))
 	r.add(recorded{about.Namespace, func() { r.sink.Eventf(about, other, kind, reason, action, "%s", text) }})
 }
 
@@ -103,8 +103,8 @@ func (r *Recorder) drop(namespace string) {
 	}
 }
 
-// start writes events until ctx is done.
-func (r *Recorder) start(ctx context.Context, running *sync.WaitGroup) error {
+// Start writes events until ctx is done.
+func (r *Recorder) Start(ctx context.Context, running *sync.WaitGroup) error {
 	if err := r.broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (r *Recorder) next() (recorded, bool) {
 	defer r.mu.Unlock()
 	event, found := r.turns.Pop()
 	if found {
-		r.turns.End(event, time.Second/eventQPS)
+		r.turns.End(event, time.Second/QPS)
 		r.room.Give(event.namespace)
 	}
 	return event, found

@@ -1,4 +1,4 @@
-package controller
+package recorder
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 func TestEventsAreBoundedAndShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counts := fixtures.NewCounted(t)
-		q := newRecorder(fake.NewClientset(), counts.Metrics, clock.RealClock{})
+		q := New(fake.NewClientset(), counts.Metrics, clock.RealClock{})
 		defer q.broadcaster.Shutdown()
 		told := map[string]*atomic.Int64{"a": {}, "b": {}}
 		add := func(namespace string, events int) {
@@ -27,10 +27,10 @@ func TestEventsAreBoundedAndShared(t *testing.T) {
 			}
 		}
 		const few = 20
-		add("a", 4*maxEvents)
+		add("a", 4*MaxWaiting)
 		add("b", few)
 		dropped := counts.Series(t)["events_dropped_total{}"]
-		if kept := 4*maxEvents - dropped; kept < 1 || kept > maxEvents/2 {
+		if kept := 4*MaxWaiting - dropped; kept < 1 || kept > MaxWaiting/2 {
 			t.Errorf("%v events of one namespace are kept", kept)
 		}
 		ctx, stop := context.WithCancel(t.Context())
@@ -41,20 +41,19 @@ func TestEventsAreBoundedAndShared(t *testing.T) {
 		}()
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if a, b := told["a"].Load(), told["b"].Load(); b != few || a > eventBurst+eventQPS {
+		if a, b := told["a"].Load(), told["b"].Load(); b != few || a > Burst+QPS {
 			t.Errorf("after a second, %d and %d are told", a, b)
 		}
-		time.Sleep(maxEvents / eventQPS * time.Second)
+		time.Sleep(MaxWaiting / QPS * time.Second)
 		synctest.Wait()
-		if got, want := told["a"].Load(), 4*maxEvents-int64(dropped); got != want {
+		if got, want := told["a"].Load(), 4*MaxWaiting-int64(dropped); got != want {
 			t.Errorf("%d are told, want %d", got, want)
 		}
-		add("a", 4*maxEvents)
+		stop()
+		<-done
+		add("a", 4*MaxWaiting)
 		if all := counts.Series(t)["events_dropped_total{}"]; all != 2*dropped {
 			t.Errorf("%v events are dropped first, and %v later: not all room is given back", dropped, all-dropped)
 		}
-		synctest.Wait()
-		stop()
-		<-done
 	})
 }

@@ -1,4 +1,4 @@
-package controller
+package serving
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// HealthHandler answers the probes of the kubelet: /healthz, with which a container that fails is restarted, and /readyz.
+// Health answers the probes of the kubelet: /healthz, with which a container that fails is restarted, and /readyz.
 // What a check says is the text of the answer, which has the status 500 then.
-func HealthHandler(healthy, ready func(*http.Request) error) http.Handler {
+func Health(healthy, ready func(*http.Request) error) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /healthz", probe(healthy))
 	mux.Handle("GET /readyz", probe(ready))
@@ -33,8 +33,8 @@ func probe(check func(*http.Request) error) http.HandlerFunc {
 	}
 }
 
-// MetricsHandler answers /metrics with what is gathered.
-func MetricsHandler(metrics prometheus.Gatherer) http.Handler {
+// Metrics answers /metrics with what is gathered.
+func Metrics(metrics prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
 	return mux

@@ -1,4 +1,4 @@
-package controller_test
+package leadership_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/leadership"
 	"github.com/podverdict/podverdict/internal/controlplane"
 )
 
@@ -127,7 +127,7 @@ func TestElectReturnsWhatRunReturns(t *testing.T) {
 	e.Identity = "me"
 	sorry := errors.New("sorry")
 	for _, want := range []error{sorry, nil} { // the second has the lease because the first has released it
-		err := controller.Elect(t.Context(), e.Election, func(context.Context) error { return want })
+		err := leadership.Elect(t.Context(), e.Election, func(context.Context) error { return want })
 		if !errors.Is(err, want) || (err == nil) != (want == nil) {
 			t.Errorf("error %v, want %v", err, want)
 		}
@@ -160,11 +160,11 @@ func TestElectStopsACandidate(t *testing.T) {
 }
 
 func TestElectRefusesImpossibleTimes(t *testing.T) {
-	e := controller.Election{
+	e := leadership.Election{
 		Config: &rest.Config{}, Namespace: "default", Name: "elected", Identity: "me",
 		LeaseDuration: time.Second, RenewDeadline: time.Second, RetryPeriod: time.Second,
 	}
-	err := controller.Elect(t.Context(), e, func(context.Context) error { return errors.New("called") })
+	err := leadership.Elect(t.Context(), e, func(context.Context) error { return errors.New("called") })
 	if err == nil || !strings.Contains(err.Error(), "leaseDuration must be greater than renewDeadline") {
 		t.Errorf("error %v", err)
 	}
@@ -176,7 +176,7 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 
 // electorate is an election on the API server.
 type electorate struct {
-	controller.Election
+	leadership.Election
 
 	leases coordinationclient.LeaseInterface
 }
@@ -190,7 +190,7 @@ func newElectorate(t *testing.T) *electorate {
 	}
 	namespace := cluster.Namespace(t)
 	return &electorate{
-		Election: controller.Election{
+		Election: leadership.Election{
 			Config: rest.CopyConfig(cluster.Config), Namespace: namespace, Name: "elected",
 			LeaseDuration: 6 * time.Second, RenewDeadline: 4 * time.Second, RetryPeriod: 300 * time.Millisecond,
 		},
@@ -212,7 +212,7 @@ func (e *electorate) candidate(t *testing.T, identity string) *candidate {
 	election := e.Election
 	election.Identity = identity
 	go func() {
-		c.result <- controller.Elect(ctx, election, func(ctx context.Context) error {
+		c.result <- leadership.Elect(ctx, election, func(ctx context.Context) error {
 			close(c.begun)
 			<-ctx.Done()
 			close(c.told)

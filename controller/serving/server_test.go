@@ -1,4 +1,4 @@
-package controller_test
+package serving_test
 
 import (
 	"context"
@@ -12,12 +12,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/serving"
 )
 
 func TestProbes(t *testing.T) {
 	var sick, busy error
-	handler := controller.HealthHandler(
+	handler := serving.Health(
 		func(*http.Request) error { return sick },
 		func(*http.Request) error { return busy },
 	)
@@ -48,7 +48,7 @@ func TestMetricsAreServed(t *testing.T) {
 	registry.MustRegister(counter)
 	counter.Add(42)
 	w := httptest.NewRecorder()
-	controller.MetricsHandler(registry).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	serving.Metrics(registry).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "\nanswers_total 42\n") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
@@ -60,7 +60,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	served := make(chan error, 1)
 	// The request under way is what ends the context, and is answered all the same.
 	go func() {
-		served <- controller.Serve(ctx, listener, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		served <- serving.Serve(ctx, listener, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			stop()
 			io.WriteString(w, "late")
 		}), nil)
@@ -85,7 +85,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 func TestServeFailsWithItsListener(t *testing.T) {
 	listener := listen(t)
 	listener.Close()
-	err := controller.Serve(t.Context(), listener, http.NotFoundHandler(), nil)
+	err := serving.Serve(t.Context(), listener, http.NotFoundHandler(), nil)
 	if err == nil || !strings.Contains(err.Error(), "serve HTTP at "+listener.Addr().String()) {
 		t.Errorf("error %v", err)
 	}

@@ -1,0 +1,12 @@
+package leadership_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/podverdict/podverdict/internal/controlplane"
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(controlplane.Run(m)) //nolint:forbidigo // main of the tests
+}
