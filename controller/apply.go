@@ -131,7 +131,7 @@ func (w *work) write(ctx context.Context) error {
 		return fmt.Errorf("write the status of job %s/%s: %w", w.job.Namespace, w.job.Name, err)
 	}
 	w.changed.Store(true)
-	w.Caches.trimJob(returned)
+	w.Caches.TrimJob(returned)
 	w.Metrics.Written(w.job, returned)
 	w.written, w.wrote = returned, w.Clock.Now()
 	for _, event := range w.plan.Events {

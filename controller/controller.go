@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/recorder"
@@ -23,7 +24,7 @@ import (
 type Controller struct {
 	options Options
 
-	caches    *Caches
+	caches    *caches.Caches
 	recorder  *recorder.Recorder
 	policies  *registry
 	observing *observingLoop
@@ -71,7 +72,7 @@ func New(o Options) (*Controller, error) {
 		return nil, err
 	}
 	c := &Controller{options: o, recorder: recorder.New(events, o.Metrics, o.Clock)}
-	if c.caches, err = newCaches(watches, o.Namespace, o.Observe); err != nil {
+	if c.caches, err = caches.New(watches, o.Namespace, o.Observe); err != nil {
 		return nil, err
 	}
 	if c.policies, err = newRegistry(policyOptions{
@@ -96,7 +97,7 @@ func New(o Options) (*Controller, error) {
 		})
 		c.policies.subscribe(c.running.policiesChanged)
 	}
-	return c, c.caches.subscribe(c.jobChanged, c.podChanged)
+	return c, c.caches.Subscribe(c.jobChanged, c.podChanged)
 }
 
 // Ready is nil when the caches are filled.
@@ -119,7 +120,7 @@ func (c *Controller) Run(ctx context.Context) error {
 		return err
 	}
 	logger.Info("Waiting for the caches")
-	filled := c.policies.start(ctx, &running) && c.caches.start(ctx, &running) // policies say what the caches are to keep
+	filled := c.policies.start(ctx, &running) && c.caches.Start(ctx, &running) // policies say what the caches are to keep
 	running.Go(func() { c.observing.run(ctx) })                                // which ends at once when ctx is done
 	if c.running != nil {
 		running.Go(func() { c.running.run(ctx) })

@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
 )
@@ -98,7 +99,7 @@ func (w *work) createPod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	w.Metrics.Created(w.job, err)
 	switch {
 	case err == nil:
-		w.learn(trimmed(returned))
+		w.learn(caches.Trimmed(returned))
 		w.changed.Store(true)
 		return true, nil
 	case apierrors.IsAlreadyExists(err):
@@ -145,7 +146,7 @@ func (w *work) lookUpPod(ctx context.Context, namespace, name string, until time
 	case err != nil:
 		return fmt.Errorf("look up pod %s/%s: %w", namespace, name, err)
 	case w.shown(pod):
-		w.learn(trimmed(pod))
+		w.learn(caches.Trimmed(pod))
 	default:
 		if err := w.letGo(ctx, pod); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	testingclock "k8s.io/utils/clock/testing"
 
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -32,7 +33,7 @@ func newDesk(t *testing.T, job *batchv1.Job) *desk {
 		api: fake.NewClientset(job), now: testingclock.NewFakeClock(time.Unix(1e9, 0)), events: events.NewFakeRecorder(100),
 		key: types.NamespacedName{Namespace: job.Namespace, Name: job.Name},
 	}
-	caches, err := newCaches(d.api, "", false)
+	caches, err := caches.New(d.api, "", false)
 	fixtures.Put(t, err)
 	d.reconciler = &reconciler{width: 1, free: func([]*corev1.Pod) {}, runningOptions: runningOptions{
 		Client: d.api, Caches: caches, Program: fixtures.Program, Recorder: d.events, Metrics: fixtures.NewCounted(t).Metrics, Clock: d.now,

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/runtime"
@@ -95,7 +96,7 @@ func (c *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64) r
 }
 
 func (c *evaluator) input(pod *corev1.Pod, attempt int64) runtime.Input {
-	return input(pod, c.work.job, attempt, c.work.Clock.Now())
+	return caches.Input(pod, c.work.job, attempt, c.work.Clock.Now())
 }
 
 // tellVerdicts records an event for each failed pod, once, as soon as the Plan knows whether a budget is used up. It then

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/podverdict/podverdict/controller/caches"
 )
 
 // removeFinalizer removes the tracking finalizer, if the pod has not changed since it was read.
@@ -26,5 +28,5 @@ func removeFinalizer(ctx context.Context, client kubernetes.Interface, pod *core
 	if err != nil {
 		return nil, fmt.Errorf("remove the finalizer of pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
-	return trimmed(returned), nil
+	return caches.Trimmed(returned), nil
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/fair"
 )
 
@@ -19,7 +20,7 @@ import (
 // pod waits for.
 type freedPods struct {
 	client kubernetes.Interface // its calls can wait
-	caches *Caches
+	caches *caches.Caches
 	queue  fair.Queue[types.NamespacedName]
 
 	mu sync.Mutex

@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
@@ -59,7 +60,7 @@ type observingLoop struct {
 type observingOptions struct {
 	// Client creates the events of verdicts. It should have a limit of its own: events can wait, and calls for Jobs cannot.
 	Client kubernetes.Interface
-	Caches *Caches
+	Caches *caches.Caches
 	// Others is true when the pods of Jobs that others run are to be judged.
 	Others bool
 	// Program compiles the podFailurePolicy of a Job; it returns nil for none.
@@ -123,7 +124,7 @@ func (o *observingLoop) enqueue(pod *corev1.Pod) {
 	if _, owned := plan.OwnerOf(pod); !owned || pod.Status.Phase != corev1.PodFailed {
 		return
 	}
-	job := o.Caches.jobOf(pod)
+	job := o.Caches.JobOf(pod)
 	if job != nil && !o.judges(job) {
 		return
 	}
@@ -145,7 +146,7 @@ func (o *observingLoop) judged(pod *corev1.Pod, decided runtime.Verdict, audited
 // forget is to be called with every pod that is gone. What was to be told of it still is.
 func (o *observingLoop) forget(pod *corev1.Pod) {
 	o.enqueue(pod) // the last state may be the first that shows the failure
-	job := o.Caches.jobOf(pod)
+	job := o.Caches.JobOf(pod)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch s := o.observedPods[pod.UID]; {
@@ -220,7 +221,7 @@ func (o *observingLoop) judge(ctx context.Context, key podKey) error {
 		return nil
 	}
 	if s.job == nil {
-		if s.job = o.Caches.jobOf(s.pod); s.job == nil {
+		if s.job = o.Caches.JobOf(s.pod); s.job == nil {
 			return fmt.Errorf("the job of pod %s/%s is not there", s.pod.Namespace, s.pod.Name)
 		}
 	}
@@ -234,11 +235,11 @@ func (o *observingLoop) judge(ctx context.Context, key podKey) error {
 
 // refresh replaces the pod and the Job by what the caches have now, where that is more of what rules read.
 func (o *observingLoop) refresh(s *observedPod) {
-	if job := o.Caches.jobOf(s.pod); o.Caches.lacksJob(s.job) && job != nil {
+	if job := o.Caches.JobOf(s.pod); o.Caches.LacksJob(s.job) && job != nil {
 		s.job = job
 	}
 	object, _, _ := o.Caches.Pods.Get(s.pod) // an indexer has no errors
-	if pod, ok := object.(*corev1.Pod); ok && o.Caches.lacksPod(s.pod) && pod.UID == s.pod.UID {
+	if pod, ok := object.(*corev1.Pod); ok && o.Caches.LacksPod(s.pod) && pod.UID == s.pod.UID {
 		s.pod = pod
 	}
 }

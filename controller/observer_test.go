@@ -116,12 +116,12 @@ func TestObserverWaitsForTheWhole(t *testing.T) {
 			o := newTestLoop(t, true, partialJob)
 			set := fixtures.SetOf(t, fixtures.BoundPolicy{Name: "team", Rules: []v1alpha1.Rule{{Name: "any", When: "true", Action: "Ignore"}}})
 			o.Selection = func(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
-				if o.Caches.lacksJob(job) {
+				if o.Caches.LacksJob(job) {
 					return binding.Selection{}, errors.New("partial")
 				}
 				return set.For(ctx, job, nil), nil
 			}
-			o.Caches.keep(fixtures.Everything)
+			o.Caches.Keep(fixtures.Everything)
 			fixtures.Put(t, o.Caches.Pods.Add(partialPod))
 			o.enqueue(partialPod)
 			key, _ := o.judging.Get()

@@ -18,6 +18,7 @@ import (
 	"k8s.io/klog/v2"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/runtime"
@@ -38,7 +39,7 @@ type testLoop struct {
 func newTestLoop(t *testing.T, others bool, jobs ...*batchv1.Job) *testLoop {
 	t.Helper()
 	o := &testLoop{counts: fixtures.NewCounted(t), clock: clocktesting.NewFakeClock(fixtures.Start), api: fake.NewClientset()}
-	caches, err := newCaches(o.api, "", others)
+	caches, err := caches.New(o.api, "", others)
 	fixtures.Put(t, err)
 	for _, job := range jobs {
 		fixtures.Put(t, caches.Jobs.Add(job))

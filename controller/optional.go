@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
+
+	"github.com/podverdict/podverdict/controller/caches"
 )
 
 // optional lists and watches a kind that the API server may not serve, or not to us: then there are no objects of it, until
@@ -43,7 +45,7 @@ func (o *optional) informer(example runtime.Object, transform cache.TransformFun
 func (*optional) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (o *optional) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	list, err := o.lists(ctx, newest(options))
+	list, err := o.lists(ctx, caches.Newest(options))
 	switch {
 	case err == nil:
 		o.listed.Store(true)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/plan"
 )
@@ -22,7 +23,7 @@ import (
 // them, and nobody else would remove their finalizer where kube-controller-manager runs no Jobs.
 type orphans struct {
 	client kubernetes.Interface
-	caches *Caches
+	caches *caches.Caches
 	queue  fair.Queue[types.NamespacedName] // of pods
 }
 
@@ -38,7 +39,7 @@ func (o *orphans) orphaned(pod *corev1.Pod) bool {
 	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) || !plan.Made(pod) {
 		return false
 	}
-	return o.caches.jobOf(pod) == nil
+	return o.caches.JobOf(pod) == nil
 }
 
 // sync releases the pod if it is an orphan: the API server is asked, because the cache may not show a new Job yet.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/plan"
 )
@@ -41,7 +42,7 @@ func TestOrphans(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			api := fake.NewClientset(test.pod)
-			caches, err := newCaches(api, "", false)
+			caches, err := caches.New(api, "", false)
 			fixtures.Put(t, err)
 			fixtures.Put(t, caches.Pods.Add(test.pod))
 			if test.cached != "" {

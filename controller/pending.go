@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
@@ -48,7 +49,7 @@ type pendingMemory struct {
 type pendingOptions struct {
 	// Client writes the condition and deletes pods.
 	Client kubernetes.Interface
-	Caches *Caches
+	Caches *caches.Caches
 	// Others is true when pods of Jobs that others run are of interest.
 	Others bool
 	// ObserveOnly is true when it only records what it would do.
@@ -98,7 +99,7 @@ func (p *pendingLoop) run(ctx context.Context) {
 func (p *pendingLoop) look(ctx context.Context) {
 	l := pendingLook{pendingLoop: p, jobs: map[plan.Owner]*pendingJob{}, memories: map[types.UID]pendingMemory{}}
 	l.rest = max(1, int(maxEnded*p.Period.Seconds()))
-	left := l.decideAll(ctx, p.Caches.starting())
+	left := l.decideAll(ctx, p.Caches.Starting())
 	if ctx.Err() != nil {
 		return // verdicts may have been cut short
 	}
@@ -145,7 +146,7 @@ func (l *pendingLook) guard(ctx context.Context, pod *corev1.Pod, do func(contex
 		do(fair.InNamespace(ctx, pod.Namespace))
 		return nil
 	})
-	if job := l.Caches.jobOf(pod); metrics.Panicked(err) && job != nil {
+	if job := l.Caches.JobOf(pod); metrics.Panicked(err) && job != nil {
 		c := &pendingCase{pendingMemory: l.pendingLoop.memories[pod.UID], job: job, pod: pod}
 		l.tellOnce(c, recorder.ReasonPanic, func() { l.event(c, corev1.EventTypeWarning, recorder.ReasonPanic, recorder.PanicNote(err)) })
 	}
@@ -190,10 +191,10 @@ func (c *pendingCase) last() int {
 // decide looks at one pod.
 func (l *pendingLook) decide(ctx context.Context, pod *corev1.Pod) {
 	j := l.jobOf(ctx, pod)
-	if j.Job == nil || !j.ends && runtime.FailingToStart(pod) == nil || l.Caches.lacksPod(pod) && !j.selection.Empty() {
+	if j.Job == nil || !j.ends && runtime.FailingToStart(pod) == nil || l.Caches.LacksPod(pod) && !j.selection.Empty() {
 		return // if it lacks something, until the next look
 	}
-	d := j.selection.DecidePending(ctx, input(pod, j.Job, j.attempts[pod.UID], l.Clock.Now()))
+	d := j.selection.DecidePending(ctx, caches.Input(pod, j.Job, j.attempts[pod.UID], l.Clock.Now()))
 	if l.ObserveOnly && d.Step == binding.EndPending {
 		d.Step = binding.AuditPending
 	}
@@ -215,7 +216,7 @@ func (l *pendingLook) jobOf(ctx context.Context, pod *corev1.Pod) *pendingJob {
 	}
 	j := &pendingJob{}
 	l.jobs[owner] = j
-	job := l.Caches.jobOf(pod)
+	job := l.Caches.JobOf(pod)
 	if job == nil || !binding.AtWork(job) || !l.Others && !plan.Managed(job) {
 		return j
 	}
@@ -229,7 +230,7 @@ func (l *pendingLook) jobOf(ctx context.Context, pod *corev1.Pod) *pendingJob {
 
 // attempts are the numbers of the attempts that the Job's pods are.
 func (p *pendingLoop) attempts(job *batchv1.Job) map[types.UID]int64 {
-	pods := p.Caches.podsOf(plan.OwnerFor(job))
+	pods := p.Caches.PodsOf(plan.OwnerFor(job))
 	numbers := make(map[types.UID]int64, len(pods))
 	for i, number := range plan.Attempts(job, pods) {
 		numbers[pods[i].UID] = number

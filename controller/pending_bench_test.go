@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/utils/clock"
 
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -23,7 +24,7 @@ func BenchmarkPendingLook(b *testing.B) {
 	early := lateImage()
 	early.When = "'ImagePullBackOff' in pod.waitingReasons() && pod.pendingFor(now) > duration('24h')"
 	set := fixtures.SetOf(b, startPolicy(early))
-	caches, err := newCaches(fake.NewClientset(), "", true)
+	caches, err := caches.New(fake.NewClientset(), "", true)
 	fixtures.Put(b, err)
 	rules := func(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
 		return set.For(ctx, job, nil), nil

@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -58,14 +59,14 @@ func inPendingWorldOf(t *testing.T, observeOnly bool, run func(*pendingWorld)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		caches, err := newCaches(client, "", true)
+		caches, err := caches.New(client, "", true)
 		fixtures.Put(t, err)
-		caches.keep(fixtures.Everything)
+		caches.Keep(fixtures.Everything)
 		var running sync.WaitGroup
 		defer running.Wait()
 		ctx, stop := context.WithCancel(w.context())
 		defer stop()
-		if !caches.start(ctx, &running) {
+		if !caches.Start(ctx, &running) {
 			t.Fatal("the caches are not filled")
 		}
 		w.pendingLoop = newPending(pendingOptions{

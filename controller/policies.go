@@ -22,6 +22,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -36,7 +37,7 @@ type registry struct {
 	environment *compiler.Environment
 	metrics     *metrics.Metrics
 	clock       clock.WithTicker
-	caches      *Caches
+	caches      *caches.Caches
 	// policies, bindings and namespaces are caches of kinds that may not be there.
 	policies, bindings, namespaces cache.SharedIndexInformer
 	// dirty holds something when a policy or binding has changed since the last build.
@@ -66,7 +67,7 @@ type policyOptions struct {
 	// Kubernetes is the version whose CEL the expressions are in.
 	Kubernetes string
 	// Caches come to keep what the rules read.
-	Caches   *Caches
+	Caches   *caches.Caches
 	Recorder events.EventRecorder
 	Metrics  *metrics.Metrics
 	Clock    clock.WithTicker
@@ -207,7 +208,7 @@ func (r *registry) build(ctx context.Context) {
 			reads.Add(p.Compiled.Reads)
 		}
 	}
-	r.caches.keep(reads) // before anybody asks the rules
+	r.caches.Keep(reads) // before anybody asks the rules
 	r.set.Store(set)
 	r.selections.cache().Clear()
 	r.binds.Store(binds)

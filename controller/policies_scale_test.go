@@ -18,6 +18,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 	"github.com/podverdict/podverdict/controller/metrics"
@@ -31,7 +32,7 @@ func registryOf(t testing.TB, n int) *registry {
 	config := memoryapi.New(time.Now).Config()
 	client, err := kubernetes.NewForConfig(config)
 	fixtures.Put(t, err)
-	caches, err := newCaches(client, "", true)
+	caches, err := caches.New(client, "", true)
 	fixtures.Put(t, err)
 	metrics, err := metrics.New(nil)
 	fixtures.Put(t, err)

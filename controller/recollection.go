@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -90,10 +91,10 @@ func (r *recollection) newestJob(cached *batchv1.Job) *batchv1.Job {
 }
 
 // newestPods are the Job's pods in the cache, each as new as is known, and those that the cache does not show yet.
-func (r *recollection) newestPods(caches *Caches) []*corev1.Pod {
+func (r *recollection) newestPods(caches *caches.Caches) []*corev1.Pod {
 	// Read before the pods: the cache is at least as new as this when they are.
 	shown := caches.Pods.LastStoreSyncResourceVersion()
-	pods := caches.podsOf(r.owner)
+	pods := caches.PodsOf(r.owner)
 	present := make(map[types.UID]bool, len(r.returned)+len(r.deleted))
 	for i, cached := range pods {
 		present[cached.UID] = true

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/plan"
 )
@@ -41,7 +42,7 @@ func TestNewestPods(t *testing.T) {
 		{"an empty cache has no version", nil, 0, []*corev1.Pod{podAt("a", 9)}, []string{"a@9"}, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			caches, err := newCaches(fake.NewClientset(), "", false)
+			caches, err := caches.New(fake.NewClientset(), "", false)
 			fixtures.Put(t, err)
 			indexer := caches.Pods
 			for _, pod := range test.cached {

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/controller/recorder"
@@ -41,8 +42,8 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	start := r.Clock.Now()
 	w := &work{reconciler: r, recollection: r.recollections.of(plan.OwnerFor(job))}
 	w.job = w.newestJob(job)
-	if excessive(w.job) {
-		w.warn(reasonExcessive, fmt.Sprintf("the Job has more than %d labels and annotations, and is not run", maxPairs))
+	if caches.Excessive(w.job) {
+		w.warn(reasonExcessive, fmt.Sprintf("the Job has more than %d labels and annotations, and is not run", caches.MaxPairs))
 		return 0, nil
 	}
 	var again time.Duration
@@ -85,7 +86,7 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	w.plan = plan.Next(observation)
-	if len(w.plan.Create) > 0 && partial(w.job) {
+	if len(w.plan.Create) > 0 && caches.LacksTemplate(w.job) {
 		if observation.Template, err = w.template(ctx); err != nil {
 			return 0, err
 		}
@@ -124,9 +125,9 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error
 	if err != nil || ctx.Err() != nil {
 		return o, nil, cmp.Or(err, ctx.Err()) // a match condition was cut short
 	}
-	lacks := func(pod *corev1.Pod) bool { return !selection.Empty() && w.Caches.lacksPod(pod) }
+	lacks := func(pod *corev1.Pod) bool { return !selection.Empty() && w.Caches.LacksPod(pod) }
 	if i := slices.IndexFunc(o.Pods, lacks); i >= 0 {
-		return o, nil, errPartial(o.Pods[i])
+		return o, nil, caches.LacksError(o.Pods[i])
 	}
 	w.tellProblems(selection.Problems)
 	c := w.newEvaluator(own, selection)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/lru"
 
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -24,10 +25,10 @@ func (o *observingLoop) bound(ctx context.Context, s *observedPod, own *runtime.
 	if selection.Empty() {
 		return nil
 	}
-	if o.Caches.lacksPod(s.pod) {
-		return errPartial(s.pod)
+	if o.Caches.LacksPod(s.pod) {
+		return caches.LacksError(s.pod)
 	}
-	in := input(s.pod, s.job, o.attempts.of(s.job, s.pod), o.Clock.Now())
+	in := caches.Input(s.pod, s.job, o.attempts.of(s.job, s.pod), o.Clock.Now())
 	if would := selection.Audited(own).Judge(ctx, in); !would.Equal(s.verdict) {
 		s.would = &would
 	}
@@ -36,14 +37,14 @@ func (o *observingLoop) bound(ctx context.Context, s *observedPod, own *runtime.
 
 // attempts are numbers of the pods of Jobs that others run: what was found out for one pod is kept for the others.
 type attempts struct {
-	caches *Caches
+	caches *caches.Caches
 	recent *lru.Cache // of map[types.UID]int64, by the UID of the Job
 }
 
 // maxAttempts is for how many Jobs numbers are kept.
 const maxAttempts = 100
 
-func newAttempts(caches *Caches) attempts { return attempts{caches, lru.New(maxAttempts)} }
+func newAttempts(caches *caches.Caches) attempts { return attempts{caches, lru.New(maxAttempts)} }
 
 func (a attempts) forget(job types.UID) { a.recent.Remove(job) }
 
@@ -54,7 +55,7 @@ func (a attempts) of(job *batchv1.Job, pod *corev1.Pod) int64 {
 			return number
 		}
 	}
-	pods := a.caches.podsOf(plan.OwnerFor(job))
+	pods := a.caches.PodsOf(plan.OwnerFor(job))
 	if !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return p.UID == pod.UID }) {
 		pods = append(pods, pod)
 	}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
@@ -30,7 +31,7 @@ type runningOptions struct {
 	Client kubernetes.Interface
 	// Spare makes the calls that can wait until no other is to be made.
 	Spare  kubernetes.Interface
-	Caches *Caches
+	Caches *caches.Caches
 	// Program compiles the podFailurePolicy of a Job; it returns nil for none.
 	Program func(*batchv1.PodFailurePolicy) (*runtime.Program, error)
 	// Selection returns the custom policies in force for a Job. The error is that this is not known yet.
@@ -165,7 +166,7 @@ func (l *runningLoop) jobChanged(before, after *batchv1.Job) {
 		return
 	}
 	l.enqueue(before)
-	for _, pod := range l.options.Caches.podsOf(plan.OwnerFor(before)) {
+	for _, pod := range l.options.Caches.PodsOf(plan.OwnerFor(before)) {
 		l.orphans.enqueue(pod)
 	}
 }
@@ -176,7 +177,7 @@ func (l *runningLoop) podChanged(before, after *corev1.Pod) {
 		if pod == nil {
 			continue
 		}
-		if job := l.options.Caches.jobOf(pod); job != nil && plan.Managed(job) {
+		if job := l.options.Caches.JobOf(pod); job != nil && plan.Managed(job) {
 			l.enqueue(job)
 		}
 	}

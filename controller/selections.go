@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/lru"
 
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -57,15 +58,15 @@ func (r *registry) selection(ctx context.Context, job *batchv1.Job) (binding.Sel
 		return binding.Selection{}, err
 	}
 	next := selected{set: r.set.Load(), job: job.ResourceVersion, namespace: version, at: r.clock.Now()}
-	if r.caches.lacksJob(job) {
-		return binding.Selection{}, errPartial(job)
+	if r.caches.LacksJob(job) {
+		return binding.Selection{}, caches.LacksError(job)
 	}
 	if known, found := r.selections.cache().Get(job.UID); found {
 		if known := known.(selected); known.is(next) { //nolint:forcetypeassert // nothing else is in there
 			return known.Selection, nil
 		}
 	}
-	next.Selection = next.set.For(ctx, unmarkedJob(job), namespace)
+	next.Selection = next.set.For(ctx, caches.Unmarked(job), namespace)
 	for i, p := range next.Problems { // which may cite what the Job says
 		next.Problems[i] = &binding.ConditionError{Policy: p.Policy, Err: recorder.CutError(p.Err)}
 	}

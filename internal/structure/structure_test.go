@@ -64,6 +64,7 @@ var rooms = []room{
 	{folder: "controller/fair", avoids: noOPA},
 	{folder: "controller/metrics", imports: []string{"runtime", "controller/plan"}, avoids: noOPA},
 	{folder: "controller/recorder", imports: []string{"api/v1alpha1", "controller/fair", "controller/metrics"}, avoids: noOPA},
+	{folder: "controller/caches", imports: []string{"api/v1alpha1", "compiler", "compiler/custom", "runtime", "controller/plan"}, avoids: noOPA},
 	{folder: "controller/leadership", avoids: noOPA},
 	{folder: "controller/serving", avoids: noOPA},
 	{folder: "controller/internal/fixtures", imports: []string{
@@ -71,7 +72,7 @@ var rooms = []room{
 	}, avoids: noOPA},
 	{folder: "controller", imports: []string{
 		"internal/jobdefaults", "api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan", "controller/fair", "controller/metrics",
-		"controller/recorder",
+		"controller/recorder", "controller/caches",
 	}, avoids: noOPA},
 	// Who wants the vectors need not link what answers validate.
 	{folder: "conformance", imports: []string{"compiler", "runtime", "conformance/internal/cache"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},

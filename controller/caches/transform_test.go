@@ -1,4 +1,4 @@
-package controller
+package caches
 
 import (
 	"maps"
@@ -26,7 +26,7 @@ func fullPod(phase corev1.PodPhase, deleted *metav1.Time) *corev1.Pod {
 	now := metav1.Now()
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			DeletionTimestamp: deleted, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: Name}},
+			DeletionTimestamp: deleted, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: v1alpha1.JobController}},
 			Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: "{}", batchv1.JobCompletionIndexAnnotation: "3"},
 			Labels:      map[string]string{"app": "train", batchv1.ControllerUidLabel: "uid"},
 			OwnerReferences: []metav1.OwnerReference{
@@ -90,7 +90,7 @@ func TestTrimPod(t *testing.T) {
 				continue
 			}
 			full.ManagedFields = nil
-			if diff := cmp.Diff(full, input(pod, &batchv1.Job{}, 1, now.Time).Pod, cmpopts.EquateApproxTime(time.Second)); diff != "" {
+			if diff := cmp.Diff(full, Input(pod, &batchv1.Job{}, 1, now.Time).Pod, cmpopts.EquateApproxTime(time.Second)); diff != "" {
 				t.Errorf("%s, deleted %v (-want +got):\n%s", test.phase, test.deleted != nil, diff)
 			}
 		}
@@ -138,7 +138,7 @@ func TestTrimJob(t *testing.T) {
 			caching := newCaching(test.observe)
 			caching.keep(test.reads)
 			test.job.Spec.Template.Spec.NodeName = "node"
-			test.job.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: Name}}
+			test.job.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: v1alpha1.JobController}}
 			policy := test.job.Spec.PodFailurePolicy
 			caching.trimJob(test.job)
 			if caching.jobs.lacks(test.job) {
@@ -182,7 +182,7 @@ func TestTrimLargeJob(t *testing.T) {
 // Labels and annotations of two characters take fifty times that in memory.
 func TestTrimPairs(t *testing.T) {
 	const name, ours = "job-name", "podverdict.io/ledger"
-	for count, kept := range map[int]bool{maxPairs: true, maxPairs + 1: false} {
+	for count, kept := range map[int]bool{MaxPairs: true, MaxPairs + 1: false} {
 		pairs := map[string]string{name: "x", ours: "y"}
 		for i := range count - len(pairs) {
 			pairs[strconv.Itoa(i)] = ""
@@ -197,7 +197,7 @@ func TestTrimPairs(t *testing.T) {
 			pairs map[string]string
 			lacks bool
 		}{
-			"Job": {job.Labels, excessive(job)}, "pod": {pod.Annotations, caching.pods.lacks(pod)},
+			"Job": {job.Labels, Excessive(job)}, "pod": {pod.Annotations, caching.pods.lacks(pod)},
 		} {
 			if _, found := o.pairs[name]; found != kept || o.pairs[ours] != "y" || o.lacks == kept {
 				t.Errorf("a %s with %d labels and annotations: %d are kept, it lacks some: %t", what, count, len(o.pairs), o.lacks)

@@ -1,4 +1,4 @@
-package controller
+package caches
 
 import (
 	"context"
@@ -24,9 +24,9 @@ type Caches struct {
 	kept       *caching
 }
 
-// newCaches returns caches that are empty until they are started. They are of one namespace, or of all when it is empty. Observe
+// New returns caches that are empty until they are started. They are of one namespace, or of all when it is empty. Observe
 // is true when Jobs that others run are of interest.
-func newCaches(client kubernetes.Interface, namespace string, observe bool) (*Caches, error) {
+func New(client kubernetes.Interface, namespace string, observe bool) (*Caches, error) {
 	c := &Caches{kept: newCaching(observe)}
 	var jobErr, podErr error
 	c.jobs, jobErr = newJobInformer(client, namespace, c.kept)
@@ -35,16 +35,16 @@ func newCaches(client kubernetes.Interface, namespace string, observe bool) (*Ca
 	return c, errors.Join(jobErr, podErr)
 }
 
-// start fills the caches, which follow the API server until ctx is done. It returns false when that was before they were filled.
-func (c *Caches) start(ctx context.Context, running *sync.WaitGroup) (filled bool) {
+// Start fills the caches, which follow the API server until ctx is done. It returns false when that was before they were filled.
+func (c *Caches) Start(ctx context.Context, running *sync.WaitGroup) (filled bool) {
 	running.Go(func() { c.jobs.RunWithContext(ctx) })
 	running.Go(func() { c.pods.RunWithContext(ctx) })
 	return cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.pods.HasSynced)
 }
 
-// subscribe has the functions called with the states of a Job or pod before and after each change, nil when there is none. Both
+// Subscribe has the functions called with the states of a Job or pod before and after each change, nil when there is none. Both
 // are of one name, and of two objects when nobody watched while one was deleted and the other created.
-func (c *Caches) subscribe(job func(before, after *batchv1.Job), pod func(before, after *corev1.Pod)) error {
+func (c *Caches) Subscribe(job func(before, after *batchv1.Job), pod func(before, after *corev1.Pod)) error {
 	_, jobErr := c.jobs.AddEventHandler(handlerOf(job))
 	_, podErr := c.pods.AddEventHandler(handlerOf(pod))
 	return errors.Join(jobErr, podErr)
@@ -67,20 +67,20 @@ func last[T *batchv1.Job | *corev1.Pod](object any) T {
 	return known
 }
 
-// keep has the caches soon keep what custom rules read, besides what they keep already.
-func (c *Caches) keep(reads custom.Reads) { c.kept.keep(reads) }
+// Keep has the caches soon keep what custom rules read, besides what they keep already.
+func (c *Caches) Keep(reads custom.Reads) { c.kept.keep(reads) }
 
-// lacksJob tells whether rules must not be asked about the Job yet, because something is missing that some of them read.
-func (c *Caches) lacksJob(job *batchv1.Job) bool { return c.kept.jobs.lacks(job) }
+// LacksJob tells whether rules must not be asked about the Job yet, because something is missing that some of them read.
+func (c *Caches) LacksJob(job *batchv1.Job) bool { return c.kept.jobs.lacks(job) }
 
-// lacksPod is lacksJob for a pod.
-func (c *Caches) lacksPod(pod *corev1.Pod) bool { return c.kept.pods.lacks(pod) }
+// LacksPod is LacksJob for a pod.
+func (c *Caches) LacksPod(pod *corev1.Pod) bool { return c.kept.pods.lacks(pod) }
 
-// trimJob drops from a Job that a write returned what the caches do not keep.
-func (c *Caches) trimJob(job *batchv1.Job) { c.kept.trimJob(job) }
+// TrimJob drops from a Job that a write returned what the caches do not keep.
+func (c *Caches) TrimJob(job *batchv1.Job) { c.kept.trimJob(job) }
 
-// jobOf returns the Job that controls the pod, or nil.
-func (c *Caches) jobOf(pod *corev1.Pod) *batchv1.Job {
+// JobOf returns the Job that controls the pod, or nil.
+func (c *Caches) JobOf(pod *corev1.Pod) *batchv1.Job {
 	owner, ok := plan.OwnerOf(pod)
 	if !ok {
 		return nil
@@ -93,11 +93,11 @@ func (c *Caches) jobOf(pod *corev1.Pod) *batchv1.Job {
 	return job
 }
 
-// podsOf returns the pods that a Job controls.
-func (c *Caches) podsOf(owner plan.Owner) []*corev1.Pod { return c.indexed(byJob, owner.String()) }
+// PodsOf returns the pods that a Job controls.
+func (c *Caches) PodsOf(owner plan.Owner) []*corev1.Pod { return c.indexed(byJob, owner.String()) }
 
-// starting returns the pods of Jobs that wait to start, and those that have started and are still marked as ones that do not.
-func (c *Caches) starting() []*corev1.Pod { return c.indexed(byStart, byStart) }
+// Starting returns the pods of Jobs that wait to start, and those that have started and are still marked as ones that do not.
+func (c *Caches) Starting() []*corev1.Pod { return c.indexed(byStart, byStart) }
 
 func (c *Caches) indexed(index, value string) []*corev1.Pod {
 	objects, _ := c.Pods.ByIndex(index, value) // the index is there

@@ -1,4 +1,4 @@
-package controller
+package caches
 
 import (
 	"maps"
@@ -18,10 +18,21 @@ import (
 const (
 	// maxTemplate is how many bytes the template of a managed Job may have to be kept. Larger ones are read when pods are created.
 	maxTemplate = 16 << 10
-	// maxPairs is how many labels and annotations a Job or pod may have. In memory, each takes some 100 bytes, even if it has
+	// MaxPairs is how many labels and annotations a Job or pod may have. In memory, each takes some 100 bytes, even if it has
 	// two characters.
-	maxPairs = 1000
+	MaxPairs = 1000
 )
+
+// transform is for both informers.
+func (c *caching) transform(object any) (any, error) {
+	switch o := object.(type) {
+	case *batchv1.Job:
+		c.trimJob(o)
+	case *corev1.Pod:
+		c.trimPod(o)
+	}
+	return object, nil
+}
 
 // trimJob drops from a Job what nobody reads. It changes its argument, as informers allow. Of a managed Job, it leaves all that
 // is written back with the status.
@@ -45,21 +56,21 @@ func (c *caching) trimJob(job *batchv1.Job) {
 	limitPairs(job)
 }
 
-// partial tells whether the cache has a managed Job without its template.
-func partial(job *batchv1.Job) bool { return plan.Managed(job) && len(job.ManagedFields) > 0 }
+// LacksTemplate tells whether the cache has a managed Job without its template.
+func LacksTemplate(job *batchv1.Job) bool { return plan.Managed(job) && len(job.ManagedFields) > 0 }
 
 // excess is metadata.managedFields of objects that have too many labels and annotations.
 var excess = []metav1.ManagedFieldsEntry{{Manager: v1alpha1.JobController}}
 
-// excessive tells whether an object was trimmed because it has too many labels and annotations.
-func excessive(o metav1.Object) bool {
+// Excessive tells whether an object was trimmed because it has too many labels and annotations.
+func Excessive(o metav1.Object) bool {
 	fields := o.GetManagedFields()
 	return len(fields) > 0 && &fields[0] == &excess[0]
 }
 
 // limitPairs drops labels and annotations of an object that has too many.
 func limitPairs(o metav1.Object) {
-	if len(o.GetLabels())+len(o.GetAnnotations()) <= maxPairs {
+	if len(o.GetLabels())+len(o.GetAnnotations()) <= MaxPairs {
 		return
 	}
 	o.SetManagedFields(excess)
@@ -69,7 +80,7 @@ func limitPairs(o metav1.Object) {
 
 // fewest is a copy of labels or annotations without the room of those that were dropped, or nil if there are too many still.
 func fewest(pairs map[string]string) map[string]string {
-	if len(pairs) > maxPairs {
+	if len(pairs) > MaxPairs {
 		return nil
 	}
 	return maps.Clone(pairs)
@@ -93,8 +104,8 @@ func (c *caching) trimPod(pod *corev1.Pod) {
 	c.texts.share(pod)
 }
 
-// trimmed is a pod that a write returned, as the cache would have it.
-func trimmed(pod *corev1.Pod) *corev1.Pod {
+// Trimmed is a pod that a write returned, as the cache would have it.
+func Trimmed(pod *corev1.Pod) *corev1.Pod {
 	pod.ManagedFields = nil
 	if !judgeable(pod) {
 		withoutRules().skeleton(pod, false)

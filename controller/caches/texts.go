@@ -1,75 +1,10 @@
-package controller
+package caches
 
 import (
 	"sync"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/utils/ptr"
 )
-
-// caching is what the caches of Jobs and pods keep of them.
-type caching struct {
-	// observe is true when Jobs that others run are of interest.
-	observe    bool
-	texts      texts
-	jobs, pods keeper
-}
-
-// transform is for both informers.
-func (c *caching) transform(object any) (any, error) {
-	switch o := object.(type) {
-	case *batchv1.Job:
-		c.trimJob(o)
-	case *corev1.Pod:
-		c.trimPod(o)
-	}
-	return object, nil
-}
-
-// relister has an informer list all objects anew.
-type relister struct {
-	mu      sync.Mutex
-	current watch.Interface // the watch that was begun last, or nil
-	wanted  bool
-}
-
-func (r *relister) relist() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.wanted = true
-	if r.current != nil {
-		r.current.Stop()
-	}
-}
-
-// lists is to be called before a list, with its options.
-func (r *relister) lists(o metav1.ListOptions) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if o.Continue == "" {
-		r.wanted = false
-	}
-}
-
-// watch begins a watch, unless a list is wanted. An error that there are no older versions any more leads to one.
-func (r *relister) watch(o metav1.ListOptions, begin func() (watch.Interface, error)) (watch.Interface, error) {
-	if ptr.Deref(o.SendInitialEvents, false) {
-		r.lists(o)
-	}
-	w, err := begin()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err == nil && r.wanted {
-		w.Stop()
-		return nil, apierrors.NewResourceExpired("more of the objects is wanted")
-	}
-	r.current = w
-	return w, err
-}
 
 // texts are strings that many pods have, each of which is kept once.
 type texts struct {

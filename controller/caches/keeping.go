@@ -1,4 +1,4 @@
-package controller
+package caches
 
 import (
 	"fmt"
@@ -53,7 +53,7 @@ var ofNoInterest = sync.OnceValue(func() *schema.Pruner { return objects().Prune
 // trimmed tells whether an object comes to be trimmed a second time.
 func (k *keeping) trimmed(o metav1.Object) bool {
 	fields := o.GetManagedFields()
-	if excessive(o) {
+	if Excessive(o) {
 		return true
 	}
 	for ; k != nil && len(fields) > 0; k = k.before {
@@ -94,6 +94,14 @@ func (k *keeper) lacks(o metav1.Object) bool {
 	return len(fields) > 0 && &fields[0] != &k.keeping.Load().mark[0]
 }
 
+// caching is what the caches of Jobs and pods keep of them.
+type caching struct {
+	// observe is true when Jobs that others run are of interest.
+	observe    bool
+	texts      texts
+	jobs, pods keeper
+}
+
 // newCaching keeps nothing for custom rules yet.
 func newCaching(observe bool) *caching {
 	c := &caching{observe: observe}
@@ -111,17 +119,17 @@ func (c *caching) keep(reads custom.Reads) {
 	c.pods.keep(reads.Pod)
 }
 
-// input is what rules are asked about. They do not see the marks of the caches.
-func input(pod *corev1.Pod, job *batchv1.Job, attempt int64, now time.Time) runtime.Input {
+// Input is what rules are asked about. They do not see the marks of the caches.
+func Input(pod *corev1.Pod, job *batchv1.Job, attempt int64, now time.Time) runtime.Input {
 	if len(pod.ManagedFields) > 0 {
 		unmarked := *pod
 		unmarked.ManagedFields = nil
 		pod = &unmarked
 	}
-	return runtime.Input{Pod: pod, Job: unmarkedJob(job), Attempt: attempt, Now: now}
+	return runtime.Input{Pod: pod, Job: Unmarked(job), Attempt: attempt, Now: now}
 }
 
-func unmarkedJob(job *batchv1.Job) *batchv1.Job {
+func Unmarked(job *batchv1.Job) *batchv1.Job {
 	if len(job.ManagedFields) == 0 {
 		return job
 	}
@@ -130,10 +138,10 @@ func unmarkedJob(job *batchv1.Job) *batchv1.Job {
 	return &unmarked
 }
 
-// errPartial is the error of what cannot be done because rules must not be asked about an object.
-func errPartial(o metav1.Object) error {
-	if excessive(o) {
-		return fmt.Errorf("%s/%s has more than %d labels and annotations: rules are not asked about it", o.GetNamespace(), o.GetName(), maxPairs)
+// LacksError returns the error of what cannot be done because rules must not be asked about an object.
+func LacksError(o metav1.Object) error {
+	if Excessive(o) {
+		return fmt.Errorf("%s/%s has more than %d labels and annotations: rules are not asked about it", o.GetNamespace(), o.GetName(), MaxPairs)
 	}
 	return fmt.Errorf("what rules read of %s/%s is not known yet", o.GetNamespace(), o.GetName())
 }

@@ -1,15 +1,18 @@
-package controller
+package caches
 
 import (
 	"context"
+	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 )
 
 // newJobInformer watches all Jobs: the API has no selector for managedBy.
@@ -18,7 +21,7 @@ func newJobInformer(client kubernetes.Interface, namespace string, caching *cach
 	informer := cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			caching.jobs.lists(o)
-			list, err := jobs.List(ctx, newest(o))
+			list, err := jobs.List(ctx, Newest(o))
 			if err != nil {
 				return nil, err
 			}
@@ -42,7 +45,7 @@ func newPodInformer(client kubernetes.Interface, namespace string, caching *cach
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			o.LabelSelector = batchv1.ControllerUidLabel
 			caching.pods.lists(o)
-			list, err := pods.List(ctx, newest(o))
+			list, err := pods.List(ctx, Newest(o))
 			if err != nil {
 				return nil, err
 			}
@@ -59,11 +62,52 @@ func newPodInformer(client kubernetes.Interface, namespace string, caching *cach
 	return informer, informer.SetTransform(caching.transform)
 }
 
-// newest has a first list ask for the newest state. Reflectors ask for any, by resource version 0, which may be older than
+// Newest has a first list ask for the newest state. Reflectors ask for any, by resource version 0, which may be older than
 // what the last leader saw; their streamed first lists, and all later ones, do not go back.
-func newest(o metav1.ListOptions) metav1.ListOptions {
+func Newest(o metav1.ListOptions) metav1.ListOptions {
 	if o.ResourceVersion == "0" {
 		o.ResourceVersion = ""
 	}
 	return o
+}
+
+// relister has an informer list all objects anew.
+type relister struct {
+	mu      sync.Mutex
+	current watch.Interface // the watch that was begun last, or nil
+	wanted  bool
+}
+
+func (r *relister) relist() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.wanted = true
+	if r.current != nil {
+		r.current.Stop()
+	}
+}
+
+// lists is to be called before a list, with its options.
+func (r *relister) lists(o metav1.ListOptions) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if o.Continue == "" {
+		r.wanted = false
+	}
+}
+
+// watch begins a watch, unless a list is wanted. An error that there are no older versions any more leads to one.
+func (r *relister) watch(o metav1.ListOptions, begin func() (watch.Interface, error)) (watch.Interface, error) {
+	if ptr.Deref(o.SendInitialEvents, false) {
+		r.lists(o)
+	}
+	w, err := begin()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil && r.wanted {
+		w.Stop()
+		return nil, apierrors.NewResourceExpired("more of the objects is wanted")
+	}
+	r.current = w
+	return w, err
 }

@@ -1,4 +1,4 @@
-package controller
+package caches
 
 import (
 	"encoding/json"
@@ -30,8 +30,8 @@ func documentsOf[T any](t *testing.T, kind string) []T {
 	t.Helper()
 	var texts []string
 	for _, pattern := range []string{
-		"../examples/*/*/*.yaml", "../examples/*/*.yaml", "../conformance/cluster/*/testdata/*.yaml",
-		"../cmd/podverdict/testdata/*/*.txtar", "../conformance/lives/scenarios/*/*.txtar",
+		"../../examples/*/*/*.yaml", "../../examples/*/*.yaml", "../../conformance/cluster/*/testdata/*.yaml",
+		"../../cmd/podverdict/testdata/*/*.txtar", "../../conformance/lives/scenarios/*/*.txtar",
 	} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
@@ -121,7 +121,7 @@ func TestCachesKeepEnough(t *testing.T) {
 			want := saidOf(t, program, compiled, runtime.Input{Pod: pod.DeepCopy(), Job: job.DeepCopy(), Attempt: 2, Now: time.Unix(2e9, 0)})
 			caching.trimPod(pod)
 			caching.trimJob(job)
-			got := saidOf(t, program, compiled, input(pod, job, 2, time.Unix(2e9, 0)))
+			got := saidOf(t, program, compiled, Input(pod, job, 2, time.Unix(2e9, 0)))
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("policy %s, pod %s, job %s (-whole +kept):\n%s", p.Name, pod.Name, job.Name, diff)
 			}
@@ -148,5 +148,19 @@ func saidOf(t *testing.T, program *runtime.Program, policy *runtime.Policy, in r
 	fixtures.Put(t, failed)
 	text, failed := json.MarshalIndent([]any{verdict, pending, explanation, rules, conditions}, "", " ")
 	fixtures.Put(t, failed)
-	return fmt.Sprintln(string(text), verdict.Message(), verdict.Err, pending.Message(), decided, applies, err, pending.PodCondition(), lastSign(in.Pod))
+	return fmt.Sprintln(string(text), verdict.Message(), verdict.Err, pending.Message(), decided, applies, err, pending.PodCondition(), timesOf(in.Pod))
+}
+
+// timesOf are those of the changes of a pod, by which the loops tell since when it has failed.
+func timesOf(pod *corev1.Pod) []metav1.Time {
+	times := []metav1.Time{pod.CreationTimestamp}
+	for _, c := range pod.Status.Conditions {
+		times = append(times, c.LastTransitionTime)
+	}
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if c.State.Terminated != nil {
+			times = append(times, c.State.Terminated.FinishedAt)
+		}
+	}
+	return times
 }
