@@ -17,7 +17,10 @@ import (
 	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
+	"github.com/podverdict/podverdict/controller/observing"
+	"github.com/podverdict/podverdict/controller/pending"
 	"github.com/podverdict/podverdict/controller/recorder"
+	"github.com/podverdict/podverdict/controller/running"
 )
 
 // Controller runs Jobs. Make one with New, and run it once.
@@ -27,9 +30,9 @@ type Controller struct {
 	caches    *caches.Caches
 	recorder  *recorder.Recorder
 	policies  *registry
-	observing *observingLoop
-	pending   *pendingLoop
-	running   *runningLoop // nil if it only observes
+	observing *observing.Loop
+	pending   *pending.Loop
+	running   *running.Loop // nil if it only observes
 	ready     atomic.Bool
 }
 
@@ -41,9 +44,9 @@ func newConfigs(config *rest.Config, counts *metrics.Metrics) configs {
 	config.Wrap(counts.Transport)
 	c := configs{rest.CopyConfig(config), rest.CopyConfig(config), rest.CopyConfig(config), rest.CopyConfig(config)}
 	c.watches.QPS, c.watches.RateLimiter = -1, nil
-	c.writes.Timeout, c.writes.RateLimiter = callTimeout, fair.NewLimiter(config)
-	c.spare.Timeout, c.spare.RateLimiter = callTimeout, fair.NewSpareLimiter(c.writes.RateLimiter)
-	c.events.QPS, c.events.Burst, c.events.RateLimiter, c.events.Timeout = recorder.QPS, recorder.Burst, nil, callTimeout
+	c.writes.Timeout, c.writes.RateLimiter = running.CallTimeout, fair.NewLimiter(config)
+	c.spare.Timeout, c.spare.RateLimiter = running.CallTimeout, fair.NewSpareLimiter(c.writes.RateLimiter)
+	c.events.QPS, c.events.Burst, c.events.RateLimiter, c.events.Timeout = recorder.QPS, recorder.Burst, nil, running.CallTimeout
 	return c
 }
 
@@ -81,21 +84,21 @@ func New(o Options) (*Controller, error) {
 	}); err != nil {
 		return nil, err
 	}
-	c.observing = newObserving(observingOptions{
+	c.observing = observing.New(observing.Options{
 		Client: events, Caches: c.caches, Others: o.Observe, Program: programs.of, Selection: c.policies.selection, Count: c.policies.count,
 		Recorder: c.recorder, Metrics: o.Metrics, Clock: o.Clock,
 	})
-	c.pending = newPending(pendingOptions{
+	c.pending = pending.New(pending.Options{
 		Client: writes, Caches: c.caches, Others: o.Observe, ObserveOnly: o.ObserveOnly, Selection: c.policies.selection,
 		Recorder: c.recorder, Metrics: o.Metrics, Clock: o.Clock, Period: o.PendingPeriod,
 	})
 	if !o.ObserveOnly {
-		c.running = newRunning(runningOptions{
-			Client: writes, Spare: spare, Caches: c.caches, Program: programs.of, Selection: c.policies.selection, Judged: c.observing.judged,
+		c.running = running.New(running.Options{
+			Client: writes, Spare: spare, Caches: c.caches, Program: programs.of, Selection: c.policies.selection, Judged: c.observing.Judged,
 			Recorder: c.recorder, Metrics: o.Metrics, Clock: o.Clock,
 			Workers: o.Workers, QPS: o.Config.QPS, BatchPeriod: o.BatchPeriod, Settings: o.Settings,
 		})
-		c.policies.subscribe(c.running.policiesChanged)
+		c.policies.subscribe(c.running.PoliciesChanged)
 	}
 	return c, c.caches.Subscribe(c.jobChanged, c.podChanged)
 }
@@ -121,14 +124,14 @@ func (c *Controller) Run(ctx context.Context) error {
 	}
 	logger.Info("Waiting for the caches")
 	filled := c.policies.start(ctx, &running) && c.caches.Start(ctx, &running) // policies say what the caches are to keep
-	running.Go(func() { c.observing.run(ctx) })                                // which ends at once when ctx is done
+	running.Go(func() { c.observing.Run(ctx) })                                // which ends at once when ctx is done
 	if c.running != nil {
-		running.Go(func() { c.running.run(ctx) })
+		running.Go(func() { c.running.Run(ctx) })
 	}
 	if !filled {
 		return nil
 	}
-	running.Go(func() { c.pending.run(ctx) })
+	running.Go(func() { c.pending.Run(ctx) })
 	c.ready.Store(true)
 	defer c.ready.Store(false)
 	logger.Info("Running", "manager", Name, "workers", c.options.Workers)
@@ -146,10 +149,10 @@ func (c *Controller) jobChanged(before, after *batchv1.Job) {
 	c.guard(func() {
 		if before != nil && after == nil {
 			c.policies.jobGone(before)
-			c.observing.jobGone(before)
+			c.observing.JobGone(before)
 		}
 		if c.running != nil {
-			c.running.jobChanged(before, after)
+			c.running.JobChanged(before, after)
 		}
 	})
 }
@@ -159,9 +162,9 @@ func (c *Controller) podChanged(before, after *corev1.Pod) {
 	c.guard(func() {
 		c.options.Metrics.PodSeen(before, after)
 		if c.running != nil {
-			c.running.podChanged(before, after)
+			c.running.PodChanged(before, after)
 		}
-		c.observing.podChanged(before, after)
+		c.observing.PodChanged(before, after)
 	})
 }
 

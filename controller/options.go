@@ -11,6 +11,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/controller/metrics"
+	"github.com/podverdict/podverdict/controller/pending"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -48,7 +49,7 @@ type Options struct {
 func (o Options) withDefaults() (_ Options, err error) {
 	o.Workers = cmp.Or(o.Workers, 5)
 	o.BatchPeriod = cmp.Or(o.BatchPeriod, time.Second)
-	o.PendingPeriod = cmp.Or(o.PendingPeriod, DefaultPendingPeriod)
+	o.PendingPeriod = cmp.Or(o.PendingPeriod, pending.DefaultPeriod)
 	o.Kubernetes = cmp.Or(o.Kubernetes, compiler.DefaultVersion)
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -34,9 +35,10 @@ type policyStatuses struct {
 type statusKey struct{ resource, name string }
 
 func newPolicyStatuses(o policyOptions, client *policyClient) *policyStatuses {
+	const shortest, longest = 200 * time.Millisecond, time.Minute
 	return &policyStatuses{
 		client: client, recorder: o.Recorder, metrics: o.Metrics,
-		queue: fair.NewQueue(o.Clock, 1, minDelay, maxDelay, func(key statusKey) string { return key.resource }),
+		queue: fair.NewQueue(o.Clock, 1, shortest, longest, func(key statusKey) string { return key.resource }),
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/controller"
 	"github.com/podverdict/podverdict/controller/leadership"
+	"github.com/podverdict/podverdict/controller/pending"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -51,7 +51,7 @@ func (f *flags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.kubernetes, "kubernetes", compiler.DefaultVersion, "version of Kubernetes whose meaning podFailurePolicies have")
 	fs.IntVar(&f.workers, "concurrent-job-syncs", 5, "Jobs that are worked on at a time")
 	fs.DurationVar(&f.batchPeriod, "job-batch-period", time.Second, "time for which a Job's pods are created before it is looked at again, and between two writes of its counters")
-	fs.DurationVar(&f.pendingPeriod, "pending-period", controller.DefaultPendingPeriod, "time between two looks at pods that do not start")
+	fs.DurationVar(&f.pendingPeriod, "pending-period", pending.DefaultPeriod, "time between two looks at pods that do not start")
 	fs.DurationVar(&f.settings.Backoff, "pod-failure-backoff", 10*time.Second, "delay before the first failed pod of a Job or index is replaced; it doubles with each further failure")
 	fs.DurationVar(&f.settings.MaxBackoff, "pod-failure-max-backoff", 10*time.Minute, "longest such delay")
 	fs.IntVar(&f.settings.MaxHeld, "max-held-pods", 5000, "ended pods of a running Job that keep their finalizer, twice as many while there are pods to create; more cost a call each")

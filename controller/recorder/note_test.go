@@ -8,7 +8,7 @@ import (
 
 func TestNotesAreCut(t *testing.T) {
 	for text, want := range map[string]string{
-		"short":                                         "short",
+		"short":                                "short",
 		strings.Repeat("a", MaxNote):           strings.Repeat("a", MaxNote),
 		strings.Repeat("a", MaxNote+1):         strings.Repeat("a", MaxNote-3) + "...",
 		strings.Repeat("a", MaxNote-4) + "日本語": strings.Repeat("a", MaxNote-4) + "...",

@@ -65,6 +65,15 @@ var rooms = []room{
 	{folder: "controller/metrics", imports: []string{"runtime", "controller/plan"}, avoids: noOPA},
 	{folder: "controller/recorder", imports: []string{"api/v1alpha1", "controller/fair", "controller/metrics"}, avoids: noOPA},
 	{folder: "controller/caches", imports: []string{"api/v1alpha1", "compiler", "compiler/custom", "runtime", "controller/plan"}, avoids: noOPA},
+	{folder: "controller/running", imports: []string{
+		"api/v1alpha1", "runtime", "runtime/binding", "controller/plan", "controller/fair", "controller/metrics", "controller/recorder", "controller/caches",
+	}, avoids: noOPA},
+	{folder: "controller/observing", imports: []string{
+		"api/v1alpha1", "runtime", "runtime/binding", "controller/plan", "controller/fair", "controller/metrics", "controller/recorder", "controller/caches",
+	}, avoids: noOPA},
+	{folder: "controller/pending", imports: []string{
+		"api/v1alpha1", "runtime", "runtime/binding", "controller/plan", "controller/fair", "controller/metrics", "controller/recorder", "controller/caches",
+	}, avoids: noOPA},
 	{folder: "controller/leadership", avoids: noOPA},
 	{folder: "controller/serving", avoids: noOPA},
 	{folder: "controller/internal/fixtures", imports: []string{
@@ -72,7 +81,7 @@ var rooms = []room{
 	}, avoids: noOPA},
 	{folder: "controller", imports: []string{
 		"internal/jobdefaults", "api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan", "controller/fair", "controller/metrics",
-		"controller/recorder", "controller/caches",
+		"controller/recorder", "controller/caches", "controller/running", "controller/observing", "controller/pending",
 	}, avoids: noOPA},
 	// Who wants the vectors need not link what answers validate.
 	{folder: "conformance", imports: []string{"compiler", "runtime", "conformance/internal/cache"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -86,7 +95,7 @@ var rooms = []room{
 	{folder: "conformance/generators", imports: []string{"compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "conformance/lives", imports: []string{"conformance/internal/document"}, avoids: noOPA},
 	{folder: "cmd/podverdict-controller", imports: []string{
-		"api/v1alpha1", "compiler", "controller/plan", "controller/metrics", "controller/leadership", "controller/serving",
+		"api/v1alpha1", "compiler", "controller/plan", "controller/metrics", "controller/pending", "controller/leadership", "controller/serving",
 		"controller", "internal/terminal",
 	}, avoids: noOPA},
 	{folder: "cmd", imports: []string{

@@ -1,0 +1,68 @@
+package observing
+
+import (
+	"context"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
+
+	"github.com/podverdict/podverdict/controller/caches"
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// bound asks the custom policies that are bound to the Job of a pod that others run. The verdict is that of the Job's own
+// program, which may be nil. The error is that the caches do not have yet what the policies read.
+func (o *Loop) bound(ctx context.Context, s *observedPod, own *runtime.Program) error {
+	selection, err := o.Selection(ctx, s.job)
+	if err != nil {
+		return err
+	}
+	s.problems = selection.Problems
+	if selection.Empty() {
+		return nil
+	}
+	if o.Caches.LacksPod(s.pod) {
+		return caches.LacksError(s.pod)
+	}
+	in := caches.Input(s.pod, s.job, o.attempts.of(s.job, s.pod), o.Clock.Now())
+	if would := selection.Audited(own).Judge(ctx, in); !would.Equal(s.verdict) {
+		s.would = &would
+	}
+	return nil
+}
+
+// attempts are numbers of the pods of Jobs that others run: what was found out for one pod is kept for the others.
+type attempts struct {
+	caches *caches.Caches
+	recent *lru.Cache // of map[types.UID]int64, by the UID of the Job
+}
+
+// maxAttempts is for how many Jobs numbers are kept.
+const maxAttempts = 100
+
+func newAttempts(caches *caches.Caches) attempts { return attempts{caches, lru.New(maxAttempts)} }
+
+func (a attempts) forget(job types.UID) { a.recent.Remove(job) }
+
+// of is the number of a pod, from 1.
+func (a attempts) of(job *batchv1.Job, pod *corev1.Pod) int64 {
+	if known, found := a.recent.Get(job.UID); found {
+		if number := known.(map[types.UID]int64)[pod.UID]; number > 0 { //nolint:forcetypeassert // nothing else is in there
+			return number
+		}
+	}
+	pods := a.caches.PodsOf(plan.OwnerFor(job))
+	if !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return p.UID == pod.UID }) {
+		pods = append(pods, pod)
+	}
+	numbers := make(map[types.UID]int64, len(pods))
+	for i, number := range plan.Attempts(job, pods) {
+		numbers[pods[i].UID] = number
+	}
+	a.recent.Add(job.UID, numbers)
+	return numbers[pod.UID]
+}

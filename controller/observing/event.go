@@ -1,0 +1,150 @@
+package observing
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/metrics"
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/controller/recorder"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// reasonVerdict is that of the event of a verdict.
+const reasonVerdict = "PodFailureVerdict"
+
+// verdictEvent tells a verdict of a pod, in relation to its Job. The rules explain why none of them matched.
+func verdictEvent(s *observedPod, rules []runtime.RuleExplanation) *eventsv1.Event {
+	pod, v := s.pod, s.verdict
+	event := newEvent(podReference(pod), reasonVerdict, string(v.Action), both(verdictNote(v, rules), s.besides()))
+	if v.Err != nil || v.Action == batchv1.PodFailurePolicyActionFailJob || v.Action == batchv1.PodFailurePolicyActionFailIndex {
+		event.Type = corev1.EventTypeWarning
+	}
+	if owner, ok := plan.OwnerOf(pod); ok {
+		event.Related = jobReference(owner)
+	}
+	return event
+}
+
+// policyEvent tells that the policy of a Job, which somebody else runs, has no meaning to us.
+func policyEvent(owner plan.Owner, err error) *eventsv1.Event {
+	event := newEvent(jobReference(owner), recorder.ReasonInvalidPolicy, "Compile", err.Error())
+	event.Type = corev1.EventTypeWarning
+	return event
+}
+
+// newEvent is an event whose name is a function of what it is about: one object gets one, over restarts and replicas.
+func newEvent(regarding *corev1.ObjectReference, reason, action, note string) *eventsv1.Event {
+	return &eventsv1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: regarding.Namespace, Name: "podverdict." + string(regarding.UID)},
+		Type:       corev1.EventTypeNormal, Reason: reason, Action: action, Note: recorder.Cut(note),
+		Regarding: *regarding, ReportingController: v1alpha1.JobController,
+	}
+}
+
+// both keeps a note and what is said besides within what the API server takes. Each has the half of it at least.
+func both(note, besides string) string {
+	if besides == "" {
+		return note
+	}
+	const separator = "; "
+	room := recorder.MaxNote - len(separator)
+	besides = recorder.CutTo(besides, max(room/2, room-len(note)))
+	return recorder.CutTo(note, room-len(besides)) + separator + besides
+}
+
+// verdictNote says what podverdict eval says of a rule that matched, and what podverdict explain says of those that did not.
+// An error that was ignored comes after it.
+func verdictNote(v runtime.Verdict, rules []runtime.RuleExplanation) string {
+	if v.Matched && v.Err != nil {
+		ignored := v.Err
+		v.Err = nil
+		return both(verdictNote(v, rules), fmt.Sprintf("ignored error: %v", ignored))
+	}
+	switch {
+	case v.Err != nil:
+		return fmt.Sprintf("%s: error: %v", v.Action, v.Err)
+	case v.Policy != "":
+		return customNote(v)
+	case v.ExitCode != 0:
+		return fmt.Sprintf("%s by rule %d: container %s exited with %d", v.Action, v.Rule, v.Container, v.ExitCode)
+	case v.Matched:
+		return fmt.Sprintf("%s by rule %d: condition %s", v.Action, v.Rule, v.Condition)
+	case len(rules) == 0:
+		return fmt.Sprintf("%s: no rule matches", v.Action)
+	}
+	reasons := make([]string, len(rules))
+	for i, r := range rules {
+		reasons[i] = fmt.Sprintf("%s: %s", r.Subject(), r.Because)
+	}
+	return fmt.Sprintf("%s: no rule matches: %s", v.Action, strings.Join(reasons, "; "))
+}
+
+// customNote is the message of a custom rule, with less words before what the rule says.
+func customNote(v runtime.Verdict) string {
+	note := fmt.Sprintf("%s by %s", v.Action, v.Subject())
+	if v.IsUsedUp() {
+		note += fmt.Sprintf(" after its budget of %s", v.Budget)
+	}
+	if said := v.Says(); said != "" {
+		note += ": " + said
+	}
+	if v.MessageErr != nil {
+		note += fmt.Sprintf(" (its message: %v)", v.MessageErr)
+	}
+	return note
+}
+
+// besides says what custom policies would have decided that do not decide.
+func (s *observedPod) besides() string {
+	var notes []string
+	if s.would != nil {
+		who := "audited policies"
+		if s.mode == metrics.ModeObserve {
+			who = "bound policies"
+		}
+		notes = append(notes, who+" would: "+verdictNote(*s.would, nil))
+	}
+	for _, problem := range s.problems {
+		notes = append(notes, problem.Error())
+	}
+	return strings.Join(notes, "; ")
+}
+
+func podReference(pod *corev1.Pod) *corev1.ObjectReference {
+	return &corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
+}
+
+func jobReference(job plan.Owner) *corev1.ObjectReference {
+	return &corev1.ObjectReference{
+		APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job", Namespace: job.Namespace, Name: job.Name, UID: job.UID,
+	}
+}
+
+// lastSign is the latest time that a failed pod tells of: it failed then, or later.
+func lastSign(pod *corev1.Pod) time.Time {
+	last := pod.CreationTimestamp.Time
+	see := func(t metav1.Time) {
+		if t.After(last) {
+			last = t.Time
+		}
+	}
+	for i := range pod.Status.Conditions {
+		see(pod.Status.Conditions[i].LastTransitionTime)
+	}
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			if t := statuses[i].State.Terminated; t != nil {
+				see(t.FinishedAt)
+			}
+		}
+	}
+	return last
+}

@@ -1,0 +1,131 @@
+package observing
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/controller/metrics"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// observedPod is a failed pod of a Job that others run. It is kept as long as the pod exists, so that its event is told once.
+type observedPod struct {
+	stage   stage
+	pod     *corev1.Pod
+	job     *batchv1.Job // nil when the caches did not show it
+	mode    string
+	program *runtime.Program // says why no rule matches; nil if nobody asks
+	invalid error            // the policy does not compile: there is no verdict
+	counted bool             // in the metrics
+	gone    bool             // the pod
+	verdict runtime.Verdict
+	// would is what custom policies would have decided that do not decide, because they are only audited or others run the
+	// Job; nil if that is the same.
+	would *runtime.Verdict
+	// problems are match conditions that could not be evaluated, if nobody else records them.
+	problems []*binding.ConditionError
+}
+
+// podKey is a pod, and its namespace.
+type podKey struct {
+	namespace string
+	uid       types.UID
+}
+
+func keyOf(pod *corev1.Pod) podKey { return podKey{pod.Namespace, pod.UID} }
+
+func (k podKey) String() string { return k.namespace + "/" + string(k.uid) }
+
+type stage int
+
+const (
+	unjudged stage = iota
+	judged         // its event is to be told
+	told           // nothing is left to be done
+)
+
+// settle makes s what is known of the pod, unless it was judged before, and has it told if an event is due.
+func (o *Loop) settle(pod *corev1.Pod, s observedPod, due bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.start()
+	known := o.observedPods[pod.UID]
+	if known != nil && known.stage != unjudged {
+		return
+	}
+	failed := lastSign(pod)
+	s.pod, s.gone = pod, known != nil && known.gone
+	if s.counted = s.invalid == nil && !failed.Before(o.started); s.counted {
+		o.count(&s)
+	}
+	due = due && o.Clock.Since(failed) < eventLife
+	if due && !o.room.Take(pod.Namespace) {
+		o.Metrics.VerdictEvent(metrics.EventDropped)
+		due = false
+	}
+	if due {
+		s.stage = judged
+		o.observedPods[pod.UID] = &s
+		o.events.Add(keyOf(pod))
+	} else {
+		o.close(keyOf(pod), &s)
+	}
+}
+
+// finish is for a pod of which there is nothing more to be told, with what became of its event.
+func (o *Loop) finish(key podKey, result string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := o.observedPods[key.uid]
+	if s == nil {
+		return
+	}
+	if result != "" {
+		o.Metrics.VerdictEvent(result)
+	}
+	if result == metrics.EventCreated && !s.counted && s.invalid == nil {
+		o.count(s)
+	}
+	if s.stage == judged {
+		o.room.Give(key.namespace)
+	}
+	o.close(key, s)
+}
+
+// count has the verdict in the metrics.
+func (o *Loop) count(s *observedPod) {
+	o.Metrics.Judged(s.mode, s.verdict)
+	o.Count(s.verdict, metrics.ModeEnforce)
+	if s.would != nil {
+		o.Count(*s.would, metrics.ModeAudit)
+	}
+}
+
+// close keeps only that the pod was told of, for a while if it is gone.
+func (o *Loop) close(key podKey, s *observedPod) {
+	o.observedPods[key.uid] = &observedPod{stage: told, gone: s.gone}
+	if s.gone {
+		o.judging.AddAfter(key, afterlife)
+	}
+}
+
+// remove forgets a pod, unless it has got to another stage.
+func (o *Loop) remove(uid types.UID, at stage) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if s := o.observedPods[uid]; s != nil && s.stage == at {
+		delete(o.observedPods, uid)
+	}
+}
+
+func (o *Loop) observedPod(uid types.UID) (observedPod, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s, found := o.observedPods[uid]
+	if !found {
+		return observedPod{}, false
+	}
+	return *s, true
+}

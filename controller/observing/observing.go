@@ -1,0 +1,326 @@
+package observing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/caches"
+	"github.com/podverdict/podverdict/controller/fair"
+	"github.com/podverdict/podverdict/controller/metrics"
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/controller/recorder"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// Loop judges failed pods and records the verdicts. Make one with New, and run it once.
+type Loop struct {
+	Options
+
+	attempts attempts
+	instance string // of the controller, as events have it
+
+	// A pod waits in the first queue to be judged, which takes no call, and in the second for its event.
+	judging, events fair.Queue[podKey]
+	warned          *lru.Cache // the UIDs of Jobs whose policy does not compile
+
+	mu           sync.Mutex
+	started      time.Time // when the first pod was seen, or run was called
+	observedPods map[types.UID]*observedPod
+	room         *fair.Shares // for those whose event waits
+}
+
+// Options are what the loop works with. All are needed.
+type Options struct {
+	// Client creates the events of verdicts. It should have a limit of its own: events can wait, and calls for Jobs cannot.
+	Client kubernetes.Interface
+	Caches *caches.Caches
+	// Others is true when the pods of Jobs that others run are to be judged.
+	Others bool
+	// Program compiles the podFailurePolicy of a Job; it returns nil for none.
+	Program func(*batchv1.PodFailurePolicy) (*runtime.Program, error)
+	// Selection returns the custom policies in force for a Job. The error is that this is not known yet.
+	Selection func(context.Context, *batchv1.Job) (binding.Selection, error)
+	// Count counts a verdict of a custom rule, as enforced or audited.
+	Count    func(v runtime.Verdict, mode string)
+	Recorder events.EventRecorder // of what goes wrong
+	Metrics  *metrics.Metrics
+	Clock    clock.WithTicker
+}
+
+const (
+	// eventLife is how long the API server keeps events (its flag --event-ttl).
+	eventLife = time.Hour
+	// maxTries is how often the API server is asked to take an event: over more than eight minutes.
+	maxTries = 10
+	// afterlife is how long a pod that is gone is remembered, for Plans that were made from older lists.
+	afterlife = 5 * time.Minute
+	// maxWarned is how many Jobs are remembered as warned of; others get a second call, but no second event.
+	maxWarned = 1000
+	// observers is how many pods are judged at a time, and how many events are told.
+	observers = 1
+)
+
+// New returns a loop that has not begun. It is to be run, with a context that is done if need be.
+func New(o Options) *Loop {
+	const shortest, longest = time.Second, 5 * time.Minute
+	namespaceOf := func(key podKey) string { return key.namespace }
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	const longestHost = 63
+	return &Loop{
+		Options: o, attempts: newAttempts(o.Caches),
+		instance:     v1alpha1.JobController + "-" + host[:min(len(host), longestHost)],
+		judging:      fair.NewQueue(o.Clock, observers, shortest, longest, namespaceOf),
+		events:       fair.NewQueue(o.Clock, observers, shortest, longest, namespaceOf),
+		warned:       lru.New(maxWarned),
+		observedPods: map[types.UID]*observedPod{}, room: fair.NewShares(recorder.MaxWaiting),
+	}
+}
+
+// PodChanged is to be called with every change of every pod that the caches show. One of the states may be nil.
+func (o *Loop) PodChanged(before, after *corev1.Pod) {
+	switch {
+	case after != nil:
+		o.enqueue(after)
+	case before != nil:
+		o.forget(before)
+	}
+}
+
+// JobGone is to be called with every Job that is gone.
+func (o *Loop) JobGone(job *batchv1.Job) { o.attempts.forget(job.UID) }
+
+// enqueue has a pod judged if it has failed.
+func (o *Loop) enqueue(pod *corev1.Pod) {
+	if _, owned := plan.OwnerOf(pod); !owned || pod.Status.Phase != corev1.PodFailed {
+		return
+	}
+	job := o.Caches.JobOf(pod)
+	if job != nil && !o.judges(job) {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.start()
+	if _, seen := o.observedPods[pod.UID]; !seen {
+		o.observedPods[pod.UID] = &observedPod{pod: pod, job: job}
+		o.judging.Add(keyOf(pod))
+	}
+}
+
+// Judged is to be called with the verdicts on pods of managed Jobs, any number of times. The first one counts. Audited is what
+// policies that are only audited would have decided, or nil if that is the same.
+func (o *Loop) Judged(pod *corev1.Pod, decided runtime.Verdict, audited *runtime.Verdict) {
+	o.settle(pod, observedPod{verdict: decided, would: audited, mode: metrics.ModeManage}, decided.Matched || audited != nil)
+}
+
+// forget is to be called with every pod that is gone. What was to be told of it still is.
+func (o *Loop) forget(pod *corev1.Pod) {
+	o.enqueue(pod) // the last state may be the first that shows the failure
+	job := o.Caches.JobOf(pod)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch s := o.observedPods[pod.UID]; {
+	case s == nil && job != nil && plan.Managed(job) && pod.Status.Phase == corev1.PodFailed: // a Plan under way may tell of it yet
+		o.observedPods[pod.UID] = &observedPod{pod: pod, job: job, gone: true}
+		o.judging.AddAfter(keyOf(pod), afterlife)
+	case s != nil && !s.gone:
+		s.gone = true
+		if s.stage == told {
+			o.close(keyOf(pod), s)
+		}
+	}
+}
+
+// Run works until ctx is done, and returns when nothing is under way any more. What was not told then is told after the
+// next start, as long as the pods are there.
+func (o *Loop) Run(ctx context.Context) {
+	o.mu.Lock()
+	o.start()
+	o.mu.Unlock()
+	var running sync.WaitGroup
+	for range observers + fair.Reserve {
+		running.Go(func() { o.work(ctx, o.judging, metrics.JudgingPod, o.judge) })
+		running.Go(func() { o.work(ctx, o.events, metrics.WritingVerdictEvent, o.tell) })
+	}
+	<-ctx.Done()
+	o.judging.ShutDown()
+	o.events.ShutDown()
+	running.Wait()
+}
+
+// start begins the time in which pods that fail are counted as soon as they are judged.
+func (o *Loop) start() {
+	if o.started.IsZero() {
+		o.started = o.Clock.Now()
+	}
+}
+
+func (o *Loop) work(ctx context.Context, q fair.Queue[podKey], doing metrics.Activity, do func(context.Context, podKey) error) {
+	for {
+		key, down := q.Get()
+		if down || ctx.Err() != nil {
+			return
+		}
+		err := o.Metrics.Guard(ctx, doing, func() error { return do(fair.InNamespace(ctx, key.namespace), key) })
+		if s, found := o.observedPod(key.uid); metrics.Panicked(err) && found && s.job != nil {
+			o.Recorder.Eventf(s.job, nil, corev1.EventTypeWarning, recorder.ReasonPanic, recorder.Action, "%s", recorder.PanicNote(err))
+		}
+		switch {
+		case err == nil:
+			q.Forget(key)
+		case ctx.Err() != nil:
+		case q.NumRequeues(key) < maxTries-1:
+			klog.FromContext(ctx).V(2).Info("Will try again to tell a verdict", "reason", err)
+			q.AddRateLimited(key)
+		default:
+			q.Forget(key)
+			o.giveUp(ctx, key, err)
+		}
+		q.Done(key)
+	}
+}
+
+// judge gives a verdict on a pod of a Job that somebody else runs. The error is that the caches do not show the Job.
+func (o *Loop) judge(ctx context.Context, key podKey) error {
+	s, found := o.observedPod(key.uid)
+	switch {
+	case found && s.stage == told && s.gone:
+		o.remove(key.uid, told)
+		return nil
+	case !found || s.stage != unjudged:
+		return nil
+	}
+	if s.job == nil {
+		if s.job = o.Caches.JobOf(s.pod); s.job == nil {
+			return fmt.Errorf("the job of pod %s/%s is not there", s.pod.Namespace, s.pod.Name)
+		}
+	}
+	if !o.judges(s.job) {
+		o.remove(key.uid, unjudged)
+		return nil
+	}
+	o.refresh(&s)
+	return o.judgeFor(ctx, s)
+}
+
+// refresh replaces the pod and the Job by what the caches have now, where that is more of what rules read.
+func (o *Loop) refresh(s *observedPod) {
+	if job := o.Caches.JobOf(s.pod); o.Caches.LacksJob(s.job) && job != nil {
+		s.job = job
+	}
+	object, _, _ := o.Caches.Pods.Get(s.pod) // an indexer has no errors
+	if pod, ok := object.(*corev1.Pod); ok && o.Caches.LacksPod(s.pod) && pod.UID == s.pod.UID {
+		s.pod = pod
+	}
+}
+
+func (o *Loop) judgeFor(ctx context.Context, s observedPod) error {
+	s.mode = metrics.ModeObserve
+	program, err := o.Program(s.job.Spec.PodFailurePolicy)
+	if err != nil {
+		s.invalid = err
+		o.settle(s.pod, s, o.warns(ctx, s.job, err))
+		return nil
+	}
+	s.verdict, s.program = runtime.Unmatched(s.pod), program
+	if program != nil {
+		s.verdict = program.Evaluate(ctx, s.pod)
+	}
+	if err := o.bound(ctx, &s, program); err != nil || ctx.Err() != nil {
+		return cmp.Or(err, ctx.Err()) // a verdict was cut short
+	}
+	o.settle(s.pod, s, program != nil || s.would != nil || len(s.problems) > 0)
+	return nil
+}
+
+// judges tells whether the pods of a Job are judged here. The reconciler judges those of managed Jobs.
+func (o *Loop) judges(job *batchv1.Job) bool { return o.Others && !plan.Managed(job) }
+
+// warns tells whether a Job's policy, which does not compile, is to be told, which it is once.
+func (o *Loop) warns(ctx context.Context, job *batchv1.Job, err error) bool {
+	if _, warned := o.warned.Get(job.UID); warned {
+		return false
+	}
+	o.warned.Add(job.UID, nil)
+	klog.FromContext(ctx).Error(err, "The podFailurePolicy has no meaning, no verdicts are given", "job", klog.KObj(job))
+	return true
+}
+
+// tell creates the event of a pod.
+func (o *Loop) tell(ctx context.Context, key podKey) error {
+	s, found := o.observedPod(key.uid)
+	if !found || s.stage != judged {
+		return nil
+	}
+	event, err := o.event(ctx, &s)
+	if err != nil {
+		return err
+	}
+	_, err = o.Client.EventsV1().Events(event.Namespace).Create(ctx, event, metav1.CreateOptions{})
+	switch {
+	case err == nil:
+		o.finish(key, metrics.EventCreated)
+	case apierrors.IsAlreadyExists(err):
+		o.finish(key, metrics.EventFound)
+	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		o.finish(key, metrics.EventDropped) // the namespace goes, and its events with it
+	default:
+		return fmt.Errorf("create event %s of %s %s/%s: %w", event.Name, event.Regarding.Kind, event.Namespace, event.Regarding.Name, err)
+	}
+	return nil
+}
+
+// event is what is to be told. The error is that of a context which is done.
+func (o *Loop) event(ctx context.Context, s *observedPod) (*eventsv1.Event, error) {
+	var event *eventsv1.Event
+	switch {
+	case s.invalid != nil:
+		event = policyEvent(plan.OwnerFor(s.job), s.invalid)
+	case s.program != nil && !s.verdict.Matched:
+		explanation, err := s.program.Explain(ctx, runtime.Input{Pod: s.pod, Job: s.job})
+		if err != nil {
+			return nil, err
+		}
+		event = verdictEvent(s, explanation.Rules)
+	default:
+		event = verdictEvent(s, nil)
+	}
+	event.EventTime, event.ReportingInstance = metav1.NewMicroTime(o.Clock.Now()), o.instance
+	return event, nil
+}
+
+// giveUp is for what has failed maxTries times. A Job that is not there is no failure: it was deleted, and its pods die with
+// it.
+func (o *Loop) giveUp(ctx context.Context, key podKey, err error) {
+	s, found := o.observedPod(key.uid)
+	switch {
+	case !found:
+	case s.stage == unjudged:
+		klog.FromContext(ctx).V(2).Info("No verdict is given", "reason", err)
+		o.finish(key, "")
+	default:
+		klog.FromContext(ctx).Error(err, "Giving up on the event of a verdict", "tries", maxTries)
+		o.finish(key, metrics.EventDropped)
+	}
+}

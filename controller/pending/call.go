@@ -1,0 +1,142 @@
+package pending
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/metrics"
+	"github.com/podverdict/podverdict/controller/recorder"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// Reasons of the events about pods that do not start, which are events of their Jobs: those stay.
+const (
+	reasonDeleted = "PodDeletedByPolicy"
+	reasonAudited = "PodWouldBeDeleted"
+	reasonError   = "PendingRuleError"
+)
+
+// action is what the controller was doing then.
+const action = "EndPendingPod"
+
+// carryOut does what was decided.
+func (l *look) carryOut(ctx context.Context, c *task) {
+	switch c.Step {
+	case binding.EndPending:
+		l.end(ctx, c)
+	case binding.WithdrawPending:
+		_, err := l.condition(ctx, c.pod, corev1.PodCondition{
+			Type: v1alpha1.FailingToStart, Status: corev1.ConditionFalse, Reason: c.Reason,
+		})
+		l.settle(ctx, c, err)
+	case binding.AuditPending:
+		l.tellOnce(c, reasonAudited, func() {
+			l.Metrics.PendingPod(c.job, c.Verdict, metrics.PendingAudited)
+			l.event(c, corev1.EventTypeNormal, reasonAudited, c.Verdict.Message())
+		})
+	case binding.TellPending:
+		l.tellOnce(c, reasonError, func() {
+			l.Metrics.PendingError(c.job, metrics.PendingRule)
+			l.event(c, corev1.EventTypeWarning, reasonError, c.Verdict.Err.Error())
+		})
+	case binding.LeavePending:
+	}
+}
+
+// end gives the pod the condition, unless it has it, and deletes it. A pod that has changed is left to the next look.
+func (l *look) end(ctx context.Context, c *task) {
+	l.rest--
+	pod, err := l.condition(ctx, c.pod, c.Verdict.PodCondition())
+	deleted := false
+	if err == nil && pod != nil {
+		deleted, err = l.deletePod(ctx, pod)
+	}
+	l.settle(ctx, c, err)
+	if !deleted {
+		return
+	}
+	l.Metrics.PendingPod(c.job, c.Verdict, metrics.PendingDeleted)
+	l.event(c, corev1.EventTypeWarning, reasonDeleted, c.Verdict.Message())
+	klog.FromContext(ctx).V(2).Info("Deleted a pod that does not start", "pod", klog.KObj(pod), "binding", c.Binding, "because", c.Verdict.Message())
+}
+
+// condition sets the condition of a pod that has not changed since it was read, and returns the pod, or nil if it has.
+func (l *look) condition(ctx context.Context, pod *corev1.Pod, c corev1.PodCondition) (*corev1.Pod, error) {
+	c.LastTransitionTime = metav1.NewTime(l.Clock.Now())
+	if old := runtime.FailingToStart(pod); old != nil && c.Status == old.Status {
+		if c.Reason == old.Reason && c.Message == old.Message {
+			return pod, nil
+		}
+		c.LastTransitionTime = old.LastTransitionTime
+	}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": pod.UID, "resourceVersion": pod.ResourceVersion},
+		"status":   map[string]any{"conditions": []corev1.PodCondition{c}}, // merged by type
+	})
+	if err != nil {
+		return nil, err
+	}
+	returned, err := l.Client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return nil, nil //nolint:nilnil // the caches will show what has happened
+	case err != nil:
+		return nil, fmt.Errorf("set the condition %s of pod %s/%s: %w", v1alpha1.FailingToStart, pod.Namespace, pod.Name, err)
+	}
+	return returned, nil
+}
+
+// deletePod deletes the pod if it is still what it was: it may have started.
+func (l *look) deletePod(ctx context.Context, pod *corev1.Pod) (deleted bool, err error) {
+	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion}}
+	err = l.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return false, nil // the caches will show what has happened
+	case err != nil:
+		return false, fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	return true, nil
+}
+
+// settle remembers whether the calls for a pod have failed. What failed is tried again at the next look, after all others,
+// and told once.
+func (l *look) settle(ctx context.Context, c *task, err error) {
+	c.failed = err != nil && ctx.Err() == nil
+	l.memories[c.pod.UID] = c.memory
+	if !c.failed {
+		l.failures = 0
+		return
+	}
+	l.failures++
+	l.Metrics.PendingError(c.job, metrics.PendingCall)
+	klog.FromContext(ctx).Error(err, "Will try again to end a pod that does not start")
+	l.tellOnce(c, recorder.ReasonFailedDelete, func() {
+		l.event(c, corev1.EventTypeWarning, recorder.ReasonFailedDelete, "Error deleting: "+err.Error())
+	})
+}
+
+// tellOnce tells one thing of each kind.
+func (l *look) tellOnce(c *task, kind string, tell func()) {
+	if !c.told[kind] {
+		tell()
+	}
+	if c.told == nil {
+		c.told = map[string]bool{}
+	}
+	c.told[kind] = true
+	l.memories[c.pod.UID] = c.memory
+}
+
+func (l *look) event(c *task, kind, reason, note string) {
+	l.Recorder.Eventf(c.job, c.pod, kind, reason, action, "%s", note)
+}

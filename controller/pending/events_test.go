@@ -1,0 +1,66 @@
+package pending
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
+)
+
+// An audit, and rules that cannot be evaluated, are told once for a pod.
+func TestPendingPodsAreToldOnce(t *testing.T) {
+	broken := lateImage()
+	broken.When = "pod.status.containerStatuses[5].name == ''"
+	for name, c := range map[string]struct {
+		policy fixtures.BoundPolicy
+		event  string
+		want   map[string]float64
+	}{
+		"audit": {
+			fixtures.BoundPolicy{Name: "start", Change: func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Mode = v1alpha1.ModeAudit }, Rules: []v1alpha1.Rule{lateImage()}},
+			"Normal train/a PodWouldBeDeleted: Pod default/a matching Ignore rule image of PodFailurePolicy start: ImageUnavailable",
+			map[string]float64{"pending_pods_total{action=Ignore,mode=manage,result=audited}": 1},
+		},
+		"error": {
+			startPolicy(broken),
+			"Warning train/a PendingRuleError: PodFailurePolicy start: spec.rules[0].when: index out of bounds: 5",
+			map[string]float64{"pending_pod_errors_total{kind=rule,mode=manage}": 1},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inPendingWorld(t, func(w *pendingWorld) {
+				w.bind(c.policy)
+				w.createPod(w.createJob("train", func(job *batchv1.Job) { job.Spec.ManagedBy = new(v1alpha1.JobController) }), "a")
+				time.Sleep(time.Hour)
+				w.lookAgain()
+				w.lookAgain()
+				expectStrings(w.T, "the calls", w.took())
+				expectStrings(w.T, "the events", w.told(), c.event)
+				w.counts.Expect(w.T, c.want)
+			})
+		})
+	}
+}
+
+// Each trouble with a pod is told once, also after another one.
+func TestPendingTroublesAreToldOnceEach(t *testing.T) {
+	broken := lateImage()
+	broken.When = "pod.status.containerStatuses[5].name == ''"
+	inPendingWorld(t, func(w *pendingWorld) {
+		w.createPod(w.createJob("train", nil), "a")
+		time.Sleep(time.Hour)
+		for _, rule := range []v1alpha1.Rule{broken, lateImage(), broken, lateImage()} {
+			w.bind(startPolicy(rule))
+			w.failOnce("patch", false, errCrash)
+			w.lookAgain()
+		}
+		const trouble = "Warning train/a "
+		if told := w.told(); len(told) != 2 || !strings.HasPrefix(told[0], trouble+"PendingRuleError: ") || !strings.HasPrefix(told[1], trouble+"FailedDelete: ") {
+			w.Errorf("the events: %q", told)
+		}
+	})
+}

@@ -1,0 +1,228 @@
+package pending
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/caches"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// pendingWorld is a Server with Jobs whose pods wait, and who looks at them. It lives in a bubble: time is virtual.
+type pendingWorld struct {
+	*testing.T
+	*Loop
+
+	server *memoryapi.Server
+	counts fixtures.Counted
+	set    *binding.Set
+
+	mu     sync.Mutex
+	calls  []string // the writes
+	events []string
+	last   *http.Request // that writes
+	// before is called with each write, before it has an effect. An error is that of the call, which has none.
+	before func(memoryapi.Call) error
+}
+
+// inPendingWorld runs a test in a bubble, with a controller that ends pods of others' Jobs too.
+func inPendingWorld(t *testing.T, run func(*pendingWorld)) {
+	t.Helper()
+	inPendingWorldOf(t, false, run)
+}
+
+func inPendingWorldOf(t *testing.T, observeOnly bool, run func(*pendingWorld)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		w := &pendingWorld{T: t, server: memoryapi.New(time.Now), counts: fixtures.NewCounted(t)}
+		client, err := kubernetes.NewForConfig(memoryapi.Config(w))
+		if err != nil {
+			t.Fatal(err)
+		}
+		caches, err := caches.New(client, "", true)
+		fixtures.Put(t, err)
+		caches.Keep(fixtures.Everything)
+		var running sync.WaitGroup
+		defer running.Wait()
+		ctx, stop := context.WithCancel(w.context())
+		defer stop()
+		running.Go(func() { caches.Start(ctx, &running) }) // which takes time, and tests count it
+		w.Loop = New(Options{
+			Client: client, Caches: caches, Others: true, ObserveOnly: observeOnly, Recorder: w, Metrics: w.counts.Metrics,
+			Clock: clock.RealClock{}, Period: DefaultPeriod,
+			Selection: func(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
+				return w.set.For(ctx, job, nil), nil
+			},
+		})
+		run(w)
+	})
+}
+
+// context is one in which nothing is logged.
+func (w *pendingWorld) context() context.Context {
+	return klog.NewContext(w.Context(), logr.Discard())
+}
+
+// RoundTrip has the server answer, unless the test does.
+func (w *pendingWorld) RoundTrip(r *http.Request) (*http.Response, error) {
+	call, err := memoryapi.ReadCall(r)
+	if err != nil {
+		return nil, err
+	}
+	if call.Writes() {
+		w.mu.Lock()
+		w.calls = append(w.calls, call.String())
+		w.last = r
+		w.mu.Unlock()
+		if w.before != nil {
+			if err := w.before(call); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return w.server.RoundTrip(r)
+}
+
+// Eventf records an event.
+func (w *pendingWorld) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
+	job, _ := regarding.(*batchv1.Job)
+	pod, _ := related.(*corev1.Pod)
+	if job == nil || pod == nil || action != action {
+		w.Errorf("an event of %T about %T: %s", regarding, related, action)
+		return
+	}
+	w.events = append(w.events, fmt.Sprintf("%s %s/%s ", kind, job.Name, pod.Name)+reason+": "+fmt.Sprintf(note, args...))
+}
+
+// took are the writes since it was asked last.
+func (w *pendingWorld) took() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	calls := w.calls
+	w.calls = nil
+	return calls
+}
+
+func (w *pendingWorld) told() []string {
+	told := w.events
+	w.events = nil
+	return told
+}
+
+// lookAgain looks when the caches show all that has happened.
+func (w *pendingWorld) lookAgain() {
+	synctest.Wait()
+	w.look(w.context())
+}
+
+// bind has policies in force, each by a binding of the same name.
+func (w *pendingWorld) bind(policies ...fixtures.BoundPolicy) {
+	w.Helper()
+	w.set = fixtures.SetOf(w.T, policies...)
+}
+
+// lateImage matches a pod that has waited for its image for ten minutes.
+func lateImage() v1alpha1.Rule {
+	return v1alpha1.Rule{
+		Name: "image", Phase: corev1.PodPending, Action: batchv1.PodFailurePolicyActionIgnore, Reason: "ImageUnavailable",
+		When: "'ImagePullBackOff' in pod.waitingReasons() && pod.pendingFor(now) > duration('10m')",
+	}
+}
+
+// startPolicy is the policy start of some rules.
+func startPolicy(rules ...v1alpha1.Rule) fixtures.BoundPolicy {
+	return fixtures.BoundPolicy{Name: "start", Rules: rules}
+}
+
+func (w *pendingWorld) createJob(name string, change func(*batchv1.Job)) *batchv1.Job {
+	w.Helper()
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+	if change != nil {
+		change(job)
+	}
+	job, err := w.server.CreateJob(job)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return job
+}
+
+// createPod is a new pod of the Job on a node that cannot pull its image.
+func (w *pendingWorld) createPod(job *batchv1.Job, name string) {
+	w.Helper()
+	_, err := w.server.CreatePod(&corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: job.Namespace, Name: name, Labels: map[string]string{batchv1.ControllerUidLabel: string(job.UID)},
+			Finalizers:      []string{batchv1.JobTrackingFinalizer},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: job.Name, UID: job.UID, Controller: new(true)}},
+		},
+		Spec: corev1.PodSpec{NodeName: "node", Containers: []corev1.Container{{Name: "main", Image: "image"}}},
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.server.ChangePod(job.Namespace, name, func(pod *corev1.Pod) {
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}},
+		}}
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, Reason: "Bound"}}
+	})
+}
+
+func (w *pendingWorld) pod(name string) *corev1.Pod {
+	w.Helper()
+	for _, pod := range w.server.Pods() {
+		if pod.Name == name {
+			return pod
+		}
+	}
+	w.Fatalf("no pod %s", name)
+	return nil
+}
+
+// start has a pod run, as the kubelet does.
+func (w *pendingWorld) start(name string) {
+	w.server.ChangePod("default", name, func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning })
+}
+
+// state is what the pod's condition and deletion are.
+func (w *pendingWorld) state(name string) string {
+	w.Helper()
+	pod := w.pod(name)
+	state := "unmarked"
+	for _, c := range pod.Status.Conditions {
+		if c.Type == v1alpha1.FailingToStart {
+			state = string(c.Status) + " " + c.Reason
+		}
+	}
+	return state + ", deleted " + strconv.FormatBool(pod.DeletionTimestamp != nil)
+}
+
+func (w *pendingWorld) expectState(name, want string) {
+	w.Helper()
+	if got := w.state(name); got != want {
+		w.Errorf("%s: %s, want %s", name, got, want)
+	}
+}
+
+var errCrash = errors.New("the controller is gone")

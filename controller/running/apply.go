@@ -1,0 +1,149 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/podverdict/podverdict/controller/metrics"
+	"github.com/podverdict/podverdict/controller/recorder"
+)
+
+// apply does what the Plan says. Each part is tried, whatever becomes of the others.
+func (w *work) apply(ctx context.Context) error {
+	w.free(w.plan.Free)
+	return errors.Join(
+		w.each(ctx, w.plan.Release, w.width, w.release),
+		w.each(ctx, w.undeleted(w.plan.Dismiss), w.width, w.dismiss),
+		w.each(ctx, w.undeleted(w.plan.Delete), w.width, w.deletePod),
+		w.createPods(ctx),
+		w.write(ctx),
+	)
+}
+
+// each makes calls for pods, some at a time, until one fails or a batch period is over: then it is time for a new look.
+func (w *work) each(ctx context.Context, pods []*corev1.Pod, width int, call func(context.Context, *corev1.Pod) error) error {
+	if len(pods) == 0 {
+		return nil
+	}
+	w.wait(w.BatchPeriod) // if nothing changes, because the caches lag behind, or not all are done
+	batch, stop := context.WithCancel(ctx)
+	defer stop()
+	start := w.Clock.Now()
+	failures := make([]error, len(pods))
+	workqueue.ParallelizeUntil(batch, width, len(pods), func(i int) {
+		failures[i] = w.Metrics.Guard(ctx, metrics.WorkingOnJob, func() error { return call(ctx, pods[i]) })
+		switch {
+		case failures[i] != nil:
+			stop()
+		case w.Clock.Since(start) >= w.BatchPeriod:
+			w.interrupted.Store(true)
+			stop()
+		}
+	})
+	if i := slices.IndexFunc(failures, func(err error) bool { return err != nil }); i >= 0 {
+		return failures[i] // the others say the same
+	}
+	return nil
+}
+
+// release removes the tracking finalizer of a pod that has not changed.
+func (w *work) release(ctx context.Context, pod *corev1.Pod) error {
+	_, err := w.released(ctx, pod)
+	return err
+}
+
+func (w *work) released(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+		return true, nil
+	}
+	returned, err := removeFinalizer(ctx, w.Client, pod)
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return false, nil // the caches will show what has happened
+	case err != nil:
+		return false, err
+	}
+	w.learn(returned)
+	w.changed.Store(true)
+	return true, nil
+}
+
+// dismiss releases a pod, and deletes it if that worked: one that has ended meanwhile is counted.
+func (w *work) dismiss(ctx context.Context, pod *corev1.Pod) error {
+	released, err := w.released(ctx, pod)
+	if !released || err != nil {
+		return err
+	}
+	return w.deletePod(ctx, pod)
+}
+
+// undeleted are the pods whose deletion was not accepted before, which the caches may not show yet.
+func (w *work) undeleted(pods []*corev1.Pod) []*corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return w.deleted[pod.UID] })
+}
+
+func (w *work) deletePod(ctx context.Context, pod *corev1.Pod) error {
+	options := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))}
+	err := w.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return nil // gone, and perhaps there is another one of this name
+	case err != nil:
+		w.warn(recorder.ReasonFailedDelete, "Error deleting: "+err.Error())
+		return fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	w.learnDeleted(pod)
+	w.changed.Store(true)
+	w.note(reasonSuccessfulDelete, "Deleted pod: "+pod.Name)
+	return nil
+}
+
+// write stores the status, and tells the events that come with it.
+func (w *work) write(ctx context.Context) error {
+	if w.plan.Write == nil {
+		return nil
+	}
+	if wait := w.restPeriod() - w.Clock.Since(w.wrote); wait > 0 && !w.plan.Urgent {
+		w.wait(wait)
+		return nil
+	}
+	w.plan.Write.ManagedFields = nil // which marks what the cache has
+	returned, err := w.Client.BatchV1().Jobs(w.job.Namespace).UpdateStatus(ctx, w.plan.Write, metav1.UpdateOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil // the caches will show it
+	case apierrors.IsConflict(err):
+		w.wait(w.BatchPeriod) // they will show that, too, and sooner
+		return nil
+	case apierrors.IsInvalid(err):
+		w.warn(reasonInvalidStatus, err.Error())
+	}
+	if err != nil {
+		return fmt.Errorf("write the status of job %s/%s: %w", w.job.Namespace, w.job.Name, err)
+	}
+	w.changed.Store(true)
+	w.Caches.TrimJob(returned)
+	w.Metrics.Written(w.job, returned)
+	w.written, w.wrote = returned, w.Clock.Now()
+	for _, event := range w.plan.Events {
+		w.tell(event)
+	}
+	return nil
+}
+
+// restPeriod is the time between two writes of counters. While pods are created, each call is one that a pod waits for.
+func (w *work) restPeriod() time.Duration {
+	if len(w.plan.Create) > 0 {
+		return w.BatchPeriod
+	}
+	return w.BatchPeriod / 5
+}

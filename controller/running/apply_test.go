@@ -1,0 +1,197 @@
+package running
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/controller/plan"
+)
+
+var jobKind = schema.GroupKind{Group: "batch", Kind: "Job"}
+
+func (d *desk) syncs(t *testing.T) time.Duration {
+	t.Helper()
+	again, err := d.sync(t.Context(), d.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
+// Counters are written once a batch period while pods are created, more often when nothing else is done, and conditions at
+// once.
+func TestWriteWaits(t *testing.T) {
+	old := fixtures.ManagedJob(2)
+	counters := old.DeepCopy()
+	counters.Status.Active = 2
+	condition := old.DeepCopy()
+	condition.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue}}
+	ledger := old.DeepCopy()
+	ledger.Status.Conditions = []batchv1.JobCondition{{Type: plan.LedgerCondition, Status: corev1.ConditionTrue, Message: "{}"}}
+	busy := []*corev1.Pod{{}}
+	for _, test := range []struct {
+		name  string
+		write *batchv1.Job
+		plan  plan.Plan
+		since time.Duration
+		want  time.Duration // when it will be written, 0 is now
+	}{
+		{"counters at rest", counters, plan.Plan{}, 50 * time.Millisecond, 150 * time.Millisecond},
+		{"counters after a rest", counters, plan.Plan{}, 200 * time.Millisecond, 0},
+		{"counters at work", counters, plan.Plan{Create: busy}, 200 * time.Millisecond, 800 * time.Millisecond},
+		{"counters after a batch", counters, plan.Plan{Create: busy}, time.Second, 0},
+		{"a condition", condition, plan.Plan{Create: busy, Urgent: true}, 0, 0},
+		{"a ledger that the next Plan needs", ledger, plan.Plan{Create: busy, Urgent: true}, 0, 0},
+		{"a ledger that can wait", ledger, plan.Plan{Create: busy}, 200 * time.Millisecond, 800 * time.Millisecond},
+		{"counters at rest, with an earlier look", counters, plan.Plan{LookAgain: time.Millisecond}, 0, time.Millisecond},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := newDesk(t, old.DeepCopy())
+			test.write.Namespace = "ns"
+			test.plan.Write = test.write
+			w := &work{reconciler: d.reconciler, recollection: d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: old, plan: test.plan}
+			w.wrote = d.now.Now().Add(-test.since)
+			if err := w.write(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if written := countCalls(d.calls(), "update jobs/status") == 1; written != (test.want == 0) {
+				t.Errorf("written is %t", written)
+			}
+			if w.plan.LookAgain != test.want && test.want > 0 {
+				t.Errorf("it will be written in %s, want %s", w.plan.LookAgain, test.want)
+			}
+		})
+	}
+}
+
+// A Job that has changed is left to the next look, which the change brings about.
+func TestConflictingWrite(t *testing.T) {
+	d := newDesk(t, fixtures.ManagedJob(1))
+	d.refuse("update", "jobs", apierrors.NewConflict(schema.GroupResource{Resource: "jobs"}, "train", errors.New("changed")))
+	d.syncs(t) // creates
+	if again := d.syncs(t); again < 100*time.Millisecond {
+		t.Errorf("the next look is in %s", again)
+	}
+	if told := strings.Join(d.told(), "\n"); strings.Contains(told, "Started") || strings.Contains(told, "JobStart") {
+		t.Errorf("told is %q, though nothing was written", told)
+	}
+}
+
+// A status that the API server does not take, because somebody else has spoilt it, is told and tried again later.
+func TestInvalidStatus(t *testing.T) {
+	d := newDesk(t, fixtures.ManagedJob(1))
+	d.refuse("update", "jobs", apierrors.NewInvalid(jobKind, "train", nil))
+	if _, err := d.sync(t.Context(), d.key); !apierrors.IsInvalid(err) {
+		t.Errorf("the error is %v", err)
+	}
+	if told := d.told(); !slices.ContainsFunc(told, func(s string) bool { return strings.HasPrefix(s, "Warning InvalidStatus ") }) {
+		t.Errorf("told is %q", told)
+	}
+}
+
+// A policy that does not compile holds the Job, and is told.
+func TestInvalidPolicy(t *testing.T) {
+	job := fixtures.ManagedJob(1)
+	rule := batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionFailJob}
+	for i := range 200 { // the API knows three statuses
+		pattern := batchv1.PodFailurePolicyOnPodConditionsPattern{Type: "Ready", Status: corev1.ConditionStatus(strconv.Itoa(i))}
+		rule.OnPodConditions = append(rule.OnPodConditions, pattern)
+	}
+	job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{rule}}
+	d := newDesk(t, job)
+	if _, err := d.sync(t.Context(), d.key); err == nil {
+		t.Error("there is no error")
+	}
+	if calls := d.calls(); len(calls) > 0 {
+		t.Errorf("calls are %v", calls)
+	}
+	if told := d.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning InvalidPodFailurePolicy ") {
+		t.Errorf("told is %q", told)
+	}
+}
+
+// A pod is deleted by its UID: another one may have its name by the time the call arrives. Nothing is told of one that is gone.
+func TestDeletionIsOfOnePod(t *testing.T) {
+	d := newDesk(t, fixtures.ManagedJob(1))
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "first"}}
+	w := &work{reconciler: d.reconciler, recollection: d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: fixtures.ManagedJob(1)}
+	if err := w.deletePod(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	var deletions int
+	for _, action := range d.api.Actions() {
+		deletion, ok := action.(clienttesting.DeleteActionImpl)
+		if !ok {
+			continue
+		}
+		deletions++
+		if p := deletion.DeleteOptions.Preconditions; p == nil || p.UID == nil || *p.UID != "first" {
+			t.Errorf("the preconditions are %v", p)
+		}
+	}
+	if deletions != 1 {
+		t.Errorf("%d deletions", deletions)
+	}
+	if told := d.told(); len(told) > 0 || w.changed.Load() {
+		t.Errorf("told is %q", told)
+	}
+}
+
+// A dismissed pod is deleted only if it could be released; one that has changed may have ended.
+func TestDismissal(t *testing.T) {
+	for _, changed := range []bool{false, true} {
+		job := fixtures.ManagedJob(1)
+		d := newDesk(t, job)
+		d.syncs(t)
+		d.syncs(t)
+		suspended, err := d.api.BatchV1().Jobs("ns").Get(t.Context(), "train", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		suspended.Spec.Suspend = new(true)
+		suspended.ResourceVersion = "100"
+		if err := d.Caches.Jobs.Add(suspended); err != nil {
+			t.Fatal(err)
+		}
+		if changed {
+			d.refuse("patch", "pods", apierrors.NewConflict(podResource, "x", errors.New("changed")))
+		} else {
+			d.answer("patch", "pods", func(a clienttesting.Action) (apiruntime.Object, error) {
+				patch, _ := a.(clienttesting.PatchAction)
+				return podAt(patch.GetName(), 101), nil
+			})
+		}
+		d.calls()
+		d.syncs(t)
+		calls := d.calls()
+		if countCalls(calls, "patch pods") != 1 || countCalls(calls, "delete pods") != map[bool]int{false: 1, true: 0}[changed] {
+			t.Errorf("changed %t: calls are %v", changed, calls)
+		}
+	}
+}
+
+// Calls stop after a batch period: it is time for a new look.
+func TestBatchPeriod(t *testing.T) {
+	d := newDesk(t, fixtures.ManagedJob(10))
+	d.answer("create", "pods", func(clienttesting.Action) (apiruntime.Object, error) {
+		d.now.SetTime(d.now.Now().Add(300 * time.Millisecond))
+		return nil, nil //nolint:nilnil // as it is
+	})
+	d.syncs(t)
+	if calls := d.calls(); countCalls(calls, "create pods") != 4 {
+		t.Errorf("calls are %v", calls)
+	}
+}

@@ -1,0 +1,77 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// The program of a Job's own rules is another one when it has been compiled again, because there were many others. The rules
+// are the same.
+func TestOwnRulesAreNotVolatile(t *testing.T) {
+	of := func() *runtime.Program { return fixtures.MustProgram(t, fixtures.FailJobOn(42)) }
+	w := &work{reconciler: &reconciler{Options: Options{Clock: clock.RealClock{}}}, recollection: &recollection{}, job: fixtures.OwnJob(nil)}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "a"}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}
+	first := w.newEvaluator(of(), binding.Selection{})
+	first.judge(t.Context(), pod, 1)
+	w.verdicts = first.verdicts
+	if w.newEvaluator(of(), binding.Selection{}).volatile() {
+		t.Error("the Job's own rules may be others the next time")
+	}
+}
+
+// What is remembered of the problems of a Job has a bound, whatever a tenant writes.
+func TestNews(t *testing.T) {
+	var told news
+	long := strings.Repeat("x", 200_000)
+	if !told.add("a") || told.add("a") {
+		t.Error("a problem is not told once")
+	}
+	told.add(long)
+	if told.add(long + "y") {
+		t.Error("the end of a long text makes news")
+	}
+	n := 0
+	for i := range 1500 {
+		if told.add(strings.Repeat("z", i) + long) {
+			n++
+		}
+	}
+	kept := 0
+	for text := range told {
+		kept += len(text)
+	}
+	if n == 0 || n > maxNews || kept > maxNews*maxNewsLength {
+		t.Errorf("%d of 1500 were told, %d bytes are kept", n, kept)
+	}
+}
+
+// A verdict that a stop cuts short is neither told nor acted upon.
+func TestStopTellsNoVerdict(t *testing.T) {
+	job := fixtures.ManagedJob(1)
+	job.Spec.PodFailurePolicy = fixtures.FailJobOn(42)
+	d, told := newDesk(t, job), false
+	d.Judged = func(*corev1.Pod, runtime.Verdict, *runtime.Verdict) { told = true }
+	pod := fixtures.FailedPod("a", 42)
+	pod.Namespace, pod.OwnerReferences[0].UID = job.Namespace, job.UID
+	if err := d.Caches.Pods.Add(pod); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := d.sync(ctx, d.key); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v", err)
+	}
+	if calls := d.calls(); told || len(calls) > 0 {
+		t.Errorf("a verdict is told: %t; calls are %v", told, calls)
+	}
+}

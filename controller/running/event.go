@@ -1,0 +1,39 @@
+package running
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/controller/recorder"
+)
+
+// Reasons of the events of managed Jobs. The first three are upstream's (pkg/controller/controller_utils.go).
+const (
+	reasonSuccessfulCreate = "SuccessfulCreate"
+	reasonFailedCreate     = "FailedCreate"
+	reasonSuccessfulDelete = "SuccessfulDelete"
+	// reasonMatchCondition is that of a Job of which it cannot be said whether a custom policy is about it.
+	reasonMatchCondition = "MatchConditionFailed"
+	// reasonInvalidStatus is that of a Job whose status the API server refuses, because somebody else wrote what cannot be.
+	reasonInvalidStatus = "InvalidStatus"
+	// reasonExcessive is that of a Job which is not run because it has too many labels and annotations.
+	reasonExcessive = "TooManyLabels"
+)
+
+// tell records an event of the Job.
+func (w *work) tell(e plan.Event) {
+	w.Recorder.Eventf(w.job, nil, e.Type, e.Reason, recorder.Action, "%s", e.Message)
+}
+
+func (w *work) warn(reason, message string) {
+	w.tell(plan.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: message})
+}
+
+func (w *work) note(reason, message string) {
+	w.tell(plan.Event{Type: corev1.EventTypeNormal, Reason: reason, Message: message})
+}
+
+func policyReference(name string) *corev1.ObjectReference {
+	return &corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.KindPodFailurePolicy, Name: name}
+}

@@ -1,0 +1,183 @@
+package running
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/controller/caches"
+	"github.com/podverdict/podverdict/controller/metrics"
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/controller/recorder"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// reconciler brings one Job at a time closer to its end. Workers may use it at once, for different Jobs.
+type reconciler struct {
+	Options
+
+	width int // calls at a time for one Job
+	// free takes the pods that a Plan frees.
+	free          func([]*corev1.Pod)
+	recollections recollections
+}
+
+// sync looks at a Job once and does what its Plan says. It tells when to look again though nothing happens, or 0 for never.
+func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	cached, found, err := r.Caches.Jobs.GetByKey(key.String())
+	job, ok := cached.(*batchv1.Job)
+	if err != nil || !found || !ok || !plan.Managed(job) {
+		r.recollections.forget(key)
+		return 0, err
+	}
+	start := r.Clock.Now()
+	w := &work{reconciler: r, recollection: r.recollections.of(plan.OwnerFor(job))}
+	w.job = w.newestJob(job)
+	if caches.Excessive(w.job) {
+		w.warn(reasonExcessive, fmt.Sprintf("the Job has more than %d labels and annotations, and is not run", caches.MaxPairs))
+		return 0, nil
+	}
+	var again time.Duration
+	err = r.Metrics.Guard(ctx, metrics.WorkingOnJob, func() (err error) {
+		again, err = w.do(ctx)
+		return err
+	})
+	switch {
+	case metrics.Panicked(err):
+		w.warn(recorder.ReasonPanic, recorder.PanicNote(err))
+	case err != nil, !w.changed.Load():
+	case w.interrupted.Load(): // there is more to do, whatever the caches will show
+		again = time.Millisecond
+	default: // the next Plan may be another one
+		again = r.recollections.coalescence(key)
+	}
+	r.Metrics.Synced(w.job, w.action(), err, r.Clock.Since(start))
+	return again, err
+}
+
+// work is a sync under way.
+type work struct {
+	*reconciler
+	*recollection
+
+	job  *batchv1.Job
+	plan plan.Plan
+	// changed is true when a call has changed something.
+	changed atomic.Bool
+	// interrupted is true when calls were left to the next sync.
+	interrupted atomic.Bool
+}
+
+// do observes, plans and applies.
+func (w *work) do(ctx context.Context) (time.Duration, error) {
+	lookup := w.lookUp(ctx)
+	start := w.Clock.Now()
+	observation, evaluator, err := w.observe(ctx)
+	if err != nil {
+		return 0, err
+	}
+	w.plan = plan.Next(observation)
+	if len(w.plan.Create) > 0 && caches.LacksTemplate(w.job) {
+		if observation.Template, err = w.template(ctx); err != nil {
+			return 0, err
+		}
+		w.plan = plan.Next(observation)
+	}
+	w.tellMistakes()
+	evaluator.tellVerdicts(ctx, observation.Pods)
+	if err := ctx.Err(); err != nil {
+		return 0, err // verdicts were cut short
+	}
+	due := w.plan.LookAgain
+	w.took.Store(int64(w.Clock.Since(start)))
+	if w.plan.NeedsCurrent && len(w.unknown) > 0 {
+		w.wait(lookUpPeriod)
+	}
+	if len(w.returned) > 0 {
+		w.wait(catchUpPeriod)
+	}
+	if err := errors.Join(lookup, w.apply(ctx)); err != nil {
+		return due, err // calls are tried again after a delay, but deadlines do not wait for it
+	}
+	return w.plan.LookAgain, nil
+}
+
+// observe is what is known of the Job now, and who judges its pods.
+func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error) {
+	o := plan.Observation{
+		Job: w.job, Pods: w.newestPods(w.Caches), Now: w.Clock.Now(), Current: len(w.unknown) == 0, Taken: w.taken, Settings: w.Settings,
+	}
+	own, err := w.Program(w.job.Spec.PodFailurePolicy)
+	if err != nil {
+		w.warn(recorder.ReasonInvalidPolicy, err.Error())
+		return o, nil, fmt.Errorf("podFailurePolicy has no meaning, the job waits: %w", err)
+	}
+	selection, err := w.Selection(ctx, w.job)
+	if err != nil || ctx.Err() != nil {
+		return o, nil, cmp.Or(err, ctx.Err()) // a match condition was cut short
+	}
+	lacks := func(pod *corev1.Pod) bool { return !selection.Empty() && w.Caches.LacksPod(pod) }
+	if i := slices.IndexFunc(o.Pods, lacks); i >= 0 {
+		return o, nil, caches.LacksError(o.Pods[i])
+	}
+	w.tellProblems(selection.Problems)
+	c := w.newEvaluator(own, selection)
+	if o.Volatile = c.volatile(); c.rules() {
+		o.Judge = func(pod *corev1.Pod, attempt int64) runtime.Verdict { return c.judge(ctx, pod, attempt) }
+	}
+	return o, c, nil
+}
+
+// tellProblems tells of each match condition that could not be evaluated, once.
+func (w *work) tellProblems(problems []*binding.ConditionError) {
+	for _, problem := range problems {
+		text := problem.Error()
+		if !w.problems.add(text) {
+			continue
+		}
+		// Events of a Job that has not changed are one to the recorder, unless they relate to different objects.
+		w.Recorder.Eventf(w.job, policyReference(problem.Policy), corev1.EventTypeWarning, reasonMatchCondition, recorder.Action, "%s", text)
+	}
+}
+
+// tellMistakes tells of annotations that make no sense, each once. A Plan that starts the Job has events of its own for them.
+func (w *work) tellMistakes() {
+	for _, problem := range w.plan.Problems {
+		if w.problems.add(problem.Error()) && w.job.Status.StartTime != nil {
+			w.warn(plan.ReasonInvalidAnnotation, problem.Error())
+		}
+	}
+}
+
+// catchUpPeriod is the time between two looks while the caches do not show all that was written. Events of pods wake their
+// Job, but not if somebody took a pod from its Job before the caches showed that it had one.
+const catchUpPeriod = 10 * time.Second
+
+// wait has the Job looked at again after a time at the latest.
+func (w *work) wait(period time.Duration) {
+	if w.plan.LookAgain == 0 || period < w.plan.LookAgain {
+		w.plan.LookAgain = period
+	}
+}
+
+// action is what the sync was about, in upstream's terms.
+func (w *work) action() string {
+	switch {
+	case len(w.plan.Delete)+len(w.plan.Dismiss) > 0:
+		return metrics.ActionPodsDeleted
+	case len(w.plan.Create) > 0:
+		return metrics.ActionPodsCreated
+	case len(w.unknown) > 0:
+		return metrics.ActionReconciling
+	}
+	return metrics.ActionTracking
+}
