@@ -19,6 +19,7 @@ import (
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/observing"
 	"github.com/podverdict/podverdict/controller/pending"
+	"github.com/podverdict/podverdict/controller/policies"
 	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/controller/running"
 )
@@ -29,7 +30,7 @@ type Controller struct {
 
 	caches    *caches.Caches
 	recorder  *recorder.Recorder
-	policies  *registry
+	policies  *policies.Registry
 	observing *observing.Loop
 	pending   *pending.Loop
 	running   *running.Loop // nil if it only observes
@@ -62,7 +63,7 @@ func New(o Options) (*Controller, error) {
 	if !clientfeatures.FeatureGates().Enabled(clientfeatures.AtomicFIFO) {
 		return nil, fmt.Errorf("the feature %s of client-go is off: without it caches do not say how new they are", clientfeatures.AtomicFIFO)
 	}
-	programs, err := newPrograms(o.Kubernetes, maxPrograms, o.Metrics)
+	programs, err := policies.NewPrograms(o.Kubernetes, maxPrograms, o.Metrics)
 	if err != nil {
 		return nil, err
 	}
@@ -78,27 +79,27 @@ func New(o Options) (*Controller, error) {
 	if c.caches, err = caches.New(watches, o.Namespace, o.Observe); err != nil {
 		return nil, err
 	}
-	if c.policies, err = newRegistry(policyOptions{
+	if c.policies, err = policies.New(policies.Options{
 		Client: watches, Watches: configs.watches, Writes: configs.events, Namespace: o.Namespace, Kubernetes: o.Kubernetes,
 		Caches: c.caches, Recorder: c.recorder, Metrics: o.Metrics, Clock: o.Clock,
 	}); err != nil {
 		return nil, err
 	}
 	c.observing = observing.New(observing.Options{
-		Client: events, Caches: c.caches, Others: o.Observe, Program: programs.of, Selection: c.policies.selection, Count: c.policies.count,
+		Client: events, Caches: c.caches, Others: o.Observe, Program: programs.Of, Selection: c.policies.Selection, Count: c.policies.Count,
 		Recorder: c.recorder, Metrics: o.Metrics, Clock: o.Clock,
 	})
 	c.pending = pending.New(pending.Options{
-		Client: writes, Caches: c.caches, Others: o.Observe, ObserveOnly: o.ObserveOnly, Selection: c.policies.selection,
+		Client: writes, Caches: c.caches, Others: o.Observe, ObserveOnly: o.ObserveOnly, Selection: c.policies.Selection,
 		Recorder: c.recorder, Metrics: o.Metrics, Clock: o.Clock, Period: o.PendingPeriod,
 	})
 	if !o.ObserveOnly {
 		c.running = running.New(running.Options{
-			Client: writes, Spare: spare, Caches: c.caches, Program: programs.of, Selection: c.policies.selection, Judged: c.observing.Judged,
+			Client: writes, Spare: spare, Caches: c.caches, Program: programs.Of, Selection: c.policies.Selection, Judged: c.observing.Judged,
 			Recorder: c.recorder, Metrics: o.Metrics, Clock: o.Clock,
 			Workers: o.Workers, QPS: o.Config.QPS, BatchPeriod: o.BatchPeriod, Settings: o.Settings,
 		})
-		c.policies.subscribe(c.running.PoliciesChanged)
+		c.policies.Subscribe(c.running.PoliciesChanged)
 	}
 	return c, c.caches.Subscribe(c.jobChanged, c.podChanged)
 }
@@ -123,7 +124,7 @@ func (c *Controller) Run(ctx context.Context) error {
 		return err
 	}
 	logger.Info("Waiting for the caches")
-	filled := c.policies.start(ctx, &running) && c.caches.Start(ctx, &running) // policies say what the caches are to keep
+	filled := c.policies.Start(ctx, &running) && c.caches.Start(ctx, &running) // policies say what the caches are to keep
 	running.Go(func() { c.observing.Run(ctx) })                                // which ends at once when ctx is done
 	if c.running != nil {
 		running.Go(func() { c.running.Run(ctx) })
@@ -148,7 +149,7 @@ func (c *Controller) jobChanged(before, after *batchv1.Job) {
 	}
 	c.guard(func() {
 		if before != nil && after == nil {
-			c.policies.jobGone(before)
+			c.policies.JobGone(before)
 			c.observing.JobGone(before)
 		}
 		if c.running != nil {

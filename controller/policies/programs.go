@@ -1,4 +1,4 @@
-package controller
+package policies
 
 import (
 	"crypto/sha256"
@@ -12,9 +12,9 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// programs are the compiled podFailurePolicies of late, by what is written in them: Jobs that are made from one template
+// Programs are the compiled podFailurePolicies of late, by what is written in them: Jobs that are made from one template
 // share a program. They are safe for concurrent use.
-type programs struct {
+type Programs struct {
 	environment *compiler.Environment
 	metrics     *metrics.Metrics
 
@@ -25,19 +25,19 @@ type programs struct {
 // compilation is the outcome of compiling a policy, which it does when it is called first. Others who call wait for it.
 type compilation func() (*runtime.Program, error)
 
-// newPrograms keeps at most size programs, in the meaning of a version of Kubernetes. The error is that of a version which
+// NewPrograms keeps at most size programs, in the meaning of a version of Kubernetes. The error is that of a version which
 // the compiler does not know.
-func newPrograms(kubernetes string, size int, metrics *metrics.Metrics) (*programs, error) {
+func NewPrograms(kubernetes string, size int, metrics *metrics.Metrics) (*Programs, error) {
 	environment, err := compiler.NewEnvironment(kubernetes)
 	if err != nil {
 		return nil, err
 	}
-	return &programs{environment: environment, metrics: metrics, recent: lru.New(size)}, nil
+	return &Programs{environment: environment, metrics: metrics, recent: lru.New(size)}, nil
 }
 
-// of is the program of a policy, nil for none. A policy means what kube-controller-manager takes it for: rules that it does
+// Of is the program of a policy, nil for none. A policy means what kube-controller-manager takes it for: rules that it does
 // not know never match (compiler.StoredPolicy). The error is the same each time, and compiling is not tried again.
-func (p *programs) of(policy *batchv1.PodFailurePolicy) (*runtime.Program, error) {
+func (p *Programs) Of(policy *batchv1.PodFailurePolicy) (*runtime.Program, error) {
 	if policy == nil {
 		return nil, nil //nolint:nilnil // no policy, no program
 	}
@@ -48,7 +48,7 @@ func (p *programs) of(policy *batchv1.PodFailurePolicy) (*runtime.Program, error
 	return compiled()
 }
 
-func (p *programs) compilation(policy *batchv1.PodFailurePolicy) (compilation, error) {
+func (p *Programs) compilation(policy *batchv1.PodFailurePolicy) (compilation, error) {
 	content, err := policy.Marshal()
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (p *programs) compilation(policy *batchv1.PodFailurePolicy) (compilation, e
 	return compiled, nil
 }
 
-func (p *programs) compile(policy *batchv1.PodFailurePolicy) (*runtime.Program, error) {
+func (p *Programs) compile(policy *batchv1.PodFailurePolicy) (*runtime.Program, error) {
 	compiled, err := p.environment.Compile(compiler.StoredPolicy(policy))
 	if err != nil {
 		p.metrics.CompileErrors.Inc()

@@ -1,4 +1,4 @@
-package controller
+package policies
 
 import (
 	"context"
@@ -27,7 +27,7 @@ import (
 )
 
 // registryOf has n policies, each bound to the Jobs of a team in namespaces of that team.
-func registryOf(t testing.TB, n int) *registry {
+func registryOf(t testing.TB, n int) *Registry {
 	t.Helper()
 	config := memoryapi.New(time.Now).Config()
 	client, err := kubernetes.NewForConfig(config)
@@ -36,7 +36,7 @@ func registryOf(t testing.TB, n int) *registry {
 	fixtures.Put(t, err)
 	metrics, err := metrics.New(nil)
 	fixtures.Put(t, err)
-	r, err := newRegistry(policyOptions{
+	r, err := New(Options{
 		Client: client, Watches: config, Writes: config, Kubernetes: compiler.DefaultVersion, Caches: caches,
 		Recorder: &events.FakeRecorder{}, Metrics: metrics, Clock: clock.RealClock{},
 	})
@@ -56,9 +56,9 @@ func registryOf(t testing.TB, n int) *registry {
 	return r
 }
 
-func selectionOf(t testing.TB, r *registry, job *batchv1.Job) binding.Selection {
+func selectionOf(t testing.TB, r *Registry, job *batchv1.Job) binding.Selection {
 	t.Helper()
-	s, err := r.selection(t.Context(), job)
+	s, err := r.Selection(t.Context(), job)
 	fixtures.Put(t, err)
 	return s
 }

@@ -1,4 +1,4 @@
-package controller
+package policies
 
 import (
 	"context"
@@ -28,12 +28,9 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// registry is the PodFailurePolicies of the cluster, compiled, and what binds them. What is in force for a Job is asked of an
+// Registry is the PodFailurePolicies of the cluster, compiled, and what binds them. What is in force for a Job is asked of an
 // immutable set, which is replaced when something has changed.
-//
-// A policy that does not compile leaves its last version that did in force, if this process has seen one or its status keeps
-// one.
-type registry struct {
+type Registry struct {
 	environment *compiler.Environment
 	metrics     *metrics.Metrics
 	clock       clock.WithTicker
@@ -44,7 +41,7 @@ type registry struct {
 	dirty chan struct{}
 	// listeners are told of changes.
 	listeners []func(namespace string)
-	statuses  *policyStatuses
+	statuses  *statuses
 
 	set        atomic.Pointer[binding.Set]
 	selections selections
@@ -56,8 +53,8 @@ type registry struct {
 	versions map[string]*binding.Version
 }
 
-// policyOptions are what a registry works with. All but Namespace are needed.
-type policyOptions struct {
+// Options are what a registry works with. All but Namespace are needed.
+type Options struct {
 	// Client watches namespaces.
 	Client kubernetes.Interface
 	// Watches is for lists and watches of policies and bindings, and Writes for their statuses.
@@ -73,15 +70,15 @@ type policyOptions struct {
 	Clock    clock.WithTicker
 }
 
-// newRegistry returns one that is empty until it is started.
-func newRegistry(o policyOptions) (*registry, error) {
+// New returns one that is empty until it is started.
+func New(o Options) (*Registry, error) {
 	environment, err := compiler.NewEnvironment(o.Kubernetes)
 	if err != nil {
 		return nil, err
 	}
-	r := &registry{environment: environment, metrics: o.Metrics, clock: o.Clock, dirty: make(chan struct{}, 1), caches: o.Caches}
-	watches, watchErr := newPolicyClient(o.Watches)
-	writes, writeErr := newPolicyClient(o.Writes)
+	r := &Registry{environment: environment, metrics: o.Metrics, clock: o.Clock, dirty: make(chan struct{}, 1), caches: o.Caches}
+	watches, watchErr := newClient(o.Watches)
+	writes, writeErr := newClient(o.Writes)
 	if err := errors.Join(watchErr, writeErr); err != nil {
 		return nil, err
 	}
@@ -96,15 +93,15 @@ func newRegistry(o policyOptions) (*registry, error) {
 	if r.namespaces, err = newNamespaceInformer(o.Client, o.Namespace, o.Clock); err != nil {
 		return nil, err
 	}
-	r.statuses = newPolicyStatuses(o, writes)
+	r.statuses = newStatuses(o, writes)
 	r.statuses.registry = r
 	err = r.handle()
 	return r, err
 }
 
-// start reads the policies that are there, and follows the cluster until ctx is done. It returns false when that was before all
+// Start reads the policies that are there, and follows the cluster until ctx is done. It returns false when that was before all
 // were read.
-func (r *registry) start(ctx context.Context, running *sync.WaitGroup) (filled bool) {
+func (r *Registry) Start(ctx context.Context, running *sync.WaitGroup) (filled bool) {
 	informers := []cache.SharedIndexInformer{r.policies, r.bindings, r.namespaces}
 	synced := make([]cache.InformerSynced, len(informers))
 	for i, informer := range informers {
@@ -121,13 +118,13 @@ func (r *registry) start(ctx context.Context, running *sync.WaitGroup) (filled b
 // debounce is how long more changes are waited for after the first one; longer where a build takes long.
 const debounce = 100 * time.Millisecond
 
-// subscribe has a function called after every change of what selection says: of the Jobs of a namespace, or of all when it
+// Subscribe has a function called after every change of what selection says: of the Jobs of a namespace, or of all when it
 // is empty. It is to be called before start.
-func (r *registry) subscribe(changed func(namespace string)) {
+func (r *Registry) Subscribe(changed func(namespace string)) {
 	r.listeners = append(r.listeners, changed)
 }
 
-func (r *registry) changed(namespace string) {
+func (r *Registry) changed(namespace string) {
 	for _, tell := range r.listeners {
 		tell(namespace)
 	}
@@ -135,7 +132,7 @@ func (r *registry) changed(namespace string) {
 
 // labelsOf returns the labels of a namespace, and its version. Where we may not see namespaces, it has the label that all have,
 // and no version. Otherwise one that is not known is an error: it may come after its Jobs.
-func (r *registry) labelsOf(namespace string) (of labels.Set, version string, err error) {
+func (r *Registry) labelsOf(namespace string) (of labels.Set, version string, err error) {
 	object, _, _ := r.namespaces.GetIndexer().GetByKey(namespace) // an indexer has no errors
 	if known, ok := object.(*corev1.Namespace); ok {
 		return known.Labels, known.ResourceVersion, nil
@@ -147,7 +144,7 @@ func (r *registry) labelsOf(namespace string) (of labels.Set, version string, er
 }
 
 // touch has the set built again soon.
-func (r *registry) touch() {
+func (r *Registry) touch() {
 	select {
 	case r.dirty <- struct{}{}:
 	default:
@@ -155,7 +152,7 @@ func (r *registry) touch() {
 }
 
 // follow builds the set after changes, and writes statuses, until ctx is done. Many changes in a row are one.
-func (r *registry) follow(ctx context.Context) {
+func (r *Registry) follow(ctx context.Context) {
 	var writing sync.WaitGroup
 	defer writing.Wait()
 	defer r.statuses.queue.ShutDown()
@@ -187,7 +184,7 @@ func (r *registry) follow(ctx context.Context) {
 }
 
 // build compiles what is new, and makes a new set of everything.
-func (r *registry) build(ctx context.Context) {
+func (r *Registry) build(ctx context.Context) {
 	policies := cached[*v1alpha1.PodFailurePolicy](r.policies)
 	bindings := cached[*v1alpha1.PodFailurePolicyBinding](r.bindings)
 	r.compileAll(ctx, policies)
@@ -222,7 +219,7 @@ func (r *registry) build(ctx context.Context) {
 }
 
 // measure sets the gauges.
-func (r *registry) measure(bindings []*v1alpha1.PodFailurePolicyBinding) {
+func (r *Registry) measure(bindings []*v1alpha1.PodFailurePolicyBinding) {
 	ready, bound := map[bool]int{}, map[bool]int{}
 	for _, v := range r.versions {
 		ready[v.Err == nil]++
@@ -256,7 +253,7 @@ func cached[T v1alpha1.Object](informer cache.SharedIndexInformer) []T {
 const compilers = 4
 
 // compileAll brings the versions up to date, and forgets those of policies that are gone.
-func (r *registry) compileAll(ctx context.Context, policies []*v1alpha1.PodFailurePolicy) {
+func (r *Registry) compileAll(ctx context.Context, policies []*v1alpha1.PodFailurePolicy) {
 	next := make(map[string]*binding.Version, len(policies))
 	var work []*v1alpha1.PodFailurePolicy
 	for _, p := range policies {
@@ -282,7 +279,7 @@ func (r *registry) compileAll(ctx context.Context, policies []*v1alpha1.PodFailu
 }
 
 // compile makes the next version of a policy. A panic leaves what was in force before.
-func (r *registry) compile(ctx context.Context, p *v1alpha1.PodFailurePolicy, before *binding.Version) *binding.Version {
+func (r *Registry) compile(ctx context.Context, p *v1alpha1.PodFailurePolicy, before *binding.Version) *binding.Version {
 	start := r.clock.Now()
 	var next *binding.Version
 	err := r.metrics.Guard(ctx, metrics.HandlingPolicy, func() error {
@@ -300,14 +297,14 @@ func (r *registry) compile(ctx context.Context, p *v1alpha1.PodFailurePolicy, be
 }
 
 // version is what is known of the policy of that name, or nil.
-func (r *registry) version(name string) *binding.Version {
+func (r *Registry) version(name string) *binding.Version {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.versions[name]
 }
 
-// count counts a verdict of a custom rule, unless its policy is gone, whose series are dropped.
-func (r *registry) count(v runtime.Verdict, mode string) {
+// Count counts a verdict of a custom rule, unless its policy is gone, whose series are dropped.
+func (r *Registry) Count(v runtime.Verdict, mode string) {
 	if v.Policy == "" {
 		return
 	}

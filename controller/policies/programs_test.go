@@ -1,4 +1,4 @@
-package controller
+package policies
 
 import (
 	"maps"
@@ -13,7 +13,7 @@ import (
 )
 
 type testPrograms struct {
-	*programs
+	*Programs
 
 	counts fixtures.Counted
 }
@@ -21,7 +21,7 @@ type testPrograms struct {
 func newTestPrograms(t *testing.T, size int) testPrograms {
 	t.Helper()
 	counts := fixtures.NewCounted(t)
-	p, err := newPrograms(compiler.DefaultVersion, size, counts.Metrics)
+	p, err := NewPrograms(compiler.DefaultVersion, size, counts.Metrics)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func newTestPrograms(t *testing.T, size int) testPrograms {
 
 func (p testPrograms) mustHave(t *testing.T, policy *batchv1.PodFailurePolicy) *runtime.Program {
 	t.Helper()
-	program, err := p.of(policy)
+	program, err := p.Of(policy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func (p testPrograms) expect(t *testing.T, hits, misses, failures float64) {
 
 func TestProgramsAreSharedByContent(t *testing.T) {
 	p := newTestPrograms(t, 10)
-	if program, err := p.of(nil); program != nil || err != nil {
+	if program, err := p.Of(nil); program != nil || err != nil {
 		t.Errorf("no policy has program %v, error %v", program, err)
 	}
 	first := p.mustHave(t, fixtures.FailJobOn(42))
@@ -89,8 +89,8 @@ func TestProgramsReadPoliciesAsStored(t *testing.T) {
 
 func TestProgramErrorsAreKept(t *testing.T) {
 	p := newTestPrograms(t, 10)
-	_, first := p.of(fixtures.Meaningless())
-	_, second := p.of(fixtures.Meaningless())
+	_, first := p.Of(fixtures.Meaningless())
+	_, second := p.Of(fixtures.Meaningless())
 	if first == nil || first != second { //nolint:errorlint // it is the same one
 		t.Errorf("the errors are %v and %v", first, second)
 	}
@@ -113,7 +113,7 @@ func TestProgramsCompileOnceAtATime(t *testing.T) {
 	programs := make([]*runtime.Program, 50)
 	var group sync.WaitGroup
 	for i := range programs {
-		group.Go(func() { programs[i], _ = p.of(fixtures.FailJobOn(42)) })
+		group.Go(func() { programs[i], _ = p.Of(fixtures.FailJobOn(42)) })
 	}
 	group.Wait()
 	for _, program := range programs {
@@ -125,7 +125,7 @@ func TestProgramsCompileOnceAtATime(t *testing.T) {
 }
 
 func TestProgramsOfUnknownVersion(t *testing.T) {
-	if _, err := newPrograms("1.12", 1, nil); err == nil {
+	if _, err := NewPrograms("1.12", 1, nil); err == nil {
 		t.Error("Kubernetes 1.12 is accepted")
 	}
 }

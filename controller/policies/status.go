@@ -1,4 +1,4 @@
-package controller
+package policies
 
 import (
 	"context"
@@ -22,10 +22,10 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// policyStatuses writes the status of policies and bindings, where it is not what it should be.
-type policyStatuses struct {
-	registry *registry
-	client   *policyClient
+// statuses writes the status of policies and bindings, where it is not what it should be.
+type statuses struct {
+	registry *Registry
+	client   *client
 	recorder events.EventRecorder
 	metrics  *metrics.Metrics
 	queue    fair.Queue[statusKey]
@@ -34,15 +34,15 @@ type policyStatuses struct {
 // statusKey is an object whose status may have to be written.
 type statusKey struct{ resource, name string }
 
-func newPolicyStatuses(o policyOptions, client *policyClient) *policyStatuses {
+func newStatuses(o Options, client *client) *statuses {
 	const shortest, longest = 200 * time.Millisecond, time.Minute
-	return &policyStatuses{
+	return &statuses{
 		client: client, recorder: o.Recorder, metrics: o.Metrics,
 		queue: fair.NewQueue(o.Clock, 1, shortest, longest, func(key statusKey) string { return key.resource }),
 	}
 }
 
-func (s *policyStatuses) add(o v1alpha1.Object) { s.queue.Add(statusKey{resourceOf(o), o.GetName()}) }
+func (s *statuses) add(o v1alpha1.Object) { s.queue.Add(statusKey{resourceOf(o), o.GetName()}) }
 
 func resourceOf(o v1alpha1.Object) string {
 	if _, ok := o.(*v1alpha1.PodFailurePolicy); ok {
@@ -52,7 +52,7 @@ func resourceOf(o v1alpha1.Object) string {
 }
 
 // run writes until the queue is shut down.
-func (s *policyStatuses) run(ctx context.Context) {
+func (s *statuses) run(ctx context.Context) {
 	for {
 		key, down := s.queue.Get()
 		if down || ctx.Err() != nil {
@@ -72,7 +72,7 @@ func (s *policyStatuses) run(ctx context.Context) {
 }
 
 // sync writes a status, unless it is right.
-func (s *policyStatuses) sync(ctx context.Context, key statusKey) error {
+func (s *statuses) sync(ctx context.Context, key statusKey) error {
 	if key.resource == v1alpha1.ResourcePodFailurePolicies {
 		if p, found := named[*v1alpha1.PodFailurePolicy](s.registry.policies, key.name); found {
 			return s.syncPolicy(ctx, p)
@@ -83,7 +83,7 @@ func (s *policyStatuses) sync(ctx context.Context, key statusKey) error {
 	return nil
 }
 
-func (s *policyStatuses) syncPolicy(ctx context.Context, p *v1alpha1.PodFailurePolicy) error {
+func (s *statuses) syncPolicy(ctx context.Context, p *v1alpha1.PodFailurePolicy) error {
 	known := s.registry.version(p.Name)
 	if !known.Is(p) {
 		return nil // it comes again when it is compiled
@@ -113,7 +113,7 @@ func (s *policyStatuses) syncPolicy(ctx context.Context, p *v1alpha1.PodFailureP
 	return nil
 }
 
-func (s *policyStatuses) syncBinding(ctx context.Context, b *v1alpha1.PodFailurePolicyBinding) error {
+func (s *statuses) syncBinding(ctx context.Context, b *v1alpha1.PodFailurePolicyBinding) error {
 	next := b.DeepCopy()
 	next.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindPodFailurePolicyBinding))
 	next.Status.ObservedGeneration = b.Generation
@@ -125,14 +125,14 @@ func (s *policyStatuses) syncBinding(ctx context.Context, b *v1alpha1.PodFailure
 }
 
 // setReady sets the condition, and keeps the time of the last transition if it is none.
-func (s *policyStatuses) setReady(conditions *[]metav1.Condition, ready metav1.Condition, generation int64) metav1.Condition {
+func (s *statuses) setReady(conditions *[]metav1.Condition, ready metav1.Condition, generation int64) metav1.Condition {
 	ready.Type, ready.ObservedGeneration = v1alpha1.ConditionReady, generation
 	ready.LastTransitionTime = metav1.NewTime(s.registry.clock.Now()).Rfc3339Copy()
 	meta.SetStatusCondition(conditions, ready)
 	return ready
 }
 
-func (s *policyStatuses) write(ctx context.Context, o v1alpha1.Object) error {
+func (s *statuses) write(ctx context.Context, o v1alpha1.Object) error {
 	err := s.client.updateStatus(ctx, resourceOf(o), o)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("write the status of %s %s: %w", o.GetObjectKind().GroupVersionKind().Kind, o.GetName(), err)

@@ -1,4 +1,4 @@
-package controller
+package policies
 
 import (
 	"context"
@@ -45,11 +45,11 @@ func (s *selections) cache() *lru.Cache {
 
 func (s *selections) forget(job types.UID) { s.cache().Remove(job) }
 
-// jobGone is to be called with every Job that is gone.
-func (r *registry) jobGone(job *batchv1.Job) { r.selections.forget(job.UID) }
+// JobGone is to be called with every Job that is gone.
+func (r *Registry) JobGone(job *batchv1.Job) { r.selections.forget(job.UID) }
 
-// selection is what is in force for a Job. The error is that its namespace is not known yet, or what the rules read of it.
-func (r *registry) selection(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
+// Selection is what is in force for a Job. The error is that its namespace is not known yet, or what the rules read of it.
+func (r *Registry) Selection(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
 	if !r.binds.Load() {
 		return binding.Selection{}, nil
 	}

@@ -1,4 +1,4 @@
-package controller
+package policies
 
 import (
 	"strings"
@@ -64,7 +64,7 @@ func TestMatchConditionsAreEvaluatedOnce(t *testing.T) {
 			}}))
 		}, true},
 		{"a policy changes", func() { change("int(job.metadata.annotations['long']) > 1") }, true},
-		{"the Job is gone", func() { r.jobGone(job) }, true},
+		{"the Job is gone", func() { r.JobGone(job) }, true},
 	} {
 		step.do()
 		if next := ask(job); (next != last) != step.again {

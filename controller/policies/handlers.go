@@ -1,4 +1,4 @@
-package controller
+package policies
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 )
 
 // handle has changes of policies, bindings and labels of namespaces lead to work.
-func (r *registry) handle() error {
+func (r *Registry) handle() error {
 	ours := cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { r.replaced(nil, object) },
 		UpdateFunc: r.replaced,
@@ -28,7 +28,7 @@ func (r *registry) handle() error {
 
 // replaced is given the states of a policy or binding before and after; the first is nil when there is none. Its generation
 // changes when what it says does; else somebody has written its status.
-func (r *registry) replaced(before, after any) {
+func (r *Registry) replaced(before, after any) {
 	old, _ := before.(v1alpha1.Object)
 	object, ok := after.(v1alpha1.Object)
 	if !ok {
@@ -41,14 +41,14 @@ func (r *registry) replaced(before, after any) {
 	r.statuses.add(object)
 }
 
-func (r *registry) namespaceAdded(object any, first bool) {
+func (r *Registry) namespaceAdded(object any, first bool) {
 	r.listed.Store(true)
 	if n, ok := object.(*corev1.Namespace); ok && !first {
 		r.changed(n.Name)
 	}
 }
 
-func (r *registry) namespaceChanged(before, after any) {
+func (r *Registry) namespaceChanged(before, after any) {
 	old, wasNamespace := before.(*corev1.Namespace)
 	n, ok := after.(*corev1.Namespace)
 	if ok && wasNamespace && !maps.Equal(old.Labels, n.Labels) {

@@ -1,4 +1,4 @@
-package controller
+package policies
 
 import (
 	"context"
@@ -16,14 +16,14 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// policyClient is for our own kinds, which the API server tells in JSON only.
-type policyClient struct {
+// client is for our own kinds, which the API server tells in JSON only.
+type client struct {
 	*rest.RESTClient
 
 	parameters runtime.ParameterCodec
 }
 
-func newPolicyClient(config *rest.Config) (*policyClient, error) {
+func newClient(config *rest.Config) (*client, error) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
@@ -34,12 +34,12 @@ func newPolicyClient(config *rest.Config) (*policyClient, error) {
 		GroupVersion: &v1alpha1.GroupVersion, NegotiatedSerializer: serializer.NewCodecFactory(scheme).WithoutConversion(),
 		ContentType: runtime.ContentTypeJSON, AcceptContentTypes: runtime.ContentTypeJSON,
 	}
-	client, err := rest.RESTClientFor(config)
-	return &policyClient{client, runtime.NewParameterCodec(scheme)}, err
+	restClient, err := rest.RESTClientFor(config)
+	return &client{restClient, runtime.NewParameterCodec(scheme)}, err
 }
 
 // informer is one of a kind that may not be installed.
-func (c *policyClient) informer(resource string, clock clock.WithTicker, example, list runtime.Object) (cache.SharedIndexInformer, error) {
+func (c *client) informer(resource string, clock clock.WithTicker, example, list runtime.Object) (cache.SharedIndexInformer, error) {
 	kind := &optional{
 		resource: resource, clock: clock, none: list.DeepCopyObject,
 		lists: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -55,7 +55,7 @@ func (c *policyClient) informer(resource string, clock clock.WithTicker, example
 }
 
 // updateStatus writes the status of a policy or binding, unless it has changed meanwhile.
-func (c *policyClient) updateStatus(ctx context.Context, resource string, object v1alpha1.Object) error {
+func (c *client) updateStatus(ctx context.Context, resource string, object v1alpha1.Object) error {
 	returned := v1alpha1.New(object.GetObjectKind().GroupVersionKind())
 	return c.Put().Resource(resource).Name(object.GetName()).SubResource("status").Body(object).Do(ctx).Into(returned)
 }
