@@ -25,9 +25,9 @@ type Options struct {
 	Config *rest.Config
 	// Namespace is the only one that is looked at; all are when it is empty.
 	Namespace string
-	// Observe makes the controller also tell the verdicts on the pods of Jobs that others run.
+	// Observe makes the controller also judge the pods of Jobs that others run, and record the verdicts.
 	Observe bool
-	// ObserveOnly makes the controller run no Jobs and write no pods: it only tells.
+	// ObserveOnly makes the controller run no Jobs and write no pods: it only records what it sees.
 	ObserveOnly bool
 	// Workers is how many Jobs are worked on at a time; 5, as upstream's concurrent-job-syncs.
 	Workers int
@@ -36,11 +36,11 @@ type Options struct {
 	// BatchPeriod is how long pods are created before the Job is looked at again, and the time between two writes of
 	// its counters meanwhile; 1 second, as upstream's SyncJobBatchPeriod.
 	BatchPeriod time.Duration
-	// PendingPeriod is the time between two looks at pods that do not start; DefaultPendingPeriod.
+	// PendingPeriod is the time between two looks at pods that do not start; pending.DefaultPeriod.
 	PendingPeriod time.Duration
 	// Kubernetes is the version whose meaning podFailurePolicies have; compiler.DefaultVersion.
 	Kubernetes string
-	// Metrics count what is done; nil means that nobody wants to know.
+	// Metrics count what is done; nil means metrics that nobody reads.
 	Metrics *metrics.Metrics
 	// Clock is the system's when it is nil.
 	Clock clock.WithTicker
