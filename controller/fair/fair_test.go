@@ -40,7 +40,7 @@ func lastLook(t *testing.T, workers int, tenants map[string]tenant) map[string]t
 			})
 		}
 		var mu sync.Mutex
-		for range workers + Reserve {
+		for range workers + reserve {
 			working.Go(func() {
 				for {
 					key, down := q.Get()

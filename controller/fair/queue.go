@@ -1,6 +1,7 @@
 package fair
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -11,17 +12,38 @@ import (
 // Queue is of keys of Jobs, pods or other objects. Its workers are shared fairly by namespaces.
 type Queue[T comparable] = workqueue.TypedRateLimitingInterface[T]
 
-// Reserve is how many workers of a queue there are for namespaces of which nothing is worked on.
-const Reserve = 1
+// reserve is how many workers of a queue there are for namespaces of which nothing is worked on.
+const reserve = 1
 
 // NewQueue returns a queue for a number of workers, and the reserve. Delays after failures double.
 func NewQueue[T comparable](clock clock.WithTicker, workers int, least, most time.Duration, namespaceOf func(T) string) Queue[T] {
-	workers += Reserve
+	workers += reserve
 	return workqueue.NewTypedRateLimitingQueueWithConfig(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[T](least, most),
 		workqueue.TypedRateLimitingQueueConfig[T]{Clock: clock, DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(
 			workqueue.TypedDelayingQueueConfig[T]{Clock: clock, Queue: newTurnQueue(clock, workers, namespaceOf)})},
 	)
+}
+
+// Work has the workers of a queue, and the reserve, call a function for one key after the other. When ctx is done it shuts the queue
+// down, and returns when nothing is under way any more.
+func Work[T comparable](ctx context.Context, q Queue[T], workers int, do func(T)) {
+	var working sync.WaitGroup
+	for range workers + reserve {
+		working.Go(func() {
+			for {
+				key, down := q.Get()
+				if down || ctx.Err() != nil {
+					return
+				}
+				do(key)
+				q.Done(key)
+			}
+		})
+	}
+	<-ctx.Done()
+	q.ShutDown()
+	working.Wait()
 }
 
 // queue is workqueue.Typed with turns in place of one line: a key that is added while it waits is there once, and one that

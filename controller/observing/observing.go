@@ -159,13 +159,8 @@ func (o *Loop) Run(ctx context.Context) {
 	o.start()
 	o.mu.Unlock()
 	var running sync.WaitGroup
-	for range observers + fair.Reserve {
-		running.Go(func() { o.work(ctx, o.judging, metrics.JudgingPod, o.judge) })
-		running.Go(func() { o.work(ctx, o.events, metrics.WritingVerdictEvent, o.tell) })
-	}
-	<-ctx.Done()
-	o.judging.ShutDown()
-	o.events.ShutDown()
+	running.Go(func() { o.work(ctx, o.judging, metrics.JudgingPod, o.judge) })
+	running.Go(func() { o.work(ctx, o.events, metrics.WritingVerdictEvent, o.tell) })
 	running.Wait()
 }
 
@@ -177,11 +172,7 @@ func (o *Loop) start() {
 }
 
 func (o *Loop) work(ctx context.Context, q fair.Queue[podKey], doing metrics.Activity, do func(context.Context, podKey) error) {
-	for {
-		key, down := q.Get()
-		if down || ctx.Err() != nil {
-			return
-		}
+	fair.Work(ctx, q, observers, func(key podKey) {
 		err := o.Metrics.Guard(ctx, doing, func() error { return do(fair.InNamespace(ctx, key.namespace), key) })
 		if s, found := o.observedPod(key.uid); metrics.Panicked(err) && found && s.job != nil {
 			o.Recorder.Eventf(s.job, nil, corev1.EventTypeWarning, recorder.ReasonPanic, recorder.Action, "%s", recorder.PanicNote(err))
@@ -197,8 +188,7 @@ func (o *Loop) work(ctx context.Context, q fair.Queue[podKey], doing metrics.Act
 			q.Forget(key)
 			o.giveUp(ctx, key, err)
 		}
-		q.Done(key)
-	}
+	})
 }
 
 // judge gives a verdict on a pod of a Job that somebody else runs. The error is that the caches do not show the Job.

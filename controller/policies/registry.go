@@ -155,7 +155,6 @@ func (r *Registry) touch() {
 func (r *Registry) follow(ctx context.Context) {
 	var writing sync.WaitGroup
 	defer writing.Wait()
-	defer r.statuses.queue.ShutDown()
 	writing.Go(func() { r.statuses.run(ctx) })
 	rest := debounce
 	for {

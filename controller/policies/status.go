@@ -51,13 +51,9 @@ func resourceOf(o v1alpha1.Object) string {
 	return v1alpha1.ResourcePodFailurePolicyBindings
 }
 
-// run writes until the queue is shut down.
+// run writes until ctx is done.
 func (s *statuses) run(ctx context.Context) {
-	for {
-		key, down := s.queue.Get()
-		if down || ctx.Err() != nil {
-			return
-		}
+	fair.Work(ctx, s.queue, 1, func(key statusKey) {
 		switch err := s.metrics.Guard(ctx, metrics.HandlingPolicy, func() error { return s.sync(ctx, key) }); {
 		case err == nil, ctx.Err() != nil:
 			s.queue.Forget(key)
@@ -67,8 +63,7 @@ func (s *statuses) run(ctx context.Context) {
 			klog.FromContext(ctx).Error(err, "Will try again", "failures", s.queue.NumRequeues(key)+1)
 			s.queue.AddRateLimited(key)
 		}
-		s.queue.Done(key)
-	}
+	})
 }
 
 // sync writes a status, unless it is right.

@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podverdict/podverdict/controller/caches"
-	"github.com/podverdict/podverdict/controller/fair"
 )
 
 // freedPods removes the finalizers of ended pods on which nothing depends any more, when there is nothing better to call for.
@@ -21,7 +20,7 @@ import (
 type freedPods struct {
 	client kubernetes.Interface // its calls can wait
 	caches *caches.Caches
-	queue  fair.Queue[types.NamespacedName]
+	queue  keyQueue
 
 	mu sync.Mutex
 	// pods are those that were freed, as the caches showed them, until these show something else.

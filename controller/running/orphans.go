@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podverdict/podverdict/controller/caches"
-	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -24,7 +23,7 @@ import (
 type orphans struct {
 	client kubernetes.Interface
 	caches *caches.Caches
-	queue  fair.Queue[types.NamespacedName] // of pods
+	queue  keyQueue // of pods
 }
 
 // enqueue has the pod looked at if it looks like an orphan of ours.

@@ -59,7 +59,7 @@ type Loop struct {
 	reconciler *reconciler
 	orphans    *orphans
 	freed      *freedPods
-	queue      fair.Queue[types.NamespacedName] // of Jobs
+	queue      keyQueue // of Jobs
 }
 
 const (
@@ -83,7 +83,7 @@ func New(o Options) *Loop {
 	}
 }
 
-func newKeyQueue(clock clock.WithTicker, workers int) fair.Queue[types.NamespacedName] {
+func newKeyQueue(clock clock.WithTicker, workers int) keyQueue {
 	return fair.NewQueue(clock, workers, minDelay, maxDelay, func(key types.NamespacedName) string { return key.Namespace })
 }
 
@@ -100,31 +100,21 @@ func width(qps float32, batchPeriod time.Duration) int {
 // Run works until ctx is done, and returns when nothing is under way any more.
 func (l *Loop) Run(ctx context.Context) {
 	var running sync.WaitGroup
-	for range l.options.Workers + fair.Reserve {
-		running.Go(func() { l.work(ctx, l.queue, metrics.WorkingOnJob, l.reconciler.sync) })
-	}
-	for range 1 + fair.Reserve {
-		running.Go(func() { l.work(ctx, l.orphans.queue, metrics.ReleasingOrphan, l.orphans.sync) })
-	}
-	for range freeingWorkers + fair.Reserve {
-		running.Go(func() { l.work(ctx, l.freed.queue, metrics.FreeingPod, l.freed.sync) })
-	}
-	<-ctx.Done()
-	for _, q := range []fair.Queue[types.NamespacedName]{l.queue, l.orphans.queue, l.freed.queue} {
-		q.ShutDown()
-	}
+	running.Go(func() { l.work(ctx, l.queue, l.options.Workers, metrics.WorkingOnJob, l.reconciler.sync) })
+	running.Go(func() { l.work(ctx, l.orphans.queue, 1, metrics.ReleasingOrphan, l.orphans.sync) })
+	running.Go(func() { l.work(ctx, l.freed.queue, freeingWorkers, metrics.FreeingPod, l.freed.sync) })
 	running.Wait()
 }
 
-// work takes keys until the queue is shut down. The function says when to look again though nothing happens, or 0 for never.
-func (l *Loop) work(
-	ctx context.Context, q fair.Queue[types.NamespacedName], doing metrics.Activity, sync func(context.Context, types.NamespacedName) (time.Duration, error),
-) {
-	for {
-		key, down := q.Get()
-		if down || ctx.Err() != nil {
-			return
-		}
+// keyQueue is of Jobs or pods.
+type keyQueue = fair.Queue[types.NamespacedName]
+
+// syncFunc looks at a Job or pod. It says when to look again though nothing happens, or 0 for never.
+type syncFunc func(context.Context, types.NamespacedName) (time.Duration, error)
+
+// work looks at what is in the queue until ctx is done.
+func (l *Loop) work(ctx context.Context, q keyQueue, workers int, doing metrics.Activity, sync syncFunc) {
+	fair.Work(ctx, q, workers, func(key types.NamespacedName) {
 		again := time.Duration(0)
 		err := l.options.Metrics.Guard(ctx, doing, func() (err error) {
 			again, err = sync(fair.InNamespace(ctx, key.Namespace), key)
@@ -141,8 +131,7 @@ func (l *Loop) work(
 		if again > 0 && ctx.Err() == nil {
 			q.AddAfter(key, again)
 		}
-		q.Done(key)
-	}
+	})
 }
 
 // PoliciesChanged has the managed Jobs of a namespace, or of all if it is empty, looked at because other rules may be in force.
