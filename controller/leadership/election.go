@@ -29,7 +29,7 @@ type Election struct {
 	RenewDeadline time.Duration
 	// RetryPeriod is the time between two tries. It is shorter than RenewDeadline by a fifth at least.
 	RetryPeriod time.Duration
-	// Watchdog is told of the election, if there is one, so that it notices a leader that does not end with its lease.
+	// Watchdog, if there is one, is given the elector, so that it notices a leader that does not end with its lease.
 	Watchdog *leaderelection.HealthzAdaptor
 }
 
@@ -67,7 +67,7 @@ func Elect(ctx context.Context, e Election, run func(context.Context) error) err
 		e.release(ctx, lock)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil // as told
+		return nil // as was asked for
 	}
 	return err
 }
@@ -151,7 +151,7 @@ func (e Election) tryRelease(ctx context.Context, lock resourcelock.Interface) (
 	return err == nil, err
 }
 
-// observedLock tells who holds the lease when it is read. The elector itself would try for RenewDeadline to renew a lease
+// observedLock calls observe with the holder of the lease whenever it is read. The elector itself would try for RenewDeadline to renew a lease
 // that somebody else has.
 type observedLock struct {
 	resourcelock.Interface

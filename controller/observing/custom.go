@@ -14,9 +14,9 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// bound asks the custom policies that are bound to the Job of a pod that others run. The verdict is that of the Job's own
+// judgeCustom asks the custom policies that are bound to the Job of a pod that others run. The verdict is that of the Job's own
 // program, which may be nil. The error is that the caches do not have yet what the policies read.
-func (o *Loop) bound(ctx context.Context, s *observedPod, own *runtime.Program) error {
+func (o *Loop) judgeCustom(ctx context.Context, s *observedPod, own *runtime.Program) error {
 	selection, err := o.Selection(ctx, s.job)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (o *Loop) bound(ctx context.Context, s *observedPod, own *runtime.Program) 
 	}
 	in := caches.Input(s.pod, s.job, o.attempts.of(s.job, s.pod), o.Clock.Now())
 	if would := selection.Audited(own).Judge(ctx, in); !would.Equal(s.verdict) {
-		s.would = &would
+		s.audited = &would
 	}
 	return nil
 }

@@ -20,10 +20,10 @@ import (
 // reasonVerdict is that of the event of a verdict.
 const reasonVerdict = "PodFailureVerdict"
 
-// verdictEvent tells a verdict of a pod, in relation to its Job. The rules explain why none of them matched.
+// verdictEvent returns the event of a verdict on a pod, in relation to its Job. The rules explain why none of them matched.
 func verdictEvent(s *observedPod, rules []runtime.RuleExplanation) *eventsv1.Event {
 	pod, v := s.pod, s.verdict
-	event := newEvent(podReference(pod), reasonVerdict, string(v.Action), both(verdictNote(v, rules), s.besides()))
+	event := newEvent(podReference(pod), reasonVerdict, string(v.Action), joinNotes(verdictNote(v, rules), s.otherNotes()))
 	if v.Err != nil || v.Action == batchv1.PodFailurePolicyActionFailJob || v.Action == batchv1.PodFailurePolicyActionFailIndex {
 		event.Type = corev1.EventTypeWarning
 	}
@@ -33,7 +33,7 @@ func verdictEvent(s *observedPod, rules []runtime.RuleExplanation) *eventsv1.Eve
 	return event
 }
 
-// policyEvent tells that the policy of a Job, which somebody else runs, has no meaning to us.
+// policyEvent returns the event which says that the policy of a Job, which somebody else runs, has no meaning to us.
 func policyEvent(owner plan.Owner, err error) *eventsv1.Event {
 	event := newEvent(jobReference(owner), recorder.ReasonInvalidPolicy, "Compile", err.Error())
 	event.Type = corev1.EventTypeWarning
@@ -49,8 +49,8 @@ func newEvent(regarding *corev1.ObjectReference, reason, action, note string) *e
 	}
 }
 
-// both keeps a note and what is said besides within what the API server takes. Each has the half of it at least.
-func both(note, besides string) string {
+// joinNotes keeps a note and what is said besides within what the API server takes. Each has the half of it at least.
+func joinNotes(note, besides string) string {
 	if besides == "" {
 		return note
 	}
@@ -66,7 +66,7 @@ func verdictNote(v runtime.Verdict, rules []runtime.RuleExplanation) string {
 	if v.Matched && v.Err != nil {
 		ignored := v.Err
 		v.Err = nil
-		return both(verdictNote(v, rules), fmt.Sprintf("ignored error: %v", ignored))
+		return joinNotes(verdictNote(v, rules), fmt.Sprintf("ignored error: %v", ignored))
 	}
 	switch {
 	case v.Err != nil:
@@ -102,15 +102,15 @@ func customNote(v runtime.Verdict) string {
 	return note
 }
 
-// besides says what custom policies would have decided that do not decide.
-func (s *observedPod) besides() string {
+// otherNotes says what custom policies would have decided that do not decide.
+func (s *observedPod) otherNotes() string {
 	var notes []string
-	if s.would != nil {
+	if s.audited != nil {
 		who := "audited policies"
 		if s.mode == metrics.ModeObserve {
 			who = "bound policies"
 		}
-		notes = append(notes, who+" would: "+verdictNote(*s.would, nil))
+		notes = append(notes, who+" would: "+verdictNote(*s.audited, nil))
 	}
 	for _, problem := range s.problems {
 		notes = append(notes, problem.Error())
@@ -128,7 +128,7 @@ func jobReference(job plan.Owner) *corev1.ObjectReference {
 	}
 }
 
-// lastSign is the latest time that a failed pod tells of: it failed then, or later.
+// lastSign is the latest time in the status of a failed pod: it failed then, or later.
 func lastSign(pod *corev1.Pod) time.Time {
 	last := pod.CreationTimestamp.Time
 	see := func(t metav1.Time) {

@@ -101,7 +101,7 @@ func TestNotesOfBoth(t *testing.T) {
 		{"own", long, "own; " + strings.Repeat("a", recorder.MaxNote-5-3) + "..."},
 		{long, long, strings.Repeat("a", 511-3) + "...; " + strings.Repeat("a", 511-3) + "..."},
 	} {
-		if got := both(test.note, test.besides); got != test.want || len(got) > recorder.MaxNote {
+		if got := joinNotes(test.note, test.besides); got != test.want || len(got) > recorder.MaxNote {
 			t.Errorf("%d bytes: %q\nwant %q", len(got), got, test.want)
 		}
 	}

@@ -71,7 +71,7 @@ func (o *testLoop) expectCalls(t *testing.T, want int32) {
 func (o *testLoop) settleAll(t *testing.T) {
 	t.Helper()
 	drain(t, o.judging, o.judge)
-	drain(t, o.events, o.tell)
+	drain(t, o.events, o.writeEvent)
 }
 
 func drain(t *testing.T, queue fair.Queue[podKey], do func(context.Context, podKey) error) {
@@ -124,9 +124,9 @@ func (o *testLoop) runUntil(t *testing.T, done func() bool) {
 	}
 }
 
-func (o *testLoop) told(uid types.UID) func() bool {
+func (o *testLoop) isDone(uid types.UID) func() bool {
 	return func() bool {
 		s, found := o.observedPod(uid)
-		return found && s.stage == told
+		return found && s.stage == done
 	}
 }

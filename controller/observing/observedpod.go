@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// observedPod is a failed pod of a Job that others run. It is kept as long as the pod exists, so that its event is told once.
+// observedPod is a failed pod. It is kept as long as the pod exists, so that its event is written once.
 type observedPod struct {
 	stage   stage
 	pod     *corev1.Pod
@@ -21,9 +21,9 @@ type observedPod struct {
 	counted bool             // in the metrics
 	gone    bool             // the pod
 	verdict runtime.Verdict
-	// would is what custom policies would have decided that do not decide, because they are only audited or others run the
+	// audited is what custom policies would have decided that do not decide, because they are only audited or others run the
 	// Job; nil if that is the same.
-	would *runtime.Verdict
+	audited *runtime.Verdict
 	// problems are match conditions that could not be evaluated, if nobody else records them.
 	problems []*binding.ConditionError
 }
@@ -42,11 +42,11 @@ type stage int
 
 const (
 	unjudged stage = iota
-	judged         // its event is to be told
-	told           // nothing is left to be done
+	judged         // its event is to be written
+	done           // nothing is left to be done
 )
 
-// settle makes s what is known of the pod, unless it was judged before, and has it told if an event is due.
+// settle makes s what is known of the pod, unless it was judged before, and has its event written if one is due.
 func (o *Loop) settle(pod *corev1.Pod, s observedPod, due bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -74,7 +74,7 @@ func (o *Loop) settle(pod *corev1.Pod, s observedPod, due bool) {
 	}
 }
 
-// finish is for a pod of which there is nothing more to be told, with what became of its event.
+// finish is for a pod about which nothing more is to be written, with the result of writing its event.
 func (o *Loop) finish(key podKey, result string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -98,14 +98,14 @@ func (o *Loop) finish(key podKey, result string) {
 func (o *Loop) count(s *observedPod) {
 	o.Metrics.Judged(s.mode, s.verdict)
 	o.Count(s.verdict, metrics.ModeEnforce)
-	if s.would != nil {
-		o.Count(*s.would, metrics.ModeAudit)
+	if s.audited != nil {
+		o.Count(*s.audited, metrics.ModeAudit)
 	}
 }
 
-// close keeps only that the pod was told of, for a while if it is gone.
+// close keeps only that the pod is done, for a while if it is gone.
 func (o *Loop) close(key podKey, s *observedPod) {
-	o.observedPods[key.uid] = &observedPod{stage: told, gone: s.gone}
+	o.observedPods[key.uid] = &observedPod{stage: done, gone: s.gone}
 	if s.gone {
 		o.judging.AddAfter(key, afterlife)
 	}

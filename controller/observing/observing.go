@@ -74,7 +74,7 @@ const (
 	afterlife = 5 * time.Minute
 	// maxWarned is how many Jobs are remembered as warned of; others get a second call, but no second event.
 	maxWarned = 1000
-	// observers is how many pods are judged at a time, and how many events are told.
+	// observers is how many pods are judged at a time, and how many events are written.
 	observers = 1
 )
 
@@ -131,28 +131,28 @@ func (o *Loop) enqueue(pod *corev1.Pod) {
 // Judged is to be called with the verdicts on pods of managed Jobs, any number of times. The first one counts. Audited is what
 // policies that are only audited would have decided, or nil if that is the same.
 func (o *Loop) Judged(pod *corev1.Pod, decided runtime.Verdict, audited *runtime.Verdict) {
-	o.settle(pod, observedPod{verdict: decided, would: audited, mode: metrics.ModeManage}, decided.Matched || audited != nil)
+	o.settle(pod, observedPod{verdict: decided, audited: audited, mode: metrics.ModeManage}, decided.Matched || audited != nil)
 }
 
-// forget is to be called with every pod that is gone. What was to be told of it still is.
+// forget is to be called with every pod that is gone. Its event is still written.
 func (o *Loop) forget(pod *corev1.Pod) {
 	o.enqueue(pod) // the last state may be the first that shows the failure
 	job := o.Caches.JobOf(pod)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch s := o.observedPods[pod.UID]; {
-	case s == nil && job != nil && plan.Managed(job) && pod.Status.Phase == corev1.PodFailed: // a Plan under way may tell of it yet
+	case s == nil && job != nil && plan.Managed(job) && pod.Status.Phase == corev1.PodFailed: // a Plan under way may judge it yet
 		o.observedPods[pod.UID] = &observedPod{pod: pod, job: job, gone: true}
 		o.judging.AddAfter(keyOf(pod), afterlife)
 	case s != nil && !s.gone:
 		s.gone = true
-		if s.stage == told {
+		if s.stage == done {
 			o.close(keyOf(pod), s)
 		}
 	}
 }
 
-// Run works until ctx is done, and returns when nothing is under way any more. What was not told then is told after the
+// Run works until ctx is done, and returns when nothing is under way any more. Events that are not written then are written after the
 // next start, as long as the pods are there.
 func (o *Loop) Run(ctx context.Context) {
 	o.mu.Lock()
@@ -160,7 +160,7 @@ func (o *Loop) Run(ctx context.Context) {
 	o.mu.Unlock()
 	var running sync.WaitGroup
 	running.Go(func() { o.work(ctx, o.judging, metrics.JudgingPod, o.judge) })
-	running.Go(func() { o.work(ctx, o.events, metrics.WritingVerdictEvent, o.tell) })
+	running.Go(func() { o.work(ctx, o.events, metrics.WritingVerdictEvent, o.writeEvent) })
 	running.Wait()
 }
 
@@ -182,7 +182,7 @@ func (o *Loop) work(ctx context.Context, q fair.Queue[podKey], doing metrics.Act
 			q.Forget(key)
 		case ctx.Err() != nil:
 		case q.NumRequeues(key) < maxTries-1:
-			klog.FromContext(ctx).V(2).Info("Will try again to tell a verdict", "reason", err)
+			klog.FromContext(ctx).V(2).Info("Will try again to judge a pod or to write its event", "reason", err)
 			q.AddRateLimited(key)
 		default:
 			q.Forget(key)
@@ -195,8 +195,8 @@ func (o *Loop) work(ctx context.Context, q fair.Queue[podKey], doing metrics.Act
 func (o *Loop) judge(ctx context.Context, key podKey) error {
 	s, found := o.observedPod(key.uid)
 	switch {
-	case found && s.stage == told && s.gone:
-		o.remove(key.uid, told)
+	case found && s.stage == done && s.gone:
+		o.remove(key.uid, done)
 		return nil
 	case !found || s.stage != unjudged:
 		return nil
@@ -230,25 +230,25 @@ func (o *Loop) judgeFor(ctx context.Context, s observedPod) error {
 	program, err := o.Program(s.job.Spec.PodFailurePolicy)
 	if err != nil {
 		s.invalid = err
-		o.settle(s.pod, s, o.warns(ctx, s.job, err))
+		o.settle(s.pod, s, o.firstWarning(ctx, s.job, err))
 		return nil
 	}
 	s.verdict, s.program = runtime.Unmatched(s.pod), program
 	if program != nil {
 		s.verdict = program.Evaluate(ctx, s.pod)
 	}
-	if err := o.bound(ctx, &s, program); err != nil || ctx.Err() != nil {
+	if err := o.judgeCustom(ctx, &s, program); err != nil || ctx.Err() != nil {
 		return cmp.Or(err, ctx.Err()) // a verdict was cut short
 	}
-	o.settle(s.pod, s, program != nil || s.would != nil || len(s.problems) > 0)
+	o.settle(s.pod, s, program != nil || s.audited != nil || len(s.problems) > 0)
 	return nil
 }
 
 // judges tells whether the pods of a Job are judged here. The reconciler judges those of managed Jobs.
 func (o *Loop) judges(job *batchv1.Job) bool { return o.Others && !plan.Managed(job) }
 
-// warns tells whether a Job's policy, which does not compile, is to be told, which it is once.
-func (o *Loop) warns(ctx context.Context, job *batchv1.Job, err error) bool {
+// firstWarning tells whether an event is to say that a Job's policy does not compile, which is so once.
+func (o *Loop) firstWarning(ctx context.Context, job *batchv1.Job, err error) bool {
 	if _, warned := o.warned.Get(job.UID); warned {
 		return false
 	}
@@ -257,8 +257,8 @@ func (o *Loop) warns(ctx context.Context, job *batchv1.Job, err error) bool {
 	return true
 }
 
-// tell creates the event of a pod.
-func (o *Loop) tell(ctx context.Context, key podKey) error {
+// writeEvent creates the event of a pod.
+func (o *Loop) writeEvent(ctx context.Context, key podKey) error {
 	s, found := o.observedPod(key.uid)
 	if !found || s.stage != judged {
 		return nil
@@ -281,7 +281,7 @@ func (o *Loop) tell(ctx context.Context, key podKey) error {
 	return nil
 }
 
-// event is what is to be told. The error is that of a context which is done.
+// event returns the event of a pod. The error is that of a context which is done.
 func (o *Loop) event(ctx context.Context, s *observedPod) (*eventsv1.Event, error) {
 	var event *eventsv1.Event
 	switch {

@@ -304,7 +304,7 @@ func TestObserverTriesAgain(t *testing.T) {
 			o := newTestLoop(t, true, fixtures.OthersJob(fixtures.FailJobOn(42)))
 			o.refusal.Store(&test.refusal)
 			o.enqueue(fixtures.FailedPod("a", 42))
-			o.runUntil(t, o.told("uid-of-a"))
+			o.runUntil(t, o.isDone("uid-of-a"))
 			o.expectCalls(t, test.calls)
 			o.counts.Expect(t, map[string]float64{
 				"verdicts_total{action=FailJob,matched=true,mode=observe}": 1, "verdict_events_total{result=dropped}": 1,
@@ -331,7 +331,7 @@ func TestObserverWaitsForTheJob(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		return o.told("uid-of-a")()
+		return o.isDone("uid-of-a")()
 	})
 	o.expectNotes(t, "a Warning: FailJob by rule 0: container main exited with 42")
 }
@@ -340,7 +340,7 @@ func TestObserverWaitsForTheJob(t *testing.T) {
 func TestObserverWithoutJob(t *testing.T) {
 	o := newTestLoop(t, true)
 	o.enqueue(fixtures.FailedPod("a", 42))
-	o.runUntil(t, o.told("uid-of-a"))
+	o.runUntil(t, o.isDone("uid-of-a"))
 	o.expectCalls(t, 0)
 	o.counts.Expect(t, map[string]float64{})
 }

@@ -20,9 +20,9 @@ import (
 
 // Reasons of the events about pods that do not start, which are events of their Jobs: those stay.
 const (
-	reasonDeleted = "PodDeletedByPolicy"
-	reasonAudited = "PodWouldBeDeleted"
-	reasonError   = "PendingRuleError"
+	reasonDeleted   = "PodDeletedByPolicy"
+	reasonAudited   = "PodWouldBeDeleted"
+	reasonRuleError = "PendingRuleError"
 )
 
 // action is what the controller was doing then.
@@ -39,14 +39,14 @@ func (l *look) carryOut(ctx context.Context, c *task) {
 		})
 		l.settle(ctx, c, err)
 	case binding.AuditPending:
-		l.tellOnce(c, reasonAudited, func() {
+		l.once(c, reasonAudited, func() {
 			l.Metrics.PendingPod(c.job, c.Verdict, metrics.PendingAudited)
 			l.event(c, corev1.EventTypeNormal, reasonAudited, c.Verdict.Message())
 		})
 	case binding.TellPending:
-		l.tellOnce(c, reasonError, func() {
+		l.once(c, reasonRuleError, func() {
 			l.Metrics.PendingError(c.job, metrics.PendingRule)
-			l.event(c, corev1.EventTypeWarning, reasonError, c.Verdict.Err.Error())
+			l.event(c, corev1.EventTypeWarning, reasonRuleError, c.Verdict.Err.Error())
 		})
 	case binding.LeavePending:
 	}
@@ -109,7 +109,7 @@ func (l *look) deletePod(ctx context.Context, pod *corev1.Pod) (deleted bool, er
 }
 
 // settle remembers whether the calls for a pod have failed. What failed is tried again at the next look, after all others,
-// and told once.
+// and recorded once.
 func (l *look) settle(ctx context.Context, c *task, err error) {
 	c.failed = err != nil && ctx.Err() == nil
 	l.memories[c.pod.UID] = c.memory
@@ -120,20 +120,20 @@ func (l *look) settle(ctx context.Context, c *task, err error) {
 	l.failures++
 	l.Metrics.PendingError(c.job, metrics.PendingCall)
 	klog.FromContext(ctx).Error(err, "Will try again to end a pod that does not start")
-	l.tellOnce(c, recorder.ReasonFailedDelete, func() {
+	l.once(c, recorder.ReasonFailedDelete, func() {
 		l.event(c, corev1.EventTypeWarning, recorder.ReasonFailedDelete, "Error deleting: "+err.Error())
 	})
 }
 
-// tellOnce tells one thing of each kind.
-func (l *look) tellOnce(c *task, kind string, tell func()) {
-	if !c.told[kind] {
-		tell()
+// once has one event of each kind recorded.
+func (l *look) once(c *task, kind string, record func()) {
+	if !c.recorded[kind] {
+		record()
 	}
-	if c.told == nil {
-		c.told = map[string]bool{}
+	if c.recorded == nil {
+		c.recorded = map[string]bool{}
 	}
-	c.told[kind] = true
+	c.recorded[kind] = true
 	l.memories[c.pod.UID] = c.memory
 }
 

@@ -34,8 +34,8 @@ type Loop struct {
 
 // memory is what was done with a pod before.
 type memory struct {
-	told   map[string]bool // reasons of the events about it: each is told once
-	failed bool            // the last call for it did
+	recorded map[string]bool // reasons of the events about it: each is recorded once
+	failed   bool            // the last call for it did
 }
 
 // Options are what the loop works with. All are needed.
@@ -141,7 +141,7 @@ func (l *look) guard(ctx context.Context, pod *corev1.Pod, do func(context.Conte
 	})
 	if job := l.Caches.JobOf(pod); metrics.Panicked(err) && job != nil {
 		c := &task{memory: l.Loop.memories[pod.UID], job: job, pod: pod}
-		l.tellOnce(c, recorder.ReasonPanic, func() { l.event(c, corev1.EventTypeWarning, recorder.ReasonPanic, recorder.PanicNote(err)) })
+		l.once(c, recorder.ReasonPanic, func() { l.event(c, corev1.EventTypeWarning, recorder.ReasonPanic, recorder.PanicNote(err)) })
 	}
 }
 

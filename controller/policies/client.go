@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// client is for our own kinds, which the API server tells in JSON only.
+// client is for our own kinds, which the API server has in JSON only.
 type client struct {
 	*rest.RESTClient
 

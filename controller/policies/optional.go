@@ -65,7 +65,7 @@ func (o *optional) missing(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) && !o.listed.Load()
 }
 
-// watch tells nothing for a while when the kind was and is not served. When that has changed, a list is needed.
+// watch has no events for a while when the kind was and is not served. When that has changed, a list is needed.
 func (o *optional) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	w, err := o.watches(ctx, options)
 	absent := o.absent.Load()

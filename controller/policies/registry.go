@@ -39,7 +39,7 @@ type Registry struct {
 	policies, bindings, namespaces cache.SharedIndexInformer
 	// dirty holds something when a policy or binding has changed since the last build.
 	dirty chan struct{}
-	// listeners are told of changes.
+	// listeners are called after changes.
 	listeners []func(namespace string)
 	statuses  *statuses
 
@@ -125,8 +125,8 @@ func (r *Registry) Subscribe(changed func(namespace string)) {
 }
 
 func (r *Registry) changed(namespace string) {
-	for _, tell := range r.listeners {
-		tell(namespace)
+	for _, listener := range r.listeners {
+		listener(namespace)
 	}
 }
 

@@ -107,7 +107,7 @@ func (w *work) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// write stores the status, and tells the events that come with it.
+// write stores the status, and records the events that come with it.
 func (w *work) write(ctx context.Context) error {
 	if w.plan.Write == nil {
 		return nil
@@ -135,7 +135,7 @@ func (w *work) write(ctx context.Context) error {
 	w.Metrics.Written(w.job, returned)
 	w.written, w.wrote = returned, w.Clock.Now()
 	for _, event := range w.plan.Events {
-		w.tell(event)
+		w.record(event)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ import (
 
 var jobKind = schema.GroupKind{Group: "batch", Kind: "Job"}
 
-func (d *desk) syncs(t *testing.T) time.Duration {
+func (d *testJob) syncs(t *testing.T) time.Duration {
 	t.Helper()
 	again, err := d.sync(t.Context(), d.key)
 	if err != nil {
@@ -59,10 +59,10 @@ func TestWriteWaits(t *testing.T) {
 		{"counters at rest, with an earlier look", counters, plan.Plan{LookAgain: time.Millisecond}, 0, time.Millisecond},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			d := newDesk(t, old.DeepCopy())
+			d := newTestJob(t, old.DeepCopy())
 			test.write.Namespace = "ns"
 			test.plan.Write = test.write
-			w := &work{reconciler: d.reconciler, recollection: d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: old, plan: test.plan}
+			w := &work{reconciler: d.reconciler, jobState: d.states.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: old, plan: test.plan}
 			w.wrote = d.now.Now().Add(-test.since)
 			if err := w.write(t.Context()); err != nil {
 				t.Fatal(err)
@@ -79,25 +79,25 @@ func TestWriteWaits(t *testing.T) {
 
 // A Job that has changed is left to the next look, which the change brings about.
 func TestConflictingWrite(t *testing.T) {
-	d := newDesk(t, fixtures.ManagedJob(1))
+	d := newTestJob(t, fixtures.ManagedJob(1))
 	d.refuse("update", "jobs", apierrors.NewConflict(schema.GroupResource{Resource: "jobs"}, "train", errors.New("changed")))
 	d.syncs(t) // creates
 	if again := d.syncs(t); again < 100*time.Millisecond {
 		t.Errorf("the next look is in %s", again)
 	}
-	if told := strings.Join(d.told(), "\n"); strings.Contains(told, "Started") || strings.Contains(told, "JobStart") {
+	if told := strings.Join(d.recorded(), "\n"); strings.Contains(told, "Started") || strings.Contains(told, "JobStart") {
 		t.Errorf("told is %q, though nothing was written", told)
 	}
 }
 
 // A status that the API server does not take, because somebody else has spoilt it, is told and tried again later.
 func TestInvalidStatus(t *testing.T) {
-	d := newDesk(t, fixtures.ManagedJob(1))
+	d := newTestJob(t, fixtures.ManagedJob(1))
 	d.refuse("update", "jobs", apierrors.NewInvalid(jobKind, "train", nil))
 	if _, err := d.sync(t.Context(), d.key); !apierrors.IsInvalid(err) {
 		t.Errorf("the error is %v", err)
 	}
-	if told := d.told(); !slices.ContainsFunc(told, func(s string) bool { return strings.HasPrefix(s, "Warning InvalidStatus ") }) {
+	if told := d.recorded(); !slices.ContainsFunc(told, func(s string) bool { return strings.HasPrefix(s, "Warning InvalidStatus ") }) {
 		t.Errorf("told is %q", told)
 	}
 }
@@ -111,23 +111,23 @@ func TestInvalidPolicy(t *testing.T) {
 		rule.OnPodConditions = append(rule.OnPodConditions, pattern)
 	}
 	job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{rule}}
-	d := newDesk(t, job)
+	d := newTestJob(t, job)
 	if _, err := d.sync(t.Context(), d.key); err == nil {
 		t.Error("there is no error")
 	}
 	if calls := d.calls(); len(calls) > 0 {
 		t.Errorf("calls are %v", calls)
 	}
-	if told := d.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning InvalidPodFailurePolicy ") {
+	if told := d.recorded(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning InvalidPodFailurePolicy ") {
 		t.Errorf("told is %q", told)
 	}
 }
 
 // A pod is deleted by its UID: another one may have its name by the time the call arrives. Nothing is told of one that is gone.
 func TestDeletionIsOfOnePod(t *testing.T) {
-	d := newDesk(t, fixtures.ManagedJob(1))
+	d := newTestJob(t, fixtures.ManagedJob(1))
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "first"}}
-	w := &work{reconciler: d.reconciler, recollection: d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: fixtures.ManagedJob(1)}
+	w := &work{reconciler: d.reconciler, jobState: d.states.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: fixtures.ManagedJob(1)}
 	if err := w.deletePod(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestDeletionIsOfOnePod(t *testing.T) {
 	if deletions != 1 {
 		t.Errorf("%d deletions", deletions)
 	}
-	if told := d.told(); len(told) > 0 || w.changed.Load() {
+	if told := d.recorded(); len(told) > 0 || w.changed.Load() {
 		t.Errorf("told is %q", told)
 	}
 }
@@ -154,7 +154,7 @@ func TestDeletionIsOfOnePod(t *testing.T) {
 func TestDismissal(t *testing.T) {
 	for _, changed := range []bool{false, true} {
 		job := fixtures.ManagedJob(1)
-		d := newDesk(t, job)
+		d := newTestJob(t, job)
 		d.syncs(t)
 		d.syncs(t)
 		suspended, err := d.api.BatchV1().Jobs("ns").Get(t.Context(), "train", metav1.GetOptions{})
@@ -185,7 +185,7 @@ func TestDismissal(t *testing.T) {
 
 // Calls stop after a batch period: it is time for a new look.
 func TestBatchPeriod(t *testing.T) {
-	d := newDesk(t, fixtures.ManagedJob(10))
+	d := newTestJob(t, fixtures.ManagedJob(10))
 	d.answer("create", "pods", func(clienttesting.Action) (apiruntime.Object, error) {
 		d.now.SetTime(d.now.Now().Add(300 * time.Millisecond))
 		return nil, nil //nolint:nilnil // as it is

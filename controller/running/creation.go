@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// CallTimeout is how long a call may take. The API server is told so, and gives up then too.
+	// CallTimeout is how long a call may take. The API server gets it with the call, and gives up then too.
 	CallTimeout = 30 * time.Second
 	// lookUpPeriod is the time between two looks for a pod of which nobody knows whether it was created.
 	lookUpPeriod = time.Second
@@ -30,7 +30,7 @@ const (
 // createPods creates the Plan's pods, after one that failed only one.
 func (w *work) createPods(ctx context.Context) error {
 	pods, width := w.creatable(), w.width
-	if w.stumbled && len(pods) > 0 {
+	if w.creationFailed && len(pods) > 0 {
 		pods, width = pods[:1], 1
 	}
 	var mu sync.Mutex
@@ -45,12 +45,12 @@ func (w *work) createPods(ctx context.Context) error {
 		return err
 	})
 	if len(pods) > 0 {
-		w.stumbled = err != nil
+		w.creationFailed = err != nil
 	}
 	if len(created) > 0 {
 		w.note(reasonSuccessfulCreate, createdMessage(created))
 	}
-	if err != nil && !metrics.Panicked(err) { // which sync tells
+	if err != nil && !metrics.Panicked(err) { // which sync records
 		w.warn(reasonFailedCreate, "Error creating: "+errors.Unwrap(err).Error())
 	}
 	return err
@@ -148,7 +148,7 @@ func (w *work) lookUpPod(ctx context.Context, namespace, name string, until time
 	case w.shown(pod):
 		w.learn(caches.Trimmed(pod))
 	default:
-		if err := w.letGo(ctx, pod); err != nil {
+		if err := w.releaseTaken(ctx, pod); err != nil {
 			return err
 		}
 		w.learnTaken(name)
@@ -157,9 +157,9 @@ func (w *work) lookUpPod(ctx context.Context, namespace, name string, until time
 	return nil
 }
 
-// letGo removes the finalizer of a pod that was the Job's until somebody took its label or its owner: no cache will show it
+// releaseTaken removes the finalizer of a pod that was the Job's until somebody took its label or its owner: no cache will show it
 // as one of the Job, so nobody else would.
-func (w *work) letGo(ctx context.Context, pod *corev1.Pod) error {
+func (w *work) releaseTaken(ctx context.Context, pod *corev1.Pod) error {
 	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) || !plan.Made(pod) {
 		return nil
 	}

@@ -22,19 +22,19 @@ import (
 var podResource = schema.GroupResource{Resource: "pods"}
 
 // answer has the API server answer calls of a kind; nil lets it do what it does.
-func (d *desk) answer(verb, resource string, answer func(clienttesting.Action) (apiruntime.Object, error)) {
+func (d *testJob) answer(verb, resource string, answer func(clienttesting.Action) (apiruntime.Object, error)) {
 	d.api.PrependReactor(verb, resource, func(a clienttesting.Action) (bool, apiruntime.Object, error) {
 		object, err := answer(a)
 		return object != nil || err != nil, object, err
 	})
 }
 
-func (d *desk) refuse(verb, resource string, err error) {
+func (d *testJob) refuse(verb, resource string, err error) {
 	d.answer(verb, resource, func(clienttesting.Action) (apiruntime.Object, error) { return nil, err })
 }
 
 // calls are what was asked of the API server since the last time, as "create pods".
-func (d *desk) calls() []string {
+func (d *testJob) calls() []string {
 	var calls []string
 	for _, a := range d.api.Actions() {
 		resource := a.GetResource().Resource
@@ -47,7 +47,7 @@ func (d *desk) calls() []string {
 	return calls
 }
 
-func (d *desk) told() []string {
+func (d *testJob) recorded() []string {
 	var told []string
 	for {
 		select {
@@ -65,7 +65,7 @@ func countCalls(calls []string, call string) int {
 
 // After a creation that failed the next one is tried alone, and the Job is told of it.
 func TestRefusedCreation(t *testing.T) {
-	d := newDesk(t, fixtures.ManagedJob(5))
+	d := newTestJob(t, fixtures.ManagedJob(5))
 	d.refuse("create", "pods", apierrors.NewForbidden(podResource, "x", errors.New("exceeded quota")))
 	for range 2 {
 		_, err := d.sync(t.Context(), d.key)
@@ -75,7 +75,7 @@ func TestRefusedCreation(t *testing.T) {
 		if calls := d.calls(); countCalls(calls, "create pods") != 1 {
 			t.Errorf("calls are %v", calls)
 		}
-		if told := d.told(); len(told) == 0 || !strings.HasPrefix(told[0], "Warning FailedCreate Error creating: pods \"x\" is forbidden") {
+		if told := d.recorded(); len(told) == 0 || !strings.HasPrefix(told[0], "Warning FailedCreate Error creating: pods \"x\" is forbidden") {
 			t.Errorf("told is %q", told)
 		}
 	}
@@ -95,7 +95,7 @@ func TestExistingName(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		t.Run(fmt.Sprint(own), func(t *testing.T) {
 			job := fixtures.ManagedJob(1)
-			d := newDesk(t, job)
+			d := newTestJob(t, job)
 			d.answer("create", "pods", func(a clienttesting.Action) (apiruntime.Object, error) {
 				create, _ := a.(clienttesting.CreateAction)
 				pod, _ := create.GetObject().(*corev1.Pod)
@@ -127,19 +127,19 @@ func TestExistingName(t *testing.T) {
 
 // While nobody knows whether a pod was created, it is looked for.
 func TestUnknownCreation(t *testing.T) {
-	d := newDesk(t, fixtures.ManagedJob(1))
+	d := newTestJob(t, fixtures.ManagedJob(1))
 	d.refuse("create", "pods", apierrors.NewInternalError(errors.New("etcdserver: request timed out")))
 	unknown := func() int {
 		d.calls()
 		if _, err := d.sync(t.Context(), d.key); !apierrors.IsInternalError(err) {
 			t.Fatalf("the error is %v", err)
 		}
-		return len(d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}).unknown)
+		return len(d.states.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}).unknown)
 	}
 	if got := unknown(); got != 1 {
 		t.Errorf("%d creations have no known outcome", got)
 	}
-	w := &work{reconciler: d.reconciler, recollection: d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: fixtures.ManagedJob(1)}
+	w := &work{reconciler: d.reconciler, jobState: d.states.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: fixtures.ManagedJob(1)}
 	w.job.Namespace = "ns"
 	for _, test := range []struct {
 		after time.Duration

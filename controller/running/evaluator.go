@@ -20,9 +20,9 @@ type cachedVerdict struct {
 	program *runtime.Program // nil for no rules
 	custom  bool             // whether there are rules in it that are not the Job's own
 	// verdict is that of the program on the pod in this version, or nil.
-	verdict *runtime.Verdict
-	version string
-	told    bool
+	verdict  *runtime.Verdict
+	version  string
+	reported bool
 }
 
 // evaluator gives the verdicts of one look at a Job.
@@ -99,10 +99,10 @@ func (c *evaluator) input(pod *corev1.Pod, attempt int64) runtime.Input {
 	return caches.Input(pod, c.work.job, attempt, c.work.Clock.Now())
 }
 
-// tellVerdicts records an event for each failed pod, once, as soon as the Plan knows whether a budget is used up. It then
+// reportVerdicts passes on the verdict on each failed pod, once, as soon as the Plan knows whether a budget is used up. It then
 // keeps the verdicts for the next look. The Plan also judges pods that count as failed before they have ended; these have no
 // event yet.
-func (c *evaluator) tellVerdicts(ctx context.Context, pods []*corev1.Pod) {
+func (c *evaluator) reportVerdicts(ctx context.Context, pods []*corev1.Pod) {
 	for _, pod := range pods {
 		if pod.Status.Phase != corev1.PodFailed {
 			continue
@@ -110,7 +110,7 @@ func (c *evaluator) tellVerdicts(ctx context.Context, pods []*corev1.Pod) {
 		attempt := plan.Attempt(c.work.job, pod)
 		verdict := c.judge(ctx, pod, attempt)
 		j := c.verdicts[pod.UID]
-		if j.told || c.work.plan.Undecided[pod.UID] {
+		if j.reported || c.work.plan.Undecided[pod.UID] {
 			continue
 		}
 		if used, found := c.work.plan.UsedUp[pod.UID]; found {
@@ -121,7 +121,7 @@ func (c *evaluator) tellVerdicts(ctx context.Context, pods []*corev1.Pod) {
 			return
 		}
 		c.work.Judged(pod, verdict, would)
-		j.told = true
+		j.reported = true
 	}
 	c.work.verdicts = c.verdicts
 }

@@ -19,7 +19,7 @@ import (
 // are the same.
 func TestOwnRulesAreNotVolatile(t *testing.T) {
 	of := func() *runtime.Program { return fixtures.MustProgram(t, fixtures.FailJobOn(42)) }
-	w := &work{reconciler: &reconciler{Options: Options{Clock: clock.RealClock{}}}, recollection: &recollection{}, job: fixtures.OwnJob(nil)}
+	w := &work{reconciler: &reconciler{Options: Options{Clock: clock.RealClock{}}}, jobState: &jobState{}, job: fixtures.OwnJob(nil)}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "a"}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}
 	first := w.newEvaluator(of(), binding.Selection{})
 	first.judge(t.Context(), pod, 1)
@@ -31,7 +31,7 @@ func TestOwnRulesAreNotVolatile(t *testing.T) {
 
 // What is remembered of the problems of a Job has a bound, whatever a tenant writes.
 func TestNews(t *testing.T) {
-	var told news
+	var told knownTexts
 	long := strings.Repeat("x", 200_000)
 	if !told.add("a") || told.add("a") {
 		t.Error("a problem is not told once")
@@ -50,7 +50,7 @@ func TestNews(t *testing.T) {
 	for text := range told {
 		kept += len(text)
 	}
-	if n == 0 || n > maxNews || kept > maxNews*maxNewsLength {
+	if n == 0 || n > maxTexts || kept > maxTexts*maxTextLength {
 		t.Errorf("%d of 1500 were told, %d bytes are kept", n, kept)
 	}
 }
@@ -59,7 +59,7 @@ func TestNews(t *testing.T) {
 func TestStopTellsNoVerdict(t *testing.T) {
 	job := fixtures.ManagedJob(1)
 	job.Spec.PodFailurePolicy = fixtures.FailJobOn(42)
-	d, told := newDesk(t, job), false
+	d, told := newTestJob(t, job), false
 	d.Judged = func(*corev1.Pod, runtime.Verdict, *runtime.Verdict) { told = true }
 	pod := fixtures.FailedPod("a", 42)
 	pod.Namespace, pod.OwnerReferences[0].UID = job.Namespace, job.UID

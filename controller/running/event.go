@@ -21,17 +21,17 @@ const (
 	reasonExcessive = "TooManyLabels"
 )
 
-// tell records an event of the Job.
-func (w *work) tell(e plan.Event) {
+// record records an event of the Job.
+func (w *work) record(e plan.Event) {
 	w.Recorder.Eventf(w.job, nil, e.Type, e.Reason, recorder.Action, "%s", e.Message)
 }
 
 func (w *work) warn(reason, message string) {
-	w.tell(plan.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: message})
+	w.record(plan.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: message})
 }
 
 func (w *work) note(reason, message string) {
-	w.tell(plan.Event{Type: corev1.EventTypeNormal, Reason: reason, Message: message})
+	w.record(plan.Event{Type: corev1.EventTypeNormal, Reason: reason, Message: message})
 }
 
 func policyReference(name string) *corev1.ObjectReference {

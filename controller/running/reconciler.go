@@ -27,20 +27,20 @@ type reconciler struct {
 
 	width int // calls at a time for one Job
 	// free takes the pods that a Plan frees.
-	free          func([]*corev1.Pod)
-	recollections recollections
+	free   func([]*corev1.Pod)
+	states jobStates
 }
 
-// sync looks at a Job once and does what its Plan says. It tells when to look again though nothing happens, or 0 for never.
+// sync looks at a Job once and does what its Plan says. It returns when to look again though nothing happens, or 0 for never.
 func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	cached, found, err := r.Caches.Jobs.GetByKey(key.String())
 	job, ok := cached.(*batchv1.Job)
 	if err != nil || !found || !ok || !plan.Managed(job) {
-		r.recollections.forget(key)
+		r.states.forget(key)
 		return 0, err
 	}
 	start := r.Clock.Now()
-	w := &work{reconciler: r, recollection: r.recollections.of(plan.OwnerFor(job))}
+	w := &work{reconciler: r, jobState: r.states.of(plan.OwnerFor(job))}
 	w.job = w.newestJob(job)
 	if caches.Excessive(w.job) {
 		w.warn(reasonExcessive, fmt.Sprintf("the Job has more than %d labels and annotations, and is not run", caches.MaxPairs))
@@ -58,7 +58,7 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	case w.interrupted.Load(): // there is more to do, whatever the caches will show
 		again = time.Millisecond
 	default: // the next Plan may be another one
-		again = r.recollections.coalescence(key)
+		again = r.states.coalescence(key)
 	}
 	r.Metrics.Synced(w.job, w.action(), err, r.Clock.Since(start))
 	return again, err
@@ -67,7 +67,7 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 // work is a sync under way.
 type work struct {
 	*reconciler
-	*recollection
+	*jobState
 
 	job  *batchv1.Job
 	plan plan.Plan
@@ -92,8 +92,8 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 		}
 		w.plan = plan.Next(observation)
 	}
-	w.tellMistakes()
-	evaluator.tellVerdicts(ctx, observation.Pods)
+	w.recordMistakes()
+	evaluator.reportVerdicts(ctx, observation.Pods)
 	if err := ctx.Err(); err != nil {
 		return 0, err // verdicts were cut short
 	}
@@ -129,7 +129,7 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error
 	if i := slices.IndexFunc(o.Pods, lacks); i >= 0 {
 		return o, nil, caches.LacksError(o.Pods[i])
 	}
-	w.tellProblems(selection.Problems)
+	w.recordProblems(selection.Problems)
 	c := w.newEvaluator(own, selection)
 	if o.Volatile = c.volatile(); c.rules() {
 		o.Judge = func(pod *corev1.Pod, attempt int64) runtime.Verdict { return c.judge(ctx, pod, attempt) }
@@ -137,8 +137,8 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error
 	return o, c, nil
 }
 
-// tellProblems tells of each match condition that could not be evaluated, once.
-func (w *work) tellProblems(problems []*binding.ConditionError) {
+// recordProblems records an event of each match condition that could not be evaluated, once.
+func (w *work) recordProblems(problems []*binding.ConditionError) {
 	for _, problem := range problems {
 		text := problem.Error()
 		if !w.problems.add(text) {
@@ -149,8 +149,8 @@ func (w *work) tellProblems(problems []*binding.ConditionError) {
 	}
 }
 
-// tellMistakes tells of annotations that make no sense, each once. A Plan that starts the Job has events of its own for them.
-func (w *work) tellMistakes() {
+// recordMistakes records an event of each annotation that makes no sense, once. A Plan that starts the Job has events of its own for them.
+func (w *work) recordMistakes() {
 	for _, problem := range w.plan.Problems {
 		if w.problems.add(problem.Error()) && w.job.Status.StartTime != nil {
 			w.warn(plan.ReasonInvalidAnnotation, problem.Error())

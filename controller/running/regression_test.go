@@ -20,7 +20,7 @@ import (
 )
 
 // occupy has the first pod that is created be there already, changed by somebody, and tells its name.
-func (d *desk) occupy(t *testing.T, change func(*corev1.Pod)) func() string {
+func (d *testJob) occupy(t *testing.T, change func(*corev1.Pod)) func() string {
 	t.Helper()
 	name := ""
 	d.answer("create", "pods", func(a clienttesting.Action) (apiruntime.Object, error) {
@@ -48,7 +48,7 @@ func TestPodThatCachesDoNotShowIsLetGo(t *testing.T) {
 		"an owner of another version": func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "batch/v1beta1" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t, fixtures.ManagedJob(1))
+			d := newTestJob(t, fixtures.ManagedJob(1))
 			occupant := d.occupy(t, change)
 			for range 4 {
 				d.syncs(t)
@@ -68,7 +68,7 @@ func TestPodThatCachesDoNotShowIsLetGo(t *testing.T) {
 }
 
 // remember has the API server give UIDs and versions, and return the pods whose finalizer is removed.
-func (d *desk) remember() {
+func (d *testJob) remember() {
 	d.answer("create", "pods", func(a clienttesting.Action) (apiruntime.Object, error) {
 		pod := a.(clienttesting.CreateAction).GetObject().(*corev1.Pod).DeepCopy()
 		pod.UID, pod.ResourceVersion = types.UID(pod.Name), "10"
@@ -76,7 +76,7 @@ func (d *desk) remember() {
 	})
 	d.answer("patch", "pods", func(a clienttesting.Action) (apiruntime.Object, error) {
 		uid := types.UID(a.(clienttesting.PatchAction).GetName())
-		pod := d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}).returned[uid].DeepCopy()
+		pod := d.states.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}).returned[uid].DeepCopy()
 		pod.ResourceVersion, pod.Finalizers = "20", nil
 		return pod, nil
 	})
@@ -86,7 +86,7 @@ func (d *desk) remember() {
 // Pods that the cache does not show yet are not deleted a second time.
 func TestPodsAreDeletedOnceWhileTheCacheLags(t *testing.T) {
 	job := fixtures.ManagedJob(3)
-	d := newDesk(t, job)
+	d := newTestJob(t, job)
 	d.Caches.Pods.Bookmark("5")
 	d.remember()
 	d.syncs(t)
@@ -105,7 +105,7 @@ func TestPodsAreDeletedOnceWhileTheCacheLags(t *testing.T) {
 
 // A creation that waited for the client's rate limiter is not given up while the API server may still work on it.
 func TestCreationMayTakeEffectSinceItWasSent(t *testing.T) {
-	d := newDesk(t, fixtures.ManagedJob(1))
+	d := newTestJob(t, fixtures.ManagedJob(1))
 	d.answer("create", "pods", func(clienttesting.Action) (apiruntime.Object, error) {
 		d.now.SetTime(d.now.Now().Add(20 * time.Second))
 		return nil, errors.New("connection reset by peer")
@@ -113,7 +113,7 @@ func TestCreationMayTakeEffectSinceItWasSent(t *testing.T) {
 	if _, err := d.sync(t.Context(), d.key); err == nil {
 		t.Error("there is no error")
 	}
-	unknown := d.recollections.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}).unknown
+	unknown := d.states.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}).unknown
 	for name, until := range unknown {
 		if want := d.now.Now().Add(CallTimeout); !until.Equal(want) {
 			t.Errorf("the creation of %s may take effect until %s, want %s", name, until, want)
@@ -126,7 +126,7 @@ func TestCreationMayTakeEffectSinceItWasSent(t *testing.T) {
 
 // A look that changes something and then fails is left to the back-off, which is longer than the wait for events.
 func TestPartialFailureIsLeftToTheBackOff(t *testing.T) {
-	d := newDesk(t, fixtures.ManagedJob(2))
+	d := newTestJob(t, fixtures.ManagedJob(2))
 	created := 0
 	d.answer("create", "pods", func(clienttesting.Action) (apiruntime.Object, error) {
 		if created++; created > 1 {

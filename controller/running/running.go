@@ -183,7 +183,7 @@ func (l *Loop) PodChanged(before, after *corev1.Pod) {
 // tried again more often than once a batch period, however many events there are.
 func (l *Loop) enqueue(job *batchv1.Job) {
 	key := cache.MetaObjectToName(job).AsNamespacedName()
-	wait := l.reconciler.recollections.coalescence(key)
+	wait := l.reconciler.states.coalescence(key)
 	if l.queue.NumRequeues(key) > 0 {
 		wait = max(wait, l.options.BatchPeriod)
 	}

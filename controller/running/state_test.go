@@ -54,7 +54,7 @@ func TestNewestPods(t *testing.T) {
 			if test.shown > 0 {
 				indexer.Bookmark(strconv.Itoa(test.shown))
 			}
-			r := new(recollections).of(plan.Owner{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "job"}, UID: "job"})
+			r := new(jobStates).of(plan.Owner{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "job"}, UID: "job"})
 			for _, pod := range test.returned {
 				r.learn(pod)
 			}
@@ -70,7 +70,7 @@ func TestNewestPods(t *testing.T) {
 }
 
 func TestNewestJob(t *testing.T) {
-	r := new(recollections).of(plan.Owner{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "job"}, UID: "job"})
+	r := new(jobStates).of(plan.Owner{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "job"}, UID: "job"})
 	version := func(v string) *batchv1.Job { return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{ResourceVersion: v}} }
 	r.written = version("10")
 	for _, test := range []struct{ cached, want string }{{"9", "10"}, {"10", "10"}, {"100", "100"}, {"9", "9"}} {
@@ -82,12 +82,12 @@ func TestNewestJob(t *testing.T) {
 
 // A Job that was deleted and created anew is another one.
 func TestRecollectionsOfUID(t *testing.T) {
-	var r recollections
+	var r jobStates
 	key := types.NamespacedName{Namespace: "ns", Name: "job"}
-	of := func(uid types.UID) *recollection { return r.of(plan.Owner{NamespacedName: key, UID: uid}) }
+	of := func(uid types.UID) *jobState { return r.of(plan.Owner{NamespacedName: key, UID: uid}) }
 	first := of("1")
 	if of("1") != first || of("2") == first {
-		t.Error("recollections are not told apart by UID")
+		t.Error("states of two Jobs of one name are one")
 	}
 	r.forget(key)
 	if len(r.byKey) != 0 {

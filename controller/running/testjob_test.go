@@ -17,7 +17,7 @@ import (
 )
 
 // desk is a reconciler with a client that a test has in its hands.
-type desk struct {
+type testJob struct {
 	*reconciler
 
 	api    *fake.Clientset
@@ -26,10 +26,10 @@ type desk struct {
 	key    types.NamespacedName
 }
 
-func newDesk(t *testing.T, job *batchv1.Job) *desk {
+func newTestJob(t *testing.T, job *batchv1.Job) *testJob {
 	t.Helper()
 	job.Namespace, job.UID, job.ResourceVersion = "ns", "job-uid", "1"
-	d := &desk{
+	d := &testJob{
 		api: fake.NewClientset(job), now: testingclock.NewFakeClock(time.Unix(1e9, 0)), events: events.NewFakeRecorder(100),
 		key: types.NamespacedName{Namespace: job.Namespace, Name: job.Name},
 	}

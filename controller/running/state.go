@@ -14,20 +14,20 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// recollection is what the program knows of a Job before the caches show it. It belongs to the worker that has the Job's
+// jobState is what the program knows of a Job before the caches show it. It belongs to the worker that has the Job's
 // key, but for mu, which guards what calls in parallel add.
-type recollection struct {
+type jobState struct {
 	owner plan.Owner
 	// written is the Job as it was returned by the last write of its status, or nil; wrote is when that was.
 	written *batchv1.Job
 	wrote   time.Time
 	// took is how long the last look at the Job took.
 	took atomic.Int64
-	// stumbled is true when the last creation failed.
-	stumbled bool
-	// verdicts are those of the last look. problems are the texts that were told.
+	// creationFailed is true when the last creation failed.
+	creationFailed bool
+	// verdicts are those of the last look. problems are those that events were recorded of.
 	verdicts map[types.UID]*cachedVerdict
-	problems news
+	problems knownTexts
 
 	mu sync.Mutex
 	// returned are pods as a write returned them, by UID.
@@ -40,24 +40,24 @@ type recollection struct {
 	taken map[string]bool
 }
 
-// recollections are those of all Jobs.
-type recollections struct {
+// jobStates are those of all Jobs.
+type jobStates struct {
 	mu    sync.Mutex
-	byKey map[types.NamespacedName]*recollection
+	byKey map[types.NamespacedName]*jobState
 }
 
-// of is the recollection of a Job.
-func (r *recollections) of(owner plan.Owner) *recollection {
+// of returns the state of a Job.
+func (r *jobStates) of(owner plan.Owner) *jobState {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := r.byKey[owner.NamespacedName]
 	if known == nil || known.owner != owner {
-		known = &recollection{
+		known = &jobState{
 			owner: owner, returned: map[types.UID]*corev1.Pod{}, deleted: map[types.UID]bool{},
 			unknown: map[string]time.Time{}, taken: map[string]bool{},
 		}
 		if r.byKey == nil {
-			r.byKey = map[types.NamespacedName]*recollection{}
+			r.byKey = map[types.NamespacedName]*jobState{}
 		}
 		r.byKey[owner.NamespacedName] = known
 	}
@@ -65,7 +65,7 @@ func (r *recollections) of(owner plan.Owner) *recollection {
 }
 
 // coalescence is how long the Job waits for more events after the first one: the longer, the more a look costs.
-func (r *recollections) coalescence(key types.NamespacedName) time.Duration {
+func (r *jobStates) coalescence(key types.NamespacedName) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	const least, most = 20 * time.Millisecond, time.Second
@@ -75,14 +75,14 @@ func (r *recollections) coalescence(key types.NamespacedName) time.Duration {
 	return least
 }
 
-func (r *recollections) forget(key types.NamespacedName) {
+func (r *jobStates) forget(key types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.byKey, key)
 }
 
-// newestJob is the newer one of the cache's and the recollected.
-func (r *recollection) newestJob(cached *batchv1.Job) *batchv1.Job {
+// newestJob is the newer one of the cache's and the written.
+func (r *jobState) newestJob(cached *batchv1.Job) *batchv1.Job {
 	if r.written != nil && newer(r.written.ResourceVersion, cached.ResourceVersion) {
 		return r.written
 	}
@@ -91,7 +91,7 @@ func (r *recollection) newestJob(cached *batchv1.Job) *batchv1.Job {
 }
 
 // newestPods are the Job's pods in the cache, each as new as is known, and those that the cache does not show yet.
-func (r *recollection) newestPods(caches *caches.Caches) []*corev1.Pod {
+func (r *jobState) newestPods(caches *caches.Caches) []*corev1.Pod {
 	// Read before the pods: the cache is at least as new as this when they are.
 	shown := caches.Pods.LastStoreSyncResourceVersion()
 	pods := caches.PodsOf(r.owner)
@@ -103,8 +103,8 @@ func (r *recollection) newestPods(caches *caches.Caches) []*corev1.Pod {
 	return append(pods, r.missing(shown, present)...)
 }
 
-// newestPod is the newer one of the cache's and the recollected, which is forgotten when it is not.
-func (r *recollection) newestPod(cached *corev1.Pod) *corev1.Pod {
+// newestPod is the newer one of the cache's and the returned, which is forgotten when it is not.
+func (r *jobState) newestPod(cached *corev1.Pod) *corev1.Pod {
 	newest := cached
 	if known := r.returned[cached.UID]; known != nil {
 		if newer(known.ResourceVersion, cached.ResourceVersion) {
@@ -119,9 +119,9 @@ func (r *recollection) newestPod(cached *corev1.Pod) *corev1.Pod {
 	return newest
 }
 
-// missing are the recollected pods that the cache, of the version that it shows, does not have yet. Those that it does not
+// missing are the returned pods that the cache, of the version that it shows, does not have yet. Those that it does not
 // have any more are forgotten.
-func (r *recollection) missing(shown string, present map[types.UID]bool) []*corev1.Pod {
+func (r *jobState) missing(shown string, present map[types.UID]bool) []*corev1.Pod {
 	var pods []*corev1.Pod
 	for uid, known := range r.returned {
 		switch {
@@ -152,33 +152,33 @@ func newer(a, b string) bool {
 }
 
 // learn keeps a pod as the API server returned it.
-func (r *recollection) learn(pod *corev1.Pod) {
+func (r *jobState) learn(pod *corev1.Pod) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.returned[pod.UID] = pod
 	delete(r.unknown, pod.Name)
 }
 
-func (r *recollection) learnDeleted(pod *corev1.Pod) {
+func (r *jobState) learnDeleted(pod *corev1.Pod) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.deleted[pod.UID] = true
 }
 
-func (r *recollection) learnTaken(name string) {
+func (r *jobState) learnTaken(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.taken[name] = true
 	delete(r.unknown, name)
 }
 
-func (r *recollection) learnUnknown(name string, until time.Time) {
+func (r *jobState) learnUnknown(name string, until time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.unknown[name] = until
 }
 
-func (r *recollection) learnNotCreated(name string) {
+func (r *jobState) learnNotCreated(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.unknown, name)
