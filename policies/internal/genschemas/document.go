@@ -2,15 +2,10 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
-	"os"
 	"strings"
 )
 
 const reference = "#/components/schemas/"
-
-// document is an OpenAPI document, schemas by name.
-type document map[string]node
 
 // node is a schema, as far as type checking needs it.
 type node struct {
@@ -30,85 +25,46 @@ type root struct {
 	Definitions map[string]node `json:"definitions"`
 }
 
-func read(path string) (document, error) {
-	b, err := os.ReadFile(path)
+// jsonSchema returns the named schema with all others as its definitions.
+func (o components) jsonSchema(name string) (root, error) {
+	text, err := json.Marshal(map[string]any(o))
 	if err != nil {
-		return nil, err
-	}
-	var d struct {
-		Components struct {
-			Schemas document `json:"schemas"`
-		} `json:"components"`
-	}
-	if err := json.Unmarshal(b, &d); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return d.Components.Schemas, nil
-}
-
-// schema returns the named schema with everything that it refers to.
-func (d document) schema(name string) (root, error) {
-	found := map[string]node{}
-	if err := d.collect(name, found); err != nil {
 		return root{}, err
 	}
-	top := found[name]
-	delete(found, name)
+	var nodes map[string]node
+	if err := json.Unmarshal(text, &nodes); err != nil {
+		return root{}, err
+	}
+	for n := range nodes {
+		nodes[n] = nodes[n].trimmed()
+	}
+	top := nodes[name]
+	delete(nodes, name)
 	return root{
 		Schema:      "http://json-schema.org/draft-07/schema#",
 		Title:       name[strings.LastIndex(name, ".")+1:] + " of " + module,
 		node:        top,
-		Definitions: found,
+		Definitions: nodes,
 	}, nil
 }
 
-// collect adds the named schema and everything that it refers to, to found.
-func (d document) collect(name string, found map[string]node) error {
-	if _, ok := found[name]; ok {
-		return nil
-	}
-	schema, ok := d[name]
-	if !ok {
-		return fmt.Errorf("no schema %s", name)
-	}
-	var names []string
-	found[name] = schema.trimmed(&names)
-	for _, n := range names {
-		if err := d.collect(n, found); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// trimmed returns the schema with references into definitions, and adds their
-// names to names. A value that may be of several types, such as a quantity, may be
-// anything: the type checker knows no better.
-func (n node) trimmed(names *[]string) node {
+// trimmed returns the schema with references into definitions. A value that may be of several
+// types, such as a quantity, may be anything: the type checker knows no better.
+func (n node) trimmed() node {
 	if len(n.AllOf) == 1 {
-		return n.AllOf[0].trimmed(names)
+		return n.AllOf[0].trimmed()
 	}
 	if n.Ref != "" {
-		name := strings.TrimPrefix(n.Ref, reference)
-		*names = append(*names, name)
-		return node{Ref: "#/definitions/" + name}
+		return node{Ref: "#/definitions/" + strings.TrimPrefix(n.Ref, reference)}
 	}
-	t := node{Type: n.Type}
-	if n.Properties != nil {
-		t.Properties = make(map[string]node, len(n.Properties))
-	}
+	n.AllOf = nil
 	for name, p := range n.Properties {
-		t.Properties[name] = p.trimmed(names)
+		n.Properties[name] = p.trimmed()
 	}
-	t.AdditionalProperties = trimmedOrNil(n.AdditionalProperties, names)
-	t.Items = trimmedOrNil(n.Items, names)
-	return t
-}
-
-func trimmedOrNil(n *node, names *[]string) *node {
-	if n == nil {
-		return nil
+	for _, part := range []*node{n.AdditionalProperties, n.Items} {
+		if part != nil {
+			*part = part.trimmed()
+		}
 	}
-	t := n.trimmed(names)
-	return &t
+	return n
 }

@@ -43,8 +43,18 @@ func generate(ctx context.Context, jsonSchemas, openAPISchemas string) error {
 		return err
 	}
 	source = filepath.Join(source, "api", "openapi-spec", "v3")
-	if err := generateJSONSchemas(source, jsonSchemas); err != nil {
-		return err
+	for _, r := range roots {
+		schemas := components{}
+		if err := schemas.add(filepath.Join(source, r.document), r.schema); err != nil {
+			return err
+		}
+		schema, err := schemas.jsonSchema(r.schema)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.document, err)
+		}
+		if err := write(filepath.Join(jsonSchemas, r.file), schema); err != nil {
+			return err
+		}
 	}
 	schemas := components{}
 	for _, k := range kinds {
@@ -53,23 +63,6 @@ func generate(ctx context.Context, jsonSchemas, openAPISchemas string) error {
 		}
 	}
 	return write(filepath.Join(openAPISchemas, "openapi.json"), schemas)
-}
-
-func generateJSONSchemas(source, dir string) error {
-	for _, r := range roots {
-		doc, err := read(filepath.Join(source, r.document))
-		if err != nil {
-			return err
-		}
-		schema, err := doc.schema(r.schema)
-		if err != nil {
-			return fmt.Errorf("%s: %w", r.document, err)
-		}
-		if err := write(filepath.Join(dir, r.file), schema); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // download returns the folder of the module. It runs in conformance/upstream, whose go.mod requires the module, and whose
