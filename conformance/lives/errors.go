@@ -1,10 +1,6 @@
 package lives
 
-import (
-	"errors"
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // StepError says which step of a life could not be played.
 type StepError struct {
@@ -37,45 +33,3 @@ func text(facts Facts) string {
 	}
 	return string(written)
 }
-
-var (
-	errNoSource     = errors.New(`one of the headers "#kep", "#semantics" and "#upstream" is required`)
-	errNoSteps      = errors.New("section steps.yaml is missing or empty")
-	errNoJob        = errors.New("section job.yaml is missing")
-	errNoSettle     = errors.New("the last step must be settle")
-	errManaged      = errors.New("spec.managedBy is for who plays the life")
-	errNotOneAction = errors.New("a step is exactly one of start, exit, restart, stop, delete, evict, edit, deleteJob, createJob, await and settle")
-	errNoPods       = errors.New("pods is empty")
-	errNoEdit       = errors.New("edit changes nothing")
-	errNoEnd        = errors.New("one of code, codes and conditions is required")
-	errTwoEnds      = errors.New("code and codes exclude each other")
-	errRestarts     = errors.New("count must be at least 1")
-	errAttempt      = errors.New("pods of a Job without indexes are numbered in the order of their creation, without attempts")
-	errNoDifference = errors.New("differs in nothing")
-	errException    = errors.New(`header "#differs" and sections <checkpoint>.differs.yaml come together`)
-	errLost         = errors.New("the watch is lost")
-)
-
-func errPodReference(text string) error {
-	return fmt.Errorf("%s is no pod: want a number, or index/attempt as in 2/1", text)
-}
-
-func errStep(number int, err error) error { return fmt.Errorf("step %d: %w", number, err) }
-
-func errTwice(what string) error { return fmt.Errorf("%s appears twice", what) }
-
-func errMissingSection(name string) error {
-	return fmt.Errorf("section %s is missing; go test -update writes it", name)
-}
-
-func errCheckpointName(name string) error {
-	return fmt.Errorf("checkpoint %q: want lower-case-with-dashes, but not job or steps", name)
-}
-
-func errUnknown(what, value string, known []string) error {
-	return fmt.Errorf("unknown %s %q; known are %s", what, value, strings.Join(known, ", "))
-}
-
-func errContainer(name string) error { return fmt.Errorf("the Job has no container %q", name) }
-
-func errWaiting(what string, err error) error { return fmt.Errorf("waiting for %s: %w", what, err) }

@@ -2,6 +2,8 @@ package lives
 
 import (
 	"embed"
+	"errors"
+	"fmt"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -121,7 +123,7 @@ func (life *Life) readHeaders(d *document.Document) error {
 		}
 	}
 	if life.KEP == "" && life.Upstream == "" && len(life.Semantics) == 0 {
-		return d.ErrorAt(1, errNoSource)
+		return d.ErrorAt(1, errors.New(`one of the headers "#kep", "#semantics" and "#upstream" is required`))
 	}
 	return nil
 }
@@ -139,14 +141,14 @@ func isItem(name string) bool {
 func (life *Life) readJob(d *document.Document) error {
 	s, ok := d.Section(jobSection)
 	if !ok {
-		return d.ErrorAt(0, errNoJob)
+		return d.ErrorAt(0, errors.New("section job.yaml is missing"))
 	}
 	life.Job = new(batchv1.Job)
 	if err := s.Decode(life.Job); err != nil {
 		return err
 	}
 	if life.Job.Spec.ManagedBy != nil {
-		return d.ErrorAt(s.Line, errManaged)
+		return d.ErrorAt(s.Line, errors.New("spec.managedBy is for who plays the life"))
 	}
 	if life.Job.Name == "" {
 		life.Job.Name = "j"
@@ -168,31 +170,28 @@ func (life *Life) readJob(d *document.Document) error {
 
 // readSteps reads the section steps.yaml.
 func (life *Life) readSteps(d *document.Document) error {
-	s, ok := d.Section(stepsSection)
-	if !ok {
-		return d.ErrorAt(0, errNoSteps)
-	}
+	s, _ := d.Section(stepsSection)
 	if err := s.Decode(&life.Steps); err != nil {
 		return err
 	}
 	if len(life.Steps) == 0 {
-		return d.ErrorAt(s.Line, errNoSteps)
+		return d.ErrorAt(s.Line, errors.New("section steps.yaml is missing or empty"))
 	}
 	var names []string
 	for i, step := range life.Steps {
-		if err := step.check(life.Job); err != nil {
-			return d.ErrorAt(s.Line, errStep(i+1, err))
+		err := step.check(life.Job)
+		if settle := step.Settle; err == nil && settle != nil {
+			if slices.Contains(names, settle.Name) {
+				err = fmt.Errorf("checkpoint %s appears twice", settle.Name)
+			}
+			names = append(names, settle.Name)
 		}
-		if step.Settle == nil {
-			continue
+		if err != nil {
+			return d.ErrorAt(s.Line, fmt.Errorf("step %d: %w", i+1, err))
 		}
-		if slices.Contains(names, step.Settle.Name) {
-			return d.ErrorAt(s.Line, errStep(i+1, errTwice("checkpoint "+step.Settle.Name)))
-		}
-		names = append(names, step.Settle.Name)
 	}
 	if life.Steps[len(life.Steps)-1].Settle == nil {
-		return d.ErrorAt(s.Line, errNoSettle)
+		return d.ErrorAt(s.Line, errors.New("the last step must be settle"))
 	}
 	return nil
 }
@@ -209,7 +208,7 @@ func (life *Life) readWant(d *document.Document) error {
 		known = append(known, step.Settle.section(), step.Settle.exception())
 		s, ok := d.Section(step.Settle.section())
 		if !ok {
-			return d.ErrorAt(0, errMissingSection(step.Settle.section()))
+			return d.ErrorAt(0, fmt.Errorf("section %s is missing; go test -update writes it", step.Settle.section()))
 		}
 		var facts, exception Facts
 		if err := s.Decode(&facts); err != nil {
@@ -223,12 +222,12 @@ func (life *Life) readWant(d *document.Document) error {
 			return err
 		}
 		if equality.Semantic.DeepEqual(facts, exception) {
-			return d.ErrorAt(s.Line, errNoDifference)
+			return d.ErrorAt(s.Line, errors.New("differs in nothing"))
 		}
 		life.Differs.Want[name] = exception
 	}
 	if (life.Differs.ManagedBy == "") != (len(life.Differs.Want) == 0) {
-		return d.ErrorAt(1, errException)
+		return d.ErrorAt(1, errors.New(`header "#differs" and sections <checkpoint>.differs.yaml come together`))
 	}
 	return d.RefuseOthers(known)
 }

@@ -2,6 +2,8 @@ package lives
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -34,15 +36,14 @@ func (p *Pod) UnmarshalJSON(data []byte) error {
 		}
 	}
 	slot, attempt, again := strings.Cut(reference, "/")
-	var err error
-	if p.Slot, err = strconv.Atoi(slot); err != nil || p.Slot < 0 {
-		return errPodReference(reference)
-	}
 	if !again {
-		return nil
+		attempt = "0"
 	}
-	if p.Attempt, err = strconv.Atoi(attempt); err != nil || p.Attempt < 0 {
-		return errPodReference(reference)
+	var errSlot, errAttempt error
+	p.Slot, errSlot = strconv.Atoi(slot)
+	p.Attempt, errAttempt = strconv.Atoi(attempt)
+	if errors.Join(errSlot, errAttempt) != nil || p.Slot < 0 || p.Attempt < 0 {
+		return fmt.Errorf("%s is no pod: want a number, or index/attempt as in 2/1", reference)
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package lives
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"reflect"
 	"regexp"
 	"slices"
@@ -159,7 +161,7 @@ func (s Step) check(job *batchv1.Job) error {
 		return err
 	}
 	if len(fields) != 1 {
-		return errNotOneAction
+		return errors.New("a step is exactly one of start, exit, restart, stop, delete, evict, edit, deleteJob, createJob, await and settle")
 	}
 	if pods, ok := s.pods(); ok {
 		if err := checkPods(pods, job); err != nil {
@@ -172,9 +174,9 @@ func (s Step) check(job *batchv1.Job) error {
 	case s.Stop != nil:
 		return s.Stop.check(job, false)
 	case s.Restart != nil && s.Restart.Count < 1:
-		return errRestarts
+		return errors.New("count must be at least 1")
 	case s.Edit != nil && *s.Edit == Edit{}:
-		return errNoEdit
+		return errors.New("edit changes nothing")
 	case s.DeleteJob != "":
 		return known("propagation", s.DeleteJob, metav1.DeletePropagationForeground, metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan)
 	case s.Await != "":
@@ -188,14 +190,14 @@ func (s Step) check(job *batchv1.Job) error {
 
 func checkPods(pods []Pod, job *batchv1.Job) error {
 	if len(pods) == 0 {
-		return errNoPods
+		return errors.New("pods is empty")
 	}
 	for i, pod := range pods {
 		if pod.Attempt > 0 && !indexed(job) {
-			return errAttempt
+			return errors.New("pods of a Job without indexes are numbered in the order of their creation, without attempts")
 		}
 		if slices.Contains(pods[:i], pod) {
-			return errTwice("pod " + pod.String())
+			return fmt.Errorf("pod %s appears twice", pod)
 		}
 	}
 	return nil
@@ -205,15 +207,15 @@ func checkPods(pods []Pod, job *batchv1.Job) error {
 func (e *Exit) check(job *batchv1.Job, given bool) error {
 	switch {
 	case e.Code != nil && len(e.Codes) > 0:
-		return errTwoEnds
+		return errors.New("code and codes exclude each other")
 	case given && e.Code == nil && len(e.Codes) == 0 && len(e.Conditions) == 0:
-		return errNoEnd
+		return errors.New("one of code, codes and conditions is required")
 	}
 	template := job.Spec.Template.Spec
 	for name := range e.Codes {
 		named := func(c corev1.Container) bool { return c.Name == name }
 		if !slices.ContainsFunc(template.Containers, named) && !slices.ContainsFunc(template.InitContainers, named) {
-			return errContainer(name)
+			return fmt.Errorf("the Job has no container %q", name)
 		}
 	}
 	return nil
@@ -223,7 +225,7 @@ var checkpointName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 func (s Settle) check() error {
 	if !checkpointName.MatchString(s.Name) || s.section() == jobSection || s.section() == stepsSection {
-		return errCheckpointName(s.Name)
+		return fmt.Errorf("checkpoint %q: want lower-case-with-dashes, but not job or steps", s.Name)
 	}
 	for _, detail := range s.Details {
 		if err := known("detail", detail, details()...); err != nil {
@@ -247,7 +249,7 @@ func known[S ~string](what string, value S, all ...S) error {
 	for i, name := range all {
 		names[i] = string(name)
 	}
-	return errUnknown(what, string(value), names)
+	return fmt.Errorf("unknown %s %q; known are %s", what, value, strings.Join(names, ", "))
 }
 
 func indexed(job *batchv1.Job) bool {

@@ -2,6 +2,8 @@ package lives
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -140,17 +142,27 @@ func (v *view) wait(ctx context.Context, what string, so func() bool) error {
 		v.mu.Lock()
 		done, lost, wake := so(), v.lost, v.wake
 		v.mu.Unlock()
-		switch {
-		case done:
+		if done {
 			return nil
-		case lost:
-			return errWaiting(what, errLost)
 		}
-		select {
-		case <-wake:
-		case <-ctx.Done():
-			return errWaiting(what, context.Cause(ctx))
+		if err := pause(ctx, lost, wake, nil); err != nil {
+			return fmt.Errorf("waiting for %s: %w", what, err)
 		}
+	}
+}
+
+// pause returns when something has changed, or when it is time.
+func pause(ctx context.Context, lost bool, wake <-chan struct{}, enough <-chan time.Time) error {
+	if lost {
+		return errors.New("the watch is lost")
+	}
+	select {
+	case <-wake:
+		return nil
+	case <-enough:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
@@ -163,23 +175,15 @@ func (v *view) settle(ctx context.Context, quiet time.Duration, asked []Detail, 
 		facts, lost, wake := factsOf(v.job, v.pods, asked), v.lost, v.wake
 		left := quiet - min(time.Since(begin), time.Since(v.changed))
 		v.mu.Unlock()
-		good := want == nil || equality.Semantic.DeepEqual(facts, *want) // no pods and an empty list of pods are the same
-		switch {
-		case good && left <= 0:
-			return facts, nil
-		case lost:
-			return facts, errWaiting("quiet", errLost)
-		case !good:
-			left = time.Hour // nothing but a change helps
+		var enough <-chan time.Time                                   // nothing but a change helps
+		if want == nil || equality.Semantic.DeepEqual(facts, *want) { // no pods and an empty list of pods are the same
+			if left <= 0 {
+				return facts, nil
+			}
+			enough = time.After(left)
 		}
-		timer := time.NewTimer(left)
-		select {
-		case <-wake:
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return facts, errWaiting("quiet", context.Cause(ctx))
+		if err := pause(ctx, lost, wake, enough); err != nil {
+			return facts, fmt.Errorf("waiting for quiet: %w", err)
 		}
-		timer.Stop()
 	}
 }
