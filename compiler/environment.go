@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
+	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/cel/environment"
@@ -102,14 +103,26 @@ func (e *Environment) extend(base *cel.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	e.check, err = NewChecker(e.FailedRules)
+	e.check, err = newChecker(e.FailedRules)
 	return err
 }
 
-// NewChecker makes the checker that env uses itself, which it does not hand out:
+// PartlyChecked returns the syntax tree of an expression with the types of the parts that are
+// right, for messages about the others. It is nil if the syntax is wrong.
+func PartlyChecked(env *cel.Env, text string) *ast.AST {
+	parsed, issues := env.Parse(text)
+	check, err := newChecker(env)
+	if issues.Err() != nil || err != nil {
+		return nil
+	}
+	tree, _ := checker.Check(parsed.NativeRep(), parsed.Source(), check)
+	return tree
+}
+
+// newChecker makes the checker that env uses itself, which it does not hand out:
 // env.Check takes parsed text only, and would check each policy's text from the
 // start.
-func NewChecker(env *cel.Env) (*checker.Env, error) {
+func newChecker(env *cel.Env) (*checker.Env, error) {
 	check, err := checker.NewEnv(env.Container, env.CELTypeProvider(), checker.CrossTypeNumericComparisons(true))
 	if err != nil {
 		return nil, err

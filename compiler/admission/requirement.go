@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/internal/hint"
+	"github.com/podverdict/podverdict/internal/hint"
 	"github.com/podverdict/podverdict/policies"
 )
 

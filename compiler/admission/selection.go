@@ -5,7 +5,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/podverdict/podverdict/compiler/internal/hint"
+	"github.com/podverdict/podverdict/internal/hint"
 )
 
 // Selection is the rules of a catalogue that a policy is to hold, with the settings that a platform team wants.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/podverdict/podverdict/compiler/internal/hint"
+	"github.com/podverdict/podverdict/internal/hint"
 )
 
 // Settings are those of one rule by name: a bool, an int64, a string, a []int64 or a []string each.

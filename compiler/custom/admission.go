@@ -144,7 +144,7 @@ func (t *transfer) text() string {
 func (t *transfer) job(e ast.Expr, locals []string) {
 	at, found := t.tree.SourceInfo().GetOffsetRange(e.ID())
 	if !found || slices.Contains(locals, admitted) {
-		t.report(e, sayHides, hintHides)
+		t.report(e, "an admission policy calls the Job object, which is the name of a loop's variable here", "give that variable another name")
 		return
 	}
 	t.names[at.Start] = admitted
@@ -154,18 +154,27 @@ func (t *transfer) job(e ast.Expr, locals []string) {
 	case "spec":
 		t.names[at.Start] = t.to.spec
 		if name := fieldOf(field); slices.Contains(t.to.unset, name) {
-			t.report(field, sayUnset(t.to.kind, name), "")
+			t.report(field, fmt.Sprintf("a %s may lack %s, which the API server sets in its Jobs", t.to.kind, name), "")
 		}
 	case "metadata":
 		name, known := t.to.metadata[fieldOf(field)]
 		if !known {
-			t.report(e, sayNotAdmitted(t.to.kind, Unparse(t.tree, field)), "")
+			t.unknown(e, field)
 			return
 		}
 		t.names[at.Start] = name
 	default:
-		t.report(e, sayNotAdmitted(t.to.kind, Unparse(t.tree, part)), "")
+		t.unknown(e, part)
 	}
+}
+
+// unknown reports a field of the Job that the admission policy cannot ask for.
+func (t *transfer) unknown(e, field ast.Expr) {
+	why := "a Job is created, or changes later"
+	if t.to.kind == AdmittedCronJob.kind {
+		why = "a CronJob is created: its Jobs get theirs later"
+	}
+	t.report(e, brief(Unparse(t.tree, field))+" is not known when "+why, "")
 }
 
 // selection is the node that selects a field of this one, or else this one.
@@ -201,7 +210,7 @@ func (t *transfer) times(e ast.Expr) {
 		typ = typ.Parameters()[0]
 	}
 	if fieldOf(e) != "" && slices.Contains(texts, typ.Kind()) {
-		t.report(e, sayIsText(Unparse(t.tree, e)), "")
+		t.report(e, brief(Unparse(t.tree, e))+" is a string in admission policies, and not what it is here", "")
 	}
 }
 
@@ -213,7 +222,8 @@ func (t *transfer) wholes(e ast.Expr) {
 	}
 	for _, arg := range e.AsCall().Args() {
 		if hasObject(t.tree.GetType(arg.ID())) {
-			t.report(arg, sayWhole(e.AsCall().FunctionName(), Unparse(t.tree, arg)), "")
+			t.report(arg, fmt.Sprintf("%s is a map in admission policies, and no object as here: %s() tells them apart",
+				brief(Unparse(t.tree, arg)), e.AsCall().FunctionName()), "")
 		}
 	}
 }
@@ -223,8 +233,8 @@ func hasObject(t *types.Type) bool {
 	return t.Kind() == types.StructKind || slices.ContainsFunc(t.Parameters(), hasObject)
 }
 
-func (t *transfer) report(e ast.Expr, say, hint string) {
-	f := t.place.err(CheckAdmission, t.place.locate(t.tree, e), say, hint)
+func (t *transfer) report(e ast.Expr, message, advice string) {
+	f := t.place.err(CheckAdmission, t.place.locate(t.tree, e), message, advice)
 	if !slices.Contains(t.findings, f) { // macros have parts twice
 		t.findings = append(t.findings, f)
 	}

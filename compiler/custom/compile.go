@@ -87,14 +87,14 @@ func limits(spec *v1alpha1.PodFailurePolicySpec) []Finding {
 	list := func(name string, n int, nameOf func(int) string) {
 		p := place{rule: NoRule, path: "spec." + name}
 		if n > MaxItems {
-			findings = append(findings, p.err(CheckLimit, p.start(), sayTooMany(n), ""))
+			findings = append(findings, p.err(CheckLimit, p.start(), fmt.Sprintf("%d items: at most %d are allowed", n, MaxItems), ""))
 			return
 		}
 		seen := map[string]bool{}
 		for i := range n {
 			if name := nameOf(i); seen[name] {
 				at := place{rule: NoRule, path: fmt.Sprintf("%s[%d].name", p.path, i), text: name}
-				findings = append(findings, at.err(CheckLimit, at.start(), sayDuplicate(name), ""))
+				findings = append(findings, at.err(CheckLimit, at.start(), fmt.Sprintf("%q is defined before", name), ""))
 			}
 			seen[nameOf(i)] = true
 		}
@@ -139,7 +139,7 @@ func (c *compilation) rule(i int, r v1alpha1.Rule) {
 // when there is an error.
 func (c *compilation) check(p place, env *cel.Env, want *types.Type) *ast.AST {
 	if n := utf8.RuneCountInString(p.text); n > MaxExpression {
-		c.report(p.err(CheckLimit, p.start(), sayTooLong(n), ""))
+		c.report(p.err(CheckLimit, p.start(), fmt.Sprintf("the expression has %d characters: at most %d are allowed", n, MaxExpression), ""))
 		return nil
 	}
 	parsed, issues := env.Parse(p.text)
@@ -161,7 +161,7 @@ func (c *compilation) check(p place, env *cel.Env, want *types.Type) *ast.AST {
 	tree := checked.NativeRep()
 	if got := checked.OutputType(); want != nil && !got.IsExactType(want) {
 		if got.Kind() != types.DynKind || !c.usesInvalid(tree.Expr()) {
-			c.report(p.err(CheckType, p.start(), sayResult(p, got, want), hintResult(got, want)))
+			c.checkResult(p, got, want)
 		}
 		return nil
 	}

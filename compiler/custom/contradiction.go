@@ -1,6 +1,9 @@
 package custom
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
@@ -90,10 +93,11 @@ func (r *reachability) because(key string, o *operand) string {
 	for i, term := range o.terms {
 		texts[i] = Unparse(r.tree, term)
 	}
+	cause := brief(strings.Join(texts, " && ")) + " is never true"
 	if !o.asked.empty() {
-		return causeDomain(texts, key, o.said)
+		cause += fmt.Sprintf(": %s is %s", brief(key), o.said)
 	}
-	return causeContradiction(texts)
+	return cause
 }
 
 // atom is a term about one operand.

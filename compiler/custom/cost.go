@@ -1,6 +1,8 @@
 package custom
 
 import (
+	"fmt"
+
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/ast"
@@ -48,7 +50,13 @@ func (c *compilation) estimate(p place, env *cel.Env, checked *cel.Ast) bool {
 		return false
 	}
 	if cost.Max > compiler.CostLimit {
-		c.report(p.err(CheckCost, p.locate(tree, innermost(tree.Expr())), sayCost(cost.Max, compiler.CostLimit), hintCost))
+		costs := fmt.Sprintf("may cost %d", cost.Max)
+		if cost.Max > maxShownCost {
+			costs = fmt.Sprintf("may cost more than %d", maxShownCost)
+		}
+		c.report(p.err(CheckCost, p.locate(tree, innermost(tree.Expr())),
+			fmt.Sprintf("the expression %s, and the limit is %d", costs, compiler.CostLimit),
+			"put fewer loops into each other, or look at fewer and shorter strings in them"))
 		return false
 	}
 	c.cost += cost.Max
@@ -59,7 +67,8 @@ func (c *compilation) estimate(p place, env *cel.Env, checked *cel.Ast) bool {
 func (c *compilation) total() {
 	if c.cost > compiler.CostBudget {
 		p := place{rule: NoRule, path: "spec.rules"}
-		c.report(p.err(CheckCost, p.start(), sayTotalCost(c.cost), ""))
+		c.report(p.err(CheckCost, p.start(), fmt.Sprintf(
+			"the expressions of the policy may cost %d together, and the limit is %d", c.cost, compiler.CostBudget), ""))
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/internal/hint"
+	"github.com/podverdict/podverdict/internal/hint"
 )
 
 // Checks of Compile, as named in its findings.

@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -118,7 +119,8 @@ func (g *guard) value(optional ast.Expr, known facts) {
 		return
 	}
 	text := Unparse(g.tree, optional)
-	g.report(CheckAbsent, optional, sayMayBeAbsent(text), hintValue(text))
+	g.report(CheckAbsent, optional, brief(text)+" may be absent, which is an error here",
+		"ask "+text+".hasValue() first, or say what it is without a value: .orValue(...)")
 }
 
 func (g *guard) comprehension(loop ast.ComprehensionExpr, known facts) {
@@ -187,8 +189,11 @@ func (g *guard) selection(e ast.Expr, known facts) {
 	for i, m := range missing {
 		questions[i] = g.question(m)
 	}
-	text := Unparse(g.tree, missing[0])
-	g.report(CheckAbsent, missing[0], sayMayBeAbsent(text), hintMayBeAbsent(g.rewriteSelection(e, known), questions))
+	advice := "ask " + strings.Join(questions, " && ") + " first"
+	if rewritten := g.rewriteSelection(e, known); rewritten != "" {
+		advice = "write " + rewritten + ", or " + advice
+	}
+	g.report(CheckAbsent, missing[0], brief(Unparse(g.tree, missing[0]))+" may be absent, which is an error here", advice)
 }
 
 // presence is the macro has, whose operand must be there.
@@ -203,18 +208,18 @@ func (g *guard) presence(e ast.Expr, known facts) {
 	}
 	g.expr(base, known)
 	if missing != nil {
-		text := Unparse(g.tree, missing)
-		g.report(CheckGuard, missing, sayHasOfAbsent(text), hintHasOfAbsent(g.rewrite(e, known)+".hasValue()"))
+		message := fmt.Sprintf("has() looks at its last field only: %s may be absent, which is an error here", brief(Unparse(g.tree, missing)))
+		g.report(CheckGuard, missing, message, "write "+g.rewrite(e, known)+".hasValue()")
 	}
 }
 
-func (g *guard) report(check string, missing ast.Expr, say, hint string) {
+func (g *guard) report(check string, missing ast.Expr, message, advice string) {
 	key := check + Unparse(g.tree, missing)
 	if g.seen[key] {
 		return
 	}
 	g.seen[key] = true
-	g.findings = append(g.findings, g.place.warning(check, g.place.locate(g.tree, missing), say, hint))
+	g.findings = append(g.findings, g.place.warning(check, g.place.locate(g.tree, missing), message, advice))
 }
 
 // question is whether a link leads anywhere, as an expression.

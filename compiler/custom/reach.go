@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"fmt"
 	"maps"
 
 	"github.com/google/cel-go/common/ast"
@@ -37,10 +38,10 @@ func (c *compilation) reach(p place, tree *ast.AST, phase corev1.PodPhase) verdi
 	v := r.of(tree.Expr())
 	switch {
 	case v == never && len(r.causes) == 0:
-		c.report(p.warning(CheckNever, p.start(), sayNever(causeFalse), ""))
+		c.report(p.warning(CheckNever, p.start(), "the rule can never match: it is always false", ""))
 	case v == never:
 		for _, cause := range r.causes {
-			c.report(p.warning(CheckNever, p.begin(tree, cause.expr), sayNever(cause.text), ""))
+			c.report(p.warning(CheckNever, p.begin(tree, cause.expr), "the rule can never match: "+cause.text, ""))
 		}
 	default:
 		r.report(p)
@@ -58,7 +59,7 @@ func (c *compilation) verdictOf(p place, tree *ast.AST, phase corev1.PodPhase) v
 
 func (r *reachability) report(p place) {
 	for _, cause := range r.causes {
-		r.c.report(p.warning(CheckDeadPart, p.begin(r.tree, cause.expr), sayNeverTrue(cause.text), ""))
+		r.c.report(p.warning(CheckDeadPart, p.begin(r.tree, cause.expr), "this part decides nothing: "+cause.text, ""))
 	}
 }
 
@@ -82,12 +83,15 @@ func (c *compilation) shadowedBy(i int) {
 			continue
 		}
 		p := rulePlace(j, c.spec.Rules[j].Name, "when", c.spec.Rules[j].When)
-		c.report(p.warning(CheckUnreachable, p.start(), sayUnreachable(i, r.Name), hintUnreachable))
+		c.report(p.warning(CheckUnreachable, p.start(),
+			fmt.Sprintf("the rule never decides: rule %q (spec.rules[%d]) before it matches every pod", r.Name, i),
+			"move it before that rule, or remove it"))
 		after = true
 	}
 	if after {
 		p := rulePlace(i, r.Name, "when", r.When)
-		c.report(p.warning(CheckAlways, p.start(), sayAlways(r.Name), hintAlways))
+		c.report(p.warning(CheckAlways, p.start(),
+			fmt.Sprintf("rule %q matches every pod, so that no rule after it decides", r.Name), "put it last"))
 	}
 }
 

@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/google/cel-go/cel"
@@ -85,7 +86,8 @@ func (c *compilation) references(p place, env *cel.Env, tree *ast.AST) *cel.Env 
 	for _, r := range referencesIn(tree.Expr()) {
 		at := p.locate(tree, r.expr)
 		if r.expr.AsSelect().IsTestOnly() {
-			c.report(p.err(CheckVariable, at, sayHasVariable(r.name), hintHasVariable(r.name)))
+			c.report(p.err(CheckVariable, at, fmt.Sprintf("variable %q always has a value: has() is for fields", r.name),
+				"leave has() out: "+VariableName(r.name)))
 			continue
 		}
 		if i, ok := c.graph.index[r.name]; ok && i < p.visible {

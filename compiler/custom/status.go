@@ -36,6 +36,12 @@ func TypeChecking(findings []Finding) *v1alpha1.TypeChecking {
 	return told
 }
 
+// maxQuoted is how many characters of an expression a sentence quotes.
+const maxQuoted = 120
+
+// brief returns an expression as a sentence quotes it.
+func brief(text string) string { return cut(text, maxQuoted) }
+
 // cut shortens a text to so many characters.
 func cut(text string, n int) string {
 	if runes := []rune(text); len(runes) > n {

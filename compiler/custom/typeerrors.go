@@ -1,12 +1,12 @@
 package custom
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/internal/hint"
 )
 
 // The parser's errors that can be said better.
@@ -28,15 +29,19 @@ var mistaken = map[string]string{"=": "==", "and": "&&", "or": "||", "not": "!",
 // syntax is the parser's first error: what it says after that follows from it.
 func (p place) syntax(errs []*cel.Error) Finding {
 	e := errs[0]
-	message, hint := strings.TrimPrefix(expecting.ReplaceAllString(e.Message, ""), "Syntax error: "), ""
-	if match := unexpected.FindStringSubmatch(e.Message); match != nil {
-		token := strings.TrimSpace(match[1])
-		message = sayUnexpected(token)
-		if operator, ok := mistaken[token]; ok {
-			hint = didYouMean(operator)
-		}
+	match := unexpected.FindStringSubmatch(e.Message)
+	if match == nil {
+		return p.err(CheckSyntax, e.Location, strings.TrimPrefix(expecting.ReplaceAllString(e.Message, ""), "Syntax error: "), "")
 	}
-	return p.err(CheckSyntax, e.Location, message, hint)
+	token := strings.TrimSpace(match[1])
+	switch operator, ok := mistaken[token]; {
+	case ok:
+		return p.err(CheckSyntax, e.Location, fmt.Sprintf("%q is not expected here", token), hint.DidYouMean(operator))
+	case token == "<EOF>":
+		return p.err(CheckSyntax, e.Location, "the expression ends too early", "")
+	default:
+		return p.err(CheckSyntax, e.Location, fmt.Sprintf("%q is not expected here", token), "")
+	}
 }
 
 // constructions are objects of podverdict's types that an expression would make.
@@ -44,7 +49,8 @@ func (p place) constructions(tree *ast.AST, known func(string) bool) []Finding {
 	var findings []Finding
 	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
 		if e.Kind() == ast.StructKind && known(e.AsStruct().TypeName()) {
-			findings = append(findings, p.err(CheckConstruct, p.locate(tree, e), sayConstruction(e.AsStruct().TypeName()), ""))
+			message := fmt.Sprintf("an expression cannot make a %s: it asks about those that there are", e.AsStruct().TypeName())
+			findings = append(findings, p.err(CheckConstruct, p.locate(tree, e), message, ""))
 		}
 	})
 	return findings
@@ -70,20 +76,15 @@ type explainer struct {
 // typeErrors are the checker's errors. It checks once more, in a way that hands the
 // types out.
 func (c *compilation) typeErrors(p place, env *cel.Env, errs []*cel.Error) []Finding {
-	x := explainer{c: c, p: p, env: env}
-	if check, err := compiler.NewChecker(env); err == nil {
-		if parsed, issues := env.Parse(p.text); issues.Err() == nil {
-			x.tree, _ = checker.Check(parsed.NativeRep(), parsed.Source(), check)
-		}
-	}
+	x := explainer{c: c, p: p, env: env, tree: compiler.PartlyChecked(env, p.text)}
 	follows := x.insideUnknownCalls(errs)
 	var findings []Finding
 	for _, e := range errs {
 		if follows[e.ExprID] {
 			continue
 		}
-		if message, hint, ok := x.explain(e); ok {
-			findings = append(findings, p.err(CheckType, x.locate(e), message, hint))
+		if message, advice, ok := x.explain(e); ok {
+			findings = append(findings, p.err(CheckType, x.locate(e), message, advice))
 		}
 	}
 	return findings
@@ -125,38 +126,39 @@ func (x explainer) node(id int64) ast.Expr {
 	return find(x.tree.Expr(), id)
 }
 
-// explain is not ok for what is reported already.
-func (x explainer) explain(e *cel.Error) (message, hint string, ok bool) {
+// explain returns what to say of an error. It is not ok for what is reported already.
+func (x explainer) explain(e *cel.Error) (message, advice string, ok bool) {
 	if match := undefinedField.FindStringSubmatch(e.Message); match != nil {
-		message, hint = x.undefinedField(match[1], e.ExprID)
-		return message, hint, true
+		message, advice = x.undefinedField(match[1], e.ExprID)
+		return message, advice, true
 	}
 	if match := undeclaredReference.FindStringSubmatch(e.Message); match != nil {
 		return x.undeclared(match[1], e.ExprID)
 	}
 	if match := noOverload.FindStringSubmatch(e.Message); match != nil {
-		message, hint = x.noOverload(match[1], match[2])
-		return message, hint, true
+		message, advice = x.noOverload(match[1], match[2])
+		return message, advice, true
 	}
 	if match := noFields.FindStringSubmatch(e.Message); match != nil {
-		return sayNoFields(match[1]), x.hintNoFields(e.ExprID), true
+		return "a value of type " + match[1] + " has no fields", x.hintNoFields(e.ExprID), true
 	}
 	if match := noElements.FindStringSubmatch(e.Message); match != nil {
-		return sayNoElements(match[1]), "", true
+		return "a value of type " + match[1] + " has no elements: a list or a map is needed here", "", true
 	}
 	return e.Message, "", true
 }
 
-func (x explainer) undefinedField(name string, id int64) (message, hint string) {
-	typ := x.operandType(id)
+func (x explainer) undefinedField(name string, id int64) (message, advice string) {
+	typ := hint.OperandType(x.tree, id)
 	if typ == "" {
 		return "undefined field '" + name + "'", ""
 	}
-	names, _ := x.env.CELTypeProvider().FindStructFieldNames(typ)
+	message = fmt.Sprintf("%s has no field %q", typ, name)
 	if slices.ContainsFunc(library.Functions, func(f library.Function) bool { return f.Name == name && f.Receiver == typ }) {
-		return sayNoField(typ, name), hintCall(name)
+		return message, fmt.Sprintf("%s is a function: write %[1]s(...)", name)
 	}
-	return sayNoField(typ, name), hintName(name, names, asIs)
+	names, _ := x.env.CELTypeProvider().FindStructFieldNames(typ)
+	return message, hint.Names(name, names, "")
 }
 
 // hintNoFields is for those who look for a container's fields where the API has them.
@@ -166,38 +168,15 @@ func (x explainer) hintNoFields(id int64) string {
 		return ""
 	}
 	state := e.AsSelect().Operand()
-	if x.operandType(state.ID()) != library.ContainerName {
+	if hint.OperandType(x.tree, state.ID()) != library.ContainerName {
 		return ""
 	}
-	return hintContainer(Unparse(x.tree, state.AsSelect().Operand()))
+	return fmt.Sprintf("a podverdict.Container has it all itself: %s.state, %[1]s.exitCode, %[1]s.reason, %[1]s.message",
+		Unparse(x.tree, state.AsSelect().Operand()))
 }
 
-// operandType is the name of the type that the node of this number selects from.
-func (x explainer) operandType(id int64) string {
-	e := x.node(id)
-	if e == nil {
-		return ""
-	}
-	var operand ast.Expr
-	switch {
-	case e.Kind() == ast.SelectKind:
-		operand = e.AsSelect().Operand()
-	case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.OptSelect:
-		operand = e.AsCall().Args()[0]
-	default:
-		return ""
-	}
-	t := x.tree.GetType(operand.ID())
-	if isOptional(t) {
-		t = t.Parameters()[0]
-	}
-	if t.Kind() != types.StructKind {
-		return ""
-	}
-	return t.TypeName()
-}
-
-func (x explainer) undeclared(name string, id int64) (message, hint string, ok bool) {
+func (x explainer) undeclared(name string, id int64) (message, advice string, ok bool) {
+	message = fmt.Sprintf("%q is not defined", name)
 	e := x.node(id)
 	isCall := e != nil && e.Kind() == ast.CallKind
 	_, isVariable := x.c.graph.index[name]
@@ -205,17 +184,17 @@ func (x explainer) undeclared(name string, id int64) (message, hint string, ok b
 	case name == compiler.VariablesVariable && x.hasOfVariable():
 		return "", "", false
 	case name == compiler.VariablesVariable:
-		return sayUndeclared(name), hintVariables, true
+		return message, "variables are used by their names, as in variables.NAME", true
 	case name == compiler.NowVariable && !isCall:
-		return sayUndeclared(name), hintNow, true
+		return message, "only rules about phase Pending have it", true
 	case x.p.isCondition() && (name == compiler.PodVariable || name == compiler.AttemptVariable) && !isCall:
-		return sayUndeclared(name), hintCondition, true
+		return message, "a match condition is about the job only", true
 	case isCall:
-		return sayNoFunction(name), hintName(name, x.functions(), asIs), true
+		return fmt.Sprintf("there is no function %q", name), hint.Names(name, x.functions(), ""), true
 	case isVariable && !x.p.isCondition():
-		return sayUndeclared(name), didYouMean(VariableName(name)), true
+		return message, hint.DidYouMean(VariableName(name)), true
 	default:
-		return sayUndeclared(name), hintName(name, x.variables(), asIs), true
+		return message, hint.Names(name, x.variables(), ""), true
 	}
 }
 
@@ -250,21 +229,42 @@ func (x explainer) variables() []string {
 	return names
 }
 
-func (x explainer) noOverload(function, arguments string) (message, hint string) {
-	receiver, args, isMember := strings.Cut(arguments, ".(")
-	if !isMember {
-		receiver, args = "", strings.TrimPrefix(arguments, "(")
-	}
-	args = strings.TrimSuffix(args, ")")
-	if operator, ok := operators.FindReverse(function); ok && operator != "" {
-		return sayOperator(operator, args), ""
-	}
+func (x explainer) noOverload(function, arguments string) (message, advice string) {
 	for _, f := range library.Functions {
 		if f.Name == function {
-			hint = hintSignature(f.Signature)
+			advice = "it is " + f.Signature
 		}
 	}
-	return sayNoOverload(receiver, function, args), hint
+	receiver, args, isMember := strings.Cut(strings.TrimSuffix(arguments, ")"), ".(")
+	if isMember {
+		return fmt.Sprintf("there is no %s.%s(%s)", receiver, function, args), advice
+	}
+	args = strings.TrimPrefix(receiver, "(")
+	if operator, ok := operators.FindReverse(function); ok && operator != "" {
+		return fmt.Sprintf("operator %s is not for %s", operator, strings.ReplaceAll(args, ", ", " and ")), ""
+	}
+	return fmt.Sprintf("there is no %s(%s)", function, args), advice
+}
+
+// checkResult reports an expression whose value is of the wrong type.
+func (c *compilation) checkResult(p place, got, want *types.Type) {
+	what, advice := "a match condition", ""
+	switch {
+	case strings.HasSuffix(p.path, ".when"):
+		what = "when"
+	case strings.HasSuffix(p.path, ".messageExpression"):
+		what = "messageExpression"
+	}
+	switch {
+	case isOptional(got):
+		advice = "say what it is without a value: .orValue(...)"
+	case want.Kind() == types.StringKind && got.Kind() != types.DynKind && got.Kind() != types.StructKind:
+		advice = "make it a string: string(...)"
+	case want.Kind() == types.BoolKind && got.Kind() == types.ListKind:
+		advice = "ask for an element: .exists(c, ...), or .size() > 0"
+	}
+	message := fmt.Sprintf("%s must be of type %s, and this is of type %s", what, cel.FormatCELType(want), cel.FormatCELType(got))
+	c.report(p.err(CheckType, p.start(), message, advice))
 }
 
 // isObject is whether a type is one of podverdict's.

@@ -1,6 +1,9 @@
 package custom
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
@@ -9,6 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/hint"
 )
 
 // compiledVariable is a variable of a policy.
@@ -91,12 +95,19 @@ func (c *compilation) badReference(p place, at common.Location, name string) Fin
 	i, defined := c.graph.index[name]
 	switch {
 	case defined && p.isCondition():
-		return p.err(CheckVariable, at, sayVariableInCondition(name), "")
+		return p.err(CheckVariable, at, fmt.Sprintf("match conditions are looked at before variables: %q is not defined here", name), "")
 	case !defined:
-		return p.err(CheckVariable, at, sayNoVariable(name), hintName(name, c.graph.names[:min(p.visible, len(c.graph.names))], VariableName))
+		return p.err(CheckVariable, at, fmt.Sprintf("there is no variable %q", name),
+			hint.Names(name, c.graph.names[:min(p.visible, len(c.graph.names))], VariableName("")))
 	}
-	if way := c.graph.way(name, c.graph.names[p.visible]); way != nil {
-		return p.err(CheckCycle, at, sayCycle(c.graph.names[p.visible], way), "")
+	user := c.graph.names[p.visible]
+	switch way := c.graph.way(name, user); len(way) {
+	case 0:
+		return p.err(CheckVariable, at, fmt.Sprintf("variable %q is defined later, at spec.variables[%d]", name, i),
+			fmt.Sprintf("move %q before spec.variables[%d]", name, p.visible))
+	case 1:
+		return p.err(CheckCycle, at, fmt.Sprintf("variable %q uses itself", user), "")
+	default:
+		return p.err(CheckCycle, at, fmt.Sprintf("variables use each other in a circle: %s -> %s", user, strings.Join(way, " -> ")), "")
 	}
-	return p.err(CheckVariable, at, sayLaterVariable(name, i), hintLaterVariable(name, p.visible))
 }

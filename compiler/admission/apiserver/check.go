@@ -1,9 +1,6 @@
 package apiserver
 
 import (
-	"cmp"
-	"slices"
-	"strconv"
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -19,35 +16,26 @@ import (
 // ValidatingAdmissionPolicy, or warns of, as far as a user of podverdict can have
 // written it: its name, its match conditions, and all expressions, which must be right
 // for the type of the objects that it matches, also where the API server does not look.
-// The policy matches the one kind only, and params is the kind of its parameters, or nil.
+// The policy matches one kind only, and params is the kind of its parameters, or nil.
 // What is wrong with the policy is a *CheckError.
 func Check(policy *admissionregistrationv1.ValidatingAdmissionPolicy, object kind.Kind, params *kind.Kind, kubernetes string) error {
 	v, err := compiler.ParseVersion(kubernetes)
 	if err != nil {
 		return err
 	}
-	typed, err := typeProblems(policy, object, params)
+	found, err := expressionProblems(policy, object, params, v)
 	if err != nil {
 		return err
 	}
-	compiled, err := compileProblems(policy, v)
-	if err != nil {
-		return err
-	}
-	problems := append(objectProblems(policy), typed...)
-	problems = append(problems, slices.DeleteFunc(compiled, isBlank)...)
-	return newCheckError(sorted(distinct(problems)))
+	return newCheckError(append(objectProblems(policy), found...))
 }
-
-// isBlank says that an expression is missing, which is a problem of the object itself.
-func isBlank(p Problem) bool { return strings.TrimSpace(p.Expression) == "" }
 
 // maxMatchConditions is the API server's limit (pkg/apis/admissionregistration/validation).
 const maxMatchConditions = 64
 
 // objectProblems returns what the API server refuses about the parts of a policy that
-// users name. The package of the API server that says so cannot be linked. All other
-// parts are written by podverdict, and tests put them to a real API server.
+// users name. The package of the API server that says so cannot be linked. Podverdict
+// writes all other parts, and tests put them to a real API server.
 func objectProblems(policy *admissionregistrationv1.ValidatingAdmissionPolicy) []Problem {
 	all := apivalidation.ValidateObjectMeta(&policy.ObjectMeta, false, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
 	at, conditions := field.NewPath("spec", "matchConditions"), policy.Spec.MatchConditions
@@ -72,43 +60,4 @@ func objectProblems(policy *admissionregistrationv1.ValidatingAdmissionPolicy) [
 		problems = append(problems, Problem{FieldRef: e.Field, Message: e.ErrorBody()})
 	}
 	return problems
-}
-
-// distinct leaves out what the compiler says of places of which the type checker, which
-// knows more, has said something before.
-func distinct(problems []Problem) []Problem {
-	var all []Problem
-	for _, p := range problems {
-		if !slices.ContainsFunc(all, func(q Problem) bool {
-			return q.FieldRef == p.FieldRef && q.Line == p.Line && q.Column == p.Column && (p.Line > 0 || q.Message == p.Message)
-		}) {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// order is that of the parts of a policy: what others build on comes first.
-var order = []string{
-	"metadata", "spec.matchConditions", "spec.variables", "spec.validations", "spec.auditAnnotations",
-}
-
-func sorted(problems []Problem) []Problem {
-	slices.SortStableFunc(problems, func(p, q Problem) int {
-		partP, indexP := place(p.FieldRef)
-		partQ, indexQ := place(q.FieldRef)
-		return cmp.Or(cmp.Compare(partP, partQ), cmp.Compare(indexP, indexQ), cmp.Compare(p.FieldRef, q.FieldRef),
-			cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column), cmp.Compare(p.Message, q.Message))
-	})
-	return problems
-}
-
-// place is the part of a policy that a field belongs to, and its first index.
-func place(fieldRef string) (part, index int) {
-	part = slices.IndexFunc(order, func(prefix string) bool { return strings.HasPrefix(fieldRef, prefix) })
-	if _, rest, ok := strings.Cut(fieldRef, "["); ok {
-		digits, _, _ := strings.Cut(rest, "]")
-		index, _ = strconv.Atoi(digits) // a key of a map has no order
-	}
-	return part, index
 }

@@ -10,62 +10,87 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// newEnvironment is the environment in which an API server of a minor version compiles
+// newEnvironment returns the environment in which an API server of a minor version compiles
 // the expressions of new policies: that of the version before, so that they outlive a
 // rollback.
 func newEnvironment(kubernetes *version.Version) *environment.EnvSet {
 	return environment.MustBaseEnvSet(version.MajorMinor(kubernetes.Major(), kubernetes.Minor()-1))
 }
 
-// compileProblems are those that an API server of a minor version has with the
-// expressions of a new policy. It compiles them without the types of the objects, and
-// with the type that each must have. Match conditions see no variables.
-func compileProblems(policy *admissionregistrationv1.ValidatingAdmissionPolicy, kubernetes *version.Version) ([]Problem, error) {
+// expressionProblems compiles each expression of a new policy twice: with the types of the
+// objects, as the API server's type checker does, and without them but with the type that its
+// value must have, as the API server of a minor version does. Match conditions see no variables.
+func expressionProblems(policy *admissionregistrationv1.ValidatingAdmissionPolicy, object kind.Kind, params *kind.Kind, kubernetes *version.Version) ([]Problem, error) {
 	environments := newEnvironment(kubernetes)
-	composited, err := plugincel.NewCompositedCompiler(environments)
+	untyped, err := plugincel.NewCompositedCompiler(environments)
 	if err != nil {
 		return nil, err
 	}
-	x := expressionsOf(policy)
-	var problems []Problem
-	check := func(a plugincel.ExpressionAccessor, r plugincel.CompilationResult) {
-		if r.Error != nil {
-			problems = append(problems, problemsOf(x.fields[a], a.GetExpression(), r.Error)...)
-		}
-	}
-	for _, v := range x.variables {
-		check(v, composited.CompileAndStoreVariable(v, x.options, environment.NewExpressions))
+	typed, err := newTypedCompiler(object, params)
+	if err != nil {
+		return nil, err
 	}
 	alone := plugincel.NewCompiler(environments)
-	var beside plugincel.Compiler = composited
-	if len(x.variables) == 0 {
-		beside = alone // then there is no name variables
+	beside := alone // without variables there is no name variables
+	if len(policy.Spec.Variables) > 0 {
+		beside = untyped
 	}
-	for _, group := range []struct {
-		compiler    plugincel.Compiler
-		expressions []plugincel.ExpressionAccessor
-		options     plugincel.OptionalVariableDeclarations
-	}{
-		{alone, x.conditions, x.options},
-		{beside, x.validations, x.options},
-		{beside, x.messages, x.messageOptions()},
-		{beside, x.auditAnnotations, x.options},
-	} {
-		for _, a := range group.expressions {
+	x := expressionsOf(policy)
+	c := collection{typed: typed, kubernetes: kubernetes, fields: x.fields}
+	compile := func(compiler plugincel.Compiler, options plugincel.OptionalVariableDeclarations, all ...plugincel.ExpressionAccessor) {
+		for _, a := range all {
 			if a != nil {
-				check(a, group.compiler.CompileCELExpression(a, group.options, environment.NewExpressions))
+				c.add(a, typed.CompileCELExpression(a, options, environment.StoredExpressions), compiler.CompileCELExpression(a, options, environment.NewExpressions))
 			}
 		}
 	}
-	for i := range problems {
-		problems[i].Hint = compileHint(problems[i], kubernetes)
+	for _, v := range x.variables {
+		c.add(v, typed.variables.CompileAndStoreVariable(v, x.options, environment.StoredExpressions),
+			untyped.CompileAndStoreVariable(v, x.options, environment.NewExpressions))
 	}
-	return problems, nil
+	compile(alone, x.options, x.conditions...)
+	for i := range x.validations {
+		compile(beside, x.options, x.validations[i])
+		compile(beside, x.messageOptions(), x.messages[i])
+	}
+	compile(beside, x.options, x.auditAnnotations...)
+	return c.problems, nil
 }
 
-// compileHint says why a name is unknown there that is known elsewhere.
+// collection collects the problems of expressions.
+type collection struct {
+	typed      *typedCompiler
+	kubernetes *version.Version
+	fields     map[plugincel.ExpressionAccessor]string
+	problems   []Problem
+}
+
+// add adds the problems of one expression. Where both compilers find something at the same
+// place, the problem of the typed one is kept. An expression that is missing is a problem of
+// the policy itself.
+func (c *collection) add(a plugincel.ExpressionAccessor, typed, untyped plugincel.CompilationResult) {
+	text := a.GetExpression()
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	found := problemsOf(c.fields[a], text, typed.Error)
+	for i, p := range found {
+		found[i].Hint = c.typed.hint(p)
+	}
+	for _, p := range problemsOf(c.fields[a], text, untyped.Error) {
+		if !slices.ContainsFunc(found, func(q Problem) bool { return q.Line == p.Line && q.Column == p.Column }) {
+			p.Hint = compileHint(p, c.kubernetes)
+			found = append(found, p)
+		}
+	}
+	c.problems = append(c.problems, found...)
+}
+
+// compileHint returns why a name is unknown there that is known elsewhere.
 func compileHint(p Problem, kubernetes *version.Version) string {
 	match := undeclaredReference.FindStringSubmatch(p.Message)
 	switch {

@@ -1,145 +1,114 @@
 package apiserver
 
 import (
-	"fmt"
+	"maps"
 	"regexp"
-	"strconv"
-	"strings"
+	"slices"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"github.com/google/cel-go/cel"
+	"k8s.io/apimachinery/pkg/util/version"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
-	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
-	"k8s.io/apiserver/pkg/cel/openapi/resolver"
-	"k8s.io/kube-openapi/pkg/validation/spec"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	celcommon "k8s.io/apiserver/pkg/cel/common"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apiserver/pkg/cel/library"
+	"k8s.io/apiserver/pkg/cel/openapi"
 
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
+	"github.com/podverdict/podverdict/internal/hint"
 )
 
-// located is an expression and its place in a policy.
-type located struct {
-	fieldRef, text string
+var (
+	undefinedField      = regexp.MustCompile(`^undefined field '(.*)'$`)
+	undeclaredReference = regexp.MustCompile(`^undeclared reference to '([^']*)'`)
+	identifier          = regexp.MustCompile(`^[a-zA-Z][_a-zA-Z0-9]*$`)
+)
+
+// typedCompiler compiles expressions with the types of the objects that they are about. The
+// API server's own type checker does the same, but hands out a text for each expression: not
+// where in it a mistake is, and not which names there are.
+type typedCompiler struct {
+	env *cel.Env
+	// objects are the types of all objects, by name.
+	objects map[string]*apiservercel.DeclType
+	// variables compiles a policy's variables by this compiler, and makes them known to it.
+	variables *plugincel.CompositedCompiler
 }
 
-// texts are all expressions that are not blank.
-func (x expressions) texts() []located {
-	var all []located
-	add := func(a plugincel.ExpressionAccessor) {
-		if a != nil && strings.TrimSpace(a.GetExpression()) != "" {
-			all = append(all, located{fieldRef: x.fields[a], text: a.GetExpression()})
+func newTypedCompiler(object kind.Kind, params *kind.Kind) (*typedCompiler, error) {
+	c := &typedCompiler{objects: map[string]*apiservercel.DeclType{}}
+	options := []cel.EnvOption{cel.Variable(plugincel.AuthorizerVarName, library.AuthorizerType)}
+	var declared []*apiservercel.DeclType
+	declare := func(d *apiservercel.DeclType, names ...string) {
+		declared = append(declared, d)
+		maps.Copy(c.objects, apiservercel.FieldTypeMap(d.TypeName(), d))
+		for _, name := range names {
+			options = append(options, cel.Variable(name, d.CelType()))
 		}
 	}
-	for _, v := range x.variables {
-		add(v)
+	declare(plugincel.BuildRequestType(), plugincel.RequestVarName)
+	declare(plugincel.BuildNamespaceType(), plugincel.NamespaceVarName)
+	declare(typeOf(object), plugincel.ObjectVarName, plugincel.OldObjectVarName)
+	if params != nil {
+		declare(typeOf(*params), plugincel.ParamsVarName)
 	}
-	for _, group := range [][]plugincel.ExpressionAccessor{x.conditions, x.validations, x.messages, x.auditAnnotations} {
-		for _, a := range group {
-			add(a)
-		}
-	}
-	return all
-}
-
-// typeProblems returns what the API server's type checker finds in the expressions of a
-// policy when the object is of one kind.
-func typeProblems(policy *admissionregistrationv1.ValidatingAdmissionPolicy, object kind.Kind, params *kind.Kind) ([]Problem, error) {
-	hints, err := newHinter(object, params)
+	set, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(environment.VersionedOptions{
+		IntroducedVersion: version.MajorMinor(1, 0), EnvOptions: options, DeclTypes: declared,
+	})
 	if err != nil {
 		return nil, err
 	}
-	kinds := kindSet{object}
-	if params != nil {
-		kinds = append(kinds, *params)
+	if c.variables, err = plugincel.NewCompositedCompilerForTypeChecking(set); err != nil {
+		return nil, err
 	}
-	checker := &validating.TypeChecker{SchemaResolver: kinds, RestMapper: kinds.mapper()}
-	context := checker.CreateContext(policy)
-	var problems []Problem
-	for _, e := range failing(expressionsOf(policy).texts(), func(some []located) bool {
-		return len(checker.CheckExpression(context, together(some))) > 0
-	}) {
-		for _, result := range checker.CheckExpression(context, e.text) {
-			if result.Err != nil {
-				return nil, result.Err
-			}
-			problems = append(problems, printedProblems(e, result.Issues.Error())...)
+	c.variables.Compiler = c
+	c.env, err = c.variables.Env(environment.StoredExpressions)
+	return c, err
+}
+
+// typeOf returns the type of a kind's objects, named after the kind.
+func typeOf(k kind.Kind) *apiservercel.DeclType {
+	return celcommon.SchemaDeclType(&openapi.Schema{Schema: k.Schema}, true).MaybeAssignTypeName(k.String())
+}
+
+// CompileCELExpression finds the type of an expression, whatever type it should have.
+func (c *typedCompiler) CompileCELExpression(a plugincel.ExpressionAccessor, _ plugincel.OptionalVariableDeclarations, _ environment.Type) plugincel.CompilationResult {
+	checked, issues := c.env.Compile(a.GetExpression())
+	if issues.Err() != nil {
+		return plugincel.CompilationResult{ExpressionAccessor: a, Error: &apiservercel.Error{
+			Type: apiservercel.ErrorTypeInvalid, Detail: issues.String(), Cause: apiservercel.NewCompilationError(issues),
+		}}
+	}
+	return plugincel.CompilationResult{ExpressionAccessor: a, OutputType: checked.OutputType()}
+}
+
+// hint returns what the author may have meant at the place of a problem, or an empty string.
+func (c *typedCompiler) hint(p Problem) string {
+	if match := undefinedField.FindStringSubmatch(p.Message); match != nil {
+		tree := compiler.PartlyChecked(c.env, p.Expression)
+		if object, ok := c.objects[hint.OperandType(tree, p.node)]; ok {
+			return hint.Names(match[1], slices.Sorted(maps.Keys(object.Fields)), "")
 		}
+		return ""
 	}
-	for i := range problems {
-		problems[i].Hint = hints.hint(problems[i])
+	match := undeclaredReference.FindStringSubmatch(p.Message)
+	if match == nil {
+		return ""
 	}
-	return problems, nil
+	if name := hint.Name(match[1], c.names()); name != "" {
+		return hint.DidYouMean(name)
+	}
+	return ""
 }
 
-// kindSet is all that the type checker knows of an API server's kinds.
-type kindSet []kind.Kind
-
-// ResolveSchema returns the schema of a kind.
-func (s kindSet) ResolveSchema(gvk schema.GroupVersionKind) (*spec.Schema, error) {
-	for _, k := range s {
-		if k.GroupVersionKind == gvk {
-			return k.Schema, nil
-		}
+// names returns the names of all variables and functions. Operators are functions too, but
+// have no names that one can write.
+func (c *typedCompiler) names() []string {
+	names := slices.Collect(maps.Keys(c.env.Functions()))
+	for _, v := range c.env.Variables() {
+		names = append(names, v.Name())
 	}
-	return nil, fmt.Errorf("%s: %w", gvk, resolver.ErrSchemaNotFound)
-}
-
-// mapper tells which kind belongs to a resource.
-func (s kindSet) mapper() meta.RESTMapper {
-	mapper := meta.NewDefaultRESTMapper(nil)
-	for _, k := range s {
-		scope := meta.RESTScopeRoot
-		if k.Namespaced {
-			scope = meta.RESTScopeNamespace
-		}
-		resource := k.GroupVersion().WithResource(k.Resource)
-		mapper.AddSpecific(k.GroupVersionKind, resource, k.GroupVersion().WithResource(strings.ToLower(k.Kind)), scope)
-	}
-	return mapper
-}
-
-// maxTogether bounds what is checked as one expression, in bytes: CEL does not parse
-// more than 100,000 characters.
-const maxTogether = 64 << 10
-
-// failing are the expressions that fail, found by looking at many together: the type
-// checker begins with all variables for every expression that it is given.
-func failing(texts []located, fail func([]located) bool) []located {
-	switch {
-	case len(texts) == 0 || len(together(texts)) <= maxTogether && !fail(texts):
-		return nil
-	case len(texts) == 1:
-		return texts
-	}
-	half := len(texts) / 2
-	return append(failing(texts[:half], fail), failing(texts[half:], fail)...)
-}
-
-// together is one expression that is right if all of several are. Each stands on lines
-// of its own, since it may end with a comment.
-func together(texts []located) string {
-	var b strings.Builder
-	b.WriteString("[\n")
-	for _, e := range texts {
-		b.WriteString("dyn(\n" + e.text + "\n),\n")
-	}
-	b.WriteString("]")
-	return b.String()
-}
-
-// printedIssue is how CEL prints an issue; the type checker hands out nothing else.
-var printedIssue = regexp.MustCompile(`(?m)^ERROR: <input>:(\d+):(\d+): (.*)$`)
-
-func printedProblems(e located, issues string) []Problem {
-	var problems []Problem
-	for _, match := range printedIssue.FindAllStringSubmatch(issues, -1) {
-		line, _ := strconv.Atoi(match[1])
-		column, _ := strconv.Atoi(match[2])
-		column = max(column, 1) // it is 0 where the text ends too early
-		problems = append(problems, Problem{FieldRef: e.fieldRef, Expression: e.text, Line: line, Column: column, Message: match[3]})
-	}
-	if len(problems) == 0 {
-		problems = append(problems, Problem{FieldRef: e.fieldRef, Expression: e.text, Message: issues})
-	}
-	return problems
+	slices.Sort(names)
+	return slices.DeleteFunc(names, func(name string) bool { return !identifier.MatchString(name) })
 }

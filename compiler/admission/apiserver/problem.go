@@ -7,7 +7,7 @@ import (
 
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
-	"github.com/podverdict/podverdict/compiler/internal/hint"
+	"github.com/podverdict/podverdict/internal/hint"
 )
 
 // Problem is something wrong with a policy.
@@ -22,6 +22,8 @@ type Problem struct {
 	Message string
 	// Hint is a name that may have been meant, or the names that there are.
 	Hint string
+
+	node int64 // of the expression's syntax tree
 }
 
 // CheckError is everything that is wrong with a policy, in the order of its places.
@@ -37,7 +39,7 @@ func (e *CheckError) Error() string {
 	return strings.Join(texts, "\n")
 }
 
-// String is the message after its place, and the line of the expression with a caret
+// String returns the message after its place, and the line of the expression with a caret
 // below the place at fault.
 func (p Problem) String() string {
 	text := p.FieldRef
@@ -55,7 +57,7 @@ func (p Problem) String() string {
 	return text + "\n" + hint.Caret(lines[p.Line-1], p.Column-1)
 }
 
-// newCheckError is nil if there is no problem.
+// newCheckError returns nil if there is no problem.
 func newCheckError(problems []Problem) error {
 	if len(problems) == 0 {
 		return nil
@@ -63,17 +65,21 @@ func newCheckError(problems []Problem) error {
 	return &CheckError{Problems: problems}
 }
 
-// problemsOf are the problems that the API server's compiler has with an expression:
-// one for each issue of CEL, if it says so.
+// problemsOf returns the problems that a compiler has with an expression: one for each
+// issue of CEL, if it says so.
 func problemsOf(fieldRef, expression string, err *apiservercel.Error) []Problem {
 	var compilation *apiservercel.CompilationError
-	if !errors.As(err.Cause, &compilation) {
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err.Cause, &compilation):
 		return []Problem{{FieldRef: fieldRef, Expression: expression, Message: err.Detail}}
 	}
 	var problems []Problem
 	for _, e := range compilation.Issues.Errors() {
 		problems = append(problems, Problem{
-			FieldRef: fieldRef, Expression: expression, Line: e.Location.Line(), Column: max(e.Location.Column(), 0) + 1, Message: e.Message,
+			FieldRef: fieldRef, Expression: expression, Line: max(e.Location.Line(), 0), Column: max(e.Location.Column(), 0) + 1,
+			Message: e.Message, node: e.ExprID,
 		})
 	}
 	return problems

@@ -31,16 +31,16 @@ type input struct {
 func (e *Evaluator) input(r Review) (input, error) {
 	object, err := seen(r.Kind.GroupVersionKind, r.Object)
 	if err != nil {
-		return input{}, errReview("object", err)
+		return input{}, fmt.Errorf("review: object: %w", err)
 	}
 	oldObject, err := seen(r.Kind.GroupVersionKind, r.OldObject)
 	if err != nil {
-		return input{}, errReview("old object", err)
+		return input{}, fmt.Errorf("review: old object: %w", err)
 	}
 	in := input{}
 	if r.Params != nil {
 		if in.params, err = seen(r.Params.GetObjectKind().GroupVersionKind(), r.Params); err != nil {
-			return input{}, errReview("parameters", err)
+			return input{}, fmt.Errorf("review: parameters: %w", err)
 		}
 	}
 	if in.attributes, err = attributes(r, object, oldObject); err != nil {
@@ -61,7 +61,7 @@ func attributes(r Review, object, oldObject runtime.Object) (*admission.Versione
 	}
 	metadata, err := meta.Accessor(subject)
 	if err != nil {
-		return nil, errReview("object", err)
+		return nil, fmt.Errorf("review: object: %w", err)
 	}
 	resource := r.Kind.GroupVersion().WithResource(r.Kind.Resource)
 	return &admission.VersionedAttributes{
@@ -73,65 +73,51 @@ func attributes(r Review, object, oldObject runtime.Object) (*admission.Versione
 	}, nil
 }
 
-// seen is an object as the API server holds it: built-in kinds in their Go types, which
+// seen returns an object as the API server holds it: built-in kinds in their Go types, which
 // know no nulls, and write the structs that are empty.
 func seen(gvk schema.GroupVersionKind, object runtime.Object) (runtime.Object, error) {
-	content, ok := object.(runtime.Unstructured)
-	if !ok {
-		return named(gvk, object), nil
-	}
-	typed := newBuiltin(gvk)
-	if typed == nil {
+	content, unstructured := object.(runtime.Unstructured)
+	switch {
+	case object == nil || unstructured && !builtins.Recognizes(gvk):
 		return object, nil
-	}
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(content.UnstructuredContent(), typed) != nil {
-		// The JSON decoder is slower but takes float64 for int, and says which field is wrong.
-		typed = newBuiltin(gvk)
-		text, err := json.Marshal(content.UnstructuredContent())
+	case !unstructured && !object.GetObjectKind().GroupVersionKind().Empty():
+		return object, nil
+	case !unstructured:
+		object = object.DeepCopyObject()
+	default:
+		typed, err := decoded(gvk, content.UnstructuredContent())
 		if err != nil {
 			return nil, err
 		}
-		if err := kubejson.UnmarshalCaseSensitivePreserveInts(text, typed); err != nil {
-			return nil, err
-		}
+		object = typed
 	}
-	return named(gvk, typed), nil
+	object.GetObjectKind().SetGroupVersionKind(gvk)
+	return object, nil
 }
 
-// newBuiltin is an empty object of a built-in kind, nil for others.
-func newBuiltin(gvk schema.GroupVersionKind) runtime.Object {
-	switch gvk {
-	case batchv1.SchemeGroupVersion.WithKind("Job"):
-		return &batchv1.Job{}
-	case batchv1.SchemeGroupVersion.WithKind("CronJob"):
-		return &batchv1.CronJob{}
-	case corev1.SchemeGroupVersion.WithKind("ConfigMap"):
-		return &corev1.ConfigMap{}
-	}
-	return nil
-}
+// builtins are the built-in kinds that are seen as their Go types.
+var builtins = func() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	scheme.AddKnownTypes(batchv1.SchemeGroupVersion, &batchv1.Job{}, &batchv1.CronJob{})
+	scheme.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.ConfigMap{})
+	return scheme
+}()
 
-// named is a built-in object with its apiVersion and kind.
-func named(gvk schema.GroupVersionKind, object runtime.Object) runtime.Object {
-	if object == nil || !object.GetObjectKind().GroupVersionKind().Empty() {
-		return object
+// decoded returns the content of an object as its Go type.
+func decoded(gvk schema.GroupVersionKind, content map[string]any) (runtime.Object, error) {
+	typed, err := builtins.New(gvk)
+	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(content, typed) == nil {
+		return typed, err
 	}
-	var copied runtime.Object
-	switch o := object.(type) {
-	case *batchv1.Job:
-		c := *o
-		copied = &c
-	case *batchv1.CronJob:
-		c := *o
-		copied = &c
-	case *corev1.ConfigMap:
-		c := *o
-		copied = &c
-	default:
-		return object
+	// The JSON decoder is slower but takes float64 for int, and says which field is wrong.
+	if typed, err = builtins.New(gvk); err != nil {
+		return nil, err
 	}
-	copied.GetObjectKind().SetGroupVersionKind(gvk)
-	return copied
+	text, err := json.Marshal(content)
+	if err != nil {
+		return nil, err
+	}
+	return typed, kubejson.UnmarshalCaseSensitivePreserveInts(text, typed)
 }
 
 // reviewNamespace lists the one namespace that a review comes with.

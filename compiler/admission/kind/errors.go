@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
-	"github.com/podverdict/podverdict/compiler/internal/hint"
+	"github.com/podverdict/podverdict/internal/hint"
 )
 
 // FieldError is something wrong with a field of a document.

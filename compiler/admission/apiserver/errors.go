@@ -1,7 +1,0 @@
-package apiserver
-
-import (
-	"fmt"
-)
-
-func errReview(what string, err error) error { return fmt.Errorf("review: %s: %w", what, err) }

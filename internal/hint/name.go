@@ -1,0 +1,56 @@
+package hint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// Name returns the one of the names that the author of a wrong one probably meant, or an
+// empty string. No more than a third of the letters are different, or they are the same in
+// another order.
+func Name(wrong string, names []string) string {
+	best, nearest := "", (len(wrong)+1)/3+1
+	for _, name := range names {
+		if d := distance(strings.ToLower(wrong), strings.ToLower(name)); d < nearest {
+			best, nearest = name, d
+		}
+	}
+	return best
+}
+
+// distance returns how many letters must be added, removed or changed to make one name of
+// the other. Letters in another order are one mistake.
+func distance(a, b string) int {
+	if a != b && slices.Equal(sortedLetters(a), sortedLetters(b)) {
+		return 1
+	}
+	return levenshtein.ComputeDistance(a, b)
+}
+
+func sortedLetters(name string) []byte {
+	letters := []byte(name)
+	slices.Sort(letters)
+	return letters
+}
+
+// maxNames is how many names Names lists when none is near what was written.
+const maxNames = 12
+
+// Names returns the question whether the author of a wrong name meant one of the names, or
+// which names there are. It is empty where there are none or too many. The prefix is written
+// before each name.
+func Names(wrong string, names []string, prefix string) string {
+	if name := Name(wrong, names); name != "" {
+		return DidYouMean(prefix + name)
+	}
+	if len(names) == 0 || len(names) > maxNames {
+		return ""
+	}
+	return "there are " + prefix + strings.Join(names, ", "+prefix)
+}
+
+// DidYouMean returns the question whether the author meant a name.
+func DidYouMean(name string) string { return fmt.Sprintf("did you mean %q?", name) }
