@@ -25,8 +25,10 @@ func TestName(t *testing.T) {
 	if got := Name("oom", []string{"job", "pod", "attempt"}); got != "" {
 		t.Errorf("got %q, which has one of three letters", got)
 	}
-	if got := Name("state", []string{"status"}); got != "status" {
-		t.Errorf("got %q, which has three of five letters", got)
+	for wrong, want := range map[string]string{"state": "status", "fase": "phase"} {
+		if got := Name(wrong, []string{"status", "phase"}); got != want {
+			t.Errorf("%q: got %q, want %q", wrong, got, want)
+		}
 	}
 	if got := Name("max", nil); got != "" {
 		t.Errorf("got %q of no names", got)

@@ -2,6 +2,7 @@ package hint
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -9,12 +10,13 @@ import (
 )
 
 // Name returns the one of the names that the author of a wrong one probably meant, or an
-// empty string. No more than a third of the letters are different, or they are the same in
+// empty string. About a third of the letters may be different, or all of them are the same in
 // another order.
 func Name(wrong string, names []string) string {
-	best, nearest := "", (len(wrong)+1)/3+1
+	best, nearest := "", math.MaxInt
 	for _, name := range names {
-		if d := distance(strings.ToLower(wrong), strings.ToLower(name)); d < nearest {
+		d := distance(strings.ToLower(wrong), strings.ToLower(name))
+		if d < nearest && d <= (max(len(wrong), len(name))+1)/3 {
 			best, nearest = name, d
 		}
 	}
