@@ -2,6 +2,7 @@ package admission
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -33,6 +34,11 @@ type Rule struct {
 	fields, value, detail, messages expression
 	only                            []string // kinds; none means all
 	update                          bool
+}
+
+// expressions returns the expressions of the rule. Those that it does not have are empty.
+func (r Rule) expressions() []expression {
+	return []expression{r.fields, r.value, r.detail, r.messages}
 }
 
 // variable is an expression that rules share.
@@ -94,13 +100,13 @@ func read(text []byte, described []policies.Rule) (*Catalogue, error) {
 	}
 	var file catalogueFile
 	if strict, err := json.UnmarshalStrict(asJSON, &file); err != nil || len(strict) > 0 {
-		return nil, errMember(append(strict, err)...)
+		return nil, errors.Join(append(strict, err)...)
 	}
 	c := &Catalogue{}
 	for _, v := range file.Variables {
 		e, err := parse(v.Expression)
 		if err != nil {
-			return nil, errExpression(v.Name, "expression", err)
+			return nil, fmt.Errorf("%s: expression: %w", v.Name, err)
 		}
 		c.variables = append(c.variables, variable{v.Name, e})
 	}
@@ -140,7 +146,7 @@ func (entry ruleEntry) rule(described []policies.Rule) (Rule, error) {
 			continue
 		}
 		if *part.into, err = parse(part.text); err != nil {
-			return Rule{}, errExpression(entry.ID, part.name, err)
+			return Rule{}, fmt.Errorf("%s: %s: %w", entry.ID, part.name, err)
 		}
 	}
 	if (entry.Fields == "") == (entry.Messages == "") || (entry.Fields == "") != (entry.Detail == "") {
@@ -157,14 +163,14 @@ func (c *Catalogue) checkNames() error {
 			return errNameTaken(v.name, v.name)
 		}
 		if err := v.expression.checkNames(known, nil); err != nil {
-			return errExpression(v.name, "expression", err)
+			return fmt.Errorf("%s: expression: %w", v.name, err)
 		}
 		known = append(known, v.name)
 	}
 	for _, r := range c.Rules {
-		for _, e := range []expression{r.fields, r.value, r.detail, r.messages} {
+		for _, e := range r.expressions() {
 			if err := e.checkNames(known, r.Settings); err != nil {
-				return errExpression(r.ID, "expression", err)
+				return fmt.Errorf("%s: expression: %w", r.ID, err)
 			}
 		}
 	}

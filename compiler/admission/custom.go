@@ -45,19 +45,7 @@ func (c Custom) Policies(e *compiler.Environment, o Options) ([]Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []Policy
-	for _, actions := range o.Actions.sets() {
-		held := s.held(o, actions)
-		if len(held) == 0 {
-			continue
-		}
-		p := s.policy(o, held, actions, f)
-		if err := o.check(p); err != nil {
-			return nil, err
-		}
-		all = append(all, p)
-	}
-	return all, nil
+	return s.policies(o, f)
 }
 
 // Names of match conditions that are not those of a PodFailurePolicy.

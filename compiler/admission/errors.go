@@ -1,18 +1,11 @@
 package admission
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
-
-func errMember(errs ...error) error { return errors.Join(errs...) }
-
-func errExpression(owner, part string, err error) error {
-	return fmt.Errorf("%s: %s: %w", owner, part, err)
-}
 
 func errNameTaken(name, text string) error {
 	return fmt.Errorf("the loop variable or variable %s hides another name: %s", name, text)
@@ -62,21 +55,6 @@ func (e *UnknownRuleError) Error() string {
 		text += fmt.Sprintf(", did you mean %q?", e.Hint)
 	}
 	return text
-}
-
-const (
-	messageNegative = "must be greater than or equal to 0"
-	messageNoRules  = "a policy without rules decides nothing"
-
-	messageParameterText = "must be texts without commas, brackets, quotes and spaces around them, in a ConfigMap"
-)
-
-func messageParameterNumber() string {
-	return fmt.Sprintf("must be at most %d in a parameter object", maxNumber)
-}
-
-func messageParameterItems() string {
-	return fmt.Sprintf("must have at most %d items in a parameter object", maxItems)
 }
 
 // DefaultsError is everything that no Job could have. Paths begin with spec.

@@ -5,96 +5,17 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/policies"
 )
 
-// ConstraintTemplate is a rule for OPA Gatekeeper, in the form of templates.gatekeeper.sh/v1: for the engine
-// K8sNativeValidation in CEL, and for the engine Rego. Gatekeeper runs the first of them that it has, by default CEL.
-type ConstraintTemplate struct {
-	metav1.TypeMeta `json:",inline"`
-	Metadata        TemplateMetadata `json:"metadata"`
-	Spec            TemplateSpec     `json:"spec"`
-}
-
-// TemplateMetadata are the members of a template's metadata that are written.
-type TemplateMetadata struct {
-	Name        string            `json:"name"`
-	Labels      map[string]string `json:"labels,omitempty"`
-	Annotations map[string]string `json:"annotations,omitempty"`
-}
-
-// TemplateSpec has one CustomResourceDefinition, of the constraints, and one target.
-type TemplateSpec struct {
-	CRD     TemplateCRD      `json:"crd"`
-	Targets []TemplateTarget `json:"targets"`
-}
-
-// TemplateCRD is what the CustomResourceDefinition of the constraints is made from.
-type TemplateCRD struct {
-	Spec TemplateCRDSpec `json:"spec"`
-}
-
-// TemplateCRDSpec has the kind of the constraints, and the schema of their parameters where they have some.
-type TemplateCRDSpec struct {
-	Names      TemplateNames       `json:"names"`
-	Validation *TemplateValidation `json:"validation,omitempty"`
-}
-
-// TemplateNames is the kind of the constraints.
-type TemplateNames struct {
-	Kind string `json:"kind"`
-}
-
-// TemplateValidation is the schema of spec.parameters.
-type TemplateValidation struct {
-	OpenAPIV3Schema apiextensionsv1.JSONSchemaProps `json:"openAPIV3Schema"`
-}
-
-// TemplateTarget is the rule's code.
-type TemplateTarget struct {
-	Target string         `json:"target"`
-	Code   []TemplateCode `json:"code"`
-}
-
-// TemplateCode is the rule for one engine.
-type TemplateCode struct {
-	Engine string `json:"engine"`
-	Source any    `json:"source"`
-}
-
-// Constraint puts a template in force, in the form of constraints.gatekeeper.sh/v1beta1.
-type Constraint struct {
-	metav1.TypeMeta `json:",inline"`
-	Metadata        TemplateMetadata `json:"metadata"`
-	Spec            ConstraintSpec   `json:"spec"`
-}
-
-// ConstraintSpec says what is matched, and what happens to what breaks the rule: deny or warn.
-type ConstraintSpec struct {
-	EnforcementAction string          `json:"enforcementAction"`
-	Match             ConstraintMatch `json:"match"`
-	Parameters        Settings        `json:"parameters,omitempty"`
-}
-
-// ConstraintMatch is what a constraint looks at.
-type ConstraintMatch struct {
-	Kinds []MatchedKinds `json:"kinds"`
-	// ExcludedNamespaces are names, or the beginnings or ends of some, with an asterisk.
-	ExcludedNamespaces []string `json:"excludedNamespaces,omitempty"`
-}
-
-// MatchedKinds are kinds of some API groups.
-type MatchedKinds struct {
-	APIGroups []string `json:"apiGroups"`
-	Kinds     []string `json:"kinds"`
-}
-
-// GatekeeperRule is a template, and a constraint that puts it in force.
+// GatekeeperRule is a rule for OPA Gatekeeper, as objects of its API.
 type GatekeeperRule struct {
-	Template   ConstraintTemplate
-	Constraint Constraint
+	// Template is a ConstraintTemplate (templates.gatekeeper.sh/v1) with the rule for the engine K8sNativeValidation in
+	// CEL, and for the engine Rego. Gatekeeper runs the first of them that it has, by default CEL.
+	Template map[string]any
+	// Constraint (constraints.gatekeeper.sh/v1beta1) puts the template in force.
+	Constraint map[string]any
 }
 
 // Gatekeeper writes each rule of the selection that is enabled as a template of its own, with a constraint that has the
@@ -116,47 +37,52 @@ func (s *Selection) Gatekeeper(exempt []string) ([]GatekeeperRule, error) {
 	return all, nil
 }
 
-// gatekeeperKind is that of a rule's constraints: G-BACKOFF-LIMIT has PodverdictBackoffLimit. A template is named as
+// gatekeeperKind returns the kind of a rule's constraints: PodverdictBackoffLimit for G-BACKOFF-LIMIT. A template is named as
 // its kind, in lower case.
 func gatekeeperKind(id string) string {
 	name := property(id)
 	return "Podverdict" + strings.ToUpper(name[:1]) + name[1:]
 }
 
-func template(r Rule, cel celSource, rego regoSource) ConstraintTemplate {
+func template(r Rule, cel celSource, rego regoSource) map[string]any {
 	kind := gatekeeperKind(r.ID)
 	annotations := map[string]string{"metadata.gatekeeper.sh/title": r.ID + ": " + r.Title}
 	if r.Description != "" {
 		annotations["description"] = strings.Join(strings.Fields(r.Description), " ")
 	}
-	return ConstraintTemplate{
-		TypeMeta: metav1.TypeMeta{APIVersion: "templates.gatekeeper.sh/v1", Kind: "ConstraintTemplate"},
-		Metadata: TemplateMetadata{Name: strings.ToLower(kind), Labels: partOf(), Annotations: annotations},
-		Spec: TemplateSpec{
-			CRD: TemplateCRD{Spec: TemplateCRDSpec{Names: TemplateNames{Kind: kind}, Validation: parametersSchema(r)}},
-			Targets: []TemplateTarget{{
-				Target: "admission.k8s.gatekeeper.sh",
-				Code:   []TemplateCode{{Engine: "K8sNativeValidation", Source: cel}, {Engine: "Rego", Source: rego}},
+	constraints := map[string]any{"names": map[string]any{"kind": kind}}
+	if parameters := parametersOf(r); len(parameters) > 0 {
+		constraints["validation"] = map[string]any{"openAPIV3Schema": parametersSchema(r, parameters)}
+	}
+	return map[string]any{
+		"apiVersion": "templates.gatekeeper.sh/v1", "kind": "ConstraintTemplate",
+		"metadata": map[string]any{"name": strings.ToLower(kind), "labels": partOf(), "annotations": annotations},
+		"spec": map[string]any{
+			"crd": map[string]any{"spec": constraints},
+			"targets": []any{map[string]any{
+				"target": "admission.k8s.gatekeeper.sh",
+				"code": []any{
+					map[string]any{"engine": "K8sNativeValidation", "source": cel},
+					map[string]any{"engine": "Rego", "source": rego},
+				},
 			}},
 		},
 	}
 }
 
-// parametersSchema is that of the settings that are a constraint's parameters, nil where there are none. Whether and how
-// the rule is in force is said by the constraint itself.
-func parametersSchema(r Rule) *TemplateValidation {
-	r.Settings = parametersOf(r)
-	if len(r.Settings) == 0 {
-		return nil
-	}
+// parametersSchema returns the schema of the settings that are a constraint's parameters.
+func parametersSchema(r Rule, parameters Settings) apiextensionsv1.JSONSchemaProps {
+	r.Settings = parameters
 	schema := settingsSchema(r)
 	for name, property := range schema.Properties {
-		property.Default = &apiextensionsv1.JSON{Raw: []byte(literal(r.Settings[name]))}
+		property.Default = &apiextensionsv1.JSON{Raw: []byte(literal(parameters[name]))}
 		schema.Properties[name] = property
 	}
-	return &TemplateValidation{schema}
+	return schema
 }
 
+// parametersOf returns the settings that are a constraint's parameters: the constraint itself says whether and how the
+// rule is in force.
 func parametersOf(r Rule) Settings {
 	parameters := maps.Clone(r.Settings)
 	delete(parameters, "enabled")
@@ -164,7 +90,7 @@ func parametersOf(r Rule) Settings {
 	return parameters
 }
 
-func constraint(r Rule, exempt []string) Constraint {
+func constraint(r Rule, exempt []string) map[string]any {
 	action := "deny"
 	if r.Settings["severity"] == "warning" {
 		action = "warn"
@@ -173,16 +99,17 @@ func constraint(r Rule, exempt []string) Constraint {
 	if len(r.only) > 0 {
 		kinds = r.only
 	}
-	return Constraint{
-		TypeMeta: metav1.TypeMeta{APIVersion: "constraints.gatekeeper.sh/v1beta1", Kind: gatekeeperKind(r.ID)},
-		Metadata: TemplateMetadata{Name: strings.ToLower(strings.TrimPrefix(r.ID, "G-")), Labels: partOf()},
-		Spec: ConstraintSpec{
-			EnforcementAction: action,
-			Match: ConstraintMatch{
-				Kinds:              []MatchedKinds{{APIGroups: []string{"batch"}, Kinds: kinds}},
-				ExcludedNamespaces: exempt,
-			},
-			Parameters: parametersOf(r),
-		},
+	match := map[string]any{"kinds": []any{map[string]any{"apiGroups": []string{"batch"}, "kinds": kinds}}}
+	if len(exempt) > 0 {
+		match["excludedNamespaces"] = exempt
+	}
+	spec := map[string]any{"enforcementAction": action, "match": match}
+	if parameters := parametersOf(r); len(parameters) > 0 {
+		spec["parameters"] = parameters
+	}
+	return map[string]any{
+		"apiVersion": "constraints.gatekeeper.sh/v1beta1", "kind": gatekeeperKind(r.ID),
+		"metadata": map[string]any{"name": strings.ToLower(strings.TrimPrefix(r.ID, "G-")), "labels": partOf()},
+		"spec":     spec,
 	}
 }

@@ -44,13 +44,13 @@ var gatekeeperNames = []celExpression{
 }
 
 func gatekeeperCEL(c *Catalogue, r Rule) celSource {
-	shared, _ := c.shared([]Rule{r})
+	shared, used := c.shared([]Rule{r})
 	source := celSource{MatchConditions: gatekeeperConditions()}
 	add := func(name, expression string) {
 		source.Variables = append(source.Variables, celExpression{name, expression})
 	}
 	for _, n := range gatekeeperNames {
-		if n.Name == "specs" || uses(r, shared, n.Name) {
+		if n.Name == "specs" || used[n.Name] {
 			add(n.Name, n.Expression)
 		}
 	}
@@ -67,16 +67,6 @@ func gatekeeperCEL(c *Catalogue, r Rule) celSource {
 		MessageExpression: `variables.messages.join("; ")`,
 	}}
 	return source
-}
-
-func uses(r Rule, shared []variable, ident string) bool {
-	expressions := []expression{r.fields, r.value, r.detail, r.messages}
-	for _, v := range shared {
-		expressions = append(expressions, v.expression)
-	}
-	return slices.ContainsFunc(expressions, func(e expression) bool {
-		return slices.ContainsFunc(e.names, func(n name) bool { return n.ident == ident })
-	})
 }
 
 func gatekeeperMessages(c *Catalogue, r Rule) string {

@@ -107,12 +107,21 @@ func TestGatekeeperHasEveryRule(t *testing.T) {
 		if len(rules) != len(s.Rules) {
 			t.Errorf("%s: %d templates for %d rules", s.catalogue.Name, len(rules), len(s.Rules))
 		}
+		bundle, err := readBundle(policies.FS, s.catalogue)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i, r := range rules {
-			if other, ok := kinds[r.Constraint.Kind]; ok {
+			kind := r.Constraint["kind"].(string)
+			if other, ok := kinds[kind]; ok {
 				t.Errorf("%s and %s have one kind", other, s.Rules[i].ID)
 			}
-			kinds[r.Constraint.Kind] = s.Rules[i].ID
-			checkRego(t, s.Rules[i].ID, r.Template.Spec.Targets[0].Code[1].Source.(regoSource))
+			kinds[kind] = s.Rules[i].ID
+			source, err := bundle.source(s.Rules[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkRego(t, s.Rules[i].ID, source)
 		}
 	}
 }

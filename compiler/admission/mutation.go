@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -60,11 +59,8 @@ func NewMutation(d Defaults, k kind.Kind, o MutationOptions) (*Mutation, error) 
 		WithMatchConstraints(ac.MatchResources().WithResourceRules(ac.NamedRuleWithOperations().
 			WithOperations(admissionregistrationv1.Create).
 			WithAPIGroups(k.Group).WithAPIVersions(k.Version).WithResources(k.Resource))).
-		WithMatchConditions(ac.MatchCondition().WithName("lacks-a-default").WithExpression(w.condition())).
+		WithMatchConditions(conditions(append([]MatchCondition{{"lacks-a-default", w.condition()}}, o.MatchConditions...))...).
 		WithMutations(mutations...)
-	for _, c := range o.MatchConditions {
-		spec.WithMatchConditions(ac.MatchCondition().WithName(c.Name).WithExpression(c.Expression))
-	}
 	for _, variable := range w.variables {
 		spec.WithVariables(ac.Variable().WithName(variable.name).WithExpression(variable.expression))
 	}
@@ -79,14 +75,9 @@ func NewMutation(d Defaults, k kind.Kind, o MutationOptions) (*Mutation, error) 
 	return m, apiserver.CheckMutation(typed, k, o.Kubernetes)
 }
 
-// Typed is the policy as the API server reads it. The versions of the API differ in nothing but their name.
+// Typed returns the policy as the API server reads it. The versions of the API differ in nothing but their name.
 func (m *Mutation) Typed() (*admissionregistrationv1.MutatingAdmissionPolicy, error) {
-	text, err := json.Marshal(m.Policy)
-	if err != nil {
-		return nil, err
-	}
-	typed := new(admissionregistrationv1.MutatingAdmissionPolicy)
-	return typed, json.Unmarshal(text, typed)
+	return typed[admissionregistrationv1.MutatingAdmissionPolicy](m.Policy)
 }
 
 func mutationBinding(name string, namespaces *metav1.LabelSelector) *ac.MutatingAdmissionPolicyBindingApplyConfiguration {

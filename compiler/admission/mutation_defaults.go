@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -75,6 +76,9 @@ func NewDefaults(s *batchv1.JobSpec) (Defaults, error) {
 
 func (d Defaults) illegalLimits(spec *field.Path) field.ErrorList {
 	var errs field.ErrorList
+	notNegative := func(name string, value int64) {
+		errs = append(errs, apivalidation.ValidateNonnegativeField(value, spec.Child(name))...)
+	}
 	for _, limit := range []struct {
 		name  string
 		value *int32
@@ -82,12 +86,12 @@ func (d Defaults) illegalLimits(spec *field.Path) field.ErrorList {
 		{fieldBackoffLimit, d.BackoffLimit}, {fieldBackoffLimitPerIndex, d.BackoffLimitPerIndex},
 		{fieldMaxFailedIndexes, d.MaxFailedIndexes}, {fieldTTLSecondsAfterFinished, d.TTLSecondsAfterFinished},
 	} {
-		if limit.value != nil && *limit.value < 0 {
-			errs = append(errs, field.Invalid(spec.Child(limit.name), *limit.value, messageNegative))
+		if limit.value != nil {
+			notNegative(limit.name, int64(*limit.value))
 		}
 	}
-	if seconds := d.ActiveDeadlineSeconds; seconds != nil && *seconds < 0 {
-		errs = append(errs, field.Invalid(spec.Child(fieldActiveDeadlineSeconds), *seconds, messageNegative))
+	if d.ActiveDeadlineSeconds != nil {
+		notNegative(fieldActiveDeadlineSeconds, *d.ActiveDeadlineSeconds)
 	}
 	if indexes := d.MaxFailedIndexes; indexes != nil && *indexes > manyIndexes {
 		errs = append(errs, field.Invalid(spec.Child(fieldMaxFailedIndexes), *indexes,
@@ -101,7 +105,7 @@ func (d Defaults) illegalPolicy(path *field.Path) field.ErrorList {
 		return nil
 	}
 	if len(d.PodFailurePolicy.Rules) == 0 {
-		return field.ErrorList{field.Required(path.Child("rules"), messageNoRules)}
+		return field.ErrorList{field.Required(path.Child("rules"), "a policy without rules decides nothing")}
 	}
 	var errs field.ErrorList
 	if _, err := compiler.NewPolicy(d.PodFailurePolicy); err != nil {

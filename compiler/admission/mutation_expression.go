@@ -93,15 +93,12 @@ func (w *mutationWriter) unwritten(field string) string {
 || object.metadata.?annotations[?%q].orValue("").contains('"%[1]s":')`, field, corev1.LastAppliedConfigAnnotation))
 }
 
-// gift is a field that a policy gives, when, and its value in CEL.
-type gift struct{ field, when, value string }
-
-// gifts are those of one value each. Their order is that of evaluation: what a condition asks of other gifts comes
-// first.
-func (w *mutationWriter) gifts() []gift {
-	var all []gift
+// gifts returns the fields of one value each that the policy gives, with when it gives them. Their order is that of
+// evaluation: a condition asks only for what comes before it.
+func (w *mutationWriter) gifts() []string {
+	var all []string
 	give := func(field, when string, value any) {
-		all = append(all, gift{field, when, fmt.Sprint(value)})
+		all = append(all, fmt.Sprintf("  ?%s: %s\n    ? optional.of(%v) : optional.none()", field, strings.ReplaceAll(when, "\n", "\n  "), value))
 	}
 	if v := w.PodReplacementPolicy; v != nil {
 		give(fieldPodReplacementPolicy, w.replacementMissing(*v), strconv.Quote(string(*v)))
@@ -183,11 +180,7 @@ func (w *mutationWriter) applyConfiguration() string {
 	if len(gifts) == 0 {
 		return ""
 	}
-	fields := make([]string, len(gifts))
-	for i, g := range gifts {
-		fields[i] = fmt.Sprintf("  ?%s: %s\n    ? optional.of(%s) : optional.none()", g.field, strings.ReplaceAll(g.when, "\n", "\n  "), g.value)
-	}
-	return fmt.Sprintf(w.around, w.construct+"{\n"+strings.Join(fields, ",\n")+"\n}")
+	return fmt.Sprintf(w.around, w.construct+"{\n"+strings.Join(gifts, ",\n")+"\n}")
 }
 
 // jsonPatch gives the failure policy, with the replacement policy that it needs; it is empty when there is none. An

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -41,30 +42,28 @@ func (s *Selection) checkLive(p Parameters) error {
 	return nil
 }
 
-// fault is empty for a value that the object can have.
+// fault returns what keeps a value out of the object, or an empty string.
 func (p Parameters) fault(value any) string {
-	tooLarge := func(number int64) bool { return number > maxNumber }
+	var numbers []int64
+	var texts []string
 	switch v := value.(type) {
 	case int64:
-		if tooLarge(v) {
-			return messageParameterNumber()
-		}
+		numbers = []int64{v}
 	case []int64:
-		if slices.ContainsFunc(v, tooLarge) {
-			return messageParameterNumber()
-		}
-		if len(v) > maxItems {
-			return messageParameterItems()
-		}
+		numbers = v
 	case []string:
-		if len(v) > maxItems {
-			return messageParameterItems()
-		}
-		if p.Source == FromConfigMap && slices.ContainsFunc(v, changesInText) {
-			return messageParameterText
-		}
+		texts = v
 	}
-	return ""
+	switch {
+	case slices.ContainsFunc(numbers, func(n int64) bool { return n > maxNumber }):
+		return fmt.Sprintf("must be at most %d in a parameter object", maxNumber)
+	case max(len(numbers), len(texts)) > maxItems:
+		return fmt.Sprintf("must have at most %d items in a parameter object", maxItems)
+	case p.Source == FromConfigMap && slices.ContainsFunc(texts, changesInText):
+		return "must be texts without commas, brackets, quotes and spaces around them, in a ConfigMap"
+	default:
+		return ""
+	}
 }
 
 // changesInText says that an item of a list is another one when it is read from a ConfigMap.
@@ -74,8 +73,7 @@ func changesInText(item string) bool {
 
 // setText is a value as a ConfigMap holds it.
 func setText(value any) string {
-	text := strings.NewReplacer("[", "", "]", "", `"`, "").Replace(literal(value))
-	return text
+	return strings.NewReplacer("[", "", "]", "", `"`, "").Replace(literal(value))
 }
 
 // CustomResource is the parameter object with the selection's settings, as a GuardrailParameters.

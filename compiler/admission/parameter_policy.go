@@ -10,7 +10,6 @@ import (
 	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
 
-	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
@@ -30,19 +29,12 @@ func (s *Selection) ParameterPolicy(o Options) (Policy, error) {
 		WithValidationActions(admissionregistrationv1.Deny).
 		WithMatchResources(ac.MatchResources().WithNamespaceSelector(
 			metaac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: o.Parameters.Namespace})))
-	p := Policy{
-		Definition: ac.ValidatingAdmissionPolicy(name).WithLabels(partOf()).WithSpec(spec),
-		Binding:    ac.ValidatingAdmissionPolicyBinding(name).WithLabels(partOf()).WithSpec(binding),
-	}
+	p := newPolicy(spec, binding)
 	guarded, err := kind.ConfigMap()
 	if err != nil {
 		return Policy{}, err
 	}
-	typed, err := p.Typed()
-	if err != nil {
-		return Policy{}, err
-	}
-	return p, apiserver.Check(typed, guarded, nil, o.Kubernetes)
+	return p, Options{Target: Target{Kind: guarded}, Kubernetes: o.Kubernetes}.check(p)
 }
 
 const unknownKeys = "unknown"

@@ -57,13 +57,18 @@ func (s *Selection) Policies(o Options) ([]Policy, error) {
 			return nil, err
 		}
 	}
+	return s.policies(o, s.frame(o))
+}
+
+// policies writes and checks a policy for each set of actions that some rule has.
+func (s *Selection) policies(o Options, f frame) ([]Policy, error) {
 	var all []Policy
 	for _, actions := range o.Actions.sets() {
 		held := s.held(o, actions)
 		if len(held) == 0 {
 			continue
 		}
-		p := s.policy(o, held, actions, s.frame(o))
+		p := s.policy(o, held, actions, f)
 		if err := o.check(p); err != nil {
 			return nil, err
 		}
@@ -142,14 +147,20 @@ func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrati
 	if f.selected != nil {
 		binding.WithMatchResources(f.selected)
 	}
-	p := Policy{
-		Definition: ac.ValidatingAdmissionPolicy(name).WithLabels(partOf()).WithSpec(spec),
-		Binding:    ac.ValidatingAdmissionPolicyBinding(name).WithLabels(partOf()).WithSpec(binding),
-	}
+	p := newPolicy(spec, binding)
 	for _, r := range held {
 		p.Rules = append(p.Rules, r.ID)
 	}
 	return p
+}
+
+// newPolicy returns a policy of the name that its binding has for it.
+func newPolicy(spec *ac.ValidatingAdmissionPolicySpecApplyConfiguration, binding *ac.ValidatingAdmissionPolicyBindingSpecApplyConfiguration) Policy {
+	name := *binding.PolicyName
+	return Policy{
+		Definition: ac.ValidatingAdmissionPolicy(name).WithLabels(partOf()).WithSpec(spec),
+		Binding:    ac.ValidatingAdmissionPolicyBinding(name).WithLabels(partOf()).WithSpec(binding),
+	}
 }
 
 // parameterKind is the kind of the parameter object, or nil without one.
@@ -166,14 +177,18 @@ func (o Options) parameterKind() (*kind.Kind, error) {
 	return &k, err
 }
 
-// Typed is the policy as the API server reads it.
+// Typed returns the policy as the API server reads it.
 func (p Policy) Typed() (*admissionregistrationv1.ValidatingAdmissionPolicy, error) {
-	text, err := json.Marshal(p.Definition)
+	return typed[admissionregistrationv1.ValidatingAdmissionPolicy](p.Definition)
+}
+
+func typed[T any](written any) (*T, error) {
+	text, err := json.Marshal(written)
 	if err != nil {
 		return nil, err
 	}
-	typed := new(admissionregistrationv1.ValidatingAdmissionPolicy)
-	return typed, json.Unmarshal(text, typed)
+	read := new(T)
+	return read, json.Unmarshal(text, read)
 }
 
 func partOf() map[string]string { return map[string]string{"app.kubernetes.io/part-of": "podverdict"} }

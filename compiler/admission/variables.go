@@ -38,7 +38,7 @@ func (c *Catalogue) shared(held []Rule) (all []variable, used map[string]bool) {
 		}
 	}
 	for _, r := range held {
-		for _, e := range []expression{r.fields, r.value, r.detail, r.messages} {
+		for _, e := range r.expressions() {
 			use(e)
 		}
 	}
