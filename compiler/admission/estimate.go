@@ -23,7 +23,6 @@ func (p Policy) Estimate(ctx context.Context, t Target) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	typed.Spec.MatchConditions = nil // which may be about other Jobs
 	evaluator, err := apiserver.NewEvaluator(typed)
 	if err != nil {
 		return Estimate{}, err
@@ -35,8 +34,8 @@ func (p Policy) Estimate(ctx context.Context, t Target) (Estimate, error) {
 		if err != nil {
 			return Estimate{}, err
 		}
-		most.Policy = max(most.Policy, cost.Validations.Used)
-		for _, charge := range cost.Validations.Charges {
+		most.Policy = max(most.Policy, cost.Used)
+		for _, charge := range cost.Charges {
 			most.Expression = max(most.Expression, charge.Used)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	celtypes "github.com/google/cel-go/common/types"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
@@ -15,28 +14,17 @@ const (
 	// ExpressionLimit is that of a single expression or variable.
 	ExpressionLimit = celconfig.PerCallLimit
 	// PolicyLimit is that of all validations and their messages, for one binding and
-	// one request. All audit annotations have a budget of the same size.
+	// one request.
 	PolicyLimit = celconfig.RuntimeCELCostBudget
-	// MatchConditionsLimit is that of all match conditions.
-	MatchConditionsLimit = celconfig.RuntimeCELCostBudgetMatchConditions
 )
 
-// Cost is what the API server charges for the evaluation of a policy.
+// Cost is what the API server charges for the validations of a policy and, from the same
+// budget, for the messages of all of them, whether they hold or not.
 type Cost struct {
-	// Matched says that the policy's constraints and conditions let it look at the
-	// request; otherwise only match conditions cost anything.
-	Matched bool
-	// Validations are the validations and, from the same budget, the messages of all of
-	// them, whether they hold or not.
-	MatchConditions, Validations, AuditAnnotations Budget
-}
-
-// Budget is what a group of expressions is charged together.
-type Budget struct {
-	Used, Limit uint64
-	// Charges are those that make up Used, in the order in which the evaluations end.
-	// Variables are evaluated when they are first asked for: once for the match
-	// conditions, the validations, the messages and the audit annotations each.
+	Used uint64
+	// Charges are those that make up Used, in the order in which the evaluations end. A
+	// variable is evaluated when it is first asked for: once for the validations and once
+	// for the messages.
 	Charges []Charge
 }
 
@@ -50,54 +38,28 @@ type Charge struct {
 	Err error
 }
 
-// Cost measures what a request is charged for. The API server stops at a limit; here,
-// only the limit of a single expression stops that expression, with an error.
+// Cost measures what a request is charged for that the policy's constraints admit, whatever
+// the match conditions say. The API server stops at PolicyLimit; here, only the limit of a
+// single expression stops that expression, with an error.
 func (e *Evaluator) Cost(ctx context.Context, r Review) (Cost, error) {
-	cost := Cost{
-		MatchConditions:  Budget{Limit: MatchConditionsLimit},
-		Validations:      Budget{Limit: PolicyLimit},
-		AuditAnnotations: Budget{Limit: PolicyLimit},
-	}
 	in, err := e.input(r)
 	if err != nil || !in.matches {
-		return cost, err
+		return Cost{}, err
 	}
-	if e.filters.conditions != nil {
-		results, err := e.charge(ctx, &cost.MatchConditions, e.filters.conditions, in, r)
+	m := &meter{}
+	ctx = context.WithValue(ctx, meterKey{}, m)
+	request := plugincel.CreateAdmissionRequest(in.attributes.Attributes, metav1.GroupVersionResource(in.resource), metav1.GroupVersionKind(in.attributes.VersionedKind))
+	for _, group := range []plugincel.ConditionEvaluator{e.filters.validations, e.filters.messages} {
+		_, _, err := group.ForInput(ctx, in.attributes, request,
+			plugincel.OptionalVariableBindings{VersionedParams: in.params}, plugincel.CreateNamespaceObject(r.Namespace), math.MaxInt64)
 		if err != nil {
-			return cost, err
-		}
-		for _, result := range results {
-			if result.EvalResult != celtypes.True {
-				return cost, nil
-			}
+			return Cost{}, err
 		}
 	}
-	cost.Matched = true
-	for _, group := range []struct {
-		budget *Budget
-		filter plugincel.ConditionEvaluator
-	}{
-		{&cost.Validations, e.filters.validations},
-		{&cost.Validations, e.filters.messages},
-		{&cost.AuditAnnotations, e.filters.auditAnnotations},
-	} {
-		if _, err := e.charge(ctx, group.budget, group.filter, in, r); err != nil {
-			return cost, err
-		}
+	cost := Cost{}
+	for _, reading := range m.readings {
+		cost.Used += reading.cost
+		cost.Charges = append(cost.Charges, Charge{Field: e.filters.fields[reading.expression], Used: reading.cost, Err: reading.err})
 	}
 	return cost, nil
-}
-
-// charge evaluates a group of expressions at the expense of a budget.
-func (e *Evaluator) charge(ctx context.Context, b *Budget, filter plugincel.ConditionEvaluator, in input, r Review) ([]plugincel.EvaluationResult, error) {
-	m := &meter{}
-	request := plugincel.CreateAdmissionRequest(in.attributes.Attributes, metav1.GroupVersionResource(in.resource), metav1.GroupVersionKind(in.attributes.VersionedKind))
-	results, _, err := filter.ForInput(context.WithValue(ctx, meterKey{}, m), in.attributes, request,
-		plugincel.OptionalVariableBindings{VersionedParams: in.params}, plugincel.CreateNamespaceObject(r.Namespace), math.MaxInt64)
-	for _, reading := range m.readings {
-		b.Used += reading.cost
-		b.Charges = append(b.Charges, Charge{Field: e.filters.fields[reading.expression], Used: reading.cost, Err: reading.err})
-	}
-	return results, err
 }

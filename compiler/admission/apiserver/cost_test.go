@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apiserver/pkg/admission"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
@@ -19,29 +18,24 @@ func TestCostIsChargedByExpression(t *testing.T) {
 		t.Fatal(err)
 	}
 	var fields []string
-	for _, b := range []Budget{cost.MatchConditions, cost.Validations, cost.AuditAnnotations} {
-		var used uint64
-		for _, c := range b.Charges {
-			fields = append(fields, c.Field)
-			used += c.Used
-			if c.Used == 0 || c.Err != nil {
-				t.Errorf("%s costs %d, error %v", c.Field, c.Used, c.Err)
-			}
-		}
-		if used != b.Used || b.Used > b.Limit {
-			t.Errorf("charges of %d make %d, limit %d", used, b.Used, b.Limit)
+	var used uint64
+	for _, c := range cost.Charges {
+		fields = append(fields, c.Field)
+		used += c.Used
+		if c.Used == 0 || c.Err != nil {
+			t.Errorf("%s costs %d, error %v", c.Field, c.Used, c.Err)
 		}
 	}
+	if used != cost.Used || used > PolicyLimit {
+		t.Errorf("charges of %d make %d, limit %d", used, cost.Used, PolicyLimit)
+	}
 	want := []string{
-		"spec.matchConditions[0].expression",
 		"spec.validations[0].expression",
 		"spec.variables[0].expression",
 		"spec.variables[1].expression",
 		"spec.validations[1].expression",
 		"spec.validations[2].expression",
 		"spec.validations[0].messageExpression",
-		"spec.variables[0].expression",
-		"spec.auditAnnotations[0].valueExpression",
 	}
 	if diff := cmp.Diff(want, fields); diff != "" {
 		t.Errorf("charges (-want +got):\n%s", diff)
@@ -61,7 +55,7 @@ func TestCostIsWhatTheValidatorCharges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for budget, want := range map[uint64]bool{cost.Validations.Used: true, cost.Validations.Used - 1: false} {
+	for budget, want := range map[uint64]bool{cost.Used: true, cost.Used - 1: false} {
 		result := e.validator.Validate(t.Context(), in.resource, in.attributes, in.params, nil, int64(budget), nil)
 		enough := true
 		for _, d := range result.Decisions {
@@ -76,19 +70,12 @@ func TestCostIsWhatTheValidatorCharges(t *testing.T) {
 func TestCostOfWhatDoesNotMatch(t *testing.T) {
 	e := newEvaluator(t, "job.yaml")
 	exempt := Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{"labels": {"exempt": ""}}`, badSpec)}
-	cost, err := e.Cost(t.Context(), exempt)
-	if err != nil || cost.Matched || cost.MatchConditions.Used == 0 || cost.Validations.Used != 0 {
+	if cost, err := e.Cost(t.Context(), exempt); err != nil || cost.Used == 0 {
 		t.Errorf("exempt: got %+v, error %v", cost, err)
 	}
 	deletion := Review{Kind: mustKind(t, kind.Job), Operation: admission.Delete, OldObject: exempt.Object}
-	cost, err = e.Cost(t.Context(), deletion)
-	want := Cost{
-		MatchConditions:  Budget{Limit: celconfig.RuntimeCELCostBudgetMatchConditions},
-		Validations:      Budget{Limit: celconfig.RuntimeCELCostBudget},
-		AuditAnnotations: Budget{Limit: celconfig.RuntimeCELCostBudget},
-	}
-	if diff := cmp.Diff(want, cost); diff != "" || err != nil {
-		t.Errorf("deletion (-want +got):\n%s, error %v", diff, err)
+	if cost, err := e.Cost(t.Context(), deletion); err != nil || cost.Used != 0 {
+		t.Errorf("deletion: got %+v, error %v", cost, err)
 	}
 }
 
@@ -100,7 +87,7 @@ func TestCostOfAnExpressionOverItsLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := cost.Validations.Charges[0]
+	first := cost.Charges[0]
 	want := Charge{Field: "spec.validations[0].expression"}
 	if diff := cmp.Diff(want, first, cmpopts.IgnoreFields(Charge{}, "Used", "Err")); diff != "" {
 		t.Errorf("first charge (-want +got):\n%s", diff)
