@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -93,9 +92,19 @@ func RunJobs(ctx context.Context, judge Judge, seen Lens, all []JobVector, o Opt
 	return r, nil
 }
 
+// ask gives the judge a submission of its own, so that one that changes it cannot spoil the next answer.
 func (v JobVector) ask(ctx context.Context, judge Judge, seen Lens) reports.Result {
 	start := time.Now()
-	got, err := judge.guarded(ctx, v.Submission)
+	got, err := guarded(func() ([]Finding, error) {
+		if judge == nil {
+			return nil, errors.New("no judge")
+		}
+		return judge(ctx, Submission{
+			Object:    runtime.DeepCopyJSON(v.Object),
+			OldObject: runtime.DeepCopyJSON(v.OldObject),
+			Settings:  maps.Clone(v.Settings),
+		})
+	})
 	r := reports.Result{
 		Name: v.Name, Sentence: v.Sentence, KEP: v.KEP, Features: []string{}, Outcome: reports.Passed, Duration: time.Since(start),
 	}
@@ -105,21 +114,4 @@ func (v JobVector) ask(ctx context.Context, judge Judge, seen Lens) reports.Resu
 		r.Outcome = reports.Failed
 	}
 	return r
-}
-
-// guarded asks a judge that may panic. It gets a submission of its own.
-func (j Judge) guarded(ctx context.Context, s Submission) (found []Finding, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	if j == nil {
-		return nil, errors.New("no judge")
-	}
-	return j(ctx, Submission{
-		Object:    runtime.DeepCopyJSON(s.Object),
-		OldObject: runtime.DeepCopyJSON(s.OldObject),
-		Settings:  maps.Clone(s.Settings),
-	})
 }

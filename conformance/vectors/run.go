@@ -91,9 +91,16 @@ func (v Vector) result() reports.Result {
 	return r
 }
 
+// ask gives the engine a request of its own, so that one that changes it cannot spoil the
+// vectors of the next engine.
 func ask(ctx context.Context, engine conformance.Engine, v Vector, expected bool) reports.Result {
 	start := time.Now()
-	got, err := guarded(ctx, engine, v.Request())
+	got, err := guarded(func() (runtime.Verdict, error) {
+		if engine == nil {
+			return runtime.Verdict{}, errors.New("no engine")
+		}
+		return engine(ctx, conformance.Request{Kubernetes: v.Kubernetes, Policy: v.Policy.DeepCopy(), Pod: v.Pod.DeepCopy()})
+	})
 	r := v.result()
 	r.Outcome, r.Duration = reports.Passed, time.Since(start)
 	switch {
@@ -114,18 +121,14 @@ func ask(ctx context.Context, engine conformance.Engine, v Vector, expected bool
 	return r
 }
 
-// guarded asks an engine that may panic. The engine gets a request of its own, so
-// that one that changes it cannot spoil the vectors of the next engine.
-func guarded(ctx context.Context, engine conformance.Engine, r conformance.Request) (v runtime.Verdict, err error) {
+// guarded returns the answer of an engine or judge, of which a panic is an error.
+func guarded[T any](ask func() (T, error)) (answer T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	if engine == nil {
-		return runtime.Verdict{}, errors.New("no engine")
-	}
-	return engine(ctx, conformance.Request{Kubernetes: r.Kubernetes, Policy: r.Policy.DeepCopy(), Pod: r.Pod.DeepCopy()})
+	return ask()
 }
 
 // difference lists the fields of the JSON form in which two verdicts differ.
