@@ -78,7 +78,7 @@ var Functions = []Function{
 		Example: "pod.condition('DisruptionTarget').reason == 'EvictionByEvictionAPI'",
 		Reads:   ofConditions,
 		args:    []*types.Type{types.StringType}, result: conditionType.cel,
-		call: onPodAndString(func(p *corev1.Pod, t string) ref.Val { return record[Condition]{conditionType, ConditionOf(p, t)} }),
+		call: onPodAnd(func(p *corev1.Pod, t string) ref.Val { return record{conditionType, ConditionOf(p, t)} }),
 	},
 	{
 		Name: HasConditionFunction, Receiver: "Pod", Signature: "pod.hasCondition(string) -> bool",
@@ -86,7 +86,7 @@ var Functions = []Function{
 		Example: "pod.hasCondition('DisruptionTarget')",
 		Reads:   append([]string{"PodCondition.status"}, ofConditions...),
 		args:    []*types.Type{types.StringType}, result: types.BoolType,
-		call: onPodAndString(func(p *corev1.Pod, t string) ref.Val { return types.Bool(HasCondition(p, t)) }),
+		call: onPodAnd(func(p *corev1.Pod, t string) ref.Val { return types.Bool(HasCondition(p, t)) }),
 	},
 	{
 		Name: NeverStartedFunction, Receiver: "Pod", Signature: "pod.neverStarted() -> bool",
@@ -118,7 +118,7 @@ var Functions = []Function{
 		Example: "pod.pendingFor(now) > duration('10m')",
 		Reads:   []string{"Pod.metadata", "ObjectMeta.creationTimestamp", "Pod.status", "PodStatus.phase"},
 		args:    []*types.Type{types.TimestampType}, result: types.DurationType,
-		call: pendingFor,
+		call: onPodAnd(func(p *corev1.Pod, now time.Time) ref.Val { return types.Duration{Duration: PendingFor(p, now)} }),
 	},
 	{
 		Name: BetweenFunction, Receiver: "int", Signature: "int.between(int, int) -> bool",
@@ -151,7 +151,7 @@ func containers(pod *corev1.Pod, failed bool) ref.Val {
 	values := make([]ref.Val, 0, Count(pod))
 	for i := range Count(pod) {
 		if !failed || FailedAt(pod, i) {
-			values = append(values, record[Container]{containerType, At(pod, i)})
+			values = append(values, record{containerType, At(pod, i)})
 		}
 	}
 	return types.NewRefValList(types.DefaultTypeAdapter, values)
@@ -161,36 +161,21 @@ func onPod(call func(*corev1.Pod) ref.Val) functions.FunctionOp {
 	return func(args ...ref.Val) ref.Val {
 		pod, ok := args[0].Value().(*corev1.Pod)
 		if !ok {
-			return types.WrapErr(errNoPod(args[0]))
+			return types.NewErr("no such overload: %s is no Pod", args[0].Type().TypeName())
 		}
 		return call(pod)
 	}
 }
 
-func onPodAndString(call func(*corev1.Pod, string) ref.Val) functions.FunctionOp {
+// onPodAnd is onPod of a function with an argument, whose Go type is T.
+func onPodAnd[T any](call func(*corev1.Pod, T) ref.Val) functions.FunctionOp {
 	return func(args ...ref.Val) ref.Val {
-		pod, ok := args[0].Value().(*corev1.Pod)
-		if !ok {
-			return types.WrapErr(errNoPod(args[0]))
-		}
-		s, ok := args[1].(types.String)
+		argument, ok := args[1].Value().(T)
 		if !ok {
 			return types.MaybeNoSuchOverloadErr(args[1])
 		}
-		return call(pod, string(s))
+		return onPod(func(pod *corev1.Pod) ref.Val { return call(pod, argument) })(args...)
 	}
-}
-
-func pendingFor(args ...ref.Val) ref.Val {
-	pod, ok := args[0].Value().(*corev1.Pod)
-	if !ok {
-		return types.WrapErr(errNoPod(args[0]))
-	}
-	now, ok := args[1].Value().(time.Time)
-	if !ok {
-		return types.MaybeNoSuchOverloadErr(args[1])
-	}
-	return types.Duration{Duration: PendingFor(pod, now)}
 }
 
 func between(args ...ref.Val) ref.Val {

@@ -11,44 +11,31 @@ func Provider(base types.Provider) types.Provider { return provider{base} }
 type provider struct{ types.Provider }
 
 func (p provider) FindStructType(name string) (*types.Type, bool) {
-	switch name {
-	case ContainerName:
-		return types.NewTypeTypeWithParam(containerType.cel), true
-	case ConditionName:
-		return types.NewTypeTypeWithParam(conditionType.cel), true
-	default:
-		return p.Provider.FindStructType(name)
+	if r, ok := recordTypes[name]; ok {
+		return types.NewTypeTypeWithParam(r.cel), true
 	}
+	return p.Provider.FindStructType(name)
 }
 
 func (p provider) FindStructFieldNames(name string) ([]string, bool) {
-	switch name {
-	case ContainerName:
-		return containerType.names, true
-	case ConditionName:
-		return conditionType.names, true
-	default:
-		return p.Provider.FindStructFieldNames(name)
+	if r, ok := recordTypes[name]; ok {
+		return r.names, true
 	}
+	return p.Provider.FindStructFieldNames(name)
 }
 
 func (p provider) FindStructFieldType(name, field string) (*types.FieldType, bool) {
-	switch name {
-	case ContainerName:
-		f, ok := containerType.types[field]
+	if r, ok := recordTypes[name]; ok {
+		f, ok := r.fields[field]
 		return f, ok
-	case ConditionName:
-		f, ok := conditionType.types[field]
-		return f, ok
-	default:
-		return p.Provider.FindStructFieldType(name, field)
 	}
+	return p.Provider.FindStructFieldType(name, field)
 }
 
 // NewValue refuses to make records.
 func (p provider) NewValue(name string, fields map[string]ref.Val) ref.Val {
-	if name == ContainerName || name == ConditionName {
-		return types.WrapErr(errNewRecord(name))
+	if _, ok := recordTypes[name]; ok {
+		return types.NewErr("an expression cannot make a %s", name)
 	}
 	return p.Provider.NewValue(name, fields)
 }

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"fmt"
 	"reflect"
 
 	"github.com/google/cel-go/common/types"
@@ -8,26 +9,23 @@ import (
 )
 
 // recordType is a type of the library as CEL sees it.
-type recordType[T comparable] struct {
+type recordType struct {
 	cel    *types.Type
 	names  []string
-	fields map[string]Field[T]
-	// field types by name, for cel-go.
-	types map[string]*types.FieldType
+	fields map[string]*types.FieldType
 }
 
-func newRecordType[T comparable](name string, fields []Field[T]) *recordType[T] {
-	r := &recordType[T]{cel: types.NewObjectType(name), fields: map[string]Field[T]{}, types: map[string]*types.FieldType{}}
+func newRecordType[T any](name string, fields []Field[T]) *recordType {
+	r := &recordType{cel: types.NewObjectType(name), fields: map[string]*types.FieldType{}}
 	for _, f := range fields {
 		r.names = append(r.names, f.Name)
-		r.fields[f.Name] = f
-		r.types[f.Name] = &types.FieldType{
+		r.fields[f.Name] = &types.FieldType{
 			Type:  f.Type(),
 			IsSet: func(any) bool { return true },
 			GetFrom: func(of any) (any, error) {
 				value, ok := of.(T)
 				if !ok {
-					return nil, errNoRecord(name, of)
+					return nil, fmt.Errorf("no such field: %T is no %s", of, name)
 				}
 				return f.value(value), nil
 			},
@@ -40,73 +38,75 @@ func newRecordType[T comparable](name string, fields []Field[T]) *recordType[T] 
 var (
 	containerType = newRecordType(ContainerName, ContainerFields)
 	conditionType = newRecordType(ConditionName, ConditionFields)
+	recordTypes   = map[string]*recordType{ContainerName: containerType, ConditionName: conditionType}
 )
 
 // record is a value of the library as a CEL value.
-type record[T comparable] struct {
-	typ   *recordType[T]
-	value T
+type record struct {
+	typ   *recordType
+	value any // Container or Condition
 }
 
-func (r record[T]) Type() ref.Type { return r.typ.cel }
+func (r record) Type() ref.Type { return r.typ.cel }
 
-func (r record[T]) Value() any { return r.value }
+func (r record) Value() any { return r.value }
 
-func (r record[T]) IsSet(name ref.Val) ref.Val {
-	if _, err := r.field(name); err != nil {
-		return types.WrapErr(err)
+func (r record) IsSet(name ref.Val) ref.Val {
+	if value := r.Get(name); types.IsError(value) {
+		return value
 	}
 	return types.True
 }
 
-func (r record[T]) Get(name ref.Val) ref.Val {
-	f, err := r.field(name)
+func (r record) Get(name ref.Val) ref.Val {
+	if s, ok := name.(types.String); ok {
+		if _, ok := r.typ.fields[string(s)]; ok {
+			return r.get(string(s))
+		}
+	}
+	return types.NewErr("no such field %v in %s", name, r.typ.cel.TypeName())
+}
+
+// get returns a field that the type has.
+func (r record) get(field string) ref.Val {
+	value, err := r.typ.fields[field].GetFrom(r.value)
 	if err != nil {
 		return types.WrapErr(err)
 	}
-	return f.value(r.value)
+	return types.DefaultTypeAdapter.NativeToValue(value)
 }
 
-func (r record[T]) field(name ref.Val) (Field[T], error) {
-	if s, ok := name.(types.String); ok {
-		if f, ok := r.typ.fields[string(s)]; ok {
-			return f, nil
-		}
-	}
-	return Field[T]{}, errNoField(r.typ.cel, name)
-}
-
-// Equal is whether all fields are equal.
-func (r record[T]) Equal(other ref.Val) ref.Val {
-	o, ok := other.(record[T])
-	if !ok {
+// Equal returns whether all fields are equal.
+func (r record) Equal(other ref.Val) ref.Val {
+	o, ok := other.(record)
+	if !ok || o.typ != r.typ {
 		return types.False
 	}
 	if o.value == r.value {
 		return types.True
 	}
-	for _, f := range r.typ.fields {
-		if f.value(r.value) != f.value(o.value) {
+	for field := range r.typ.fields {
+		if r.get(field) != o.get(field) {
 			return types.False
 		}
 	}
 	return types.True
 }
 
-func (r record[T]) ConvertToNative(t reflect.Type) (any, error) {
-	if reflect.TypeFor[T]().AssignableTo(t) {
+func (r record) ConvertToNative(t reflect.Type) (any, error) {
+	if reflect.TypeOf(r.value).AssignableTo(t) {
 		return r.value, nil
 	}
-	return nil, errNoConversion(r.typ.cel, t.String())
+	return nil, fmt.Errorf("type conversion error from %s to %s", r.typ.cel.TypeName(), t)
 }
 
-func (r record[T]) ConvertToType(t ref.Type) ref.Val {
+func (r record) ConvertToType(t ref.Type) ref.Val {
 	switch t {
 	case r.typ.cel:
 		return r
 	case types.TypeType:
 		return r.typ.cel
 	default:
-		return types.WrapErr(errNoConversion(r.typ.cel, t.TypeName()))
+		return types.NewErr("type conversion error from %s to %s", r.typ.cel.TypeName(), t.TypeName())
 	}
 }
