@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -116,11 +117,11 @@ func (f *Field) isSet(pointer any) bool {
 func (f *Field) getFrom(pointer any) (any, error) {
 	v, ok := f.owner.structAt(pointer)
 	if !ok {
-		return nil, errNoObject(f.owner, pointer)
+		return nil, fmt.Errorf("no such field: %T is no %s", pointer, f.owner.Name)
 	}
 	value, set := f.value(v)
 	if !set {
-		return nil, errAbsent(f.Name)
+		return nil, fmt.Errorf("no such key: %s", f.Name) // as CEL says of a map
 	}
 	return value, nil
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"reflect"
 
 	"github.com/google/cel-go/common/types"
@@ -34,11 +35,11 @@ func (o object) Get(name ref.Val) ref.Val {
 	if err != nil {
 		return types.WrapErr(err)
 	}
-	value, set := f.value(reflect.ValueOf(o.pointer).Elem())
-	if !set {
-		return types.WrapErr(errAbsent(f.Name))
+	value, err := f.getFrom(o.pointer)
+	if err != nil {
+		return types.WrapErr(err)
 	}
-	return value
+	return types.DefaultTypeAdapter.NativeToValue(value)
 }
 
 func (o object) field(name ref.Val) (*Field, error) {
@@ -47,7 +48,7 @@ func (o object) field(name ref.Val) (*Field, error) {
 			return f, nil
 		}
 	}
-	return nil, errNoField(o.typ, name)
+	return nil, fmt.Errorf("no such field %v in %s", name, o.typ.Name)
 }
 
 // Equal compares as JSON would: a nil list and an empty one are the same.
@@ -60,7 +61,7 @@ func (o object) ConvertToNative(t reflect.Type) (any, error) {
 	if reflect.TypeOf(o.pointer).AssignableTo(t) {
 		return o.pointer, nil
 	}
-	return nil, errNoConversion(o.typ, t.String())
+	return nil, fmt.Errorf("type conversion error from %s to %s", o.typ.Name, t)
 }
 
 func (o object) ConvertToType(t ref.Type) ref.Val {
@@ -70,6 +71,6 @@ func (o object) ConvertToType(t ref.Type) ref.Val {
 	case types.TypeType:
 		return o.typ.CEL
 	default:
-		return types.WrapErr(errNoConversion(o.typ, t.TypeName()))
+		return types.NewErr("type conversion error from %s to %s", o.typ.Name, t.TypeName())
 	}
 }

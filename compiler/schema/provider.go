@@ -51,7 +51,7 @@ func (p provider) FindStructFieldType(name, field string) (*types.FieldType, boo
 // NewValue refuses to make objects: a rule looks at those that there are.
 func (p provider) NewValue(name string, fields map[string]ref.Val) ref.Val {
 	if t, ok := p.schema.byName[name]; ok {
-		return types.WrapErr(errNewObject(t.CEL))
+		return types.NewErr("an expression cannot make a %s", t.Name)
 	}
 	return p.Provider.NewValue(name, fields)
 }
