@@ -1,10 +1,6 @@
 package v1alpha1
 
 import (
-	"fmt"
-	"slices"
-	"unicode/utf8"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	strictjson "sigs.k8s.io/json"
 )
@@ -136,28 +132,3 @@ const (
 	MaxFindings       = 100
 	MaxFindingMessage = 2048
 )
-
-// NewTypeChecking puts findings into the form that a status takes. Long messages are cut, and instead of too many findings
-// there is one that says how many there are more. The findings are not changed.
-func NewTypeChecking(findings []Finding) *TypeChecking {
-	more := 0
-	if len(findings) > MaxFindings {
-		more = len(findings) - (MaxFindings - 1)
-	}
-	kept := slices.Clone(findings[:len(findings)-more])
-	for i, f := range kept {
-		kept[i].Message = cut(f.Message, MaxFindingMessage)
-	}
-	if more > 0 {
-		kept = append(kept, Finding{Field: "spec", Message: fmt.Sprintf("%d more findings are left out", more)})
-	}
-	return &TypeChecking{Findings: kept}
-}
-
-// cut shortens a text to some characters, of which the last one shows that it is cut.
-func cut(text string, most int) string {
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return string([]rune(text)[:most-1]) + "…"
-}

@@ -7,14 +7,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// Limits of a policy's status.
-const (
-	maxStatusFindings = 100
-	maxStatusMessage  = 2048
-)
-
-// TypeChecking is findings as a policy's status tells them: errors first, and cut to
-// what a status may hold. It is nil when there are none.
+// TypeChecking returns findings as a policy's status has them: errors first, and cut to
+// what a status may hold. It returns nil when there are none.
 func TypeChecking(findings []Finding) *v1alpha1.TypeChecking {
 	if len(findings) == 0 {
 		return nil
@@ -22,16 +16,16 @@ func TypeChecking(findings []Finding) *v1alpha1.TypeChecking {
 	told := &v1alpha1.TypeChecking{}
 	for _, errors := range []bool{true, false} {
 		for _, f := range findings {
-			if isError(f) == errors && len(told.Findings) < maxStatusFindings {
+			if isError(f) == errors && len(told.Findings) < v1alpha1.MaxFindings {
 				told.Findings = append(told.Findings, v1alpha1.Finding{
-					Rule: f.RuleName, Field: f.Field, Message: cut(strings.TrimPrefix(f.String(), f.Field+":"), maxStatusMessage),
+					Rule: f.RuleName, Field: f.Field, Message: cut(strings.TrimPrefix(f.String(), f.Field+":"), v1alpha1.MaxFindingMessage),
 				})
 			}
 		}
 	}
-	if more := len(findings) - maxStatusFindings; more > 0 {
-		last := &told.Findings[maxStatusFindings-1]
-		last.Message = cut(last.Message, maxStatusMessage/2) + fmt.Sprintf("\nand %d more findings, in all fields", more)
+	if more := len(findings) - v1alpha1.MaxFindings; more > 0 {
+		last := &told.Findings[v1alpha1.MaxFindings-1]
+		last.Message = cut(last.Message, v1alpha1.MaxFindingMessage/2) + fmt.Sprintf("\nand %d more findings, in all fields", more)
 	}
 	return told
 }
