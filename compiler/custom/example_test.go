@@ -8,6 +8,30 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
+// Compile checks the expressions of a policy, and finds out what they cost and read.
+func ExampleCompile() {
+	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	policy, err := custom.Compile(environment, &v1alpha1.PodFailurePolicySpec{
+		Rules: []v1alpha1.Rule{{Name: "last-attempt", When: "attempt > 3 && pod.status.?reason.orValue('') == 'Evicted'", Action: "FailJob"}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, expression := range policy.Expressions() {
+		fmt.Println(expression.Field, "is of type", expression.Type, "and costs at most", expression.Cost)
+	}
+	fmt.Println("reads the Pod's reason:", policy.Reads.Pod.Has("PodStatus", "reason"))
+	// Output:
+	// spec.rules[0].when is of type bool and costs at most 7
+	// reads the Pod's reason: true
+}
+
+// A finding says where in an expression it is, and what its author may have meant.
 func ExampleFinding() {
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
