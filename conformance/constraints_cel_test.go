@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
@@ -291,19 +292,21 @@ func (c constraintsInCEL) newFindings(t *testing.T, s vectors.Submission, all []
 // said are the messages by the rule's id.
 func (p constraintPolicy) said(t *testing.T, r apiserver.Review) map[string][]string {
 	t.Helper()
-	decision, err := p.evaluator.Evaluate(t.Context(), r)
+	result, err := p.evaluator.Evaluate(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !decision.Matched {
+	if len(result.Decisions) == 0 {
 		t.Fatal("the policy does not look at the object")
 	}
 	messages := map[string][]string{}
-	for _, f := range decision.Failures {
-		if f.Errored {
-			t.Fatalf("%s\n%s", f.Message, asJSON(t, r.Object))
+	for i, d := range result.Decisions {
+		switch d.Evaluation {
+		case validating.EvalError:
+			t.Fatalf("%s\n%s", d.Message, asJSON(t, r.Object))
+		case validating.EvalDeny:
+			messages[p.rules[i]] = strings.Split(d.Message, "; ")
 		}
-		messages[p.rules[f.Validation]] = strings.Split(f.Message, "; ")
 	}
 	return messages
 }

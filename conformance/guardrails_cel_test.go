@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
@@ -200,18 +201,20 @@ func (g guards) inRego(t *testing.T, object runtime.Object, found map[string]int
 func (g guards) inCEL(t *testing.T, object runtime.Object) []string {
 	t.Helper()
 	policy := g.policies[object.GetObjectKind().GroupVersionKind().Kind]
-	decision, err := policy.evaluator.Evaluate(t.Context(), apiserver.Review{
+	result, err := policy.evaluator.Evaluate(t.Context(), apiserver.Review{
 		Kind: policy.kind, Operation: "CREATE", Object: object, Params: g.params,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !decision.Matched {
+	if len(result.Decisions) == 0 {
 		t.Fatal("the policy does not look at the object")
 	}
 	var messages []string
-	for _, f := range decision.Failures {
-		messages = append(messages, strings.Split(f.Message, "; ")...)
+	for _, d := range result.Decisions {
+		if d.Evaluation != validating.EvalAdmit {
+			messages = append(messages, strings.Split(d.Message, "; ")...)
+		}
 	}
 	slices.Sort(messages)
 	return messages

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
@@ -134,12 +135,12 @@ func newAdmission(tb testing.TB, as admittedAs, conditions []v1alpha1.MatchCondi
 // ask is whether the conditions are true, false, or an error.
 func (s admissionServer) ask(tb testing.TB, object runtime.Object) string {
 	tb.Helper()
-	d, err := s.Evaluate(tb.Context(), apiserver.Review{Kind: s.kind, Operation: admission.Create, Object: object})
+	result, err := s.Evaluate(tb.Context(), apiserver.Review{Kind: s.kind, Operation: admission.Create, Object: object})
 	switch {
 	case err != nil:
 		tb.Fatal(err)
-	case len(d.Failures) == 1 && d.Failures[0].Errored:
+	case len(result.Decisions) == 1 && result.Decisions[0].Evaluation == validating.EvalError:
 		return "error"
 	}
-	return fmt.Sprint(d.Matched)
+	return fmt.Sprint(len(result.Decisions) > 0)
 }

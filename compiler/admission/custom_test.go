@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -103,14 +104,16 @@ func told(t *testing.T, all []Policy, target Target, object map[string]any, name
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := evaluator.Evaluate(t.Context(), apiserver.Review{
+		result, err := evaluator.Evaluate(t.Context(), apiserver.Review{
 			Kind: target.Kind, Operation: admission.Create, Object: &unstructured.Unstructured{Object: object}, Namespace: namespace,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range d.Failures {
-			messages = append(messages, string(p.Binding.Spec.ValidationActions[0])+": "+f.Message)
+		for _, d := range result.Decisions {
+			if d.Evaluation != validating.EvalAdmit {
+				messages = append(messages, string(p.Binding.Spec.ValidationActions[0])+": "+d.Message)
+			}
 		}
 	}
 	return messages

@@ -25,8 +25,6 @@ type Evaluator struct {
 	filters    filters
 	// validator decides what comes of the filters' results.
 	validator validating.Validator
-	// validations is how many the policy has.
-	validations int
 }
 
 // Review is a request to the API server.
@@ -48,39 +46,6 @@ type Review struct {
 	DryRun bool
 }
 
-// Decision is what a policy says of a request.
-type Decision struct {
-	// Matched says that match constraints and match conditions let the policy look at
-	// the request; otherwise there is nothing else.
-	Matched bool
-	// Failures are the validations that do not hold, in the policy's order.
-	Failures []Failure
-	// AuditAnnotations are those that have a value or an error, in the policy's order.
-	AuditAnnotations []AuditAnnotation
-}
-
-// Failure is a validation that does not hold, or could not be evaluated.
-type Failure struct {
-	// Validation is its index; -1 if the evaluation failed as a whole.
-	Validation int
-	Message    string
-	// Reason is that of the response; empty if the validation could not be evaluated.
-	Reason metav1.StatusReason
-	// Errored says that the validation could not be evaluated; the message says why.
-	Errored bool
-	// Denies says that the failure stands against the request: any does, except errors
-	// under the failure policy Ignore.
-	Denies bool
-}
-
-// AuditAnnotation is a note for the audit log.
-type AuditAnnotation struct {
-	// Key is without the policy's name, which the audit log has before it.
-	Key, Value string
-	// Error is why there is no value.
-	Error string
-}
-
 // NewEvaluator compiles a policy. The error is a *CheckError if its expressions do not
 // compile; nothing else is checked.
 func NewEvaluator(policy *admissionregistrationv1.ValidatingAdmissionPolicy) (*Evaluator, error) {
@@ -90,11 +55,10 @@ func NewEvaluator(policy *admissionregistrationv1.ValidatingAdmissionPolicy) (*E
 		return nil, err
 	}
 	return &Evaluator{
-		definition:  validating.NewValidatingAdmissionPolicyAccessor(policy),
-		objects:     admission.NewObjectInterfacesFromScheme(runtime.NewScheme()),
-		filters:     f,
-		validator:   validating.NewValidator(f.validations, f.matcher(policy), f.auditAnnotations, f.messages, policy.Spec.FailurePolicy, nil),
-		validations: len(policy.Spec.Validations),
+		definition: validating.NewValidatingAdmissionPolicyAccessor(policy),
+		objects:    admission.NewObjectInterfacesFromScheme(runtime.NewScheme()),
+		filters:    f,
+		validator:  validating.NewValidator(f.validations, f.matcher(policy), f.auditAnnotations, f.messages, policy.Spec.FailurePolicy, nil),
 	}, nil
 }
 
@@ -121,34 +85,14 @@ func setDefault[T any](p **T, value T) {
 	}
 }
 
-// Evaluate decides on a request. The error says that the request could not be put to
-// the policy; a policy that fails on it is a decision.
-func (e *Evaluator) Evaluate(ctx context.Context, r Review) (Decision, error) {
+// Evaluate decides on a request. The result has a decision for each validation, or one if the
+// evaluation failed as a whole; it is empty if match constraints or match conditions keep the
+// policy from looking at the request. The error says that the request could not be put to the
+// policy; a policy that fails on it is a decision.
+func (e *Evaluator) Evaluate(ctx context.Context, r Review) (validating.ValidateResult, error) {
 	in, err := e.input(r)
 	if err != nil || !in.matches {
-		return Decision{}, err
+		return validating.ValidateResult{}, err
 	}
-	result := e.validator.Validate(ctx, in.resource, in.attributes, in.params, r.Namespace, celconfig.RuntimeCELCostBudget, nil)
-	d := Decision{Matched: len(result.Decisions) > 0 || len(result.AuditAnnotations) > 0}
-	for i, decision := range result.Decisions {
-		if decision.Evaluation == validating.EvalAdmit {
-			continue
-		}
-		if len(result.Decisions) != e.validations {
-			i = -1
-		}
-		d.Failures = append(d.Failures, Failure{
-			Validation: i,
-			Message:    decision.Message,
-			Reason:     decision.Reason,
-			Errored:    decision.Evaluation == validating.EvalError,
-			Denies:     decision.Action == validating.ActionDeny,
-		})
-	}
-	for _, a := range result.AuditAnnotations {
-		if a.Action != validating.AuditAnnotationActionExclude {
-			d.AuditAnnotations = append(d.AuditAnnotations, AuditAnnotation{Key: a.Key, Value: a.Value, Error: a.Error})
-		}
-	}
-	return d, nil
+	return e.validator.Validate(ctx, in.resource, in.attributes, in.params, r.Namespace, celconfig.RuntimeCELCostBudget, nil), nil
 }

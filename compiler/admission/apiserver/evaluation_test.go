@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/compiler/admission/kind"
@@ -89,14 +90,43 @@ func jobObject(t testing.TB, metadata, spec string) runtime.Object {
 	return object(t, `{"apiVersion": "batch/v1", "kind": "Job", "metadata": `+metadata+`, "spec": `+spec+`}`)
 }
 
-func decide(t testing.TB, e *Evaluator, r Review) Decision {
+// decision is what a policy says of a request that it looks at.
+type decision struct {
+	looks       bool
+	failures    []failure
+	annotations map[string]string
+}
+
+// failure is a validation that does not hold, or could not be evaluated.
+type failure struct {
+	validation int
+	message    string
+	reason     metav1.StatusReason
+	errored    bool
+	denies     bool
+}
+
+func decide(t testing.TB, e *Evaluator, r Review) decision {
 	t.Helper()
-	d, err := e.Evaluate(t.Context(), r)
+	result, err := e.Evaluate(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
+	d := decision{looks: len(result.Decisions) > 0}
+	for i, one := range result.Decisions {
+		if one.Evaluation != validating.EvalAdmit {
+			d.failures = append(d.failures, failure{i, one.Message, one.Reason, one.Evaluation == validating.EvalError, one.Action == validating.ActionDeny})
+		}
+	}
+	for _, a := range result.AuditAnnotations {
+		if a.Action == validating.AuditAnnotationActionPublish {
+			d.annotations = map[string]string{a.Key: a.Value}
+		}
+	}
 	return d
 }
+
+var inside = cmp.AllowUnexported(decision{}, failure{})
 
 const (
 	goodSpec = `{"backoffLimit": 6, "template": {"spec": {"restartPolicy": "Never"}}}`
@@ -105,14 +135,14 @@ const (
 )
 
 func TestEvaluateJobs(t *testing.T) {
-	bad := Decision{
-		Matched: true,
-		Failures: []Failure{
-			{Validation: 0, Message: "spec.backoffLimit must be at most 10, is 11", Reason: "Invalid", Denies: true},
-			{Validation: 1, Message: "a rule counts what is counted anyway", Reason: "Forbidden", Denies: true},
-			{Validation: 2, Message: `failed expression: object.spec.template.spec.restartPolicy == "Never"`, Reason: "Invalid", Denies: true},
+	bad := decision{
+		looks: true,
+		failures: []failure{
+			{validation: 0, message: "spec.backoffLimit must be at most 10, is 11", reason: "Invalid", denies: true},
+			{validation: 1, message: "a rule counts what is counted anyway", reason: "Forbidden", denies: true},
+			{validation: 2, message: `failed expression: object.spec.template.spec.restartPolicy == "Never"`, reason: "Invalid", denies: true},
 		},
-		AuditAnnotations: []AuditAnnotation{{Key: "rules", Value: "2"}},
+		annotations: map[string]string{"rules": "2"},
 	}
 	create := func(metadata, spec string) Review {
 		return Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, metadata, spec)}
@@ -121,17 +151,17 @@ func TestEvaluateJobs(t *testing.T) {
 	deletion.Operation, deletion.Object, deletion.OldObject = admission.Delete, nil, deletion.Object
 	for name, test := range map[string]struct {
 		review Review
-		want   Decision
+		want   decision
 	}{
-		"good":          {create(`{}`, goodSpec), Decision{Matched: true}},
+		"good":          {create(`{}`, goodSpec), decision{looks: true}},
 		"bad":           {create(`{}`, badSpec), bad},
-		"exempt":        {create(`{"labels": {"exempt": ""}}`, badSpec), Decision{}},
-		"deletion":      {deletion, Decision{}},
+		"exempt":        {create(`{"labels": {"exempt": ""}}`, badSpec), decision{}},
+		"deletion":      {deletion, decision{}},
 		"typed":         {typedJob(t, create(`{}`, badSpec)), bad},
 		"floats":        {floatJob(t, create(`{}`, badSpec)), bad},
-		"null is unset": {create(`{"labels": null}`, strings.Replace(goodSpec, "{", `{"podFailurePolicy": null, `, 1)), Decision{Matched: true}},
+		"null is unset": {create(`{"labels": null}`, strings.Replace(goodSpec, "{", `{"podFailurePolicy": null, `, 1)), decision{looks: true}},
 	} {
-		if diff := cmp.Diff(test.want, decide(t, newEvaluator(t, "job.yaml"), test.review)); diff != "" {
+		if diff := cmp.Diff(test.want, decide(t, newEvaluator(t, "job.yaml"), test.review), inside); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -188,7 +218,7 @@ func TestEvaluateSeesJobsAsTheAPIServerDoes(t *testing.T) {
 			`{"backoffLimit": 6, "podFailurePolicy": null, "selector": null, "unheardOf": 1, "template": {}}`)}
 		for name, r := range map[string]Review{"unstructured": r, "typed": typedJob(t, r)} {
 			d := decide(t, e, r)
-			if got := len(d.Failures) == 0; got != want || want == false && d.Failures[0].Errored {
+			if got := len(d.failures) == 0; got != want || want == false && d.failures[0].errored {
 				t.Errorf("%s of a Job, %s: got %t, want %t: %+v", expression, name, got, want, d)
 			}
 		}
@@ -207,15 +237,15 @@ func TestEvaluateCronJobs(t *testing.T) {
 		Kind: mustKind(t, kind.CronJob), Operation: admission.Update, Namespace: ours,
 		Object: cronJob("@daily", "11"), OldObject: cronJob("@hourly", "11"),
 	}
-	want := Decision{Matched: true, Failures: []Failure{
-		{Validation: 0, Message: "failed expression: variables.spec.?backoffLimit.orValue(6) <= 10", Reason: "Invalid", Denies: true},
-		{Validation: 1, Message: "spec.schedule: was @hourly", Reason: "Invalid", Denies: true},
+	want := decision{looks: true, failures: []failure{
+		{validation: 0, message: "failed expression: variables.spec.?backoffLimit.orValue(6) <= 10", reason: "Invalid", denies: true},
+		{validation: 1, message: "spec.schedule: was @hourly", reason: "Invalid", denies: true},
 	}}
-	if diff := cmp.Diff(want, decide(t, e, update)); diff != "" {
+	if diff := cmp.Diff(want, decide(t, e, update), inside); diff != "" {
 		t.Errorf("update (-want +got):\n%s", diff)
 	}
 	update.Namespace = theirs
-	if diff := cmp.Diff(Decision{}, decide(t, e, update)); diff != "" {
+	if diff := cmp.Diff(decision{}, decide(t, e, update), inside); diff != "" {
 		t.Errorf("in another's namespace (-want +got):\n%s", diff)
 	}
 	update.Namespace = nil
@@ -231,16 +261,16 @@ func TestEvaluateWithParameters(t *testing.T) {
 	missing := "expression 'params == null || object.spec.backoffLimit <= int(params.data[\"max\"])' resulted in error: no such key: "
 	for name, test := range map[string]struct {
 		params runtime.Object
-		want   []Failure
+		want   []failure
 	}{
 		"none":    {nil, nil},
 		"high":    {configMap(map[string]string{"max": "11"}), nil},
-		"low":     {configMap(map[string]string{"max": "10"}), []Failure{{Message: "at most 10", Reason: "Invalid", Denies: true}}},
-		"no data": {configMap(nil), []Failure{{Message: missing + "data", Errored: true}}},
-		"no key":  {configMap(map[string]string{"min": "1"}), []Failure{{Message: missing + "max", Errored: true}}},
+		"low":     {configMap(map[string]string{"max": "10"}), []failure{{message: "at most 10", reason: "Invalid", denies: true}}},
+		"no data": {configMap(nil), []failure{{message: missing + "data", errored: true}}},
+		"no key":  {configMap(map[string]string{"min": "1"}), []failure{{message: missing + "max", errored: true}}},
 	} {
 		r.Params = test.params
-		if diff := cmp.Diff(Decision{Matched: true, Failures: test.want}, decide(t, e, r)); diff != "" {
+		if diff := cmp.Diff(decision{looks: true, failures: test.want}, decide(t, e, r), inside); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -253,13 +283,13 @@ func TestEvaluateCustomResources(t *testing.T) {
 		Object: object(t, `{"apiVersion": "example.com/v1", "kind": "TaskSet", "spec": {"note": "slow",
 			"tasks": [{"template": {"spec": {"backoffLimit": 3}}}, {"template": {"spec": {}}}, {}]}}`),
 	}
-	for params, want := range map[string][]Failure{
+	for params, want := range map[string][]failure{
 		``:           nil,
 		`, "max": 6`: nil,
-		`, "max": 5`: {{Message: "at most 5, and slow", Reason: "Invalid", Denies: true}},
+		`, "max": 5`: {{message: "at most 5, and slow", reason: "Invalid", denies: true}},
 	} {
 		r.Params = object(t, `{"apiVersion": "example.com/v1", "kind": "Limit"`+params+`}`)
-		if diff := cmp.Diff(Decision{Matched: true, Failures: want}, decide(t, e, r)); diff != "" {
+		if diff := cmp.Diff(decision{looks: true, failures: want}, decide(t, e, r), inside); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", params, diff)
 		}
 	}
