@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/parser"
 )
 
@@ -138,21 +137,13 @@ func (e expression) checkNames(known []string, settings Settings) error {
 // isEmpty says that there is no expression.
 func (e expression) isEmpty() bool { return len(e.text) == 0 }
 
-// literal is the string that the expression is, if it is nothing but one.
+// literal returns the string that the expression is, if it is nothing but one.
 func (e expression) literal() (string, bool) {
-	if len(e.names) > 0 || len(e.text) < 2 || e.text[0] != '"' {
+	if len(e.text) == 0 || e.text[0] != '"' {
 		return "", false
 	}
-	p, err := parser.NewParser()
-	if err != nil {
-		return "", false
-	}
-	parsed, errs := p.Parse(common.NewTextSource(string(e.text)))
-	if len(errs.GetErrors()) > 0 || parsed.Expr().Kind() != ast.LiteralKind {
-		return "", false
-	}
-	s, ok := parsed.Expr().AsLiteral().(types.String)
-	return string(s), ok
+	text, err := strconv.Unquote(string(e.text))
+	return text, err == nil
 }
 
 // meaning of the names of an expression: other CEL, that stands where a name can stand.

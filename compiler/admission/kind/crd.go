@@ -12,6 +12,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/json"
 )
 
@@ -100,14 +101,14 @@ func servedKinds(crd *apiextensionsv1.CustomResourceDefinition) ([]Kind, error) 
 		if !v.Served {
 			continue
 		}
-		document, err := builder.BuildOpenAPIV3(crd, v.Name, builder.Options{})
-		if err != nil {
-			return nil, errPublish(crd.Name, v.Name, err)
-		}
 		gvk := schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind}
-		resolved, err := resolve(document.Components.Schemas, gvk)
+		document, err := builder.BuildOpenAPIV3(crd, v.Name, builder.Options{})
+		var resolved *spec.Schema
+		if err == nil {
+			resolved, err = resolve(document.Components.Schemas, gvk)
+		}
 		if err != nil {
-			return nil, errPublish(crd.Name, v.Name, err)
+			return nil, fmt.Errorf("schema of %s, version %s: %w", crd.Name, v.Name, err)
 		}
 		kinds = append(kinds, Kind{
 			GroupVersionKind: gvk,

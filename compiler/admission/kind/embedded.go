@@ -94,7 +94,7 @@ func (k Kind) step(s *spec.Schema, p Path, i int) (access, *spec.Schema, error) 
 		a.nullableElement = next.Items.Schema.Nullable
 		return a, next.Items.Schema, nil
 	case isList:
-		return a, nil, p.fault(end, errIsList(p.text[:end]))
+		return a, nil, p.fault(end, fmt.Errorf("%s is a list: write %[1]s[*] for each element", p.text[:end]))
 	case step.each && !isUntyped(next):
 		return a, nil, p.fault(end, fmt.Errorf("%s is no list but of type %s: leave [*] out", p.text[:end], typeName(next)))
 	case isUntyped(next):

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/podverdict/podverdict/internal/hint"
@@ -46,14 +45,6 @@ func (e *PathError) Error() string {
 
 func (e *PathError) Unwrap() error { return e.Err }
 
-func errSchema(gvk schema.GroupVersionKind, err error) error {
-	return fmt.Errorf("schema of %s: %w", gvk, err)
-}
-
-func errPublish(crd, version string, err error) error {
-	return fmt.Errorf("schema of %s, version %s: %w", crd, version, err)
-}
-
 func errYAML(err error) error { return fmt.Errorf("not YAML: %w", err) }
 
 func errNoCRD(found []document) error {
@@ -90,13 +81,9 @@ func errNoField(kind, at, name string, s *spec.Schema) error {
 		return fmt.Errorf("%s has no field %q: it is of type %s", place, name, typeName(s))
 	}
 	if meant := hint.Name(name, names); meant != "" {
-		return fmt.Errorf("%s has no field %q, did you mean %q?", place, name, meant)
+		return fmt.Errorf("%s has no field %q, %s", place, name, hint.DidYouMean(meant))
 	}
 	return fmt.Errorf("%s has no field %q, it has %s", place, name, strings.Join(names, ", "))
-}
-
-func errIsList(path string) error {
-	return fmt.Errorf("%s is a list: write %s[*] for each element", path, path)
 }
 
 func errNoJobSpec(missing ...string) error {

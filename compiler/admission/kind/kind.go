@@ -3,6 +3,7 @@ package kind
 import (
 	_ "embed" // the schemas
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -75,12 +76,12 @@ func ConfigMap() (Kind, error) { return configMap() }
 func builtin(gvk schema.GroupVersionKind, resource string) func() (Kind, error) {
 	return sync.OnceValues(func() (Kind, error) {
 		schemas, err := builtins()
-		if err != nil {
-			return Kind{}, errSchema(gvk, err)
+		var resolved *spec.Schema
+		if err == nil {
+			resolved, err = resolve(schemas, gvk)
 		}
-		resolved, err := resolve(schemas, gvk)
 		if err != nil {
-			return Kind{}, errSchema(gvk, err)
+			return Kind{}, fmt.Errorf("schema of %s: %w", gvk, err)
 		}
 		return Kind{GroupVersionKind: gvk, Resource: resource, Namespaced: true, Schema: resolved}, nil
 	})
