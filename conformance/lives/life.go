@@ -118,9 +118,6 @@ func (life *Life) readHeaders(d *document.Document) error {
 		default:
 			return d.UnknownHeader(h)
 		}
-		if h.Value == "" {
-			return d.WrongHeader(h, h.Value)
-		}
 	}
 	if life.KEP == "" && life.Upstream == "" && len(life.Semantics) == 0 {
 		return d.ErrorAt(1, errors.New(`one of the headers "#kep", "#semantics" and "#upstream" is required`))

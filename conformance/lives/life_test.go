@@ -86,7 +86,7 @@ func TestLoadRefuses(t *testing.T) {
 		"no sentence":          {change("A Job whose pod succeeds is complete.\n", ""), "topic/reason.txtar:1: the first line must be the sentence that the file proves"},
 		"no source":            {change("#kep: KEP-3998\n", ""), `topic/reason.txtar:1: one of the headers "#kep", "#semantics" and "#upstream" is required`},
 		"unknown header":       {change("#kep", "#kip"), `topic/reason.txtar:2: unknown header "#kip"`},
-		"empty header":         {change("KEP-3998", ""), `topic/reason.txtar:2: header "#kep" cannot be ""`},
+		"empty header":         {change("KEP-3998", ""), `topic/reason.txtar:2: header "#kep" is empty`},
 		"header twice":         {change("#kep: KEP-3998", "#kep: a\n#kep: b"), `topic/reason.txtar:3: header "#kep" appears twice`},
 		"header without value": {change("#kep: KEP-3998", "#kep"), `topic/reason.txtar:2: "#kep" is not "key: value"`},
 		"text after headers":   {change("#kep: KEP-3998", "#kep: a\nb"), `topic/reason.txtar:3: text after the headers: "b"`},

@@ -53,8 +53,6 @@ func readJobHeaders(d *document.Document, v *JobVector) (kind string, err error)
 	kind = "Job"
 	for _, h := range d.Headers {
 		switch {
-		case h.Value == "":
-			return "", d.ErrorAt(h.Line, fmt.Errorf("header %q is empty", "#"+h.Key))
 		case h.Key == "kep":
 			v.KEP = h.Value
 		case h.Key == "silent":

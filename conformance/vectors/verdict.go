@@ -95,9 +95,6 @@ func read(d *document.Document, b base) (Vector, error) {
 // policy.
 func readHeaders(d *document.Document, v *Vector) (nilPolicy bool, err error) {
 	for _, h := range d.Headers {
-		if h.Value == "" {
-			return false, d.ErrorAt(h.Line, fmt.Errorf("header %q is empty", "#"+h.Key))
-		}
 		if err := readHeader(d, h, v); err != nil {
 			return false, err
 		}

@@ -40,7 +40,7 @@ type Header struct {
 	Line       int
 }
 
-// Parse takes a file apart. A header or a section that appears twice is an error.
+// Parse takes a file apart. A header or a section that appears twice, and an empty header, are errors.
 func Parse(file string, data []byte) (*Document, error) {
 	d := &Document{File: file}
 	archive := txtar.Parse(data)
@@ -77,7 +77,10 @@ func (d *Document) splitComment(comment string) error {
 		if slices.ContainsFunc(d.Headers, func(h Header) bool { return h.Key == key }) {
 			return d.ErrorAt(i+1, fmt.Errorf("header %q appears twice", "#"+key))
 		}
-		d.Headers = append(d.Headers, Header{Key: key, Value: strings.TrimSpace(value), Line: i + 1})
+		if value = strings.TrimSpace(value); value == "" {
+			return d.ErrorAt(i+1, fmt.Errorf("header %q is empty", "#"+key))
+		}
+		d.Headers = append(d.Headers, Header{Key: key, Value: value, Line: i + 1})
 	}
 	d.Sentence = strings.TrimSpace(strings.Join(sentence, " "))
 	if d.Sentence == "" {
