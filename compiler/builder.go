@@ -32,7 +32,7 @@ func (b *builder) call(operator string, args ...ast.Expr) ast.Expr {
 
 func (b *builder) list(elements ...ast.Expr) ast.Expr { return b.NewList(b.id(), elements, nil) }
 
-// field is c.field.field.
+// field returns c.field.field.
 func (b *builder) field(fields ...string) ast.Expr {
 	e := b.ident(element)
 	for _, f := range fields {
@@ -41,7 +41,7 @@ func (b *builder) field(fields ...string) ast.Expr {
 	return e
 }
 
-// pathOr is variable.?field.?field.orValue(absent): guarded at every step.
+// pathOr returns variable.?field.?field.orValue(absent): guarded at every step.
 func (b *builder) pathOr(absent ast.Expr, variable string, fields ...string) ast.Expr {
 	e := b.ident(variable)
 	for _, f := range fields {
@@ -59,7 +59,7 @@ func (b *builder) balanced(operator string, terms []ast.Expr) ast.Expr {
 	return b.call(operator, b.balanced(operator, terms[:half]), b.balanced(operator, terms[half:]))
 }
 
-// exists is the macro list.exists(c, predicate).
+// exists returns the macro list.exists(c, predicate).
 func (b *builder) exists(list, predicate ast.Expr) ast.Expr {
 	id := b.id()
 	b.info.SetMacroCall(id, b.NewMemberCall(0, operators.Exists, list, b.NewIdent(0, element), predicate))

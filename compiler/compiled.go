@@ -26,7 +26,7 @@ type CompiledRule struct {
 	Cost uint64
 }
 
-// Source is the rule's expression as portable CEL text, on one line.
+// Source returns the rule's expression as portable CEL text, on one line.
 func (r CompiledRule) Source() (string, error) {
 	return parser.Unparse(r.AST.Expr(), r.AST.SourceInfo(), parser.WrapOnColumn(OneLine))
 }

@@ -77,7 +77,7 @@ func tellApart(containers []corev1.Container, named map[string]bool) []string {
 	return names
 }
 
-// exits is how many of the failures are exit codes.
+// exits returns how many of the failures are exit codes.
 func (d *domain) exits() int { return len(d.containers) * len(d.codes) }
 
 // coverage is a set of failures, one bit for each.
@@ -85,7 +85,7 @@ type coverage []big.Word
 
 func (c coverage) add(failure int) { c[failure/bits.UintSize] |= 1 << (failure % bits.UintSize) }
 
-// of is what a rule takes when it comes first.
+// of returns what a rule takes when it comes first.
 func (d *domain) of(m Match) *big.Int {
 	covered := make(coverage, (d.exits()+len(d.conditions))/bits.UintSize+1)
 	switch m := m.(type) {
@@ -116,7 +116,7 @@ func (d *domain) codesOf(m ExitCodes, first int, covered coverage) {
 	}
 }
 
-// killed is a container that was told to stop, or any that was.
+// killed returns the failures of a container that was told to stop, or of any that was.
 func (d *domain) killed(container string) *big.Int {
 	stopped := []int32{codeKilled, codeTerminated}
 	if !slices.Contains(d.containers, container) {
@@ -125,7 +125,7 @@ func (d *domain) killed(container string) *big.Int {
 	return d.of(ExitCodes{Container: &container, Values: stopped})
 }
 
-// in are the codes and conditions of a set of failures, each once.
+// in returns the codes and conditions of a set of failures, each once.
 func (d *domain) in(covered *big.Int) (codes []int32, conditions []batchv1.PodFailurePolicyOnPodConditionsPattern) {
 	for i, code := range d.codes {
 		for c := range d.containers {

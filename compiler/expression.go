@@ -27,8 +27,8 @@ func (b *builder) expression(m Match) ast.Expr {
 	return b.literal(types.False)
 }
 
-// statusList is a list of the pod's status, empty when it is absent. The lists
-// are not joined into one: in the API server each has element types of its own.
+// statusList returns a list of the pod's status, empty when it is absent. The lists are
+// not joined into one: in the API server each has element types of its own.
 func (b *builder) statusList(name string) ast.Expr {
 	return b.pathOr(b.list(), PodVariable, "status", name)
 }
@@ -59,8 +59,8 @@ func (b *builder) exitCodeIn(m ExitCodes) ast.Expr {
 	return in
 }
 
-// podConditions is one term for each status, so that a policy of the largest
-// legal size stays small: its types are then one list.
+// podConditions returns one term for each status, so that the expression of the largest
+// legal policy stays small: its types are then one list.
 func (b *builder) podConditions(m PodConditions) ast.Expr {
 	statuses := m.statuses()
 	terms := make([]ast.Expr, len(statuses))

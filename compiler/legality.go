@@ -49,7 +49,7 @@ func NewPolicy(p *batchv1.PodFailurePolicy) (*Policy, error) {
 	return StoredPolicy(p), nil
 }
 
-// withDefaults is a copy with the API's one default: an empty status is True.
+// withDefaults returns a copy with the API's one default: an empty status is True.
 func withDefaults(p *batchv1.PodFailurePolicy) *batchv1.PodFailurePolicy {
 	p = p.DeepCopy()
 	jobdefaults.SetPolicy(p)

@@ -95,9 +95,8 @@ func storedMatch(r *batchv1.PodFailurePolicyRule) Match {
 // three; the time of CEL's checker grows with the square of the terms.
 const maxStatuses = 100
 
-// statuses are those that a pattern list asks for, in the order of first
-// appearance, and no more than one above the limit: each becomes one term of the
-// expression.
+// statuses returns the statuses that a list of patterns asks for, in the order of first
+// appearance. It stops at one above the limit: each becomes a term of the expression.
 func (c PodConditions) statuses() []corev1.ConditionStatus {
 	var seen []corev1.ConditionStatus
 	for _, p := range c.Patterns {

@@ -19,8 +19,8 @@ type shape struct {
 // of which the policies of a cluster have few.
 const maxShapes = 256
 
-// shapeOf is the shape of a legal rule. Larger ones, and conditions of several
-// statuses, are checked each on its own.
+// shapeOf returns the shape of a legal rule, and whether it is common. Larger rules, and
+// conditions of several statuses, are checked each on its own.
 func shapeOf(m Match) (s shape, common bool) {
 	switch m := m.(type) {
 	case ExitCodes:

@@ -12,7 +12,7 @@ import (
 // Actions say what happens when a rule is broken, by the rule's id, or by its severity for the rules without an entry.
 type Actions map[string][]admissionregistrationv1.ValidationAction
 
-// DefaultActions deny what is an error, and warn of and audit what is a warning.
+// DefaultActions returns actions that deny what is an error, and warn of and audit what is a warning.
 func DefaultActions() Actions {
 	return Actions{
 		"error":   {admissionregistrationv1.Deny},
@@ -25,8 +25,8 @@ var known = []admissionregistrationv1.ValidationAction{
 	admissionregistrationv1.Deny, admissionregistrationv1.Warn, admissionregistrationv1.Audit,
 }
 
-// ParseActions lays over the defaults what somebody has written: actions with + between them, as in Warn+Audit, by
-// severity or by the id of a rule.
+// ParseActions reads actions by severity or by the id of a rule, with + between them as in Warn+Audit, and lays them over
+// the defaults.
 func ParseActions(written map[string]string) (Actions, error) {
 	all := DefaultActions()
 	for _, key := range slices.Sorted(maps.Keys(written)) {
@@ -68,7 +68,7 @@ func (a Actions) of(r Rule) []admissionregistrationv1.ValidationAction {
 	return a[severity]
 }
 
-// sets are the different sets of actions, in a stable order.
+// sets returns the different sets of actions, in a stable order.
 func (a Actions) sets() [][]admissionregistrationv1.ValidationAction {
 	var all [][]admissionregistrationv1.ValidationAction
 	for _, actions := range a {
@@ -80,7 +80,7 @@ func (a Actions) sets() [][]admissionregistrationv1.ValidationAction {
 	return all
 }
 
-// actionsName tells the policies of one target apart.
+// actionsName returns the part of a policy's name that tells the policies of one target apart.
 func actionsName(actions []admissionregistrationv1.ValidationAction) string {
 	names := make([]string, len(actions))
 	for i, action := range actions {

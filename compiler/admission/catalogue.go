@@ -47,11 +47,11 @@ type variable struct {
 	expression expression
 }
 
-// Guardrails are what a platform team wants of Jobs beyond what the API demands.
+// Guardrails returns the rules that a platform team may want for Jobs beyond what the API demands.
 func Guardrails() (*Catalogue, error) { return load("guardrails", "guardrails") }
 
-// Constraints are what the API demands of a Job, for where the API server does not check it: in Job templates that
-// other kinds of objects embed.
+// Constraints returns the rules that the API demands of a Job, for places where the API server does not check them: Job
+// templates in other kinds of objects.
 func Constraints() (*Catalogue, error) { return load("constraints", "job") }
 
 // catalogueFile is the form of the files in rules/.
@@ -155,7 +155,7 @@ func (entry ruleEntry) rule(described []policies.Rule) (Rule, error) {
 	return r, nil
 }
 
-// checkNames holds that every name of an expression stands for something, and that no loop hides one.
+// checkNames refuses names that stand for nothing, and loop variables that hide a name.
 func (c *Catalogue) checkNames() error {
 	known := slices.Clone(given)
 	for _, v := range c.variables {

@@ -22,14 +22,15 @@ type Custom struct {
 	Binding *v1alpha1.PodFailurePolicyBinding
 }
 
-// Policies are admission policies that hold the Jobs for which the PodFailurePolicy is in force by this binding, and the
-// CronJobs of such Jobs, to what its rules require of them: one for each set of actions, of which the Options speak by
-// severity or id, as with a Selection. There is none when nothing is required. Parameters are not for them. A match
-// condition of the PodFailurePolicy that cannot be asked there is a *custom.Error; what is wrong with the policy
-// otherwise, an *apiserver.CheckError.
+// Policies returns admission policies for the Jobs for which the PodFailurePolicy is in force by this binding, and for the
+// CronJobs of such Jobs: they require of them what the rules require. There is one for each set of actions, which the
+// Options give by severity or id as with a Selection, and none when nothing is required. Options.Parameters do not apply.
 //
-// They ask for the Job as it is created. Where a match condition cannot be evaluated, the PodFailurePolicy is not in force
-// (package binding): that is Options.Failure Ignore.
+// A match condition of the PodFailurePolicy that an admission policy cannot ask is a *custom.Error; any other mistake in
+// the policy is an *apiserver.CheckError.
+//
+// The policies look at the Job as it is created. Options.Failure should be Ignore: where a match condition cannot be
+// evaluated, the PodFailurePolicy is not in force (package binding).
 func (c Custom) Policies(e *compiler.Environment, o Options) ([]Policy, error) {
 	if err := checkVersion(o.Kubernetes); err != nil {
 		return nil, err

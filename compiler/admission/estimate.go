@@ -42,7 +42,7 @@ func (p Policy) Estimate(ctx context.Context, t Target) (Estimate, error) {
 	return most, nil
 }
 
-// object is one of the target's kind with one Job's spec.
+// object returns an object of the target's kind with the spec of one Job.
 func (t Target) object(spec map[string]any) map[string]any {
 	object := t.At.Object(spec)
 	object["apiVersion"], object["kind"] = t.Kind.GroupVersion().String(), t.Kind.Kind

@@ -93,7 +93,7 @@ var comprehensions = map[string]func(arguments int) int{
 	"optFlatMap":        func(int) int { return 1 },
 }
 
-// one2 is one variable with two arguments, and two with three.
+// one2 returns the number of loop variables of a macro that takes one variable before one argument, or two.
 func one2(arguments int) int { return arguments - 1 }
 
 func loops(parsed *ast.AST) []string {
@@ -116,7 +116,7 @@ func loops(parsed *ast.AST) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// checkNames holds that each name is known, and that no loop hides one.
+// checkNames refuses a name that is not known, and a loop variable that hides one.
 func (e expression) checkNames(known []string, settings Settings) error {
 	for _, loop := range e.loops {
 		if slices.Contains(known, loop) || slices.Contains(reserved, loop) {
@@ -134,7 +134,7 @@ func (e expression) checkNames(known []string, settings Settings) error {
 	return nil
 }
 
-// isEmpty says that there is no expression.
+// isEmpty returns whether there is no expression.
 func (e expression) isEmpty() bool { return len(e.text) == 0 }
 
 // literal returns the string that the expression is, if it is nothing but one.
@@ -170,7 +170,7 @@ const (
 	endOfLiteral = `"`
 )
 
-// join adds a text between what is before and after it, and says how much of the latter it has taken in.
+// join appends a text to what is before it, and returns how much of what is after it the result has taken in.
 func join(before, text, after string) (joined string, taken int) {
 	_, err := strconv.ParseUint(text, 10, 63)
 	switch {

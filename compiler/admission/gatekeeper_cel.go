@@ -25,8 +25,8 @@ type celValidation struct {
 	MessageExpression string `json:"messageExpression"`
 }
 
-// gatekeeperConditions are those of the policies. Gatekeeper asks about deletions too, with the object as null. What is in
-// the cluster already is reviewed as well, and then there are neither operation nor old object.
+// gatekeeperConditions returns the match conditions of a template. Gatekeeper also asks about deletions, where the object
+// is null, and about what is in the cluster already, where there are neither operation nor old object.
 func gatekeeperConditions() []celExpression {
 	all := []celExpression{{"not-deleted", "object != null"}}
 	for _, m := range judged {
@@ -102,8 +102,8 @@ func gatekeeperMeaning(n name) string {
 
 func parameterVariable(name string) string { return "params_" + name }
 
-// parameterExpression reads a parameter of the constraint. Gatekeeper's params are null where it has none, and gator
-// reads whole numbers as floating point.
+// parameterExpression returns the CEL that reads a parameter of the constraint. Gatekeeper's params are null where it has
+// none, and gator reads whole numbers as floating point.
 func parameterExpression(name string, standard any) string {
 	text := fmt.Sprintf("variables.params == null ? %[2]s : variables.params.?%[1]s.orValue(%[2]s)", name, literal(standard))
 	switch standard.(type) {

@@ -72,7 +72,7 @@ func readBundle(bundle fs.FS, c *Catalogue) (regoBundle, error) {
 	return b, nil
 }
 
-// source is one rule of the bundle with all that it needs, one way or another, and nothing else.
+// source returns one rule of the bundle with the statements that it needs, directly or indirectly, and no others.
 func (b regoBundle) source(r Rule) (regoSource, error) {
 	rule := slices.DeleteFunc(slices.Clone(b.rules), func(s statement) bool { return !s.finds(r.ID) })
 	if len(rule) == 0 {
@@ -89,7 +89,7 @@ func (b regoBundle) source(r Rule) (regoSource, error) {
 	return b.modules(append(chosen, needed(known, chosen)...)), nil
 }
 
-// given are statements for what the bundle reads out of its data, and for what the entries leave open.
+// given returns the statements that replace what the bundle reads from its data, and what the entries leave open.
 func (b regoBundle) given(rule statement, r Rule) ([]statement, error) {
 	parameters, err := json.Marshal(parametersOf(r))
 	if err != nil {
@@ -118,8 +118,8 @@ func (b regoBundle) modules(all []statement) regoSource {
 	return s
 }
 
-// moduleText is a module, with those imports that it needs. It has two spaces for every tab: YAML prints a text with
-// tabs in one line.
+// moduleText returns the text of a module with the imports that it needs. Each tab becomes two spaces, because YAML
+// prints a text with tabs on one line.
 func moduleText(name string, imports []string, statements []statement) string {
 	var text strings.Builder
 	for _, s := range statements {

@@ -14,8 +14,8 @@ const (
 	largestContainers = 20
 )
 
-// Largest are Jobs of the largest legal policies: one that keeps most guardrails, one that breaks as many as it can,
-// with the messages that this takes, and one with exit codes before conditions.
+// Largest returns Jobs with the largest legal policies: one that keeps most guardrails, one that breaks as many as it can
+// and needs the messages, and one with exit codes before conditions.
 func Largest() []map[string]any {
 	kept := func(i int) map[string]any {
 		return map[string]any{"action": "Ignore", "onExitCodes": exitCodes(fmt.Sprintf("c%d", i), 1000)}

@@ -85,7 +85,7 @@ func (w *mutationWriter) containers() string {
 		"variables.spec.template.spec.containers.map(c, c.name)\n+ variables.spec.template.spec.?initContainers.orValue([]).map(c, c.name)")
 }
 
-// unwritten is true of Jobs whose user is not known to have written the field.
+// unwritten returns a condition that is true of Jobs whose user is not known to have written the field.
 func (w *mutationWriter) unwritten(field string) string {
 	return "!" + w.define("wrote"+strings.ToUpper(field[:1])+field[1:], fmt.Sprintf(
 		`object.metadata.?managedFields.orValue([]).exists(m, m.operation == "Apply"
@@ -127,7 +127,8 @@ func (w *mutationWriter) gifts() []string {
 	return all
 }
 
-// replacementMissing leaves out Jobs with a failure policy unless what is given is what these must have.
+// replacementMissing returns when a Job lacks the replacement policy. Jobs with a failure policy are left out unless they
+// get the value that they must have.
 func (w *mutationWriter) replacementMissing(give batchv1.PodReplacementPolicy) string {
 	missing := fmt.Sprintf(lacks, fieldPodReplacementPolicy)
 	noPolicy := fmt.Sprintf(lacks, fieldPodFailurePolicy)
@@ -141,8 +142,8 @@ func (w *mutationWriter) replacementMissing(give batchv1.PodReplacementPolicy) s
 		batchv1.TerminatingOrFailed, w.unwritten(fieldPodReplacementPolicy))
 }
 
-// limitMissing leaves out Jobs with a limit per index, which have no other unless they say so: the API server gives them the
-// largest number there is (KEP-3850, Job API).
+// limitMissing returns when a Job lacks a back-off limit. Jobs with a limit per index need none: the API server gives
+// them the largest number there is (KEP-3850, Job API).
 func (w *mutationWriter) limitMissing() string {
 	none := fmt.Sprintf(lacks, fieldBackoffLimitPerIndex)
 	if !w.defaulted {
@@ -151,8 +152,8 @@ func (w *mutationWriter) limitMissing() string {
 	return fmt.Sprintf("%s && variables.spec.?backoffLimit.orValue(%d) == %[2]d\n  && %s", none, jobdefaults.BackoffLimit, w.unwritten(fieldBackoffLimit))
 }
 
-// limitPerIndexMissing leaves out what the API server refuses beside the limit, and Jobs that restart in place, which
-// the API documents as unfit for it and accepts.
+// limitPerIndexMissing returns when a Job lacks the limit per index. It leaves out Jobs for which the API server would
+// refuse the limit, and Jobs that restart in place, which the API documents as unfit for it and accepts.
 func (w *mutationWriter) limitPerIndexMissing() string {
 	fits := fmt.Sprintf("%s <= %d", w.completions(), manyIndexes)
 	if m := w.MaxFailedIndexes; m != nil && *m <= fewFailedIndexes {
@@ -210,8 +211,8 @@ func (w *mutationWriter) jsonPatch() string {
 : []`, strings.Join(when, "\n  && "), w.pointer, w.construct, rules, batchv1.Failed)
 }
 
-// rules are the CEL of the rules, each with what it asks of a Job; some says when any of them is left, unless one is
-// always.
+// rules returns the CEL of the rules, each with its condition on the Job. The second result is true if any rule is left;
+// it is empty if one always is.
 func (w *mutationWriter) rules() (rules, some string) {
 	lines := make([]string, len(w.PodFailurePolicy.Rules))
 	var conditions []string
@@ -235,7 +236,7 @@ func (w *mutationWriter) rules() (rules, some string) {
 	return strings.Join(lines, ",\n"), some
 }
 
-// ruleApplies is when a Job may have the rule; empty is always.
+// ruleApplies returns the condition under which a Job may have the rule. It is empty for a rule that every Job may have.
 func (w *mutationWriter) ruleApplies(r *batchv1.PodFailurePolicyRule) string {
 	var when []string
 	if r.Action == batchv1.PodFailurePolicyActionFailIndex {
@@ -247,7 +248,7 @@ func (w *mutationWriter) ruleApplies(r *batchv1.PodFailurePolicyRule) string {
 	return strings.Join(when, " && ")
 }
 
-// rule is the CEL of a rule, on lines of its own.
+// rule returns the CEL of a rule, on lines of its own.
 func (w *mutationWriter) rule(r *batchv1.PodFailurePolicyRule) string {
 	name := w.construct + ".podFailurePolicy.rules"
 	var match string
@@ -271,8 +272,8 @@ func (w *mutationWriter) rule(r *batchv1.PodFailurePolicyRule) string {
 	return fmt.Sprintf("%s{\n      action: %q,\n      %s\n    }", name, r.Action, match)
 }
 
-// condition keeps the policy from running where there is nothing to give. It may be true of Jobs that are given nothing:
-// match conditions cannot use variables, and need not repeat all that these say.
+// condition returns a match condition that keeps the policy from running where there is nothing to give. It may be true
+// of Jobs that are given nothing: match conditions cannot use variables, and need not repeat all that these say.
 func (w *mutationWriter) condition() string {
 	var conditions []string
 	missing := func(given bool, field, more string) {
@@ -301,7 +302,7 @@ func (w *mutationWriter) orEquals(field, value string) string {
 	return fmt.Sprintf(" || %s.%s == %s", w.object, field, value)
 }
 
-// mutations are the patches in their order. The limits come first: rules with the action FailIndex need one.
+// mutations returns the patches in their order. The limits come first, because rules with the action FailIndex need one.
 func (w *mutationWriter) mutations() []*ac.MutationApplyConfiguration {
 	var all []*ac.MutationApplyConfiguration
 	if expression := w.applyConfiguration(); expression != "" {

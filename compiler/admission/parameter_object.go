@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// ConfigMap is the parameter object with the selection's settings, each under a key of its own.
+// ConfigMap returns a ConfigMap with the selection's settings, each under a key of its own.
 func (s *Selection) ConfigMap(p Parameters) *corev1ac.ConfigMapApplyConfiguration {
 	data := map[string]string{}
 	for _, r := range s.Rules {
@@ -25,8 +25,8 @@ func (s *Selection) ConfigMap(p Parameters) *corev1ac.ConfigMapApplyConfiguratio
 	return corev1ac.ConfigMap(p.Name, p.Namespace).WithLabels(partOf()).WithData(data)
 }
 
-// checkLive holds that a parameter object can have the selection's settings. It has bounds that settings written into
-// expressions do not have; they are those of valueSchema and usable.
+// checkLive refuses settings that a parameter object cannot have. Its bounds, those of valueSchema and usable, do not
+// hold for settings written into expressions.
 func (s *Selection) checkLive(p Parameters) error {
 	var mistakes []Mistake
 	for _, r := range s.Rules {
@@ -66,17 +66,17 @@ func (p Parameters) fault(value any) string {
 	}
 }
 
-// changesInText says that an item of a list is another one when it is read from a ConfigMap.
+// changesInText returns whether reading an item of a list from a ConfigMap gives another item.
 func changesInText(item string) bool {
 	return item == "" || strings.TrimSpace(item) != item || strings.Contains(item, ",") || setText(item) != item
 }
 
-// setText is a value as a ConfigMap holds it.
+// setText returns a value as a ConfigMap holds it.
 func setText(value any) string {
 	return strings.NewReplacer("[", "", "]", "", `"`, "").Replace(literal(value))
 }
 
-// CustomResource is the parameter object with the selection's settings, as a GuardrailParameters.
+// CustomResource returns a GuardrailParameters object with the selection's settings.
 func (s *Selection) CustomResource(p Parameters) map[string]any {
 	spec := map[string]any{}
 	for _, r := range s.Rules {
@@ -93,13 +93,13 @@ func (s *Selection) CustomResource(p Parameters) map[string]any {
 	}
 }
 
-// Definition is the CustomResourceDefinition of GuardrailParameters: a member of spec for each guardrail, whose
-// settings have the types and the bounds of those that the rules come with.
+// Definition returns the CustomResourceDefinition of GuardrailParameters: spec has a member for each guardrail, whose
+// settings have the types and bounds of the rule's own.
 func (s *Selection) Definition() *apiextensionsv1.CustomResourceDefinition {
 	return s.catalogue.definition()
 }
 
-// Configurable says that the rules have settings.
+// Configurable returns whether the rules have settings.
 func (s *Selection) Configurable() bool { return s.catalogue.Name == "guardrails" }
 
 func (c *Catalogue) definition() *apiextensionsv1.CustomResourceDefinition {

@@ -72,7 +72,7 @@ func (s *Selection) parameterValidations() []*ac.ValidationApplyConfiguration {
 	return all
 }
 
-// mistakes is the list of what is wrong with a rule's settings in a ConfigMap.
+// mistakes returns the CEL of a list of what is wrong with a rule's settings in a ConfigMap.
 func mistakes(r Rule) string {
 	var parts []string
 	for _, name := range liveSettings(r.Settings) {
@@ -88,13 +88,13 @@ func mistakes(r Rule) string {
 	return strings.Join(parts, " +\n")
 }
 
-// bound is a number in the ConfigMap, or the one that the rule comes with.
+// bound returns the CEL of a number in the ConfigMap, or of the rule's own where there is none.
 func bound(r Rule, name string) string {
 	return fmt.Sprintf("[variables.data[?%s].orValue(\"\")].map(text, %s ? int(text) : %s)[0]",
 		quote(key(r.ID, name)), usable(r.Settings[name], name, "text"), literal(r.Settings[name]))
 }
 
-// demand is what a setting in a ConfigMap must be, in words.
+// demand returns, in words, what a setting in a ConfigMap must be.
 func demand(name string, standard any) string {
 	if allowed, bound := choices[name]; bound {
 		return "must be one or more of " + strings.Join(allowed, ", ") + ", with commas between them"

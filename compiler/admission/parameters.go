@@ -39,7 +39,7 @@ const (
 
 func (p Parameters) live() bool { return p.Source == FromConfigMap || p.Source == FromCustomResource }
 
-// kind is nil when there is no object.
+// kind returns the kind of the object, or nil when there is no object.
 func (p Parameters) kind() *ac.ParamKindApplyConfiguration {
 	switch p.Source {
 	case FromConfigMap:
@@ -51,7 +51,8 @@ func (p Parameters) kind() *ac.ParamKindApplyConfiguration {
 	}
 }
 
-// reference is for the binding. Where there is no object, the policy fails as it does in other errors.
+// reference returns the object's reference for the binding. Where there is no object, the policy fails as it does in
+// other errors.
 func (p Parameters) reference(failure admissionregistrationv1.FailurePolicyType) *ac.ParamRefApplyConfiguration {
 	if !p.live() {
 		return nil
@@ -67,7 +68,7 @@ func (p Parameters) reference(failure admissionregistrationv1.FailurePolicyType)
 	return ref
 }
 
-// variables are those of a rule's settings. Severity is none of them: the actions stand in the binding.
+// variables returns a variable for each of a rule's settings but severity: the binding has the actions.
 func (p Parameters) variables(r Rule) []*ac.VariableApplyConfiguration {
 	if !p.live() {
 		return nil
@@ -86,7 +87,7 @@ func liveSettings(s Settings) []string {
 
 func settingVariable(id, name string) string { return property(id) + "_" + name }
 
-// property is a guardrail's id as a member of an object: G-INDEX-LIMIT is indexLimit.
+// property returns a guardrail's id as the name of a member: indexLimit for G-INDEX-LIMIT.
 func property(id string) string {
 	words := strings.Split(strings.ToLower(strings.TrimPrefix(id, "G-")), "-")
 	for i, word := range words[1:] {
@@ -95,10 +96,10 @@ func property(id string) string {
 	return strings.Join(words, "")
 }
 
-// key is that of a setting in a ConfigMap.
+// key returns the key of a setting in a ConfigMap.
 func key(id, name string) string { return id + "." + name }
 
-// expression reads one setting, or else is what the policy was made with.
+// expression returns the CEL that reads one setting, or else gives the one that the policy was made with.
 func (p Parameters) expression(r Rule, name string) string {
 	standard := literal(r.Settings[name])
 	if p.Source == FromCustomResource {
@@ -108,7 +109,7 @@ func (p Parameters) expression(r Rule, name string) string {
 	return fmt.Sprintf("[%s].map(text,\n  %s ? %s : %s)[0]", text, usable(r.Settings[name], name, "text"), reading(r.Settings[name], "text"), standard)
 }
 
-// usable says in CEL whether a text can be read as a value of the same kind.
+// usable returns a CEL condition: the text can be read as a value of the same kind.
 func usable(standard any, name, text string) string {
 	switch standard.(type) {
 	case bool:
@@ -128,7 +129,7 @@ func usable(standard any, name, text string) string {
 	}
 }
 
-// reading reads a text as a value of the same kind in CEL.
+// reading returns the CEL that reads a text as a value of the same kind.
 func reading(standard any, text string) string {
 	switch standard.(type) {
 	case bool:

@@ -89,8 +89,8 @@ func (o Options) check(p Policy) error {
 	return apiserver.Check(typed, o.Target.Kind, params, o.Kubernetes)
 }
 
-// held are the rules that the policy with these actions holds. Where the settings are read while the policy runs, a
-// rule that is off may be turned on.
+// held returns the rules that belong to the policy with these actions. Where the settings are read while the policy runs,
+// a rule that is off may be turned on.
 func (s *Selection) held(o Options, actions []admissionregistrationv1.ValidationAction) []Rule {
 	candidates := s.enabled()
 	if o.Parameters.live() {
@@ -163,7 +163,7 @@ func newPolicy(spec *ac.ValidatingAdmissionPolicySpecApplyConfiguration, binding
 	}
 }
 
-// parameterKind is the kind of the parameter object, or nil without one.
+// parameterKind returns the kind of the parameter object, or nil without one.
 func (o Options) parameterKind() (*kind.Kind, error) {
 	read := kind.ConfigMap
 	switch o.Parameters.Source {
@@ -209,7 +209,7 @@ var judged = []MatchCondition{
 	{"created-or-changed", "oldObject == null || object.spec != oldObject.spec"},
 }
 
-// matchConditions are those, and the user's own after them.
+// matchConditions returns the conditions of every policy, followed by the user's own.
 func (o Options) matchConditions() []*ac.MatchConditionApplyConfiguration {
 	return conditions(append(slices.Clone(judged), o.MatchConditions...))
 }
@@ -222,7 +222,7 @@ func conditions(given []MatchCondition) []*ac.MatchConditionApplyConfiguration {
 	return all
 }
 
-// validations are one for each rule: its list of messages is empty.
+// validations returns a validation for each rule: its list of messages is empty.
 func validations(c *Catalogue, held []Rule) []*ac.ValidationApplyConfiguration {
 	all := make([]*ac.ValidationApplyConfiguration, len(held))
 	for i, r := range held {
@@ -236,7 +236,7 @@ func validations(c *Catalogue, held []Rule) []*ac.ValidationApplyConfiguration {
 	return all
 }
 
-// auditAnnotation lists the ids of the rules that an object breaks, whatever the actions are.
+// auditAnnotation returns an annotation with the ids of the rules that an object breaks, whatever the actions are.
 func auditAnnotation(c *Catalogue, held []Rule) *ac.AuditAnnotationApplyConfiguration {
 	var broken []string
 	for _, r := range held {

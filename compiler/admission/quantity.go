@@ -10,10 +10,10 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// withQuantities is a kind with types for what Kubernetes' schemas leave without:
-// quantities, which expressions see as strings, and numbers that may be strings. The API
-// server's type checker says that such fields are undefined, which is a warning there; a
-// PodFailurePolicy may ask for them.
+// withQuantities returns a kind whose schema has types for what Kubernetes' schemas leave
+// without: quantities, which expressions see as strings, and numbers that may be strings.
+// The API server's type checker warns that such fields are undefined; a PodFailurePolicy
+// may ask for them.
 func withQuantities(k kind.Kind) (kind.Kind, error) {
 	text, err := json.Marshal(k.Schema) // which is shared
 	if err != nil {

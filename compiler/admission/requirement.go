@@ -68,7 +68,8 @@ var requirements = []requirement{
 	},
 }
 
-// CheckRequirement is nil for the id of something that custom policies can require of Jobs, and else an *UnknownRuleError.
+// CheckRequirement returns nil for the id of something that custom policies can require of Jobs, and an *UnknownRuleError
+// for any other.
 func CheckRequirement(id string) error {
 	ids := make([]string, len(requirements))
 	for i, r := range requirements {
@@ -80,7 +81,8 @@ func CheckRequirement(id string) error {
 	return &UnknownRuleError{ID: id, Hint: hint.Name(id, ids)}
 }
 
-// severity is how bad it is to lack it under a binding; empty if it is not required there.
+// severity returns how bad it is for a Job not to meet the requirement under a binding. It is empty if the requirement
+// does not apply there.
 func (r requirement) severity(mode v1alpha1.Mode) string {
 	switch {
 	case r.always && mode != v1alpha1.ModeAudit:
@@ -92,7 +94,7 @@ func (r requirement) severity(mode v1alpha1.Mode) string {
 	}
 }
 
-// required are the requirements of a policy's rules under a binding, as a selection of rules of a catalogue.
+// required returns what a policy's rules require under a binding, as a selection of rules of a catalogue.
 func (c Custom) required() (*Selection, error) {
 	guardrails, err := Guardrails()
 	if err != nil {
@@ -123,7 +125,7 @@ func (c Custom) required() (*Selection, error) {
 	return s, s.catalogue.checkNames()
 }
 
-// rule is the requirement as a rule of a catalogue, if it is one of the policy.
+// rule returns the requirement as a rule of a catalogue, and whether the policy requires it.
 func (r requirement) rule(c Custom) (Rule, bool, error) {
 	severity := r.severity(c.Binding.Spec.Mode)
 	var names []string
@@ -147,7 +149,7 @@ func (r requirement) rule(c Custom) (Rule, bool, error) {
 // maxNamed is how many rules a message names: it has an end.
 const maxNamed = 5
 
-// named are rules of the policy in a message.
+// named returns the rules of the policy as a message names them.
 func (c Custom) named(rules []string) string {
 	noun := "rules "
 	if len(rules) == 1 {

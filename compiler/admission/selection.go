@@ -48,7 +48,7 @@ func Select(patterns []string, configuration Configuration) ([]*Selection, error
 	return all, nil
 }
 
-// checkPatterns holds that each means a rule of some catalogue.
+// checkPatterns refuses a pattern that matches no rule of any catalogue.
 func checkPatterns(patterns []string, catalogues ...*Catalogue) error {
 	var known []string
 	for _, c := range catalogues {
@@ -86,7 +86,7 @@ func (c *Catalogue) Select(patterns []string, configuration Configuration) (*Sel
 	return s, nil
 }
 
-// enabled are the rules that are on.
+// enabled returns the rules that are on.
 func (s *Selection) enabled() []Rule {
 	return slices.DeleteFunc(slices.Clone(s.Rules), func(r Rule) bool { return r.Settings["enabled"] != true })
 }

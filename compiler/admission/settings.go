@@ -30,7 +30,7 @@ const maxPercent = "maxPercent"
 // maxNumber bounds numbers where a cluster reads them out of text: enough for seconds, percents and Pods.
 const maxNumber = 999_999_999
 
-// newSettings takes what YAML or JSON has given: whole numbers as int64, lists as []any.
+// newSettings reads settings as YAML or JSON gives them: whole numbers as int64, lists as []any.
 func newSettings(given map[string]any) (Settings, error) {
 	s := Settings{"enabled": true, "severity": "error"}
 	for name, value := range given {
@@ -43,7 +43,7 @@ func newSettings(given map[string]any) (Settings, error) {
 	return s, nil
 }
 
-// typedValue is the value with the type of its elements; not ok where it has none that a setting can have.
+// typedValue returns the value with the type of its elements. It is not ok for a value that no setting can have.
 func typedValue(value any) (any, bool) {
 	switch v := value.(type) {
 	case bool, string:
@@ -91,7 +91,7 @@ func typedList(list []any) (any, bool) {
 	return numbers, numbers != nil
 }
 
-// kindOf says what a value is, in the words of the Rego bundle.
+// kindOf returns the kind of a value, in the words of the Rego bundle.
 func kindOf(value any) string {
 	switch value.(type) {
 	case bool:
@@ -139,7 +139,7 @@ func (c *Catalogue) configure(configuration Configuration) (map[string]Settings,
 
 func (c *Catalogue) singular() string { return strings.TrimSuffix(c.Name, "s") }
 
-// noun is the same at the beginning of a sentence.
+// noun returns the singular as it begins a sentence.
 func (c *Catalogue) noun() string { return strings.ToUpper(c.Name[:1]) + c.singular()[1:] }
 
 func (s Settings) with(configured map[string]any) (Settings, []Mistake) {
@@ -189,7 +189,7 @@ func (s Settings) value(name string, given any) (value any, fault string) {
 	return value, ""
 }
 
-// outside finds a text that is not allowed.
+// outside returns the first text that is not allowed.
 func outside(value any, allowed []string) (string, bool) {
 	texts, ok := value.([]string)
 	if !ok {
@@ -202,7 +202,7 @@ func outside(value any, allowed []string) (string, bool) {
 	return texts[i], true
 }
 
-// literal is the value as CEL.
+// literal returns the value as CEL.
 func literal(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -224,5 +224,5 @@ func literal(value any) string {
 	}
 }
 
-// quote is the text as a CEL string. Go's escapes are CEL's, but for \x, which Go writes where a text is no UTF-8.
+// quote returns the text as a CEL string. Go's escapes are CEL's, except \x, which Go writes where a text is not UTF-8.
 func quote(text string) string { return strconv.Quote(strings.ToValidUTF8(text, "\uFFFD")) }

@@ -27,10 +27,10 @@ func NewTarget(k kind.Kind, path string) (Target, error) {
 	return Target{Kind: k, At: at}, err
 }
 
-// many says that an object has a list of Jobs, that may be empty.
+// many returns whether an object has a list of Jobs, which may be empty.
 func (t Target) many() bool { return t.At.List || t.At.Optional }
 
-// isJob says that the object is the Job, which the API server checks itself.
+// isJob returns whether the object is the Job itself, which the API server checks.
 func (t Target) isJob() bool { return t.Kind.Group == "batch" && t.Kind.Kind == "Job" }
 
 func (t Target) matchResources(of ...admissionregistrationv1.OperationType) *ac.MatchResourcesApplyConfiguration {
@@ -39,8 +39,8 @@ func (t Target) matchResources(of ...admissionregistrationv1.OperationType) *ac.
 		WithOperations(of...))
 }
 
-// variables are the specs of the Jobs, those of the object that is replaced after those of the new one, and what rules ask
-// of each of these Jobs besides: its path where there can be several, and whether something removes it.
+// variables returns the specs of the Jobs, those of the new object before those of the old one, and what rules ask of
+// each Job besides: its path where there can be several, and whether something removes it.
 func (t Target) variables(used map[string]bool) []*ac.VariableApplyConfiguration {
 	all := []*ac.VariableApplyConfiguration{withOld("specs", t.specs())}
 	if t.many() {
@@ -57,7 +57,8 @@ func withOld(name, list string) *ac.VariableApplyConfiguration {
 	return ac.Variable().WithName(name).WithExpression(ofBothObjects(list))
 }
 
-// ofBothObjects is a list of an object, followed by the same of the object that it replaces, if it replaces one.
+// ofBothObjects returns the CEL of a list of the new object, followed by the same list of the object that it replaces, if
+// any.
 func ofBothObjects(list string) string {
 	old := newObject.ReplaceAllString(list, "${1}oldObject")
 	return fmt.Sprintf("%s + (oldObject == null ? [] : %s)", operand(list), old)
@@ -66,7 +67,7 @@ func ofBothObjects(list string) string {
 // newObject is the name itself, and not a field or a text.
 var newObject = regexp.MustCompile(`(^|[^.?"\w])object\b`)
 
-// specs is the list of the Jobs' specs in an object.
+// specs returns the CEL of the list of the Jobs' specs in an object.
 func (t Target) specs() string {
 	if t.many() {
 		return t.At.Specs()
@@ -74,7 +75,7 @@ func (t Target) specs() string {
 	return "[" + t.At.Specs() + "]"
 }
 
-// count says how many of variables.specs are the new object's.
+// count returns the CEL of how many of variables.specs are the new object's.
 func (t Target) count() string {
 	if t.many() {
 		return "variables.count"
@@ -82,7 +83,7 @@ func (t Target) count() string {
 	return "1"
 }
 
-// meaning of the names that every catalogue is given.
+// meaning returns the CEL for a name that every catalogue is given.
 func (t Target) meaning(ident string) string {
 	switch {
 	case ident == "metadata":

@@ -8,8 +8,8 @@ import (
 	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 )
 
-// variables are those of a policy, in the order in which they need each other: where the Jobs are, the settings, what
-// rules share, and then the messages of each rule.
+// variables returns the variables of a policy in the order in which they need each other: where the Jobs are, the
+// settings, what rules share, and the messages of each rule.
 func (s *Selection) variables(o Options, held []Rule) []*ac.VariableApplyConfiguration {
 	shared, used := s.catalogue.shared(held)
 	all := o.Target.variables(used)
@@ -26,10 +26,10 @@ func (s *Selection) variables(o Options, held []Rule) []*ac.VariableApplyConfigu
 	return all
 }
 
-// ruleVariable holds the messages of a rule: G-TTL is G_TTL.
+// ruleVariable returns the name of the variable with a rule's messages: G_TTL for G-TTL.
 func ruleVariable(id string) string { return strings.ReplaceAll(id, "-", "_") }
 
-// shared are the variables that the rules use, and those that these use; used are all names.
+// shared returns the shared variables that the rules use, directly or through others, and all names that are used.
 func (c *Catalogue) shared(held []Rule) (all []variable, used map[string]bool) {
 	used = map[string]bool{}
 	use := func(e expression) {
@@ -59,13 +59,13 @@ type writer struct {
 	noun       string // what messages call a rule
 }
 
-// variable is a shared one: a value for each Job.
+// variable returns the CEL of a shared variable: a list with a value for each Job.
 func (w writer) variable(v variable) string {
 	return eachJob(v.expression.rewrite(w.meaning(nil)))
 }
 
-// rule is the list of what a rule says of an object and did not say of the one that is replaced: what exists can be
-// changed wherever the change breaks nothing that was not broken before.
+// rule returns the CEL of a list of what a rule says of the new object and did not say of the one that it replaces. An
+// object that breaks a rule can be changed as long as the change breaks nothing else.
 func (w writer) rule(r Rule) string {
 	m := w.meaning(&r)
 	text := r.messages.rewrite(m)
@@ -81,15 +81,16 @@ func (w writer) rule(r Rule) string {
 	return newlySaid(eachJob(text), w.target.count())
 }
 
-// newlySaid are the messages about the first Jobs, those of the new object, that are not among those about the others. The
-// messages about one Job are one text.
+// newlySaid returns the CEL of the messages about the Jobs of the new object that are not among those about the old one.
+// The messages about one Job are one text.
 func newlySaid(messages, count string) string {
 	return fmt.Sprintf(`[%s].map(said, said.transformList(n, now, n < %s,
   now.filter(message, !said.exists(i, before, i >= %s && message in before)).join("; ")
 ).filter(message, message != ""))[0]`, messages, count, count)
 }
 
-// message is that of one field at fault: its path, the guardrail, the value if it has one, and what is wanted.
+// message returns the CEL of a message: the path of the field at fault, the guardrail, the value if it has one, and what
+// is wanted.
 func (w writer) message(r Rule, m meaning) string {
 	head := fmt.Sprintf(": %s %s: ", w.noun, r.ID)
 	if !r.value.isEmpty() {
@@ -98,7 +99,7 @@ func (w writer) message(r Rule, m meaning) string {
 	return w.tail("field", head, r, m)
 }
 
-// tail adds the detail; two strings that meet are written as one.
+// tail returns the text followed by the detail. Two strings that meet are written as one.
 func (w writer) tail(text, between string, r Rule, m meaning) string {
 	if detail, ok := r.detail.literal(); ok {
 		return text + " + " + quote(between+detail)
@@ -120,12 +121,12 @@ func operand(text string) string {
 	return text
 }
 
-// eachJob is the list of what an expression says of each Job.
+// eachJob returns the CEL of a list with the value of an expression for each Job.
 func eachJob(text string) string {
 	return fmt.Sprintf("variables.specs.transformList(n, spec,\n  %s)", strings.ReplaceAll(text, "\n", "\n  "))
 }
 
-// meaning says what names stand for in this target.
+// meaning returns the CEL that names stand for in this target.
 func (w writer) meaning(r *Rule) meaning {
 	return func(n name) string {
 		switch n.ident {

@@ -58,9 +58,9 @@ const (
 	admittedTemplate = "object.spec.jobTemplate"
 )
 
-// ForAdmission is a policy's match conditions as those of an admission policy for
-// objects of a kind, which is true of the same Jobs: their text, with the Job's name
-// there. A condition for which this cannot be is a finding of an *Error.
+// ForAdmission returns a policy's match conditions as conditions of an admission policy
+// for objects of a kind, true of the same Jobs: the same text with the name that the Job
+// has there. A condition that cannot be written so is a finding of an *Error.
 func ForAdmission(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec, to AdmittedObject) ([]v1alpha1.MatchCondition, error) {
 	untyped, err := e.MatchConditions.Extend(cel.Variable(admitted, types.DynType))
 	if err != nil {
@@ -85,8 +85,8 @@ func ForAdmission(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec, 
 	return conditions, nil
 }
 
-// asBool is a condition that is a bool for an API server that does not know the types
-// of an object's fields.
+// asBool returns the condition in a form that is a bool for an API server that does not
+// know the types of an object's fields.
 func asBool(untyped *cel.Env, text string) string {
 	if checked, issues := untyped.Compile(text); issues.Err() != nil || checked.OutputType().IsExactType(types.BoolType) {
 		return text
@@ -124,7 +124,7 @@ func newTransfer(p place, tree *ast.AST, to AdmittedObject) *transfer {
 	return t
 }
 
-// text is the condition with the names in their places.
+// text returns the condition with the names in their places.
 func (t *transfer) text() string {
 	var b strings.Builder
 	after := int32(0)
@@ -140,7 +140,7 @@ func (t *transfer) text() string {
 	return b.String()
 }
 
-// job finds out what stands for the Job at one place of the condition.
+// job finds the name that stands for the Job at one place of the condition.
 func (t *transfer) job(e ast.Expr, locals []string) {
 	at, found := t.tree.SourceInfo().GetOffsetRange(e.ID())
 	if !found || slices.Contains(locals, admitted) {
@@ -177,7 +177,8 @@ func (t *transfer) unknown(e, field ast.Expr) {
 	t.report(e, brief(Unparse(t.tree, field))+" is not known when "+why, "")
 }
 
-// selection is the node that selects a field of this one, or else this one.
+// selection returns the node that selects a field of this one, or this one if there is
+// none.
 func (t *transfer) selection(e ast.Expr) ast.Expr {
 	if outer := t.around[e.ID()]; outer != nil && fieldOf(outer) != "" && operandOf(outer).ID() == e.ID() {
 		return outer
@@ -185,7 +186,7 @@ func (t *transfer) selection(e ast.Expr) ast.Expr {
 	return e
 }
 
-// fieldOf is the field that a node selects, or empty.
+// fieldOf returns the name of the field that a node selects, or an empty string.
 func fieldOf(e ast.Expr) string {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -203,7 +204,7 @@ func fieldOf(e ast.Expr) string {
 // texts are types that an admission policy has as strings.
 var texts = []types.Kind{types.TimestampKind, types.DurationKind, types.BytesKind}
 
-// times are fields of such types.
+// times reports fields that an admission policy has as strings.
 func (t *transfer) times(e ast.Expr) {
 	typ := t.tree.GetType(e.ID())
 	if isOptional(typ) {
@@ -214,7 +215,7 @@ func (t *transfer) times(e ast.Expr) {
 	}
 }
 
-// wholes are parts of the Job that lose their type: an admission policy has maps in
+// wholes reports parts of the Job that lose their type: an admission policy has maps in
 // their place.
 func (t *transfer) wholes(e ast.Expr) {
 	if e.Kind() != ast.CallKind || !slices.Contains([]string{"dyn", "type", "format"}, e.AsCall().FunctionName()) {
@@ -228,7 +229,7 @@ func (t *transfer) wholes(e ast.Expr) {
 	}
 }
 
-// hasObject is whether values of a type are objects, or have some in them.
+// hasObject returns whether values of a type are objects or contain some.
 func hasObject(t *types.Type) bool {
 	return t.Kind() == types.StructKind || slices.ContainsFunc(t.Parameters(), hasObject)
 }

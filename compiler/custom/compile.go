@@ -81,7 +81,7 @@ func newCompilation(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec
 
 func (c *compilation) report(f ...Finding) { c.findings = append(c.findings, f...) }
 
-// limits holds against the policies that no API server has looked at.
+// limits returns findings for policies that no API server has checked.
 func limits(spec *v1alpha1.PodFailurePolicySpec) []Finding {
 	var findings []Finding
 	list := func(name string, n int, nameOf func(int) string) {
@@ -135,8 +135,8 @@ func (c *compilation) rule(i int, r v1alpha1.Rule) {
 	c.rules, c.verdicts = append(c.rules, compiled), append(c.verdicts, v)
 }
 
-// check parses and checks an expression, and reports what is wrong with it. It is nil
-// when there is an error.
+// check parses and checks an expression, and reports what is wrong with it. It returns
+// nil when there is an error.
 func (c *compilation) check(p place, env *cel.Env, want *types.Type) *ast.AST {
 	if n := utf8.RuneCountInString(p.text); n > MaxExpression {
 		c.report(p.err(CheckLimit, p.start(), fmt.Sprintf("the expression has %d characters: at most %d are allowed", n, MaxExpression), ""))
@@ -172,8 +172,8 @@ func (c *compilation) check(p place, env *cel.Env, want *types.Type) *ast.AST {
 	return tree
 }
 
-// expression compiles one, which must be of a type; a nil type is any. It is nil when
-// there is an error, which is reported.
+// expression compiles an expression, which must be of the type want unless that is nil.
+// It returns nil when there is an error, which it reports.
 func (c *compilation) expression(p place, words vocabulary, want *types.Type) *Expression {
 	before := c.cost
 	tree := c.check(p, words.env, want)
@@ -190,7 +190,7 @@ func (c *compilation) expression(p place, words vocabulary, want *types.Type) *E
 	}
 }
 
-// plan finds literals of which CEL can make nothing: durations, timestamps and regular
+// plan refuses literals that CEL cannot use: durations, timestamps and regular
 // expressions.
 func plan(env *cel.Env, tree *ast.AST) error {
 	_, err := env.PlanProgram(tree, cel.EvalOptions(cel.OptOptimize), cel.OptimizeRegex(

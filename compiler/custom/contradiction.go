@@ -11,8 +11,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// conjunction looks at terms joined by &&, or at one term alone, and at what they ask
-// of the same operand.
+// conjunction returns the verdict on terms joined by &&, or on one term alone. It looks
+// at what they ask of the same operand.
 func (r *reachability) conjunction(e ast.Expr) verdict {
 	terms := conjuncts(e, nil)
 	result := always
@@ -42,7 +42,7 @@ func conjuncts(e ast.Expr, terms []ast.Expr) []ast.Expr {
 	return append(terms, e)
 }
 
-// contradiction is whether no value of some operand satisfies all terms about it.
+// contradiction returns whether no value of some operand satisfies all terms about it.
 func (r *reachability) contradiction(terms []ast.Expr) bool {
 	var order []string
 	operands := map[string]*operand{}
@@ -71,8 +71,8 @@ func (r *reachability) contradiction(terms []ast.Expr) bool {
 	return false
 }
 
-// isPlain is whether the values of an operand are those of plain: there are others
-// between two doubles, and in what has no type.
+// isPlain returns whether the operand has an int, string or bool as its value. There are
+// values between two doubles, and a value without a type may be anything.
 func (r *reachability) isPlain(e ast.Expr) bool {
 	kind := r.tree.GetType(e.ID()).Kind()
 	return kind != types.DoubleKind && kind != types.DynKind
@@ -106,8 +106,8 @@ type atom struct {
 	narrow  func(*domain)
 }
 
-// atomOf reads a term, or its negation. Any other term of type bool is an operand
-// that is true or false.
+// atomOf reads a term or its negation. A term of type bool that it does not know is an
+// operand that is true or false.
 func atomOf(e ast.Expr, negated bool) (atom, bool) {
 	if e.Kind() != ast.CallKind {
 		return boolAtom(e, negated)
@@ -208,7 +208,7 @@ func betweenAtom(call ast.CallExpr, negated bool) (atom, bool) {
 	}}, true
 }
 
-// plain is a literal int, string or bool.
+// plain returns the value of a literal int, string or bool.
 func plain(e ast.Expr) (any, bool) {
 	if e.Kind() != ast.LiteralKind {
 		return nil, false
@@ -225,7 +225,7 @@ func plain(e ast.Expr) (any, bool) {
 	}
 }
 
-// literalComparison is a term with nothing but literals.
+// literalComparison returns the verdict on a term of nothing but literals.
 func literalComparison(call ast.CallExpr) verdict {
 	if call.IsMemberFunction() || len(call.Args()) != 2 {
 		return unknown

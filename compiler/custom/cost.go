@@ -35,13 +35,14 @@ const (
 // soon.
 const maxShownCost uint64 = 1_000_000_000_000
 
-// newCostEstimator estimates them as the API server does, with the sizes of variables.
+// newCostEstimator returns an estimator that works as the API server's does, with the
+// sizes of variables.
 func newCostEstimator(variables map[string]checker.SizeEstimate) *costEstimator {
 	return &costEstimator{apilibrary.CostEstimator{SizeEstimator: bounds{variables}}}
 }
 
-// estimate is false, and reports it, when an expression may cost too much. The
-// environment knows what the functions of its libraries cost.
+// estimate adds what an expression may cost. It returns false, and reports it, when that
+// is too much. The environment knows what the functions of its libraries cost.
 func (c *compilation) estimate(p place, env *cel.Env, checked *cel.Ast) bool {
 	tree := checked.NativeRep()
 	cost, err := env.EstimateCost(checked, newCostEstimator(c.sizes))
@@ -63,7 +64,7 @@ func (c *compilation) estimate(p place, env *cel.Env, checked *cel.Ast) bool {
 	return true
 }
 
-// total holds the whole policy to its budget.
+// total reports a policy that may cost more than its budget.
 func (c *compilation) total() {
 	if c.cost > compiler.CostBudget {
 		p := place{rule: NoRule, path: "spec.rules"}
@@ -72,8 +73,8 @@ func (c *compilation) total() {
 	}
 }
 
-// innermost is the loop with the most loops around it, which costs most, or the
-// expression if there is none.
+// innermost returns the loop with the most loops around it, which costs most, or the
+// expression if it has no loop.
 func innermost(e ast.Expr) ast.Expr {
 	found, depth := e, 0
 	Visit(e, nil, func(e ast.Expr, locals []string) {
@@ -96,7 +97,7 @@ func (e *costEstimator) EstimateCallCost(function, overload string, target *chec
 	return e.CostEstimator.EstimateCallCost(function, overload, target, args)
 }
 
-// callCost is a unit for each element that a function looks at.
+// callCost returns one unit for each element that a function looks at.
 func callCost(f library.Function) uint64 {
 	switch f.Name {
 	case library.BetweenFunction, library.PendingForFunction:

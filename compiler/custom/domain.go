@@ -106,7 +106,8 @@ func (d *domain) has(v any) bool {
 	return !d.excluded[v] && (!isNumber || (!d.hasLow || n >= d.low) && (!d.hasHigh || n <= d.high))
 }
 
-// domain is what is known of an operand without looking at a pod, with its words.
+// domain returns what is known of an operand without looking at a pod, and the same in
+// words.
 func (r *reachability) domain(e ast.Expr) (d domain, said string) {
 	switch {
 	case e.Kind() == ast.IdentKind && e.AsIdent() == compiler.AttemptVariable:
@@ -133,7 +134,7 @@ func (r *reachability) domain(e ast.Expr) (d domain, said string) {
 	return domain{}, ""
 }
 
-// hasFailed is whether a container is one of the failed ones.
+// hasFailed returns whether an expression is one of the failed containers.
 func (r *reachability) hasFailed(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.IdentKind:

@@ -27,7 +27,8 @@ type Expression struct {
 	words vocabulary
 }
 
-// Check makes the tree again, and the environment that it was checked in.
+// Check checks the text again, and returns its tree and the environment in which it was
+// checked.
 func (x *Expression) Check() (*cel.Env, *ast.AST, error) {
 	env, err := x.words.base.Extend(x.words.variables...)
 	if err != nil {
@@ -40,8 +41,8 @@ func (x *Expression) Check() (*cel.Env, *ast.AST, error) {
 	return env, checked.NativeRep(), nil
 }
 
-// Expressions are those of match conditions, of variables, and of rules with their
-// messages, in this order.
+// Expressions returns the expressions of match conditions, of variables, and of rules
+// with their messages, in this order.
 func (p *Policy) Expressions() []*Expression {
 	all := slices.Clone(p.Conditions)
 	for i := range p.Variables {
@@ -56,8 +57,8 @@ func (p *Policy) Expressions() []*Expression {
 	return all
 }
 
-// AlwaysMatching is the index of the first rule about failed pods that is known to match
-// every one of them, or NoRule.
+// AlwaysMatching returns the index of the first rule about failed pods that is known to
+// match every one of them, or NoRule.
 func (p *Policy) AlwaysMatching() int {
 	return slices.IndexFunc(p.Rules, func(r Rule) bool { return r.Always && r.Phase == corev1.PodFailed })
 }

@@ -56,7 +56,7 @@ type Finding struct {
 	Hint string `json:"hint,omitempty"`
 }
 
-// String is the finding in several lines: where and what it is, the line of the
+// String returns the finding in several lines: where and what it is, the line of the
 // expression with a caret, and the hint.
 func (f Finding) String() string {
 	var b strings.Builder
@@ -73,7 +73,7 @@ const (
 	shown       = 100
 )
 
-// Excerpt is the line of the expression, or the part of it around the place, with a
+// Excerpt returns the line of the expression, or the part of it around the place, with a
 // caret below.
 func (f Finding) Excerpt() string {
 	lines := strings.Split(f.Expression, "\n")

@@ -13,8 +13,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/schema"
 )
 
-// guards finds selections that fail on some pods because a field on the way may be
-// absent, and nothing before it asks whether it is there.
+// guards returns a finding for each selection that fails on some pods because a field on
+// the way may be absent and nothing before asks whether it is there.
 func (c *compilation) guards(p place, tree *ast.AST) []Finding {
 	g := &guard{place: p, tree: tree, schema: c.environment.Schema, variables: map[string]*ast.AST{}, seen: map[string]bool{}}
 	for _, v := range c.variables {
@@ -55,7 +55,7 @@ func (f facts) with(more []string) facts {
 	return all
 }
 
-// without are the facts that have nothing to do with some names.
+// without returns the facts that have nothing to do with some names.
 func (f facts) without(names ...string) facts {
 	left := facts{}
 	for key := range f {
@@ -85,8 +85,8 @@ func (g *guard) expr(e ast.Expr, known facts) {
 	}
 }
 
-// call knows that && and || take their sides in any order: what one side needs, the
-// other may ask.
+// call checks a call. The sides of && and || are evaluated in any order, so one side may
+// ask for what the other needs.
 func (g *guard) call(e ast.Expr, known facts) {
 	args := e.AsCall().Args()
 	switch e.AsCall().FunctionName() {
@@ -112,7 +112,7 @@ func (g *guard) call(e ast.Expr, known facts) {
 	}
 }
 
-// value is the method of an optional, which must have one.
+// value checks the method value of an optional, which must have one.
 func (g *guard) value(optional ast.Expr, known facts) {
 	key, ok := keyOf(optional)
 	if !ok || known[key] || operandOf(optional) == nil || !isOptional(g.tree.GetType(optional.ID())) {
@@ -131,8 +131,8 @@ func (g *guard) comprehension(loop ast.ComprehensionExpr, known facts) {
 	g.expr(loop.Result(), known.without(loop.AccuVar())) // what optMap and sortBy ask
 }
 
-// iterated is what a loop says of what it goes through: that it is there, and the keys
-// of a map too.
+// iterated returns what a loop says of what it goes through: the list is there, and so
+// are the keys of a map.
 func iterated(loop ast.ComprehensionExpr) []string {
 	keys := prefixes(loop.IterRange())
 	if key, ok := keyOf(loop.IterRange()); ok {
@@ -141,7 +141,7 @@ func iterated(loop ast.ComprehensionExpr) []string {
 	return slices.DeleteFunc(keys, func(key string) bool { return rootOf(key) == loop.IterVar() || rootOf(key) == loop.IterVar2() })
 }
 
-// filtered is what a filter says of the elements that it lets through.
+// filtered returns what a filter says of the elements that it lets through.
 func (g *guard) filtered(loop ast.ComprehensionExpr) []string {
 	list := loop.IterRange()
 	if tree := g.variables[list.AsIdent()]; tree != nil {
@@ -160,8 +160,8 @@ func (g *guard) filtered(loop ast.ComprehensionExpr) []string {
 	return keys
 }
 
-// selection is a chain of fields and keys. Of those that may be absent, the first
-// that nothing asks for is reported.
+// selection checks a chain of fields and keys. It reports the first one that may be
+// absent and that nothing asks for.
 func (g *guard) selection(e ast.Expr, known facts) {
 	var missing []ast.Expr
 	base := e
@@ -196,7 +196,7 @@ func (g *guard) selection(e ast.Expr, known facts) {
 	g.report(CheckAbsent, missing[0], brief(Unparse(g.tree, missing[0]))+" may be absent, which is an error here", advice)
 }
 
-// presence is the macro has, whose operand must be there.
+// presence checks the macro has, whose operand must be there.
 func (g *guard) presence(e ast.Expr, known facts) {
 	var missing ast.Expr
 	base := operandOf(e)
@@ -222,7 +222,7 @@ func (g *guard) report(check string, missing ast.Expr, message, advice string) {
 	g.findings = append(g.findings, g.place.warning(check, g.place.locate(g.tree, missing), message, advice))
 }
 
-// question is whether a link leads anywhere, as an expression.
+// question returns an expression that asks whether a link leads anywhere.
 func (g *guard) question(link ast.Expr) string {
 	if link.Kind() == ast.CallKind {
 		return Unparse(g.tree, link.AsCall().Args()[1]) + " in " + Unparse(g.tree, operandOf(link))
@@ -230,7 +230,7 @@ func (g *guard) question(link ast.Expr) string {
 	return "has(" + Unparse(g.tree, link) + ")"
 }
 
-// isLink is whether a node selects a field or a key without asking whether it is
+// isLink returns whether a node selects a field or a key without asking whether it is
 // there.
 func (g *guard) isLink(e ast.Expr) bool {
 	switch {
@@ -243,8 +243,8 @@ func (g *guard) isLink(e ast.Expr) bool {
 	}
 }
 
-// mayBeAbsent is whether the link can lead nowhere. Behind an optional it can, without
-// an error.
+// mayBeAbsent returns whether the link can lead nowhere. Behind an optional it can,
+// without an error.
 func (g *guard) mayBeAbsent(link ast.Expr) bool {
 	t := g.tree.GetType(operandOf(link).ID())
 	switch t.Kind() {
@@ -262,7 +262,7 @@ func (g *guard) mayBeAbsent(link ast.Expr) bool {
 	}
 }
 
-// present are the fields that are there when an expression is true, or when it is
+// present returns the fields that are there when an expression is true, or when it is
 // false.
 func (g *guard) present(e ast.Expr, when bool) []string {
 	switch e.Kind() {
@@ -302,8 +302,8 @@ func (g *guard) presentInCall(call ast.CallExpr, when bool) []string {
 	return nil
 }
 
-// presentByDefault is about x.orValue(default) == literal: it is not the default
-// only if x is there.
+// presentByDefault returns the fields that x.orValue(default) == literal proves to be
+// present: the value is not the default only if x is there.
 func presentByDefault(left, right ast.Expr, equal bool) []string {
 	if left.Kind() == ast.LiteralKind {
 		left, right = right, left

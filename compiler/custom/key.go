@@ -9,7 +9,7 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// prefixes are the keys of a chain, and of all that it leads through.
+// prefixes returns the keys of a chain, and of everything that it leads through.
 func prefixes(e ast.Expr) []string {
 	var keys []string
 	for e = orEmpty(e); operandOf(e) != nil; e = orEmpty(operandOf(e)) {
@@ -20,8 +20,8 @@ func prefixes(e ast.Expr) []string {
 	return keys
 }
 
-// orEmpty is the optional of which an expression is the value, or an empty list or map:
-// what is in that, is in the value.
+// orEmpty returns the optional whose value an expression is, where an empty list or map
+// stands for no value: whatever is in the expression is in the value.
 func orEmpty(e ast.Expr) ast.Expr {
 	if !isOrValue(e) {
 		return e
@@ -33,7 +33,7 @@ func orEmpty(e ast.Expr) ast.Expr {
 	return e
 }
 
-// operandOf is what a field or key is selected from, or nil.
+// operandOf returns what a field or key is selected from, or nil.
 func operandOf(e ast.Expr) ast.Expr {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -48,8 +48,8 @@ func operandOf(e ast.Expr) ast.Expr {
 	return nil
 }
 
-// keyOf names what a chain leads to, in the same way for all that lead there: m.key,
-// m['key'] and the optional forms.
+// keyOf returns a name for what a chain leads to, the same for all chains that lead
+// there: m.key, m['key'] and the optional forms.
 func keyOf(e ast.Expr) (string, bool) {
 	e = orEmpty(e)
 	if e.Kind() == ast.IdentKind {
@@ -69,7 +69,8 @@ func keyOf(e ast.Expr) (string, bool) {
 	return entryOf(key, e.AsCall().Args()[1])
 }
 
-// entryOf names an entry of what a key names, by a literal or by a variable.
+// entryOf returns the name of an entry of what a key names, by a literal or by a
+// variable.
 func entryOf(key string, index ast.Expr) (string, bool) {
 	switch index.Kind() {
 	case ast.IdentKind:
@@ -86,7 +87,7 @@ func entryOf(key string, index ast.Expr) (string, bool) {
 	return "", false
 }
 
-// rootOf is the variable that a key begins with.
+// rootOf returns the variable that a key begins with.
 func rootOf(key string) string {
 	if end := slices.IndexFunc([]byte(key), func(b byte) bool { return b == '.' || b == '[' }); end >= 0 {
 		return key[:end]

@@ -31,8 +31,8 @@ func rulePlace(i int, name, field, text string) place {
 	return place{rule: i, ruleName: name, path: fmt.Sprintf("spec.rules[%d].%s", i, field), text: text, visible: MaxItems}
 }
 
-// finding is one at a location of the expression. CEL knows none of what it says of
-// an expression as a whole.
+// finding returns a finding at a location of the expression. CEL gives no location for
+// what it says of an expression as a whole.
 func (p place) finding(check string, severity compiler.Severity, at common.Location, message, hint string) Finding {
 	return Finding{
 		Check: check, Severity: severity, Rule: p.rule, RuleName: p.ruleName, Field: p.path,
@@ -48,12 +48,11 @@ func (p place) warning(check string, at common.Location, message, hint string) F
 	return p.finding(check, compiler.Warning, at, message, hint)
 }
 
-// start is the beginning of the expression.
+// start returns the beginning of the expression.
 func (p place) start() common.Location { return common.NewLocation(1, 0) }
 
-// locate is where a node stands: where the name of a field or of a function begins. A
-// macro leaves nodes that nobody wrote; those stand where the first of their parts
-// does.
+// locate returns where a node stands: where the name of a field or of a function begins.
+// A macro leaves nodes that nobody wrote; they stand where the first of their parts does.
 func (p place) locate(tree *ast.AST, e ast.Expr) common.Location {
 	if at := tree.SourceInfo().GetStartLocation(e.ID()); at.Line() > 0 {
 		return p.nameAt(tree, e, at)
@@ -67,8 +66,8 @@ func (p place) locate(tree *ast.AST, e ast.Expr) common.Location {
 	return found
 }
 
-// nameAt moves from the dot of a selection, or from the bracket of a call or an
-// object, where CEL puts them, to the name.
+// nameAt returns the location of the name. CEL gives that of the dot of a selection, or
+// of the bracket of a call or an object.
 func (p place) nameAt(tree *ast.AST, e ast.Expr, at common.Location) common.Location {
 	lines := strings.Split(p.text, "\n")
 	if at.Line() < 1 || at.Line() > len(lines) {
@@ -85,8 +84,8 @@ func (p place) nameAt(tree *ast.AST, e ast.Expr, at common.Location) common.Loca
 	return common.NewLocation(at.Line(), column)
 }
 
-// fieldAt is where the field stands that the macro has asks for. CEL puts it where the
-// macro begins.
+// fieldAt returns the location of the field that the macro has asks for. CEL gives the
+// beginning of the macro.
 func (p place) fieldAt(tree *ast.AST, has ast.Expr) common.Location {
 	at := p.locate(tree, has.AsSelect().Operand())
 	lines := strings.Split(p.text, "\n")
@@ -102,8 +101,8 @@ func (p place) fieldAt(tree *ast.AST, has ast.Expr) common.Location {
 	return common.NewLocation(at.Line(), column+len([]rune(before))+1)
 }
 
-// nameOf is the name of the function or macro that a node calls, or of the object that
-// it makes, or empty.
+// nameOf returns the name of the function or macro that a node calls, or of the object
+// that it makes, or an empty string.
 func nameOf(tree *ast.AST, e ast.Expr) string {
 	if macro, ok := tree.SourceInfo().GetMacroCall(e.ID()); ok {
 		e = macro
@@ -118,7 +117,7 @@ func nameOf(tree *ast.AST, e ast.Expr) string {
 	}
 }
 
-// begin is where the first of a node's parts stands.
+// begin returns where the first of a node's parts stands.
 func (p place) begin(tree *ast.AST, e ast.Expr) common.Location {
 	first := p.locate(tree, e)
 	Visit(e, nil, func(e ast.Expr, _ []string) {
@@ -133,8 +132,8 @@ func (p place) begin(tree *ast.AST, e ast.Expr) common.Location {
 	return first
 }
 
-// wholeAt moves from the name of one of the policy's variables, which was a selection, to
-// what it is selected from.
+// wholeAt returns where the selection of one of the policy's variables begins: the name
+// alone is in the tree.
 func (p place) wholeAt(e ast.Expr, at common.Location) common.Location {
 	lines := strings.Split(p.text, "\n")
 	column := at.Column() - len(compiler.VariablesVariable+".")
@@ -148,7 +147,7 @@ func (p place) wholeAt(e ast.Expr, at common.Location) common.Location {
 	return at
 }
 
-// isCondition is whether the expression is about the Job only.
+// isCondition returns whether the expression is about the Job only.
 func (p place) isCondition() bool { return p.rule == NoRule && !p.isVariable() }
 
 func (p place) isVariable() bool { return strings.HasPrefix(p.path, "spec.variables") }

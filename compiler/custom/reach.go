@@ -32,7 +32,7 @@ func (v verdict) negated() verdict {
 	}
 }
 
-// reach reports rules that can never match, and parts of others that are never true.
+// reach reports a rule that can never match, or the parts of it that are never true.
 func (c *compilation) reach(p place, tree *ast.AST, phase corev1.PodPhase) verdict {
 	r := c.reachability(tree, phase)
 	v := r.of(tree.Expr())
@@ -49,7 +49,7 @@ func (c *compilation) reach(p place, tree *ast.AST, phase corev1.PodPhase) verdi
 	return v
 }
 
-// verdictOf is about a variable, which may be used in either sense.
+// verdictOf returns the verdict on a variable, which may be used in either sense.
 func (c *compilation) verdictOf(p place, tree *ast.AST, phase corev1.PodPhase) verdict {
 	r := c.reachability(tree, phase)
 	v := r.of(tree.Expr())
@@ -177,7 +177,8 @@ func (r *reachability) ofCall(e ast.Expr) verdict {
 	return unknown
 }
 
-// negation does not look for what is never true in what is to be false.
+// negation returns the verdict on !e. It does not look for what is never true in what is
+// to be false.
 func (r *reachability) negation(e ast.Expr) verdict {
 	causes := len(r.causes)
 	v := r.of(e).negated()
@@ -185,8 +186,8 @@ func (r *reachability) negation(e ast.Expr) verdict {
 	return v
 }
 
-// ofLoop is a quantifier: of no element if its predicate is never true. A list may
-// always be empty.
+// ofLoop returns the verdict on a quantifier. It is true of no element if its predicate
+// is never true. A list may always be empty.
 func (r *reachability) ofLoop(loop ast.ComprehensionExpr) verdict {
 	step := loop.LoopStep()
 	if step.Kind() != ast.CallKind {
@@ -219,7 +220,7 @@ func (r *reachability) ofLoop(loop ast.ComprehensionExpr) verdict {
 	return unknown
 }
 
-// isFailedContainers is whether a list is pod.failedContainers(), perhaps filtered.
+// isFailedContainers returns whether a list is pod.failedContainers(), possibly filtered.
 func isFailedContainers(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.ComprehensionKind:

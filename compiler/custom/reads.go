@@ -16,10 +16,10 @@ import (
 // has no others, they make the same as from the whole one.
 type Reads struct{ Pod, Job schema.Fields }
 
-// NewReads returns those of nothing.
+// NewReads returns the reads of no expression.
 func NewReads() Reads { return Reads{schema.Fields{}, schema.Fields{}} }
 
-// Add adds what others read.
+// Add adds what other expressions read.
 func (r Reads) Add(other Reads) {
 	r.Pod.AddAll(other.Pod)
 	r.Job.AddAll(other.Job)
@@ -50,7 +50,7 @@ func (c *compilation) read(tree *ast.AST) origin {
 	return from
 }
 
-// origin tells which objects an expression names, itself or by a variable.
+// origin returns which objects an expression names, itself or by a variable.
 func (c *compilation) origin(e ast.Expr) (from origin) {
 	Visit(e, nil, func(e ast.Expr, _ []string) {
 		if e.Kind() != ast.IdentKind {
@@ -93,7 +93,7 @@ func (r *reading) see(e ast.Expr) {
 	}
 }
 
-// selects reads a field of what an expression is.
+// selects adds the field that is selected.
 func (r *reading) selects(operand ast.Expr, field string) {
 	t := r.tree.GetType(operand.ID())
 	if isOptional(t) {
@@ -111,7 +111,7 @@ func (r *reading) selects(operand ast.Expr, field string) {
 	}
 }
 
-// call reads what the function looks at.
+// call adds what a function looks at.
 func (r *reading) call(e ast.Expr) {
 	call := e.AsCall()
 	if call.IsMemberFunction() && r.tree.GetType(call.Target().ID()).TypeName() == r.schema.Pod.Name {
@@ -137,14 +137,14 @@ func (r *reading) call(e ast.Expr) {
 	}
 }
 
-// flows is for a value that becomes one of another expression, or a part of it. If the
-// type of that does not tell, nobody can follow it.
+// flows adds what is read of a value that becomes a value of another expression, or part
+// of one. If the type of that expression does not tell, nobody can follow the value.
 func (r *reading) flows(from, to ast.Expr) {
 	known := objectsIn(r.tree.GetType(to.ID()))
 	r.whole(slices.DeleteFunc(objectsIn(r.tree.GetType(from.ID())), func(name string) bool { return slices.Contains(known, name) }))
 }
 
-// whole reads all fields of types.
+// whole adds all fields of types.
 func (r *reading) whole(names []string) {
 	for _, name := range names {
 		if _, ok := r.schema.Type(name); ok {
@@ -157,7 +157,7 @@ func (r *reading) whole(names []string) {
 	}
 }
 
-// objectsIn are the names of the types of objects that may be in a value of a type.
+// objectsIn returns the names of the types of objects that a value of a type may contain.
 func objectsIn(t *types.Type) []string {
 	var names []string
 	if t.Kind() == types.StructKind {

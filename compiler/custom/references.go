@@ -38,7 +38,8 @@ type variableGraph struct {
 	uses  [][]string
 }
 
-// newVariableGraph leaves out what cannot be parsed, which is reported later.
+// newVariableGraph returns the graph without what cannot be parsed, which is reported
+// later.
 func newVariableGraph(env *cel.Env, variables []v1alpha1.Variable) variableGraph {
 	g := variableGraph{index: map[string]int{}, uses: make([][]string, len(variables))}
 	for i, v := range variables {
@@ -56,7 +57,8 @@ func newVariableGraph(env *cel.Env, variables []v1alpha1.Variable) variableGraph
 	return g
 }
 
-// way is how a variable comes to use another, as the names on the way, or nil.
+// way returns the names of the variables on the way from one variable to another that it
+// uses, or nil.
 func (g variableGraph) way(from, to string) []string {
 	return g.search(from, to, map[string]bool{})
 }
@@ -78,8 +80,8 @@ func (g variableGraph) search(from, to string, seen map[string]bool) []string {
 	return nil
 }
 
-// references reports those that an expression must not have, and returns an
-// environment that knows the names as dyn, so that the rest is checked.
+// references reports references that an expression must not have. It returns an
+// environment that knows their names as dyn, so that the rest is checked.
 func (c *compilation) references(p place, env *cel.Env, tree *ast.AST) *cel.Env {
 	var unknown []cel.EnvOption
 	seen := map[string]bool{}

@@ -10,9 +10,9 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// rewriteSelection is a chain of which every link that may lead nowhere is optional,
-// with a value for that case where there is an obvious one. It is empty where there
-// is none and where it would be needed.
+// rewriteSelection returns a chain in which every link that may lead nowhere is optional,
+// followed by a value for that case where there is an obvious one. It is empty where
+// there is none and one would be needed.
 func (g *guard) rewriteSelection(e ast.Expr, known facts) string {
 	chain := g.rewrite(e, known)
 	switch t := g.tree.GetType(e.ID()); t.Kind() {
@@ -33,7 +33,7 @@ func (g *guard) rewriteSelection(e ast.Expr, known facts) string {
 	}
 }
 
-// rewrite is a chain with the optional forms of links: .?field and [?'key'].
+// rewrite returns a chain with the optional forms of links: .?field and [?'key'].
 func (g *guard) rewrite(e ast.Expr, known facts) string {
 	test := e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly()
 	if !g.isLink(e) && !test {
@@ -55,7 +55,7 @@ func (g *guard) rewrite(e ast.Expr, known facts) string {
 	return before + "." + e.AsSelect().FieldName()
 }
 
-// Unparse is an expression as CEL text on one line, with the quotes that one writes
+// Unparse returns an expression as CEL text on one line, with the quotes that one writes
 // in YAML.
 func Unparse(tree *ast.AST, e ast.Expr) string {
 	text, err := parser.Unparse(e, tree.SourceInfo(), parser.WrapOnColumn(compiler.OneLine))

@@ -41,7 +41,7 @@ func (b bounds) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	return size
 }
 
-// variable is the size of a variable, or 0 for any other expression.
+// variable returns the size of a variable, or 0 for any other expression.
 func (b bounds) variable(e ast.Expr) uint64 {
 	if e.Kind() != ast.IdentKind {
 		return 0
@@ -86,7 +86,8 @@ func textSize(name string) uint64 {
 	}
 }
 
-// lastName is the field that a node selects, or the field whose key or element it is.
+// lastName returns the field that a node selects, or the field whose key or element it
+// is.
 func lastName(node checker.AstNode) string {
 	if name := selected(node.Expr()); name != "" {
 		return name
@@ -101,8 +102,8 @@ func lastName(node checker.AstNode) string {
 	return ""
 }
 
-// selected is the field at the end of a selection, perhaps by way of an optional, or
-// empty.
+// selected returns the field at the end of a selection, possibly through an optional, or
+// an empty string.
 func selected(e ast.Expr) string {
 	switch {
 	case e == nil:
@@ -126,7 +127,7 @@ const (
 	pathValues = "@values"
 )
 
-// measure keeps how large a variable may be, and what is in it, for the expressions that
+// measure records how large a variable and its contents may be, for the expressions that
 // use it.
 func (c *compilation) measure(path, text string, env *cel.Env, t *types.Type) {
 	text = "(" + text + "\n)"

@@ -26,7 +26,8 @@ var (
 // mistaken are operators of other languages.
 var mistaken = map[string]string{"=": "==", "and": "&&", "or": "||", "not": "!", "&": "&&", "|": "||", "===": "==", "<>": "!="}
 
-// syntax is the parser's first error: what it says after that follows from it.
+// syntax returns a finding for the parser's first error. The errors after it follow from
+// it.
 func (p place) syntax(errs []*cel.Error) Finding {
 	e := errs[0]
 	match := unexpected.FindStringSubmatch(e.Message)
@@ -44,7 +45,8 @@ func (p place) syntax(errs []*cel.Error) Finding {
 	}
 }
 
-// constructions are objects of podverdict's types that an expression would make.
+// constructions returns a finding for each object of podverdict's types that an
+// expression would make.
 func (p place) constructions(tree *ast.AST, known func(string) bool) []Finding {
 	var findings []Finding
 	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
@@ -73,8 +75,8 @@ type explainer struct {
 	tree *ast.AST // checked as far as it goes, or nil
 }
 
-// typeErrors are the checker's errors. It checks once more, in a way that hands the
-// types out.
+// typeErrors returns findings for the checker's errors. It checks once more, in a way
+// that gives access to the types.
 func (c *compilation) typeErrors(p place, env *cel.Env, errs []*cel.Error) []Finding {
 	x := explainer{c: c, p: p, env: env, tree: compiler.PartlyChecked(env, p.text)}
 	follows := x.insideUnknownCalls(errs)
@@ -90,8 +92,8 @@ func (c *compilation) typeErrors(p place, env *cel.Env, errs []*cel.Error) []Fin
 	return findings
 }
 
-// insideUnknownCalls are the nodes in calls of functions that do not exist: their names
-// would be those of a macro's variables, if it were one.
+// insideUnknownCalls returns the nodes in calls of functions that do not exist. If the
+// call was meant to be a macro, they name its variables.
 func (x explainer) insideUnknownCalls(errs []*cel.Error) map[int64]bool {
 	inside := map[int64]bool{}
 	for _, e := range errs {
@@ -118,7 +120,7 @@ func (x explainer) locate(e *cel.Error) common.Location {
 	}
 }
 
-// node is the one with a number, or nil.
+// node returns the node with a number, or nil.
 func (x explainer) node(id int64) ast.Expr {
 	if x.tree == nil {
 		return nil
@@ -161,7 +163,8 @@ func (x explainer) undefinedField(name string, id int64) (message, advice string
 	return message, hint.Names(name, names, "")
 }
 
-// hintNoFields is for those who look for a container's fields where the API has them.
+// hintNoFields returns a hint for authors who look for a container's fields where the API
+// has them.
 func (x explainer) hintNoFields(id int64) string {
 	e := x.node(id)
 	if e == nil || e.Kind() != ast.SelectKind || e.AsSelect().Operand().Kind() != ast.SelectKind {
@@ -198,7 +201,8 @@ func (x explainer) undeclared(name string, id int64) (message, advice string, ok
 	}
 }
 
-// hasOfVariable is whether the expression has has(variables.x), which is reported.
+// hasOfVariable returns whether the expression has has(variables.x), which is reported
+// elsewhere.
 func (x explainer) hasOfVariable() bool {
 	return x.tree != nil && slices.ContainsFunc(referencesIn(x.tree.Expr()), func(r reference) bool { return r.expr.AsSelect().IsTestOnly() })
 }
@@ -267,7 +271,7 @@ func (c *compilation) checkResult(p place, got, want *types.Type) {
 	c.report(p.err(CheckType, p.start(), message, advice))
 }
 
-// isObject is whether a type is one of podverdict's.
+// isObject returns whether a type is one of podverdict's.
 func isObject(e *compiler.Environment) func(name string) bool {
 	return func(name string) bool {
 		_, ok := e.Schema.Type(name)

@@ -26,7 +26,7 @@ type compiledVariable struct {
 	origin     origin
 }
 
-// VariableName is what an expression calls a policy's variable.
+// VariableName returns the name by which expressions use a policy's variable.
 func VariableName(name string) string { return compiler.VariablesVariable + "." + name }
 
 func (c *compilation) variable(i int, v v1alpha1.Variable) {
@@ -42,7 +42,7 @@ func (c *compilation) variable(i int, v v1alpha1.Variable) {
 	c.variables = append(c.variables, compiled)
 }
 
-// usesInvalid is whether an expression uses a variable that has an error, which is
+// usesInvalid returns whether an expression uses a variable that has an error, which is
 // reported there.
 func (c *compilation) usesInvalid(e ast.Expr) bool {
 	invalid := false
@@ -63,8 +63,8 @@ type vocabulary struct {
 	env *cel.Env
 }
 
-// vocabulary is that of rules about a phase. Variables are declared when the first
-// expression after them is looked at.
+// vocabulary returns the vocabulary of rules about a phase. It declares variables when
+// the first expression after them is checked.
 func (c *compilation) vocabulary(phase corev1.PodPhase) vocabulary {
 	words := &c.ofFailed
 	if phase == corev1.PodPending {
@@ -80,8 +80,8 @@ func (c *compilation) vocabulary(phase corev1.PodPhase) vocabulary {
 	return *words
 }
 
-// extend declares variables, of which nothing can be wrong: their names are
-// different. If it were, each reference would be reported as undeclared.
+// extend declares variables. Nothing can be wrong with them, because their names are
+// different; if it were, each reference would be reported as undeclared.
 func extend(env *cel.Env, declarations []cel.EnvOption) *cel.Env {
 	extended, err := env.Extend(declarations...)
 	if err != nil {
@@ -90,7 +90,7 @@ func extend(env *cel.Env, declarations []cel.EnvOption) *cel.Env {
 	return extended
 }
 
-// badReference is about a variable that is not there for the expression.
+// badReference returns a finding for a variable that the expression cannot use.
 func (c *compilation) badReference(p place, at common.Location, name string) Finding {
 	i, defined := c.graph.index[name]
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// children are the parts of a node, those of a comprehension aside.
+// children returns the parts of a node, except those of a comprehension.
 func children(e ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -38,8 +38,8 @@ func children(e ast.Expr) []ast.Expr {
 	}
 }
 
-// Visit goes through an expression, with the names that comprehensions around a node
-// define.
+// Visit calls see for each node of an expression, with the names that the comprehensions
+// around it define.
 func Visit(e ast.Expr, locals []string, see func(e ast.Expr, locals []string)) {
 	see(e, locals)
 	if e.Kind() != ast.ComprehensionKind {
@@ -57,7 +57,7 @@ func Visit(e ast.Expr, locals []string, see func(e ast.Expr, locals []string)) {
 	Visit(loop.Result(), locals, see)
 }
 
-// find is the node with a number, or nil.
+// find returns the node with a number, or nil.
 func find(e ast.Expr, id int64) ast.Expr {
 	var found ast.Expr
 	Visit(e, nil, func(e ast.Expr, _ []string) {
@@ -68,7 +68,7 @@ func find(e ast.Expr, id int64) ast.Expr {
 	return found
 }
 
-// isFilter is whether a loop makes a list of some of its elements, as they are.
+// isFilter returns whether a loop makes a list of some of its elements, unchanged.
 func isFilter(loop ast.ComprehensionExpr) bool {
 	step := loop.LoopStep()
 	if step.Kind() != ast.CallKind || step.AsCall().FunctionName() != operators.Conditional {

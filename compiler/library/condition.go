@@ -7,7 +7,7 @@ type Condition struct {
 	condition *corev1.PodCondition
 }
 
-// ConditionOf is the pod's first condition of a type.
+// ConditionOf returns the pod's first condition of a type.
 func ConditionOf(pod *corev1.Pod, conditionType string) Condition {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; string(c.Type) == conditionType {
@@ -28,7 +28,7 @@ func (c Condition) reason() string { return c.condition.Reason }
 
 func (c Condition) message() string { return c.condition.Message }
 
-// HasCondition is whether the pod's condition of a type is True.
+// HasCondition returns whether the pod's condition of a type is True.
 func HasCondition(pod *corev1.Pod, conditionType string) bool {
 	return ConditionOf(pod, conditionType).condition.Status == corev1.ConditionTrue
 }

@@ -27,14 +27,14 @@ type Container struct {
 	Kind   Kind
 }
 
-// Count is how many containers of the pod have a status.
+// Count returns how many containers of the pod have a status.
 func Count(pod *corev1.Pod) int {
 	return len(pod.Status.ContainerStatuses) + len(pod.Status.InitContainerStatuses)
 }
 
-// Steps is how many statuses and containers of the spec are looked at to go through all
-// containers of the pod: each status, and the whole spec for an init container that
-// does not stand in it where it stands in the status.
+// Steps returns how many statuses and containers of the spec are looked at to go through
+// all containers of the pod: each status, and the whole spec for an init container whose
+// position in the spec is not that of its status.
 func Steps(pod *corev1.Pod) int {
 	steps := Count(pod)
 	for i := range pod.Status.InitContainerStatuses {
@@ -45,7 +45,7 @@ func Steps(pod *corev1.Pod) int {
 	return steps
 }
 
-// At is the i-th container of the pod that has a status, from 0.
+// At returns the i-th container of the pod that has a status, from 0.
 func At(pod *corev1.Pod, i int) Container {
 	if i < len(pod.Status.ContainerStatuses) {
 		return Container{&pod.Status.ContainerStatuses[i], KindContainer}
@@ -55,7 +55,7 @@ func At(pod *corev1.Pod, i int) Container {
 	return Container{status, initKind(pod.Spec.InitContainers, status.Name, i)}
 }
 
-// statusAt is the status of the i-th container.
+// statusAt returns the status of the i-th container.
 func statusAt(pod *corev1.Pod, i int) *corev1.ContainerStatus {
 	if n := len(pod.Status.ContainerStatuses); i >= n {
 		return &pod.Status.InitContainerStatuses[i-n]
@@ -63,8 +63,8 @@ func statusAt(pod *corev1.Pod, i int) *corev1.ContainerStatus {
 	return &pod.Status.ContainerStatuses[i]
 }
 
-// initKind looks the container up in the spec, first where the kubelet puts it: it
-// reports init containers in the order of the spec.
+// initKind returns the kind of an init container by the spec. It looks first where the
+// kubelet puts the container: statuses come in the order of the spec.
 func initKind(spec []corev1.Container, name string, i int) Kind {
 	if i < len(spec) && spec[i].Name == name {
 		return kindOf(&spec[i])
@@ -84,9 +84,8 @@ func kindOf(c *corev1.Container) Kind {
 	return KindInit
 }
 
-// FailedAt is whether the i-th container of the pod that has a status is one of its
-// failed containers: it has terminated with an exit code other than 0, and is no
-// sidecar.
+// FailedAt returns whether the i-th container of the pod that has a status has terminated
+// with an exit code other than 0, and is no sidecar.
 func FailedAt(pod *corev1.Pod, i int) bool {
 	n := len(pod.Status.ContainerStatuses)
 	if i < n {
@@ -96,7 +95,7 @@ func FailedAt(pod *corev1.Pod, i int) bool {
 	return HasFailed(status) && initKind(pod.Spec.InitContainers, status.Name, i-n) != KindSidecar
 }
 
-// HasFailed is whether a container, which may be a sidecar, has terminated with an
+// HasFailed returns whether a container, which may be a sidecar, has terminated with an
 // exit code other than 0.
 func HasFailed(s *corev1.ContainerStatus) bool {
 	return s.State.Terminated != nil && s.State.Terminated.ExitCode != 0
@@ -117,8 +116,8 @@ func (c Container) exitCode() int64 {
 	return 0
 }
 
-// signal is what the runtime says, or what the exit code says by the convention of
-// shells: 128 and the signal.
+// signal returns the signal that the runtime reports, or the one that the exit code
+// stands for by the convention of shells: 128 and the signal.
 func (c Container) signal() int64 {
 	t := c.Status.State.Terminated
 	switch {

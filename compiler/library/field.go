@@ -50,7 +50,7 @@ var ConditionFields = []Field[Condition]{
 	{Name: "message", String: Condition.message, Reads: []string{"PodCondition.message"}, Doc: "the same in a sentence; may be empty"},
 }
 
-// Type is the field's type in CEL.
+// Type returns the field's type in CEL.
 func (f Field[T]) Type() *types.Type {
 	switch {
 	case f.String != nil:

@@ -144,7 +144,7 @@ func Options(pod *types.Type) []cel.EnvOption {
 	return options
 }
 
-// ID is the function's name in checked expressions.
+// ID returns the function's name in checked expressions.
 func (f Function) ID() string { return "podverdict_" + f.Receiver + "_" + f.Name }
 
 func containers(pod *corev1.Pod, failed bool) ref.Val {
@@ -167,7 +167,7 @@ func onPod(call func(*corev1.Pod) ref.Val) functions.FunctionOp {
 	}
 }
 
-// onPodAnd is onPod of a function with an argument, whose Go type is T.
+// onPodAnd returns a function of a pod and an argument whose Go type is T.
 func onPodAnd[T any](call func(*corev1.Pod, T) ref.Val) functions.FunctionOp {
 	return func(args ...ref.Val) ref.Val {
 		argument, ok := args[1].Value().(T)

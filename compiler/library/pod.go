@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// NeverStarted is whether no container of the pod ever ran: the kubelet refused the
+// NeverStarted returns whether no container of the pod ever ran: the kubelet refused the
 // pod, or its image or its volumes could not be had, or it was never scheduled. A
 // container whose state was lost counts as one that ran.
 func NeverStarted(pod *corev1.Pod) bool {
@@ -21,13 +21,13 @@ func ran(c corev1.ContainerStatus) bool {
 		c.State.Terminated != nil && !isStartError(c.State.Terminated) || last != nil && !isStartError(last)
 }
 
-// isStartError is whether a container has terminated without having run, in the words
-// of containerd and CRI-O, and of Docker.
+// isStartError returns whether a container has terminated without having run, by the
+// reasons of containerd and CRI-O, and of Docker.
 func isStartError(t *corev1.ContainerStateTerminated) bool {
 	return t.Reason == "StartError" || t.Reason == "ContainerCannotRun"
 }
 
-// WaitingReasons are why containers of the pod wait, each reason once, in the order
+// WaitingReasons returns why containers of the pod wait, each reason once, in the order
 // of the containers.
 func WaitingReasons(pod *corev1.Pod) []string {
 	reasons := []string{}
@@ -40,7 +40,7 @@ func WaitingReasons(pod *corev1.Pod) []string {
 	return reasons
 }
 
-// HasWaitingReason is whether a reason is one of WaitingReasons.
+// HasWaitingReason returns whether a reason is one of WaitingReasons.
 func HasWaitingReason(pod *corev1.Pod, reason string) bool {
 	for i := range Count(pod) {
 		if w := statusAt(pod, i).State.Waiting; w != nil && w.Reason == reason && reason != "" {
@@ -50,14 +50,14 @@ func HasWaitingReason(pod *corev1.Pod, reason string) bool {
 	return false
 }
 
-// Unschedulable is whether the scheduler has found no node for the pod.
+// Unschedulable returns whether the scheduler has found no node for the pod.
 func Unschedulable(pod *corev1.Pod) bool {
 	c := ConditionOf(pod, string(corev1.PodScheduled)).condition
 	return c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
 }
 
-// PendingFor is how long the pod has been there at a moment without having left phase
-// Pending, 0 when it has or when it does not say since when it is there.
+// PendingFor returns how long the pod has been in phase Pending at a moment. It is 0 when
+// the pod has left the phase, or does not say when it was created.
 func PendingFor(pod *corev1.Pod, now time.Time) time.Duration {
 	created := pod.CreationTimestamp
 	if pod.Status.Phase != corev1.PodPending || created.IsZero() || now.Before(created.Time) {
@@ -66,5 +66,5 @@ func PendingFor(pod *corev1.Pod, now time.Time) time.Duration {
 	return now.Sub(created.Time)
 }
 
-// Between is whether a value is one of low to high, both included.
+// Between returns whether a value is from low to high, both included.
 func Between(value, low, high int64) bool { return low <= value && value <= high }

@@ -28,7 +28,7 @@ var realTimeNames = func() (names [lastRealTime - firstRealTime + 1]string) {
 	return names
 }()
 
-// signalName is the name of a signal, empty for what is none.
+// signalName returns the name of a signal. It is empty for a number that is no signal.
 func signalName(signal int64) string {
 	switch {
 	case signal >= 1 && signal <= int64(len(signalNames)):
@@ -40,7 +40,7 @@ func signalName(signal int64) string {
 	}
 }
 
-// SignalNames are the names that a container's signalName may have, in the order of
+// SignalNames returns the names that a container's signalName may have, in the order of
 // the signals.
 func SignalNames() []string {
 	return append(append([]string{}, signalNames[:]...), realTimeNames[:]...)

@@ -125,8 +125,9 @@ func (e entries) ConvertToType(t ref.Type) ref.Val { return e.whole().ConvertToT
 
 func (e entries) ConvertToNative(t reflect.Type) (any, error) { return e.whole().ConvertToNative(t) }
 
-// Weight is how many fields, entries and pieces of text there are in a value of the
-// schema, and 1 for any other: as long as it takes to compare it, more or less.
+// Weight returns the number of fields, entries and pieces of text in a value of the
+// schema, and 1 for any other value. It is about proportional to the time of a
+// comparison.
 func Weight(v ref.Val) uint64 {
 	switch v := v.(type) {
 	case object:

@@ -73,9 +73,9 @@ func (t *Type) Field(name string) (*Field, bool) {
 	return nil, false
 }
 
-// Of is the field of an object, which is a struct of the field's owner, with its
-// pointer followed. It is false when the object does not have the field. Nothing is
-// allocated.
+// Of returns the field of an object, which is a struct of the field's owner, and follows
+// its pointer. The second result is false when the object does not have the field.
+// Nothing is allocated.
 func (f *Field) Of(object reflect.Value) (reflect.Value, bool) {
 	v := object.FieldByIndex(f.index)
 	if (f.omitEmpty || f.nullable) && empty(v) {
@@ -90,10 +90,10 @@ func (f *Field) Of(object reflect.Value) (reflect.Value, bool) {
 	return v, true
 }
 
-// Constant is what the field is in all objects, or nil.
+// Constant returns the value that the field has in all objects, or nil.
 func (f *Field) Constant() ref.Val { return f.constant }
 
-// value is the field of an object as a CEL value.
+// value returns the field of an object as a CEL value.
 func (f *Field) value(object reflect.Value) (ref.Val, bool) {
 	if f.constant != nil {
 		return f.constant, true
@@ -126,7 +126,7 @@ func (f *Field) getFrom(pointer any) (any, error) {
 	return value, nil
 }
 
-// structAt is what a pointer to an object of this type points to.
+// structAt returns what a pointer to an object of this type points to.
 func (t *Type) structAt(pointer any) (reflect.Value, bool) {
 	v := reflect.ValueOf(pointer)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Type().Elem() != t.goType {
@@ -135,8 +135,8 @@ func (t *Type) structAt(pointer any) (reflect.Value, bool) {
 	return v.Elem(), true
 }
 
-// empty is what encoding/json and apimachinery's converter leave out, and times that
-// are not set.
+// empty returns whether encoding/json and apimachinery's converter leave the value out,
+// or it is a time that is not set.
 func empty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map:
@@ -154,8 +154,8 @@ func empty(v reflect.Value) bool {
 	}
 }
 
-// jsonTag is the JSON name of a field, empty for one whose fields belong to the
-// struct around it.
+// jsonTag returns the JSON name of a field. It is empty for a field whose own fields
+// belong to the struct around it.
 func jsonTag(f reflect.StructField) (name string, omit bool) {
 	options := strings.Split(f.Tag.Get("json"), ",")
 	name = options[0]

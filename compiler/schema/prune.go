@@ -11,7 +11,7 @@ import (
 // a value of the type stands. PodStatus.* is the whole of each such value.
 type Fields map[string]bool
 
-// NewFields returns a set.
+// NewFields returns a set of the named fields.
 func NewFields(names ...string) Fields {
 	f := Fields{}
 	for _, name := range names {
@@ -22,11 +22,11 @@ func NewFields(names ...string) Fields {
 
 const wholeType = ".*"
 
-// Has tells whether a field of a type is in the set.
+// Has returns whether a field of a type is in the set.
 func (f Fields) Has(typ, field string) bool { return f[typ+"."+field] || f[typ+wholeType] }
 
-// Reaches tells whether the last field of a path through an object is in the set, itself
-// or with all of a value around it.
+// Reaches returns whether the last field of a path through an object is in the set,
+// itself or with all of a value around it.
 func (f Fields) Reaches(path ...string) bool {
 	return slices.ContainsFunc(path, func(name string) bool {
 		typ, _, _ := strings.Cut(name, ".")
@@ -44,7 +44,7 @@ func (f Fields) Add(t *Type, name string) {
 // AddWhole puts all that values of a type have into the set.
 func (f Fields) AddWhole(typ string) { f[typ+wholeType] = true }
 
-// Covers tells whether all that is in another set is in this one.
+// Covers returns whether this set has everything that another one has.
 func (f Fields) Covers(other Fields) bool {
 	for name := range other {
 		if typ, field, _ := strings.Cut(name, "."); !f.Has(typ, field) {
@@ -70,8 +70,8 @@ type prunedPart struct {
 	pruner *Pruner
 }
 
-// Pruner returns what empties all fields of an object of a type that are not kept. A
-// field that is kept stays as present as it was, and a list as long.
+// Pruner returns a Pruner that empties all fields of an object of a type that are not
+// kept. A field that is kept stays as present as it was, and a list as long.
 func (s *Schema) Pruner(t *Type, kept Fields) *Pruner {
 	return s.pruner(t, kept, map[*Type]*Pruner{})
 }

@@ -28,8 +28,8 @@ var readers = map[reflect.Type]reader{
 	reflect.TypeFor[map[string]string]():  {types.NewMapType(types.StringType, types.StringType), readStrings},
 }
 
-// readerOf is the reader of a Go type; a pointer is read as what it points to. Types
-// with a JSON form of their own that nobody describes have none.
+// readerOf returns the reader of a Go type; a pointer is read as what it points to. There
+// is none for types with a JSON form of their own that the readers do not list.
 func (s *Schema) readerOf(t reflect.Type) (reader, bool) {
 	if r, ok := readers[t]; ok {
 		return r, true

@@ -31,7 +31,7 @@ type Type struct {
 	byName map[string]*Field
 }
 
-// New makes the schema. It takes about a millisecond: make one and keep it.
+// New returns the schema. It takes about a millisecond: make one and keep it.
 func New() *Schema {
 	s := &Schema{byName: map[string]*Type{}, byGo: map[reflect.Type]*Type{}}
 	s.Pod = s.root(reflect.TypeFor[corev1.Pod](), "v1")
@@ -45,7 +45,7 @@ func (s *Schema) Type(name string) (*Type, bool) {
 	return t, ok
 }
 
-// Types are all types, in the order of their names.
+// Types returns all types, in the order of their names.
 func (s *Schema) Types() []*Type {
 	all := make([]*Type, 0, len(s.byName))
 	for _, t := range s.byName {
@@ -55,8 +55,7 @@ func (s *Schema) Types() []*Type {
 	return all
 }
 
-// Value is a pointer to an object of the schema as a CEL value, which refers to the
-// object.
+// Value returns a CEL value that refers to the object of the schema behind a pointer.
 func (s *Schema) Value(pointer any) (ref.Val, bool) {
 	t := reflect.TypeOf(pointer)
 	if t == nil || t.Kind() != reflect.Pointer {
@@ -72,7 +71,7 @@ func (s *Schema) Value(pointer any) (ref.Val, bool) {
 	return object{typ, pointer}, true
 }
 
-// root is the type of a whole object, which has an apiVersion and a kind, whether
+// root returns the type of a whole object, which has an apiVersion and a kind, whether
 // they are filled in or not.
 func (s *Schema) root(t reflect.Type, version string) *Type {
 	typ := s.structOf(t)
@@ -81,7 +80,7 @@ func (s *Schema) root(t reflect.Type, version string) *Type {
 	return typ
 }
 
-// structOf is the type of a Go struct, made when it is first asked for.
+// structOf returns the type of a Go struct. It makes the type when it is first asked for.
 func (s *Schema) structOf(t reflect.Type) *Type {
 	if typ, ok := s.byGo[t]; ok {
 		return typ

@@ -60,7 +60,7 @@ type PodDetails struct {
 	Owner       *metav1.OwnerReference     `json:"owner,omitempty"`
 }
 
-// finished is whether one of the conditions that end a Job is there.
+// finished returns whether the Job has one of the conditions that end it.
 func (s *Status) finished() bool {
 	return s != nil && slices.ContainsFunc(s.Conditions, func(c Condition) bool {
 		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
@@ -165,7 +165,7 @@ func detailsOf(pod *corev1.Pod, asked []Detail) PodDetails {
 	return d
 }
 
-// labelsOf are the pod's labels, with the UID of its Job replaced.
+// labelsOf returns the pod's labels, with the UID of its Job replaced.
 func labelsOf(pod *corev1.Pod) map[string]string {
 	labels := map[string]string{}
 	owner := metav1.GetControllerOf(pod)

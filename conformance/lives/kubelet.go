@@ -60,7 +60,7 @@ func (p *player) exit(ctx context.Context, pod *corev1.Pod, end *Exit) error {
 	return p.tell(ctx, pod, func(pod *corev1.Pod) { end.write(pod, time.Now()) })
 }
 
-// write is the kubelet's last status of a pod.
+// write writes the kubelet's last status of a pod.
 func (e *Exit) write(pod *corev1.Pod, now time.Time) {
 	ended := metav1.NewTime(now)
 	if !e.Now {
@@ -84,7 +84,8 @@ func (e *Exit) write(pod *corev1.Pod, now time.Time) {
 	}
 }
 
-// codes are those of the containers that do not exit with 0, or nil when no container has run.
+// codes returns the exit codes of the containers that do not exit with 0, or nil when no
+// container has run.
 func (e *Exit) codes(pod *corev1.Pod) map[string]int32 {
 	if e.Code != nil {
 		return map[string]int32{pod.Spec.Containers[0].Name: *e.Code}
@@ -125,7 +126,7 @@ func (p *player) evict(ctx context.Context, pod *corev1.Pod) error {
 	})
 }
 
-// restart says that the first container was restarted.
+// restart reports that the first container was restarted.
 func (p *player) restart(ctx context.Context, pod *corev1.Pod, count int32) error {
 	if err := p.bind(ctx, pod); err != nil {
 		return err
@@ -143,7 +144,7 @@ func (p *player) restart(ctx context.Context, pod *corev1.Pod, count int32) erro
 	})
 }
 
-// tell writes what the kubelet says of a pod.
+// tell updates the status of a pod as the kubelet does.
 func (p *player) tell(ctx context.Context, pod *corev1.Pod, change func(*corev1.Pod)) error {
 	pods := p.Client.CoreV1().Pods(p.Namespace)
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {

@@ -64,7 +64,8 @@ const (
 // that is no life, and a folder without lives, are errors too.
 func Load(files fs.FS) ([]Life, error) { return load(files, (*Life).readWant) }
 
-// Drafts is Load for lives that are still to be recorded. One whose checkpoints are not all there, or are wrong, has none.
+// Drafts reads lives that are still to be recorded, as Load does. A life whose checkpoints are incomplete or wrong has
+// none.
 func Drafts(files fs.FS) ([]Life, error) {
 	return load(files, func(life *Life, d *document.Document) error {
 		if life.readWant(d) != nil {

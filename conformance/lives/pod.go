@@ -59,7 +59,7 @@ type sighting struct {
 	gone bool
 }
 
-// slotOf is the completion index of a pod of an Indexed Job. Without one it is -1, which no step picks.
+// slotOf returns the completion index of a pod of an Indexed Job, or -1, which no step picks, if it has none.
 func slotOf(pod *corev1.Pod) int {
 	index, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil || index < 0 {

@@ -118,7 +118,7 @@ func details() []Detail {
 	return []Detail{DetailAnnotations, DetailLabels, DetailHostname, DetailEnv, DetailOwner}
 }
 
-// String is the name of what the step does.
+// String returns the name of what the step does.
 func (s Step) String() string {
 	value := reflect.ValueOf(s)
 	for i := range value.NumField() {
@@ -130,7 +130,7 @@ func (s Step) String() string {
 	return ""
 }
 
-// pods are those that the step is about.
+// pods returns the pods that the step is about.
 func (s Step) pods() ([]Pod, bool) {
 	switch {
 	case s.Start != nil:
@@ -235,10 +235,10 @@ func (s Settle) check() error {
 	return nil
 }
 
-// section is where the life says what must be there.
+// section returns the name of the section with the facts of the checkpoint.
 func (s Settle) section() string { return s.Name + ".yaml" }
 
-// exception is where it says what must be there instead with the controller that differs.
+// exception returns the name of the section with the facts for the controller that differs.
 func (s Settle) exception() string { return s.Name + ".differs.yaml" }
 
 func known[S ~string](what string, value S, all ...S) error {

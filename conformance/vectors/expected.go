@@ -12,7 +12,7 @@ import (
 //go:embed expected_failures.yaml
 var expectedFailures []byte
 
-// knownEngines are the engines of this project.
+// knownEngines returns the engines of this project.
 func knownEngines() []string { return []string{"cel", "go", "rego"} }
 
 // ExpectedFailures lists the vectors that an engine is known to fail. There are none

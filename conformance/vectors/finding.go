@@ -34,7 +34,7 @@ const (
 	severityWarning = "warning"
 )
 
-// errorTypes are the types of errors that constraints have, with how they begin.
+// errorTypes returns the types of errors that constraints have.
 func errorTypes() []field.ErrorType {
 	return []field.ErrorType{
 		field.ErrorTypeInvalid, field.ErrorTypeRequired, field.ErrorTypeNotSupported,
@@ -42,7 +42,7 @@ func errorTypes() []field.ErrorType {
 	}
 }
 
-// checkError holds a finding of errors.yaml to the contract.
+// checkError refuses a finding of errors.yaml that breaks the contract.
 func (f *Finding) checkError() error {
 	if err := f.checkNames(); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (f *Finding) checkError() error {
 	return f.checkMessage(f.Field+": "+kind.String(), f.Detail)
 }
 
-// checkWarning holds a finding of warnings.yaml to the contract.
+// checkWarning refuses a finding of warnings.yaml that breaks the contract.
 func (f *Finding) checkWarning() error {
 	if err := f.checkNames(); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (f *Finding) checkWarning() error {
 	return f.checkMessage(f.Field+": ", f.Detail)
 }
 
-// checkGuardrail holds a finding of findings.yaml to the contract.
+// checkGuardrail refuses a finding of findings.yaml that breaks the contract.
 func (f *Finding) checkGuardrail() error {
 	if err := f.checkNames(); err != nil {
 		return err

@@ -57,7 +57,7 @@ const (
 	guardrails  family = "guardrails"
 )
 
-// sections are those of the family's vectors.
+// sections returns the sections of the family's vectors.
 func (f family) sections() []string {
 	if f == guardrails {
 		return []string{settingsSection, jobSection, findingsSection}

@@ -23,8 +23,8 @@ type Judge func(ctx context.Context, s Submission) ([]Finding, error)
 // judge reports everything.
 type Lens func(f *Finding) bool
 
-// Difference says in which findings, in any order, an answer is not what the vector
-// wants as the judge sees it, one a line; empty means that they agree.
+// Difference returns the findings, in any order, in which an answer differs from what the vector wants as the judge sees
+// it, one a line. It is empty if they agree.
 func (v JobVector) Difference(got []Finding, seen Lens) string {
 	missing, excess := subtract(seen.of(v.Want), seen.of(got))
 	var lines []string

@@ -82,7 +82,7 @@ func unsupported(v Vector, supported []Feature) []Feature {
 	return slices.DeleteFunc(slices.Clone(v.Features), func(f Feature) bool { return slices.Contains(supported, f) })
 }
 
-// result is the vector's result as far as it does not depend on the engine.
+// result returns the part of the vector's result that does not depend on the engine.
 func (v Vector) result() reports.Result {
 	r := reports.Result{Name: v.Name, Sentence: v.Sentence, KEP: v.KEP, Semantics: v.Semantics}
 	for _, f := range v.Features {
@@ -145,7 +145,7 @@ func difference(got, want runtime.Verdict) string {
 	return strings.Join(lines, "\n")
 }
 
-// members is the JSON form of a verdict, value by field.
+// members returns the JSON form of a verdict, value by field.
 func members(v runtime.Verdict) map[string]string {
 	var raw map[string]json.RawMessage
 	data, err := json.Marshal(v)

@@ -40,7 +40,7 @@ type Vector struct {
 	Want   runtime.Verdict
 }
 
-// Request is the vector's question.
+// Request returns the vector's question.
 func (v Vector) Request() conformance.Request {
 	return conformance.Request{Kubernetes: v.Kubernetes, Policy: v.Policy, Pod: v.Pod}
 }

@@ -83,7 +83,7 @@ func not(a boolean) boolean {
 	return func(f *Frame) Truth { return negated(a(f)) }
 }
 
-// conjunction is a && b, where Undecided stands for an error.
+// conjunction returns a && b, where Undecided stands for an error.
 func conjunction(a, b Truth) Truth {
 	if a == No || b == Yes {
 		return a
@@ -116,7 +116,7 @@ func (s *scope) boolConditional(args []ast.Expr) boolean {
 	}
 }
 
-// libraryTest is a function of package library that says yes or no.
+// libraryTest compiles a function of package library that returns a bool.
 func (s *scope) libraryTest(call ast.CallExpr) boolean {
 	if !call.IsMemberFunction() {
 		return nil

@@ -70,7 +70,7 @@ func (s *scope) elements(e ast.Expr) *elements {
 	return list
 }
 
-// libraryList is the list that a function of package library returns.
+// libraryList compiles a function of package library that returns a list.
 func (s *scope) libraryList(e ast.Expr) *elements {
 	if e.Kind() != ast.CallKind || !e.AsCall().IsMemberFunction() || s.variable(e.AsCall().Target()) != "pod" {
 		return nil
@@ -85,7 +85,8 @@ func (s *scope) libraryList(e ast.Expr) *elements {
 	}
 }
 
-// statusList is a list in the pod's status, and whether its path is optional.
+// statusList compiles a list in the pod's status, and returns whether its path is
+// optional.
 func (s *scope) statusList(e ast.Expr) (list *elements, optional bool) {
 	if _, shadowed := s.local("pod"); shadowed {
 		return nil, false
@@ -106,7 +107,7 @@ func (s *scope) statusList(e ast.Expr) (list *elements, optional bool) {
 	}
 }
 
-// count is the number of elements before filtering.
+// count returns the number of elements before filtering.
 func (l *elements) count(pod *corev1.Pod) int {
 	switch l.source {
 	case containerStatuses:
@@ -120,7 +121,7 @@ func (l *elements) count(pod *corev1.Pod) int {
 	}
 }
 
-// element is the i-th element before filtering.
+// element returns the i-th element before filtering.
 func (l *elements) element(pod *corev1.Pod, i int) local {
 	switch l.source {
 	case containerStatuses:
@@ -134,7 +135,8 @@ func (l *elements) element(pod *corev1.Pod, i int) local {
 	}
 }
 
-// begin is false if CEL has an error for the list, or if the closures have done too much.
+// begin returns false if CEL has an error for the list, or if the closures have done too
+// much.
 func (l *elements) begin(f *Frame) bool {
 	if l.source == allContainers || l.source == failedContainers {
 		return f.lookForContainers()

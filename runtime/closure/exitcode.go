@@ -107,7 +107,8 @@ func notExit(t exitTest) exitTest {
 	return t
 }
 
-// bothExit is true where both tests are. At most one of them has a name, or both the same.
+// bothExit returns a test that is true where both tests are. At most one of them has a
+// name, or both have the same.
 func bothExit(t, o exitTest) exitTest {
 	t.codes = intersection(t.codes, o.codes)
 	t.absent = conjunction(t.absent, o.absent)
@@ -121,7 +122,7 @@ func (t *exitTest) equal(o *exitTest) bool {
 	return t.codes.equal(&o.codes) && t.absent == o.absent && t.named == o.named && t.name == o.name
 }
 
-// setOf is the set of a number or of a list of numbers.
+// setOf returns the set of a number or of a list of numbers.
 func setOf(e ast.Expr) (intSet, bool) {
 	if i, ok := literal[types.Int](e); ok {
 		return newIntSet([]types.Int{i}), true

@@ -63,25 +63,27 @@ type memory struct {
 	string  string
 }
 
-// Reset forgets the pod and makes room for so many variables.
+// Reset forgets the pod and makes room for some number of variables.
 func (f *Frame) Reset(variables int) {
 	clear(f.memory)
 	*f = Frame{memory: slices.Grow(f.memory[:0], variables)[:variables]}
 }
 
-// step is false when the closures have looked at too many elements.
+// step counts an element. It returns false when the closures have looked at too many.
 func (f *Frame) step() bool { return f.look(1) }
 
-// look is step for a function that goes through so many elements by itself.
+// look counts elements that a function looks at by itself. It returns false when there
+// are too many.
 func (f *Frame) look(elements int) bool {
 	f.steps += elements
 	return f.steps <= maxSteps
 }
 
-// lookForContainers is look for the kinds of all init containers.
+// lookForContainers counts the steps that the kinds of all init containers take.
 func (f *Frame) lookForContainers() bool { return f.look(library.Steps(f.Pod) - library.Count(f.Pod)) }
 
-// read is false when they have looked at too much, of which this text is the last.
+// read counts a text that is read to its end. It returns false when the closures have
+// looked at too much.
 func (f *Frame) read(text string) bool {
 	f.steps += len(text) / piece
 	return f.steps <= maxSteps

@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// integer is an expression of type int.
+// integer compiles an expression of type int.
 func (s *scope) integer(e ast.Expr) integer {
 	if s.kind(e) != types.IntKind {
 		return nil
@@ -96,8 +96,8 @@ func isInteger(t reflect.Type) bool {
 	return t != nil && (t.Kind() == reflect.Int32 || t.Kind() == reflect.Int64)
 }
 
-// duration is an expression of type duration: that of a literal, or how long the pod
-// is pending.
+// duration compiles an expression of type duration: a literal, or how long the pod has
+// been pending.
 func (s *scope) duration(e ast.Expr) duration {
 	if e.Kind() != ast.CallKind || s.kind(e) != types.DurationKind {
 		return nil

@@ -33,7 +33,7 @@ func newIntSet(list []types.Int) intSet {
 
 func (s *intSet) has(v int64) bool { return s.lists(v) != s.not }
 
-// hasByte is has for the numbers that are bits.
+// hasByte is has for the numbers from 0 to 255.
 func (s *intSet) hasByte(v uint8) bool { return s.bytes[v>>6]&(1<<(v&63)) != 0 != s.not }
 
 func (s *intSet) lists(v int64) bool {
@@ -47,13 +47,13 @@ func (s *intSet) lists(v int64) bool {
 	return found
 }
 
-// complement has the numbers that s does not have.
+// complement returns the set of the numbers that s does not have.
 func complement(s intSet) intSet {
 	s.not = !s.not
 	return s
 }
 
-// intersection has the numbers that both sets have.
+// intersection returns the set of the numbers that both sets have.
 func intersection(s, o intSet) intSet {
 	switch {
 	case s.not && o.not: // all but those that one of them lists

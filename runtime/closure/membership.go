@@ -9,7 +9,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// in is the operator: of a list of literals, of a map of strings, or of the reasons
+// in compiles the operator in, of a list of literals, a map of strings, or the reasons
 // for which containers wait.
 func (s *scope) in(element, collection ast.Expr) boolean {
 	switch {
@@ -87,7 +87,7 @@ func inTexts(value text, list []types.String) boolean {
 	}
 }
 
-// literal is the value of one of a type.
+// literal returns the value of a literal of one type.
 func literal[T any](e ast.Expr) (value T, ok bool) {
 	if e.Kind() != ast.LiteralKind {
 		return value, false
@@ -96,7 +96,7 @@ func literal[T any](e ast.Expr) (value T, ok bool) {
 	return value, ok
 }
 
-// literals are the elements of a list that has nothing else.
+// literals returns the elements of a list of nothing but literals of one type.
 func literals[T any](list ast.Expr) ([]T, bool) {
 	if list.Kind() != ast.ListKind || len(list.AsList().OptionalIndices()) > 0 {
 		return nil, false

@@ -67,7 +67,7 @@ func (s *scope) root(name string) *path {
 	}
 }
 
-// localRoot is what a loop over container statuses or conditions looks at.
+// localRoot returns the path of a loop's variable, over container statuses or conditions.
 func (s *scope) localRoot(slot int, t *types.Type) *path {
 	switch t.TypeName() {
 	case "ContainerStatus":
@@ -83,8 +83,8 @@ func (s *scope) localRoot(slot int, t *types.Type) *path {
 	}
 }
 
-// selection is a field of an object. Once a selection is optional, those after it
-// are.
+// selection compiles the selection of a field of an object. A selection behind an
+// optional one is optional too.
 func (s *scope) selection(operand ast.Expr, name string, optional bool) *path {
 	object, field := s.fieldOf(operand, name)
 	if field == nil || field.Constant() != nil {
@@ -124,7 +124,7 @@ func (s *scope) fieldOf(operand ast.Expr, name string) (*path, *schema.Field) {
 	return object, field
 }
 
-// has is the macro, of a field or of a key in a map of strings.
+// has compiles the macro has, of a field or of a key in a map of strings.
 func (s *scope) has(operand ast.Expr, name string) boolean {
 	if object := s.path(operand); object != nil && object.isStringMap() {
 		if object.optional {
@@ -155,7 +155,7 @@ func has(follow func(*Frame) (reflect.Value, presence), test func(reflect.Value)
 	}
 }
 
-// hasValue is the method of an optional.
+// hasValue compiles the method hasValue of an optional.
 func (s *scope) hasValue(call ast.CallExpr) boolean {
 	if !call.IsMemberFunction() {
 		return nil
@@ -176,17 +176,18 @@ func (s *scope) hasValue(call ast.CallExpr) boolean {
 	}
 }
 
-// isStringMap is false for maps that only look like it in CEL, as those of quantities.
+// isStringMap returns whether the Go type is a map of strings. Some maps only look like
+// one in CEL, as those of quantities.
 func (p *path) isStringMap() bool { return p.goType == reflect.TypeFor[map[string]string]() }
 
-// stringMap does not allocate: a map is a pointer.
+// stringMap returns the map of a value. It does not allocate, because a map is a pointer.
 func stringMap(v reflect.Value) map[string]string {
 	m, _ := reflect.TypeAssert[map[string]string](v)
 	return m
 }
 
-// pathFrom are the fields that are selected one after another from a variable, and
-// whether some selection is optional.
+// pathFrom returns the fields that are selected one after another from a variable, and
+// whether one of the selections is optional.
 func pathFrom(e ast.Expr, variable string) (fields []string, optional, ok bool) {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -205,7 +206,7 @@ func pathFrom(e ast.Expr, variable string) (fields []string, optional, ok bool) 
 	return nil, false, false
 }
 
-// orValue is the parts of optional.orValue(otherwise).
+// orValue returns the parts of optional.orValue(otherwise).
 func orValue(e ast.Expr) (optional, otherwise ast.Expr, ok bool) {
 	if e.Kind() != ast.CallKind || !e.AsCall().IsMemberFunction() || e.AsCall().FunctionName() != "orValue" {
 		return nil, nil, false

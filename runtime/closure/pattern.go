@@ -8,7 +8,7 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// stringTest is a method of strings that says yes or no.
+// stringTest compiles a method of strings that returns a bool.
 func (s *scope) stringTest(call ast.CallExpr) boolean {
 	if len(call.Args()) != 1 {
 		return nil
@@ -40,7 +40,7 @@ func tested(value, argument text, test func(value, argument string) bool) boolea
 	}
 }
 
-// matches takes regular expressions that are literals.
+// matches compiles the method matches of a literal regular expression.
 func matches(value text, pattern ast.Expr) boolean {
 	if pattern.Kind() != ast.LiteralKind {
 		return nil

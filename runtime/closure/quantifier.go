@@ -123,7 +123,8 @@ func (s *scope) exists(list *elements, variable string, predicate ast.Expr, nega
 	return exists(list, len(s.names), p)
 }
 
-// exists is Yes if the predicate is Yes for an element, even if it is Undecided for others.
+// exists compiles exists over a list. It is Yes if the predicate is Yes for an element,
+// even if it is Undecided for others.
 func exists(list *elements, slot int, predicate boolean) boolean {
 	if list.source <= failedContainers && len(list.filters) == 0 {
 		return existsAmong(list.source == failedContainers, slot, predicate)
@@ -151,8 +152,8 @@ func exists(list *elements, slot int, predicate boolean) boolean {
 	}
 }
 
-// existsAmong is exists over containers without filters, the form of most rules. It reads
-// the pod's statuses directly.
+// existsAmong compiles exists over containers without filters, the form of most rules. It
+// reads the pod's statuses directly.
 func existsAmong(failed bool, slot int, predicate boolean) boolean {
 	return func(f *Frame) Truth {
 		if !f.lookForContainers() {
@@ -182,7 +183,7 @@ func existsAmong(failed bool, slot int, predicate boolean) boolean {
 	}
 }
 
-// either is the answer after one more element.
+// either returns the answer after one more element.
 func either(answer Truth, f *Frame, predicate boolean) Truth {
 	if !f.step() {
 		return Undecided
@@ -193,7 +194,8 @@ func either(answer Truth, f *Frame, predicate boolean) Truth {
 	return answer
 }
 
-// existsOne is Undecided if the predicate is for any element.
+// existsOne compiles exists_one. It is Undecided if the predicate is Undecided for any
+// element.
 func existsOne(list *elements, slot int, predicate boolean) boolean {
 	return func(f *Frame) Truth {
 		if !list.sound(f) {

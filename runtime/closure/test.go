@@ -17,7 +17,7 @@ import (
 // as the rule of a podFailurePolicy with the same meaning.
 type test func(*corev1.ContainerStatus) bool
 
-// existsTest is exists over unfiltered containers with a test as predicate.
+// existsTest compiles exists over unfiltered containers with a test as predicate.
 func existsTest(failed bool, t test) boolean {
 	return func(f *Frame) Truth {
 		containers, inits := f.Pod.Status.ContainerStatuses, f.Pod.Status.InitContainerStatuses
@@ -83,7 +83,7 @@ func notTest(t test) test {
 	return func(c *corev1.ContainerStatus) bool { return !t(c) }
 }
 
-// fieldOfLocal is a field of the loop's container that depends on the status alone.
+// fieldOfLocal returns a field of the loop's container that depends on the status alone.
 func fieldOfLocal(e ast.Expr, variable string) (library.Field[library.Container], bool) {
 	path, optional, ok := pathFrom(e, variable)
 	if !ok || optional || len(path) != 1 || path[0] == "kind" {

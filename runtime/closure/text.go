@@ -9,7 +9,7 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// text is an expression of type string.
+// text compiles an expression of type string.
 func (s *scope) text(e ast.Expr) text {
 	if s.kind(e) != types.StringKind {
 		return nil
@@ -74,7 +74,7 @@ func concatenated(left, right text) text {
 	}
 }
 
-// chosen is the operator ?: of numbers and strings.
+// chosen compiles the operator ?: of numbers and strings.
 func chosen[T any, F ~func(*Frame) (T, bool)](condition boolean, yes, no F) F {
 	if yes == nil || no == nil {
 		return nil
@@ -91,7 +91,8 @@ func chosen[T any, F ~func(*Frame) (T, bool)](condition boolean, yes, no F) F {
 	}
 }
 
-// textPath is a field of pod or job, or an entry of a map there, that must be present.
+// textPath compiles a field of pod or job, or an entry of a map there, that must be
+// present.
 func (s *scope) textPath(e ast.Expr) text {
 	value := s.textAt(e)
 	if value == nil {
@@ -103,7 +104,7 @@ func (s *scope) textPath(e ast.Expr) text {
 	}
 }
 
-// textOrValue is the method of an optional.
+// textOrValue compiles the method orValue of an optional string.
 func (s *scope) textOrValue(call ast.CallExpr) text {
 	if !call.IsMemberFunction() {
 		return nil
@@ -121,7 +122,8 @@ func (s *scope) textOrValue(call ast.CallExpr) text {
 	}
 }
 
-// textAt is a string of pod or job, with what became of the way to it.
+// textAt compiles a string of pod or job. Its closure also returns what became of the
+// selection.
 func (s *scope) textAt(e ast.Expr) func(*Frame) (string, presence) {
 	if entry := s.entry(e); entry != nil {
 		return entry
@@ -139,7 +141,7 @@ func (s *scope) textAt(e ast.Expr) func(*Frame) (string, presence) {
 	}
 }
 
-// entry is an entry of a map of strings: m.key, m['key'] and the optional forms.
+// entry compiles an entry of a map of strings: m.key, m['key'] and the optional forms.
 func (s *scope) entry(e ast.Expr) func(*Frame) (string, presence) {
 	object, key, optional := s.entryOf(e)
 	if object == nil || key == nil {
@@ -197,8 +199,8 @@ func (s *scope) entryOf(e ast.Expr) (object *path, key text, optional bool) {
 	return object, key, optional
 }
 
-// key is what an entry is asked for. The field name of a .? is a literal without a
-// type of its own.
+// key compiles the key of an entry. The field name of a .? is a literal without a type of
+// its own.
 func (s *scope) key(e ast.Expr) text {
 	if e.Kind() == ast.LiteralKind {
 		value, ok := e.AsLiteral().(types.String)
@@ -210,7 +212,7 @@ func (s *scope) key(e ast.Expr) text {
 	return s.text(e)
 }
 
-// inMap is whether a map of strings has a key.
+// inMap compiles the operator in for a map of strings.
 func (s *scope) inMap(element, collection ast.Expr) boolean {
 	object, key := s.path(collection), s.text(element)
 	if object == nil || key == nil || object.optional || !object.isStringMap() {

@@ -19,7 +19,8 @@ type membership struct {
 	element ref.Type
 }
 
-// withSet has the elements of a list of literals looked up.
+// withSet returns the call with its list of literals as a set. It is not ok for any other
+// call.
 func withSet(c interpreter.InterpretableCall) (m *membership, ok bool) {
 	if c.Function() != operators.In || len(c.Args()) != 2 {
 		return nil, false

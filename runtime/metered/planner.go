@@ -46,7 +46,8 @@ func newPlanner(tree *ast.AST) *planner {
 	return p
 }
 
-// decorate is called with each node of the plan before CEL optimizes it.
+// decorate charges a node of the plan. CEL calls it with each node before it optimizes
+// it.
 func (p *planner) decorate(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	var err error
 	p.root, err = p.decorated(i)
@@ -97,7 +98,8 @@ func (p *planner) attribute(a interpreter.InterpretableAttribute) interpreter.In
 	return s
 }
 
-// constructor leaves literals to CEL, which makes them once.
+// constructor charges lists, maps and objects. It leaves literals to CEL, which makes
+// them once.
 func (p *planner) constructor(c interpreter.InterpretableConstructor) interpreter.InterpretableV2 {
 	constant := !slices.ContainsFunc(c.InitVals(), func(i interpreter.InterpretableV2) bool {
 		_, literal := i.(interpreter.InterpretableConst)
@@ -116,7 +118,7 @@ func (p *planner) constructor(c interpreter.InterpretableConstructor) interprete
 // mapUnits is what CEL charges for making a map or an object.
 const mapUnits = 30
 
-// call has the call charged once its arguments are known.
+// call makes the plan charge a call once its arguments are known.
 func (p *planner) call(c interpreter.InterpretableCall) (interpreter.InterpretableV2, error) {
 	if constant, err := folded(c); constant != nil || err != nil {
 		return constant, err
@@ -132,8 +134,8 @@ func (p *planner) call(c interpreter.InterpretableCall) (interpreter.Interpretab
 	return n, p.charge(&n.watch, c.Function(), c.OverloadID(), c.Args())
 }
 
-// charge has a call charged when the last of its arguments is known, or before it if
-// all are literals.
+// charge makes the plan charge a call when the last of its arguments is known, or before
+// it if all are literals.
 func (p *planner) charge(before *watch, function, overload string, args []interpreter.InterpretableV2) error {
 	priced := &call{function: function, overload: overload}
 	var last *watch
@@ -168,8 +170,8 @@ func (p *planner) keep(w *watch) int {
 	return w.kept
 }
 
-// loop has the start of a loop charged when what it goes through is known. What stands
-// in the expression is small.
+// loop makes the plan charge the start of a loop when the value that it goes through is
+// known. Values that stand in the expression are small.
 func (p *planner) loop(over int64) {
 	if w := p.watches[over]; w != nil {
 		w.last = append(w.last, &call{function: Loop, arguments: []argument{{kept: p.keep(w)}}, literal: []bool{false}})
@@ -206,7 +208,8 @@ var patterns = []*interpreter.RegexOptimization{
 	interpreter.MatchesRegexOptimization, apilibrary.FindRegexOptimization, apilibrary.FindAllRegexOptimization,
 }
 
-// withPattern has a regular expression that is a literal compiled once.
+// withPattern returns the call with its regular expression compiled once, if that is a
+// literal.
 func withPattern(c interpreter.InterpretableCall) (interpreter.InterpretableCall, error) {
 	for _, p := range patterns {
 		if c.Function() != p.Function || len(c.Args()) <= p.RegexIndex {

@@ -110,7 +110,7 @@ func size(v ref.Val) uint64 {
 
 func pieces(bytes uint64) uint64 { return max(1, (bytes+textFactor-1)/textFactor) }
 
-// textPrice is for all that reads its arguments once.
+// textPrice returns the price of a function that reads its arguments once.
 func textPrice(a []ref.Val) uint64 {
 	var sum uint64
 	for _, v := range a {
@@ -119,8 +119,7 @@ func textPrice(a []ref.Val) uint64 {
 	return pieces(sum)
 }
 
-// loopPrice is for the keys of a map, which CEL puts into a list before it goes through
-// them.
+// loopPrice returns the price of the keys of a map, which CEL puts into a list before it goes through them.
 func loopPrice(over ref.Val) uint64 {
 	if _, ok := over.(traits.Mapper); ok {
 		return size(over) / 2
@@ -160,8 +159,8 @@ func comparisonPrice(a, b ref.Val) uint64 {
 	}
 }
 
-// membershipPrice looks at each element of a list. Texts of different lengths are told
-// apart without reading them.
+// membershipPrice returns the price of the operator in, which looks at each element of a list. Texts of different lengths
+// are told apart without reading them.
 func membershipPrice(value, collection ref.Val) uint64 {
 	list, ok := collection.(traits.Lister)
 	if !ok {
@@ -182,8 +181,8 @@ func membershipPrice(value, collection ref.Val) uint64 {
 	return sum
 }
 
-// sumPrice of lists is for the one that is copied: only a list that a loop makes is
-// added to as it is.
+// sumPrice returns the price of an addition. Of lists, it is that of the one that is copied: only a list that a loop
+// makes grows in place.
 func sumPrice(a, b ref.Val) uint64 {
 	if _, grows := a.(traits.MutableLister); grows {
 		return 1
@@ -215,7 +214,7 @@ func contents(v ref.Val) uint64 {
 	}
 }
 
-// listPrice is for the methods of lists.
+// listPrice returns the price of a method of lists.
 func listPrice(function string, list traits.Lister, a []ref.Val) uint64 {
 	switch function {
 	case "distinct", "sort":
@@ -238,13 +237,13 @@ func textLength(a []ref.Val) (sum uint64) {
 	return sum
 }
 
-// rangePrice is that of a list of all numbers below one.
+// rangePrice returns the price of a list of all numbers below one.
 func rangePrice(below ref.Val) uint64 {
 	n, _ := below.(types.Int)
 	return 1 + listUnits + uint64(max(n, 0))
 }
 
-// replacementPrice includes that of the text that comes out, which may be much longer.
+// replacementPrice returns the price of replace, which includes the text that comes out and may be much longer.
 func replacementPrice(a []ref.Val) uint64 {
 	texts := [3]string{}
 	for i := range texts {
@@ -255,10 +254,9 @@ func replacementPrice(a []ref.Val) uint64 {
 	return pieces(uint64(len(texts[0]))) + pieces(uint64(len(texts[0]))+uint64(found)*uint64(len(texts[2]))) //nolint:gosec // a count is not negative
 }
 
-// patternPrice is what a regular expression costs for each piece of text. One that the
-// policy's author wrote costs what the API server takes. One that is not part of the
-// policy counts with its repetitions written out: a few characters could make a pattern
-// of millions.
+// patternPrice returns the price of a regular expression for each piece of text. A pattern that the policy's author wrote
+// costs what the API server takes. One that is not part of the policy counts with its repetitions written out: a few
+// characters could make a pattern of millions.
 func patternPrice(pattern ref.Val, literal bool) uint64 {
 	weight := length(pattern)
 	if text, ok := pattern.(types.String); ok && !literal {
@@ -283,7 +281,7 @@ func patternWeight(p *syntax.Regexp) uint64 {
 	return min(sum, maxWeight)
 }
 
-// libraryPrice is that of podverdict's functions of a Pod.
+// libraryPrice returns the price of podverdict's functions of a Pod.
 func libraryPrice(function string, receiver ref.Val) (uint64, bool) {
 	pod, ok := receiver.Value().(*corev1.Pod)
 	if !ok {

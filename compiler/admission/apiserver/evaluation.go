@@ -62,7 +62,7 @@ func NewEvaluator(policy *admissionregistrationv1.ValidatingAdmissionPolicy) (*E
 	}, nil
 }
 
-// defaulted is a policy with what the API server sets where nothing is.
+// defaulted returns a policy with the API server's defaults.
 func defaulted(policy *admissionregistrationv1.ValidatingAdmissionPolicy) *admissionregistrationv1.ValidatingAdmissionPolicy {
 	policy = policy.DeepCopy()
 	setDefault(&policy.Spec.FailurePolicy, admissionregistrationv1.Fail)

@@ -48,7 +48,8 @@ func compileFilters(policy *admissionregistrationv1.ValidatingAdmissionPolicy) (
 	return f, newCheckError(problems)
 }
 
-// matcher decides whether the match conditions hold; nil if there are none.
+// matcher returns what decides whether the match conditions hold, or nil if there are
+// none.
 func (f filters) matcher(policy *admissionregistrationv1.ValidatingAdmissionPolicy) matchconditions.Matcher {
 	if f.conditions == nil {
 		return nil
@@ -64,7 +65,8 @@ type expressions struct {
 	fields                                              map[plugincel.ExpressionAccessor]string
 }
 
-// messageOptions are those of messageExpressions, which do not see the authorizer.
+// messageOptions returns the options of messageExpressions, which do not see the
+// authorizer.
 func (x expressions) messageOptions() plugincel.OptionalVariableDeclarations {
 	return plugincel.OptionalVariableDeclarations{HasParams: x.options.HasParams}
 }

@@ -35,8 +35,8 @@ var mutationAPIs = [...]MutationAPI{
 	},
 }
 
-// MutationAPIOf is that of a Kubernetes version that compiler.ParseVersion takes; empty is
-// compiler.DefaultVersion. A version that has none is an error.
+// MutationAPIOf returns the API of a Kubernetes version that compiler.ParseVersion takes;
+// an empty one is compiler.DefaultVersion. A version that has no such API is an error.
 func MutationAPIOf(kubernetes string) (MutationAPI, error) {
 	api, _, err := mutationAPIOf(kubernetes)
 	return api, err

@@ -14,7 +14,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// CheckMutation is Check of a MutatingAdmissionPolicy for one kind.
+// CheckMutation does for a MutatingAdmissionPolicy of one kind what Check does for a
+// ValidatingAdmissionPolicy.
 func CheckMutation(policy *admissionregistrationv1.MutatingAdmissionPolicy, k kind.Kind, kubernetes string) error {
 	_, v, err := mutationAPIOf(kubernetes)
 	if err != nil {
@@ -62,7 +63,8 @@ func mutationProblems(policy *admissionregistrationv1.MutatingAdmissionPolicy, k
 	return problems, nil
 }
 
-// withoutMutations is a policy that validates, with all that both kinds of policies have.
+// withoutMutations returns a validating policy with everything that both kinds of
+// policies have.
 func withoutMutations(p *admissionregistrationv1.MutatingAdmissionPolicy) *admissionregistrationv1.ValidatingAdmissionPolicy {
 	return &admissionregistrationv1.ValidatingAdmissionPolicy{
 		ObjectMeta: p.ObjectMeta,

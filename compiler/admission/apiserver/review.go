@@ -127,7 +127,7 @@ type reviewNamespace struct {
 
 var _ corelisters.NamespaceLister = reviewNamespace{}
 
-// List is the namespace, if the selector selects it.
+// List returns the namespace if the selector selects it.
 func (n reviewNamespace) List(selector apilabels.Selector) ([]*corev1.Namespace, error) {
 	if n.namespace == nil || !selector.Matches(apilabels.Set(n.namespace.Labels)) {
 		return nil, nil
@@ -135,7 +135,7 @@ func (n reviewNamespace) List(selector apilabels.Selector) ([]*corev1.Namespace,
 	return []*corev1.Namespace{n.namespace}, nil
 }
 
-// Get is the namespace if that is its name.
+// Get returns the namespace if it has that name.
 func (n reviewNamespace) Get(name string) (*corev1.Namespace, error) {
 	if n.namespace == nil || n.namespace.Name != name {
 		return nil, fmt.Errorf("review: the policy selects namespaces by label, but namespace %q is not given", name)

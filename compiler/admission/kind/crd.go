@@ -94,7 +94,7 @@ func (d document) invalidFault(e *field.Error) error {
 	return d.fault(path, errors.New(e.ErrorBody()))
 }
 
-// servedKinds are the versions that a definition serves.
+// servedKinds returns a kind for each version that a definition serves.
 func servedKinds(crd *apiextensionsv1.CustomResourceDefinition) ([]Kind, error) {
 	var kinds []Kind
 	for _, v := range crd.Spec.Versions {

@@ -72,7 +72,7 @@ func newDocument(root *yaml.Node) (document, error) {
 	return d, nil
 }
 
-// repeatedKey is the first key that its mapping has already, or nil.
+// repeatedKey returns the first key that its mapping already has, or nil.
 func repeatedKey(node *yaml.Node) *yaml.Node {
 	seen := map[string]bool{}
 	for i, child := range node.Content {
@@ -132,8 +132,8 @@ func steps(path string) []string {
 	return found
 }
 
-// member is what a step of a path leads to: a key and its value, or an element twice;
-// nil if there is none.
+// member returns what a step of a path leads to: a key and its value, or an element
+// twice. Both are nil if there is nothing.
 func member(node *yaml.Node, step string) (key, value *yaml.Node) {
 	if node.Kind == yaml.AliasNode {
 		node = node.Alias

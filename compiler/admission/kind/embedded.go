@@ -60,7 +60,7 @@ func (k Kind) Resolve(p Path) (Embedded, error) {
 	return e, nil
 }
 
-// Object is an object with one Job spec where Embedded says, and nothing besides.
+// Object returns an object with one Job spec where Embedded says, and nothing besides.
 func (e Embedded) Object(jobSpec map[string]any) map[string]any {
 	object := jobSpec
 	for _, a := range slices.Backward(e.accesses) {
@@ -73,7 +73,7 @@ func (e Embedded) Object(jobSpec map[string]any) map[string]any {
 	return object
 }
 
-// step is the i-th access of a path, and the schema that it leads to.
+// step returns the i-th access of a path, and the schema that it leads to.
 func (k Kind) step(s *spec.Schema, p Path, i int) (access, *spec.Schema, error) {
 	step := p.steps[i]
 	a := access{name: step.name, each: step.each, nullable: true, nullableElement: true}
@@ -103,7 +103,7 @@ func (k Kind) step(s *spec.Schema, p Path, i int) (access, *spec.Schema, error) 
 	return a, next, nil
 }
 
-// fieldSchema is the schema of a field, or of a key of a map.
+// fieldSchema returns the schema of a field, or of a key of a map.
 func fieldSchema(s *spec.Schema, name string) (*spec.Schema, bool) {
 	if s == nil {
 		return nil, false
@@ -117,7 +117,7 @@ func fieldSchema(s *spec.Schema, name string) (*spec.Schema, bool) {
 	return nil, false
 }
 
-// isOpen says that an object may have fields that its schema does not know.
+// isOpen returns whether an object may have fields that its schema does not know.
 func isOpen(s *spec.Schema) bool {
 	return s == nil || preserves(s) || s.AdditionalProperties != nil && s.AdditionalProperties.Allows
 }
@@ -127,10 +127,10 @@ func preserves(s *spec.Schema) bool {
 	return preserve
 }
 
-// isUntyped says that a schema lets anything be.
+// isUntyped returns whether a schema allows any value.
 func isUntyped(s *spec.Schema) bool { return len(s.Type) == 0 && preserves(s) }
 
-// isShown says that the type checker knows a field of this name and schema.
+// isShown returns whether the type checker knows a field of this name and schema.
 func isShown(name string, s *spec.Schema) bool {
 	escaped, _ := apiservercel.Escape(name)
 	return escaped == name && common.SchemaDeclType(&openapi.Schema{Schema: s}, false) != nil
@@ -139,8 +139,8 @@ func isShown(name string, s *spec.Schema) bool {
 // jobFields are some that a Job spec has, and the specs of other workloads have not.
 var jobFields = []string{"backoffLimit", "completions", "parallelism", "podFailurePolicy"}
 
-// checkJobSpec holds a schema to what makes a Job spec: a Pod template, and fields that
-// only Jobs have. Nothing is asked of unknown fields.
+// checkJobSpec refuses a schema without what makes a Job spec: a Pod template, and fields
+// that only Jobs have. It asks nothing of unknown fields.
 func checkJobSpec(s *spec.Schema) error {
 	current := s
 	for _, name := range []string{"template", "spec", "containers"} {
@@ -173,7 +173,7 @@ func typeName(s *spec.Schema) string {
 	return s.Type[0]
 }
 
-// name is how messages call the kind: JobSet (jobset.x-k8s.io/v1alpha2).
+// name returns how messages call the kind: JobSet (jobset.x-k8s.io/v1alpha2).
 func (k Kind) name() string {
 	return fmt.Sprintf("%s (%s)", k.Kind, k.GroupVersion())
 }

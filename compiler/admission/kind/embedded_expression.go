@@ -5,19 +5,20 @@ import (
 	"strings"
 )
 
-// Specs is a CEL expression for the Job specs. It is the one spec if there is always
-// exactly one, that is, if neither List nor Optional; otherwise a list of those present.
+// Specs returns a CEL expression for the Job specs. It is the spec itself if there is
+// always exactly one, that is, if neither List nor Optional is set, and otherwise a list
+// of those that are present.
 func (e Embedded) Specs() string {
 	return e.render(func(spec, _ string) string { return spec })
 }
 
-// Roots is a CEL expression for the paths of the Job specs, in the order of Specs: a
-// string if Specs is one spec, otherwise a list of strings.
+// Roots returns a CEL expression for the paths of the Job specs, in the order of Specs: a
+// string if Specs is one spec, and otherwise a list of strings.
 func (e Embedded) Roots() string {
 	return e.render(func(_, root string) string { return root })
 }
 
-// render writes what result makes of a spec and the path of it.
+// render returns the CEL for what result makes of a spec and its path.
 func (e Embedded) render(result func(spec, root string) string) string {
 	if !e.List {
 		return e.renderOne(result)
@@ -51,7 +52,7 @@ func (e Embedded) listIndex() int {
 	return -1
 }
 
-// value selects all fields, which must be present.
+// value returns the CEL that selects all fields, which must be present.
 func value(root string, accesses []access) string {
 	x := root
 	for _, a := range accesses {
@@ -60,8 +61,9 @@ func value(root string, accesses []access) string {
 	return x
 }
 
-// chain selects all fields as far as they are present. The result is an optional value
-// from the first field on that may be absent, or that follows one that may be null.
+// chain returns the CEL that selects all fields as far as they are present. Its value is
+// optional from the first field on that may be absent, or that follows one that may be
+// null.
 func chain(root string, nullable bool, accesses []access) (x string, optional bool) {
 	x = root
 	for _, a := range accesses {
@@ -72,8 +74,9 @@ func chain(root string, nullable bool, accesses []access) (x string, optional bo
 	return x, optional
 }
 
-// presence is true when all fields are present and the last is not null; empty when
-// that is certain. Whether the root may be null itself is the second argument.
+// presence returns a condition that is true when all fields are present and the last one
+// is not null. It is empty when that is certain. The second argument says whether the
+// root itself may be null.
 func presence(root string, nullable bool, accesses []access) string {
 	var conditions []string
 	if x, optional := chain(root, nullable, accesses); optional {
@@ -88,7 +91,7 @@ func presence(root string, nullable bool, accesses []access) string {
 	return strings.Join(conditions, " && ")
 }
 
-// list selects the list that the last access leads to, or an empty one.
+// list returns the CEL of the list that the last access leads to, or of an empty list.
 func list(accesses []access) string {
 	x, optional := chain("object", false, accesses)
 	if optional {
@@ -100,9 +103,9 @@ func list(accesses []access) string {
 	return x
 }
 
-// of selects the field of x. The API server shows fields to admission policies under
-// their own names, but to the type checker under escaped ones, and some not at all: dyn
-// keeps the type checker from looking.
+// of returns the CEL that selects the field of x. The API server shows fields to
+// admission policies under their own names, but to the type checker under escaped ones,
+// and some not at all: dyn keeps the type checker from looking.
 func (a access) of(x string, optional bool) string {
 	switch {
 	case a.typed && optional:

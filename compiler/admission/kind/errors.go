@@ -38,7 +38,7 @@ type PathError struct {
 	Err    error
 }
 
-// Error is the message, and the path with a caret below the place at fault.
+// Error returns the message, and the path with a caret below the place at fault.
 func (e *PathError) Error() string {
 	return fmt.Sprintf("field path, column %d: %v\n%s", e.Offset+1, e.Err, hint.Caret(e.Path, e.Offset))
 }
@@ -70,7 +70,8 @@ func errNameCharacter(rest string) error {
 	return fmt.Errorf("%q cannot be part of a field name", wrong)
 }
 
-// errNoField says which field there is instead: one that is spelt alike, or all.
+// errNoField returns an error that names the field that was probably meant, or all fields
+// that there are.
 func errNoField(kind, at, name string, s *spec.Schema) error {
 	place := kind
 	if at != "" {

@@ -64,13 +64,13 @@ var (
 	configMap = builtin(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, "configmaps")
 )
 
-// Job is batch/v1 Job. The schemas are parsed when the first kind is asked for.
+// Job returns the kind batch/v1 Job. The schemas are parsed when the first kind is asked for.
 func Job() (Kind, error) { return job() }
 
-// CronJob is batch/v1 CronJob.
+// CronJob returns the kind batch/v1 CronJob.
 func CronJob() (Kind, error) { return cronJob() }
 
-// ConfigMap is v1 ConfigMap.
+// ConfigMap returns the kind v1 ConfigMap.
 func ConfigMap() (Kind, error) { return configMap() }
 
 func builtin(gvk schema.GroupVersionKind, resource string) func() (Kind, error) {

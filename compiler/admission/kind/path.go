@@ -48,7 +48,7 @@ func ParsePath(text string) (Path, error) {
 	return p, nil
 }
 
-// checkName says where a name is none that CEL can select, and why.
+// checkName returns where and why CEL cannot select a name.
 func checkName(name string) (at int, err error) {
 	if name == "" {
 		return 0, errNoName()
@@ -65,7 +65,8 @@ func checkName(name string) (at int, err error) {
 	return 0, nil
 }
 
-// isOdd tells the characters that no field has whose name the API server shows to CEL.
+// isOdd returns whether no field that the API server shows to CEL has the character in
+// its name.
 func isOdd(r rune) bool {
 	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 	return !letter && (r < '0' || r > '9') && r != '_' && r != '-' && r != '/'
@@ -75,7 +76,7 @@ func (p Path) fault(offset int, err error) error {
 	return &PathError{Path: p.text, Offset: offset, Err: err}
 }
 
-// before is the text up to the i-th step, without the dot.
+// before returns the text up to the i-th step, without the dot.
 func (p Path) before(i int) string {
 	return strings.TrimSuffix(p.text[:p.steps[i].offset], ".")
 }

@@ -63,7 +63,7 @@ func bare(schema map[string]any, names []string) []string {
 	return names
 }
 
-// subschemas are those that a keyword of a schema holds.
+// subschemas returns the schemas that a keyword of a schema holds.
 func subschemas(keyword string, value any) []map[string]any {
 	var values []any
 	switch keyword {
