@@ -42,7 +42,7 @@ func (c Custom) Policies(e *compiler.Environment, o Options) ([]Policy, error) {
 	if o.Target.Kind, err = withQuantities(o.Target.Kind); err != nil {
 		return nil, err
 	}
-	f, err := c.frame(e, o)
+	f, err := c.matching(e, o)
 	if err != nil {
 		return nil, err
 	}
@@ -55,9 +55,9 @@ const (
 	conditionSelector = "podverdict.io/job-selector"
 )
 
-// frame selects the Jobs for which the policy is in force.
-func (c Custom) frame(e *compiler.Environment, o Options) (frame, error) {
-	f := frame{
+// matching selects the Jobs for which the policy is in force.
+func (c Custom) matching(e *compiler.Environment, o Options) (matching, error) {
+	f := matching{
 		name:        fmt.Sprintf("%s-requirements-%s", o.Name, c.Binding.Name),
 		constraints: o.Target.matchResources(admissionregistrationv1.Create),
 	}
@@ -74,7 +74,7 @@ func (c Custom) frame(e *compiler.Environment, o Options) (frame, error) {
 	}
 	asked, err := custom.ForAdmission(e, &c.Policy.Spec, admitted)
 	if err != nil {
-		return frame{}, err
+		return matching{}, err
 	}
 	for _, m := range asked {
 		own = append(own, MatchCondition(m))

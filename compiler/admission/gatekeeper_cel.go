@@ -7,7 +7,7 @@ import (
 )
 
 // celSource is a template's code for Gatekeeper's CEL engine. It stands for a ValidatingAdmissionPolicy, and Gatekeeper
-// makes one of it where it is told to. The variables anyObject and params are Gatekeeper's own.
+// makes one of it if it is configured to. The variables anyObject and params are Gatekeeper's own.
 type celSource struct {
 	MatchConditions []celExpression `json:"matchCondition"` // not in the plural
 	Variables       []celExpression `json:"variables"`
@@ -29,7 +29,7 @@ type celValidation struct {
 // is null, and about what is in the cluster already, where there are neither operation nor old object.
 func gatekeeperConditions() []celExpression {
 	all := []celExpression{{"not-deleted", "object != null"}}
-	for _, m := range judged {
+	for _, m := range commonConditions {
 		all = append(all, celExpression(m))
 	}
 	return all

@@ -93,36 +93,36 @@ func (w *mutationWriter) unwritten(field string) string {
 || object.metadata.?annotations[?%q].orValue("").contains('"%[1]s":')`, field, corev1.LastAppliedConfigAnnotation))
 }
 
-// gifts returns the fields of one value each that the policy gives, with when it gives them. Their order is that of
+// fieldDefaults returns the fields of one value each that the policy gives, with when it gives them. Their order is that of
 // evaluation: a condition asks only for what comes before it.
-func (w *mutationWriter) gifts() []string {
+func (w *mutationWriter) fieldDefaults() []string {
 	var all []string
-	give := func(field, when string, value any) {
+	add := func(field, when string, value any) {
 		all = append(all, fmt.Sprintf("  ?%s: %s\n    ? optional.of(%v) : optional.none()", field, strings.ReplaceAll(when, "\n", "\n  "), value))
 	}
 	if v := w.PodReplacementPolicy; v != nil {
-		give(fieldPodReplacementPolicy, w.replacementMissing(*v), strconv.Quote(string(*v)))
+		add(fieldPodReplacementPolicy, w.replacementMissing(*v), strconv.Quote(string(*v)))
 	}
 	if v := w.ManagedBy; v != nil {
-		give(fieldManagedBy, fmt.Sprintf(lacks, fieldManagedBy), strconv.Quote(*v))
+		add(fieldManagedBy, fmt.Sprintf(lacks, fieldManagedBy), strconv.Quote(*v))
 	}
 	if v := w.BackoffLimitPerIndex; v != nil {
-		give(fieldBackoffLimitPerIndex, w.define("givesLimitPerIndex", w.limitPerIndexMissing()), *v)
+		add(fieldBackoffLimitPerIndex, w.define("givesLimitPerIndex", w.limitPerIndexMissing()), *v)
 	}
 	if v := w.BackoffLimit; v != nil {
-		give(fieldBackoffLimit, w.limitMissing(), *v)
+		add(fieldBackoffLimit, w.limitMissing(), *v)
 	} else if w.BackoffLimitPerIndex != nil && w.defaulted {
 		// As the API server would have it, had the Job come with the limit per index.
-		give(fieldBackoffLimit, "variables.givesLimitPerIndex && "+w.limitMissing(), jobdefaults.BackoffLimitPerIndex)
+		add(fieldBackoffLimit, "variables.givesLimitPerIndex && "+w.limitMissing(), jobdefaults.BackoffLimitPerIndex)
 	}
 	if v := w.MaxFailedIndexes; v != nil {
-		give(fieldMaxFailedIndexes, w.maxFailedMissing(*v), *v)
+		add(fieldMaxFailedIndexes, w.maxFailedMissing(*v), *v)
 	}
 	if v := w.ActiveDeadlineSeconds; v != nil {
-		give(fieldActiveDeadlineSeconds, fmt.Sprintf(lacks, fieldActiveDeadlineSeconds), *v)
+		add(fieldActiveDeadlineSeconds, fmt.Sprintf(lacks, fieldActiveDeadlineSeconds), *v)
 	}
 	if v := w.TTLSecondsAfterFinished; v != nil {
-		give(fieldTTLSecondsAfterFinished, fmt.Sprintf(lacks, fieldTTLSecondsAfterFinished), *v)
+		add(fieldTTLSecondsAfterFinished, fmt.Sprintf(lacks, fieldTTLSecondsAfterFinished), *v)
 	}
 	return all
 }
@@ -177,11 +177,11 @@ func (w *mutationWriter) maxFailedMissing(most int32) string {
 // applyConfiguration gives all fields of one value each; it is empty when there are none. An apply configuration is
 // typed, merges with what is there, and needs no parent to be there.
 func (w *mutationWriter) applyConfiguration() string {
-	gifts := w.gifts()
-	if len(gifts) == 0 {
+	fieldDefaults := w.fieldDefaults()
+	if len(fieldDefaults) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(w.around, w.construct+"{\n"+strings.Join(gifts, ",\n")+"\n}")
+	return fmt.Sprintf(w.around, w.construct+"{\n"+strings.Join(fieldDefaults, ",\n")+"\n}")
 }
 
 // jsonPatch gives the failure policy, with the replacement policy that it needs; it is empty when there is none. An

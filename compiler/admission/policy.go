@@ -46,7 +46,7 @@ type Policy struct {
 }
 
 // Policies writes a selection as policies for one target: one for each set of actions, since a binding's actions are
-// those of all that its policy holds. There is none if no rule is for the target's kind. What is wrong with the user's
+// those of all that its policy holds. There are no policies if no rule is for the target's kind. What is wrong with the user's
 // part of it is an *apiserver.CheckError, and a setting that the parameter object cannot have a *ConfigurationError.
 func (s *Selection) Policies(o Options) ([]Policy, error) {
 	if err := checkVersion(o.Kubernetes); err != nil {
@@ -57,11 +57,11 @@ func (s *Selection) Policies(o Options) ([]Policy, error) {
 			return nil, err
 		}
 	}
-	return s.policies(o, s.frame(o))
+	return s.policies(o, s.matching(o))
 }
 
 // policies writes and checks a policy for each set of actions that some rule has.
-func (s *Selection) policies(o Options, f frame) ([]Policy, error) {
+func (s *Selection) policies(o Options, f matching) ([]Policy, error) {
 	var all []Policy
 	for _, actions := range o.Actions.sets() {
 		held := s.held(o, actions)
@@ -106,8 +106,8 @@ func (s *Selection) held(o Options, actions []admissionregistrationv1.Validation
 	return held
 }
 
-// frame says which requests a policy looks at.
-type frame struct {
+// matching says which requests a policy looks at.
+type matching struct {
 	// name is what the policy's name begins with.
 	name        string
 	constraints *ac.MatchResourcesApplyConfiguration
@@ -116,8 +116,8 @@ type frame struct {
 	selected *ac.MatchResourcesApplyConfiguration
 }
 
-func (s *Selection) frame(o Options) frame {
-	f := frame{
+func (s *Selection) matching(o Options) matching {
+	f := matching{
 		name:        o.Name + "-" + s.catalogue.Name,
 		constraints: o.Target.matchResources(admissionregistrationv1.Create, admissionregistrationv1.Update),
 		conditions:  o.matchConditions(),
@@ -128,7 +128,7 @@ func (s *Selection) frame(o Options) frame {
 	return f
 }
 
-func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrationv1.ValidationAction, f frame) Policy {
+func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrationv1.ValidationAction, f matching) Policy {
 	name := fmt.Sprintf("%s-%s-%s", f.name, strings.ToLower(o.Target.Kind.Kind), actionsName(actions))
 	spec := ac.ValidatingAdmissionPolicySpec().
 		WithFailurePolicy(o.Failure).
@@ -201,17 +201,17 @@ func selector(s *metav1.LabelSelector) *metaac.LabelSelectorApplyConfiguration {
 	return selector
 }
 
-// judged are the conditions of every generated policy and template: nothing is held against an object that is being
+// commonConditions are the conditions of every generated policy and template: nothing is held against an object that is being
 // deleted, nor against an update that leaves the spec as it was. The rules themselves only count what an update newly
 // breaks (newlySaid). The bundle's package admission says the same to a webhook.
-var judged = []MatchCondition{
+var commonConditions = []MatchCondition{
 	{"not-being-deleted", "!has(object.metadata.deletionTimestamp)"},
 	{"created-or-changed", "oldObject == null || object.spec != oldObject.spec"},
 }
 
 // matchConditions returns the conditions of every policy, followed by the user's own.
 func (o Options) matchConditions() []*ac.MatchConditionApplyConfiguration {
-	return conditions(append(slices.Clone(judged), o.MatchConditions...))
+	return conditions(append(slices.Clone(commonConditions), o.MatchConditions...))
 }
 
 func conditions(given []MatchCondition) []*ac.MatchConditionApplyConfiguration {

@@ -71,7 +71,7 @@ func TestSelectorsAsExpressions(t *testing.T) {
 
 func selecting(t *testing.T, target Target, condition string) *apiserver.Evaluator {
 	t.Helper()
-	p := (&Selection{catalogue: &Catalogue{Name: "tests"}}).policy(Options{}, nil, nil, frame{
+	p := (&Selection{catalogue: &Catalogue{Name: "tests"}}).policy(Options{}, nil, nil, matching{
 		constraints: target.matchResources(admissionregistrationv1.Create), conditions: conditions([]MatchCondition{{"selected", condition}}),
 	})
 	typed, err := p.Typed()

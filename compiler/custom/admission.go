@@ -75,7 +75,7 @@ func ForAdmission(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec, 
 			findings = append(findings, p.syntax(issues.Errors()))
 			continue
 		}
-		t := newTransfer(p, checked.NativeRep(), to)
+		t := newConditionRewriter(p, checked.NativeRep(), to)
 		conditions[i] = v1alpha1.MatchCondition{Name: m.Name, Expression: asBool(untyped, t.text())}
 		findings = append(findings, t.findings...)
 	}
@@ -97,8 +97,8 @@ func asBool(untyped *cel.Env, text string) string {
 	return "(" + text + ") == true"
 }
 
-// transfer is a condition on its way to an admission policy.
-type transfer struct {
+// conditionRewriter rewrites a condition for an admission policy.
+type conditionRewriter struct {
 	place place
 	tree  *ast.AST
 	to    AdmittedObject
@@ -109,23 +109,23 @@ type transfer struct {
 	findings []Finding
 }
 
-func newTransfer(p place, tree *ast.AST, to AdmittedObject) *transfer {
-	t := &transfer{place: p, tree: tree, to: to, around: map[int64]ast.Expr{}, names: map[int32]string{}}
+func newConditionRewriter(p place, tree *ast.AST, to AdmittedObject) *conditionRewriter {
+	t := &conditionRewriter{place: p, tree: tree, to: to, around: map[int64]ast.Expr{}, names: map[int32]string{}}
 	Visit(tree.Expr(), nil, func(e ast.Expr, locals []string) {
 		for _, child := range children(e) {
 			t.around[child.ID()] = e
 		}
-		t.times(e)
-		t.wholes(e)
+		t.checkTexts(e)
+		t.checkObjects(e)
 		if e.Kind() == ast.IdentKind && e.AsIdent() == compiler.JobVariable && !slices.Contains(locals, compiler.JobVariable) {
-			t.job(e, locals)
+			t.renameJob(e, locals)
 		}
 	})
 	return t
 }
 
 // text returns the condition with the names in their places.
-func (t *transfer) text() string {
+func (t *conditionRewriter) text() string {
 	var b strings.Builder
 	after := int32(0)
 	for at, r := range []rune(t.place.text) {
@@ -140,8 +140,8 @@ func (t *transfer) text() string {
 	return b.String()
 }
 
-// job finds the name that stands for the Job at one place of the condition.
-func (t *transfer) job(e ast.Expr, locals []string) {
+// renameJob finds the name that stands for the Job at one place of the condition.
+func (t *conditionRewriter) renameJob(e ast.Expr, locals []string) {
 	at, found := t.tree.SourceInfo().GetOffsetRange(e.ID())
 	if !found || slices.Contains(locals, admitted) {
 		t.report(e, "an admission policy calls the Job object, which is the name of a loop's variable here", "give that variable another name")
@@ -159,17 +159,17 @@ func (t *transfer) job(e ast.Expr, locals []string) {
 	case "metadata":
 		name, known := t.to.metadata[fieldOf(field)]
 		if !known {
-			t.unknown(e, field)
+			t.reportUnknown(e, field)
 			return
 		}
 		t.names[at.Start] = name
 	default:
-		t.unknown(e, part)
+		t.reportUnknown(e, part)
 	}
 }
 
-// unknown reports a field of the Job that the admission policy cannot ask for.
-func (t *transfer) unknown(e, field ast.Expr) {
+// reportUnknown reports a field of the Job that the admission policy cannot ask for.
+func (t *conditionRewriter) reportUnknown(e, field ast.Expr) {
 	why := "a Job is created, or changes later"
 	if t.to.kind == AdmittedCronJob.kind {
 		why = "a CronJob is created: its Jobs get theirs later"
@@ -179,7 +179,7 @@ func (t *transfer) unknown(e, field ast.Expr) {
 
 // selection returns the node that selects a field of this one, or this one if there is
 // none.
-func (t *transfer) selection(e ast.Expr) ast.Expr {
+func (t *conditionRewriter) selection(e ast.Expr) ast.Expr {
 	if outer := t.around[e.ID()]; outer != nil && fieldOf(outer) != "" && operandOf(outer).ID() == e.ID() {
 		return outer
 	}
@@ -204,8 +204,8 @@ func fieldOf(e ast.Expr) string {
 // texts are types that an admission policy has as strings.
 var texts = []types.Kind{types.TimestampKind, types.DurationKind, types.BytesKind}
 
-// times reports fields that an admission policy has as strings.
-func (t *transfer) times(e ast.Expr) {
+// checkTexts reports fields that an admission policy has as strings.
+func (t *conditionRewriter) checkTexts(e ast.Expr) {
 	typ := t.tree.GetType(e.ID())
 	if isOptional(typ) {
 		typ = typ.Parameters()[0]
@@ -215,9 +215,9 @@ func (t *transfer) times(e ast.Expr) {
 	}
 }
 
-// wholes reports parts of the Job that lose their type: an admission policy has maps in
+// checkObjects reports parts of the Job that lose their type: an admission policy has maps in
 // their place.
-func (t *transfer) wholes(e ast.Expr) {
+func (t *conditionRewriter) checkObjects(e ast.Expr) {
 	if e.Kind() != ast.CallKind || !slices.Contains([]string{"dyn", "type", "format"}, e.AsCall().FunctionName()) {
 		return
 	}
@@ -234,7 +234,7 @@ func hasObject(t *types.Type) bool {
 	return t.Kind() == types.StructKind || slices.ContainsFunc(t.Parameters(), hasObject)
 }
 
-func (t *transfer) report(e ast.Expr, message, advice string) {
+func (t *conditionRewriter) report(e ast.Expr, message, advice string) {
 	f := t.place.err(CheckAdmission, t.place.locate(t.tree, e), message, advice)
 	if !slices.Contains(t.findings, f) { // macros have parts twice
 		t.findings = append(t.findings, f)

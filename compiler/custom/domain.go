@@ -12,11 +12,11 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// domain is which values an operand may have. The zero domain is all.
+// domain is a set of values that an operand may have. The zero domain has all values.
 type domain struct {
-	// allowed are all of them, unless it is nil.
+	// allowed are the values that it may have; nil allows all.
 	allowed map[any]bool
-	// excluded are none of them.
+	// excluded are values that it does not have.
 	excluded map[any]bool
 	// Numbers are between low and high, if these are set.
 	low, high       int64

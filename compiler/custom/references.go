@@ -57,9 +57,9 @@ func newVariableGraph(env *cel.Env, variables []v1alpha1.Variable) variableGraph
 	return g
 }
 
-// way returns the names of the variables on the way from one variable to another that it
+// path returns the names of the variables on the way from one variable to another that it
 // uses, or nil.
-func (g variableGraph) way(from, to string) []string {
+func (g variableGraph) path(from, to string) []string {
 	return g.search(from, to, map[string]bool{})
 }
 

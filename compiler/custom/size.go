@@ -121,7 +121,7 @@ func isOrValue(e ast.Expr) bool {
 	return e != nil && e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "orValue" && e.AsCall().IsMemberFunction()
 }
 
-// What CEL's paths call what is in a list or a map.
+// Names in CEL's paths for the elements of a list and the values of a map.
 const (
 	pathItems  = "@items"
 	pathValues = "@values"

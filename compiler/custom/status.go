@@ -13,21 +13,21 @@ func TypeChecking(findings []Finding) *v1alpha1.TypeChecking {
 	if len(findings) == 0 {
 		return nil
 	}
-	told := &v1alpha1.TypeChecking{}
+	checking := &v1alpha1.TypeChecking{}
 	for _, errors := range []bool{true, false} {
 		for _, f := range findings {
-			if isError(f) == errors && len(told.Findings) < v1alpha1.MaxFindings {
-				told.Findings = append(told.Findings, v1alpha1.Finding{
+			if isError(f) == errors && len(checking.Findings) < v1alpha1.MaxFindings {
+				checking.Findings = append(checking.Findings, v1alpha1.Finding{
 					Rule: f.RuleName, Field: f.Field, Message: cut(strings.TrimPrefix(f.String(), f.Field+":"), v1alpha1.MaxFindingMessage),
 				})
 			}
 		}
 	}
 	if more := len(findings) - v1alpha1.MaxFindings; more > 0 {
-		last := &told.Findings[v1alpha1.MaxFindings-1]
+		last := &checking.Findings[v1alpha1.MaxFindings-1]
 		last.Message = cut(last.Message, v1alpha1.MaxFindingMessage/2) + fmt.Sprintf("\nand %d more findings, in all fields", more)
 	}
-	return told
+	return checking
 }
 
 // maxQuoted is how many characters of an expression a sentence quotes.

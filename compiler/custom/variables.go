@@ -101,13 +101,13 @@ func (c *compilation) badReference(p place, at common.Location, name string) Fin
 			hint.Names(name, c.graph.names[:min(p.visible, len(c.graph.names))], VariableName("")))
 	}
 	user := c.graph.names[p.visible]
-	switch way := c.graph.way(name, user); len(way) {
+	switch path := c.graph.path(name, user); len(path) {
 	case 0:
 		return p.err(CheckVariable, at, fmt.Sprintf("variable %q is defined later, at spec.variables[%d]", name, i),
 			fmt.Sprintf("move %q before spec.variables[%d]", name, p.visible))
 	case 1:
 		return p.err(CheckCycle, at, fmt.Sprintf("variable %q uses itself", user), "")
 	default:
-		return p.err(CheckCycle, at, fmt.Sprintf("variables use each other in a circle: %s -> %s", user, strings.Join(way, " -> ")), "")
+		return p.err(CheckCycle, at, fmt.Sprintf("variables use each other in a circle: %s -> %s", user, strings.Join(path, " -> ")), "")
 	}
 }

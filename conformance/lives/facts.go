@@ -68,7 +68,7 @@ func (s *Status) finished() bool {
 }
 
 // factsOf describes a Job, which is nil when it is gone, and its pods.
-func factsOf(job *batchv1.Job, pods []*sighting, asked []Detail) Facts {
+func factsOf(job *batchv1.Job, pods []*observedPod, asked []Detail) Facts {
 	facts := Facts{Pods: map[string]string{}}
 	switch {
 	case job == nil:
@@ -98,7 +98,7 @@ func factsOf(job *batchv1.Job, pods []*sighting, asked []Detail) Facts {
 	return facts
 }
 
-func stateOf(pod *sighting) string {
+func stateOf(pod *observedPod) string {
 	switch {
 	case pod.gone:
 		return "gone"
@@ -109,7 +109,7 @@ func stateOf(pod *sighting) string {
 	}
 }
 
-func statusOf(status *batchv1.JobStatus, pods []*sighting) *Status {
+func statusOf(status *batchv1.JobStatus, pods []*observedPod) *Status {
 	s := &Status{
 		Started: status.StartTime != nil, Completed: status.CompletionTime != nil,
 		Active: status.Active, Ready: status.Ready, Terminating: status.Terminating,

@@ -18,7 +18,7 @@ func TestFacts(t *testing.T) {
 		Annotations:     map[string]string{"batch.kubernetes.io/job-completion-index": "2", "podverdict.io/other": ""},
 		OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: "j", UID: "job-uid", Controller: &controller}},
 	}
-	pods := []*sighting{
+	pods := []*observedPod{
 		{of: Pod{Slot: 2, Attempt: 1}, Pod: &corev1.Pod{ObjectMeta: held, Status: corev1.PodStatus{Phase: corev1.PodFailed}}},
 		{of: Pod{Slot: 3}, gone: true, Pod: &corev1.Pod{}},
 		{of: Pod{Slot: 4}, Pod: &corev1.Pod{

@@ -23,7 +23,7 @@ func (p *player) start(ctx context.Context, pod *corev1.Pod, ready bool) error {
 	if err := p.bind(ctx, pod); err != nil {
 		return err
 	}
-	return p.tell(ctx, pod, func(pod *corev1.Pod) {
+	return p.updateStatus(ctx, pod, func(pod *corev1.Pod) {
 		now := metav1.Now()
 		pod.Status.Phase, pod.Status.StartTime = corev1.PodRunning, &now
 		setStatuses(pod, func(c *corev1.ContainerStatus, initial bool) {
@@ -57,7 +57,7 @@ func (p *player) exit(ctx context.Context, pod *corev1.Pod, end *Exit) error {
 	if err := p.bind(ctx, pod); err != nil {
 		return err
 	}
-	return p.tell(ctx, pod, func(pod *corev1.Pod) { end.write(pod, time.Now()) })
+	return p.updateStatus(ctx, pod, func(pod *corev1.Pod) { end.write(pod, time.Now()) })
 }
 
 // write writes the kubelet's last status of a pod.
@@ -99,7 +99,7 @@ func (p *player) stop(ctx context.Context, pod *corev1.Pod, end *Exit) error {
 		code := int32(stopped)
 		end = &Exit{Code: &code, Conditions: end.Conditions, Now: end.Now}
 	}
-	err := p.tell(ctx, pod, func(pod *corev1.Pod) { end.write(pod, time.Now()) })
+	err := p.updateStatus(ctx, pod, func(pod *corev1.Pod) { end.write(pod, time.Now()) })
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (p *player) restart(ctx context.Context, pod *corev1.Pod, count int32) erro
 	if err := p.bind(ctx, pod); err != nil {
 		return err
 	}
-	return p.tell(ctx, pod, func(pod *corev1.Pod) {
+	return p.updateStatus(ctx, pod, func(pod *corev1.Pod) {
 		now := metav1.Now()
 		pod.Status.Phase = corev1.PodRunning
 		setStatuses(pod, func(c *corev1.ContainerStatus, initial bool) {
@@ -144,8 +144,8 @@ func (p *player) restart(ctx context.Context, pod *corev1.Pod, count int32) erro
 	})
 }
 
-// tell updates the status of a pod as the kubelet does.
-func (p *player) tell(ctx context.Context, pod *corev1.Pod, change func(*corev1.Pod)) error {
+// updateStatus updates the status of a pod as the kubelet does.
+func (p *player) updateStatus(ctx context.Context, pod *corev1.Pod, change func(*corev1.Pod)) error {
 	pods := p.Client.CoreV1().Pods(p.Namespace)
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		fresh, err := pods.Get(ctx, pod.Name, metav1.GetOptions{})

@@ -59,7 +59,7 @@ type player struct {
 func (s Stage) play(ctx context.Context, life Life, want map[string]Facts) (map[string]Facts, error) {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
-	v, err := look(watching, s.Client, s.Namespace, indexed(life.Job))
+	v, err := newView(watching, s.Client, s.Namespace, indexed(life.Job))
 	if err != nil {
 		return nil, err
 	}

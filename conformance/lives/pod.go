@@ -51,8 +51,8 @@ func (p *Pod) UnmarshalJSON(data []byte) error {
 // MarshalJSON writes what UnmarshalJSON reads.
 func (p Pod) MarshalJSON() ([]byte, error) { return json.Marshal(p.String()) }
 
-// sighting is a pod that was seen, and what it is for.
-type sighting struct {
+// observedPod is a pod that was seen, and what it is for.
+type observedPod struct {
 	*corev1.Pod
 
 	of   Pod

@@ -23,16 +23,16 @@ type view struct {
 	indexed bool // the Job's pods have indexes
 
 	mu      sync.Mutex
-	job     *batchv1.Job // nil before it is there, and when it is gone
-	uid     types.UID    // of the Job
-	pods    []*sighting  // in the order of their creation
-	changed time.Time    // when something was last seen to change
-	lost    bool         // a watch has ended
+	job     *batchv1.Job   // nil before it is there, and when it is gone
+	uid     types.UID      // of the Job
+	pods    []*observedPod // in the order of their creation
+	changed time.Time      // when something was last seen to change
+	lost    bool           // a watch has ended
 	wake    chan struct{}
 }
 
-// look watches an empty namespace until the context is done.
-func look(ctx context.Context, client kubernetes.Interface, namespace string, indexed bool) (*view, error) {
+// newView watches an empty namespace until the context is done.
+func newView(ctx context.Context, client kubernetes.Interface, namespace string, indexed bool) (*view, error) {
 	v := &view{indexed: indexed, wake: make(chan struct{})}
 	jobs, pods := client.BatchV1().Jobs(namespace), client.CoreV1().Pods(namespace)
 	jobList, err := jobs.List(ctx, metav1.ListOptions{})
@@ -62,7 +62,7 @@ func look(ctx context.Context, client kubernetes.Interface, namespace string, in
 // follow takes over what is watched.
 func (v *view) follow(watcher watch.Interface) {
 	for event := range watcher.ResultChan() {
-		v.take(event)
+		v.observe(event)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -70,14 +70,14 @@ func (v *view) follow(watcher watch.Interface) {
 	v.announce()
 }
 
-func (v *view) take(event watch.Event) {
+func (v *view) observe(event watch.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch object := event.Object.(type) {
 	case *batchv1.Job:
-		v.takeJob(object, event.Type == watch.Deleted)
+		v.observeJob(object, event.Type == watch.Deleted)
 	case *corev1.Pod:
-		v.takePod(object, event.Type == watch.Deleted)
+		v.observePod(object, event.Type == watch.Deleted)
 	default: // a bookmark, or an error after which the watch ends
 		return
 	}
@@ -91,7 +91,7 @@ func (v *view) announce() {
 	v.wake = make(chan struct{})
 }
 
-func (v *view) takeJob(job *batchv1.Job, deleted bool) {
+func (v *view) observeJob(job *batchv1.Job, deleted bool) {
 	switch {
 	case !deleted:
 		v.job, v.uid = job, job.UID
@@ -100,7 +100,7 @@ func (v *view) takeJob(job *batchv1.Job, deleted bool) {
 	}
 }
 
-func (v *view) takePod(pod *corev1.Pod, deleted bool) {
+func (v *view) observePod(pod *corev1.Pod, deleted bool) {
 	for _, known := range v.pods {
 		if known.UID == pod.UID {
 			known.Pod, known.gone = pod, deleted
@@ -116,11 +116,11 @@ func (v *view) takePod(pod *corev1.Pod, deleted bool) {
 			}
 		}
 	}
-	v.pods = append(v.pods, &sighting{Pod: pod, of: of, gone: deleted})
+	v.pods = append(v.pods, &observedPod{Pod: pod, of: of, gone: deleted})
 }
 
 // pod returns the pod as it was last seen, or nil. The lock is held.
-func (v *view) pod(of Pod) *sighting {
+func (v *view) pod(of Pod) *observedPod {
 	for _, known := range v.pods {
 		if known.of == of {
 			return known

@@ -29,10 +29,10 @@ func TestPodsArePicked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := &view{indexed: test.indexed, wake: make(chan struct{})}
 			for _, pod := range []*corev1.Pod{podWith("a", "1"), podWith("b", "0"), podWith("c", "1"), podWith("d", "x"), podWith("e", "1")} {
-				v.take(watch.Event{Type: watch.Added, Object: pod})
-				v.take(watch.Event{Type: watch.Modified, Object: pod})
+				v.observe(watch.Event{Type: watch.Added, Object: pod})
+				v.observe(watch.Event{Type: watch.Modified, Object: pod})
 			}
-			v.take(watch.Event{Type: watch.Deleted, Object: podWith("c", "1")})
+			v.observe(watch.Event{Type: watch.Deleted, Object: podWith("c", "1")})
 			var got []Pod
 			for _, pod := range v.pods {
 				got = append(got, pod.of)
@@ -51,13 +51,13 @@ func TestPodsArePicked(t *testing.T) {
 func TestJobAnew(t *testing.T) {
 	v := &view{wake: make(chan struct{})}
 	first, second := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "1"}}, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "2"}}
-	v.take(watch.Event{Type: watch.Added, Object: first})
-	v.take(watch.Event{Type: watch.Deleted, Object: first})
+	v.observe(watch.Event{Type: watch.Added, Object: first})
+	v.observe(watch.Event{Type: watch.Deleted, Object: first})
 	if v.job != nil {
 		t.Error("the first Job is not gone")
 	}
-	v.take(watch.Event{Type: watch.Added, Object: second})
-	v.take(watch.Event{Type: watch.Deleted, Object: first})
+	v.observe(watch.Event{Type: watch.Added, Object: second})
+	v.observe(watch.Event{Type: watch.Deleted, Object: first})
 	if v.job != second {
 		t.Error("the second Job is gone with the first")
 	}
@@ -83,7 +83,7 @@ func TestSettle(t *testing.T) {
 				v := &view{wake: make(chan struct{}), changed: time.Now().Add(-time.Hour)}
 				begin := time.Now()
 				for _, after := range test.changes {
-					time.AfterFunc(after, func() { v.take(watch.Event{Type: watch.Modified, Object: podWith("a", "0")}) })
+					time.AfterFunc(after, func() { v.observe(watch.Event{Type: watch.Modified, Object: podWith("a", "0")}) })
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()

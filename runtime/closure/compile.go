@@ -54,7 +54,7 @@ func (c *Compiler) Define(name string, e Expression) {
 	if find := e.Find; find != nil {
 		e.Bool = func(f *Frame) Truth { return truth(find(&f.Pod.Status) != Element{}) }
 	}
-	c.variables[name] = remembered(e, len(c.variables))
+	c.variables[name] = cached(e, len(c.variables))
 }
 
 // Compile turns a checked expression into closures.
@@ -78,12 +78,12 @@ func (c *Compiler) Compile(tree *ast.AST) Expression {
 	return e
 }
 
-// remembered caches the value of an expression for the pod. Lists are not cached, because
+// cached caches the value of an expression for the pod. Lists are not cached, because
 // going through the containers again is cheaper.
-func remembered(e Expression, number int) Expression {
+func cached(e Expression, number int) Expression {
 	if evaluate := e.Bool; evaluate != nil {
 		e.Bool = func(f *Frame) Truth {
-			m := &f.memory[number]
+			m := &f.cache[number]
 			if !m.known {
 				m.truth, m.known = evaluate(f), true
 			}
@@ -92,7 +92,7 @@ func remembered(e Expression, number int) Expression {
 	}
 	if evaluate := e.integer; evaluate != nil {
 		e.integer = func(f *Frame) (int64, bool) {
-			m := &f.memory[number]
+			m := &f.cache[number]
 			if !m.known {
 				m.int, m.decided = evaluate(f)
 				m.known = true
@@ -102,7 +102,7 @@ func remembered(e Expression, number int) Expression {
 	}
 	if evaluate := e.String; evaluate != nil {
 		e.String = func(f *Frame) (string, bool) {
-			m := &f.memory[number]
+			m := &f.cache[number]
 			if !m.known {
 				m.string, m.decided = evaluate(f)
 				m.known = true

@@ -22,7 +22,7 @@
 // always decides. Of its predicate, what is asked of the exit code is put together into one
 // set of numbers, and what is asked of conditions into one table.
 //
-// What is known: literals; &&, ||, !, ?:, comparisons; in, of a list of literals, a map
+// The package knows literals; &&, ||, !, ?:, comparisons; in, of a list of literals, a map
 // of strings or waitingReasons(); the functions of package library and the fields of
 // its types; exists, exists_one, all, filter, size and indices of their lists, and of the
 // container statuses and conditions of the pod's status;

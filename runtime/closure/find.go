@@ -10,7 +10,7 @@ import (
 )
 
 // Element is the first container or condition that makes an expression true. The zero
-// Element is none: the expression is false.
+// Element stands for a false expression.
 type Element struct {
 	Container *corev1.ContainerStatus
 	Condition *corev1.PodCondition

@@ -47,15 +47,15 @@ type Frame struct {
 	Attempt int64
 	Now     time.Time
 
-	// memory is what variables are, by their number.
-	memory []memory
+	// cache has the values of variables, by their number.
+	cache []cachedValue
 	// locals are the elements that loops look at, by their depth.
 	locals [maxDepth]local
 	steps  int
 }
 
-// memory is what a variable is, once it has been asked for.
-type memory struct {
+// cachedValue is the value of a variable, once it has been evaluated.
+type cachedValue struct {
 	known   bool
 	decided bool
 	truth   Truth
@@ -65,8 +65,8 @@ type memory struct {
 
 // Reset forgets the pod and makes room for some number of variables.
 func (f *Frame) Reset(variables int) {
-	clear(f.memory)
-	*f = Frame{memory: slices.Grow(f.memory[:0], variables)[:variables]}
+	clear(f.cache)
+	*f = Frame{cache: slices.Grow(f.cache[:0], variables)[:variables]}
 }
 
 // step counts an element. It returns false when the closures have looked at too many.

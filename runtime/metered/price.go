@@ -83,7 +83,7 @@ func firstOf(a []ref.Val) ref.Val {
 	return a[0]
 }
 
-// length returns how many bytes a text has, 0 for what is none.
+// length returns how many bytes a text has, 0 for any other value.
 func length(v ref.Val) uint64 {
 	switch v := v.(type) {
 	case types.String:
@@ -95,7 +95,7 @@ func length(v ref.Val) uint64 {
 	}
 }
 
-// size returns how many elements a list or a map has, 0 for what is none.
+// size returns how many elements a list or a map has, 0 for any other value.
 func size(v ref.Val) uint64 {
 	if _, text := v.(types.String); text {
 		return 0 // CEL would count its characters

@@ -17,7 +17,7 @@ import (
 // written it: its name, its match conditions, and all expressions, which must be right
 // for the type of the objects that it matches, also where the API server does not look.
 // The policy matches one kind only, and params is the kind of its parameters, or nil.
-// What is wrong with the policy is a *CheckError.
+// The error is a *CheckError if something is wrong with the policy.
 func Check(policy *admissionregistrationv1.ValidatingAdmissionPolicy, object kind.Kind, params *kind.Kind, kubernetes string) error {
 	v, err := compiler.ParseVersion(kubernetes)
 	if err != nil {
