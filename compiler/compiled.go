@@ -1,6 +1,8 @@
 package compiler
 
 import (
+	"fmt"
+
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
@@ -54,7 +56,7 @@ func (e *Environment) compileRule(r Rule) (CompiledRule, error) {
 		r.Match = Never{} // this version's Job controller skips the rule and goes on
 	}
 	if m, ok := r.Match.(PodConditions); ok && len(m.statuses()) > maxStatuses {
-		return CompiledRule{}, errStatuses()
+		return CompiledRule{}, fmt.Errorf("onPodConditions asks for more than %d different statuses", maxStatuses)
 	}
 	b := newBuilder()
 	checked, err := e.checkExpression(r.Match, b.expression(r.Match), b.info)
@@ -80,7 +82,7 @@ func (e *Environment) checkExpression(m Match, expr ast.Expr, info *ast.SourceIn
 	}
 	checked, errs := checker.Check(unchecked, noSource, e.check)
 	if len(errs.GetErrors()) > 0 {
-		return nil, errCheck(errs)
+		return nil, fmt.Errorf("type check: %s", errs.ToDisplayString())
 	}
 	if common {
 		e.shapes.keep(shape, checkedShape{checked.TypeMap(), checked.ReferenceMap()})

@@ -56,11 +56,11 @@ type Environment struct {
 func ParseVersion(kubernetes string) (*version.Version, error) {
 	v, err := version.ParseGeneric(kubernetes)
 	if err != nil {
-		return nil, errVersion(kubernetes, err)
+		return nil, fmt.Errorf("kubernetes version %q: %w", kubernetes, err)
 	}
 	v = version.MajorMinor(v.Major(), v.Minor())
 	if v.LessThan(kubeversion.First) || v.GreaterThan(kubeversion.Last) {
-		return nil, errVersionRange(kubernetes)
+		return nil, fmt.Errorf("kubernetes version %q: supported are %s to %s", kubernetes, kubeversion.First, kubeversion.Last)
 	}
 	return v, nil
 }

@@ -17,9 +17,8 @@ type Budget struct {
 	Then batchv1.PodFailurePolicyAction
 }
 
-// UsedUp is the verdict when the rule has matched as often before as its budget
-// allows: the action is that of the budget's Then. It is v itself when the rule has
-// no budget.
+// UsedUp returns the verdict for a rule that has matched as often before as its budget
+// allows: the action is that of the budget's Then. Without a budget it returns v itself.
 func (v Verdict) UsedUp() Verdict {
 	if v.Budget.Limit == 0 {
 		return v
@@ -29,7 +28,7 @@ func (v Verdict) UsedUp() Verdict {
 	return v
 }
 
-// IsUsedUp tells whether the action is that of a budget's Then.
+// IsUsedUp returns whether the action is that of a budget's Then.
 func (v Verdict) IsUsedUp() bool { return v.usedUp }
 
 func (b Budget) String() string {

@@ -21,9 +21,9 @@ func (p *Policy) customVerdict(pod *corev1.Pod, m *match) Verdict {
 	return v
 }
 
-// Pending is the verdict of the first rule on Pending that matches a pod in that
-// phase: what the failure of the pod will mean when it is ended because of it. There
-// is none when no rule matches; an error is in the verdict, and matches nothing. It
+// Pending returns the verdict of the first rule on Pending that matches a pod in that
+// phase: what the pod's failure will mean when it is ended because of the rule. It is not
+// decided when no rule matches. An error is in the verdict and matches nothing; it
 // decides if the policy's failurePolicy is Fail.
 func (p *Policy) Pending(ctx context.Context, in Input) (v Verdict, decided bool) {
 	if in.Pod.Status.Phase != corev1.PodPending {
@@ -43,8 +43,8 @@ func (p *Policy) Pending(ctx context.Context, in Input) (v Verdict, decided bool
 	return v, m.rule != nil
 }
 
-// customMessage is the sentence of a custom rule. JobSet and others match regular
-// expressions over such messages: what is fixed comes first.
+// customMessage returns the sentence of a custom rule. JobSet and others match regular
+// expressions over such messages, so the fixed part comes first.
 func (v Verdict) customMessage() string {
 	var b strings.Builder
 	b.WriteString("Pod " + v.namespace + "/" + v.pod + " matching " + string(v.Action) +
@@ -58,7 +58,7 @@ func (v Verdict) customMessage() string {
 	return b.String()
 }
 
-// Says is what a custom rule says for itself: its reason and its message, if it has
+// Says returns what a custom rule says for itself: its reason and its message, if it has
 // them.
 func (v Verdict) Says() string {
 	if v.Reason == "" || v.detail == "" {
@@ -67,8 +67,8 @@ func (v Verdict) Says() string {
 	return v.Reason + ": " + v.detail
 }
 
-// Subject names the rule that decided, as people would: by its index, or by its name
-// and its policy's.
+// Subject names the rule that decided as people would: by its index, or by its name and
+// its policy's.
 func (v Verdict) Subject() string {
 	return ruleSubject(v.Policy, v.RuleName, v.Rule)
 }

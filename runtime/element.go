@@ -49,7 +49,7 @@ func (p *parts) kindOf(c *corev1.ContainerStatus) string {
 	return "container"
 }
 
-// observed is a container's exit code, or its state if it has none.
+// observed returns a container's exit code, or its state if it has none.
 func observed(c *corev1.ContainerStatus) string {
 	switch s := c.State; {
 	case s.Terminated != nil:

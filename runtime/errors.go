@@ -6,30 +6,15 @@ import (
 	"fmt"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime/metered"
 )
 
 var (
-	errNoLastGood = errors.New("the status keeps no older version of the policy")
-	// errNoElement would be a defect: the expression is true of a pod, and of none of its
-	// containers and conditions alone.
-	errNoElement = errors.New("the expression is true, but nothing in the pod matches the rule")
 	// errBudget is that the expressions of one policy cost too much together, for one pod.
 	errBudget = fmt.Errorf("the policy's expressions cost more than %d together", compiler.CostBudget)
 	// errTime is that the expressions of one policy took too long, for one pod.
 	errTime = fmt.Errorf("the policy's expressions took longer than %v", maxTime)
-
-	errMessageEmpty = errors.New("the message is empty")
 )
-
-func errVariable(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
-
-func errMessageLength(n int) error {
-	return fmt.Errorf("the message has %d bytes: at most %d are shown", n, custom.MaxMessage)
-}
-
-func errResult(got any) error { return fmt.Errorf("unexpected result of type %T", got) }
 
 // EvaluationError says which expression could not be evaluated, and why.
 type EvaluationError struct {
@@ -109,7 +94,7 @@ func (p *Policy) policyError(err error) *PolicyError {
 	return told
 }
 
-// told is an error of a rule as a Verdict tells it.
+// told returns an error of a rule in the form that a Verdict has it.
 func (p *Policy) told(err error) error {
 	if err == nil || p.own != nil {
 		return err

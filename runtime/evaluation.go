@@ -2,6 +2,8 @@ package runtime
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -64,7 +66,7 @@ func (e *evaluation) bool(x *expression) (bool, error) {
 	}
 	b, ok := value.(types.Bool)
 	if !ok {
-		return false, e.policy.evaluationError(x, errResult(value))
+		return false, e.policy.evaluationError(x, fmt.Errorf("unexpected result of type %T", value))
 	}
 	return bool(b), nil
 }
@@ -78,9 +80,9 @@ func (e *evaluation) message(x *expression) (string, error) {
 	text = strings.TrimSpace(text)
 	switch {
 	case text == "":
-		return "", e.policy.evaluationError(x, errMessageEmpty)
+		return "", e.policy.evaluationError(x, errors.New("the message is empty"))
 	case len(text) > custom.MaxMessage:
-		return "", e.policy.evaluationError(x, errMessageLength(len(text)))
+		return "", e.policy.evaluationError(x, fmt.Errorf("the message has %d bytes: at most %d are shown", len(text), custom.MaxMessage))
 	}
 	return text, nil
 }
@@ -97,7 +99,7 @@ func (e *evaluation) string(x *expression) (string, error) {
 	}
 	text, ok := value.(types.String)
 	if !ok {
-		return "", errResult(value)
+		return "", fmt.Errorf("unexpected result of type %T", value)
 	}
 	return string(text), nil
 }
@@ -117,7 +119,9 @@ func (e *evaluation) find(r *rule) (closure.Element, error) {
 			return alone.element, nil
 		}
 	}
-	return closure.Element{}, e.policy.evaluationError(r.when, errNoElement)
+	// This would be a defect: the expression is true of the pod, and of none of its containers
+	// and conditions alone.
+	return closure.Element{}, e.policy.evaluationError(r.when, errors.New("the expression is true, but nothing in the pod matches the rule"))
 }
 
 // aloneElement is a container or condition, and a pod status that has no other.

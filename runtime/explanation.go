@@ -102,7 +102,7 @@ func (p *Program) Explain(ctx context.Context, in Input) (Explanation, error) {
 	return e, err
 }
 
-// Decides is whether no rule after this one is tried.
+// Decides returns whether no rule after this one is tried.
 func (r RuleExplanation) Decides() bool {
 	return r.Outcome == OutcomeMatched || r.Outcome == OutcomeError && !r.Ignored
 }
@@ -121,7 +121,8 @@ func (p *Program) explainRules(ctx context.Context, in Input, e *Explanation) er
 	return nil
 }
 
-// outcome follows the verdict: it decides, an explanation only says why.
+// outcome returns what became of a rule. The verdict decides it; an explanation only says
+// why.
 func outcome(v *Verdict, r *RuleExplanation, decided bool) Outcome {
 	switch {
 	case decided:

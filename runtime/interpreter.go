@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/google/cel-go/cel"
@@ -88,12 +89,12 @@ func (*interpreter) Parent() cel.Activation { return nil }
 func (i *interpreter) variable(n int) ref.Val {
 	v := &i.policy.variables[n]
 	program, err := v.plan()
-	if err != nil {
-		return types.WrapErr(errVariable(v.name, err))
+	var value ref.Val
+	if err == nil {
+		value, err = i.eval(program, i)
 	}
-	value, err := i.eval(program, i)
 	if err != nil {
-		return types.WrapErr(errVariable(v.name, err))
+		return types.WrapErr(fmt.Errorf("%s: %w", v.name, err))
 	}
 	return value
 }

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Evaluate is Judge without a Job and with attempt 1. The rules of a podFailurePolicy need
-// no more than the pod.
+// Evaluate judges a pod without a Job and with attempt 1. The rules of a podFailurePolicy
+// need no more than the pod.
 func (p *Program) Evaluate(ctx context.Context, pod *corev1.Pod) Verdict {
 	return p.Judge(ctx, Input{Pod: pod, Attempt: 1})
 }
@@ -66,7 +66,7 @@ func (v Verdict) with(ignored error) Verdict {
 	return v
 }
 
-// verdict is the verdict of the rule that matches.
+// verdict returns the verdict of the rule that matches.
 func (p *Policy) verdict(pod *corev1.Pod, m *match) Verdict {
 	switch rule := m.rule; {
 	case p.own == nil:

@@ -96,7 +96,7 @@ func (p *parts) part(e ast.Expr) []Value {
 	return values
 }
 
-// operand is the value of the left side of a comparison.
+// operand returns the value of the left side of a comparison.
 func (p *parts) operand(e ast.Expr) []Value {
 	if e.Kind() == ast.CallKind {
 		if call := e.AsCall(); !call.IsMemberFunction() && len(call.Args()) == 2 && call.Args()[0].Kind() != ast.LiteralKind {

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -114,7 +115,7 @@ func (p *Policy) add(closures *closure.Compiler, i int, r custom.Rule) {
 // does not validate it.
 func NewLastGood(e *compiler.Environment, policy *v1alpha1.PodFailurePolicy) (*Policy, error) {
 	if kept := policy.Status.LastGood; kept == nil || kept.Generation >= policy.Generation {
-		return nil, errNoLastGood
+		return nil, errors.New("the status keeps no older version of the policy")
 	}
 	last := policy.DeepCopy()
 	last.Spec = last.Status.LastGood.Spec

@@ -43,7 +43,7 @@ func (p *Policy) explainFailing(pod *corev1.Pod) []RuleExplanation {
 	return all
 }
 
-// explanation is an explanation that names the rule and nothing else.
+// explanation returns an explanation that names the rule and nothing else.
 func (p *Policy) explanation(r *rule) RuleExplanation {
 	e := RuleExplanation{Rule: r.number, Policy: p.Name, Action: r.action}
 	if p.own == nil {
@@ -112,7 +112,7 @@ type ConditionExplanation struct {
 	Error  string  `json:"error,omitempty"`
 }
 
-// ExplainConditions says what each match condition makes of a Job. The error is that
+// ExplainConditions explains what each match condition makes of a Job. The error is that
 // of a context which is done.
 func (p *Policy) ExplainConditions(ctx context.Context, job *batchv1.Job) ([]ConditionExplanation, error) {
 	e := p.begin(ctx, Input{Pod: &noPod, Job: job})
@@ -135,7 +135,7 @@ func (p *Policy) ExplainConditions(ctx context.Context, job *batchv1.Job) ([]Con
 	return all, nil
 }
 
-// because is the reason as a sentence, from the parts of the expression.
+// because returns the reason as a sentence, from the parts of the expression.
 func (p *parts) because(holds bool) string {
 	if holds {
 		return "the expression is true"

@@ -20,15 +20,15 @@ type Program struct {
 	policies []*Policy
 }
 
-// NewProgram makes a Program of a compiled podFailurePolicy.
+// NewProgram returns a Program of a compiled podFailurePolicy.
 func NewProgram(c *compiler.Compiled, o Options) (*Program, error) {
 	return &Program{policies: []*Policy{newOwnPolicy(c, o)}}, nil
 }
 
-// Join is a Program of one ordered list of rules: those of the policies before, in
-// order, those of the Job's own podFailurePolicy, and those of the policies after.
-// Own is nil for a Job without one. Whether the policies apply to the Job was asked
-// before (Policy.Applies).
+// Join returns a Program of one ordered list of rules: those of the policies before, in
+// order, those of the Job's own podFailurePolicy, and those of the policies after. Own is
+// nil for a Job without one. The caller has asked whether the policies apply to the Job
+// (Policy.Applies).
 func Join(before []*Policy, own *Program, after []*Policy) *Program {
 	joined := slices.Clone(before)
 	if own != nil {

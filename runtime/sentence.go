@@ -12,8 +12,8 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// because says in a sentence why a rule of a podFailurePolicy matched or not, from what
-// its elements said.
+// because returns a sentence on why a rule of a podFailurePolicy matched or not, from
+// what its elements said.
 func (p *Policy) because(match compiler.Match, r *RuleExplanation) string {
 	for _, e := range r.Elements {
 		if e.Matched {
@@ -52,7 +52,7 @@ func patterns(m compiler.PodConditions) string {
 	return strings.Join(cut(text), " or ")
 }
 
-// skipped is why a rule never matches (compiler.Never).
+// skipped returns why a rule never matches (compiler.Never).
 func skipped(action batchv1.PodFailurePolicyAction, kubernetes string) string {
 	switch action {
 	case batchv1.PodFailurePolicyActionFailIndex:

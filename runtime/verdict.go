@@ -69,12 +69,12 @@ type Verdict struct {
 	reported string
 }
 
-// NotTerminal is the verdict on a pod that has not failed, or not yet.
+// NotTerminal returns the verdict on a pod that has not failed, or not yet.
 func NotTerminal(pod *corev1.Pod) Verdict {
 	return Verdict{Rule: NoRule, namespace: pod.Namespace, pod: pod.Name}
 }
 
-// Unmatched is the verdict on a failed pod that no rule matches: the failure is
+// Unmatched returns the verdict on a failed pod that no rule matches: the failure is
 // counted.
 func Unmatched(pod *corev1.Pod) Verdict {
 	return Verdict{
@@ -83,15 +83,15 @@ func Unmatched(pod *corev1.Pod) Verdict {
 	}
 }
 
-// Failure is the verdict on a failed pod whose evaluation broke off: an error
-// never picks an action, so it means what no match means, and carries the error.
+// Failure returns the verdict on a failed pod whose evaluation broke off. An error never
+// picks an action, so the verdict means what no match means, and carries the error.
 func Failure(pod *corev1.Pod, err error) Verdict {
 	v := Unmatched(pod)
 	v.Err = err
 	return v
 }
 
-// MatchedExitCode is the verdict of an exit-code rule that matched a container,
+// MatchedExitCode returns the verdict of an exit-code rule that matched a container,
 // whose state must be terminated.
 func MatchedExitCode(pod *corev1.Pod, rule int, action batchv1.PodFailurePolicyAction, c *corev1.ContainerStatus) Verdict {
 	v := matched(pod, rule, action)
@@ -99,7 +99,7 @@ func MatchedExitCode(pod *corev1.Pod, rule int, action batchv1.PodFailurePolicyA
 	return v
 }
 
-// MatchedCondition is the verdict of a condition rule that matched a condition.
+// MatchedCondition returns the verdict of a condition rule that matched a condition.
 func MatchedCondition(pod *corev1.Pod, rule int, action batchv1.PodFailurePolicyAction, c *corev1.PodCondition) Verdict {
 	v := matched(pod, rule, action)
 	v.Condition = c.Type
@@ -114,10 +114,10 @@ func matched(pod *corev1.Pod, rule int, action batchv1.PodFailurePolicyAction) V
 	}
 }
 
-// Message is what the Job controller writes for a FailJob verdict, letter for
-// letter (matchPodFailurePolicy in pkg/controller/job/pod_failure_policy.go),
-// and the same sentence for the other actions. That of a custom rule ends with the
-// rule's reason and its own message. It is empty when no rule matched.
+// Message returns what the Job controller writes for a FailJob verdict, letter for letter
+// (matchPodFailurePolicy in pkg/controller/job/pod_failure_policy.go), and the same
+// sentence for the other actions. That of a custom rule ends with the rule's reason and
+// its own message. It is empty when no rule matched.
 func (v Verdict) Message() string {
 	switch {
 	case v.read:
