@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// desk is a reconciler with a client that a test has in its hands.
+// testJob is a reconciler with a client that a test has in its hands.
 type testJob struct {
 	*reconciler
 
