@@ -116,23 +116,23 @@ func (c *Controller) Ready() error {
 // state, so it is to be called when the lease is held.
 func (c *Controller) Run(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
-	var running sync.WaitGroup
-	defer running.Wait()
+	var loops sync.WaitGroup
+	defer loops.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	if err := c.recorder.Start(ctx, &running); err != nil {
+	if err := c.recorder.Start(ctx, &loops); err != nil {
 		return err
 	}
 	logger.Info("Waiting for the caches")
-	filled := c.policies.Start(ctx, &running) && c.caches.Start(ctx, &running) // policies say what the caches are to keep
-	running.Go(func() { c.observing.Run(ctx) })                                // which ends at once when ctx is done
+	filled := c.policies.Start(ctx, &loops) && c.caches.Start(ctx, &loops) // policies say what the caches are to keep
+	loops.Go(func() { c.observing.Run(ctx) })                              // which end at once when ctx is done
 	if c.running != nil {
-		running.Go(func() { c.running.Run(ctx) })
+		loops.Go(func() { c.running.Run(ctx) })
 	}
 	if !filled {
 		return nil
 	}
-	running.Go(func() { c.pending.Run(ctx) })
+	loops.Go(func() { c.pending.Run(ctx) })
 	c.ready.Store(true)
 	defer c.ready.Store(false)
 	logger.Info("Running", "manager", Name, "workers", c.options.Workers)

@@ -78,7 +78,7 @@ const (
 	observers = 1
 )
 
-// New returns a loop that has not begun. It is to be run, with a context that is done if need be.
+// New returns a loop that has not begun. Its queues end with Run, which must be called even if the context is done by then.
 func New(o Options) *Loop {
 	const shortest, longest = time.Second, 5 * time.Minute
 	namespaceOf := func(key podKey) string { return key.namespace }

@@ -71,7 +71,7 @@ const (
 	freeingWorkers = 4
 )
 
-// New returns a loop that has not begun. It is to be run, with a context that is done if need be.
+// New returns a loop that has not begun. Its queues end with Run, which must be called even if the context is done by then.
 func New(o Options) *Loop {
 	freed := &freedPods{client: o.Spare, caches: o.Caches, queue: newKeyQueue(o.Clock, freeingWorkers), pods: map[types.NamespacedName]*corev1.Pod{}}
 	return &Loop{
