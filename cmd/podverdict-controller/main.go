@@ -29,7 +29,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	defer klog.Flush()
 	begun := false
 	cmd := newCommand(func(ctx context.Context, f *flags) error { //nolint:contextcheck // cobra hands it on
-		p, err := f.prepare() //nolint:contextcheck // handlers of caches have none
+		p, err := f.prepare()
 		if err != nil {
 			return err
 		}

@@ -129,6 +129,7 @@ func Input(pod *corev1.Pod, job *batchv1.Job, attempt int64, now time.Time) runt
 	return runtime.Input{Pod: pod, Job: Unmarked(job), Attempt: attempt, Now: now}
 }
 
+// Unmarked returns the Job without the mark of the caches, for rules.
 func Unmarked(job *batchv1.Job) *batchv1.Job {
 	if len(job.ManagedFields) == 0 {
 		return job

@@ -7,6 +7,7 @@ type Shares struct {
 	by          map[string]int
 }
 
+// NewShares returns room for at most a number of things.
 func NewShares(most int) *Shares { return &Shares{most: most, by: map[string]int{}} }
 
 // Take takes room for one thing, if there is any for the namespace.
@@ -23,6 +24,7 @@ func (s *Shares) Take(namespace string) bool {
 	return true
 }
 
+// Give gives back the room for one thing.
 func (s *Shares) Give(namespace string) {
 	s.taken--
 	if s.by[namespace]--; s.by[namespace] == 0 {

@@ -37,6 +37,7 @@ type turn[T any] struct {
 	last uint64
 }
 
+// NewTurns returns turns for work that belongs to namespaces.
 func NewTurns[T any](slots int, namespaceOf func(T) string) *Turns[T] {
 	return &Turns[T]{namespaceOf: namespaceOf, slots: slots, namespaces: map[string]*turn[T]{}}
 }

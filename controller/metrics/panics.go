@@ -13,6 +13,7 @@ import (
 // Activity is what the controller was doing when it panicked.
 type Activity string
 
+// The activities are those of the loops' workers, of the recorder, and of the handlers of changes in the caches.
 const (
 	WorkingOnJob        Activity = "job"
 	ReleasingOrphan     Activity = "orphan"

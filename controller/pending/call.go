@@ -25,8 +25,8 @@ const (
 	reasonRuleError = "PendingRuleError"
 )
 
-// action is what the controller was doing then.
-const action = "EndPendingPod"
+// eventAction is that of these events.
+const eventAction = "EndPendingPod"
 
 // carryOut does what was decided.
 func (l *look) carryOut(ctx context.Context, c *task) {
@@ -138,5 +138,5 @@ func (l *look) once(c *task, kind string, record func()) {
 }
 
 func (l *look) event(c *task, kind, reason, note string) {
-	l.Recorder.Eventf(c.job, c.pod, kind, reason, action, "%s", note)
+	l.Recorder.Eventf(c.job, c.pod, kind, reason, eventAction, "%s", note)
 }

@@ -107,7 +107,7 @@ func (w *pendingWorld) RoundTrip(r *http.Request) (*http.Response, error) {
 func (w *pendingWorld) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
 	job, _ := regarding.(*batchv1.Job)
 	pod, _ := related.(*corev1.Pod)
-	if job == nil || pod == nil || action != action {
+	if job == nil || pod == nil || action != eventAction {
 		w.Errorf("an event of %T about %T: %s", regarding, related, action)
 		return
 	}

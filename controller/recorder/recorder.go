@@ -40,8 +40,10 @@ type Recorder struct {
 }
 
 const (
-	// QPS and Burst are the limits of calls for events of each kind: of verdicts, and of all others.
-	QPS, Burst = 20, 100
+	// QPS is how many calls a second are made for events of each kind: of verdicts, and of all others.
+	QPS = 20
+	// Burst is how many of them may be made at once.
+	Burst = 100
 	// MaxWaiting is how many events wait at most, of each kind.
 	MaxWaiting = 5000
 )
