@@ -104,7 +104,7 @@ func New(o Options) (*Controller, error) {
 	return c, c.caches.Subscribe(c.jobChanged, c.podChanged)
 }
 
-// Ready is nil when the caches are filled.
+// Ready returns nil when the caches are filled.
 func (c *Controller) Ready() error {
 	if !c.ready.Load() {
 		return errors.New("the caches are not filled yet")

@@ -12,16 +12,16 @@
 //	pending    pods that do not start
 //	policies   which rules are in force, and what is wrong with them
 //
-// A loop has Options, New, Run and the handlers of the changes that concern it. What it needs of another one is a function in its
-// Options. The loops share caches, fair (queues and calls, in turns by namespaces), recorder (events) and metrics. What is decided
-// is a function without I/O: packages plan, runtime and runtime/binding.
+// A loop has Options, New, Run and the handlers of the changes that concern it. A function in its Options is all that it knows of
+// another loop. The loops share caches, fair (queues and calls, in turns by namespaces), recorder (events) and metrics. Decisions
+// are functions without I/O, in packages plan, runtime and runtime/binding.
 //
 // # Tenants
 //
-// Whatever is worked on one after the other is shared by namespaces, in turns: Jobs, orphans, pods to be judged, events, pods that
-// do not start, and calls of the API server (package fair).
+// Namespaces share, in turns, everything that is done one after the other: Jobs, orphans, pods to be judged, events, pods that do
+// not start, and calls of the API server (package fair).
 //
-// What is remembered of an object has a bound, and goes with the object. Texts that a tenant writes are cut before they are kept.
+// The memory of an object has a bound, and goes with the object. Texts that a tenant writes are cut before they are kept.
 //
 // # Panics
 //

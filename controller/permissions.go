@@ -38,7 +38,7 @@ type Needs struct {
 	Lease types.NamespacedName
 }
 
-// Permissions are what a controller needs. Custom policies, namespaces and reviews of requests are of the whole cluster; without
+// Permissions returns what a controller needs. Custom policies, namespaces and reviews of requests are of the whole cluster; without
 // the rights on custom policies, none is in force.
 func Permissions(n Needs) []Permission {
 	all := []Permission{

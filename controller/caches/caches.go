@@ -58,7 +58,7 @@ func handlerOf[T *batchv1.Job | *corev1.Pod](changed func(before, after T)) cach
 	}
 }
 
-// last is the object, or the last known state of one that was deleted while nobody watched; nil if it is neither.
+// last returns the object, or the last known state of one that was deleted while nobody watched; nil if it is neither.
 func last[T *batchv1.Job | *corev1.Pod](object any) T {
 	if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = unknown.Obj
@@ -70,7 +70,7 @@ func last[T *batchv1.Job | *corev1.Pod](object any) T {
 // Keep has the caches soon keep what custom rules read, besides what they keep already.
 func (c *Caches) Keep(reads custom.Reads) { c.kept.keep(reads) }
 
-// LacksJob tells whether rules must not be asked about the Job yet, because something is missing that some of them read.
+// LacksJob reports whether rules must not be asked about the Job yet, because something is missing that some of them read.
 func (c *Caches) LacksJob(job *batchv1.Job) bool { return c.kept.jobs.lacks(job) }
 
 // LacksPod is LacksJob for a pod.

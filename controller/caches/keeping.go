@@ -50,7 +50,7 @@ var withoutRules = sync.OnceValue(func() *keeping { return newKeeping(objects().
 // ofNoInterest drops from a Job of others all that rules alone may read.
 var ofNoInterest = sync.OnceValue(func() *schema.Pruner { return objects().Pruner(objects().Job, ofJobs) })
 
-// trimmed tells whether an object comes to be trimmed a second time.
+// trimmed reports whether an object comes to be trimmed a second time.
 func (k *keeping) trimmed(o metav1.Object) bool {
 	fields := o.GetManagedFields()
 	if Excessive(o) {
@@ -87,7 +87,7 @@ func (k *keeper) keep(fields schema.Fields) {
 	k.relist()
 }
 
-// lacks tells whether rules must not be asked about an object yet, because it was trimmed of something that some of them read.
+// lacks reports whether rules must not be asked about an object yet, because it was trimmed of something that some of them read.
 // Rules that come into force later do not matter to whoever has taken the set of rules before.
 func (k *keeper) lacks(o metav1.Object) bool {
 	fields := o.GetManagedFields()
@@ -119,7 +119,7 @@ func (c *caching) keep(reads custom.Reads) {
 	c.pods.keep(reads.Pod)
 }
 
-// Input is what rules are asked about. They do not see the marks of the caches.
+// Input returns what rules are asked about. They do not see the marks of the caches.
 func Input(pod *corev1.Pod, job *batchv1.Job, attempt int64, now time.Time) runtime.Input {
 	if len(pod.ManagedFields) > 0 {
 		unmarked := *pod

@@ -60,7 +60,7 @@ func (t *texts) containers(all []corev1.ContainerStatus) {
 	}
 }
 
-// pairs is a copy with no room for more.
+// pairs returns a copy with no room for more.
 func (t *texts) pairs(all map[string]string) map[string]string {
 	if len(all) == 0 {
 		return nil

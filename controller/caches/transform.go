@@ -34,8 +34,8 @@ func (c *caching) transform(object any) (any, error) {
 	return object, nil
 }
 
-// trimJob drops from a Job what nobody reads. It changes its argument, as informers allow. Of a managed Job, it leaves all that
-// is written back with the status.
+// trimJob drops from a Job what nobody reads. It changes its argument, as informers allow. It leaves all of a managed Job that is
+// written back with the status.
 func (c *caching) trimJob(job *batchv1.Job) {
 	now := c.jobs.keeping.Load()
 	if now.trimmed(job) {
@@ -56,13 +56,13 @@ func (c *caching) trimJob(job *batchv1.Job) {
 	limitPairs(job)
 }
 
-// LacksTemplate tells whether the cache has a managed Job without its template.
+// LacksTemplate reports whether the cache has a managed Job without its template.
 func LacksTemplate(job *batchv1.Job) bool { return plan.Managed(job) && len(job.ManagedFields) > 0 }
 
 // excess is metadata.managedFields of objects that have too many labels and annotations.
 var excess = []metav1.ManagedFieldsEntry{{Manager: v1alpha1.JobController}}
 
-// Excessive tells whether an object was trimmed because it has too many labels and annotations.
+// Excessive reports whether an object was trimmed because it has too many labels and annotations.
 func Excessive(o metav1.Object) bool {
 	fields := o.GetManagedFields()
 	return len(fields) > 0 && &fields[0] == &excess[0]
@@ -78,7 +78,7 @@ func limitPairs(o metav1.Object) {
 	o.SetAnnotations(fewest(relevant(o.GetAnnotations())))
 }
 
-// fewest is a copy of labels or annotations without the room of those that were dropped, or nil if there are too many still.
+// fewest returns a copy of labels or annotations without the room of those that were dropped, or nil if there are too many still.
 func fewest(pairs map[string]string) map[string]string {
 	if len(pairs) > MaxPairs {
 		return nil
@@ -86,8 +86,8 @@ func fewest(pairs map[string]string) map[string]string {
 	return maps.Clone(pairs)
 }
 
-// trimPod drops from a pod what nobody reads. What rules read is kept where they may be asked; each change of a pod comes with
-// the whole of it.
+// trimPod drops from a pod what nobody reads. It leaves what rules read if they may be asked about the pod as it is: each change of
+// a pod comes with the whole of it.
 func (c *caching) trimPod(pod *corev1.Pod) {
 	now := c.pods.keeping.Load()
 	if now.trimmed(pod) {
@@ -104,7 +104,7 @@ func (c *caching) trimPod(pod *corev1.Pod) {
 	c.texts.share(pod)
 }
 
-// Trimmed is a pod that a write returned, as the cache would have it.
+// Trimmed returns a pod, as a write returned it, as the cache would have it.
 func Trimmed(pod *corev1.Pod) *corev1.Pod {
 	pod.ManagedFields = nil
 	if !judgeable(pod) {
@@ -113,7 +113,7 @@ func Trimmed(pod *corev1.Pod) *corev1.Pod {
 	return pod
 }
 
-// judgeable tells whether rules may be asked about a pod as it is. One that is being deleted may count as failed before it has
+// judgeable reports whether rules may be asked about a pod as it is. One that is being deleted may count as failed before it has
 // ended.
 func judgeable(pod *corev1.Pod) bool {
 	switch pod.Status.Phase {
@@ -184,7 +184,7 @@ func (k *keeping) skeleton(pod *corev1.Pod, judged bool) {
 	k.pruner.Prune(pod)
 }
 
-// relevant are the labels or annotations by which Jobs and their pods are run.
+// relevant returns the labels or annotations by which Jobs and their pods are run.
 func relevant(all map[string]string) map[string]string {
 	maps.DeleteFunc(all, func(key, _ string) bool {
 		return !strings.HasPrefix(key, "batch.kubernetes.io/") && !strings.HasPrefix(key, "podverdict.io/")
@@ -192,7 +192,7 @@ func relevant(all map[string]string) map[string]string {
 	return all
 }
 
-// conditions are all for a pod that is judged, and else those that say whether it is ready, and why it was to be deleted.
+// conditions returns all for a pod that is judged, and else those that say whether it is ready, and why it was to be deleted.
 func conditions(all []corev1.PodCondition, judged bool) []corev1.PodCondition {
 	var kept []corev1.PodCondition
 	for _, c := range all {

@@ -35,7 +35,7 @@ type caller struct {
 	turn      chan struct{}
 }
 
-// NewLimiter is the limiter for the calls of a configuration, which may have one of its own; nil is for no limit.
+// NewLimiter returns the limiter for the calls of a configuration, which may have one of its own; nil is for no limit.
 func NewLimiter(config *rest.Config) flowcontrol.RateLimiter {
 	qps, burst := config.QPS, config.Burst
 	switch {
@@ -59,7 +59,7 @@ func NewLimiter(config *rest.Config) flowcontrol.RateLimiter {
 // spareLimiter is a limiter for calls that can wait.
 type spareLimiter struct{ *limiter }
 
-// NewSpareLimiter is the limiter of calls that come when none of another limiter's does. One that is not ours knows no such
+// NewSpareLimiter returns the limiter of calls that come when none of another limiter's does. One that is not ours knows no such
 // calls.
 func NewSpareLimiter(limit flowcontrol.RateLimiter) flowcontrol.RateLimiter {
 	if turns, ok := limit.(*limiter); ok {
@@ -74,7 +74,7 @@ func (s spareLimiter) Wait(ctx context.Context) error { return s.wait(ctx, s.spa
 // namespaceKey is that of the namespace in a context.
 type namespaceKey struct{}
 
-// InNamespace is a context for the work of a namespace.
+// InNamespace returns a context for the work of a namespace.
 func InNamespace(ctx context.Context, namespace string) context.Context {
 	return context.WithValue(ctx, namespaceKey{}, namespace)
 }
@@ -162,5 +162,5 @@ func (t *limiter) Accept() { _ = t.Wait(context.Background()) } // which is neve
 // Stop has nothing to stop: nobody waits who does not want to.
 func (*limiter) Stop() {}
 
-// QPS is how many calls a second are let through.
+// QPS returns how many calls a second are let through.
 func (t *limiter) QPS() float32 { return t.qps }

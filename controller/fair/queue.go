@@ -82,7 +82,7 @@ func (q *queue[T]) Add(key T) {
 	}
 }
 
-// Len is how many keys wait.
+// Len returns how many keys wait.
 func (q *queue[T]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -140,7 +140,7 @@ func (q *queue[T]) ShutDownWithDrain() {
 	}
 }
 
-// ShuttingDown tells whether no more keys are taken.
+// ShuttingDown reports whether no more keys are taken.
 func (q *queue[T]) ShuttingDown() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

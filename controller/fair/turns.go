@@ -10,8 +10,8 @@ import (
 // used the least time so far. So each namespace that has work gets the same share of the time, and the backlog of one does not
 // delay another.
 //
-// A namespace without work saves no time up: when it comes back, it begins where the others are. What it has used beyond them
-// is remembered until they have used as much, or nobody has work; then the namespace is forgotten. Turns are not safe for
+// A namespace without work saves no time up: when it comes back, it begins where the others are. The time that it has used beyond
+// theirs is remembered until they have used as much, or nobody has work; then the namespace is forgotten. Turns are not safe for
 // concurrent use.
 type Turns[T any] struct {
 	namespaceOf func(T) string
@@ -74,7 +74,7 @@ func (t *Turns[T]) Pop() (work T, found bool) {
 	return work, true
 }
 
-// next is the namespace whose turn it is, or nil. Namespaces that are of no interest any more are forgotten.
+// next returns the namespace whose turn it is, or nil. Namespaces that are of no interest any more are forgotten.
 func (t *Turns[T]) next() *turn[T] {
 	var next *turn[T]
 	last := t.slots > 0 && t.busy >= t.slots-1

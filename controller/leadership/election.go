@@ -80,7 +80,7 @@ func lead(ctx, lease context.Context, run func(context.Context) error) error {
 	return run(ctx)
 }
 
-// elector is a candidate, who sends a context once, which is done when the lease that it has taken is not renewed any more.
+// elector returns a candidate, who sends a context once, which is done when the lease that it has taken is not renewed any more.
 func (e Election) elector(withdraw func(), leases chan<- context.Context) (*leaderelection.LeaderElector, resourcelock.Interface, error) {
 	config := rest.CopyConfig(e.Config)
 	config.QPS, config.Burst, config.RateLimiter = 0, 0, nil // the library's, for this client alone

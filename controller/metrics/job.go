@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// What a sync did, for the label action: nothing, because creations are under way; nothing else; or changes to pods.
+// Values of the label action say what a sync did: nothing, because creations are under way; nothing else; or changes to pods.
 const (
 	ActionReconciling = "reconciling"
 	ActionTracking    = "tracking"
@@ -103,7 +103,7 @@ func (m *Metrics) indexesWritten(old, stored *batchv1.Job) int32 {
 }
 
 // indexCount is how many indexes below completions a text such as 0,2-4 has. The API server sees to it that they are in
-// order; what cannot be read is none.
+// order; text that cannot be read has no indexes.
 func indexCount(text string, completions int) int32 {
 	count := 0
 	for part := range strings.SplitSeq(text, ",") {

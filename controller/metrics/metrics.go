@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics count what the controller does. What means the same as in kube-controller-manager has its name and its labels
-// (pkg/controller/job/metrics/metrics.go), so that dashboards and alerts stay as they are; the rest begins with
+// Metrics count what the controller does. A metric that means the same as one of kube-controller-manager has its name and its
+// labels (pkg/controller/job/metrics/metrics.go), so that dashboards and alerts stay as they are; the others begin with
 // podverdict_.
 //
 // All values of labels come from small closed sets, or are names of custom policies and their rules. Anything else is "other",

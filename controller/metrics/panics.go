@@ -31,7 +31,7 @@ type panicError struct{ value any }
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-// Panicked tells whether an error is a panic.
+// Panicked reports whether an error is a panic.
 func Panicked(err error) bool {
 	caught := (*panicError)(nil)
 	return errors.As(err, &caught)

@@ -35,7 +35,7 @@ func trackedAndTerminated(pod *corev1.Pod) bool {
 		slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) && plan.Made(pod)
 }
 
-// Judged counts a verdict. Who calls it sees to it that it is once for each pod (observer).
+// Judged counts a verdict. The caller makes sure that it is called once for each pod (package observing).
 func (m *Metrics) Judged(mode string, v runtime.Verdict) {
 	action := closed(v.Action, batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex,
 		batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount)

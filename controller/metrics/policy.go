@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// What becomes of a verdict of a custom rule, for the label mode.
+// Values of the label mode say whether the verdict of a custom rule has an effect.
 const (
 	ModeEnforce = "enforce"
 	ModeAudit   = "audit"

@@ -48,7 +48,7 @@ func newAttempts(caches *caches.Caches) attempts { return attempts{caches, lru.N
 
 func (a attempts) forget(job types.UID) { a.recent.Remove(job) }
 
-// of is the number of a pod, from 1.
+// of returns the number of a pod, from 1.
 func (a attempts) of(job *batchv1.Job, pod *corev1.Pod) int64 {
 	if known, found := a.recent.Get(job.UID); found {
 		if number := known.(map[types.UID]int64)[pod.UID]; number > 0 { //nolint:forcetypeassert // nothing else is in there

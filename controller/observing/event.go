@@ -40,7 +40,7 @@ func policyEvent(owner plan.Owner, err error) *eventsv1.Event {
 	return event
 }
 
-// newEvent is an event whose name is a function of what it is about: one object gets one, over restarts and replicas.
+// newEvent returns an event whose name is a function of what it is about: one object gets one, over restarts and replicas.
 func newEvent(regarding *corev1.ObjectReference, reason, action, note string) *eventsv1.Event {
 	return &eventsv1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: regarding.Namespace, Name: "podverdict." + string(regarding.UID)},
@@ -87,7 +87,7 @@ func verdictNote(v runtime.Verdict, rules []runtime.RuleExplanation) string {
 	return fmt.Sprintf("%s: no rule matches: %s", v.Action, strings.Join(reasons, "; "))
 }
 
-// customNote is the message of a custom rule, with less words before what the rule says.
+// customNote returns the message of a custom rule, with less words before what the rule says.
 func customNote(v runtime.Verdict) string {
 	note := fmt.Sprintf("%s by %s", v.Action, v.Subject())
 	if v.IsUsedUp() {
@@ -128,7 +128,7 @@ func jobReference(job plan.Owner) *corev1.ObjectReference {
 	}
 }
 
-// lastSign is the latest time in the status of a failed pod: it failed then, or later.
+// lastSign returns the latest time in the status of a failed pod: it failed then, or later.
 func lastSign(pod *corev1.Pod) time.Time {
 	last := pod.CreationTimestamp.Time
 	see := func(t metav1.Time) {

@@ -244,10 +244,10 @@ func (o *Loop) judgeFor(ctx context.Context, s observedPod) error {
 	return nil
 }
 
-// judges tells whether the pods of a Job are judged here. The reconciler judges those of managed Jobs.
+// judges reports whether the pods of a Job are judged here. The reconciler judges those of managed Jobs.
 func (o *Loop) judges(job *batchv1.Job) bool { return o.Others && !plan.Managed(job) }
 
-// firstWarning tells whether an event is to say that a Job's policy does not compile, which is so once.
+// firstWarning reports whether an event is to say that a Job's policy does not compile, which is so once.
 func (o *Loop) firstWarning(ctx context.Context, job *batchv1.Job, err error) bool {
 	if _, warned := o.warned.Get(job.UID); warned {
 		return false

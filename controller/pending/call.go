@@ -108,7 +108,7 @@ func (l *look) deletePod(ctx context.Context, pod *corev1.Pod) (deleted bool, er
 	return true, nil
 }
 
-// settle remembers whether the calls for a pod have failed. What failed is tried again at the next look, after all others,
+// settle remembers whether the calls for a pod have failed. A pod whose call failed is tried again at the next look, after all others,
 // and recorded once.
 func (l *look) settle(ctx context.Context, c *task, err error) {
 	c.failed = err != nil && ctx.Err() == nil

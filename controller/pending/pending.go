@@ -201,7 +201,7 @@ func (l *look) decide(ctx context.Context, pod *corev1.Pod) {
 	l.cases = append(l.cases, &task{d, memory, j.Job, pod})
 }
 
-// jobOf is the Job of a pod, of which the policies in force and the numbers of attempts are found out once.
+// jobOf returns the Job of a pod, of which the policies in force and the numbers of attempts are found out once.
 func (l *look) jobOf(ctx context.Context, pod *corev1.Pod) *waitingJob {
 	owner, _ := plan.OwnerOf(pod) // byStart has no others
 	if known := l.jobs[owner]; known != nil {
@@ -221,7 +221,7 @@ func (l *look) jobOf(ctx context.Context, pod *corev1.Pod) *waitingJob {
 	return j
 }
 
-// attempts are the numbers of the attempts that the Job's pods are.
+// attempts returns the numbers of the attempts that the Job's pods are.
 func (p *Loop) attempts(job *batchv1.Job) map[types.UID]int64 {
 	pods := p.Caches.PodsOf(plan.OwnerFor(job))
 	numbers := make(map[types.UID]int64, len(pods))

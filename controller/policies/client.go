@@ -38,7 +38,7 @@ func newClient(config *rest.Config) (*client, error) {
 	return &client{restClient, runtime.NewParameterCodec(scheme)}, err
 }
 
-// informer is one of a kind that may not be installed.
+// informer returns one of a kind that may not be installed.
 func (c *client) informer(resource string, clock clock.WithTicker, example, list runtime.Object) (cache.SharedIndexInformer, error) {
 	kind := &optional{
 		resource: resource, clock: clock, none: list.DeepCopyObject,
@@ -60,7 +60,7 @@ func (c *client) updateStatus(ctx context.Context, resource string, object v1alp
 	return c.Put().Resource(resource).Name(object.GetName()).SubResource("status").Body(object).Do(ctx).Into(returned)
 }
 
-// newNamespaceInformer watches the labels of namespaces, or of one. Who works in one namespace may not be allowed to.
+// newNamespaceInformer watches the labels of namespaces, or of one. A controller of one namespace may lack the right to.
 func newNamespaceInformer(client kubernetes.Interface, only string, clock clock.WithTicker) (cache.SharedIndexInformer, error) {
 	namespaces := client.CoreV1().Namespaces()
 	selector := ""

@@ -32,7 +32,7 @@ type optional struct {
 // absencePeriod is the time between two looks whether a kind is served now.
 const absencePeriod = 5 * time.Second
 
-// informer is one for objects that look like the example.
+// informer returns one for objects that look like the example.
 func (o *optional) informer(example runtime.Object, transform cache.TransformFunc) (cache.SharedIndexInformer, error) {
 	informer := cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc:  o.list,
@@ -59,8 +59,8 @@ func (o *optional) list(ctx context.Context, options metav1.ListOptions) (runtim
 	return list, err
 }
 
-// missing tells whether an answer means that there are no such objects for us. What was allowed once and then is not means
-// nothing: what is known stays.
+// missing reports whether an answer means that there are no such objects for us. A right that was there once and then is not
+// means nothing: the known objects stay.
 func (o *optional) missing(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) && !o.listed.Load()
 }
@@ -81,7 +81,7 @@ func (o *optional) watch(ctx context.Context, options metav1.ListOptions) (watch
 	return w, err
 }
 
-// silence is a watch that ends by itself.
+// silence returns a watch that ends by itself.
 func (o *optional) silence() watch.Interface {
 	events := make(chan watch.Event)
 	w := watch.NewProxyWatcher(events)

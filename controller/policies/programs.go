@@ -35,7 +35,7 @@ func NewPrograms(kubernetes string, size int, metrics *metrics.Metrics) (*Progra
 	return &Programs{environment: environment, metrics: metrics, recent: lru.New(size)}, nil
 }
 
-// Of is the program of a policy, nil for none. A policy means what kube-controller-manager takes it for: rules that it does
+// Of returns the program of a policy, nil for none. A policy means what kube-controller-manager takes it for: rules that it does
 // not know never match (compiler.StoredPolicy). The error is the same each time, and compiling is not tried again.
 func (p *Programs) Of(policy *batchv1.PodFailurePolicy) (*runtime.Program, error) {
 	if policy == nil {

@@ -28,8 +28,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Registry is the PodFailurePolicies of the cluster, compiled, and what binds them. What is in force for a Job is asked of an
-// immutable set, which is replaced when something has changed.
+// Registry has the PodFailurePolicies of the cluster, compiled, and their bindings. It selects those for a Job from an immutable
+// set, which is replaced when something has changed.
 type Registry struct {
 	environment *compiler.Environment
 	metrics     *metrics.Metrics
@@ -230,7 +230,7 @@ func (r *Registry) measure(bindings []*v1alpha1.PodFailurePolicyBinding) {
 	r.metrics.PoliciesRegistered(ready, bound)
 }
 
-// named is the cached object of that name.
+// named returns the cached object of that name.
 func named[T v1alpha1.Object](informer cache.SharedIndexInformer, name string) (T, bool) {
 	object, _, _ := informer.GetIndexer().GetByKey(name) // an indexer has no errors
 	known, ok := object.(T)
@@ -295,7 +295,7 @@ func (r *Registry) compile(ctx context.Context, p *v1alpha1.PodFailurePolicy, be
 	return next
 }
 
-// version is what is known of the policy of that name, or nil.
+// version returns what is known of the policy of that name, or nil.
 func (r *Registry) version(name string) *binding.Version {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -328,7 +328,7 @@ func rulesGone(v, next *binding.Version) []string {
 	return gone
 }
 
-// hasRule tells whether a rule is in force.
+// hasRule reports whether a rule is in force.
 func hasRule(v *binding.Version, rule string) bool {
 	return v.InForce != nil && slices.ContainsFunc(v.InForce.Rules, func(r v1alpha1.Rule) bool { return r.Name == rule })
 }

@@ -48,7 +48,7 @@ func (s *selections) forget(job types.UID) { s.cache().Remove(job) }
 // JobGone is to be called with every Job that is gone.
 func (r *Registry) JobGone(job *batchv1.Job) { r.selections.forget(job.UID) }
 
-// Selection is what is in force for a Job. The error is that its namespace is not known yet, or what the rules read of it.
+// Selection returns what is in force for a Job. The error is that its namespace is not known yet, or what the rules read of it.
 func (r *Registry) Selection(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
 	if !r.binds.Load() {
 		return binding.Selection{}, nil
@@ -76,7 +76,7 @@ func (r *Registry) Selection(ctx context.Context, job *batchv1.Job) (binding.Sel
 	return next.Selection, nil
 }
 
-// is tells whether a Selection is what a next one would be.
+// is reports whether a Selection is what a next one would be.
 func (s selected) is(next selected) bool {
 	return s.set == next.set && s.job == next.job && s.namespace == next.namespace &&
 		(len(s.Problems) == 0 || next.at.Sub(s.at) < problemLife)

@@ -119,7 +119,7 @@ func (s *statuses) syncBinding(ctx context.Context, b *v1alpha1.PodFailurePolicy
 	return s.write(ctx, next)
 }
 
-// setReady sets the condition, and keeps the time of the last transition if it is none.
+// setReady sets the condition, and keeps the time of the last transition if its status stays.
 func (s *statuses) setReady(conditions *[]metav1.Condition, ready metav1.Condition, generation int64) metav1.Condition {
 	ready.Type, ready.ObservedGeneration = v1alpha1.ConditionReady, generation
 	ready.LastTransitionTime = metav1.NewTime(s.registry.clock.Now()).Rfc3339Copy()
@@ -135,7 +135,7 @@ func (s *statuses) write(ctx context.Context, o v1alpha1.Object) error {
 	return nil
 }
 
-// readiness is the condition of the policy.
+// readiness returns the condition of the policy.
 func readiness(v *binding.Version) metav1.Condition {
 	if v.Err == nil {
 		message := "every expression compiles"
@@ -157,7 +157,7 @@ func remains(v *binding.Version) string {
 	return fmt.Sprintf("generation %d stays in force", v.InForceGeneration)
 }
 
-// firstError is the first line of the first finding that is an error, and how many more there are.
+// firstError returns the first line of the first finding that is an error, and how many more there are.
 func firstError(v *binding.Version) string {
 	text, more := "", -1
 	for _, f := range v.Findings {
@@ -174,7 +174,7 @@ func firstError(v *binding.Version) string {
 	return text
 }
 
-// bindingReadiness is the condition of a binding to a policy, whose version is nil if there is none.
+// bindingReadiness returns the condition of a binding to a policy, whose version is nil if there is none.
 func bindingReadiness(name string, v *binding.Version) metav1.Condition {
 	switch {
 	case v == nil:

@@ -18,7 +18,7 @@ const (
 // Action is that of the events of Jobs and of what happens to their pods.
 const Action = "Reconcile"
 
-// PanicNote is the note of an event about a panic.
+// PanicNote returns the note of an event about a panic.
 func PanicNote(err error) string {
 	return "Will try again after a defect of the controller: " + err.Error()
 }

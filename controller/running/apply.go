@@ -86,7 +86,7 @@ func (w *work) dismiss(ctx context.Context, pod *corev1.Pod) error {
 	return w.deletePod(ctx, pod)
 }
 
-// undeleted are the pods whose deletion was not accepted before, which the caches may not show yet.
+// undeleted returns the pods whose deletion was not accepted before, which the caches may not show yet.
 func (w *work) undeleted(pods []*corev1.Pod) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return w.deleted[pod.UID] })
 }
@@ -140,7 +140,7 @@ func (w *work) write(ctx context.Context) error {
 	return nil
 }
 
-// restPeriod is the time between two writes of counters. While pods are created, each call is one that a pod waits for.
+// restPeriod returns the time between two writes of counters. While pods are created, each call is one that a pod waits for.
 func (w *work) restPeriod() time.Duration {
 	if len(w.plan.Create) > 0 {
 		return w.BatchPeriod

@@ -69,7 +69,7 @@ func (w *work) template(ctx context.Context) (*corev1.PodTemplateSpec, error) {
 	return &job.Spec.Template, nil
 }
 
-// creatable are the Plan's pods; while creations have no known outcome, those of them that it asks for again. The Plan does not
+// creatable returns the Plan's pods; while creations have no known outcome, those of them that it asks for again. The Plan does not
 // know the others, and could put a second pod beside one of them.
 func (w *work) creatable() []*corev1.Pod {
 	if len(w.unknown) == 0 || len(w.plan.Create) == 0 {
@@ -79,7 +79,7 @@ func (w *work) creatable() []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(w.plan.Create), func(pod *corev1.Pod) bool { _, unknown := w.unknown[pod.Name]; return !unknown })
 }
 
-// createdMessage is upstream's for one pod, and names the first of many.
+// createdMessage returns upstream's for one pod, and names the first of many.
 func createdMessage(names []string) string {
 	if len(names) == 1 {
 		return "Created pod: " + names[0]
@@ -93,7 +93,7 @@ func createdMessage(names []string) string {
 	return message
 }
 
-// createPod creates a pod, and tells whether that was us and now.
+// createPod creates a pod, and reports whether that was us and now.
 func (w *work) createPod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	returned, err := w.Client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
 	w.Metrics.Created(w.job, err)
@@ -113,7 +113,7 @@ func (w *work) createPod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	return false, fmt.Errorf("create pod %s/%s: %w", pod.Namespace, pod.Name, err)
 }
 
-// refused tells whether the API server has said that it did not do it.
+// refused reports whether the API server has said that it did not do it.
 func refused(err error) bool {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
@@ -169,7 +169,7 @@ func (w *work) releaseTaken(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// shown tells whether the caches show the pod as one of the Job. Somebody may have removed the label, or refer to the Job in
+// shown reports whether the caches show the pod as one of the Job. Somebody may have removed the label, or refer to the Job in
 // another way.
 func (w *work) shown(pod *corev1.Pod) bool {
 	_, labeled := pod.Labels[batchv1.ControllerUidLabel]

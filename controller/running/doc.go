@@ -1,5 +1,5 @@
-// Package running runs managed Jobs: those whose spec.managedBy is podverdict.io/job-controller (KEP-4368). What is done is decided by
-// package plan. This one observes, calls plan.Next, and carries the Plan out:
+// Package running runs managed Jobs: those whose spec.managedBy is podverdict.io/job-controller (KEP-4368). Package plan
+// decides what to do. This one observes, calls plan.Next, and carries the Plan out:
 //
 //	caches ──► queue ──► reconciler.sync: observe ──► plan.Next ──► apply ──► API server
 //	                          ▲                                       │

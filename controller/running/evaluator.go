@@ -43,7 +43,7 @@ func (w *work) newEvaluator(own *runtime.Program, selection binding.Selection) *
 	}
 }
 
-// rules tells whether there are any, for pods that fail now or for those that have failed.
+// rules reports whether there are any, for pods that fail now or for those that have failed.
 func (c *evaluator) rules() bool {
 	if c.program != nil {
 		return true
@@ -69,10 +69,10 @@ func (c *evaluator) volatile() bool {
 	return false
 }
 
-// custom tells whether rules are in force that are not the Job's own.
+// custom reports whether rules are in force that are not the Job's own.
 func (c *evaluator) custom() bool { return c.program != c.own }
 
-// judge is the verdict on a pod in phase Failed.
+// judge returns the verdict on a pod in phase Failed.
 func (c *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64) runtime.Verdict {
 	j := c.verdicts[pod.UID]
 	if j == nil {
@@ -126,7 +126,7 @@ func (c *evaluator) reportVerdicts(ctx context.Context, pods []*corev1.Pod) {
 	c.work.verdicts = c.verdicts
 }
 
-// would is what the policies that are only audited would have done to a pod, or nil if that is what was done.
+// would returns what the policies that are only audited would have done to a pod, or nil if that is what was done.
 func (c *evaluator) would(ctx context.Context, pod *corev1.Pod, attempt int64) *runtime.Verdict {
 	if !c.selection.Audits() {
 		return nil

@@ -41,7 +41,7 @@ func (f *freedPods) add(pods []*corev1.Pod) {
 	}
 }
 
-// current tells whether the caches show the pod in this state.
+// current reports whether the caches show the pod in this state.
 func (f *freedPods) current(key types.NamespacedName, pod *corev1.Pod) bool {
 	object, _, _ := f.caches.Pods.GetByKey(key.String()) // an indexer has no errors
 	shown, ok := object.(*corev1.Pod)

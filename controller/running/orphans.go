@@ -33,7 +33,7 @@ func (o *orphans) enqueue(pod *corev1.Pod) {
 	}
 }
 
-// orphaned tells whether a pod looks like an orphan of ours.
+// orphaned reports whether a pod looks like an orphan of ours.
 func (o *orphans) orphaned(pod *corev1.Pod) bool {
 	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) || !plan.Made(pod) {
 		return false

@@ -111,7 +111,7 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 	return w.plan.LookAgain, nil
 }
 
-// observe is what is known of the Job now, and who judges its pods.
+// observe returns what is known of the Job now, and the evaluator of its pods.
 func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error) {
 	o := plan.Observation{
 		Job: w.job, Pods: w.newestPods(w.Caches), Now: w.Clock.Now(), Current: len(w.unknown) == 0, Taken: w.taken, Settings: w.Settings,
@@ -169,7 +169,7 @@ func (w *work) wait(period time.Duration) {
 	}
 }
 
-// action is what the sync was about, in upstream's terms.
+// action returns what the sync was about, in upstream's terms.
 func (w *work) action() string {
 	switch {
 	case len(w.plan.Delete)+len(w.plan.Dismiss) > 0:

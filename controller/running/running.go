@@ -87,7 +87,7 @@ func newKeyQueue(clock clock.WithTicker, workers int) keyQueue {
 	return fair.NewQueue(clock, workers, minDelay, maxDelay, func(key types.NamespacedName) string { return key.Namespace })
 }
 
-// width is how many calls are made at a time for one Job: as many as the limit lets through in a batch period, or the calls of
+// width returns how many calls are made at a time for one Job: as many as the limit lets through in a batch period, or the calls of
 // other Jobs would wait for those of a large one.
 func width(qps float32, batchPeriod time.Duration) int {
 	qps = cmp.Or(qps, rest.DefaultQPS)
@@ -179,8 +179,8 @@ func (l *Loop) PodChanged(before, after *corev1.Pod) {
 	}
 }
 
-// enqueue has the Job looked at soon. The more it takes to look at it, the more events are waited for. What failed is not
-// tried again more often than once a batch period, however many events there are.
+// enqueue has the Job looked at soon. The more it takes to look at it, the more events are waited for. A Job whose look
+// failed is not looked at more often than once a batch period, however many events there are.
 func (l *Loop) enqueue(job *batchv1.Job) {
 	key := cache.MetaObjectToName(job).AsNamespacedName()
 	wait := l.reconciler.states.coalescence(key)

@@ -64,7 +64,7 @@ func (r *jobStates) of(owner plan.Owner) *jobState {
 	return known
 }
 
-// coalescence is how long the Job waits for more events after the first one: the longer, the more a look costs.
+// coalescence returns how long the Job waits for more events after the first one: the longer, the more a look costs.
 func (r *jobStates) coalescence(key types.NamespacedName) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,7 +81,7 @@ func (r *jobStates) forget(key types.NamespacedName) {
 	delete(r.byKey, key)
 }
 
-// newestJob is the newer one of the cache's and the written.
+// newestJob returns the Job as it was written, or as the cache has it if that is newer.
 func (r *jobState) newestJob(cached *batchv1.Job) *batchv1.Job {
 	if r.written != nil && newer(r.written.ResourceVersion, cached.ResourceVersion) {
 		return r.written
@@ -90,7 +90,7 @@ func (r *jobState) newestJob(cached *batchv1.Job) *batchv1.Job {
 	return cached
 }
 
-// newestPods are the Job's pods in the cache, each as new as is known, and those that the cache does not show yet.
+// newestPods returns the Job's pods in the cache, each as new as is known, and those that the cache does not show yet.
 func (r *jobState) newestPods(caches *caches.Caches) []*corev1.Pod {
 	// Read before the pods: the cache is at least as new as this when they are.
 	shown := caches.Pods.LastStoreSyncResourceVersion()
@@ -103,7 +103,7 @@ func (r *jobState) newestPods(caches *caches.Caches) []*corev1.Pod {
 	return append(pods, r.missing(shown, present)...)
 }
 
-// newestPod is the newer one of the cache's and the returned, which is forgotten when it is not.
+// newestPod returns the pod as a write returned it, or as the cache has it if that is newer. Then the former is forgotten.
 func (r *jobState) newestPod(cached *corev1.Pod) *corev1.Pod {
 	newest := cached
 	if known := r.returned[cached.UID]; known != nil {
@@ -119,7 +119,7 @@ func (r *jobState) newestPod(cached *corev1.Pod) *corev1.Pod {
 	return newest
 }
 
-// missing are the returned pods that the cache, of the version that it shows, does not have yet. Those that it does not
+// missing returns the returned pods that the cache, of the version that it shows, does not have yet. Those that it does not
 // have any more are forgotten.
 func (r *jobState) missing(shown string, present map[types.UID]bool) []*corev1.Pod {
 	var pods []*corev1.Pod
@@ -141,7 +141,7 @@ func (r *jobState) missing(shown string, present map[types.UID]bool) []*corev1.P
 	return pods
 }
 
-// newer compares resource versions. Whatever has one is newer than what has none that can be read, and so is what has none.
+// newer compares resource versions. An object that has one is newer than an object whose version cannot be read.
 func newer(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {

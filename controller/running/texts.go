@@ -11,7 +11,7 @@ const (
 	maxTextLength = 256
 )
 
-// add tells whether a text is new, and to be recorded.
+// add reports whether a text is new, and to be recorded.
 func (n *knownTexts) add(text string) bool {
 	text = recorder.CutTo(text, maxTextLength)
 	if (*n)[text] || len(*n) == maxTexts {

@@ -15,7 +15,7 @@ import (
 )
 
 // Health answers the probes of the kubelet: /healthz, with which a container that fails is restarted, and /readyz.
-// What a check says is the text of the answer, which has the status 500 then.
+// The error of a check is the text of the answer, whose status is 500 then.
 func Health(healthy, ready func(*http.Request) error) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /healthz", probe(healthy))
