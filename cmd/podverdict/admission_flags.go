@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
@@ -28,8 +28,7 @@ type admissionFlags struct {
 	conditions []string
 }
 
-func (f *admissionFlags) addFlags(cmd *cobra.Command) {
-	flags := cmd.Flags()
+func (f *admissionFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of the API server")
 	flags.StringVar(&f.name, "name", "podverdict", "what the names of the objects begin with")
 	flags.StringSliceVar(&f.kinds, "for", []string{"job", "cronjob"}, "kinds of objects: job, cronjob")
@@ -103,7 +102,7 @@ func (f *admissionFlags) matchConditions() ([]admission.MatchCondition, error) {
 // targets are the built-in kinds asked for.
 func (f *admissionFlags) targets() ([]admission.Target, error) {
 	if len(f.kinds) == 0 {
-		return nil, errChoice("for", `""`, "job", "cronjob")
+		return nil, usageError{errChoice("for", `""`, "job", "cronjob")}
 	}
 	var all []admission.Target
 	for i, name := range f.kinds {
@@ -116,7 +115,7 @@ func (f *admissionFlags) targets() ([]admission.Target, error) {
 		case "cronjob":
 			read, path = kind.CronJob, "spec.jobTemplate.spec"
 		default:
-			return nil, errChoice("for", name, "job", "cronjob")
+			return nil, usageError{errChoice("for", name, "job", "cronjob")}
 		}
 		k, err := read()
 		if err != nil {

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,17 +12,20 @@ import (
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-type compilation struct {
-	input  input
-	output format
+// compileOptions are the flags of compile.
+type compileOptions struct {
+	files      manifest.Options
+	kubernetes string
+	output     format
 }
 
 func newCompile() *cobra.Command {
-	var c compilation
+	var o compileOptions
 	cmd := &cobra.Command{
 		Use:   "compile -f JOB|POLICY",
 		Short: "Show the CEL of a Job's rules, and of custom policies",
@@ -38,11 +41,57 @@ conditions, of variables, and of rules with their messages. No Job is needed.`,
   podverdict compile -f job.yaml -o json --kubernetes 1.30
   podverdict compile -f policy.yaml`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+		RunE: verb(&o, compile),
 	}
-	c.input.addFlags(cmd)
-	addFormat(cmd, &c.output, "cel", "yaml", "json")
+	addFileFlags(cmd.Flags(), &o.files)
+	addKubernetesFlag(cmd.Flags(), &o.kubernetes)
+	addFormat(cmd, &o.output, "cel", "yaml", "json")
 	return cmd
+}
+
+// compile reads Jobs and custom policies, compiles them, and prints their expressions. It needs no Pods.
+func compile(ctx context.Context, c *console, o *compileOptions, _ []string) error {
+	set, err := readPolicyFiles(ctx, c, o.files)
+	if err != nil {
+		return err
+	}
+	if len(set.Jobs)+len(set.Policies) == 0 {
+		return errNoPolicies
+	}
+	jobs, err := compileJobs(o.kubernetes, set.Jobs)
+	custom, customErr := compileCustom(o.kubernetes, set.Policies)
+	if err := errors.Join(err, customErr); err != nil {
+		return err
+	}
+	if o.output.isObject() {
+		list, err := newPolicyList(jobs, custom)
+		if err != nil {
+			return err
+		}
+		return writeObject(c.stdout, o.output.name, list)
+	}
+	return printCompiled(c.stdout, jobs, custom)
+}
+
+// compileJobs compiles the podFailurePolicy of every Job; the error joins what is wrong with any of them.
+func compileJobs(kubernetes string, jobs []manifest.Job) ([]compiledJob, error) {
+	environment, err := compiler.NewEnvironment(kubernetes)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]compiledJob, len(jobs))
+	errs := make([]error, len(jobs))
+	for i, job := range jobs {
+		compiled, err := job.Compile(environment)
+		all[i], errs[i] = compiledJob{job, compiled}, err
+	}
+	return all, errors.Join(errs...)
+}
+
+// compiledJob is a Job with its compiled podFailurePolicy.
+type compiledJob struct {
+	job      manifest.Job
+	compiled *compiler.Compiled
 }
 
 // policyList has an item for each Job, then one for each custom policy.
@@ -53,9 +102,9 @@ type policyList struct {
 }
 
 type policyItem struct {
-	Job        reference  `json:"job"`
-	Kubernetes string     `json:"kubernetes"`
-	Rules      []ruleItem `json:"rules"`
+	Job        manifest.Reference `json:"job"`
+	Kubernetes string             `json:"kubernetes"`
+	Rules      []ruleItem         `json:"rules"`
 }
 
 type ruleItem struct {
@@ -71,91 +120,53 @@ type costItem struct {
 	Limit uint64 `json:"limit"`
 }
 
-func (c *compilation) run(cmd *cobra.Command) error {
-	policies, custom, err := c.readPolicies(cmd)
-	if err != nil {
-		return err
-	}
-	if c.output.name == "cel" {
-		return c.print(cmd.OutOrStdout(), policies, custom)
-	}
+func (c costItem) String() string { return fmt.Sprintf("cost at most %d of %d", c.Max, c.Limit) }
+
+func newPolicyList(jobs []compiledJob, custom []customItem) (policyList, error) {
 	list := policyList{APIVersion: apiVersion, Kind: "CompiledPolicyList"}
-	for _, p := range policies {
-		item := policyItem{Job: c.input.jobReference(p.job), Kubernetes: p.compiled.Environment.Kubernetes, Rules: []ruleItem{}}
-		for i, rule := range p.compiled.Rules {
+	for _, j := range jobs {
+		item := policyItem{Job: j.job.Reference(), Kubernetes: j.compiled.Environment.Kubernetes, Rules: []ruleItem{}}
+		for i, rule := range j.compiled.Rules {
 			source, err := rule.Source()
 			if err != nil {
-				return err
+				return list, err
 			}
-			item.Rules = append(item.Rules, ruleItem{Rule: i, Action: rule.Action, Expression: source, Cost: cost(rule)})
+			item.Rules = append(item.Rules, ruleItem{i, rule.Action, source, costItem{rule.Cost, compiler.CostLimit}})
 		}
 		list.Items = append(list.Items, item)
 	}
 	for _, p := range custom {
 		list.Items = append(list.Items, p)
 	}
-	return writeObject(cmd.OutOrStdout(), c.output.name, list)
+	return list, nil
 }
 
-// readPolicies compiles what there is in the input, of which no Pods are needed.
-func (c *compilation) readPolicies(cmd *cobra.Command) ([]policy, []customItem, error) {
-	set, err := c.input.readAll(cmd)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(set.Jobs)+len(set.Policies) == 0 {
-		return nil, nil, errNoPolicies
-	}
-	if err := errors.Join(set.CheckNames(c.input.namespace), set.CheckPolicies()); err != nil {
-		return nil, nil, err
-	}
-	policies, err := c.input.compile(set.Jobs)
-	custom, customErr := c.compileCustom(set.Policies)
-	return policies, custom, errors.Join(err, customErr)
-}
-
-func cost(rule compiler.CompiledRule) costItem {
-	return costItem{Max: rule.Cost, Limit: compiler.CostLimit}
-}
-
-// print writes CEL to read and to paste, with comments that CEL takes as such.
-func (c *compilation) print(w io.Writer, policies []policy, custom []customItem) error {
-	var out bytes.Buffer
-	for i, p := range policies {
+// printCompiled writes CEL to read and to paste, with comments that CEL takes as such.
+func printCompiled(w io.Writer, jobs []compiledJob, custom []customItem) error {
+	for i, j := range jobs {
 		if i > 0 {
-			fmt.Fprintln(&out)
+			fmt.Fprintln(w)
 		}
-		job := terminal.Line(c.input.jobReference(p.job).String())
-		fmt.Fprintf(&out, "// %s %s, Kubernetes %s", p.kind(), job, p.compiled.Environment.Kubernetes)
-		if len(p.compiled.Rules) == 0 {
-			fmt.Fprint(&out, ": no rules, every failure counts")
+		fmt.Fprintf(w, "// %s, Kubernetes %s", terminal.Line(identityOf(j.job).String()), j.compiled.Environment.Kubernetes)
+		if len(j.compiled.Rules) == 0 {
+			fmt.Fprint(w, ": no rules, every failure counts")
 		}
-		fmt.Fprintln(&out)
-		for i, rule := range p.compiled.Rules {
+		fmt.Fprintln(w)
+		for i, rule := range j.compiled.Rules {
 			source, err := wrapped(rule)
 			if err != nil {
 				return err
 			}
-			cost := cost(rule)
-			fmt.Fprintf(&out, "\n// rule %d: %s, cost at most %d of %d\n%s\n", i, rule.Action, cost.Max, cost.Limit, source)
+			fmt.Fprintf(w, "\n// rule %d: %s, %s\n%s\n", i, rule.Action, costItem{rule.Cost, compiler.CostLimit}, source)
 		}
 	}
 	for i := range custom {
-		if len(policies)+i > 0 {
-			fmt.Fprintln(&out)
+		if len(jobs)+i > 0 {
+			fmt.Fprintln(w)
 		}
-		custom[i].print(&out)
+		custom[i].print(w)
 	}
-	_, err := w.Write(out.Bytes())
-	return err
-}
-
-// kind is what the user wrote.
-func (p policy) kind() string {
-	if p.job.CronJob != nil {
-		return "CronJob"
-	}
-	return "Job"
+	return nil
 }
 
 // wrapColumn is the column after which expressions break, behind the next operator.

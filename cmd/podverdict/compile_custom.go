@@ -54,11 +54,11 @@ type messageItem struct {
 }
 
 // compileCustom compiles custom policies; the error joins what is wrong with any of them.
-func (c *compilation) compileCustom(policies []manifest.Policy) ([]customItem, error) {
+func compileCustom(kubernetes string, policies []manifest.Policy) ([]customItem, error) {
 	if len(policies) == 0 {
 		return nil, nil
 	}
-	environment, err := compiler.NewEnvironment(c.input.kubernetes)
+	environment, err := compiler.NewEnvironment(kubernetes)
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +132,6 @@ func printCEL(w io.Writer, title string, cost costItem, expression string) {
 	text := strings.ReplaceAll(strings.TrimSpace(expression), "\n", "\n  ")
 	fmt.Fprintf(w, "\n// %s, %s\n%s\n", terminal.Line(title), cost, terminal.Lines(text))
 }
-
-func (c costItem) String() string { return fmt.Sprintf("cost at most %d of %d", c.Max, c.Limit) }
 
 // title is what a rule does.
 func (r customRuleItem) title() string {

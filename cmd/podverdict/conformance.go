@@ -15,7 +15,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-type conformity struct {
+// conformanceOptions are the flags of conformance.
+type conformanceOptions struct {
 	engine     string
 	kubernetes string
 	pattern    string
@@ -23,7 +24,7 @@ type conformity struct {
 }
 
 func newConformance() *cobra.Command {
-	var c conformity
+	var o conformanceOptions
 	cmd := &cobra.Command{
 		Use:   "conformance",
 		Short: "Hold an engine to the KEPs",
@@ -35,26 +36,27 @@ when a vector fails.`,
   podverdict conformance --engine 'exec:./my-engine --flag' -o junit > conformance.xml
   podverdict conformance --run '^actions/'`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+		RunE: verb(&o, runConformance),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&c.engine, "engine", engineCEL, "engine to ask: cel, go, rego or exec:COMMAND")
-	flags.StringVar(&c.kubernetes, "kubernetes", "", "run only the vectors of this minor version of Kubernetes")
-	flags.StringVar(&c.pattern, "run", "", "run only the vectors whose names match this regular expression")
-	addFormat(cmd, &c.output, "table", "json", "junit")
+	flags.StringVar(&o.engine, "engine", engineCEL, "engine to ask: cel, go, rego or exec:COMMAND")
+	flags.StringVar(&o.kubernetes, "kubernetes", "", "run only the vectors of this minor version of Kubernetes")
+	flags.StringVar(&o.pattern, "run", "", "run only the vectors whose names match this regular expression")
+	addFormat(cmd, &o.output, "table", "json", "junit")
 	return cmd
 }
 
-func (c *conformity) run(cmd *cobra.Command) error {
-	selected, err := regexp.Compile(c.pattern)
+// runConformance starts an engine, asks it all vectors, and prints which it fails.
+func runConformance(ctx context.Context, c *console, o *conformanceOptions, _ []string) error {
+	selected, err := regexp.Compile(o.pattern)
 	if err != nil {
-		return errUsage(cmd, err)
+		return usageError{err}
 	}
-	engine, closeEngine, err := startEngine(cmd.Context(), c.engine)
+	engine, closeEngine, err := startEngine(ctx, o.engine)
 	if err != nil {
 		return err
 	}
-	r, err := c.ask(cmd, engine, selected)
+	r, err := o.ask(ctx, engine, selected)
 	ended := closeEngine()
 	if err != nil {
 		return err
@@ -62,7 +64,7 @@ func (c *conformity) run(cmd *cobra.Command) error {
 	if ended != nil && r.OK() {
 		return ended // else the report says it
 	}
-	if err := c.write(cmd.OutOrStdout(), r); err != nil {
+	if err := writeConformance(c.stdout, o.output.name, r); err != nil {
 		return err
 	}
 	if !r.OK() {
@@ -71,25 +73,38 @@ func (c *conformity) run(cmd *cobra.Command) error {
 	return nil
 }
 
-func (c *conformity) ask(cmd *cobra.Command, engine conformance.Engine, selected *regexp.Regexp) (reports.Report, error) {
-	minor, err := c.minor()
-	if err != nil {
-		return reports.Report{}, err
+func writeConformance(w io.Writer, format string, r reports.Report) error {
+	switch format {
+	case "json":
+		return r.WriteJSON(w)
+	case "junit":
+		return r.WriteJUnit(w)
+	}
+	return r.WriteTable(w)
+}
+
+func (o *conformanceOptions) ask(ctx context.Context, engine conformance.Engine, selected *regexp.Regexp) (reports.Report, error) {
+	options := vectors.Options{Engine: o.engine, Select: selected}
+	if o.kubernetes != "" {
+		minor, err := compiler.ParseVersion(o.kubernetes)
+		if err != nil {
+			return reports.Report{}, err
+		}
+		options.Kubernetes = minor.String()
 	}
 	all, err := vectors.Verdicts()
 	if err != nil {
 		return reports.Report{}, err
 	}
-	expected, err := vectors.ExpectedFailures(c.engine)
-	if err != nil {
+	if options.ExpectedFailures, err = vectors.ExpectedFailures(o.engine); err != nil {
 		return reports.Report{}, err
 	}
-	o := vectors.Options{Engine: c.engine, Select: selected, Kubernetes: minor, ExpectedFailures: expected}
-	r, err := vectors.Run(cmd.Context(), engine, all, o)
-	if c.engine != engineRego || minor != "" && minor != compiler.DefaultVersion || err != nil && !errors.Is(err, vectors.ErrNoneSelected) {
+	r, err := vectors.Run(ctx, engine, all, options)
+	another := options.Kubernetes != "" && options.Kubernetes != compiler.DefaultVersion
+	if o.engine != engineRego || another || err != nil && !errors.Is(err, vectors.ErrNoneSelected) {
 		return r, err
 	}
-	return judged(cmd.Context(), r, o)
+	return judged(ctx, r, options)
 }
 
 // judged adds to a report what the bundle says of Jobs.
@@ -131,36 +146,14 @@ func judgeOf(validator *rego.Validator, guardrails bool) vectors.Judge {
 		found, err := validator.Validate(ctx, object, s.OldObject)
 		var all []vectors.Finding
 		for _, f := range found {
-			switch ofGuardrail := f.Type == "Guardrail" || f.Type == "Configuration"; {
-			case ofGuardrail != guardrails:
-			case guardrails:
-				all = append(all, vectors.Finding{ID: f.ID, Field: f.Field, Message: f.Message, Severity: f.Severity})
-			default:
-				all = append(all, vectors.Finding(f))
+			if ofGuardrail := f.Type == "Guardrail" || f.Type == "Configuration"; ofGuardrail != guardrails {
+				continue
 			}
+			if guardrails {
+				f.Type, f.Detail = "", "" // guardrails have none in vectors
+			}
+			all = append(all, vectors.Finding(f))
 		}
 		return all, err
 	}
-}
-
-// minor is the version whose vectors to run, empty for all.
-func (c *conformity) minor() (string, error) {
-	if c.kubernetes == "" {
-		return "", nil
-	}
-	v, err := compiler.ParseVersion(c.kubernetes)
-	if err != nil {
-		return "", err
-	}
-	return v.String(), nil
-}
-
-func (c *conformity) write(w io.Writer, r reports.Report) error {
-	switch c.output.name {
-	case "json":
-		return r.WriteJSON(w)
-	case "junit":
-		return r.WriteJUnit(w)
-	}
-	return r.WriteTable(w)
 }

@@ -1,9 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/bundle"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
@@ -17,8 +18,7 @@ type constraints struct {
 	source     bundle.Source
 }
 
-func (c *constraints) addFlags(cmd *cobra.Command) {
-	flags := cmd.Flags()
+func (c *constraints) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&c.guardrails, "guardrails", false, "also find what is legal and unwise")
 	flags.StringVar(&c.data, "data", "", "YAML or JSON file with data of yours, as in podverdict: {config: {guardrails: {...}}}")
 	flags.StringVar(&c.source.Reference, "bundle", "",
@@ -27,11 +27,11 @@ func (c *constraints) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&c.source.PlainHTTP, "plain-http", false, "speak HTTP with the registry; those of localhost are asked so anyway")
 }
 
-// prepare compiles the rules.
-func (c *constraints) prepare(cmd *cobra.Command) (*rego.Validator, error) {
+// compile compiles the rules.
+func (c *constraints) compile(ctx context.Context) (*rego.Validator, error) {
 	options := rego.Options{Guardrails: c.guardrails, Warnings: true}
 	if c.source.Key != "" && c.source.Reference == "" {
-		return nil, errUsage(cmd, errors.New("--verification-key is for a --bundle: the built-in rules are not signed"))
+		return nil, usagef("--verification-key is for a --bundle: the built-in rules are not signed")
 	}
 	var origin manifest.Origin
 	var err error
@@ -41,11 +41,11 @@ func (c *constraints) prepare(cmd *cobra.Command) (*rego.Validator, error) {
 		}
 	}
 	if c.source.Reference != "" {
-		if options.Bundle, err = c.source.Open(cmd.Context()); err != nil {
+		if options.Bundle, err = c.source.Open(ctx); err != nil {
 			return nil, err
 		}
 	}
-	validator, err := rego.New(cmd.Context(), options)
+	validator, err := rego.New(ctx, options)
 	return validator, c.placed(err, origin)
 }
 

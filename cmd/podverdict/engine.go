@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -8,8 +9,14 @@ import (
 	"github.com/podverdict/podverdict/conformance/protocol"
 )
 
-func newEngine(stdout io.Writer) *cobra.Command {
-	var name string
+// engineOptions are the flags of engine.
+type engineOptions struct {
+	name string
+	live io.Writer // standard output: engine is a conversation
+}
+
+func newEngine(live io.Writer) *cobra.Command {
+	o := engineOptions{live: live}
 	cmd := &cobra.Command{
 		Use:   "engine",
 		Short: "Answer requests, one JSON object a line, until the end of input",
@@ -25,15 +32,16 @@ response with an error, and the stream goes on.`,
 		Example: `  podverdict engine < requests.jsonl > responses.jsonl
   podverdict conformance --engine 'exec:podverdict engine --engine go'`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			engine, err := engineNamed(name)
-			if err != nil {
-				return err
-			}
-			server := protocol.Server{Verdict: engine, Validate: regoValidator(cmd.Context())}
-			return server.Serve(cmd.Context(), cmd.InOrStdin(), stdout)
-		},
+		RunE: verb(&o, engine),
 	}
-	cmd.Flags().StringVar(&name, "engine", engineCEL, "who answers: cel (the compiled rules), go (their definition in plain Go) or rego (the bundle)")
+	cmd.Flags().StringVar(&o.name, "engine", engineCEL, "who answers: cel (the compiled rules), go (their definition in plain Go) or rego (the bundle)")
 	return cmd
+}
+
+func engine(ctx context.Context, c *console, o *engineOptions, _ []string) error {
+	answering, err := engineNamed(o.name)
+	if err != nil {
+		return err
+	}
+	return protocol.Server{Verdict: answering, Validate: regoValidator(ctx)}.Serve(ctx, c.stdin, o.live)
 }

@@ -6,22 +6,18 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
-
-	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/runtime"
 )
 
-type evaluation struct {
-	input  judging
-	output format
+// evalOptions are the flags of eval.
+type evalOptions struct {
+	input  inputOptions
 	watch  bool
-	stdout io.Writer // for what must not wait for the end
+	output format
+	live   io.Writer // standard output, for verdicts that must not wait for the end
 }
 
-func newEval(stdout io.Writer) *cobra.Command {
-	e := evaluation{stdout: stdout}
+func newEval(live io.Writer) *cobra.Command {
+	o := evalOptions{live: live}
 	cmd := &cobra.Command{
 		Use:   "eval {TYPE/NAME... | TYPE [NAME...] | -f JOB -f PODS [-f POLICY]}",
 		Short: "Say what each Pod's failure means for its Job",
@@ -49,95 +45,41 @@ of files without either belong to the only Job, if no Pod of the input has one.
   podverdict eval -f job.yaml -f pods/ -o json
   podverdict eval -f job.yaml -f pods/ -f policy.yaml -f binding.yaml
   kubectl get jobs,pods -o yaml | podverdict eval -f - -o wide`,
-		RunE: e.run,
+		RunE: verb(&o, eval),
 	}
-	e.input.addFlags(cmd)
-	cmd.Flags().BoolVarP(&e.watch, "watch", "w", false, "go on with the Pods that fail from now on, until interrupted")
-	addFormat(cmd, &e.output, "table", "wide", "json", "yaml")
+	o.input.addFlags(cmd.Flags())
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with the Pods that fail from now on, until interrupted")
+	addFormat(cmd, &o.output, "table", "wide", "json", "yaml")
 	return cmd
 }
 
-// verdictList is what eval writes as JSON and YAML; a contract with other programs.
-type verdictList struct {
-	APIVersion string        `json:"apiVersion"`
-	Kind       string        `json:"kind"`
-	Items      []verdictItem `json:"items"`
-}
-
-type verdictItem struct {
-	Job     reference       `json:"job"`
-	Pod     reference       `json:"pod"`
-	Verdict runtime.Verdict `json:"verdict"`
-	// Audit is the verdict if policies that are only audited were enforced; absent when it is the same.
-	Audit *runtime.Verdict `json:"audit,omitempty"`
-	// Pending is what the failure of a Pod in phase Pending would mean because of a rule about that phase.
-	Pending *runtime.Verdict `json:"pending,omitempty"`
-
-	object  *corev1.Pod
-	noRules string                            // why there are none, or empty
-	binding *v1alpha1.PodFailurePolicyBinding // of Pending
-}
-
-func (e *evaluation) run(cmd *cobra.Command, args []string) error {
-	if e.watch {
-		return e.follow(cmd, args)
+// eval reads Jobs with their Pods, plans what decides on them, judges, and prints the verdicts.
+func eval(ctx context.Context, c *console, o *evalOptions, args []string) error {
+	if o.watch {
+		return watch(ctx, c, o, args)
 	}
-	families, err := e.input.readFamilies(cmd, args)
+	in, err := o.input.read(ctx, c, args)
 	if err != nil {
 		return err
 	}
-	list := verdictList{APIVersion: apiVersion, Kind: "VerdictList", Items: e.judge(cmd.Context(), families)}
-	if e.output.name == "json" || e.output.name == "yaml" {
-		return writeObject(cmd.OutOrStdout(), e.output.name, list)
+	planner, err := newPlanner(c, o.input.kubernetes, in.policies, in.own)
+	if err != nil {
+		return err
 	}
-	if e.input.nothing != "" {
-		paragraph(cmd.ErrOrStderr(), e.input.nothing)
+	plans, err := planner.planAll(ctx, in.families)
+	if err != nil {
+		return err
+	}
+	list := verdictList{APIVersion: apiVersion, Kind: "VerdictList", Items: []verdictItem{}}
+	for i := range plans {
+		list.Items = append(list.Items, plans[i].judge(ctx, in.now)...)
+	}
+	if o.output.isObject() {
+		return writeObject(c.stdout, o.output.name, list)
+	}
+	if in.nothing != "" {
+		c.note(in.nothing)
 	}
 	audits := slices.ContainsFunc(list.Items, func(i verdictItem) bool { return i.Audit != nil })
-	return newVerdictTable(cmd.OutOrStdout(), e.output.name == "wide", e.input.query.AllNamespaces, audits).print(list.Items)
-}
-
-func (e *evaluation) judge(ctx context.Context, families []family) []verdictItem {
-	items := []verdictItem{}
-	for i := range families {
-		for _, pod := range families[i].Pods {
-			items = append(items, e.input.judge(ctx, &families[i], pod))
-		}
-	}
-	return items
-}
-
-// judge gives the verdict on a Pod.
-func (j *judging) judge(ctx context.Context, f *family, pod manifest.Pod) verdictItem {
-	in := j.inputOf(f, pod.Object)
-	return j.verdict(ctx, f, pod, f.program.Judge(ctx, in))
-}
-
-// verdict is what there is to tell beside the verdict on a Pod.
-func (j *judging) verdict(ctx context.Context, f *family, pod manifest.Pod, v runtime.Verdict) verdictItem {
-	in := j.inputOf(f, pod.Object)
-	item := verdictItem{
-		Job: j.jobReference(f.Job), Pod: j.podReference(pod), Verdict: v, object: pod.Object, noRules: f.noRules(),
-	}
-	if f.audited != nil {
-		if audit := f.audited.Judge(ctx, in); !audit.Equal(v) {
-			item.Audit = &audit
-		}
-	}
-	if pod.Object.Status.Phase == corev1.PodPending {
-		item.Pending, item.binding = f.pending(ctx, in)
-	}
-	return item
-}
-
-// pending is the verdict of a rule on Pending, and what binds it: of one that ends the Pod, if there is one.
-func (p *plan) pending(ctx context.Context, in runtime.Input) (*runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
-	v, by := p.selection.EndedPending(ctx, in)
-	if by == nil {
-		v, by = p.selection.Pending(ctx, in)
-	}
-	if by == nil && v.Err == nil {
-		return nil, nil
-	}
-	return &v, by
+	return newVerdictTable(c.stdout, o.output.name == "wide", o.input.source.query.AllNamespaces, audits).print(list.Items)
 }

@@ -5,22 +5,25 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-type explaining struct {
-	input  judging
+// explainOptions are the flags of explain.
+type explainOptions struct {
+	input  inputOptions
 	output format
 }
 
 func newExplain() *cobra.Command {
-	var e explaining
+	var o explainOptions
 	cmd := &cobra.Command{
 		Use:   "explain {TYPE/NAME... | TYPE [NAME...] | -f JOB -f PODS [-f POLICY] [POD...]}",
 		Short: "Say rule by rule why a Pod got its verdict",
@@ -35,11 +38,51 @@ Jobs and Pods come from a cluster, as for eval, or from files given with -f, whe
   podverdict explain -f job.yaml -f pods.yaml
   podverdict explain -f job.yaml -f pods.yaml -f policy.yaml --now 2026-11-22T06:00:00Z
   podverdict explain -f job.yaml -f pods/ demo-7xk2p -o json`,
-		RunE: e.run,
+		RunE: verb(&o, explain),
 	}
-	e.input.addFlags(cmd)
-	addFormat(cmd, &e.output, "text", "json", "yaml")
+	o.input.addFlags(cmd.Flags())
+	addFormat(cmd, &o.output, "text", "json", "yaml")
 	return cmd
+}
+
+// explain reads Jobs with their Pods, plans what decides on them, has each verdict explained, and prints the explanations.
+func explain(ctx context.Context, c *console, o *explainOptions, args []string) error {
+	var names []string
+	if o.input.source.fromFiles() {
+		names, args = args, nil
+	}
+	in, err := o.input.read(ctx, c, args)
+	if err != nil {
+		return err
+	}
+	planner, err := newPlanner(c, o.input.kubernetes, in.policies, in.own)
+	if err != nil {
+		return err
+	}
+	plans, err := planner.planAll(ctx, in.families)
+	if err != nil {
+		return err
+	}
+	if err := selectPods(plans, names); err != nil {
+		return err
+	}
+	list, err := explainAll(ctx, planner.custom, plans, in.now)
+	if err != nil {
+		return err
+	}
+	if o.output.isObject() {
+		return writeObject(c.stdout, o.output.name, list)
+	}
+	if in.nothing != "" {
+		c.note(in.nothing)
+	}
+	for i, item := range list.Items {
+		if i > 0 {
+			fmt.Fprintln(c.stdout)
+		}
+		item.print(c.stdout)
+	}
+	return nil
 }
 
 type explanationList struct {
@@ -51,13 +94,13 @@ type explanationList struct {
 
 // jobExplanation is which custom policies are in force for a Job, and why others are not.
 type jobExplanation struct {
-	Job      reference            `json:"job"`
+	Job      manifest.Reference   `json:"job"`
 	Policies []binding.Membership `json:"policies"`
 }
 
 type explanationItem struct {
-	Job reference `json:"job"`
-	Pod reference `json:"pod"`
+	Job manifest.Reference `json:"job"`
+	Pod manifest.Reference `json:"pod"`
 	runtime.Explanation
 	Attempt int64            `json:"attempt,omitempty"` // of the Pod at its index; absent where no custom policy is in force
 	Audit   *runtime.Verdict `json:"audit,omitempty"`   // as in eval
@@ -68,49 +111,20 @@ type explanationItem struct {
 	absent  []binding.Membership     // what is not in force for the Job
 }
 
-func (e *explaining) run(cmd *cobra.Command, args []string) error {
-	var names []string
-	if len(e.input.Filenames) > 0 {
-		names, args = args, nil
-	}
-	families, err := e.input.readFamilies(cmd, args)
-	if err != nil {
-		return err
-	}
-	if err := selectPods(families, names); err != nil {
-		return err
-	}
-	list, err := e.explain(cmd.Context(), families)
-	if err != nil {
-		return err
-	}
-	if e.output.name != "text" {
-		return writeObject(cmd.OutOrStdout(), e.output.name, list)
-	}
-	if e.input.nothing != "" {
-		paragraph(cmd.ErrOrStderr(), e.input.nothing)
-	}
-	for i, item := range list.Items {
-		if i > 0 {
-			fmt.Fprintln(cmd.OutOrStdout())
-		}
-		item.print(cmd.OutOrStdout())
-	}
-	return nil
-}
-
-func (e *explaining) explain(ctx context.Context, families []family) (explanationList, error) {
+// explainAll explains the verdicts on all Pods, and for each Job which custom policies are in force.
+func explainAll(ctx context.Context, custom *inforce.Policies, plans []plan, now time.Time) (explanationList, error) {
 	list := explanationList{APIVersion: apiVersion, Kind: "ExplanationList", Items: []explanationItem{}}
-	for _, f := range families {
-		policies, err := f.custom.Explain(ctx, f.plan.job)
+	for i := range plans {
+		p := &plans[i]
+		policies, err := custom.Explain(ctx, p.stored)
 		if err != nil {
 			return list, err
 		}
-		if len(policies) > 0 && len(f.Pods) > 0 {
-			list.Jobs = append(list.Jobs, jobExplanation{Job: e.input.jobReference(f.Job), Policies: policies})
+		if len(policies) > 0 && len(p.pods) > 0 {
+			list.Jobs = append(list.Jobs, jobExplanation{Job: p.job.Reference(), Policies: policies})
 		}
-		for _, pod := range f.Pods {
-			item, err := e.item(ctx, &f, pod)
+		for _, pod := range p.pods {
+			item, err := p.explain(ctx, pod, now)
 			if err != nil {
 				return list, pod.Origin.Error("", err.Error())
 			}
@@ -138,28 +152,27 @@ func absent(policies []binding.Membership) []binding.Membership {
 	return all
 }
 
-func (e *explaining) item(ctx context.Context, f *family, pod manifest.Pod) (explanationItem, error) {
-	in := e.input.inputOf(f, pod.Object)
-	explanation, err := f.program.Explain(ctx, in)
+// explain explains the verdict on a Pod.
+func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (explanationItem, error) {
+	in := p.facts(pod, now)
+	explanation, err := p.enforced.Explain(ctx, in)
 	if err != nil {
 		return explanationItem{}, err
 	}
-	judged := e.input.verdict(ctx, f, pod, explanation.Verdict)
+	judged := p.item(ctx, pod, in, explanation.Verdict)
 	item := explanationItem{
-		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Audit: judged.Audit, Pending: judged.Pending, judged: judged,
-	}
-	if !f.selection.Empty() {
-		item.Attempt = in.Attempt
+		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Attempt: in.Attempt, Audit: judged.Audit, Pending: judged.Pending,
+		judged: judged,
 	}
 	if judged.Audit != nil {
-		audited, err := f.audited.Explain(ctx, in)
+		audited, err := p.audited.Explain(ctx, in)
 		if err != nil {
 			return explanationItem{}, err
 		}
 		item.audited = decider(audited.Rules)
 	}
 	if pod.Object.Status.Phase == corev1.PodPending {
-		item.Rules, err = f.selection.ExplainPending(ctx, in)
+		item.Rules, err = p.selection.ExplainPending(ctx, in)
 	}
 	return item, err
 }
@@ -176,26 +189,21 @@ func decider(rules []runtime.RuleExplanation) *runtime.RuleExplanation {
 
 // selectPods keeps the Pods of the given names (NAME or pod/NAME), or all if there are none. Each name must be that of
 // some Pod.
-func selectPods(families []family, names []string) error {
+func selectPods(plans []plan, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
 	found := map[string]bool{}
-	for i := range names {
-		names[i] = strings.TrimPrefix(names[i], "pod/")
-	}
-	for i := range families {
-		var selected = families[i].Pods[:0:0]
-		for _, pod := range families[i].Pods {
-			if slices.Contains(names, pod.Object.Name) {
-				found[pod.Object.Name] = true
-				selected = append(selected, pod)
-			}
-		}
-		families[i].Pods = selected
+	for i := range plans {
+		plans[i].pods = slices.DeleteFunc(plans[i].pods, func(pod plannedPod) bool {
+			name := pod.Object.Name
+			selected := slices.Contains(names, name) || slices.Contains(names, "pod/"+name)
+			found[name] = found[name] || selected
+			return !selected
+		})
 	}
 	for _, name := range names {
-		if !found[name] {
+		if name = strings.TrimPrefix(name, "pod/"); !found[name] {
 			return fmt.Errorf("no pod %q in the input", name)
 		}
 	}

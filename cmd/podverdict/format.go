@@ -32,6 +32,9 @@ func addFormat(cmd *cobra.Command, f *format, formats ...string) {
 	}
 }
 
+// isObject tells whether the result is written as JSON or YAML.
+func (f *format) isObject() bool { return f.name == "json" || f.name == "yaml" }
+
 func (f *format) String() string { return f.name }
 
 // Type is what help shows for the value.

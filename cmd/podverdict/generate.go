@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,14 +26,15 @@ func newGenerate() *cobra.Command {
 	return cmd
 }
 
-type bundling struct {
+// bundleOptions are the flags of generate bundle.
+type bundleOptions struct {
 	options  bundle.Options
 	registry bundle.Registry
 	target   string
 }
 
 func newGenerateBundle() *cobra.Command {
-	var b bundling
+	var o bundleOptions
 	cmd := &cobra.Command{
 		Use:   "bundle -o FILE|DIR|oci://REF",
 		Short: "Write the rules as an OPA bundle, or push them to a registry",
@@ -43,40 +45,40 @@ suffix -conftest, the files for conftest. Registries are logged in to with docke
   podverdict generate bundle -o dist/ --signing-key key.pem --revision v1.2.0
   podverdict generate bundle -o oci://registry.example.com/policies:v1`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return b.run(cmd) },
+		RunE: verb(&o, generateBundle),
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&b.target, "output", "o", "", "file, folder or oci://REGISTRY/REPOSITORY:TAG to write to")
-	flags.StringVar(&b.options.Revision, "revision", "", "revision for the manifest (default a digest of the rules)")
-	flags.StringVar(&b.options.Key, "signing-key", "", "PEM file of the private key to sign with, RSA or ECDSA")
-	flags.BoolVar(&b.registry.PlainHTTP, "plain-http", false, "speak HTTP with the registry; those of localhost are spoken to so anyway")
+	flags.StringVarP(&o.target, "output", "o", "", "file, folder or oci://REGISTRY/REPOSITORY:TAG to write to")
+	flags.StringVar(&o.options.Revision, "revision", "", "revision for the manifest (default a digest of the rules)")
+	flags.StringVar(&o.options.Key, "signing-key", "", "PEM file of the private key to sign with, RSA or ECDSA")
+	flags.BoolVar(&o.registry.PlainHTTP, "plain-http", false, "speak HTTP with the registry; those of localhost are spoken to so anyway")
 	return cmd
 }
 
-func (b *bundling) run(cmd *cobra.Command) error {
-	if b.target == "" {
-		return errUsage(cmd, errors.New("no output: give a file, a folder or oci://REGISTRY/REPOSITORY:TAG with -o"))
+// generateBundle builds a bundle, and writes it to a file or pushes it to a registry.
+func generateBundle(ctx context.Context, c *console, o *bundleOptions, _ []string) error {
+	if o.target == "" {
+		return usagef("no output: give a file, a folder or oci://REGISTRY/REPOSITORY:TAG with -o")
 	}
-	built, err := bundle.Build(policies.FS, b.options)
+	built, err := bundle.Build(policies.FS, o.options)
 	if err != nil {
 		return err
 	}
-	out := cmd.OutOrStdout()
-	if !strings.HasPrefix(b.target, bundle.Scheme) {
-		name, err := built.WriteFile(b.target)
+	if !strings.HasPrefix(o.target, bundle.Scheme) {
+		name, err := built.WriteFile(o.target)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(out, "wrote %s, revision %s\n", name, built.Revision)
+		_, err = fmt.Fprintf(c.stdout, "wrote %s, revision %s\n", name, built.Revision)
 		return err
 	}
-	b.registry.Reference = b.target
-	pushed, err := built.Push(cmd.Context(), b.registry)
+	o.registry.Reference = o.target
+	pushed, err := built.Push(ctx, o.registry)
 	if err != nil {
 		return err
 	}
 	for _, artifact := range pushed {
-		fmt.Fprintf(out, "pushed %s@%s\n", artifact.Reference, artifact.Digest)
+		fmt.Fprintf(c.stdout, "pushed %s@%s\n", artifact.Reference, artifact.Digest)
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"context"
 	"regexp"
 
 	"github.com/spf13/cobra"
@@ -9,7 +9,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission"
 )
 
-type gatekeeperGeneration struct {
+// gatekeeperOptions are the flags of generate gatekeeper.
+type gatekeeperOptions struct {
 	rules  []string
 	data   string
 	only   string
@@ -26,7 +27,7 @@ const (
 var exemptName = regexp.MustCompile(`^(\*?[-a-z0-9]+|[-a-z0-9]+\*)$`)
 
 func newGenerateGatekeeper() *cobra.Command {
-	var g gatekeeperGeneration
+	var o gatekeeperOptions
 	cmd := &cobra.Command{
 		Use:   "gatekeeper",
 		Short: "Write the guardrails as constraint templates for OPA Gatekeeper",
@@ -42,60 +43,52 @@ checks them in Jobs.`,
   podverdict generate gatekeeper --only constraints --data guardrails.yaml > constraints.yaml
   podverdict generate gatekeeper --rules 'G-INDEX-*,G-TTL' --exempt-namespaces 'kube-*' > gatekeeper.yaml`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd) },
+		RunE: verb(&o, generateGatekeeper),
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&g.rules, "rules", []string{"G-*"}, "ids of rules, or patterns of them: G-TTL, F*, *")
-	flags.StringVar(&g.data, "data", "", "YAML or JSON file with the settings, as in podverdict: {config: {guardrails: {...}}}")
-	flags.StringVar(&g.only, "only", "", "templates or constraints (default both)")
-	flags.StringSliceVar(&g.exempt, "exempt-namespaces", nil, "names of namespaces where the constraints are not in force, or beginnings or ends of them: kube-*, *-system")
-	addFormat(cmd, &g.output, "yaml", "json")
+	flags.StringSliceVar(&o.rules, "rules", []string{"G-*"}, "ids of rules, or patterns of them: G-TTL, F*, *")
+	flags.StringVar(&o.data, "data", "", "YAML or JSON file with the settings, as in podverdict: {config: {guardrails: {...}}}")
+	flags.StringVar(&o.only, "only", "", "templates or constraints (default both)")
+	flags.StringSliceVar(&o.exempt, "exempt-namespaces", nil, "names of namespaces where the constraints are not in force, or beginnings or ends of them: kube-*, *-system")
+	addFormat(cmd, &o.output, "yaml", "json")
 	return cmd
 }
 
-func (g *gatekeeperGeneration) run(cmd *cobra.Command) error {
-	if g.only != "" && g.only != onlyTemplates && g.only != onlyConstraints {
-		return errUsage(cmd, errChoice("only", g.only, onlyTemplates, onlyConstraints))
+// generateGatekeeper selects rules with their settings, and writes their templates and constraints.
+func generateGatekeeper(_ context.Context, c *console, o *gatekeeperOptions, _ []string) error {
+	if o.only != "" && o.only != onlyTemplates && o.only != onlyConstraints {
+		return usageError{errChoice("only", o.only, onlyTemplates, onlyConstraints)}
 	}
-	for _, name := range g.exempt {
+	for _, name := range o.exempt {
 		if !exemptName.MatchString(name) {
-			return errUsage(cmd,
-				fmt.Errorf("--exempt-namespaces: %q: must be the name of a namespace, or its beginning or end: kube-*, *-system", name))
+			return usagef("--exempt-namespaces: %q: must be the name of a namespace, or its beginning or end: kube-*, *-system", name)
 		}
 	}
-	configuration, origin, err := readConfiguration(g.data)
+	configuration, origin, err := readConfiguration(o.data)
 	if err != nil {
 		return err
 	}
-	selections, err := admission.Select(g.rules, configuration)
+	selections, err := admission.Select(o.rules, configuration)
 	if err != nil {
 		return placedConfiguration(err, origin)
 	}
 	if len(selections) == 0 {
-		return errUsage(cmd, errNoRuleApplies(g.rules))
+		return errNoRuleApplies(o.rules)
 	}
-	var templates, constraints generated
+	var templates, constraints generated // templates first: they make the kinds of the constraints
 	for _, s := range selections {
-		rules, err := s.Gatekeeper(g.exempt)
+		rules, err := s.Gatekeeper(o.exempt)
 		if err != nil {
 			return err
 		}
 		for _, r := range rules {
-			templates = append(templates, generatedObject{object: r.Template})
-			constraints = append(constraints, generatedObject{object: r.Constraint})
+			if o.only != onlyConstraints {
+				templates = append(templates, generatedObject{object: r.Template})
+			}
+			if o.only != onlyTemplates {
+				constraints = append(constraints, generatedObject{object: r.Constraint})
+			}
 		}
 	}
-	return g.chosen(templates, constraints).write(cmd.OutOrStdout(), g.output.name)
-}
-
-// chosen has the templates first: they make the kinds of the constraints.
-func (g *gatekeeperGeneration) chosen(templates, constraints generated) generated {
-	switch g.only {
-	case onlyTemplates:
-		return templates
-	case onlyConstraints:
-		return constraints
-	default:
-		return append(templates, constraints...)
-	}
+	return append(templates, constraints...).write(c.stdout, o.output.name)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -10,13 +11,14 @@ import (
 	"github.com/podverdict/podverdict/config"
 )
 
-type installation struct {
+// installOptions are the flags of generate install.
+type installOptions struct {
 	options config.Options
 	output  format
 }
 
 func newGenerateInstall() *cobra.Command {
-	var i installation
+	var o installOptions
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Write the objects that run the Job controller in a cluster",
@@ -30,22 +32,23 @@ No image is published yet: docs/controller.md says how to build one.`,
   podverdict generate install --image registry.example.com/podverdict-controller:v1.2.3 --jobs-namespace team-a
   podverdict generate install --image registry.example.com/podverdict-controller:v1.2.3 --observe-only`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return i.run(cmd) },
+		RunE: verb(&o, generateInstall),
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&i.options.Namespace, "namespace", "n", "", "namespace that the controller lives in (default podverdict-system)")
-	flags.StringVar(&i.options.Image, "image", "", "the controller's image; required")
-	flags.StringVar(&i.options.JobsNamespace, "jobs-namespace", "", "the only namespace whose Jobs the controller sees and runs; all without it")
-	flags.BoolVar(&i.options.ObserveOnly, "observe-only", false, "run no Jobs, and grant no right to write them or Pods")
-	addFormat(cmd, &i.output, "yaml", "json")
+	flags.StringVarP(&o.options.Namespace, "namespace", "n", "", "namespace that the controller lives in (default podverdict-system)")
+	flags.StringVar(&o.options.Image, "image", "", "the controller's image; required")
+	flags.StringVar(&o.options.JobsNamespace, "jobs-namespace", "", "the only namespace whose Jobs the controller sees and runs; all without it")
+	flags.BoolVar(&o.options.ObserveOnly, "observe-only", false, "run no Jobs, and grant no right to write them or Pods")
+	addFormat(cmd, &o.output, "yaml", "json")
 	return cmd
 }
 
-func (i *installation) run(cmd *cobra.Command) error {
-	if err := i.check(cmd); err != nil {
-		return errUsage(cmd, err)
+// generateInstall writes the objects of an installation.
+func generateInstall(_ context.Context, c *console, o *installOptions, _ []string) error {
+	if err := o.check(c); err != nil {
+		return usageError{err}
 	}
-	objects, err := config.Objects(i.options)
+	objects, err := config.Objects(o.options)
 	if err != nil {
 		return err
 	}
@@ -53,21 +56,22 @@ func (i *installation) run(cmd *cobra.Command) error {
 	for n, object := range objects {
 		all[n] = generatedObject{comment: object.Comment, object: object.Object}
 	}
-	return all.write(cmd.OutOrStdout(), i.output.name)
+	return all.write(c.stdout, o.output.name)
 }
 
 // check refuses what the API server, or the kubelet much later, would refuse.
-func (i *installation) check(cmd *cobra.Command) error {
-	for _, flag := range []string{"namespace", "jobs-namespace"} {
-		value := cmd.Flag(flag)
-		if wrong := utilvalidation.IsDNS1123Label(value.Value.String()); value.Changed && len(wrong) > 0 {
-			return errFlag(flag, errObjectName(value.Value.String(), wrong[0]))
+func (o *installOptions) check(c *console) error {
+	for _, namespace := range []struct{ flag, name string }{
+		{"namespace", o.options.Namespace}, {"jobs-namespace", o.options.JobsNamespace},
+	} {
+		if wrong := utilvalidation.IsDNS1123Label(namespace.name); c.given(namespace.flag) && len(wrong) > 0 {
+			return errFlag(namespace.flag, errObjectName(namespace.name, wrong[0]))
 		}
 	}
-	if i.options.Image == "" {
+	if o.options.Image == "" {
 		return errFlag("image", errors.New("give the controller's image: none is published yet"))
 	}
-	if _, err := name.ParseReference(i.options.Image); err != nil {
+	if _, err := name.ParseReference(o.options.Image); err != nil {
 		return errFlag("image", err)
 	}
 	return nil

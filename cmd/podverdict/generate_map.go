@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,7 +19,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 )
 
-type mapGeneration struct {
+// mapOptions are the flags of generate map.
+type mapOptions struct {
 	common   admissionFlags
 	defaults string
 	failure  string
@@ -26,7 +28,7 @@ type mapGeneration struct {
 }
 
 func newGenerateMAP() *cobra.Command {
-	var g mapGeneration
+	var o mapOptions
 	cmd := &cobra.Command{
 		Use:   "map -f DEFAULTS",
 		Short: "Write a platform's defaults for Jobs as MutatingAdmissionPolicies",
@@ -55,31 +57,32 @@ TerminatingOrFailed counts as not set, unless the Job comes from kubectl apply, 
   podverdict generate map -f defaults.yaml --for job --exempt-namespaces kube-system
   podverdict generate map -f defaults.yaml --kubernetes 1.34 --match-condition 'batch=namespaceObject.metadata.name.startsWith("batch-")'`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd) },
+		RunE: verb(&o, generateMAP),
 	}
-	g.common.addFlags(cmd)
+	o.common.addFlags(cmd.Flags())
 	flags := cmd.Flags()
-	flags.StringVarP(&g.defaults, "filename", "f", "", "file, URL or - (standard input) with the defaults")
-	flags.StringVar(&g.failure, "failure-policy", "Ignore",
+	flags.StringVarP(&o.defaults, "filename", "f", "", "file, URL or - (standard input) with the defaults")
+	flags.StringVar(&o.failure, "failure-policy", "Ignore",
 		"what happens to a Job for which a --match-condition cannot be evaluated: Ignore gives it no defaults, Fail refuses it")
-	addFormat(cmd, &g.output, "yaml", "json")
+	addFormat(cmd, &o.output, "yaml", "json")
 	return cmd
 }
 
-func (g *mapGeneration) run(cmd *cobra.Command) error {
-	options, err := g.options(cmd)
+// generateMAP reads the defaults, makes a policy and a binding of them for each kind, and writes these.
+func generateMAP(ctx context.Context, c *console, o *mapOptions, _ []string) error {
+	options, err := o.mutation()
 	if err != nil {
-		return err
+		return usageError{err}
 	}
 	api, err := apiserver.MutationAPIOf(options.Kubernetes)
 	if err != nil {
 		return errFlag("kubernetes", err)
 	}
-	targets, err := g.common.targets()
+	targets, err := o.common.targets()
 	if err != nil {
-		return errUsage(cmd, err)
+		return err
 	}
-	defaults, err := g.readDefaults(cmd)
+	defaults, err := readDefaults(ctx, c, o.defaults)
 	if err != nil {
 		return err
 	}
@@ -87,39 +90,37 @@ func (g *mapGeneration) run(cmd *cobra.Command) error {
 	for _, target := range targets {
 		m, err := admission.NewMutation(defaults, target.Kind, options)
 		if err != nil {
-			return g.common.placed(err)
+			return o.common.placed(err)
 		}
 		all = append(all, generatedObject{object: m.Policy}, generatedObject{object: m.Binding})
 	}
 	if api.Flags != "" {
-		cmd.PrintErrf("note: kube-apiserver %s serves these only with %s\n", options.Kubernetes, api.Flags)
+		fmt.Fprintf(c.stderr, "note: kube-apiserver %s serves these only with %s\n", options.Kubernetes, api.Flags)
 	}
-	return all.write(cmd.OutOrStdout(), g.output.name)
+	return all.write(c.stdout, o.output.name)
 }
 
-func (g *mapGeneration) options(cmd *cobra.Command) (admission.MutationOptions, error) {
-	o := admission.MutationOptions{
-		Name: g.common.name, Kubernetes: g.common.kubernetes,
-		FailurePolicy: admissionregistrationv1.FailurePolicyType(g.failure),
+// mutation is what the flags say of all policies.
+func (o *mapOptions) mutation() (admission.MutationOptions, error) {
+	m := admission.MutationOptions{
+		Name: o.common.name, Kubernetes: o.common.kubernetes,
+		FailurePolicy: admissionregistrationv1.FailurePolicyType(o.failure),
 	}
-	if g.defaults == "" {
-		return o, errUsage(cmd, errors.New("no defaults: give a file with -f"))
+	if o.defaults == "" {
+		return m, errors.New("no defaults: give a file with -f")
 	}
-	if o.FailurePolicy != admissionregistrationv1.Fail && o.FailurePolicy != admissionregistrationv1.Ignore {
-		return o, errUsage(cmd, errChoice("failure-policy", g.failure, "Fail", "Ignore"))
+	if m.FailurePolicy != admissionregistrationv1.Fail && m.FailurePolicy != admissionregistrationv1.Ignore {
+		return m, errChoice("failure-policy", o.failure, "Fail", "Ignore")
 	}
 	var err error
-	if o.Namespaces, o.MatchConditions, err = g.common.scope(); err != nil {
-		return o, errUsage(cmd, err)
-	}
-	return o, nil
+	m.Namespaces, m.MatchConditions, err = o.common.scope()
+	return m, err
 }
 
 // readDefaults reads a Job that has nothing but defaults. Its name, which editors ask for, says nothing.
-func (g *mapGeneration) readDefaults(cmd *cobra.Command) (admission.Defaults, error) {
+func readDefaults(ctx context.Context, c *console, file string) (admission.Defaults, error) {
 	var job batchv1.Job
-	o := manifest.Options{Stdin: cmd.InOrStdin()}
-	fields, origin, err := manifest.ReadPart(cmd.Context(), o, g.defaults, &job)
+	fields, origin, err := manifest.ReadPart(ctx, manifest.Options{Stdin: c.stdin}, file, &job)
 	if err != nil {
 		return admission.Defaults{}, err
 	}

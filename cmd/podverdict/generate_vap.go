@@ -20,7 +20,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-type vapGeneration struct {
+// vapOptions are the flags of generate vap.
+type vapOptions struct {
 	common     admissionFlags
 	files      manifest.Options // of custom policies
 	rules      []string
@@ -34,7 +35,7 @@ type vapGeneration struct {
 }
 
 func newGenerateVAP() *cobra.Command {
-	var g vapGeneration
+	var o vapOptions
 	cmd := &cobra.Command{
 		Use:   "vap",
 		Short: "Write the guardrails as ValidatingAdmissionPolicies",
@@ -60,75 +61,76 @@ the largest Job there can be, of the API server's budget for one policy.`,
   podverdict generate vap -f policy.yaml -f binding.yaml --action C-MANAGED-BY=Deny
   podverdict generate vap --crd jobset.yaml --at 'spec.replicatedJobs[*].template.spec' --rules '*'`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd) },
+		RunE: verb(&o, generateVAP),
 	}
-	g.common.addFlags(cmd)
+	o.common.addFlags(cmd.Flags())
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&g.files.Filenames, "filename", "f", nil,
+	flags.StringSliceVarP(&o.files.Filenames, "filename", "f", nil,
 		"file, directory, URL or - (standard input) with custom policies and bindings; may be repeated")
-	flags.BoolVarP(&g.files.Recursive, "recursive", "R", false, "read the directories below those given with -f as well")
-	flags.StringSliceVar(&g.rules, "rules", []string{"G-*"}, "ids of rules, or patterns of them: G-TTL, F*, *")
-	flags.StringVar(&g.data, "data", "", "YAML or JSON file with the settings, as in podverdict: {config: {guardrails: {...}}}")
-	flags.StringVar(&g.crd, "crd", "", "file with the CustomResourceDefinition of a kind that embeds Jobs")
-	flags.StringVar(&g.at, "at", "", "field path of the Jobs' specs in that kind, as in 'spec.replicatedJobs[*].template.spec'")
-	flags.StringVar(&g.parameters, "parameters", string(admission.Inline), "where the policies have their settings from: inline, configmap, crd")
-	flags.StringVar(&g.object, "parameters-object", "", "name of the parameter object, NAMESPACE/NAME of a ConfigMap (default NAME-system/NAME-guardrails)")
-	flags.StringToStringVar(&g.actions, "action", nil, "what happens by severity or rule: warning=Deny, G-TTL=Warn+Audit")
-	flags.StringVar(&g.failure, "failure-policy", "Fail", "what happens when an expression cannot be evaluated: Fail, Ignore; with -f the default is Ignore")
-	addFormat(cmd, &g.output, "yaml", "json")
+	flags.BoolVarP(&o.files.Recursive, "recursive", "R", false, "read the directories below those given with -f as well")
+	flags.StringSliceVar(&o.rules, "rules", []string{"G-*"}, "ids of rules, or patterns of them: G-TTL, F*, *")
+	flags.StringVar(&o.data, "data", "", "YAML or JSON file with the settings, as in podverdict: {config: {guardrails: {...}}}")
+	flags.StringVar(&o.crd, "crd", "", "file with the CustomResourceDefinition of a kind that embeds Jobs")
+	flags.StringVar(&o.at, "at", "", "field path of the Jobs' specs in that kind, as in 'spec.replicatedJobs[*].template.spec'")
+	flags.StringVar(&o.parameters, "parameters", string(admission.Inline), "where the policies have their settings from: inline, configmap, crd")
+	flags.StringVar(&o.object, "parameters-object", "", "name of the parameter object, NAMESPACE/NAME of a ConfigMap (default NAME-system/NAME-guardrails)")
+	flags.StringToStringVar(&o.actions, "action", nil, "what happens by severity or rule: warning=Deny, G-TTL=Warn+Audit")
+	flags.StringVar(&o.failure, "failure-policy", "Fail", "what happens when an expression cannot be evaluated: Fail, Ignore; with -f the default is Ignore")
+	addFormat(cmd, &o.output, "yaml", "json")
 	return cmd
 }
 
-func (g *vapGeneration) run(cmd *cobra.Command) error {
-	options, err := g.options(cmd)
+// generateVAP selects guardrails and constraints, or reads custom policies, and writes the admission policies that say the same.
+func generateVAP(ctx context.Context, c *console, o *vapOptions, _ []string) error {
+	options, err := o.admission()
+	if err != nil {
+		return usageError{err}
+	}
+	if len(o.files.Filenames) > 0 {
+		return generateCustomVAP(ctx, c, o, options)
+	}
+	targets, err := o.targets(c)
 	if err != nil {
 		return err
 	}
-	if len(g.files.Filenames) > 0 {
-		return g.runCustom(cmd, options)
-	}
-	targets, err := g.targets(cmd)
-	if err != nil {
-		return err
-	}
-	selections, origin, err := g.selections()
+	selections, origin, err := o.selections()
 	if err != nil {
 		return err
 	}
 	var all generated
 	for _, s := range selections {
-		objects, err := g.objects(cmd.Context(), s, options, targets)
+		objects, err := o.objects(ctx, s, options, targets)
 		if err != nil {
 			return placedConfiguration(err, origin)
 		}
 		all = append(all, objects...)
 	}
 	if len(all) == 0 {
-		return errUsage(cmd, errNoRuleApplies(g.rules))
+		return errNoRuleApplies(o.rules)
 	}
-	return all.write(cmd.OutOrStdout(), g.output.name)
+	return all.write(c.stdout, o.output.name)
 }
 
 // objects are those of one selection: what the parameters need, and a policy with its binding for each target and set
 // of actions.
-func (g *vapGeneration) objects(ctx context.Context, s *admission.Selection, o admission.Options, targets []admission.Target) (generated, error) {
+func (o *vapOptions) objects(ctx context.Context, s *admission.Selection, options admission.Options, targets []admission.Target) (generated, error) {
 	var all generated
 	if !s.Configurable() {
-		o.Parameters = admission.Parameters{Source: admission.Inline}
+		options.Parameters = admission.Parameters{Source: admission.Inline}
 	}
-	parameters, err := parameterObjects(s, o)
+	parameters, err := parameterObjects(s, options)
 	if err != nil {
 		return nil, err
 	}
-	if o.Parameters.Source == admission.FromConfigMap && g.object == "" { // a place of its own, that may not be there yet
-		all = append(all, generatedObject{object: corev1ac.Namespace(o.Parameters.Namespace)})
+	if options.Parameters.Source == admission.FromConfigMap && o.object == "" { // a place of its own, that may not be there yet
+		all = append(all, generatedObject{object: corev1ac.Namespace(options.Parameters.Namespace)})
 	}
 	all = append(all, parameters...)
 	for _, target := range targets {
-		o.Target = target
-		policies, err := s.Policies(o)
+		options.Target = target
+		policies, err := s.Policies(options)
 		if err != nil {
-			return nil, g.common.placed(err)
+			return nil, o.common.placed(err)
 		}
 		for _, p := range policies {
 			e, err := p.Estimate(ctx, target)
@@ -167,44 +169,42 @@ func parameterObjects(s *admission.Selection, o admission.Options) (generated, e
 	}
 }
 
-// options are those of all policies, but for the target.
-func (g *vapGeneration) options(cmd *cobra.Command) (admission.Options, error) {
-	o := admission.Options{Failure: admissionregistrationv1.FailurePolicyType(g.failure)}
-	if o.Failure != admissionregistrationv1.Fail && o.Failure != admissionregistrationv1.Ignore {
-		return o, errUsage(cmd, errChoice("failure-policy", g.failure, "Fail", "Ignore"))
+// admission is what the flags say of all policies, but for the target.
+func (o *vapOptions) admission() (options admission.Options, err error) {
+	options.Name, options.Kubernetes = o.common.name, o.common.kubernetes
+	options.Failure = admissionregistrationv1.FailurePolicyType(o.failure)
+	if options.Failure != admissionregistrationv1.Fail && options.Failure != admissionregistrationv1.Ignore {
+		return options, errChoice("failure-policy", o.failure, "Fail", "Ignore")
 	}
-	o.Name, o.Kubernetes = g.common.name, g.common.kubernetes
-	var err error
-	if o.Namespaces, o.MatchConditions, err = g.common.scope(); err != nil {
-		return o, errUsage(cmd, err)
+	if options.Namespaces, options.MatchConditions, err = o.common.scope(); err != nil {
+		return options, err
 	}
-	if o.Actions, err = admission.ParseActions(g.actions); err != nil {
-		return o, errUsage(cmd, errFlag("action", err))
+	if options.Actions, err = admission.ParseActions(o.actions); err != nil {
+		return options, errFlag("action", err)
 	}
-	o.Parameters, err = g.parameterObject(o.Name)
-	if err != nil {
-		return o, errUsage(cmd, err)
-	}
-	return o, nil
+	options.Parameters, err = o.parameterObject()
+	return options, err
 }
 
-func (g *vapGeneration) parameterObject(name string) (admission.Parameters, error) {
-	p := admission.Parameters{Source: admission.ParameterSource(g.parameters), Namespace: name + "-system", Name: name + "-guardrails"}
+func (o *vapOptions) parameterObject() (admission.Parameters, error) {
+	p := admission.Parameters{
+		Source: admission.ParameterSource(o.parameters), Namespace: o.common.name + "-system", Name: o.common.name + "-guardrails",
+	}
 	switch p.Source {
 	case admission.Inline:
-		if g.object != "" {
+		if o.object != "" {
 			return p, errors.New("--parameters-object is for --parameters configmap or crd: there is no object otherwise")
 		}
 	case admission.FromConfigMap:
-		if namespace, object, ok := strings.Cut(g.object, "/"); ok && namespace != "" && object != "" {
+		if namespace, object, ok := strings.Cut(o.object, "/"); ok && namespace != "" && object != "" {
 			p.Namespace, p.Name = namespace, object
-		} else if g.object != "" {
-			return p, fmt.Errorf("--parameters-object %s: not NAMESPACE/NAME of a ConfigMap", g.object)
+		} else if o.object != "" {
+			return p, fmt.Errorf("--parameters-object %s: not NAMESPACE/NAME of a ConfigMap", o.object)
 		}
 	case admission.FromCustomResource:
-		p.Name = cmp.Or(g.object, p.Name)
+		p.Name = cmp.Or(o.object, p.Name)
 	default:
-		return p, errChoice("parameters", g.parameters, "inline", "configmap", "crd")
+		return p, errChoice("parameters", o.parameters, "inline", "configmap", "crd")
 	}
 	return p, checkParameterNames(p)
 }
@@ -221,31 +221,27 @@ func checkParameterNames(p admission.Parameters) error {
 }
 
 // targets are Jobs and CronJobs, or the kind in --crd.
-func (g *vapGeneration) targets(cmd *cobra.Command) ([]admission.Target, error) {
-	if (g.crd == "") != (g.at == "") {
-		return nil, errUsage(cmd, errors.New("--crd and --at belong together: a kind, and where the Jobs are in it"))
+func (o *vapOptions) targets(c *console) ([]admission.Target, error) {
+	if (o.crd == "") != (o.at == "") {
+		return nil, usagef("--crd and --at belong together: a kind, and where the Jobs are in it")
 	}
-	if g.crd == "" {
-		targets, err := g.common.targets()
-		if err != nil {
-			return nil, errUsage(cmd, err)
-		}
-		return targets, nil
+	if o.crd == "" {
+		return o.common.targets()
 	}
-	if cmd.Flags().Changed("for") {
-		return nil, errUsage(cmd, errors.New("--for is for Jobs and CronJobs, --crd for another kind: give one or the other"))
+	if c.given("for") {
+		return nil, usagef("--for is for Jobs and CronJobs, --crd for another kind: give one or the other")
 	}
-	text, err := os.ReadFile(g.crd)
+	text, err := os.ReadFile(o.crd)
 	if err != nil {
 		return nil, err
 	}
 	kinds, err := kind.ReadCRD(text)
 	if err != nil {
-		return nil, errIn(g.crd, err)
+		return nil, errIn(o.crd, err)
 	}
 	var all []admission.Target
 	for _, k := range kinds {
-		target, err := admission.NewTarget(k, g.at)
+		target, err := admission.NewTarget(k, o.at)
 		if err != nil {
 			return nil, errFlag("at", err)
 		}
@@ -255,20 +251,20 @@ func (g *vapGeneration) targets(cmd *cobra.Command) ([]admission.Target, error) 
 }
 
 // selections are the rules asked for, with the settings of --data, and where these are from.
-func (g *vapGeneration) selections() ([]*admission.Selection, manifest.Origin, error) {
-	configuration, origin, err := readConfiguration(g.data)
+func (o *vapOptions) selections() ([]*admission.Selection, manifest.Origin, error) {
+	configuration, origin, err := readConfiguration(o.data)
 	if err != nil {
 		return nil, origin, err
 	}
-	for key := range g.actions {
-		if key != "error" && key != "warning" && !slices.Contains(g.rules, key) {
+	for key := range o.actions {
+		if key != "error" && key != "warning" && !slices.Contains(o.rules, key) {
 			// an action of a rule that does not exist would be forgotten in silence
 			if _, err := admission.Select([]string{key}, nil); err != nil {
 				return nil, origin, errFlag("action", err)
 			}
 		}
 	}
-	selections, err := admission.Select(g.rules, configuration)
+	selections, err := admission.Select(o.rules, configuration)
 	return selections, origin, placedConfiguration(err, origin)
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spf13/cobra"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
@@ -19,49 +18,49 @@ import (
 // guardrailFlags say which rules of a catalogue there are to be, and with which settings.
 var guardrailFlags = []string{"rules", "data", "crd", "at", "parameters", "parameters-object"}
 
-// runCustom writes what custom policies require of Jobs.
-func (g *vapGeneration) runCustom(cmd *cobra.Command, options admission.Options) error {
-	for _, name := range guardrailFlags {
-		if cmd.Flags().Changed(name) {
-			return errUsage(cmd, fmt.Errorf("--%s is for guardrails and constraints, not for custom policies given with -f", name))
+// generateCustomVAP writes what custom policies require of Jobs.
+func generateCustomVAP(ctx context.Context, c *console, o *vapOptions, options admission.Options) error {
+	for _, flag := range guardrailFlags {
+		if c.given(flag) {
+			return usagef("--%s is for guardrails and constraints, not for custom policies given with -f", flag)
 		}
 	}
-	if err := g.checkRequirements(); err != nil {
-		return errUsage(cmd, err)
+	if err := o.checkRequirements(); err != nil {
+		return usageError{err}
 	}
-	targets, err := g.common.targets()
-	if err != nil {
-		return errUsage(cmd, err)
-	}
-	if !cmd.Flags().Changed("failure-policy") {
-		options.Failure = admissionregistrationv1.Ignore // a policy whose match conditions fail is not in force
-	}
-	source, err := g.readCustom(cmd)
+	targets, err := o.common.targets()
 	if err != nil {
 		return err
 	}
-	environment, err := compiler.NewEnvironment(g.common.kubernetes)
+	if !c.given("failure-policy") {
+		options.Failure = admissionregistrationv1.Ignore // a policy whose match conditions fail is not in force
+	}
+	source, err := readRequiring(ctx, c, o.files)
+	if err != nil {
+		return err
+	}
+	environment, err := compiler.NewEnvironment(o.common.kubernetes)
 	if err != nil {
 		return err
 	}
 	var all generated
 	var errs []error
 	for _, b := range source.Bindings {
-		objects, err := g.customObjects(cmd.Context(), environment, *source.Policy(b), b, options, targets)
+		objects, err := o.customObjects(ctx, environment, *source.Policy(b), b, options, targets)
 		if err == nil && len(objects) == 0 {
-			paragraph(cmd.ErrOrStderr(), fmt.Sprintf("note: PodFailurePolicy %s requires nothing of Jobs", b.Object.Spec.PolicyName))
+			c.note(fmt.Sprintf("note: PodFailurePolicy %s requires nothing of Jobs", b.Object.Spec.PolicyName))
 		}
 		all, errs = append(all, objects...), append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return all.write(cmd.OutOrStdout(), g.output.name)
+	return all.write(c.stdout, o.output.name)
 }
 
 // checkRequirements refuses an action for a requirement that does not exist: it would be forgotten in silence.
-func (g *vapGeneration) checkRequirements() error {
-	for key := range g.actions {
+func (o *vapOptions) checkRequirements() error {
+	for key := range o.actions {
 		if key != "error" && key != "warning" {
 			if err := admission.CheckRequirement(key); err != nil {
 				return errFlag("action", err)
@@ -71,11 +70,10 @@ func (g *vapGeneration) checkRequirements() error {
 	return nil
 }
 
-// readCustom reads policies and what binds them. A policy that nothing binds is taken to be in force for all Jobs, of
+// readRequiring reads policies and what binds them. A policy that nothing binds is taken to be in force for all Jobs, of
 // which people are told.
-func (g *vapGeneration) readCustom(cmd *cobra.Command) (*inforce.Source, error) {
-	g.files.Stdin = cmd.InOrStdin()
-	set, err := manifest.Read(cmd.Context(), g.files)
+func readRequiring(ctx context.Context, c *console, files manifest.Options) (*inforce.Source, error) {
+	set, err := readFiles(ctx, c, files)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +84,7 @@ func (g *vapGeneration) readCustom(cmd *cobra.Command) (*inforce.Source, error) 
 		return nil, errors.New("no PodFailurePolicy in the input")
 	}
 	if jobs, pods := len(set.Jobs), len(set.Pods); jobs+pods > 0 {
-		paragraph(cmd.ErrOrStderr(), fmt.Sprintf("note: Jobs and Pods in the input are not looked at: %d and %d", jobs, pods))
+		c.note(fmt.Sprintf("note: Jobs and Pods in the input are not looked at: %d and %d", jobs, pods))
 	}
 	source := inforce.FromFiles(set)
 	var errs []error
@@ -99,29 +97,29 @@ func (g *vapGeneration) readCustom(cmd *cobra.Command) (*inforce.Source, error) 
 				fmt.Sprintf("nothing binds this policy, and PodFailurePolicyBinding %s of another one takes its name for admission policies",
 					b.Object.Name)))
 		}
-		paragraph(cmd.ErrOrStderr(),
-			fmt.Sprintf("note: no PodFailurePolicyBinding of PodFailurePolicy %s in the input: all Jobs are held to what it requires", b.Object.Name))
+		c.note(fmt.Sprintf("note: no PodFailurePolicyBinding of PodFailurePolicy %s in the input: all Jobs are held to what it requires",
+			b.Object.Name))
 	}
 	return source, errors.Join(errs...)
 }
 
 // customObjects are the admission policies of one policy and one binding.
-func (g *vapGeneration) customObjects(
-	ctx context.Context, e *compiler.Environment, p manifest.Policy, b manifest.Binding, o admission.Options, targets []admission.Target,
+func (o *vapOptions) customObjects(
+	ctx context.Context, e *compiler.Environment, p manifest.Policy, b manifest.Binding, options admission.Options, targets []admission.Target,
 ) (generated, error) {
 	if _, err := custom.Compile(e, &p.Object.Spec); err != nil {
 		return nil, placedFindings(p, err, "")
 	}
 	var all generated
 	for _, target := range targets {
-		o.Target = target
-		policies, err := admission.Custom{Policy: p.Object, Binding: b.Object}.Policies(e, o)
+		options.Target = target
+		policies, err := admission.Custom{Policy: p.Object, Binding: b.Object}.Policies(e, options)
 		if err != nil {
 			hint := ""
 			if target.Kind.Kind == "CronJob" {
 				hint = "--for job leaves CronJobs out"
 			}
-			return nil, placedFindings(p, g.common.placed(err), hint)
+			return nil, placedFindings(p, o.common.placed(err), hint)
 		}
 		for _, generated := range policies {
 			cost, err := generated.Estimate(ctx, target)

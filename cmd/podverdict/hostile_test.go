@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
 // hostile is what a terminal or a CI system would obey, or what looks like a message of ours.
@@ -253,12 +255,12 @@ func TestHostileNamesAreExact(t *testing.T) {
 			t.Fatalf("%s: exit code %d, %s", format, code, stderr.String())
 		}
 		var list struct {
-			Items []struct{ Job, Pod reference }
+			Items []struct{ Job, Pod manifest.Reference }
 		}
 		if err := yaml.Unmarshal(stdout.Bytes(), &list); err != nil {
 			t.Fatal(err)
 		}
-		want := reference{hostile, hostile}
+		want := manifest.Reference{Namespace: hostile, Name: hostile}
 		if len(list.Items) != 1 || list.Items[0].Job != want || list.Items[0].Pod != want {
 			t.Errorf("%s: got %+q", format, list)
 		}

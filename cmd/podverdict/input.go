@@ -1,99 +1,150 @@
 package main
 
 import (
-	"cmp"
+	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"time"
 
-	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/spf13/pflag"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/compiler"
 )
 
-// input is what verbs read: Jobs and Pods from files, and for which Kubernetes. Those of a source come from a cluster, too.
-type input struct {
-	manifest.Options
+// customHelp tells which custom policies are in force.
+const customHelp = `
+Custom policies (PodFailurePolicy, podverdict.io) are in force where PodFailurePolicyBindings say so; from a cluster, both
+are read there. Of files, a policy that no binding of the input names is in force for all Jobs of the input, before their
+own rules, and Namespaces give the labels that bindings select by. Policies that are only audited do not decide: what they
+would change is in explain, -o wide and -o json. Budgets are not counted. The number of an attempt is what the Pod's name
+or annotations say, else it comes from the failed Pods of the Job that are read with it: with pod/NAME and --watch, none.
+A Pod in phase Pending has no verdict, but the rule on Pending is told that matches it at the time of --now.
+`
 
-	namespace  string
+// inputOptions are the flags of verbs that judge Pods.
+type inputOptions struct {
+	source     source
+	policy     string // a file
 	kubernetes string
+	now        time.Time
 }
 
-func (in *input) addFlags(cmd *cobra.Command) {
-	in.addFileFlags(cmd)
-	in.addVersionFlag(cmd)
+func (o *inputOptions) addFlags(flags *pflag.FlagSet) {
+	o.source.addFlags(flags, cluster.Job, cluster.CronJob, cluster.Pod)
+	addKubernetesFlag(flags, &o.kubernetes)
+	flags.StringVar(&o.policy, "policy", "",
+		"file, URL or - with a Job or CronJob whose podFailurePolicy decides in place of the Jobs' own, or with a PodFailurePolicy to add")
+	flags.Func("now", "`time` at which Pods in phase Pending are judged, as 2026-11-22T06:00:00Z (default the time of the run)",
+		func(text string) (err error) {
+			if o.now, err = time.Parse(time.RFC3339, text); err != nil || o.now.IsZero() {
+				return errors.New("must be a time as 2026-11-22T06:00:00Z")
+			}
+			return nil
+		})
 }
 
-func (in *input) addVersionFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&in.kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for")
+// input is what a verb that judges Pods has read.
+type input struct {
+	families []manifest.Family // Jobs with their Pods
+	policies *inforce.Source
+	own      *manifest.Job // whose podFailurePolicy decides in place of the Jobs' own, or nil
+	now      time.Time     // when Pods in phase Pending are judged
+	nothing  string        // what to tell people when there are no Pods
 }
 
-// addFileFlags is for verbs that know one version of Kubernetes.
-func (in *input) addFileFlags(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringSliceVarP(&in.Filenames, "filename", "f", nil,
-		"file, directory, URL or - (standard input) to read; may be repeated")
-	flags.BoolVarP(&in.Recursive, "recursive", "R", false, "read the directories below those given with -f as well")
-	flags.StringVarP(&in.namespace, "namespace", "n", "", `namespace of the objects that name none (default "default")`)
-}
-
-// read reads everything and wants at least one Job.
-func (in *input) read(cmd *cobra.Command) (*manifest.Set, error) {
-	set, err := in.readAll(cmd)
-	if err == nil && len(set.Jobs) == 0 {
-		err = errors.New("no Job in the input")
+// read reads Jobs with their Pods, and the policies that may decide on them.
+func (o *inputOptions) read(ctx context.Context, c *console, args []string) (input, error) {
+	in, added, err := o.readPolicy(ctx, c)
+	if err != nil {
+		return in, err
 	}
+	if err := o.source.parse(c, args); err != nil {
+		return in, err
+	}
+	if o.source.fromFiles() {
+		err = in.readFiles(ctx, c, o.source.files)
+	} else {
+		err = in.readCluster(ctx, c, &o.source)
+	}
+	if err == nil && added != nil {
+		in.policies.Add(*added)
+	}
+	return in, err
+}
+
+// readPolicy begins an input with the file of --policy, which has a Job or a PodFailurePolicy to add.
+func (o *inputOptions) readPolicy(ctx context.Context, c *console) (in input, added *manifest.Policy, err error) {
+	if in.now = o.now; in.now.IsZero() {
+		in.now = time.Now()
+	}
+	if o.policy == "" {
+		return in, nil, nil
+	}
+	if o.policy == "-" && slices.Contains(o.source.files.Filenames, "-") {
+		return in, nil, errStdinTwice("--policy")
+	}
+	set, err := readFiles(ctx, c, manifest.Options{Filenames: []string{o.policy}})
+	switch {
+	case err != nil:
+		return in, nil, err
+	case len(set.Jobs) == 1 && len(set.Policies) == 0:
+		in.own = &set.Jobs[0]
+		return in, nil, nil
+	case len(set.Policies) == 1 && len(set.Jobs) == 0:
+		return in, &set.Policies[0], nil
+	}
+	return in, nil, fmt.Errorf("--policy %s: there are %d Jobs and %d PodFailurePolicies in it, and should be one or the other",
+		o.policy, len(set.Jobs), len(set.Policies))
+}
+
+func (in *input) readFiles(ctx context.Context, c *console, files manifest.Options) error {
+	set, err := readJobFiles(ctx, c, files)
+	if err != nil {
+		return err
+	}
+	if len(set.Pods) == 0 && set.Lists == 0 {
+		return errors.New("no Pods in the input: give them with -f, beside the Job")
+	}
+	if len(set.Pods) == 0 {
+		in.nothing = "no Pods in the input"
+	}
+	if err := set.CheckPolicies(); err != nil {
+		return err
+	}
+	in.policies = inforce.FromFiles(set)
+	in.families, err = set.Families()
+	return err
+}
+
+func (in *input) readCluster(ctx context.Context, c *console, s *source) error {
+	client, shown, err := s.connect(c)
+	if err != nil {
+		return err
+	}
+	defer shown.end()
+	if in.families, err = client.Families(ctx, s.query); err != nil {
+		return err
+	}
+	if in.policies, err = readClusterPolicies(ctx, c, client); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(in.families, func(f manifest.Family) bool { return len(f.Pods) > 0 }) {
+		in.nothing, err = nothingFound(ctx, client, s.query, "Pods")
+	}
+	return err
+}
+
+// readClusterPolicies reads the custom policies of a cluster. Users who may not read them are warned.
+func readClusterPolicies(ctx context.Context, c *console, client *cluster.Cluster) (*inforce.Source, error) {
+	policies, bindings, unread, err := client.Policies(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return set, nil
-}
-
-// readAll reads everything, for verbs that have a use for custom policies alone.
-func (in *input) readAll(cmd *cobra.Command) (*manifest.Set, error) {
-	in.Stdin = cmd.InOrStdin()
-	in.namespace = cmp.Or(in.namespace, metav1.NamespaceDefault)
-	return manifest.Read(cmd.Context(), in.Options)
-}
-
-// reference names an object in results. Its namespace is the one that the object would be created in.
-type reference struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-}
-
-func (r reference) String() string { return r.Namespace + "/" + r.Name }
-
-func (in *input) reference(namespace, name, generateName string) reference {
-	return reference{cmp.Or(namespace, in.namespace), cmp.Or(name, generateName)}
-}
-
-func (in *input) jobReference(j manifest.Job) reference {
-	return in.reference(j.Object.Namespace, j.Object.Name, j.Object.GenerateName)
-}
-
-func (in *input) podReference(p manifest.Pod) reference {
-	return in.reference(p.Object.Namespace, p.Object.Name, p.Object.GenerateName)
-}
-
-// policy is a Job of the input with its compiled podFailurePolicy.
-type policy struct {
-	job      manifest.Job
-	compiled *compiler.Compiled
-}
-
-// compile compiles the policy of every Job; the error joins what is wrong with any of them.
-func (in *input) compile(jobs []manifest.Job) ([]policy, error) {
-	environment, err := compiler.NewEnvironment(in.kubernetes)
-	if err != nil {
-		return nil, err
+	if unread != "" {
+		c.warn(unread)
 	}
-	policies := make([]policy, len(jobs))
-	var errs []error
-	for i, job := range jobs {
-		compiled, err := job.Compile(environment)
-		policies[i] = policy{job, compiled}
-		errs = append(errs, err)
-	}
-	return policies, errors.Join(errs...)
+	return &inforce.Source{Policies: policies, Bindings: bindings, NamespaceLabels: client.NamespaceLabels}, nil
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"context"
 
 	"github.com/spf13/cobra"
 
@@ -12,13 +12,15 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
-type linting struct {
-	input  source
-	output format
+// lintOptions are the flags of lint.
+type lintOptions struct {
+	source     source
+	kubernetes string
+	output     format
 }
 
 func newLint() *cobra.Command {
-	var l linting
+	var o lintOptions
 	cmd := &cobra.Command{
 		Use:   "lint {TYPE/NAME... | TYPE [NAME...] | -f JOB|POLICY}",
 		Short: "Find rules that cannot match, or do not do what they seem to",
@@ -39,11 +41,11 @@ jobs,cronjobs for all of the namespace. -l selects among these, and with -A or -
   podverdict lint -f policy.yaml -f binding.yaml
   podverdict lint -R -f manifests/ -o sarif > lint.sarif
   podverdict lint -f job.yaml -o github`,
-		RunE: l.run,
+		RunE: verb(&o, lint),
 	}
-	l.input.addFlags(cmd, cluster.Job, cluster.CronJob)
-	l.input.addVersionFlag(cmd)
-	addFormat(cmd, &l.output, report.Formats()...)
+	o.source.addFlags(cmd.Flags(), cluster.Job, cluster.CronJob)
+	addKubernetesFlag(cmd.Flags(), &o.kubernetes)
+	addFormat(cmd, &o.output, report.Formats()...)
 	return cmd
 }
 
@@ -77,65 +79,37 @@ func lintChecks() map[string]string {
 	}
 }
 
-func (l *linting) run(cmd *cobra.Command, args []string) error {
-	set, err := l.read(cmd, args)
+// lint reads Jobs and custom policies, compiles them, looks for what they do not do as meant, and prints what it finds.
+func lint(ctx context.Context, c *console, o *lintOptions, args []string) error {
+	set, err := readLinted(ctx, c, o, args)
 	if err != nil {
 		return err
 	}
-	policies, err := l.input.compile(set.Jobs)
-	if err != nil {
+	if _, err := compileJobs(o.kubernetes, set.Jobs); err != nil {
 		return err
 	}
-	r := report.Report{Tool: "lint", Version: readVersion().Version, Checks: lintChecks()}
-	for _, p := range policies {
-		r.Subjects = append(r.Subjects, l.subject(p.job))
+	r := report.Report{Tool: "lint", Checks: lintChecks()}
+	for _, job := range set.Jobs {
+		s := jobSubject(job)
+		for _, f := range compiler.Lint(job.Object) {
+			s.Findings = append(s.Findings, ownFinding(job.Origin, f))
+		}
+		r.Subjects = append(r.Subjects, s)
 	}
-	if err := l.lintCustom(cmd.Context(), set, &r); err != nil {
+	if err := lintCustom(ctx, o.kubernetes, set, &r); err != nil {
 		return err
 	}
-	if err := r.Write(cmd.OutOrStdout(), l.output.name); err != nil {
-		return err
-	}
-	if r.Count() > 0 {
-		return errFindings
-	}
-	return nil
+	return printReport(c, r, o.output)
 }
 
-// read reads Jobs, and from files custom policies, too.
-func (l *linting) read(cmd *cobra.Command, args []string) (*manifest.Set, error) {
-	if len(l.input.Filenames) == 0 {
-		jobs, err := l.input.readJobs(cmd, args)
+// readLinted reads Jobs and, from files, custom policies.
+func readLinted(ctx context.Context, c *console, o *lintOptions, args []string) (*manifest.Set, error) {
+	if !o.source.fromFiles() {
+		jobs, err := o.source.readJobs(ctx, c, args)
 		return &manifest.Set{Jobs: jobs}, err
 	}
-	if _, err := l.input.files(cmd, args); err != nil {
+	if err := o.source.parse(c, args); err != nil {
 		return nil, err
 	}
-	set, err := l.input.readAll(cmd)
-	if err != nil {
-		return nil, err
-	}
-	if len(set.Jobs)+len(set.Policies)+len(set.Bindings) == 0 {
-		return nil, errNoPolicies
-	}
-	return set, errors.Join(set.CheckNames(l.input.namespace), set.CheckPolicies())
-}
-
-func (l *linting) subject(job manifest.Job) report.Subject {
-	name := l.input.jobReference(job)
-	s := report.Subject{Namespace: name.Namespace, Name: name.Name, File: fileOf(job)}
-	for _, f := range compiler.Lint(job.Object) {
-		s.Findings = append(s.Findings, report.Finding{
-			Check: f.Check, Severity: string(f.Severity), Rule: &f.Rule, Field: f.Field, Message: f.Message, Hint: f.Hint,
-		}.Placed(job.Origin, job.Origin.Position(f.Field)))
-	}
-	return s
-}
-
-// fileOf is where a Job was read; "" when that was a cluster.
-func fileOf(job manifest.Job) string {
-	if job.Origin.Live() {
-		return ""
-	}
-	return job.Origin.Document.File
+	return readPolicyFiles(ctx, c, o.source.files)
 }

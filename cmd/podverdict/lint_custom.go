@@ -1,15 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
@@ -37,8 +34,8 @@ type customLint struct {
 }
 
 // lintCustom adds what there is to say of custom policies, of what binds them, and of the Jobs that these select.
-func (l *linting) lintCustom(ctx context.Context, set *manifest.Set, r *report.Report) error {
-	environment, err := compiler.NewEnvironment(l.input.kubernetes)
+func lintCustom(ctx context.Context, kubernetes string, set *manifest.Set, r *report.Report) error {
+	environment, err := compiler.NewEnvironment(kubernetes)
 	if err != nil {
 		return err
 	}
@@ -57,7 +54,7 @@ func (l *linting) lintCustom(ctx context.Context, set *manifest.Set, r *report.R
 		}
 	}
 	for i, job := range set.Jobs {
-		c.job(ctx, job, job.Stored(l.input.namespace), &r.Subjects[i])
+		c.job(ctx, job, job.Stored(), &r.Subjects[i])
 	}
 	for _, s := range c.policies {
 		inFileOrder(s.Findings)
@@ -73,29 +70,20 @@ func (l *linting) lintCustom(ctx context.Context, set *manifest.Set, r *report.R
 func policySubject(p *inforce.Policy) report.Subject {
 	o := p.Origin
 	s := report.Subject{Kind: v1alpha1.KindPodFailurePolicy, Name: p.Object.Name, File: o.Document.File}
-	s.Findings = invalidFindings(o, p.Invalid)
+	for _, e := range p.Invalid {
+		s.Findings = append(s.Findings, invalidFinding(o, e))
+	}
 	for _, f := range p.Findings {
-		found := report.Finding{
-			Check: f.Check, Severity: string(f.Severity), RuleName: f.RuleName, Field: f.Field, Message: f.Message, Hint: f.Hint,
-		}
-		if f.Rule != custom.NoRule {
-			found.Rule = &f.Rule
-		}
-		s.Findings = append(s.Findings, found.Placed(o, o.PositionIn(f.Field, f.Line, f.Column)))
+		s.Findings = append(s.Findings, customFinding(o, f))
 	}
 	return s
 }
 
-// inFileOrder sorts findings by their places.
-func inFileOrder(findings []report.Finding) {
-	slices.SortStableFunc(findings, func(a, b report.Finding) int {
-		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
-	})
-}
-
 func bindingSubject(b manifest.Binding, missing []manifest.Binding) report.Subject {
 	s := report.Subject{Kind: v1alpha1.KindPodFailurePolicyBinding, Name: b.Object.Name, File: b.Origin.Document.File}
-	s.Findings = invalidFindings(b.Origin, b.Object.Validate())
+	for _, e := range b.Object.Validate() {
+		s.Findings = append(s.Findings, invalidFinding(b.Origin, e))
+	}
 	for _, other := range missing {
 		if other.Object == b.Object && b.Object.Spec.PolicyName != "" {
 			s.Findings = append(s.Findings, finding(b.Origin, checkNoPolicy, compiler.Error, "spec.policyName", inforce.BindsNothing(b), ""))
@@ -103,22 +91,6 @@ func bindingSubject(b manifest.Binding, missing []manifest.Binding) report.Subje
 	}
 	inFileOrder(s.Findings)
 	return s
-}
-
-func invalidFindings(o manifest.Origin, invalid field.ErrorList) []report.Finding {
-	var all []report.Finding
-	for _, e := range invalid {
-		f := finding(o, checkInvalid, compiler.Error, e.Field, e.ErrorBody(), "")
-		f.Type = string(e.Type)
-		all = append(all, f)
-	}
-	return all
-}
-
-// finding is one about no rule.
-func finding(o manifest.Origin, check string, severity compiler.Severity, path, message, hint string) report.Finding {
-	f := report.Finding{Check: check, Severity: string(severity), Field: path, Message: message, Hint: hint}
-	return f.Placed(o, o.Position(path))
 }
 
 // ruleFinding is a warning about a rule of a custom policy.

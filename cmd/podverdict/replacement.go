@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
@@ -24,64 +22,65 @@ type replacement struct {
 // identity is what an update cannot change.
 type identity struct {
 	kind string
-	name reference
+	name manifest.Reference
 }
 
-func (v *validation) identity(j manifest.Job) identity {
-	kind := "Job"
+func (i identity) String() string { return i.kind + " " + i.name.String() }
+
+func identityOf(j manifest.Job) identity {
 	if j.CronJob != nil {
-		kind = "CronJob"
+		return identity{"CronJob", j.Reference()}
 	}
-	return identity{kind, v.input.jobReference(j)}
+	return identity{"Job", j.Reference()}
 }
 
 // readReplacements reads what is given and what that replaces.
-func (v *validation) readReplacements(cmd *cobra.Command, args []string) ([]replacement, error) {
-	if slices.Contains(v.old, "-") && slices.Contains(v.input.Filenames, "-") {
-		return nil, errUsage(cmd, errStdinTwice("--old"))
+func readReplacements(ctx context.Context, c *console, o *validateOptions, args []string) ([]replacement, error) {
+	if slices.Contains(o.old, "-") && slices.Contains(o.source.files.Filenames, "-") {
+		return nil, errStdinTwice("--old")
 	}
-	if len(v.old) > 0 && len(v.input.Filenames) == 0 {
-		return nil, errUsage(cmd, errors.New("--old is for files given with -f"))
+	if len(o.old) > 0 && !o.source.fromFiles() {
+		return nil, usagef("--old is for files given with -f")
 	}
-	jobs, err := v.input.readJobs(cmd, args)
+	jobs, err := o.source.readJobs(ctx, c, args)
 	if err != nil {
 		return nil, err
 	}
-	old, err := v.readOld(cmd.Context(), cmd.InOrStdin())
+	old, err := readOld(ctx, c, o)
 	if err != nil {
 		return nil, err
 	}
 	replacements, paired := make([]replacement, len(jobs)), false
 	for i, job := range jobs {
 		replacements[i].job = job
-		if replaced, ok := old[v.identity(job)]; ok {
+		if replaced, ok := old[identityOf(job)]; ok {
 			replacements[i].old, paired = &replaced, true
 		}
 	}
-	if len(v.old) > 0 && !paired {
+	if len(o.old) > 0 && !paired {
 		return nil, fmt.Errorf("--old %s: none of the objects given with -f is in there, by kind, namespace and name",
-			strings.Join(v.old, ",")) // these may be the wrong files
+			strings.Join(o.old, ",")) // these may be the wrong files
 	}
 	return replacements, nil
 }
 
-func (v *validation) readOld(ctx context.Context, stdin io.Reader) (map[identity]manifest.Job, error) {
+// readOld reads the objects that are replaced.
+func readOld(ctx context.Context, c *console, o *validateOptions) (map[identity]manifest.Job, error) {
 	old := map[identity]manifest.Job{}
-	if len(v.old) == 0 {
+	if len(o.old) == 0 {
 		return old, nil
 	}
-	options := v.input.Options
-	options.Filenames, options.Stdin = v.old, stdin
-	set, err := manifest.Read(ctx, options)
+	files := o.source.files
+	files.Filenames = o.old
+	set, err := readFiles(ctx, c, files)
 	if err != nil {
 		return nil, err
 	}
 	var errs []error
 	for _, job := range set.Jobs {
-		id := v.identity(job)
+		id := identityOf(job)
 		if first, taken := old[id]; taken {
-			message := fmt.Sprintf("%s %s is given twice with --old, first at %s",
-				id.kind, id.name, first.Whole().Position("metadata.name"))
+			message := fmt.Sprintf("%s is given twice with --old, first at %s", id, first.Whole().Position("metadata.name"))
 			errs = append(errs, job.Whole().Error("metadata.name", message))
 			continue
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +13,8 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/uninstall"
 )
 
-type rescue struct {
+// rescueOptions are the flags of rescue.
+type rescueOptions struct {
 	connection   cluster.Options
 	namespace    string
 	everywhere   bool
@@ -21,7 +23,7 @@ type rescue struct {
 }
 
 func newRescue() *cobra.Command {
-	var r rescue
+	var o rescueOptions
 	cmd := &cobra.Command{
 		Use:   "rescue",
 		Short: "Let go of Pods that cannot be deleted because their controller is gone",
@@ -35,50 +37,51 @@ alive takes up to the duration of its lease, 15 seconds.
 		Example: `  podverdict rescue -n team-a
   podverdict rescue --all-namespaces --dry-run`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return r.run(cmd) },
+		RunE: verb(&o, rescue),
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&r.namespace, "namespace", "n", "", "namespace of the Pods (default that of the kubeconfig)")
-	flags.BoolVarP(&r.everywhere, "all-namespaces", "A", false, "in all namespaces of the cluster")
-	flags.BoolVar(&r.force, "force", false, "also while a controller is at work")
-	flags.BoolVar(&r.trial, "dry-run", false, "only show which Pods would be let go")
-	addFormat(cmd, &r.output, "text", "json", "yaml")
-	r.connection.AddFlags(flags)
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the Pods (default that of the kubeconfig)")
+	flags.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "in all namespaces of the cluster")
+	flags.BoolVar(&o.force, "force", false, "also while a controller is at work")
+	flags.BoolVar(&o.trial, "dry-run", false, "only show which Pods would be let go")
+	addFormat(cmd, &o.output, "text", "json", "yaml")
+	o.connection.AddFlags(flags)
 	return cmd
 }
 
-func (r *rescue) run(cmd *cobra.Command) error {
-	if r.everywhere && r.namespace != "" {
-		return errUsage(cmd, errors.New("--namespace and --all-namespaces: give one or the other"))
+// rescue finds stuck Pods, sees that no controller is at work, lets go of the Pods, and prints them.
+func rescue(ctx context.Context, c *console, o *rescueOptions, _ []string) error {
+	if o.everywhere && o.namespace != "" {
+		return usagef("--namespace and --all-namespaces: give one or the other")
 	}
-	client, shown, namespace, err := connectUninstall(cmd, &r.connection, r.namespace)
+	client, shown, namespace, err := connectUninstall(c, &o.connection, o.namespace)
 	if err != nil {
 		return err
 	}
-	if r.everywhere {
+	if o.everywhere {
 		namespace = ""
 	}
 	defer shown.end()
-	stuck, err := client.Stuck(cmd.Context(), namespace)
+	stuck, err := client.Stuck(ctx, namespace)
 	if err != nil {
 		return err
 	}
-	if !r.trial && len(stuck) > 0 {
-		if err := r.checkIdle(cmd, client); err != nil {
+	if !o.trial && len(stuck) > 0 {
+		if err := o.checkIdle(ctx, client); err != nil {
 			return err
 		}
-		client.Rescue(cmd.Context(), stuck)
+		client.Rescue(ctx, stuck)
 	}
 	shown.end()
-	return r.write(cmd.OutOrStdout(), stuck)
+	return o.print(c.stdout, stuck)
 }
 
 // checkIdle refuses to do what a controller does. It may look after any namespace, wherever it lives.
-func (r *rescue) checkIdle(cmd *cobra.Command, client *uninstall.Client) error {
-	if r.force {
+func (o *rescueOptions) checkIdle(ctx context.Context, client *uninstall.Client) error {
+	if o.force {
 		return nil
 	}
-	err := client.Idle(cmd.Context(), "")
+	err := client.Idle(ctx, "")
 	if live, ok := errors.AsType[*uninstall.LiveError](err); ok {
 		return fmt.Errorf("%w: it lets go of these Pods itself. --force does it all the same", live)
 	}
@@ -93,16 +96,16 @@ type rescued struct {
 	Items      []uninstall.Pod `json:"items"`
 }
 
-func (r *rescue) write(w io.Writer, pods []uninstall.Pod) error {
-	if r.output.name != "text" {
-		if err := writeObject(w, r.output.name, rescued{apiVersion, "RescuedPodList", r.trial, pods}); err != nil {
+func (o *rescueOptions) print(w io.Writer, pods []uninstall.Pod) error {
+	if o.output.isObject() {
+		if err := writeObject(w, o.output.name, rescued{apiVersion, "RescuedPodList", o.trial, pods}); err != nil {
 			return err
 		}
 	} else if err := writePods(w, pods); err != nil {
 		return err
 	}
 	for _, pod := range pods {
-		if pod.Result != uninstall.Released && !r.trial {
+		if pod.Result != uninstall.Released && !o.trial {
 			return errFindings
 		}
 	}

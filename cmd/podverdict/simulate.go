@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"time"
@@ -17,21 +18,24 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/timeline"
 	"github.com/podverdict/podverdict/controller/simulation"
+	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-type simulating struct {
-	input  input
-	script string
-	rate   float64
-	seed   uint64
-	until  time.Duration
-	svg    string
-	output format
+// simulateOptions are the flags of simulate.
+type simulateOptions struct {
+	files      manifest.Options
+	kubernetes string
+	script     string
+	rate       float64
+	seed       uint64
+	until      time.Duration
+	svg        string
+	output     format
 }
 
 func newSimulate() *cobra.Command {
-	var s simulating
+	var o simulateOptions
 	cmd := &cobra.Command{
 		Use:   "simulate -f JOB [-f POLICY] [--script SCRIPT]",
 		Short: "Live a Job's whole life on a virtual clock",
@@ -77,51 +81,49 @@ others OOMKilled or disrupted. What is left to chance is drawn with --seed: the 
   podverdict simulate -f job.yaml -f policy.yaml --script script.yaml
   podverdict simulate -f job.yaml --script script.yaml -o json`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
+		RunE: verb(&o, simulate),
 	}
-	s.input.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&s.script, "script", "", "file, URL or - with the script")
-	flags.Float64Var(&s.rate, "failure-rate", 0.05, "share of the attempts that fail, 0 to 1, when there is no script")
-	flags.Uint64Var(&s.seed, "seed", 1, "number that what is left to chance is drawn with")
-	flags.DurationVar(&s.until, "until", 24*time.Hour, "when to give up, since the creation of the Job")
-	flags.StringVar(&s.svg, "svg", "", "file to draw a timeline to, as SVG")
-	addFormat(cmd, &s.output, "text", "wide", "json", "yaml")
+	addFileFlags(flags, &o.files)
+	addKubernetesFlag(flags, &o.kubernetes)
+	flags.StringVar(&o.script, "script", "", "file, URL or - with the script")
+	flags.Float64Var(&o.rate, "failure-rate", 0.05, "share of the attempts that fail, 0 to 1, when there is no script")
+	flags.Uint64Var(&o.seed, "seed", 1, "number that what is left to chance is drawn with")
+	flags.DurationVar(&o.until, "until", 24*time.Hour, "when to give up, since the creation of the Job")
+	flags.StringVar(&o.svg, "svg", "", "file to draw a timeline to, as SVG")
+	addFormat(cmd, &o.output, "text", "wide", "json", "yaml")
 	return cmd
 }
 
-// simulationResult is what simulate writes as JSON and YAML; a contract with other programs.
-type simulationResult struct {
-	APIVersion string             `json:"apiVersion"`
-	Kind       string             `json:"kind"`
-	Job        reference          `json:"job"`
-	Seed       uint64             `json:"seed"`
-	Outcome    string             `json:"outcome"`
-	Reason     string             `json:"reason,omitempty"`
-	Message    string             `json:"message,omitempty"`
-	Seconds    int64              `json:"seconds"`
-	Summary    simulation.Summary `json:"summary"`
-	Status     batchv1.JobStatus  `json:"status"`
-	Events     []simulation.Event `json:"events"`
-}
-
-func (s *simulating) run(cmd *cobra.Command) error {
-	if err := s.check(cmd); err != nil {
+// simulate reads a Job with its policies and the script, plans what decides on its Pods, lives its life, and prints that.
+func simulate(ctx context.Context, c *console, o *simulateOptions, _ []string) error {
+	if err := o.check(c); err != nil {
 		return err
 	}
-	job, policies, err := s.readJob(cmd)
+	job, policies, err := readSimulated(ctx, c, o.files)
 	if err != nil {
 		return err
 	}
-	options, origin, err := s.options(cmd, job, policies)
+	planner, err := newPlanner(c, o.kubernetes, policies, nil)
 	if err != nil {
 		return err
 	}
-	result, err := simulation.Run(cmd.Context(), options)
+	planned, err := planner.plan(ctx, job)
+	if err != nil {
+		return err
+	}
+	script, origin, err := o.readScript(ctx, c)
+	if err != nil {
+		return err
+	}
+	result, err := simulation.Run(ctx, simulation.Options{
+		Job: planned.stored.DeepCopy(), Program: planned.simulated(), Selection: planned.selection,
+		Script: script, Seed: o.seed, Until: o.until,
+	})
 	if err != nil {
 		return scriptError(err, origin)
 	}
-	if err := s.write(cmd, result); err != nil {
+	if err := o.print(c.stdout, result); err != nil {
 		return err
 	}
 	if result.Outcome != simulation.Complete {
@@ -130,34 +132,33 @@ func (s *simulating) run(cmd *cobra.Command) error {
 	return nil
 }
 
-func (s *simulating) check(cmd *cobra.Command) error {
+func (o *simulateOptions) check(c *console) error {
 	switch {
-	case s.script != "" && cmd.Flags().Changed("failure-rate"):
-		return errUsage(cmd, errors.New("--failure-rate is for simulations without a --script"))
-	case !(s.rate >= 0 && s.rate <= 1):
-		return errUsage(cmd, errors.New("--failure-rate must be from 0 to 1"))
-	case s.until <= 0:
-		return errUsage(cmd, errors.New("--until must be a time to come"))
-	case s.script == "-" && slices.Contains(s.input.Filenames, "-"):
-		return errUsage(cmd, errStdinTwice("--script"))
+	case o.script != "" && c.given("failure-rate"):
+		return usagef("--failure-rate is for simulations without a --script")
+	case !(o.rate >= 0 && o.rate <= 1):
+		return usagef("--failure-rate must be from 0 to 1")
+	case o.until <= 0:
+		return usagef("--until must be a time to come")
+	case o.script == "-" && slices.Contains(o.files.Filenames, "-"):
+		return errStdinTwice("--script")
 	}
 	return nil
 }
 
-// readJob reads one Job, and the custom policies beside it, and refuses what the API server would.
-func (s *simulating) readJob(cmd *cobra.Command) (manifest.Job, *inforce.Source, error) {
-	set, err := s.input.read(cmd)
+// readSimulated reads one Job, and the custom policies beside it, and refuses what the API server would.
+func readSimulated(ctx context.Context, c *console, files manifest.Options) (job manifest.Job, policies *inforce.Source, err error) {
+	set, err := readJobFiles(ctx, c, files)
 	if err != nil {
-		return manifest.Job{}, nil, err
+		return job, nil, err
 	}
 	if len(set.Jobs) != 1 {
-		return manifest.Job{}, nil, fmt.Errorf("there are %d Jobs in the input, and should be one", len(set.Jobs))
+		return job, nil, fmt.Errorf("there are %d Jobs in the input, and should be one", len(set.Jobs))
 	}
 	if err := set.CheckPolicies(); err != nil {
-		return manifest.Job{}, nil, err
+		return job, nil, err
 	}
-	job := set.Jobs[0]
-	return job, inforce.FromFiles(set), checkJob(cmd.Context(), job)
+	return set.Jobs[0], inforce.FromFiles(set), checkJob(ctx, set.Jobs[0])
 }
 
 // checkJob refuses a Job that the API server would.
@@ -179,41 +180,25 @@ func checkJob(ctx context.Context, job manifest.Job) error {
 	return errors.Join(errs...)
 }
 
-// options are those of the simulation, and where the script was read.
-func (s *simulating) options(
-	cmd *cobra.Command, job manifest.Job, policies *inforce.Source,
-) (simulation.Options, manifest.Origin, error) {
-	planned, err := s.plan(cmd, job, policies)
-	if err != nil {
-		return simulation.Options{}, manifest.Origin{}, err
+// simulated is the Program that decides on the failed Pods of a simulated Job; nil when it has no rules: as upstream, Pods are
+// then replaced before they have ended. Of a Job that says that Kubernetes runs it, only its own rules decide.
+func (p *plan) simulated() *runtime.Program {
+	switch {
+	case ptr.Deref(p.stored.Spec.ManagedBy, "") != batchv1.JobControllerName && p.noRules == "":
+		return p.enforced
+	case p.stored.Spec.PodFailurePolicy != nil:
+		return p.own
 	}
-	o := simulation.Options{
-		Job: planned.job.DeepCopy(), Program: planned.program, Selection: planned.selection,
-		Script: simulation.Random(s.rate), Seed: s.seed, Until: s.until,
-	}
-	if !planned.policy {
-		o.Program = nil // no rules at all: as upstream, pods are then replaced before they have ended
-	}
-	if s.script == "" {
-		return o, manifest.Origin{}, nil
-	}
-	o.Script = simulation.Script{}
-	_, origin, err := manifest.ReadPart(cmd.Context(), s.input.Options, s.script, &o.Script)
-	return o, origin, err
+	return nil
 }
 
-// plan is that of the Job. Of one that says that Kubernetes runs it, only its own rules decide on failed Pods.
-func (s *simulating) plan(cmd *cobra.Command, job manifest.Job, policies *inforce.Source) (plan, error) {
-	planner, err := newPlanner(cmd, &s.input, policies)
-	if err != nil {
-		return plan{}, err
+// readScript reads the script, or makes the one that is used without any, and tells where it was read.
+func (o *simulateOptions) readScript(ctx context.Context, c *console) (script simulation.Script, origin manifest.Origin, err error) {
+	if o.script == "" {
+		return simulation.Random(o.rate), origin, nil
 	}
-	planned, err := planner.plan(cmd.Context(), job)
-	if err != nil || ptr.Deref(planned.job.Spec.ManagedBy, "") != batchv1.JobControllerName {
-		return planned, err
-	}
-	planned.program, planned.policy = planned.own, job.Object.Spec.PodFailurePolicy != nil
-	return planned, nil
+	_, origin, err = manifest.ReadPart(ctx, manifest.Options{Stdin: c.stdin}, o.script, &script)
+	return script, origin, err
 }
 
 // scriptError gives what is wrong with the script its place in the file.
@@ -229,25 +214,40 @@ func scriptError(err error, origin manifest.Origin) error {
 	return errors.Join(errs...)
 }
 
-func (s *simulating) write(cmd *cobra.Command, r *simulation.Result) error {
-	if s.svg != "" {
+// simulationResult is what simulate writes as JSON and YAML; a contract with other programs.
+type simulationResult struct {
+	APIVersion string             `json:"apiVersion"`
+	Kind       string             `json:"kind"`
+	Job        manifest.Reference `json:"job"`
+	Seed       uint64             `json:"seed"`
+	Outcome    string             `json:"outcome"`
+	Reason     string             `json:"reason,omitempty"`
+	Message    string             `json:"message,omitempty"`
+	Seconds    int64              `json:"seconds"`
+	Summary    simulation.Summary `json:"summary"`
+	Status     batchv1.JobStatus  `json:"status"`
+	Events     []simulation.Event `json:"events"`
+}
+
+// print writes the result, and draws the picture that is asked for.
+func (o *simulateOptions) print(out io.Writer, r *simulation.Result) error {
+	if o.svg != "" {
 		var picture bytes.Buffer
 		if err := timeline.WriteSVG(&picture, r); err != nil {
 			return err
 		}
-		if err := os.WriteFile(s.svg, picture.Bytes(), 0o644); err != nil { //nolint:gosec // a picture is for everybody
+		if err := os.WriteFile(o.svg, picture.Bytes(), 0o644); err != nil { //nolint:gosec // a picture is for everybody
 			return err
 		}
 	}
-	out := cmd.OutOrStdout()
-	if s.output.name == "json" || s.output.name == "yaml" {
-		return writeObject(out, s.output.name, simulationResult{
-			APIVersion: apiVersion, Kind: "SimulationResult", Job: reference{r.Namespace, r.Name}, Seed: s.seed,
+	if o.output.isObject() {
+		return writeObject(out, o.output.name, simulationResult{
+			APIVersion: apiVersion, Kind: "SimulationResult", Job: manifest.Reference{Namespace: r.Namespace, Name: r.Name}, Seed: o.seed,
 			Outcome: r.Outcome, Reason: r.Reason, Message: r.Message, Seconds: r.Seconds,
 			Summary: r.Summary, Status: r.Status, Events: r.Events,
 		})
 	}
-	timeline.Write(out, r.Events, s.output.name == "wide")
+	timeline.Write(out, r.Events, o.output.name == "wide")
 	_, err := out.Write([]byte("\n"))
 	timeline.WriteSummary(out, r)
 	return err

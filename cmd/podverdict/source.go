@@ -1,16 +1,18 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/compiler"
 )
 
 // connectionHelp tells of the flags that the list of flags leaves out.
@@ -19,171 +21,158 @@ Clusters are found and spoken with as kubectl does, by the kubeconfig and these 
 --user, --server, --token, --as, --as-group, --as-uid, --as-user-extra, --certificate-authority, --client-certificate,
 --client-key, --tls-server-name, --insecure-skip-tls-verify, --proxy-url, --disable-compression, --request-timeout.`
 
-// source is where verbs read that take files with -f, or arguments that name what is in a cluster.
+// source is where a verb reads: in files given with -f, or in a cluster, where arguments name objects.
 type source struct {
-	input
-
-	kinds      []cluster.Kind
+	files      manifest.Options
+	kinds      []cluster.Kind // that arguments can name
 	connection cluster.Options
 	query      cluster.Query
-	nothing    string // what to tell people when there is nothing
 }
 
-// addFlags adds those of files and of clusters, and lets arguments name objects of some kinds.
-func (s *source) addFlags(cmd *cobra.Command, kinds ...cluster.Kind) {
+// addFileFlags adds the flags of verbs that read files.
+func addFileFlags(flags *pflag.FlagSet, files *manifest.Options) {
+	flags.StringSliceVarP(&files.Filenames, "filename", "f", nil,
+		"file, directory, URL or - (standard input) to read; may be repeated")
+	flags.BoolVarP(&files.Recursive, "recursive", "R", false, "read the directories below those given with -f as well")
+	flags.StringVarP(&files.Namespace, "namespace", "n", "", `namespace of the objects that name none (default "default")`)
+}
+
+func addKubernetesFlag(flags *pflag.FlagSet, kubernetes *string) {
+	flags.StringVar(kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for")
+}
+
+// addFlags adds the flags for files and for clusters, and lets arguments name objects of some kinds.
+func (s *source) addFlags(flags *pflag.FlagSet, kinds ...cluster.Kind) {
 	s.kinds = kinds
-	s.addFileFlags(cmd)
-	flags := cmd.Flags()
+	addFileFlags(flags, &s.files)
 	flags.Lookup("namespace").Usage = "namespace to read from (default that of the kubeconfig); with -f, that of the objects that name none"
 	flags.StringVarP(&s.query.Selector, "selector", "l", "", "label selector for what is read from the cluster, as in app=demo,tier!=test")
 	flags.BoolVarP(&s.query.AllNamespaces, "all-namespaces", "A", false, "read from all namespaces of the cluster")
 	s.connection.AddFlags(flags)
 }
 
-// files tells whether files are read. If not, the query is ready.
-func (s *source) files(cmd *cobra.Command, args []string) (bool, error) {
-	if len(s.Filenames) > 0 {
-		return true, s.checkFiles(cmd, args)
+// fromFiles tells whether files are read, not a cluster.
+func (s *source) fromFiles() bool { return len(s.files.Filenames) > 0 }
+
+// parse makes the query of the arguments, and refuses flags and arguments that do not go together.
+func (s *source) parse(c *console, args []string) error {
+	if s.fromFiles() {
+		return checkFileFlags(c, args)
 	}
 	for _, arg := range args {
 		if slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(arg)) {
-			return false, errUsage(cmd, errArgument(arg, true))
+			return usageError{errArgument(arg, true)}
 		}
 	}
 	if len(args) == 0 && s.query.Selector == "" && !s.query.AllNamespaces {
-		return false, errUsage(cmd, errors.New("no input: give files with -f, or what to read from the cluster: job/NAME, jobs for all of a namespace"))
+		return usagef("no input: give files with -f, or what to read from the cluster: job/NAME, jobs for all of a namespace")
 	}
 	targets, err := cluster.ParseTargets(args, s.kinds...)
 	if err != nil {
-		return false, errUsage(cmd, err)
+		return usageError{err}
 	}
 	if s.query.Targets = targets; len(args) == 0 {
 		s.query.Targets = []cluster.Target{{Kind: cluster.Job}}
 	}
 	if err := s.query.Check(); err != nil {
-		return false, errUsage(cmd, err)
+		return usageError{err}
 	}
-	return false, nil
+	return nil
 }
 
-// checkFiles refuses beside files what is for clusters.
-func (s *source) checkFiles(cmd *cobra.Command, args []string) error {
+// checkFileFlags refuses, beside files, what is for clusters.
+func checkFileFlags(c *console, args []string) error {
 	if len(args) > 0 {
-		return errUsage(cmd, errArgument(args[0], true))
+		return usageError{errArgument(args[0], true)}
 	}
-	for _, name := range []string{"selector", "all-namespaces", "watch"} {
-		if cmd.Flags().Changed(name) {
-			return errUsage(cmd, fmt.Errorf("--%s is for what is read from a cluster, not for files given with -f", name))
+	for _, flag := range []string{"selector", "all-namespaces", "watch"} {
+		if c.given(flag) {
+			return usagef("--%s is for what is read from a cluster, not for files given with -f", flag)
 		}
 	}
 	return nil
 }
 
-// connect makes a client. The progress is to be ended when all is read.
-func (s *source) connect(cmd *cobra.Command) (*cluster.Cluster, *progress, error) {
-	c, err := s.connection.Connect(s.namespace, "podverdict/"+readVersion().Version)
+// connect returns a client. The progress ends when all has been read.
+func (s *source) connect(c *console) (*cluster.Cluster, *progress, error) {
+	client, err := s.connection.Connect(s.files.Namespace, userAgent())
 	if err != nil {
 		return nil, nil, err
 	}
-	shown := newProgress(cmd.ErrOrStderr(), "objects read from the cluster", 0)
-	c.Progress = shown.add
-	return c, shown, nil
+	shown := newProgress(c.stderr, "objects read from the cluster", 0)
+	client.Progress = shown.add
+	return client, shown, nil
 }
 
-// readJobs reads Jobs and CronJobs alone. A cluster may have none.
-func (s *source) readJobs(cmd *cobra.Command, args []string) ([]manifest.Job, error) {
-	files, err := s.files(cmd, args)
+// readJobs reads Jobs and CronJobs. A cluster may have none.
+func (s *source) readJobs(ctx context.Context, c *console, args []string) ([]manifest.Job, error) {
+	if err := s.parse(c, args); err != nil {
+		return nil, err
+	}
+	if s.fromFiles() {
+		set, err := readJobFiles(ctx, c, s.files)
+		return set.Jobs, err
+	}
+	client, shown, err := s.connect(c)
 	if err != nil {
 		return nil, err
 	}
-	if files {
-		set, err := s.read(cmd)
-		if err != nil {
-			return nil, err
-		}
-		return set.Jobs, nil
-	}
-	c, shown, err := s.connect(cmd)
-	if err != nil {
-		return nil, err
-	}
-	jobs, err := c.Jobs(cmd.Context(), s.query)
+	jobs, err := client.Jobs(ctx, s.query)
 	shown.end()
-	if err == nil && len(jobs) == 0 {
-		err = s.noteNothing(cmd, c, "Jobs")
+	if err != nil || len(jobs) > 0 {
+		return jobs, err
 	}
-	if s.nothing != "" {
-		paragraph(cmd.ErrOrStderr(), s.nothing)
+	nothing, err := nothingFound(ctx, client, s.query, "Jobs")
+	if err == nil {
+		c.note(nothing)
 	}
-	return jobs, err
+	return nil, err
 }
 
-// readMembers reads Jobs with their Pods, and the custom policies beside them.
-func (s *source) readMembers(cmd *cobra.Command, args []string) ([]manifest.Family, *inforce.Source, error) {
-	files, err := s.files(cmd, args)
-	if err != nil {
-		return nil, nil, err
-	}
-	if files {
-		return s.readFileMembers(cmd)
-	}
-	c, shown, err := s.connect(cmd)
-	if err != nil {
-		return nil, nil, err
-	}
-	members, err := c.Families(cmd.Context(), s.query)
-	if err != nil {
-		shown.end()
-		return nil, nil, err
-	}
-	policies, err := readClusterPolicies(cmd, c)
-	shown.end()
-	if err == nil && !slices.ContainsFunc(members, func(f manifest.Family) bool { return len(f.Pods) > 0 }) {
-		err = s.noteNothing(cmd, c, "Pods")
-	}
-	return members, policies, err
+// readFiles reads files, of which one may be standard input.
+func readFiles(ctx context.Context, c *console, files manifest.Options) (*manifest.Set, error) {
+	files.Stdin = c.stdin
+	return manifest.Read(ctx, files)
 }
 
-func (s *source) readFileMembers(cmd *cobra.Command) ([]manifest.Family, *inforce.Source, error) {
-	set, err := s.read(cmd)
-	if err != nil {
-		return nil, nil, err
+// readJobFiles reads files in which there is at least one Job.
+func readJobFiles(ctx context.Context, c *console, files manifest.Options) (*manifest.Set, error) {
+	set, err := readFiles(ctx, c, files)
+	if err == nil && len(set.Jobs) == 0 {
+		err = errors.New("no Job in the input")
 	}
-	if len(set.Pods) == 0 && set.Lists == 0 {
-		return nil, nil, errors.New("no Pods in the input: give them with -f, beside the Job")
-	}
-	if len(set.Pods) == 0 {
-		s.nothing = "no Pods in the input"
-	}
-	if err := set.CheckPolicies(); err != nil {
-		return nil, nil, err
-	}
-	families, err := set.Families(s.namespace)
-	return families, inforce.FromFiles(set), err
+	return set, err
 }
 
-// readClusterPolicies reads the custom policies of a cluster. Who may not read them is told.
-func readClusterPolicies(cmd *cobra.Command, c *cluster.Cluster) (*inforce.Source, error) {
-	policies, bindings, unread, err := c.Policies(cmd.Context())
+// readPolicyFiles reads files with Jobs, custom policies or bindings, no two of one name.
+func readPolicyFiles(ctx context.Context, c *console, files manifest.Options) (*manifest.Set, error) {
+	set, err := readFiles(ctx, c, files)
 	if err != nil {
 		return nil, err
 	}
-	if unread != "" {
-		paragraph(cmd.ErrOrStderr(), "warning: "+unread)
+	if len(set.Jobs)+len(set.Policies)+len(set.Bindings) == 0 {
+		return nil, errNoPolicies
 	}
-	return &inforce.Source{Policies: policies, Bindings: bindings, NamespaceLabels: c.NamespaceLabels}, nil
+	return set, errors.Join(set.CheckNames(), set.CheckPolicies())
 }
 
-// noteNothing notes that a cluster has no such objects of what was asked for, which is no error unless the namespace is
-// not there.
-func (s *source) noteNothing(cmd *cobra.Command, c *cluster.Cluster, objects string) error {
+// nothingFound returns what to say when a cluster has none of the objects asked for: a Job that is there may have no Pods.
+// That is no error unless the namespace is not there.
+func nothingFound(ctx context.Context, client *cluster.Cluster, q cluster.Query, objects string) (string, error) {
 	where := "any namespace"
-	if !s.query.AllNamespaces {
-		if err := c.CheckNamespace(cmd.Context()); err != nil {
-			return err
+	if !q.AllNamespaces {
+		if err := client.CheckNamespace(ctx); err != nil {
+			return "", err
 		}
-		where = "namespace " + c.Namespace
+		where = "namespace " + client.Namespace
 	}
-	s.nothing = messageNothing(objects, s.query, where)
-	return nil
+	kinds := make([]string, len(q.Targets))
+	for i, target := range q.Targets {
+		kinds[i] = target.String()
+	}
+	text := fmt.Sprintf("no %s found for %s in %s", objects, strings.Join(kinds, ", "), where)
+	if q.Selector != "" {
+		text += " with labels " + q.Selector
+	}
+	return text, nil
 }

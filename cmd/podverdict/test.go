@@ -13,8 +13,8 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-type suiteRun struct {
-	stdout     io.Writer // what is wrong with one suite keeps the results of others from nobody
+// testOptions are the flags of test.
+type testOptions struct {
 	kubernetes string
 	pattern    string
 	verbose    bool
@@ -23,10 +23,17 @@ type suiteRun struct {
 	restrictor string
 	failFast   bool
 	output     format
+	live       io.Writer // standard output: what is wrong with one suite keeps the results of others from nobody
 }
 
-func newTest(stdout io.Writer) *cobra.Command {
-	t := suiteRun{stdout: stdout}
+// The values of --load-restrictor are kustomize's.
+const (
+	restrictRootOnly = "LoadRestrictionsRootOnly"
+	restrictNothing  = "LoadRestrictionsNone"
+)
+
+func newTest(live io.Writer) *cobra.Command {
+	o := testOptions{live: live}
 	cmd := &cobra.Command{
 		Use:   "test [DIR|FILE...]",
 		Short: "Test policies: Pods, and the verdicts that they must get",
@@ -58,32 +65,27 @@ with 1 when a case fails, a suite has no cases, or the coverage is less than it 
   podverdict test --coverage --coverage-threshold 100
   podverdict test -o junit > results.xml`,
 		Args: cobra.ArbitraryArgs,
-		RunE: t.run,
+		RunE: verb(&o, test),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&t.kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for, if a suite names none")
-	flags.StringVar(&t.pattern, "run", "", "run only the cases whose names, as SUITE/CASE, match this regular expression")
-	flags.BoolVarP(&t.verbose, "verbose", "v", false, "list the cases that pass, too")
-	flags.BoolVar(&t.coverage, "coverage", false, "list the rules, and how often each matched and did not")
-	flags.IntVar(&t.threshold, "coverage-threshold", 0, "percentage of coverage that every suite must have, if it asks for none")
-	flags.StringVar(&t.restrictor, "load-restrictor", restrictRootOnly,
+	flags.StringVar(&o.kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for, if a suite names none")
+	flags.StringVar(&o.pattern, "run", "", "run only the cases whose names, as SUITE/CASE, match this regular expression")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "list the cases that pass, too")
+	flags.BoolVar(&o.coverage, "coverage", false, "list the rules, and how often each matched and did not")
+	flags.IntVar(&o.threshold, "coverage-threshold", 0, "percentage of coverage that every suite must have, if it asks for none")
+	flags.StringVar(&o.restrictor, "load-restrictor", restrictRootOnly,
 		"LoadRestrictionsRootOnly: suites may name files in the directory given and below it; LoadRestrictionsNone: any file")
-	flags.BoolVar(&t.failFast, "fail-fast", false, "stop at the first case that fails")
-	addFormat(cmd, &t.output, suite.Formats()...)
+	flags.BoolVar(&o.failFast, "fail-fast", false, "stop at the first case that fails")
+	addFormat(cmd, &o.output, suite.Formats()...)
 	cmd.AddCommand(newTestInit(), newTestScenarios())
 	return cmd
 }
 
-func (t *suiteRun) run(cmd *cobra.Command, args []string) error {
-	selected, err := regexp.Compile(t.pattern)
+// test finds suites, reads and runs one after the other, and prints what became of their cases.
+func test(ctx context.Context, c *console, o *testOptions, args []string) error {
+	selected, err := o.check()
 	if err != nil {
-		return errUsage(cmd, errFlag("run", err))
-	}
-	if t.threshold < 0 || t.threshold > 100 {
-		return errUsage(cmd, errFlag("coverage-threshold", errors.New("must be a percentage from 0 to 100")))
-	}
-	if t.restrictor != restrictRootOnly && t.restrictor != restrictNothing {
-		return errUsage(cmd, errChoice("load-restrictor", t.restrictor, restrictRootOnly, restrictNothing))
+		return err
 	}
 	if len(args) == 0 {
 		args = []string{"."}
@@ -92,16 +94,16 @@ func (t *suiteRun) run(cmd *cobra.Command, args []string) error {
 	if len(files) == 0 {
 		return missing
 	}
-	report, err := t.runAll(cmd, files, selected)
+	report, err := o.runAll(ctx, c, files, selected)
 	err = errors.Join(missing, err)
 	if err != nil && len(report.Results) == 0 {
 		return err
 	}
 	var out bytes.Buffer
-	if err := report.Write(&out, t.output.name); err != nil {
+	if err := report.Write(&out, o.output.name); err != nil {
 		return err
 	}
-	if _, failure := out.WriteTo(t.stdout); failure != nil {
+	if _, failure := out.WriteTo(o.live); failure != nil {
 		return errStdout(failure)
 	}
 	if err == nil && !report.OK() {
@@ -110,30 +112,38 @@ func (t *suiteRun) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// The values of --load-restrictor are kustomize's.
-const (
-	restrictRootOnly = "LoadRestrictionsRootOnly"
-	restrictNothing  = "LoadRestrictionsNone"
-)
+// check refuses values that flags cannot have, and returns the pattern of --run.
+func (o *testOptions) check() (*regexp.Regexp, error) {
+	selected, err := regexp.Compile(o.pattern)
+	switch {
+	case err != nil:
+		return nil, usageError{errFlag("run", err)}
+	case o.threshold < 0 || o.threshold > 100:
+		return nil, usagef("--coverage-threshold: must be a percentage from 0 to 100")
+	case o.restrictor != restrictRootOnly && o.restrictor != restrictNothing:
+		return nil, usageError{errChoice("load-restrictor", o.restrictor, restrictRootOnly, restrictNothing)}
+	}
+	return selected, nil
+}
 
 // runAll runs all suites that can be read. The error joins what is wrong with the others.
-func (t *suiteRun) runAll(cmd *cobra.Command, files []suite.Found, selected *regexp.Regexp) (suite.Report, error) {
-	report := suite.Report{Verbose: t.verbose, Coverage: t.coverage}
-	progress := newProgress(cmd.ErrOrStderr(), "cases", 0)
+func (o *testOptions) runAll(ctx context.Context, c *console, files []suite.Found, selected *regexp.Regexp) (suite.Report, error) {
+	report := suite.Report{Verbose: o.verbose, Coverage: o.coverage}
+	progress := newProgress(c.stderr, "cases", 0)
 	defer progress.end()
-	loader := suite.Loader{Kubernetes: t.kubernetes, Anywhere: t.restrictor == restrictNothing}
-	options := suite.Options{FailFast: t.failFast, Step: progress.step}
-	if t.pattern != "" {
+	loader := suite.Loader{Kubernetes: o.kubernetes, Anywhere: o.restrictor == restrictNothing}
+	options := suite.Options{FailFast: o.failFast, Step: progress.step}
+	if o.pattern != "" {
 		options.Selects = selected.MatchString
 	}
 	var errs []error
 	for _, file := range files {
-		result := t.runOne(cmd.Context(), &loader, file, options)
+		result := o.runOne(ctx, &loader, file, options)
 		errs = append(errs, result.Err)
-		if t.pattern == "" || len(result.Cases) > 0 || result.Err != nil {
+		if o.pattern == "" || len(result.Cases) > 0 || result.Err != nil {
 			report.Results = append(report.Results, result)
 		}
-		if t.failFast && !result.OK() {
+		if o.failFast && !result.OK() {
 			break
 		}
 	}
@@ -143,14 +153,14 @@ func (t *suiteRun) runAll(cmd *cobra.Command, files []suite.Found, selected *reg
 	return report, errors.Join(errs...)
 }
 
-func (t *suiteRun) runOne(ctx context.Context, loader *suite.Loader, found suite.Found, o suite.Options) suite.Result {
+func (o *testOptions) runOne(ctx context.Context, loader *suite.Loader, found suite.Found, options suite.Options) suite.Result {
 	loader.Folder = found.Folder
 	s, err := loader.Read(ctx, found.File)
 	if err != nil {
 		return suite.Unread(found.File, err)
 	}
 	if s.Threshold == nil {
-		s.Threshold = &t.threshold
+		s.Threshold = &o.threshold
 	}
-	return s.Run(ctx, o)
+	return s.Run(ctx, options)
 }

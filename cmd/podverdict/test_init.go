@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,7 +16,8 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-type suiteDraft struct {
+// testInitOptions are the flags of test init.
+type testInitOptions struct {
 	filenames  []string
 	output     string
 	kubernetes string
@@ -23,7 +25,7 @@ type suiteDraft struct {
 }
 
 func newTestInit() *cobra.Command {
-	var d suiteDraft
+	var o testInitOptions
 	cmd := &cobra.Command{
 		Use:   "init -f POLICY [-f JOB] [-f PODS]",
 		Short: "Write a suite for policies that have none",
@@ -36,72 +38,76 @@ The suite passes as it is written, and stands beside the first file unless -o sa
 		Example: `  podverdict test init -f policy.yaml -f job.yaml
   podverdict test init -f policy.yaml -o tests/gpu_test.yaml`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return d.run(cmd) },
+		RunE: verb(&o, testInit),
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&d.filenames, "filename", "f", nil, "file with policies, a Job or Pods; may be repeated")
-	flags.StringVarP(&d.output, "output", "o", "", "file or directory to write to, or - for standard output")
-	flags.StringVar(&d.kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for")
-	flags.BoolVar(&d.force, "force", false, "replace a suite that is there")
+	flags.StringSliceVarP(&o.filenames, "filename", "f", nil, "file with policies, a Job or Pods; may be repeated")
+	flags.StringVarP(&o.output, "output", "o", "", "file or directory to write to, or - for standard output")
+	flags.StringVar(&o.kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for")
+	flags.BoolVar(&o.force, "force", false, "replace a suite that is there")
 	return cmd
 }
 
-func (d *suiteDraft) run(cmd *cobra.Command) error {
-	if len(d.filenames) == 0 {
-		return errUsage(cmd, errors.New("no policies: give their files with -f"))
+// testInit reads policies, a Job and Pods, drafts a suite of them, runs it, and writes it.
+func testInit(ctx context.Context, c *console, o *testInitOptions, _ []string) error {
+	if len(o.filenames) == 0 {
+		return usagef("no policies: give their files with -f")
 	}
-	for _, name := range d.filenames {
+	for _, name := range o.filenames {
 		if info, err := os.Stat(name); err != nil || info.IsDir() {
-			return errUsage(cmd, fmt.Errorf("-f %s: is not a file", name))
+			return usagef("-f %s: is not a file", name)
 		}
 	}
-	target := d.target()
-	if _, err := os.Stat(target); err == nil && !d.force && d.output != "-" {
+	target := o.target()
+	if _, err := os.Stat(target); err == nil && !o.force && o.output != "-" {
 		return errSuiteThere(target)
 	}
-	loader := suite.Loader{Kubernetes: d.kubernetes, Anywhere: true} // what is read is given
-	draft, err := loader.DraftOf(cmd.Context(), target, d.filenames)
+	loader := suite.Loader{Kubernetes: o.kubernetes, Anywhere: true} // what is read is given
+	draft, err := loader.DraftOf(ctx, target, o.filenames)
 	if err != nil {
 		return err
 	}
-	if err := d.write(cmd, &loader, target, draft.Text); err != nil {
+	if err := o.write(ctx, c, &loader, target, draft.Text); err != nil {
 		return err
 	}
-	out := cmd.OutOrStdout()
-	if d.output == "-" {
-		out = cmd.ErrOrStderr() // the suite is the output
+	out := c.stdout
+	if o.output == "-" {
+		out = c.stderr // the suite is the output
 	}
 	fmt.Fprintf(out, "%s: %d cases, coverage %d%%\n", terminal.Line(target), draft.Cases, draft.Coverage.Percent())
 	for _, missing := range draft.Coverage.Missing() {
 		fmt.Fprintf(out, "  %s\n", terminal.Line(missing))
 	}
 	if draft.Outside != "" {
-		paragraph(cmd.ErrOrStderr(), "note: the suite names "+draft.Outside+": test it with a directory that holds both, as in podverdict test .")
+		c.note("note: the suite names " + draft.Outside + ": test it with a directory that holds both, as in podverdict test .")
 	}
 	return nil
 }
 
 // target is the file to write.
-func (d *suiteDraft) target() string {
-	first := d.filenames[0]
+func (o *testInitOptions) target() string {
+	first := o.filenames[0]
 	name := strings.TrimSuffix(filepath.Base(first), filepath.Ext(first)) + "_test.yaml"
-	switch d.output {
+	switch o.output {
 	case "":
 		return filepath.Join(filepath.Dir(first), name)
 	case "-":
 		return name // what it names is relative to the current directory
 	}
-	if info, err := os.Stat(d.output); err == nil && info.IsDir() || strings.HasSuffix(d.output, string(filepath.Separator)) {
-		return filepath.Join(d.output, name)
+	if info, err := os.Stat(o.output); err == nil && info.IsDir() || strings.HasSuffix(o.output, string(filepath.Separator)) {
+		return filepath.Join(o.output, name)
 	}
-	return d.output
+	return o.output
 }
 
 // write puts the suite in its place, or on standard output, once it has passed: all at once or not at all.
-func (d *suiteDraft) write(cmd *cobra.Command, loader *suite.Loader, target string, text []byte) (err error) {
+func (o *testInitOptions) write(ctx context.Context, c *console, loader *suite.Loader, target string, text []byte) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(target), ".podverdict-*_test.yaml")
 	if err != nil {
-		return errUnwritable(target, err)
+		if path, ok := errors.AsType[*fs.PathError](err); ok {
+			err = path.Err // that of a file in between
+		}
+		return fmt.Errorf("%s: cannot write: %w", target, err)
 	}
 	defer func() {
 		if removed := os.Remove(file.Name()); err == nil && !errors.Is(removed, fs.ErrNotExist) {
@@ -112,18 +118,20 @@ func (d *suiteDraft) write(cmd *cobra.Command, loader *suite.Loader, target stri
 	if err := errors.Join(err, file.Chmod(0o644), file.Close()); err != nil {
 		return err
 	}
-	written, err := loader.Read(cmd.Context(), file.Name())
+	written, err := loader.Read(ctx, file.Name())
+	if err == nil {
+		if result := written.Run(ctx, suite.Options{}); !result.OK() {
+			err = errors.Join(result.Err, errors.New("it does not pass"))
+		}
+	}
 	if err != nil {
-		return errDraft(err)
+		return fmt.Errorf("the suite was not written: %w", err)
 	}
-	if result := written.Run(cmd.Context(), suite.Options{}); !result.OK() {
-		return errDraft(errors.Join(result.Err, errors.New("it does not pass")))
+	if o.output == "-" {
+		_, err := c.stdout.Write(text)
+		return errStdout(err)
 	}
-	if d.output == "-" {
-		_, err := cmd.OutOrStdout().Write(text)
-		return stdoutError(err)
-	}
-	if d.force {
+	if o.force {
 		return os.Rename(file.Name(), target)
 	}
 	if err := os.Link(file.Name(), target); errors.Is(err, fs.ErrExist) { // unlike Rename, it replaces nothing

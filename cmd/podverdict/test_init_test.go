@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
 	"github.com/podverdict/podverdict/compiler"
 )
@@ -25,21 +23,20 @@ func TestDraftReplacesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := &cobra.Command{}
-	cmd.SetContext(t.Context())
+	c := &console{}
 	loader := &suite.Loader{Kubernetes: compiler.DefaultVersion}
 	const passes = "{apiVersion: podverdict.io/v1alpha1, kind: Suite, job: job.yaml, cases: [{name: a, expect: {matched: false}}]}"
-	if err := new(suiteDraft).write(cmd, loader, target, []byte(passes)); err == nil || !strings.Contains(err.Error(), "suite already") {
+	if err := new(testInitOptions).write(t.Context(), c, loader, target, []byte(passes)); err == nil || !strings.Contains(err.Error(), "suite already") {
 		t.Errorf("got %v", err)
 	}
 	fails := strings.Replace(passes, "false", "true", 1)
-	if err := (&suiteDraft{force: true}).write(cmd, loader, target, []byte(fails)); err == nil || !strings.Contains(err.Error(), "does not pass") {
+	if err := (&testInitOptions{force: true}).write(t.Context(), c, loader, target, []byte(fails)); err == nil || !strings.Contains(err.Error(), "does not pass") {
 		t.Errorf("got %v", err)
 	}
 	if data, err := os.ReadFile(target); err != nil || string(data) != "mine" {
 		t.Errorf("%q, %v", data, err)
 	}
-	if err := (&suiteDraft{force: true}).write(cmd, loader, target, []byte(passes)); err != nil {
+	if err := (&testInitOptions{force: true}).write(t.Context(), c, loader, target, []byte(passes)); err != nil {
 		t.Error(err)
 	}
 	if data, err := os.ReadFile(target); err != nil || string(data) != passes {

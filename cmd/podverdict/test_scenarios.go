@@ -1,10 +1,9 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
 
-	"github.com/liggitt/tabwriter"
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/printers"
 
@@ -21,29 +20,28 @@ With a name, write that Pod, of a Job with one container.`,
 		Example: `  podverdict test scenarios
   podverdict test scenarios evicted`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				pod, err := suite.BuiltinPod(args[0])
-				if err != nil {
-					return err
-				}
-				return stdoutError(writeObject(cmd.OutOrStdout(), output.name, pod))
-			}
-			if cmd.Flags().Changed("output") {
-				return errUsage(cmd, errors.New("--output is for the Pod of a scenario: give its name"))
-			}
-			table := printers.GetNewTabWriter(cmd.OutOrStdout())
-			return stdoutError(writeScenarios(table))
-		},
+		RunE: verb(&output, testScenarios),
 	}
 	addFormat(cmd, &output, "yaml", "json")
 	return cmd
 }
 
-func writeScenarios(table *tabwriter.Writer) error {
+// testScenarios prints the Pod of a scenario, or a table of all scenarios.
+func testScenarios(_ context.Context, c *console, output *format, args []string) error {
+	if len(args) == 1 {
+		pod, err := suite.BuiltinPod(args[0])
+		if err != nil {
+			return err
+		}
+		return errStdout(writeObject(c.stdout, output.name, pod))
+	}
+	if c.given("output") {
+		return usagef("--output is for the Pod of a scenario: give its name")
+	}
+	table := printers.GetNewTabWriter(c.stdout)
 	fmt.Fprintln(table, "NAME\tPHASE\tWHAT HAS HAPPENED")
 	for _, s := range suite.Builtins {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", s.Name, s.Phase, s.Means)
 	}
-	return table.Flush()
+	return errStdout(table.Flush())
 }

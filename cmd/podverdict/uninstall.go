@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +18,8 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/uninstall"
 )
 
-type uninstallation struct {
+// uninstallOptions are the flags of uninstall.
+type uninstallOptions struct {
 	connection        cluster.Options
 	namespace         string
 	kinds, yes, trial bool
@@ -25,7 +28,7 @@ type uninstallation struct {
 }
 
 func newUninstall() *cobra.Command {
-	var u uninstallation
+	var o uninstallOptions
 	cmd := &cobra.Command{
 		Use:   "uninstall",
 		Short: "Remove the Job controller from a cluster",
@@ -38,44 +41,45 @@ to be removed is shown first, and done when you agree. What is interrupted, or f
 		Example: `  podverdict uninstall --dry-run
   podverdict uninstall --yes --crds`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return u.run(cmd) },
+		RunE: verb(&o, runUninstall),
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&u.namespace, "namespace", "n", "podverdict-system", "namespace that the controller lives in")
-	flags.BoolVar(&u.kinds, "crds", false, "delete the kinds of custom policies, too, and all policies with them")
-	flags.BoolVarP(&u.yes, "yes", "y", false, "do not ask")
-	flags.BoolVar(&u.trial, "dry-run", false, "only show what would be removed")
-	flags.DurationVar(&u.wait, "wait", 2*time.Minute, "how long to wait for the controller to stop, and then for objects to go")
-	addFormat(cmd, &u.output, "text", "json", "yaml")
-	u.connection.AddFlags(flags)
+	flags.StringVarP(&o.namespace, "namespace", "n", "podverdict-system", "namespace that the controller lives in")
+	flags.BoolVar(&o.kinds, "crds", false, "delete the kinds of custom policies, too, and all policies with them")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	flags.BoolVar(&o.trial, "dry-run", false, "only show what would be removed")
+	flags.DurationVar(&o.wait, "wait", 2*time.Minute, "how long to wait for the controller to stop, and then for objects to go")
+	addFormat(cmd, &o.output, "text", "json", "yaml")
+	o.connection.AddFlags(flags)
 	return cmd
 }
 
-func (u *uninstallation) run(cmd *cobra.Command) error {
-	client, shown, _, err := connectUninstall(cmd, &u.connection, u.namespace)
+// runUninstall finds an installation, asks whether to remove it, removes it, and prints what became of it.
+func runUninstall(ctx context.Context, c *console, o *uninstallOptions, _ []string) error {
+	client, shown, _, err := connectUninstall(c, &o.connection, o.namespace)
 	if err != nil {
 		return err
 	}
-	client.Wait = u.wait
-	found, err := client.Find(cmd.Context(), u.namespace, u.kinds)
+	client.Wait = o.wait
+	found, err := client.Find(ctx, o.namespace, o.kinds)
 	shown.end()
 	if err != nil {
 		return err
 	}
-	if u.trial || found.Empty() {
-		return u.write(cmd.OutOrStdout(), found, nil)
+	if o.trial || found.Empty() {
+		return o.print(c.stdout, found, nil)
 	}
-	if err := u.confirm(cmd, found); err != nil {
+	if err := o.confirm(c, found); err != nil {
 		return err
 	}
-	shown = newProgress(cmd.ErrOrStderr(), "objects read and changed", 0)
+	shown = newProgress(c.stderr, "objects read and changed", 0)
 	client.Progress = shown.add
-	result, err := client.Remove(cmd.Context(), found)
+	result, err := client.Remove(ctx, found)
 	shown.end()
 	if err != nil {
-		return errNotStopped(err)
+		return fmt.Errorf("the controller has not stopped, so its Pods were not touched and no right was taken away: %w", err)
 	}
-	if err := u.write(cmd.OutOrStdout(), found, result); err != nil {
+	if err := o.print(c.stdout, found, result); err != nil {
 		return err
 	}
 	if !result.Complete() {
@@ -84,9 +88,9 @@ func (u *uninstallation) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// connectUninstall makes a client. The progress is to be ended when all is read.
-func connectUninstall(cmd *cobra.Command, connection *cluster.Options, namespace string) (*uninstall.Client, *progress, string, error) {
-	config, namespace, err := connection.Config(namespace, "podverdict/"+readVersion().Version)
+// connectUninstall returns a client. The progress ends when all has been read.
+func connectUninstall(c *console, connection *cluster.Options, namespace string) (*uninstall.Client, *progress, string, error) {
+	config, namespace, err := connection.Config(namespace, userAgent())
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -94,27 +98,27 @@ func connectUninstall(cmd *cobra.Command, connection *cluster.Options, namespace
 	if err != nil {
 		return nil, nil, "", err
 	}
-	shown := newProgress(cmd.ErrOrStderr(), "objects read from the cluster", 0)
+	shown := newProgress(c.stderr, "objects read from the cluster", 0)
 	client.Progress = shown.add
 	return client, shown, namespace, nil
 }
 
 // confirm shows what is to be removed, and asks.
-func (u *uninstallation) confirm(cmd *cobra.Command, found *uninstall.Installation) error {
-	if u.yes {
+func (o *uninstallOptions) confirm(c *console, found *uninstall.Installation) error {
+	if o.yes {
 		return nil
 	}
-	file, ok := cmd.InOrStdin().(*os.File)
+	file, ok := c.stdin.(*os.File)
 	if !ok || !xterm.IsTerminal(int(file.Fd())) {
-		return errUsage(cmd, errNoConsent)
+		return usagef("standard input is not a terminal: give --yes, or --dry-run to see what would be removed")
 	}
-	if err := writeUninstallation(cmd.ErrOrStderr(), found, nil); err != nil {
+	if err := writeUninstallation(c.stderr, found, nil); err != nil {
 		return err
 	}
-	cmd.PrintErr("Remove this? [y/N] ")
+	fmt.Fprint(c.stderr, "Remove this? [y/N] ")
 	answer, err := bufio.NewReader(file).ReadString('\n')
 	if answer = strings.ToLower(strings.TrimSpace(answer)); err != nil || answer != "y" && answer != "yes" {
-		return errNotConfirmed
+		return errors.New("nothing was done")
 	}
 	return nil
 }
@@ -131,16 +135,16 @@ type uninstallationResult struct {
 	Policies   int                `json:"policies"`
 }
 
-// write writes what was removed, or, without a result, what would be.
-func (u *uninstallation) write(w io.Writer, found *uninstall.Installation, result *uninstall.Result) error {
-	if u.output.name == "text" {
+// print writes what was removed, or, without a result, what would be.
+func (o *uninstallOptions) print(w io.Writer, found *uninstall.Installation, result *uninstall.Result) error {
+	if o.output.name == "text" {
 		return writeUninstallation(w, found, result)
 	}
-	all := uninstallationResult{apiVersion, "Uninstallation", found.Namespace, u.trial, found.Objects, found.Pods, found.Jobs, found.Policies}
+	all := uninstallationResult{apiVersion, "Uninstallation", found.Namespace, o.trial, found.Objects, found.Pods, found.Jobs, found.Policies}
 	if result != nil {
 		all.Objects, all.Pods = result.Objects, result.Pods
 	}
-	return writeObject(w, u.output.name, all)
+	return writeObject(w, o.output.name, all)
 }
 
 // writeUninstallation writes a table and what people have to know beside it.

@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"regexp"
 	goruntime "runtime"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -15,15 +13,16 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-type validation struct {
-	input  source
+// validateOptions are the flags of validate.
+type validateOptions struct {
+	source source
+	old    []string // files with what those given with -f replace
 	rules  constraints
-	old    []string
 	output format
 }
 
 func newValidate() *cobra.Command {
-	var v validation
+	var o validateOptions
 	cmd := &cobra.Command{
 		Use:   "validate {TYPE/NAME... | TYPE [NAME...] | -f JOB}",
 		Short: "Find what the API server would refuse, and what breaks your guardrails",
@@ -41,91 +40,58 @@ has taken them, so it is the guardrails and other bundles that they are held to,
   podverdict validate -f new.yaml --old old.yaml
   podverdict validate -R -f manifests/ --guardrails --data guardrails.yaml -o sarif > validate.sarif
   podverdict validate -f job.yaml --bundle oci://registry.example.com/policies:v1 --verification-key key.pub`,
-		RunE: v.run,
+		RunE: verb(&o, validate),
 	}
-	v.input.addFlags(cmd, cluster.Job, cluster.CronJob)
-	cmd.Flags().StringSliceVar(&v.old, "old", nil, "file, directory, URL or - with the objects that those given with -f replace")
-	v.rules.addFlags(cmd)
-	addFormat(cmd, &v.output, report.Formats()...)
+	flags := cmd.Flags()
+	o.source.addFlags(flags, cluster.Job, cluster.CronJob)
+	flags.StringSliceVar(&o.old, "old", nil, "file, directory, URL or - with the objects that those given with -f replace")
+	o.rules.addFlags(flags)
+	addFormat(cmd, &o.output, report.Formats()...)
 	return cmd
 }
 
-func (v *validation) run(cmd *cobra.Command, args []string) error {
-	replacements, err := v.readReplacements(cmd, args)
+// validate reads Jobs, compiles the rules that they are held to, judges each Job by them, and prints what was found.
+func validate(ctx context.Context, c *console, o *validateOptions, args []string) error {
+	given, err := readReplacements(ctx, c, o, args)
 	if err != nil {
 		return err
 	}
-	validator, err := v.rules.prepare(cmd)
+	validator, err := o.rules.compile(ctx)
 	if err != nil {
 		return err
 	}
-	r := report.Report{Tool: "validate", Version: readVersion().Version, Checks: titles(validator)}
-	if r.Subjects, err = v.subjects(cmd, validator, replacements); err != nil {
-		return err
-	}
-	if err := r.Write(cmd.OutOrStdout(), v.output.name); err != nil {
-		return err
-	}
-	if r.Count() > 0 {
-		return errFindings
-	}
-	return nil
-}
-
-// titles describes the rules of the bundle for reports that list them.
-func titles(validator *rego.Validator) map[string]string {
-	all := map[string]string{}
+	r := report.Report{Tool: "validate", Checks: map[string]string{}}
 	for id, check := range validator.Checks() {
-		all[id] = cmp.Or(check.Title, id)
+		r.Checks[id] = cmp.Or(check.Title, id)
 	}
-	return all
+	if r.Subjects, err = validateAll(ctx, c, validator, given); err != nil {
+		return err
+	}
+	return printReport(c, r, o.output)
 }
 
-// subjects validates the Jobs side by side, and answers in their order.
-func (v *validation) subjects(cmd *cobra.Command, validator *rego.Validator, replacements []replacement) ([]report.Subject, error) {
-	shown := newProgress(cmd.ErrOrStderr(), "Jobs validated", len(replacements))
+// validateAll validates Jobs side by side, and answers in their order.
+func validateAll(ctx context.Context, c *console, validator *rego.Validator, given []replacement) ([]report.Subject, error) {
+	shown := newProgress(c.stderr, "Jobs validated", len(given))
 	defer shown.end()
-	all := make([]report.Subject, len(replacements))
-	workers, ctx := errgroup.WithContext(cmd.Context())
+	all := make([]report.Subject, len(given))
+	workers, ctx := errgroup.WithContext(ctx)
 	workers.SetLimit(goruntime.GOMAXPROCS(0))
-	for i, r := range replacements {
-		workers.Go(func() (err error) {
-			all[i], err = v.subject(ctx, validator, r)
-			shown.step()
-			return err
+	for i, r := range given {
+		workers.Go(func() error {
+			defer shown.step()
+			whole := r.job.Whole()
+			found, err := r.validate(ctx, validator)
+			if err != nil {
+				return whole.Error("", err.Error())
+			}
+			all[i] = jobSubject(r.job)
+			for _, f := range found {
+				all[i].Findings = append(all[i].Findings, regoFinding(whole, f))
+			}
+			inFileOrder(all[i].Findings)
+			return nil
 		})
 	}
 	return all, workers.Wait()
-}
-
-func (v *validation) subject(ctx context.Context, validator *rego.Validator, r replacement) (report.Subject, error) {
-	name := v.input.jobReference(r.job)
-	s := report.Subject{Namespace: name.Namespace, Name: name.Name, File: fileOf(r.job)}
-	whole := r.job.Whole()
-	found, err := r.validate(ctx, validator)
-	if err != nil {
-		return s, whole.Error("", err.Error())
-	}
-	for _, f := range found {
-		s.Findings = append(s.Findings, report.Finding{
-			Check: f.ID, Severity: f.Severity, Rule: ruleOf(f.Field), Field: f.Field, Type: f.Type, Message: f.Sentence(),
-		}.Placed(whole, whole.Position(f.Field)))
-	}
-	inFileOrder(s.Findings)
-	return s, nil
-}
-
-var ruleIndex = regexp.MustCompile(`podFailurePolicy\.rules\[(\d+)\]`)
-
-// ruleOf returns the index of the rule that a field belongs to, or nil.
-func ruleOf(field string) *int {
-	match := ruleIndex.FindStringSubmatch(field)
-	if match == nil {
-		return nil
-	}
-	index, err := strconv.Atoi(match[1])
-	if err != nil {
-		return nil
-	}
-	return &index
 }

@@ -2,79 +2,74 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
-	"io"
-	"slices"
 	"strconv"
+	"time"
 
-	"github.com/liggitt/tabwriter"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// verdictTable writes verdicts for people. It may be printed in parts, which have one header and keep to its columns.
-type verdictTable struct {
-	namespaces bool // a column of its own, first as kubectl has it
-	audits     bool // a column of its own, where policies are audited
-	printer    printers.ResourcePrinter
-	out        *tabwriter.Writer
+// verdictList is what eval writes as JSON and YAML; a contract with other programs.
+type verdictList struct {
+	APIVersion string        `json:"apiVersion"`
+	Kind       string        `json:"kind"`
+	Items      []verdictItem `json:"items"`
 }
 
-func newVerdictTable(out io.Writer, wide, namespaces, audits bool) *verdictTable {
-	return &verdictTable{
-		namespaces: namespaces,
-		audits:     audits,
-		printer:    printers.NewTablePrinter(printers.PrintOptions{Wide: wide}),
-		out:        printers.GetNewTabWriter(out),
-	}
+type verdictItem struct {
+	Job     manifest.Reference `json:"job"`
+	Pod     manifest.Reference `json:"pod"`
+	Verdict runtime.Verdict    `json:"verdict"`
+	// Audit is the verdict if policies that are only audited were enforced; absent when it is the same.
+	Audit *runtime.Verdict `json:"audit,omitempty"`
+	// Pending is what the failure of a Pod in phase Pending would mean because of a rule about that phase.
+	Pending *runtime.Verdict `json:"pending,omitempty"`
+
+	object  *corev1.Pod
+	noRules string                            // why no rule decides; "" when there are rules
+	binding *v1alpha1.PodFailurePolicyBinding // of the rule of Pending
 }
 
-func (t *verdictTable) print(items []verdictItem) error {
-	const always, wideOnly = 0, 1
-	table := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
-		{Name: "Job", Priority: always},
-		{Name: "Pod", Priority: always},
-		{Name: "Verdict", Priority: always},
-		{Name: "Rule", Priority: always},
-		{Name: "Counted", Priority: always},
-		{Name: "Because", Priority: always},
-		{Name: "Namespace", Priority: wideOnly},
-		{Name: "Message", Priority: wideOnly},
-	}}
-	if t.audits {
-		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: "Audit", Priority: wideOnly})
+// judge returns the verdicts on the Pods of a plan, in their order.
+func (p *plan) judge(ctx context.Context, now time.Time) []verdictItem {
+	items := make([]verdictItem, len(p.pods))
+	for i, pod := range p.pods {
+		in := p.facts(pod, now)
+		items[i] = p.item(ctx, pod, in, p.enforced.Judge(ctx, in))
 	}
-	for _, item := range items {
-		cells := item.cells()
-		if t.audits {
-			cells = append(cells, terminal.Line(item.audit()))
+	return items
+}
+
+// item returns a verdict with what else there is to say of the Pod.
+func (p *plan) item(ctx context.Context, pod plannedPod, in runtime.Input, v runtime.Verdict) verdictItem {
+	item := verdictItem{Job: p.job.Reference(), Pod: pod.Reference(), Verdict: v, object: pod.Object, noRules: p.noRules}
+	if p.audited != nil {
+		if audit := p.audited.Judge(ctx, in); !audit.Equal(v) {
+			item.Audit = &audit
 		}
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: cells})
 	}
-	if t.namespaces {
-		moveNamespace(table)
+	if pod.Object.Status.Phase == corev1.PodPending {
+		item.Pending, item.binding = p.pending(ctx, in)
 	}
-	if err := t.printer.PrintObj(table, t.out); err != nil {
-		return err
-	}
-	return t.out.Flush()
+	return item
 }
 
-// moveNamespace puts the namespace first, for all to see.
-func moveNamespace(table *metav1.Table) {
-	at := slices.IndexFunc(table.ColumnDefinitions, func(c metav1.TableColumnDefinition) bool { return c.Name == "Namespace" })
-	table.ColumnDefinitions = slices.Insert(slices.Delete(table.ColumnDefinitions, at, at+1), 0,
-		metav1.TableColumnDefinition{Name: "Namespace"})
-	for i := range table.Rows {
-		cells := table.Rows[i].Cells
-		namespace := cells[at]
-		table.Rows[i].Cells = slices.Insert(slices.Delete(cells, at, at+1), 0, namespace)
+// pending returns the verdict of a rule on Pending, and what binds the rule: one that ends the Pod, if there is one.
+func (p *plan) pending(ctx context.Context, in runtime.Input) (*runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
+	v, by := p.selection.EndedPending(ctx, in)
+	if by == nil {
+		v, by = p.selection.Pending(ctx, in)
 	}
+	if by == nil && v.Err == nil {
+		return nil, nil
+	}
+	return &v, by
 }
 
 // none stands in the table for what does not apply.

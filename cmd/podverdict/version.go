@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
 
@@ -42,6 +43,9 @@ func readVersion() buildVersion {
 	return v
 }
 
+// userAgent is how requests to API servers name this program.
+func userAgent() string { return "podverdict/" + readVersion().Version }
+
 func newVersion() *cobra.Command {
 	var output format
 	cmd := &cobra.Command{
@@ -50,15 +54,17 @@ func newVersion() *cobra.Command {
 		Long:    "Print the version of podverdict, of Go and cel-go in it, and of the Kubernetes that it decides for by default.",
 		Example: "  podverdict version -o json",
 		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := readVersion()
-			if output.name != "text" {
-				return writeObject(cmd.OutOrStdout(), output.name, v)
-			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "podverdict %s, Kubernetes %s, cel-go %s, %s\n", v.Version, v.Kubernetes, v.CEL, v.Go)
-			return err
-		},
+		RunE:    verb(&output, version),
 	}
 	addFormat(cmd, &output, "text", "json", "yaml")
 	return cmd
+}
+
+func version(_ context.Context, c *console, output *format, _ []string) error {
+	v := readVersion()
+	if output.isObject() {
+		return writeObject(c.stdout, output.name, v)
+	}
+	_, err := fmt.Fprintf(c.stdout, "podverdict %s, Kubernetes %s, cel-go %s, %s\n", v.Version, v.Kubernetes, v.CEL, v.Go)
+	return err
 }

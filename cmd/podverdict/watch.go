@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
@@ -17,70 +16,67 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 )
 
-// follow writes verdicts as Pods fail. An interrupt is its proper end.
-func (e *evaluation) follow(cmd *cobra.Command, args []string) error {
-	if files, err := e.input.files(cmd, args); files || err != nil {
-		return err // --watch with files is an error
+// watch is eval --watch: it prints the verdict on each Pod as it fails. An interrupt is its proper end.
+func watch(ctx context.Context, c *console, o *evalOptions, args []string) error {
+	source := &o.input.source
+	if err := source.parse(c, args); err != nil {
+		return err
 	}
-	e.input.now.begin()
-	given, err := e.input.readPolicy(cmd)
+	in, added, err := o.input.readPolicy(ctx, c)
 	if err != nil {
 		return err
 	}
-	c, shown, err := e.input.connect(cmd)
+	client, shown, err := source.connect(c)
 	if err != nil {
 		return err
 	}
-	policies, err := readClusterPolicies(cmd, c)
+	if in.policies, err = readClusterPolicies(ctx, c, client); err != nil {
+		return err
+	}
+	if added != nil {
+		in.policies.Add(*added)
+	}
+	planner, err := newPlanner(c, o.input.kubernetes, in.policies, in.own)
 	if err != nil {
 		return err
 	}
-	planned, err := e.input.newPlanner(cmd, given, policies)
-	if err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	interrupted, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	out := newVerdictStream(e.stdout, e.output.name, e.input.query.AllNamespaces, policies.Audits())
-	plans := planCache{planner: planned, plans: map[types.UID]plan{}}
-	return c.Watch(ctx, e.input.query, cluster.Listener{
+	out := newVerdictStream(o.live, o.output.name, source.query.AllNamespaces, in.policies.Audits())
+	plans := planCache{}
+	return client.Watch(interrupted, source.query, cluster.Listener{
 		Failed: func(job manifest.Job, pod manifest.Pod) error {
 			shown.end()
-			p, err := plans.plan(ctx, job)
+			p, err := plans.plan(interrupted, planner, job)
 			if err != nil {
-				complain(cmd.ErrOrStderr(), err) // of this Job: the others have verdicts
+				complain(c.stderr, err) // of this Job: the others have verdicts
 				return nil
 			}
-			members := manifest.Family{Job: job, Pods: []manifest.Pod{pod}}
-			f := family{Family: members, plan: p, attempts: attempts(members)}
-			return out.write(e.input.judge(context.WithoutCancel(ctx), &f, pod))
+			p.take([]manifest.Pod{pod})
+			return out.write(p.judge(ctx, in.now)[0]) // an interrupt does not cut a verdict short
 		},
-		Notice: func(text string) { paragraph(cmd.ErrOrStderr(), text) },
+		Notice: c.note,
 	})
 }
+
+// planCache holds the plans of Jobs, whose policies cannot change.
+type planCache map[types.UID]plan
 
 // maxPlans is how many Jobs a watch keeps planned.
 const maxPlans = 1000
 
-// planCache remembers the plans of Jobs, whose policies cannot change.
-type planCache struct {
-	*planner
-
-	plans map[types.UID]plan
-}
-
-func (c planCache) plan(ctx context.Context, job manifest.Job) (plan, error) {
-	if p, ok := c.plans[job.Object.UID]; ok {
+func (cache planCache) plan(ctx context.Context, planner *planner, job manifest.Job) (plan, error) {
+	if p, ok := cache[job.Object.UID]; ok {
 		return p, nil
 	}
-	p, err := c.planner.plan(ctx, job)
+	p, err := planner.plan(ctx, job)
 	if err != nil {
 		return plan{}, err
 	}
-	if len(c.plans) >= maxPlans {
-		clear(c.plans)
+	if len(cache) >= maxPlans {
+		clear(cache)
 	}
-	c.plans[job.Object.UID] = p
+	cache[job.Object.UID] = p
 	return p, nil
 }
 
@@ -105,23 +101,17 @@ func newVerdictStream(out io.Writer, format string, namespaces, audits bool) *ve
 func (s *verdictStream) write(item verdictItem) error {
 	event := verdictEvent{apiVersion, "Verdict", item}
 	switch s.format {
-	case "json":
-		return s.writeJSON(event)
+	case "json": // an object a line, for those who read lines
+		encoder := json.NewEncoder(s.out)
+		encoder.SetEscapeHTML(false)
+		return errStdout(encoder.Encode(event))
 	case "yaml":
-		var text bytes.Buffer
-		text.WriteString("---\n")
-		if err := report.WriteYAML(&text, event); err != nil {
+		text := bytes.NewBufferString("---\n")
+		if err := report.WriteYAML(text, event); err != nil {
 			return err
 		}
 		_, err := text.WriteTo(s.out)
-		return stdoutError(err)
+		return errStdout(err)
 	}
-	return stdoutError(s.table.print([]verdictItem{item}))
-}
-
-// writeJSON writes an object a line, for those who read lines.
-func (s *verdictStream) writeJSON(event verdictEvent) error {
-	encoder := json.NewEncoder(s.out)
-	encoder.SetEscapeHTML(false)
-	return stdoutError(encoder.Encode(event))
+	return errStdout(s.table.print([]verdictItem{item}))
 }

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
@@ -21,10 +20,8 @@ var jobNameLabels = [...]string{batchv1.JobNameLabel, "job-name"}
 // Families gives every Job its Pods, both in the order of the input. A Pod belongs to the Job that is its controller,
 // else to the one of its namespace that its job-name label names. Pods without either belong to the only Job if no Pod
 // of the input has one and both do not name different namespaces. A Pod that belongs to no Job is an error, as are two Jobs of one name.
-//
-// An object without a namespace is taken to be in the given one, as kubectl would create it there; it is not changed.
-func (s *Set) Families(namespace string) ([]Family, error) {
-	index, err := s.jobsByName(namespace)
+func (s *Set) Families() ([]Family, error) {
+	index, err := s.jobsByName()
 	if err != nil {
 		return nil, err
 	}
@@ -37,20 +34,16 @@ func (s *Set) Families(namespace string) ([]Family, error) {
 	for _, pod := range s.Pods {
 		job, refused := 0, s.elsewhere(pod)
 		if !onlyJob {
-			job, refused = s.jobOf(pod, index, namespace)
+			job, refused = s.jobOf(pod, index)
 		}
 		if refused != nil {
-			message := fmt.Sprintf("pod %s belongs to no Job of the input: %s", podName(pod, namespace), refused.why)
+			message := fmt.Sprintf("pod %s belongs to no Job of the input: %s", pod.Reference(), refused.why)
 			errs = append(errs, pod.Origin.Error(refused.field, message))
 			continue
 		}
 		families[job].Pods = append(families[job].Pods, pod)
 	}
 	return families, errors.Join(errs...)
-}
-
-func podName(pod Pod, namespace string) string {
-	return name{cmp.Or(pod.Object.Namespace, namespace), cmp.Or(pod.Object.Name, pod.Object.GenerateName)}.String()
 }
 
 // anyClaimed tells whether some Pod says whose it is.
@@ -79,8 +72,8 @@ func (s *Set) elsewhere(pod Pod) *refusal {
 }
 
 // jobOf is the index of the Pod's Job.
-func (s *Set) jobOf(pod Pod, index map[name]int, namespace string) (int, *refusal) {
-	namespace = cmp.Or(pod.Object.Namespace, namespace)
+func (s *Set) jobOf(pod Pod, index map[Reference]int) (int, *refusal) {
+	namespace := pod.Reference().Namespace
 	for i, owner := range pod.Object.OwnerReferences {
 		if owner.Controller != nil && *owner.Controller {
 			job, why := s.jobOwning(owner, index, namespace)
@@ -94,15 +87,15 @@ func (s *Set) jobOf(pod Pod, index map[name]int, namespace string) (int, *refusa
 	if label == "" {
 		return 0, &refusal{"metadata.name", whyUnclaimed(len(s.Jobs))}
 	}
-	job, ok := index[name{namespace, value}]
+	job, ok := index[Reference{namespace, value}]
 	if !ok {
 		return 0, &refusal{"metadata.labels[" + label + "]", whyLabel(label, value)}
 	}
 	return job, nil
 }
 
-func (s *Set) jobOwning(owner metav1.OwnerReference, index map[name]int, namespace string) (job int, why string) {
-	job, ok := index[name{namespace, owner.Name}]
+func (s *Set) jobOwning(owner metav1.OwnerReference, index map[Reference]int, namespace string) (job int, why string) {
+	job, ok := index[Reference{namespace, owner.Name}]
 	if !ok || !isJob(&owner) {
 		return 0, whyController(owner.APIVersion, owner.Kind, owner.Name)
 	}

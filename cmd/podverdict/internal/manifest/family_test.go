@@ -61,7 +61,7 @@ func checkMembership(t *testing.T, name, input string, want bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	families, err := set.Families("default")
+	families, err := set.Families()
 	if got := err == nil && len(families[0].Pods) == 1; got != want {
 		t.Errorf("%s: belongs to the Job: %t, %v", name, got, err)
 	}

@@ -49,7 +49,7 @@ func FuzzRead(f *testing.F) {
 		for _, pod := range set.Pods {
 			checkPosition(t, pod.Origin.Position(""), lines)
 		}
-		if _, err := set.Families("default"); err != nil && len(EachError(err)) == 0 {
+		if _, err := set.Families(); err != nil && len(EachError(err)) == 0 {
 			t.Error("an error without text")
 		}
 	})

@@ -158,7 +158,7 @@ func report(t *testing.T, input string) {
 	t.Helper()
 	set, err := Read(t.Context(), Options{Filenames: []string{"-"}, Stdin: strings.NewReader(input)})
 	errs := EachError(err)
-	_, err = set.Families("default")
+	_, err = set.Families()
 	errs = append(errs, EachError(err)...)
 	errs = append(errs, EachError(set.CheckPolicies())...)
 	errs = append(errs, EachError(set.ValidatePolicies())...)

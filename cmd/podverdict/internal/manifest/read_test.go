@@ -62,7 +62,7 @@ func readArchive(t *testing.T, archive *txtar.Archive) string {
 	set, err := Read(t.Context(), Options{Filenames: names})
 	if err == nil {
 		var families []Family
-		families, err = set.Families("default")
+		families, err = set.Families()
 		return describe(set, families, errors.Join(err, set.CheckPolicies()))
 	}
 	return describe(set, nil, err)

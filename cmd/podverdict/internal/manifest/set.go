@@ -12,14 +12,35 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// Reference names an object. The namespace of one that names none is that in which it would be created.
+type Reference struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+func (r Reference) String() string { return r.Namespace + "/" + r.Name }
+
+// referenceTo names an object. Those that the API server would name go by the beginning of their names.
+func referenceTo(object metav1.Object, namespace string) Reference {
+	return Reference{
+		cmp.Or(object.GetNamespace(), namespace, metav1.NamespaceDefault), cmp.Or(object.GetName(), object.GetGenerateName()),
+	}
+}
 
 // Job is a Job and where it was read. CronJob is set when the Job is what a CronJob makes, under the CronJob's name.
 type Job struct {
 	Object  *batchv1.Job
 	Origin  Origin
 	CronJob *batchv1.CronJob
+	// Namespace is that of a Job that names none; "" is "default".
+	Namespace string
 }
+
+// Reference names the Job.
+func (j Job) Reference() Reference { return referenceTo(j.Object, j.Namespace) }
 
 // templateField is where a CronJob holds its Job.
 const templateField = "spec.jobTemplate"
@@ -37,7 +58,12 @@ func (j Job) Whole() Origin {
 type Pod struct {
 	Object *corev1.Pod
 	Origin Origin
+	// Namespace is that of a Pod that names none; "" is "default".
+	Namespace string
 }
+
+// Reference names the Pod.
+func (p Pod) Reference() Reference { return referenceTo(p.Object, p.Namespace) }
 
 // Set is what was read, in the order of the input. Objects are as written: their namespaces may be empty, and Jobs
 // and Pods have no defaults applied. The same Pod may be there several times, as in the output of kubectl get --watch.
@@ -70,7 +96,7 @@ func Read(ctx context.Context, o Options) (*Set, error) {
 		errs = append(errs, err)
 		empty := err == nil
 		for _, s := range found {
-			nothing, wrong := set.read(s)
+			nothing, wrong := set.read(s, o.Namespace)
 			errs = append(errs, wrong...)
 			empty = empty && nothing
 		}
@@ -82,7 +108,7 @@ func Read(ctx context.Context, o Options) (*Set, error) {
 }
 
 // read adds what is in a file. It gives up when too much of it is wrong.
-func (s *Set) read(from source) (empty bool, errs []error) {
+func (s *Set) read(from source, namespace string) (empty bool, errs []error) {
 	documents, err := split(from)
 	if err != nil {
 		return false, []error{err}
@@ -90,7 +116,7 @@ func (s *Set) read(from source) (empty bool, errs []error) {
 	empty = true
 	for some := range slices.Chunk(documents, 1024) {
 		for _, c := range decodeAll(some) {
-			s.add(c)
+			s.add(c, namespace)
 			errs = append(errs, c.errs...)
 			empty = empty && c.empty()
 		}
@@ -109,9 +135,15 @@ func nameOf(filename string) string {
 	return filename
 }
 
-func (s *Set) add(c content) {
-	s.Jobs = append(s.Jobs, c.jobs...)
-	s.Pods = append(s.Pods, c.pods...)
+func (s *Set) add(c content, namespace string) {
+	for _, job := range c.jobs {
+		job.Namespace = namespace
+		s.Jobs = append(s.Jobs, job)
+	}
+	for _, pod := range c.pods {
+		pod.Namespace = namespace
+		s.Pods = append(s.Pods, pod)
+	}
 	s.Policies = append(s.Policies, c.policies...)
 	s.Bindings = append(s.Bindings, c.bindings...)
 	s.Namespaces = append(s.Namespaces, c.namespaces...)
@@ -138,21 +170,16 @@ func decodeAll(documents []*Document) []content {
 	return decoded
 }
 
-// name is what tells a Job from the others of the input.
-type name struct{ namespace, name string }
-
-func (n name) String() string { return n.namespace + "/" + n.name }
-
-// jobsByName finds Jobs by name; an empty namespace is the given one. Two Jobs of one name are an error that names
-// both places. Jobs that the API server would name (generateName) have no name to be found by.
-func (s *Set) jobsByName(namespace string) (map[name]int, error) {
-	index := make(map[name]int, len(s.Jobs))
+// jobsByName finds Jobs by name. Two Jobs of one name are an error that names both places. Jobs that the API server would
+// name (generateName) have no name to be found by.
+func (s *Set) jobsByName() (map[Reference]int, error) {
+	index := make(map[Reference]int, len(s.Jobs))
 	var errs []error
 	for i, job := range s.Jobs {
 		if job.Object.Name == "" {
 			continue
 		}
-		key := name{cmp.Or(job.Object.Namespace, namespace), job.Object.Name}
+		key := job.Reference()
 		if first, taken := index[key]; taken {
 			at := s.Jobs[first].Whole().Position("metadata.name")
 			errs = append(errs, job.Whole().Error("metadata.name", messageTwice("job", key.String(), at)))
@@ -164,7 +191,7 @@ func (s *Set) jobsByName(namespace string) (map[name]int, error) {
 }
 
 // CheckNames refuses two Jobs of one name, for those who want the Jobs alone.
-func (s *Set) CheckNames(namespace string) error {
-	_, err := s.jobsByName(namespace)
+func (s *Set) CheckNames() error {
+	_, err := s.jobsByName()
 	return err
 }

@@ -28,6 +28,8 @@ type Options struct {
 	Filenames []string
 	// Recursive descends into the directories below a directory.
 	Recursive bool
+	// Namespace is that of Jobs and Pods that name none; "" is "default". The objects are not changed.
+	Namespace string
 	// Stdin is read for "-", at most once.
 	Stdin io.Reader
 	// Root is the folder that files must be in; nil is none. Neither .. nor a symbolic link leads out of it.

@@ -32,7 +32,7 @@ func TestStored(t *testing.T) {
 		},
 	} {
 		before := c.given.DeepCopy()
-		if diff := cmp.Diff(&c.want, Job{Object: &c.given}.Stored("ops")); diff != "" {
+		if diff := cmp.Diff(&c.want, Job{Object: &c.given, Namespace: "ops"}.Stored()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		if diff := cmp.Diff(before, &c.given); diff != "" {

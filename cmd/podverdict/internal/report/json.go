@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
 // list is the JSON and YAML form of a report.
@@ -15,18 +16,13 @@ type list struct {
 }
 
 type item struct {
-	Job     *reference `json:"job,omitempty"`
-	Policy  string     `json:"policy,omitempty"`  // a PodFailurePolicy, if it is no Job
-	Binding string     `json:"binding,omitempty"` // a PodFailurePolicyBinding, if it is neither
+	Job     *manifest.Reference `json:"job,omitempty"`
+	Policy  string              `json:"policy,omitempty"`  // a PodFailurePolicy, if it is no Job
+	Binding string              `json:"binding,omitempty"` // a PodFailurePolicyBinding, if it is neither
 	Finding
 	File   string `json:"file,omitempty"` // absent, as line and column are, for what was read from a cluster
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
-}
-
-type reference struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
 }
 
 func (r Report) list() list {
@@ -40,7 +36,7 @@ func (r Report) list() list {
 			case v1alpha1.KindPodFailurePolicyBinding:
 				found.Binding = s.Name
 			default:
-				found.Job = &reference{s.Namespace, s.Name}
+				found.Job = &manifest.Reference{Namespace: s.Namespace, Name: s.Name}
 			}
 			if f.inFile() {
 				found.File, found.Line, found.Column = f.At.File, f.At.Line, f.At.Column

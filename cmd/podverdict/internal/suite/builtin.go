@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
@@ -116,7 +115,7 @@ func BuiltinPod(name string) (*corev1.Pod, error) {
 	if known == nil {
 		return nil, errBuiltin(name)
 	}
-	l := newLife(manifest.Job{Object: plainJob()}.Stored(metav1.NamespaceDefault))
+	l := newLife(manifest.Job{Object: plainJob()}.Stored())
 	known.happen(l)
 	return l.pod, nil
 }

@@ -29,7 +29,7 @@ func fullJob() *batchv1.Job {
 		{Name: "fetch", Image: "example.com/fetch"},
 		{Name: "unpack", Image: "example.com/unpack"},
 	}
-	return manifest.Job{Object: job}.Stored("default")
+	return manifest.Job{Object: job}.Stored()
 }
 
 func happened(b *Builtin, job *batchv1.Job) *corev1.Pod {
@@ -44,7 +44,7 @@ func TestBuiltins(t *testing.T) {
 	for i := range Builtins {
 		b := &Builtins[i]
 		fmt.Fprintf(&text, "%s:\n", b.Name)
-		for _, job := range []*batchv1.Job{manifest.Job{Object: plainJob()}.Stored("default"), fullJob()} {
+		for _, job := range []*batchv1.Job{manifest.Job{Object: plainJob()}.Stored(), fullJob()} {
 			fmt.Fprintf(&text, "  %s\n", summary(happened(b, job)))
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
@@ -43,7 +42,7 @@ func (r *rulebook) judge(ctx context.Context, given manifest.Job) (*judge, error
 	if len(given.Object.Spec.Template.Spec.Containers) == 0 {
 		return nil, given.Origin.Error("spec.template.spec.containers", messageRequired)
 	}
-	job := given.Stored(metav1.NamespaceDefault)
+	job := given.Stored()
 	own, err := given.Program(r.own)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/compiler"
+	controllerplan "github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// plan says what decides on the Pods of a Job.
+type plan struct {
+	job    manifest.Job
+	stored *batchv1.Job // as the API server stores it, and rules see it
+	pods   []plannedPod
+
+	own       *runtime.Program // the Job's own rules, or those of --policy
+	enforced  *runtime.Program // these and the custom policies that are enforced
+	audited   *runtime.Program // as if all policies were enforced; nil when all are
+	selection binding.Selection
+	noRules   string // why no rule decides; "" when there are rules
+}
+
+// plannedPod is a Pod with the number of the attempt at its index that it is; 0 where no custom policy asks for it.
+type plannedPod struct {
+	manifest.Pod
+
+	attempt int64
+}
+
+// planner makes the plans of Jobs.
+type planner struct {
+	environment *compiler.Environment
+	custom      *inforce.Policies
+	warn        func(string)
+	own         *runtime.Program // of --policy, in place of the Jobs' own
+	ownRules    bool             // it has rules
+}
+
+// newPlanner compiles custom policies, and the Job of --policy, which may be nil.
+func newPlanner(c *console, kubernetes string, policies *inforce.Source, replacement *manifest.Job) (*planner, error) {
+	environment, err := compiler.NewEnvironment(kubernetes)
+	if err != nil {
+		return nil, err
+	}
+	p := &planner{environment: environment, warn: c.warn}
+	p.custom, err = inforce.New(environment, policies)
+	for _, warning := range p.custom.Warnings {
+		c.warn(warning)
+	}
+	for _, b := range policies.Missing() {
+		c.warn(b.Origin.Error("spec.policyName", inforce.BindsNothing(b)).Error())
+	}
+	if err == nil && replacement != nil {
+		p.own, err = replacement.Program(environment)
+		p.ownRules = replacement.Object.Spec.PodFailurePolicy != nil
+	}
+	return p, err
+}
+
+// planAll returns the plans of all Jobs of an input. The error joins what is wrong with any of them.
+func (p *planner) planAll(ctx context.Context, families []manifest.Family) ([]plan, error) {
+	plans := make([]plan, len(families))
+	errs := make([]error, len(families))
+	for i, f := range families {
+		if plans[i], errs[i] = p.plan(ctx, f.Job); errs[i] == nil {
+			plans[i].take(f.Pods)
+		}
+	}
+	return plans, errors.Join(errs...)
+}
+
+// plan returns the plan of a Job, without Pods.
+func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
+	own, rules := p.own, p.ownRules
+	if own == nil {
+		compiled, err := job.Program(p.environment)
+		if err != nil {
+			return plan{}, err
+		}
+		own, rules = compiled, job.Object.Spec.PodFailurePolicy != nil
+	}
+	stored := job.Stored()
+	selected := p.inForce(ctx, stored)
+	planned := plan{job: job, stored: stored, own: own, enforced: selected.Enforced(own), selection: selected}
+	if selected.Audits() {
+		planned.audited = selected.Audited(own)
+	}
+	if !rules && selected.Enforced(nil) == nil {
+		planned.noRules = "the Job has no podFailurePolicy"
+		if len(p.custom.All) > 0 {
+			planned.noRules += ", and no custom policy is enforced for it"
+		}
+	}
+	return planned, nil
+}
+
+// inForce returns what is in force for a Job, and warns of what nobody could find out.
+func (p *planner) inForce(ctx context.Context, job *batchv1.Job) binding.Selection {
+	selected, err := p.custom.For(ctx, job)
+	if err != nil {
+		p.warn(fmt.Sprintf("%v: it is taken to have none but %s", err, corev1.LabelMetadataName))
+	}
+	for _, problem := range selected.Problems {
+		p.warn(fmt.Sprintf("not in force for Job %s/%s: %v", job.Namespace, cmp.Or(job.Name, job.GenerateName), problem))
+	}
+	return selected
+}
+
+// take gives the plan its Pods, and numbers them.
+func (p *plan) take(pods []manifest.Pod) {
+	objects := make([]*corev1.Pod, len(pods))
+	p.pods = make([]plannedPod, len(pods))
+	for i, pod := range pods {
+		p.pods[i].Pod, objects[i] = pod, pod.Object
+	}
+	if p.selection.Empty() {
+		return
+	}
+	for i, attempt := range controllerplan.Attempts(p.stored, objects) {
+		p.pods[i].attempt = attempt
+	}
+}
+
+// facts returns what rules see of a Pod of the plan.
+func (p *plan) facts(pod plannedPod, now time.Time) runtime.Input {
+	return runtime.Input{Pod: pod.Object, Job: p.stored, Attempt: pod.attempt, Now: now}
+}
