@@ -115,7 +115,8 @@ func (c *customLint) pending(p *v1alpha1.PodFailurePolicy) {
 	for i, r := range p.Spec.Rules {
 		if r.Phase == corev1.PodPending && len(names) > 0 {
 			c.ruleFinding(p.Name, checkPendingIgnored, i, r.Name, "phase",
-				messagePendingIgnored(r.Name, names), "set pendingPods: Delete in a binding")
+				fmt.Sprintf("rule %s is on Pending, and no binding of the policy deletes such Pods (%s)", r.Name, strings.Join(names, ", ")),
+				"set pendingPods: Delete in a binding")
 		}
 	}
 }
@@ -129,11 +130,13 @@ func (c *customLint) job(ctx context.Context, job manifest.Job, stored *batchv1.
 		for i := range p.Rules {
 			r := &p.Rules[i]
 			if path := failsIndex(r); path != "" && (!indexed || stored.Spec.BackoffLimitPerIndex == nil) {
-				c.ruleFinding(p.Name, compiler.CheckFailIndexLimit, i, r.Name, path, messageFailIndex(name),
+				c.ruleFinding(p.Name, compiler.CheckFailIndexLimit, i, r.Name, path,
+					fmt.Sprintf("FailIndex is no more than Count for Job %s, which has no backoffLimitPerIndex", name),
 					"set spec.backoffLimitPerIndex in the Job, with completionMode Indexed")
 			}
 			if r.Budget != nil && r.Budget.Per == v1alpha1.PerIndex && !indexed {
-				c.ruleFinding(p.Name, checkIndexBudget, i, r.Name, "budget.per", messageIndexBudget(name),
+				c.ruleFinding(p.Name, checkIndexBudget, i, r.Name, "budget.per",
+					fmt.Sprintf("the budget is one of the whole Job %s, which has no indexes", name),
 					"set per: Job in the budget, or spec.completionMode: Indexed in the Job")
 			}
 		}
@@ -163,25 +166,10 @@ func hidden(job manifest.Job, p *runtime.Policy, always int) []report.Finding {
 	var all []report.Finding
 	for i := range job.Object.Spec.PodFailurePolicy.Rules {
 		f := finding(job.Origin, compiler.CheckUnreachable, compiler.Warning, fmt.Sprintf("%s.rules[%d]", manifest.PolicyField, i),
-			messageHidden(p.Rules[always].Name, p.Name), "bind the policy with position: After")
+			fmt.Sprintf("rule %s of PodFailurePolicy %s stands before this rule and matches every failed Pod", p.Rules[always].Name, p.Name),
+			"bind the policy with position: After")
 		f.Rule = &i
 		all = append(all, f)
 	}
 	return all
-}
-
-func messagePendingIgnored(rule string, bindings []string) string {
-	return fmt.Sprintf("rule %s is on Pending, and no binding of the policy deletes such Pods (%s)", rule, strings.Join(bindings, ", "))
-}
-
-func messageFailIndex(job string) string {
-	return fmt.Sprintf("FailIndex is no more than Count for Job %s, which has no backoffLimitPerIndex", job)
-}
-
-func messageIndexBudget(job string) string {
-	return fmt.Sprintf("the budget is one of the whole Job %s, which has no indexes", job)
-}
-
-func messageHidden(rule, policy string) string {
-	return fmt.Sprintf("rule %s of PodFailurePolicy %s stands before this rule and matches every failed Pod", rule, policy)
 }

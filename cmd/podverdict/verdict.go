@@ -11,7 +11,6 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -78,30 +77,31 @@ const none = "-"
 // ruleIsTrue is what there is to say of a custom rule that says nothing itself.
 const ruleIsTrue = "its expression is true"
 
-func (i verdictItem) cells() []any {
-	v := i.Verdict
-	action, rule, counted := string(v.Action), none, "no"
-	if !v.Terminal {
-		action, counted = none, none
+func (i verdictItem) action() string {
+	if !i.Verdict.Terminal {
+		return none
 	}
+	return string(i.Verdict.Action)
+}
+
+func (i verdictItem) counted() string {
 	switch {
-	case v.Matched:
-		rule = ruleCell(v)
+	case !i.Verdict.Terminal:
+		return none
+	case i.Verdict.Counted:
+		return "yes"
+	}
+	return "no"
+}
+
+func (i verdictItem) rule() string {
+	switch {
+	case i.Verdict.Matched:
+		return ruleCell(i.Verdict)
 	case i.Pending != nil && i.Pending.Matched:
-		rule = ruleCell(*i.Pending)
+		return ruleCell(*i.Pending)
 	}
-	if v.Counted {
-		counted = "yes"
-	}
-	message := v.Message()
-	if message == "" {
-		message = none
-	}
-	cells := []any{}
-	for _, text := range []string{i.Job.Name, i.Pod.Name, action, rule, counted, i.because(), i.Pod.Namespace, message} {
-		cells = append(cells, terminal.Line(text)) // kubectl's printer escapes only some of it
-	}
-	return cells
+	return none
 }
 
 // ruleCell is the rule without spaces: its index, or its policy's name and its own.

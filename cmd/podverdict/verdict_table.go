@@ -1,72 +1,76 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/liggitt/tabwriter"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
+type verdictColumn struct {
+	name string
+	wide bool // not in tables of normal width
+	cell func(verdictItem) string
+}
+
+var verdictColumns = []verdictColumn{
+	{"JOB", false, func(i verdictItem) string { return i.Job.Name }},
+	{"POD", false, func(i verdictItem) string { return i.Pod.Name }},
+	{"VERDICT", false, verdictItem.action},
+	{"RULE", false, verdictItem.rule},
+	{"COUNTED", false, verdictItem.counted},
+	{"BECAUSE", false, verdictItem.because},
+	{columnNamespace, true, func(i verdictItem) string { return i.Pod.Namespace }},
+	{"MESSAGE", true, func(i verdictItem) string { return i.Verdict.Message() }},
+	{columnAudit, true, verdictItem.audit},
+}
+
+const (
+	columnNamespace = "NAMESPACE" // first when Pods are of several, as kubectl has it
+	columnAudit     = "AUDIT"     // where policies are audited
+)
+
 // verdictTable writes verdicts for people. It may be printed in parts, which have one header and keep to its columns.
 type verdictTable struct {
-	namespaces bool // a column of its own, first as kubectl has it
-	audits     bool // a column of its own, where policies are audited
-	printer    printers.ResourcePrinter
-	out        *tabwriter.Writer
+	columns []verdictColumn
+	out     *tabwriter.Writer
+	begun   bool
 }
 
 func newVerdictTable(out io.Writer, wide, namespaces, audits bool) *verdictTable {
-	return &verdictTable{
-		namespaces: namespaces,
-		audits:     audits,
-		printer:    printers.NewTablePrinter(printers.PrintOptions{Wide: wide}),
-		out:        printers.GetNewTabWriter(out),
+	t := &verdictTable{out: printers.GetNewTabWriter(out)}
+	for _, column := range verdictColumns {
+		switch {
+		case column.name == columnNamespace && namespaces:
+			t.columns = slices.Insert(t.columns, 0, column)
+		case column.wide && !wide, column.name == columnAudit && !audits:
+		default:
+			t.columns = append(t.columns, column)
+		}
 	}
+	return t
 }
 
 func (t *verdictTable) print(items []verdictItem) error {
-	const always, wideOnly = 0, 1
-	table := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
-		{Name: "Job", Priority: always},
-		{Name: "Pod", Priority: always},
-		{Name: "Verdict", Priority: always},
-		{Name: "Rule", Priority: always},
-		{Name: "Counted", Priority: always},
-		{Name: "Because", Priority: always},
-		{Name: "Namespace", Priority: wideOnly},
-		{Name: "Message", Priority: wideOnly},
-	}}
-	if t.audits {
-		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: "Audit", Priority: wideOnly})
-	}
+	cells := make([]string, len(t.columns))
 	for _, item := range items {
-		cells := item.cells()
-		if t.audits {
-			cells = append(cells, terminal.Line(item.audit()))
+		if !t.begun {
+			for i, column := range t.columns {
+				cells[i] = column.name
+			}
+			fmt.Fprintln(t.out, strings.Join(cells, "\t"))
+			t.begun = true
 		}
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: cells})
-	}
-	if t.namespaces {
-		moveNamespace(table)
-	}
-	if err := t.printer.PrintObj(table, t.out); err != nil {
-		return err
+		for i, column := range t.columns {
+			cells[i] = terminal.Line(cmp.Or(column.cell(item), none))
+		}
+		fmt.Fprintln(t.out, strings.Join(cells, "\t"))
 	}
 	return t.out.Flush()
-}
-
-// moveNamespace puts the namespace first, for all to see.
-func moveNamespace(table *metav1.Table) {
-	at := slices.IndexFunc(table.ColumnDefinitions, func(c metav1.TableColumnDefinition) bool { return c.Name == "Namespace" })
-	table.ColumnDefinitions = slices.Insert(slices.Delete(table.ColumnDefinitions, at, at+1), 0,
-		metav1.TableColumnDefinition{Name: "Namespace"})
-	for i := range table.Rows {
-		cells := table.Rows[i].Cells
-		namespace := cells[at]
-		table.Rows[i].Cells = slices.Insert(slices.Delete(cells, at, at+1), 0, namespace)
-	}
 }

@@ -42,43 +42,32 @@ func watch(ctx context.Context, c *console, o *evalOptions, args []string) error
 	}
 	interrupted, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	out := newVerdictStream(o.live, o.output.name, source.query.AllNamespaces, in.policies.Audits())
-	plans := planCache{}
+	table := newVerdictTable(o.live, o.output.name == "wide", source.query.AllNamespaces, in.policies.Audits())
+	plans := map[types.UID]plan{} // of Jobs, whose policies cannot change
 	return client.Watch(interrupted, source.query, cluster.Listener{
 		Failed: func(job manifest.Job, pod manifest.Pod) error {
 			shown.end()
-			p, err := plans.plan(interrupted, planner, job)
-			if err != nil {
-				complain(c.stderr, err) // of this Job: the others have verdicts
-				return nil
+			p, known := plans[job.Object.UID]
+			if !known {
+				if p, err = planner.plan(interrupted, job); err != nil {
+					complain(c.stderr, err) // of this Job: the others have verdicts
+					return nil
+				}
+				if len(plans) >= maxPlans {
+					clear(plans)
+				}
+				plans[job.Object.UID] = p
 			}
 			p.take([]manifest.Pod{pod})
-			return out.write(p.judge(ctx, in.now)[0]) // an interrupt does not cut a verdict short
+			verdict := p.judge(ctx, in.now)[0] // an interrupt does not cut it short
+			return errStdout(writeVerdict(o.live, o.output.name, table, verdict))
 		},
 		Notice: c.note,
 	})
 }
 
-// planCache holds the plans of Jobs, whose policies cannot change.
-type planCache map[types.UID]plan
-
 // maxPlans is how many Jobs a watch keeps planned.
 const maxPlans = 1000
-
-func (cache planCache) plan(ctx context.Context, planner *planner, job manifest.Job) (plan, error) {
-	if p, ok := cache[job.Object.UID]; ok {
-		return p, nil
-	}
-	p, err := planner.plan(ctx, job)
-	if err != nil {
-		return plan{}, err
-	}
-	if len(cache) >= maxPlans {
-		clear(cache)
-	}
-	cache[job.Object.UID] = p
-	return p, nil
-}
 
 // verdictEvent is what a watch writes as JSON and YAML for each Pod.
 type verdictEvent struct {
@@ -87,31 +76,21 @@ type verdictEvent struct {
 	verdictItem
 }
 
-// verdictStream writes verdicts one by one.
-type verdictStream struct {
-	out    io.Writer
-	format string
-	table  *verdictTable
-}
-
-func newVerdictStream(out io.Writer, format string, namespaces, audits bool) *verdictStream {
-	return &verdictStream{out, format, newVerdictTable(out, format == "wide", namespaces, audits)}
-}
-
-func (s *verdictStream) write(item verdictItem) error {
+// writeVerdict writes one of several verdicts: as JSON on a line, as a YAML document, or as a row of the table.
+func writeVerdict(out io.Writer, format string, table *verdictTable, item verdictItem) error {
 	event := verdictEvent{apiVersion, "Verdict", item}
-	switch s.format {
-	case "json": // an object a line, for those who read lines
-		encoder := json.NewEncoder(s.out)
+	switch format {
+	case "json":
+		encoder := json.NewEncoder(out)
 		encoder.SetEscapeHTML(false)
-		return errStdout(encoder.Encode(event))
+		return encoder.Encode(event)
 	case "yaml":
 		text := bytes.NewBufferString("---\n")
 		if err := report.WriteYAML(text, event); err != nil {
 			return err
 		}
-		_, err := text.WriteTo(s.out)
-		return errStdout(err)
+		_, err := text.WriteTo(out)
+		return err
 	}
-	return errStdout(s.table.print([]verdictItem{item}))
+	return table.print([]verdictItem{item})
 }
