@@ -3,10 +3,18 @@ package main
 import (
 	"context"
 	"io"
+	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/protocol"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/rego"
 )
 
 // engineOptions are the flags of engine.
@@ -44,4 +52,87 @@ func engine(ctx context.Context, c *console, o *engineOptions, _ []string) error
 		return err
 	}
 	return protocol.Server{Verdict: answering, Validate: regoValidator(ctx)}.Serve(ctx, c.stdin, o.live)
+}
+
+// Engines by name.
+const (
+	engineCEL  = "cel"
+	engineGo   = "go"
+	engineRego = "rego"
+
+	// engineExec is followed by a command, which is cut at its spaces.
+	engineExec = "exec:"
+)
+
+// engineNamed finds an engine that is part of this program.
+func engineNamed(name string) (conformance.Engine, error) {
+	switch name {
+	case engineCEL:
+		return conformance.CEL(runtime.Options{}), nil
+	case engineGo:
+		return conformance.Go, nil
+	case engineRego:
+		return regoEngine(), nil
+	}
+	return nil, errEngine(name, []string{engineCEL, engineGo, engineRego})
+}
+
+// startEngine is engineNamed that also knows programs of others. They run until close.
+func startEngine(ctx context.Context, name string) (engine conformance.Engine, closeEngine func() error, err error) {
+	if command, ok := strings.CutPrefix(name, engineExec); ok {
+		process, err := protocol.Exec(ctx, strings.Fields(command), 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		return process.Verdict, process.Close, nil
+	}
+	engine, err = engineNamed(name)
+	if err != nil {
+		err = errEngine(name, []string{engineCEL, engineGo, engineRego, engineExec + "COMMAND"})
+	}
+	return engine, func() error { return nil }, err
+}
+
+// regoEngine has the bundle's matching rules answer. They are compiled when they are first asked.
+func regoEngine() conformance.Engine {
+	prepared := sync.OnceValues(func() (*rego.Matcher, error) { return rego.NewMatcher(context.Background()) })
+	return func(ctx context.Context, r conformance.Request) (runtime.Verdict, error) {
+		if r.Kubernetes != "" {
+			if _, err := compiler.ParseVersion(r.Kubernetes); err != nil {
+				return runtime.Verdict{}, err
+			}
+		}
+		matcher, err := prepared()
+		if err != nil {
+			return runtime.Verdict{}, err
+		}
+		answer, err := matcher.Match(ctx, r)
+		if err != nil {
+			return runtime.Verdict{}, err
+		}
+		var v runtime.Verdict
+		err = v.UnmarshalJSON(answer)
+		return v, err
+	}
+}
+
+// regoValidator has the built-in rules answer. They are compiled when they are first asked: most engines are asked for
+// verdicts alone.
+func regoValidator(ctx context.Context) protocol.Validator {
+	prepared := sync.OnceValues(func() (*rego.Validator, error) { return rego.New(ctx, rego.Options{}) })
+	return func(ctx context.Context, job, oldJob *batchv1.Job) ([]protocol.FieldError, error) {
+		validator, err := prepared()
+		if err != nil {
+			return nil, err
+		}
+		found, err := validator.ValidateJob(ctx, job, oldJob)
+		if err != nil {
+			return nil, err
+		}
+		errs := make([]protocol.FieldError, len(found))
+		for i, f := range found {
+			errs[i] = protocol.FieldError{Field: f.Field, Type: field.ErrorType(f.Type), Detail: f.Detail}
+		}
+		return errs, nil
+	}
 }

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/bundle"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/policies"
 )
 
@@ -81,4 +84,44 @@ func generateBundle(ctx context.Context, c *console, o *bundleOptions, _ []strin
 		fmt.Fprintf(c.stdout, "pushed %s@%s\n", artifact.Reference, artifact.Digest)
 	}
 	return nil
+}
+
+// generated are objects for kubectl apply, in the order in which they should be applied.
+type generated []generatedObject
+
+type generatedObject struct {
+	// comment stands above the object where the format has comments.
+	comment string
+	object  any
+}
+
+// write writes the objects as YAML documents, or as a List.
+func (g generated) write(w io.Writer, format string) error {
+	if format == "json" {
+		items := make([]any, len(g))
+		for i, one := range g {
+			items[i] = one.object
+		}
+		return writeObject(w, format, map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
+	}
+	var text bytes.Buffer
+	for i, one := range g {
+		if i > 0 {
+			text.WriteString("---\n")
+		}
+		text.WriteString(comment(one.comment))
+		if err := report.WriteYAML(&text, one.object); err != nil {
+			return err
+		}
+	}
+	_, err := text.WriteTo(w)
+	return err
+}
+
+// comment is the text as lines of a YAML comment.
+func comment(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "# " + strings.ReplaceAll(text, "\n", "\n# ") + "\n"
 }

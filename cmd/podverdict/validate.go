@@ -3,22 +3,31 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	goruntime "runtime"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/bundle"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
 // validateOptions are the flags of validate.
 type validateOptions struct {
-	source source
-	old    []string // files with what those given with -f replace
-	rules  constraints
-	output format
+	source     source
+	old        []string // files with what those given with -f replace
+	guardrails bool
+	data       string
+	bundle     bundle.Source
+	output     format
 }
 
 func newValidate() *cobra.Command {
@@ -45,7 +54,12 @@ has taken them, so it is the guardrails and other bundles that they are held to,
 	flags := cmd.Flags()
 	o.source.addFlags(flags, cluster.Job, cluster.CronJob)
 	flags.StringSliceVar(&o.old, "old", nil, "file, directory, URL or - with the objects that those given with -f replace")
-	o.rules.addFlags(flags)
+	flags.BoolVar(&o.guardrails, "guardrails", false, "also find what is legal and unwise")
+	flags.StringVar(&o.data, "data", "", "YAML or JSON file with data of yours, as in podverdict: {config: {guardrails: {...}}}")
+	flags.StringVar(&o.bundle.Reference, "bundle", "",
+		"rules to use instead of the built-in ones: a folder, a bundle.tar.gz, or oci://REGISTRY/REPOSITORY:TAG")
+	flags.StringVar(&o.bundle.Key, "verification-key", "", "PEM file of the public key that must have signed the bundle")
+	flags.BoolVar(&o.bundle.PlainHTTP, "plain-http", false, "speak HTTP with the registry; those of localhost are asked so anyway")
 	addFormat(cmd, &o.output, report.Formats()...)
 	return cmd
 }
@@ -56,7 +70,7 @@ func validate(ctx context.Context, c *console, o *validateOptions, args []string
 	if err != nil {
 		return err
 	}
-	validator, err := o.rules.compile(ctx)
+	validator, err := compileRules(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -68,6 +82,117 @@ func validate(ctx context.Context, c *console, o *validateOptions, args []string
 		return err
 	}
 	return printReport(c, r, o.output)
+}
+
+// replacement is a Job or CronJob of the input and what it replaces; nothing when it is created.
+type replacement struct {
+	job manifest.Job
+	old *manifest.Job
+}
+
+// identity is what an update cannot change.
+type identity struct {
+	kind string
+	name manifest.Reference
+}
+
+func (i identity) String() string { return i.kind + " " + i.name.String() }
+
+func identityOf(j manifest.Job) identity {
+	if j.CronJob != nil {
+		return identity{"CronJob", j.Reference()}
+	}
+	return identity{"Job", j.Reference()}
+}
+
+// readReplacements reads what is given and what that replaces.
+func readReplacements(ctx context.Context, c *console, o *validateOptions, args []string) ([]replacement, error) {
+	if slices.Contains(o.old, "-") && slices.Contains(o.source.files.Filenames, "-") {
+		return nil, errStdinTwice("--old")
+	}
+	if len(o.old) > 0 && !o.source.fromFiles() {
+		return nil, usagef("--old is for files given with -f")
+	}
+	jobs, err := o.source.readJobs(ctx, c, args)
+	if err != nil {
+		return nil, err
+	}
+	replacements := make([]replacement, len(jobs))
+	for i := range jobs {
+		replacements[i].job = jobs[i]
+	}
+	if len(o.old) == 0 {
+		return replacements, nil
+	}
+	old, err := readOld(ctx, c, o)
+	if err != nil {
+		return nil, err
+	}
+	for i := range replacements {
+		replacements[i].old = old[identityOf(jobs[i])]
+	}
+	if !slices.ContainsFunc(replacements, func(r replacement) bool { return r.old != nil }) {
+		return nil, fmt.Errorf("--old %s: none of the objects given with -f is in there, by kind, namespace and name",
+			strings.Join(o.old, ",")) // these may be the wrong files
+	}
+	return replacements, nil
+}
+
+// readOld reads the objects that are replaced.
+func readOld(ctx context.Context, c *console, o *validateOptions) (map[identity]*manifest.Job, error) {
+	files := o.source.files
+	files.Filenames = o.old
+	set, err := readFiles(ctx, c, files)
+	if err != nil {
+		return nil, err
+	}
+	old := map[identity]*manifest.Job{}
+	var errs []error
+	for i := range set.Jobs {
+		job := &set.Jobs[i]
+		id := identityOf(*job)
+		if first := old[id]; first != nil {
+			message := fmt.Sprintf("%s is given twice with --old, first at %s", id, first.Whole().Position("metadata.name"))
+			errs = append(errs, job.Whole().Error("metadata.name", message))
+			continue
+		}
+		old[id] = job
+	}
+	return old, errors.Join(errs...)
+}
+
+// compileRules compiles the rules that Jobs are held to. What is wrong with the data has its place in the file, and what is
+// wrong with a bundle has the bundle's name.
+func compileRules(ctx context.Context, o *validateOptions) (*rego.Validator, error) {
+	if o.bundle.Key != "" && o.bundle.Reference == "" {
+		return nil, usagef("--verification-key is for a --bundle: the built-in rules are not signed")
+	}
+	options := rego.Options{Guardrails: o.guardrails, Warnings: true}
+	var origin manifest.Origin
+	var err error
+	if o.data != "" {
+		if options.Data, origin, err = manifest.ReadValue(manifest.Options{}, o.data); err != nil {
+			return nil, err
+		}
+	}
+	if o.bundle.Reference != "" {
+		if options.Bundle, err = o.bundle.Open(ctx); err != nil {
+			return nil, err
+		}
+	}
+	validator, err := rego.New(ctx, options)
+	var errs []error
+	for _, err := range manifest.EachError(err) {
+		wrong, ok := errors.AsType[*rego.DataError](err)
+		switch {
+		case ok && o.data != "":
+			err = origin.Error(wrong.Field, wrong.Message)
+		case o.bundle.Reference != "":
+			err = errIn(o.bundle.Reference, err)
+		}
+		errs = append(errs, err)
+	}
+	return validator, errors.Join(errs...)
 }
 
 // validateAll validates Jobs side by side, and answers in their order.
@@ -94,4 +219,32 @@ func validateAll(ctx context.Context, c *console, validator *rego.Validator, giv
 		})
 	}
 	return all, workers.Wait()
+}
+
+// validate returns what the rules find in a Job or CronJob.
+func (r replacement) validate(ctx context.Context, validator *rego.Validator) ([]rego.Finding, error) {
+	given, err := object(r.job)
+	if err != nil {
+		return nil, err
+	}
+	if r.old == nil {
+		return validator.Validate(ctx, given, nil)
+	}
+	replaced, err := object(*r.old)
+	if err != nil {
+		return nil, err
+	}
+	return validator.Validate(ctx, given, replaced)
+}
+
+// object is what the API server would be given. The items of a JobList need not say that they are Jobs.
+func object(j manifest.Job) (map[string]any, error) {
+	if j.CronJob == nil {
+		job := *j.Object
+		job.TypeMeta = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}
+		return rego.Object(&job)
+	}
+	cronJob := *j.CronJob
+	cronJob.TypeMeta = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "CronJob"}
+	return rego.Object(&cronJob)
 }
