@@ -3,8 +3,8 @@ package bundle
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"strings"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
 var (
@@ -16,21 +16,10 @@ var (
 // in gives an error the name of the file, folder or artifact that it is about.
 func in(name string, err error) error {
 	var errs []error
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	for _, err := range joined.Unwrap() {
-		errs = append(errs, in(name, err))
+	for _, err := range manifest.EachError(err) {
+		errs = append(errs, fmt.Errorf("%s: %w", name, err))
 	}
 	return errors.Join(errs...)
-}
-
-func errUnreadable(name string, err error) error {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		err = path.Err // the name is said already
-	}
-	return fmt.Errorf("%s: cannot read: %w", name, err)
 }
 
 func errUnwritable(name string, err error) error {
@@ -42,11 +31,3 @@ func errTooLarge(limit int64) error { return fmt.Errorf("larger than the limit o
 func errPull(err error) error { return fmt.Errorf("cannot pull: %w", err) }
 
 func errPush(err error) error { return fmt.Errorf("cannot push: %w", err) }
-
-func errNoLayer(mediaTypes []string) error {
-	if len(mediaTypes) == 0 {
-		return errors.New("no bundle: the artifact has no layers")
-	}
-	return fmt.Errorf("no bundle: the artifact has layers of type %s; those for conftest have the tag without -conftest beside them",
-		strings.Join(mediaTypes, ", "))
-}

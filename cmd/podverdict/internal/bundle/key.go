@@ -9,6 +9,8 @@ import (
 	"os"
 
 	opabundle "github.com/open-policy-agent/opa/v1/bundle"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
 // keyID is what OPA calls the key where none is named, as its own commands do.
@@ -47,7 +49,7 @@ func verification(name string) (*opabundle.VerificationConfig, error) {
 func readKey(name string) (text string, key any, err error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return "", nil, errUnreadable(name, err)
+		return "", nil, manifest.ErrUnreadable(name, err)
 	}
 	block, _ := pem.Decode(data)
 	if block == nil {

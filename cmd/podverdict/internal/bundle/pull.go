@@ -3,8 +3,10 @@ package bundle
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2"
@@ -30,8 +32,12 @@ func (r Registry) pull(ctx context.Context) ([]byte, error) {
 	}
 	isArchive := func(layer ocispec.Descriptor) bool { return layer.MediaType == ocispec.MediaTypeImageLayerGzip }
 	i := slices.IndexFunc(manifest.Layers, isArchive)
+	if i < 0 && len(manifest.Layers) == 0 {
+		return nil, errors.New("no bundle: the artifact has no layers")
+	}
 	if i < 0 {
-		return nil, errNoLayer(mediaTypes(manifest.Layers))
+		return nil, fmt.Errorf("no bundle: the artifact has layers of type %s; those for conftest have the tag without -conftest beside them",
+			strings.Join(mediaTypes(manifest.Layers), ", "))
 	}
 	if manifest.Layers[i].Size > maxArchive {
 		return nil, errTooLarge(maxArchive)

@@ -10,6 +10,7 @@ import (
 
 	opabundle "github.com/open-policy-agent/opa/v1/bundle"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -68,12 +69,12 @@ func (s Source) archive(ctx context.Context) ([]byte, error) {
 	}
 	file, err := os.Open(s.Reference)
 	if err != nil {
-		return nil, errUnreadable(s.Reference, err)
+		return nil, manifest.ErrUnreadable(s.Reference, err)
 	}
 	defer file.Close()
 	archive, err := io.ReadAll(io.LimitReader(file, maxArchive+1))
 	if err != nil {
-		return nil, errUnreadable(s.Reference, err)
+		return nil, manifest.ErrUnreadable(s.Reference, err)
 	}
 	if len(archive) > maxArchive {
 		return nil, in(s.Reference, errTooLarge(maxArchive))

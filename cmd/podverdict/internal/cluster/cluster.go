@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -34,8 +35,11 @@ type Cluster struct {
 // Connect reads the kubeconfig, for a verb that can read files instead; nothing is asked of the API server yet. A namespace that is "" is the context's.
 func (o *Options) Connect(namespace, userAgent string) (*Cluster, error) {
 	config, namespace, err := o.Config(namespace, userAgent)
+	if missing, ok := errors.AsType[noKubeconfigError](err); ok {
+		err = fmt.Errorf("%w, or read files with -f", missing)
+	}
 	if err != nil {
-		return nil, errConnect(err)
+		return nil, err
 	}
 	c := &Cluster{
 		Namespace: namespace, Progress: func(int) {}, server: config.Host, context: o.overrides.CurrentContext, retry: retryDelays(),

@@ -56,14 +56,6 @@ func (looked noKubeconfigError) Error() string {
 	return fmt.Sprintf("no kubeconfig (looked in %s): name one with --kubeconfig or KUBECONFIG", strings.Join(looked, ", "))
 }
 
-// errConnect adds the other way of a verb that reads.
-func errConnect(err error) error {
-	if missing, ok := errors.AsType[noKubeconfigError](err); ok {
-		return fmt.Errorf("%w, or read files with -f", missing)
-	}
-	return err
-}
-
 // checkName refuses the name of a context, cluster or user that is not known; "" is none.
 func checkName(what, name string, known []string) error {
 	if name == "" || slices.Contains(known, name) {

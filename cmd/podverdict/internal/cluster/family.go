@@ -52,12 +52,12 @@ func families(s *selection, pods []*corev1.Pod) []manifest.Family {
 func (c *Cluster) podsOf(ctx context.Context, q Query, s *selection) ([]*corev1.Pod, error) {
 	pods, seen := slices.Clone(s.pods), maps.Clone(s.single)
 	for _, selector := range podSelectors(s) {
-		found, err := c.listPods(ctx, c.scope(q), metav1.ListOptions{LabelSelector: selector.String()})
+		found, _, err := c.listPods(ctx, c.scope(q), metav1.ListOptions{LabelSelector: selector.String()})
 		if err != nil {
 			return nil, err
 		}
-		for i := range found.items {
-			if pod := &found.items[i]; !seen[pod.UID] {
+		for i := range found {
+			if pod := &found[i]; !seen[pod.UID] {
 				seen[pod.UID] = true
 				pods = append(pods, pod)
 			}

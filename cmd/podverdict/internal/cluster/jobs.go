@@ -29,7 +29,7 @@ func (c *Cluster) jobsOf(ctx context.Context, q Query, t Target) ([]manifest.Job
 		}
 		return jobs, err
 	case t.Kind == Job && t.Name != "":
-		job, err := c.getJob(ctx, t.Name)
+		job, err := get(ctx, c, t, c.batch.Jobs(c.Namespace).Get)
 		if err != nil {
 			return nil, err
 		}

@@ -4,34 +4,21 @@ import (
 	"context"
 	"fmt"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
-func (c *Cluster) getJob(ctx context.Context, name string) (*batchv1.Job, error) {
-	job, err := c.batch.Jobs(c.Namespace).Get(ctx, name, metav1.GetOptions{})
+// get reads the object that a target names.
+func get[T any](
+	ctx context.Context, c *Cluster, t Target, read func(context.Context, string, metav1.GetOptions) (*T, error),
+) (*T, error) {
+	object, err := read(ctx, t.Name, metav1.GetOptions{})
 	if err != nil {
-		return nil, c.missing(ctx, err, Target{Job, name})
+		return nil, c.missing(ctx, err, t)
 	}
-	return job, nil
-}
-
-func (c *Cluster) getCronJob(ctx context.Context, name string) (*batchv1.CronJob, error) {
-	cronJob, err := c.batch.CronJobs(c.Namespace).Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return nil, c.missing(ctx, err, Target{CronJob, name})
-	}
-	return cronJob, nil
-}
-
-func (c *Cluster) getPod(ctx context.Context, name string) (*corev1.Pod, error) {
-	pod, err := c.core.Pods(c.Namespace).Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return nil, c.missing(ctx, err, Target{Pod, name})
-	}
-	return pod, nil
+	return object, nil
 }
 
 // missing says why an object could not be read; when it is not there, also whether its namespace is, and which of
@@ -48,28 +35,29 @@ func (c *Cluster) missing(ctx context.Context, err error, t Target) error {
 
 // names are those of the first page of a kind's objects; none when they may not be listed.
 func (c *Cluster) names(ctx context.Context, kind Kind) []string {
-	var names []string
 	options := metav1.ListOptions{Limit: pageSize}
 	switch kind {
 	case Job:
-		if jobs, err := c.batch.Jobs(c.Namespace).List(ctx, options); err == nil {
-			for _, job := range jobs.Items {
-				names = append(names, job.Name)
-			}
-		}
+		return namesIn(c.batch.Jobs(c.Namespace).List(ctx, options))
 	case CronJob:
-		if cronJobs, err := c.batch.CronJobs(c.Namespace).List(ctx, options); err == nil {
-			for _, cronJob := range cronJobs.Items {
-				names = append(names, cronJob.Name)
-			}
-		}
-	case Pod:
-		if pods, err := c.core.Pods(c.Namespace).List(ctx, options); err == nil {
-			for _, pod := range pods.Items {
-				names = append(names, pod.Name)
-			}
-		}
+		return namesIn(c.batch.CronJobs(c.Namespace).List(ctx, options))
+	default:
+		return namesIn(c.core.Pods(c.Namespace).List(ctx, options))
 	}
+}
+
+// namesIn are the names in a list; none when it could not be read.
+func namesIn(list runtime.Object, err error) []string {
+	if err != nil {
+		return nil
+	}
+	var names []string
+	_ = meta.EachListItem(list, func(object runtime.Object) error { // an object without a name has none to tell
+		if named, err := meta.Accessor(object); err == nil {
+			names = append(names, named.GetName())
+		}
+		return nil
+	})
 	return names
 }
 
@@ -80,11 +68,6 @@ func (c *Cluster) CheckNamespace(ctx context.Context) error {
 	if !apierrors.IsNotFound(err) {
 		return nil
 	}
-	var names []string
-	if namespaces, err := c.core.Namespaces().List(ctx, metav1.ListOptions{Limit: pageSize}); err == nil {
-		for _, namespace := range namespaces.Items {
-			names = append(names, namespace.Name)
-		}
-	}
+	names := namesIn(c.core.Namespaces().List(ctx, metav1.ListOptions{Limit: pageSize}))
 	return fmt.Errorf("no namespace %q%s", c.Namespace, alternatives(c.Namespace, names))
 }

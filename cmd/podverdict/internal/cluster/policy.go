@@ -42,25 +42,25 @@ func (c *Cluster) Policies(ctx context.Context) (policies []manifest.Policy, bin
 		var list v1alpha1.PodFailurePolicyBindingList
 		return &list, c.listPolicies(ctx, v1alpha1.ResourcePodFailurePolicyBindings, o, &list)
 	}
-	foundPolicies, err := readPages(ctx, c.Progress, metav1.ListOptions{}, readPolicies,
+	foundPolicies, _, err := ReadPages(ctx, c.Progress, metav1.ListOptions{}, readPolicies,
 		func(l *v1alpha1.PodFailurePolicyList) []v1alpha1.PodFailurePolicy { return l.Items })
 	if err != nil {
 		unread, err = c.unread(ctx, err, v1alpha1.ResourcePodFailurePolicies)
 		return nil, nil, unread, err
 	}
-	foundBindings, err := readPages(ctx, c.Progress, metav1.ListOptions{}, readBindings,
+	foundBindings, _, err := ReadPages(ctx, c.Progress, metav1.ListOptions{}, readBindings,
 		func(l *v1alpha1.PodFailurePolicyBindingList) []v1alpha1.PodFailurePolicyBinding { return l.Items })
 	if err != nil {
 		unread, err = c.unread(ctx, err, v1alpha1.ResourcePodFailurePolicyBindings)
 		return nil, nil, unread, err
 	}
-	for i := range foundPolicies.items {
-		foundPolicies.items[i].SetDefaults()
-		policies = append(policies, manifest.LivePolicy(&foundPolicies.items[i]))
+	for i := range foundPolicies {
+		foundPolicies[i].SetDefaults()
+		policies = append(policies, manifest.LivePolicy(&foundPolicies[i]))
 	}
-	for i := range foundBindings.items {
-		foundBindings.items[i].SetDefaults()
-		bindings = append(bindings, manifest.LiveBinding(&foundBindings.items[i]))
+	for i := range foundBindings {
+		foundBindings[i].SetDefaults()
+		bindings = append(bindings, manifest.LiveBinding(&foundBindings[i]))
 	}
 	return policies, bindings, "", nil
 }

@@ -90,7 +90,7 @@ func (c *Cluster) resolve(ctx context.Context, q Query) (*selection, error) {
 
 func (c *Cluster) resolveJobs(ctx context.Context, q Query, t Target, s *selection) error {
 	if t.Name != "" {
-		job, err := c.getJob(ctx, t.Name)
+		job, err := get(ctx, c, t, c.batch.Jobs(c.Namespace).Get)
 		if err == nil {
 			s.add(job, true)
 		}
@@ -126,7 +126,7 @@ func (c *Cluster) cronJobs(ctx context.Context, q Query, t Target) ([]batchv1.Cr
 	if t.Name == "" {
 		return c.listCronJobs(ctx, c.scope(q), q.Selector)
 	}
-	cronJob, err := c.getCronJob(ctx, t.Name)
+	cronJob, err := get(ctx, c, t, c.batch.CronJobs(c.Namespace).Get)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (c *Cluster) cronJobs(ctx context.Context, q Query, t Target) ([]batchv1.Cr
 // resolvePods finds Pods and their Jobs. A Pod that is named must have one; of the others those that have are meant.
 func (c *Cluster) resolvePods(ctx context.Context, q Query, t Target, s *selection) error {
 	if t.Name != "" {
-		pod, err := c.getPod(ctx, t.Name)
+		pod, err := get(ctx, c, t, c.core.Pods(c.Namespace).Get)
 		if err != nil {
 			return err
 		}
@@ -147,12 +147,12 @@ func (c *Cluster) resolvePods(ctx context.Context, q Query, t Target, s *selecti
 		}
 		return err
 	}
-	pods, err := c.listPods(ctx, c.scope(q), metav1.ListOptions{LabelSelector: q.Selector})
+	pods, _, err := c.listPods(ctx, c.scope(q), metav1.ListOptions{LabelSelector: q.Selector})
 	if err != nil {
 		return err
 	}
-	for i := range pods.items {
-		s.addPod(&pods.items[i])
+	for i := range pods {
+		s.addPod(&pods[i])
 	}
 	s.laterPods, _ = labels.Parse(q.Selector) // Check has seen it
 	jobs, err := c.listJobs(ctx, c.scope(q), "")

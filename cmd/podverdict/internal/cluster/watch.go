@@ -184,13 +184,13 @@ func (w *watcher) follow(ctx context.Context, version string, stream watch.Inter
 
 // list takes the Pods that have failed, and forgets those that are no longer there.
 func (w *watcher) list(ctx context.Context) (string, error) {
-	all, err := w.listPods(ctx, w.namespace, w.options)
+	all, version, err := w.listPods(ctx, w.namespace, w.options)
 	if err != nil {
 		return "", err
 	}
-	there := make(map[types.UID]bool, len(all.items))
-	for i := range all.items {
-		pod := &all.items[i]
+	there := make(map[types.UID]bool, len(all))
+	for i := range all {
+		pod := &all[i]
 		there[pod.UID] = true
 		if err := w.take(ctx, pod); err != nil {
 			return "", err
@@ -203,7 +203,7 @@ func (w *watcher) list(ctx context.Context) (string, error) {
 	}
 	w.found()
 	w.first = false
-	return all.version, nil
+	return version, nil
 }
 
 // lost and found tell once that the API server is out of reach, and that it is back.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 
 	"go.yaml.in/yaml/v3"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/internal/terminal"
 )
@@ -104,7 +103,8 @@ func errJSON(d *Document, value []byte, offset int, cause error) error {
 	return &Error{origin: Origin{Document: d}, at: &at, Message: "invalid JSON: " + cause.Error()}
 }
 
-func errUnreadable(name string, cause error) error {
+// ErrUnreadable says why a file cannot be read.
+func ErrUnreadable(name string, cause error) error {
 	if path, ok := errors.AsType[*fs.PathError](cause); ok {
 		cause = path.Err // the name is said already
 	}
@@ -115,22 +115,6 @@ func errUnreadable(name string, cause error) error {
 var ErrOutside = errors.New("outside of the directory")
 
 func errOutside(root string) error { return fmt.Errorf("%w %s", ErrOutside, root) }
-
-func errInvalidUTF8(name string, data []byte, offset int) error {
-	at := place{line: 1}.after(data[:offset])
-	return fmt.Errorf("%s:%d:%d: invalid UTF-8: byte 0x%02x", name, at.line, at.column+1, data[offset])
-}
-
-func errEmptyDirectory(dir string, recursive bool) error {
-	if recursive {
-		return fmt.Errorf("%s: no .yaml, .yml or .json files in this directory or below", dir)
-	}
-	return fmt.Errorf("%s: no .yaml, .yml or .json files in this directory; -R looks below as well", dir)
-}
-
-func errNotOneObject(name string, documents int) error {
-	return fmt.Errorf("%s: has %d documents, and should have one", name, documents)
-}
 
 func didYouMean(name string) string {
 	if name == "" {
@@ -145,29 +129,6 @@ func messageMoreUnread(what string, n int) string {
 
 func messageTwice(kind, name string, first Position) string {
 	return fmt.Sprintf("%s %s is given twice, first at %s", kind, name, first)
-}
-
-func whyController(apiVersion, kind, name string) string {
-	return fmt.Sprintf("its controller is %s %s %q", apiVersion, kind, name)
-}
-
-func whyUID(name string, want, got types.UID) string {
-	return fmt.Sprintf("its controller is Job %q with uid %s, but that of the input has uid %s", name, want, got)
-}
-
-func whyElsewhere(namespace string) string {
-	return "the only Job is in namespace " + namespace
-}
-
-func whyLabel(label, name string) string {
-	return fmt.Sprintf("its label %s says %q", label, name)
-}
-
-func whyUnclaimed(jobs int) string {
-	if jobs == 1 {
-		return "it has neither a controller nor a label job-name, and other pods of the input have"
-	}
-	return fmt.Sprintf("it has neither a controller nor a label job-name, and the input has %d Jobs", jobs)
 }
 
 var (

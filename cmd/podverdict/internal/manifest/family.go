@@ -68,7 +68,7 @@ func (s *Set) elsewhere(pod Pod) *refusal {
 	if pod.Object.Namespace == "" || job.Namespace == "" || pod.Object.Namespace == job.Namespace {
 		return nil
 	}
-	return &refusal{"metadata.namespace", whyElsewhere(job.Namespace)}
+	return &refusal{"metadata.namespace", "the only Job is in namespace " + job.Namespace}
 }
 
 // jobOf is the index of the Pod's Job.
@@ -84,12 +84,16 @@ func (s *Set) jobOf(pod Pod, index map[Reference]int) (int, *refusal) {
 		}
 	}
 	value, label := jobNameLabel(pod)
-	if label == "" {
-		return 0, &refusal{"metadata.name", whyUnclaimed(len(s.Jobs))}
+	switch {
+	case label == "" && len(s.Jobs) == 1:
+		return 0, &refusal{"metadata.name", "it has neither a controller nor a label job-name, and other pods of the input have"}
+	case label == "":
+		return 0, &refusal{"metadata.name",
+			fmt.Sprintf("it has neither a controller nor a label job-name, and the input has %d Jobs", len(s.Jobs))}
 	}
 	job, ok := index[Reference{namespace, value}]
 	if !ok {
-		return 0, &refusal{"metadata.labels[" + label + "]", whyLabel(label, value)}
+		return 0, &refusal{"metadata.labels[" + label + "]", fmt.Sprintf("its label %s says %q", label, value)}
 	}
 	return job, nil
 }
@@ -97,10 +101,10 @@ func (s *Set) jobOf(pod Pod, index map[Reference]int) (int, *refusal) {
 func (s *Set) jobOwning(owner metav1.OwnerReference, index map[Reference]int, namespace string) (job int, why string) {
 	job, ok := index[Reference{namespace, owner.Name}]
 	if !ok || !isJob(&owner) {
-		return 0, whyController(owner.APIVersion, owner.Kind, owner.Name)
+		return 0, fmt.Sprintf("its controller is %s %s %q", owner.APIVersion, owner.Kind, owner.Name)
 	}
 	if given := s.Jobs[job].Object; given.UID != "" && owner.UID != given.UID {
-		return 0, whyUID(owner.Name, owner.UID, given.UID)
+		return 0, fmt.Sprintf("its controller is Job %q with uid %s, but that of the input has uid %s", owner.Name, owner.UID, given.UID)
 	}
 	return job, ""
 }

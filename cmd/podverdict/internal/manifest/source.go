@@ -58,7 +58,7 @@ func (o Options) sources(ctx context.Context, filename string) ([]source, error)
 	}
 	info, err := disk{o.Root}.stat(filename)
 	if err != nil {
-		return nil, errUnreadable(filename, err)
+		return nil, ErrUnreadable(filename, err)
 	}
 	if info.IsDir() {
 		return o.readDir(filename)
@@ -101,13 +101,16 @@ func (o Options) readDir(dir string) ([]source, error) {
 		return nil
 	})
 	if err != nil {
-		failures = append(failures, errUnreadable(dir, err))
+		failures = append(failures, ErrUnreadable(dir, err))
 	}
 	if err := errors.Join(failures...); err != nil {
 		return found, err
 	}
-	if len(found) == 0 {
-		return nil, errEmptyDirectory(dir, o.Recursive)
+	switch {
+	case len(found) == 0 && o.Recursive:
+		return nil, fmt.Errorf("%s: no .yaml, .yml or .json files in this directory or below", dir)
+	case len(found) == 0:
+		return nil, fmt.Errorf("%s: no .yaml, .yml or .json files in this directory; -R looks below as well", dir)
 	}
 	return found, nil
 }
@@ -119,7 +122,7 @@ func isManifest(path string) bool {
 func (o Options) readFile(path string) ([]byte, error) {
 	file, err := disk{o.Root}.open(path)
 	if err != nil {
-		return nil, errUnreadable(path, err)
+		return nil, ErrUnreadable(path, err)
 	}
 	defer file.Close()
 	return o.readAll(path, file)
@@ -130,11 +133,11 @@ func (o Options) readURL(ctx context.Context, url string) ([]byte, error) {
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, errUnreadable(url, err)
+		return nil, ErrUnreadable(url, err)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, errUnreadable(url, err)
+		return nil, ErrUnreadable(url, err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
@@ -150,7 +153,7 @@ func (o Options) readAll(name string, r io.Reader) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
-		return nil, errUnreadable(name, err)
+		return nil, ErrUnreadable(name, err)
 	}
 	if int64(len(data)) > limit {
 		return nil, fmt.Errorf("%s: larger than the limit of %d MiB", name, limit>>20)
@@ -166,7 +169,8 @@ func checkUTF8(name string, data []byte) error {
 	for offset := 0; ; {
 		r, size := utf8.DecodeRune(data[offset:])
 		if r == utf8.RuneError && size == 1 {
-			return errInvalidUTF8(name, data, offset)
+			at := place{line: 1}.after(data[:offset])
+			return fmt.Errorf("%s:%d:%d: invalid UTF-8: byte 0x%02x", name, at.line, at.column+1, data[offset])
 		}
 		offset += size
 	}

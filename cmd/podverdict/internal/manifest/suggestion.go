@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // suggestion is the field that a misspelt one of target is likely to mean; "" when none is near, or it is not misspelt.
@@ -47,7 +49,7 @@ func Nearest(wrong string, known []string) string {
 		if strings.EqualFold(name, wrong) {
 			return name
 		}
-		if d := distance(name, wrong); d < nearest || d == nearest && name < best {
+		if d := levenshtein.ComputeDistance(name, wrong); d < nearest || d == nearest && name < best {
 			best, nearest = name, d
 		}
 	}
@@ -88,25 +90,4 @@ func fields(t reflect.Type) map[string]reflect.Type {
 		}
 	}
 	return found
-}
-
-// distance is how many letters must be added, removed or changed to make b of a (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

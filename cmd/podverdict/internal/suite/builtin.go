@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"errors"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -113,7 +114,11 @@ var Builtins = []Builtin{
 func BuiltinPod(name string) (*corev1.Pod, error) {
 	known := builtin(name)
 	if known == nil {
-		return nil, errBuiltin(name)
+		var names []string
+		for _, b := range Builtins {
+			names = append(names, b.Name)
+		}
+		return nil, errors.New(messageUnknown("scenario", name, names))
 	}
 	l := newLife(manifest.Job{Object: plainJob()}.Stored())
 	known.happen(l)

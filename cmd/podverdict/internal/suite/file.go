@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
 // suffixes are those of the names of suites.
@@ -26,7 +28,7 @@ func Find(arguments []string) ([]Found, error) {
 		name := filepath.Clean(strings.TrimSuffix(argument, "..."))
 		info, err := os.Stat(name)
 		if err != nil {
-			errs = append(errs, errUnreadable(argument, err))
+			errs = append(errs, manifest.ErrUnreadable(argument, err))
 			continue
 		}
 		found, folder := []string{name}, filepath.Dir(name)
@@ -52,7 +54,7 @@ func findBelow(dir string) ([]string, error) {
 	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			errs = append(errs, errUnreadable(path, err)) // its neighbours can be read
+			errs = append(errs, manifest.ErrUnreadable(path, err)) // its neighbours can be read
 		case path != root && strings.HasPrefix(entry.Name(), "."):
 			if entry.IsDir() {
 				return filepath.SkipDir

@@ -96,7 +96,7 @@ func (s *Suite) readFile(ctx context.Context, field, name string) (*manifest.Set
 	}
 	refused := s.origin.Error(field, err.Error())
 	if errors.Is(err, manifest.ErrOutside) {
-		refused.Hint = hintOutside
+		refused.Hint = "test with a directory that holds both, or with --load-restrictor LoadRestrictionsNone"
 	}
 	return nil, refused
 }

@@ -114,7 +114,7 @@ func (s *Suite) scenarioNames() []string {
 func (b *builder) containers(pod *corev1.Pod, written *scenario, field string) {
 	if written.ExitCode != nil {
 		if len(pod.Status.ContainerStatuses) == 0 {
-			b.fail(field+".exitCode", messageNoStatuses)
+			b.fail(field+".exitCode", "no container of the Pod has a status")
 			return
 		}
 		containerEnds{ExitCode: written.ExitCode}.apply(&pod.Status.ContainerStatuses[0])

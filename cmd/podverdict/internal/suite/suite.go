@@ -53,7 +53,7 @@ func (l *Loader) Read(ctx context.Context, file string) (*Suite, error) {
 	if !l.Anywhere {
 		root, err := os.OpenRoot(cmp.Or(l.Folder, filepath.Dir(file)))
 		if err != nil {
-			return nil, errUnreadable(file, err)
+			return nil, manifest.ErrUnreadable(file, err)
 		}
 		defer root.Close()
 		s.files.Root = root
@@ -111,7 +111,7 @@ func (s *Suite) check() error {
 	var errs []error
 	fail := func(field, message string) { errs = append(errs, s.origin.Error(field, message)) }
 	if len(s.document.Policies) == 0 && s.document.Job == "" {
-		fail("", messageNothingToTest)
+		fail("", "a suite names policies, a job, or both")
 	}
 	if t := s.Threshold; t != nil && (*t < 0 || *t > 100) {
 		fail("coverage.threshold", fmt.Sprintf("%d is not a percentage from 0 to 100", *t))
@@ -136,17 +136,17 @@ func (s *Suite) check() error {
 
 func (c *caseDocument) check(field string, fail func(field, message string)) {
 	if c.Attempt != nil && *c.Attempt < 1 {
-		fail(field+".attempt", messageAttempt)
+		fail(field+".attempt", "must be 1 or more")
 	}
 	if c.PendingFor != nil && c.Now != nil {
-		fail(field+".now", messageBoth)
+		fail(field+".now", "is not for a case with pendingFor")
 	}
 	if c.PendingFor != nil && c.PendingFor.Duration < 0 {
-		fail(field+".pendingFor", messageBeforeCreated)
+		fail(field+".pendingFor", "must be a duration from 0s")
 	}
 	for rule, n := range c.Matches {
 		if n < 0 {
-			fail(manifest.FieldOfKey(field+".matches", rule), messageNegative)
+			fail(manifest.FieldOfKey(field+".matches", rule), "must not be negative")
 		}
 	}
 	c.Expect.check(field+".expect", fail)

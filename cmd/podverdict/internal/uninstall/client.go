@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 )
 
 // Client is of a cluster that has, or had, an installation.
@@ -56,29 +57,19 @@ func NewClient(config *rest.Config) (*Client, error) {
 }
 
 const (
-	// pageSize is how many objects are asked for at once. Jobs are read whole, and may be large.
-	pageSize, jobPageSize = 500, 50
+	// jobPageSize is how many Jobs are asked for at once: they are read whole, and may be large.
+	jobPageSize = 50
 	// width is how many Pods are let go at a time.
 	width = 16
 	// pollPeriod is the time between two looks at what is to go.
 	pollPeriod = 500 * time.Millisecond
 )
 
-// list reads the metadata of all objects of a resource, page by page. A resource that is not served has none.
-func (c *Client) list(ctx context.Context, resource schema.GroupVersionResource, namespace, selector string) (all []metav1.PartialObjectMetadata, err error) {
-	err = pages(pageSize, func(options metav1.ListOptions) (metav1.ListInterface, error) {
-		options.LabelSelector = selector
-		page, err := c.objects.Resource(resource).Namespace(namespace).List(ctx, options)
-		if err != nil {
-			return nil, err
-		}
-		if options.Continue == "" {
-			all = nil
-		}
-		all = append(all, page.Items...)
-		c.Progress(len(page.Items))
-		return page, nil
-	})
+// list reads the metadata of all objects of a resource. A resource that is not served has none.
+func (c *Client) list(ctx context.Context, resource schema.GroupVersionResource, namespace, selector string) ([]metav1.PartialObjectMetadata, error) {
+	all, _, err := cluster.ReadPages(ctx, c.Progress, metav1.ListOptions{LabelSelector: selector},
+		c.objects.Resource(resource).Namespace(namespace).List,
+		func(l *metav1.PartialObjectMetadataList) []metav1.PartialObjectMetadata { return l.Items })
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -86,42 +77,19 @@ func (c *Client) list(ctx context.Context, resource schema.GroupVersionResource,
 }
 
 // listJobs reads the managed Jobs. The API server cannot select them.
-func (c *Client) listJobs(ctx context.Context, namespace string) (managed []batchv1.Job, err error) {
-	err = pages(jobPageSize, func(options metav1.ListOptions) (metav1.ListInterface, error) {
-		page, err := c.jobs.Jobs(namespace).List(ctx, options)
-		if err != nil {
-			return nil, err
-		}
-		if options.Continue == "" {
-			managed = nil
-		}
-		for i := range page.Items {
-			if job := &page.Items[i]; job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == v1alpha1.JobController {
-				job.Spec, job.ManagedFields, job.Annotations = batchv1.JobSpec{}, nil, nil // what is read of them is small
-				managed = append(managed, *job)
-			}
-		}
-		c.Progress(len(page.Items))
-		return page, nil
-	})
-	return managed, errList(schema.GroupResource{Group: "batch", Resource: "jobs"}, namespace, err)
+func (c *Client) listJobs(ctx context.Context, namespace string) ([]batchv1.Job, error) {
+	all, _, err := cluster.ReadPages(ctx, c.Progress, metav1.ListOptions{Limit: jobPageSize}, c.jobs.Jobs(namespace).List, managedJobs)
+	return all, errList(schema.GroupResource{Group: "batch", Resource: "jobs"}, namespace, err)
 }
 
-// pages reads a list to its end. When the API server has forgotten the version that the first page shows, it begins anew, with
-// one page for all.
-func pages(size int64, read func(metav1.ListOptions) (metav1.ListInterface, error)) error {
-	options := metav1.ListOptions{Limit: size}
-	for {
-		page, err := read(options)
-		if apierrors.IsResourceExpired(err) && options.Continue != "" {
-			options = metav1.ListOptions{}
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if options.Continue = page.GetContinue(); options.Continue == "" {
-			return nil
+// managedJobs returns what is read of the managed Jobs of a list, which is small.
+func managedJobs(list *batchv1.JobList) []batchv1.Job {
+	var managed []batchv1.Job
+	for _, job := range list.Items {
+		if job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == v1alpha1.JobController {
+			job.Spec, job.ManagedFields, job.Annotations = batchv1.JobSpec{}, nil, nil
+			managed = append(managed, job)
 		}
 	}
+	return managed
 }

@@ -1,10 +1,8 @@
 package uninstall
 
 import (
-	"errors"
 	"fmt"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -25,9 +23,3 @@ type LiveError struct{ Namespace, Lease, Holder string }
 func (e *LiveError) Error() string {
 	return fmt.Sprintf("a controller is at work: %s has the lease %s/%s", e.Holder, e.Namespace, e.Lease)
 }
-
-func errLive(lease *coordinationv1.Lease) error {
-	return &LiveError{lease.Namespace, lease.Name, *lease.Spec.HolderIdentity}
-}
-
-var errNotGone = errors.New("it is being deleted, and not gone yet")

@@ -98,7 +98,7 @@ func (c *Client) idle(ctx context.Context, lease *coordinationv1.Lease) error {
 		case !c.taken(now):
 			return true, nil
 		case !now.Spec.RenewTime.Equal(first.Spec.RenewTime):
-			return false, errLive(now)
+			return false, &LiveError{now.Namespace, now.Name, *now.Spec.HolderIdentity}
 		}
 		return false, nil
 	})

@@ -103,7 +103,7 @@ func (c *Client) awaitGone(ctx context.Context, objects []Object) {
 	})
 	for i := range objects {
 		if o := &objects[i]; o.Result == Deleted && there(ctx, o) {
-			o.Result, o.Message = Failed, errNotGone.Error()
+			o.Result, o.Message = Failed, "it is being deleted, and not gone yet"
 		}
 	}
 }
