@@ -35,8 +35,8 @@ func (r Report) summary() string {
 	if r.Count() == 0 {
 		return "no findings in " + jobs
 	}
-	return fmt.Sprintf("%s in %s: %s, %s", plural(r.Count(), "finding"), jobs,
-		plural(r.Count("error"), "error"), plural(r.Count("warning"), "warning"))
+	return fmt.Sprintf("%s in %s: %s, %s", Plural(r.Count(), "finding"), jobs,
+		Plural(r.Count("error"), "error"), Plural(r.Count("warning"), "warning"))
 }
 
 // looked tells how many objects of each kind were looked at: of Jobs only, unless there are others.
@@ -51,16 +51,17 @@ func (r Report) looked() string {
 		counts[kind]++
 	}
 	if len(kinds) == 0 {
-		return plural(0, "Job")
+		return Plural(0, "Job")
 	}
 	texts := make([]string, len(kinds))
 	for i, kind := range kinds {
-		texts[i] = plural(counts[kind], kind)
+		texts[i] = Plural(counts[kind], kind)
 	}
 	return strings.Join(texts, ", ")
 }
 
-func plural(n int, noun string) string {
+// Plural counts things by their noun.
+func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

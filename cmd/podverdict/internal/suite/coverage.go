@@ -17,13 +17,14 @@ type Coverage struct {
 
 // RuleCoverage is how often a rule decided, and how often it was tried and did not match.
 type RuleCoverage struct {
-	// Policy is the rule's, or empty for the Job's own rules, which have no names.
-	Policy, Name string
-	Rule         int
-	Matched      int
-	NotMatched   int
-	// Always is of a rule that is true by its text: it cannot not match.
-	Always bool
+	// Policy is empty for the Job's own rules, which have no names.
+	Policy     string `json:"policy,omitempty"`
+	Rule       int    `json:"rule"`
+	Name       string `json:"ruleName,omitempty"`
+	Matched    int    `json:"matched"`
+	NotMatched int    `json:"notMatched"`
+	// Always tells that the rule is true by its text: it cannot not match.
+	Always bool `json:"always,omitempty"`
 }
 
 func (s *Suite) newCoverage() *Coverage {

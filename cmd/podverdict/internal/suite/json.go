@@ -46,20 +46,11 @@ type jsonRule struct {
 }
 
 type jsonCoverage struct {
-	Percent   int                `json:"percent"`
-	Covered   int                `json:"covered"`
-	Total     int                `json:"total"`
-	Threshold int                `json:"threshold"`
-	Rules     []jsonRuleCoverage `json:"rules"`
-}
-
-type jsonRuleCoverage struct {
-	Policy     string `json:"policy,omitempty"`
-	Rule       int    `json:"rule"`
-	Name       string `json:"ruleName,omitempty"`
-	Matched    int    `json:"matched"`
-	NotMatched int    `json:"notMatched"`
-	Always     bool   `json:"always,omitempty"`
+	Percent   int            `json:"percent"`
+	Covered   int            `json:"covered"`
+	Total     int            `json:"total"`
+	Threshold int            `json:"threshold"`
+	Rules     []RuleCoverage `json:"rules"`
 }
 
 func (r Report) writeJSON(w io.Writer) error {
@@ -93,11 +84,7 @@ func (r *Result) json() jsonSuite {
 
 func (c *Coverage) json(threshold int) *jsonCoverage {
 	covered, total := c.Covered()
-	written := &jsonCoverage{
-		Percent: c.Percent(), Covered: covered, Total: total, Threshold: threshold, Rules: []jsonRuleCoverage{},
+	return &jsonCoverage{
+		Percent: c.Percent(), Covered: covered, Total: total, Threshold: threshold, Rules: append([]RuleCoverage{}, c.Rules...),
 	}
-	for _, r := range c.Rules {
-		written.Rules = append(written.Rules, jsonRuleCoverage{r.Policy, r.Rule, r.Name, r.Matched, r.NotMatched, r.Always})
-	}
-	return written
 }

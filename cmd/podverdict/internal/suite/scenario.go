@@ -131,10 +131,8 @@ func (b *builder) containers(pod *corev1.Pod, written *scenario, field string) {
 
 func statusOf(pod *corev1.Pod, name string) *corev1.ContainerStatus {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
-		for i := range statuses {
-			if statuses[i].Name == name {
-				return &statuses[i]
-			}
+		if i := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == name }); i >= 0 {
+			return &statuses[i]
 		}
 	}
 	return nil
@@ -142,10 +140,8 @@ func statusOf(pod *corev1.Pod, name string) *corev1.ContainerStatus {
 
 func statusNames(pod *corev1.Pod) []string {
 	var names []string
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
-		for i := range statuses {
-			names = append(names, statuses[i].Name)
-		}
+	for _, s := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses) {
+		names = append(names, s.Name)
 	}
 	return names
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -19,7 +20,7 @@ func (r Report) writeText(w io.Writer) error {
 		r.writeSuite(&out, &r.Results[i])
 	}
 	c := r.count()
-	fmt.Fprintf(&out, "\n%s in %s: %d passed, %d failed\n", plural(c.Cases, "case"), plural(c.Suites, "suite"), c.Passed, c.Failed)
+	fmt.Fprintf(&out, "\n%s in %s: %d passed, %d failed\n", report.Plural(c.Cases, "case"), report.Plural(c.Suites, "suite"), c.Passed, c.Failed)
 	_, err := out.WriteTo(w)
 	return err
 }
@@ -29,7 +30,7 @@ func (r Report) writeSuite(out *bytes.Buffer, s *Result) {
 	if !s.OK() {
 		word = "FAIL"
 	}
-	fmt.Fprintf(out, "%s  %s  %s  %s", word, terminal.Line(s.Name), terminal.Line(s.File), plural(len(s.Cases), "case"))
+	fmt.Fprintf(out, "%s  %s  %s  %s", word, terminal.Line(s.Name), terminal.Line(s.File), report.Plural(len(s.Cases), "case"))
 	if s.Err != nil {
 		out.WriteString("  with errors") // which are told elsewhere, with the lines in question
 	}
@@ -127,11 +128,4 @@ func (c *Coverage) write(out *bytes.Buffer) {
 
 func indented(text, by string) string {
 	return by + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+by) + "\n"
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
