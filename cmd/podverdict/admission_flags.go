@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// admissionFlags are those of all verbs that generate admission policies.
+// admissionFlags are the flags of all verbs that generate admission policies.
 type admissionFlags struct {
 	kubernetes string
 	name       string
@@ -37,7 +37,7 @@ func (f *admissionFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.conditions, "match-condition", nil, "NAME=CEL that must be true of a request for a policy to look at it")
 }
 
-// checkName holds that the names of the objects can begin with that of the flag.
+// checkName refuses a --name that no object's name can begin with.
 func (f *admissionFlags) checkName() error {
 	if wrong := utilvalidation.IsDNS1123Subdomain(f.name); len(wrong) > 0 {
 		return errFlag("name", errObjectName(f.name, wrong[0]))
@@ -45,7 +45,7 @@ func (f *admissionFlags) checkName() error {
 	return nil
 }
 
-// scope checks the name, and is what narrows the policies: where they are in force, and for which requests.
+// scope returns in which namespaces and for which requests the policies are in force. It checks the name, too.
 func (f *admissionFlags) scope() (*metav1.LabelSelector, []admission.MatchCondition, error) {
 	if err := f.checkName(); err != nil {
 		return nil, nil, err
@@ -58,7 +58,7 @@ func (f *admissionFlags) scope() (*metav1.LabelSelector, []admission.MatchCondit
 	return namespaces, conditions, err
 }
 
-// namespaces selects the namespaces where the policies are in force; nil is all of them.
+// namespaces returns the selector of the namespaces where the policies are in force. It is nil for all namespaces.
 func (f *admissionFlags) namespaces() (*metav1.LabelSelector, error) {
 	if f.selector == "" && len(f.exempt) == 0 {
 		return nil, nil //nolint:nilnil // there is no selector
@@ -83,7 +83,7 @@ func (f *admissionFlags) namespaces() (*metav1.LabelSelector, error) {
 	return selector, nil
 }
 
-// matchConditions are the user's; the expressions are checked with the policy that they become part of.
+// matchConditions parses --match-condition. The expressions are checked later, as parts of a policy.
 func (f *admissionFlags) matchConditions() ([]admission.MatchCondition, error) {
 	var all []admission.MatchCondition
 	for _, text := range f.conditions {
@@ -99,7 +99,7 @@ func (f *admissionFlags) matchConditions() ([]admission.MatchCondition, error) {
 	return all, nil
 }
 
-// targets are the built-in kinds asked for.
+// targets returns the built-in kinds of --for.
 func (f *admissionFlags) targets() ([]admission.Target, error) {
 	if len(f.kinds) == 0 {
 		return nil, usageError{errChoice("for", `""`, "job", "cronjob")}
@@ -130,7 +130,7 @@ func (f *admissionFlags) targets() ([]admission.Target, error) {
 	return all, nil
 }
 
-// placed gives what is wrong with a condition the place where its author wrote it: in a flag.
+// placed says of an error in a match condition which flag it comes from.
 func (f *admissionFlags) placed(err error) error {
 	wrong, ok := errors.AsType[*apiserver.CheckError](err)
 	if !ok {

@@ -118,7 +118,7 @@ type ruleItem struct {
 	Cost       costItem                       `json:"cost"`
 }
 
-// costItem is in the API server's units, for a pod within the compiler's bounds.
+// costItem counts in the API server's units. Max is for a Pod within the compiler's bounds.
 type costItem struct {
 	Max   uint64 `json:"max"`
 	Limit uint64 `json:"limit"`
@@ -145,7 +145,7 @@ func newPolicyList(jobs []compiledJob, custom []customItem) (policyList, error) 
 	return list, nil
 }
 
-// printCompiled writes CEL to read and to paste, with comments that CEL takes as such.
+// printCompiled writes CEL with comments, so that all of it can be pasted where CEL is taken.
 func printCompiled(w io.Writer, jobs []compiledJob, custom []customItem) error {
 	for i, j := range jobs {
 		if i > 0 {
@@ -173,10 +173,10 @@ func printCompiled(w io.Writer, jobs []compiledJob, custom []customItem) error {
 	return nil
 }
 
-// wrapColumn is the column after which expressions break, behind the next operator.
+// wrapColumn is the column after which a line of an expression ends, at the next operator.
 const wrapColumn = 40
 
-// wrapped is the rule's expression on as many lines as it takes.
+// wrapped returns the expression of a rule, in lines.
 func wrapped(rule compiler.CompiledRule) (string, error) {
 	text, err := parser.Unparse(rule.AST.Expr(), rule.AST.SourceInfo(), parser.WrapOnColumn(wrapColumn),
 		parser.WrapOnOperators(operators.LogicalAnd, operators.LogicalOr, operators.Add))
@@ -299,7 +299,7 @@ func printCEL(w io.Writer, title string, cost costItem, expression string) {
 	fmt.Fprintf(w, "\n// %s, %s\n%s\n", terminal.Line(title), cost, terminal.Lines(text))
 }
 
-// title is what a rule does.
+// title says in a line what a rule does.
 func (r customRuleItem) title() string {
 	text := fmt.Sprintf("rule %s: %s", r.Name, r.Action)
 	if r.Phase != corev1.PodFailed {

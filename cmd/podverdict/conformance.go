@@ -46,7 +46,7 @@ when a vector fails.`,
 	return cmd
 }
 
-// runConformance starts an engine, asks it all vectors, and prints which it fails.
+// runConformance starts an engine, runs the vectors against it, and prints the report.
 func runConformance(ctx context.Context, c *console, o *conformanceOptions, _ []string) error {
 	selected, err := regexp.Compile(o.pattern)
 	if err != nil {
@@ -107,7 +107,7 @@ func (o *conformanceOptions) ask(ctx context.Context, engine conformance.Engine,
 	return judged(ctx, r, options)
 }
 
-// judged adds to a report what the bundle says of Jobs.
+// judged adds the results of the vectors about Jobs, which the bundle judges.
 func judged(ctx context.Context, r reports.Report, o vectors.Options) (reports.Report, error) {
 	validator, err := rego.New(ctx, rego.Options{Guardrails: true, Warnings: true})
 	if err != nil {
@@ -135,8 +135,8 @@ func judged(ctx context.Context, r reports.Report, o vectors.Options) (reports.R
 	return r, nil
 }
 
-// judgeOf has the validator answer, by the guardrails or by the constraints. Settings go with the object, as
-// Gatekeeper sends them, so that the bundle is compiled once for all.
+// judgeOf returns what judges vectors by the guardrails, or by the constraints. Settings are passed with each object, as
+// Gatekeeper does, so that one compiled bundle serves all vectors.
 func judgeOf(validator *rego.Validator, guardrails bool) vectors.Judge {
 	return func(ctx context.Context, s vectors.Submission) ([]vectors.Finding, error) {
 		object := s.Object

@@ -1,9 +1,12 @@
 // Command podverdict says what failed Pods mean for their Jobs, and why. It is also the kubectl plugin "kubectl
 // podverdict", when its file is named kubectl-podverdict.
 //
-// Every verb is one file, and flags live only here. A verb writes its whole result into a buffer; run writes that to
-// standard output once the verb has ended well, so that bad input never leaves half a result. Only engine, which is a
-// conversation, writes as it goes.
+// Every verb is one file. newEval makes the flags of eval, and is the only part that knows cobra; eval does the work, with a
+// context, a console, the options and the arguments. It reads, plans, judges and prints, in this order. What several verbs
+// do alike is one function: source.go and input.go read, plan.go plans, verdict.go judges, finding.go and format.go print.
+//
+// A verb writes its whole result into a buffer. run writes the buffer to standard output once the verb has ended well, so
+// that bad input never leaves half a result. Only engine, eval --watch and test write as they go.
 //
 // Exit codes are a contract: 0 is fine, 1 means findings or a failed expectation, 2 a usage, input, output or compile
 // error.

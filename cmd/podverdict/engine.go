@@ -60,7 +60,7 @@ const (
 	engineGo   = "go"
 	engineRego = "rego"
 
-	// engineExec is followed by a command, which is cut at its spaces.
+	// engineExec is followed by a command and its arguments, with spaces between them.
 	engineExec = "exec:"
 )
 
@@ -77,7 +77,7 @@ func engineNamed(name string) (conformance.Engine, error) {
 	return nil, errEngine(name, []string{engineCEL, engineGo, engineRego})
 }
 
-// startEngine is engineNamed that also knows programs of others. They run until close.
+// startEngine is engineNamed for other programs, too. Such a program runs until closeEngine is called.
 func startEngine(ctx context.Context, name string) (engine conformance.Engine, closeEngine func() error, err error) {
 	if command, ok := strings.CutPrefix(name, engineExec); ok {
 		process, err := protocol.Exec(ctx, strings.Fields(command), 0)
@@ -93,7 +93,7 @@ func startEngine(ctx context.Context, name string) (engine conformance.Engine, c
 	return engine, func() error { return nil }, err
 }
 
-// regoEngine has the bundle's matching rules answer. They are compiled when they are first asked.
+// regoEngine returns the engine of the bundle's matching rules, which are compiled at the first request.
 func regoEngine() conformance.Engine {
 	prepared := sync.OnceValues(func() (*rego.Matcher, error) { return rego.NewMatcher(context.Background()) })
 	return func(ctx context.Context, r conformance.Request) (runtime.Verdict, error) {
@@ -116,7 +116,7 @@ func regoEngine() conformance.Engine {
 	}
 }
 
-// regoValidator has the built-in rules answer. They are compiled when they are first asked: most engines are asked for
+// regoValidator returns what validates by the built-in rules. They are compiled at the first request: most streams ask for
 // verdicts alone.
 func regoValidator(ctx context.Context) protocol.Validator {
 	prepared := sync.OnceValues(func() (*rego.Validator, error) { return rego.New(ctx, rego.Options{}) })

@@ -19,13 +19,13 @@ const (
 	exitError    = 2
 )
 
-// errFindings ends a verb that did its work and found something: the result says what.
+// errFindings ends a verb that has found something, or whose expectation failed. The result says what.
 var errFindings = errors.New("findings")
 
 // errNoPolicies ends a verb that was given neither Jobs nor policies.
 var errNoPolicies = errors.New("no Job and no PodFailurePolicy in the input")
 
-// usageError is a mistake in how a verb was called. Whoever reads it is pointed to the verb's help.
+// usageError is a mistake in how a verb was called. The message points to the help of the verb.
 type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }

@@ -45,7 +45,7 @@ Jobs and Pods come from a cluster, as for eval, or from files given with -f, whe
 	return cmd
 }
 
-// explain reads Jobs with their Pods, plans what decides on them, has each verdict explained, and prints the explanations.
+// explain reads Jobs with their Pods, plans what decides on them, explains each verdict, and prints the explanations.
 func explain(ctx context.Context, c *console, o *explainOptions, args []string) error {
 	var names []string
 	if o.input.source.fromFiles() {
@@ -92,7 +92,7 @@ type explanationList struct {
 	Jobs       []jobExplanation  `json:"jobs,omitempty"` // where there are custom policies
 }
 
-// jobExplanation is which custom policies are in force for a Job, and why others are not.
+// jobExplanation says which custom policies are in force for a Job, and why others are not.
 type jobExplanation struct {
 	Job      manifest.Reference   `json:"job"`
 	Policies []binding.Membership `json:"policies"`
@@ -135,7 +135,7 @@ func explainAll(ctx context.Context, custom *inforce.Policies, plans []plan, now
 	return list, nil
 }
 
-// absent are the policies that no binding puts in force, those first that are nearest to it.
+// absent returns the policies that are not in force. Those that miss the least come first.
 func absent(policies []binding.Membership) []binding.Membership {
 	inForce := map[string]bool{}
 	for _, m := range policies {
@@ -177,7 +177,7 @@ func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (expl
 	return item, err
 }
 
-// decider is the rule that decided, or nil.
+// decider returns the rule that decided, or nil.
 func decider(rules []runtime.RuleExplanation) *runtime.RuleExplanation {
 	for i := range rules {
 		if rules[i].Outcome == runtime.OutcomeMatched || rules[i].Outcome == runtime.OutcomeError {
@@ -187,8 +187,8 @@ func decider(rules []runtime.RuleExplanation) *runtime.RuleExplanation {
 	return nil
 }
 
-// selectPods keeps the Pods of the given names (NAME or pod/NAME), or all if there are none. Each name must be that of
-// some Pod.
+// selectPods keeps the Pods with the given names (NAME or pod/NAME), or all if no name is given. A name that no Pod has is
+// an error.
 func selectPods(plans []plan, names []string) error {
 	if len(names) == 0 {
 		return nil

@@ -24,7 +24,7 @@ const maxLine = 100
 // maxExpression is how many characters of a sub-expression are written as text.
 const maxExpression = 76
 
-// print writes the verdict first, for those in a hurry, then how it came about:
+// print writes the verdict, then how it came about:
 //
 //	Pod default/demo-1 of Job default/demo
 //
@@ -88,7 +88,7 @@ func printAbsent(w io.Writer, policies []binding.Membership) {
 	}
 }
 
-// printDetails writes what a rule says beside its action.
+// printDetails writes the budget, the delay and the message of a verdict.
 func printDetails(w io.Writer, v runtime.Verdict) {
 	if b := v.Budget; b.Limit > 0 {
 		row(w, "BUDGET", fmt.Sprintf("%s, then %s: the controller counts", b, b.Then))
@@ -104,7 +104,7 @@ func printDetails(w io.Writer, v runtime.Verdict) {
 	}
 }
 
-// auditText says what would be different.
+// auditText says what the verdict would be if audited policies were enforced.
 func (i explanationItem) auditText() string {
 	v := *i.Audit
 	switch {
@@ -133,12 +133,12 @@ func consequence(v runtime.Verdict) string {
 	}
 }
 
-// row writes a line beside a label of its own column. Names in it are anybody's.
+// row writes a label and a line of text, which may have names in it that nobody has checked.
 func row(w io.Writer, label, text string) {
 	fmt.Fprintf(w, "  %-7s  %s\n", label, terminal.Line(text))
 }
 
-// printRule writes what became of a rule. One that was not reached gets no details: it had no say.
+// printRule writes the outcome of a rule. A rule that was not reached gets no details.
 func printRule(w io.Writer, r runtime.RuleExplanation) {
 	fmt.Fprintln(w)
 	label := "RULE " + strings.TrimPrefix(r.Subject(), "rule ")
@@ -173,7 +173,7 @@ func printRule(w io.Writer, r runtime.RuleExplanation) {
 	}
 }
 
-// printExpression writes an expression of a custom policy, as its author has, and the values of its parts.
+// printExpression writes an expression of a custom policy as its author wrote it, and the values of its parts.
 func printExpression(w io.Writer, expression string, values []runtime.Value) {
 	for line := range strings.Lines(strings.TrimSpace(expression)) {
 		for _, part := range folded(strings.TrimRight(line, "\r\n")) {
@@ -183,7 +183,7 @@ func printExpression(w io.Writer, expression string, values []runtime.Value) {
 	printValues(w, "  ", values)
 }
 
-// folded breaks a line at spaces where it gets too long, as YAML's >- does the other way round.
+// folded breaks a line that is too long at spaces.
 func folded(line string) []string {
 	var lines []string
 	for len(line) > maxLine {
@@ -196,8 +196,8 @@ func folded(line string) []string {
 	return append(lines, line)
 }
 
-// alike is how many conditions from the first one on do not match for the same reason: a Pod has many that no rule
-// asks for.
+// alike counts the conditions, from the first on, that do not match for the same reason. A Pod has many conditions that no
+// rule asks for.
 func alike(elements []runtime.ElementExplanation) int {
 	first, n := elements[0], 1
 	for _, e := range elements[1:] {
@@ -231,10 +231,10 @@ func printElements(w io.Writer, alike []runtime.ElementExplanation) {
 	printValues(w, "         ", e.Values)
 }
 
-// term is a sub-expression that is true or false, with the value of what it compares.
+// term is a sub-expression that is true or false, with the value of its operand.
 type term struct{ expression, value, operand string }
 
-// terms joins values: what a comparison compares stands before it. Variables of custom policies stand for themselves.
+// terms returns comparisons with their operands, which precede them among the values, and the variables of custom policies.
 func terms(values []runtime.Value) []term {
 	var joined []term
 	operand := runtime.Value{}
@@ -274,7 +274,7 @@ func printValues(w io.Writer, indent string, values []runtime.Value) {
 	}
 }
 
-// shortened cuts the middle out of long text: lists of 255 exit codes say little.
+// shortened cuts the middle out of long texts, such as lists of 255 exit codes.
 func shortened(text string) string {
 	runes := []rune(text)
 	if len(runes) <= maxExpression {

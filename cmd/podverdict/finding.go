@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// printReport writes a report and says, as an error, whether there are findings in it.
+// printReport writes a report. It returns errFindings when there are findings.
 func printReport(c *console, r report.Report, output format) error {
 	r.Version = readVersion().Version
 	if err := r.Write(c.stdout, output.name); err != nil {
@@ -27,7 +27,7 @@ func printReport(c *console, r report.Report, output format) error {
 	return nil
 }
 
-// jobSubject is a Job of which there are no findings yet. One that was read from a cluster has no file.
+// jobSubject returns a Job without findings. A Job that was read from a cluster has no file.
 func jobSubject(job manifest.Job) report.Subject {
 	named := job.Reference()
 	s := report.Subject{Namespace: named.Namespace, Name: named.Name}
@@ -37,20 +37,20 @@ func jobSubject(job manifest.Job) report.Subject {
 	return s
 }
 
-// finding is what a verb itself finds, about no rule.
+// finding returns a finding of the verb itself, which is about no rule.
 func finding(o manifest.Origin, check string, severity compiler.Severity, path, message, hint string) report.Finding {
 	f := report.Finding{Check: check, Severity: string(severity), Field: path, Message: message, Hint: hint}
 	return f.Placed(o, o.Position(path))
 }
 
-// ownFinding is what lint finds in a Job's podFailurePolicy.
+// ownFinding returns what lint has found in the podFailurePolicy of a Job.
 func ownFinding(o manifest.Origin, f compiler.Finding) report.Finding {
 	found := finding(o, f.Check, f.Severity, f.Field, f.Message, f.Hint)
 	found.Rule = &f.Rule
 	return found
 }
 
-// customFinding is what the compiler finds in an expression of a custom policy.
+// customFinding returns what the compiler has found in an expression of a custom policy.
 func customFinding(o manifest.Origin, f custom.Finding) report.Finding {
 	found := report.Finding{
 		Check: f.Check, Severity: string(f.Severity), RuleName: f.RuleName, Field: f.Field, Message: f.Message, Hint: f.Hint,
@@ -61,14 +61,14 @@ func customFinding(o manifest.Origin, f custom.Finding) report.Finding {
 	return found.Placed(o, o.PositionIn(f.Field, f.Line, f.Column))
 }
 
-// invalidFinding is what the API server would refuse of a custom policy or a binding.
+// invalidFinding returns what the API server would refuse in a custom policy or a binding.
 func invalidFinding(o manifest.Origin, e *field.Error) report.Finding {
 	found := finding(o, checkInvalid, compiler.Error, e.Field, e.ErrorBody(), "")
 	found.Type = string(e.Type)
 	return found
 }
 
-// regoFinding is what the bundle finds in a Job.
+// regoFinding returns what the bundle has found in a Job.
 func regoFinding(o manifest.Origin, f rego.Finding) report.Finding {
 	return report.Finding{
 		Check: f.ID, Severity: f.Severity, Rule: ruleOf(f.Field), Field: f.Field, Type: f.Type, Message: f.Sentence(),

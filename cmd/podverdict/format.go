@@ -14,7 +14,7 @@ import (
 // apiVersion is that of the lists that verbs write as JSON and YAML.
 const apiVersion = "podverdict.io/v1alpha1"
 
-// format is the value of -o; it takes the verb's formats and no others.
+// format is the value of -o, one of the formats of the verb.
 type format struct {
 	name    string
 	formats []string

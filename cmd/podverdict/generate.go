@@ -86,7 +86,7 @@ func generateBundle(ctx context.Context, c *console, o *bundleOptions, _ []strin
 	return nil
 }
 
-// generated are objects for kubectl apply, in the order in which they should be applied.
+// generated are objects for kubectl apply, in the order in which to apply them.
 type generated []generatedObject
 
 type generatedObject struct {
@@ -118,7 +118,7 @@ func (g generated) write(w io.Writer, format string) error {
 	return err
 }
 
-// comment is the text as lines of a YAML comment.
+// comment returns a text as lines of a YAML comment.
 func comment(text string) string {
 	if text == "" {
 		return ""

@@ -23,7 +23,7 @@ const (
 	onlyConstraints = "constraints"
 )
 
-// exemptName is a namespace, or the beginning or the end of some, as Gatekeeper takes them.
+// exemptName matches what Gatekeeper takes: the name of a namespace, or its beginning or end with a *.
 var exemptName = regexp.MustCompile(`^(\*?[-a-z0-9]+|[-a-z0-9]+\*)$`)
 
 func newGenerateGatekeeper() *cobra.Command {

@@ -59,7 +59,7 @@ func generateInstall(_ context.Context, c *console, o *installOptions, _ []strin
 	return all.write(c.stdout, o.output.name)
 }
 
-// check refuses what the API server, or the kubelet much later, would refuse.
+// check refuses names and images that the API server or the kubelet would refuse.
 func (o *installOptions) check(c *console) error {
 	for _, namespace := range []struct{ flag, name string }{
 		{"namespace", o.options.Namespace}, {"jobs-namespace", o.options.JobsNamespace},

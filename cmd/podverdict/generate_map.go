@@ -100,7 +100,7 @@ func generateMAP(ctx context.Context, c *console, o *mapOptions, _ []string) err
 	return all.write(c.stdout, o.output.name)
 }
 
-// mutation is what the flags say of all policies.
+// mutation returns the options that the policies of all kinds have in common.
 func (o *mapOptions) mutation() (admission.MutationOptions, error) {
 	m := admission.MutationOptions{
 		Name: o.common.name, Kubernetes: o.common.kubernetes,
@@ -117,7 +117,7 @@ func (o *mapOptions) mutation() (admission.MutationOptions, error) {
 	return m, err
 }
 
-// readDefaults reads a Job that has nothing but defaults. Its name, which editors ask for, says nothing.
+// readDefaults reads a Job that has nothing but defaults. It may have a name, because editors ask for one.
 func readDefaults(ctx context.Context, c *console, file string) (admission.Defaults, error) {
 	var job batchv1.Job
 	fields, origin, err := manifest.ReadPart(ctx, manifest.Options{Stdin: c.stdin}, file, &job)
@@ -142,7 +142,7 @@ func readDefaults(ctx context.Context, c *console, file string) (admission.Defau
 	return defaults, errors.Join(errs...)
 }
 
-// checkPart refuses all that is no default.
+// checkPart refuses fields for which there can be no default.
 func checkPart(job *batchv1.Job, fields map[string]any, origin manifest.Origin) error {
 	var errs []error
 	if job.APIVersion != "batch/v1" || job.Kind != "Job" {

@@ -111,8 +111,8 @@ func generateVAP(ctx context.Context, c *console, o *vapOptions, _ []string) err
 	return all.write(c.stdout, o.output.name)
 }
 
-// objects are those of one selection: what the parameters need, and a policy with its binding for each target and set
-// of actions.
+// objects returns the objects of one selection: those of the parameters, and a policy with its binding for each target and
+// set of actions.
 func (o *vapOptions) objects(ctx context.Context, s *admission.Selection, options admission.Options, targets []admission.Target) (generated, error) {
 	var all generated
 	if !s.Configurable() {
@@ -143,7 +143,7 @@ func (o *vapOptions) objects(ctx context.Context, s *admission.Selection, option
 	return all, nil
 }
 
-// costText says what a policy costs for the largest Job, and what it may.
+// costText says what a policy costs for the largest Job, and the API server's limits.
 func costText(e admission.Estimate) string {
 	return fmt.Sprintf("Cost for the largest Job: %d of %d (%.1f %%); the most costly expression: %d of %d.",
 		e.Policy, apiserver.PolicyLimit, 100*float64(e.Policy)/apiserver.PolicyLimit, e.Expression, apiserver.ExpressionLimit)
@@ -153,7 +153,7 @@ func policyObjects(p admission.Policy, comment string) generated {
 	return generated{{comment: comment, object: p.Definition}, {object: p.Binding}}
 }
 
-// parameterObjects are the object that the settings are in, and what keeps nonsense out of it.
+// parameterObjects returns the object that holds the settings, and what validates it.
 func parameterObjects(s *admission.Selection, o admission.Options) (generated, error) {
 	switch o.Parameters.Source {
 	case admission.FromConfigMap:
@@ -169,7 +169,7 @@ func parameterObjects(s *admission.Selection, o admission.Options) (generated, e
 	}
 }
 
-// admission is what the flags say of all policies, but for the target.
+// admission returns the options that the policies of all targets have in common.
 func (o *vapOptions) admission() (options admission.Options, err error) {
 	options.Name, options.Kubernetes = o.common.name, o.common.kubernetes
 	options.Failure = admissionregistrationv1.FailurePolicyType(o.failure)
@@ -209,7 +209,7 @@ func (o *vapOptions) parameterObject() (admission.Parameters, error) {
 	return p, checkParameterNames(p)
 }
 
-// checkParameterNames holds that there can be an object of these names.
+// checkParameterNames refuses names that no object can have.
 func checkParameterNames(p admission.Parameters) error {
 	if wrong := utilvalidation.IsDNS1123Label(p.Namespace); p.Source == admission.FromConfigMap && len(wrong) > 0 {
 		return errFlag("parameters-object", errObjectName(p.Namespace, wrong[0]))
@@ -220,7 +220,7 @@ func checkParameterNames(p admission.Parameters) error {
 	return nil
 }
 
-// targets are Jobs and CronJobs, or the kind in --crd.
+// targets returns Jobs and CronJobs, or the kind of --crd.
 func (o *vapOptions) targets(c *console) ([]admission.Target, error) {
 	if (o.crd == "") != (o.at == "") {
 		return nil, usagef("--crd and --at belong together: a kind, and where the Jobs are in it")
@@ -250,7 +250,7 @@ func (o *vapOptions) targets(c *console) ([]admission.Target, error) {
 	return all, nil
 }
 
-// selections are the rules asked for, with the settings of --data, and where these are from.
+// selections returns the rules of --rules with the settings of --data, and where the settings were read.
 func (o *vapOptions) selections() ([]*admission.Selection, manifest.Origin, error) {
 	configuration, origin, err := readConfiguration(o.data)
 	if err != nil {
@@ -258,7 +258,7 @@ func (o *vapOptions) selections() ([]*admission.Selection, manifest.Origin, erro
 	}
 	for key := range o.actions {
 		if key != "error" && key != "warning" && !slices.Contains(o.rules, key) {
-			// an action of a rule that does not exist would be forgotten in silence
+			// else an action for a rule that does not exist would be ignored in silence
 			if _, err := admission.Select([]string{key}, nil); err != nil {
 				return nil, origin, errFlag("action", err)
 			}
@@ -300,7 +300,7 @@ func readConfiguration(file string) (admission.Configuration, manifest.Origin, e
 	return configuration, origin, nil
 }
 
-// placedConfiguration gives what is wrong with the settings its place in the file.
+// placedConfiguration says of errors in the settings where they are in the file.
 func placedConfiguration(err error, origin manifest.Origin) error {
 	wrong, ok := errors.AsType[*admission.ConfigurationError](err)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
-// guardrailFlags say which rules of a catalogue there are to be, and with which settings.
+// guardrailFlags are the flags that choose guardrails and constraints, and their settings.
 var guardrailFlags = []string{"rules", "data", "crd", "at", "parameters", "parameters-object"}
 
 // generateCustomVAP writes what custom policies require of Jobs.
@@ -58,7 +58,7 @@ func generateCustomVAP(ctx context.Context, c *console, o *vapOptions, options a
 	return all.write(c.stdout, o.output.name)
 }
 
-// checkRequirements refuses an action for a requirement that does not exist: it would be forgotten in silence.
+// checkRequirements refuses an action for a requirement that does not exist.
 func (o *vapOptions) checkRequirements() error {
 	for key := range o.actions {
 		if key != "error" && key != "warning" {
@@ -70,8 +70,7 @@ func (o *vapOptions) checkRequirements() error {
 	return nil
 }
 
-// readRequiring reads policies and what binds them. A policy that nothing binds is taken to be in force for all Jobs, of
-// which people are told.
+// readRequiring reads policies and bindings. It binds a policy without a binding to all Jobs, and says so.
 func readRequiring(ctx context.Context, c *console, files manifest.Options) (*inforce.Source, error) {
 	set, err := readFiles(ctx, c, files)
 	if err != nil {
@@ -103,7 +102,7 @@ func readRequiring(ctx context.Context, c *console, files manifest.Options) (*in
 	return source, errors.Join(errs...)
 }
 
-// customObjects are the admission policies of one policy and one binding.
+// customObjects returns the admission policies of one policy and one binding.
 func (o *vapOptions) customObjects(
 	ctx context.Context, e *compiler.Environment, p manifest.Policy, b manifest.Binding, options admission.Options, targets []admission.Target,
 ) (generated, error) {
@@ -137,8 +136,8 @@ func (o *vapOptions) customObjects(
 	return all, nil
 }
 
-// placedFindings gives what is wrong with a policy's expressions their places. The hint is for what cannot be asked when
-// an object is created.
+// placedFindings says of errors in a policy's expressions where they are in the file. The hint is for expressions that cannot
+// be evaluated when an object is created.
 func placedFindings(p manifest.Policy, err error, hint string) error {
 	refused, ok := errors.AsType[*custom.Error](err)
 	if !ok {

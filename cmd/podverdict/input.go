@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
-// customHelp tells which custom policies are in force.
+// customHelp says which custom policies are in force.
 const customHelp = `
 Custom policies (PodFailurePolicy, podverdict.io) are in force where PodFailurePolicyBindings say so; from a cluster, both
 are read there. Of files, a policy that no binding of the input names is in force for all Jobs of the input, before their
@@ -75,7 +75,7 @@ func (o *inputOptions) read(ctx context.Context, c *console, args []string) (inp
 	return in, err
 }
 
-// readPolicy begins an input with the file of --policy, which has a Job or a PodFailurePolicy to add.
+// readPolicy starts an input with the file of --policy: a Job, or a PodFailurePolicy to add.
 func (o *inputOptions) readPolicy(ctx context.Context, c *console) (in input, added *manifest.Policy, err error) {
 	if in.now = o.now; in.now.IsZero() {
 		in.now = time.Now()

@@ -86,7 +86,7 @@ func lintChecks() map[string]string {
 	}
 }
 
-// lint reads Jobs and custom policies, compiles them, looks for what they do not do as meant, and prints what it finds.
+// lint reads Jobs and custom policies, compiles them, looks for rules that do not do what they seem to, and prints findings.
 func lint(ctx context.Context, c *console, o *lintOptions, args []string) error {
 	set, err := readLinted(ctx, c, o, args)
 	if err != nil {
@@ -137,7 +137,7 @@ type customLint struct {
 	origins  map[string]manifest.Origin
 }
 
-// lintCustom adds what there is to say of custom policies, of what binds them, and of the Jobs that these select.
+// lintCustom adds findings about custom policies, their bindings, and the Jobs for which they are in force.
 func lintCustom(ctx context.Context, kubernetes string, set *manifest.Set, r *report.Report) error {
 	environment, err := compiler.NewEnvironment(kubernetes)
 	if err != nil {
@@ -170,7 +170,7 @@ func lintCustom(ctx context.Context, kubernetes string, set *manifest.Set, r *re
 	return nil
 }
 
-// policySubject is a policy with what is to be said of it alone.
+// policySubject returns a policy with the findings that do not depend on Jobs.
 func policySubject(p *inforce.Policy) report.Subject {
 	o := p.Origin
 	s := report.Subject{Kind: v1alpha1.KindPodFailurePolicy, Name: p.Object.Name, File: o.Document.File}
@@ -197,7 +197,7 @@ func bindingSubject(b manifest.Binding, missing []manifest.Binding) report.Subje
 	return s
 }
 
-// ruleFinding is a warning about a rule of a custom policy.
+// ruleFinding adds a warning about a rule of a custom policy.
 func (c *customLint) ruleFinding(policy, check string, rule int, name, path, message, hint string) {
 	s, path := c.policies[policy], fmt.Sprintf("spec.rules[%d].%s", rule, path)
 	f := finding(c.origins[policy], check, compiler.Warning, path, message, hint)
@@ -205,7 +205,7 @@ func (c *customLint) ruleFinding(policy, check string, rule int, name, path, mes
 	s.Findings = append(s.Findings, f)
 }
 
-// pending finds rules on Pending of policies that are bound, but nowhere so that they act.
+// pending finds rules on Pending of policies whose bindings all leave Pending Pods alone.
 func (c *customLint) pending(p *v1alpha1.PodFailurePolicy) {
 	var names []string
 	for _, b := range c.set.Bindings {
@@ -225,7 +225,7 @@ func (c *customLint) pending(p *v1alpha1.PodFailurePolicy) {
 	}
 }
 
-// job looks at what is in force for a Job.
+// job looks at the policies in force for a Job.
 func (c *customLint) job(ctx context.Context, job manifest.Job, stored *batchv1.Job, s *report.Subject) {
 	name := fmt.Sprintf("%s/%s", stored.Namespace, stored.Name)
 	indexed := *stored.Spec.CompletionMode == batchv1.IndexedCompletion
@@ -251,7 +251,7 @@ func (c *customLint) job(ctx context.Context, job manifest.Job, stored *batchv1.
 	}
 }
 
-// failsIndex is the field of a rule that asks for FailIndex, or empty.
+// failsIndex returns the field of a rule that asks for FailIndex, or "".
 func failsIndex(r *v1alpha1.Rule) string {
 	switch {
 	case r.Action == batchv1.PodFailurePolicyActionFailIndex:
@@ -262,7 +262,7 @@ func failsIndex(r *v1alpha1.Rule) string {
 	return ""
 }
 
-// hidden are the Job's own rules behind one that always matches.
+// hidden returns findings about the Job's own rules, which stand after a rule that always matches.
 func hidden(job manifest.Job, p *runtime.Policy, always int) []report.Finding {
 	if job.Object.Spec.PodFailurePolicy == nil {
 		return nil

@@ -16,11 +16,11 @@ func main() {
 	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is the whole program; it returns the exit code.
+// run runs the program and returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	signal.Ignore(syscall.SIGPIPE) // writing to a pipe that nobody reads is an error like any other
 
-	// Whatever is shown goes through these writers: the words of others neither act on a terminal nor command a CI system.
+	// All output goes through these writers: names in it must neither control a terminal nor command a CI system.
 	var result bytes.Buffer
 	safeErr := terminal.NewWriter(stderr)
 	root := newRoot(displayName(args[0]), terminal.NewWriter(stdout))

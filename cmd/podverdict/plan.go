@@ -31,14 +31,14 @@ type plan struct {
 	noRules   string // why no rule decides; "" when there are rules
 }
 
-// plannedPod is a Pod with the number of the attempt at its index that it is; 0 where no custom policy asks for it.
+// plannedPod is a Pod and the number of its attempt, from 1; 0 where no custom policy is in force, which could ask for it.
 type plannedPod struct {
 	manifest.Pod
 
 	attempt int64
 }
 
-// planner makes the plans of Jobs.
+// planner makes plans with the compiled policies of an input.
 type planner struct {
 	environment *compiler.Environment
 	custom      *inforce.Policies
@@ -105,7 +105,7 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 	return planned, nil
 }
 
-// inForce returns what is in force for a Job, and warns of what nobody could find out.
+// inForce returns the policies in force for a Job. It warns when labels or match conditions could not be found out.
 func (p *planner) inForce(ctx context.Context, job *batchv1.Job) binding.Selection {
 	selected, err := p.custom.For(ctx, job)
 	if err != nil {
@@ -117,7 +117,7 @@ func (p *planner) inForce(ctx context.Context, job *batchv1.Job) binding.Selecti
 	return selected
 }
 
-// take gives the plan its Pods, and numbers them.
+// take adds the Pods of the Job, with the numbers of their attempts.
 func (p *plan) take(pods []manifest.Pod) {
 	objects := make([]*corev1.Pod, len(pods))
 	p.pods = make([]plannedPod, len(pods))

@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// progress shows on a terminal how far a long run has come, in one line that is rewritten. Elsewhere it shows nothing.
+// progress shows on a terminal how far a long run has come, in one line that it rewrites. Elsewhere it shows nothing.
 type progress struct {
 	out   io.Writer // nil where nothing is shown
 	what  string
@@ -31,7 +31,7 @@ const (
 func newProgress(out io.Writer, what string, total int) *progress {
 	p := &progress{what: what, total: total, next: time.Now().Add(progressDelay)}
 	if raw := terminal.Raw(out); isTerminal(raw) {
-		p.out = raw // of nobody else's words
+		p.out = raw // there are no names in what it writes
 	}
 	return p
 }

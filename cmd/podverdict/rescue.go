@@ -49,7 +49,7 @@ alive takes up to the duration of its lease, 15 seconds.
 	return cmd
 }
 
-// rescue finds stuck Pods, sees that no controller is at work, lets go of the Pods, and prints them.
+// rescue finds stuck Pods, makes sure that no controller is at work, removes the finalizers, and prints the Pods.
 func rescue(ctx context.Context, c *console, o *rescueOptions, _ []string) error {
 	if o.everywhere && o.namespace != "" {
 		return usagef("--namespace and --all-namespaces: give one or the other")
@@ -76,7 +76,7 @@ func rescue(ctx context.Context, c *console, o *rescueOptions, _ []string) error
 	return o.print(c.stdout, stuck)
 }
 
-// checkIdle refuses to do what a controller does. It may look after any namespace, wherever it lives.
+// checkIdle refuses while a controller is at work in any namespace: it may look after this one.
 func (o *rescueOptions) checkIdle(ctx context.Context, client *uninstall.Client) error {
 	if o.force {
 		return nil

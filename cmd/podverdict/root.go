@@ -22,7 +22,7 @@ Exit codes:
   2  usage, input, output or compile error
 `
 
-// newRoot makes the command with all verbs. Only the engine, eval --watch and test write to stdout themselves.
+// newRoot returns the command with all verbs. Only engine, eval --watch and test write to stdout as they go.
 func newRoot(name string, stdout io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "podverdict",
@@ -55,7 +55,7 @@ and every failed Pod gets a verdict. It reads Jobs and Pods from files, without 
 	return root
 }
 
-// displayName is how the user called the program: kubectl runs a plugin by the name of its file.
+// displayName returns how the user called the program: kubectl runs a plugin by the name of its file.
 func displayName(executable string) string {
 	name := strings.TrimSuffix(filepath.Base(executable), ".exe")
 	if strings.HasPrefix(name, "kubectl-") {
@@ -64,7 +64,7 @@ func displayName(executable string) string {
 	return "podverdict"
 }
 
-// formatAlias takes --format, as other tools call it, for --output.
+// formatAlias makes --format, as other tools call it, mean --output.
 func formatAlias(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	if name == "format" {
 		name = "output"
@@ -72,7 +72,7 @@ func formatAlias(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// noArguments refuses arguments, which people give where -f is meant, if there is one.
+// noArguments refuses arguments. People give file names as arguments where -f is meant.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return errUsage(cmd, errArgument(args[0], cmd.Flags().ShorthandLookup("f") != nil))

@@ -95,7 +95,7 @@ others OOMKilled or disrupted. What is left to chance is drawn with --seed: the 
 	return cmd
 }
 
-// simulate reads a Job with its policies and the script, plans what decides on its Pods, lives its life, and prints that.
+// simulate reads a Job with its policies and the script, plans what decides on its Pods, simulates its life, and prints that.
 func simulate(ctx context.Context, c *console, o *simulateOptions, _ []string) error {
 	if err := o.check(c); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (o *simulateOptions) check(c *console) error {
 	return nil
 }
 
-// readSimulated reads one Job, and the custom policies beside it, and refuses what the API server would.
+// readSimulated reads one Job and custom policies, and refuses what the API server would.
 func readSimulated(ctx context.Context, c *console, files manifest.Options) (job manifest.Job, policies *inforce.Source, err error) {
 	set, err := readJobFiles(ctx, c, files)
 	if err != nil {
@@ -180,8 +180,8 @@ func checkJob(ctx context.Context, job manifest.Job) error {
 	return errors.Join(errs...)
 }
 
-// simulated is the Program that decides on the failed Pods of a simulated Job; nil when it has no rules: as upstream, Pods are
-// then replaced before they have ended. Of a Job that says that Kubernetes runs it, only its own rules decide.
+// simulated returns the Program that decides on the failed Pods of a simulated Job. It is nil without rules: as upstream, Pods
+// are then replaced before they have ended. For a Job that Kubernetes' own controller runs, only the Job's own rules decide.
 func (p *plan) simulated() *runtime.Program {
 	switch {
 	case ptr.Deref(p.stored.Spec.ManagedBy, "") != batchv1.JobControllerName && p.noRules == "":
@@ -192,7 +192,7 @@ func (p *plan) simulated() *runtime.Program {
 	return nil
 }
 
-// readScript reads the script, or makes the one that is used without any, and tells where it was read.
+// readScript reads the script, or makes a random one without --script, and returns where it was read.
 func (o *simulateOptions) readScript(ctx context.Context, c *console) (script simulation.Script, origin manifest.Origin, err error) {
 	if o.script == "" {
 		return simulation.Random(o.rate), origin, nil
@@ -201,7 +201,7 @@ func (o *simulateOptions) readScript(ctx context.Context, c *console) (script si
 	return script, origin, err
 }
 
-// scriptError gives what is wrong with the script its place in the file.
+// scriptError says of errors in the script where they are in the file.
 func scriptError(err error, origin manifest.Origin) error {
 	refused, ok := errors.AsType[*simulation.ScriptError](err)
 	if !ok {
@@ -229,7 +229,7 @@ type simulationResult struct {
 	Events     []simulation.Event `json:"events"`
 }
 
-// print writes the result, and draws the picture that is asked for.
+// print writes the result, and the picture of --svg.
 func (o *simulateOptions) print(out io.Writer, r *simulation.Result) error {
 	if o.svg != "" {
 		var picture bytes.Buffer

@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// connectionHelp tells of the flags that the list of flags leaves out.
+// connectionHelp names the flags that the list of flags leaves out.
 const connectionHelp = `
 Clusters are found and spoken with as kubectl does, by the kubeconfig and these flags of kubectl's: --context, --cluster,
 --user, --server, --token, --as, --as-group, --as-uid, --as-user-extra, --certificate-authority, --client-certificate,
@@ -80,7 +80,7 @@ func (s *source) parse(c *console, args []string) error {
 	return nil
 }
 
-// checkFileFlags refuses, beside files, what is for clusters.
+// checkFileFlags refuses flags and arguments that are for clusters.
 func checkFileFlags(c *console, args []string) error {
 	if len(args) > 0 {
 		return usageError{errArgument(args[0], true)}
@@ -93,7 +93,7 @@ func checkFileFlags(c *console, args []string) error {
 	return nil
 }
 
-// connect returns a client. The progress ends when all has been read.
+// connect returns a client. The caller ends the progress when all has been read.
 func (s *source) connect(c *console) (*cluster.Cluster, *progress, error) {
 	client, err := s.connection.Connect(s.files.Namespace, userAgent())
 	if err != nil {
@@ -156,8 +156,8 @@ func readPolicyFiles(ctx context.Context, c *console, files manifest.Options) (*
 	return set, errors.Join(set.CheckNames(), set.CheckPolicies())
 }
 
-// nothingFound returns what to say when a cluster has none of the objects asked for: a Job that is there may have no Pods.
-// That is no error unless the namespace is not there.
+// nothingFound returns what to say when a cluster has none of the objects asked for, which is an error only if the namespace
+// does not exist.
 func nothingFound(ctx context.Context, client *cluster.Cluster, q cluster.Query, objects string) (string, error) {
 	where := "any namespace"
 	if !q.AllNamespaces {

@@ -23,7 +23,7 @@ type testOptions struct {
 	restrictor string
 	failFast   bool
 	output     format
-	live       io.Writer // standard output: what is wrong with one suite keeps the results of others from nobody
+	live       io.Writer // standard output, for results that are printed although another suite has an error
 }
 
 // The values of --load-restrictor are kustomize's.
@@ -81,7 +81,7 @@ with 1 when a case fails, a suite has no cases, or the coverage is less than it 
 	return cmd
 }
 
-// test finds suites, reads and runs one after the other, and prints what became of their cases.
+// test finds suites, reads and runs them one after the other, and prints the results of their cases.
 func test(ctx context.Context, c *console, o *testOptions, args []string) error {
 	selected, err := o.check()
 	if err != nil {

@@ -48,7 +48,7 @@ The suite passes as it is written, and stands beside the first file unless -o sa
 	return cmd
 }
 
-// testInit reads policies, a Job and Pods, drafts a suite of them, runs it, and writes it.
+// testInit reads policies, a Job and Pods, drafts a suite for them, runs it, and writes it.
 func testInit(ctx context.Context, c *console, o *testInitOptions, _ []string) error {
 	if len(o.filenames) == 0 {
 		return usagef("no policies: give their files with -f")

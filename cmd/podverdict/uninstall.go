@@ -54,7 +54,7 @@ to be removed is shown first, and done when you agree. What is interrupted, or f
 	return cmd
 }
 
-// runUninstall finds an installation, asks whether to remove it, removes it, and prints what became of it.
+// runUninstall finds an installation, asks whether to remove it, removes it, and prints the result for each object.
 func runUninstall(ctx context.Context, c *console, o *uninstallOptions, _ []string) error {
 	client, shown, _, err := connectUninstall(c, &o.connection, o.namespace)
 	if err != nil {
@@ -103,7 +103,7 @@ func connectUninstall(c *console, connection *cluster.Options, namespace string)
 	return client, shown, namespace, nil
 }
 
-// confirm shows what is to be removed, and asks.
+// confirm shows what is to be removed, and asks whether to go on.
 func (o *uninstallOptions) confirm(c *console, found *uninstall.Installation) error {
 	if o.yes {
 		return nil
@@ -135,7 +135,7 @@ type uninstallationResult struct {
 	Policies   int                `json:"policies"`
 }
 
-// print writes what was removed, or, without a result, what would be.
+// print writes what was removed or, without a result, what would be removed.
 func (o *uninstallOptions) print(w io.Writer, found *uninstall.Installation, result *uninstall.Result) error {
 	if o.output.name == "text" {
 		return writeUninstallation(w, found, result)
@@ -147,7 +147,7 @@ func (o *uninstallOptions) print(w io.Writer, found *uninstall.Installation, res
 	return writeObject(w, o.output.name, all)
 }
 
-// writeUninstallation writes a table and what people have to know beside it.
+// writeUninstallation writes a table of objects and Pods, and below it what stays behind.
 func writeUninstallation(w io.Writer, found *uninstall.Installation, result *uninstall.Result) error {
 	objects, pods := found.Objects, found.Pods
 	if result != nil {
@@ -171,7 +171,7 @@ func writeUninstallation(w io.Writer, found *uninstall.Installation, result *uni
 	return writeLeft(w, found)
 }
 
-// writeLeft writes what stays behind.
+// writeLeft writes which Jobs and policies stay behind.
 func writeLeft(w io.Writer, found *uninstall.Installation) error {
 	const most = 10
 	for i, job := range found.Jobs {

@@ -64,7 +64,7 @@ has taken them, so it is the guardrails and other bundles that they are held to,
 	return cmd
 }
 
-// validate reads Jobs, compiles the rules that they are held to, judges each Job by them, and prints what was found.
+// validate reads Jobs, compiles the rules for them, judges each Job by the rules, and prints the findings.
 func validate(ctx context.Context, c *console, o *validateOptions, args []string) error {
 	given, err := readReplacements(ctx, c, o, args)
 	if err != nil {
@@ -84,13 +84,13 @@ func validate(ctx context.Context, c *console, o *validateOptions, args []string
 	return printReport(c, r, o.output)
 }
 
-// replacement is a Job or CronJob of the input and what it replaces; nothing when it is created.
+// replacement is a Job or CronJob of the input, and the object that it replaces, if any.
 type replacement struct {
 	job manifest.Job
 	old *manifest.Job
 }
 
-// identity is what an update cannot change.
+// identity is what tells objects apart: an update cannot change it.
 type identity struct {
 	kind string
 	name manifest.Reference
@@ -161,8 +161,8 @@ func readOld(ctx context.Context, c *console, o *validateOptions) (map[identity]
 	return old, errors.Join(errs...)
 }
 
-// compileRules compiles the rules that Jobs are held to. What is wrong with the data has its place in the file, and what is
-// wrong with a bundle has the bundle's name.
+// compileRules compiles the rules for Jobs. Errors in the data have their place in the file, and errors in a bundle the name
+// of the bundle.
 func compileRules(ctx context.Context, o *validateOptions) (*rego.Validator, error) {
 	if o.bundle.Key != "" && o.bundle.Reference == "" {
 		return nil, usagef("--verification-key is for a --bundle: the built-in rules are not signed")
@@ -195,7 +195,7 @@ func compileRules(ctx context.Context, o *validateOptions) (*rego.Validator, err
 	return validator, errors.Join(errs...)
 }
 
-// validateAll validates Jobs side by side, and answers in their order.
+// validateAll validates Jobs side by side, and returns the findings in the order of the Jobs.
 func validateAll(ctx context.Context, c *console, validator *rego.Validator, given []replacement) ([]report.Subject, error) {
 	shown := newProgress(c.stderr, "Jobs validated", len(given))
 	defer shown.end()
@@ -237,7 +237,7 @@ func (r replacement) validate(ctx context.Context, validator *rego.Validator) ([
 	return validator.Validate(ctx, given, replaced)
 }
 
-// object is what the API server would be given. The items of a JobList need not say that they are Jobs.
+// object returns what the API server would receive. Items of a JobList may lack their kind, so it is set.
 func object(j manifest.Job) (map[string]any, error) {
 	if j.CronJob == nil {
 		job := *j.Object

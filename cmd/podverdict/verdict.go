@@ -45,7 +45,7 @@ func (p *plan) judge(ctx context.Context, now time.Time) []verdictItem {
 	return items
 }
 
-// item returns a verdict with what else there is to say of the Pod.
+// item returns a verdict with what audited policies and rules on Pending would say.
 func (p *plan) item(ctx context.Context, pod plannedPod, in runtime.Input, v runtime.Verdict) verdictItem {
 	item := verdictItem{Job: p.job.Reference(), Pod: pod.Reference(), Verdict: v, object: pod.Object, noRules: p.noRules}
 	if p.audited != nil {
@@ -59,7 +59,7 @@ func (p *plan) item(ctx context.Context, pod plannedPod, in runtime.Input, v run
 	return item
 }
 
-// pending returns the verdict of a rule on Pending, and what binds the rule: one that ends the Pod, if there is one.
+// pending returns the verdict of a rule on Pending, and its binding. A rule that ends the Pod comes first.
 func (p *plan) pending(ctx context.Context, in runtime.Input) (*runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
 	v, by := p.selection.EndedPending(ctx, in)
 	if by == nil {
@@ -71,10 +71,10 @@ func (p *plan) pending(ctx context.Context, in runtime.Input) (*runtime.Verdict,
 	return &v, by
 }
 
-// none stands in the table for what does not apply.
+// none fills the cells of a table that do not apply.
 const none = "-"
 
-// ruleIsTrue is what there is to say of a custom rule that says nothing itself.
+// ruleIsTrue is the reason of a custom rule without a reason or a message.
 const ruleIsTrue = "its expression is true"
 
 func (i verdictItem) action() string {
@@ -104,7 +104,7 @@ func (i verdictItem) rule() string {
 	return none
 }
 
-// ruleCell is the rule without spaces: its index, or its policy's name and its own.
+// ruleCell names a rule without spaces: by its index, or by the names of its policy and itself.
 func ruleCell(v runtime.Verdict) string {
 	if v.Policy != "" {
 		return v.Policy + "/" + v.RuleName
@@ -112,7 +112,7 @@ func ruleCell(v runtime.Verdict) string {
 	return strconv.Itoa(v.Rule)
 }
 
-// audit is what the verdict would be with the audited policies.
+// audit says what the verdict would be if audited policies were enforced.
 func (i verdictItem) audit() string {
 	switch {
 	case i.Audit == nil:
@@ -125,13 +125,13 @@ func (i verdictItem) audit() string {
 	return fmt.Sprintf("%s by %s", i.Audit.Action, ruleCell(*i.Audit))
 }
 
-// audited is the item with the other verdict.
+// audited returns the item with the verdict of the audit.
 func (i verdictItem) audited() verdictItem {
 	i.Verdict, i.Audit = *i.Audit, nil
 	return i
 }
 
-// because is why the verdict is what it is, with an error that was ignored on the way.
+// because returns the reason of the verdict, with the error of an earlier rule if that was ignored.
 func (i verdictItem) because() string {
 	if v := i.Verdict; v.Matched && v.Err != nil {
 		return i.reason() + "; ignored error: " + v.Err.Error()
@@ -160,7 +160,7 @@ func (i verdictItem) reason() string {
 	return "no rule matches"
 }
 
-// pendingText is what becomes of a Pod that a rule on Pending matches.
+// pendingText says what will happen to a Pod that a rule on Pending matches.
 func (i verdictItem) pendingText() string {
 	v := *i.Pending
 	if !v.Matched {

@@ -19,7 +19,7 @@ type buildVersion struct {
 	Kubernetes string `json:"kubernetes"`
 }
 
-// readVersion reads what the Go linker noted.
+// readVersion returns what the Go linker recorded.
 func readVersion() buildVersion {
 	v := buildVersion{Version: "(devel)", CEL: "unknown", Kubernetes: compiler.DefaultVersion}
 	info, ok := debug.ReadBuildInfo()
