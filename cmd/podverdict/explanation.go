@@ -15,8 +15,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// maxTerms is how many sub-expressions of an element are written as text; JSON has them all.
-const maxTerms = 8
+// maxComparisons is how many sub-expressions of an element are written as text; JSON has them all.
+const maxComparisons = 8
 
 // maxLine is how many bytes of an expression stand on a line.
 const maxLine = 100
@@ -231,22 +231,22 @@ func printElements(w io.Writer, alike []runtime.ElementExplanation) {
 	printValues(w, "         ", e.Values)
 }
 
-// term is a sub-expression that is true or false, with the value of its operand.
-type term struct{ expression, value, operand string }
+// comparison is a sub-expression that is true or false, with the value of its operand.
+type comparison struct{ expression, value, operand string }
 
-// terms returns comparisons with their operands, which precede them among the values, and the variables of custom policies.
-func terms(values []runtime.Value) []term {
-	var joined []term
+// comparisons returns comparisons with their operands, which precede them among the values, and the variables of custom policies.
+func comparisons(values []runtime.Value) []comparison {
+	var joined []comparison
 	operand := runtime.Value{}
 	for _, v := range values {
 		if v.Value != "true" && v.Value != "false" {
 			operand = v
 			if strings.HasPrefix(v.Expression, compiler.VariablesVariable+".") && !strings.ContainsAny(v.Expression, "( ") {
-				joined = append(joined, term{v.Expression, shortened(v.Value), ""})
+				joined = append(joined, comparison{v.Expression, shortened(v.Value), ""})
 			}
 			continue
 		}
-		t := term{shortened(v.Expression), v.Value, ""}
+		t := comparison{shortened(v.Expression), v.Value, ""}
 		if operand.Expression != "" && strings.Contains(v.Expression, operand.Expression) {
 			t.operand = shortened(operand.Value)
 		}
@@ -256,8 +256,8 @@ func terms(values []runtime.Value) []term {
 }
 
 func printValues(w io.Writer, indent string, values []runtime.Value) {
-	all := terms(values)
-	shown := all[:min(len(all), maxTerms)]
+	all := comparisons(values)
+	shown := all[:min(len(all), maxComparisons)]
 	width := 0
 	for _, t := range shown {
 		width = max(width, utf8.RuneCountInString(t.expression))

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
@@ -36,13 +38,10 @@ func newProgress(out io.Writer, what string, total int) *progress {
 	return p
 }
 
-func isTerminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+// isTerminal tells whether a stream of the console is a terminal.
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // step counts one more thing done.

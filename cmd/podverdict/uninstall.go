@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
-	xterm "golang.org/x/term" // term is a name here
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/uninstall"
@@ -108,15 +106,14 @@ func (o *uninstallOptions) confirm(c *console, found *uninstall.Installation) er
 	if o.yes {
 		return nil
 	}
-	file, ok := c.stdin.(*os.File)
-	if !ok || !xterm.IsTerminal(int(file.Fd())) {
+	if !isTerminal(c.stdin) {
 		return usagef("standard input is not a terminal: give --yes, or --dry-run to see what would be removed")
 	}
 	if err := writeUninstallation(c.stderr, found, nil); err != nil {
 		return err
 	}
 	fmt.Fprint(c.stderr, "Remove this? [y/N] ")
-	answer, err := bufio.NewReader(file).ReadString('\n')
+	answer, err := bufio.NewReader(c.stdin).ReadString('\n')
 	if answer = strings.ToLower(strings.TrimSpace(answer)); err != nil || answer != "y" && answer != "yes" {
 		return errors.New("nothing was done")
 	}

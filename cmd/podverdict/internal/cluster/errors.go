@@ -127,15 +127,10 @@ func (c *Cluster) sentence(err error, r request) string {
 		return fmt.Sprintf("server %s does not accept the credentials of the kubeconfig (401 Unauthorized)", c.server)
 	case apierrors.IsForbidden(err):
 		return fmt.Sprintf("%s\nsee %s", err, c.canI(r))
-	case isStatus(err):
+	case errors.As(err, new(*apierrors.StatusError)):
 		return fmt.Sprintf("cannot %s %s: %s", r.verb, r.resource, err)
 	}
 	return fmt.Sprintf("server %s: %s", c.server, c.network(err))
-}
-
-func isStatus(err error) bool {
-	_, ok := errors.AsType[*apierrors.StatusError](err)
-	return ok
 }
 
 // canI is the command that says whether a request is allowed.

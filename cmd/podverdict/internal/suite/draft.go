@@ -131,7 +131,7 @@ type candidate struct {
 // try tries candidates until there is nothing left to find, and keeps the first for everything.
 func (d *drafting) try(ctx context.Context) {
 	alone := d.suite.newCoverage()
-	for _, c := range d.suite.imagined() {
+	for _, c := range d.suite.candidates() {
 		d.suite.document.Cases = []caseDocument{c.written}
 		d.suite.tree["cases"] = []any{map[string]any{"pod": podTree(c.pod)}}
 		t, err := d.suite.prepare(ctx, 0)

@@ -21,7 +21,7 @@ func caseField(i int) string { return "cases[" + strconv.Itoa(i) + "]" }
 
 // load reads the files that a suite names, and compiles what is in them.
 func (l *Loader) load(ctx context.Context, s *Suite) error {
-	environment, own, err := l.environments(cmp.Or(s.document.Kubernetes, l.Kubernetes))
+	environment, err := l.environment(cmp.Or(s.document.Kubernetes, l.Kubernetes))
 	if err != nil {
 		return s.origin.Error("kubernetes", err.Error())
 	}
@@ -30,7 +30,7 @@ func (l *Loader) load(ctx context.Context, s *Suite) error {
 		return err
 	}
 	var errs []error
-	s.rulebook, err = newRulebook(set, environment, own)
+	s.rulebook, err = newRulebook(set, environment)
 	errs = append(errs, err, s.readJob(ctx), s.readPods(ctx))
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -41,24 +41,20 @@ func (l *Loader) load(ctx context.Context, s *Suite) error {
 	return s.buildScenarios()
 }
 
-// environments are those of a version, made once.
-func (l *Loader) environments(kubernetes string) (*compiler.Environment, *compiler.Environment, error) {
-	if own := l.own[kubernetes]; own != nil {
-		return l.custom[kubernetes], own, nil
+// environment is that of a version, made once.
+func (l *Loader) environment(kubernetes string) (*compiler.Environment, error) {
+	if known := l.environments[kubernetes]; known != nil {
+		return known, nil
 	}
 	environment, err := compiler.NewEnvironment(kubernetes)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	own, err := compiler.NewEnvironment(kubernetes)
-	if err != nil {
-		return nil, nil, err
+	if l.environments == nil {
+		l.environments = map[string]*compiler.Environment{}
 	}
-	if l.own == nil {
-		l.custom, l.own = map[string]*compiler.Environment{}, map[string]*compiler.Environment{}
-	}
-	l.custom[kubernetes], l.own[kubernetes] = environment, own
-	return environment, own, nil
+	l.environments[kubernetes] = environment
+	return environment, nil
 }
 
 // readPolicies reads policies, bindings and Namespaces. What else is in their files is not looked at.

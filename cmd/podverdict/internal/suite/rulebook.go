@@ -17,20 +17,20 @@ import (
 
 // rulebook is the policies of a suite, compiled and bound.
 type rulebook struct {
-	policies []*runtime.Policy // in the order of the files
-	bound    *inforce.Policies
-	own      *compiler.Environment
+	policies    []*runtime.Policy // in the order of the files
+	bound       *inforce.Policies
+	environment *compiler.Environment
 }
 
 // newRulebook compiles the policies of a suite. In a suite, a binding to a policy that is not there is an error.
-func newRulebook(set *manifest.Set, environment *compiler.Environment, own *compiler.Environment) (*rulebook, error) {
+func newRulebook(set *manifest.Set, environment *compiler.Environment) (*rulebook, error) {
 	source := inforce.FromFiles(set)
 	bound, err := inforce.New(environment, source)
 	errs := []error{err}
 	for _, b := range source.Missing() {
 		errs = append(errs, b.Origin.Error("spec.policyName", inforce.BindsNothing(b)))
 	}
-	r := &rulebook{bound: bound, own: own}
+	r := &rulebook{bound: bound, environment: environment}
 	for i := range bound.All {
 		r.policies = append(r.policies, bound.All[i].Compiled)
 	}
@@ -43,7 +43,7 @@ func (r *rulebook) judge(ctx context.Context, given manifest.Job) (*judge, error
 		return nil, given.Origin.Error("spec.template.spec.containers", messageRequired)
 	}
 	job := given.Stored()
-	own, err := given.Program(r.own)
+	own, err := given.Program(r.environment)
 	if err != nil {
 		return nil, err
 	}

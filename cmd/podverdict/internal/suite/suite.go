@@ -43,8 +43,7 @@ type Loader struct {
 	// Anywhere lets suites name any file.
 	Anywhere bool
 
-	custom map[string]*compiler.Environment
-	own    map[string]*compiler.Environment
+	environments map[string]*compiler.Environment // by version
 }
 
 // Read reads a suite and the files that it names. The error joins all that is wrong with them.

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/ptr"
 )
 
 // maxSkew is by how much the clocks of this machine and of the controller's may differ. A lease that was renewed longer ago is not
@@ -87,7 +88,7 @@ func (c *Client) idle(ctx context.Context, lease *coordinationv1.Lease) error {
 		return nil
 	}
 	first := lease
-	period := time.Duration(deref(first.Spec.LeaseDurationSeconds)) * time.Second
+	period := time.Duration(ptr.Deref(first.Spec.LeaseDurationSeconds, 0)) * time.Second
 	err := wait.PollUntilContextTimeout(ctx, pollPeriod, period+pollPeriod, false, func(ctx context.Context) (bool, error) {
 		now, err := c.leases.Leases(first.Namespace).Get(ctx, first.Name, metav1.GetOptions{})
 		switch {
@@ -112,11 +113,4 @@ func (c *Client) idle(ctx context.Context, lease *coordinationv1.Lease) error {
 func (c *Client) taken(lease *coordinationv1.Lease) bool {
 	s := &lease.Spec
 	return s.HolderIdentity != nil && *s.HolderIdentity != "" && s.RenewTime != nil && c.now().Sub(s.RenewTime.Time) < maxSkew
-}
-
-func deref(seconds *int32) int32 {
-	if seconds == nil {
-		return 0
-	}
-	return *seconds
 }

@@ -86,8 +86,8 @@ func (w *words) number(n int64) {
 	}
 }
 
-// imagined are candidates, the plainest first: the suite's own Pods, what is built in, exit codes, and what rules name.
-func (s *Suite) imagined() []candidate {
+// candidates returns the Pods to try, the plainest first: the suite's own Pods, what is built in, exit codes, and what rules name.
+func (s *Suite) candidates() []candidate {
 	w := s.words()
 	var all []candidate
 	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
