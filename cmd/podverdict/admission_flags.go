@@ -37,17 +37,9 @@ func (f *admissionFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.conditions, "match-condition", nil, "NAME=CEL that must be true of a request for a policy to look at it")
 }
 
-// checkName refuses a --name that no object's name can begin with.
-func (f *admissionFlags) checkName() error {
-	if wrong := utilvalidation.IsDNS1123Subdomain(f.name); len(wrong) > 0 {
-		return errFlag("name", errObjectName(f.name, wrong[0]))
-	}
-	return nil
-}
-
 // scope returns in which namespaces and for which requests the policies are in force. It checks the name, too.
 func (f *admissionFlags) scope() (*metav1.LabelSelector, []admission.MatchCondition, error) {
-	if err := f.checkName(); err != nil {
+	if err := checkNames("name", utilvalidation.IsDNS1123Subdomain, f.name); err != nil {
 		return nil, nil, err
 	}
 	namespaces, err := f.namespaces()
@@ -63,10 +55,8 @@ func (f *admissionFlags) namespaces() (*metav1.LabelSelector, error) {
 	if f.selector == "" && len(f.exempt) == 0 {
 		return nil, nil //nolint:nilnil // there is no selector
 	}
-	for _, name := range f.exempt {
-		if wrong := utilvalidation.IsDNS1123Label(name); len(wrong) > 0 {
-			return nil, errFlag("exempt-namespaces", errObjectName(name, wrong[0]))
-		}
+	if err := checkNames("exempt-namespaces", utilvalidation.IsDNS1123Label, f.exempt...); err != nil {
+		return nil, err
 	}
 	selector := &metav1.LabelSelector{}
 	if f.selector != "" {

@@ -47,7 +47,15 @@ func errChoice(flag, value string, choices ...string) error {
 	return fmt.Errorf("--%s %s: not one of %s", flag, value, strings.Join(choices, ", "))
 }
 
-func errObjectName(name, wrong string) error { return fmt.Errorf("%q: %s", name, wrong) }
+// checkNames refuses names in a flag that no object can have.
+func checkNames(flag string, check func(string) []string, names ...string) error {
+	for _, name := range names {
+		if wrong := check(name); len(wrong) > 0 {
+			return errFlag(flag, fmt.Errorf("%q: %s", name, wrong[0]))
+		}
+	}
+	return nil
+}
 
 func errStdinTwice(flag string) error {
 	return usagef("-f - and %s -: standard input can be read only once", flag)

@@ -64,8 +64,11 @@ func (o *installOptions) check(c *console) error {
 	for _, namespace := range []struct{ flag, name string }{
 		{"namespace", o.options.Namespace}, {"jobs-namespace", o.options.JobsNamespace},
 	} {
-		if wrong := utilvalidation.IsDNS1123Label(namespace.name); c.given(namespace.flag) && len(wrong) > 0 {
-			return errFlag(namespace.flag, errObjectName(namespace.name, wrong[0]))
+		if !c.given(namespace.flag) {
+			continue
+		}
+		if err := checkNames(namespace.flag, utilvalidation.IsDNS1123Label, namespace.name); err != nil {
+			return err
 		}
 	}
 	if o.options.Image == "" {

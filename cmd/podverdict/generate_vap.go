@@ -201,23 +201,15 @@ func (o *vapOptions) parameterObject() (admission.Parameters, error) {
 		} else if o.object != "" {
 			return p, fmt.Errorf("--parameters-object %s: not NAMESPACE/NAME of a ConfigMap", o.object)
 		}
+		if err := checkNames("parameters-object", utilvalidation.IsDNS1123Label, p.Namespace); err != nil {
+			return p, err
+		}
 	case admission.FromCustomResource:
 		p.Name = cmp.Or(o.object, p.Name)
 	default:
 		return p, errChoice("parameters", o.parameters, "inline", "configmap", "crd")
 	}
-	return p, checkParameterNames(p)
-}
-
-// checkParameterNames refuses names that no object can have.
-func checkParameterNames(p admission.Parameters) error {
-	if wrong := utilvalidation.IsDNS1123Label(p.Namespace); p.Source == admission.FromConfigMap && len(wrong) > 0 {
-		return errFlag("parameters-object", errObjectName(p.Namespace, wrong[0]))
-	}
-	if wrong := utilvalidation.IsDNS1123Subdomain(p.Name); len(wrong) > 0 {
-		return errFlag("parameters-object", errObjectName(p.Name, wrong[0]))
-	}
-	return nil
+	return p, checkNames("parameters-object", utilvalidation.IsDNS1123Subdomain, p.Name)
 }
 
 // targets returns Jobs and CronJobs, or the kind of --crd.

@@ -65,7 +65,7 @@ func runUninstall(ctx context.Context, c *console, o *uninstallOptions, _ []stri
 		return err
 	}
 	if o.trial || found.Empty() {
-		return o.print(c.stdout, found, nil)
+		return o.print(c.stdout, found)
 	}
 	if err := o.confirm(c, found); err != nil {
 		return err
@@ -77,7 +77,7 @@ func runUninstall(ctx context.Context, c *console, o *uninstallOptions, _ []stri
 	if err != nil {
 		return fmt.Errorf("the controller has not stopped, so its Pods were not touched and no right was taken away: %w", err)
 	}
-	if err := o.print(c.stdout, found, result); err != nil {
+	if err := o.print(c.stdout, result); err != nil {
 		return err
 	}
 	if !result.Complete() {
@@ -109,7 +109,7 @@ func (o *uninstallOptions) confirm(c *console, found *uninstall.Installation) er
 	if !isTerminal(c.stdin) {
 		return usagef("standard input is not a terminal: give --yes, or --dry-run to see what would be removed")
 	}
-	if err := writeUninstallation(c.stderr, found, nil); err != nil {
+	if err := writeUninstallation(c.stderr, found); err != nil {
 		return err
 	}
 	fmt.Fprint(c.stderr, "Remove this? [y/N] ")
@@ -132,34 +132,27 @@ type uninstallationResult struct {
 	Policies   int                `json:"policies"`
 }
 
-// print writes what was removed or, without a result, what would be removed.
-func (o *uninstallOptions) print(w io.Writer, found *uninstall.Installation, result *uninstall.Result) error {
-	if o.output.name == "text" {
-		return writeUninstallation(w, found, result)
+// print writes what is to be removed, or was.
+func (o *uninstallOptions) print(w io.Writer, i *uninstall.Installation) error {
+	if o.output.isObject() {
+		return writeObject(w, o.output.name,
+			uninstallationResult{apiVersion, "Uninstallation", i.Namespace, o.trial, i.Objects, i.Pods, i.Jobs, i.Policies})
 	}
-	all := uninstallationResult{apiVersion, "Uninstallation", found.Namespace, o.trial, found.Objects, found.Pods, found.Jobs, found.Policies}
-	if result != nil {
-		all.Objects, all.Pods = result.Objects, result.Pods
-	}
-	return writeObject(w, o.output.name, all)
+	return writeUninstallation(w, i)
 }
 
 // writeUninstallation writes a table of objects and Pods, and below it what stays behind.
-func writeUninstallation(w io.Writer, found *uninstall.Installation, result *uninstall.Result) error {
-	objects, pods := found.Objects, found.Pods
-	if result != nil {
-		objects, pods = result.Objects, result.Pods
-	}
-	if len(objects) == 0 && len(pods) == 0 {
+func writeUninstallation(w io.Writer, found *uninstall.Installation) error {
+	if len(found.Objects) == 0 && len(found.Pods) == 0 {
 		_, err := fmt.Fprintf(w, "nothing to remove: no controller in namespace %s, and no Pods that wait for one\n", found.Namespace)
 		return err
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "RESULT\tKIND\tNAMESPACE\tNAME\tMESSAGE")
-	for _, o := range objects {
+	for _, o := range found.Objects {
 		fmt.Fprintln(table, strings.TrimRight(strings.Join([]string{o.Result, o.Kind, o.Namespace, o.Name, o.Message}, "\t"), "\t"))
 	}
-	for _, p := range pods {
+	for _, p := range found.Pods {
 		fmt.Fprintln(table, strings.TrimRight(strings.Join([]string{p.Result, "Pod", p.Namespace, p.Name, p.Message}, "\t"), "\t"))
 	}
 	if err := table.Flush(); err != nil {

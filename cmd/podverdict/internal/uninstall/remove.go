@@ -11,22 +11,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Result is what became of an Installation.
-type Result struct {
-	Objects []Object `json:"objects"`
-	Pods    []Pod    `json:"pods"`
-}
-
 // Complete tells that all is done that was to be done.
-func (r *Result) Complete() bool {
-	return !slices.ContainsFunc(r.Objects, func(o Object) bool { return o.Result == Failed || o.Result == Found }) &&
-		!slices.ContainsFunc(r.Pods, func(p Pod) bool { return p.Result != Released })
+func (i *Installation) Complete() bool {
+	return !slices.ContainsFunc(i.Objects, func(o Object) bool { return o.Result == Failed || o.Result == Found }) &&
+		!slices.ContainsFunc(i.Pods, func(p Pod) bool { return p.Result != Released })
 }
 
 // Remove stops the controller, lets go of its Pods, and deletes what is to be deleted. It goes on after what fails, but not while
-// a controller is at work: the error says so, and that it has not begun.
-func (c *Client) Remove(ctx context.Context, found *Installation) (*Result, error) {
-	result := &Result{Objects: slices.Clone(found.Objects)}
+// a controller is at work: the error says so, and that it has not begun. It returns the installation with the results.
+func (c *Client) Remove(ctx context.Context, found *Installation) (*Installation, error) {
+	copied := *found
+	result := &copied
+	result.Objects = slices.Clone(found.Objects)
 	stopped := func(o *Object) bool { return o.resource == deployments }
 	c.delete(ctx, result.Objects, stopped)
 	if err := c.awaitStop(ctx, found); err != nil {

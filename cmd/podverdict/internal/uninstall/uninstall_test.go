@@ -101,7 +101,7 @@ func TestFindKeeps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := count(&Result{Objects: found.Objects})
+		all := count(&Installation{Objects: found.Objects})
 		if all["Namespace found"]+all["Namespace kept"] != 1 {
 			t.Errorf("%s: the namespace of another controller is found: %v", name, all)
 		}
@@ -282,7 +282,7 @@ func podsOf(t *testing.T, job *batchv1.Job, n int) []*corev1.Pod {
 	return pods
 }
 
-func remove(t *testing.T, c *Client) (*Installation, *Result) {
+func remove(t *testing.T, c *Client) (*Installation, *Installation) {
 	t.Helper()
 	found, err := c.Find(t.Context(), here, false)
 	if err != nil {
@@ -296,7 +296,7 @@ func remove(t *testing.T, c *Client) (*Installation, *Result) {
 }
 
 // count is how many objects of some kinds, or of all, have each result.
-func count(r *Result, kinds ...string) map[string]int {
+func count(r *Installation, kinds ...string) map[string]int {
 	all := map[string]int{}
 	add := func(kind, result string) {
 		for _, wanted := range append(kinds, "") {
