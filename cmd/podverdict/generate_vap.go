@@ -89,7 +89,7 @@ func generateVAP(ctx context.Context, c *console, o *vapOptions, _ []string) err
 	if len(o.files.Filenames) > 0 {
 		return generateCustomVAP(ctx, c, o, options)
 	}
-	targets, err := o.targets(c)
+	targets, err := o.targets(c) //nolint:contextcheck // reading a kind waits for nothing
 	if err != nil {
 		return err
 	}

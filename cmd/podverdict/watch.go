@@ -49,14 +49,15 @@ func watch(ctx context.Context, c *console, o *evalOptions, args []string) error
 			shown.end()
 			p, known := plans[job.Object.UID]
 			if !known {
-				if p, err = planner.plan(interrupted, job); err != nil {
+				planned, err := planner.plan(interrupted, job)
+				if err != nil {
 					complain(c.stderr, err) // of this Job: the others have verdicts
 					return nil
 				}
 				if len(plans) >= maxPlans {
 					clear(plans)
 				}
-				plans[job.Object.UID] = p
+				p, plans[job.Object.UID] = planned, planned
 			}
 			p.take([]manifest.Pod{pod})
 			verdict := p.judge(ctx, in.now)[0] // an interrupt does not cut it short
