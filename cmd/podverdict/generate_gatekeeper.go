@@ -5,8 +5,6 @@ import (
 	"regexp"
 
 	"github.com/spf13/cobra"
-
-	"github.com/podverdict/podverdict/compiler/admission"
 )
 
 // gatekeeperOptions are the flags of generate gatekeeper.
@@ -64,13 +62,9 @@ func generateGatekeeper(_ context.Context, c *console, o *gatekeeperOptions, _ [
 			return usagef("--exempt-namespaces: %q: must be the name of a namespace, or its beginning or end: kube-*, *-system", name)
 		}
 	}
-	configuration, origin, err := readConfiguration(o.data)
+	selections, _, err := selectRules(o.rules, o.data)
 	if err != nil {
 		return err
-	}
-	selections, err := admission.Select(o.rules, configuration)
-	if err != nil {
-		return placedConfiguration(err, origin)
 	}
 	if len(selections) == 0 {
 		return errNoRuleApplies(o.rules)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler/admission"
@@ -132,14 +130,7 @@ func readDefaults(ctx context.Context, c *console, file string) (admission.Defau
 	if !ok {
 		return defaults, err
 	}
-	slices.SortStableFunc(refused.Errors, func(a, b *field.Error) int {
-		return cmp.Compare(origin.Position(a.Field).Line, origin.Position(b.Field).Line)
-	})
-	var errs []error
-	for _, e := range refused.Errors {
-		errs = append(errs, origin.Error(e.Field, e.ErrorBody()))
-	}
-	return defaults, errors.Join(errs...)
+	return defaults, errors.Join(origin.Errors(refused.Errors)...)
 }
 
 // checkPart refuses fields for which there can be no default.

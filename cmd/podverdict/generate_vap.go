@@ -244,19 +244,24 @@ func (o *vapOptions) targets(c *console) ([]admission.Target, error) {
 
 // selections returns the rules of --rules with the settings of --data, and where the settings were read.
 func (o *vapOptions) selections() ([]*admission.Selection, manifest.Origin, error) {
-	configuration, origin, err := readConfiguration(o.data)
-	if err != nil {
-		return nil, origin, err
-	}
 	for key := range o.actions {
 		if key != "error" && key != "warning" && !slices.Contains(o.rules, key) {
 			// else an action for a rule that does not exist would be ignored in silence
 			if _, err := admission.Select([]string{key}, nil); err != nil {
-				return nil, origin, errFlag("action", err)
+				return nil, manifest.Origin{}, errFlag("action", err)
 			}
 		}
 	}
-	selections, err := admission.Select(o.rules, configuration)
+	return selectRules(o.rules, o.data)
+}
+
+// selectRules returns the rules with these ids or patterns, with the settings of a file, and where the settings were read.
+func selectRules(ids []string, file string) ([]*admission.Selection, manifest.Origin, error) {
+	configuration, origin, err := readConfiguration(file)
+	if err != nil {
+		return nil, origin, err
+	}
+	selections, err := admission.Select(ids, configuration)
 	return selections, origin, placedConfiguration(err, origin)
 }
 

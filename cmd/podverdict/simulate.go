@@ -207,11 +207,7 @@ func scriptError(err error, origin manifest.Origin) error {
 	if !ok {
 		return err
 	}
-	errs := make([]error, len(refused.Errors))
-	for i, e := range refused.Errors {
-		errs[i] = origin.Error(e.Field, e.ErrorBody())
-	}
-	return errors.Join(errs...)
+	return errors.Join(origin.Errors(refused.Errors)...)
 }
 
 // simulationResult is what simulate writes as JSON and YAML; a contract with other programs.

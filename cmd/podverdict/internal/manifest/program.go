@@ -42,9 +42,5 @@ func (j Job) policyError(err error) error {
 	if !ok {
 		return j.Origin.Error(PolicyField, err.Error())
 	}
-	errs := make([]error, len(refused.Errors))
-	for i, e := range refused.Errors {
-		errs[i] = j.Origin.Error(PolicyField+"."+e.Field, e.ErrorBody())
-	}
-	return errors.Join(errs...)
+	return errors.Join(j.Origin.at(PolicyField).Errors(refused.Errors)...)
 }
