@@ -1,6 +1,6 @@
 // Command benchtable reads the output of go test -bench and prints a markdown
-// table of podverdict against the Job controller's matcher: medians over all runs
-// of a benchmark.
+// table of podverdict against the Job controller's matcher, and against a table written by
+// hand where there is one: medians over all runs of a benchmark.
 //
 //	go test -run '^$' -bench Match -count 6 . | go run ./cmd/benchtable
 package main
@@ -26,7 +26,7 @@ func main() {
 // runs are the results of one benchmark and engine.
 type runs struct{ nanoseconds, allocations []float64 }
 
-// row is one question, asked of both engines.
+// row is one question, asked of all engines.
 type row struct {
 	policy, containers string
 	engines            map[string]*runs
@@ -37,22 +37,27 @@ func benchtable(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "| policy | containers | upstream ns | podverdict ns | times faster | upstream allocs | podverdict allocs |")
-	fmt.Fprintln(out, "|---|---:|---:|---:|---:|---:|---:|")
+	fmt.Fprintln(out, "| policy | containers | upstream ns | podverdict ns | times faster | table ns | times slower | upstream allocs | podverdict allocs |")
+	fmt.Fprintln(out, "|---|---:|---:|---:|---:|---:|---:|---:|---:|")
 	for _, r := range rows {
 		theirs, ours := r.engines["upstream"], r.engines["podverdict"]
 		if theirs == nil || ours == nil {
 			return fmt.Errorf("policy %s, %s containers: not measured for both engines", r.policy, r.containers)
 		}
 		t, o := median(theirs.nanoseconds), median(ours.nanoseconds)
-		fmt.Fprintf(out, "| %s | %s | %.0f | %.1f | %.1f | %.0f | %.0f |\n",
-			r.policy, r.containers, t, o, t/o, median(theirs.allocations), median(ours.allocations))
+		table, slower := "", ""
+		if byHand := r.engines["table"]; byHand != nil {
+			h := median(byHand.nanoseconds)
+			table, slower = fmt.Sprintf("%.1f", h), fmt.Sprintf("%.1f", o/h)
+		}
+		fmt.Fprintf(out, "| %s | %s | %.0f | %.1f | %.1f | %s | %s | %.0f | %.0f |\n",
+			r.policy, r.containers, t, o, t/o, table, slower, median(theirs.allocations), median(ours.allocations))
 	}
 	return nil
 }
 
 var result = regexp.MustCompile(
-	`^BenchmarkMatch/policy=([^/]+)/containers=(\d+)/engine=(\w+?)(?:-\d+)?\s+\d+\s+([\d.]+) ns/op\s+\d+ B/op\s+(\d+) allocs/op`)
+	`^BenchmarkMatch(?:Cold)?/policy=([^/]+)/containers=([\d-]+)/engine=(\w+?)(?:-\d+)?\s+\d+\s+([\d.]+) ns/op\s+\d+ B/op\s+(\d+) allocs/op`)
 
 // read collects results in the order of their first appearance. A failed test
 // run is an error: its table would be of something else.

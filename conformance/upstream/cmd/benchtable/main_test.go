@@ -15,6 +15,9 @@ BenchmarkMatch/policy=small/containers=1/engine=podverdict-2   100   40.5 ns/op 
 BenchmarkMatch/policy=small/containers=1/engine=podverdict-2   100   50.5 ns/op  0 B/op   0 allocs/op
 BenchmarkMatch/policy=worst/containers=10/engine=podverdict    100 1000 ns/op  0 B/op   0 allocs/op
 BenchmarkMatch/policy=worst/containers=10/engine=upstream      100 5000 ns/op  9 B/op   1 allocs/op
+BenchmarkMatchCold/policy=cold/containers=1-10/engine=upstream-2    100 3000 ns/op  9 B/op   1 allocs/op
+BenchmarkMatchCold/policy=cold/containers=1-10/engine=table-2       100  500 ns/op  0 B/op   0 allocs/op
+BenchmarkMatchCold/policy=cold/containers=1-10/engine=podverdict-2  100 1000 ns/op  0 B/op   0 allocs/op
 PASS
 `
 
@@ -23,10 +26,11 @@ func TestBenchtable(t *testing.T) {
 	if err := benchtable(strings.NewReader(output), &out); err != nil {
 		t.Fatal(err)
 	}
-	want := `| policy | containers | upstream ns | podverdict ns | times faster | upstream allocs | podverdict allocs |
-|---|---:|---:|---:|---:|---:|---:|
-| small | 1 | 900 | 45.5 | 19.8 | 12 | 0 |
-| worst | 10 | 5000 | 1000.0 | 5.0 | 1 | 0 |
+	want := `| policy | containers | upstream ns | podverdict ns | times faster | table ns | times slower | upstream allocs | podverdict allocs |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|
+| small | 1 | 900 | 45.5 | 19.8 |  |  | 12 | 0 |
+| worst | 10 | 5000 | 1000.0 | 5.0 |  |  | 1 | 0 |
+| cold | 1-10 | 3000 | 1000.0 | 3.0 | 500.0 | 2.0 | 1 | 0 |
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
