@@ -21,6 +21,14 @@ var (
 	before129 = sync.OnceValues(func() (*compiler.Environment, error) { return compiler.NewEnvironment("1.28") })
 )
 
+// draws returns how many cases a search tries: all, or few in go test -short.
+func draws(all, few int) int {
+	if testing.Short() {
+		return few
+	}
+	return all
+}
+
 // interpreted turns specialization off.
 var interpreted = runtime.Options{DisableSpecialization: true}
 

@@ -30,7 +30,7 @@ func TestGeneratedPairs(t *testing.T) {
 		t.Run(fmt.Sprintf("hostile=%t", hostile), func(t *testing.T) {
 			g := generators.NewPairs(3329, hostile)
 			seen := census{}
-			for i := range generatedPolicies {
+			for i := range draws(generatedPolicies, 60) {
 				kubernetes, environment := compiler.DefaultVersion, current
 				if i%8 == 0 {
 					kubernetes, environment = "1.28", before129
@@ -142,7 +142,7 @@ func judgeAll(t *testing.T, p *runtime.Program, policy *batchv1.PodFailurePolicy
 func TestNothingIsModified(t *testing.T) {
 	for _, hostile := range []bool{false, true} {
 		g := generators.NewPairs(2, hostile)
-		for range 60 {
+		for range draws(60, 6) {
 			policy, pod := g.Policy(), g.Pod()
 			policyBefore, podBefore := policy.DeepCopy(), pod.DeepCopy()
 			for path, p := range programs(t, policy) {

@@ -222,11 +222,11 @@ func TestRuleBeyondStaticCost(t *testing.T) {
 
 // TestManyRules: a stored policy may have more rules than the API accepts today.
 func TestManyRules(t *testing.T) {
-	const rules = 10_000
+	rules := int32(draws(10_000, 1_000))
 	policy := &batchv1.PodFailurePolicy{}
 	for i := range rules {
 		r := shortRule(0)
-		r.OnExitCodes.Values = []int32{int32(i) + 1}
+		r.OnExitCodes.Values = []int32{i + 1}
 		policy.Rules = append(policy.Rules, r)
 	}
 	slices.Reverse(policy.Rules)

@@ -96,7 +96,7 @@ func took(t *testing.T, p *runtime.Policy, job *batchv1.Job) time.Duration {
 // size would be sixteen times the other, and end with the limit on time, at which nothing here may end.
 func TestHostileJobs(t *testing.T) {
 	env := newEnvironment(t)
-	small, large := hostileJob(5_000), hostileJob(20_000)
+	small, large := hostileJob(draws(5_000, 100)), hostileJob(draws(20_000, 200))
 	for _, text := range hostileConditions {
 		spec := rules("true")
 		spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "c", Expression: text}}
@@ -137,7 +137,7 @@ func TestLongListsHaveAnAnswer(t *testing.T) {
 func TestPricesAreThoseOfCEL(t *testing.T) {
 	env := newEnvironment(t)
 	compared := 0
-	for seed := range uint64(400) {
+	for seed := range uint64(draws(400, 80)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		text := (&writer{Rand: r}).bool(r.IntN(4))
 		policy, err := newPolicy(env, rules(text))
@@ -163,7 +163,7 @@ func TestPricesAreThoseOfCEL(t *testing.T) {
 			t.Errorf("%s cost %d, and %d by CEL's tracker", text, got, want)
 		}
 	}
-	if compared < 200 {
+	if compared < draws(200, 40) {
 		t.Errorf("only %d expressions were compared", compared)
 	}
 }
