@@ -35,7 +35,11 @@ func TestMatchAgreesWithTheDefinition(t *testing.T) {
 	versions := []string{"", "1.28", "1.29"}
 	for _, hostile := range []bool{false, true} {
 		generator := generators.NewPairs(1, hostile)
-		for i := range 500 {
+		pairs := 500
+		if testing.Short() {
+			pairs = 100
+		}
+		for i := range pairs {
 			r := conformance.Request{
 				Kubernetes: versions[i%len(versions)], Policy: generator.Policy(), Pod: generator.Pod(),
 			}

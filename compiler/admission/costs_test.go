@@ -24,6 +24,9 @@ const costsPage = "../../docs/costs.md"
 
 // The page of costs is measured, by the API server's own evaluator.
 func TestCostsPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles and evaluates every rule for the largest Jobs")
+	}
 	page := "# What generated policies cost\n\n" +
 		"In the API server's units, as its own evaluator charges them, for one Job of 20 rules with 255 exit codes each and\n" +
 		"20 containers and 20 sidecars: one that keeps most rules, one that breaks what it can, and one with 10 rules for exit\n" +

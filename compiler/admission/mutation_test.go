@@ -239,13 +239,17 @@ func TestMutationKnowsWhatIsWritten(t *testing.T) {
 // The largest policy that the API takes as a default is compiled, checked and given within the API server's limits.
 func TestLargestMutation(t *testing.T) {
 	t.Parallel()
+	values := compiler.MaxValues
+	if testing.Short() {
+		values = 10
+	}
 	d := admission.Defaults{PodFailurePolicy: &batchv1.PodFailurePolicy{}}
 	random := rand.New(rand.NewPCG(1, 1))
 	for range compiler.MaxRules {
 		rule := batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionFailJob}
 		rule.OnExitCodes = &batchv1.PodFailurePolicyOnExitCodesRequirement{ContainerName: new("main"), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn}
 		value := int32(-1 << 31)
-		for range compiler.MaxValues {
+		for range values {
 			rule.OnExitCodes.Values = append(rule.OnExitCodes.Values, value)
 			value += 1 + random.Int32N(1<<20)
 		}
