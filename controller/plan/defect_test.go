@@ -39,6 +39,9 @@ func TestStaleFinalizer(t *testing.T) {
 
 // 104666: more than 500 pods end at once. 109485: finalizers are left when the Job has ended.
 func TestManyPodsEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("1,200 pods, several times over")
+	}
 	const many = 1200
 	w := newWorld(t.Fatalf, indexed(many, many).backoffLimit(many-1))
 	l := life{nil, w}

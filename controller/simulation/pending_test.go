@@ -285,7 +285,11 @@ func TestRandomLivesOfPendingPods(t *testing.T) {
 - {probability: 0.1, pending: 0s-1m, waiting: ContainerCreating, exitCode: 1}`).Pods
 	actions := []string{"action: Ignore, retryDelay: 30s", "action: Count", "action: FailIndex", "action: Ignore, budget: {limit: 2, then: FailJob}"}
 	bindings := []string{"", "position: After", "mode: Audit"}
-	for seed := range uint64(100) {
+	seeds := uint64(100)
+	if testing.Short() {
+		seeds = 20
+	}
+	for seed := range seeds {
 		spec := randomSpec(random)
 		o := newPendingOptions(t, spec, randomEvents(random), onWaiting(actions[random.IntN(len(actions))]), bindings[random.IntN(len(bindings))])
 		if random.IntN(3) == 0 {

@@ -48,6 +48,9 @@ func TestForgottenPodsMeanNothing(t *testing.T) {
 		{"one by one", "completions: 400\nparallelism: 3\ncompletionMode: Indexed\nbackoffLimit: 1000" + policy, 0.2},
 		{"long back-offs", "completions: 60\nparallelism: 20\nbackoffLimit: 10000" + policy, 0.95},
 	} {
+		if testing.Short() && test.name != "one by one" {
+			continue // a second or more each
+		}
 		t.Run(test.name, func(t *testing.T) {
 			var results []*Result
 			for _, keepAll := range []bool{false, true} {
@@ -78,7 +81,11 @@ func TestForgottenPodsMeanNothing(t *testing.T) {
 // Whatever happens, the invariants hold, and the Job ends or waits for something.
 func TestRandomLives(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
-	for seed := range uint64(200) {
+	seeds := uint64(200)
+	if testing.Short() {
+		seeds = 40
+	}
+	for seed := range seeds {
 		o := newOptions(t, randomSpec(random), randomEvents(random))
 		o.Script.Pods, o.Script.Nodes, o.Seed, o.Until = Random(random.Float64()).Pods, 3, seed, 3*time.Hour
 		if lived(t, o).Outcome == Unfinished && o.Job.Spec.ActiveDeadlineSeconds != nil && !lastSuspended(o) {
