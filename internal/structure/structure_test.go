@@ -1,12 +1,15 @@
 package structure
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -172,31 +175,38 @@ type listedPackage struct {
 // ownPackages are the root module's packages, as go list finds them.
 func ownPackages(t *testing.T) []listedPackage {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Imports,Deps", "./...")
-	command.Dir = root
-	var stderr strings.Builder
-	command.Stderr = &stderr
-	out, err := command.Output()
+	packages, err := listed()
 	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, stderr.String())
-	}
-	var packages []listedPackage
-	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p listedPackage
-		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatalf("go list: %v", err)
-		}
-		if within(p.ImportPath, module) {
-			packages = append(packages, p)
-		}
+		t.Fatalf("go list: %v", err)
 	}
 	if len(packages) < 2 {
 		t.Fatalf("go list finds %d packages of %s", len(packages), module)
 	}
 	return packages
 }
+
+var listed = sync.OnceValues(func() ([]listedPackage, error) {
+	command := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,Deps", "./...")
+	command.Dir = root
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, &stderr)
+	}
+	var packages []listedPackage
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listedPackage
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if within(p.ImportPath, module) {
+			packages = append(packages, p)
+		}
+	}
+})
 
 // roomOf is the room of a package: the longest folder that holds it.
 func roomOf(t *testing.T, importPath string) room {
