@@ -135,15 +135,23 @@ func (b *bench) program(ctx context.Context, tested string) (*program, error) {
 }
 
 // test returns the name of the test that notices the mutant, or how else the program ended, or nothing. On a busy machine, tests
-// that measure time fail now and then: a test that passes alone is left out, and the others decide.
+// that measure time fail now and then: a test that passes alone is left out, and the others decide. Tests run in full only if
+// their short forms notice nothing.
 func (p *program) test(ctx context.Context, number int) string {
+	if by := p.testForm(ctx, number, "-test.short"); by != "" {
+		return by
+	}
+	return p.testForm(ctx, number, "-test.short=false")
+}
+
+func (p *program) testForm(ctx context.Context, number int, form string) string {
 	skip := p.skip
 	for {
-		by, named := p.start(ctx, number, "-test.skip="+skip)
+		by, named := p.start(ctx, number, form, "-test.skip="+skip)
 		if !named {
 			return by
 		}
-		if again, _ := p.start(ctx, number, "-test.run=^"+by+"$"); again != "" {
+		if again, _ := p.start(ctx, number, form, "-test.run=^"+by+"$"); again != "" {
 			return by
 		}
 		skip = strings.TrimPrefix(skip+"|^"+by+"$", "|")
@@ -156,7 +164,7 @@ var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: ([^/\s]+)`)
 func (p *program) start(ctx context.Context, number int, flags ...string) (by string, named bool) {
 	ctx, cancel := context.WithTimeout(ctx, p.limit)
 	defer cancel()
-	script := `ulimit -d 12000000; exec "$0" -test.failfast -test.short "$@"`
+	script := `ulimit -d 12000000; exec "$0" -test.failfast "$@"`
 	command := exec.CommandContext(ctx, "sh", append([]string{"-c", script, p.file}, flags...)...) //nolint:gosec // runs what was built
 	command.Dir, command.Env = p.folder, append(os.Environ(), fmt.Sprintf("%s=%d", variable, number))
 	command.WaitDelay = time.Second
