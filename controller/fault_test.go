@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	schedules     = flag.Int("fault-schedules", 1600/slowness, "how many random fault schedules to run")
+	schedules     = flag.Int("fault-schedules", 1600, "how many random fault schedules to run")
 	firstSchedule = flag.Int("fault-first", 0, "the number of the first one, to run one again")
 )
 
@@ -32,10 +32,11 @@ var (
 // always the same when it is run again: the history that is told with a violation is what happened.
 func TestFaultSchedules(t *testing.T) {
 	t.Parallel()
+	schedules := schedulesToRun()
 	var crashes, faulty, writes atomic.Int64
 	t.Cleanup(func() { // when the shards are done
-		t.Logf("%d schedules, %d writes, %d faults, %d crashes", *schedules, writes.Load(), faulty.Load(), crashes.Load())
-		if many := int64(*schedules); many > 100 && (crashes.Load() < many/10 || faulty.Load() < many) {
+		t.Logf("%d schedules, %d writes, %d faults, %d crashes", schedules, writes.Load(), faulty.Load(), crashes.Load())
+		if many := int64(schedules); many > 100 && (crashes.Load() < many/10 || faulty.Load() < many) {
 			t.Error("too little goes wrong")
 		}
 	})
@@ -43,7 +44,7 @@ func TestFaultSchedules(t *testing.T) {
 		t.Run(strconv.Itoa(shard), func(t *testing.T) {
 			t.Parallel()
 			wanted := map[int]string{}
-			for n := *firstSchedule + shard; n < *firstSchedule+*schedules && !t.Failed(); n += shards {
+			for n := *firstSchedule + shard; n < *firstSchedule+schedules && !t.Failed(); n += shards {
 				d := scheduled(t, n, wanted)
 				crashes.Add(int64(d.crashes))
 				faulty.Add(int64(d.faulty))
@@ -51,6 +52,14 @@ func TestFaultSchedules(t *testing.T) {
 			}
 		})
 	}
+}
+
+// schedulesToRun is as many as the flag says, or a few in go test -short.
+func schedulesToRun() int {
+	if testing.Short() {
+		return *schedules / 40
+	}
+	return *schedules
 }
 
 // shards are worked on at the same time. They divide calmScenarios.

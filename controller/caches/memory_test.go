@@ -150,9 +150,13 @@ func memories(t testing.TB) map[string]func(n int) (bytes, most float64) {
 
 // The caches have a bound on what they keep of each object.
 func TestMemory(t *testing.T) {
+	objects := 1000
+	if testing.Short() {
+		objects = 200
+	}
 	for name, measure := range memories(t) {
 		t.Run(name, func(t *testing.T) {
-			if bytes, most := measure(1000); bytes > most {
+			if bytes, most := measure(objects); bytes > most {
 				t.Errorf("%.0f bytes for each, want at most %.0f", bytes, most)
 			}
 		})
