@@ -45,16 +45,6 @@ func (s *Schema) Type(name string) (*Type, bool) {
 	return t, ok
 }
 
-// Types returns all types, in the order of their names.
-func (s *Schema) Types() []*Type {
-	all := make([]*Type, 0, len(s.byName))
-	for _, t := range s.byName {
-		all = append(all, t)
-	}
-	slices.SortFunc(all, func(a, b *Type) int { return cmp.Compare(a.Name, b.Name) })
-	return all
-}
-
 // Value returns a CEL value that refers to the object of the schema behind a pointer.
 func (s *Schema) Value(pointer any) (ref.Val, bool) {
 	t := reflect.TypeOf(pointer)

@@ -134,8 +134,8 @@ func TestNothingIsLeftOut(t *testing.T) {
 	if diff := cmp.Diff([]string{"ManagedFieldsEntry.fieldsV1"}, missing); diff != "" {
 		t.Errorf("fields without a place (-want +got):\n%s", diff)
 	}
-	if len(seen) < 100 || len(s.Types()) < 100 {
-		t.Errorf("only %d Go types and %d types found", len(seen), len(s.Types()))
+	if len(seen) < 100 {
+		t.Errorf("only %d Go types found", len(seen))
 	}
 }
 

@@ -74,5 +74,5 @@ func (m *meter) pay(c *call) {
 		}
 		m.arguments = append(m.arguments, value)
 	}
-	m.charge(price(Call{c.function, c.overload, m.arguments, c.literal}))
+	m.charge(price(c, m.arguments))
 }

@@ -6,24 +6,15 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// Call is a call of a function, or the start of a loop over a value.
-type Call struct {
-	// Function is the name of the function, or Loop.
-	Function, Overload string
-	// Arguments are the receiver and the arguments. The slice is used again.
-	Arguments []ref.Val
-	// Literal says which of them stand in the expression.
-	Literal []bool
-}
+// loop is the function of a call that begins a loop over its argument.
+const loop = "@loop"
 
-// Loop is the function of a Call that begins a loop.
-const Loop = "@loop"
-
-// call is a call in a plan.
+// call is the call of a function in a plan.
 type call struct {
-	function, overload string
-	arguments          []argument
-	literal            []bool
+	function  string
+	arguments []argument
+	// literal says which of the arguments stand in the expression.
+	literal []bool
 }
 
 // argument is a literal, or a value that the meter keeps.

@@ -131,13 +131,13 @@ func (p *planner) call(c interpreter.InterpretableCall) (interpreter.Interpretab
 		return nil, err
 	}
 	n := p.node(compiled, 0)
-	return n, p.charge(&n.watch, c.Function(), c.OverloadID(), c.Args())
+	return n, p.charge(&n.watch, c.Function(), c.Args())
 }
 
 // charge makes the plan charge a call when the last of its arguments is known, or before
 // it if all are literals.
-func (p *planner) charge(before *watch, function, overload string, args []interpreter.InterpretableV2) error {
-	priced := &call{function: function, overload: overload}
+func (p *planner) charge(before *watch, function string, args []interpreter.InterpretableV2) error {
+	priced := &call{function: function}
 	var last *watch
 	var literals []ref.Val
 	for _, arg := range args {
@@ -154,7 +154,7 @@ func (p *planner) charge(before *watch, function, overload string, args []interp
 		priced.arguments = append(priced.arguments, argument{kept: p.keep(last)})
 	}
 	if last == nil {
-		before.units += price(Call{function, overload, literals, priced.literal})
+		before.units += price(priced, literals)
 		return nil
 	}
 	last.last = append(last.last, priced)
@@ -174,7 +174,7 @@ func (p *planner) keep(w *watch) int {
 // known. Values that stand in the expression are small.
 func (p *planner) loop(over int64) {
 	if w := p.watches[over]; w != nil {
-		w.last = append(w.last, &call{function: Loop, arguments: []argument{{kept: p.keep(w)}}, literal: []bool{false}})
+		w.last = append(w.last, &call{function: loop, arguments: []argument{{kept: p.keep(w)}}, literal: []bool{false}})
 	}
 }
 

@@ -15,13 +15,12 @@ import (
 	"github.com/podverdict/podverdict/compiler/schema"
 )
 
-// price returns what a call costs, in units of which each is about 100 ns: what the API server charges where that grows with
-// the time that the call takes, and more where it does not. A function without a case
-// here takes time linear in the text that it gets.
-func price(c Call) uint64 {
-	a := c.Arguments
-	switch c.Function {
-	case Loop:
+// price returns what a call costs with the values of its arguments, in units of about
+// 100 ns: what the API server charges where that grows with the time that the call takes, and
+// more where it does not. A function without a case here takes time linear in its text.
+func price(c *call, a []ref.Val) uint64 {
+	switch c.function {
+	case loop:
 		return loopPrice(a[0])
 	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
 		return comparisonPrice(a[0], a[1])
@@ -36,7 +35,7 @@ func price(c Call) uint64 {
 	case "startsWith", "endsWith":
 		return pieces(length(a[1]))
 	case "matches", "find", "findAll":
-		return pieces(length(a[0])+1) * patternPrice(a[1], c.Literal[1])
+		return pieces(length(a[0])+1) * patternPrice(a[1], c.literal[1])
 	case "contains":
 		return pieces(length(a[0])) * pieces(length(a[1]))
 	case "replace":
@@ -48,13 +47,13 @@ func price(c Call) uint64 {
 	}
 	switch receiver := firstOf(a).(type) {
 	case traits.Lister:
-		return listPrice(c.Function, receiver, a)
+		return listPrice(c.function, receiver, a)
 	case types.String:
-		if c.Function == "indexOf" || c.Function == "lastIndexOf" {
+		if c.function == "indexOf" || c.function == "lastIndexOf" {
 			return pieces(length(a[0])) * pieces(length(a[1]))
 		}
 	default:
-		if steps, ok := libraryPrice(c.Function, receiver); ok {
+		if steps, ok := libraryPrice(c.function, receiver); ok {
 			return steps
 		}
 	}

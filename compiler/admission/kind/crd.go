@@ -113,7 +113,6 @@ func servedKinds(crd *apiextensionsv1.CustomResourceDefinition) ([]Kind, error) 
 		kinds = append(kinds, Kind{
 			GroupVersionKind: gvk,
 			Resource:         crd.Spec.Names.Plural,
-			Namespaced:       crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
 			Schema:           resolved,
 		})
 	}

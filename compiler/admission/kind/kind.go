@@ -17,8 +17,7 @@ import (
 type Kind struct {
 	schema.GroupVersionKind
 	// Resource is its name in API paths and in the resourceRules of a policy, as in "jobs".
-	Resource   string
-	Namespaced bool
+	Resource string
 	// Schema is what the API server's type checker sees of the kind: its OpenAPI v3
 	// schema with references replaced. It is shared: nobody may change it.
 	Schema *spec.Schema
@@ -83,7 +82,7 @@ func builtin(gvk schema.GroupVersionKind, resource string) func() (Kind, error) 
 		if err != nil {
 			return Kind{}, fmt.Errorf("schema of %s: %w", gvk, err)
 		}
-		return Kind{GroupVersionKind: gvk, Resource: resource, Namespaced: true, Schema: resolved}, nil
+		return Kind{GroupVersionKind: gvk, Resource: resource, Schema: resolved}, nil
 	})
 }
 

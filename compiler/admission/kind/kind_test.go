@@ -42,8 +42,8 @@ func TestBuiltinKinds(t *testing.T) {
 		"batch/v1, Kind=CronJob cronjobs": mustKind(t, CronJob),
 		"/v1, Kind=ConfigMap configmaps":  mustKind(t, ConfigMap),
 	} {
-		if got := k.String() + " " + k.Resource; got != name || !k.Namespaced {
-			t.Errorf("got %s, namespaced %t, want %s, true", got, k.Namespaced, name)
+		if got := k.String() + " " + k.Resource; got != name {
+			t.Errorf("got %s, want %s", got, name)
 		}
 	}
 }
@@ -93,8 +93,8 @@ func celType(t *testing.T, k Kind, path string) string {
 
 func TestReadCRDPublishesMetadata(t *testing.T) {
 	k := readCRD(t, "taskset.yaml")
-	if got, want := k.String()+" "+k.Resource, "example.com/v1, Kind=TaskSet tasksets"; got != want || !k.Namespaced {
-		t.Errorf("got %s, namespaced %t, want %s, true", got, k.Namespaced, want)
+	if got, want := k.String()+" "+k.Resource, "example.com/v1, Kind=TaskSet tasksets"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 	got := map[string]string{}
 	for _, path := range []string{"apiVersion", "kind", "metadata.labels", "metadata.deletionTimestamp", "spec.note", "spec.port", "spec.main.spec.backoffLimit"} {
