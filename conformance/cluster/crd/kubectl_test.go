@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/custom"
 )
 
 // What people see: kubectl takes the objects, knows the short names, and shows the columns.
@@ -24,7 +25,7 @@ func TestKubectl(t *testing.T) {
 		t.Errorf("without a status (-want +got):\n%s", diff)
 	}
 	s.writeStatus(t, "training", v1alpha1.PodFailurePolicyStatus{
-		ObservedGeneration: 1, Rules: 2, TypeChecking: v1alpha1.NewTypeChecking(nil),
+		ObservedGeneration: 1, Rules: 2, TypeChecking: &v1alpha1.TypeChecking{},
 		Conditions: []metav1.Condition{{
 			Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompiled, LastTransitionTime: metav1.Now(),
 		}},
@@ -71,11 +72,11 @@ func TestLongFindingsFit(t *testing.T) {
 	if _, err := policies.Create(t.Context(), base, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	findings := make([]v1alpha1.Finding, 1000)
+	findings := make([]custom.Finding, 1000)
 	for i := range findings {
-		findings[i] = v1alpha1.Finding{Rule: strings.Repeat("r", 63), Field: "spec.rules[0].when", Message: strings.Repeat("🙂", 10_000)}
+		findings[i] = custom.Finding{RuleName: strings.Repeat("r", 63), Line: 1, Column: 1, Field: "spec.rules[0].when", Message: strings.Repeat("🙂", 10_000)}
 	}
-	s.writeStatus(t, "long", v1alpha1.PodFailurePolicyStatus{TypeChecking: v1alpha1.NewTypeChecking(findings)})
+	s.writeStatus(t, "long", v1alpha1.PodFailurePolicyStatus{TypeChecking: custom.TypeChecking(findings)})
 	if err := policies.Delete(t.Context(), "long", metav1.DeleteOptions{}); err != nil {
 		t.Error(err)
 	}
