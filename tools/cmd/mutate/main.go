@@ -44,7 +44,7 @@ var suites = []struct {
 	{"runtime/rego", []string{"runtime/rego", "conformance"}},
 	{"compiler/custom", []string{"compiler/custom", "runtime", "controller"}},
 	{"compiler/library", []string{"compiler/library", "runtime"}},
-	{"compiler/schema", []string{"compiler/schema", "runtime"}},
+	{"compiler/schema", []string{"compiler/schema", "controller/caches", "runtime"}},
 }
 
 type options struct {
