@@ -13,8 +13,8 @@ import (
 // MaxSelector is how many labels a selector may have, how many expressions, and how many values each of these.
 const MaxSelector = 64
 
-// Validate says what the schema in the CustomResourceDefinition says of the spec, with defaults or without. Whether the
-// policy exists, it does not know. What is required and empty is missing, as in everything that Go programs send.
+// Validate returns what the schema in the CustomResourceDefinition refuses of the spec, with or without the defaults. It does
+// not look whether the policy exists. A required field that is empty counts as missing, because Go programs send it empty.
 func (b *PodFailurePolicyBinding) Validate() field.ErrorList {
 	at := field.NewPath("spec")
 	all := requiredText(at.Child("policyName"), b.Spec.PolicyName, maxPolicyName, validation.IsDNS1123Subdomain)

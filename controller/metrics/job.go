@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Values of the label action say what a sync did: nothing, because creations are under way; nothing else; or changes to pods.
+// The values of the label action say what a look at a Job led to.
 const (
 	ActionReconciling = "reconciling"
 	ActionTracking    = "tracking"

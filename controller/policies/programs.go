@@ -22,7 +22,7 @@ type Programs struct {
 	recent *lru.Cache // of compilations, by the SHA-256 of the policy in its protobuf form
 }
 
-// compilation is the outcome of compiling a policy, which it does when it is called first. Others who call wait for it.
+// compilation returns the program of a policy. The first call compiles it, and others wait for that.
 type compilation func() (*runtime.Program, error)
 
 // NewPrograms keeps at most size programs, in the meaning of a version of Kubernetes. The error is that of a version which

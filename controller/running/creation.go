@@ -27,7 +27,7 @@ const (
 	lookUpPeriod = time.Second
 )
 
-// createPods creates the Plan's pods, after one that failed only one.
+// createPods creates the Plan's pods. After a creation that failed, it tries only one.
 func (w *work) createPods(ctx context.Context) error {
 	pods, width := w.creatable(), w.width
 	if w.creationFailed && len(pods) > 0 {

@@ -21,7 +21,7 @@ type Policy struct {
 	Compiled *runtime.Policy
 	// Invalid is what the API server would refuse.
 	Invalid field.ErrorList
-	// Findings are what the compiler says besides.
+	// Findings are what the compiler says, without what Invalid says already.
 	Findings []custom.Finding
 
 	version *binding.Version

@@ -109,7 +109,7 @@ func (s *Suite) candidates() []candidate {
 	})
 }
 
-// moments are a scenario at each attempt, or each time, that rules may be about.
+// moments returns a scenario once for each number of an attempt, and each length of waiting, that a rule compares with.
 func (s *Suite) moments(from string, w *words) []candidate {
 	return w.moments(candidate{written: caseDocument{scenario: scenario{From: plain(from)}}}, s.scenarios[from])
 }

@@ -176,7 +176,7 @@ func (d *drafting) complete() bool {
 	return true
 }
 
-// podTree is nil for no delta.
+// podTree returns the fields of a Pod as a value to print: nil, not an empty map, if there are none.
 func podTree(pod map[string]any) any {
 	if pod == nil {
 		return nil
