@@ -14,33 +14,10 @@ import (
 	"strings"
 	"syscall"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
-
-// errKind refuses a type. One that stands alone may have been meant as a name.
-func errKind(name string, allowed []Kind, alone bool) error {
-	names, spelt := make([]string, len(allowed)), []string{}
-	for i, kind := range allowed {
-		names[i] = string(kind)
-	}
-	for name, kind := range kinds {
-		if slices.Contains(allowed, kind) {
-			spelt = append(spelt, name)
-		}
-	}
-	if near := manifest.Nearest(name, spelt); near != "" {
-		return fmt.Errorf("no type %q, did you mean %s?", name, near)
-	}
-	hint := ""
-	if alone && name != "" {
-		hint = "; a name stands behind its type: job/" + name
-	}
-	return fmt.Errorf("type %q is not read here, there are %s%s", name, strings.Join(names, ", "), hint)
-}
 
 func errKubeconfig(cause error) error {
 	if missing, ok := errors.AsType[*fs.PathError](cause); ok && errors.Is(cause, fs.ErrNotExist) {
@@ -81,13 +58,6 @@ func alternatives(name string, known []string) string {
 const maxAlternatives = 10
 
 func keys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
-
-func errNoJob(pod *corev1.Pod) error {
-	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
-		return fmt.Errorf("pod/%s belongs to no Job: its controller is %s %s %q", pod.Name, owner.APIVersion, owner.Kind, owner.Name)
-	}
-	return fmt.Errorf("pod/%s belongs to no Job: it has neither a controller nor a label job-name", pod.Name)
-}
 
 // request is what was asked of the API server.
 type request struct {

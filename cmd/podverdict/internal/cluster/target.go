@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
 // Kind is a kind of object to ask for, by kubectl's name for it.
@@ -104,10 +106,26 @@ func parseNamed(args []string, allowed []Kind) ([]Target, error) {
 	return targets, nil
 }
 
+// parseKind finds a kind by its name. A name that stands alone may have been meant as that of an object.
 func parseKind(name string, allowed []Kind, alone bool) (Kind, error) {
-	kind, known := kinds[strings.ToLower(name)]
-	if !known || !slices.Contains(allowed, kind) {
-		return "", errKind(name, allowed, alone)
+	if kind, known := kinds[strings.ToLower(name)]; known && slices.Contains(allowed, kind) {
+		return kind, nil
 	}
-	return kind, nil
+	names, spelt := make([]string, len(allowed)), []string{}
+	for i, kind := range allowed {
+		names[i] = string(kind)
+	}
+	for name, kind := range kinds {
+		if slices.Contains(allowed, kind) {
+			spelt = append(spelt, name)
+		}
+	}
+	if near := manifest.Nearest(name, spelt); near != "" {
+		return "", fmt.Errorf("no type %q, did you mean %s?", name, near)
+	}
+	hint := ""
+	if alone && name != "" {
+		hint = "; a name stands behind its type: job/" + name
+	}
+	return "", fmt.Errorf("type %q is not read here, there are %s%s", name, strings.Join(names, ", "), hint)
 }

@@ -19,7 +19,9 @@ const maxExamined = 4 << 20
 // and nothing of those that read themselves, such as times and quantities.
 func decodeErrors(o Origin, value []byte, target any, cause error) []error {
 	if syntax, offset := strictjson.SyntaxErrorOffset(cause); syntax {
-		return []error{errJSON(o.Document, value, int(offset), cause)}
+		before := place{line: o.Document.line, column: o.Document.column}.after(value[:max(min(int(offset), len(value))-1, 0)])
+		at := Position{File: o.Document.File, Line: before.line, Column: before.column + 1}
+		return []error{&Error{origin: Origin{Document: o.Document}, at: &at, Message: "invalid JSON: " + cause.Error()}}
 	}
 	var whole any
 	if len(value) > maxExamined || json.Unmarshal(value, &whole) != nil {

@@ -171,7 +171,7 @@ func (c *content) named(o Origin, h header) bool {
 // list reads the items of a List one by one. Each List within another is read once more, so that there is a limit to it.
 func (c *content) list(o Origin, value []byte, implied metav1.TypeMeta) {
 	if c.nested == maxNested {
-		c.fail(o, "kind", messageNested)
+		c.fail(o, "kind", fmt.Sprintf("a List within %d others is not read", maxNested))
 		return
 	}
 	var l list
@@ -212,7 +212,10 @@ func (c *content) strict(o Origin, value []byte, target any) bool {
 			field = at.FieldPath()
 		}
 		message, _, _ := strings.Cut(err.Error(), " \"")
-		unfit[i] = o.Error(field, message+didYouMean(suggestion(target, field)))
+		if meant := suggestion(target, field); meant != "" {
+			message += fmt.Sprintf(", did you mean %s?", meant)
+		}
+		unfit[i] = o.Error(field, message)
 		unfit[i].name = true
 	}
 	c.errs = append(c.errs, inFileOrder(unfit)...)

@@ -14,14 +14,6 @@ import (
 const (
 	messageRequired = "is required"
 	messageNoObject = "expected an object"
-
-	messageNoManifest = "is not a manifest: it has no apiVersion and no kind"
-)
-
-var (
-	messageNested   = fmt.Sprintf("a List within %d others is not read", maxNested)
-	messageTooDeep  = fmt.Sprintf("nested deeper than %d levels", maxDepth)
-	messageExpanded = fmt.Sprintf("its aliases stand for more than %d times its size", maxExpansion)
 )
 
 // Error is something wrong in a document: an unreadable value, an unknown field, an object that does not fit the
@@ -80,12 +72,7 @@ func withheld(d *Document, errs []error) []error {
 		return errs
 	}
 	at := Position{File: d.File, Line: d.line, Column: d.column + 1}
-	return []error{&Error{origin: Origin{Document: &Document{File: d.File, Number: d.Number, Of: d.Of}}, at: &at, Message: messageNoManifest}}
-}
-
-func errYAML(d *Document, line int, message string) error {
-	begin := d.begin(line)
-	return &Error{origin: Origin{Document: d}, at: &begin, Message: "invalid YAML: " + message}
+	return []error{&Error{origin: Origin{Document: &Document{File: d.File, Number: d.Number, Of: d.Of}}, at: &at, Message: "is not a manifest: it has no apiVersion and no kind"}}
 }
 
 // errAt is an error at a node; nil is the document.
@@ -95,12 +82,6 @@ func errAt(d *Document, node *yaml.Node, message string) error {
 		at = d.nodePosition(node)
 	}
 	return &Error{origin: Origin{Document: d}, at: &at, Message: message}
-}
-
-func errJSON(d *Document, value []byte, offset int, cause error) error {
-	before := place{line: d.line, column: d.column}.after(value[:max(min(offset, len(value))-1, 0)])
-	at := Position{File: d.File, Line: before.line, Column: before.column + 1}
-	return &Error{origin: Origin{Document: d}, at: &at, Message: "invalid JSON: " + cause.Error()}
 }
 
 // ErrUnreadable says why a file cannot be read.
@@ -115,13 +96,6 @@ func ErrUnreadable(name string, cause error) error {
 var ErrOutside = errors.New("outside of the directory")
 
 func errOutside(root string) error { return fmt.Errorf("%w %s", ErrOutside, root) }
-
-func didYouMean(name string) string {
-	if name == "" {
-		return ""
-	}
-	return fmt.Sprintf(", did you mean %s?", name)
-}
 
 func messageMoreUnread(what string, n int) string {
 	return fmt.Sprintf("too many errors, the last %d %s were not read", n, what)

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"fmt"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -31,7 +32,7 @@ func checkDepth(d *Document, value []byte) []error {
 		case quoted:
 		case c == '{' || c == '[':
 			if depth++; depth > maxDepth {
-				return []error{errAt(d, deepest(d.tree(), maxDepth), messageTooDeep)}
+				return []error{errAt(d, deepest(d.tree(), maxDepth), fmt.Sprintf("nested deeper than %d levels", maxDepth))}
 			}
 		case c == '}' || c == ']':
 			depth--
@@ -60,7 +61,7 @@ func checkAliases(d *Document) []error {
 	}
 	x := expansion{limit: max(smallEnough, maxExpansion*len(d.data)), sizes: map[*yaml.Node]int{}}
 	if root := d.tree(); root != nil && x.of(root) > x.limit {
-		return []error{errAt(d, x.at, messageExpanded)}
+		return []error{errAt(d, x.at, fmt.Sprintf("its aliases stand for more than %d times its size", maxExpansion))}
 	}
 	return nil
 }

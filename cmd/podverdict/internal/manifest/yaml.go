@@ -75,7 +75,9 @@ func yamlErrors(d *Document, err error) []error {
 				line++
 			}
 		}
-		if errs = append(errs, errYAML(d, line, message)); len(errs) == maxErrors {
+		at := d.begin(line)
+		errs = append(errs, &Error{origin: Origin{Document: d}, at: &at, Message: "invalid YAML: " + message})
+		if len(errs) == maxErrors {
 			break
 		}
 	}
