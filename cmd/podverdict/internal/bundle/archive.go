@@ -81,7 +81,7 @@ func filesOf(rules *opabundle.Bundle) ([]file, error) {
 	return files, nil
 }
 
-// digest tells states of the rules apart.
+// digest returns a digest of the rules, which tells their states apart.
 func digest(files []file) string {
 	sum := sha256.New()
 	for _, f := range files {

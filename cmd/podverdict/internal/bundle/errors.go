@@ -13,7 +13,7 @@ var (
 	errPublicKey = errors.New("a public key, and signing takes the private one")
 )
 
-// in gives an error the name of the file, folder or artifact that it is about.
+// in puts the name of a file, folder or artifact before each of the joined errors.
 func in(name string, err error) error {
 	var errs []error
 	for _, err := range manifest.EachError(err) {

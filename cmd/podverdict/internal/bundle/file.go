@@ -42,7 +42,7 @@ func replace(name string, data []byte) error {
 	return nil
 }
 
-// unnamed leaves out the name of the temporary file, which nobody has asked for.
+// unnamed returns an error without the name of the temporary file, which users do not know.
 func unnamed(err error) error {
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		return path.Err

@@ -32,7 +32,7 @@ func sign(rules *opabundle.Bundle, name string) error {
 	return rules.GenerateSignature(opabundle.NewSigningConfig(text, algorithm, ""), keyID, true)
 }
 
-// verification demands a signature by the key in a file, which is the public one, or the private.
+// verification returns a demand for a signature by the key in a file, public or private.
 func verification(name string) (*opabundle.VerificationConfig, error) {
 	text, key, err := readKey(name)
 	if err != nil {
@@ -84,7 +84,7 @@ func parse(block *pem.Block) (any, error) {
 	return nil, errNotPEM
 }
 
-// algorithmOf is the name of the signatures that a key makes, and whether it can make them.
+// algorithmOf returns the algorithm of a key's signatures, and whether the key is the private one, which signs.
 func algorithmOf(key any) (algorithm string, private bool, err error) {
 	switch key := key.(type) {
 	case *rsa.PrivateKey:

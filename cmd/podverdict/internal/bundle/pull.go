@@ -16,7 +16,7 @@ import (
 // maxManifest is the size of the largest manifest that is read: 4 MiB.
 const maxManifest = 4 << 20
 
-// pull fetches the archive of an artifact in OPA's layout. Its content is held to its digest.
+// pull fetches the archive of an artifact in OPA's layout, and checks its digest.
 func (r Registry) pull(ctx context.Context) ([]byte, error) {
 	repository, err := r.repository()
 	if err != nil {

@@ -87,7 +87,7 @@ func stage(ctx context.Context, staged *memory.Store, mediaType string, f file) 
 	return layer, err
 }
 
-// pack adds a manifest, which is the same for the same layers.
+// pack adds a manifest. The same layers give the same manifest.
 func (b *Bundle) pack(
 	ctx context.Context, staged *memory.Store, configType string, layers []ocispec.Descriptor,
 ) (ocispec.Descriptor, error) {

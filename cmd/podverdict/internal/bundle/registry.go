@@ -15,11 +15,11 @@ import (
 // Scheme begins references to artifacts in registries.
 const Scheme = "oci://"
 
-// Registry is a place in a registry. Whoever has logged in there with docker, podman or oras is known.
+// Registry is a place in a registry. Logins of docker, podman and oras are used.
 type Registry struct {
 	// Reference is oci://REGISTRY/REPOSITORY:TAG.
 	Reference string
-	// PlainHTTP speaks without TLS. Registries of the local host are spoken to so anyway.
+	// PlainHTTP uses no TLS, as registries of the local host never do.
 	PlainHTTP bool
 }
 

@@ -23,7 +23,7 @@ type Source struct {
 	Reference string
 	// Key is the file of the key that must have signed the archive, in PEM; "" means that none must.
 	Key string
-	// PlainHTTP asks registries without TLS. Those of the local host are asked so anyway.
+	// PlainHTTP uses no TLS, as registries of the local host never do.
 	PlainHTTP bool
 }
 
@@ -49,7 +49,7 @@ func (s Source) Open(ctx context.Context) (*opabundle.Bundle, error) {
 	return named(s.Reference)(rego.Read(bytes.NewReader(archive), keys))
 }
 
-// named gives errors the name of the bundle.
+// named puts the name of the bundle before an error.
 func named(name string) func(*opabundle.Bundle, error) (*opabundle.Bundle, error) {
 	return func(b *opabundle.Bundle, err error) (*opabundle.Bundle, error) {
 		if err != nil {

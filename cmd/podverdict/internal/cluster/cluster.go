@@ -14,11 +14,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Cluster is an API server to ask, from one namespace.
+// Cluster reads from an API server, as seen from one namespace.
 type Cluster struct {
 	// Namespace is the one asked for, else that of the kubeconfig's context, else "default".
 	Namespace string
-	// Progress is told how many objects were read, as pages of lists come in.
+	// Progress is called with the number of objects of each page.
 	Progress func(objects int)
 
 	server  string // for errors
@@ -50,7 +50,7 @@ func (o *Options) Connect(namespace, userAgent string) (*Cluster, error) {
 	return c, nil
 }
 
-// Config is how the API server is called, and the namespace in which: that of the context when it is "".
+// Config returns how to reach the API server, and the namespace: that of the context when the given one is "".
 func (o *Options) Config(namespace, userAgent string) (*rest.Config, string, error) {
 	loaded, err := o.load(namespace)
 	if err != nil {

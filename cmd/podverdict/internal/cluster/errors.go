@@ -26,7 +26,7 @@ func errKubeconfig(cause error) error {
 	return fmt.Errorf("kubeconfig: %s", strings.TrimPrefix(cause.Error(), "invalid configuration: "))
 }
 
-// noKubeconfigError says where there is no kubeconfig.
+// noKubeconfigError names the files that were looked for.
 type noKubeconfigError []string
 
 func (looked noKubeconfigError) Error() string {
@@ -41,7 +41,7 @@ func checkName(what, name string, known []string) error {
 	return fmt.Errorf("kubeconfig: no %s %q%s", what, name, alternatives(name, known))
 }
 
-// alternatives is the name that was likely meant, else all when they are few.
+// alternatives names what was likely meant, else all known names if they are few.
 func alternatives(name string, known []string) string {
 	if near := manifest.Nearest(name, known); near != "" {
 		return fmt.Sprintf(", did you mean %s?", near)
@@ -59,7 +59,7 @@ const maxAlternatives = 10
 
 func keys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
-// request is what was asked of the API server.
+// request is a request to the API server, for errors.
 type request struct {
 	verb, resource, namespace string // "" is all namespaces
 }
@@ -71,7 +71,7 @@ func (r request) scope() string {
 	return "-n " + r.namespace
 }
 
-// failure says why a request failed; nil stays nil.
+// failure returns an Error that says why a request failed. It returns nil for nil.
 func (c *Cluster) failure(err error, r request) error {
 	if err == nil {
 		return nil
@@ -103,7 +103,7 @@ func (c *Cluster) sentence(err error, r request) string {
 	return fmt.Sprintf("server %s: %s", c.server, c.network(err))
 }
 
-// canI is the command that says whether a request is allowed.
+// canI returns the kubectl command that says whether a request is allowed.
 func (c *Cluster) canI(r request) string {
 	command := "kubectl auth can-i " + r.verb + " " + r.resource + " " + r.scope()
 	if c.context != "" {
@@ -132,7 +132,7 @@ func (c *Cluster) network(err error) string {
 	return reason(err)
 }
 
-// certificate is what is wrong with the server's certificate, without the parts of the chain.
+// certificate says what is wrong with the server's certificate, without details of the chain.
 func certificate(err error) string {
 	if unknown, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return unknown.Error() + ": is this the right cluster, and its certificate-authority current?"
@@ -141,7 +141,7 @@ func certificate(err error) string {
 	return wrong.Err.Error()
 }
 
-// reason is an error without the request that it befell.
+// reason returns the text of an error without its request.
 func reason(err error) string {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err

@@ -31,7 +31,7 @@ func (c *Cluster) Families(ctx context.Context, q Query) ([]manifest.Family, err
 	return families(s, pods), nil
 }
 
-// families gives Jobs their Pods. Pods of other Jobs may be there, as lists find them.
+// families assigns Pods to Jobs. Pods of other Jobs, which lists may have found, are left out.
 func families(s *selection, pods []*corev1.Pod) []manifest.Family {
 	all, index := make([]manifest.Family, len(s.jobs)), newIndex(s.jobs)
 	place := map[types.UID]int{}
@@ -66,7 +66,7 @@ func (c *Cluster) podsOf(ctx context.Context, q Query, s *selection) ([]*corev1.
 	return pods, nil
 }
 
-// podSelectors are the fewest selectors that find the Pods of the Jobs asked for. They may find others, too.
+// podSelectors returns few selectors that find the Pods of the Jobs asked for, and maybe others.
 func podSelectors(s *selection) []labels.Selector {
 	var selectors []labels.Selector
 	var keys []string
@@ -93,7 +93,7 @@ func podSelectors(s *selection) []labels.Selector {
 	return selectors
 }
 
-// onlyLabel is the label that a selector asks for when it asks for no more than one value of one.
+// onlyLabel returns the label and value of a selector that asks for exactly one.
 func onlyLabel(s *metav1.LabelSelector) (key, value string, ok bool) {
 	if s == nil || len(s.MatchLabels) != 1 || len(s.MatchExpressions) > 0 {
 		return "", "", false
@@ -118,7 +118,7 @@ func anyOf(key string, values []string) labels.Selector {
 	return selector
 }
 
-// index finds Jobs by what their Pods say.
+// index finds the Jobs that Pods claim.
 type index map[types.NamespacedName]*batchv1.Job
 
 func newIndex(jobs []*batchv1.Job) index {

@@ -26,8 +26,8 @@ type knownJob struct {
 	pinned bool // unless the query names it
 }
 
-// take tells the listener of a Pod that has failed, unless that was done. A Pod in another phase, as one that is
-// deleted before it fails, has no verdict.
+// take passes a Pod that has failed to the listener, once. Pods in other phases, such as those deleted before they fail,
+// have no verdict.
 func (w *watcher) take(ctx context.Context, pod *corev1.Pod) error {
 	if _, done := w.judged[pod.UID]; done || pod.Status.Phase != corev1.PodFailed {
 		return nil
@@ -57,7 +57,7 @@ func (w *watcher) take(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// forget drops a Pod that is no longer there, for the watch may last longer than memory.
+// forget drops a Pod that no longer exists, so that a long watch does not fill the memory.
 func (w *watcher) forget(pod types.UID) {
 	from, ok := w.judged[pod]
 	if !ok {

@@ -21,8 +21,8 @@ func get[T any](
 	return object, nil
 }
 
-// missing says why an object could not be read; when it is not there, also whether its namespace is, and which of
-// those that are has nearly its name.
+// missing says why an object could not be read. Of an object that does not exist it says whether the namespace does, and
+// which object has nearly that name.
 func (c *Cluster) missing(ctx context.Context, err error, t Target) error {
 	if !apierrors.IsNotFound(err) {
 		return c.failure(err, request{"get", t.Kind.resource(), c.Namespace})
@@ -33,7 +33,7 @@ func (c *Cluster) missing(ctx context.Context, err error, t Target) error {
 	return fmt.Errorf("no %s %q in namespace %s%s", t.Kind, t.Name, c.Namespace, alternatives(t.Name, c.names(ctx, t.Kind)))
 }
 
-// names are those of the first page of a kind's objects; none when they may not be listed.
+// names returns the names on the first page of a kind's objects, or none when listing them is not allowed.
 func (c *Cluster) names(ctx context.Context, kind Kind) []string {
 	options := metav1.ListOptions{Limit: pageSize}
 	switch kind {
@@ -46,7 +46,7 @@ func (c *Cluster) names(ctx context.Context, kind Kind) []string {
 	}
 }
 
-// namesIn are the names in a list; none when it could not be read.
+// namesIn returns the names in a list, or none when it could not be read.
 func namesIn(list runtime.Object, err error) []string {
 	if err != nil {
 		return nil
@@ -62,7 +62,7 @@ func namesIn(list runtime.Object, err error) []string {
 }
 
 // CheckNamespace refuses a namespace that is not there, for those who found nothing in it: the API server lists it like
-// an empty one. Who may not read namespaces is not told.
+// an empty one. It accepts any namespace when reading namespaces is not allowed.
 func (c *Cluster) CheckNamespace(ctx context.Context) error {
 	_, err := c.core.Namespaces().Get(ctx, c.Namespace, metav1.GetOptions{})
 	if !apierrors.IsNotFound(err) {

@@ -32,7 +32,7 @@ func (c *Cluster) connectPolicies(config *rest.Config) error {
 }
 
 // Policies reads the custom policies and what binds them. There are none where their definitions are not installed.
-// Unread says why they could not be read by who may not read them, who may well have been given other rights.
+// Without the right to read them, which is no error, unread says so.
 func (c *Cluster) Policies(ctx context.Context) (policies []manifest.Policy, bindings []manifest.Binding, unread string, err error) {
 	readPolicies := func(ctx context.Context, o metav1.ListOptions) (*v1alpha1.PodFailurePolicyList, error) {
 		var list v1alpha1.PodFailurePolicyList
@@ -69,7 +69,7 @@ func (c *Cluster) listPolicies(ctx context.Context, resource string, o metav1.Li
 	return c.policies.Get().Resource(resource).VersionedParams(&o, c.parameters).Do(ctx).Into(into)
 }
 
-// unread tells a cluster without the definitions, which has no policies, from one that does not let them be read.
+// unread returns a text when reading policies is not allowed, and "" when the cluster does not have their definitions.
 func (c *Cluster) unread(ctx context.Context, err error, resource string) (string, error) {
 	switch {
 	case apierrors.IsNotFound(err):
@@ -83,7 +83,7 @@ func (c *Cluster) unread(ctx context.Context, err error, resource string) (strin
 		resource, v1alpha1.GroupVersion.Group, resource, v1alpha1.GroupVersion.Group), nil
 }
 
-// NamespaceLabels are the labels of a namespace.
+// NamespaceLabels returns the labels of a namespace.
 func (c *Cluster) NamespaceLabels(ctx context.Context, name string) (labels.Set, error) {
 	namespace, err := c.core.Namespaces().Get(ctx, name, metav1.GetOptions{})
 	if err != nil {

@@ -34,7 +34,7 @@ func (q Query) Check() error {
 	return nil
 }
 
-// scope is the namespace to list in.
+// scope returns the namespace to list in.
 func (c *Cluster) scope(q Query) string {
 	if q.AllNamespaces {
 		return metav1.NamespaceAll

@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
-// selection is what the targets of a query come to: Jobs with all of their Pods, and Pods asked for themselves.
+// selection is what the targets of a query name: Jobs with all of their Pods, and single Pods.
 type selection struct {
 	jobs   []*batchv1.Job     // in order, each once
 	whole  map[types.UID]bool // of each of these, whether all of its Pods are asked for
@@ -133,7 +133,7 @@ func (c *Cluster) cronJobs(ctx context.Context, q Query, t Target) ([]batchv1.Cr
 	return []batchv1.CronJob{*cronJob}, nil
 }
 
-// resolvePods finds Pods and their Jobs. A Pod that is named must have one; of the others those that have are meant.
+// resolvePods finds Pods and their Jobs. A Pod without a Job is an error if it was named, else it is left out.
 func (c *Cluster) resolvePods(ctx context.Context, q Query, t Target, s *selection) error {
 	if t.Name != "" {
 		pod, err := get(ctx, c, t, c.core.Pods(c.Namespace).Get)

@@ -49,7 +49,7 @@ func (t Target) String() string {
 // ParseTargets reads arguments as kubectl get does: TYPE/NAME..., or TYPE[,TYPE...] [NAME...]. Types other than those
 // allowed are errors.
 //
-// What is given twice is there once.
+// Targets that are given twice are returned once.
 func ParseTargets(args []string, allowed ...Kind) ([]Target, error) {
 	if len(args) == 0 {
 		return nil, nil

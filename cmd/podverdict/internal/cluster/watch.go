@@ -16,11 +16,11 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
-// Listener is told what a watch sees.
+// Listener has the functions that a watch calls.
 type Listener struct {
 	// Failed is given each Pod that has failed, once, with its Job. Its error ends the watch.
 	Failed func(manifest.Job, manifest.Pod) error
-	// Notice is given what users should know: connections lost and found again, Pods whose Job is gone.
+	// Notice is called with messages for users: connections lost and found again, Pods whose Job is gone.
 	Notice func(text string)
 }
 
@@ -33,7 +33,7 @@ func retryDelays() wait.Backoff {
 // steady is how long a watch must last for the delays to begin anew.
 const steady = 10 * time.Second
 
-// Watch tells of the Pods of a query in phase Failed: those that are, then those that come to be. It goes on until the
+// Watch passes the Pods of a query in phase Failed to the listener, first those that exist. It goes on until the
 // context is done or the request timeout is over, and then returns nil. A connection that is lost is made again; what is
 // wrong from the start, or not allowed, is an error.
 func (c *Cluster) Watch(ctx context.Context, q Query, l Listener) error {
@@ -59,7 +59,7 @@ func (c *Cluster) Watch(ctx context.Context, q Query, l Listener) error {
 	return ended(ctx, w.run(ctx, version))
 }
 
-// ended takes what fails because the context is done for a proper end.
+// ended returns nil for an error that comes from the end of the context.
 func ended(ctx context.Context, err error) error {
 	if stopped, ok := errors.AsType[*stopError](err); ok {
 		return stopped.error
@@ -70,7 +70,7 @@ func ended(ctx context.Context, err error) error {
 	return nil
 }
 
-// stopError is one of the listener's.
+// stopError is an error of the listener.
 type stopError struct{ error }
 
 // permanent tells whether trying again is of no use.
@@ -206,7 +206,7 @@ func (w *watcher) list(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// lost and found tell once that the API server is out of reach, and that it is back.
+// lost and found say once that the API server is out of reach, and that it is back.
 func (w *watcher) lost(err error) {
 	if !w.broken {
 		w.Notice(err.Error() + "; trying again")

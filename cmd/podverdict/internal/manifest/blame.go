@@ -93,7 +93,7 @@ func (b *blame) search(part any, field string, wrap func(any) any) {
 	}
 }
 
-// messageMismatch phrases a decoding error in the words of YAML rather than of Go.
+// messageMismatch says a decoding error in the words of YAML rather than of Go.
 func messageMismatch(cause error) string {
 	mismatch, ok := errors.AsType[*json.UnmarshalTypeError](cause)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// Bound are the bindings of the input and, for each policy that none of them names, one to all Jobs.
+// Bound returns the bindings of the input and, for each policy without one, a binding to all Jobs.
 func (s *Set) Bound() []Binding {
 	named := map[string]bool{}
 	for _, b := range s.Bindings {
@@ -25,7 +25,7 @@ func (s *Set) Bound() []Binding {
 	return bound
 }
 
-// ToAll binds the policy to all Jobs. It goes by the policy's name.
+// ToAll returns a binding of the policy to all Jobs, which has the policy's name.
 func (p Policy) ToAll() Binding {
 	b := &v1alpha1.PodFailurePolicyBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: p.Object.Name},
@@ -35,7 +35,7 @@ func (p Policy) ToAll() Binding {
 	return Binding{Object: b, Origin: p.Origin}
 }
 
-// NamespaceLabels are the labels of the namespaces of the input.
+// NamespaceLabels returns the labels of the namespaces of the input.
 func (s *Set) NamespaceLabels() map[string]labels.Set {
 	known := make(map[string]labels.Set, len(s.Namespaces))
 	for _, n := range s.Namespaces {
@@ -44,11 +44,10 @@ func (s *Set) NamespaceLabels() map[string]labels.Set {
 	return known
 }
 
-// NameLabel is the label that the API server gives every namespace.
+// NameLabel returns the label that the API server gives every namespace.
 func NameLabel(namespace string) labels.Set { return labels.Set{corev1.LabelMetadataName: namespace} }
 
-// LabelSelecting is the name of the first binding that selects namespaces by other labels than their names; "" if none
-// does.
+// LabelSelecting returns the name of the first binding that selects namespaces by other labels than their names, or "".
 func LabelSelecting(bindings []Binding) string {
 	for _, b := range bindings {
 		selector, err := b.Object.Spec.NamespaceSelector.Selector()

@@ -15,8 +15,8 @@ type Claim struct {
 	UID types.UID
 }
 
-// ClaimOf is the Job that is the controller of a Pod of a cluster, else the one that its job-name label names. A Pod with
-// another controller, or one without a uid, belongs to no Job.
+// ClaimOf returns the Job that is the controller of a Pod of a cluster, else the one that its job-name label names. A Pod
+// with another controller, or one without a uid, belongs to no Job.
 func ClaimOf(pod *corev1.Pod) (Claim, bool) {
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
 		return Claim{owner.Name, owner.UID}, isJob(owner) && owner.UID != ""

@@ -28,12 +28,12 @@ type Namespace struct {
 	Origin Origin
 }
 
-// LivePolicy is a policy that was read from a cluster.
+// LivePolicy returns a policy that was read from a cluster.
 func LivePolicy(policy *v1alpha1.PodFailurePolicy) Policy {
 	return Policy{policy, Origin{Document: &Document{File: "podfailurepolicy/" + policy.Name}}}
 }
 
-// LiveBinding is a binding that was read from a cluster.
+// LiveBinding returns a binding that was read from a cluster.
 func LiveBinding(binding *v1alpha1.PodFailurePolicyBinding) Binding {
 	return Binding{binding, Origin{Document: &Document{File: "podfailurepolicybinding/" + binding.Name}}}
 }
@@ -78,7 +78,7 @@ func (c *content) namespace(o Origin, value []byte, h header) {
 	}
 }
 
-// Errors gives what is wrong with an object its place.
+// Errors returns errors about an object with their places in the file, in the order of the lines.
 func (o Origin) Errors(list field.ErrorList) []error {
 	errs := make([]*Error, len(list))
 	for i, e := range list {
@@ -87,8 +87,8 @@ func (o Origin) Errors(list field.ErrorList) []error {
 	return inFileOrder(errs)
 }
 
-// Finding gives what the compiler says of an expression its place in the file. Of what was read from a cluster there is
-// no file; the excerpt is then of the expression.
+// Finding returns a finding about an expression as an error with its place in the file. For a policy of a cluster, the
+// excerpt shows the expression.
 func (o Origin) Finding(f custom.Finding) *Error {
 	at := o.PositionIn(f.Field, f.Line, f.Column)
 	e := &Error{origin: o, Field: o.Field(f.Field), Message: f.Message + " (" + f.Check + ")", Hint: f.Hint, at: &at}

@@ -96,7 +96,7 @@ func (c *content) object(o Origin, value []byte, implied metav1.TypeMeta) {
 	}
 }
 
-// kinds are what is read, besides Lists.
+// kinds are the kinds that are read, besides Lists.
 var kinds = map[metav1.TypeMeta]func(*content, Origin, []byte, header){
 	{APIVersion: "batch/v1", Kind: "Job"}:                                   (*content).job,
 	{APIVersion: "batch/v1", Kind: "CronJob"}:                               (*content).cronJob,
@@ -127,7 +127,7 @@ func (c *content) wrongKind(o Origin, h header) {
 	}
 }
 
-// versionOf is the version that a kind is read in; "" when it is not read at all.
+// versionOf returns the version in which a kind is read, or "" for other kinds.
 func versionOf(kind string) string {
 	for known := range kinds {
 		if known.Kind == strings.TrimSuffix(kind, "List") {

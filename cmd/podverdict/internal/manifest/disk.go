@@ -34,7 +34,7 @@ func (d disk) open(name string) (*os.File, error) {
 	return file, d.outside(err)
 }
 
-// outside says of a symbolic link that leads out what is said of a name that does. The error of os.Root has no name.
+// outside turns the error of os.Root about a symbolic link that leads out, which names nothing, into ErrOutside.
 func (d disk) outside(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok && path.Err.Error() == "path escapes from parent" {
 		return errOutside(d.root.Name())
@@ -63,7 +63,7 @@ func (d disk) walk(dir string, visit fs.WalkDirFunc) error {
 	})
 }
 
-// inside is the name of a file within the root.
+// inside returns the name of a file relative to the root.
 func (d disk) inside(name string) (string, error) {
 	root, err := filepath.Abs(d.root.Name())
 	if err != nil {

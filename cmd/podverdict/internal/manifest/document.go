@@ -136,7 +136,7 @@ func splitJSON(chunk *Document) []*Document {
 // place is a line of a file, from 1, and how many characters precede on it.
 type place struct{ line, column int }
 
-// after is the place behind text that begins at p.
+// after returns the place behind a text that begins at p.
 func (p place) after(text []byte) place {
 	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
 		p.line += bytes.Count(text, []byte("\n"))

@@ -68,7 +68,7 @@ func printable(text string) string {
 	}, text)
 }
 
-// blank is as wide as text; tabs stay, so that what follows stands beneath the same column.
+// blank returns spaces as wide as a text. Tabs stay, so that what follows is beneath the same column.
 func blank(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' {

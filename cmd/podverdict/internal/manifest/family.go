@@ -56,7 +56,7 @@ func (s *Set) anyClaimed() bool {
 	return false
 }
 
-// refusal says why a Pod belongs to no Job, and which field of the Pod has it so.
+// refusal says why a Pod belongs to no Job, and because of which field of the Pod.
 type refusal struct{ field, why string }
 
 // elsewhere refuses a Pod that says that it is in another namespace than the first Job says.
@@ -71,7 +71,7 @@ func (s *Set) elsewhere(pod Pod) *refusal {
 	return &refusal{"metadata.namespace", "the only Job is in namespace " + job.Namespace}
 }
 
-// jobOf is the index of the Pod's Job.
+// jobOf returns the index of the Pod's Job.
 func (s *Set) jobOf(pod Pod, index map[Reference]int) (int, *refusal) {
 	namespace := pod.Reference().Namespace
 	for i, owner := range pod.Object.OwnerReferences {
@@ -109,7 +109,7 @@ func (s *Set) jobOwning(owner metav1.OwnerReference, index map[Reference]int, na
 	return job, ""
 }
 
-// jobNameLabel is the Job that the labels name, and the label that does.
+// jobNameLabel returns the Job that a label names, and the label.
 func jobNameLabel(pod Pod) (value, label string) {
 	for _, label := range jobNameLabels {
 		if value, ok := pod.Object.Labels[label]; ok {

@@ -41,7 +41,7 @@ func checkDepth(d *Document, value []byte) []error {
 	return nil
 }
 
-// deepest is the first map or list that is in so many others.
+// deepest returns the first map or list at a depth.
 func deepest(node *yaml.Node, depth int) *yaml.Node {
 	if node == nil || depth == 0 {
 		return node
@@ -73,7 +73,7 @@ type expansion struct {
 	at    *yaml.Node         // the first that is too large
 }
 
-// of is the size of a node, or any size beyond the limit.
+// of returns the size of a node, or some size beyond the limit.
 func (x *expansion) of(node *yaml.Node) int {
 	if node.Kind == yaml.AliasNode {
 		return x.sizes[node.Alias]

@@ -8,17 +8,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// LiveJob is a Job that was read from a cluster: it has a name there, and no lines.
+// LiveJob returns a Job that was read from a cluster. Positions in it have no lines.
 func LiveJob(job *batchv1.Job) Job {
 	return Job{Object: job, Origin: live("job", job)}
 }
 
-// LiveCronJob is the Job that a CronJob of a cluster makes.
+// LiveCronJob returns the Job that a CronJob of a cluster makes.
 func LiveCronJob(cronJob *batchv1.CronJob) Job {
 	return Job{Object: made(cronJob), Origin: live("cronjob", cronJob).at(templateField), CronJob: cronJob}
 }
 
-// LivePod is a Pod that was read from a cluster.
+// LivePod returns a Pod that was read from a cluster.
 func LivePod(pod *corev1.Pod) Pod {
 	return Pod{Object: pod, Origin: live("pod", pod)}
 }
@@ -31,7 +31,7 @@ func live(kind string, object metav1.Object) Origin {
 // Live tells whether the object was read from a cluster: positions within it have no line.
 func (o Origin) Live() bool { return o.Document.line == 0 }
 
-// made is the Job that a CronJob makes. It goes by the CronJob's name, as the real ones are numbered.
+// made returns the Job that a CronJob makes. It has the CronJob's name: those in clusters have a number behind it.
 func made(cronJob *batchv1.CronJob) *batchv1.Job {
 	job := &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},

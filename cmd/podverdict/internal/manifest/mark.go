@@ -16,7 +16,7 @@ type mark struct {
 // markDistance is how many bytes are between marks: as many are looked through for a place.
 const markDistance = 4 << 10
 
-// allMarks are set once: a report on a List of thousands of Jobs asks for as many places, all in one document.
+// allMarks returns the marks. They are made once, because a report on a List of thousands of Jobs asks for as many places.
 func (d *Document) allMarks() []mark {
 	d.mark.Do(func() {
 		at := mark{place: place{line: d.line}}

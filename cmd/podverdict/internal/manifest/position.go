@@ -33,7 +33,7 @@ type Origin struct {
 	Path string
 }
 
-// Field is the path of the object's field within the document.
+// Field returns the path of the object's field within the document.
 func (o Origin) Field(field string) string {
 	return joinField(o.Path, field)
 }
@@ -53,7 +53,7 @@ func (o Origin) Error(field, message string) *Error {
 	return &Error{origin: o, Field: o.Field(field), Message: message}
 }
 
-// inFileOrder sorts errors of one document by their lines. Of more than can be told it keeps the first.
+// inFileOrder sorts errors of one document by their lines. It keeps the first maxErrors.
 func inFileOrder(errs []*Error) []error {
 	errs = errs[:min(len(errs), maxErrors)]
 	lines := make(map[*Error]int, len(errs))
@@ -150,7 +150,7 @@ func (d *Document) position(path []string) Position {
 	return d.nodePosition(node)
 }
 
-// keyPosition is the place of a field's name.
+// keyPosition returns the place of a field's name.
 func (d *Document) keyPosition(path []string) Position {
 	key, _ := d.find(path)
 	if key == nil {
@@ -162,7 +162,7 @@ func (d *Document) keyPosition(path []string) Position {
 // yamlBreaks end a line for YAML, besides \n; editors and compilers do not all agree.
 var yamlBreaks = [...]string{"\r\n", "\r", "\u0085", "\u2028", "\u2029"}
 
-// nodePosition is the place of a node, in lines that end with \n.
+// nodePosition returns the place of a node, in lines that end with \n.
 func (d *Document) nodePosition(node *yaml.Node) Position {
 	if n := node.Line - 1; n < len(d.yamlLines) {
 		return d.place(d.yamlLines[n].line, d.yamlLines[n].column+node.Column)

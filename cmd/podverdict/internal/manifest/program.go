@@ -23,7 +23,7 @@ func (j Job) Compile(environment *compiler.Environment) (*compiler.Compiled, err
 	return compiled, nil
 }
 
-// Program is that of the Job's own rules; errors are those of Compile.
+// Program returns the Program of the Job's own rules. Its errors are those of Compile.
 func (j Job) Program(environment *compiler.Environment) (*runtime.Program, error) {
 	compiled, err := j.Compile(environment)
 	if err != nil {
@@ -36,7 +36,7 @@ func (j Job) Program(environment *compiler.Environment) (*runtime.Program, error
 	return program, nil
 }
 
-// policyError gives what the compiler says of a Job's rules its place.
+// policyError returns the compiler's errors about a Job's rules with their places.
 func (j Job) policyError(err error) error {
 	refused, ok := errors.AsType[*compiler.PolicyError](err)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Reference names an object. The namespace of one that names none is that in which it would be created.
+// Reference names an object. An object without a namespace has the one in which it would be created.
 type Reference struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -23,7 +23,7 @@ type Reference struct {
 
 func (r Reference) String() string { return r.Namespace + "/" + r.Name }
 
-// referenceTo names an object. Those that the API server would name go by the beginning of their names.
+// referenceTo names an object. The name of an object with generateName is that.
 func referenceTo(object metav1.Object, namespace string) Reference {
 	return Reference{
 		cmp.Or(object.GetNamespace(), namespace, metav1.NamespaceDefault), cmp.Or(object.GetName(), object.GetGenerateName()),
@@ -35,7 +35,7 @@ type Job struct {
 	Object  *batchv1.Job
 	Origin  Origin
 	CronJob *batchv1.CronJob
-	// Namespace is that of a Job that names none; "" is "default".
+	// Namespace is where a Job without a namespace would be created. "" means "default".
 	Namespace string
 }
 
@@ -45,7 +45,7 @@ func (j Job) Reference() Reference { return referenceTo(j.Object, j.Namespace) }
 // templateField is where a CronJob holds its Job.
 const templateField = "spec.jobTemplate"
 
-// Whole is where the object that was given begins, and has its name: the Job, or the CronJob that makes it.
+// Whole returns the origin of the object that was read: the Job, or the CronJob that makes it.
 func (j Job) Whole() Origin {
 	if j.CronJob == nil {
 		return j.Origin
@@ -58,7 +58,7 @@ func (j Job) Whole() Origin {
 type Pod struct {
 	Object *corev1.Pod
 	Origin Origin
-	// Namespace is that of a Pod that names none; "" is "default".
+	// Namespace is where a Pod without a namespace would be created. "" means "default".
 	Namespace string
 }
 
@@ -70,7 +70,7 @@ func (p Pod) Reference() Reference { return referenceTo(p.Object, p.Namespace) }
 type Set struct {
 	Jobs []Job
 	Pods []Pod
-	// Policies and Bindings have the API's defaults; whether they are valid has not been asked.
+	// Policies and Bindings have the API's defaults, and may be invalid.
 	Policies   []Policy
 	Bindings   []Binding
 	Namespaces []Namespace

@@ -28,7 +28,7 @@ type Options struct {
 	Filenames []string
 	// Recursive descends into the directories below a directory.
 	Recursive bool
-	// Namespace is that of Jobs and Pods that name none; "" is "default". The objects are not changed.
+	// Namespace is where Jobs and Pods without a namespace would be created. "" means "default". The objects are not changed.
 	Namespace string
 	// Stdin is read for "-", at most once.
 	Stdin io.Reader
@@ -44,7 +44,7 @@ type Options struct {
 type source struct {
 	name string
 	data []byte
-	// found is set of a file that nobody named: in a directory, or by another file.
+	// found is true for a file that the user has not named: it is in a directory, or another file names it.
 	found bool
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// suggestion is the field that a misspelt one of target is likely to mean; "" when none is near, or it is not misspelt.
+// suggestion returns the field that a misspelt field of target is likely to mean, or "".
 func suggestion(target any, field string) string {
 	path := steps(field)
 	if len(path) == 0 {
@@ -36,7 +36,7 @@ const (
 	maxKnown    = 1000
 )
 
-// Nearest is the known name that a misspelt one is likely to mean; "" when none is near.
+// Nearest returns the known name that a misspelt name is likely to mean, or "".
 func Nearest(wrong string, known []string) string {
 	if len(wrong) > maxMisspelt {
 		return ""
@@ -56,7 +56,7 @@ func Nearest(wrong string, known []string) string {
 	return best
 }
 
-// typeBelow is the type of a struct's field or a list's item; nil when there is none.
+// typeBelow returns the type of a struct's field or a list's item, or nil.
 func typeBelow(t reflect.Type, step string) reflect.Type {
 	if strings.HasPrefix(step, "[") && t.Kind() == reflect.Slice {
 		return indirect(t.Elem())
@@ -74,7 +74,7 @@ func indirect(t reflect.Type) reflect.Type {
 	return t
 }
 
-// fields are the JSON names of a struct's fields, those of embedded structs included.
+// fields returns the types of a struct's fields by their JSON names. Fields of embedded structs are included.
 func fields(t reflect.Type) map[string]reflect.Type {
 	found := map[string]reflect.Type{}
 	if t.Kind() != reflect.Struct {

@@ -60,7 +60,7 @@ func repeatedKeys(node *yaml.Node, found []*yaml.Node) []*yaml.Node {
 // yamlLine is how the YAML reader tells lines, counted from the beginning of the document.
 var yamlLine = regexp.MustCompile(`^line (\d+): `)
 
-// yamlErrors gives the errors of the YAML reader their place in the file.
+// yamlErrors returns the errors of the YAML reader with their places in the file.
 func yamlErrors(d *Document, err error) []error {
 	var errs []error
 	text := strings.TrimPrefix(err.Error(), "yaml: ")

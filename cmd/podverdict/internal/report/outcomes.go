@@ -6,8 +6,8 @@ import (
 	"github.com/podverdict/podverdict/internal/outcome"
 )
 
-// outcomes are a suite for every subject and a failed case for every finding; a subject without findings has one case that
-// passed.
+// outcomes returns a suite for every subject, and a failed case for every finding. A subject without findings has one case,
+// which passed.
 func (r Report) outcomes() outcome.Report {
 	all := outcome.Report{Name: "podverdict " + r.Tool}
 	for _, s := range r.Subjects {

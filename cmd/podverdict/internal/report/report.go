@@ -65,7 +65,7 @@ func (f Finding) Placed(o manifest.Origin, at manifest.Position) Finding {
 // inFile tells whether a file can be pointed at.
 func (f Finding) inFile() bool { return f.At.Line > 0 }
 
-// Formats are the names that Write takes, the default first.
+// Formats returns the names of the formats, the default first.
 func Formats() []string {
 	return []string{"table", "json", "yaml", "sarif", "junit", "github", "tap"}
 }
@@ -91,7 +91,7 @@ func (r Report) Write(w io.Writer, format string) error {
 	return fmt.Errorf("no report format %q, there are %q", format, Formats())
 }
 
-// Count is how many findings there are, of the given severities, or of all if none is given.
+// Count returns the number of findings with the given severities, or of all findings.
 func (r Report) Count(severities ...string) int {
 	n := 0
 	for _, s := range r.Subjects {

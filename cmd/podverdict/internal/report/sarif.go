@@ -37,7 +37,7 @@ func (r Report) writeSARIF(w io.Writer) error {
 	return err
 }
 
-// sarifLocation is a place in a file and a field of a Job; the latter alone when the Job was read from a cluster.
+// sarifLocation returns a place in a file and a field of a Job. A Job of a cluster has only the field.
 func sarifLocation(s Subject, f Finding) *sarif.Location {
 	logical := sarif.NewLogicalLocation().WithFullyQualifiedName(s.title() + " " + f.Field).WithKind("member")
 	location := sarif.NewLocation().AddLogicalLocation(logical)
@@ -49,7 +49,7 @@ func sarifLocation(s Subject, f Finding) *sarif.Location {
 		WithArtifactLocation(sarif.NewSimpleArtifactLocation(fileURI(f.At.File))).WithRegion(region))
 }
 
-// fileURI is a relative reference for a relative path, as code hosts want it.
+// fileURI returns a relative reference for a relative path, as code hosts want it.
 func fileURI(name string) string {
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
 		return name

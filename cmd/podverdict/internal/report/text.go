@@ -39,7 +39,7 @@ func (r Report) summary() string {
 		Plural(r.Count("error"), "error"), Plural(r.Count("warning"), "warning"))
 }
 
-// looked tells how many objects of each kind were looked at: of Jobs only, unless there are others.
+// looked says how many objects of each kind were looked at.
 func (r Report) looked() string {
 	var kinds []string
 	counts := map[string]int{}
@@ -78,7 +78,7 @@ func indent(text string) string {
 	return "  " + strings.ReplaceAll(text, "\n", "\n  ")
 }
 
-// line ends text, if there is any.
+// line returns a text that is not empty as a line.
 func line(text string) string {
 	if text == "" {
 		return ""
@@ -109,7 +109,7 @@ func (r Report) writeGitHub(w io.Writer) error {
 	return nil
 }
 
-// sentence is a finding without its place.
+// sentence returns a finding without its place.
 func sentence(f Finding) string {
 	text := f.Field + ": " + f.Message
 	if f.Hint != "" {

@@ -31,7 +31,7 @@ func WriteYAML(w io.Writer, value any) error {
 	return err
 }
 
-// quoted puts what is not safe in double quotes.
+// quoted returns YAML with unsafe texts in double quotes.
 func quoted(data []byte) ([]byte, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(data, &root); err != nil {

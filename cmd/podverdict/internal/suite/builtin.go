@@ -110,7 +110,7 @@ var Builtins = []Builtin{
 	}},
 }
 
-// BuiltinPod is the Pod of a scenario, of a Job with one container.
+// BuiltinPod returns the Pod of a scenario, for a Job with one container.
 func BuiltinPod(name string) (*corev1.Pod, error) {
 	known := builtin(name)
 	if known == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// words are the numbers, texts and durations that rules are about: Pods in which they appear are worth a try.
+// words are the numbers, texts and durations in rules. Pods in which they appear are worth a try.
 type words struct {
 	numbers   []int64
 	texts     []string
@@ -30,7 +30,7 @@ var (
 // usualCodes are exit codes that shells and signals give, besides those of scenarios.
 var usualCodes = []int64{2, 126, 127, 130, 134, 135, 136, 139, 255}
 
-// maxWords is how many words of a kind are enough: all are tried with each other.
+// maxWords bounds the words of a kind, because all are tried with each other.
 const maxWords = 64
 
 func (s *Suite) words() *words {
@@ -77,7 +77,7 @@ func (w *words) text(text string) {
 	}
 }
 
-// number takes those beside it, too: comparisons come out otherwise there.
+// number adds a number and its neighbours, for which comparisons may have another result.
 func (w *words) number(n int64) {
 	for _, n := range []int64{n, n + 1, n - 1} {
 		if !slices.Contains(w.numbers, n) && len(w.numbers) < maxWords {
@@ -109,12 +109,12 @@ func (s *Suite) candidates() []candidate {
 	})
 }
 
-// moments returns a scenario once for each number of an attempt, and each length of waiting, that a rule compares with.
+// moments returns a scenario at each attempt and each time that rules may ask for.
 func (s *Suite) moments(from string, w *words) []candidate {
 	return w.moments(candidate{written: caseDocument{scenario: scenario{From: plain(from)}}}, s.scenarios[from])
 }
 
-// plain leaves out the scenario that needs not be named.
+// plain leaves out the name of the default scenario.
 func plain(from string) string {
 	if from == defaultScenario {
 		return ""
@@ -142,7 +142,7 @@ func (w *words) moments(c candidate, pod *corev1.Pod) []candidate {
 	return all
 }
 
-// exitCodes are those of each container.
+// exitCodes returns candidates in which one container exits with a code.
 func (s *Suite) exitCodes(code int32, w *words) []candidate {
 	all := w.moments(candidate{written: caseDocument{scenario: scenario{ExitCode: new(code)}}}, nil)
 	for _, c := range s.base.job.Spec.Template.Spec.Containers[1:] {
@@ -158,7 +158,7 @@ func (s *Suite) exitCodes(code int32, w *words) []candidate {
 	return all
 }
 
-// about are Pods in which a text appears: as a reason, a message or a condition.
+// about returns candidates in which a text appears: as a reason, a message or a condition.
 func (s *Suite) about(text string, w *words) []candidate {
 	first := s.base.job.Spec.Template.Spec.Containers[0].Name
 	pod := func(status map[string]any) candidate { return candidate{pod: map[string]any{"status": status}} }
@@ -185,12 +185,12 @@ func (s *Suite) about(text string, w *words) []candidate {
 
 var conditionType = regexp.MustCompile(`^[A-Za-z][-A-Za-z0-9_./]*$`)
 
-// isConditionType is whether a text could be the type of a condition that is not podverdict's own.
+// isConditionType tells whether a text could be the type of a condition that is not podverdict's own.
 func isConditionType(text string) bool {
 	return conditionType.MatchString(text) && text != string(v1alpha1.FailingToStart)
 }
 
-// differs says what is different from the scenario.
+// differs says how a candidate differs from its scenario.
 func (c *candidate) differs() string {
 	var parts []string
 	if c.written.ExitCode != nil && *c.written.ExitCode != 0 {

@@ -32,10 +32,10 @@ type ruleID struct {
 	rule   int
 }
 
-// pendingFor is how long Pods have been there when a case does not say.
+// pendingFor is the age of Pods when a case does not give it.
 const pendingFor = time.Minute
 
-// prepare makes the Pod of a case, and what is in force for it.
+// prepare makes the Pod of a case, and finds the rules for it.
 func (s *Suite) prepare(ctx context.Context, i int) (*trial, error) {
 	c, field := &s.document.Cases[i], caseField(i)
 	cases, _ := s.tree["cases"].([]any)
@@ -70,7 +70,7 @@ func (s *Suite) prepare(ctx context.Context, i int) (*trial, error) {
 	return t, nil
 }
 
-// changedJob is the suite's Job with what is different in a case.
+// changedJob returns the suite's Job with the changes of a case.
 func (s *Suite) changedJob(d delta) (manifest.Job, []unfit) {
 	given := manifest.Job{Object: s.job.Object.DeepCopy(), Origin: s.origin}
 	given.Origin.Path = d.field
@@ -122,7 +122,7 @@ func (s *Suite) usedBudgets(matches map[string]int32, field string, fail func(fi
 	return used
 }
 
-// checkRule refuses to expect a policy or a rule that is not there: no verdict could have it.
+// checkRule refuses an expected policy or rule that does not exist.
 func (s *Suite) checkRule(e *expectation, j *judge, field string, fail func(field, message string)) {
 	var policies, rules []string
 	for _, p := range s.rulebook.policies {
@@ -150,7 +150,7 @@ func ownRules(p *batchv1.PodFailurePolicy) int {
 	return len(p.Rules)
 }
 
-// decision is what the case comes to.
+// decision returns the verdict of a case.
 func (t *trial) decision(ctx context.Context) decision {
 	v, deleted := t.judge.verdict(ctx, t.input, t.audited)
 	if v.Matched && v.Budget.Limit > 0 && t.used[idOf(v)] >= v.Budget.Limit {

@@ -8,7 +8,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Coverage is which rules the cases have tried: each should decide at least once, and be tried and not match at least once.
+// Coverage counts how often the cases have tried each rule. A rule should decide at least once, and not match at least once.
 type Coverage struct {
 	Rules []RuleCoverage
 
@@ -47,8 +47,8 @@ func (c *Coverage) append(r RuleCoverage) {
 	c.Rules = append(c.Rules, r)
 }
 
-// add counts what a case has tried. Nothing is said of rules when one of them could not be evaluated, of a Pod that a rule
-// on Pending has ended, and of the Job's own rules when the case changes them.
+// add counts the rules that a case has tried. It counts none when a rule could not be evaluated or a rule on Pending has
+// ended the Pod, and not the Job's own rules when the case changes them.
 func (c *Coverage) add(r *CaseResult, base *judge) {
 	in := r.trial.input
 	if r.Verdict.Err != nil || in.Pod.Status.Phase == corev1.PodFailed && runtime.FailingToStart(in.Pod) != nil {
@@ -81,7 +81,7 @@ func (c *Coverage) tried(id ruleID, v *runtime.Verdict) bool {
 
 func decides(id ruleID, v *runtime.Verdict) bool { return v.Matched && id == idOf(*v) }
 
-// Covered is how many of the things to try have been tried, and how many there are: two for each rule.
+// Covered returns how many of the things to try have been tried, and how many there are: two for each rule.
 func (c *Coverage) Covered() (covered, total int) {
 	for i := range c.Rules {
 		r := &c.Rules[i]

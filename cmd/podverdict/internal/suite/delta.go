@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
-// delta is what is different in an object: a tree as JSON has it, which has been held to the object's type before.
+// delta is a change of an object: a tree of JSON, which has been checked against the type of the object.
 type delta struct {
 	tree any
 	// field is where the tree is in the suite.
@@ -76,7 +76,7 @@ func (m *merging) kind(v reflect.Value, tree any, field, key string) {
 	}
 }
 
-// whole takes the place of what was.
+// whole replaces a value.
 func (m *merging) whole(v reflect.Value, tree any, field string) {
 	if text, ok := tree.(string); ok && v.Kind() == reflect.String {
 		v.SetString(text)
@@ -110,7 +110,7 @@ func (m *merging) object(v reflect.Value, tree map[string]any, field string) {
 	}
 }
 
-// entries merges maps, of which those that Pods and Jobs have hold scalars.
+// entries merges maps. The maps of Pods and Jobs hold scalars.
 func (m *merging) entries(v reflect.Value, tree map[string]any, field string) {
 	if v.IsNil() {
 		v.Set(reflect.MakeMap(v.Type()))
@@ -140,7 +140,7 @@ func (m *merging) list(v reflect.Value, tree []any, field, key string) {
 	}
 }
 
-// item is the one of a key, or a new one.
+// item returns the item with a key, or a new one.
 func (m *merging) item(v reflect.Value, value any, key string) reflect.Value {
 	index := membersOf(v.Type().Elem())[key].index
 	wanted, isText := value.(string)
@@ -182,7 +182,7 @@ func membersOf(t reflect.Type) map[string]member {
 	return found
 }
 
-// mergeKey is the API's, which has none for the statuses of containers.
+// mergeKey returns the merge key of the API, or the name for statuses of containers, for which the API has none.
 func mergeKey(f reflect.StructField) string {
 	if f.Type == reflect.TypeFor[[]corev1.ContainerStatus]() {
 		return "name"

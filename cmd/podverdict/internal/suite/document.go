@@ -32,8 +32,8 @@ type coverageWanted struct {
 	Threshold *int `json:"threshold,omitempty"`
 }
 
-// scenario is a Pod, as what is different from another. The Pod here is for its types alone: what is merged is the tree of
-// the file, which tells null from absent.
+// scenario is a Pod, written as changes of another. Pod is there for its type: what is merged is the tree of the file,
+// in which null and absent differ.
 type scenario struct {
 	From       string                   `json:"from,omitempty"`
 	ExitCode   *int32                   `json:"exitCode,omitempty"`
@@ -41,7 +41,7 @@ type scenario struct {
 	Pod        *corev1.Pod              `json:"pod,omitempty"`
 }
 
-// containerEnds is what became of a container.
+// containerEnds is how a container ended.
 type containerEnds struct {
 	ExitCode *int32  `json:"exitCode,omitempty"`
 	Reason   *string `json:"reason,omitempty"`
@@ -60,7 +60,7 @@ type caseDocument struct {
 	Expect     expectation      `json:"expect"`
 }
 
-// expectation is what must be so of a verdict; nil is not asked for.
+// expectation is what a verdict must be. Nil fields are not compared.
 type expectation struct {
 	Matched         *bool                           `json:"matched,omitempty"`
 	Action          *batchv1.PodFailurePolicyAction `json:"action,omitempty"`

@@ -50,7 +50,7 @@ func (l *Loader) DraftOf(ctx context.Context, file string, inputs []string) (*Dr
 	return &Draft{Cases: len(d.chosen), Coverage: d.coverage, Text: d.text(), Outside: s.outside()}, nil
 }
 
-// outside is the first of the files that the suite names and that are not in its directory.
+// outside returns the first file of the suite that is not in its directory.
 func (s *Suite) outside() string {
 	for _, name := range slices.Concat(s.document.Policies, []string{s.document.Job}, s.document.Pods) {
 		if name != "" && !filepath.IsLocal(filepath.FromSlash(name)) {
@@ -60,7 +60,7 @@ func (s *Suite) outside() string {
 	return ""
 }
 
-// assign says of each file what the suite names it for.
+// assign finds out what is in each file, and adds it to the suite.
 func (s *Suite) assign(ctx context.Context, inputs []string) error {
 	var errs []error
 	for _, name := range inputs {
@@ -94,7 +94,7 @@ func (s *Suite) assign(ctx context.Context, inputs []string) error {
 	return nil
 }
 
-// relative is how a suite in a directory names a file.
+// relative returns the name of a file for a suite in a directory.
 func relative(dir, name string) (string, error) {
 	from, err := filepath.Abs(dir)
 	if err != nil {
@@ -117,10 +117,10 @@ type drafting struct {
 	names    map[string]bool
 }
 
-// found are the first candidates on which a rule decides, and on which it is tried and does not match.
+// found are the first candidates on which a rule decides, and on which it does not match.
 type found struct{ matched, notMatched *candidate }
 
-// candidate is a case that could be, and what it comes to.
+// candidate is a possible case with its verdict.
 type candidate struct {
 	written  caseDocument
 	pod      map[string]any // the delta, as the file has it
@@ -128,7 +128,7 @@ type candidate struct {
 	result   CaseResult
 }
 
-// try tries candidates until there is nothing left to find, and keeps the first for everything.
+// try tries candidates until each rule has decided and has not matched, and keeps the first ones.
 func (d *drafting) try(ctx context.Context) {
 	alone := d.suite.newCoverage()
 	for _, c := range d.suite.candidates() {
@@ -150,7 +150,7 @@ func (d *drafting) try(ctx context.Context) {
 	}
 }
 
-// keep keeps a candidate for what it is the first to try; alone is what one candidate tries.
+// keep keeps a candidate if it is the first to try something. alone is the coverage of one candidate.
 func (d *drafting) keep(c *candidate, alone *Coverage) {
 	for i := range alone.Rules {
 		alone.Rules[i].Matched, alone.Rules[i].NotMatched = 0, 0
@@ -166,7 +166,7 @@ func (d *drafting) keep(c *candidate, alone *Coverage) {
 	}
 }
 
-// complete is whether every rule has been tried both ways.
+// complete tells whether every rule has been tried both ways.
 func (d *drafting) complete() bool {
 	for i := range d.found {
 		if d.found[i].matched == nil || d.found[i].notMatched == nil && !d.coverage.Rules[i].Always {
@@ -176,7 +176,7 @@ func (d *drafting) complete() bool {
 	return true
 }
 
-// podTree returns the fields of a Pod as a value to print: nil, not an empty map, if there are none.
+// podTree returns a nil interface for no delta.
 func podTree(pod map[string]any) any {
 	if pod == nil {
 		return nil
@@ -211,7 +211,7 @@ func (d *drafting) choose() {
 	}
 }
 
-// budgetName is what cases call a rule with a budget.
+// budgetName returns the name of a rule with a budget in cases.
 func (d *drafting) budgetName(rule RuleCoverage) string {
 	for _, other := range d.coverage.Rules {
 		if other.Name == rule.Name && other.Policy != rule.Policy {
@@ -231,7 +231,7 @@ func (d *drafting) take(c candidate) {
 	d.chosen = append(d.chosen, c)
 }
 
-// name is a sentence that says what happens and what comes of it.
+// name returns the name of the case: what happens, and which rule decides.
 func (c *candidate) name() string {
 	v := &c.decision.verdict
 	text := c.happens() + ": "

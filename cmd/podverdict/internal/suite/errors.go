@@ -8,7 +8,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
-// ErrNoneSelected is that no case has a name that was asked for.
+// ErrNoneSelected says that no case has a name that matches --run.
 var ErrNoneSelected = errors.New("no case of any suite has a name that matches --run")
 
 const messageRequired = "is required"
@@ -17,7 +17,7 @@ func messageNothingIn(file, what string) string {
 	return fmt.Sprintf("%s: there is no %s in it", file, what)
 }
 
-// messageUnknown says that there is no such thing, and which is likely to be meant.
+// messageUnknown says that there is no such thing, and which one may be meant.
 func messageUnknown(what, name string, known []string) string {
 	text := fmt.Sprintf("there is no %s %q", what, name)
 	switch near := manifest.Nearest(name, known); {
@@ -29,7 +29,7 @@ func messageUnknown(what, name string, known []string) string {
 	return text
 }
 
-// maxListed is how many names are few enough to tell.
+// maxListed is how many names a message lists.
 const maxListed = 30
 
 func messageTaken(name, by string) string { return fmt.Sprintf("the name %q is taken by %s", name, by) }

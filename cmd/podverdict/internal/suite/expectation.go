@@ -28,7 +28,7 @@ var actions = []batchv1.PodFailurePolicyAction{
 	batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount,
 }
 
-// check looks at what can be told from the expectation alone.
+// check refuses what is wrong with the expectation alone.
 func (e *expectation) check(field string, fail func(field, message string)) {
 	if reflect.ValueOf(*e).IsZero() {
 		fail(field, "expects nothing: a case without an expectation cannot fail")
@@ -38,7 +38,7 @@ func (e *expectation) check(field string, fail func(field, message string)) {
 	}
 }
 
-// decision is what a case came to.
+// decision is the verdict of a case.
 type decision struct {
 	verdict runtime.Verdict
 	deleted bool
@@ -48,7 +48,7 @@ type decision struct {
 
 const none = "none"
 
-// differences are what is not as expected, in the order of the reference.
+// differences returns what is not as expected, in the order of the reference.
 func (e *expectation) differences(o decision) []Difference {
 	var all []Difference
 	v := o.verdict
@@ -89,7 +89,7 @@ func (e *expectation) compareTexts(differ func(field, want, got string), o decis
 	compareError(differ, "error", e.Error, o.err)
 }
 
-// compareError wants no error unless one is expected.
+// compareError adds a difference when an error is not the expected one, or there is none to expect.
 func compareError(differ func(field, want, got string), field string, want *string, err error) {
 	switch {
 	case want == nil && err != nil:
@@ -107,7 +107,7 @@ func compare[T comparable](differ func(field, want, got string), field string, w
 	}
 }
 
-// shown is a value as YAML would have it.
+// shown returns a value as YAML.
 func shown(value any) string {
 	if v := reflect.ValueOf(value); v.Kind() == reflect.String {
 		if v.Len() == 0 {
@@ -118,7 +118,7 @@ func shown(value any) string {
 	return fmt.Sprint(value)
 }
 
-// quoted quotes what is no plain word.
+// quoted returns a text, in quotes unless it is a plain word.
 func quoted(text string) string {
 	plain := text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./", r)
@@ -136,7 +136,7 @@ func isRule(want intstr.IntOrString, v runtime.Verdict) bool {
 	return v.RuleName == want.StrVal
 }
 
-// ruleName is what an expectation calls the rule that decided.
+// ruleName returns the name of the rule that decided, as in expectations.
 func ruleName(v runtime.Verdict) string {
 	switch {
 	case !v.Matched:
@@ -147,8 +147,7 @@ func ruleName(v runtime.Verdict) string {
 	return v.RuleName
 }
 
-// joined joins the problems of match conditions and why rules could not be evaluated,
-// unless that is one of these problems.
+// joined joins the problems of match conditions with the error of a rule, unless that is one of the problems.
 func joined(problems []*binding.ConditionError, err error) error {
 	var errs []error
 	for _, p := range problems {

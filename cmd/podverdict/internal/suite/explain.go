@@ -9,7 +9,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// explain says what each rule makes of a Pod, in their order.
+// explain explains the outcome of each rule for a Pod, in their order.
 func (j *judge) explain(ctx context.Context, in runtime.Input, audited bool) ([]runtime.RuleExplanation, error) {
 	if in.Pod.Status.Phase != corev1.PodPending {
 		e, err := j.program(audited).Explain(ctx, in)
@@ -39,7 +39,7 @@ func (j *judge) explain(ctx context.Context, in runtime.Input, audited bool) ([]
 	return all, nil
 }
 
-// asked are the rules that are asked about a Pod until one decides, in their order.
+// asked returns the rules that are evaluated for a Pod, in their order. Rules after the one that decides are among them.
 func (j *judge) asked(c *CaseResult, audited bool) []ruleID {
 	var before, after []ruleID
 	phase := c.trial.input.Pod.Status.Phase
@@ -65,7 +65,7 @@ func (j *judge) asked(c *CaseResult, audited bool) []ruleID {
 	return append(before, after...)
 }
 
-// counts is whether a policy is asked: what ends a Pending Pod is said by those that delete, and what is so of others by all.
+// counts tells whether the rules of a policy are evaluated. Only bindings that delete Pending Pods end one.
 func (f inForce) counts(phase corev1.PodPhase, deleted, audited bool) bool {
 	audits := f.binding.Spec.Mode == v1alpha1.ModeAudit && !audited
 	if phase != corev1.PodPending {

@@ -11,13 +11,13 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
-// suffixes are those of the names of suites.
+// suffixes are the ends of the names of suites.
 var suffixes = []string{"_test.yaml", "_test.yml", "_test.json"}
 
 // Found is a file with a suite, and the folder that was given for it.
 type Found struct{ File, Folder string }
 
-// Find are the files with suites: those given, whatever their names are, and those of the directories given and of all
+// Find returns the files with suites: those given, whatever their names are, and those of the directories given and of all
 // below them that are named as suites are. Names that begin with a dot are left out there. A directory may be written as
 // Go's packages are: dir/... The error joins what cannot be read, and directories without suites; the others are found.
 func Find(arguments []string) ([]Found, error) {
@@ -71,7 +71,7 @@ func findBelow(dir string) ([]string, error) {
 	return found, errors.Join(errs...)
 }
 
-// nameOf is what a file is called without the suffix of suites.
+// nameOf returns the name of a file without the suffix of suites.
 func nameOf(file string) string {
 	for _, suffix := range suffixes {
 		if name, ok := strings.CutSuffix(file, suffix); ok {
@@ -81,7 +81,7 @@ func nameOf(file string) string {
 	return file
 }
 
-// called is what a suite without a name is called.
+// called returns the name of a suite without one: that of its file.
 func called(file string) string {
 	name := filepath.Base(nameOf(file))
 	return strings.TrimSuffix(name, filepath.Ext(name))

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// text is the suite that was drafted.
+// text returns the text of the drafted suite.
 func (d *drafting) text() []byte {
 	var out bytes.Buffer
 	document := &d.suite.document
@@ -69,7 +69,7 @@ func (c *candidate) write(out *bytes.Buffer, policies bool) {
 	line("expect", "{"+strings.Join(c.expected(policies), ", ")+"}")
 }
 
-// expected is what the verdict is, in the order of the reference.
+// expected returns the fields of the expectation, in the order of the reference.
 func (c *candidate) expected(policies bool) []string {
 	v := &c.decision.verdict
 	if !v.Matched {
@@ -97,7 +97,7 @@ func (c *candidate) expected(policies bool) []string {
 	return all
 }
 
-// saysMore is whether the message has more than names in it: that of a rule's messageExpression.
+// saysMore tells whether the message comes from a messageExpression.
 func (c *candidate) saysMore(v *runtime.Verdict) bool {
 	for _, f := range c.result.trial.judge.order {
 		if f.policy.Name == v.Policy {

@@ -26,7 +26,7 @@ var (
 // life is a Pod of a Job, and what happens to it.
 type life struct{ pod *corev1.Pod }
 
-// newLife is of a Pod as the Job controller creates it, once it is on a node.
+// newLife returns a Pod as the Job controller creates it, once it is on a node.
 func newLife(job *batchv1.Job) *life {
 	template := job.Spec.Template.DeepCopy()
 	pod := &corev1.Pod{
@@ -157,7 +157,7 @@ func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// sidecar adds one if there is none.
+// sidecar adds a sidecar if there is none.
 func (l *life) sidecar() {
 	if l.sidecarStatus() == nil {
 		l.addInit(corev1.Container{
@@ -204,7 +204,7 @@ func (l *life) waits(reason, message string) {
 	l.condition(corev1.ContainersReady, corev1.ConditionFalse, "ContainersNotReady", unready)
 }
 
-// unscheduled is a Pod that no kubelet has seen.
+// unscheduled makes the Pod one that no kubelet has seen.
 func (l *life) unscheduled(message string) {
 	l.pod.Spec.NodeName = ""
 	l.pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
@@ -220,7 +220,7 @@ func (l *life) disrupted(reason, message string) {
 	l.condition(corev1.DisruptionTarget, corev1.ConditionTrue, reason, message)
 }
 
-// deleted is a Pod that was told to stop.
+// deleted makes the Pod one that was deleted before it ended.
 func (l *life) deleted(reason, message string) {
 	l.exits(143, reasonError)
 	l.disrupted(reason, message)
@@ -228,7 +228,7 @@ func (l *life) deleted(reason, message string) {
 	l.pod.DeletionGracePeriodSeconds = new(int64(30))
 }
 
-// condition sets one.
+// condition sets a condition.
 func (l *life) condition(t corev1.PodConditionType, status corev1.ConditionStatus, reason, message string) {
 	set := corev1.PodCondition{Type: t, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(ended)}
 	for i := range l.pod.Status.Conditions {

@@ -41,7 +41,7 @@ func (l *Loader) load(ctx context.Context, s *Suite) error {
 	return s.buildScenarios()
 }
 
-// environment is that of a version, made once.
+// environment returns the environment of a version, which it makes once.
 func (l *Loader) environment(kubernetes string) (*compiler.Environment, error) {
 	if known := l.environments[kubernetes]; known != nil {
 		return known, nil
@@ -57,7 +57,7 @@ func (l *Loader) environment(kubernetes string) (*compiler.Environment, error) {
 	return environment, nil
 }
 
-// readPolicies reads policies, bindings and Namespaces. What else is in their files is not looked at.
+// readPolicies reads policies, bindings and Namespaces, and ignores other objects in the files.
 func (s *Suite) readPolicies(ctx context.Context) (*manifest.Set, error) {
 	all := &manifest.Set{}
 	var errs []error
@@ -115,7 +115,7 @@ func (s *Suite) readJob(ctx context.Context) error {
 	return nil
 }
 
-// plainJob is the Job of suites that name none.
+// plainJob returns the Job of suites that name none.
 func plainJob() *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "job"}}
 	job.Spec.Template.Spec = corev1.PodSpec{
@@ -155,7 +155,7 @@ func (s *Suite) readPods(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// taken says what has a name already; "" if nothing has.
+// taken says what has a name already. It is "" for a free name.
 func (s *Suite) taken(name string) string {
 	switch {
 	case builtin(name) != nil:

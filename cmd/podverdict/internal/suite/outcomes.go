@@ -7,7 +7,7 @@ import (
 	"github.com/podverdict/podverdict/internal/outcome"
 )
 
-// outcomes are the report for CI systems. What is wrong with a suite besides its cases is a case of its own.
+// outcomes returns the report for CI systems. An error of a suite is a case of its own.
 func (r Report) outcomes() outcome.Report {
 	all := outcome.Report{Name: "podverdict test"}
 	for i := range r.Results {

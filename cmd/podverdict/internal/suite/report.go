@@ -8,14 +8,14 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
-// Report is what suites came to.
+// Report has the results of suites.
 type Report struct {
 	Results []Result
 	// Verbose lists the cases that hold, too, and Coverage the rules and how often each was tried. Both are for people.
 	Verbose, Coverage bool
 }
 
-// Formats are the names that Write takes, the default first.
+// Formats returns the names of the formats, the default first.
 func Formats() []string { return []string{"pretty", "json", "junit", "tap"} }
 
 // Write writes the report in one of the Formats.
@@ -33,12 +33,12 @@ func (r Report) Write(w io.Writer, format string) error {
 	return fmt.Errorf("no report format %q, there are %q", format, Formats())
 }
 
-// OK is whether everything holds.
+// OK tells whether everything is as expected.
 func (r Report) OK() bool {
 	return !slices.ContainsFunc(r.Results, func(result Result) bool { return !result.OK() })
 }
 
-// count is how many suites and cases hold, and do not.
+// count counts the suites and cases that pass and fail.
 func (r Report) count() (c counts) {
 	for i := range r.Results {
 		c.Suites++
@@ -60,7 +60,7 @@ type counts struct {
 	Failed       int `json:"failed"`
 }
 
-// errors are those of Err, one by one.
+// errors returns the errors of Err, one by one.
 func (r *Result) errors() []string {
 	var all []string
 	for _, err := range manifest.EachError(r.Err) {
@@ -69,7 +69,7 @@ func (r *Result) errors() []string {
 	return all
 }
 
-// faults are what does not hold besides cases.
+// faults says what is wrong besides cases.
 func (r *Result) faults() []string {
 	var all []string
 	if r.Empty {

@@ -37,7 +37,7 @@ func newRulebook(set *manifest.Set, environment *compiler.Environment) (*ruleboo
 	return r, errors.Join(errs...)
 }
 
-// judge is what is in force for a Job, which has the API's defaults.
+// judge returns the rules for a Job.
 func (r *rulebook) judge(ctx context.Context, given manifest.Job) (*judge, error) {
 	if len(given.Object.Spec.Template.Spec.Containers) == 0 {
 		return nil, given.Origin.Error("spec.template.spec.containers", messageRequired)
@@ -59,7 +59,7 @@ func (r *rulebook) judge(ctx context.Context, given manifest.Job) (*judge, error
 	return j, nil
 }
 
-// judge is what is in force for one Job.
+// judge has the rules for one Job.
 type judge struct {
 	job               *batchv1.Job
 	policy            *batchv1.PodFailurePolicy
@@ -74,7 +74,7 @@ type inForce struct {
 	binding *v1alpha1.PodFailurePolicyBinding
 }
 
-// program is the one that decides.
+// program returns the Program that decides.
 func (j *judge) program(audited bool) *runtime.Program {
 	if audited {
 		return j.audited
@@ -82,7 +82,7 @@ func (j *judge) program(audited bool) *runtime.Program {
 	return j.enforced
 }
 
-// verdict is that on a Pod, and whether it is deleted because of it.
+// verdict returns the verdict on a Pod, and whether the Pod is deleted because of it.
 func (j *judge) verdict(ctx context.Context, in runtime.Input, audited bool) (v runtime.Verdict, deleted bool) {
 	if in.Pod.Status.Phase != corev1.PodPending {
 		return j.program(audited).Judge(ctx, in), false

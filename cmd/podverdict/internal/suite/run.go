@@ -20,7 +20,7 @@ type Options struct {
 	Step func()
 }
 
-// Result is what a suite came to.
+// Result is the result of a suite.
 type Result struct {
 	File, Name string
 	// Cases are those that were run, in the order of the suite.
@@ -35,15 +35,15 @@ type Result struct {
 	Err error
 }
 
-// OK is whether everything holds.
+// OK tells whether everything is as expected.
 func (r *Result) OK() bool {
 	return r.Err == nil && !r.Empty && r.Count(false) == 0 && !r.Uncovered()
 }
 
-// Uncovered is whether fewer rules are tried than should be.
+// Uncovered tells whether the coverage is below the threshold.
 func (r *Result) Uncovered() bool { return r.Coverage != nil && r.Coverage.Percent() < r.Threshold }
 
-// Count is how many cases hold, or do not.
+// Count returns how many cases pass, or fail.
 func (r *Result) Count(ok bool) int {
 	n := 0
 	for i := range r.Cases {
@@ -54,7 +54,7 @@ func (r *Result) Count(ok bool) int {
 	return n
 }
 
-// CaseResult is what a case came to.
+// CaseResult is the result of a case.
 type CaseResult struct {
 	Name    string
 	Verdict runtime.Verdict
@@ -69,7 +69,7 @@ type CaseResult struct {
 	err   error
 }
 
-// OK is whether the case holds.
+// OK tells whether the case passes.
 func (c *CaseResult) OK() bool { return len(c.Differences) == 0 }
 
 // Run runs the cases that are selected.
@@ -105,7 +105,7 @@ func (s *Suite) Run(ctx context.Context, o Options) Result {
 	return r
 }
 
-// runAll runs cases side by side, and answers in their order.
+// runAll runs cases side by side, and returns the results in their order.
 func (s *Suite) runAll(ctx context.Context, selected []int, o Options) []CaseResult {
 	results := make([]CaseResult, len(selected))
 	workers := min(goruntime.GOMAXPROCS(0), len(selected))
@@ -153,7 +153,7 @@ func (s *Suite) runCase(ctx context.Context, i int) CaseResult {
 	return r
 }
 
-// Unread is the result of a suite that cannot be read.
+// Unread returns the result of a suite that cannot be read.
 func Unread(file string, err error) Result {
 	return Result{File: file, Name: called(file), Err: err}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
-// defaultScenario is the one of cases that name none.
+// defaultScenario is the scenario of cases that name none.
 const defaultScenario = "failed"
 
 // buildScenarios makes the Pods of all scenarios for the suite's Job.
@@ -41,7 +41,7 @@ type builder struct {
 
 func (b *builder) fail(field, message string) { b.errs = append(b.errs, unfit{field, message}) }
 
-// error gives what does not fit its place.
+// error joins what does not fit, with places.
 func (b *builder) error() error {
 	errs := make([]error, len(b.errs))
 	for i, e := range b.errs {
@@ -83,7 +83,7 @@ func (b *builder) pod(name, field string) *corev1.Pod {
 	return pod
 }
 
-// build makes a Pod of what is written of it; nil if that cannot be.
+// build makes a Pod of a scenario. It returns nil, and keeps an error, if that is not possible.
 func (b *builder) build(written *scenario, tree any, field string) *corev1.Pod {
 	from := written.From
 	if from == "" {
@@ -100,7 +100,7 @@ func (b *builder) build(written *scenario, tree any, field string) *corev1.Pod {
 	return pod
 }
 
-// scenarioNames are all, those of the suite first.
+// scenarioNames returns the names of all scenarios, those of the suite first.
 func (s *Suite) scenarioNames() []string {
 	names := slices.Sorted(maps.Keys(s.document.Scenarios))
 	names = append(names, slices.Sorted(maps.Keys(s.pods))...)
@@ -110,7 +110,7 @@ func (s *Suite) scenarioNames() []string {
 	return names
 }
 
-// containers says what became of containers.
+// containers changes the statuses of containers.
 func (b *builder) containers(pod *corev1.Pod, written *scenario, field string) {
 	if written.ExitCode != nil {
 		if len(pod.Status.ContainerStatuses) == 0 {

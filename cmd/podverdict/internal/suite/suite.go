@@ -80,7 +80,7 @@ func (s *Suite) read(ctx context.Context) error {
 	return nil
 }
 
-// wrongKind is of a file that cannot be read because it is none of suites.
+// wrongKind returns an error for a file of another kind, or nil.
 func (s *Suite) wrongKind() error {
 	if tree, origin, err := manifest.ReadValue(s.files, s.File); err == nil {
 		version, _ := tree["apiVersion"].(string)
@@ -102,7 +102,7 @@ func checkKind(o manifest.Origin, version, named string) error {
 	return nil
 }
 
-// check looks at what can be told from the suite alone.
+// check refuses what is wrong with the suite alone.
 func (s *Suite) check() error {
 	if err := checkKind(s.origin, s.document.APIVersion, s.document.Kind); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (c *caseDocument) check(field string, fail func(field, message string)) {
 	c.Expect.check(field+".expect", fail)
 }
 
-// path is a file that the suite names.
+// path returns the path of a file that the suite names.
 func (s *Suite) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name

@@ -65,7 +65,7 @@ func (r Report) writeCase(out *bytes.Buffer, s *Result, c *CaseResult) {
 	fmt.Fprint(out, indented(c.detail(), "          "))
 }
 
-// detail is what is not as expected, and why.
+// detail returns what is not as expected, and why.
 func (c *CaseResult) detail() string {
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 8, 2, ' ', 0)
@@ -88,7 +88,7 @@ func (c *CaseResult) detail() string {
 	return out.String()
 }
 
-// sentence is a verdict in a line.
+// sentence returns a verdict in a line.
 func sentence(c *CaseResult) string {
 	v := &c.Verdict
 	switch {

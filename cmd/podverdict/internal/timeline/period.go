@@ -9,12 +9,12 @@ import (
 	"github.com/podverdict/podverdict/controller/simulation"
 )
 
-// steps are lengths of periods, in seconds, that people count in.
+// steps are usual lengths of periods, in seconds.
 var steps = []int64{
 	1, 2, 5, 10, 15, 30, 60, 2 * 60, 5 * 60, 10 * 60, 15 * 60, 30 * 60, 3600, 2 * 3600, 3 * 3600, 6 * 3600, 12 * 3600, 24 * 3600,
 }
 
-// step is the shortest period of which count are enough.
+// step returns the shortest period of which count cover a time.
 func step(seconds int64, count int64) int64 {
 	for _, s := range steps {
 		if seconds <= s*count {
@@ -25,8 +25,8 @@ func step(seconds int64, count int64) int64 {
 	return day * (seconds/(day*count) + 1)
 }
 
-// periods sum up the events of pods; what happens to the Job keeps a line of its own. The line of a period stands where the
-// first of its events does.
+// periods returns a line for the events of Pods in each period, and a line for each event of the Job. The line of a period
+// stands at its first event.
 func periods(events []simulation.Event) []line {
 	if len(events) == 0 {
 		return nil
@@ -56,7 +56,7 @@ func periods(events []simulation.Event) []line {
 	return lines
 }
 
-// sums count events by their kinds.
+// sums counts events by their kinds.
 func sums(events []simulation.Event) string {
 	counts := map[string]int{}
 	slices.SortStableFunc(events, func(a, b simulation.Event) int {
@@ -76,7 +76,7 @@ func sums(events []simulation.Event) string {
 	return strings.Join(kinds, ", ")
 }
 
-// rank is the place of an event's kind in a sum; -1 for what is said by what follows from it.
+// rank returns the place of an event's kind in a sum, or -1 for events that others imply.
 func rank(e simulation.Event) int {
 	again := e.Attempt != nil && *e.Attempt > 0
 	if e.Type == simulation.PodCreated && !again {
@@ -88,7 +88,7 @@ func rank(e simulation.Event) int {
 	}, e.Type)
 }
 
-// kindText is what events are summed up by.
+// kindText returns the kind by which events are counted.
 func kindText(e simulation.Event) string {
 	switch e.Type {
 	case simulation.PodCreated:

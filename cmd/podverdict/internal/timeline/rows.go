@@ -9,7 +9,7 @@ import (
 	"github.com/podverdict/podverdict/controller/simulation"
 )
 
-// rows are those of the picture: one for each index, or one for each size indexes.
+// rows are the rows of the picture: one for each index, or for each size indexes.
 type rows struct {
 	count, size int
 	height      float64
@@ -33,7 +33,7 @@ func newRows(r *simulation.Result) rows {
 	return rows{(indexes + size - 1) / size, size, 18, last}
 }
 
-// roundUp is the next number that people like: 5, 10, 20, 25, 50 and so on.
+// roundUp returns the next round number: 1, 2, 5, 10, 20, 50 and so on.
 func roundUp(n int) int {
 	for unit := 1; ; unit *= 10 {
 		for _, times := range []int{2, 5} {
@@ -88,7 +88,7 @@ func attemptText(a simulation.Attempt, end int64) string {
 	return fmt.Sprintf("index %d, attempt %d: %s, %s to %s", a.Index, a.Number, a.Fate, simulation.Clock(a.Created), simulation.Clock(end))
 }
 
-// bar is not drawn when it has no length, and otherwise seen however short it is.
+// bar draws a bar that has a length. Short bars have a width that can be seen.
 func (p *picture) bar(class string, from, to int64, y float64) {
 	if to <= from {
 		return
@@ -125,7 +125,7 @@ func (p *picture) areas() {
 	}
 }
 
-// podsPerBin is, for each row, how many pods ran on average in each bin, class by class.
+// podsPerBin returns for each row how many Pods ran on average in each bin, class by class.
 func (p *picture) podsPerBin(bins int) [][]float64 {
 	length := float64(max(1, p.result.Seconds)) / float64(bins)
 	class := map[string]int{}
@@ -179,7 +179,7 @@ func (p *picture) area(row int, ran []float64, bins int, scale float64) {
 	}
 }
 
-// stacking is the order of classes from the bottom.
+// stacking returns the order of classes from the bottom.
 func stacking() []int {
 	order := make([]int, len(legend))
 	for class := range legend {

@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// WriteSummary writes how it ended, as kubectl describe does.
+// WriteSummary writes how the Job ended, in the form of kubectl describe.
 func WriteSummary(w io.Writer, r *simulation.Result) {
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-19s%s\n", name+":", terminal.Line(fmt.Sprintf(format, args...)))
@@ -83,8 +83,7 @@ func verdictCounts(verdicts map[string]int) string {
 	return strings.Join(texts, ", ")
 }
 
-// budgets are the matches of each rule that has a budget, in the order of the first ones: those that had the rule's
-// action, and those after it was used up.
+// budgets says for each rule with a budget how often it matched within the budget, and after that was used up.
 func budgets(events []simulation.Event) []string {
 	var rules []string
 	had, after, last := map[string]int{}, map[string]int{}, map[string]runtime.Verdict{}

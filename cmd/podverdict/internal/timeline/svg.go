@@ -21,7 +21,7 @@ const (
 	legendRow  = 22.0
 )
 
-// style is readable on a light and on a dark page: the picture brings its own background.
+// style sets a background, so that the picture can be read on a light and on a dark page.
 const style = `
   text { font: 12px system-ui, "Helvetica Neue", Arial, sans-serif; fill: #24292f }
   .title { font-size: 17px; font-weight: 600 }
@@ -56,7 +56,7 @@ var legend = []struct {
 	{class: string(simulation.FateUnknown), means: "running at the end"},
 }
 
-// picture is an SVG in the making.
+// picture is an SVG that is being drawn.
 type picture struct {
 	strings.Builder
 
@@ -102,12 +102,12 @@ func (p *picture) addf(format string, args ...any) {
 	fmt.Fprintf(p, format+"\n", args...)
 }
 
-// text writes text from outside of the program too.
+// text draws a text, which may have names in it that nobody has checked.
 func (p *picture) text(x, y float64, class, text string) {
 	p.addf(`<text x="%s" y="%s" class="%s">%s</text>`, pixels(x), pixels(y), class, escaped(text))
 }
 
-// x is where a time is drawn.
+// x returns where a time is drawn.
 func (p *picture) x(seconds int64) float64 {
 	return marginLeft + float64(seconds)/float64(max(1, p.result.Seconds))*(width-marginLeft-marginEnd)
 }
@@ -176,7 +176,7 @@ func (p *picture) explain(classes []int) {
 	}
 }
 
-// classes are those of the legend that the picture has.
+// classes returns the classes of the legend that the picture has.
 func (p *picture) classes() []int {
 	present := map[string]bool{}
 	for _, a := range p.result.Attempts {
@@ -205,7 +205,7 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// cut is the text as far as there is room for it.
+// cut shortens a text that is too long.
 func cut(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {
@@ -214,7 +214,7 @@ func cut(text string, most int) string {
 	return string(runes[:most-1]) + "…"
 }
 
-// pixels is a length, to a tenth of a pixel.
+// pixels returns a length, to a tenth of a pixel.
 func pixels(length float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(length, 'f', 1, 64), ".0")
 }

@@ -42,7 +42,7 @@ func Write(w io.Writer, events []simulation.Event, wide bool) {
 	}
 }
 
-// hidden are events that say again what others say: the conditions.
+// hidden tells whether an event repeats others, as conditions do.
 func hidden(e simulation.Event) bool { return e.Type == simulation.JobEvent }
 
 // group is like events.
@@ -53,7 +53,7 @@ type group struct {
 	indexes []int
 }
 
-// moments are the events of each time, those that are alike as one.
+// moments returns the events of each time. Like events are one.
 func moments(events []simulation.Event) []line {
 	var lines []line
 	for start := 0; start < len(events); {
@@ -70,7 +70,7 @@ func moments(events []simulation.Event) []line {
 	return lines
 }
 
-// groups are in the order of their first events.
+// groups returns like events, in the order of the first ones.
 func groups(events []simulation.Event, key func(simulation.Event) string) []*group {
 	var all []*group
 	known := map[string]*group{}
@@ -160,7 +160,7 @@ func stoppedVerdict(e simulation.Event) string {
 	return ": " + verdictText(e)
 }
 
-// verdictText is the verdict on a failure.
+// verdictText returns the verdict on a failure.
 func verdictText(e simulation.Event) string {
 	switch {
 	case e.Verdict == nil:
@@ -173,7 +173,7 @@ func verdictText(e simulation.Event) string {
 	return string(e.Verdict.Action)
 }
 
-// ranges are numbers as 0-4,7.
+// ranges returns numbers as 0-4,7.
 func ranges(numbers []int) string {
 	sorted := slices.Compact(slices.Sorted(slices.Values(numbers)))
 	var parts []string
@@ -192,7 +192,7 @@ func ranges(numbers []int) string {
 	return strings.Join(parts, ",")
 }
 
-// shortened cuts a list of ranges that nobody would read.
+// shortened cuts a list of ranges that is too long to read.
 func shortened(list string) string {
 	const enough = 60
 	if len(list) <= enough {

@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 )
 
-// Client is of a cluster that has, or had, an installation.
+// Client speaks with a cluster that has, or had, an installation.
 type Client struct {
 	// Progress is called with the number of objects that were read or changed.
 	Progress func(objects int)

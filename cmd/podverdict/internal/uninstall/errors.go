@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// errList is nil when err is.
+// errList says what could not be listed. It returns nil for nil.
 func errList(resource schema.GroupResource, namespace string, err error) error {
 	switch {
 	case err == nil:
@@ -17,7 +17,7 @@ func errList(resource schema.GroupResource, namespace string, err error) error {
 	return fmt.Errorf("list %s in namespace %s: %w", resource, namespace, err)
 }
 
-// A LiveError says that a controller has its lease.
+// A LiveError says that a controller holds a lease.
 type LiveError struct{ Namespace, Lease, Holder string }
 
 func (e *LiveError) Error() string {

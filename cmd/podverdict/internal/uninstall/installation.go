@@ -38,7 +38,7 @@ const (
 	Failed   = "failed"   // it is still as it was
 )
 
-// Object is one of an installation.
+// Object is an object of an installation.
 type Object struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
@@ -51,7 +51,7 @@ type Object struct {
 	uid      types.UID
 }
 
-// Job is a managed one that has not finished.
+// Job is a managed Job that has not finished.
 type Job struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -80,15 +80,15 @@ func (i *Installation) Empty() bool {
 	return len(i.Pods) == 0 && !slices.ContainsFunc(i.Objects, func(o Object) bool { return o.Result == Found })
 }
 
-// kind is one of the objects of an installation.
+// kind is a kind of object of an installation.
 type kind struct {
 	name       string
 	resource   schema.GroupVersionResource
 	namespaced bool
 }
 
-// kinds are those of an installation, in the order in which they are deleted: the reverse of that in which they are applied,
-// but the kinds of custom policies come last.
+// kinds returns the kinds of an installation in the order in which they are deleted: the reverse of the order in which they
+// are applied, but the kinds of custom policies come last.
 func kinds() ([]kind, error) {
 	objects, err := config.Objects(config.Options{})
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *Client) Find(ctx context.Context, namespace string, withPolicies bool) 
 	return found, c.findPods(ctx, found)
 }
 
-// others is another namespace that has a controller, or "".
+// others returns another namespace that has a controller, or "".
 func (c *Client) others(ctx context.Context, namespace string) (string, error) {
 	all, err := c.list(ctx, deployments, "", partOf)
 	for _, deployment := range all {
@@ -160,7 +160,7 @@ func (c *Client) others(ctx context.Context, namespace string) (string, error) {
 	return "", err
 }
 
-// find are the objects of a kind.
+// find returns the objects of a kind.
 func (c *Client) find(ctx context.Context, k kind, namespace string) (objects []Object, err error) {
 	in := ""
 	if k.namespaced && k.name != "RoleBinding" { // these may be where the Jobs are
@@ -178,7 +178,7 @@ func (c *Client) find(ctx context.Context, k kind, namespace string) (objects []
 	return objects, err
 }
 
-// keepUsed keeps the namespace if it has Jobs or Pods of others: it would take them along.
+// keepUsed keeps the namespace if it has Jobs or Pods of others, which would be deleted with it.
 func (c *Client) keepUsed(ctx context.Context, found *Installation) error {
 	i := slices.IndexFunc(found.Objects, func(o Object) bool { return o.Kind == "Namespace" })
 	if i < 0 {

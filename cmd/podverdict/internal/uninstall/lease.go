@@ -50,7 +50,7 @@ func (c *Client) findLeases(ctx context.Context, namespace string) ([]types.Name
 	return leases, nil
 }
 
-// leaseOf is what the arguments of a Deployment say. Where they are silent, it is what the installation's say.
+// leaseOf returns the lease that the arguments of a Deployment name, by default that of the installation.
 func leaseOf(deployment *appsv1.Deployment) types.NamespacedName {
 	lease := types.NamespacedName{Namespace: deployment.Namespace, Name: leaseName}
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)

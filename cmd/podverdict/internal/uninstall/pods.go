@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// Pod is one that has the controller's finalizer.
+// Pod is a Pod with the controller's finalizer.
 type Pod struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -31,9 +31,9 @@ type Pod struct {
 	owner    *batchv1.Job // as it is in the cluster; nil when it is gone
 }
 
-// held are the Pods of a namespace, or of all, that the controller made and that have its finalizer, and the managed Jobs.
+// held returns the Pods of a namespace, or of all, that the controller made and that have its finalizer, and the managed Jobs.
 //
-// All Pods are looked at, as metadata only: one whose labels somebody took has its finalizer still.
+// It looks at all Pods, as metadata: a Pod whose labels were removed may still have the finalizer.
 func (c *Client) held(ctx context.Context, namespace string) (held []Pod, managed []batchv1.Job, err error) {
 	managed, err = c.listJobs(ctx, namespace)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *Client) held(ctx context.Context, namespace string) (held []Pod, manage
 	return held, managed, nil
 }
 
-// release removes the finalizers of Pods, and notes for each what became of it. Pods that are gone are let go.
+// release removes the finalizers of Pods, and sets their results. Pods that are gone count as released.
 func (c *Client) release(ctx context.Context, held []Pod) {
 	var group errgroup.Group
 	var mu sync.Mutex // of the progress
@@ -81,7 +81,7 @@ func (c *Client) release(ctx context.Context, held []Pod) {
 	_ = group.Wait() // the Pods have the errors
 }
 
-// removeFinalizer removes it from the Pod of that UID, whatever else has changed.
+// removeFinalizer removes the finalizer from the Pod with that UID, whatever else has changed.
 func (c *Client) removeFinalizer(ctx context.Context, p *Pod) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": p.uid, "$deleteFromPrimitiveList/finalizers": []string{batchv1.JobTrackingFinalizer},

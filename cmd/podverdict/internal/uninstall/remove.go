@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Complete tells that all is done that was to be done.
+// Complete tells whether everything was removed that was to be removed.
 func (i *Installation) Complete() bool {
 	return !slices.ContainsFunc(i.Objects, func(o Object) bool { return o.Result == Failed || o.Result == Found }) &&
 		!slices.ContainsFunc(i.Pods, func(p Pod) bool { return p.Result != Released })
@@ -40,7 +40,7 @@ func (c *Client) Remove(ctx context.Context, found *Installation) (*Installation
 	return result, nil
 }
 
-// delete deletes the objects that are so and were found. They are Deleted then, if they have no finalizer.
+// delete deletes the objects that were found and for which is returns true, and sets their results.
 func (c *Client) delete(ctx context.Context, objects []Object, is func(*Object) bool) {
 	background := metav1.DeletePropagationBackground
 	for i := range objects {
@@ -58,7 +58,7 @@ func (c *Client) delete(ctx context.Context, objects []Object, is func(*Object) 
 	}
 }
 
-// deleteLeases deletes the controller's, which have no labels. They go with the namespace unless that stays, and do no harm.
+// deleteLeases deletes the controller's leases, which have no labels. Those that stay do no harm.
 func (c *Client) deleteLeases(ctx context.Context, leases []types.NamespacedName) {
 	for _, lease := range leases {
 		_ = c.leases.Leases(lease.Namespace).Delete(ctx, lease.Name, metav1.DeleteOptions{})

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Stuck are the Pods of a namespace, or of all, that have the finalizer of the controller and are being deleted, or whose Job is
-// being deleted or gone.
+// Stuck returns the Pods of a namespace, or of all, that have the finalizer of the controller and are being deleted, or whose
+// Job is being deleted or gone.
 func (c *Client) Stuck(ctx context.Context, namespace string) ([]Pod, error) {
 	held, _, err := c.held(ctx, namespace)
 	if err != nil {
@@ -32,5 +32,5 @@ func (c *Client) exists(ctx context.Context, p *Pod) bool {
 	return job.UID == p.job.UID && job.DeletionTimestamp == nil
 }
 
-// Rescue lets go of Pods that Stuck returned, and notes for each what became of it.
+// Rescue removes the finalizers of Pods that Stuck returned, and sets their results.
 func (c *Client) Rescue(ctx context.Context, stuck []Pod) { c.release(ctx, stuck) }
