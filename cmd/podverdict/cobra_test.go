@@ -1,0 +1,52 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Functions that make a verb and its flags know cobra. Those that do its work do not, and can be called without it.
+func TestOnlyFlagsKnowCobra(t *testing.T) {
+	allowed := []string{"verb", "errUsage", "addFormat", "noArguments"}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		positions := token.NewFileSet()
+		file, err := parser.ParseFile(positions, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, declared := range file.Decls {
+			function, ok := declared.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if strings.HasPrefix(function.Name.Name, "new") || slices.Contains(allowed, function.Name.Name) {
+				seen++
+				continue
+			}
+			ast.Inspect(function, func(node ast.Node) bool {
+				if used, ok := node.(*ast.SelectorExpr); ok {
+					if from, ok := used.X.(*ast.Ident); ok && from.Name == "cobra" {
+						t.Errorf("%s: %s uses cobra.%s", positions.Position(used.Pos()), function.Name.Name, used.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+	if seen < 20 {
+		t.Errorf("%d functions make verbs: are these the sources?", seen)
+	}
+}
