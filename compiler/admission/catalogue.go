@@ -28,7 +28,7 @@ type Catalogue struct {
 // Rule is the twin of a rule of the Rego bundle.
 type Rule struct {
 	policies.Rule
-	// Settings are what the rule compares with, whether it is on and how it is graded, before any configuration.
+	// Settings are the rule's standard settings: what it compares with, whether it is on, and its severity.
 	Settings Settings
 
 	fields, value, detail, messages expression

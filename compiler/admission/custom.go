@@ -14,9 +14,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
-// Custom is a PodFailurePolicy (podverdict.io) and a PodFailurePolicyBinding that binds
-// it, both with the API's defaults: what they require of Jobs can be written as
-// admission policies.
+// Custom is a PodFailurePolicy (podverdict.io) and a PodFailurePolicyBinding that binds it, both with the API's defaults.
+// What they require of Jobs can be written as admission policies.
 type Custom struct {
 	Policy  *v1alpha1.PodFailurePolicy
 	Binding *v1alpha1.PodFailurePolicyBinding
@@ -49,7 +48,7 @@ func (c Custom) Policies(e *compiler.Environment, o Options) ([]Policy, error) {
 	return s.policies(o, f)
 }
 
-// Names of match conditions that are not those of a PodFailurePolicy.
+// Names of match conditions that do not come from the PodFailurePolicy.
 const (
 	conditionChanged  = "podverdict.io/created-or-changed"
 	conditionSelector = "podverdict.io/job-selector"

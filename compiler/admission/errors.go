@@ -13,11 +13,11 @@ func errNameTaken(name, text string) error {
 
 // Mistake is one thing that is wrong with a configuration.
 type Mistake struct {
-	// Path is that of the rule's id, and of the setting where one is at fault.
+	// Path leads to the rule's id, or to the setting that is wrong.
 	Path []string
-	// Message is what is wrong, as in "must be a whole number, 0 or more".
+	// Message says what is wrong, as in "must be a whole number, 0 or more".
 	Message string
-	// Hint is the name that was meant, perhaps, or empty.
+	// Hint is the name that was probably meant, or empty.
 	Hint string
 }
 
@@ -29,7 +29,7 @@ func (m Mistake) String() string {
 	return text
 }
 
-// ConfigurationError is everything that is wrong with a configuration.
+// ConfigurationError lists everything that is wrong with a configuration.
 type ConfigurationError struct {
 	Mistakes []Mistake
 }
@@ -42,10 +42,10 @@ func (e *ConfigurationError) Error() string {
 	return strings.Join(all, "\n")
 }
 
-// UnknownRuleError says that no rule has that id, or one like that pattern.
+// UnknownRuleError says that no rule has an id, or matches a pattern.
 type UnknownRuleError struct {
 	ID string
-	// Hint is the id that was meant, perhaps, or empty.
+	// Hint is the id that was probably meant, or empty.
 	Hint string
 }
 
@@ -57,7 +57,7 @@ func (e *UnknownRuleError) Error() string {
 	return text
 }
 
-// DefaultsError is everything that no Job could have. Paths begin with spec.
+// DefaultsError lists the defaults that no Job could have. Paths begin with spec.
 type DefaultsError struct {
 	Errors field.ErrorList
 }

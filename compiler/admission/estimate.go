@@ -9,10 +9,10 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 )
 
-// Estimate is what a policy costs for the largest Jobs there can be, as the API server counts.
+// Estimate is the cost of a policy for the largest legal Jobs, in the API server's units.
 type Estimate struct {
-	// Policy is what validations and messages cost together, for the most costly of these Jobs; Expression is the most
-	// costly expression of all.
+	// Policy is the cost of validations and messages together, for the most costly of these Jobs. Expression is the cost
+	// of the most costly expression.
 	Policy, Expression uint64
 }
 

@@ -13,25 +13,25 @@ import (
 	"github.com/google/cel-go/parser"
 )
 
-// given are the names that every target gives a meaning to: the Job's spec, its path, whether something removes the
-// Job when it is done, the object's metadata, and in updates the old spec. settings are the rule's own.
+// given are the names that have a meaning in every target: the Job's spec, its path, whether something removes the Job
+// when it is done, the object's metadata, in updates the old spec, and the rule's own settings.
 var given = []string{"spec", "root", "owned", "metadata", "old", "settings"}
 
-// reserved are the loop variables of what is written around an expression.
+// reserved are the loop variables of the CEL that is written around an expression.
 var reserved = []string{"n", "field"}
 
-// builtinNames are CEL's own, namespaces of functions and types, and the request with its objects, for rules of one kind.
+// builtinNames are names of CEL's own functions and types, and the request with its objects, for rules of one kind.
 var builtinNames = []string{"optional", "sets", "math", "lists", "strings", "format", "type", "int", "string", "list", "map", "request", "object", "oldObject"}
 
-// expression is a CEL text and the places of the names in it that stand for something else. The text is kept as its
-// author has written it: policies are read by people.
+// expression is a CEL text with the positions of the names that stand for something else. The text stays as its author
+// wrote it, because people read the policies.
 type expression struct {
 	text  []rune
 	names []name
 	loops []string // the variables of its comprehensions
 }
 
-// name is an identifier that is no loop variable. A setting reaches over the selection: settings.max.
+// name is an identifier other than a loop variable. That of a setting includes the selection: settings.max.
 type name struct {
 	start, end     int // in the text
 	ident, setting string
@@ -40,7 +40,7 @@ type name struct {
 // parse reads a CEL expression as far as its names. Types are checked later, in the policy that it becomes part of.
 func parse(text string) (expression, error) {
 	text = strings.TrimSpace(text)
-	// Macros stay calls, so that each name is there once and where its author put it.
+	// Macros stay calls, so that each name occurs once and where its author put it.
 	p, err := parser.NewParser(parser.EnableOptionalSyntax(true), parser.EnableIdentEscapeSyntax(true))
 	if err != nil {
 		return expression{}, err
@@ -146,7 +146,7 @@ func (e expression) literal() (string, bool) {
 	return text, err == nil
 }
 
-// meaning of the names of an expression: other CEL, that stands where a name can stand.
+// meaning returns the CEL that takes the place of a name.
 type meaning func(name) string
 
 // rewrite puts the meaning of each name in its place. Literals that meet strings are joined with them: what was

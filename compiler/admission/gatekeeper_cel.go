@@ -35,7 +35,7 @@ func gatekeeperConditions() []celExpression {
 	return all
 }
 
-// gatekeeperNames are what a template's code can stand on: it looks at Jobs and at CronJobs.
+// gatekeeperNames are the variables that a template's code builds on. It looks at Jobs and at CronJobs.
 var gatekeeperNames = []celExpression{
 	{"specs", ofBothObjects("[object.kind == \"CronJob\" ? object.spec.jobTemplate.spec : object.spec]")},
 	{"root", `object.kind == "CronJob" ? "spec.jobTemplate.spec" : "spec"`},

@@ -11,7 +11,7 @@ import (
 
 // regoSource is a template's code for Gatekeeper's Rego engine.
 type regoSource struct {
-	// Version v1 is known to Gatekeeper since 3.19; the ones before it read everything as v0.
+	// Version is v1, which Gatekeeper knows since 3.19. Older ones read everything as v0.
 	Version string `json:"version"`
 	// Rego is the module with the rule violation.
 	Rego string `json:"rego"`
@@ -26,17 +26,18 @@ type regoSource struct {
 //go:embed rules/gatekeeper_*.rego
 var entries embed.FS
 
-// packages are those of the bundle that a catalogue's rules are in and import, each after those that import it.
+// packages are the packages of the bundle that have a catalogue's rules or are imported by them, each after those that
+// import it.
 var packages = map[string][]string{
 	"guardrails":  {"guardrails", "admission"},
 	"constraints": {"job", "admission", "names", "indexes", "fields"},
 }
 
-// regoBundle is what the templates of a catalogue take their statements from.
+// regoBundle has the statements that the templates of a catalogue consist of.
 type regoBundle struct {
 	packages  []string
 	violation statement
-	// rules are where breaches are found, and known is all else that can be needed.
+	// rules find breaches, and known are all statements that they may need.
 	rules, known []statement
 }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The Job that costs are told of: as many rules, exit codes and patterns as the API allows, and as many containers as
-// Pods hardly have.
+// Sizes of the Job by which costs are given: as many rules, exit codes and patterns as the API allows, and more
+// containers than Pods usually have.
 const (
 	largestRules      = 20
 	largestValues     = 255

@@ -12,14 +12,15 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// MutationOptions say who is given defaults, and by which API server.
+// MutationOptions say which objects get defaults, and from which API server.
 type MutationOptions struct {
 	// Kubernetes is a version that compiler.ParseVersion takes; empty is compiler.DefaultVersion.
 	Kubernetes string
-	// Name is what the names of the objects begin with.
+	// Name is the prefix of the names of the objects.
 	Name string
-	// FailurePolicy is what happens to a Job when a condition of MatchConditions cannot be evaluated. The expressions of
-	// the policy itself can, for every legal Job. Empty is Ignore: a Job is not refused because it was not given a default.
+	// FailurePolicy says what happens to a Job when a condition of MatchConditions cannot be evaluated. The expressions
+	// of the policy itself can be evaluated for every legal Job. Empty means Ignore: a Job is not refused because it got
+	// no default.
 	FailurePolicy admissionregistrationv1.FailurePolicyType
 	// Namespaces restricts the binding; nil is all.
 	Namespaces *metav1.LabelSelector
@@ -27,11 +28,11 @@ type MutationOptions struct {
 	MatchConditions []MatchCondition
 }
 
-// Mutation is a MutatingAdmissionPolicy and the binding that puts it in force (KEP-3962). When objects of the kind are
-// created, it gives them the defaults that they lack, and leaves alone what they have. What it gives is never what the
-// API server refuses: rules for a container only to Jobs that have it, the failure policy only to Jobs that do not
-// restart their containers, limits per index only to Indexed Jobs that are small enough. An object that has
-// everything is not touched, so that asking again changes nothing.
+// Mutation is a MutatingAdmissionPolicy and the binding that puts it in force (KEP-3962). When an object of the kind is
+// created, the policy sets the defaults that the object lacks, and keeps what it has. It sets nothing that the API server
+// would refuse: rules for a container only in Jobs that have it, the failure policy only in Jobs that do not restart
+// their containers, limits per index only in Indexed Jobs that are small enough. It does not touch an object that has
+// everything, so that a second call changes nothing.
 type Mutation struct {
 	Policy  *ac.MutatingAdmissionPolicyApplyConfiguration
 	Binding *ac.MutatingAdmissionPolicyBindingApplyConfiguration

@@ -14,8 +14,8 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// Defaults are what a platform gives Jobs that have none of their own. Nil is not given. The names and meanings are those
-// of batchv1.JobSpec.
+// Defaults are the values that a platform sets in Jobs that have none of their own. A nil field is not set. Names and
+// meanings are those of batchv1.JobSpec.
 type Defaults struct {
 	PodFailurePolicy        *batchv1.PodFailurePolicy
 	PodReplacementPolicy    *batchv1.PodReplacementPolicy
@@ -27,7 +27,7 @@ type Defaults struct {
 	TTLSecondsAfterFinished *int32
 }
 
-// DefaultedFields are the fields of a Job's spec that can be given, as they are written.
+// DefaultedFields are the JSON names of the fields of a Job's spec that can have a default.
 var DefaultedFields = [...]string{
 	fieldPodFailurePolicy, fieldPodReplacementPolicy, fieldManagedBy, fieldBackoffLimit, fieldBackoffLimitPerIndex,
 	fieldMaxFailedIndexes, fieldActiveDeadlineSeconds, fieldTTLSecondsAfterFinished,

@@ -27,7 +27,7 @@ type mutationWriter struct {
 
 	// object is the CEL of the Job's spec, and pointer its path in a JSON Patch.
 	object, pointer string
-	// construct is the CEL type of the Job's spec, and around is what the spec is wrapped in.
+	// construct is the CEL type of the Job's spec, and around a format of the object that contains it.
 	construct string
 	around    string
 	// defaulted says that the API server has applied its defaults.
@@ -112,7 +112,7 @@ func (w *mutationWriter) fieldDefaults() []string {
 	if v := w.BackoffLimit; v != nil {
 		add(fieldBackoffLimit, w.limitMissing(), *v)
 	} else if w.BackoffLimitPerIndex != nil && w.defaulted {
-		// As the API server would have it, had the Job come with the limit per index.
+		// The API server sets the same for a Job that comes with a limit per index.
 		add(fieldBackoffLimit, "variables.givesLimitPerIndex && "+w.limitMissing(), jobdefaults.BackoffLimitPerIndex)
 	}
 	if v := w.MaxFailedIndexes; v != nil {

@@ -10,7 +10,7 @@ import (
 	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 )
 
-// ParameterSource says where a policy has its settings from.
+// ParameterSource says where a policy reads its settings.
 type ParameterSource string
 
 const (
@@ -22,8 +22,8 @@ const (
 	FromCustomResource ParameterSource = "crd"
 )
 
-// Parameters is the object that a policy has its settings from while it runs. A setting that is not there, or cannot be
-// used, is the one that the policy was made with.
+// Parameters is the object from which a policy reads its settings while it runs. A setting that is missing or cannot be
+// used has the value with which the policy was generated.
 type Parameters struct {
 	Source ParameterSource
 	// Namespace and Name are the object's; GuardrailParameters have no namespace.

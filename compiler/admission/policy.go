@@ -15,9 +15,9 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// Options say what the policies of a selection look like.
+// Options are the properties of the policies of a selection.
 type Options struct {
-	// Name is what the names of all objects begin with.
+	// Name is the prefix of the names of all objects.
 	Name string
 	// Kubernetes is the minor version of the API server, as in 1.36.
 	Kubernetes string
@@ -25,14 +25,14 @@ type Options struct {
 	Target     Target
 	Parameters Parameters
 	Actions    Actions
-	// Failure is what happens when an expression cannot be evaluated: Fail or Ignore.
+	// Failure says what happens when an expression cannot be evaluated: Fail or Ignore.
 	Failure admissionregistrationv1.FailurePolicyType
 	// Namespaces and MatchConditions narrow what is guarded.
 	Namespaces      *metav1.LabelSelector
 	MatchConditions []MatchCondition
 }
 
-// MatchCondition is a CEL expression that must be true of a request, for the policy to look at it.
+// MatchCondition is a CEL expression that must be true of a request for the policy to apply.
 type MatchCondition struct {
 	Name, Expression string
 }
@@ -112,7 +112,7 @@ type matching struct {
 	name        string
 	constraints *ac.MatchResourcesApplyConfiguration
 	conditions  []*ac.MatchConditionApplyConfiguration
-	// selected is what the binding narrows it to, or nil.
+	// selected restricts the binding, or is nil.
 	selected *ac.MatchResourcesApplyConfiguration
 }
 
@@ -201,9 +201,9 @@ func selector(s *metav1.LabelSelector) *metaac.LabelSelectorApplyConfiguration {
 	return selector
 }
 
-// commonConditions are the conditions of every generated policy and template: nothing is held against an object that is being
-// deleted, nor against an update that leaves the spec as it was. The rules themselves only count what an update newly
-// breaks (newlySaid). The bundle's package admission says the same to a webhook.
+// commonConditions are the match conditions of every generated policy and template. They leave out objects that are being
+// deleted, and updates that do not change the spec. The rules themselves report only what an update newly breaks
+// (newlySaid). The bundle's package admission does the same for a webhook.
 var commonConditions = []MatchCondition{
 	{"not-being-deleted", "!has(object.metadata.deletionTimestamp)"},
 	{"created-or-changed", "oldObject == null || object.spec != oldObject.spec"},

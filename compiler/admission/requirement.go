@@ -13,16 +13,16 @@ import (
 	"github.com/podverdict/podverdict/policies"
 )
 
-// requirement is something that a Job must have, or else rules of a PodFailurePolicy do
-// not what they say.
+// requirement is a property that a Job needs for rules of a PodFailurePolicy to work.
 type requirement struct {
 	id, title string
-	// always says that it is an error to lack it, unless the policy is only audited.
-	// Otherwise it is a warning, and nothing where the policy is only audited.
+	// always says that a Job without it is an error, or a warning where the policy is only audited. Otherwise it is a
+	// warning, and ignored where the policy is only audited.
 	always bool
-	// of is whether a rule that can come to act requires it.
+	// of returns whether a rule needs the property, if the rule can act.
 	of func(v1alpha1.Rule) bool
-	// fields, value and detail are those of a rule of a catalogue; RULES in the detail are the rules that require it.
+	// fields, value and detail are those of a catalogue's rule. RULES in the detail stands for the rules that need the
+	// property.
 	fields, value, detail string
 }
 
@@ -146,7 +146,7 @@ func (r requirement) rule(c Custom) (Rule, bool, error) {
 	return rule, true, err
 }
 
-// maxNamed is how many rules a message names: it has an end.
+// maxNamed is how many rules a message names, so that it stays short.
 const maxNamed = 5
 
 // named returns the rules of the policy as a message names them.

@@ -8,9 +8,9 @@ import (
 	"github.com/podverdict/podverdict/internal/hint"
 )
 
-// Selection is the rules of a catalogue that a policy is to hold, with the settings that a platform team wants.
+// Selection is the part of a catalogue that a policy has, with the settings that a platform team wants.
 type Selection struct {
-	// Rules are all of the catalogue, in its order; those that were not chosen are not enabled.
+	// Rules are all rules of the catalogue, in its order. Those that were not chosen are not enabled.
 	Rules []Rule
 
 	catalogue *Catalogue

@@ -11,11 +11,11 @@ import (
 	"github.com/podverdict/podverdict/internal/hint"
 )
 
-// Settings are those of one rule by name: a bool, an int64, a string, a []int64 or a []string each.
+// Settings are the settings of one rule by name. Each is a bool, an int64, a string, a []int64 or a []string.
 type Settings map[string]any
 
-// Configuration is what a platform team sets: settings by rule, as under podverdict.config.guardrails of the data that
-// the Rego bundle reads.
+// Configuration has a platform team's settings by rule, as podverdict.config.guardrails of the data that the Rego bundle
+// reads.
 type Configuration map[string]map[string]any
 
 // choices are what some settings may say.
@@ -27,7 +27,7 @@ var choices = map[string][]string{
 // maxPercent is the name of the one setting with an upper bound, which is 100.
 const maxPercent = "maxPercent"
 
-// maxNumber bounds numbers where a cluster reads them out of text: enough for seconds, percents and Pods.
+// maxNumber bounds numbers that a cluster reads from text. It is enough for seconds, percents and Pods.
 const maxNumber = 999_999_999
 
 // newSettings reads settings as YAML or JSON gives them: whole numbers as int64, lists as []any.

@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// Target is a kind of objects and where the Jobs stand in them.
+// Target is a kind of objects, and the place of the Jobs in them.
 type Target struct {
 	Kind kind.Kind
 	At   kind.Embedded
@@ -64,7 +64,7 @@ func ofBothObjects(list string) string {
 	return fmt.Sprintf("%s + (oldObject == null ? [] : %s)", operand(list), old)
 }
 
-// newObject is the name itself, and not a field or a text.
+// newObject matches the name object, but not in a field's name or in a text.
 var newObject = regexp.MustCompile(`(^|[^.?"\w])object\b`)
 
 // specs returns the CEL of the list of the Jobs' specs in an object.

@@ -14,18 +14,19 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// CheckAdmission is a check of ForAdmission alone: the condition does not mean the
-// same when an admission policy asks for it.
+// CheckAdmission is a check of ForAdmission alone: the condition would mean something
+// else in an admission policy.
 const CheckAdmission = "not-at-admission"
 
-// AdmittedObject is an object that an admission policy is asked about, and how a match
-// condition, which is about a Job, is to be read there.
+// AdmittedObject is a kind of objects that an admission policy is asked about. It says
+// how to read a match condition, which is about a Job, in terms of such an object.
 type AdmittedObject struct {
 	kind string
 	// spec is what job stands for in job.spec.
 	spec string
-	// metadata is what job stands for in job.metadata, by the field that follows. Other
-	// fields the object does not have, or not yet, or they change while the Job runs.
+	// metadata is what job stands for in job.metadata, by the field that follows. The
+	// object does not have the other fields, or not yet, or they change while the Job
+	// runs.
 	metadata map[string]string
 	// unset are the fields of a Job's spec that the API server has not set there.
 	unset []string
@@ -42,8 +43,8 @@ var (
 			"labels": admitted, "annotations": admitted, "ownerReferences": admitted, "finalizers": admitted,
 		},
 	}
-	// AdmittedCronJob is a CronJob: its Jobs have the labels, annotations and spec of
-	// its template, to which nobody has set a Job's defaults.
+	// AdmittedCronJob is a CronJob. Its Jobs have the labels, annotations and spec of its
+	// template, in which nobody has set a Job's defaults.
 	AdmittedCronJob = AdmittedObject{
 		kind: "CronJob", spec: admittedTemplate,
 		metadata: map[string]string{"labels": admittedTemplate, "annotations": admittedTemplate, "namespace": admitted},
@@ -104,7 +105,7 @@ type conditionRewriter struct {
 	to    AdmittedObject
 	// around is the node that a node is part of.
 	around map[int64]ast.Expr
-	// names are what stands for the Job, by the place in the text, in characters.
+	// names replace the Job's name, by the position in the text, in characters.
 	names    map[int32]string
 	findings []Finding
 }
@@ -201,7 +202,7 @@ func fieldOf(e ast.Expr) string {
 	return ""
 }
 
-// texts are types that an admission policy has as strings.
+// texts are types whose values an admission policy has as strings.
 var texts = []types.Kind{types.TimestampKind, types.DurationKind, types.BytesKind}
 
 // checkTexts reports fields that an admission policy has as strings.

@@ -18,11 +18,11 @@ import (
 
 // Limits of a policy. The first three are those of its CustomResourceDefinition too.
 const (
-	// MaxItems is how many match conditions, variables and rules there may be, of each.
+	// MaxItems is the limit of match conditions, of variables, and of rules.
 	MaxItems = 64
-	// MaxExpression is how many characters an expression may have.
+	// MaxExpression is the limit of an expression in characters.
 	MaxExpression = 4096
-	// MaxMessage is how many bytes a message may have. Longer ones are not shown.
+	// MaxMessage is the limit of a message in bytes. Longer ones are not shown.
 	MaxMessage = 4096
 )
 
@@ -59,7 +59,7 @@ type compilation struct {
 
 	graph     variableGraph
 	variables []compiledVariable
-	// ofFailed and ofPending know the variables so far.
+	// ofFailed and ofPending have the variables that were compiled so far.
 	ofFailed, ofPending vocabulary
 
 	conditions []*Expression
@@ -67,7 +67,7 @@ type compilation struct {
 	verdicts   []verdict
 	cost       uint64
 	reads      Reads
-	// sizes are those of variables and of what is in them, by their paths in CEL.
+	// sizes are the sizes of variables and their contents, by their paths in CEL.
 	sizes map[string]checker.SizeEstimate
 }
 

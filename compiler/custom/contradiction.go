@@ -78,12 +78,12 @@ func (r *reachability) isPlain(e ast.Expr) bool {
 	return kind != types.DoubleKind && kind != types.DynKind
 }
 
-// operand is what terms are about, with the values that they leave to it.
+// operand is the common operand of several terms, with the values that they allow.
 type operand struct {
 	domain domain
 	// asked are those that they leave of all.
 	asked domain
-	// said is what it is without the terms, in words, or empty.
+	// said describes the operand's values without the terms, or is empty.
 	said  string
 	terms []ast.Expr
 }
@@ -136,7 +136,7 @@ func boolAtom(e ast.Expr, negated bool) (atom, bool) {
 	return atom{e, func(d *domain) { d.only(!negated) }}, true
 }
 
-// mirrored is the operator with its sides changed, opposite its negation.
+// mirrored has the operator for exchanged sides, opposite the operator for the negation.
 var (
 	mirrored = map[string]string{
 		operators.Equals: operators.Equals, operators.NotEquals: operators.NotEquals,

@@ -15,24 +15,23 @@ import (
 // Bounds on pods and Jobs within which the static cost of an expression holds. Larger
 // ones are evaluated too; the interpreter then ends at the same limits with an error.
 const (
-	// MaxContainers is how many entries each list of containers or of their statuses
-	// has, and all containers of a pod together.
+	// MaxContainers is the limit of each list of containers or of their statuses, and of
+	// all containers of a pod together.
 	MaxContainers = 64
-	// MaxEntries is how many entries any other list or map has.
+	// MaxEntries is the limit of entries in any other list or map.
 	MaxEntries = 128
-	// MaxText is how many characters a string has, if nothing else is known of it. It
+	// MaxText is the limit of a string in characters, if nothing else is known of it. It
 	// is the kubelet's limit on a termination message.
 	MaxText = 4096
 	// MaxName is the API's limit on most names.
 	MaxName = 253
-	// MaxWord is how long phases, states, statuses and such words are.
+	// MaxWord is the limit of phases, states, statuses and such words.
 	MaxWord = 64
 	// MaxAnnotation is the API's limit on all annotations together.
 	MaxAnnotation = 256 << 10
 )
 
-// maxShownCost is what a message says of a cost at most: what is beyond it overflows
-// soon.
+// maxShownCost is the highest cost that a message shows. Higher ones soon overflow.
 const maxShownCost uint64 = 1_000_000_000_000
 
 // newCostEstimator returns an estimator that works as the API server's does, with the

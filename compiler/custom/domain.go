@@ -70,7 +70,7 @@ func (d *domain) compare(operator string, n int64) {
 	}
 }
 
-// maxSpan is up to how many numbers are looked at one by one.
+// maxSpan is how many numbers are tried one by one.
 const maxSpan = 1000
 
 func (d *domain) empty() bool {

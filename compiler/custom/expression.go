@@ -17,8 +17,9 @@ type Expression struct {
 	Field string
 	Text  string
 	Type  *types.Type
-	// Cost is what it costs at most on pods and Jobs within the bounds, in the API
-	// server's units, of compiler.CostLimit. Variables that it uses have costs of their own.
+	// Cost is the highest cost of an evaluation on pods and Jobs within the bounds, in
+	// the API server's units; compiler.CostLimit is its limit. Variables that it uses
+	// have costs of their own.
 	Cost uint64
 	// Tree is the expression itself. It takes many times the memory of the rest: a policy
 	// that is kept for long drops it.

@@ -21,7 +21,7 @@ const (
 	CheckPlan      = "plan"
 	CheckConstruct = "object-construction"
 
-	// Warnings: it does, but does not do what its author means.
+	// Warnings: the policy compiles, but does not do what its author means.
 
 	CheckGuard       = "unguarded-has"
 	CheckAbsent      = "unguarded-field"
@@ -31,8 +31,8 @@ const (
 	CheckUnreachable = "unreachable-rule"
 )
 
-// NoRule is the Rule of a Finding that is about no rule, and of a Match that no rule
-// made.
+// NoRule is the Rule of a Finding that is not about a rule, and of a Match without a
+// rule.
 const NoRule = -1
 
 // Finding is one thing that Compile has to say about a policy.

@@ -26,15 +26,16 @@ func (c *compilation) guards(p place, tree *ast.AST) []Finding {
 	return g.findings
 }
 
-// guard goes through an expression with what is known to be present.
+// guard goes through an expression and knows which fields are present.
 type guard struct {
 	place place
 	tree  *ast.AST
-	// variables are those that may be asked in place of a field.
+	// variables are the policy's variables, which an expression may ask in place of a
+	// field.
 	variables map[string]*ast.AST
 	schema    *schema.Schema
 	findings  []Finding
-	// seen are the fields that are reported: one finding for each is enough.
+	// seen are the fields that have been reported: one finding for each is enough.
 	seen map[string]bool
 }
 

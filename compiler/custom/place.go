@@ -15,7 +15,7 @@ type place struct {
 	rule           int
 	ruleName, path string
 	text           string
-	// visible is how many of the variables, from the first, the expression may use.
+	// visible is how many variables, counted from the first, the expression may use.
 	visible int
 }
 

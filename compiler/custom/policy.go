@@ -9,10 +9,10 @@ import (
 
 // Policy is a policy's checked expressions. It is immutable.
 type Policy struct {
-	// Warnings are what is likely to be a mistake, in the order of the fields.
+	// Warnings are likely mistakes, in the order of the fields.
 	Warnings []Finding
-	// Cost is what all expressions cost together at most, as the API server estimates
-	// it and in its units, on pods and Jobs within the bounds.
+	// Cost is the highest cost of all expressions together on pods and Jobs within the
+	// bounds, in the API server's units and as the API server estimates it.
 	Cost uint64
 	// Reads are the fields of Pod and Job that the expressions look at.
 	Reads Reads
@@ -29,13 +29,13 @@ type Variable struct {
 	*Expression
 }
 
-// Rule is one that has been compiled. What it does is the caller's business.
+// Rule is a compiled rule. Its action is the caller's business.
 type Rule struct {
 	Phase corev1.PodPhase
 	When  *Expression
 	// Message is nil for the default.
 	Message *Expression
-	// Always is whether the rule is known to match every pod in the phase.
+	// Always says that the rule is known to match every pod in the phase.
 	Always bool
 }
 

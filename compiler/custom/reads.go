@@ -12,8 +12,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/schema"
 )
 
-// Reads are the fields that the expressions of a policy may look at: from an object that
-// has no others, they make the same as from the whole one.
+// Reads are the fields that the expressions of a policy may look at. On an object that
+// has no other fields, the expressions have the same values as on the whole object.
 type Reads struct{ Pod, Job schema.Fields }
 
 // NewReads returns the reads of no expression.
@@ -25,7 +25,7 @@ func (r Reads) Add(other Reads) {
 	r.Job.AddAll(other.Job)
 }
 
-// origin tells which objects, or parts of them, a value may refer to.
+// origin says to which objects, or parts of them, a value may refer.
 type origin struct{ pod, job bool }
 
 // read adds what an expression reads to what the policy does, and returns where its

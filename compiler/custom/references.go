@@ -31,7 +31,7 @@ func referencesIn(e ast.Expr) []reference {
 	return found
 }
 
-// variableGraph is which variables there are, and which use which.
+// variableGraph knows the variables, and which of them use which.
 type variableGraph struct {
 	names []string
 	index map[string]int

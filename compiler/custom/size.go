@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// bounds are the sizes of what is not written in the expression.
+// bounds are the sizes of values that are not written in the expression.
 type bounds struct {
 	// variables are the sizes of the policy's variables and of what is in them, by
 	// their paths.
@@ -153,8 +153,8 @@ func (c *compilation) measure(path, text string, env *cel.Env, t *types.Type) {
 	}
 }
 
-// measuring keeps the size of what the outermost call of size(), which comes last, is
-// about.
+// measuring records the size of the argument of the outermost call of size(), which is
+// estimated last.
 type measuring struct {
 	*costEstimator
 

@@ -67,7 +67,7 @@ var (
 	noOverload          = regexp.MustCompile(`^found no matching overload for '([^']*)' applied to '(.*)'$`)
 )
 
-// explainer says what the checker's errors mean, by the types that it found.
+// explainer explains the checker's errors by the types that it found.
 type explainer struct {
 	c    *compilation
 	p    place
@@ -207,7 +207,7 @@ func (x explainer) hasOfVariable() bool {
 	return x.tree != nil && slices.ContainsFunc(referencesIn(x.tree.Expr()), func(r reference) bool { return r.expr.AsSelect().IsTestOnly() })
 }
 
-// identifier is what one can write: operators are functions too.
+// identifier matches names that one can write: operators are functions too.
 var identifier = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
 func (x explainer) functions() []string {

@@ -18,7 +18,7 @@ import (
 // compiledVariable is a variable of a policy.
 type compiledVariable struct {
 	name string
-	// typ is dyn, and tree nil, for one that does not compile.
+	// typ is dyn and tree is nil if the variable does not compile.
 	typ        *types.Type
 	tree       *ast.AST
 	expression *Expression
@@ -54,12 +54,13 @@ func (c *compilation) usesInvalid(e ast.Expr) bool {
 	return invalid
 }
 
-// vocabulary is what expressions may name: an environment and the variables so far.
+// vocabulary has the names that expressions may use: an environment and the variables so
+// far.
 type vocabulary struct {
 	base      *cel.Env
 	variables []cel.EnvOption
-	// env is base with the variables. A policy that is compiled has none, but makes one
-	// when it needs it: a hundred of them take a megabyte.
+	// env is base with the variables. A compiled policy drops it and makes it again when
+	// it needs it: a hundred of them take a megabyte.
 	env *cel.Env
 }
 

@@ -25,14 +25,14 @@ var (
 	identifier          = regexp.MustCompile(`^[a-zA-Z][_a-zA-Z0-9]*$`)
 )
 
-// typedCompiler compiles expressions with the types of the objects that they are about. The
-// API server's own type checker does the same, but hands out a text for each expression: not
-// where in it a mistake is, and not which names there are.
+// typedCompiler compiles expressions with the types of the objects that they are about.
+// The API server's own type checker does the same, but returns one text for each
+// expression, without the positions of mistakes and without the names that there are.
 type typedCompiler struct {
 	env *cel.Env
 	// objects are the types of all objects, by name.
 	objects map[string]*apiservercel.DeclType
-	// variables compiles a policy's variables by this compiler, and makes them known to it.
+	// variables compiles a policy's variables with this compiler and declares them in it.
 	variables *plugincel.CompositedCompiler
 }
 

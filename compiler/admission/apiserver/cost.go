@@ -11,9 +11,9 @@ import (
 
 // Limits of the API server, in its units of cost (k8s.io/apiserver/pkg/apis/cel).
 const (
-	// ExpressionLimit is that of a single expression or variable.
+	// ExpressionLimit is the limit of a single expression or variable.
 	ExpressionLimit = celconfig.PerCallLimit
-	// PolicyLimit is that of all validations and their messages, for one binding and
+	// PolicyLimit is the limit of all validations and their messages, for one binding and
 	// one request.
 	PolicyLimit = celconfig.RuntimeCELCostBudget
 )

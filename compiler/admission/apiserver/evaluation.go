@@ -16,14 +16,14 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// Evaluator answers for one ValidatingAdmissionPolicy as the API server does, by the
-// server's own packages. Bindings are not looked at: parameters come with the request.
-// It compiles the policy once, and is safe for concurrent use.
+// Evaluator answers requests for one ValidatingAdmissionPolicy as the API server does, by
+// the server's own packages. It ignores bindings: parameters come with the request. It
+// compiles the policy once, and is safe for concurrent use.
 type Evaluator struct {
 	definition generic.PolicyAccessor
 	objects    admission.ObjectInterfaces
 	filters    filters
-	// validator decides what comes of the filters' results.
+	// validator turns the filters' results into decisions.
 	validator validating.Validator
 }
 
@@ -31,17 +31,18 @@ type Evaluator struct {
 type Review struct {
 	Kind      kind.Kind
 	Operation admission.Operation
-	// Object is what is created or what it is updated to; OldObject is what is updated
-	// or deleted. Job, CronJob and ConfigMap are seen as their Go types write them, even
-	// if unstructured; other objects as they are, and then whole numbers must be int64,
-	// as unstructured.UnstructuredJSONScheme reads them, since CEL tells float64 apart.
+	// Object is created, or is the new state in an update. OldObject is the old state in
+	// an update, or is deleted. The policy sees Job, CronJob and ConfigMap as their Go
+	// types write them, even if they are unstructured, and other objects as they are.
+	// Whole numbers in those must be int64, as unstructured.UnstructuredJSONScheme reads
+	// them, because CEL tells float64 apart.
 	Object, OldObject runtime.Object
 	// Params is the object that a binding refers to, or nil.
 	Params runtime.Object
-	// Namespace is that of the object, if the policy asks for it.
+	// Namespace is the object's namespace, if the policy asks for it.
 	Namespace *corev1.Namespace
-	// User sends the request; nobody if nil. There is no authorizer: expressions that
-	// use it fail.
+	// User sends the request; nil is nobody. There is no authorizer: expressions that use
+	// it fail.
 	User   user.Info
 	DryRun bool
 }

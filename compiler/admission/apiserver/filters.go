@@ -57,7 +57,8 @@ func (f filters) matcher(policy *admissionregistrationv1.ValidatingAdmissionPoli
 	return matchconditions.NewMatcher(f.conditions, policy.Spec.FailurePolicy, "policy", "validate", policy.Name)
 }
 
-// expressions are those of a policy, with the types that the API server asks of each.
+// expressions are a policy's expressions, with the types that the API server requires of
+// each.
 type expressions struct {
 	variables                                           []*validating.Variable
 	conditions, validations, messages, auditAnnotations []plugincel.ExpressionAccessor

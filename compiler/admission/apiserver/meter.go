@@ -9,8 +9,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// meteredCompiler is a compiler of the API server whose programs report what they cost
-// to the meter of their context, and which keeps the results that are errors.
+// meteredCompiler is the API server's compiler with two additions: its programs report
+// their cost to the meter in their context, and it keeps the results that are errors.
 type meteredCompiler struct {
 	compiler plugincel.Compiler
 	failed   []plugincel.CompilationResult
@@ -53,7 +53,7 @@ func (p meteredProgram) ContextEval(ctx context.Context, vars any) (ref.Val, *ce
 	return value, details, err
 }
 
-// meter takes what programs cost, in the order in which they end.
+// meter collects the costs of programs, in the order in which they end.
 type meter struct {
 	readings []meterReading
 }

@@ -9,17 +9,18 @@ import (
 	"github.com/podverdict/podverdict/internal/kubeversion"
 )
 
-// MutationAPI is how API servers serve MutatingAdmissionPolicies.
+// MutationAPI says how API servers serve MutatingAdmissionPolicies.
 type MutationAPI struct {
-	// Version is the newest apiVersion that they have.
+	// Version is the newest apiVersion that the servers have.
 	Version string
-	// Flags are those without which kube-apiserver does not serve it; empty when it does.
+	// Flags are the flags that kube-apiserver needs to serve it. They are empty when it
+	// needs none.
 	Flags string
 
 	since *version.Version
 }
 
-// mutationAPIs are all of them, the newest first. Betas of APIs are off unless they are asked for.
+// mutationAPIs are in order, the newest first. Beta versions of APIs are off by default.
 var mutationAPIs = [...]MutationAPI{
 	{
 		Version: "admissionregistration.k8s.io/v1",

@@ -14,11 +14,13 @@ import (
 type Problem struct {
 	// FieldRef is its place in the policy: spec.validations[0].expression.
 	FieldRef string
-	// Expression is the text at that place; empty if what is wrong is no expression.
+	// Expression is the text at that place. It is empty if the problem is not about an
+	// expression.
 	Expression string
-	// Line and Column are where in the expression, both from 1; zero if it is all of it.
+	// Line and Column are the position in the expression, both from 1. They are zero if
+	// the problem is about all of it.
 	Line, Column int
-	// Message is what is wrong, in the words of the API server.
+	// Message says what is wrong, in the words of the API server.
 	Message string
 	// Hint is a name that may have been meant, or the names that there are.
 	Hint string
@@ -26,7 +28,7 @@ type Problem struct {
 	node int64 // of the expression's syntax tree
 }
 
-// CheckError is everything that is wrong with a policy, in the order of its places.
+// CheckError lists everything that is wrong with a policy.
 type CheckError struct {
 	Problems []Problem
 }

@@ -22,8 +22,8 @@ import (
 type input struct {
 	attributes *admission.VersionedAttributes
 	params     runtime.Object
-	// matches says that the policy's match constraints admit the request, and resource
-	// is by which resource they do.
+	// matches says that the policy's match constraints admit the request, and resource is
+	// the resource by which they do.
 	matches  bool
 	resource schema.GroupVersionResource
 }

@@ -51,7 +51,7 @@ func newDocument(root *yaml.Node) (document, error) {
 	if key := repeatedKey(root); key != nil {
 		return d, &FieldError{Line: key.Line, Field: key.Value, Err: errors.New("is set twice")}
 	}
-	// kubectl's own reader decides what a scalar is.
+	// kubectl's own reader decides the types of scalars.
 	text, err := yaml.Marshal(root)
 	if err != nil {
 		return d, errYAML(err)

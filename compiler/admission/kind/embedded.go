@@ -11,8 +11,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// Embedded are the Job specs in an object of some kind: where they are, and which parts
-// of the way there may be absent.
+// Embedded says where the Job specs are in an object of some kind, and which parts of the
+// path may be absent.
 type Embedded struct {
 	// List says that there is one for each element of a list.
 	List bool
@@ -23,14 +23,16 @@ type Embedded struct {
 	accesses []access
 }
 
-// access is one field on the way, in terms of the field before it.
+// access is one field on the path, relative to the field before it.
 type access struct {
 	name string
-	// each says that the field is a list, and the way goes on in each of its elements.
+	// each says that the field is a list, and that the path continues in each of its
+	// elements.
 	each bool
-	// certain says that whatever has fields at all has this one.
+	// certain says that every value with fields has this one.
 	certain bool
-	// nullable says that null may stand there; nullableElement, in its list.
+	// nullable says that the field may be null; nullableElement, that an element of its
+	// list may be.
 	nullable, nullableElement bool
 	// typed says that the type checker knows the field.
 	typed bool
@@ -136,7 +138,7 @@ func isShown(name string, s *spec.Schema) bool {
 	return escaped == name && common.SchemaDeclType(&openapi.Schema{Schema: s}, false) != nil
 }
 
-// jobFields are some that a Job spec has, and the specs of other workloads have not.
+// jobFields are fields of a Job spec that the specs of other workloads do not have.
 var jobFields = []string{"backoffLimit", "completions", "parallelism", "podFailurePolicy"}
 
 // checkJobSpec refuses a schema without what makes a Job spec: a Pod template, and fields

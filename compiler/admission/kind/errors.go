@@ -16,7 +16,7 @@ import (
 type FieldError struct {
 	// Line counts from 1, in the whole text that was read.
 	Line int
-	// Field is its path in the document, empty for all of it.
+	// Field is its path in the document. It is empty for all of the document.
 	Field string
 	Err   error
 }
@@ -33,7 +33,7 @@ func (e *FieldError) Unwrap() error { return e.Err }
 // PathError is something wrong with a field path.
 type PathError struct {
 	Path string
-	// Offset is where in the path it is wrong, in bytes.
+	// Offset is the position of the mistake in the path, in bytes.
 	Offset int
 	Err    error
 }

@@ -18,8 +18,8 @@ type Kind struct {
 	schema.GroupVersionKind
 	// Resource is its name in API paths and in the resourceRules of a policy, as in "jobs".
 	Resource string
-	// Schema is what the API server's type checker sees of the kind: its OpenAPI v3
-	// schema with references replaced. It is shared: nobody may change it.
+	// Schema is the kind's OpenAPI v3 schema with references replaced, as the API server's type checker sees it. It is
+	// shared and must not be changed.
 	Schema *spec.Schema
 }
 

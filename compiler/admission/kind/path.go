@@ -9,8 +9,8 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// Path leads from an object to the Job specs in it: field names with dots between them,
-// one of which may be a list of which each element is meant, as in
+// Path leads from an object to the Job specs in it: field names with dots between them.
+// One of them may be a list of which each element is meant, as in
 // "spec.replicatedJobs[*].template.spec".
 type Path struct {
 	text  string
@@ -25,7 +25,7 @@ type pathStep struct {
 	offset int
 }
 
-// each is what follows the name of a list of which each element is meant.
+// each follows the name of a list to mean each of its elements.
 const each = "[*]"
 
 func (p Path) String() string { return p.text }
