@@ -7,19 +7,18 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// Bounds on a pod within which the static cost of a rule holds, for whoever runs the
-// text in an API server. No API field limits the lists; only the size of a request
-// does. Package runtime evaluates the rules on pods of any size.
+// Bounds on a pod within which the static cost of a rule holds, for users who run the
+// text in an API server. No API field limits the lists; only the size of a request does.
+// Package runtime evaluates the rules on pods of any size.
 const (
-	// MaxContainers is how many entries each of containerStatuses and
-	// initContainerStatuses may have.
+	// MaxContainers is the limit of containerStatuses and of initContainerStatuses.
 	MaxContainers = 1000
-	// MaxConditions is how many entries conditions may have.
+	// MaxConditions is the limit of conditions.
 	MaxConditions = 1000
-	// CostLimit is what one rule may cost, in the API server's units, of which a
+	// CostLimit is the limit of one rule's cost in the API server's units, of which a
 	// million is about 0.1 s (PerCallLimit in k8s.io/apiserver/pkg/apis/cel).
 	CostLimit uint64 = celconfig.PerCallLimit
-	// CostBudget is what all expressions of a custom policy may cost together.
+	// CostBudget is the limit of the cost of all expressions of a custom policy together.
 	CostBudget uint64 = celconfig.RuntimeCELCostBudget
 )
 

@@ -23,8 +23,8 @@ type CompiledRule struct {
 	Rule
 	// AST is the checked expression.
 	AST *ast.AST
-	// Cost is what evaluating the expression costs at most, in the API server's
-	// units, on a pod of at most MaxContainers and MaxConditions.
+	// Cost is the highest cost of an evaluation, in the API server's units, on a pod of
+	// at most MaxContainers and MaxConditions.
 	Cost uint64
 }
 

@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// PolicyError is everything that the API server refuses about a policy. Paths
-// start at the policy, as in rules[0].action.
+// PolicyError lists everything that the API server refuses about a policy. Paths start at
+// the policy, as in rules[0].action.
 type PolicyError struct {
 	Errors field.ErrorList
 }

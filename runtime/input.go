@@ -7,11 +7,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Input is what rules are evaluated over. The objects are read, never copied or
-// converted, and not kept.
+// Input is what rules are evaluated over. The objects are read, and neither copied nor
+// converted nor kept.
 type Input struct {
 	Pod *corev1.Pod
-	// Job is the pod's Job. Without one, rules see one that has no field set.
+	// Job is the pod's Job. If it is nil, rules see a Job without any field.
 	Job *batchv1.Job
 	// Attempt is the pod's number at its index or slot, from 1.
 	Attempt int64
@@ -19,7 +19,7 @@ type Input struct {
 	Now time.Time
 }
 
-// What there is when there is nothing. Nobody writes to them.
+// The objects that stand for missing ones. Nobody writes to them.
 var (
 	noPod corev1.Pod
 	noJob batchv1.Job

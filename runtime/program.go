@@ -6,14 +6,14 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// Options of a Program. The zero value is what everybody wants.
+// Options of a Program. The zero value is right but for tests.
 type Options struct {
 	// DisableSpecialization evaluates every rule by CEL's ordinary interpreter.
 	// The verdicts are the same; it is there to prove that.
 	DisableSpecialization bool
 }
 
-// Program is rules ready to be evaluated, in one ordered list: those of a Job's
+// Program is one ordered list of rules, ready to be evaluated: those of a Job's
 // podFailurePolicy, and of custom policies before and after them. It is immutable and
 // safe for concurrent use.
 type Program struct {

@@ -35,10 +35,11 @@ type Verdict struct {
 	// of, and RuleName its name there. Both are empty for the rules of the Job's own
 	// podFailurePolicy, which have no names.
 	Policy, RuleName string
-	// Reason is the rule's word for programs, if it has one.
+	// Reason is the rule's reason for programs, if it has one.
 	Reason string
-	// Budget is the rule's, and its Limit 0 if it has none. Verdicts are given without
-	// it: who counts the matches asks for UsedUp when there have been too many.
+	// Budget is the budget of the rule; its Limit is 0 if the rule has none. A Verdict
+	// does not count: the caller counts matches, and calls UsedUp when there have been
+	// too many.
 	Budget Budget
 	// RetryDelay is how long after the failure the next attempt starts, or nil for the
 	// Job's back-off.
@@ -54,12 +55,11 @@ type Verdict struct {
 	// did, Err is why a rule before it could not be evaluated, which was ignored. It is a
 	// *PolicyError for the rules of custom policies.
 	Err error
-	// MessageErr is why a rule that matched could not say what its messageExpression
-	// asks for.
+	// MessageErr is why the messageExpression of a rule that matched has no value.
 	MessageErr error
 
 	namespace, pod string
-	// detail is what a custom rule's messageExpression says.
+	// detail is the value of a custom rule's messageExpression.
 	detail string
 	// usedUp is true when the action is the budget's Then.
 	usedUp bool

@@ -2,7 +2,7 @@ package library
 
 import corev1 "k8s.io/api/core/v1"
 
-// Condition is a condition of a pod, or that it has none of a type.
+// Condition is a condition of a pod, or stands for one that the pod does not have.
 type Condition struct {
 	condition *corev1.PodCondition
 }
@@ -17,7 +17,7 @@ func ConditionOf(pod *corev1.Pod, conditionType string) Condition {
 	return Condition{&absentCondition}
 }
 
-// absentCondition is what a pod has no condition is shown as. Nobody writes to it.
+// absentCondition stands for a condition that a pod does not have. Nobody writes to it.
 var absentCondition corev1.PodCondition
 
 func (c Condition) found() bool { return c.condition != &absentCondition }

@@ -9,10 +9,10 @@ import (
 // reads it.
 type Field[T any] struct {
 	Name string
-	// Doc is what the field is, in a sentence without a subject.
+	// Doc describes the field, in a sentence without a subject.
 	Doc string
-	// Reads are the fields of the Pod that it is made of, by their types, as in
-	// PodStatus.phase. Those that a value of T cannot be had without are not among them.
+	// Reads are the fields of the Pod from which the field is made, by their types, as in
+	// PodStatus.phase. The fields that every value of T needs are not among them.
 	Reads []string
 
 	String func(T) string

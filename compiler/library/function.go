@@ -10,20 +10,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Function is a function of the library. All are written after what they are asked
-// of, as in pod.failedContainers().
+// Function is a function of the library. All are methods, as in pod.failedContainers().
 type Function struct {
 	Name string
-	// Receiver is the name of the type that it is asked of: Pod or int.
+	// Receiver is the name of the type whose method it is: Pod or int.
 	Receiver string
-	// Signature is how it is written, and what comes out.
+	// Signature is how the function is written, and the type of its result.
 	Signature string
-	// Doc is what it is, in a sentence without a subject.
+	// Doc describes the result, in a sentence without a subject.
 	Doc string
 	// Example is a rule that uses it.
 	Example string
-	// Reads are the fields of the Pod that it looks at, by their types, as in
-	// PodStatus.phase, and those without which no field of its result can be had.
+	// Reads are the fields of the Pod that the function looks at, by their types, as in
+	// PodStatus.phase, and those that every field of its result needs.
 	Reads []string
 
 	args   []*types.Type
@@ -31,7 +30,7 @@ type Function struct {
 	call   functions.FunctionOp
 }
 
-// Names of functions, for those who know what they do.
+// Names of functions.
 const (
 	ContainersFunction       = "containers"
 	FailedContainersFunction = "failedContainers"
@@ -44,8 +43,8 @@ const (
 	BetweenFunction          = "between"
 )
 
-// ofContainers are the fields by which containers are told apart from others, and failed
-// ones from those that are not; ofConditions are the same for conditions.
+// ofContainers are the fields that tell containers and failed containers apart from
+// others; ofConditions are the same for conditions.
 var (
 	ofContainers = []string{
 		"Pod.spec", "PodSpec.initContainers", "Container.name", "Container.restartPolicy",

@@ -5,7 +5,7 @@ import "strconv"
 const (
 	signalBase = 128
 	maxSignal  = 64
-	// The first and the last signal that programs may give a meaning to.
+	// The first and the last signal that have no fixed meaning.
 	firstRealTime, lastRealTime = 34, 64
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// list is a list of an object. Its elements are read when they are asked for: to
-// select a list takes the same time whatever its length.
+// list is a list of an object. It reads its elements on demand, so that selecting a list
+// takes the same time whatever its length.
 type list struct {
 	values  reflect.Value
 	element reader
@@ -71,8 +71,7 @@ func (i *iterator) Next() ref.Val {
 	return i.list.at(i.next - 1)
 }
 
-// entries is a map of an object, by strings, whose values are read when they are asked
-// for.
+// entries is a map of an object, by strings. It reads its values on demand.
 type entries struct {
 	values  reflect.Value
 	element reader
@@ -141,7 +140,7 @@ func Weight(v ref.Val) uint64 {
 	}
 }
 
-// piece is how many bytes of text take as long as a field.
+// piece is how many bytes of text weigh as much as a field.
 const piece = 64
 
 func weight(v reflect.Value) uint64 {

@@ -36,8 +36,8 @@ type Field struct {
 	cel      *types.FieldType
 }
 
-// served are fields that may be empty for all that their types say, but that the API
-// server fills in before it stores an object, or that validation requires.
+// served are fields that are optional by their types, but that the API server fills in
+// before it stores an object, or that validation requires.
 var served = map[string]bool{
 	"Pod.apiVersion": true, "Pod.kind": true, "Pod.metadata": true, "Pod.spec": true, "Pod.status": true,
 	"Job.apiVersion": true, "Job.kind": true, "Job.metadata": true, "Job.spec": true, "Job.status": true,

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Fields is a set of fields by their types, as in PodStatus.phase, wherever in an object
-// a value of the type stands. PodStatus.* is the whole of each such value.
+// Fields is a set of fields by their types, as in PodStatus.phase, wherever a value of
+// the type stands in an object. PodStatus.* is all of such a value.
 type Fields map[string]bool
 
 // NewFields returns a set of the named fields.
@@ -59,7 +59,7 @@ func (f Fields) AddAll(other Fields) { maps.Copy(f, other) }
 
 // Pruner empties fields of objects of one type.
 type Pruner struct {
-	// drops are the fields that are emptied, inside those of embedded structs.
+	// drops are the fields to empty, including those of embedded structs.
 	drops [][]int
 	parts []prunedPart
 }

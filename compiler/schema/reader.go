@@ -17,7 +17,7 @@ type reader struct {
 	value func(reflect.Value) ref.Val
 }
 
-// readers are the types that have a JSON form of their own.
+// readers read the types that have a JSON form of their own.
 var readers = map[reflect.Type]reader{
 	reflect.TypeFor[metav1.Time]():        {types.TimestampType, readTime},
 	reflect.TypeFor[metav1.MicroTime]():   {types.TimestampType, readMicroTime},

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Schema is every type that can be reached from a Pod or a Job. It is immutable.
+// Schema has every type that can be reached from a Pod or a Job. It is immutable.
 type Schema struct {
 	Pod, Job *Type
 

@@ -16,7 +16,7 @@ func (e *StepError) Error() string {
 
 func (e *StepError) Unwrap() error { return e.Err }
 
-// DifferenceError is a difference between what a life says of a checkpoint and what was there.
+// DifferenceError says that the facts at a checkpoint are not those of the life.
 type DifferenceError struct {
 	Checkpoint string
 	Want, Got  Facts

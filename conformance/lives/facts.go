@@ -9,18 +9,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Facts are what is there at a checkpoint, as far as it is the same with every controller: without times, and with pods
+// Facts describe the Job and its pods at a checkpoint, as far as all controllers agree: without times, and with pods
 // named as steps name them.
 type Facts struct {
 	// Job is empty, deleting or gone.
 	Job string `json:"job,omitempty"`
-	// Status is the Job's. A Job that is gone has none.
+	// Status is the status of the Job. It is nil when the Job is gone.
 	Status *Status `json:"status,omitempty"`
-	// Pods are all that there ever were, with their states: a phase, to which terminating is added, or gone.
+	// Pods are all pods that there ever were, with their states: a phase, to which terminating is added, or gone.
 	Pods map[string]string `json:"pods,omitempty"`
-	// Held are the pods that the Job still keeps from vanishing though it has ended. They are not looked at before.
+	// Held are the pods whose finalizer the Job still holds though it has ended. Before the end it is empty.
 	Held []string `json:"held,omitempty"`
-	// Details are those that the step asks for, of the pods that are there.
+	// Details are the details that the step asks for, of the pods that are there.
 	Details map[string]PodDetails `json:"details,omitempty"`
 }
 
@@ -51,7 +51,7 @@ type Condition struct {
 	Message string                   `json:"message,omitempty"`
 }
 
-// PodDetails are parts of a pod that a controller makes.
+// PodDetails are parts of a pod that a controller sets.
 type PodDetails struct {
 	Annotations map[string]string          `json:"annotations,omitempty"`
 	Labels      map[string]string          `json:"labels,omitempty"`

@@ -12,7 +12,8 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// past is how long ago a pod has ended whose back-off is to be over: longer than any.
+// past is how long ago pods have ended whose back-off is to be over. It is longer than
+// any back-off.
 const past = time.Hour
 
 // stopped is the exit code of a container that SIGTERM ends.

@@ -17,16 +17,15 @@ import (
 // Stage is where a life is played.
 type Stage struct {
 	Client kubernetes.Interface
-	// Namespace is empty at first, and is the life's alone.
+	// Namespace must be empty at first, and nobody else may use it.
 	Namespace string
-	// Node is the name of a node that is ready and has no kubelet: the player is it.
+	// Node is the name of a node that is ready and has no kubelet. The player acts as its kubelet.
 	Node string
 	// ManagedBy is the Job's spec.managedBy; empty means that the control plane's own controller runs it.
 	ManagedBy string
 	// Patience is how long a step may take.
 	Patience time.Duration
-	// Quiet is how long nothing must have changed at a checkpoint. It is longer than a controller takes to act on what it
-	// sees.
+	// Quiet is how long nothing may change at a checkpoint. It must be longer than a controller takes to react.
 	Quiet time.Duration
 }
 

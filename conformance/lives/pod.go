@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A Pod is picked by what it is for, as names are up to the controller. It is written 2 or 2/1.
+// A Pod is identified by its purpose, because its name is up to the controller. It is written 2 or 2/1.
 type Pod struct {
 	// Slot is the completion index. In a Job without indexes it is the number of the pod among all that there ever were, in
 	// the order of their creation, from 0.
@@ -51,7 +51,7 @@ func (p *Pod) UnmarshalJSON(data []byte) error {
 // MarshalJSON writes what UnmarshalJSON reads.
 func (p Pod) MarshalJSON() ([]byte, error) { return json.Marshal(p.String()) }
 
-// observedPod is a pod that was seen, and what it is for.
+// observedPod is a pod that was seen, and its purpose.
 type observedPod struct {
 	*corev1.Pod
 

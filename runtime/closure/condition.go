@@ -25,7 +25,7 @@ type conditionPair struct {
 	status        corev1.ConditionStatus
 }
 
-// fewPairs is up to how many pairs comparing is faster than a map.
+// fewPairs is how many pairs are compared faster than looked up in a map.
 const fewPairs = 4
 
 func newConditionTest(pairs []conditionPair) conditionTest {

@@ -27,20 +27,20 @@ func truth(b bool) Truth {
 	return No
 }
 
-// maxDepth is how deep comprehensions may stand in each other. Deeper ones are left
-// to the interpreter.
+// maxDepth is how deep comprehensions may be nested. Deeper ones are left to the
+// interpreter.
 const maxDepth = 4
 
-// maxSteps is how many elements closures look at for one pod, and how many pieces of
-// text, before they leave expressions to the interpreter, which has a limit on its
-// cost. It is some milliseconds.
+// maxSteps is how many elements and pieces of text closures look at for one pod, which
+// takes some milliseconds. After that they leave expressions to the interpreter, which
+// has a limit on its cost.
 const (
 	maxSteps = 200_000
 	piece    = 64 // bytes
 )
 
-// Frame is what closures are evaluated over, for one pod. It is used by one goroutine
-// at a time, and again for the next pod.
+// Frame has what closures evaluate for one pod. One goroutine uses it at a time, and then
+// again for the next pod.
 type Frame struct {
 	Pod     *corev1.Pod
 	Job     *batchv1.Job

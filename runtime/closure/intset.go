@@ -6,7 +6,7 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// intSet is a set of numbers: those listed, or with not all others. Numbers from 0 to
+// intSet is a set of numbers: those listed or, with not, all others. Numbers from 0 to
 // 255, which all exit codes of Linux are, are bits.
 type intSet struct {
 	bytes  [4]uint64

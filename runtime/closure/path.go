@@ -17,7 +17,7 @@ const (
 	present presence = iota
 	// none is an optional without a value.
 	none
-	// absent is CEL's error that there is no such key.
+	// absent stands for CEL's error that there is no such key.
 	absent
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// membership is the operator in, of a list of literals that are all numbers or all
-// strings: a value is looked up, which CEL does too, and charges nothing for.
+// membership is the operator in for a list of literals that are all numbers or all
+// strings. It looks the value up, as CEL does, and charges nothing for it.
 type membership struct {
 	interpreter.InterpretableCall
 

@@ -9,8 +9,8 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// meter counts what one evaluation spends. It is the variable of that evaluation by
-// which nodes find it: no expression can have the name.
+// meter counts what one evaluation spends. Nodes find it as a variable of the evaluation,
+// whose name no expression can have.
 type meter struct {
 	cel.Activation
 
@@ -18,7 +18,8 @@ type meter struct {
 	spent, limit uint64
 	// look is when the context is looked at next.
 	look uint64
-	// kept are the values of arguments, and arguments those of one call.
+	// kept are the values of arguments that calls need later, and arguments those of one
+	// call.
 	kept, arguments []ref.Val
 }
 
@@ -39,7 +40,7 @@ func meterOf(frame *interpreter.ExecutionFrame) *meter {
 	return m
 }
 
-// stop is what a meter panics with to leave CEL's interpreter.
+// stop is the value with which a meter panics to leave CEL's interpreter.
 type stop struct{ cause error }
 
 // between is how many units are spent between two looks at the context.

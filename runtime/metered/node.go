@@ -23,13 +23,13 @@ type argument struct {
 	kept    int
 }
 
-// watch is what happens when a node is evaluated.
+// watch says what to do when a node is evaluated.
 type watch struct {
 	// units is what the node costs by itself.
 	units uint64
-	// kept is where its value is kept as an argument, or -1.
+	// kept is the index under which its value is kept as an argument, or -1.
 	kept int
-	// last are the calls of which it is the last argument that is no literal.
+	// last are the calls whose last argument, literals aside, is this node.
 	last []*call
 }
 
@@ -52,8 +52,8 @@ func (w *watch) exec(inner interpreter.InterpretableV2, frame *interpreter.Execu
 	return value
 }
 
-// node is any node but a selection. CEL does not recognize it, and so does not put
-// another one in its place.
+// node is any node but a selection. CEL does not recognize it, and so does not replace
+// it.
 type node struct {
 	interpreter.InterpretableV2
 	watch
@@ -65,7 +65,8 @@ func (n *node) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 
 func (n *node) Eval(names cel.Activation) ref.Val { return n.Exec(interpreter.AsFrame(names)) }
 
-// selection is a variable and what is selected from it, which CEL adds one by one.
+// selection is a variable and the fields that are selected from it, which CEL adds one by
+// one.
 type selection struct {
 	interpreter.InterpretableAttribute
 	watch

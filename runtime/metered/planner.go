@@ -13,17 +13,17 @@ import (
 	apilibrary "k8s.io/apiserver/pkg/cel/library"
 )
 
-// planner decorates the nodes of one plan, each after those that it is made of.
+// planner decorates the nodes of one plan, each after its parts.
 type planner struct {
-	// tests are the macro has, choices the operator ?:, and loops what a loop with
-	// some number goes through.
+	// tests are the nodes of the macro has, choices those of the operator ?:, and loops
+	// map loops to what they go through.
 	tests, choices map[int64]bool
 	loops          map[int64]int64
 
 	watches    map[int64]*watch
 	selections map[interpreter.Attribute]*selection
 	kept       int
-	// root is the node that was decorated last, which in the end is the whole plan.
+	// root is the node that was decorated last. In the end it is the whole plan.
 	root interpreter.InterpretableV2
 }
 
@@ -115,7 +115,7 @@ func (p *planner) constructor(c interpreter.InterpretableConstructor) interprete
 	}
 }
 
-// mapUnits is what CEL charges for making a map or an object.
+// mapUnits is CEL's price for making a map or an object.
 const mapUnits = 30
 
 // call makes the plan charge a call once its arguments are known.

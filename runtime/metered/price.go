@@ -68,8 +68,7 @@ const (
 	patternFactor = 4
 	// countFactor is how many bytes of text are counted or compared for a unit.
 	countFactor = 128
-	// sortFactor is what the comparison of two elements costs where each element is
-	// compared with each.
+	// sortFactor is the price of comparing two elements where each element is compared with each.
 	sortFactor = 2
 	// listUnits is what a new list costs.
 	listUnits = 10
@@ -266,7 +265,7 @@ func patternPrice(pattern ref.Val, literal bool) uint64 {
 	return (weight + patternFactor - 1) / patternFactor
 }
 
-// maxWeight is more than any price may be, and small enough to be multiplied.
+// maxWeight is above any price, and small enough to be multiplied.
 const maxWeight = compiler.CostBudget
 
 func patternWeight(p *syntax.Regexp) uint64 {

@@ -27,8 +27,8 @@ func Plan(env *cel.Env, tree *ast.AST) (*Program, error) {
 	return &Program{root: p.root, kept: p.kept}, nil
 }
 
-// LimitError says that an expression costs more than it may. It was not evaluated to
-// the end.
+// LimitError says that an expression costs more than its limit. Its evaluation was
+// stopped.
 type LimitError struct{ Limit uint64 }
 
 func (e *LimitError) Error() string {
