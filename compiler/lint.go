@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"fmt"
 	"math/big"
 	"slices"
 
@@ -62,17 +63,22 @@ func (l *linter) rule(i int, r Rule) {
 	l.taken.Or(&l.taken, this.matches)
 }
 
-func (l *linter) report(f Finding) { l.findings = append(l.findings, f) }
+func (l *linter) report(check string, severity Severity, r linted, field, message, hint string) {
+	l.findings = append(l.findings, Finding{Check: check, Severity: severity, Rule: r.index, Field: field, Message: message, Hint: hint})
+}
 
 // reachability finds rules that earlier ones leave nothing, or not all that they
 // ask for.
 func (l *linter) reachability(this linted) {
 	switch {
 	case this.matches.Sign() == 0 && l.namesNoContainer(this):
-		l.report(findNoContainer(this))
+		l.report(CheckUnreachable, Error, this, this.selector()+".containerName",
+			"no pod can match: the pod template has no such container",
+			"name a container or init container of spec.template, or leave containerName out")
 		return
 	case this.matches.Sign() == 0:
-		l.report(findNoExitCode(this))
+		l.report(CheckUnreachable, Error, this, this.selector()+".values",
+			"no pod can match: no container of the pod template can fail with such an exit code", "list exit codes other than 0")
 		return
 	case this.matches.Cmp(this.decides) == 0:
 		return
@@ -84,12 +90,16 @@ func (l *linter) reachability(this linted) {
 		}
 	}
 	if this.decides.Sign() == 0 {
-		l.report(findUnreachable(this, by))
+		l.report(CheckUnreachable, Error, this, this.path(),
+			fmt.Sprintf("never decides: %s %s every failure that it could match", ruleNames(by), takes(by)), "move it before them, or remove it")
 		return
 	}
 	for _, e := range by {
 		if e.Action != this.Action {
-			l.report(findShadowed(this, e, l.domain))
+			l.report(CheckShadowed, Warning, this, this.selector(),
+				fmt.Sprintf("%s (%s) comes first for %s, so this rule's %s does not apply there",
+					ruleNames([]linted{e}), e.Action, failures(l.domain, overlap(this.matches, e.decides)), this.Action),
+				"order the rules from the narrowest to the widest, or take them out of one of the two")
 		}
 	}
 }
@@ -111,7 +121,9 @@ func (l *linter) disruptionOrder(this linted) {
 	killed := l.domain.killed("")
 	for _, e := range l.earlier {
 		if e.Action != this.Action && overlap(e.decides, killed).Sign() > 0 {
-			l.report(findDisruptionOrder(this, e))
+			l.report(CheckDisruptionOrder, Warning, this, this.path(),
+				fmt.Sprintf("a disrupted pod's containers exit with 137 or 143, which %s (%s) takes before this rule sees the condition",
+					ruleNames([]linted{e}), e.Action), "put the DisruptionTarget rule first")
 			return
 		}
 	}
@@ -131,7 +143,9 @@ func (l *linter) sidecars(this linted) {
 	for _, c := range l.job.Template.Spec.InitContainers {
 		always := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 		if always && overlap(this.decides, l.domain.killed(c.Name)).Sign() > 0 {
-			l.report(findSidecar(this, c.Name))
+			l.report(CheckSidecar, Warning, this, this.selector(),
+				fmt.Sprintf("sidecar %s is stopped when the main containers end, and its exit code (137 or 143) fires this NotIn rule too", c.Name),
+				"set containerName, or add 137 and 143 to values")
 			return
 		}
 	}
@@ -146,13 +160,17 @@ func (l *linter) unboundedIgnore(this linted) {
 	if m, ok := this.Match.(PodConditions); ok && !slices.ContainsFunc(m.Patterns, isNotDisruption) {
 		return
 	}
-	l.report(findUnboundedIgnore(this))
+	l.report(CheckUnboundedIgnore, Warning, this, this.path()+".action",
+		"ignored failures are retried without limit, and the Job has no activeDeadlineSeconds",
+		"set spec.activeDeadlineSeconds, or use Count with a backoffLimit that allows for them")
 }
 
 func isNotDisruption(p batchv1.PodFailurePolicyOnPodConditionsPattern) bool { return !isDisruption(p) }
 
 func (l *linter) failIndexLimit(this linted) {
 	if this.Action == batchv1.PodFailurePolicyActionFailIndex && l.job.BackoffLimitPerIndex == nil {
-		l.report(findFailIndexLimit(this))
+		l.report(CheckFailIndexLimit, Error, this, this.path()+".action",
+			"FailIndex requires spec.backoffLimitPerIndex: the API server refuses the Job",
+			"set spec.backoffLimitPerIndex, with completionMode Indexed")
 	}
 }

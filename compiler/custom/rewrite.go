@@ -14,23 +14,19 @@ import (
 // followed by a value for that case where there is an obvious one. It is empty where
 // there is none and one would be needed.
 func (g *guard) rewriteSelection(e ast.Expr, known facts) string {
-	chain := g.rewrite(e, known)
-	switch t := g.tree.GetType(e.ID()); t.Kind() {
-	case types.StringKind:
-		return chain + ".orValue('')"
-	case types.IntKind:
-		return chain + ".orValue(0)"
-	case types.BoolKind:
-		return chain + ".orValue(false)"
-	case types.ListKind:
-		return chain + ".orValue([])"
-	case types.MapKind:
-		return chain + ".orValue({})"
-	case types.StructKind:
-		return chain
-	default:
-		return ""
+	kind := g.tree.GetType(e.ID()).Kind()
+	if kind == types.StructKind {
+		return g.rewrite(e, known)
 	}
+	if empty, ok := emptyValues[kind]; ok {
+		return g.rewrite(e, known) + ".orValue(" + empty + ")"
+	}
+	return ""
+}
+
+// emptyValues are obvious values for fields that are absent.
+var emptyValues = map[types.Kind]string{
+	types.StringKind: "''", types.IntKind: "0", types.BoolKind: "false", types.ListKind: "[]", types.MapKind: "{}",
 }
 
 // rewrite returns a chain with the optional forms of links: .?field and [?'key'].

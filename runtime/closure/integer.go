@@ -18,7 +18,7 @@ func (s *scope) integer(e ast.Expr) integer {
 	}
 	switch e.Kind() {
 	case ast.LiteralKind:
-		value, ok := e.AsLiteral().(types.Int)
+		value, ok := literal[types.Int](e)
 		if !ok {
 			return nil
 		}

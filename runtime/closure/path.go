@@ -42,8 +42,8 @@ func (s *scope) path(e ast.Expr) *path {
 			return s.selection(e.AsSelect().Operand(), e.AsSelect().FieldName(), false)
 		}
 	case ast.CallKind:
-		if args := e.AsCall().Args(); e.AsCall().FunctionName() == operators.OptSelect && args[1].Kind() == ast.LiteralKind {
-			if name, ok := args[1].AsLiteral().(types.String); ok {
+		if args := e.AsCall().Args(); e.AsCall().FunctionName() == operators.OptSelect {
+			if name, ok := literal[types.String](args[1]); ok {
 				return s.selection(args[0], string(name), true)
 			}
 		}

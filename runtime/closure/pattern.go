@@ -42,20 +42,14 @@ func tested(value, argument text, test func(value, argument string) bool) boolea
 
 // matches compiles the method matches of a literal regular expression.
 func matches(value text, pattern ast.Expr) boolean {
-	if pattern.Kind() != ast.LiteralKind {
-		return nil
-	}
-	literal, ok := pattern.AsLiteral().(types.String)
-	if !ok {
-		return nil
-	}
-	expression, err := regexp.Compile(string(literal))
-	if err != nil {
+	text, ok := literal[types.String](pattern)
+	expression, err := regexp.Compile(string(text))
+	if !ok || err != nil {
 		return nil
 	}
 	return func(f *Frame) Truth {
 		v, ok := value(f)
-		ok = ok && f.look(1+len(v)*(piece/4+len(literal))/piece)
+		ok = ok && f.look(1+len(v)*(piece/4+len(text))/piece)
 		return decided(ok && expression.MatchString(v), ok)
 	}
 }

@@ -16,11 +16,7 @@ func (s *scope) text(e ast.Expr) text {
 	}
 	switch e.Kind() {
 	case ast.LiteralKind:
-		value, ok := e.AsLiteral().(types.String)
-		if !ok {
-			return nil
-		}
-		return func(*Frame) (string, bool) { return string(value), true }
+		return literalText(e)
 	case ast.IdentKind:
 		return s.variables[s.variable(e)].String
 	case ast.SelectKind:
@@ -203,13 +199,17 @@ func (s *scope) entryOf(e ast.Expr) (object *path, key text, optional bool) {
 // its own.
 func (s *scope) key(e ast.Expr) text {
 	if e.Kind() == ast.LiteralKind {
-		value, ok := e.AsLiteral().(types.String)
-		if !ok {
-			return nil
-		}
-		return func(*Frame) (string, bool) { return string(value), true }
+		return literalText(e)
 	}
 	return s.text(e)
+}
+
+func literalText(e ast.Expr) text {
+	value, ok := literal[types.String](e)
+	if !ok {
+		return nil
+	}
+	return func(*Frame) (string, bool) { return string(value), true }
 }
 
 // inMap compiles the operator in for a map of strings.
