@@ -17,15 +17,31 @@ type reader struct {
 	value func(reflect.Value) ref.Val
 }
 
-// readers read the types that have a JSON form of their own.
+// readers read the types that have a JSON form of their own. A quantity is copied, because it
+// keeps its string when it is asked for it, and others share the object.
 var readers = map[reflect.Type]reader{
-	reflect.TypeFor[metav1.Time]():        {types.TimestampType, readTime},
-	reflect.TypeFor[metav1.MicroTime]():   {types.TimestampType, readMicroTime},
-	reflect.TypeFor[metav1.Duration]():    {types.DurationType, readDuration},
-	reflect.TypeFor[resource.Quantity]():  {types.StringType, readQuantity},
-	reflect.TypeFor[intstr.IntOrString](): {types.DynType, readIntOrString},
-	reflect.TypeFor[[]byte]():             {types.BytesType, readBytes},
-	reflect.TypeFor[map[string]string]():  {types.NewMapType(types.StringType, types.StringType), readStrings},
+	reflect.TypeFor[metav1.Time]():       {types.TimestampType, readAs(func(t metav1.Time) ref.Val { return types.Timestamp{Time: t.Time} })},
+	reflect.TypeFor[metav1.MicroTime]():  {types.TimestampType, readAs(func(t metav1.MicroTime) ref.Val { return types.Timestamp{Time: t.Time} })},
+	reflect.TypeFor[metav1.Duration]():   {types.DurationType, readAs(func(d metav1.Duration) ref.Val { return types.Duration{Duration: d.Duration} })},
+	reflect.TypeFor[resource.Quantity](): {types.StringType, readAs(func(q resource.Quantity) ref.Val { return types.String(q.String()) })},
+	reflect.TypeFor[intstr.IntOrString](): {types.DynType, readAs(func(i intstr.IntOrString) ref.Val {
+		if i.Type == intstr.String {
+			return types.String(i.StrVal)
+		}
+		return types.Int(i.IntVal)
+	})},
+	reflect.TypeFor[[]byte](): {types.BytesType, func(v reflect.Value) ref.Val { return types.Bytes(v.Bytes()) }},
+	reflect.TypeFor[map[string]string](): {types.NewMapType(types.StringType, types.StringType), readAs(func(m map[string]string) ref.Val {
+		return types.NewStringStringMap(types.DefaultTypeAdapter, m)
+	})},
+}
+
+// readAs makes a function of a Go type one of values of that type.
+func readAs[T any](read func(T) ref.Val) func(reflect.Value) ref.Val {
+	return func(v reflect.Value) ref.Val {
+		t, _ := reflect.TypeAssert[T](v)
+		return read(t)
+	}
 }
 
 // readerOf returns the reader of a Go type; a pointer is read as what it points to. There
@@ -42,13 +58,13 @@ func (s *Schema) readerOf(t reflect.Type) (reader, bool) {
 	}
 	switch t.Kind() {
 	case reflect.Bool:
-		return reader{types.BoolType, readBool}, true
+		return reader{types.BoolType, func(v reflect.Value) ref.Val { return types.Bool(v.Bool()) }}, true
 	case reflect.Int, reflect.Int32, reflect.Int64:
-		return reader{types.IntType, readInt}, true
+		return reader{types.IntType, func(v reflect.Value) ref.Val { return types.Int(v.Int()) }}, true
 	case reflect.Float32, reflect.Float64:
-		return reader{types.DoubleType, readFloat}, true
+		return reader{types.DoubleType, func(v reflect.Value) ref.Val { return types.Double(v.Float()) }}, true
 	case reflect.String:
-		return reader{types.StringType, readString}, true
+		return reader{types.StringType, func(v reflect.Value) ref.Val { return types.String(v.String()) }}, true
 	case reflect.Struct:
 		return objectReader(s.structOf(t)), true
 	case reflect.Slice:
@@ -85,48 +101,4 @@ func (s *Schema) mapReader(t reflect.Type) (reader, bool) {
 		return reader{}, false
 	}
 	return reader{types.NewMapType(types.StringType, e.cel), func(v reflect.Value) ref.Val { return entries{v, e} }}, true
-}
-
-func readBool(v reflect.Value) ref.Val   { return types.Bool(v.Bool()) }
-func readInt(v reflect.Value) ref.Val    { return types.Int(v.Int()) }
-func readFloat(v reflect.Value) ref.Val  { return types.Double(v.Float()) }
-func readString(v reflect.Value) ref.Val { return types.String(v.String()) }
-func readBytes(v reflect.Value) ref.Val  { return types.Bytes(v.Bytes()) }
-
-func readStrings(v reflect.Value) ref.Val {
-	m, ok := reflect.TypeAssert[map[string]string](v)
-	if !ok {
-		return types.NewErr("no map of strings: %v", v.Type())
-	}
-	return types.NewStringStringMap(types.DefaultTypeAdapter, m)
-}
-
-func readTime(v reflect.Value) ref.Val {
-	t, _ := reflect.TypeAssert[metav1.Time](v)
-	return types.Timestamp{Time: t.Time}
-}
-
-func readMicroTime(v reflect.Value) ref.Val {
-	t, _ := reflect.TypeAssert[metav1.MicroTime](v)
-	return types.Timestamp{Time: t.Time}
-}
-
-func readDuration(v reflect.Value) ref.Val {
-	d, _ := reflect.TypeAssert[metav1.Duration](v)
-	return types.Duration{Duration: d.Duration}
-}
-
-// readQuantity takes a copy of the quantity, which keeps its string when it is asked
-// for it: the object is shared with others.
-func readQuantity(v reflect.Value) ref.Val {
-	q, _ := reflect.TypeAssert[resource.Quantity](v)
-	return types.String(q.String())
-}
-
-func readIntOrString(v reflect.Value) ref.Val {
-	i, _ := reflect.TypeAssert[intstr.IntOrString](v)
-	if i.Type == intstr.String {
-		return types.String(i.StrVal)
-	}
-	return types.Int(i.IntVal)
 }

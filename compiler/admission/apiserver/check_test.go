@@ -91,6 +91,14 @@ func TestCheckSaysWhatIsWrongAndWhere(t *testing.T) {
  | variables.specs.all(s, s.?backoffLimit.orValue(6) <= params.?maximum.orValue(10))
  | ...........................................................^`,
 		},
+		"field of many": {
+			"job.yaml", "object.spec.backoffLimit <=", "object.spec.xyz <=",
+			`spec.validations[0].expression:1:12: undefined field 'xyz', there are activeDeadlineSeconds, backoffLimit, ` +
+				`backoffLimitPerIndex, completionMode, completions, managedBy, manualSelector, maxFailedIndexes, parallelism, ` +
+				`podFailurePolicy, podReplacementPolicy, selector, successPolicy, suspend, template, ttlSecondsAfterFinished
+ | object.spec.xyz <= 10
+ | ...........^`,
+		},
 		"field of the request": {
 			"cronjob.yaml", "request.operation", "request.operatoin",
 			`spec.validations[1].expression:1:8: undefined field 'operatoin', did you mean "operation"?

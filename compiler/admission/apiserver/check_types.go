@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/google/cel-go/cel"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -87,10 +88,15 @@ func (c *typedCompiler) CompileCELExpression(a plugincel.ExpressionAccessor, _ p
 func (c *typedCompiler) hint(p Problem) string {
 	if match := undefinedField.FindStringSubmatch(p.Message); match != nil {
 		tree := compiler.PartlyChecked(c.env, p.Expression)
-		if object, ok := c.objects[hint.OperandType(tree, p.node)]; ok {
-			return hint.Names(match[1], slices.Sorted(maps.Keys(object.Fields)), "")
+		object, ok := c.objects[hint.OperandType(tree, p.node)]
+		if !ok {
+			return ""
 		}
-		return ""
+		fields := slices.Sorted(maps.Keys(object.Fields))
+		if advice := hint.Names(match[1], fields, ""); advice != "" {
+			return advice
+		}
+		return "there are " + strings.Join(fields, ", ")
 	}
 	match := undeclaredReference.FindStringSubmatch(p.Message)
 	if match == nil {
