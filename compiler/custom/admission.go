@@ -103,7 +103,7 @@ type conditionRewriter struct {
 	place place
 	tree  *ast.AST
 	to    AdmittedObject
-	// around is the node that a node is part of.
+	// around maps a node to the node that it is part of.
 	around map[int64]ast.Expr
 	// names replace the Job's name, by the position in the text, in characters.
 	names    map[int32]string

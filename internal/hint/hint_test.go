@@ -1,6 +1,9 @@
 package hint
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestName(t *testing.T) {
 	names := []string{"backoffLimit", "completions", "max", "min"}
@@ -29,6 +32,12 @@ func TestName(t *testing.T) {
 		if got := Name(wrong, []string{"status", "phase"}); got != want {
 			t.Errorf("%q: got %q, want %q", wrong, got, want)
 		}
+	}
+	if got := Name("mix", []string{"min", "max"}); got != "max" {
+		t.Errorf("got %q, which is not the first in the alphabet", got)
+	}
+	if long := strings.Repeat("x", 1<<20); Name(long, []string{long[1:]}) != "" {
+		t.Error("long names are compared")
 	}
 	if got := Name("max", nil); got != "" {
 		t.Errorf("got %q of no names", got)

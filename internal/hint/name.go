@@ -9,14 +9,25 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
+// Names longer than maxLength, and names after the first maxKnown, are not compared: that takes
+// the product of their lengths, and nobody remembers them.
+const (
+	maxLength = 100
+	maxKnown  = 1000
+)
+
 // Name returns the one of the names that the author of a wrong one probably meant, or an
 // empty string. About a third of the letters may be different, or all of them are the same in
-// another order.
+// another order. Of names that are equally near, it is the first in the alphabet.
 func Name(wrong string, names []string) string {
 	best, nearest := "", math.MaxInt
-	for _, name := range names {
+	for _, name := range names[:min(len(names), maxKnown)] {
+		longer := max(len(wrong), len(name))
+		if longer > maxLength {
+			continue
+		}
 		d := distance(strings.ToLower(wrong), strings.ToLower(name))
-		if d < nearest && d <= (max(len(wrong), len(name))+1)/3 {
+		if d <= (longer+1)/3 && (d < nearest || d == nearest && name < best) {
 			best, nearest = name, d
 		}
 	}
