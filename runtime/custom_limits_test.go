@@ -110,7 +110,7 @@ func TestCustomRulesAllocateNothing(t *testing.T) {
 	if m.Rule != 11 || err != nil {
 		t.Fatalf("rule %d decided: %v", m.Rule, err)
 	}
-	if n > forgotten {
+	if n > forgotten() {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -234,7 +234,7 @@ func TestJoinedJudgeAllocatesNothing(t *testing.T) {
 	p := runtime.Join(nil, own, []*runtime.Policy{customPolicy(t, "gpu", rule)})
 	for _, pod := range []*corev1.Pod{oomKilled(), namedPod("default", "q")} {
 		in := runtime.Input{Pod: pod, Job: job, Attempt: 1}
-		if n := testing.AllocsPerRun(100, func() { p.Judge(ctx, in) }); n > forgotten {
+		if n := testing.AllocsPerRun(100, func() { p.Judge(ctx, in) }); n > forgotten() {
 			t.Errorf("%s: %v allocations", pod.Name, n)
 		}
 	}

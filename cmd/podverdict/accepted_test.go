@@ -21,6 +21,7 @@ import (
 // Of what the API server has taken, and given its defaults, uids, selectors and labels, validate must refuse nothing, and
 // warn of what the API server warns of.
 func TestAcceptedJobs(t *testing.T) {
+	skipWithRace(t)
 	plane := controlplane.Start(t)
 	client := newClient(t, plane)
 	namespace := plane.Namespace(t)

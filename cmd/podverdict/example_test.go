@@ -31,6 +31,7 @@ import (
 // that has the objects. Those that need a registry are held to the flags that there are. Those that watch are interrupted
 // when they have written something, and must then end well.
 func TestExamples(t *testing.T) {
+	skipWithRace(t)
 	plane := controlplane.Start(t) // found from this folder
 	bin := exampleFolder(t)
 	exampleCluster(t, plane, bin)

@@ -23,6 +23,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/race"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
@@ -47,7 +48,7 @@ func TestScript(t *testing.T) {
 	oci := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(oci.Close)
 	private, public := signingKeys(t)
-	testscript.Run(t, testscript.Params{
+	params := testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
@@ -63,7 +64,19 @@ func TestScript(t *testing.T) {
 			"append": appendRepeated,
 			"code":   exitCode,
 		},
-	})
+	}
+	if race.Enabled { // the other verbs have one goroutine
+		params.Dir, params.Files = "", []string{"testdata/script/validate.txtar"}
+	}
+	testscript.Run(t, params)
+}
+
+// skipWithRace is for tests that run programs, or have one goroutine.
+func skipWithRace(t *testing.T) {
+	t.Helper()
+	if race.Enabled {
+		t.Skip("takes minutes with the race detector, and shares nothing")
+	}
 }
 
 // signingKeys are files with the two halves of a key.

@@ -22,6 +22,7 @@ import (
 // The script of testdata/clusterpolicy runs on an API server that has the definitions of custom policies: one script, as
 // policies are in no namespace.
 func TestClusterPolicyScript(t *testing.T) {
+	skipWithRace(t)
 	plane := controlplane.Start(t)
 	client := newClient(t, plane)
 	define(t, client)

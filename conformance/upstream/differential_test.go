@@ -21,13 +21,17 @@ import (
 // for hours.
 func TestDifferential(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1000)) // upstream's garbage is most of the memory
+	share := int64(1)
+	if testing.Short() {
+		share = 20
+	}
 	tests := map[string]struct {
 		differential Differential
 		space        Space
 	}{
-		"generated":       {Differential{Generic: Sampled(200)}, Generated{Seed: 1, Count: 2_000_000}},
-		"Kubernetes 1.28": {Differential{Generic: Sampled(200), Kubernetes: "1.28"}, Generated{Seed: 2, Count: 100_000}},
-		"small scope":     {Differential{Generic: Sampled(50)}, sparse{Exhaustive{generators.NewSmallScope()}, 997}},
+		"generated":       {Differential{Generic: Sampled(200)}, Generated{Seed: 1, Count: 2_000_000 / share}},
+		"Kubernetes 1.28": {Differential{Generic: Sampled(200), Kubernetes: "1.28"}, Generated{Seed: 2, Count: 100_000 / share}},
+		"small scope":     {Differential{Generic: Sampled(50)}, sparse{Exhaustive{generators.NewSmallScope()}, 997 * share}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

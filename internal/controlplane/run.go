@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/podverdict/podverdict/internal/race"
 )
 
 // supervising, as its only argument, makes a test binary the supervisor of another.
@@ -51,10 +53,10 @@ func Main(program func() int) int {
 
 // Start returns the control plane that the tests of a package share, with the components
 // asked for running in it. It fails the test when they cannot be had, and skips it in
-// go test -short.
+// go test -short, but not in go test -short -race.
 func Start(t testing.TB, components ...Component) *Cluster {
 	t.Helper()
-	if testing.Short() {
+	if testing.Short() && !race.Enabled {
 		t.Skip("needs a control plane, which takes too long for go test -short")
 	}
 	cluster, err := Open(components...)

@@ -42,6 +42,7 @@ var (
 // rooms is the table of the project's folders, from the bottom up.
 var rooms = []room{
 	{folder: "internal/structure"},
+	{folder: "internal/race", direct: noIO},
 	{folder: "internal/terminal", direct: noIO},
 	{folder: "internal/outcome", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/kubeversion", avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -51,7 +52,7 @@ var rooms = []room{
 	{folder: "config", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "compiler", imports: []string{"internal/jobdefaults", "internal/kubeversion"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "compiler/custom", imports: []string{"api/v1alpha1", "compiler", "internal/hint"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
-	{folder: "internal/controlplane", imports: []string{"internal/kubeversion"}},
+	{folder: "internal/controlplane", imports: []string{"internal/kubeversion", "internal/race"}},
 	{folder: "internal/installed", imports: []string{"config", "internal/controlplane"}, avoids: noOPA},
 	{folder: "internal/hint", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "compiler/admission/kind", imports: []string{"internal/hint"}, avoids: slices.Concat(noCluster, noOPA), direct: noIO},
