@@ -41,24 +41,51 @@ race = [[ $$(go env CGO_ENABLED) == 1 ]] && command -v "$$(go env CC | cut -d' '
 control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler, kubectl and kwok, for the tests
 	@go -C $(UPSTREAM) run ./cmd/controlplane -o $(CURDIR)/.cache/control-plane
 
-# These compute much, on one goroutine, or run the programs as processes: the race detector takes five times as long for it and finds nothing. Only their tests
-# of what several goroutines share are run with it.
-SEQUENTIAL := ./cmd/podverdict ./compiler/admission/... ./runtime ./conformance ./conformance/generators ./conformance/protocol ./conformance/vectors \
-	./conformance/cluster \
-	./conformance/cluster/registration ./conformance/cluster/tenants ./conformance/cluster/upgrade ./conformance/cluster/webhook ./controller/plan ./controller/simulation ./internal/structure ./policies
-CONCURRENT := ^(TestCompilingConcurrently|TestProgramIsSharedByGoroutines|TestEvaluationsDoNotMix|TestExplanationsDoNotMix|TestExec|TestServe$$|TestServeVectors|TestServeAnswersAtOnce|TestProgress|TestClusterScript)|^TestScript$$/^validate$$
+# Goroutines beside a control plane: most of their time is waiting, so they run once, in full and with the race detector.
+RACED := ./internal/controlplane $(addprefix ./conformance/cluster/,crd custom disruption fault install life pending policy)
+# One goroutine, or programs that are started: the race detector takes many times as long for it and finds nothing.
+SEQUENTIAL := ./compiler/admission/... ./conformance ./conformance/generators ./conformance/vectors ./conformance/cluster/... ./controller/plan \
+	./controller/simulation ./internal/structure ./policies
 
 .PHONY: test
-test: control-plane ## run every test of all modules, with the race detector where there is a C compiler
-	@if $(race); then race=-race; else race=; echo "the race detector is off: it needs cgo and a C compiler"; fi; \
-	concurrent=$$(go list ./... | grep -vxF "$$(go list $(SEQUENTIAL))"); \
+test: control-plane ## run every test of all modules in full, and what goroutines share with the race detector where there is a C compiler
+	@race=; if $(race); then race=-race; else echo "the race detector is off: it needs cgo and a C compiler"; fi; \
 	set -x; \
-	go test -timeout 20m $$race $$concurrent; \
-	go test -timeout 20m $(SEQUENTIAL); \
-	if [[ -n $$race ]]; then go test -timeout 20m -race -run '$(CONCURRENT)' ./cmd/podverdict ./runtime ./conformance/protocol; fi; \
+	go test -timeout 20m $$race $(RACED); \
+	go test -timeout 20m $$(go list ./... | grep -vxF "$$(go list $(RACED))"); \
 	go -C $(UPSTREAM) test ./...; \
 	go -C $(INTEROP) test ./...; \
-	if [[ -n $$race ]]; then go -C $(UPSTREAM) test -race -run '^TestDifferential$$' .; fi
+	if [[ -n $$race ]]; then \
+		go test -timeout 20m -race -short $$(go list ./... | grep -vxF "$$(go list $(RACED) $(SEQUENTIAL))"); \
+		go -C $(UPSTREAM) test -race -short .; \
+	fi
+
+BASE ?= HEAD
+
+# The packages that have files which differ from BASE, and the packages that import those.
+define affected
+awk -v root=$(CURDIR) ' \
+	FNR == NR { changed[root "/" $$0]; next } \
+	{ in_folder[$$1] = $$2; imports[$$2] = $$0 } \
+	END { \
+		for (folder in changed) { \
+			while (!(folder in in_folder) && sub("/[^/]*$$", "", folder)) {} \
+			if (folder in in_folder) touched[in_folder[folder]] \
+		} \
+		for (p in imports) { n = split(imports[p], word, " "); for (i = 2; i <= n; i++) if (word[i] in touched) { print p; break } } \
+	}' \
+	<({ git diff --name-only $(BASE); git ls-files -o --exclude-standard; } | xargs -r dirname | sort -u) \
+	<(go list -f '{{.Dir}} {{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./...)
+endef
+
+# What needs a control plane is only compiled. Vet has compiled everything, so go test need not ask it again.
+.PHONY: quick
+quick: checkformat ## format, vet, and test in short form the packages that differ from BASE and those that import them
+	@packages=$$($(affected)); \
+	if [[ -z $$packages ]]; then echo "no package differs from $(BASE)"; exit; fi; \
+	set -x; \
+	go vet $$packages; \
+	go test -short -vet=off $$(grep -v /conformance/cluster <<<"$$packages")
 
 .PHONY: e2e
 e2e: control-plane ## have Kubernetes disrupt the pods of Jobs, and compare what both controllers and the program make of it

@@ -14,8 +14,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// BenchmarkMatchCold measures what a controller sees: the next failed pod is one of thousands, and none of it is in the
-// processor's caches. The third engine is coldTable.
+// BenchmarkMatchCold measures what a controller sees: the next failed pod is one of thousands, and has left the caches of the
+// processor's core. The third engine is coldTable.
 func BenchmarkMatchCold(b *testing.B) {
 	p := coldPanel(b)
 	pods := storedPods(b, 4096)
