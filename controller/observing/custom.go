@@ -59,10 +59,7 @@ func (a attempts) of(job *batchv1.Job, pod *corev1.Pod) int64 {
 	if !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return p.UID == pod.UID }) {
 		pods = append(pods, pod)
 	}
-	numbers := make(map[types.UID]int64, len(pods))
-	for i, number := range plan.Attempts(job, pods) {
-		numbers[pods[i].UID] = number
-	}
+	numbers := plan.AttemptsByUID(job, pods)
 	a.recent.Add(job.UID, numbers)
 	return numbers[pod.UID]
 }

@@ -216,17 +216,7 @@ func (l *look) jobOf(ctx context.Context, pod *corev1.Pod) *waitingJob {
 	j.Job = job
 	j.selection, _ = l.Selection(ctx, job) // which policies are in force will be known at the next look
 	if j.ends = j.selection.Ends(); j.ends {
-		j.attempts = l.attempts(job)
+		j.attempts = plan.AttemptsByUID(job, l.Caches.PodsOf(plan.OwnerFor(job)))
 	}
 	return j
-}
-
-// attempts returns the numbers of the attempts that the Job's pods are.
-func (p *Loop) attempts(job *batchv1.Job) map[types.UID]int64 {
-	pods := p.Caches.PodsOf(plan.OwnerFor(job))
-	numbers := make(map[types.UID]int64, len(pods))
-	for i, number := range plan.Attempts(job, pods) {
-		numbers[pods[i].UID] = number
-	}
-	return numbers
 }

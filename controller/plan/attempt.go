@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Attempt is the number of the attempt at its slot that a pod is, from 1, as Next has it: that in the name, and 1 for a pod
@@ -63,4 +64,13 @@ func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 		attempts[i] += int64(after)
 	}
 	return attempts
+}
+
+// AttemptsByUID returns the numbers of Attempts by the UIDs of the pods.
+func AttemptsByUID(job *batchv1.Job, pods []*corev1.Pod) map[types.UID]int64 {
+	numbers := make(map[types.UID]int64, len(pods))
+	for i, number := range Attempts(job, pods) {
+		numbers[pods[i].UID] = number
+	}
+	return numbers
 }
