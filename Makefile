@@ -55,6 +55,7 @@ test: control-plane ## run every test of all modules in full, and what goroutine
 	go test -timeout 20m $$(go list ./... | grep -vxF "$$(go list $(RACED))"); \
 	go -C $(UPSTREAM) test ./...; \
 	go -C $(INTEROP) test ./...; \
+	go -C tools test ./...; \
 	if [[ -n $$race ]]; then \
 		go test -timeout 20m -race -short $$(go list ./... | grep -vxF "$$(go list $(RACED) $(SEQUENTIAL))"); \
 		go -C $(UPSTREAM) test -race -short .; \
@@ -62,30 +63,9 @@ test: control-plane ## run every test of all modules in full, and what goroutine
 
 BASE ?= HEAD
 
-# The packages that have files which differ from BASE, and the packages that import those.
-define affected
-awk -v root=$(CURDIR) ' \
-	FNR == NR { changed[root "/" $$0]; next } \
-	{ in_folder[$$1] = $$2; imports[$$2] = $$0 } \
-	END { \
-		for (folder in changed) { \
-			while (!(folder in in_folder) && sub("/[^/]*$$", "", folder)) {} \
-			if (folder in in_folder) touched[in_folder[folder]] \
-		} \
-		for (p in imports) { n = split(imports[p], word, " "); for (i = 2; i <= n; i++) if (word[i] in touched) { print p; break } } \
-	}' \
-	<({ git diff --name-only $(BASE); git ls-files -o --exclude-standard; } | xargs -r dirname | sort -u) \
-	<(go list -f '{{.Dir}} {{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./...)
-endef
-
-# What needs a control plane is only compiled. Vet has compiled everything, so go test need not ask it again.
 .PHONY: quick
-quick: checkformat ## format, vet, and test in short form the packages that differ from BASE and those that import them
-	@packages=$$($(affected)); \
-	if [[ -z $$packages ]]; then echo "no package differs from $(BASE)"; exit; fi; \
-	set -x; \
-	go vet $$packages; \
-	go test -short -vet=off $$(grep -v /conformance/cluster <<<"$$packages")
+quick: checkformat ## format, vet, and short tests of the packages that differ from BASE and of those that import them
+	go -C tools run ./cmd/quick -base $(BASE)
 
 .PHONY: e2e
 e2e: control-plane ## have Kubernetes disrupt the pods of Jobs, and compare what both controllers and the program make of it

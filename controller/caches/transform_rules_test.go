@@ -114,7 +114,10 @@ func TestCachesKeepEnough(t *testing.T) {
 		for i := range pods {
 			pod, job := pods[i].DeepCopy(), jobs[(i+n/4)%len(jobs)].DeepCopy()
 			pod.ManagedFields, job.ManagedFields = nil, nil
-			const share = 4 // of all pairs, for the time that they take
+			share := 4 // of all pairs, for the time that they take
+			if testing.Short() {
+				share = 12
+			}
 			if rare := i >= len(pods)-4; !judgeable(pod) || !rare && (i+n)%share > 0 {
 				continue
 			}
