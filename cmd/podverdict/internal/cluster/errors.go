@@ -16,7 +16,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/hint"
 )
 
 func errKubeconfig(cause error) error {
@@ -43,7 +43,7 @@ func checkName(what, name string, known []string) error {
 
 // alternatives names what was likely meant, else all known names if they are few.
 func alternatives(name string, known []string) string {
-	if near := manifest.Nearest(name, known); near != "" {
+	if near := hint.Name(name, known); near != "" {
 		return fmt.Sprintf(", did you mean %s?", near)
 	}
 	switch {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/hint"
 )
 
 // Kind is a kind of object to ask for, by kubectl's name for it.
@@ -120,7 +120,7 @@ func parseKind(name string, allowed []Kind, alone bool) (Kind, error) {
 			spelt = append(spelt, name)
 		}
 	}
-	if near := manifest.Nearest(name, spelt); near != "" {
+	if near := hint.Name(name, spelt); near != "" {
 		return "", fmt.Errorf("no type %q, did you mean %s?", name, near)
 	}
 	hint := ""

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"github.com/podverdict/podverdict/internal/hint"
 )
 
 // suggestion returns the field that a misspelt field of target is likely to mean, or "".
@@ -26,34 +26,7 @@ func suggestion(target any, field string) string {
 	if _, ok := known[wrong]; ok {
 		return ""
 	}
-	return Nearest(wrong, slices.Collect(maps.Keys(known)))
-}
-
-// Names longer than maxMisspelt, or among more than maxKnown, are compared with no others: that takes the product of their
-// lengths, and nobody remembers them.
-const (
-	maxMisspelt = 100
-	maxKnown    = 1000
-)
-
-// Nearest returns the known name that a misspelt name is likely to mean, or "".
-func Nearest(wrong string, known []string) string {
-	if len(wrong) > maxMisspelt {
-		return ""
-	}
-	best, nearest := "", len(wrong)/3+1
-	for _, name := range known[:min(len(known), maxKnown)] {
-		if len(name) > maxMisspelt {
-			continue
-		}
-		if strings.EqualFold(name, wrong) {
-			return name
-		}
-		if d := levenshtein.ComputeDistance(name, wrong); d < nearest || d == nearest && name < best {
-			best, nearest = name, d
-		}
-	}
-	return best
+	return hint.Name(wrong, slices.Collect(maps.Keys(known)))
 }
 
 // typeBelow returns the type of a struct's field or a list's item, or nil.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/hint"
 )
 
 // ErrNoneSelected says that no case has a name that matches --run.
@@ -20,7 +20,7 @@ func messageNothingIn(file, what string) string {
 // messageUnknown says that there is no such thing, and which one may be meant.
 func messageUnknown(what, name string, known []string) string {
 	text := fmt.Sprintf("there is no %s %q", what, name)
-	switch near := manifest.Nearest(name, known); {
+	switch near := hint.Name(name, known); {
 	case near != "":
 		text += ", did you mean " + near + "?"
 	case len(known) > 0 && len(known) <= maxListed:
