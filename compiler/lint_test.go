@@ -174,7 +174,7 @@ func TestUnreachableRulesAreThoseThatDecideNoPod(t *testing.T) {
 		unreachable += len(found)
 		reachable += len(deciding)
 	})
-	if unreachable == 0 || reachable == 0 {
+	if (unreachable == 0 || reachable == 0) && !testing.Short() {
 		t.Errorf("%d unreachable rules and %d others: one kind was not drawn", unreachable, reachable)
 	}
 }
@@ -219,7 +219,7 @@ func TestShadowedRulesLosePods(t *testing.T) {
 			t.Fatalf("shadowed, by, not reported: %v", want)
 		}
 	})
-	if shadowed == 0 {
+	if shadowed == 0 && !testing.Short() {
 		t.Error("no shadowed rule was drawn")
 	}
 }
