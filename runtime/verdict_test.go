@@ -135,7 +135,7 @@ func TestEqualIsEqualityOfJSON(t *testing.T) {
 			seen[vText == wText]++
 		}
 	})
-	if seen[true] < 100 || seen[false] < 100 {
+	if least := draws(100, 20); seen[true] < least || seen[false] < least {
 		t.Errorf("too few of a kind: %v", seen)
 	}
 }

@@ -63,7 +63,7 @@ func TestStatusRules(t *testing.T) {
 			accepted++
 		}
 	})
-	if accepted == 0 || refused == 0 {
+	if (accepted == 0 || refused == 0) && !testing.Short() { // few are drawn then
 		t.Errorf("%d accepted, %d refused", accepted, refused)
 	}
 }
