@@ -307,10 +307,10 @@ func (p constraintPolicy) said(t *testing.T, r apiserver.Review) map[string][]st
 	}
 	messages := map[string][]string{}
 	for i, d := range result.Decisions {
-		switch d.Evaluation {
-		case validating.EvalError:
+		if d.Evaluation == validating.EvalError {
 			t.Fatalf("%s\n%s", d.Message, asJSON(t, r.Object))
-		case validating.EvalDeny:
+		}
+		if d.Evaluation == validating.EvalDeny {
 			messages[p.rules[i]] = strings.Split(d.Message, "; ")
 		}
 	}
