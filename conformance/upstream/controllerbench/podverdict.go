@@ -23,7 +23,7 @@ func runPodverdict(ctx context.Context, config *rest.Config, namespace string, u
 	if err != nil {
 		return err
 	}
-	c, err := controller.New(controller.Options{ //nolint:contextcheck // handlers of caches have none
+	c, err := controller.New(controller.Options{
 		Config: config, Namespace: namespace, Workers: workers, Metrics: metrics,
 		Settings: plan.Settings{Backoff: podBackoff, MaxBackoff: podBackoff},
 	})

@@ -68,9 +68,10 @@ func changedFolders(root, base string) (map[string]bool, error) {
 
 // goPackage is what go list says of a package.
 type goPackage struct {
-	ImportPath, Dir string
-	Imports         []string
-	folder          string // from the root
+	ImportPath string   `json:"ImportPath"`
+	Dir        string   `json:"Dir"`
+	Imports    []string `json:"Imports"`
+	folder     string   // from the root
 }
 
 func listPackages(root string) ([]goPackage, error) {
