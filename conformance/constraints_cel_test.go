@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -23,7 +22,6 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/conformance/vectors"
-	"github.com/podverdict/podverdict/internal/jobdefaults"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -367,46 +365,4 @@ func beyondCost(s batchv1.JobSpec) []string {
 		ids = append(ids, "F11")
 	}
 	return ids
-}
-
-// withDefaults is a Job as the API server shows it to policies, as far as constraints, the edits of the generator and the
-// vectors tell the difference.
-func withDefaults(job *batchv1.Job) *batchv1.Job {
-	job = job.DeepCopy()
-	jobdefaults.SetSpec(&job.Spec)
-	withTemplateDefaults(&job.Spec.Template.Spec)
-	return job
-}
-
-func setAbsent[T any](member **T, value T) {
-	if *member == nil {
-		*member = &value
-	}
-}
-
-func withTemplateDefaults(s *corev1.PodSpec) {
-	s.DNSPolicy, s.SchedulerName = corev1.DNSClusterFirst, corev1.DefaultSchedulerName
-	setAbsent(&s.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
-	setAbsent(&s.SecurityContext, corev1.PodSecurityContext{})
-	for _, v := range s.Volumes {
-		if v.ConfigMap != nil {
-			setAbsent(&v.ConfigMap.DefaultMode, corev1.ConfigMapVolumeSourceDefaultMode)
-		}
-	}
-	for i := range s.Containers {
-		c := &s.Containers[i]
-		c.TerminationMessagePath, c.TerminationMessagePolicy = corev1.TerminationMessagePathDefault, corev1.TerminationMessageReadFile
-		if c.ImagePullPolicy == "" {
-			c.ImagePullPolicy = pullPolicy(c.Image)
-		}
-	}
-}
-
-// pullPolicy is that of images without registries with ports.
-func pullPolicy(image string) corev1.PullPolicy {
-	name, _, digest := strings.Cut(image, "@")
-	if strings.HasSuffix(name, ":latest") || !digest && !strings.Contains(name, ":") {
-		return corev1.PullAlways
-	}
-	return corev1.PullIfNotPresent
 }

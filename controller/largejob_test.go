@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // A Job whose template the caches do not keep runs like any other: its pods have all of the template, rules read what they
@@ -65,7 +67,18 @@ func TestTooManyLabels(t *testing.T) {
 		w.server.ChangeJob(namespace, jobName, func(job *batchv1.Job) { delete(job.Labels, "0") })
 		w.pass(time.Minute)
 		if pods := w.server.Pods(); len(pods) != 1 {
-			w.t.Errorf("with 1000 of them it has %d pods", len(pods))
+			w.t.Fatalf("with 1000 of them it has %d pods", len(pods))
+		}
+		w.server.ChangeJob(namespace, jobName, func(job *batchv1.Job) {
+			job.Labels["0"], job.Finalizers = "", []string{metav1.FinalizerDeleteDependents}
+			job.DeletionTimestamp = new(metav1.Now())
+		})
+		w.end(w.server.Pods()[0], 1)
+		w.pass(time.Minute)
+		for _, pod := range w.server.Pods() {
+			if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+				w.t.Errorf("the Job is being deleted, and %s keeps its finalizer", pod.Name)
+			}
 		}
 	})
 }

@@ -42,7 +42,7 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	start := r.Clock.Now()
 	w := &work{reconciler: r, jobState: r.states.of(plan.OwnerFor(job))}
 	w.job = w.newestJob(job)
-	if caches.Excessive(w.job) {
+	if caches.Excessive(w.job) && w.job.DeletionTimestamp == nil { // else its pods are let go
 		w.warn(reasonExcessive, fmt.Sprintf("the Job has more than %d labels and annotations, and is not run", caches.MaxPairs))
 		return 0, nil
 	}
