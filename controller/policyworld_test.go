@@ -80,6 +80,9 @@ func (w *world) start() {
 		if err := <-done; err != nil {
 			w.t.Error(err)
 		}
+		if live.Ready() == nil {
+			w.t.Error("a controller that has stopped says that it is ready")
+		}
 	}
 	w.pass(5 * time.Second)
 	if err := live.Ready(); err != nil {

@@ -253,6 +253,19 @@ func TestContainerFields(t *testing.T) {
 	}
 }
 
+// TestAbsentFieldsAreErrors: has() of a field that the type does not have is no false answer, even where the checker does not see it.
+func TestAbsentFieldsAreErrors(t *testing.T) {
+	for expression, want := range map[string]string{
+		"has(dyn(pod.containers()[0]).name)": "true",
+		"has(dyn(pod.containers()[0]).nope)": "no such field nope in podverdict.Container",
+		"dyn(pod.containers()[0]).nope":      "no such field nope in podverdict.Container",
+	} {
+		if got := evaluate(t, environment(t), expression, podOf(status("main", running))); got != want {
+			t.Errorf("%s is %q, want %q", expression, got, want)
+		}
+	}
+}
+
 // TestNames lists all that there is, so that more of it is a visible act.
 func TestNames(t *testing.T) {
 	var functions, containers, conditions []string

@@ -54,7 +54,7 @@ func newField(owner *Type, name string, index []int, t reflect.Type, r reader) *
 	if t.Kind() == reflect.Pointer {
 		f.Go = t.Elem()
 	}
-	f.isTime = f.Go == reflect.TypeFor[metav1.Time]() || f.Go == reflect.TypeFor[metav1.MicroTime]()
+	f.isTime = f.Go == reflect.TypeFor[metav1.Time]()
 	f.nullable = f.isTime || t.Kind() == reflect.Pointer
 	f.cel = &types.FieldType{Type: f.Type, IsSet: f.isSet, GetFrom: f.getFrom}
 	return f
@@ -142,13 +142,8 @@ func empty(v reflect.Value) bool {
 	case reflect.Slice, reflect.Map:
 		return v.Len() == 0
 	case reflect.Struct:
-		switch t := v.Addr().Interface().(type) {
-		case *metav1.Time:
-			return t.IsZero()
-		case *metav1.MicroTime:
-			return t.IsZero()
-		}
-		return false
+		t, isTime := v.Addr().Interface().(*metav1.Time)
+		return isTime && t.IsZero()
 	default:
 		return v.IsZero()
 	}

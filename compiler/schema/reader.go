@@ -21,7 +21,6 @@ type reader struct {
 // keeps its string when it is asked for it, and others share the object.
 var readers = map[reflect.Type]reader{
 	reflect.TypeFor[metav1.Time]():       {types.TimestampType, readAs(func(t metav1.Time) ref.Val { return types.Timestamp{Time: t.Time} })},
-	reflect.TypeFor[metav1.MicroTime]():  {types.TimestampType, readAs(func(t metav1.MicroTime) ref.Val { return types.Timestamp{Time: t.Time} })},
 	reflect.TypeFor[metav1.Duration]():   {types.DurationType, readAs(func(d metav1.Duration) ref.Val { return types.Duration{Duration: d.Duration} })},
 	reflect.TypeFor[resource.Quantity](): {types.StringType, readAs(func(q resource.Quantity) ref.Val { return types.String(q.String()) })},
 	reflect.TypeFor[intstr.IntOrString](): {types.DynType, readAs(func(i intstr.IntOrString) ref.Val {

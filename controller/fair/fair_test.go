@@ -236,6 +236,26 @@ func TestSpareCalls(t *testing.T) {
 	})
 }
 
+// A key that is added while it waits is worked on once, and one that is added while it is worked on, once more.
+func TestKeysAreNotDoubled(t *testing.T) {
+	q := newTurnQueue(clock.RealClock{}, 1, func(string) string { return "a" })
+	q.Add("job")
+	q.Add("job")
+	if got := q.Len(); got != 1 {
+		t.Errorf("%d keys wait, want 1", got)
+	}
+	key, _ := q.Get()
+	q.Add("job")
+	q.Add("job")
+	if got := q.Len(); got != 0 {
+		t.Errorf("%d keys wait while theirs is worked on", got)
+	}
+	q.Done(key)
+	if got := q.Len(); got != 1 {
+		t.Errorf("%d keys wait after the work, want 1", got)
+	}
+}
+
 // Namespaces fill all of the room together, and what is given back can be taken.
 func TestShares(t *testing.T) {
 	s := NewShares(100)

@@ -12,10 +12,7 @@ func NewShares(most int) *Shares { return &Shares{most: most, by: map[string]int
 
 // Take takes room for one thing, if there is any for the namespace.
 func (s *Shares) Take(namespace string) bool {
-	sharing := len(s.by) + 1
-	if s.by[namespace] == 0 {
-		sharing++
-	}
+	sharing := len(s.by) + 1 // the first thing of a namespace needs no more than room that is free
 	if s.taken >= s.most || s.by[namespace] >= max(1, s.most/sharing) {
 		return false
 	}
