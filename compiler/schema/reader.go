@@ -60,8 +60,6 @@ func (s *Schema) readerOf(t reflect.Type) (reader, bool) {
 		return reader{types.BoolType, func(v reflect.Value) ref.Val { return types.Bool(v.Bool()) }}, true
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		return reader{types.IntType, func(v reflect.Value) ref.Val { return types.Int(v.Int()) }}, true
-	case reflect.Float32, reflect.Float64:
-		return reader{types.DoubleType, func(v reflect.Value) ref.Val { return types.Double(v.Float()) }}, true
 	case reflect.String:
 		return reader{types.StringType, func(v reflect.Value) ref.Val { return types.String(v.String()) }}, true
 	case reflect.Struct:

@@ -67,6 +67,14 @@ func (o *testLoop) expectCalls(t *testing.T, want int32) {
 	}
 }
 
+// expectNoTries: nothing is remembered of the tries for a pod, once its event is written or given up.
+func (o *testLoop) expectNoTries(t *testing.T) {
+	t.Helper()
+	if got := o.events.NumRequeues(podKey{"default", "uid-of-a"}); got != 0 {
+		t.Errorf("%d tries are remembered", got)
+	}
+}
+
 // settleAll does all that is to be done now.
 func (o *testLoop) settleAll(t *testing.T) {
 	t.Helper()

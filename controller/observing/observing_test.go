@@ -306,6 +306,7 @@ func TestObserverTriesAgain(t *testing.T) {
 			o.enqueue(fixtures.FailedPod("a", 42))
 			o.runUntil(t, o.isDone("uid-of-a"))
 			o.expectCalls(t, test.calls)
+			o.expectNoTries(t)
 			o.counts.Expect(t, map[string]float64{
 				"verdicts_total{action=FailJob,matched=true,mode=observe}": 1, "verdict_events_total{result=dropped}": 1,
 			})
@@ -318,8 +319,14 @@ func TestObserverRecovers(t *testing.T) {
 	refusal := errors.New("connection refused")
 	o.refusal.Store(&refusal)
 	o.enqueue(fixtures.FailedPod("a", 42))
-	o.runUntil(t, func() bool { return o.calls.Load() == 3 })
-	o.expectNotes(t)
+	o.runUntil(t, func() bool {
+		if o.calls.Load() == 3 {
+			o.refusal.Store(nil)
+		}
+		return o.isDone("uid-of-a")()
+	})
+	o.expectNotes(t, "a Warning: FailJob by rule 0: container main exited with 42")
+	o.expectNoTries(t)
 }
 
 func TestObserverWaitsForTheJob(t *testing.T) {

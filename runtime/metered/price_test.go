@@ -12,15 +12,37 @@ import (
 
 // TestContentsArePaidFor: a call that looks at all of a list costs more by what is in it, maps and their texts included.
 func TestContentsArePaidFor(t *testing.T) {
+	long := strings.Repeat("a", 1000)
+	for _, c := range []struct {
+		name, text  string
+		short, long any
+	}{
+		{"a text", "list.distinct().size() > 0", []any{""}, []any{long}},
+		{"a text in a list", "list.distinct().size() > 0", []any{[]string{""}}, []any{[]string{long}}},
+		{"a key", "list.distinct().size() > 0", []any{map[string]string{"": ""}}, []any{map[string]string{long: ""}}},
+		{"a value", "list.distinct().size() > 0", []any{map[string]string{"": ""}}, []any{map[string]string{"": long}}},
+		{"what is sorted by", "maps.sortBy(e, e['by']).size() > 0", []any{map[string]string{"by": ""}}, []any{map[string]string{"by": long}}},
+	} {
+		least, got := cost(t, c.text, c.short), cost(t, c.text, c.long)
+		if got < least+90 || got > least+110 {
+			t.Errorf("%s of 1,000 bytes costs %d, and an empty one %d, want 100 more", c.name, got, least)
+		}
+	}
+}
+
+// cost returns the cost of an expression that looks at a list.
+func cost(t *testing.T, text string, list any) uint64 {
+	t.Helper()
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
-	env, err := environment.FailedRules.Extend(cel.Variable("x", cel.ListType(cel.DynType)))
+	env, err := environment.FailedRules.Extend(
+		cel.Variable("list", cel.ListType(cel.DynType)), cel.Variable("maps", cel.ListType(cel.MapType(cel.StringType, cel.StringType))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	checked, issues := env.Compile("x.distinct().size() > 0")
+	checked, issues := env.Compile(text)
 	if issues.Err() != nil {
 		t.Fatal(issues.Err())
 	}
@@ -28,25 +50,13 @@ func TestContentsArePaidFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cost := func(x any) uint64 {
-		names, err := cel.NewActivation(map[string]any{"x": x})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, spent, err := program.Eval(t.Context(), names, 1<<40)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return spent
+	names, err := cel.NewActivation(map[string]any{"list": list, "maps": list})
+	if err != nil {
+		t.Fatal(err)
 	}
-	long := strings.Repeat("a", 1000)
-	least := cost([]any{map[string]string{"": ""}})
-	for name, x := range map[string]any{
-		"a text": []any{long}, "a text in a list": []any{[]string{long}},
-		"a key": []any{map[string]string{long: ""}}, "a value": []any{map[string]string{"": long}},
-	} {
-		if got := cost(x); got < least+90 || got > least+110 {
-			t.Errorf("%s of 1,000 bytes costs %d, and an empty one %d, want 100 more", name, got, least)
-		}
+	_, spent, err := program.Eval(t.Context(), names, 1<<40)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return spent
 }
