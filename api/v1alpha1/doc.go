@@ -41,3 +41,4 @@
 package v1alpha1
 
 //go:generate go tool -modfile=../../tools/go.mod controller-gen object crd paths=. output:crd:dir=../../config/crd
+//go:generate go -C ../../tools run ./cmd/schemas

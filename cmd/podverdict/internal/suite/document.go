@@ -14,68 +14,113 @@ const (
 
 // document is a suite as written.
 type document struct {
+	// APIVersion is podverdict.io/v1alpha1.
 	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Metadata   struct {
-		Name string `json:"name,omitempty"`
-	} `json:"metadata,omitzero"`
-	Policies   []string            `json:"policies,omitempty"`
-	Job        string              `json:"job,omitempty"`
-	Pods       []string            `json:"pods,omitempty"`
-	Kubernetes string              `json:"kubernetes,omitempty"`
-	Coverage   coverageWanted      `json:"coverage,omitzero"`
-	Scenarios  map[string]scenario `json:"scenarios,omitempty"`
-	Cases      []caseDocument      `json:"cases"`
+	// Kind is Suite.
+	Kind string `json:"kind"`
+	// Metadata has the suite's name.
+	Metadata metadata `json:"metadata,omitzero"`
+	// Policies are files with PodFailurePolicies, PodFailurePolicyBindings and Namespaces, relative to the suite.
+	Policies []string `json:"policies,omitempty"`
+	// Job is a file with the Job; a Job default/job with one container, main, when absent.
+	Job string `json:"job,omitempty"`
+	// Pods are files with Pods, each of which is a scenario by its name.
+	Pods []string `json:"pods,omitempty"`
+	// Kubernetes is the version that decides, such as 1.36.
+	Kubernetes string `json:"kubernetes,omitempty"`
+	// Coverage is what the cases must cover.
+	Coverage coverageWanted `json:"coverage,omitzero"`
+	// Scenarios are Pods by name, beside those that every suite has.
+	Scenarios map[string]scenario `json:"scenarios,omitempty"`
+	// Cases are judged one by one.
+	Cases []caseDocument `json:"cases"`
+}
+
+type metadata struct {
+	// Name of the suite in results; that of the file, without _test.yaml, when absent.
+	Name string `json:"name,omitempty"`
 }
 
 type coverageWanted struct {
+	// Threshold is the percentage of the rules that must match in a case, 0 to 100.
 	Threshold *int `json:"threshold,omitempty"`
 }
 
 // scenario is a Pod, written as changes of another. Pod is there for its type: what is merged is the tree of the file,
 // in which null and absent differ.
 type scenario struct {
-	From       string                   `json:"from,omitempty"`
-	ExitCode   *int32                   `json:"exitCode,omitempty"`
+	// From is the scenario that the Pod is built on; failed when absent.
+	From string `json:"from,omitempty"`
+	// ExitCode is that of the first container.
+	ExitCode *int32 `json:"exitCode,omitempty"`
+	// Containers are how containers ended, by name.
 	Containers map[string]containerEnds `json:"containers,omitempty"`
-	Pod        *corev1.Pod              `json:"pod,omitempty"`
+	// Pod has the fields that differ; null takes a field away.
+	Pod *corev1.Pod `json:"pod,omitempty"`
 }
 
 // containerEnds is how a container ended.
 type containerEnds struct {
-	ExitCode *int32  `json:"exitCode,omitempty"`
-	Reason   *string `json:"reason,omitempty"`
-	Message  *string `json:"message,omitempty"`
+	// ExitCode of the container.
+	ExitCode *int32 `json:"exitCode,omitempty"`
+	// Reason as the kubelet writes it, such as OOMKilled.
+	Reason *string `json:"reason,omitempty"`
+	// Message of the container's end.
+	Message *string `json:"message,omitempty"`
 }
 
 type caseDocument struct {
-	Name string `json:"name"`
-	scenario
-	Job        *batchv1.Job     `json:"job,omitempty"`
-	Attempt    *int64           `json:"attempt,omitempty"`
+	// Name is a sentence, and the only one of its name in the suite.
+	Name     string `json:"name"`
+	scenario `json:",inline"`
+	// Job has the fields in which the Job differs from the suite's.
+	Job *batchv1.Job `json:"job,omitempty"`
+	// Attempt is the Pod's number at its index or slot, from 1; 1 when absent.
+	Attempt *int64 `json:"attempt,omitempty"`
+	// PendingFor is how long the Pod has been in phase Pending; 1m when absent.
 	PendingFor *metav1.Duration `json:"pendingFor,omitempty"`
-	Now        *metav1.Time     `json:"now,omitempty"`
-	Matches    map[string]int32 `json:"matches,omitempty"`
-	Audited    bool             `json:"audited,omitempty"`
-	Expect     expectation      `json:"expect"`
+	// Now is the time at which the Pod is judged.
+	Now *metav1.Time `json:"now,omitempty"`
+	// Matches are how often rules with a budget have matched before, by RULE or POLICY/RULE.
+	Matches map[string]int32 `json:"matches,omitempty"`
+	// Audited has policies that are only audited decide as well.
+	Audited bool `json:"audited,omitempty"`
+	// Expect is what the verdict must be.
+	Expect expectation `json:"expect"`
 }
 
 // expectation is what a verdict must be. Nil fields are not compared.
 type expectation struct {
-	Matched         *bool                           `json:"matched,omitempty"`
-	Action          *batchv1.PodFailurePolicyAction `json:"action,omitempty"`
-	Policy          *string                         `json:"policy,omitempty"`
-	Rule            *intstr.IntOrString             `json:"rule,omitempty"`
-	Reason          *string                         `json:"reason,omitempty"`
-	Counted         *bool                           `json:"counted,omitempty"`
-	UsedUp          *bool                           `json:"usedUp,omitempty"`
-	RetryDelay      *metav1.Duration                `json:"retryDelay,omitempty"`
-	Container       *string                         `json:"container,omitempty"`
-	ExitCode        *int32                          `json:"exitCode,omitempty"`
-	Condition       *corev1.PodConditionType        `json:"condition,omitempty"`
-	Message         *string                         `json:"message,omitempty"`
-	MessageContains *string                         `json:"messageContains,omitempty"`
-	MessageError    *string                         `json:"messageError,omitempty"`
-	Error           *string                         `json:"error,omitempty"`
-	Deleted         *bool                           `json:"deleted,omitempty"`
+	// Matched is whether a rule decides.
+	Matched *bool `json:"matched,omitempty"`
+	// Action is FailJob, FailIndex, Ignore or Count.
+	Action *batchv1.PodFailurePolicyAction `json:"action,omitempty"`
+	// Policy is the name of the PodFailurePolicy whose rule decides.
+	Policy *string `json:"policy,omitempty"`
+	// Rule is the name of the rule that decides, or the index of one of the Job's own.
+	Rule *intstr.IntOrString `json:"rule,omitempty"`
+	// Reason is that of the rule.
+	Reason *string `json:"reason,omitempty"`
+	// Counted is whether the failure counts towards backoffLimit.
+	Counted *bool `json:"counted,omitempty"`
+	// UsedUp is whether the action is the one after a budget that is used up.
+	UsedUp *bool `json:"usedUp,omitempty"`
+	// RetryDelay is how long the Pod's replacement waits, such as 5m.
+	RetryDelay *metav1.Duration `json:"retryDelay,omitempty"`
+	// Container is the one because of which one of the Job's own rules matched.
+	Container *string `json:"container,omitempty"`
+	// ExitCode is the one because of which one of the Job's own rules matched.
+	ExitCode *int32 `json:"exitCode,omitempty"`
+	// Condition is the one because of which one of the Job's own rules matched.
+	Condition *corev1.PodConditionType `json:"condition,omitempty"`
+	// Message is the whole message of the verdict.
+	Message *string `json:"message,omitempty"`
+	// MessageContains is a part of the message.
+	MessageContains *string `json:"messageContains,omitempty"`
+	// MessageError is a part of why the messageExpression could not be evaluated.
+	MessageError *string `json:"messageError,omitempty"`
+	// Error is a part of why rules could not be evaluated.
+	Error *string `json:"error,omitempty"`
+	// Deleted is whether a Pod in phase Pending is deleted.
+	Deleted *bool `json:"deleted,omitempty"`
 }
