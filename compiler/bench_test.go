@@ -58,11 +58,7 @@ func compilePolicy(b *testing.B, env *compiler.Environment, p *batchv1.PodFailur
 	if err != nil {
 		b.Fatal(err)
 	}
-	program, err := runtime.NewProgram(compiled, runtime.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return program
+	return runtime.NewProgram(compiled)
 }
 
 func texts(b *testing.B, env *compiler.Environment, p *batchv1.PodFailurePolicy) []string {

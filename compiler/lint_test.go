@@ -138,11 +138,7 @@ func newProgram(t *rapid.T, env *compiler.Environment, rules []batchv1.PodFailur
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := runtime.NewProgram(c, runtime.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return runtime.NewProgram(c)
 }
 
 // reported are the rules with a finding of a check.

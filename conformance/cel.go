@@ -16,13 +16,19 @@ import (
 // CEL returns the engine that compiles policies to CEL and evaluates it. It keeps
 // the programs of the last policies, in constant memory. It fails for a Kubernetes
 // version that compiler.ParseVersion does not take.
-func CEL(o runtime.Options) Engine {
-	e := &celEngine{options: o}
+func CEL() Engine {
+	e := &celEngine{}
+	return e.judge
+}
+
+// InterpretedCEL returns the engine of CEL without closures (runtime.Program.Interpreted).
+func InterpretedCEL() Engine {
+	e := &celEngine{interpreted: true}
 	return e.judge
 }
 
 type celEngine struct {
-	options      runtime.Options
+	interpreted  bool
 	environments cache.Cache[*compiler.Environment] // by Kubernetes version
 	programs     cache.Cache[*runtime.Program]      // by policyKey
 	keys         sync.Pool                          // of *[]byte
@@ -81,7 +87,11 @@ func (e *celEngine) compile(r Request) (*runtime.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return runtime.NewProgram(compiled, e.options)
+	program := runtime.NewProgram(compiled)
+	if e.interpreted {
+		program = program.Interpreted()
+	}
+	return program, nil
 }
 
 // appendPolicyKey appends bytes that two policies share exactly when they are

@@ -10,7 +10,6 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/vectors"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // all returns the vectors on verdicts.
@@ -39,7 +38,7 @@ func slice(n int) int {
 // Our engines give the verdict that every vector wants.
 func TestEngines(t *testing.T) {
 	engines := map[string]conformance.Engine{
-		"go": conformance.Go, "cel": conformance.CEL(runtime.Options{}), "cel, interpreted": conformance.CEL(runtime.Options{DisableSpecialization: true}),
+		"go": conformance.Go, "cel": conformance.CEL(), "cel, interpreted": conformance.InterpretedCEL(),
 	}
 	for name, engine := range engines {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +58,7 @@ func TestEngines(t *testing.T) {
 }
 
 func TestCELKeepsNothingOfARequest(t *testing.T) {
-	engine := conformance.CEL(runtime.Options{})
+	engine := conformance.CEL()
 	i := slices.IndexFunc(all(t), func(v vectors.Vector) bool { return v.Name == "exitcodes-in/listed-code" })
 	v := all(t)[i]
 	// So many containers are judged by a program that is made late.

@@ -6,13 +6,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/conformance"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // A version means the same to every engine: one that only some of them take would
 // make them disagree about nothing.
 func TestVersionsMeanTheSameToAll(t *testing.T) {
-	engines := map[string]conformance.Engine{"go": conformance.Go, "cel": conformance.CEL(runtime.Options{})}
+	engines := map[string]conformance.Engine{"go": conformance.Go, "cel": conformance.CEL()}
 	for kubernetes, want := range map[string]string{
 		"": "", "1.28": "", "1.36": "", "v1.30": "", "1.30.2": "",
 		"1.27":   `kubernetes version "1.27": supported are 1.28 to 1.36`,

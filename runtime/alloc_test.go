@@ -16,7 +16,7 @@ import (
 // last, by none, and on a pod that has not failed.
 func TestEvaluateAllocatesNothing(t *testing.T) {
 	for _, s := range sizes() {
-		p := program(t, compiled(t, s.policy), runtime.Options{})
+		p := runtime.NewProgram(compiled(t, s.policy))
 		first := s.pod.DeepCopy()
 		satisfy(s.policy.Rules[0].OnExitCodes, &first.Status.ContainerStatuses[0])
 		none := s.pod.DeepCopy()

@@ -1,7 +1,6 @@
 package runtime_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/podverdict/podverdict/runtime"
@@ -9,10 +8,8 @@ import (
 
 func BenchmarkEvaluate(b *testing.B) {
 	for _, s := range sizes() {
-		c := compiled(b, s.policy)
-		for _, o := range []runtime.Options{{}, interpreted} {
-			p := program(b, c, o)
-			b.Run(fmt.Sprintf("%s/specialized=%t", s.name, !o.DisableSpecialization), func(b *testing.B) {
+		for kind, p := range programs(b, s.policy) {
+			b.Run(s.name+"/"+kind, func(b *testing.B) {
 				ctx := b.Context()
 				b.ReportAllocs()
 				for b.Loop() {
@@ -27,7 +24,7 @@ func BenchmarkEvaluate(b *testing.B) {
 
 func BenchmarkExplain(b *testing.B) {
 	for _, s := range sizes() {
-		p := program(b, compiled(b, s.policy), runtime.Options{})
+		p := runtime.NewProgram(compiled(b, s.policy))
 		b.Run(s.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -29,9 +29,6 @@ func draws(all, few int) int {
 	return all
 }
 
-// interpreted turns specialization off.
-var interpreted = runtime.Options{DisableSpecialization: true}
-
 // compiled is the policy as stored, compiled for the default version.
 func compiled(t testing.TB, p *batchv1.PodFailurePolicy) *compiler.Compiled {
 	t.Helper()
@@ -51,23 +48,15 @@ func compiledBy(t testing.TB, environment func() (*compiler.Environment, error),
 	return c
 }
 
-func program(t testing.TB, c *compiler.Compiled, o runtime.Options) *runtime.Program {
-	t.Helper()
-	p, err := runtime.NewProgram(c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// programs are the specialized and the interpreted program of a policy, by name.
+// programs returns the specialized and the interpreted program of a policy, by name.
 func programs(t testing.TB, p *batchv1.PodFailurePolicy) map[string]*runtime.Program {
 	t.Helper()
-	c := compiled(t, p)
-	return map[string]*runtime.Program{
-		"specialized": program(t, c, runtime.Options{}),
-		"interpreted": program(t, c, interpreted),
-	}
+	return programsOf(compiled(t, p))
+}
+
+func programsOf(c *compiler.Compiled) map[string]*runtime.Program {
+	special := runtime.NewProgram(c)
+	return map[string]*runtime.Program{"specialized": special, "interpreted": special.Interpreted()}
 }
 
 // oracle is the verdict by definition, in terms of Evaluate: a pod without a

@@ -72,11 +72,7 @@ func nativeProgram(tb testing.TB, r batchv1.PodFailurePolicyRule) *runtime.Progr
 	if err != nil {
 		tb.Fatal(err)
 	}
-	program, err := runtime.NewProgram(compiled, runtime.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return program
+	return runtime.NewProgram(compiled)
 }
 
 // twinRuns is how many evaluations are timed at once.

@@ -109,9 +109,9 @@ type listed struct {
 // TestJoinIsOneOrderedList compares Judge, and what Explain makes of each rule, with a loop over the rules in the order
 // that Join promises. Own rules stand for themselves by the name "own", as they match the exit code.
 func TestJoinIsOneOrderedList(t *testing.T) {
-	own := program(t, compiled(t, policyOf(t, `
+	own := runtime.NewProgram(compiled(t, policyOf(t, `
 - {action: Count, onExitCodes: {operator: In, values: [1]}}
-- {action: FailJob, onExitCodes: {operator: In, values: [2]}}`)), runtime.Options{})
+- {action: FailJob, onExitCodes: {operator: In, values: [2]}}`)))
 	ownRules := []listed{{attempt: 1}, {attempt: 2}}
 	var policies []*runtime.Policy
 	rules := map[*runtime.Policy][]listed{}
@@ -229,7 +229,7 @@ func checkList(t *rapid.T, e runtime.Explanation, list []listed, attempt int64) 
 func TestJoinedJudgeAllocatesNothing(t *testing.T) {
 	rule := outOfMemory()
 	rule.MessageExpression = "" // text that is put together must be kept somewhere
-	own := program(t, compiled(t, policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [42]}}]`)), runtime.Options{})
+	own := runtime.NewProgram(compiled(t, policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [42]}}]`)))
 	job, ctx := &batchv1.Job{}, t.Context()
 	p := runtime.Join(nil, own, []*runtime.Policy{customPolicy(t, "gpu", rule)})
 	for _, pod := range []*corev1.Pod{oomKilled(), namedPod("default", "q")} {

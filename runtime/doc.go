@@ -4,7 +4,7 @@
 //	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 //	policy, err := compiler.NewPolicy(job.Spec.PodFailurePolicy)
 //	compiled, err := environment.Compile(policy)
-//	program, err := runtime.NewProgram(compiled, runtime.Options{})
+//	program := runtime.NewProgram(compiled)
 //	verdict := program.Evaluate(ctx, pod)
 //
 // A [Program] is one ordered list of rules. [Join] puts the rules of PodFailurePolicies
@@ -23,7 +23,7 @@
 // they do not know, CEL's interpreter evaluates the whole expression over the same typed
 // objects; package metered charges what it does, in time linear in what it does. Plans for
 // the interpreter take much memory, so they are made when they are needed. A pod is never
-// converted to a map. Options.DisableSpecialization sends every rule to the interpreter.
+// converted to a map. Program.Interpreted sends every rule to the interpreter.
 //
 // Rules are tried in order. An error never picks an action: it means what no match means,
 // and is carried in the Verdict. A rule of a custom policy that cannot be evaluated does

@@ -36,8 +36,8 @@ func TestGeneratedPairs(t *testing.T) {
 					kubernetes, environment = "1.28", before129
 				}
 				policy := g.Policy()
-				c := compiledBy(t, environment, policy)
-				special, plain := program(t, c, runtime.Options{}), program(t, c, interpreted)
+				special := runtime.NewProgram(compiledBy(t, environment, policy))
+				plain := special.Interpreted()
 				for j := range podsAPolicy {
 					pod := g.Pod()
 					want := oracle(t, kubernetes, policy, pod)
@@ -79,8 +79,8 @@ func TestVectors(t *testing.T) {
 			t.Fatalf("%s: %v", v.Name, err)
 		}
 		pod := judged(v.Pod)
-		for _, o := range []runtime.Options{{}, interpreted} {
-			same(t, fmt.Sprintf("%s, %+v", v.Name, o), v.Policy, pod, program(t, c, o).Evaluate(t.Context(), pod), v.Want)
+		for kind, p := range programsOf(c) {
+			same(t, v.Name+", "+kind, v.Policy, pod, p.Evaluate(t.Context(), pod), v.Want)
 		}
 		seen.count(v.Want)
 	}
@@ -109,9 +109,7 @@ func TestProgramIsSharedByGoroutines(t *testing.T) {
 		for range 5 {
 			pods = append(pods, g.Pod().DeepCopy())
 		}
-		c := compiled(t, policy)
-		for _, o := range []runtime.Options{{}, interpreted} {
-			p := program(t, c, o)
+		for _, p := range programs(t, policy) {
 			var group sync.WaitGroup
 			for range 8 {
 				group.Go(func() { judgeAll(t, p, policy, pods) })

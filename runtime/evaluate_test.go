@@ -230,7 +230,7 @@ func TestManyRules(t *testing.T) {
 		policy.Rules = append(policy.Rules, r)
 	}
 	slices.Reverse(policy.Rules)
-	p := program(t, compiled(t, policy), runtime.Options{})
+	p := runtime.NewProgram(compiled(t, policy))
 	for _, code := range []int32{1, rules / 2, rules, rules + 1} {
 		pod := failedPod()
 		pod.Status.ContainerStatuses = exited(3, code)

@@ -43,12 +43,7 @@ rules:
 		fmt.Println(err)
 		return
 	}
-	program, err := runtime.NewProgram(compiled, runtime.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	verdict := program.Evaluate(context.Background(), failedWith(42))
+	verdict := runtime.NewProgram(compiled).Evaluate(context.Background(), failedWith(42))
 	fmt.Println(verdict.Action, verdict.Message())
 	// Output: FailJob Container main for pod default/p failed with exit code 42 matching FailJob rule at index 1
 }

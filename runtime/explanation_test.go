@@ -123,7 +123,7 @@ func TestExplanationAgreesWithVerdict(t *testing.T) {
 		for range draws(150, 15) {
 			policy := g.Policy()
 			c := compiled(t, policy)
-			p := program(t, c, runtime.Options{})
+			p := runtime.NewProgram(c)
 			for range 2 {
 				pod := g.Pod()
 				e, err := p.Explain(t.Context(), runtime.Input{Pod: pod})

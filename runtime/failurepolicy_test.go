@@ -29,7 +29,7 @@ func largeJob() *batchv1.Job {
 // TestFailurePolicy is what becomes of a Job's own rules, and of the platform's other rules, when one of the platform's
 // has no value.
 func TestFailurePolicy(t *testing.T) {
-	own := program(t, compiled(t, policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [42]}}]`)), runtime.Options{})
+	own := runtime.NewProgram(compiled(t, policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [42]}}]`)))
 	condition := errors.New("spec.matchConditions[0].expression: no such key: labels")
 	for _, c := range []struct {
 		name     string
@@ -139,10 +139,10 @@ func TestPolicyErrorsSayWhy(t *testing.T) {
 // TestIgnoredErrorsChangeNothing: whatever rules without a value a platform puts before and after a Job's own rules, the
 // verdict is that of the own rules but for its error.
 func TestIgnoredErrorsChangeNothing(t *testing.T) {
-	own := program(t, compiled(t, policyOf(t, `
+	own := runtime.NewProgram(compiled(t, policyOf(t, `
 - {action: Ignore, onPodConditions: [{type: DisruptionTarget}]}
 - {action: FailJob, onExitCodes: {operator: In, values: [1, 2]}}
-- {action: Count, onExitCodes: {operator: In, values: [3]}}`)), runtime.Options{})
+- {action: Count, onExitCodes: {operator: In, values: [3]}}`)))
 	var broken []*runtime.Policy
 	for _, when := range []string{
 		evicted, costly, "pod.metadata.labels['none'] == 'x'", "[0][attempt] == 0", "1 / (attempt - attempt) == 0", "pod.failedContainers()[9].oomKilled",

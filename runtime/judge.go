@@ -36,7 +36,7 @@ func (p *Program) Judge(ctx context.Context, in Input) Verdict {
 	}
 	var ignored error
 	for _, policy := range p.policies {
-		if policy.own != nil && policy.own.finds {
+		if policy.finds {
 			r, element := policy.find(&in.Pod.Status)
 			switch {
 			case element.Container != nil:

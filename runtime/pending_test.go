@@ -82,7 +82,7 @@ func TestPendingVerdictIsReadBack(t *testing.T) {
 
 // TestPendingRuleDecidesFirst: the exit code of a container that never ran says nothing, and neither do rules that come before.
 func TestPendingRuleDecidesFirst(t *testing.T) {
-	own := program(t, compiled(t, policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [137]}}]`)), runtime.Options{})
+	own := runtime.NewProgram(compiled(t, policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [137]}}]`)))
 	policy := customPolicy(t, "start", stuck("Late"))
 	p := runtime.Join([]*runtime.Policy{customPolicy(t, "all", onFailed())}, own, []*runtime.Policy{policy})
 	pod, _ := afterDeletion(t, policy, pendingPod("slow"))
@@ -167,7 +167,7 @@ func TestPodsThatNoPendingRuleEnded(t *testing.T) {
 		})
 	}
 	pod, _ := afterDeletion(t, policy, pendingPod("slow"))
-	own := program(t, compiled(t, policyOf(t, `[{action: FailJob, onPodConditions: [{type: podverdict.io/FailingToStart, status: "True"}]}]`)), runtime.Options{})
+	own := runtime.NewProgram(compiled(t, policyOf(t, `[{action: FailJob, onPodConditions: [{type: podverdict.io/FailingToStart, status: "True"}]}]`)))
 	if got := judgment(t, own, pod); got.Message() != "Pod default/p has condition podverdict.io/FailingToStart matching FailJob rule at index 0" {
 		t.Errorf("by the Job's own rule: %+v %q", got, got.Message())
 	}

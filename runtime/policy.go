@@ -35,6 +35,9 @@ type Policy struct {
 	onFailed, onPending []rule
 	// variableNumbers maps variables.NAME to the index in variables.
 	variableNumbers map[string]int
+	// finds is true when closures answer every rule of a podFailurePolicy, so that no rule
+	// can fail. That holds for everything that the compiler writes.
+	finds bool
 	// interpret turns closures off. Tests use it to compare them with CEL's interpreter.
 	interpret bool
 	// failed, if not nil, is the error that every rule has for this Job.
@@ -45,9 +48,6 @@ type Policy struct {
 type ownPolicy struct {
 	policy      *compiler.Policy
 	environment *compiler.Environment
-	// finds is true when closures answer every rule, so that no rule can fail. That holds
-	// for everything that the compiler writes.
-	finds bool
 }
 
 // rule is a rule of either kind. Its number is its index in the policy.
@@ -127,14 +127,14 @@ func NewLastGood(e *compiler.Environment, policy *v1alpha1.PodFailurePolicy) (*P
 }
 
 // newOwnPolicy makes the closures of a podFailurePolicy.
-func newOwnPolicy(c *compiler.Compiled, o Options) *Policy {
-	own := &ownPolicy{c.Policy, c.Environment, !o.DisableSpecialization}
-	p := &Policy{own: own, FailurePolicy: v1alpha1.FailurePolicyFail, interpret: o.DisableSpecialization, onFailed: make([]rule, len(c.Rules))}
+func newOwnPolicy(c *compiler.Compiled) *Policy {
+	own := &ownPolicy{c.Policy, c.Environment}
+	p := &Policy{own: own, FailurePolicy: v1alpha1.FailurePolicyFail, finds: true, onFailed: make([]rule, len(c.Rules))}
 	closures := closure.NewCompiler(c.Environment.Schema)
 	for i := range c.Rules {
 		when := &expression{closure: closures.Compile(c.Rules[i].AST), check: func() (checked, error) { return own.check(i) }}
 		p.onFailed[i] = rule{number: i, action: c.Rules[i].Action, find: when.closure.Find, when: when}
-		own.finds = own.finds && when.closure.Find != nil
+		p.finds = p.finds && when.closure.Find != nil
 	}
 	return p
 }
@@ -152,7 +152,7 @@ func (o *ownPolicy) check(rule int) (checked, error) {
 // Interpreted returns the same policy without closures: CEL's interpreter evaluates it.
 func (p *Policy) Interpreted() *Policy {
 	interpreted := *p
-	interpreted.interpret = true
+	interpreted.finds, interpreted.interpret = false, true
 	return &interpreted
 }
 

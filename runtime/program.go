@@ -6,13 +6,6 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// Options of a Program. The zero value is right but for tests.
-type Options struct {
-	// DisableSpecialization evaluates every rule by CEL's ordinary interpreter.
-	// The verdicts are the same; it is there to prove that.
-	DisableSpecialization bool
-}
-
 // Program is one ordered list of rules, ready to be evaluated: those of a Job's
 // podFailurePolicy, and of custom policies before and after them. It is immutable and
 // safe for concurrent use.
@@ -21,8 +14,8 @@ type Program struct {
 }
 
 // NewProgram returns a Program of a compiled podFailurePolicy.
-func NewProgram(c *compiler.Compiled, o Options) (*Program, error) {
-	return &Program{policies: []*Policy{newOwnPolicy(c, o)}}, nil
+func NewProgram(c *compiler.Compiled) *Program {
+	return &Program{policies: []*Policy{newOwnPolicy(c)}}
 }
 
 // Join returns a Program of one ordered list of rules: those of the policies before, in
@@ -35,4 +28,14 @@ func Join(before []*Policy, own *Program, after []*Policy) *Program {
 		joined = append(joined, own.policies...)
 	}
 	return &Program{policies: append(joined, after...)}
+}
+
+// Interpreted returns the same program without closures: CEL's interpreter evaluates every
+// rule. The verdicts are the same; tests use it to prove that.
+func (p *Program) Interpreted() *Program {
+	interpreted := &Program{}
+	for _, policy := range p.policies {
+		interpreted.policies = append(interpreted.policies, policy.Interpreted())
+	}
+	return interpreted
 }

@@ -68,7 +68,7 @@ const (
 func engineNamed(name string) (conformance.Engine, error) {
 	switch name {
 	case engineCEL:
-		return conformance.CEL(runtime.Options{}), nil
+		return conformance.CEL(), nil
 	case engineGo:
 		return conformance.Go, nil
 	case engineRego:

@@ -6,12 +6,11 @@ import (
 
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/generators"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // Two engines are compared on random policies and pods.
 func ExamplePairs() {
-	cel := conformance.CEL(runtime.Options{})
+	cel := conformance.CEL()
 	pairs := generators.NewPairs(1, false)
 	for range 100 {
 		request := conformance.Request{Policy: pairs.Policy(), Pod: pairs.Pod()}

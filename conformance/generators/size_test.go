@@ -13,11 +13,10 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/protocol"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 func TestSizes(t *testing.T) {
-	engines := map[string]conformance.Engine{"go": conformance.Go, "cel": conformance.CEL(runtime.Options{})}
+	engines := map[string]conformance.Engine{"go": conformance.Go, "cel": conformance.CEL()}
 	for _, size := range Sizes() {
 		if _, err := compiler.NewPolicy(size.Policy); err != nil {
 			t.Errorf("%s: %v", size.Name, err)

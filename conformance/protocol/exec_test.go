@@ -15,7 +15,6 @@ import (
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/reports"
 	"github.com/podverdict/podverdict/conformance/vectors"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // children are programs that the tests start as engines: this test binary, with the
@@ -24,7 +23,7 @@ func children() map[string]func() error {
 	return map[string]func() error{
 		"go": func() error { return Serve(context.Background(), os.Stdin, os.Stdout, conformance.Go) },
 		"cel": func() error {
-			return Serve(context.Background(), os.Stdin, os.Stdout, conformance.CEL(runtime.Options{}))
+			return Serve(context.Background(), os.Stdin, os.Stdout, conformance.CEL())
 		},
 		"reversed": reversed,
 		"dies":     func() error { return errors.New("out of paint") },

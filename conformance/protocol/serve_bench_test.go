@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/podverdict/podverdict/conformance"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // smallRequest is a policy of two rules and a pod with one container, as a cluster
@@ -38,7 +37,7 @@ func requests(n int) []byte {
 // requests a second and core.
 func BenchmarkServe(b *testing.B) {
 	input := requests(1000)
-	for name, engine := range map[string]conformance.Engine{"cel": conformance.CEL(runtime.Options{}), "go": conformance.Go} {
+	for name, engine := range map[string]conformance.Engine{"cel": conformance.CEL(), "go": conformance.Go} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(input) / 1000))
 			b.ReportAllocs()

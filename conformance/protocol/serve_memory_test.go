@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	goruntime "runtime"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -13,7 +13,6 @@ import (
 
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/generators"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // hostile makes requests that take the most of something, as JSON. Every number makes
@@ -106,7 +105,7 @@ func TestServeHostileRequestsInBoundedMemory(t *testing.T) {
 			in := &measured{rest: lines.Bytes(), before: heapInUse()}
 			allocated := totalAllocated()
 			var out bytes.Buffer
-			if err := Serve(t.Context(), in, &out, conformance.CEL(runtime.Options{})); err != nil {
+			if err := Serve(t.Context(), in, &out, conformance.CEL()); err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("%d lines of %d bytes: %d MiB in use, %d MiB allocated a line", h.lines, lines.Len()/h.lines, in.held>>20,
@@ -152,8 +151,8 @@ func (m *measured) Read(p []byte) (int, error) {
 }
 
 func totalAllocated() uint64 {
-	var m goruntime.MemStats
-	goruntime.ReadMemStats(&m)
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
 }
 

@@ -128,7 +128,7 @@ func TestServeVectors(t *testing.T) {
 	for _, v := range list {
 		in.Write(append(wireLine(t, v), '\n'))
 	}
-	for i, line := range served(t, iotest.HalfReader(&in), conformance.CEL(runtime.Options{})) {
+	for i, line := range served(t, iotest.HalfReader(&in), conformance.CEL()) {
 		var got struct {
 			ID      string
 			Verdict runtime.Verdict
@@ -222,7 +222,7 @@ func TestServeInConstantMemory(t *testing.T) {
 	if testing.Short() {
 		in.lines = 1000
 	}
-	if err := Serve(t.Context(), in, io.Discard, conformance.CEL(runtime.Options{})); err != nil {
+	if err := Serve(t.Context(), in, io.Discard, conformance.CEL()); err != nil {
 		t.Fatal(err)
 	}
 	const limit = 64 << 20

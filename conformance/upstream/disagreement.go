@@ -53,24 +53,20 @@ func disagreement(ctx context.Context, env *compiler.Environment, policy *batchv
 
 func answers(ctx context.Context, env *compiler.Environment, p pair) []Answer {
 	request := conformance.Request{Kubernetes: env.Kubernetes, Policy: p.policy, Pod: p.pod}
-	program := func(o runtime.Options) func() (runtime.Verdict, error) {
+	program := func(kind func(*runtime.Program) *runtime.Program) func() (runtime.Verdict, error) {
 		return func() (runtime.Verdict, error) {
 			compiled, err := env.Compile(compiler.StoredPolicy(p.policy))
 			if err != nil {
 				return runtime.Verdict{}, err
 			}
-			program, err := runtime.NewProgram(compiled, o)
-			if err != nil {
-				return runtime.Verdict{}, err
-			}
-			return program.Evaluate(ctx, withPhase(p.pod)), nil
+			return kind(runtime.NewProgram(compiled)).Evaluate(ctx, withPhase(p.pod)), nil
 		}
 	}
 	return []Answer{
 		answered("upstream", func() (runtime.Verdict, error) { return ask(p.policy, p.pod) }),
 		answered("go", func() (runtime.Verdict, error) { return conformance.Go(ctx, request) }),
-		answered("cel", program(runtime.Options{})),
-		answered("cel, interpreted", program(runtime.Options{DisableSpecialization: true})),
+		answered("cel", program(func(p *runtime.Program) *runtime.Program { return p })),
+		answered("cel, interpreted", program((*runtime.Program).Interpreted)),
 	}
 }
 

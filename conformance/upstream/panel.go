@@ -38,13 +38,11 @@ func newPanel(env *compiler.Environment, policy *batchv1.PodFailurePolicy, gener
 	if policy != nil {
 		p.witness = witness(policy)
 	}
-	if p.special, err = runtime.NewProgram(compiled, runtime.Options{}); err != nil {
-		return nil, err
-	}
+	p.special = runtime.NewProgram(compiled)
 	if generic {
-		p.generic, err = runtime.NewProgram(compiled, runtime.Options{DisableSpecialization: true})
+		p.generic = p.special.Interpreted()
 	}
-	return p, err
+	return p, nil
 }
 
 // judge asks every engine about a pod, and returns the verdict and whether all

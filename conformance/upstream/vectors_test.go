@@ -7,7 +7,6 @@ import (
 	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/conformance/reports"
 	"github.com/podverdict/podverdict/conformance/vectors"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // Upstream itself passes every vector: what they want is what Kubernetes does.
@@ -32,8 +31,8 @@ func TestVectors(t *testing.T) {
 // programs, know the phase gate and are asked about several versions in turn.
 func TestEngines(t *testing.T) {
 	engines := map[string]conformance.Engine{
-		"go": conformance.Go, "cel": conformance.CEL(runtime.Options{}),
-		"cel, interpreted": conformance.CEL(runtime.Options{DisableSpecialization: true}),
+		"go": conformance.Go, "cel": conformance.CEL(),
+		"cel, interpreted": conformance.InterpretedCEL(),
 	}
 	versions := []string{"", "1.28", "1.29", "1.36"}
 	g := generators.NewPairs(1, true)

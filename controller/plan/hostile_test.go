@@ -106,10 +106,7 @@ func TestJudgedByProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := runtime.NewProgram(compiled, runtime.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := runtime.NewProgram(compiled)
 	o := seen(b, 60, podOf(b, 0, 0).exited(42, 1).disrupted(), podOf(b, 1, 0).ready())
 	o.Judge = func(p *corev1.Pod, _ int64) runtime.Verdict { return program.Evaluate(context.Background(), p) }
 	if s := planned(t, o).Write.Status; s.Failed != 0 || conditions()(&s) != "" {

@@ -73,9 +73,5 @@ func (p *Programs) compile(policy *batchv1.PodFailurePolicy) (*runtime.Program, 
 		p.metrics.CompileErrors.Inc()
 		return nil, err
 	}
-	program, err := runtime.NewProgram(compiled, runtime.Options{})
-	if err != nil {
-		p.metrics.CompileErrors.Inc()
-	}
-	return program, err
+	return runtime.NewProgram(compiled), nil
 }

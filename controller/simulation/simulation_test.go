@@ -77,9 +77,7 @@ func newOptions(t testing.TB, spec, script string) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Program, err = runtime.NewProgram(compiled, runtime.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	o.Program = runtime.NewProgram(compiled)
 	return o
 }
 

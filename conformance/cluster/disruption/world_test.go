@@ -15,7 +15,6 @@ import (
 
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/internal/controlplane"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
@@ -43,7 +42,7 @@ func newWorld(t *testing.T) *world {
 	}
 	w := &world{
 		cluster: cluster, client: client, namespace: cluster.Namespace(t),
-		engine:  conformance.CEL(runtime.Options{}),
+		engine:  conformance.CEL(),
 		kubectl: cluster.Kubectl(t), asAdmin: cluster.Kubeconfig(t, admin, "system:masters"),
 	}
 	w.important = w.namespace + "-important"

@@ -29,11 +29,7 @@ func (j Job) Program(environment *compiler.Environment) (*runtime.Program, error
 	if err != nil {
 		return nil, err
 	}
-	program, err := runtime.NewProgram(compiled, runtime.Options{})
-	if err != nil {
-		return nil, j.policyError(err)
-	}
-	return program, nil
+	return runtime.NewProgram(compiled), nil
 }
 
 // policyError returns the compiler's errors about a Job's rules with their places.
