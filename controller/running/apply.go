@@ -19,11 +19,11 @@ import (
 
 // apply does what the Plan says. Each part is tried, whatever becomes of the others.
 func (w *work) apply(ctx context.Context) error {
-	w.free(w.plan.Free)
+	w.reconciler.free(w.plan.Free)
 	return errors.Join(
-		w.each(ctx, w.plan.Release, w.width, w.release),
-		w.each(ctx, w.undeleted(w.plan.Dismiss), w.width, w.dismiss),
-		w.each(ctx, w.undeleted(w.plan.Delete), w.width, w.deletePod),
+		w.each(ctx, w.plan.Release, w.reconciler.width, w.release),
+		w.each(ctx, w.undeleted(w.plan.Dismiss), w.reconciler.width, w.dismiss),
+		w.each(ctx, w.undeleted(w.plan.Delete), w.reconciler.width, w.deletePod),
 		w.createPods(ctx),
 		w.write(ctx),
 	)
@@ -34,17 +34,17 @@ func (w *work) each(ctx context.Context, pods []*corev1.Pod, width int, call fun
 	if len(pods) == 0 {
 		return nil
 	}
-	w.wait(w.BatchPeriod) // if nothing changes, because the caches lag behind, or not all are done
+	w.wait(w.reconciler.BatchPeriod) // if nothing changes, because the caches lag behind, or not all are done
 	batch, stop := context.WithCancel(ctx)
 	defer stop()
-	start := w.Clock.Now()
+	start := w.reconciler.Clock.Now()
 	failures := make([]error, len(pods))
 	workqueue.ParallelizeUntil(batch, width, len(pods), func(i int) {
-		failures[i] = w.Metrics.Guard(ctx, metrics.WorkingOnJob, func() error { return call(ctx, pods[i]) })
+		failures[i] = w.reconciler.Metrics.Guard(ctx, metrics.WorkingOnJob, func() error { return call(ctx, pods[i]) })
 		switch {
 		case failures[i] != nil:
 			stop()
-		case w.Clock.Since(start) >= w.BatchPeriod:
+		case w.reconciler.Clock.Since(start) >= w.reconciler.BatchPeriod:
 			w.interrupted.Store(true)
 			stop()
 		}
@@ -65,14 +65,14 @@ func (w *work) released(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
 		return true, nil
 	}
-	returned, err := removeFinalizer(ctx, w.Client, pod)
+	returned, err := removeFinalizer(ctx, w.reconciler.Client, pod)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return false, nil // the caches will show what has happened
 	case err != nil:
 		return false, err
 	}
-	w.learn(returned)
+	w.state.learn(returned)
 	w.changed.Store(true)
 	return true, nil
 }
@@ -88,12 +88,12 @@ func (w *work) dismiss(ctx context.Context, pod *corev1.Pod) error {
 
 // undeleted returns the pods whose deletion was not accepted before, which the caches may not show yet.
 func (w *work) undeleted(pods []*corev1.Pod) []*corev1.Pod {
-	return slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return w.deleted[pod.UID] })
+	return slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return w.state.deleted[pod.UID] })
 }
 
 func (w *work) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	options := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))}
-	err := w.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
+	err := w.reconciler.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return nil // gone, and perhaps there is another one of this name
@@ -101,7 +101,7 @@ func (w *work) deletePod(ctx context.Context, pod *corev1.Pod) error {
 		w.warn(recorder.ReasonFailedDelete, "Error deleting: "+err.Error())
 		return fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
-	w.learnDeleted(pod)
+	w.state.learnDeleted(pod)
 	w.changed.Store(true)
 	w.note(reasonSuccessfulDelete, "Deleted pod: "+pod.Name)
 	return nil
@@ -112,17 +112,17 @@ func (w *work) write(ctx context.Context) error {
 	if w.plan.Write == nil {
 		return nil
 	}
-	if wait := w.restPeriod() - w.Clock.Since(w.wrote); wait > 0 && !w.plan.Urgent {
+	if wait := w.restPeriod() - w.reconciler.Clock.Since(w.state.wrote); wait > 0 && !w.plan.Urgent {
 		w.wait(wait)
 		return nil
 	}
 	w.plan.Write.ManagedFields = nil // which marks what the cache has
-	returned, err := w.Client.BatchV1().Jobs(w.job.Namespace).UpdateStatus(ctx, w.plan.Write, metav1.UpdateOptions{})
+	returned, err := w.reconciler.Client.BatchV1().Jobs(w.job.Namespace).UpdateStatus(ctx, w.plan.Write, metav1.UpdateOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil // the caches will show it
 	case apierrors.IsConflict(err):
-		w.wait(w.BatchPeriod) // they will show that, too, and sooner
+		w.wait(w.reconciler.BatchPeriod) // they will show that, too, and sooner
 		return nil
 	case apierrors.IsInvalid(err):
 		w.warn(reasonInvalidStatus, err.Error())
@@ -131,9 +131,9 @@ func (w *work) write(ctx context.Context) error {
 		return fmt.Errorf("write the status of job %s/%s: %w", w.job.Namespace, w.job.Name, err)
 	}
 	w.changed.Store(true)
-	w.Caches.TrimJob(returned)
-	w.Metrics.Written(w.job, returned)
-	w.written, w.wrote = returned, w.Clock.Now()
+	w.reconciler.Caches.TrimJob(returned)
+	w.reconciler.Metrics.Written(w.job, returned)
+	w.state.written, w.state.wrote = returned, w.reconciler.Clock.Now()
 	for _, event := range w.plan.Events {
 		w.record(event)
 	}
@@ -143,7 +143,7 @@ func (w *work) write(ctx context.Context) error {
 // restPeriod returns the time between two writes of counters. While pods are created, each call is one that a pod waits for.
 func (w *work) restPeriod() time.Duration {
 	if len(w.plan.Create) > 0 {
-		return w.BatchPeriod
+		return w.reconciler.BatchPeriod
 	}
-	return w.BatchPeriod / 5
+	return w.reconciler.BatchPeriod / 5
 }

@@ -62,8 +62,8 @@ func TestWriteWaits(t *testing.T) {
 			d := newTestJob(t, old.DeepCopy())
 			test.write.Namespace = "ns"
 			test.plan.Write = test.write
-			w := &work{reconciler: d.reconciler, jobState: d.states.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: old, plan: test.plan}
-			w.wrote = d.now.Now().Add(-test.since)
+			w := &work{reconciler: d.reconciler, state: d.states.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: old, plan: test.plan}
+			w.state.wrote = d.now.Now().Add(-test.since)
 			if err := w.write(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +127,7 @@ func TestInvalidPolicy(t *testing.T) {
 func TestDeletionIsOfOnePod(t *testing.T) {
 	d := newTestJob(t, fixtures.ManagedJob(1))
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "first"}}
-	w := &work{reconciler: d.reconciler, jobState: d.states.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: fixtures.ManagedJob(1)}
+	w := &work{reconciler: d.reconciler, state: d.states.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: fixtures.ManagedJob(1)}
 	if err := w.deletePod(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}

@@ -29,8 +29,8 @@ const (
 
 // createPods creates the Plan's pods. After a creation that failed, it tries only one.
 func (w *work) createPods(ctx context.Context) error {
-	pods, width := w.creatable(), w.width
-	if w.creationFailed && len(pods) > 0 {
+	pods, width := w.creatable(), w.reconciler.width
+	if w.state.creationFailed && len(pods) > 0 {
 		pods, width = pods[:1], 1
 	}
 	var mu sync.Mutex
@@ -45,7 +45,7 @@ func (w *work) createPods(ctx context.Context) error {
 		return err
 	})
 	if len(pods) > 0 {
-		w.creationFailed = err != nil
+		w.state.creationFailed = err != nil
 	}
 	if len(created) > 0 {
 		w.note(reasonSuccessfulCreate, createdMessage(created))
@@ -59,7 +59,7 @@ func (w *work) createPods(ctx context.Context) error {
 // template reads the Job's template, which the cache does not have. It is that of the Job as the cache has it, or an error:
 // then the cache will show another one.
 func (w *work) template(ctx context.Context) (*corev1.PodTemplateSpec, error) {
-	job, err := w.Client.BatchV1().Jobs(w.job.Namespace).Get(ctx, w.job.Name, metav1.GetOptions{})
+	job, err := w.reconciler.Client.BatchV1().Jobs(w.job.Namespace).Get(ctx, w.job.Name, metav1.GetOptions{})
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read the template of job %s/%s: %w", w.job.Namespace, w.job.Name, err)
@@ -72,11 +72,11 @@ func (w *work) template(ctx context.Context) (*corev1.PodTemplateSpec, error) {
 // creatable returns the Plan's pods; while creations have no known outcome, those of them that it asks for again. The Plan does not
 // know the others, and could put a second pod beside one of them.
 func (w *work) creatable() []*corev1.Pod {
-	if len(w.unknown) == 0 || len(w.plan.Create) == 0 {
+	if len(w.state.unknown) == 0 || len(w.plan.Create) == 0 {
 		return w.plan.Create
 	}
 	w.wait(lookUpPeriod)
-	return slices.DeleteFunc(slices.Clone(w.plan.Create), func(pod *corev1.Pod) bool { _, unknown := w.unknown[pod.Name]; return !unknown })
+	return slices.DeleteFunc(slices.Clone(w.plan.Create), func(pod *corev1.Pod) bool { _, unknown := w.state.unknown[pod.Name]; return !unknown })
 }
 
 // createdMessage returns upstream's for one pod, and names the first of many.
@@ -95,20 +95,20 @@ func createdMessage(names []string) string {
 
 // createPod creates a pod, and reports whether that was us and now.
 func (w *work) createPod(ctx context.Context, pod *corev1.Pod) (bool, error) {
-	returned, err := w.Client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
-	w.Metrics.Created(w.job, err)
+	returned, err := w.reconciler.Client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
+	w.reconciler.Metrics.Created(w.job, err)
 	switch {
 	case err == nil:
-		w.learn(caches.Trimmed(returned))
+		w.state.learn(caches.Trimmed(returned))
 		w.changed.Store(true)
 		return true, nil
 	case apierrors.IsAlreadyExists(err):
-		return false, w.lookUpPod(ctx, pod.Namespace, pod.Name, w.Clock.Now())
+		return false, w.lookUpPod(ctx, pod.Namespace, pod.Name, w.reconciler.Clock.Now())
 	case refused(err):
-		w.learnNotCreated(pod.Name)
+		w.state.learnNotCreated(pod.Name)
 	default:
 		// From now on, because the call may have waited for the client's rate limiter before it was sent.
-		w.learnUnknown(pod.Name, w.Clock.Now().Add(CallTimeout))
+		w.state.learnUnknown(pod.Name, w.reconciler.Clock.Now().Add(CallTimeout))
 	}
 	return false, fmt.Errorf("create pod %s/%s: %w", pod.Namespace, pod.Name, err)
 }
@@ -125,7 +125,7 @@ func refused(err error) bool {
 
 // lookUp looks for the pods of which it is not known whether they were created.
 func (w *work) lookUp(ctx context.Context) error {
-	for name, until := range w.unknown {
+	for name, until := range w.state.unknown {
 		if err := w.lookUpPod(ctx, w.job.Namespace, name, until); err != nil {
 			return err // the others would take as long
 		}
@@ -136,22 +136,22 @@ func (w *work) lookUp(ctx context.Context) error {
 // lookUpPod learns what the name stands for: a pod of the Job, one of somebody else, or, when no creation can take effect
 // any more, nothing.
 func (w *work) lookUpPod(ctx context.Context, namespace, name string, until time.Time) error {
-	pod, err := w.Client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+	pod, err := w.reconciler.Client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		if w.Clock.Now().After(until) {
-			w.learnNotCreated(name)
+		if w.reconciler.Clock.Now().After(until) {
+			w.state.learnNotCreated(name)
 		}
 		return nil
 	case err != nil:
 		return fmt.Errorf("look up pod %s/%s: %w", namespace, name, err)
 	case w.shown(pod):
-		w.learn(caches.Trimmed(pod))
+		w.state.learn(caches.Trimmed(pod))
 	default:
 		if err := w.releaseTaken(ctx, pod); err != nil {
 			return err
 		}
-		w.learnTaken(name)
+		w.state.learnTaken(name)
 	}
 	w.changed.Store(true)
 	return nil
@@ -163,7 +163,7 @@ func (w *work) releaseTaken(ctx context.Context, pod *corev1.Pod) error {
 	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) || !plan.Made(pod) {
 		return nil
 	}
-	if _, err := removeFinalizer(ctx, w.Client, pod); err != nil && !apierrors.IsNotFound(err) {
+	if _, err := removeFinalizer(ctx, w.reconciler.Client, pod); err != nil && !apierrors.IsNotFound(err) {
 		return err
 	}
 	return nil

@@ -139,7 +139,7 @@ func TestUnknownCreation(t *testing.T) {
 	if got := unknown(); got != 1 {
 		t.Errorf("%d creations have no known outcome", got)
 	}
-	w := &work{reconciler: d.reconciler, jobState: d.states.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: fixtures.ManagedJob(1)}
+	w := &work{reconciler: d.reconciler, state: d.states.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: fixtures.ManagedJob(1)}
 	w.job.Namespace = "ns"
 	for _, test := range []struct {
 		after time.Duration
@@ -149,7 +149,7 @@ func TestUnknownCreation(t *testing.T) {
 		if err := w.lookUp(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := len(w.unknown); got != test.want {
+		if got := len(w.state.unknown); got != test.want {
 			t.Errorf("%s after the call, %d creations have no known outcome, want %d", test.after, got, test.want)
 		}
 	}

@@ -39,7 +39,7 @@ type evaluator struct {
 func (w *work) newEvaluator(own *runtime.Program, selection binding.Selection) *evaluator {
 	return &evaluator{
 		work: w, own: own, selection: selection, program: selection.Enforced(own),
-		verdicts: make(map[types.UID]*cachedVerdict, len(w.verdicts)),
+		verdicts: make(map[types.UID]*cachedVerdict, len(w.state.verdicts)),
 	}
 }
 
@@ -48,7 +48,7 @@ func (c *evaluator) rules() bool {
 	if c.program != nil {
 		return true
 	}
-	for _, j := range c.work.verdicts {
+	for _, j := range c.work.state.verdicts {
 		if j.program != nil {
 			return true
 		}
@@ -61,7 +61,7 @@ func (c *evaluator) volatile() bool {
 	if c.custom() {
 		return true
 	}
-	for _, j := range c.work.verdicts {
+	for _, j := range c.work.state.verdicts {
 		if j.custom {
 			return true
 		}
@@ -76,7 +76,7 @@ func (c *evaluator) custom() bool { return c.program != c.own }
 func (c *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64) runtime.Verdict {
 	j := c.verdicts[pod.UID]
 	if j == nil {
-		if j = c.work.verdicts[pod.UID]; j == nil {
+		if j = c.work.state.verdicts[pod.UID]; j == nil {
 			j = &cachedVerdict{program: c.program, custom: c.custom()}
 		}
 		c.verdicts[pod.UID] = j
@@ -96,7 +96,7 @@ func (c *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64) r
 }
 
 func (c *evaluator) input(pod *corev1.Pod, attempt int64) runtime.Input {
-	return caches.Input(pod, c.work.job, attempt, c.work.Clock.Now())
+	return caches.Input(pod, c.work.job, attempt, c.work.reconciler.Clock.Now())
 }
 
 // reportVerdicts passes on the verdict on each failed pod, once, as soon as the Plan knows whether a budget is used up. It then
@@ -120,10 +120,10 @@ func (c *evaluator) reportVerdicts(ctx context.Context, pods []*corev1.Pod) {
 		if ctx.Err() != nil {
 			return
 		}
-		c.work.Judged(pod, verdict, would)
+		c.work.reconciler.Judged(pod, verdict, would)
 		j.reported = true
 	}
-	c.work.verdicts = c.verdicts
+	c.work.state.verdicts = c.verdicts
 }
 
 // would returns what the policies that are only audited would have done to a pod, or nil if that is what was done.

@@ -19,11 +19,11 @@ import (
 // are the same.
 func TestOwnRulesAreNotVolatile(t *testing.T) {
 	of := func() *runtime.Program { return fixtures.MustProgram(t, fixtures.FailJobOn(42)) }
-	w := &work{reconciler: &reconciler{Options: Options{Clock: clock.RealClock{}}}, jobState: &jobState{}, job: fixtures.OwnJob(nil)}
+	w := &work{reconciler: &reconciler{Options: Options{Clock: clock.RealClock{}}}, state: &jobState{}, job: fixtures.OwnJob(nil)}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "a"}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}
 	first := w.newEvaluator(of(), binding.Selection{})
 	first.judge(t.Context(), pod, 1)
-	w.verdicts = first.verdicts
+	w.state.verdicts = first.verdicts
 	if w.newEvaluator(of(), binding.Selection{}).volatile() {
 		t.Error("the Job's own rules may be others the next time")
 	}

@@ -23,7 +23,7 @@ const (
 
 // record records an event of the Job.
 func (w *work) record(e plan.Event) {
-	w.Recorder.Eventf(w.job, nil, e.Type, e.Reason, recorder.Action, "%s", e.Message)
+	w.reconciler.Recorder.Eventf(w.job, nil, e.Type, e.Reason, recorder.Action, "%s", e.Message)
 }
 
 func (w *work) warn(reason, message string) {

@@ -40,8 +40,8 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 		return 0, err
 	}
 	start := r.Clock.Now()
-	w := &work{reconciler: r, jobState: r.states.of(plan.OwnerFor(job))}
-	w.job = w.newestJob(job)
+	w := &work{reconciler: r, state: r.states.of(plan.OwnerFor(job))}
+	w.job = w.state.newestJob(job)
 	if caches.Excessive(w.job) && w.job.DeletionTimestamp == nil { // else its pods are let go
 		w.warn(reasonExcessive, fmt.Sprintf("the Job has more than %d labels and annotations, and is not run", caches.MaxPairs))
 		return 0, nil
@@ -66,8 +66,8 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 
 // work is a sync under way.
 type work struct {
-	*reconciler
-	*jobState
+	reconciler *reconciler
+	state      *jobState
 
 	job  *batchv1.Job
 	plan plan.Plan
@@ -80,7 +80,7 @@ type work struct {
 // do observes, plans and applies.
 func (w *work) do(ctx context.Context) (time.Duration, error) {
 	lookup := w.lookUp(ctx)
-	start := w.Clock.Now()
+	start := w.reconciler.Clock.Now()
 	observation, evaluator, err := w.observe(ctx)
 	if err != nil {
 		return 0, err
@@ -98,11 +98,11 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 		return 0, err // verdicts were cut short
 	}
 	due := w.plan.LookAgain
-	w.took.Store(int64(w.Clock.Since(start)))
-	if w.plan.NeedsCurrent && len(w.unknown) > 0 {
+	w.state.took.Store(int64(w.reconciler.Clock.Since(start)))
+	if w.plan.NeedsCurrent && len(w.state.unknown) > 0 {
 		w.wait(lookUpPeriod)
 	}
-	if len(w.returned) > 0 {
+	if len(w.state.returned) > 0 {
 		w.wait(catchUpPeriod)
 	}
 	if err := errors.Join(lookup, w.apply(ctx)); err != nil {
@@ -114,18 +114,19 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 // observe returns what is known of the Job now, and the evaluator of its pods.
 func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error) {
 	o := plan.Observation{
-		Job: w.job, Pods: w.newestPods(w.Caches), Now: w.Clock.Now(), Current: len(w.unknown) == 0, Taken: w.taken, Settings: w.Settings,
+		Job: w.job, Pods: w.state.newestPods(w.reconciler.Caches), Now: w.reconciler.Clock.Now(),
+		Current: len(w.state.unknown) == 0, Taken: w.state.taken, Settings: w.reconciler.Settings,
 	}
-	own, err := w.Program(w.job.Spec.PodFailurePolicy)
+	own, err := w.reconciler.Program(w.job.Spec.PodFailurePolicy)
 	if err != nil {
 		w.warn(recorder.ReasonInvalidPolicy, err.Error())
 		return o, nil, fmt.Errorf("podFailurePolicy has no meaning, the job waits: %w", err)
 	}
-	selection, err := w.Selection(ctx, w.job)
+	selection, err := w.reconciler.Selection(ctx, w.job)
 	if err != nil || ctx.Err() != nil {
 		return o, nil, cmp.Or(err, ctx.Err()) // a match condition was cut short
 	}
-	lacks := func(pod *corev1.Pod) bool { return !selection.Empty() && w.Caches.LacksPod(pod) }
+	lacks := func(pod *corev1.Pod) bool { return !selection.Empty() && w.reconciler.Caches.LacksPod(pod) }
 	if i := slices.IndexFunc(o.Pods, lacks); i >= 0 {
 		return o, nil, caches.LacksError(o.Pods[i])
 	}
@@ -141,18 +142,18 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error
 func (w *work) recordProblems(problems []*binding.ConditionError) {
 	for _, problem := range problems {
 		text := problem.Error()
-		if !w.problems.add(text) {
+		if !w.state.problems.add(text) {
 			continue
 		}
 		// Events of a Job that has not changed are one to the recorder, unless they relate to different objects.
-		w.Recorder.Eventf(w.job, policyReference(problem.Policy), corev1.EventTypeWarning, reasonMatchCondition, recorder.Action, "%s", text)
+		w.reconciler.Recorder.Eventf(w.job, policyReference(problem.Policy), corev1.EventTypeWarning, reasonMatchCondition, recorder.Action, "%s", text)
 	}
 }
 
 // recordMistakes records an event of each annotation that makes no sense, once. A Plan that starts the Job has events of its own for them.
 func (w *work) recordMistakes() {
 	for _, problem := range w.plan.Problems {
-		if w.problems.add(problem.Error()) && w.job.Status.StartTime != nil {
+		if w.state.problems.add(problem.Error()) && w.job.Status.StartTime != nil {
 			w.warn(plan.ReasonInvalidAnnotation, problem.Error())
 		}
 	}
@@ -176,7 +177,7 @@ func (w *work) action() string {
 		return metrics.ActionPodsDeleted
 	case len(w.plan.Create) > 0:
 		return metrics.ActionPodsCreated
-	case len(w.unknown) > 0:
+	case len(w.state.unknown) > 0:
 		return metrics.ActionReconciling
 	}
 	return metrics.ActionTracking
