@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
+	"github.com/podverdict/podverdict/internal/scenarios"
 )
 
 func newTestScenarios() *cobra.Command {
@@ -29,18 +31,18 @@ With a name, write that Pod, of a Job with one container.`,
 // testScenarios prints the Pod of a scenario, or a table of all scenarios.
 func testScenarios(_ context.Context, c *console, output *format, args []string) error {
 	if len(args) == 1 {
-		pod, err := suite.BuiltinPod(args[0])
-		if err != nil {
-			return err
+		known := scenarios.Find(args[0])
+		if known == nil {
+			return errors.New(suite.MessageUnknown("scenario", args[0], scenarios.Names()))
 		}
-		return errStdout(writeObject(c.stdout, output.name, pod))
+		return errStdout(writeObject(c.stdout, output.name, known.Pod(scenarios.PlainJob())))
 	}
 	if c.given("output") {
 		return usagef("--output is for the Pod of a scenario: give its name")
 	}
 	table := printers.GetNewTabWriter(c.stdout)
 	fmt.Fprintln(table, "NAME\tPHASE\tWHAT HAS HAPPENED")
-	for _, s := range suite.Builtins {
+	for _, s := range scenarios.All {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", s.Name, s.Phase, s.Means)
 	}
 	return errStdout(table.Flush())

@@ -47,6 +47,7 @@ var rooms = []room{
 	{folder: "internal/outcome", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/kubeversion", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/jobdefaults", avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/scenarios", imports: []string{"internal/jobdefaults"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "policies", imports: []string{"internal/kubeversion"}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "api/v1alpha1", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "config", avoids: slices.Concat(noClient, noOPA)},
@@ -108,7 +109,7 @@ var rooms = []room{
 	}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
 		"policies", "api/v1alpha1", "config", "compiler", "compiler/custom", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/binding", "runtime/rego", "controller/plan", "controller/simulation", "controller",
-		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/hint", "internal/jobdefaults", "internal/outcome", "internal/terminal",
+		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/hint", "internal/jobdefaults", "internal/outcome", "internal/scenarios", "internal/terminal",
 	}},
 }
 

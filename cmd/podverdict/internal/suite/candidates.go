@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/internal/scenarios"
 )
 
 // words are the numbers, texts and durations in rules. Pods in which they appear are worth a try.
@@ -93,8 +94,8 @@ func (s *Suite) candidates() []candidate {
 	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
 		all = append(all, s.moments(name, w)...)
 	}
-	for _, b := range Builtins {
-		all = append(all, s.moments(b.Name, w)...)
+	for _, name := range scenarios.Names() {
+		all = append(all, s.moments(name, w)...)
 	}
 	for _, n := range append(slices.Clone(w.numbers), usualCodes...) {
 		if n > 0 && n < 256 {

@@ -108,7 +108,7 @@ func (s *Suite) usedBudgets(matches map[string]int32, field string, fail func(fi
 		}
 		switch {
 		case len(found) == 0:
-			fail(at, messageUnknown("rule", name, names))
+			fail(at, MessageUnknown("rule", name, names))
 		case len(found) > 1:
 			fail(at, fmt.Sprintf("rule %s is in %s: name the policy, as in %s/%s", name, strings.Join(in, " and "), in[0], name))
 		case !budget:
@@ -132,14 +132,14 @@ func (s *Suite) checkRule(e *expectation, j *judge, field string, fail func(fiel
 		}
 	}
 	if e.Policy != nil && *e.Policy != "" && !slices.Contains(policies, *e.Policy) {
-		fail(field+".policy", messageUnknown("policy", *e.Policy, policies))
+		fail(field+".policy", MessageUnknown("policy", *e.Policy, policies))
 	}
 	switch r := e.Rule; {
 	case r == nil:
 	case r.Type == intstr.String && !slices.Contains(rules, r.StrVal):
-		fail(field+".rule", messageUnknown("rule", r.StrVal, rules))
+		fail(field+".rule", MessageUnknown("rule", r.StrVal, rules))
 	case r.Type == intstr.Int && (r.IntVal < 0 || int(r.IntVal) >= ownRules(j.policy)):
-		fail(field+".rule", messageUnknown("rule of the Job's own", strconv.Itoa(r.IntValue()), nil))
+		fail(field+".rule", MessageUnknown("rule of the Job's own", strconv.Itoa(r.IntValue()), nil))
 	}
 }
 

@@ -17,8 +17,8 @@ func messageNothingIn(file, what string) string {
 	return fmt.Sprintf("%s: there is no %s in it", file, what)
 }
 
-// messageUnknown says that there is no such thing, and which one may be meant.
-func messageUnknown(what, name string, known []string) string {
+// MessageUnknown says that there is no such thing, and which one may be meant.
+func MessageUnknown(what, name string, known []string) string {
 	text := fmt.Sprintf("there is no %s %q", what, name)
 	switch near := hint.Name(name, known); {
 	case near != "":

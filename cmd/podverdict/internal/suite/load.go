@@ -9,12 +9,11 @@ import (
 	"slices"
 	"strconv"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/scenarios"
 )
 
 func caseField(i int) string { return "cases[" + strconv.Itoa(i) + "]" }
@@ -101,7 +100,7 @@ func (s *Suite) readFile(ctx context.Context, field, name string) (*manifest.Set
 func (s *Suite) readJob(ctx context.Context) error {
 	name := s.document.Job
 	if name == "" {
-		s.job = manifest.Job{Object: plainJob(), Origin: s.origin}
+		s.job = manifest.Job{Object: scenarios.PlainJob(), Origin: s.origin}
 		return nil
 	}
 	set, err := s.readFile(ctx, "job", name)
@@ -113,16 +112,6 @@ func (s *Suite) readJob(ctx context.Context) error {
 	}
 	s.job = set.Jobs[0]
 	return nil
-}
-
-// plainJob returns the Job of suites that name none.
-func plainJob() *batchv1.Job {
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "job"}}
-	job.Spec.Template.Spec = corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever,
-		Containers:    []corev1.Container{{Name: "main", Image: "example.com/main"}},
-	}
-	return job
 }
 
 func (s *Suite) readPods(ctx context.Context) error {
@@ -158,19 +147,10 @@ func (s *Suite) readPods(ctx context.Context) error {
 // taken says what has a name already. It is "" for a free name.
 func (s *Suite) taken(name string) string {
 	switch {
-	case builtin(name) != nil:
+	case scenarios.Find(name) != nil:
 		return "a scenario that is built in"
 	case s.pods[name] != nil:
 		return "a Pod of the suite"
 	}
 	return ""
-}
-
-func builtin(name string) *Builtin {
-	for i := range Builtins {
-		if Builtins[i].Name == name {
-			return &Builtins[i]
-		}
-	}
-	return nil
 }

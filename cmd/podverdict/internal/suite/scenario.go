@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/scenarios"
 )
 
 // defaultScenario is the scenario of cases that name none.
@@ -18,8 +19,8 @@ const defaultScenario = "failed"
 // buildScenarios makes the Pods of all scenarios for the suite's Job.
 func (s *Suite) buildScenarios() error {
 	b := builder{suite: s, job: s.base.job, built: map[string]*corev1.Pod{}}
-	for _, builtin := range Builtins {
-		b.pod(builtin.Name, "")
+	for _, name := range scenarios.Names() {
+		b.pod(name, "")
 	}
 	maps.Copy(b.built, s.pods)
 	for _, name := range slices.Sorted(maps.Keys(s.document.Scenarios)) {
@@ -56,11 +57,10 @@ func (b *builder) pod(name, field string) *corev1.Pod {
 	if pod := b.built[name]; pod != nil {
 		return pod
 	}
-	if known := builtin(name); known != nil {
-		l := newLife(b.job)
-		known.happen(l)
-		b.built[name] = l.pod
-		return l.pod
+	if known := scenarios.Find(name); known != nil {
+		pod := known.Pod(b.job)
+		b.built[name] = pod
+		return pod
 	}
 	if pod := b.suite.pods[name]; pod != nil {
 		return pod
@@ -68,7 +68,7 @@ func (b *builder) pod(name, field string) *corev1.Pod {
 	written, ok := b.suite.document.Scenarios[name]
 	switch {
 	case !ok:
-		b.fail(field, messageUnknown("scenario", name, b.suite.scenarioNames()))
+		b.fail(field, MessageUnknown("scenario", name, b.suite.scenarioNames()))
 		return nil
 	case slices.Contains(b.under, name):
 		b.fail(field, "comes from itself: "+strings.Join(append(b.under, name), " from "))
@@ -104,10 +104,7 @@ func (b *builder) build(written *scenario, tree any, field string) *corev1.Pod {
 func (s *Suite) scenarioNames() []string {
 	names := slices.Sorted(maps.Keys(s.document.Scenarios))
 	names = append(names, slices.Sorted(maps.Keys(s.pods))...)
-	for _, b := range Builtins {
-		names = append(names, b.Name)
-	}
-	return names
+	return append(names, scenarios.Names()...)
 }
 
 // containers changes the statuses of containers.
@@ -122,7 +119,7 @@ func (b *builder) containers(pod *corev1.Pod, written *scenario, field string) {
 	for _, name := range slices.Sorted(maps.Keys(written.Containers)) {
 		status := statusOf(pod, name)
 		if status == nil {
-			b.fail(manifest.FieldOfKey(field+".containers", name), messageUnknown("status of a container", name, statusNames(pod)))
+			b.fail(manifest.FieldOfKey(field+".containers", name), MessageUnknown("status of a container", name, statusNames(pod)))
 			continue
 		}
 		written.Containers[name].apply(status)
@@ -150,9 +147,9 @@ func statusNames(pod *corev1.Pod) []string {
 func (e containerEnds) apply(s *corev1.ContainerStatus) {
 	switch {
 	case e.ExitCode != nil:
-		ended := newTerminated(*e.ExitCode, reasonError)
+		ended := scenarios.Terminated(*e.ExitCode, scenarios.ReasonError)
 		if *e.ExitCode == 0 {
-			ended.Reason = reasonCompleted
+			ended.Reason = scenarios.ReasonCompleted
 		}
 		s.State = corev1.ContainerState{Terminated: ended}
 		s.Ready, s.Started = false, new(false)

@@ -1,4 +1,4 @@
-package suite
+package scenarios
 
 import (
 	"flag"
@@ -12,15 +12,15 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
 var update = flag.Bool("update", false, "rewrite the table of scenarios in docs/testing-policies.md, and testdata")
 
 // fullJob is a Job with containers of every kind.
 func fullJob() *batchv1.Job {
-	job := plainJob()
+	job := PlainJob()
 	job.Name, job.UID = "full", "1"
 	spec := &job.Spec.Template.Spec
 	spec.Containers = append(spec.Containers, corev1.Container{Name: "helper", Image: "example.com/helper"})
@@ -29,26 +29,21 @@ func fullJob() *batchv1.Job {
 		{Name: "fetch", Image: "example.com/fetch"},
 		{Name: "unpack", Image: "example.com/unpack"},
 	}
-	return manifest.Job{Object: job}.Stored()
+	jobdefaults.Set(job)
+	return job
 }
 
-func happened(b *Builtin, job *batchv1.Job) *corev1.Pod {
-	l := newLife(job)
-	b.happen(l)
-	return l.pod
-}
-
-// TestBuiltins holds each scenario to what it is in testdata.
-func TestBuiltins(t *testing.T) {
+// TestScenarios holds each scenario to what it is in testdata.
+func TestScenarios(t *testing.T) {
 	var text strings.Builder
-	for i := range Builtins {
-		b := &Builtins[i]
+	for i := range All {
+		b := &All[i]
 		fmt.Fprintf(&text, "%s:\n", b.Name)
-		for _, job := range []*batchv1.Job{manifest.Job{Object: plainJob()}.Stored(), fullJob()} {
-			fmt.Fprintf(&text, "  %s\n", summary(happened(b, job)))
+		for _, job := range []*batchv1.Job{PlainJob(), fullJob()} {
+			fmt.Fprintf(&text, "  %s\n", summary(b.Pod(job)))
 		}
 	}
-	const golden = "testdata/builtins.txt"
+	const golden = "testdata/scenarios.txt"
 	if *update {
 		if err := os.WriteFile(golden, []byte(text.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -97,15 +92,15 @@ func summary(pod *corev1.Pod) string {
 	return strings.Join(parts, "; ")
 }
 
-// TestBuiltinsAreWhole: what holds of every Pod holds of these.
-func TestBuiltinsAreWhole(t *testing.T) {
-	for i := range Builtins {
-		b := &Builtins[i]
-		pod := happened(b, fullJob())
+// TestPodsAreWhole: what holds of every Pod holds of these.
+func TestPodsAreWhole(t *testing.T) {
+	for i := range All {
+		b := &All[i]
+		pod := b.Pod(fullJob())
 		if pod.Status.Phase != b.Phase {
 			t.Errorf("%s: phase %s, want %s", b.Name, pod.Status.Phase, b.Phase)
 		}
-		if builtin(b.Name) != b {
+		if Find(b.Name) != b {
 			t.Errorf("%s: there are two of the name", b.Name)
 		}
 		for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
@@ -136,7 +131,7 @@ func TestBuiltinsAreWhole(t *testing.T) {
 
 // TestScenariosAreDocumented holds the table of the documentation to what there is.
 func TestScenariosAreDocumented(t *testing.T) {
-	const file, begin, end = "../../../../docs/testing-policies.md", "<!-- scenarios: begin -->\n", "<!-- scenarios: end -->"
+	const file, begin, end = "../../docs/testing-policies.md", "<!-- scenarios: begin -->\n", "<!-- scenarios: end -->"
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +143,7 @@ func TestScenariosAreDocumented(t *testing.T) {
 	}
 	var want strings.Builder
 	want.WriteString("| scenario | phase | what has happened |\n|---|---|---|\n")
-	for _, b := range Builtins {
+	for _, b := range All {
 		fmt.Fprintf(&want, "| `%s` | %s | %s |\n", b.Name, b.Phase, b.Means)
 	}
 	if *update {

@@ -1,16 +1,17 @@
-package suite
+package scenarios
 
 import (
-	"errors"
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
-// Builtin is a scenario that every suite has.
-type Builtin struct {
+// Scenario is something that happens to a Pod.
+type Scenario struct {
 	Name string
 	// Phase is the phase of its Pod.
 	Phase corev1.PodPhase
@@ -20,22 +21,22 @@ type Builtin struct {
 	happen func(*life)
 }
 
-// Builtins are the scenarios that every suite has. Their Pods are those that the kubelet, the scheduler and the controllers
+// All are the scenarios. Their Pods are those that the kubelet, the scheduler and the controllers
 // of Kubernetes 1.36 leave, reasons and messages included (pkg/kubelet/status, eviction, nodeshutdown, lifecycle and
 // active_deadline.go, pkg/scheduler/framework/preemption, pkg/registry/core/pod/storage/eviction.go, pkg/controller/podgc and
 // tainteviction).
-var Builtins = []Builtin{
+var All = []Scenario{
 	{"failed", corev1.PodFailed, "The first container exited with code 1, the others completed.", func(l *life) {
-		l.exits(1, reasonError)
+		l.exits(1, ReasonError)
 	}},
 	{"oom-killed", corev1.PodFailed, "The first container was killed for its memory limit: code 137, reason OOMKilled.", func(l *life) {
 		l.exits(137, "OOMKilled")
 	}},
 	{"killed", corev1.PodFailed, "The first container was killed by SIGKILL, but not for its memory: code 137.", func(l *life) {
-		l.exits(137, reasonError)
+		l.exits(137, ReasonError)
 	}},
 	{"terminated", corev1.PodFailed, "The first container ended by SIGTERM: code 143.", func(l *life) {
-		l.exits(143, reasonError)
+		l.exits(143, ReasonError)
 	}},
 	{"start-error", corev1.PodFailed, "The first container could not be started: code 128, reason StartError.", func(l *life) {
 		l.exits(128, "StartError")
@@ -43,25 +44,25 @@ var Builtins = []Builtin{
 		l.first().State.Terminated.Message = "failed to create containerd task: executable file not found in $PATH"
 	}},
 	{"init-container-failed", corev1.PodFailed, "The first init container, or one called init, exited with code 1; no other ran.", func(l *life) {
-		l.initFails(1, reasonError)
+		l.initFails(1, ReasonError)
 	}},
 	{"sidecar-killed", corev1.PodFailed, "As failed, and a sidecar, one called sidecar if there is none, was killed with code 137.", func(l *life) {
 		l.sidecar()
-		l.exits(1, reasonError)
-		l.sidecarStatus().State.Terminated = newTerminated(137, reasonError)
+		l.exits(1, ReasonError)
+		l.sidecarStatus().State.Terminated = Terminated(137, ReasonError)
 	}},
 	{"deadline-exceeded", corev1.PodFailed, "The Pod exceeded its activeDeadlineSeconds.", func(l *life) {
-		l.exits(137, reasonError)
+		l.exits(137, ReasonError)
 		l.status("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
 	}},
 	{"evicted", corev1.PodFailed, "The kubelet evicted the Pod because the node was low on memory.", func(l *life) {
 		const message = "The node was low on resource: memory. Threshold quantity: 100Mi, available: 92Mi. "
-		l.exits(137, reasonError)
+		l.exits(137, ReasonError)
 		l.status("Evicted", message)
 		l.disrupted(corev1.PodReasonTerminationByKubelet, message)
 	}},
 	{"evicted-over-limit", corev1.PodFailed, "The kubelet evicted the Pod for using more of an emptyDir than its limit: no disruption.", func(l *life) {
-		l.exits(137, reasonError)
+		l.exits(137, ReasonError)
 		l.status("Evicted", `Usage of EmptyDir volume "scratch" exceeds the limit "1Gi". `)
 	}},
 	{"preempted", corev1.PodFailed, "The scheduler preempted the Pod.", func(l *life) {
@@ -75,7 +76,7 @@ var Builtins = []Builtin{
 	}},
 	{"node-shutdown", corev1.PodFailed, "The node was shut down gracefully.", func(l *life) {
 		const message = "Pod was terminated in response to imminent node shutdown."
-		l.exits(143, reasonError)
+		l.exits(143, ReasonError)
 		l.status("Terminated", message)
 		l.disrupted(corev1.PodReasonTerminationByKubelet, message)
 	}},
@@ -105,22 +106,44 @@ var Builtins = []Builtin{
 	}},
 	{"running", corev1.PodRunning, "All containers run: no verdict.", (*life).runs},
 	{"succeeded", corev1.PodSucceeded, "All containers completed: no verdict.", func(l *life) {
-		l.exits(0, reasonCompleted)
+		l.exits(0, ReasonCompleted)
 		l.ended(corev1.PodSucceeded, "PodCompleted")
 	}},
 }
 
-// BuiltinPod returns the Pod of a scenario, for a Job with one container.
-func BuiltinPod(name string) (*corev1.Pod, error) {
-	known := builtin(name)
-	if known == nil {
-		var names []string
-		for _, b := range Builtins {
-			names = append(names, b.Name)
+// Find returns the scenario of a name, or nil.
+func Find(name string) *Scenario {
+	for i := range All {
+		if All[i].Name == name {
+			return &All[i]
 		}
-		return nil, errors.New(messageUnknown("scenario", name, names))
 	}
-	l := newLife(manifest.Job{Object: plainJob()}.Stored())
-	known.happen(l)
-	return l.pod, nil
+	return nil
+}
+
+// Names returns the names of all scenarios, in their order.
+func Names() []string {
+	names := make([]string, len(All))
+	for i := range All {
+		names[i] = All[i].Name
+	}
+	return names
+}
+
+// Pod returns the Pod of a Job to which the scenario has happened. The Job has the API's defaults.
+func (s *Scenario) Pod(job *batchv1.Job) *corev1.Pod {
+	l := newLife(job)
+	s.happen(l)
+	return l.pod
+}
+
+// PlainJob returns a Job with one container, as the API server stores it.
+func PlainJob() *batchv1.Job {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "job"}}
+	job.Spec.Template.Spec = corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		Containers:    []corev1.Container{{Name: "main", Image: "example.com/main"}},
+	}
+	jobdefaults.Set(job)
+	return job
 }

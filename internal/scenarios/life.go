@@ -1,4 +1,4 @@
-package suite
+package scenarios
 
 import (
 	"cmp"
@@ -11,9 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// Reasons that the kubelet gives containers that have ended.
 const (
-	reasonError     = "Error"
-	reasonCompleted = "Completed"
+	ReasonError     = "Error"
+	ReasonCompleted = "Completed"
 )
 
 // Times of every Pod: when it is created, when its containers start, and when they end.
@@ -83,7 +84,8 @@ func statusesOf(containers []corev1.Container) []corev1.ContainerStatus {
 
 func (l *life) first() *corev1.ContainerStatus { return &l.pod.Status.ContainerStatuses[0] }
 
-func newTerminated(code int32, reason string) *corev1.ContainerStateTerminated {
+// Terminated returns the state of a container that has ended.
+func Terminated(code int32, reason string) *corev1.ContainerStateTerminated {
 	return &corev1.ContainerStateTerminated{
 		ExitCode: code, Reason: reason, StartedAt: metav1.NewTime(started), FinishedAt: metav1.NewTime(ended),
 	}
@@ -93,7 +95,7 @@ func newTerminated(code int32, reason string) *corev1.ContainerStateTerminated {
 func (l *life) initialized() {
 	for i := range l.pod.Status.InitContainerStatuses {
 		s := &l.pod.Status.InitContainerStatuses[i]
-		s.State.Terminated, s.Ready = newTerminated(0, reasonCompleted), !isSidecar(&l.pod.Spec.InitContainers[i])
+		s.State.Terminated, s.Ready = Terminated(0, ReasonCompleted), !isSidecar(&l.pod.Spec.InitContainers[i])
 	}
 }
 
@@ -101,9 +103,9 @@ func (l *life) initialized() {
 func (l *life) exits(code int32, reason string) {
 	l.initialized()
 	for i := range l.pod.Status.ContainerStatuses {
-		l.pod.Status.ContainerStatuses[i].State.Terminated = newTerminated(0, reasonCompleted)
+		l.pod.Status.ContainerStatuses[i].State.Terminated = Terminated(0, ReasonCompleted)
 	}
-	l.first().State.Terminated = newTerminated(code, reason)
+	l.first().State.Terminated = Terminated(code, reason)
 	l.ended(corev1.PodFailed, "PodFailed")
 }
 
@@ -128,9 +130,9 @@ func (l *life) initFails(code int32, reason string) {
 		s := &l.pod.Status.InitContainerStatuses[i]
 		switch {
 		case isSidecar(&l.pod.Spec.InitContainers[i]) && failed < 0:
-			s.State.Terminated = newTerminated(0, reasonCompleted)
+			s.State.Terminated = Terminated(0, ReasonCompleted)
 		case failed < 0:
-			s.State.Terminated, failed = newTerminated(code, reason), i
+			s.State.Terminated, failed = Terminated(code, reason), i
 		default:
 			s.State.Waiting = &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
 		}
@@ -138,7 +140,7 @@ func (l *life) initFails(code int32, reason string) {
 	if failed < 0 { // there are only sidecars
 		l.addInit(corev1.Container{Name: "init", Image: "example.com/init"})
 		failed = len(l.pod.Spec.InitContainers) - 1
-		l.pod.Status.InitContainerStatuses[failed].State.Terminated = newTerminated(code, reason)
+		l.pod.Status.InitContainerStatuses[failed].State.Terminated = Terminated(code, reason)
 	}
 	for i := range l.pod.Status.ContainerStatuses {
 		l.pod.Status.ContainerStatuses[i].State.Waiting = &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
@@ -222,7 +224,7 @@ func (l *life) disrupted(reason, message string) {
 
 // deleted makes the Pod one that was deleted before it ended.
 func (l *life) deleted(reason, message string) {
-	l.exits(143, reasonError)
+	l.exits(143, ReasonError)
 	l.disrupted(reason, message)
 	l.pod.DeletionTimestamp = new(metav1.NewTime(ended))
 	l.pod.DeletionGracePeriodSeconds = new(int64(30))
