@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"strings"
 	"time"
@@ -15,6 +16,10 @@ import (
 const (
 	ReasonError     = "Error"
 	ReasonCompleted = "Completed"
+
+	reasonOOMKilled     = "OOMKilled"
+	reasonStatusUnknown = "ContainerStatusUnknown"
+	messageNotLocated   = "The container could not be located when the pod was terminated"
 )
 
 // Times of every Pod: when it is created, when its containers start, and when they end.
@@ -91,6 +96,11 @@ func Terminated(code int32, reason string) *corev1.ContainerStateTerminated {
 	}
 }
 
+// notLocated returns the state of a container that the kubelet looks for in vain.
+func notLocated() *corev1.ContainerStateTerminated {
+	return &corev1.ContainerStateTerminated{ExitCode: 137, Reason: reasonStatusUnknown, Message: messageNotLocated}
+}
+
 // initialized ends the init containers well; sidecars end with the Pod.
 func (l *life) initialized() {
 	for i := range l.pod.Status.InitContainerStatuses {
@@ -122,32 +132,58 @@ func (l *life) ended(phase corev1.PodPhase, reason string) {
 
 // initFails has the first init container fail, which keeps all others from running.
 func (l *life) initFails(code int32, reason string) {
-	if len(l.pod.Spec.InitContainers) == 0 {
-		l.addInit(corev1.Container{Name: "init", Image: "example.com/init"})
-	}
-	failed := -1
-	for i := range l.pod.Spec.InitContainers {
+	failed := l.firstInit()
+	for i := range l.pod.Status.InitContainerStatuses {
 		s := &l.pod.Status.InitContainerStatuses[i]
 		switch {
-		case isSidecar(&l.pod.Spec.InitContainers[i]) && failed < 0:
+		case i < failed: // a sidecar
 			s.State.Terminated = Terminated(0, ReasonCompleted)
-		case failed < 0:
-			s.State.Terminated, failed = Terminated(code, reason), i
+		case i == failed:
+			s.State.Terminated = Terminated(code, reason)
 		default:
-			s.State.Waiting = &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
+			s.State = waitingFor(reasonInitializing, "")
 		}
 	}
-	if failed < 0 { // there are only sidecars
-		l.addInit(corev1.Container{Name: "init", Image: "example.com/init"})
-		failed = len(l.pod.Spec.InitContainers) - 1
-		l.pod.Status.InitContainerStatuses[failed].State.Terminated = Terminated(code, reason)
-	}
 	for i := range l.pod.Status.ContainerStatuses {
-		l.pod.Status.ContainerStatuses[i].State.Waiting = &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
+		l.pod.Status.ContainerStatuses[i].State = waitingFor(reasonInitializing, "")
 	}
 	l.ended(corev1.PodFailed, "PodFailed")
+	l.uninitialized(l.pod.Spec.InitContainers[failed].Name)
+}
+
+// uninitialized gives the Pod the condition of one of which init containers have not completed.
+func (l *life) uninitialized(containers ...string) {
 	l.condition(corev1.PodInitialized, corev1.ConditionFalse, "ContainersNotInitialized",
-		"containers with incomplete status: ["+l.pod.Spec.InitContainers[failed].Name+"]")
+		fmt.Sprintf("containers with incomplete status: %s", containers))
+}
+
+// firstInit returns the index of the first init container that is no sidecar. It adds one if there is none.
+func (l *life) firstInit() int {
+	for i := range l.pod.Spec.InitContainers {
+		if !isSidecar(&l.pod.Spec.InitContainers[i]) {
+			return i
+		}
+	}
+	l.addInit(corev1.Container{Name: "init", Image: "example.com/init"})
+	return len(l.pod.Spec.InitContainers) - 1
+}
+
+// second adds a second container if there is none.
+func (l *life) second() {
+	if len(l.pod.Spec.Containers) == 1 {
+		c := corev1.Container{Name: "helper", Image: "example.com/helper"}
+		l.pod.Spec.Containers = append(l.pod.Spec.Containers, c)
+		l.pod.Status.ContainerStatuses = append(l.pod.Status.ContainerStatuses, statusesOf([]corev1.Container{c})...)
+	}
+}
+
+// endSidecars ends the sidecars.
+func (l *life) endSidecars() {
+	for i := range l.pod.Spec.InitContainers {
+		if s := &l.pod.Status.InitContainerStatuses[i]; isSidecar(&l.pod.Spec.InitContainers[i]) {
+			s.State, s.Ready, s.Started = corev1.ContainerState{Terminated: Terminated(0, ReasonCompleted)}, false, new(false)
+		}
+	}
 }
 
 func (l *life) addInit(c corev1.Container) {
@@ -193,41 +229,8 @@ func (l *life) runs() {
 	}
 }
 
-// waits has the first container wait, and the Pod with it.
-func (l *life) waits(reason, message string) {
-	l.runs()
-	l.pod.Status.Phase = corev1.PodPending
-	s := l.first()
-	s.State, s.Ready, s.Started = corev1.ContainerState{
-		Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message},
-	}, false, new(false)
-	unready := "containers with unready status: [" + s.Name + "]"
-	l.condition(corev1.PodReady, corev1.ConditionFalse, "ContainersNotReady", unready)
-	l.condition(corev1.ContainersReady, corev1.ConditionFalse, "ContainersNotReady", unready)
-}
-
-// unscheduled makes the Pod one that no kubelet has seen.
-func (l *life) unscheduled(message string) {
-	l.pod.Spec.NodeName = ""
-	l.pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
-	l.condition(corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable, message)
-}
-
 func (l *life) status(reason, message string) {
 	l.pod.Status.Reason, l.pod.Status.Message = reason, message
-}
-
-// disrupted gives the Pod the condition of a disruption.
-func (l *life) disrupted(reason, message string) {
-	l.condition(corev1.DisruptionTarget, corev1.ConditionTrue, reason, message)
-}
-
-// deleted makes the Pod one that was deleted before it ended.
-func (l *life) deleted(reason, message string) {
-	l.exits(143, ReasonError)
-	l.disrupted(reason, message)
-	l.pod.DeletionTimestamp = new(metav1.NewTime(ended))
-	l.pod.DeletionGracePeriodSeconds = new(int64(30))
 }
 
 // condition sets a condition.

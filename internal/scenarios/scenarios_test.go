@@ -1,9 +1,11 @@
 package scenarios
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/internal/jobdefaults"
+	"github.com/podverdict/podverdict/internal/kubeversion"
 )
 
 var update = flag.Bool("update", false, "rewrite the table of scenarios in docs/testing-policies.md, and testdata")
@@ -113,18 +116,71 @@ func TestPodsAreWhole(t *testing.T) {
 			if states != 1 || s.Image == "" {
 				t.Errorf("%s: %s has %d states, image %q", b.Name, s.Name, states, s.Image)
 			}
-			if b.Phase == corev1.PodFailed && b.Name != "node-lost" && s.State.Running != nil {
+			if b.Phase == corev1.PodFailed && !strings.HasPrefix(b.Name, "node-") && s.State.Running != nil {
 				t.Errorf("%s: %s runs in a Pod that has failed", b.Name, s.Name)
 			}
 		}
 		if n := len(pod.Status.ContainerStatuses); n != 0 && n != len(pod.Spec.Containers) {
 			t.Errorf("%s: %d statuses of %d containers", b.Name, n, len(pod.Spec.Containers))
 		}
-		if never := library.NeverStarted(pod); never != slices.Contains([]string{"rejected", "unschedulable"}, b.Name) {
-			t.Errorf("%s: never started: %t", b.Name, never)
+		never := strings.HasPrefix(b.Name, "rejected") || slices.Contains([]string{
+			"unschedulable", "gated", "deleted-unscheduled", "container-creating", "init-image-pull-backoff",
+		}, b.Name)
+		if library.NeverStarted(pod) != never {
+			t.Errorf("%s: never started: %t", b.Name, !never)
 		}
-		if library.Unschedulable(pod) != (b.Name == "unschedulable") {
+		if library.Unschedulable(pod) != strings.HasSuffix(b.Name, "unscheduled") && b.Name != "unschedulable" {
 			t.Errorf("%s: unschedulable", b.Name)
+		}
+	}
+}
+
+// TestScenariosDiffer: no two leave the same Pod, whatever the Job.
+func TestScenariosDiffer(t *testing.T) {
+	for _, job := range []*batchv1.Job{PlainJob(), fullJob()} {
+		names := map[string]string{}
+		for i := range All {
+			text := summary(All[i].Pod(job))
+			if other := names[text]; other != "" {
+				t.Errorf("%s and %s leave the same Pod", other, All[i].Name)
+			}
+			names[text] = All[i].Name
+		}
+	}
+}
+
+// TestSourcesWriteTheStatus: what a scenario quotes of its sources is in its Pod. That the sources have it is tested in
+// conformance/upstream, where they are.
+func TestSourcesWriteTheStatus(t *testing.T) {
+	for i := range All {
+		if len(All[i].Sources) == 0 {
+			t.Errorf("%s: no source", All[i].Name)
+		}
+		var status strings.Builder
+		encoder := json.NewEncoder(&status)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(All[i].Pod(PlainJob()).Status); err != nil {
+			t.Fatal(err)
+		}
+		for _, source := range All[i].Sources {
+			for _, word := range source.Words {
+				if !strings.Contains(status.String(), word) {
+					t.Errorf("%s: %q of %s is not in the status of its Pod", All[i].Name, word, source.File)
+				}
+			}
+		}
+	}
+}
+
+func TestCanHappen(t *testing.T) {
+	job := PlainJob()
+	job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+	for name, want := range map[string]bool{"failed": false, "restarting": true, "evicted": true} {
+		if got := Find(name).CanHappen(job); got != want {
+			t.Errorf("%s with OnFailure: %t", name, got)
+		}
+		if got := Find(name).CanHappen(PlainJob()); got != (name != "restarting") {
+			t.Errorf("%s with Never: %t", name, got)
 		}
 	}
 }
@@ -142,9 +198,9 @@ func TestScenariosAreDocumented(t *testing.T) {
 		t.Fatal("there is no table")
 	}
 	var want strings.Builder
-	want.WriteString("| scenario | phase | what has happened |\n|---|---|---|\n")
+	want.WriteString("| scenario | phase | what has happened | written by |\n|---|---|---|---|\n")
 	for _, b := range All {
-		fmt.Fprintf(&want, "| `%s` | %s | %s |\n", b.Name, b.Phase, b.Means)
+		fmt.Fprintf(&want, "| `%s` | %s | %s | %s |\n", b.Name, b.Phase, b.Means, links(b.Sources))
 	}
 	if *update {
 		table = want.String()
@@ -155,4 +211,17 @@ func TestScenariosAreDocumented(t *testing.T) {
 	if diff := cmp.Diff(want.String(), table); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
+}
+
+// links are the addresses of sources.
+func links(sources []Source) string {
+	var all []string
+	for _, s := range sources {
+		address := "https://github.com/kubernetes/kubernetes/blob/release-" + kubeversion.Default + "/" + s.File
+		if s.Module == moduleContainerd {
+			address = "https://github.com/containerd/containerd/blob/main/" + s.File
+		}
+		all = append(all, fmt.Sprintf("[%s](%s)", path.Base(s.File), address))
+	}
+	return strings.Join(all, ", ")
 }

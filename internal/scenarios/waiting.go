@@ -1,0 +1,159 @@
+package scenarios
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+const (
+	imageErrors          = "pkg/kubelet/images/types.go"
+	imageManager         = "pkg/kubelet/images/image_manager.go"
+	reasonInitializing   = "PodInitializing"
+	messageUnschedulable = "0/3 nodes are available: 3 Insufficient cpu. " +
+		"preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod."
+)
+
+// waiting are the Pods in phase Pending.
+var waiting = []Scenario{
+	{
+		"image-pull-backoff", corev1.PodPending, "The image of the first container cannot be pulled.",
+		sources(kubernetes(imageErrors, "ImagePullBackOff", "ErrImagePull"), kubernetes(imageManager, "Back-off pulling image ")), "",
+		func(l *life) {
+			image := l.pod.Spec.Containers[0].Image
+			l.waits("ImagePullBackOff", fmt.Sprintf("Back-off pulling image %q: ErrImagePull: %s", image, notFound(image)))
+		},
+	},
+	{
+		"image-pull-error", corev1.PodPending, "The image of the first container has just failed to be pulled.",
+		sources(kubernetes(imageErrors, "ErrImagePull")), "",
+		func(l *life) { l.waits("ErrImagePull", notFound(l.pod.Spec.Containers[0].Image)) },
+	},
+	{
+		"image-never-pulled", corev1.PodPending, "The image of the first container is not on the node, and imagePullPolicy is Never.",
+		sources(kubernetes(imageErrors, "ErrImageNeverPull"), kubernetes(imageManager, " is not present with pull policy of Never")), "",
+		func(l *life) {
+			l.waits("ErrImageNeverPull", fmt.Sprintf("Container image %q is not present with pull policy of Never", l.pod.Spec.Containers[0].Image))
+		},
+	},
+	{
+		"invalid-image-name", corev1.PodPending, "The image of the first container has a name that no image can have.",
+		sources(kubernetes(imageErrors, "InvalidImageName"), kubernetes(imageManager, "Failed to apply default image tag ")), "",
+		func(l *life) {
+			const image = "example.com/Main"
+			l.pod.Spec.Containers[0].Image, l.first().Image = image, image
+			l.waits("InvalidImageName", fmt.Sprintf("Failed to apply default image tag %q: "+
+				"couldn't parse image name %q: invalid reference format: repository name (Main) must be lowercase", image, image))
+		},
+	},
+	{
+		"config-error", corev1.PodPending, "The first container needs a Secret that is not there.",
+		sources(kubernetes("pkg/kubelet/kuberuntime/kuberuntime_container.go", "CreateContainerConfigError")), "",
+		func(l *life) { l.waits("CreateContainerConfigError", `secret "credentials" not found`) },
+	},
+	{
+		"create-error", corev1.PodPending, "The container runtime cannot create the first container: neither it nor its image has a command.",
+		sources(kubernetes("pkg/kubelet/kuberuntime/kuberuntime_container.go", "CreateContainerError")), "",
+		func(l *life) {
+			l.waits("CreateContainerError", `failed to generate container "main" spec: failed to generate spec: no command specified`)
+		},
+	},
+	{
+		"container-creating", corev1.PodPending, "The kubelet waits for a volume or a network: no container.",
+		sources(kubernetes("pkg/kubelet/kubelet_pods.go", "ContainerCreating"), kubernetes("pkg/kubelet/status/generate.go", "ContainersNotReady")), "",
+		(*life).creates,
+	},
+	{
+		"init-image-pull-backoff", corev1.PodPending, "The image of the first init container, or of one called init, cannot be pulled.",
+		sources(kubernetes(imageErrors, "ImagePullBackOff"), kubernetes("pkg/kubelet/kubelet_pods.go", "PodInitializing")), "",
+		(*life).initWaits,
+	},
+	{
+		"unschedulable", corev1.PodPending, "The scheduler finds no node for the Pod.",
+		sources(
+			kubernetes("pkg/scheduler/framework/types.go", " nodes are available"),
+			kubernetes("pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go", "preemption: ", "No preemption victims found for incoming pod"),
+		), "",
+		func(l *life) { l.unscheduled(messageUnschedulable) },
+	},
+	{
+		"gated", corev1.PodPending, "The scheduler leaves the Pod alone, which has scheduling gates.",
+		sources(kubernetes("pkg/registry/core/pod/strategy.go", "Scheduling is blocked due to non-empty scheduling gates")), "",
+		func(l *life) {
+			l.unscheduled("")
+			l.pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/gate"}}
+			l.condition(corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonSchedulingGated,
+				"Scheduling is blocked due to non-empty scheduling gates")
+		},
+	},
+}
+
+// notFound is what containerd says of an image that its registry does not have.
+func notFound(image string) string {
+	return fmt.Sprintf("rpc error: code = NotFound desc = failed to pull and unpack image %q: failed to resolve reference %q: %s: not found", image, image, image)
+}
+
+// waits has the first container wait, and the Pod with it.
+func (l *life) waits(reason, message string) {
+	l.runs()
+	l.pod.Status.Phase = corev1.PodPending
+	s := l.first()
+	s.State, s.Ready, s.Started = waitingFor(reason, message), false, new(false)
+	l.unready([]corev1.ContainerStatus{*s})
+}
+
+func waitingFor(reason, message string) corev1.ContainerState {
+	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
+}
+
+// unready gives the Pod the conditions of one of which some containers are not ready.
+func (l *life) unready(containers []corev1.ContainerStatus) {
+	names := make([]string, len(containers))
+	for i := range containers {
+		names[i] = containers[i].Name
+	}
+	message := fmt.Sprintf("containers with unready status: %s", names)
+	l.condition(corev1.PodReady, corev1.ConditionFalse, "ContainersNotReady", message)
+	l.condition(corev1.ContainersReady, corev1.ConditionFalse, "ContainersNotReady", message)
+}
+
+// creates has the kubelet prepare the Pod, of which no container has been made.
+func (l *life) creates() {
+	reason := "ContainerCreating"
+	if len(l.pod.Spec.InitContainers) > 0 {
+		reason = reasonInitializing
+	}
+	l.pod.Status.Phase = corev1.PodPending
+	all := [][]corev1.ContainerStatus{l.pod.Status.InitContainerStatuses, l.pod.Status.ContainerStatuses}
+	for _, statuses := range all {
+		for i := range statuses {
+			statuses[i].State = waitingFor(reason, "")
+		}
+	}
+	l.condition(corev1.PodReadyToStartContainers, corev1.ConditionFalse, "", "")
+	l.unready(l.pod.Status.ContainerStatuses)
+	if n := len(l.pod.Spec.InitContainers); n > 0 {
+		names := make([]string, n)
+		for i := range names {
+			names[i] = l.pod.Spec.InitContainers[i].Name
+		}
+		l.uninitialized(names...)
+	}
+}
+
+// initWaits has the first init container wait for its image.
+func (l *life) initWaits() {
+	first := l.firstInit()
+	l.creates()
+	l.condition(corev1.PodReadyToStartContainers, corev1.ConditionTrue, "", "")
+	image := l.pod.Spec.InitContainers[first].Image
+	l.pod.Status.InitContainerStatuses[first].State = waitingFor("ImagePullBackOff",
+		fmt.Sprintf("Back-off pulling image %q: ErrImagePull: %s", image, notFound(image)))
+}
+
+// unscheduled makes the Pod one that no kubelet has seen.
+func (l *life) unscheduled(message string) {
+	l.pod.Spec.NodeName = ""
+	l.pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	l.condition(corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable, message)
+}
