@@ -115,8 +115,20 @@ func (in *input) readFiles(ctx context.Context, c *console, files manifest.Optio
 		return err
 	}
 	in.policies = inforce.FromFiles(set)
-	in.families, err = set.Families()
-	return err
+	families, others, err := set.Families()
+	if err != nil {
+		return err
+	}
+	in.families = families
+	switch {
+	case len(others) > 0 && (files.Strict || len(others) == len(set.Pods)):
+		return errors.Join(others...)
+	case len(others) == 1:
+		c.note("skipped 1 pod that belongs to no Job of the input")
+	case len(others) > 0:
+		c.note(fmt.Sprintf("skipped %d pods that belong to no Job of the input", len(others)))
+	}
+	return nil
 }
 
 func (in *input) readCluster(ctx context.Context, c *console, s *source) error {

@@ -169,12 +169,12 @@ func checkJob(ctx context.Context, job manifest.Job) error {
 	}
 	found, err := replacement{job: job}.validate(ctx, validator)
 	if err != nil {
-		return job.Whole().Error("", err.Error())
+		return validatedOrigin(job).Error("", err.Error())
 	}
 	var errs []error
 	for _, f := range found {
 		if f.Severity == "error" {
-			errs = append(errs, job.Whole().Error(f.Field, f.Sentence()))
+			errs = append(errs, validatedOrigin(job).Error(f.Field, f.Sentence()))
 		}
 	}
 	return errors.Join(errs...)

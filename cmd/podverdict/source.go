@@ -13,6 +13,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
 // connectionHelp names the flags that the list of flags leaves out.
@@ -35,6 +36,20 @@ func addFileFlags(flags *pflag.FlagSet, files *manifest.Options) {
 		"file, directory, URL or - (standard input) to read; may be repeated")
 	flags.BoolVarP(&files.Recursive, "recursive", "R", false, "read the directories below those given with -f as well")
 	flags.StringVarP(&files.Namespace, "namespace", "n", "", `namespace of the objects that name none (default "default")`)
+	flags.BoolVar(&files.Strict, "strict", false, "refuse what is skipped else: objects of other kinds, templates to be rendered, files that are no manifests")
+	flags.Func("at", "`KIND=PATH` of specs of Jobs in objects of another kind, as in MyJob=spec.steps[*].template.spec; may be repeated",
+		func(text string) error {
+			name, path, _ := strings.Cut(text, "=")
+			path = strings.TrimPrefix(path, ".")
+			if _, err := kind.ParsePath(path); err != nil || name == "" {
+				return errors.Join(errors.New("must be KIND=PATH, as in MyJob=spec.steps[*].template.spec"), err)
+			}
+			if files.At == nil {
+				files.At = map[string]string{}
+			}
+			files.At[name] = path
+			return nil
+		})
 }
 
 func addKubernetesFlag(flags *pflag.FlagSet, kubernetes *string) {
@@ -132,7 +147,11 @@ func (s *source) readJobs(ctx context.Context, c *console, args []string) ([]man
 // readFiles reads files, of which one may be standard input.
 func readFiles(ctx context.Context, c *console, files manifest.Options) (*manifest.Set, error) {
 	files.Stdin = c.stdin
-	return manifest.Read(ctx, files)
+	set, err := manifest.Read(ctx, files)
+	for _, note := range set.Skipped.Notes() {
+		c.note(note)
+	}
+	return set, err
 }
 
 // readJobFiles reads files in which there is at least one Job.
@@ -144,7 +163,7 @@ func readJobFiles(ctx context.Context, c *console, files manifest.Options) (*man
 	return set, err
 }
 
-// readPolicyFiles reads files with Jobs, custom policies or bindings, no two of one name.
+// readPolicyFiles reads files with Jobs, custom policies or bindings. Jobs of one name may be variants of one Job, as in overlays.
 func readPolicyFiles(ctx context.Context, c *console, files manifest.Options) (*manifest.Set, error) {
 	set, err := readFiles(ctx, c, files)
 	if err != nil {
@@ -153,7 +172,7 @@ func readPolicyFiles(ctx context.Context, c *console, files manifest.Options) (*
 	if len(set.Jobs)+len(set.Policies)+len(set.Bindings) == 0 {
 		return nil, errNoPolicies
 	}
-	return set, errors.Join(set.CheckNames(), set.CheckPolicies())
+	return set, set.CheckPolicies()
 }
 
 // nothingFound returns what to say when a cluster has none of the objects asked for, which is an error only if the namespace

@@ -205,14 +205,14 @@ func validateAll(ctx context.Context, c *console, validator *rego.Validator, giv
 	for i, r := range given {
 		workers.Go(func() error {
 			defer shown.step()
-			whole := r.job.Whole()
+			validated := validatedOrigin(r.job)
 			found, err := r.validate(ctx, validator)
 			if err != nil {
-				return whole.Error("", err.Error())
+				return validated.Error("", err.Error())
 			}
 			all[i] = jobSubject(r.job)
 			for _, f := range found {
-				all[i].Findings = append(all[i].Findings, regoFinding(whole, f))
+				all[i].Findings = append(all[i].Findings, regoFinding(validated, f))
 			}
 			inFileOrder(all[i].Findings)
 			return nil
@@ -235,6 +235,15 @@ func (r replacement) validate(ctx context.Context, validator *rego.Validator) ([
 		return nil, err
 	}
 	return validator.Validate(ctx, given, replaced)
+}
+
+// validatedOrigin returns where the object stands that the rules are asked about. Of kinds that the API server does not know, that
+// is the Job that they make.
+func validatedOrigin(j manifest.Job) manifest.Origin {
+	if j.CronJob == nil {
+		return j.Origin
+	}
+	return j.Whole()
 }
 
 // object returns what the API server would receive. Items of a JobList may lack their kind, so it is set.

@@ -42,14 +42,16 @@ type content struct {
 	bindings   []Binding
 	namespaces []Namespace
 	lists      int
+	skipped    Skipped
 	errs       []error
 
-	nested int // Lists that hold the one being read
+	options Options
+	nested  int // Lists that hold the one being read
 }
 
 // empty tells whether there is nothing to read, not even something wrong.
 func (c *content) empty() bool {
-	return len(c.jobs)+len(c.pods)+len(c.policies)+len(c.bindings)+len(c.namespaces)+c.lists+len(c.errs) == 0
+	return len(c.jobs)+len(c.pods)+len(c.policies)+len(c.bindings)+len(c.namespaces)+c.lists+len(c.errs) == 0 && c.skipped.None()
 }
 
 func (c *content) fail(o Origin, field, message string) {
@@ -57,21 +59,35 @@ func (c *content) fail(o Origin, field, message string) {
 }
 
 // decode reads a document. What can be read of it is returned also when some of it cannot.
-func decode(d *Document) (c content) {
-	defer func() { c.errs = withheld(d, c.errs) }()
+func decode(d *Document, options Options) content {
+	c := content{options: options}
+	value := c.document(d)
+	switch {
+	case options.Strict:
+	case c.isTemplate(d, value != nil):
+		return content{skipped: Skipped{Templates: []Position{d.begin(1)}}}
+	case len(c.errs) > 0 && c.isForeign(d, value):
+		return content{skipped: Skipped{Files: []Position{d.begin(1)}}}
+	}
+	c.errs = withheld(d, c.errs)
+	return c
+}
+
+// document reads a document. It returns the value as JSON, or nil if the document is neither YAML nor JSON.
+func (c *content) document(d *Document) []byte {
 	value := d.data
 	if !d.isJSON {
 		if value, c.errs = yamlToJSON(d); len(c.errs) > 0 {
-			return c
+			return nil
 		}
 	}
 	if c.errs = checkDepth(d, value); len(c.errs) > 0 {
-		return c
+		return nil
 	}
 	if !bytes.Equal(bytes.TrimSpace(value), []byte("null")) {
 		c.object(Origin{Document: d}, value, metav1.TypeMeta{})
 	}
-	return c
+	return value
 }
 
 // object reads one object; implied is its type when it may leave that out, as the items of a PodList do.
@@ -91,8 +107,10 @@ func (c *content) object(o Origin, value []byte, implied metav1.TypeMeta) {
 		c.list(o, value, metav1.TypeMeta{})
 	case kinds[item] != nil:
 		c.list(o, value, item)
+	case c.options.templatePath(h.TypeMeta) != "":
+		c.template(o, value, h)
 	default:
-		c.wrongKind(o, h)
+		c.otherKind(o, h)
 	}
 }
 
@@ -111,12 +129,15 @@ var kinds = map[metav1.TypeMeta]func(*content, Origin, []byte, header){
 
 func nothing(*content, Origin, []byte, header) {}
 
-func (c *content) wrongKind(o Origin, h header) {
-	switch version := versionOf(h.Kind); {
+// otherKind skips an object of a kind that no verb is about. What is likely to be meant as one of ours is an error.
+func (c *content) otherKind(o Origin, h header) {
+	switch version := versionOf(h.TypeMeta); {
 	case h.Kind == "":
 		c.fail(o, "kind", messageRequired)
 	case h.APIVersion == "":
 		c.fail(o, "apiVersion", messageRequired)
+	case !c.options.Strict && version == "" && !isClosed(h.APIVersion):
+		c.skipped.addObject(h.TypeMeta)
 	case version != "":
 		c.fail(o, "apiVersion",
 			fmt.Sprintf("%s %s %q: this version is not known, did you mean %s?", h.APIVersion, h.Kind, h.Metadata.Name, version))
@@ -127,14 +148,23 @@ func (c *content) wrongKind(o Origin, h header) {
 	}
 }
 
-// versionOf returns the version in which a kind is read, or "" for other kinds.
-func versionOf(kind string) string {
+// versionOf returns the version in which a kind is read, or "" for other kinds. Other groups may have kinds of the same name.
+func versionOf(t metav1.TypeMeta) string {
+	if _, _, named := strings.Cut(t.APIVersion, "/"); named && !isClosed(t.APIVersion) {
+		return ""
+	}
 	for known := range kinds {
-		if known.Kind == strings.TrimSuffix(kind, "List") {
+		if known.Kind == strings.TrimSuffix(t.Kind, "List") {
 			return known.APIVersion
 		}
 	}
 	return ""
+}
+
+// isClosed tells whether all kinds of an API group are read, so that another one is a mistake.
+func isClosed(apiVersion string) bool {
+	group, _, _ := strings.Cut(apiVersion, "/")
+	return group == batchv1.GroupName || group == v1alpha1.GroupVersion.Group
 }
 
 func (c *content) job(o Origin, value []byte, h header) {
@@ -150,7 +180,7 @@ func (c *content) cronJob(o Origin, value []byte, h header) {
 	if !c.named(o, h) || !c.strict(o, value, &cron) {
 		return
 	}
-	c.jobs = append(c.jobs, Job{Object: made(&cron), Origin: o.at(templateField), CronJob: &cron})
+	c.jobs = append(c.jobs, Job{Object: made(&cron), Origin: o.at(inCronJob), CronJob: &cron, Template: inCronJob})
 }
 
 func (c *content) pod(o Origin, value []byte, h header) {

@@ -2,7 +2,7 @@
 // several YAML or JSON documents in each, and Lists within those.
 //
 //	set, err := manifest.Read(ctx, manifest.Options{Filenames: []string{"job.yaml", "pods/"}})
-//	families, err := set.Families() // each Job with its Pods
+//	families, others, err := set.Families() // each Job with its Pods, and why other Pods belong to none
 //	at := set.Jobs[0].Origin.Position("spec.podFailurePolicy.rules[1].action") // job.yaml:17:15
 //
 // Values are read by sigs.k8s.io/yaml, so that a document means here what it means to kubectl (YAML 1.1: yes is a

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -68,7 +67,7 @@ func (e *Error) Excerpt() string {
 // withheld is a single error in place of those of a document that is no manifest, and that nobody has asked to see: whatever
 // they would quote may be a secret.
 func withheld(d *Document, errs []error) []error {
-	if len(errs) == 0 || !d.found || bytes.Contains(d.data, []byte("apiVersion")) && bytes.Contains(d.data, []byte("kind")) {
+	if len(errs) == 0 || !d.found || namesType(d) {
 		return errs
 	}
 	at := Position{File: d.File, Line: d.line, Column: d.column + 1}

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"errors"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -19,18 +18,18 @@ var jobNameLabels = [...]string{batchv1.JobNameLabel, "job-name"}
 
 // Families gives every Job its Pods, both in the order of the input. A Pod belongs to the Job that is its controller,
 // else to the one of its namespace that its job-name label names. Pods without either belong to the only Job if no Pod
-// of the input has one and both do not name different namespaces. A Pod that belongs to no Job is an error, as are two Jobs of one name.
-func (s *Set) Families() ([]Family, error) {
+// of the input has one and both do not name different namespaces. Others says of each Pod that belongs to no Job why. Two Jobs of
+// one name are an error.
+func (s *Set) Families() (families []Family, others []error, err error) {
 	index, err := s.jobsByName()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	families := make([]Family, len(s.Jobs))
+	families = make([]Family, len(s.Jobs))
 	for i, job := range s.Jobs {
 		families[i].Job = job
 	}
 	onlyJob := len(s.Jobs) == 1 && !s.anyClaimed()
-	var errs []error
 	for _, pod := range s.Pods {
 		job, refused := 0, s.elsewhere(pod)
 		if !onlyJob {
@@ -38,12 +37,12 @@ func (s *Set) Families() ([]Family, error) {
 		}
 		if refused != nil {
 			message := fmt.Sprintf("pod %s belongs to no Job of the input: %s", pod.Reference(), refused.why)
-			errs = append(errs, pod.Origin.Error(refused.field, message))
+			others = append(others, pod.Origin.Error(refused.field, message))
 			continue
 		}
 		families[job].Pods = append(families[job].Pods, pod)
 	}
-	return families, errors.Join(errs...)
+	return families, others, nil
 }
 
 // anyClaimed tells whether some Pod says whose it is.

@@ -61,8 +61,11 @@ func checkMembership(t *testing.T, name, input string, want bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	families, err := set.Families()
+	families, others, err := set.Families()
+	if err == nil && len(families[0].Pods)+len(others) != 1 {
+		t.Errorf("%s: %d Pods of the Job, %d others", name, len(families[0].Pods), len(others))
+	}
 	if got := err == nil && len(families[0].Pods) == 1; got != want {
-		t.Errorf("%s: belongs to the Job: %t, %v", name, got, err)
+		t.Errorf("%s: belongs to the Job: %t, %v, %v", name, got, others, err)
 	}
 }

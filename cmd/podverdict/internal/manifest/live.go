@@ -15,7 +15,7 @@ func LiveJob(job *batchv1.Job) Job {
 
 // LiveCronJob returns the Job that a CronJob of a cluster makes.
 func LiveCronJob(cronJob *batchv1.CronJob) Job {
-	return Job{Object: made(cronJob), Origin: live("cronjob", cronJob).at(templateField), CronJob: cronJob}
+	return Job{Object: made(cronJob), Origin: live("cronjob", cronJob).at(inCronJob), CronJob: cronJob, Template: inCronJob}
 }
 
 // LivePod returns a Pod that was read from a cluster.

@@ -31,10 +31,15 @@ type Origin struct {
 	Document *Document
 	// Path leads from the document to the object: "" when it is the document, else "items[3]" or "spec.jobTemplate".
 	Path string
+	// spec is what the field spec is called there, if it has another name.
+	spec string
 }
 
 // Field returns the path of the object's field within the document.
 func (o Origin) Field(field string) string {
+	if below, ok := strings.CutPrefix(field, "spec"); ok && o.spec != "" && (below == "" || strings.HasPrefix(below, ".")) {
+		field = o.spec + below
+	}
 	return joinField(o.Path, field)
 }
 

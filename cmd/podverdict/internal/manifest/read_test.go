@@ -62,8 +62,9 @@ func readArchive(t *testing.T, archive *txtar.Archive) string {
 	set, err := Read(t.Context(), Options{Filenames: names})
 	if err == nil {
 		var families []Family
-		families, err = set.Families()
-		return describe(set, families, errors.Join(err, set.CheckPolicies()))
+		var others []error
+		families, others, err = set.Families()
+		return describe(set, families, errors.Join(err, errors.Join(others...), set.CheckPolicies()))
 	}
 	return describe(set, nil, err)
 }
@@ -94,6 +95,9 @@ func describe(set *Set, families []Family, err error) string {
 		for _, pod := range family.Pods {
 			fmt.Fprintf(&out, "%s has %s\n", family.Job.Object.Name, pod.Object.Name)
 		}
+	}
+	for _, note := range set.Skipped.Notes() {
+		fmt.Fprintln(&out, note)
 	}
 	for _, err := range EachError(err) {
 		fmt.Fprintln(&out, err)

@@ -30,11 +30,14 @@ func referenceTo(object metav1.Object, namespace string) Reference {
 	}
 }
 
-// Job is a Job and where it was read. CronJob is set when the Job is what a CronJob makes, under the CronJob's name.
+// Job is a Job and where it was read.
 type Job struct {
-	Object  *batchv1.Job
-	Origin  Origin
+	Object *batchv1.Job
+	Origin Origin
+	// CronJob is set when the Job is what a CronJob makes, under the CronJob's name.
 	CronJob *batchv1.CronJob
+	// Template is the path to the Job in the object that was read: "" when it is the Job, spec.jobTemplate in a CronJob.
+	Template string
 	// Namespace is where a Job without a namespace would be created. "" means "default".
 	Namespace string
 }
@@ -42,15 +45,9 @@ type Job struct {
 // Reference names the Job.
 func (j Job) Reference() Reference { return referenceTo(j.Object, j.Namespace) }
 
-// templateField is where a CronJob holds its Job.
-const templateField = "spec.jobTemplate"
-
-// Whole returns the origin of the object that was read: the Job, or the CronJob that makes it.
+// Whole returns the origin of the object that was read: the Job, or what makes it.
 func (j Job) Whole() Origin {
-	if j.CronJob == nil {
-		return j.Origin
-	}
-	path := strings.TrimSuffix(strings.TrimSuffix(j.Origin.Path, templateField), ".")
+	path := strings.TrimSuffix(strings.TrimSuffix(j.Origin.Path, j.Template), ".")
 	return Origin{Document: j.Origin.Document, Path: path}
 }
 
@@ -76,6 +73,8 @@ type Set struct {
 	Namespaces []Namespace
 	// Lists counts the Lists read: an empty one says that there are no Pods, not that they were forgotten.
 	Lists int
+	// Skipped is what was read and is in none of these.
+	Skipped Skipped
 }
 
 // Read reads everything that Options name. The error joins one error for each thing wrong: *Error for what is wrong
@@ -96,7 +95,7 @@ func Read(ctx context.Context, o Options) (*Set, error) {
 		errs = append(errs, err)
 		empty := err == nil
 		for _, s := range found {
-			nothing, wrong := set.read(s, o.Namespace)
+			nothing, wrong := set.read(s, o)
 			errs = append(errs, wrong...)
 			empty = empty && nothing
 		}
@@ -108,15 +107,15 @@ func Read(ctx context.Context, o Options) (*Set, error) {
 }
 
 // read adds what is in a file. It gives up when too much of it is wrong.
-func (s *Set) read(from source, namespace string) (empty bool, errs []error) {
+func (s *Set) read(from source, o Options) (empty bool, errs []error) {
 	documents, err := split(from)
 	if err != nil {
 		return false, []error{err}
 	}
 	empty = true
 	for some := range slices.Chunk(documents, 1024) {
-		for _, c := range decodeAll(some) {
-			s.add(c, namespace)
+		for _, c := range decodeAll(some, o) {
+			s.add(c, o.Namespace)
 			errs = append(errs, c.errs...)
 			empty = empty && c.empty()
 		}
@@ -148,17 +147,18 @@ func (s *Set) add(c content, namespace string) {
 	s.Bindings = append(s.Bindings, c.bindings...)
 	s.Namespaces = append(s.Namespaces, c.namespaces...)
 	s.Lists += c.lists
+	s.Skipped.add(c.skipped)
 }
 
 // decodeAll decodes documents side by side, and answers in their order.
-func decodeAll(documents []*Document) []content {
+func decodeAll(documents []*Document, o Options) []content {
 	decoded := make([]content, len(documents))
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(documents)) {
 		workers.Go(func() {
 			for i := range next {
-				decoded[i] = decode(documents[i])
+				decoded[i] = decode(documents[i], o)
 			}
 		})
 	}
@@ -170,8 +170,8 @@ func decodeAll(documents []*Document) []content {
 	return decoded
 }
 
-// jobsByName finds Jobs by name. Two Jobs of one name are an error that names both places. Jobs that the API server would
-// name (generateName) have no name to be found by.
+// jobsByName finds Jobs by name. Two Jobs of one name are an error that names both places. A Job comes before what other objects
+// make, whose Jobs have longer names in a cluster. Jobs that the API server would name (generateName) have no name to be found by.
 func (s *Set) jobsByName() (map[Reference]int, error) {
 	index := make(map[Reference]int, len(s.Jobs))
 	var errs []error
@@ -180,7 +180,11 @@ func (s *Set) jobsByName() (map[Reference]int, error) {
 			continue
 		}
 		key := job.Reference()
-		if first, taken := index[key]; taken {
+		first, taken := index[key]
+		switch {
+		case taken && job.Template != "" && s.Jobs[first].Template == "":
+			continue
+		case taken && (job.Template != "") == (s.Jobs[first].Template != ""):
 			at := s.Jobs[first].Whole().Position("metadata.name")
 			errs = append(errs, job.Whole().Error("metadata.name", messageTwice("job", key.String(), at)))
 			continue
@@ -188,10 +192,4 @@ func (s *Set) jobsByName() (map[Reference]int, error) {
 		index[key] = i
 	}
 	return index, errors.Join(errs...)
-}
-
-// CheckNames refuses two Jobs of one name, for those who want the Jobs alone.
-func (s *Set) CheckNames() error {
-	_, err := s.jobsByName()
-	return err
 }

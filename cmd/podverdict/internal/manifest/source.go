@@ -36,6 +36,10 @@ type Options struct {
 	Root *os.Root
 	// Indirect says that a file names the files, not a person: errors then quote nothing that is no manifest.
 	Indirect bool
+	// Strict refuses what is skipped else: objects of other kinds, templates that are to be rendered, files that are no manifests.
+	Strict bool
+	// At says where objects of other kinds have specs of Jobs: spec.template.spec by kind.
+	At map[string]string
 	// MaxBytes bounds each file, stream or URL; 0 means the package's MaxBytes.
 	MaxBytes int64
 }

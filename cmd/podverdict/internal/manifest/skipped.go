@@ -1,0 +1,148 @@
+package manifest
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Skipped is what was read and does not concern us.
+type Skipped struct {
+	// Kinds counts the objects of other kinds.
+	Kinds map[string]int
+	// Templates are the places of documents that a program is still to render, as those of Helm charts.
+	Templates []Position
+	// Files are the places of documents that have no apiVersion and kind, as values.yaml.
+	Files []Position
+}
+
+// None tells whether nothing was skipped.
+func (s *Skipped) None() bool { return len(s.Kinds)+len(s.Templates)+len(s.Files) == 0 }
+
+// maxKinds is how many kinds are told apart.
+const maxKinds = 1000
+
+// addObject counts an object. Kinds that have the name of one of ours get that of their group, too, as in kubectl.
+func (s *Skipped) addObject(t metav1.TypeMeta) {
+	kind := t.Kind
+	if group, _, named := strings.Cut(t.APIVersion, "/"); named && versionOf(metav1.TypeMeta{Kind: kind}) != "" {
+		kind += "." + group
+	}
+	s.count(kind, 1)
+}
+
+func (s *Skipped) count(kind string, n int) {
+	if s.Kinds == nil {
+		s.Kinds = map[string]int{}
+	}
+	if _, known := s.Kinds[kind]; !known && len(s.Kinds) >= maxKinds {
+		kind = "others"
+	}
+	s.Kinds[kind] += n
+}
+
+func (s *Skipped) add(other Skipped) {
+	for kind, n := range other.Kinds {
+		s.count(kind, n)
+	}
+	s.Templates = append(s.Templates, other.Templates...)
+	s.Files = append(s.Files, other.Files...)
+}
+
+// Notes says what was skipped, and what to do to have it read.
+func (s *Skipped) Notes() []string {
+	var notes []string
+	if len(s.Kinds) > 0 {
+		notes = append(notes, s.kinds())
+	}
+	if n := len(s.Templates); n > 0 {
+		notes = append(notes, fmt.Sprintf("skipped %s, the first at %s: render the chart before, with helm template",
+			counted(n, "template", "templates"), s.Templates[0]))
+	}
+	if n := len(s.Files); n > 0 {
+		notes = append(notes, fmt.Sprintf("skipped %s without apiVersion and kind, the first in %s", counted(n, "document", "documents"), s.Files[0].File))
+	}
+	return notes
+}
+
+// maxNamedKinds is how many kinds a note names.
+const maxNamedKinds = 10
+
+// kinds says how many objects there are of each kind, of the most frequent first.
+func (s *Skipped) kinds() string {
+	names := slices.Collect(maps.Keys(s.Kinds))
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(s.Kinds[b], s.Kinds[a]), strings.Compare(a, b)) })
+	total := 0
+	var parts []string
+	for i, name := range names {
+		total += s.Kinds[name]
+		if i < maxNamedKinds {
+			parts = append(parts, fmt.Sprintf("%d %s", s.Kinds[name], name))
+		}
+	}
+	if more := len(names) - maxNamedKinds; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more kinds", more))
+	}
+	return fmt.Sprintf("skipped %s: %s", counted(total, "object of another kind", "objects of other kinds"), strings.Join(parts, ", "))
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+var (
+	// anyAction is what a template has and a manifest need not.
+	anyAction = regexp.MustCompile(`\{\{-?\s*(/\*|[.$]|(if|range|with|end|else|include|template|define|block|toYaml|tpl|printf|default|required|lookup)\b)`)
+	// chartAction is an action that only templates of Helm charts have.
+	chartAction = regexp.MustCompile(`\{\{-?[^}]*(\.(Values|Release|Chart|Capabilities|Files|Template)\b|\b(include|template) ")`)
+)
+
+// isTemplate tells whether a document is to be rendered first. Text in double braces may as well be an argument of a Job's
+// container: it takes a document that cannot be parsed, or a value that does not fit, or a name that nothing can have.
+func (c *content) isTemplate(d *Document, parsed bool) bool {
+	switch {
+	case !parsed:
+		return anyAction.Match(d.data)
+	case len(c.errs) > 0:
+		return chartAction.Match(d.data)
+	}
+	named := func(name string) bool { return strings.Contains(name, "{{") }
+	return slices.ContainsFunc(c.jobs, func(j Job) bool { return named(j.Object.Name) || named(j.Object.GenerateName) }) ||
+		slices.ContainsFunc(c.pods, func(p Pod) bool { return named(p.Object.Name) || named(p.Object.GenerateName) })
+}
+
+// valuesFile is the name of a file that stands beside manifests and is not one.
+var valuesFile = regexp.MustCompile(`(^|[/\\])(values[^/\\]*|Chart|kustomization)\.(ya?ml|json)$`)
+
+// isForeign tells whether a document that cannot be read, which in JSON is value, is no manifest. Nobody has asked for it by
+// its name, or the name is that of a file with values.
+func (c *content) isForeign(d *Document, value []byte) bool {
+	known := valuesFile.MatchString(d.File)
+	switch {
+	case c.options.Indirect || !d.found && !known:
+		return false
+	case value == nil:
+		return !namesType(d)
+	}
+	var t struct{ APIVersion, Kind any }
+	if json.Unmarshal(value, &t) != nil {
+		return true
+	}
+	kind, _ := t.Kind.(string)
+	return (t.APIVersion == nil || known) && versionOf(metav1.TypeMeta{Kind: kind}) == ""
+}
+
+// namesType tells whether the words that every manifest has are in a document.
+func namesType(d *Document) bool {
+	return bytes.Contains(d.data, []byte("apiVersion")) && bytes.Contains(d.data, []byte("kind"))
+}

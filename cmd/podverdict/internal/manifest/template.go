@@ -1,0 +1,141 @@
+package manifest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// inCronJob is where a CronJob has its Job.
+const inCronJob = "spec.jobTemplate"
+
+// jobSpecs are the paths to the specs of Jobs in objects of well-known kinds, whatever their version.
+var jobSpecs = map[schema.GroupKind]string{
+	{Group: "jobset.x-k8s.io", Kind: "JobSet"}:                      "spec.replicatedJobs[*].template.spec",
+	{Group: "keda.sh", Kind: "ScaledJob"}:                           "spec.jobTargetRef",
+	{Group: "trainer.kubeflow.org", Kind: "TrainingRuntime"}:        inTrainingRuntime,
+	{Group: "trainer.kubeflow.org", Kind: "ClusterTrainingRuntime"}: inTrainingRuntime,
+}
+
+const inTrainingRuntime = "spec.template.spec.replicatedJobs[*].template.spec"
+
+// templatePath returns where objects of a kind have specs of Jobs, or "".
+func (o Options) templatePath(t metav1.TypeMeta) string {
+	group, _ := schema.ParseGroupVersion(t.APIVersion)
+	return cmp.Or(o.At[t.Kind], jobSpecs[schema.GroupKind{Group: group.Group, Kind: t.Kind}])
+}
+
+// template reads the Jobs that an object makes.
+func (c *content) template(o Origin, value []byte, h header) {
+	var whole struct {
+		Metadata metav1.ObjectMeta `json:"metadata"`
+	}
+	var tree any
+	if !c.named(o, h) || !c.lenient(o, value, &whole) || !c.lenient(o, value, &tree) {
+		return
+	}
+	path := strings.Split(strings.TrimPrefix(c.options.templatePath(h.TypeMeta), "."), ".")
+	t := templates{content: c, origin: o, kind: h.Kind, object: whole.Metadata}
+	t.descend(tree, nil, "", path)
+	if given := c.options.At[h.Kind]; !t.found && given != "" {
+		c.fail(o, "", fmt.Sprintf("%s %q has nothing at %s", h.Kind, h.Metadata.Name, given))
+	}
+}
+
+// templates finds the Jobs in an object that makes some.
+type templates struct {
+	content *content
+	origin  Origin
+	kind    string
+	object  metav1.ObjectMeta
+	found   bool
+}
+
+// descend follows a path to specs of Jobs. The value stands at a field of its parent, and the names on the way make those of the
+// Jobs.
+func (t *templates) descend(value, parent any, field string, path []string, names ...string) {
+	if len(path) == 0 {
+		t.job(value, parent, field, names)
+		return
+	}
+	name, each := strings.CutSuffix(path[0], "[*]")
+	members, _ := value.(map[string]any)
+	below := FieldOfKey(field, name)
+	if !each {
+		if next := members[name]; next != nil {
+			t.descend(next, value, below, path[1:], names...)
+		}
+		return
+	}
+	items, _ := members[name].([]any)
+	for i, item := range items {
+		fields, _ := item.(map[string]any)
+		called, ok := fields["name"].(string)
+		if !ok {
+			called = fmt.Sprint(i)
+		}
+		t.descend(item, value, fmt.Sprintf("%s[%d]", below, i), path[1:], append(names, called)...)
+	}
+}
+
+// job reads the spec of a Job. What stands beside it are the labels and annotations of the Job.
+func (t *templates) job(spec, parent any, field string, names []string) {
+	t.found = true
+	before, name := "", field
+	if dot := strings.LastIndexByte(field, '.'); dot >= 0 {
+		before, name = field[:dot], field[dot+1:]
+	}
+	if why := notJobSpec(spec); why != "" {
+		t.content.fail(t.origin, field, why)
+		return
+	}
+	o := t.origin.at(before)
+	if name != "spec" {
+		o.spec = name
+	}
+	object := map[string]any{"spec": spec}
+	if beside, ok := parent.(map[string]any); ok && before != "" && name == "spec" && beside["metadata"] != nil {
+		object["metadata"] = beside["metadata"]
+	}
+	var job batchv1.Job
+	if value, err := json.Marshal(object); err != nil {
+		t.content.fail(t.origin, field, err.Error())
+		return
+	} else if !t.content.strict(o, value, &job) {
+		return
+	}
+	job.APIVersion, job.Kind = batchv1.SchemeGroupVersion.String(), "Job"
+	job.Name, job.Namespace = strings.Join(append([]string{cmp.Or(t.object.Name, t.object.GenerateName)}, names...), "-"), t.object.Namespace
+	job.GenerateName = ""
+	if t.kind == "JobSet" {
+		setJobSetDefaults(&job)
+	}
+	t.content.jobs = append(t.content.jobs, Job{Object: &job, Origin: o, Template: before})
+}
+
+// notJobSpec says why a value is not the spec of a Job if it is another part of a manifest, or "".
+func notJobSpec(value any) string {
+	fields, _ := value.(map[string]any)
+	inner, isTemplate := fields["spec"].(map[string]any)
+	switch {
+	case inner["containers"] != nil, fields["containers"] != nil:
+		return "is a Pod's template, and has no podFailurePolicy: that stands in the spec of a Job"
+	case isTemplate && fields["template"] == nil:
+		return "is a Job's template, not its spec: append .spec to the path"
+	}
+	return ""
+}
+
+// setJobSetDefaults sets what JobSet's webhook sets in the Jobs of a JobSet.
+func setJobSetDefaults(job *batchv1.Job) {
+	if job.Spec.CompletionMode == nil {
+		job.Spec.CompletionMode = new(batchv1.IndexedCompletion)
+	}
+	job.Spec.Template.Spec.RestartPolicy = cmp.Or(job.Spec.Template.Spec.RestartPolicy, corev1.RestartPolicyOnFailure)
+}
