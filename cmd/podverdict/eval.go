@@ -10,10 +10,13 @@ import (
 
 // evalOptions are the flags of eval.
 type evalOptions struct {
-	input  inputOptions
-	watch  bool
-	output format
-	live   io.Writer // standard output, for verdicts that must not wait for the end
+	input     inputOptions
+	watch     bool
+	all       bool
+	noHeaders bool
+	color     string
+	output    format
+	live      io.Writer // standard output, for verdicts that must not wait for the end
 }
 
 func newEval(live io.Writer) *cobra.Command {
@@ -44,17 +47,25 @@ of files without either belong to the only Job, if no Pod of the input has one.
   podverdict eval pod/demo-7xk2p --policy new.yaml
   podverdict eval -f job.yaml -f pods/ -o json
   podverdict eval -f job.yaml -f pods/ -f policy.yaml -f binding.yaml
+  podverdict eval -f job.yaml -f pods/ -o markdown
+  podverdict eval job/demo -o jsonpath='{.items[*].verdict.action}'
   kubectl get jobs,pods -o yaml | podverdict eval -f - -o wide`,
 		RunE: verb(&o, eval),
 	}
 	o.input.addFlags(cmd.Flags())
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with the Pods that fail from now on, until interrupted")
-	addFormat(cmd, &o.output, "table", "wide", "json", "yaml")
+	cmd.Flags().BoolVar(&o.all, "all", false, "list the Pods that have not failed, too; JSON and YAML always have them")
+	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "only rows, each with the name of its Job")
+	addColorFlag(cmd, &o.color)
+	addFormat(cmd, &o.output, "table", "wide", "json", "yaml", formatJSONPath, "name", "markdown")
 	return cmd
 }
 
 // eval reads Jobs with their Pods, plans what decides on them, judges, and prints the verdicts.
 func eval(ctx context.Context, c *console, o *evalOptions, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
 	if o.watch {
 		return watch(ctx, c, o, args)
 	}
@@ -70,16 +81,45 @@ func eval(ctx context.Context, c *console, o *evalOptions, args []string) error 
 	if err != nil {
 		return err
 	}
-	list := verdictList{APIVersion: apiVersion, Kind: "VerdictList", Items: []verdictItem{}}
-	for i := range plans {
-		list.Items = append(list.Items, plans[i].judge(ctx, in.now)...)
-	}
-	if o.output.isObject() {
-		return writeObject(c.stdout, o.output.name, list)
-	}
-	if in.nothing != "" {
+	if in.nothing != "" && !o.output.isObject() {
 		c.note(in.nothing)
+		return nil
 	}
-	audits := slices.ContainsFunc(list.Items, func(i verdictItem) bool { return i.Audit != nil })
-	return newVerdictTable(c.stdout, o.output.name == "wide", o.input.source.query.AllNamespaces, audits).print(list.Items)
+	writer, total := o.writer(c, in), tally{}
+	for i := range plans {
+		shown := 0
+		for _, item := range plans[i].judge(ctx, in.now) {
+			total.add(item)
+			if o.shows(item) {
+				writer.add(item)
+				shown++
+			} else {
+				total.hidden++
+			}
+		}
+		if shown == 0 && !o.output.isObject() {
+			continue
+		}
+		if err := writer.endJob(plans[i].job.Reference()); err != nil {
+			return err
+		}
+	}
+	total.jobs = len(plans)
+	return writer.end(total)
+}
+
+// shows tells whether a Pod is in the output: one that has failed, or that a rule on Pending would fail.
+func (o *evalOptions) shows(item verdictItem) bool {
+	return o.all || o.output.isObject() || item.Verdict.Terminal || item.Pending != nil
+}
+
+// check refuses values of flags that mean nothing.
+func (o *evalOptions) check() error {
+	if !slices.Contains(colorChoices, o.color) {
+		return usageError{errChoice("color", o.color, colorChoices...)}
+	}
+	if o.watch && o.output.name == "markdown" {
+		return usagef("-o markdown is for verdicts that have an end, not for --watch")
+	}
+	return nil
 }

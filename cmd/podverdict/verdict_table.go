@@ -2,75 +2,127 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"io"
-	"slices"
-	"strings"
+	"time"
 
-	"github.com/liggitt/tabwriter"
-	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/podverdict/podverdict/internal/terminal"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	controllerplan "github.com/podverdict/podverdict/controller/plan"
 )
 
+// verdictLayout says which columns a table of verdicts has.
+type verdictLayout struct {
+	grouped    bool // by Job, which a heading names
+	namespaces bool // of several
+	wide       bool
+	audits     bool // policies are audited
+	now        func() time.Time
+}
+
 type verdictColumn struct {
-	name string
-	wide bool // not in tables of normal width
+	table.Column
+
+	in   func(verdictLayout) bool // nil: always
 	cell func(verdictItem) string
 }
 
-var verdictColumns = []verdictColumn{
-	{"JOB", false, func(i verdictItem) string { return i.Job.Name }},
-	{"POD", false, func(i verdictItem) string { return i.Pod.Name }},
-	{"VERDICT", false, verdictItem.action},
-	{"RULE", false, verdictItem.rule},
-	{"COUNTED", false, verdictItem.counted},
-	{"BECAUSE", false, verdictItem.because},
-	{columnNamespace, true, func(i verdictItem) string { return i.Pod.Namespace }},
-	{"MESSAGE", true, func(i verdictItem) string { return i.Verdict.Message() }},
-	{columnAudit, true, verdictItem.audit},
+// columns returns the columns of a layout.
+func (l verdictLayout) columns() []verdictColumn {
+	ungrouped := func(l verdictLayout) bool { return !l.grouped }
+	wide := func(l verdictLayout) bool { return l.wide }
+	all := []verdictColumn{
+		{table.Column{Name: "NAMESPACE", Least: 8}, func(l verdictLayout) bool { return !l.grouped && l.namespaces },
+			func(i verdictItem) string { return i.Pod.Namespace }},
+		{table.Column{Name: "JOB", Least: 8}, ungrouped, func(i verdictItem) string { return i.Job.Name }},
+		{table.Column{Name: "POD", Least: 12, KeepEnd: true}, nil, func(i verdictItem) string { return i.Pod.Name }},
+		{table.Column{Name: "VERDICT"}, nil, verdictItem.action},
+		{table.Column{Name: "RULE", Least: 12}, nil, verdictItem.rule},
+		{table.Column{Name: "COUNTED"}, wide, verdictItem.counted},
+		{table.Column{Name: "AGE"}, func(l verdictLayout) bool { return l.now != nil }, func(i verdictItem) string { return i.age(l.now()) }},
+		{table.Column{Name: "BECAUSE", Least: 16}, nil, verdictItem.because},
+		{table.Column{Name: "MESSAGE"}, wide, func(i verdictItem) string { return i.Verdict.Message() }},
+		{table.Column{Name: "AUDIT"}, func(l verdictLayout) bool { return l.wide && l.audits }, verdictItem.audit},
+	}
+	var chosen []verdictColumn
+	for _, column := range all {
+		if column.in == nil || column.in(l) {
+			chosen = append(chosen, column)
+		}
+	}
+	return chosen
 }
 
-const (
-	columnNamespace = "NAMESPACE" // first when Pods are of several, as kubectl has it
-	columnAudit     = "AUDIT"     // where policies are audited
-)
+// cells returns a row.
+func cells(columns []verdictColumn, item verdictItem) []table.Cell {
+	row := make([]table.Cell, len(columns))
+	for i, column := range columns {
+		row[i].Text = cmp.Or(column.cell(item), none)
+		if column.Name == "VERDICT" {
+			row[i].Color = verdictColors[row[i].Text]
+		}
+	}
+	return row
+}
 
-// verdictTable writes verdicts for people. It may be printed in parts, which have one header and keep to its columns.
+// verdictColors are by what a verdict costs: the Job, an index, an attempt, nothing.
+var verdictColors = map[string]table.Color{
+	"FailJob": table.Red, "FailIndex": table.Magenta, "Count": table.Yellow, "Ignore": table.Green, none: table.Faint,
+}
+
+// age says how long ago a failed Pod finished.
+func (i verdictItem) age(now time.Time) string {
+	finish := controllerplan.FinishTime(i.object)
+	if !i.Verdict.Terminal || finish.IsZero() {
+		return none
+	}
+	return duration.HumanDuration(max(0, now.Sub(finish)))
+}
+
+// verdictTable writes verdicts for people: each Job has a heading, and its Pods a row each.
 type verdictTable struct {
+	layout  verdictLayout
 	columns []verdictColumn
-	out     *tabwriter.Writer
+	out     *table.Writer
 	begun   bool
 }
 
-func newVerdictTable(out io.Writer, wide, namespaces, audits bool) *verdictTable {
-	t := &verdictTable{out: printers.GetNewTabWriter(out)}
-	for _, column := range verdictColumns {
-		switch {
-		case column.name == columnNamespace && namespaces:
-			t.columns = slices.Insert(t.columns, 0, column)
-		case column.wide && !wide, column.name == columnAudit && !audits:
-		default:
-			t.columns = append(t.columns, column)
-		}
+func newVerdictTable(out io.Writer, screen table.Screen, names bool, layout verdictLayout) *verdictTable {
+	t := &verdictTable{layout: layout, columns: layout.columns()}
+	if layout.wide {
+		screen.Width = 0 // who asks for everything gets it
 	}
+	columns := make([]table.Column, len(t.columns))
+	for i, column := range t.columns {
+		columns[i] = column.Column
+	}
+	t.out = table.New(out, screen, names, columns...)
 	return t
 }
 
-func (t *verdictTable) print(items []verdictItem) error {
-	cells := make([]string, len(t.columns))
-	for _, item := range items {
-		if !t.begun {
-			for i, column := range t.columns {
-				cells[i] = column.name
-			}
-			fmt.Fprintln(t.out, strings.Join(cells, "\t"))
-			t.begun = true
-		}
-		for i, column := range t.columns {
-			cells[i] = terminal.Line(cmp.Or(column.cell(item), none))
-		}
-		fmt.Fprintln(t.out, strings.Join(cells, "\t"))
+func (t *verdictTable) add(item verdictItem) { t.out.Row(cells(t.columns, item)...) }
+
+func (t *verdictTable) endJob(job manifest.Reference) error {
+	if t.layout.grouped {
+		t.space()
+		t.out.Heading("Job "+job.String(), "")
 	}
 	return t.out.Flush()
+}
+
+func (t *verdictTable) end(total tally) error {
+	if t.layout.grouped {
+		t.space()
+		t.out.Heading("", total.String())
+	}
+	return t.out.Flush()
+}
+
+// space writes an empty line between two Jobs, and before the end.
+func (t *verdictTable) space() {
+	if t.begun {
+		t.out.Space()
+	}
+	t.begun = true
 }

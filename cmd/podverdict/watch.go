@@ -4,16 +4,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 )
 
 // watch is eval --watch: it prints the verdict on each Pod as it fails. An interrupt is its proper end.
@@ -42,7 +42,9 @@ func watch(ctx context.Context, c *console, o *evalOptions, args []string) error
 	}
 	interrupted, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	table := newVerdictTable(o.live, o.output.name == "wide", source.query.AllNamespaces, in.policies.Audits())
+	table := newVerdictTable(o.live, screenOf(o.live, o.color), !o.noHeaders, verdictLayout{
+		wide: o.output.name == "wide", namespaces: source.query.AllNamespaces, audits: in.policies.Audits(), now: time.Now,
+	})
 	plans := map[types.UID]plan{} // of Jobs, whose policies cannot change
 	return client.Watch(interrupted, source.query, cluster.Listener{
 		Failed: func(job manifest.Job, pod manifest.Pod) error {
@@ -61,7 +63,7 @@ func watch(ctx context.Context, c *console, o *evalOptions, args []string) error
 			}
 			p.take([]manifest.Pod{pod})
 			verdict := p.judge(ctx, in.now)[0] // an interrupt does not cut it short
-			return errStdout(writeVerdict(o.live, o.output.name, table, verdict))
+			return errStdout(o.writeVerdict(table, verdict))
 		},
 		Notice: c.note,
 	})
@@ -78,20 +80,27 @@ type verdictEvent struct {
 }
 
 // writeVerdict writes one of several verdicts: as JSON on a line, as a YAML document, or as a row of the table.
-func writeVerdict(out io.Writer, format string, table *verdictTable, item verdictItem) error {
+func (o *evalOptions) writeVerdict(table *verdictTable, item verdictItem) error {
 	event := verdictEvent{apiVersion, "Verdict", item}
-	switch format {
-	case "json":
-		encoder := json.NewEncoder(out)
+	switch {
+	case o.output.name == "json":
+		encoder := json.NewEncoder(o.live)
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(event)
-	case "yaml":
-		text := bytes.NewBufferString("---\n")
-		if err := report.WriteYAML(text, event); err != nil {
+	case o.output.name == "name":
+		_, err := fmt.Fprintln(o.live, "pod/"+item.Pod.Name)
+		return err
+	case o.output.isObject():
+		var text bytes.Buffer
+		if o.output.name == "yaml" {
+			text.WriteString("---\n")
+		}
+		if err := o.output.writeObject(&text, event); err != nil {
 			return err
 		}
-		_, err := text.WriteTo(out)
+		_, err := text.WriteTo(o.live)
 		return err
 	}
-	return table.print([]verdictItem{item})
+	table.add(item)
+	return table.endJob(item.Job)
 }

@@ -33,7 +33,7 @@ func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 		return annotatedIndex(p)
 	}
 	for _, p := range pods {
-		if when := finishTime(p); p.Status.Phase == corev1.PodFailed && !when.IsZero() {
+		if when := FinishTime(p); p.Status.Phase == corev1.PodFailed && !when.IsZero() {
 			failed[index(p)] = append(failed[index(p)], when)
 		}
 	}
@@ -58,7 +58,7 @@ func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 			}
 			return -1
 		})
-		if own := finishTime(p); p.Status.Phase == corev1.PodFailed && !own.IsZero() && !own.After(created) {
+		if own := FinishTime(p); p.Status.Phase == corev1.PodFailed && !own.IsZero() && !own.After(created) {
 			after-- // no pod precedes itself
 		}
 		attempts[i] += int64(after)

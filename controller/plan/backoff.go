@@ -181,10 +181,10 @@ func annotatedCount(p *corev1.Pod, annotation string) int64 {
 	return int64(count)
 }
 
-// finishTime is the best guess of when a pod finished (getFinishedTime in pkg/controller/job/backoff_utils.go): when the last
+// FinishTime is the best guess of when a pod finished (getFinishedTime in pkg/controller/job/backoff_utils.go): when the last
 // container did, else when the pod ceased to be ready, else when it was deleted, else when it was created. A pod that was
 // deleted because it did not start has never been ready.
-func finishTime(p *corev1.Pod) time.Time {
+func FinishTime(p *corev1.Pod) time.Time {
 	if t := containersFinish(p); !t.IsZero() {
 		return t
 	}

@@ -153,7 +153,7 @@ func TestFinishTime(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := finishTime(&test.pod); !got.Equal(at(test.want).Time) {
+			if got := FinishTime(&test.pod); !got.Equal(at(test.want).Time) {
 				t.Errorf("it is %v, want %v", got, at(test.want))
 			}
 		})

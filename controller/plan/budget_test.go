@@ -40,7 +40,7 @@ func budgetText(matches int, held ...podBuilder) string {
 // countedIn is a ledger with a failure that is counted, and a row of failures of which the last is another.
 func countedIn(counted podBuilder, failures int, last podBuilder, ledger string) string {
 	return fmt.Sprintf(`{"releasing":[%q],"backoff":{"failures":%d,"last":%q,"at":[%q]},%s`,
-		counted.p.UID, failures, finishTime(last.p).Format(time.RFC3339), last.p.UID, ledger[1:])
+		counted.p.UID, failures, FinishTime(last.p).Format(time.RFC3339), last.p.UID, ledger[1:])
 }
 
 func (b jobBuilder) spent(matches int, held ...podBuilder) jobBuilder {

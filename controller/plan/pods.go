@@ -209,7 +209,7 @@ func (v *view) read(p *corev1.Pod, releasing bool) *pod {
 		read.verdict = v.judge(p, read.number())
 	}
 	if read.failed || p.Status.Phase == corev1.PodSucceeded {
-		read.finish = finishTime(p).Truncate(time.Second) // as it is stored
+		read.finish = FinishTime(p).Truncate(time.Second) // as it is stored
 	}
 	return read
 }

@@ -139,10 +139,10 @@ func (m *ruleModel) checkRetries(w *world, o Observation, p Plan) {
 	namer := newNamer(o.Job)
 	for _, seen := range o.Pods {
 		switch {
-		case seen.Status.Phase == corev1.PodSucceeded && finishTime(seen).After(m.lastSuccess):
-			m.lastSuccess = finishTime(seen)
+		case seen.Status.Phase == corev1.PodSucceeded && FinishTime(seen).After(m.lastSuccess):
+			m.lastSuccess = FinishTime(seen)
 		case seen.Status.Phase == corev1.PodFailed && slices.Contains(seen.Finalizers, batchv1.JobTrackingFinalizer):
-			failed := &pod{Pod: seen, finish: finishTime(seen), verdict: m.judge(seen, 1)}
+			failed := &pod{Pod: seen, finish: FinishTime(seen), verdict: m.judge(seen, 1)}
 			failed.slot, failed.attempt, _ = namer.parse(seen.Name)
 			m.failures[seen.UID] = failed
 		}

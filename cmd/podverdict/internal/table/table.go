@@ -1,0 +1,192 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/podverdict/podverdict/internal/terminal"
+)
+
+// Screen is where people read a table.
+type Screen struct {
+	// Width is how many characters a line has; 0 means that nothing is cut.
+	Width int
+	// Color is true where colours are shown.
+	Color bool
+}
+
+// Column is one of a table's columns.
+type Column struct {
+	Name string
+	// Least is the width below which the column is not cut; 0 means never.
+	Least int
+	// KeepEnd cuts the beginning of a cell that is too long, not its end. It is for names that differ at the end.
+	KeepEnd bool
+}
+
+// Cell is what stands in a column of a row.
+type Cell struct {
+	Text  string
+	Color Color
+}
+
+// Writer writes a table.
+type Writer struct {
+	out     io.Writer
+	screen  Screen
+	columns []Column
+	names   bool
+
+	rows   [][]Cell
+	widths []int // of the columns, as they were written last; nil at first
+	err    error
+}
+
+// gap is what stands between two columns.
+const gap = "   "
+
+// New returns a Writer to out. It writes the names of the columns above them if names is true.
+func New(out io.Writer, screen Screen, names bool, columns ...Column) *Writer {
+	return &Writer{out: out, screen: screen, names: names, columns: columns}
+}
+
+// Row adds a row, with a cell for each column.
+func (w *Writer) Row(cells ...Cell) {
+	for i := range cells {
+		cells[i].Text = terminal.Line(cells[i].Text)
+	}
+	w.rows = append(w.rows, cells)
+}
+
+// Flush writes the rows that were added since the last Flush.
+func (w *Writer) Flush() error {
+	if len(w.rows) == 0 {
+		return w.err
+	}
+	widths := w.fit()
+	last := len(widths) - 1
+	moved := w.widths == nil || !slices.Equal(widths[:last], w.widths[:last]) // nothing stands behind the last column
+	w.widths = widths
+	if moved && w.names {
+		names := make([]Cell, len(w.columns))
+		for i, c := range w.columns {
+			names[i].Text = c.Name
+		}
+		w.line(names)
+	}
+	for _, row := range w.rows {
+		w.line(row)
+	}
+	w.rows = w.rows[:0]
+	return w.err
+}
+
+// fit returns the widths of the columns: as wide as their cells, or less where the screen is too narrow.
+func (w *Writer) fit() []int {
+	widths := make([]int, len(w.columns))
+	copy(widths, w.widths)
+	for i, c := range w.columns {
+		if w.names {
+			widths[i] = max(widths[i], utf8.RuneCountInString(c.Name))
+		}
+		for _, row := range w.rows {
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i].Text))
+		}
+	}
+	if w.screen.Width > 0 {
+		w.shrink(widths)
+	}
+	return widths
+}
+
+// shrink takes from the last column, which has prose, down to a third of the screen, and then from the widest that may be cut,
+// until all fit or none may be cut further.
+func (w *Writer) shrink(widths []int) {
+	over := len(gap)*(len(widths)-1) - w.screen.Width
+	for _, width := range widths {
+		over += width
+	}
+	take := func(i, from int) {
+		if least := w.columns[i].Least; least > 0 && over > 0 {
+			taken := min(over, max(0, widths[i]-max(from, least)))
+			widths[i] -= taken
+			over -= taken
+		}
+	}
+	take(len(widths)-1, w.screen.Width/3)
+	for over > 0 {
+		widest := -1
+		for i, c := range w.columns {
+			if c.Least > 0 && widths[i] > c.Least && (widest < 0 || widths[i] >= widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		take(widest, widths[widest]-1)
+	}
+}
+
+// line writes cells in their columns, and nothing behind the last one.
+func (w *Writer) line(cells []Cell) {
+	for i, cell := range cells {
+		text, width := w.columns[i].cut(cell.Text, w.widths[i], w.screen.Width > 0)
+		w.paint(text, cell.Color)
+		if i < len(cells)-1 {
+			w.print(strings.Repeat(" ", max(0, w.widths[i]-width)) + gap)
+		}
+	}
+	w.print("\n")
+}
+
+// cut returns the text as it fits into the column, and its width.
+func (c Column) cut(text string, width int, cut bool) (string, int) {
+	has := utf8.RuneCountInString(text)
+	if !cut || c.Least == 0 || has <= width {
+		return text, has
+	}
+	runes := []rune(text)
+	if c.KeepEnd {
+		return "…" + string(runes[has-width+1:]), width
+	}
+	return string(runes[:width-1]) + "…", width
+}
+
+// Heading writes a line of its own between rows: a title, in bold, and a text. What is too long is not cut: it is read as a
+// sentence.
+func (w *Writer) Heading(title, text string) {
+	w.paint(terminal.Line(title), Bold)
+	w.print(terminal.Line(text) + "\n")
+}
+
+// Space writes an empty line.
+func (w *Writer) Space() { w.print("\n") }
+
+// paint writes a text in a colour.
+func (w *Writer) paint(text string, color Color) {
+	if !w.screen.Color || color == "" || text == "" {
+		w.print(text)
+		return
+	}
+	raw := terminal.Raw(w.out) // the escapes are ours, the text is anybody's
+	w.keep(fmt.Fprint(raw, "\x1b["+string(color)+"m"))
+	w.print(text)
+	w.keep(fmt.Fprint(raw, "\x1b[0m"))
+}
+
+func (w *Writer) print(text string) {
+	if w.err == nil {
+		w.keep(io.WriteString(w.out, text))
+	}
+}
+
+// keep remembers the first error.
+func (w *Writer) keep(_ int, err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}

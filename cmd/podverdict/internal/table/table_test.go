@@ -1,0 +1,117 @@
+package table_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	"github.com/podverdict/podverdict/internal/terminal"
+)
+
+var columns = []table.Column{{Name: "POD", Least: 8, KeepEnd: true}, {Name: "VERDICT"}, {Name: "BECAUSE", Least: 10}}
+
+func cells(texts ...string) []table.Cell {
+	row := make([]table.Cell, len(texts))
+	for i, text := range texts {
+		row[i].Text = text
+	}
+	return row
+}
+
+func TestColumns(t *testing.T) {
+	long := strings.Repeat("training-", 8) + "7xk2p"
+	for _, test := range []struct {
+		name   string
+		width  int
+		rows   [][]table.Cell
+		want   string
+		bounds bool
+	}{
+		{"as wide as the cells", 0, [][]table.Cell{cells("a", "Ignore", "x"), cells(long, "-", "yy")}, "" +
+			"POD" + strings.Repeat(" ", 77) + "VERDICT   BECAUSE\n" +
+			"a" + strings.Repeat(" ", 79) + "Ignore    x\n" +
+			long + "   -         yy\n", false},
+		{"cut where it is too long", 40, [][]table.Cell{cells("a", "FailIndex", "short"), cells(long, "Count", "the condition DisruptionTarget")}, "" +
+			"POD             VERDICT     BECAUSE\n" +
+			"a               FailIndex   short\n" +
+			"…aining-7xk2p   Count       the conditi…\n", true},
+		{"not below the least", 10, [][]table.Cell{cells(long, "FailIndex", "the condition")}, "" +
+			"POD        VERDICT     BECAUSE\n" +
+			"…g-7xk2p   FailIndex   the condi…\n", false},
+		{"a cell of several lines", 0, [][]table.Cell{cells("a", "b", "x\ny\x1b[31m")}, "" +
+			"POD   VERDICT   BECAUSE\n" +
+			"a     b         x\\ny\\x1b[31m\n", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out bytes.Buffer
+			w := table.New(&out, table.Screen{Width: test.width}, true, columns...)
+			for _, row := range test.rows {
+				w.Row(row...)
+			}
+			if err := w.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, out.String()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			for line := range strings.Lines(out.String()) {
+				if length := utf8.RuneCountInString(strings.TrimRight(line, "\n")); test.bounds && length > test.width {
+					t.Errorf("%d characters on a line: %s", length, line)
+				}
+			}
+		})
+	}
+}
+
+// Columns move when later rows ask for more room, and are then named again.
+func TestColumnsGrow(t *testing.T) {
+	var out bytes.Buffer
+	w := table.New(&out, table.Screen{}, true, columns...)
+	for _, name := range []string{"demo-1", "d", "longer-1"} {
+		w.Row(cells(name, "Count", "a reason that differs in length from "+name)...)
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `POD      VERDICT   BECAUSE
+demo-1   Count     a reason that differs in length from demo-1
+d        Count     a reason that differs in length from d
+POD        VERDICT   BECAUSE
+longer-1   Count     a reason that differs in length from longer-1
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Colours reach the terminal, what others have written does not.
+func TestColor(t *testing.T) {
+	var out bytes.Buffer
+	w := table.New(terminal.NewWriter(&out), table.Screen{Color: true}, false, columns...)
+	w.Row(table.Cell{Text: "a"}, table.Cell{Text: "FailJob", Color: table.Red}, table.Cell{Text: "\x1b[32m"})
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "a   \x1b[31mFailJob\x1b[0m   \\x1b[32m\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+type brokenWriter struct{}
+
+var errBroken = errors.New("broken")
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestError(t *testing.T) {
+	w := table.New(brokenWriter{}, table.Screen{}, false, columns...)
+	w.Heading("Job", ": none")
+	if err := w.Flush(); !errors.Is(err, errBroken) {
+		t.Errorf("got %v", err)
+	}
+}

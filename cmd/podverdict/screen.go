@@ -1,0 +1,48 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	"github.com/podverdict/podverdict/internal/terminal"
+)
+
+// unknownWidth is that of a terminal that does not tell.
+const unknownWidth = 80
+
+var colorChoices = []string{"auto", "always", "never"}
+
+// addColorFlag adds --color.
+func addColorFlag(cmd *cobra.Command, color *string) {
+	cmd.Flags().StringVar(color, "color", "auto", "verdicts in colour: auto (on a terminal, unless NO_COLOR is set), always, never")
+	complete := func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return colorChoices, cobra.ShellCompDirectiveNoFileComp
+	}
+	if err := cmd.RegisterFlagCompletionFunc("color", complete); err != nil {
+		cmd.PrintErrln(err)
+	}
+}
+
+// screenOf returns how tables are shown on a stream of the console, with the value of --color. Nothing is cut that a program
+// may read.
+func screenOf(stream io.Writer, color string) table.Screen {
+	raw := terminal.Raw(stream)
+	screen := table.Screen{Color: color == "always"}
+	if !isTerminal(raw) {
+		return screen
+	}
+	screen.Width = unknownWidth
+	if file, ok := raw.(*os.File); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+			screen.Width = width
+		}
+	}
+	if color == "auto" { // see https://no-color.org
+		screen.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	}
+	return screen
+}

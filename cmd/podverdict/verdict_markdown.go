@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/terminal"
+)
+
+// verdictMarkdown writes verdicts as Markdown, for the comments of a pull request.
+type verdictMarkdown struct {
+	out     io.Writer
+	columns []verdictColumn
+	items   []verdictItem
+}
+
+func newVerdictMarkdown(out io.Writer) *verdictMarkdown {
+	return &verdictMarkdown{out: out, columns: verdictLayout{grouped: true}.columns()}
+}
+
+func (m *verdictMarkdown) add(item verdictItem) { m.items = append(m.items, item) }
+
+func (m *verdictMarkdown) endJob(job manifest.Reference) error {
+	fmt.Fprintf(m.out, "### Job %s\n\n", markdown(job.String()))
+	if len(m.items) == 0 {
+		return nil
+	}
+	rule := make([]string, len(m.columns))
+	row := make([]string, len(m.columns))
+	for i, column := range m.columns {
+		row[i], rule[i] = column.Name, "---"
+	}
+	m.row(row)
+	m.row(rule)
+	for _, item := range m.items {
+		for i, cell := range cells(m.columns, item) {
+			row[i] = markdown(cell.Text)
+		}
+		m.row(row)
+	}
+	m.items = m.items[:0]
+	_, err := fmt.Fprintln(m.out)
+	return err
+}
+
+func (m *verdictMarkdown) row(cells []string) {
+	fmt.Fprintln(m.out, "| "+strings.Join(cells, " | ")+" |")
+}
+
+func (m *verdictMarkdown) end(total tally) error {
+	_, err := fmt.Fprintln(m.out, markdown(total.String()))
+	return err
+}
+
+// markdownEscapes keep the words of others from being taken for Markdown, HTML, or the name of somebody to notify.
+var markdownEscapes = strings.NewReplacer(
+	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "~", `\~`, "#", `\#`, "!", `\!`,
+	"<", "&lt;", ">", "&gt;", "&", "&amp;", "@", "&#64;", "://", "&#58;//", "www.", "www&#46;",
+)
+
+// markdown returns a text as a cell, which has one line.
+func markdown(text string) string { return markdownEscapes.Replace(terminal.Line(text)) }
