@@ -21,6 +21,7 @@ func TestContentsArePaidFor(t *testing.T) {
 		{"a text in a list", "list.distinct().size() > 0", []any{[]string{""}}, []any{[]string{long}}},
 		{"a key", "list.distinct().size() > 0", []any{map[string]string{"": ""}}, []any{map[string]string{long: ""}}},
 		{"a value", "list.distinct().size() > 0", []any{map[string]string{"": ""}}, []any{map[string]string{"": long}}},
+		{"a text that is compared", "list == list", []any{[]string{""}}, []any{[]string{long}}},
 		{"what is sorted by", "maps.sortBy(e, e['by']).size() > 0", []any{map[string]string{"by": ""}}, []any{map[string]string{"by": long}}},
 	} {
 		least, got := cost(t, c.text, c.short), cost(t, c.text, c.long)
