@@ -33,7 +33,7 @@ func loadBase(files fs.FS, file string, empty func() any) (base, error) {
 	if err != nil {
 		return base{}, &ParseError{File: file, Err: err}
 	}
-	b := base{decode: func(data []byte) error { return document.DecodeYAML(data, empty()) }}
+	b := base{decode: func(data []byte) error { return document.DecodeJSON(data, empty()) }}
 	s := document.Section{File: file, Data: data}
 	if err := s.Decode(&b.tree); err != nil {
 		return base{}, err
@@ -51,7 +51,7 @@ func (b base) pod(d *document.Document) (*corev1.Pod, error) {
 	pod := new(corev1.Pod)
 	data, err := json.Marshal(tree)
 	if err == nil {
-		err = document.DecodeYAML(data, pod)
+		err = document.DecodeJSON(data, pod)
 	}
 	return pod, err
 }

@@ -37,7 +37,12 @@ func DecodeYAML(data []byte, into any) error {
 	if err != nil {
 		return err
 	}
-	strict, err := sigsjson.UnmarshalStrict(js, into)
+	return DecodeJSON(js, into)
+}
+
+// DecodeJSON is DecodeYAML for JSON.
+func DecodeJSON(data []byte, into any) error {
+	strict, err := sigsjson.UnmarshalStrict(data, into)
 	return errors.Join(append(strict, err)...)
 }
 
