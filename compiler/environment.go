@@ -75,7 +75,7 @@ func NewEnvironment(kubernetes string) (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Environment{Kubernetes: v.String(), Schema: schema.New(), failIndex: v.AtLeast(kubeversion.FailIndex)}
+	e := &Environment{Kubernetes: v.String(), Schema: schema.Load(), failIndex: v.AtLeast(kubeversion.FailIndex)}
 	if err := e.extend(environment.MustBaseEnvSet(v).NewExpressionsEnv()); err != nil {
 		return nil, fmt.Errorf("cel environment of kubernetes %s: %w", e.Kubernetes, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
@@ -63,10 +64,11 @@ func New(o Options) (*Controller, error) {
 	if !clientfeatures.FeatureGates().Enabled(clientfeatures.AtomicFIFO) {
 		return nil, fmt.Errorf("the feature %s of client-go is off: without it caches do not say how new they are", clientfeatures.AtomicFIFO)
 	}
-	programs, err := policies.NewPrograms(o.Kubernetes, maxPrograms, o.Metrics)
+	environment, err := compiler.NewEnvironment(o.Kubernetes)
 	if err != nil {
 		return nil, err
 	}
+	programs := policies.NewPrograms(environment, maxPrograms, o.Metrics)
 	configs := newConfigs(o.Config, o.Metrics)
 	watches, watchErr := kubernetes.NewForConfig(configs.watches)
 	writes, writeErr := kubernetes.NewForConfig(configs.writes)
@@ -80,7 +82,7 @@ func New(o Options) (*Controller, error) {
 		return nil, err
 	}
 	if c.policies, err = policies.New(policies.Options{
-		Client: watches, Watches: configs.watches, Writes: configs.events, Namespace: o.Namespace, Kubernetes: o.Kubernetes,
+		Client: watches, Watches: configs.watches, Writes: configs.events, Namespace: o.Namespace, Environment: environment,
 		Caches: c.caches, Recorder: c.recorder, Metrics: o.Metrics, Clock: o.Clock,
 	}); err != nil {
 		return nil, err

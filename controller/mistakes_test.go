@@ -2,9 +2,13 @@ package controller_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/podverdict/podverdict/controller"
 )
 
 // What makes no sense in annotations is told once: also of a ledger that was good when the Job started.
@@ -23,4 +27,10 @@ func TestMistakesAreToldOnce(t *testing.T) {
 			t.Errorf("told %q", told)
 		}
 	})
+}
+
+func TestUnknownVersionOfKubernetes(t *testing.T) {
+	if _, err := controller.New(controller.Options{Config: &rest.Config{}, Kubernetes: "1.12"}); err == nil || !strings.Contains(err.Error(), `"1.12"`) {
+		t.Errorf("Kubernetes 1.12: %v", err)
+	}
 }

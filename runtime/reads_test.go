@@ -179,7 +179,7 @@ func policiesToRead(t *testing.T, env *compiler.Environment) map[string]*v1alpha
 // TestReadsAreEnough: from objects that have nothing but what a policy reads, it makes the same as from whole ones: verdicts,
 // messages, errors, explanations and costs.
 func TestReadsAreEnough(t *testing.T) {
-	env, s := newEnvironment(t), schema.New()
+	env, s := newEnvironment(t), schema.Load()
 	smaller, outcomes := 0, map[string]bool{}
 	for name, spec := range policiesToRead(t, env) {
 		policy, err := newPolicy(env, spec)

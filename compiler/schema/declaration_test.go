@@ -23,7 +23,7 @@ func TestTypesAreThoseOfTheAPIServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	declared := common.SchemaDeclType(&openapi.Schema{Schema: job.Schema}, true)
-	s := schema.New()
+	s := schema.Load()
 	c := comparison{t: t, schema: s, seen: map[string]bool{}}
 	c.object(s.Job, declared)
 	if len(c.seen) < 50 {

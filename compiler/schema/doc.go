@@ -2,7 +2,7 @@
 // types declare them, and their values, read by reflection where an expression asks
 // for them. No object is ever converted to a map.
 //
-//	s := schema.New()
+//	s := schema.Load()
 //	env, err := base.Extend(
 //		cel.CustomTypeProvider(s.Provider(base.CELTypeProvider())),
 //		cel.CustomTypeAdapter(s.Adapter(base.CELTypeAdapter())),

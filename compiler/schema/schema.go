@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -31,13 +32,15 @@ type Type struct {
 	byName map[string]*Field
 }
 
-// New returns the schema. It takes about a millisecond: make one and keep it.
-func New() *Schema {
+// Load returns the schema. The first call makes it, which takes about a millisecond.
+func Load() *Schema { return load() }
+
+var load = sync.OnceValue(func() *Schema {
 	s := &Schema{byName: map[string]*Type{}, byGo: map[reflect.Type]*Type{}}
 	s.Pod = s.root(reflect.TypeFor[corev1.Pod](), "v1")
 	s.Job = s.root(reflect.TypeFor[batchv1.Job](), "batch/v1")
 	return s
-}
+})
 
 // Type finds a type by its name.
 func (s *Schema) Type(name string) (*Type, bool) {

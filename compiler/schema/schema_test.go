@@ -23,7 +23,7 @@ import (
 // environment knows the schema and nothing else.
 func environment(tb testing.TB) *cel.Env {
 	tb.Helper()
-	s := schema.New()
+	s := schema.Load()
 	base, err := cel.NewEnv(cel.OptionalTypes())
 	if err != nil {
 		tb.Fatal(err)
@@ -125,7 +125,7 @@ func TestValues(t *testing.T) {
 // TestNothingIsLeftOut holds that every field of every Go type has a place in the
 // schema, but for those that no schema describes.
 func TestNothingIsLeftOut(t *testing.T) {
-	s := schema.New()
+	s := schema.Load()
 	var missing []string
 	seen := map[reflect.Type]bool{}
 	for _, root := range []reflect.Type{reflect.TypeFor[corev1.Pod](), reflect.TypeFor[batchv1.Job]()} {
@@ -175,7 +175,7 @@ func leftOut(t *testing.T, s *schema.Schema, goType reflect.Type, owner string, 
 // them one type.
 func TestNamesAreDifferent(t *testing.T) {
 	seen := map[reflect.Type]bool{}
-	s := schema.New()
+	s := schema.Load()
 	for _, root := range []reflect.Type{reflect.TypeFor[corev1.Pod](), reflect.TypeFor[batchv1.Job]()} {
 		leftOut(t, s, root, root.Name(), seen)
 	}
@@ -212,7 +212,7 @@ func TestQuantitiesAreNotWritten(t *testing.T) {
 }
 
 func TestValue(t *testing.T) {
-	s := schema.New()
+	s := schema.Load()
 	var none *corev1.Pod
 	if v, ok := s.Value(none); !ok || v != types.NullValue {
 		t.Errorf("a nil pod is %v, %t", v, ok)

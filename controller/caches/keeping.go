@@ -29,26 +29,23 @@ type keeping struct {
 	before *keeping
 }
 
-// objects are the types of Pods and Jobs.
-var objects = sync.OnceValue(schema.New)
-
 func newKeeping(t *schema.Type, own, rules schema.Fields, before *keeping) *keeping {
 	kept := schema.Fields{}
 	kept.AddAll(own)
 	kept.AddAll(rules)
-	k := &keeping{rules: rules, pruner: objects().Pruner(t, kept), mark: []metav1.ManagedFieldsEntry{{Manager: v1alpha1.JobController}}, before: before}
-	if t == objects().Job {
+	k := &keeping{rules: rules, pruner: schema.Load().Pruner(t, kept), mark: []metav1.ManagedFieldsEntry{{Manager: v1alpha1.JobController}}, before: before}
+	if t == schema.Load().Job {
 		kept.AddAll(ofLargeJobs)
-		k.large = objects().Pruner(t, kept)
+		k.large = schema.Load().Pruner(t, kept)
 	}
 	return k
 }
 
 // withoutRules is what is kept of a pod that no rule is asked about.
-var withoutRules = sync.OnceValue(func() *keeping { return newKeeping(objects().Pod, ofPods, schema.Fields{}, nil) })
+var withoutRules = sync.OnceValue(func() *keeping { return newKeeping(schema.Load().Pod, ofPods, schema.Fields{}, nil) })
 
 // ofNoInterest drops from a Job of others all that rules alone may read.
-var ofNoInterest = sync.OnceValue(func() *schema.Pruner { return objects().Pruner(objects().Job, ofJobs) })
+var ofNoInterest = sync.OnceValue(func() *schema.Pruner { return schema.Load().Pruner(schema.Load().Job, ofJobs) })
 
 // trimmed reports whether an object comes to be trimmed a second time.
 func (k *keeping) trimmed(o metav1.Object) bool {
@@ -105,8 +102,8 @@ type caching struct {
 // newCaching keeps nothing for custom rules yet.
 func newCaching(observe bool) *caching {
 	c := &caching{observe: observe}
-	c.jobs.typ, c.jobs.own = objects().Job, ofJobs
-	c.pods.typ, c.pods.own = objects().Pod, ofPods
+	c.jobs.typ, c.jobs.own = schema.Load().Job, ofJobs
+	c.pods.typ, c.pods.own = schema.Load().Pod, ofPods
 	for _, k := range []*keeper{&c.jobs, &c.pods} {
 		k.keeping.Store(newKeeping(k.typ, k.own, schema.Fields{}, nil))
 	}

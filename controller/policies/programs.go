@@ -25,14 +25,9 @@ type Programs struct {
 // compilation returns the program of a policy. The first call compiles it, and others wait for that.
 type compilation func() (*runtime.Program, error)
 
-// NewPrograms keeps at most size programs, in the meaning of a version of Kubernetes. The error is that of a version which
-// the compiler does not know.
-func NewPrograms(kubernetes string, size int, metrics *metrics.Metrics) (*Programs, error) {
-	environment, err := compiler.NewEnvironment(kubernetes)
-	if err != nil {
-		return nil, err
-	}
-	return &Programs{environment: environment, metrics: metrics, recent: lru.New(size)}, nil
+// NewPrograms keeps at most size programs.
+func NewPrograms(environment *compiler.Environment, size int, metrics *metrics.Metrics) *Programs {
+	return &Programs{environment: environment, metrics: metrics, recent: lru.New(size)}
 }
 
 // Of returns the program of a policy, nil for none. A policy means what kube-controller-manager takes it for: rules that it does

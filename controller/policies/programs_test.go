@@ -21,11 +21,11 @@ type testPrograms struct {
 func newTestPrograms(t *testing.T, size int) testPrograms {
 	t.Helper()
 	counts := fixtures.NewCounted(t)
-	p, err := NewPrograms(compiler.DefaultVersion, size, counts.Metrics)
+	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return testPrograms{p, counts}
+	return testPrograms{NewPrograms(environment, size, counts.Metrics), counts}
 }
 
 func (p testPrograms) mustHave(t *testing.T, policy *batchv1.PodFailurePolicy) *runtime.Program {
@@ -122,10 +122,4 @@ func TestProgramsCompileOnceAtATime(t *testing.T) {
 		}
 	}
 	p.expect(t, 49, 1, 0)
-}
-
-func TestProgramsOfUnknownVersion(t *testing.T) {
-	if _, err := NewPrograms("1.12", 1, nil); err == nil {
-		t.Error("Kubernetes 1.12 is accepted")
-	}
 }

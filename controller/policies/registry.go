@@ -61,8 +61,8 @@ type Options struct {
 	Watches, Writes *rest.Config
 	// Namespace is the only one whose Jobs are of interest; all are when it is empty.
 	Namespace string
-	// Kubernetes is the version whose CEL the expressions are in.
-	Kubernetes string
+	// Environment compiles the expressions.
+	Environment *compiler.Environment
 	// Caches come to keep what the rules read.
 	Caches   *caches.Caches
 	Recorder events.EventRecorder
@@ -72,14 +72,11 @@ type Options struct {
 
 // New returns one that is empty until it is started.
 func New(o Options) (*Registry, error) {
-	environment, err := compiler.NewEnvironment(o.Kubernetes)
-	if err != nil {
-		return nil, err
-	}
-	r := &Registry{environment: environment, metrics: o.Metrics, clock: o.Clock, dirty: make(chan struct{}, 1), caches: o.Caches}
+	r := &Registry{environment: o.Environment, metrics: o.Metrics, clock: o.Clock, dirty: make(chan struct{}, 1), caches: o.Caches}
 	watches, watchErr := newClient(o.Watches)
 	writes, writeErr := newClient(o.Writes)
-	if err := errors.Join(watchErr, writeErr); err != nil {
+	err := errors.Join(watchErr, writeErr)
+	if err != nil {
 		return nil, err
 	}
 	if r.policies, err = watches.informer(v1alpha1.ResourcePodFailurePolicies, o.Clock,

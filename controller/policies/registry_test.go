@@ -36,8 +36,10 @@ func registryOf(t testing.TB, n int) *Registry {
 	fixtures.Put(t, err)
 	metrics, err := metrics.New(nil)
 	fixtures.Put(t, err)
+	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
+	fixtures.Put(t, err)
 	r, err := New(Options{
-		Client: client, Watches: config, Writes: config, Kubernetes: compiler.DefaultVersion, Caches: caches,
+		Client: client, Watches: config, Writes: config, Environment: environment, Caches: caches,
 		Recorder: &events.FakeRecorder{}, Metrics: metrics, Clock: clock.RealClock{},
 	})
 	fixtures.Put(t, err)
