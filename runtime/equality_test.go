@@ -103,7 +103,7 @@ func TestProgramIsSharedByGoroutines(t *testing.T) {
 	g := generators.NewPairs(1, false)
 	large := failedPod()
 	large.Status.ContainerStatuses = exited(compiler.MaxContainers+1, 42)
-	for range 6 {
+	for range draws(6, 2) {
 		policy := g.Policy()
 		pods := []*corev1.Pod{large}
 		for range 5 {

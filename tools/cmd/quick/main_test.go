@@ -14,7 +14,7 @@ func TestAffected(t *testing.T) {
 		{ImportPath: "m/conformance/cluster/life", folder: "conformance/cluster/life", Imports: []string{"m/compiler"}},
 	}
 	for changed, want := range map[string]struct{ vetted, tested []string }{
-		"compiler":                 {[]string{"m/compiler", "m/runtime", "m/cmd/program", "m/conformance/cluster/life"}, []string{"m/compiler", "m/runtime"}},
+		"compiler":                 {[]string{"m/compiler", "m/cmd/program", "m/conformance/cluster/life"}, []string{"m/compiler", "m/runtime"}},
 		"cmd/program":              {[]string{"m/cmd/program"}, []string{"m/cmd/program"}},
 		"conformance/cluster/life": {[]string{"m/conformance/cluster/life"}, nil},
 		"docs":                     {nil, nil},
