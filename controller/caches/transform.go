@@ -126,24 +126,12 @@ func judgeable(pod *corev1.Pod) bool {
 	}
 }
 
-// ofPods are the fields of pods that tell whose a pod is, which attempt, whether it is at work, and since when; and those that a
-// podFailurePolicy looks at, and that the explanation of a verdict cites.
-var ofPods = schema.NewFields(
-	"Pod.metadata", "ObjectMeta.name", "ObjectMeta.namespace", "ObjectMeta.uid", "ObjectMeta.resourceVersion", "ObjectMeta.generation",
-	"ObjectMeta.creationTimestamp", "ObjectMeta.deletionTimestamp", "ObjectMeta.deletionGracePeriodSeconds", "ObjectMeta.labels",
-	"ObjectMeta.annotations", "ObjectMeta.ownerReferences", "ObjectMeta.finalizers", "ObjectMeta.managedFields",
-	"OwnerReference.*", "ManagedFieldsEntry.*",
-	"Pod.spec", "PodSpec.restartPolicy", "PodSpec.nodeName", "PodSpec.initContainers", "Container.name", "Container.restartPolicy",
-	"Pod.status", "PodStatus.phase", "PodStatus.reason",
-	"PodStatus.conditions", "PodCondition.type", "PodCondition.status", "PodCondition.lastTransitionTime",
-	"PodCondition.reason", "PodCondition.message",
-	"PodStatus.initContainerStatuses", "PodStatus.containerStatuses",
-	"ContainerStatus.name", "ContainerStatus.restartCount", "ContainerStatus.state",
-	"ContainerState.waiting", "ContainerStateWaiting.reason",
-	"ContainerState.running", "ContainerStateRunning.startedAt",
-	"ContainerState.terminated", "ContainerStateTerminated.exitCode", "ContainerStateTerminated.signal", "ContainerStateTerminated.reason",
-	"ContainerStateTerminated.startedAt", "ContainerStateTerminated.finishedAt",
-)
+// ofPods are what plans and podFailurePolicies read of pods, and our mark.
+var ofPods = func() schema.Fields {
+	kept := schema.NewFields("ObjectMeta.managedFields", "ManagedFieldsEntry.*")
+	kept.AddAll(plan.PodFields)
+	return kept
+}()
 
 // ofJobs are the fields of Jobs of others that the controller reads: all but annotations, the selector and the template.
 var ofJobs = schema.NewFields(

@@ -1,0 +1,21 @@
+package plan
+
+import "github.com/podverdict/podverdict/compiler/schema"
+
+// PodFields are the fields of pods that tell whose a pod is, which attempt, whether it is at work, and since when; and those that a
+// podFailurePolicy looks at, and that the explanation of a verdict cites. Nobody changes the set.
+var PodFields = schema.NewFields(
+	"Pod.metadata", "ObjectMeta.name", "ObjectMeta.namespace", "ObjectMeta.uid", "ObjectMeta.resourceVersion", "ObjectMeta.generation",
+	"ObjectMeta.creationTimestamp", "ObjectMeta.deletionTimestamp", "ObjectMeta.deletionGracePeriodSeconds", "ObjectMeta.labels",
+	"ObjectMeta.annotations", "ObjectMeta.ownerReferences", "ObjectMeta.finalizers", "OwnerReference.*",
+	"Pod.spec", "PodSpec.restartPolicy", "PodSpec.nodeName", "PodSpec.initContainers", "Container.name", "Container.restartPolicy",
+	"Pod.status", "PodStatus.phase", "PodStatus.reason",
+	"PodStatus.conditions", "PodCondition.type", "PodCondition.status", "PodCondition.lastTransitionTime",
+	"PodCondition.reason", "PodCondition.message",
+	"PodStatus.initContainerStatuses", "PodStatus.containerStatuses",
+	"ContainerStatus.name", "ContainerStatus.restartCount", "ContainerStatus.state",
+	"ContainerState.waiting", "ContainerStateWaiting.reason",
+	"ContainerState.running", "ContainerStateRunning.startedAt",
+	"ContainerState.terminated", "ContainerStateTerminated.exitCode", "ContainerStateTerminated.signal", "ContainerStateTerminated.reason",
+	"ContainerStateTerminated.startedAt", "ContainerStateTerminated.finishedAt",
+)
