@@ -106,7 +106,7 @@ spec.matchConditions[0].expression:1:68: error: job.spec.template.spec.container
 		{custom.AdmittedCronJob, "job.spec.backoffLimit > 3", `spec.matchConditions[0].expression:1:10: error: a CronJob may lack backoffLimit, which the API server sets in its Jobs (not-at-admission)
  | job.spec.backoffLimit > 3
  | .........^`},
-		{custom.AdmittedJob, "job.", `spec.matchConditions[0].expression:1:5: error: "." is not expected here (syntax)
+		{custom.AdmittedJob, "job.", `spec.matchConditions[0].expression:1:5: error: "." is not expected here (expression-syntax)
  | job.
  | ....^`},
 	} {

@@ -22,13 +22,13 @@ func TestLimits(t *testing.T) {
 		spec *v1alpha1.PodFailurePolicySpec
 		want string
 	}{
-		"rules":                {rules(many...), "spec.rules:1:1: error: 65 items: at most 64 are allowed (limit)"},
+		"rules":                {rules(many...), "spec.rules:1:1: error: 65 items: at most 64 are allowed (policy-too-large)"},
 		"the most rules":       {rules(many[1:]...), ""},
-		"characters":           {rules(long + " "), "spec.rules[0].when:1:1: error: the expression has 4097 characters: at most 4096 are allowed (limit)"},
+		"characters":           {rules(long + " "), "spec.rules[0].when:1:1: error: the expression has 4097 characters: at most 4096 are allowed (policy-too-large)"},
 		"the most characters":  {rules(long), ""},
 		"nested too deep":      {rules(strings.Repeat("!(", 300) + "true" + strings.Repeat(")", 300)), "spec.rules[0].when:1:1: error: "},
 		"cost of all together": {rules(costly(40)...), "spec.rules:1:1: error: the expressions of the policy may cost "},
-		"an empty expression":  {rules(""), "spec.rules[0].when:1:1: error: the expression ends too early (syntax)"},
+		"an empty expression":  {rules(""), "spec.rules[0].when:1:1: error: the expression ends too early (expression-syntax)"},
 		"no rules":             {rules(), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

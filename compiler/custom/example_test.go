@@ -43,7 +43,7 @@ func ExampleFinding() {
 	})
 	fmt.Println(err)
 	// Output:
-	// spec.rules[0].when:1:36: error: podverdict.Container has no field "oomkilled" (type)
+	// spec.rules[0].when:1:36: error: podverdict.Container has no field "oomkilled" (expression-type)
 	//  | pod.failedContainers().exists(c, c.oomkilled)
 	//  | ...................................^
 	//    did you mean "oomKilled"?

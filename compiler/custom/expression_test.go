@@ -66,7 +66,7 @@ func TestTypeChecking(t *testing.T) {
 	spec := rules("pod.status.reason == 'x'", "pod.fase == 'x'")
 	got := custom.TypeChecking(findingsOf(t, env, spec))
 	want := &v1alpha1.TypeChecking{Findings: []v1alpha1.Finding{
-		{Rule: "r1", Field: "spec.rules[1].when", Message: "1:5: error: Pod has no field \"fase\" (type)\n | pod.fase == 'x'\n | ....^\n   there are apiVersion, kind, metadata, spec, status"},
+		{Rule: "r1", Field: "spec.rules[1].when", Message: "1:5: error: Pod has no field \"fase\" (expression-type)\n | pod.fase == 'x'\n | ....^\n   there are apiVersion, kind, metadata, spec, status"},
 		{Rule: "r0", Field: "spec.rules[0].when", Message: "1:12: warning: pod.status.reason may be absent, which is an error here (unguarded-field)\n | pod.status.reason == 'x'\n | ...........^\n   write pod.status.?reason.orValue(''), or ask has(pod.status.reason) first"},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -12,13 +12,13 @@ import (
 const (
 	// Errors: the policy does not compile.
 
-	CheckLimit     = "limit"
-	CheckSyntax    = "syntax"
-	CheckType      = "type"
+	CheckLimit     = "policy-too-large"
+	CheckSyntax    = "expression-syntax"
+	CheckType      = "expression-type"
 	CheckVariable  = "unknown-variable"
 	CheckCycle     = "variable-cycle"
-	CheckCost      = "cost"
-	CheckPlan      = "plan"
+	CheckCost      = "expression-cost"
+	CheckPlan      = "expression-plan"
 	CheckConstruct = "object-construction"
 
 	// Warnings: the policy compiles, but does not do what its author means.

@@ -71,14 +71,14 @@ type documentedCheck struct{ name, severity, meaning string }
 
 // checks are all checks, in the order of the page.
 var checks = []documentedCheck{
-	{"limit", "error", "there is too much of something, or a name is there twice; the API server refuses that too"},
-	{"syntax", "error", "it is no CEL"},
-	{"type", "error", "a field or function does not exist, or types do not fit"},
+	{"policy-too-large", "error", "there is too much of something, or a name is there twice; the API server refuses that too"},
+	{"expression-syntax", "error", "it is no CEL"},
+	{"expression-type", "error", "a field or function does not exist, or types do not fit"},
 	{"unknown-variable", "error", "a variable does not exist, or comes later"},
 	{"variable-cycle", "error", "variables use each other"},
-	{"cost", "error", "it may cost more than the limit, for Pods within the bounds below"},
+	{"expression-cost", "error", "it may cost more than the limit, for Pods within the bounds below"},
 	{"object-construction", "error", "it would make an object, of which there is no use"},
-	{"plan", "error", "CEL cannot plan it; no expression is known for which that is so"},
+	{"expression-plan", "error", "CEL cannot plan it; no expression is known for which that is so"},
 	{"unguarded-field", "warning", "a field may be absent, which would be an error"},
 	{"unguarded-has", "warning", "has() asks for the last field only, and one before it may be absent"},
 	{"never-matches", "warning", "the rule can never match"},
@@ -97,12 +97,12 @@ func checksTable() string {
 }
 
 var checkExamples = []example{
-	{"**limit**", `{rules: [{name: a, action: Count, when: "attempt > 3"}, {name: a, action: Ignore, when: "attempt > 1"}]}`},
-	{"**syntax**", `{rules: [{name: a, action: Count, when: "attempt > 3 and attempt < 6"}]}`},
-	{"**type**", `{rules: [{name: a, action: Count, when: "pod.failedContainers().exists(c, c.exitcode == 42)"}]}`},
+	{"**policy-too-large**", `{rules: [{name: a, action: Count, when: "attempt > 3"}, {name: a, action: Ignore, when: "attempt > 1"}]}`},
+	{"**expression-syntax**", `{rules: [{name: a, action: Count, when: "attempt > 3 and attempt < 6"}]}`},
+	{"**expression-type**", `{rules: [{name: a, action: Count, when: "pod.failedContainers().exists(c, c.exitcode == 42)"}]}`},
 	{"**unknown-variable**", `{variables: [{name: oom, expression: "pod.failedContainers().exists(c, c.oomKilled)"}], rules: [{name: a, action: Count, when: "variables.omm"}]}`},
 	{"**variable-cycle**", `{variables: [{name: a, expression: "variables.a + 1"}], rules: [{name: a, action: Count, when: "attempt > 3"}]}`},
-	{"**cost**", `{rules: [{name: a, action: Count, when: "pod.containers().exists(c, pod.containers().exists(d, c.message.contains(d.message)))"}]}`},
+	{"**expression-cost**", `{rules: [{name: a, action: Count, when: "pod.containers().exists(c, pod.containers().exists(d, c.message.contains(d.message)))"}]}`},
 	{"**object-construction**", `{rules: [{name: a, action: Count, when: "pod.spec == PodSpec{}"}]}`},
 	{"**unguarded-field**", `{rules: [{name: a, action: Count, when: "pod.status.reason == 'Evicted'"}]}`},
 	{"**unguarded-has**", `{rules: [{name: a, action: Count, when: "has(pod.spec.securityContext.runAsUser)"}]}`},

@@ -49,6 +49,7 @@ var rooms = []room{
 	{folder: "internal/jobdefaults", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/scenarios", imports: []string{"internal/jobdefaults"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "policies", imports: []string{"internal/kubeversion"}, avoids: slices.Concat(noClient, noOPA)},
+	{folder: "internal/catalogue", imports: []string{"policies"}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "api/v1alpha1", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "config", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "compiler", imports: []string{"internal/jobdefaults", "internal/kubeversion"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},

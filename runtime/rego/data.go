@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/podverdict/podverdict/policies"
 )
 
 // overlay is the bundle's data with the user's over it. Objects are merged, everything else is replaced; an object of
@@ -89,6 +91,9 @@ func startsWith(path, prefix []string) bool {
 
 // meant is a path that rules read and that has the key somewhere else, or "".
 func meant(key string, reads [][]string) string {
+	if path := guardrail(key, reads); path != "" {
+		return path
+	}
 	var found []string
 	for _, read := range reads {
 		if i := slices.Index(read, key); i > 0 {
@@ -99,4 +104,14 @@ func meant(key string, reads [][]string) string {
 		return ""
 	}
 	return slices.Min(found)
+}
+
+// guardrail is the path of a guardrail's settings, if the key names a guardrail and the rules read such settings, or "".
+func guardrail(key string, reads [][]string) string {
+	settings, err := policies.Settings()
+	at := []string{"podverdict", "config", "guardrails"}
+	if err != nil || settings[key] == nil || !slices.ContainsFunc(reads, func(read []string) bool { return slices.Equal(read, at) }) {
+		return ""
+	}
+	return strings.Join(append(at, key), ".")
 }

@@ -104,6 +104,9 @@ func New(ctx context.Context, o Options) (*Validator, error) {
 // Checks are the rules of the bundle that have an id, by it.
 func (v *Validator) Checks() map[string]Check { return maps.Clone(v.checks) }
 
+// Title returns what the rule with an id says of itself, or "".
+func (v *Validator) Title(id string) string { return v.checks[id].Title }
+
 // Validate says what is wrong with a Job or CronJob, in the order of the fields' paths. With oldObject, the rules are those of
 // an update: what a guardrail says of the old object, too, is not held against the new one, as in admission. The objects are JSON values as Object makes them; they are not changed.
 func (v *Validator) Validate(ctx context.Context, object, oldObject map[string]any) ([]Finding, error) {

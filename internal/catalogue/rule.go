@@ -1,0 +1,97 @@
+package catalogue
+
+import (
+	"slices"
+	"sync"
+)
+
+// Group says who asks a rule.
+type Group string
+
+const (
+	// Constraints are what the API server refuses, or accepts with a warning.
+	Constraints Group = "constraints"
+	// Guardrails are what a platform team may want beyond that.
+	Guardrails Group = "guardrails"
+	// Analysis finds rules that cannot match, or do something else than they seem to.
+	Analysis Group = "analysis"
+	// Input is about documents, and about the comments in them that ignore findings.
+	Input Group = "input"
+)
+
+// Rule is one thing that can be found.
+type Rule struct {
+	// ID says what is wrong, as in exit-codes-unsorted. It never changes.
+	ID string `json:"id"`
+	// Aliases are other ids of the rule, as in F12. That of the Rego bundle comes first.
+	Aliases []string `json:"aliases,omitempty"`
+	Group   Group    `json:"group"`
+	// Severity is error or warning, before any configuration.
+	Severity string `json:"severity"`
+	// Title is a sentence that holds where the rule is kept.
+	Title string `json:"title"`
+	// Field is the path that the rule looks at, if it is always the same one.
+	Field string `json:"field,omitempty"`
+	// Source is the KEP, the API or the page of the documentation that the rule follows.
+	Source string `json:"source"`
+	// Why says what happens where the rule is not kept, and Fix what to do.
+	Why string `json:"why"`
+	Fix string `json:"fix"`
+	// Bad breaks the rule and Good keeps it. They are parts of a Job, a condition of a custom policy (when: ...), or whole
+	// documents. Old is the Job that Bad and Good replace, where the rule is about updates.
+	Old  string `json:"old,omitempty"`
+	Bad  string `json:"bad,omitempty"`
+	Good string `json:"good,omitempty"`
+	// Parameters can be set in .podverdict.yaml, or in the data of the guardrails.
+	Parameters []Parameter `json:"parameters,omitempty"`
+}
+
+// Parameter is a number, a name or a list that a rule compares with.
+type Parameter struct {
+	Name    string `json:"name"`
+	About   string `json:"about"`
+	Default Value  `json:"default"`
+}
+
+// Value is JSON.
+type Value string
+
+// MarshalJSON returns the JSON as it is.
+func (v Value) MarshalJSON() ([]byte, error) { return []byte(v), nil }
+
+// All returns the rules in the order of the documentation. The caller must not change them.
+func All() []Rule { return rules }
+
+// byID finds rules by their ids and aliases.
+var byID = sync.OnceValue(func() map[string]int {
+	index := make(map[string]int, 2*len(rules))
+	for i, r := range rules {
+		for _, id := range append(slices.Clone(r.Aliases), r.ID) {
+			index[id] = i
+		}
+	}
+	return index
+})
+
+// Find returns the rule that an id or an alias names.
+func Find(id string) (Rule, bool) {
+	i, ok := byID()[id]
+	if !ok {
+		return Rule{}, false
+	}
+	return rules[i], true
+}
+
+// IDs returns the ids of all rules, without aliases.
+func IDs() []string {
+	ids := make([]string, len(rules))
+	for i, r := range rules {
+		ids[i] = r.ID
+	}
+	return ids
+}
+
+const page = "https://github.com/podverdict/podverdict/blob/main/docs/rules.md"
+
+// Address returns where the documentation explains the rule.
+func (r Rule) Address() string { return page + "#" + r.ID }
