@@ -71,7 +71,7 @@ func withheld(d *Document, errs []error) []error {
 		return errs
 	}
 	at := Position{File: d.File, Line: d.line, Column: d.column + 1}
-	return []error{&Error{origin: Origin{Document: &Document{File: d.File, Number: d.Number, Of: d.Of}}, at: &at, Message: "is not a manifest: it has no apiVersion and no kind"}}
+	return []error{&Error{origin: Origin{Document: &Document{File: d.File, Number: d.Number, Of: d.Of}}, at: &at, Message: "is not a manifest: it lacks apiVersion or kind"}}
 }
 
 // errAt is an error at a node; nil is the document.

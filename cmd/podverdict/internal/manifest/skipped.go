@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/internal/terminal"
 )
 
 // Skipped is what was read and does not concern us.
@@ -63,11 +65,12 @@ func (s *Skipped) Notes() []string {
 		notes = append(notes, s.kinds())
 	}
 	if n := len(s.Templates); n > 0 {
-		notes = append(notes, fmt.Sprintf("skipped %s, the first at %s: render the chart before, with helm template",
-			counted(n, "template", "templates"), s.Templates[0]))
+		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s, the first at %s: render them first, with helm template",
+			counted(n, "template", "templates"), s.Templates[0])))
 	}
 	if n := len(s.Files); n > 0 {
-		notes = append(notes, fmt.Sprintf("skipped %s without apiVersion and kind, the first in %s", counted(n, "document", "documents"), s.Files[0].File))
+		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s without apiVersion and kind, the first in %s",
+			counted(n, "document", "documents"), s.Files[0].File)))
 	}
 	return notes
 }
@@ -83,14 +86,15 @@ func (s *Skipped) kinds() string {
 	var parts []string
 	for i, name := range names {
 		total += s.Kinds[name]
-		if i < maxNamedKinds {
+		if i < maxNamedKinds || len(names) == maxNamedKinds+1 {
 			parts = append(parts, fmt.Sprintf("%d %s", s.Kinds[name], name))
 		}
 	}
-	if more := len(names) - maxNamedKinds; more > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more kinds", more))
+	if more := len(names) - len(parts); more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more kinds", more))
 	}
-	return fmt.Sprintf("skipped %s: %s", counted(total, "object of another kind", "objects of other kinds"), strings.Join(parts, ", "))
+	text := fmt.Sprintf("skipped %s: %s", counted(total, "object of another kind", "objects of other kinds"), strings.Join(parts, ", "))
+	return terminal.Line(text)
 }
 
 func counted(n int, one, many string) string {

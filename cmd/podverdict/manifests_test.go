@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// manifestVerbs are the verbs of the table of TestManifests, with what of their JSON is in its cells.
+var manifestVerbs = []struct {
+	name  string
+	cells []string // the fields whose values are shown
+}{
+	{"eval", []string{"action"}},
+	{"lint", []string{"check"}},
+	{"validate", []string{"check"}},
+	{"simulate", []string{"outcome"}},
+}
+
+// TestManifests gives files that people have to verbs, one by one and all at once, and compares exit codes, verdicts, findings and
+// messages with a table.
+func TestManifests(t *testing.T) {
+	skipWithRace(t)
+	const folder, table = "testdata/manifests", "testdata/manifests.txt"
+	var files []string
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 40 {
+		t.Fatalf("%d files", len(files))
+	}
+	for _, below := range []string{"", "helm/chart", "kustomize", "kubectl", "kinds", "repository", "broken"} {
+		files = append(files, filepath.Join(folder, below))
+	}
+	sections := make([]string, len(files))
+	t.Run("files", func(t *testing.T) {
+		for i, file := range files {
+			if testing.Short() && i%3 != 0 {
+				continue
+			}
+			t.Run(file, func(t *testing.T) {
+				t.Parallel()
+				sections[i] = tabulate(t, file, folder)
+			})
+		}
+	})
+	if *update {
+		if err := os.WriteFile(table, []byte(strings.Join(sections, "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.SplitAfter(string(text), "\n\n")
+	for i, section := range sections {
+		if section == "" {
+			continue
+		}
+		if i >= len(want) {
+			t.Fatalf("%s is not in %s", files[i], table)
+		}
+		if diff := cmp.Diff(want[i], section); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+}
+
+// tabulate runs the verbs on a file or folder.
+func tabulate(t *testing.T, file, folder string) string {
+	t.Helper()
+	var out strings.Builder
+	fmt.Fprintln(&out, file)
+	before := ""
+	for _, verb := range manifestVerbs {
+		var stdout, stderr bytes.Buffer
+		code := run([]string{"podverdict", verb.name, "-R", "-f", file, "-o", "json"}, strings.NewReader(""), &stdout, &stderr)
+		fmt.Fprintf(&out, "  %-9s %d", verb.name, code)
+		var result any
+		if err := json.Unmarshal(stdout.Bytes(), &result); err != nil && stdout.Len() > 0 {
+			t.Errorf("%s: %v", verb.name, err)
+		}
+		for _, cell := range verb.cells {
+			for _, value := range valuesOf(result, cell) {
+				fmt.Fprintf(&out, " %v", value)
+			}
+		}
+		fmt.Fprintln(&out)
+		messages := strings.ReplaceAll(stderr.String(), folder+"/", "")
+		if messages == before && messages != "" {
+			messages = "as above\n"
+		} else {
+			before = messages
+		}
+		for line := range strings.Lines(messages) {
+			if !strings.HasPrefix(line, " ") { // no excerpts
+				fmt.Fprint(&out, "    ", line)
+			}
+		}
+	}
+	fmt.Fprintln(&out)
+	return out.String()
+}
+
+// valuesOf returns what a field holds wherever it is in a value.
+func valuesOf(value any, field string) []any {
+	var found []any
+	switch v := value.(type) {
+	case []any:
+		for _, item := range v {
+			found = append(found, valuesOf(item, field)...)
+		}
+	case map[string]any:
+		if held, ok := v[field]; ok {
+			found = append(found, held)
+		}
+		for _, name := range []string{"items", "findings", "verdict"} {
+			found = append(found, valuesOf(v[name], field)...)
+		}
+	}
+	return found
+}
