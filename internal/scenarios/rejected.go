@@ -47,7 +47,7 @@ var rejected = []Scenario{
 // refused returns a scenario in which the kubelet does not admit the Pod.
 func refused(name, means, reason, message string, from ...Source) Scenario {
 	return Scenario{
-		name, corev1.PodFailed, means, append(from, kubernetes("pkg/kubelet/kubelet.go", messageRejects)), "",
+		name, corev1.PodFailed, means, append(from, kubernetes("pkg/kubelet/kubelet.go", messageRejects)), nil,
 		func(l *life) {
 			l.pod.Status = corev1.PodStatus{
 				Phase: corev1.PodFailed, Reason: reason, Message: messageRejects + message, StartTime: l.pod.Status.StartTime,

@@ -19,11 +19,23 @@ type Scenario struct {
 	Means string
 	// Sources are the files that write the Pod so.
 	Sources []Source
-	// RestartPolicy is the one that the Pod must have for this to happen; "" if any will do.
-	RestartPolicy corev1.RestartPolicy
+	// Needs are what the Pod must have for this to happen.
+	Needs []Need
 
 	happen func(*life)
 }
+
+// Need is what a Pod must have for a scenario to happen to it.
+type Need string
+
+// Needs of scenarios. Where a container must have failed for good, restartPolicy must be Never: else the kubelet restarts it.
+const (
+	Never           Need = "restartPolicy Never"
+	OnFailure       Need = "restartPolicy OnFailure"
+	InitContainer   Need = "an init container"
+	SecondContainer Need = "a second container"
+	Sidecar         Need = "a sidecar"
+)
 
 // Source is a file of Go, and what of the Pod's status it writes.
 type Source struct {
@@ -47,6 +59,9 @@ func kubernetes(file string, words ...string) Source {
 func containerd(words ...string) Source {
 	return Source{moduleContainerd, "internal/cri/server/helpers.go", words}
 }
+
+// needs returns several needs.
+func needs(all ...Need) []Need { return all }
 
 // sources returns several sources.
 func sources(all ...Source) []Source { return all }
@@ -80,10 +95,28 @@ func (s *Scenario) Pod(job *batchv1.Job) *corev1.Pod {
 	return l.pod
 }
 
-// CanHappen returns whether the scenario can happen to a Pod of the Job: with restartPolicy OnFailure, a container that
-// fails is restarted, and its Pod goes on.
-func (s *Scenario) CanHappen(job *batchv1.Job) bool {
-	return s.RestartPolicy == "" || s.RestartPolicy == job.Spec.Template.Spec.RestartPolicy
+// Lacks returns what a Job's Pods lack for the scenario to happen to them; "" if it can. Pod adds the container that is missing.
+func (s *Scenario) Lacks(job *batchv1.Job) Need {
+	spec := &job.Spec.Template.Spec
+	sidecars := 0
+	for i := range spec.InitContainers {
+		if isSidecar(&spec.InitContainers[i]) {
+			sidecars++
+		}
+	}
+	has := map[Need]bool{
+		Never:           spec.RestartPolicy == corev1.RestartPolicyNever,
+		OnFailure:       spec.RestartPolicy == corev1.RestartPolicyOnFailure,
+		InitContainer:   len(spec.InitContainers) > sidecars,
+		SecondContainer: len(spec.Containers) > 1,
+		Sidecar:         sidecars > 0,
+	}
+	for _, need := range s.Needs {
+		if !has[need] {
+			return need
+		}
+	}
+	return ""
 }
 
 // PlainJob returns a Job with one container, as the API server stores it.

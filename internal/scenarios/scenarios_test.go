@@ -172,16 +172,51 @@ func TestSourcesWriteTheStatus(t *testing.T) {
 	}
 }
 
-func TestCanHappen(t *testing.T) {
-	job := PlainJob()
-	job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
-	for name, want := range map[string]bool{"failed": false, "restarting": true, "evicted": true} {
-		if got := Find(name).CanHappen(job); got != want {
-			t.Errorf("%s with OnFailure: %t", name, got)
+func TestLacks(t *testing.T) {
+	restarts, full := PlainJob(), fullJob()
+	restarts.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+	for name, want := range map[string][3]Need{ // a plain Job, one that restarts containers, and one with containers of every kind
+		"failed":                  {"", Never, ""},
+		"evicted":                 {"", "", ""},
+		"restarting":              {OnFailure, "", OnFailure},
+		"init-container-failed":   {InitContainer, Never, ""},
+		"init-image-pull-backoff": {InitContainer, InitContainer, ""},
+		"sidecar-killed":          {Sidecar, Never, ""},
+		"second-container-failed": {SecondContainer, Never, ""},
+	} {
+		s := Find(name)
+		if got := [3]Need{s.Lacks(PlainJob()), s.Lacks(restarts), s.Lacks(full)}; got != want {
+			t.Errorf("%s: lacks %q, want %q", name, got, want)
 		}
-		if got := Find(name).CanHappen(PlainJob()); got != (name != "restarting") {
-			t.Errorf("%s with Never: %t", name, got)
+	}
+}
+
+func TestExit(t *testing.T) {
+	for i := range All {
+		exit := Exit{Code: 1}
+		if statuses := All[i].Pod(PlainJob()).Status.ContainerStatuses; len(statuses) > 0 && statuses[0].State.Terminated != nil {
+			exit.Code = statuses[0].State.Terminated.ExitCode
 		}
+		if s := exit.Scenario(PlainJob()); s != nil && summary(s.Pod(PlainJob())) == summary(All[i].Pod(PlainJob())) {
+			t.Errorf("%s is %s", s.Name, All[i].Name)
+		}
+	}
+	for _, code := range builtinCodes {
+		if (Exit{Code: code}).Scenario(fullJob()) != nil {
+			t.Errorf("code %d has two scenarios", code)
+		}
+	}
+	for name, exit := range map[string]Exit{"exit-42": {Code: 42}, "exit-1-of-helper": {"helper", 1}, "exit-3": {"main", 3}} {
+		s := exit.Scenario(fullJob())
+		if s == nil || s.Name != name {
+			t.Fatalf("%s: %v", name, s)
+		}
+		if text := summary(s.Pod(fullJob())); !strings.Contains(text, fmt.Sprintf(" %d Error", exit.Code)) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if (Exit{"nobody", 1}).Scenario(fullJob()) != nil {
+		t.Error("a container that is not there exits")
 	}
 }
 

@@ -18,7 +18,7 @@ const (
 var waiting = []Scenario{
 	{
 		"image-pull-backoff", corev1.PodPending, "The image of the first container cannot be pulled.",
-		sources(kubernetes(imageErrors, "ImagePullBackOff", "ErrImagePull"), kubernetes(imageManager, "Back-off pulling image ")), "",
+		sources(kubernetes(imageErrors, "ImagePullBackOff", "ErrImagePull"), kubernetes(imageManager, "Back-off pulling image ")), nil,
 		func(l *life) {
 			image := l.pod.Spec.Containers[0].Image
 			l.waits("ImagePullBackOff", fmt.Sprintf("Back-off pulling image %q: ErrImagePull: %s", image, notFound(image)))
@@ -26,19 +26,19 @@ var waiting = []Scenario{
 	},
 	{
 		"image-pull-error", corev1.PodPending, "The image of the first container has just failed to be pulled.",
-		sources(kubernetes(imageErrors, "ErrImagePull")), "",
+		sources(kubernetes(imageErrors, "ErrImagePull")), nil,
 		func(l *life) { l.waits("ErrImagePull", notFound(l.pod.Spec.Containers[0].Image)) },
 	},
 	{
 		"image-never-pulled", corev1.PodPending, "The image of the first container is not on the node, and imagePullPolicy is Never.",
-		sources(kubernetes(imageErrors, "ErrImageNeverPull"), kubernetes(imageManager, " is not present with pull policy of Never")), "",
+		sources(kubernetes(imageErrors, "ErrImageNeverPull"), kubernetes(imageManager, " is not present with pull policy of Never")), nil,
 		func(l *life) {
 			l.waits("ErrImageNeverPull", fmt.Sprintf("Container image %q is not present with pull policy of Never", l.pod.Spec.Containers[0].Image))
 		},
 	},
 	{
 		"invalid-image-name", corev1.PodPending, "The image of the first container has a name that no image can have.",
-		sources(kubernetes(imageErrors, "InvalidImageName"), kubernetes(imageManager, "Failed to apply default image tag ")), "",
+		sources(kubernetes(imageErrors, "InvalidImageName"), kubernetes(imageManager, "Failed to apply default image tag ")), nil,
 		func(l *life) {
 			const image = "example.com/Main"
 			l.pod.Spec.Containers[0].Image, l.first().Image = image, image
@@ -48,24 +48,24 @@ var waiting = []Scenario{
 	},
 	{
 		"config-error", corev1.PodPending, "The first container needs a Secret that is not there.",
-		sources(kubernetes("pkg/kubelet/kuberuntime/kuberuntime_container.go", "CreateContainerConfigError")), "",
+		sources(kubernetes("pkg/kubelet/kuberuntime/kuberuntime_container.go", "CreateContainerConfigError")), nil,
 		func(l *life) { l.waits("CreateContainerConfigError", `secret "credentials" not found`) },
 	},
 	{
 		"create-error", corev1.PodPending, "The container runtime cannot create the first container: neither it nor its image has a command.",
-		sources(kubernetes("pkg/kubelet/kuberuntime/kuberuntime_container.go", "CreateContainerError")), "",
+		sources(kubernetes("pkg/kubelet/kuberuntime/kuberuntime_container.go", "CreateContainerError")), nil,
 		func(l *life) {
 			l.waits("CreateContainerError", `failed to generate container "main" spec: failed to generate spec: no command specified`)
 		},
 	},
 	{
 		"container-creating", corev1.PodPending, "The kubelet waits for a volume or a network: no container.",
-		sources(kubernetes("pkg/kubelet/kubelet_pods.go", "ContainerCreating"), kubernetes("pkg/kubelet/status/generate.go", "ContainersNotReady")), "",
+		sources(kubernetes("pkg/kubelet/kubelet_pods.go", "ContainerCreating"), kubernetes("pkg/kubelet/status/generate.go", "ContainersNotReady")), nil,
 		(*life).creates,
 	},
 	{
 		"init-image-pull-backoff", corev1.PodPending, "The image of the first init container, or of one called init, cannot be pulled.",
-		sources(kubernetes(imageErrors, "ImagePullBackOff"), kubernetes("pkg/kubelet/kubelet_pods.go", "PodInitializing")), "",
+		sources(kubernetes(imageErrors, "ImagePullBackOff"), kubernetes("pkg/kubelet/kubelet_pods.go", "PodInitializing")), needs(InitContainer),
 		(*life).initWaits,
 	},
 	{
@@ -73,12 +73,12 @@ var waiting = []Scenario{
 		sources(
 			kubernetes("pkg/scheduler/framework/types.go", " nodes are available"),
 			kubernetes("pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go", "preemption: ", "No preemption victims found for incoming pod"),
-		), "",
+		), nil,
 		func(l *life) { l.unscheduled(messageUnschedulable) },
 	},
 	{
 		"gated", corev1.PodPending, "The scheduler leaves the Pod alone, which has scheduling gates.",
-		sources(kubernetes("pkg/registry/core/pod/strategy.go", "Scheduling is blocked due to non-empty scheduling gates")), "",
+		sources(kubernetes("pkg/registry/core/pod/strategy.go", "Scheduling is blocked due to non-empty scheduling gates")), nil,
 		func(l *life) {
 			l.unscheduled("")
 			l.pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/gate"}}
