@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -73,50 +72,52 @@ func eval(ctx context.Context, c *console, o *evalOptions, args []string) error 
 	if err != nil {
 		return err
 	}
-	planner, err := newPlanner(c, o.input.kubernetes, in.policies, in.own)
+	after, err := newRuling(ctx, c, o.input.kubernetes, in.policies, in.own, in.families)
 	if err != nil {
 		return err
 	}
-	plans, err := planner.planAll(ctx, in.families)
-	if err != nil {
-		return err
+	rulings := []ruling{after}
+	if in.before != nil { // with --policy
+		before, err := newRuling(ctx, c, o.input.kubernetes, in.before, nil, in.families)
+		if err != nil {
+			return err
+		}
+		rulings = append(rulings, before)
+	}
+	if in.scenarios {
+		takeScenarios(rulings...)
+		c.noteScenarios(after.plans)
 	}
 	if in.nothing != "" && !o.output.isObject() {
 		c.note(in.nothing)
 		return nil
 	}
-	writer, total := o.writer(c, in), tally{}
-	for i := range plans {
-		shown := 0
-		for _, item := range plans[i].judge(ctx, in.now) {
-			total.add(item)
-			if o.shows(item) {
-				writer.add(item)
-				shown++
-			} else {
-				total.hidden++
-			}
+	page := verdictPage{writer: o.writer(c, in), shows: o.shows, empty: o.output.isObject()}
+	for i := range after.plans {
+		items := after.plans[i].judge(ctx, in.now)
+		if len(rulings) > 1 {
+			items = compare(rulings[1].plans[i].judge(ctx, in.now), items)
 		}
-		if shown == 0 && !o.output.isObject() {
-			continue
-		}
-		if err := writer.endJob(plans[i].job.Reference()); err != nil {
+		if err := page.job(after.plans[i].job.Reference(), items); err != nil {
 			return err
 		}
 	}
-	total.jobs = len(plans)
-	return writer.end(total)
+	return page.end()
 }
 
-// shows tells whether a Pod is in the output: one that has failed, or that a rule on Pending would fail.
+// shows tells whether a Pod is in the output: one that has failed, or that a rule on Pending would fail. Where scenarios are
+// compared, people see those that change.
 func (o *evalOptions) shows(item verdictItem) bool {
-	return o.all || o.output.isObject() || item.Verdict.Terminal || item.Pending != nil
+	if item.Scenario != "" && item.Before != nil && o.output.isProse() {
+		return o.all || item.Changed
+	}
+	return o.all || o.output.isObject() || item.judged() || item.Changed
 }
 
 // check refuses values of flags that mean nothing.
 func (o *evalOptions) check() error {
-	if !slices.Contains(colorChoices, o.color) {
-		return usageError{errChoice("color", o.color, colorChoices...)}
+	if err := checkColor(o.color); err != nil {
+		return err
 	}
 	if o.watch && o.output.name == "markdown" {
 		return usagef("-o markdown is for verdicts that have an end, not for --watch")

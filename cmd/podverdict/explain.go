@@ -55,18 +55,20 @@ func explain(ctx context.Context, c *console, o *explainOptions, args []string) 
 	if err != nil {
 		return err
 	}
-	planner, err := newPlanner(c, o.input.kubernetes, in.policies, in.own)
+	if in.scenarios && len(names) == 0 {
+		return errNoPods
+	}
+	ruling, err := newRuling(ctx, c, o.input.kubernetes, in.policies, in.own, in.families)
 	if err != nil {
 		return err
 	}
-	plans, err := planner.planAll(ctx, in.families)
-	if err != nil {
+	if in.scenarios {
+		takeScenarios(ruling)
+	}
+	if err := selectPods(ruling.plans, names); err != nil {
 		return err
 	}
-	if err := selectPods(plans, names); err != nil {
-		return err
-	}
-	list, err := explainAll(ctx, planner.custom, plans, in.now)
+	list, err := explainAll(ctx, ruling.custom, ruling.plans, in.now)
 	if err != nil {
 		return err
 	}

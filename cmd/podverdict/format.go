@@ -41,6 +41,9 @@ func addFormat(cmd *cobra.Command, f *format, formats ...string) {
 // isObject tells whether the result is an object for programs: JSON, YAML, or what a template takes from it.
 func (f *format) isObject() bool { return f.name == "json" || f.name == "yaml" || f.path != nil }
 
+// isProse tells whether the result is for people to read, and not a row or an object for each Pod.
+func (f *format) isProse() bool { return f.name == "table" || f.name == "markdown" }
+
 func (f *format) String() string { return f.name }
 
 // Type is what help shows for the value.

@@ -53,6 +53,10 @@ type input struct {
 	own      *manifest.Job // whose podFailurePolicy decides in place of the Jobs' own, or nil
 	now      time.Time     // when Pods in phase Pending are judged
 	nothing  string        // what to tell people when there are no Pods
+	// scenarios are judged, because files have neither Pods nor an empty List of them.
+	scenarios bool
+	// before are the policies without the one of --policy; nil without --policy.
+	before *inforce.Source
 }
 
 // read reads Jobs with their Pods, and the policies that may decide on them.
@@ -69,10 +73,15 @@ func (o *inputOptions) read(ctx context.Context, c *console, args []string) (inp
 	} else {
 		err = in.readCluster(ctx, c, &o.source)
 	}
-	if err == nil && added != nil {
+	if err != nil || added == nil && in.own == nil {
+		return in, err
+	}
+	before := *in.policies
+	in.before = &before
+	if added != nil {
 		in.policies.Add(*added)
 	}
-	return in, err
+	return in, nil
 }
 
 // readPolicy starts an input with the file of --policy: a Job, or a PodFailurePolicy to add.
@@ -101,14 +110,19 @@ func (o *inputOptions) readPolicy(ctx context.Context, c *console) (in input, ad
 }
 
 func (in *input) readFiles(ctx context.Context, c *console, files manifest.Options) error {
-	set, err := readJobFiles(ctx, c, files)
+	set, err := readFiles(ctx, c, files)
 	if err != nil {
 		return err
 	}
-	if len(set.Pods) == 0 && set.Lists == 0 {
-		return errors.New("no Pods in the input: give them with -f, beside the Job")
+	in.scenarios = len(set.Pods) == 0 && set.Lists == 0
+	switch {
+	case len(set.Jobs) > 0:
+	case in.scenarios && len(set.Policies) > 0:
+		set.Jobs, set.Bindings = []manifest.Job{standIn()}, nil
+	default:
+		return errNoJob
 	}
-	if len(set.Pods) == 0 {
+	if len(set.Pods) == 0 && !in.scenarios {
 		in.nothing = "no Pods in the input"
 	}
 	if err := set.CheckPolicies(); err != nil {
@@ -120,8 +134,13 @@ func (in *input) readFiles(ctx context.Context, c *console, files manifest.Optio
 		return err
 	}
 	in.families = families
+	return c.noteOthers(others, files.Strict || len(others) == len(set.Pods))
+}
+
+// noteOthers tells how many pods belong to no Job of the input. In a strict reading, each of them is an error.
+func (c *console) noteOthers(others []error, strict bool) error {
 	switch {
-	case len(others) > 0 && (files.Strict || len(others) == len(set.Pods)):
+	case len(others) > 0 && strict:
 		return errors.Join(others...)
 	case len(others) == 1:
 		c.note("skipped 1 pod that belongs to no Job of the input")

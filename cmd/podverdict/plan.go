@@ -28,14 +28,16 @@ type plan struct {
 	enforced  *runtime.Program // these and the custom policies that are enforced
 	audited   *runtime.Program // as if all policies were enforced; nil when all are
 	selection binding.Selection
-	noRules   string // why no rule decides; "" when there are rules
+	rules     *batchv1.PodFailurePolicy // of own; nil if it has none
+	noRules   string                    // why no rule decides; "" when there are rules
 }
 
 // plannedPod is a Pod and the number of its attempt, from 1; 0 where no custom policy is in force, which could ask for it.
 type plannedPod struct {
 	manifest.Pod
 
-	attempt int64
+	attempt  int64
+	scenario string // built in; "" for a Pod of the input
 }
 
 // planner makes plans with the compiled policies of an input.
@@ -44,7 +46,7 @@ type planner struct {
 	custom      *inforce.Policies
 	warn        func(string)
 	own         *runtime.Program // of --policy, in place of the Jobs' own
-	ownRules    bool             // it has rules
+	rules       *batchv1.PodFailurePolicy
 }
 
 // newPlanner compiles custom policies, and the Job of --policy, which may be nil.
@@ -63,9 +65,27 @@ func newPlanner(c *console, kubernetes string, policies *inforce.Source, replace
 	}
 	if err == nil && replacement != nil {
 		p.own, err = replacement.Program(environment)
-		p.ownRules = replacement.Object.Spec.PodFailurePolicy != nil
+		p.rules = replacement.Object.Spec.PodFailurePolicy
 	}
 	return p, err
+}
+
+// ruling is the plans of the Jobs of an input by some rules: those before a change, or those after it.
+type ruling struct {
+	plans  []plan
+	custom *inforce.Policies
+}
+
+// newRuling plans Jobs with their Pods. The rules of own, which may be nil, stand in for those of the Jobs.
+func newRuling(
+	ctx context.Context, c *console, kubernetes string, policies *inforce.Source, own *manifest.Job, families []manifest.Family,
+) (ruling, error) {
+	planner, err := newPlanner(c, kubernetes, policies, own)
+	if err != nil {
+		return ruling{}, err
+	}
+	plans, err := planner.planAll(ctx, families)
+	return ruling{plans, planner.custom}, err
 }
 
 // planAll returns the plans of all Jobs of an input. The error joins what is wrong with any of them.
@@ -82,21 +102,21 @@ func (p *planner) planAll(ctx context.Context, families []manifest.Family) ([]pl
 
 // plan returns the plan of a Job, without Pods.
 func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
-	own, rules := p.own, p.ownRules
+	own, rules := p.own, p.rules
 	if own == nil {
 		compiled, err := job.Program(p.environment)
 		if err != nil {
 			return plan{}, err
 		}
-		own, rules = compiled, job.Object.Spec.PodFailurePolicy != nil
+		own, rules = compiled, job.Object.Spec.PodFailurePolicy
 	}
 	stored := job.Stored()
 	selected := p.inForce(ctx, stored)
-	planned := plan{job: job, stored: stored, own: own, enforced: selected.Enforced(own), selection: selected}
+	planned := plan{job: job, stored: stored, own: own, enforced: selected.Enforced(own), selection: selected, rules: rules}
 	if selected.Audits() {
 		planned.audited = selected.Audited(own)
 	}
-	if !rules && selected.Enforced(nil) == nil {
+	if rules == nil && selected.Enforced(nil) == nil {
 		planned.noRules = "the Job has no podFailurePolicy"
 		if len(p.custom.All) > 0 {
 			planned.noRules += ", and no custom policy is enforced for it"
@@ -134,5 +154,5 @@ func (p *plan) take(pods []manifest.Pod) {
 
 // facts returns what rules see of a Pod of the plan.
 func (p *plan) facts(pod plannedPod, now time.Time) runtime.Input {
-	return runtime.Input{Pod: pod.Object, Job: p.stored, Attempt: pod.attempt, Now: now}
+	return runtime.Input{Pod: pod.Object, Job: p.stored, Attempt: pod.attempt, Now: pod.moment(now)}
 }

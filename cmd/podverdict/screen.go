@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -25,6 +26,13 @@ func addColorFlag(cmd *cobra.Command, color *string) {
 	if err := cmd.RegisterFlagCompletionFunc("color", complete); err != nil {
 		cmd.PrintErrln(err)
 	}
+}
+
+func checkColor(color string) error {
+	if !slices.Contains(colorChoices, color) {
+		return usageError{errChoice("color", color, colorChoices...)}
+	}
+	return nil
 }
 
 // screenOf returns how tables are shown on a stream of the console, with the value of --color. Nothing is cut that a program

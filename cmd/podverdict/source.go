@@ -158,7 +158,7 @@ func readFiles(ctx context.Context, c *console, files manifest.Options) (*manife
 func readJobFiles(ctx context.Context, c *console, files manifest.Options) (*manifest.Set, error) {
 	set, err := readFiles(ctx, c, files)
 	if err == nil && len(set.Jobs) == 0 {
-		err = errors.New("no Job in the input")
+		err = errNoJob
 	}
 	return set, err
 }

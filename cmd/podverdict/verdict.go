@@ -21,6 +21,10 @@ type verdictList struct {
 	Items      []verdictItem `json:"items"`
 }
 
+func newVerdictList() verdictList {
+	return verdictList{APIVersion: apiVersion, Kind: "VerdictList", Items: []verdictItem{}}
+}
+
 type verdictItem struct {
 	Job     manifest.Reference `json:"job"`
 	Pod     manifest.Reference `json:"pod"`
@@ -29,6 +33,11 @@ type verdictItem struct {
 	Audit *runtime.Verdict `json:"audit,omitempty"`
 	// Pending is what the failure of a Pod in phase Pending would mean because of a rule about that phase.
 	Pending *runtime.Verdict `json:"pending,omitempty"`
+	// Scenario is the built-in scenario that the Pod is of; absent for a Pod of the input.
+	Scenario string `json:"scenario,omitempty"`
+	// Before is the verdict under the rules before a change, and Changed tells whether it does something else to the Job.
+	Before  *beforeItem `json:"before,omitempty"`
+	Changed bool        `json:"changed,omitempty"`
 
 	object  *corev1.Pod
 	noRules string                            // why no rule decides; "" when there are rules
@@ -47,7 +56,9 @@ func (p *plan) judge(ctx context.Context, now time.Time) []verdictItem {
 
 // item returns a verdict with what audited policies and rules on Pending would say.
 func (p *plan) item(ctx context.Context, pod plannedPod, in runtime.Input, v runtime.Verdict) verdictItem {
-	item := verdictItem{Job: p.job.Reference(), Pod: pod.Reference(), Verdict: v, object: pod.Object, noRules: p.noRules}
+	item := verdictItem{
+		Job: p.job.Reference(), Pod: pod.Reference(), Verdict: v, Scenario: pod.scenario, object: pod.Object, noRules: p.noRules,
+	}
 	if p.audited != nil {
 		if audit := p.audited.Judge(ctx, in); !audit.Equal(v) {
 			item.Audit = &audit

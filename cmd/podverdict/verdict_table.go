@@ -37,11 +37,11 @@ func (l verdictLayout) columns() []verdictColumn {
 			func(i verdictItem) string { return i.Pod.Namespace }},
 		{table.Column{Name: "JOB", Least: 8}, ungrouped, func(i verdictItem) string { return i.Job.Name }},
 		{table.Column{Name: "POD", Least: 12, KeepEnd: true}, nil, func(i verdictItem) string { return i.Pod.Name }},
-		{table.Column{Name: "VERDICT"}, nil, verdictItem.action},
+		{table.Column{Name: "VERDICT"}, nil, verdictItem.changedAction},
 		{table.Column{Name: "RULE", Least: 12}, nil, verdictItem.rule},
 		{table.Column{Name: "COUNTED"}, wide, verdictItem.counted},
 		{table.Column{Name: "AGE"}, func(l verdictLayout) bool { return l.now != nil }, func(i verdictItem) string { return i.age(l.now()) }},
-		{table.Column{Name: "BECAUSE", Least: 16}, nil, verdictItem.because},
+		{table.Column{Name: "BECAUSE", Least: 16}, nil, verdictItem.changedBecause},
 		{table.Column{Name: "MESSAGE"}, wide, func(i verdictItem) string { return i.Verdict.Message() }},
 		{table.Column{Name: "AUDIT"}, func(l verdictLayout) bool { return l.wide && l.audits }, verdictItem.audit},
 	}
@@ -60,7 +60,7 @@ func cells(columns []verdictColumn, item verdictItem) []table.Cell {
 	for i, column := range columns {
 		row[i].Text = cmp.Or(column.cell(item), none)
 		if column.Name == "VERDICT" {
-			row[i].Color = verdictColors[row[i].Text]
+			row[i].Color = verdictColors[item.action()]
 		}
 	}
 	return row

@@ -1,9 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
@@ -18,6 +19,14 @@ type verdictWriter interface {
 
 // writer returns what writes verdicts in the format asked for.
 func (o *evalOptions) writer(c *console, in input) verdictWriter {
+	if in.scenarios && !o.noHeaders {
+		switch o.output.name {
+		case "markdown":
+			return newMarkdownMatrix(c.stdout, o.all)
+		case "table":
+			return newTextMatrix(c.stdout, screenOf(o.live, o.color), o.all)
+		}
+	}
 	switch o.output.name {
 	case "name":
 		return nameWriter{c.stdout}
@@ -29,8 +38,7 @@ func (o *evalOptions) writer(c *console, in input) verdictWriter {
 			namespaces: o.input.source.query.AllNamespaces, audits: in.policies.Audits(),
 		})
 	}
-	list := verdictList{APIVersion: apiVersion, Kind: "VerdictList", Items: []verdictItem{}}
-	return &objectWriter{out: c.stdout, format: &o.output, list: list}
+	return &objectWriter{out: c.stdout, format: &o.output, list: newVerdictList()}
 }
 
 // objectWriter writes all verdicts as one object.
@@ -47,45 +55,128 @@ func (w *objectWriter) end(tally) error                 { return w.format.writeO
 // nameWriter writes the names of Pods, as kubectl takes them.
 type nameWriter struct{ out io.Writer }
 
-func (w nameWriter) add(item verdictItem)            { fmt.Fprintln(w.out, "pod/"+item.Pod.Name) }
+func (w nameWriter) add(item verdictItem) {
+	if item.Scenario != "" {
+		fmt.Fprintln(w.out, item.Scenario)
+		return
+	}
+	fmt.Fprintln(w.out, "pod/"+item.Pod.Name)
+}
+
 func (w nameWriter) endJob(manifest.Reference) error { return nil }
 func (w nameWriter) end(tally) error                 { return nil }
 
-// tally counts Pods by their verdicts.
+// verdictPage passes verdicts on to a writer, and counts them.
+type verdictPage struct {
+	writer verdictWriter
+	shows  func(verdictItem) bool
+	empty  bool // also of Jobs that have nothing to show
+	total  tally
+}
+
+// job writes the verdicts on the Pods of a Job.
+func (p *verdictPage) job(job manifest.Reference, items []verdictItem) error {
+	p.total.jobs++
+	shown := 0
+	for _, item := range items {
+		p.total.add(item)
+		if p.shows(item) {
+			p.writer.add(item)
+			shown++
+		} else {
+			p.total.hidden++
+		}
+	}
+	if shown == 0 && !p.empty {
+		return nil
+	}
+	return p.writer.endJob(job)
+}
+
+func (p *verdictPage) end() error { return p.writer.end(p.total) }
+
+// tally counts Pods, or scenarios, by their verdicts.
 type tally struct {
 	jobs, pods, failed, hidden int
 
-	actions map[string]int
+	actions   []count
+	changes   []count // in the order in which they came
+	judged    int     // of a comparison: has a verdict before or after
+	compared  bool
+	scenarios bool
+}
+
+// count is how often something has come.
+type count struct {
+	what string
+	n    int
+}
+
+func addCount(counts []count, what string) []count {
+	for i := range counts {
+		if counts[i].what == what {
+			counts[i].n++
+			return counts
+		}
+	}
+	return append(counts, count{what, 1})
 }
 
 // add counts a verdict.
 func (t *tally) add(item verdictItem) {
 	t.pods++
-	if !item.Verdict.Terminal {
-		return
+	t.scenarios = item.Scenario != ""
+	if before := item.Before; before != nil {
+		t.compared = true
+		if before.item.judged() || item.judged() {
+			t.judged++
+		}
 	}
-	t.failed++
-	if t.actions == nil {
-		t.actions = map[string]int{}
+	if item.Changed {
+		t.changes = addCount(t.changes, item.changeInBrief())
 	}
-	t.actions[item.action()]++
+	if item.Verdict.Terminal {
+		t.failed++
+		t.actions = addCount(t.actions, item.action())
+	}
 }
 
-// String is a sentence such as "8 of 9 Pods failed: 1 FailJob, 4 Ignore, 3 Count; --all shows the others".
+// judged tells whether something is said of the Pod.
+func (i verdictItem) judged() bool { return i.Verdict.Terminal || i.Pending != nil }
+
+// changed returns how many verdicts have changed.
+func (t *tally) changed() int {
+	n := 0
+	for _, c := range t.changes {
+		n += c.n
+	}
+	return n
+}
+
+// String is a sentence such as "8 of 9 Pods failed: 1 FailJob, 4 Ignore, 3 Count; --all shows the others", or that of a
+// comparison: "3 of 34 scenarios change: 3 Count -> Ignore".
 func (t *tally) String() string {
-	text := fmt.Sprintf("%d of %s", t.failed, plural(t.pods, "Pod"))
+	noun, verb := "Pod", "failed"
+	if t.scenarios {
+		noun, verb = "scenario", "fail the Pod"
+	}
+	n, of, parts := t.failed, t.pods, slices.Clone(t.actions)
+	slices.SortFunc(parts, func(a, b count) int {
+		return cmp.Compare(slices.Index(actionOrder, a.what), slices.Index(actionOrder, b.what))
+	})
+	if t.compared {
+		n, of, parts, verb = t.changed(), t.judged, t.changes, "change"
+		if n == 1 {
+			verb = "changes"
+		}
+	}
+	text := fmt.Sprintf("%d of %s", n, plural(of, noun))
 	if t.jobs > 1 {
 		text += fmt.Sprintf(" of %d Jobs", t.jobs)
 	}
-	text += " failed"
-	var parts []string
-	for _, action := range []string{"FailJob", "FailIndex", "Count", "Ignore"} {
-		if n := t.actions[action]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, action))
-		}
-	}
-	if len(parts) > 0 {
-		text += ": " + strings.Join(parts, ", ")
+	text += " " + verb
+	for i, part := range parts {
+		text += map[bool]string{true: ": ", false: ", "}[i == 0] + fmt.Sprintf("%d %s", part.n, part.what)
 	}
 	if t.hidden > 0 {
 		text += "; --all shows the others"

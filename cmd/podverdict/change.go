@@ -1,0 +1,127 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// beforeItem is the verdict under the rules before a change.
+type beforeItem struct {
+	Verdict runtime.Verdict  `json:"verdict"`
+	Pending *runtime.Verdict `json:"pending,omitempty"`
+
+	item verdictItem
+}
+
+// compare returns the verdicts after a change of the rules with those before it, which are on the same Pods, the changed ones
+// first.
+func compare(before, after []verdictItem) []verdictItem {
+	for i := range after {
+		old := before[i]
+		after[i].Before = &beforeItem{Verdict: old.Verdict, Pending: old.Pending, item: old}
+		after[i].Changed = !sameEffect(old, after[i])
+	}
+	slices.SortStableFunc(after, func(a, b verdictItem) int {
+		switch {
+		case a.Changed && !b.Changed:
+			return -1
+		case b.Changed && !a.Changed:
+			return 1
+		}
+		return 0
+	})
+	return after
+}
+
+// sameEffect tells whether two verdicts do the same to the Job, whatever the rule that decides.
+func sameEffect(a, b verdictItem) bool {
+	return sameAction(a.Verdict, b.Verdict) && (a.Pending == nil) == (b.Pending == nil) &&
+		(a.Pending == nil || sameAction(*a.Pending, *b.Pending) && a.reason() == b.reason())
+}
+
+func sameAction(a, b runtime.Verdict) bool {
+	return a.Terminal == b.Terminal && a.Action == b.Action && a.Counted == b.Counted && a.Budget == b.Budget &&
+		(a.RetryDelay == nil) == (b.RetryDelay == nil) && (a.RetryDelay == nil || *a.RetryDelay == *b.RetryDelay)
+}
+
+// effective returns the verdict that says what the Pod means for the Job: that of a rule on Pending for a Pod in that phase.
+func (i verdictItem) effective() runtime.Verdict {
+	if i.Pending != nil && i.Pending.Matched {
+		return *i.Pending
+	}
+	return i.Verdict
+}
+
+// effectiveAction returns the action, or says that there is none.
+func (i verdictItem) effectiveAction() string {
+	return cmp.Or(string(i.effective().Action), "no verdict")
+}
+
+// effect says what a verdict does to the Job: the action, and what a budget and a delay make of it.
+func (i verdictItem) effect() string {
+	v := i.effective()
+	var more []string
+	if b := v.Budget; b.Limit > 0 {
+		more = append(more, fmt.Sprintf("%s, then %s", b, b.Then))
+	}
+	if v.RetryDelay != nil {
+		more = append(more, fmt.Sprintf("retry after %s", v.RetryDelay))
+	}
+	if len(more) == 0 {
+		return i.effectiveAction()
+	}
+	return i.effectiveAction() + " (" + strings.Join(more, "; ") + ")"
+}
+
+// change returns the effects before and after a change: "Count -> Ignore". Without a change it returns the effect.
+func (i verdictItem) change() string {
+	if !i.Changed {
+		return i.effect()
+	}
+	return i.Before.item.effect() + " -> " + i.effect()
+}
+
+// changeInBrief returns the actions before and after a change.
+func (i verdictItem) changeInBrief() string {
+	before, after := i.Before.item.effectiveAction(), i.effectiveAction()
+	if before == after {
+		return after + " on other terms" // a budget, a delay
+	}
+	return arrow(before, after)
+}
+
+// arrow returns "a -> b", and once what both are.
+func arrow(before, after string) string {
+	if before == after {
+		return after
+	}
+	return before + " -> " + after
+}
+
+// byRule returns the rule that decides and the reason: "rule 1: condition DisruptionTarget". Without a rule it returns the reason.
+func (i verdictItem) byRule() string {
+	if rule := i.rule(); rule != none {
+		return "rule " + rule + ", " + i.reason()
+	}
+	return i.reason()
+}
+
+// changedAction returns the cell of a verdict, which names both when a change of the rules has changed it.
+func (i verdictItem) changedAction() string {
+	if !i.Changed {
+		return i.action()
+	}
+	return i.change()
+}
+
+// changedBecause returns the cell of a reason. A verdict that has changed tells also why it was another one.
+func (i verdictItem) changedBecause() string {
+	if !i.Changed {
+		return i.because()
+	}
+	return i.because() + "; before: " + i.Before.item.byRule()
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+)
+
+// matrix writes which scenarios or Pods get which verdict: under each verdict, and under each reason for it, their names.
+type matrix struct {
+	all    bool // also what does not change, and what has no verdict
+	items  []verdictItem
+	titled bool
+	write  func(job manifest.Reference, groups []verdictGroup) error
+	total  func(tally) error
+}
+
+// verdictGroup is a verdict, and why it is given to which Pods.
+type verdictGroup struct {
+	title    string
+	action   string // of which it has the colour
+	changed  bool
+	reasons  []string
+	names    map[string][]string // by reason
+	severity int
+}
+
+// actionOrder is the order of groups: what costs most comes first.
+var actionOrder = []string{"FailJob", "FailIndex", "Count", "Ignore", none}
+
+func (m *matrix) add(item verdictItem) { m.items = append(m.items, item) }
+
+func (m *matrix) endJob(job manifest.Reference) error {
+	groups := groupItems(m.items)
+	m.items = nil
+	return m.write(job, groups)
+}
+
+func (m *matrix) end(total tally) error { return m.total(total) }
+
+// groupItems groups Pods by their verdicts and the rules that decide. Changes come first, then what costs most.
+func groupItems(items []verdictItem) []verdictGroup {
+	var groups []verdictGroup
+	for _, item := range items {
+		title, reason := item.change(), brief(item.reason())
+		switch {
+		case item.Changed:
+			reason = arrow(brief(item.Before.item.byRule()), brief(item.byRule()))
+		case item.rule() != none:
+			title += " by rule " + item.rule()
+		}
+		at := slices.IndexFunc(groups, func(g verdictGroup) bool { return g.title == title && g.changed == item.Changed })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, verdictGroup{
+				title: title, action: item.action(), changed: item.Changed, names: map[string][]string{},
+				severity: slices.Index(actionOrder, item.action()),
+			})
+		}
+		g := &groups[at]
+		if g.names[reason] == nil {
+			g.reasons = append(g.reasons, reason)
+		}
+		g.names[reason] = append(g.names[reason], item.Pod.Name)
+	}
+	slices.SortStableFunc(groups, func(a, b verdictGroup) int {
+		if a.changed != b.changed {
+			return map[bool]int{true: -1, false: 1}[a.changed]
+		}
+		return cmp.Compare(a.severity, b.severity)
+	})
+	return groups
+}
+
+// maxReason is how many characters of a reason a matrix has: that of a custom rule may quote a whole message.
+const maxReason = 100
+
+func brief(reason string) string {
+	if runes := []rune(reason); len(runes) > maxReason {
+		return string(runes[:maxReason-1]) + "…"
+	}
+	return reason
+}
+
+// headingOf names a Job.
+func headingOf(job manifest.Reference) string {
+	if job.Name == standInName {
+		return "Any Job"
+	}
+	return "Job " + job.String()
+}
+
+// newTextMatrix returns a matrix for people.
+func newTextMatrix(out io.Writer, screen table.Screen, all bool) *matrix {
+	page := table.New(out, screen, false)
+	m := &matrix{all: all}
+	m.write = func(job manifest.Reference, groups []verdictGroup) error {
+		if m.titled {
+			page.Space()
+		}
+		m.titled = true
+		page.Heading(headingOf(job), "")
+		for _, g := range groups {
+			page.Paragraph(0, table.Cell{Text: g.title, Color: verdictColors[g.action]})
+			for _, reason := range g.reasons {
+				page.Paragraph(2, table.Cell{Text: reason + ":"}, m.shortened(g.names[reason])...)
+			}
+		}
+		return page.Flush()
+	}
+	m.total = func(total tally) error {
+		if m.titled {
+			page.Space()
+		}
+		page.Paragraph(0, table.Cell{Text: total.String()})
+		return page.Flush()
+	}
+	return m
+}
+
+// newMarkdownMatrix returns a matrix for the comment of a pull request.
+func newMarkdownMatrix(out io.Writer, all bool) *matrix {
+	m := &matrix{all: all}
+	m.write = func(job manifest.Reference, groups []verdictGroup) error {
+		fmt.Fprintf(out, "### %s\n\n| VERDICT | BECAUSE | PODS |\n| --- | --- | --- |\n", markdown(headingOf(job)))
+		for _, g := range groups {
+			for _, reason := range g.reasons {
+				fmt.Fprintf(out, "| %s | %s | %s |\n", markdown(g.title), markdown(reason), markdown(strings.Join(m.shortened(g.names[reason]), ", ")))
+			}
+		}
+		_, err := fmt.Fprintln(out)
+		return err
+	}
+	m.total = func(total tally) error {
+		_, err := fmt.Fprintln(out, markdown(total.String()))
+		return err
+	}
+	return m
+}
+
+// maxNames is how many Pods of a group are named.
+const maxNames = 60
+
+// shortened leaves out names when there are many.
+func (m *matrix) shortened(names []string) []string {
+	if m.all || len(names) <= maxNames {
+		return names
+	}
+	return append(slices.Clone(names[:maxNames]), fmt.Sprintf("and %d more", len(names)-maxNames))
+}

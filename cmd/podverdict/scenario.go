@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/scenarios"
+)
+
+// scenarioAge is how old the Pods of scenarios are when they are judged: rules on Pending ask for minutes.
+const scenarioAge = time.Hour
+
+// takeScenarios gives the plans of each Job, by all rulings, the Pods of the scenarios that can happen to it, and of the exit
+// codes that rules ask for. Each Pod is the first attempt, and named after its scenario.
+func takeScenarios(rulings ...ruling) {
+	for i := range rulings[0].plans {
+		var plans []*plan
+		for _, r := range rulings {
+			plans = append(plans, &r.plans[i])
+		}
+		all := slices.Clone(scenarios.All)
+		for _, exit := range exits(plans, rulings) {
+			if s := exit.Scenario(plans[0].stored); s != nil {
+				all = append(all, *s)
+			}
+		}
+		happens := func(s scenarios.Scenario) bool {
+			return slices.ContainsFunc(plans, func(p *plan) bool { return canHappen(&s, p.stored) })
+		}
+		for _, s := range all {
+			if happens(s) {
+				for _, p := range plans {
+					p.takeScenario(&s)
+				}
+			}
+		}
+	}
+}
+
+func (p *plan) takeScenario(s *scenarios.Scenario) {
+	pod := s.Pod(p.stored)
+	pod.Name = s.Name
+	p.pods = append(p.pods, plannedPod{Pod: manifest.Pod{Object: pod}, attempt: 1, scenario: s.Name})
+}
+
+// maxExits is how many exit codes that rules ask for are tried: a rule may have 255.
+const maxExits = 24
+
+// codeWord is a number in an expression that may be an exit code.
+var codeWord = regexp.MustCompile(`\b[1-9]\d{0,2}\b`)
+
+// exits returns the exit codes that the rules of a Job's plans and custom policies ask for.
+func exits(plans []*plan, rulings []ruling) []scenarios.Exit {
+	var all []scenarios.Exit
+	add := func(container string, code int64) {
+		exit := scenarios.Exit{Container: container, Code: int32(min(code, 256))}
+		if exit.Code < 256 && len(all) < maxExits && !slices.Contains(all, exit) {
+			all = append(all, exit)
+		}
+	}
+	for _, p := range plans {
+		for _, asked := range p.exitRules() {
+			for _, code := range asked.Values {
+				add(ptr.Deref(asked.ContainerName, ""), int64(code))
+			}
+		}
+	}
+	for _, r := range rulings {
+		for _, policy := range r.custom.All {
+			for _, expression := range policy.Compiled.Compiled.Expressions() {
+				for _, text := range codeWord.FindAllString(expression.Text, -1) {
+					if code, err := strconv.ParseInt(text, 10, 16); err == nil {
+						add("", code)
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// exitRules returns what the rules on exit codes of a plan ask for.
+func (p *plan) exitRules() []*batchv1.PodFailurePolicyOnExitCodesRequirement {
+	var asked []*batchv1.PodFailurePolicyOnExitCodesRequirement
+	if p.rules != nil {
+		for i := range p.rules.Rules {
+			if rule := &p.rules.Rules[i]; rule.OnExitCodes != nil {
+				asked = append(asked, rule.OnExitCodes)
+			}
+		}
+	}
+	return asked
+}
+
+// canHappen tells whether a scenario can happen to a Job. A Job that stands in for others has whatever containers it takes.
+func canHappen(s *scenarios.Scenario, job *batchv1.Job) bool {
+	lacks := s.Lacks(job)
+	return lacks == "" || job.Name == standInName && lacks != scenarios.OnFailure
+}
+
+// moment returns when a Pod is judged.
+func (pod plannedPod) moment(now time.Time) time.Time {
+	if pod.scenario != "" {
+		return pod.Object.CreationTimestamp.Add(scenarioAge)
+	}
+	return now
+}
+
+// standInName is the name of the Job that stands in for others. No Job of an input has it, which no object can have.
+const standInName = "(any)"
+
+// standIn returns the Job of an input that has policies, but no Job: one container, run by podverdict's own controller, so that
+// policies take effect.
+func standIn() manifest.Job {
+	job := scenarios.PlainJob()
+	job.Name = standInName
+	job.Spec.ManagedBy = new(v1alpha1.JobController)
+	return manifest.Job{Object: job}
+}
+
+// noteScenarios tells what people should know of the scenarios on which Jobs were judged.
+func (c *console) noteScenarios(plans []plan) {
+	for i := range plans {
+		switch p := &plans[i]; {
+		case p.stored.Name == standInName:
+			c.note("note: no Job in the input: judged for a Job with one container, run by " + v1alpha1.JobController)
+		case p.stored.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
+			c.note(fmt.Sprintf("note: Job %s has restartPolicy OnFailure: containers that fail are restarted, and fail no Pod", p.job.Reference()))
+		}
+	}
+}
