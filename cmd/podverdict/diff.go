@@ -1,0 +1,282 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+)
+
+// diffOptions are the flags of diff.
+type diffOptions struct {
+	pods       manifest.Options
+	kubernetes string
+	exitCode   bool
+	all        bool
+	color      string
+	output     format
+	live       io.Writer
+}
+
+func newDiff(live io.Writer) *cobra.Command {
+	o := diffOptions{live: live}
+	cmd := &cobra.Command{
+		Use:   "diff OLD NEW [-f PODS]",
+		Short: "Say which verdicts change from one policy or Job to another",
+		Long: `Say which verdicts change from one policy or Job to another. OLD and NEW are files or directories with Jobs, or with
+PodFailurePolicies. Both are judged on the scenarios that "podverdict test scenarios" lists, and on the Pods of -f.
+
+What changes comes first: the verdict before and after, and the rules that decide. A verdict changes when it does something
+else to the Job. Another rule that does the same is no change.
+
+Jobs are compared by name, and a single Job with a single other one. Policies without a Job are in force for all Jobs, as
+after their binding: for those of -f, or else for a Job with one container.`,
+		Example: `  podverdict diff old.yaml new.yaml
+  podverdict diff job.yaml new-job.yaml -f pods/ --exit-code
+  git show main:job.yaml | podverdict diff - job.yaml -o markdown`,
+		Args: cobra.ArbitraryArgs,
+		RunE: verb(&o, diff),
+	}
+	flags := cmd.Flags()
+	addFileFlags(flags, &o.pods)
+	flags.Lookup("filename").Usage = "file, directory, URL or - with Pods to judge as well; may be repeated"
+	addKubernetesFlag(flags, &o.kubernetes)
+	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 1 when a verdict changes")
+	flags.BoolVar(&o.all, "all", false, "list what does not change, too; JSON and YAML always have it")
+	addColorFlag(cmd, &o.color)
+	addFormat(cmd, &o.output, "table", "json", "yaml", "markdown")
+	return cmd
+}
+
+// diff reads the rules before and after a change, judges scenarios and Pods by both, and prints what changes.
+func diff(ctx context.Context, c *console, o *diffOptions, args []string) error {
+	if len(args) != 2 {
+		return usagef("diff compares two files: give OLD and NEW")
+	}
+	if err := checkColor(o.color); err != nil {
+		return err
+	}
+	d, err := o.read(ctx, c, args)
+	if err != nil {
+		return err
+	}
+	onScenarios, onPods, err := d.judge(ctx, c, o.kubernetes)
+	if err != nil {
+		return err
+	}
+	changed, err := o.print(c, onScenarios, onPods)
+	if err == nil && changed > 0 && o.exitCode {
+		return errFindings
+	}
+	return err
+}
+
+// difference is what is compared.
+type difference struct {
+	before, after diffSide
+	pods          []manifest.Pod
+	strict        bool // Pods of other Jobs are errors
+}
+
+// diffSide is the rules before a change, or those after it.
+type diffSide struct {
+	name     string
+	set      *manifest.Set
+	policies *inforce.Source
+	families []manifest.Family
+}
+
+// read reads both sides, and the Pods.
+func (o *diffOptions) read(ctx context.Context, c *console, args []string) (*difference, error) {
+	stdin := 0
+	for _, name := range slices.Concat(args, o.pods.Filenames) {
+		if name == "-" {
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		return nil, usagef("standard input can be read only once")
+	}
+	before, errBefore := o.readSide(ctx, c, args[0])
+	after, errAfter := o.readSide(ctx, c, args[1])
+	if err := errors.Join(errBefore, errAfter); err != nil {
+		return nil, err
+	}
+	d := &difference{before: before, after: after, strict: o.pods.Strict}
+	given := &manifest.Set{}
+	if len(o.pods.Filenames) > 0 {
+		var err error
+		if given, err = readFiles(ctx, c, o.pods); err != nil {
+			return nil, err
+		}
+		if d.pods = given.Pods; len(given.Pods) == 0 && given.Lists == 0 {
+			return nil, errors.New("no Pods in the files of -f")
+		}
+	}
+	return d, d.pair(c, given.Jobs)
+}
+
+func (o *diffOptions) readSide(ctx context.Context, c *console, name string) (diffSide, error) {
+	files := o.pods
+	files.Filenames = []string{name}
+	set, err := readFiles(ctx, c, files)
+	if err != nil {
+		return diffSide{}, err
+	}
+	if len(set.Jobs)+len(set.Policies) == 0 {
+		return diffSide{}, errIn(name, errNoPolicies)
+	}
+	if err := set.CheckPolicies(); err != nil {
+		return diffSide{}, err
+	}
+	if len(set.Jobs) == 0 {
+		set.Bindings = nil // the policies are compared, not where they apply
+	}
+	return diffSide{name: name, set: set, policies: inforce.FromFiles(set)}, nil
+}
+
+// pair gives both sides the same Jobs, in the same order, with the Pods. Policies alone are judged for the Jobs that come with
+// the Pods.
+func (d *difference) pair(c *console, given []manifest.Job) error {
+	before, after := d.before.set.Jobs, d.after.set.Jobs
+	switch {
+	case len(before) == 0 && len(after) == 0:
+		if len(given) == 0 {
+			given = []manifest.Job{standIn()}
+		}
+		before, after = given, given
+	case len(before) == 0:
+		return fmt.Errorf("%s has no Job, and %s has: compare Jobs with Jobs, and policies with policies", d.before.name, d.after.name)
+	case len(after) == 0:
+		return fmt.Errorf("%s has a Job, and %s has none: compare Jobs with Jobs, and policies with policies", d.before.name, d.after.name)
+	case len(before) > 1 || len(after) > 1:
+		before, after = d.sameNames(c)
+	}
+	if len(before) == 0 {
+		return fmt.Errorf("no Job of %s has the name of one of %s", d.before.name, d.after.name)
+	}
+	return d.givePods(c, before, after)
+}
+
+// sameNames returns the Jobs of both sides that have the same names. It tells of the others.
+func (d *difference) sameNames(c *console) (before, after []manifest.Job) {
+	named := map[manifest.Reference]manifest.Job{}
+	for _, job := range d.after.set.Jobs {
+		named[job.Reference()] = job
+	}
+	for _, job := range d.before.set.Jobs {
+		other, ok := named[job.Reference()]
+		if !ok {
+			c.note(fmt.Sprintf("note: Job %s is only in %s", job.Reference(), d.before.name))
+			continue
+		}
+		before, after = append(before, job), append(after, other)
+		delete(named, job.Reference())
+	}
+	for _, job := range d.after.set.Jobs {
+		if _, left := named[job.Reference()]; left {
+			c.note(fmt.Sprintf("note: Job %s is only in %s", job.Reference(), d.after.name))
+		}
+	}
+	return before, after
+}
+
+// givePods gives each Job its Pods, which may name the Job before the change or after it.
+func (d *difference) givePods(c *console, before, after []manifest.Job) error {
+	families, others, err := (&manifest.Set{Jobs: after, Pods: d.pods}).Families()
+	if len(others) > 0 {
+		if old, fewer, err := (&manifest.Set{Jobs: before, Pods: d.pods}).Families(); err == nil && len(fewer) < len(others) {
+			families, others = old, fewer
+		}
+	}
+	if err := errors.Join(err, c.noteOthers(others, d.strict || len(others) == len(d.pods))); err != nil {
+		return err
+	}
+	for i := range families {
+		d.before.families = append(d.before.families, manifest.Family{Job: before[i], Pods: families[i].Pods})
+		d.after.families = append(d.after.families, manifest.Family{Job: after[i], Pods: families[i].Pods})
+	}
+	return nil
+}
+
+// jobChanges are the verdicts on the Pods of a Job, before and after.
+type jobChanges struct {
+	job   manifest.Reference
+	items []verdictItem
+}
+
+// judge judges scenarios and Pods by the rules of both sides.
+func (d *difference) judge(ctx context.Context, c *console, kubernetes string) (onScenarios, onPods []jobChanges, err error) {
+	before, errBefore := newRuling(ctx, c, kubernetes, d.before.policies, nil, d.before.families)
+	after, errAfter := newRuling(ctx, c, kubernetes, d.after.policies, nil, d.after.families)
+	if err := errors.Join(errBefore, errAfter); err != nil {
+		return nil, nil, err
+	}
+	now := time.Now()
+	changes := func(i int) jobChanges {
+		return jobChanges{after.plans[i].job.Reference(), compare(before.plans[i].judge(ctx, now), after.plans[i].judge(ctx, now))}
+	}
+	for i := range after.plans {
+		if len(after.plans[i].pods) > 0 {
+			onPods = append(onPods, changes(i))
+		}
+		before.plans[i].pods, after.plans[i].pods = nil, nil
+	}
+	takeScenarios(before, after)
+	for i := range after.plans {
+		onScenarios = append(onScenarios, changes(i))
+	}
+	c.noteScenarios(after.plans)
+	return onScenarios, onPods, nil
+}
+
+// print writes the changes, those on scenarios first, and returns how many there are.
+func (o *diffOptions) print(c *console, sections ...[]jobChanges) (changed int, err error) {
+	list := &objectWriter{out: c.stdout, format: &o.output, list: newVerdictList()}
+	for i, jobs := range sections {
+		if len(jobs) == 0 {
+			continue
+		}
+		page := verdictPage{writer: list, shows: o.shows}
+		if o.output.isProse() {
+			if i > 0 {
+				fmt.Fprintln(c.stdout)
+			}
+			page.writer = o.matrix(c)
+		}
+		for _, job := range jobs {
+			if err := page.job(job.job, job.items); err != nil {
+				return 0, err
+			}
+		}
+		changed += page.total.changed()
+		if o.output.isProse() {
+			if err := page.end(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if o.output.isObject() {
+		err = list.end(tally{})
+	}
+	return changed, err
+}
+
+func (o *diffOptions) matrix(c *console) *matrix {
+	if o.output.name == "markdown" {
+		return newMarkdownMatrix(c.stdout, o.all)
+	}
+	return newTextMatrix(c.stdout, screenOf(o.live, o.color), o.all)
+}
+
+// shows tells whether a verdict is in the output.
+func (o *diffOptions) shows(item verdictItem) bool {
+	return o.all || o.output.isObject() || item.Changed
+}
