@@ -22,6 +22,8 @@ type document struct {
 	Metadata metadata `json:"metadata,omitzero"`
 	// Policies are files with PodFailurePolicies, PodFailurePolicyBindings and Namespaces, relative to the suite.
 	Policies []string `json:"policies,omitempty"`
+	// IgnoreBindings has every policy in force for the suite's Job, whatever the bindings in the files select.
+	IgnoreBindings bool `json:"ignoreBindings,omitempty"`
 	// Job is a file with the Job; a Job default/job with one container, main, when absent.
 	Job string `json:"job,omitempty"`
 	// Pods are files with Pods, each of which is a scenario by its name.

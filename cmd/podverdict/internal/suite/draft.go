@@ -32,7 +32,13 @@ func (l *Loader) DraftOf(ctx context.Context, file string, inputs []string) (*Dr
 	if err := s.assign(ctx, inputs); err != nil {
 		return nil, err
 	}
-	if err := l.load(ctx, s); err != nil {
+	err := l.load(ctx, s)
+	if s.document.Job == "" && len(s.document.Policies) > 0 && (err != nil || len(s.base.order) == 0) {
+		// No Job of a platform is there for bindings to select.
+		s.document.IgnoreBindings = true
+		err = l.load(ctx, s)
+	}
+	if err != nil {
 		return nil, err
 	}
 	d := drafting{suite: s, coverage: s.newCoverage(), names: map[string]bool{}}

@@ -22,6 +22,9 @@ func (d *drafting) text() []byte {
 	if len(document.Policies) > 0 {
 		fmt.Fprintf(&out, "policies: %s\n", flow(document.Policies))
 	}
+	if document.IgnoreBindings {
+		fmt.Fprintf(&out, "ignoreBindings: true # no Job is given that they select\n")
+	}
 	if document.Job != "" {
 		fmt.Fprintf(&out, "job: %s\n", scalar(document.Job))
 	}

@@ -75,7 +75,11 @@ func (s *Suite) readPolicies(ctx context.Context) (*manifest.Set, error) {
 			all.Namespaces = append(all.Namespaces, set.Namespaces...)
 		}
 	}
-	return all, errors.Join(append(errs, all.CheckPolicies(), all.ValidatePolicies())...)
+	errs = append(errs, all.CheckPolicies(), all.ValidatePolicies())
+	if s.document.IgnoreBindings {
+		all.Bindings = nil
+	}
+	return all, errors.Join(errs...)
 }
 
 // readFile reads a file that a field of the suite names.
