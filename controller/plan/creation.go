@@ -31,7 +31,7 @@ func (n *next) createPods() {
 	if !n.perIndex {
 		failures = n.streak()
 		if delay := n.delay(failures); delay > 0 {
-			n.again(delay)
+			n.postpone(n.takenSlots().missing(places, n.completions).size(), delay)
 			return
 		}
 	}
@@ -94,7 +94,7 @@ func (n *next) createPod(slot, attempt int, failures int64) {
 			return // it is written what its failure means, and then replaced
 		}
 		if delay := n.indexDelay(donor); delay > 0 {
-			n.again(delay)
+			n.postpone(1, delay)
 			return
 		}
 	}

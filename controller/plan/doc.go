@@ -100,6 +100,14 @@
 // from a list that shows it, and the next list shows neither; then the slot seems never to have been tried, and the first name
 // is free. After a restart the list is the newest, and shows the successor.
 //
+// # Outlook
+//
+// [Look] tells people what Next would do, and how much of each limit is used: the same code counts, finds the goal and the
+// delay. It does so for Jobs of Kubernetes' own controller, too, by reading their status as a ledger. Kubernetes keeps the
+// back-off of a Job without backoffLimitPerIndex in memory, and Look takes it from the failed pods: so a controller that was
+// started since the last failure creates the next pod earlier than Look says. conformance/upstream holds Look to what
+// Kubernetes' controller then does.
+//
 // # What differs from Kubernetes
 //
 // Conditions, reasons, messages and final counters are those of kube-controller-manager. Visible differences:

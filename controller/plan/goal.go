@@ -24,6 +24,10 @@ func failure(reason, message string) *goal {
 	return &goal{batchv1.JobFailureTarget, batchv1.JobFailed, reason, message}
 }
 
+func deadlineExceeded() *goal {
+	return failure(batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
+}
+
 func success(reason, message string) *goal {
 	return &goal{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete, reason, message}
 }
@@ -54,7 +58,7 @@ func (n *next) findGoal() *goal {
 	case n.pastBackoffLimit():
 		return failure(batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
 	case n.pastDeadline():
-		return failure(batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
+		return deadlineExceeded()
 	case n.pastFailedIndexes():
 		return failure(batchv1.JobReasonMaxFailedIndexesExceeded, "Job has exceeded the specified maximal number of failed indexes")
 	case n.onlyFailedIndexesLeft():
@@ -95,7 +99,8 @@ func (n *next) pastDeadline() bool {
 	if n.resuming() {
 		start = n.Now // the time before the suspension does not count
 	}
-	left := start.Add(time.Duration(*n.Job.Spec.ActiveDeadlineSeconds) * time.Second).Sub(n.Now)
+	n.deadline = start.Add(time.Duration(*n.Job.Spec.ActiveDeadlineSeconds) * time.Second)
+	left := n.deadline.Sub(n.Now)
 	n.again(left)
 	return left <= 0
 }

@@ -36,6 +36,10 @@ type Observation struct {
 	Taken map[string]bool
 	// Settings are the parameters of the controller.
 	Settings Settings
+
+	// native is true for a Job that Kubernetes' own controller runs, owned when all Pods are known to be the Job's, and unnamed
+	// when their names tell no slots: see Look.
+	native, owned, unnamed bool
 }
 
 // Plan says what to do next. Each part is safe without the others, in whatever state the rest of the Plan ends: the order
@@ -90,12 +94,8 @@ func Next(o Observation) Plan {
 	case v.stage == jobFinished:
 		return v.retire()
 	}
-	n := &next{view: v, tally: v.tally(), ledger: v.ledger}
-	n.plan.Problems = v.problems
-	n.status = *v.Job.Status.DeepCopy()
-	n.start()
-	n.settle()
-	if n.manage(); n.goal != nil {
+	n := v.begin()
+	if n.proceed(); n.goal != nil {
 		n.plan.LookAgain = 0 // time does not change it any more
 		n.finish()
 	}
@@ -103,6 +103,21 @@ func Next(o Observation) Plan {
 	n.write()
 	n.tellDecisions()
 	return n.plan
+}
+
+// begin returns a Plan with nothing in it.
+func (v *view) begin() *next {
+	n := &next{view: v, tally: v.tally(), ledger: v.ledger}
+	n.plan.Problems = v.problems
+	n.status = *v.Job.Status.DeepCopy()
+	return n
+}
+
+// proceed counts, and finds out where the Job is heading: the goal, or the pods to create and to dismiss.
+func (n *next) proceed() {
+	n.start()
+	n.settle()
+	n.manage()
 }
 
 // next is a Plan in the making.
@@ -117,8 +132,13 @@ type next struct {
 	leaving map[types.UID]bool
 	// ledgered is true when the ledger must be written before pods can go, healed when it must because pods have vanished.
 	ledgered, healed bool
-	// goal is the condition that the Job is heading for, or nil.
-	goal *goal
+	// goal is the condition that the Job is heading for, or nil. Without one, deadline is when the Job fails for having been
+	// active too long, if there is such a time.
+	goal     *goal
+	deadline time.Time
+	// waiting are the pods to be created when wait has passed.
+	waiting int
+	wait    time.Duration
 	// podSpec is that of the pods to be created, or nil before there is one.
 	podSpec *corev1.PodSpec
 	// templateSize is about how many bytes the template takes, or 0 before it was asked for.

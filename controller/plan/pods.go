@@ -136,7 +136,11 @@ func observe(o Observation) *view {
 		v.completions = int(*spec.Completions)
 	}
 	v.tune()
-	v.readLedger()
+	if v.native {
+		v.readNative()
+	} else {
+		v.readLedger()
+	}
 	v.readPods()
 	if v.stage != jobFinished {
 		v.spend()
@@ -159,11 +163,17 @@ func (v *view) readPods() {
 	for _, uid := range v.ledger.Releasing {
 		releasing[uid] = true
 	}
+	for _, uid := range v.countedSuccesses() {
+		releasing[uid] = true
+	}
 	v.pods = make([]*pod, 0, len(v.Pods))
 	for _, p := range v.Pods {
-		if Controls(v.Job, p) {
+		if v.owned || Controls(v.Job, p) {
 			v.pods = append(v.pods, v.read(p, releasing[p.UID]))
 		}
+	}
+	if v.unnamed && !v.indexed {
+		v.numberPods()
 	}
 	for _, p := range v.pods {
 		if p.Status.Phase == corev1.PodSucceeded && v.valid(p) && p.finish.After(v.lastSuccess) {

@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// A Job that Kubernetes' own controller runs has no ledger, and pods with names that say nothing. Its status says the same:
+// failed and succeeded count the pods that have lost the finalizer, and uncountedTerminatedPods those that are about to
+// (trackJobStatusAndRemoveFinalizers in pkg/controller/job/job_controller.go). Read as a ledger, all else is as for a managed
+// Job.
+
+// emptyStatus tells whether nobody has written a Job's status, as in a manifest.
+func emptyStatus(status *batchv1.JobStatus) bool {
+	return equality.Semantic.DeepEqual(*status, batchv1.JobStatus{})
+}
+
+// readNative takes the ledger from the status.
+func (v *view) readNative() {
+	s := &v.Job.Status
+	v.ledger.Failed = int(s.Failed)
+	succeeded := int(s.Succeeded)
+	if s.UncountedTerminatedPods != nil {
+		v.ledger.Releasing = slices.Clone(s.UncountedTerminatedPods.Failed)
+		succeeded += len(s.UncountedTerminatedPods.Succeeded)
+	}
+	if !v.indexed && succeeded > 0 {
+		v.ledger.Succeeded = indexes{{0, succeeded - 1}}.String()
+	}
+}
+
+// countedSuccesses are the pods that the status counts as succeeded, though they have the finalizer.
+func (v *view) countedSuccesses() []types.UID {
+	if !v.native || v.Job.Status.UncountedTerminatedPods == nil {
+		return nil
+	}
+	return v.Job.Status.UncountedTerminatedPods.Succeeded
+}
+
+// numberPods gives slots to the pods of a Job without indexes whose names do not tell: to each that works, or has done so with a
+// success that is not counted yet, one of its own.
+func (v *view) numberPods() {
+	slices.SortFunc(v.pods, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
+	free := parseIndexes(v.ledger.Succeeded, v.completions).size()
+	for _, p := range v.pods {
+		free = max(free, p.slot+1)
+	}
+	for _, p := range v.pods {
+		if p.slot != none {
+			continue
+		}
+		p.slot, p.attempt = 0, 0
+		if !p.terminal() || p.succeeded() {
+			p.slot = free
+			free++
+		}
+	}
+}

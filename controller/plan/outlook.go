@@ -1,0 +1,246 @@
+package plan
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/internal/jobdefaults"
+)
+
+// Outlook says how far a Job is from its limits, and what happens to it next if nothing else happens to its pods.
+type Outlook struct {
+	// Failures are the counted failures; their limit is backoffLimit.
+	Failures Usage `json:"failures"`
+	// FailedIndexes are the indexes that will not be tried again; their limit is maxFailedIndexes. It is nil without
+	// backoffLimitPerIndex.
+	FailedIndexes *Usage `json:"failedIndexes,omitempty"`
+	// Budgets are those of rules that have decided on a pod that is there.
+	Budgets []BudgetUsage `json:"budgets,omitempty"`
+	// Deadline is when the Job will have been active for activeDeadlineSeconds. It is nil while the Job is not active.
+	Deadline *metav1.Time `json:"deadline,omitempty"`
+	// Active and Terminating are numbers of pods.
+	Active      int `json:"active,omitempty"`
+	Terminating int `json:"terminating,omitempty"`
+	// Next is what happens next. It is nil where only the Job's manager knows.
+	Next *Step `json:"next,omitempty"`
+	// Unknown says what could not be found out, in sentences.
+	Unknown []string `json:"unknown,omitempty"`
+}
+
+// Usage is how much of a limit is used. A Job goes on until it has used more. Limit is nil where there is none.
+type Usage struct {
+	Used  int  `json:"used"`
+	Limit *int `json:"limit,omitempty"`
+}
+
+// BudgetUsage is how much of a rule's budget is used. Of a budget per index it is that of the index that has used most.
+type BudgetUsage struct {
+	Policy string `json:"policy"`
+	Rule   string `json:"rule"`
+	Per    string `json:"per"`
+	Usage
+}
+
+// StepKind is what a Job's manager does next, as seen from the Job.
+type StepKind string
+
+// The steps of a Job.
+const (
+	// Creates pods: at once, or when the back-off has passed.
+	Creates StepKind = "Creates"
+	// Waits for pods that run or terminate.
+	Waits StepKind = "Waits"
+	// Fails or Completes: the active pods are deleted, and then the Job has ended.
+	Fails     StepKind = "Fails"
+	Completes StepKind = "Completes"
+	// Suspended until somebody resumes the Job.
+	Suspended StepKind = "Suspended"
+	// Deleted by somebody: nothing is created any more.
+	Deleted StepKind = "Deleted"
+	// Failed or Complete already.
+	Failed   StepKind = "Failed"
+	Complete StepKind = "Complete"
+)
+
+// Step is what happens to a Job next.
+type Step struct {
+	Does StepKind `json:"does"`
+	// At is when; nil means at once.
+	At *metav1.Time `json:"at,omitempty"`
+	// Pods is how many are created.
+	Pods int `json:"pods,omitempty"`
+	// Reason and Message are those of the condition with which a Job ends.
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// Look returns the outlook of a Job: of a managed one what Next plans, and of one that Kubernetes runs what its Job controller
+// would do. All pods are taken to be the Job's. Neither the Job nor its pods need to come from an API server: where the status,
+// UIDs or finalizers are missing, the pods are taken as not yet counted.
+func Look(o Observation) Outlook {
+	o.native, o.owned, o.Current = !Managed(o.Job), true, true
+	var unknown []string
+	if manager := ptr.Deref(o.Job.Spec.ManagedBy, ""); o.native && manager != "" && manager != batchv1.JobControllerName {
+		return Outlook{Failures: Usage{Used: int(o.Job.Status.Failed)}, Unknown: []string{"what " + manager + " does"}}
+	}
+	noStatus := emptyStatus(&o.Job.Status)
+	if noStatus && len(o.Pods) > 0 {
+		unknown = append(unknown, "what the Job's status counts: it has none, and the Pods given are taken as all that there were")
+	}
+	o.Pods, o.unnamed = tracked(o.Pods, noStatus), o.native || noStatus
+	v := observe(o)
+	if v.unknownMode() {
+		return Outlook{Unknown: []string{"what completionMode " + string(completionMode(o.Job)) + " means"}}
+	}
+	n := v.begin()
+	if v.stage != jobFinished {
+		n.proceed()
+	}
+	outlook := n.outlook()
+	outlook.Unknown = append(unknown, n.unknownWait(outlook)...)
+	return outlook
+}
+
+// tracked returns pods that have UIDs, and finalizers if all are to be counted.
+func tracked(pods []*corev1.Pod, all bool) []*corev1.Pod {
+	with := make([]*corev1.Pod, len(pods))
+	for i, p := range pods {
+		with[i] = p
+		held := slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer)
+		if p.UID != "" && (held || !all) {
+			continue
+		}
+		changed := *p
+		if changed.UID == "" {
+			changed.UID = types.UID("pod/" + p.Name) // names are as good for pods of one Job
+		}
+		if all && !held {
+			changed.Finalizers = append(slices.Clip(p.Finalizers), batchv1.JobTrackingFinalizer)
+		}
+		with[i] = &changed
+	}
+	return with
+}
+
+// outlook is what a Plan in the making knows.
+func (n *next) outlook() Outlook {
+	o := Outlook{
+		Failures: Usage{Used: n.failedPods}, Budgets: n.budgetUsage(), Active: n.active, Terminating: n.terminating,
+	}
+	if limit := ptr.Deref(n.Job.Spec.BackoffLimit, jobdefaults.BackoffLimit); limit < math.MaxInt32 { // the default beside backoffLimitPerIndex
+		o.Failures.Limit = new(int(limit))
+	}
+	if n.perIndex {
+		o.FailedIndexes = &Usage{Used: n.failedIndexes.size()}
+		if limit := n.Job.Spec.MaxFailedIndexes; limit != nil {
+			o.FailedIndexes.Limit = new(int(*limit))
+		}
+	}
+	if n.stage != jobFinished && n.goal == nil && !n.deleting && !n.deadline.IsZero() {
+		o.Deadline = new(metav1.NewTime(n.deadline))
+	}
+	o.Next = new(n.step())
+	return o
+}
+
+// step is what happens next.
+func (n *next) step() Step {
+	switch {
+	case n.stage == jobFinished:
+		return ended(n.Job)
+	case n.goal != nil && n.goal.terminal == batchv1.JobFailed:
+		return Step{Does: Fails, Reason: n.goal.reason, Message: n.goal.message}
+	case n.goal != nil:
+		return Step{Does: Completes, Reason: n.goal.reason, Message: n.goal.message}
+	case n.deleting:
+		return Step{Does: Deleted}
+	case n.suspended():
+		return Step{Does: Suspended}
+	case len(n.plan.Create) > 0:
+		return Step{Does: Creates, Pods: len(n.plan.Create)}
+	case n.waiting == 0:
+		return Step{Does: Waits}
+	}
+	at := n.Now.Add(n.wait)
+	if !n.deadline.IsZero() && !n.deadline.After(at) {
+		late := deadlineExceeded()
+		return Step{Does: Fails, At: new(metav1.NewTime(n.deadline)), Reason: late.reason, Message: late.message}
+	}
+	return Step{Does: Creates, At: new(metav1.NewTime(at)), Pods: n.waiting}
+}
+
+// ended is the last step of a Job, which it has taken.
+func ended(job *batchv1.Job) Step {
+	if c := condition(job.Status.Conditions, batchv1.JobFailed); c != nil && c.Status == corev1.ConditionTrue {
+		return Step{Does: Failed, Reason: c.Reason, Message: c.Message}
+	}
+	c := condition(job.Status.Conditions, batchv1.JobComplete)
+	return Step{Does: Complete, Reason: c.Reason, Message: c.Message}
+}
+
+// postpone notes that a number of pods are not created before some time has passed.
+func (n *next) postpone(pods int, wait time.Duration) {
+	n.again(wait)
+	switch {
+	case n.waiting == 0 || wait < n.wait:
+		n.wait, n.waiting = wait, pods
+	case wait == n.wait:
+		n.waiting += pods
+	}
+}
+
+// budgetUsage returns the budgets of the rules that have matched, in the order of the pods.
+func (n *next) budgetUsage() []BudgetUsage {
+	var used []BudgetUsage
+	place := map[string]int{}
+	for _, p := range n.pods {
+		if p.rule == "" {
+			continue
+		}
+		i, known := place[p.rule]
+		if !known {
+			i = len(used)
+			place[p.rule] = i
+			budget := p.verdict.Budget
+			used = append(used, BudgetUsage{
+				Policy: p.verdict.Policy, Rule: p.verdict.RuleName, Per: string(budget.Per), Usage: Usage{Limit: new(int(budget.Limit))},
+			})
+		}
+		matches := n.budgets[p.rule].Matches
+		if m := p.passed()[p.rule]; m > matches {
+			matches = m
+		}
+		used[i].Used = max(used[i].Used, int(matches))
+	}
+	return used
+}
+
+// unknownWait says why it is not known when the next pod is created.
+func (n *next) unknownWait(o Outlook) []string {
+	if o.Next.Does != Creates || o.Failures.Used == 0 {
+		return nil
+	}
+	var untimed, counted int
+	for _, p := range n.pods {
+		if p.failed && p.finish.Unix() <= 0 {
+			untimed++
+		}
+		if p.failed && !p.held && p.verdict.Counted {
+			counted++
+		}
+	}
+	switch {
+	case untimed > 0:
+		return []string{"how long the back-off lasts: failed Pods have no times"}
+	case n.native && !n.perIndex && int(n.Job.Status.Failed) > counted:
+		return []string{"how long the back-off lasts: failed Pods are gone"}
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// named is a pod as people write it: with a name and a phase, and nothing that a cluster adds.
+func named(name string, phase corev1.PodPhase) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Status: corev1.PodStatus{Phase: phase}}
+}
+
+func finishedAt(p *corev1.Pod, seconds int) *corev1.Pod {
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: at(seconds)},
+	}}}
+	return p
+}
+
+// What Kubernetes' controller does is in the module conformance/upstream, which holds Look to it.
+func TestLook(t *testing.T) {
+	managed := func(b jobBuilder) jobBuilder {
+		return b.with(func(j *batchv1.Job) { j.Spec.ManagedBy = new(v1alpha1.JobController) })
+	}
+	limit := Usage{Used: 1, Limit: new(6)}
+	for _, test := range []struct {
+		name string
+		job  jobBuilder
+		pods []*corev1.Pod
+		want Outlook
+	}{
+		{"no status", nonIndexed(3, 3), []*corev1.Pod{finishedAt(named("a", corev1.PodFailed), 0), named("b", corev1.PodRunning), named("c", corev1.PodRunning)}, Outlook{
+			Failures: limit, Active: 2, Next: &Step{Does: Creates, At: new(at(10)), Pods: 1},
+			Unknown: []string{"what the Job's status counts"},
+		}},
+		{"no status and no pods", nonIndexed(3, 3), nil, Outlook{Failures: Usage{Limit: new(6)}, Next: &Step{Does: Creates, Pods: 3}}},
+		{"no times", nonIndexed(1, 1), []*corev1.Pod{named("a", corev1.PodFailed)}, Outlook{
+			Failures: limit, Next: &Step{Does: Creates, Pods: 1},
+			Unknown: []string{"what the Job's status counts", "how long the back-off lasts: failed Pods have no times"},
+		}},
+		{"failed pods are gone", nonIndexed(1, 1).started().status(func(s *batchv1.JobStatus) { s.Failed = 1 }), nil, Outlook{
+			Failures: limit, Next: &Step{Does: Creates, Pods: 1}, Unknown: []string{"how long the back-off lasts: failed Pods are gone"},
+		}},
+		{"a ledger knows them", managed(nonIndexed(1, 1).started().status(func(s *batchv1.JobStatus) { s.Failed = 1 })).
+			ledger(`{"failed":1,"backoff":{"failures":1,"last":"2026-03-01T12:00:00Z"}}`), nil, Outlook{
+			Failures: limit, Next: &Step{Does: Creates, At: new(at(10)), Pods: 1},
+		}},
+		{"managed, without a status", managed(nonIndexed(1, 1)), []*corev1.Pod{finishedAt(named("a", corev1.PodFailed), 0)}, Outlook{
+			Failures: limit, Next: &Step{Does: Creates, At: new(at(10)), Pods: 1}, Unknown: []string{"what the Job's status counts"},
+		}},
+		{"another manager", nonIndexed(1, 1).with(func(j *batchv1.Job) { j.Spec.ManagedBy = new("example.com/queue") }).
+			status(func(s *batchv1.JobStatus) { s.Failed = 4 }), nil, Outlook{Failures: Usage{Used: 4}, Unknown: []string{"what example.com/queue does"}}},
+		{"ended", nonIndexed(1, 1).status(func(s *batchv1.JobStatus) { s.Failed = 1 }).condition(batchv1.JobFailed, corev1.ConditionTrue, "PodFailurePolicy", "because"), nil, Outlook{
+			Failures: limit, Next: &Step{Does: Failed, Reason: "PodFailurePolicy", Message: "because"},
+		}},
+		{"per index", perIndex(2, 2, 0).with(func(j *batchv1.Job) { j.Spec.MaxFailedIndexes = new(int32(5)) }).started().
+			status(func(s *batchv1.JobStatus) { s.Failed, s.FailedIndexes = 1, new("1") }), nil, Outlook{
+			Failures: Usage{Used: 1}, FailedIndexes: &Usage{1, new(5)}, Next: &Step{Does: Creates, Pods: 1},
+			Unknown: nil,
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := Look(Observation{Job: test.job.job(), Pods: test.pods, Now: epoch})
+			for i, unknown := range got.Unknown {
+				got.Unknown[i], _, _ = strings.Cut(unknown, ": it has none")
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLookAtBudgets(t *testing.T) {
+	job := nonIndexed(3, 3).started().with(func(j *batchv1.Job) { j.Spec.ManagedBy = new(v1alpha1.JobController) })
+	pods := []*corev1.Pod{podOf(job, 0, 0).exited(1, 0).p, podOf(job, 1, 0).exited(1, 0).p, podOf(job, 2, 0).exited(1, 0).p}
+	judge := func(p *corev1.Pod, _ int64) runtime.Verdict {
+		v := runtime.Unmatched(p)
+		v.Matched, v.Policy, v.RuleName, v.Action, v.Counted = true, "memory", "oom", batchv1.PodFailurePolicyActionIgnore, false
+		v.Budget = runtime.Budget{Limit: 2, Per: v1alpha1.PerJob, Then: batchv1.PodFailurePolicyActionCount}
+		return v
+	}
+	got := Look(Observation{Job: job.job(), Pods: pods, Judge: judge, Now: at(1).Time})
+	if diff := cmp.Diff([]BudgetUsage{{"memory", "oom", "Job", Usage{2, new(2)}}}, got.Budgets); diff != "" {
+		t.Errorf("budgets (-want +got):\n%s", diff)
+	}
+	if got.Failures.Used != 1 {
+		t.Errorf("%d failures, want the one beyond the budget", got.Failures.Used)
+	}
+}
