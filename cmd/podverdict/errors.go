@@ -22,6 +22,12 @@ const (
 // errFindings ends a verb that has found something, or whose expectation failed. The result says what.
 var errFindings = errors.New("findings")
 
+// errUnread ends a verb whose report names input that could not be read. The report is written all the same.
+var errUnread = errors.New("some of the input could not be read: the report says what and why")
+
+// errNoJob ends a verb that was given no Job.
+var errNoJob = errors.New("no Job in the input")
+
 // errNoPolicies ends a verb that was given neither Jobs nor policies.
 var errNoPolicies = errors.New("no Job and no PodFailurePolicy in the input")
 

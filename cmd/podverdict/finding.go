@@ -2,97 +2,119 @@ package main
 
 import (
 	"cmp"
-	"regexp"
+	"context"
+	"errors"
+	"maps"
 	"slices"
-	"strconv"
+	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	"github.com/spf13/cobra"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
-	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/internal/catalogue"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// printReport writes a report. It returns errFindings when there are findings.
-func printReport(c *console, r report.Report, output format) error {
-	r.Version = readVersion().Version
-	if err := r.Write(c.stdout, output.name); err != nil {
+// reporting are the flags of verbs that report findings: check, lint and validate.
+type reporting struct {
+	only, skip []string
+	failOn     string
+	output     format
+}
+
+func (o *reporting) addFlags(cmd *cobra.Command, failOn string) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&o.only, "only", nil, "ids of the rules to report; podverdict rules lists them")
+	flags.StringSliceVar(&o.skip, "skip", nil, "ids of rules to leave out")
+	flags.StringVar(&o.failOn, "fail-on", failOn, "least severity that makes the exit code 1: "+strings.Join(inspect.FailOn, ", "))
+	addFormat(cmd, &o.output, report.Formats()...)
+	complete := func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return catalogue.IDs(), cobra.ShellCompDirectiveNoFileComp
+	}
+	for flag, values := range map[string]cobra.CompletionFunc{
+		"only": complete, "skip": complete, "fail-on": cobra.FixedCompletions(inspect.FailOn, cobra.ShellCompDirectiveNoFileComp),
+	} {
+		if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
+			cmd.PrintErrln(err)
+		}
+	}
+}
+
+// choice returns what the flags choose.
+func (o *reporting) choice() (inspect.Choice, error) {
+	if !slices.Contains(inspect.FailOn, o.failOn) {
+		return inspect.Choice{}, usageError{errChoice("fail-on", o.failOn, inspect.FailOn...)}
+	}
+	choice, err := inspect.NewChoice(o.only, o.skip)
+	if err != nil {
+		return choice, usageError{err}
+	}
+	return choice, nil
+}
+
+// findings is what a verb has found.
+type findings struct {
+	tool     string
+	groups   []catalogue.Group // of the rules that were asked
+	subjects []report.Subject
+	set      *manifest.Set // whose comments and annotations ignore findings
+	unread   []report.Subject
+	foreign  map[string]rego.Check // rules of a bundle of the user
+}
+
+// print writes a report of what the choice leaves. It returns errUnread when there is input that could not be read, and
+// errFindings when something is severe enough.
+func (o *reporting) print(c *console, f findings, choice inspect.Choice) error {
+	r := report.Report{Tool: f.tool, Version: readVersion().Version, Rules: f.rules()}
+	r.Subjects = choice.Apply(f.subjects, f.set)
+	unread := 0
+	for _, s := range choice.Apply(f.unread, &manifest.Set{}) {
+		if len(s.Findings) > 0 {
+			r.Subjects = append(r.Subjects, s)
+			unread += len(s.Findings)
+		}
+	}
+	if err := r.Write(c.stdout, o.output.name); err != nil {
 		return err
 	}
-	if r.Count() > 0 {
+	failing := map[string][]string{"error": {"error"}, "warning": nil}
+	severities, fails := failing[o.failOn]
+	switch {
+	case unread > 0:
+		return errUnread
+	case fails && r.Count(severities...) > 0:
 		return errFindings
 	}
 	return nil
 }
 
-// jobSubject returns a Job without findings. A Job that was read from a cluster has no file.
-func jobSubject(job manifest.Job) report.Subject {
-	named := job.Reference()
-	s := report.Subject{Namespace: named.Namespace, Name: named.Name}
-	if !job.Origin.Live() {
-		s.File = job.Origin.Document.File
+// rules returns the rules that were asked. Rules of a user's bundle are described by their METADATA.
+func (f findings) rules() []catalogue.Rule {
+	var asked []catalogue.Rule
+	for _, rule := range catalogue.All() {
+		if slices.Contains(f.groups, rule.Group) {
+			asked = append(asked, rule)
+		}
 	}
-	return s
-}
-
-// finding returns a finding of the verb itself, which is about no rule.
-func finding(o manifest.Origin, check string, severity compiler.Severity, path, message, hint string) report.Finding {
-	f := report.Finding{Check: check, Severity: string(severity), Field: path, Message: message, Hint: hint}
-	return f.Placed(o, o.Position(path))
-}
-
-// ownFinding returns what lint has found in the podFailurePolicy of a Job.
-func ownFinding(o manifest.Origin, f compiler.Finding) report.Finding {
-	found := finding(o, f.Check, f.Severity, f.Field, f.Message, f.Hint)
-	found.Rule = &f.Rule
-	return found
-}
-
-// customFinding returns what the compiler has found in an expression of a custom policy.
-func customFinding(o manifest.Origin, f custom.Finding) report.Finding {
-	found := report.Finding{
-		Check: f.Check, Severity: string(f.Severity), RuleName: f.RuleName, Field: f.Field, Message: f.Message, Hint: f.Hint,
+	for _, id := range slices.Sorted(maps.Keys(f.foreign)) {
+		check := f.foreign[id]
+		if rule, ok := catalogue.Find(id); ok && rule.Title == check.Title {
+			continue
+		}
+		asked = append(asked, catalogue.Rule{ID: id, Title: cmp.Or(check.Title, id), Severity: cmp.Or(check.Severity, "error")})
 	}
-	if f.Rule != custom.NoRule {
-		found.Rule = &f.Rule
+	return asked
+}
+
+// readInspected reads files. What cannot be read, and policies of one name, are returned as findings; the error is about the
+// command line.
+func readInspected(ctx context.Context, c *console, files manifest.Options) (*manifest.Set, []report.Subject, error) {
+	if len(files.Filenames) == 0 {
+		_, err := readFiles(ctx, c, files)
+		return nil, nil, err
 	}
-	return found.Placed(o, o.PositionIn(f.Field, f.Line, f.Column))
-}
-
-// invalidFinding returns what the API server would refuse in a custom policy or a binding.
-func invalidFinding(o manifest.Origin, e *field.Error) report.Finding {
-	found := finding(o, checkInvalid, compiler.Error, e.Field, e.ErrorBody(), "")
-	found.Type = string(e.Type)
-	return found
-}
-
-// regoFinding returns what the bundle has found in a Job.
-func regoFinding(o manifest.Origin, f rego.Finding) report.Finding {
-	return report.Finding{
-		Check: f.ID, Severity: f.Severity, Rule: ruleOf(f.Field), Field: f.Field, Type: f.Type, Message: f.Sentence(),
-	}.Placed(o, o.Position(f.Field))
-}
-
-var ruleIndex = regexp.MustCompile(`podFailurePolicy\.rules\[(\d+)\]`)
-
-// ruleOf returns the index of the rule that a field belongs to, or nil.
-func ruleOf(field string) *int {
-	match := ruleIndex.FindStringSubmatch(field)
-	if match == nil {
-		return nil
-	}
-	index, err := strconv.Atoi(match[1])
-	if err != nil {
-		return nil
-	}
-	return &index
-}
-
-// inFileOrder sorts findings by their places.
-func inFileOrder(findings []report.Finding) {
-	slices.SortStableFunc(findings, func(a, b report.Finding) int {
-		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
-	})
+	set, err := readFiles(ctx, c, files)
+	return set, inspect.Unreadable(errors.Join(err, set.CheckPolicies())), nil
 }

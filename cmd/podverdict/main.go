@@ -29,7 +29,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetOut(terminal.NewWriter(&result))
 	root.SetErr(safeErr)
 	err := root.ExecuteContext(context.Background())
-	if err == nil || errors.Is(err, errFindings) {
+	if err == nil || errors.Is(err, errFindings) || errors.Is(err, errUnread) {
 		if _, failure := result.WriteTo(stdout); failure != nil {
 			err = errStdout(failure)
 		}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/timeline"
 	"github.com/podverdict/podverdict/controller/simulation"
@@ -167,14 +168,18 @@ func checkJob(ctx context.Context, job manifest.Job) error {
 	if err != nil {
 		return err
 	}
-	found, err := replacement{job: job}.validate(ctx, validator)
+	object, err := inspect.Object(job)
 	if err != nil {
-		return validatedOrigin(job).Error("", err.Error())
+		return job.Whole().Error("", err.Error())
+	}
+	found, err := validator.Validate(ctx, object, nil)
+	if err != nil {
+		return inspect.Origin(job).Error("", err.Error())
 	}
 	var errs []error
 	for _, f := range found {
 		if f.Severity == "error" {
-			errs = append(errs, validatedOrigin(job).Error(f.Field, f.Sentence()))
+			errs = append(errs, inspect.Origin(job).Error(f.Field, f.Sentence()))
 		}
 	}
 	return errors.Join(errs...)

@@ -1,22 +1,20 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	goruntime "runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/bundle"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/internal/catalogue"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -27,7 +25,7 @@ type validateOptions struct {
 	guardrails bool
 	data       string
 	bundle     bundle.Source
-	output     format
+	reporting
 }
 
 func newValidate() *cobra.Command {
@@ -38,7 +36,8 @@ func newValidate() *cobra.Command {
 		Long: `Find what the API server would refuse or warn of in Jobs and CronJobs: the constraints of the Job API from the Rego
 bundle, with the API server's own words. With --old the rules are those of an update of the objects of the same kind, namespace and
 name there; objects that are not among them are created. With --guardrails also find what is legal and unwise; --data
-turns guardrails off and sets their numbers. Exits with 1 when there are findings, be they errors or warnings.
+turns guardrails off and sets their numbers. Exits with 1 when there are findings, be they errors or warnings. This is a
+part of what podverdict check does.
 
 Jobs and CronJobs come from files given with -f, or from a cluster: job/NAME, cronjob/NAME, or jobs, cronjobs or
 jobs,cronjobs for all of the namespace. -l selects among these, and with -A or -l alone Jobs are meant. The API server
@@ -60,12 +59,16 @@ has taken them, so it is the guardrails and other bundles that they are held to,
 		"rules to use instead of the built-in ones: a folder, a bundle.tar.gz, or oci://REGISTRY/REPOSITORY:TAG")
 	flags.StringVar(&o.bundle.Key, "verification-key", "", "PEM file of the public key that must have signed the bundle")
 	flags.BoolVar(&o.bundle.PlainHTTP, "plain-http", false, "speak HTTP with the registry; those of localhost are asked so anyway")
-	addFormat(cmd, &o.output, report.Formats()...)
+	o.addFlags(cmd, "warning")
 	return cmd
 }
 
 // validate reads Jobs, compiles the rules for them, judges each Job by the rules, and prints the findings.
 func validate(ctx context.Context, c *console, o *validateOptions, args []string) error {
+	choice, err := o.choice()
+	if err != nil {
+		return err
+	}
 	given, err := readReplacements(ctx, c, o, args)
 	if err != nil {
 		return err
@@ -74,21 +77,34 @@ func validate(ctx context.Context, c *console, o *validateOptions, args []string
 	if err != nil {
 		return err
 	}
-	r := report.Report{Tool: "validate", Checks: map[string]string{}}
-	for id, check := range validator.Checks() {
-		r.Checks[id] = cmp.Or(check.Title, id)
-	}
-	if r.Subjects, err = validateAll(ctx, c, validator, given); err != nil {
+	shown := newProgress(c.stderr, "Jobs validated", len(given.set.Jobs))
+	subjects, err := inspect.Inspect(ctx, given.set, inspect.Options{
+		Validator: func() (*rego.Validator, error) { return validator, nil }, Constraints: true,
+		Replaced: given.replaced, Step: shown.step,
+	})
+	shown.end()
+	if err != nil {
 		return err
 	}
-	return printReport(c, r, o.output)
+	found := findings{tool: "validate", groups: []catalogue.Group{catalogue.Constraints, catalogue.Input}, subjects: subjects, set: given.set, unread: given.unread}
+	if o.guardrails {
+		found.groups = append(found.groups, catalogue.Guardrails)
+	}
+	if o.bundle.Reference != "" {
+		found.foreign = validator.Checks()
+	}
+	return o.print(c, found, choice)
 }
 
-// replacement is a Job or CronJob of the input, and the object that it replaces, if any.
-type replacement struct {
-	job manifest.Job
-	old *manifest.Job
+// replacements are Jobs and CronJobs, and the objects that they replace.
+type replacements struct {
+	set    *manifest.Set
+	unread []report.Subject
+	old    map[identity]*manifest.Job
 }
+
+// replaced returns the object that a Job or CronJob replaces, or nil.
+func (r replacements) replaced(job manifest.Job) *manifest.Job { return r.old[identityOf(job)] }
 
 // identity is what tells objects apart: an update cannot change it.
 type identity struct {
@@ -106,36 +122,40 @@ func identityOf(j manifest.Job) identity {
 }
 
 // readReplacements reads what is given and what that replaces.
-func readReplacements(ctx context.Context, c *console, o *validateOptions, args []string) ([]replacement, error) {
+func readReplacements(ctx context.Context, c *console, o *validateOptions, args []string) (r replacements, err error) {
 	if slices.Contains(o.old, "-") && slices.Contains(o.source.files.Filenames, "-") {
-		return nil, errStdinTwice("--old")
+		return r, errStdinTwice("--old")
 	}
 	if len(o.old) > 0 && !o.source.fromFiles() {
-		return nil, usagef("--old is for files given with -f")
+		return r, usagef("--old is for files given with -f")
 	}
-	jobs, err := o.source.readJobs(ctx, c, args)
-	if err != nil {
-		return nil, err
+	if r.set, r.unread, err = readValidated(ctx, c, o, args); err != nil || len(o.old) == 0 {
+		return r, err
 	}
-	replacements := make([]replacement, len(jobs))
-	for i := range jobs {
-		replacements[i].job = jobs[i]
+	if r.old, err = readOld(ctx, c, o); err != nil {
+		return r, err
 	}
-	if len(o.old) == 0 {
-		return replacements, nil
-	}
-	old, err := readOld(ctx, c, o)
-	if err != nil {
-		return nil, err
-	}
-	for i := range replacements {
-		replacements[i].old = old[identityOf(jobs[i])]
-	}
-	if !slices.ContainsFunc(replacements, func(r replacement) bool { return r.old != nil }) {
-		return nil, fmt.Errorf("--old %s: none of the objects given with -f is in there, by kind, namespace and name",
+	if len(r.unread) == 0 && !slices.ContainsFunc(r.set.Jobs, func(job manifest.Job) bool { return r.replaced(job) != nil }) {
+		return r, fmt.Errorf("--old %s: none of the objects given with -f is in there, by kind, namespace and name",
 			strings.Join(o.old, ",")) // these may be the wrong files
 	}
-	return replacements, nil
+	return r, nil
+}
+
+// readValidated reads Jobs and CronJobs.
+func readValidated(ctx context.Context, c *console, o *validateOptions, args []string) (*manifest.Set, []report.Subject, error) {
+	if !o.source.fromFiles() {
+		jobs, err := o.source.readJobs(ctx, c, args)
+		return &manifest.Set{Jobs: jobs}, nil, err
+	}
+	if err := o.source.parse(c, args); err != nil {
+		return nil, nil, err
+	}
+	set, unread, err := readInspected(ctx, c, o.source.files)
+	if err == nil && len(set.Jobs)+len(unread) == 0 {
+		err = errNoJob
+	}
+	return set, unread, err
 }
 
 // readOld reads the objects that are replaced.
@@ -193,67 +213,4 @@ func compileRules(ctx context.Context, o *validateOptions) (*rego.Validator, err
 		errs = append(errs, err)
 	}
 	return validator, errors.Join(errs...)
-}
-
-// validateAll validates Jobs side by side, and returns the findings in the order of the Jobs.
-func validateAll(ctx context.Context, c *console, validator *rego.Validator, given []replacement) ([]report.Subject, error) {
-	shown := newProgress(c.stderr, "Jobs validated", len(given))
-	defer shown.end()
-	all := make([]report.Subject, len(given))
-	workers, ctx := errgroup.WithContext(ctx)
-	workers.SetLimit(goruntime.GOMAXPROCS(0))
-	for i, r := range given {
-		workers.Go(func() error {
-			defer shown.step()
-			validated := validatedOrigin(r.job)
-			found, err := r.validate(ctx, validator)
-			if err != nil {
-				return validated.Error("", err.Error())
-			}
-			all[i] = jobSubject(r.job)
-			for _, f := range found {
-				all[i].Findings = append(all[i].Findings, regoFinding(validated, f))
-			}
-			inFileOrder(all[i].Findings)
-			return nil
-		})
-	}
-	return all, workers.Wait()
-}
-
-// validate returns what the rules find in a Job or CronJob.
-func (r replacement) validate(ctx context.Context, validator *rego.Validator) ([]rego.Finding, error) {
-	given, err := object(r.job)
-	if err != nil {
-		return nil, err
-	}
-	if r.old == nil {
-		return validator.Validate(ctx, given, nil)
-	}
-	replaced, err := object(*r.old)
-	if err != nil {
-		return nil, err
-	}
-	return validator.Validate(ctx, given, replaced)
-}
-
-// validatedOrigin returns where the object stands that the rules are asked about. Of kinds that the API server does not know, that
-// is the Job that they make.
-func validatedOrigin(j manifest.Job) manifest.Origin {
-	if j.CronJob == nil {
-		return j.Origin
-	}
-	return j.Whole()
-}
-
-// object returns what the API server would receive. Items of a JobList may lack their kind, so it is set.
-func object(j manifest.Job) (map[string]any, error) {
-	if j.CronJob == nil {
-		job := *j.Object
-		job.TypeMeta = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}
-		return rego.Object(&job)
-	}
-	cronJob := *j.CronJob
-	cronJob.TypeMeta = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "CronJob"}
-	return rego.Object(&cronJob)
 }

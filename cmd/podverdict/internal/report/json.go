@@ -20,6 +20,7 @@ type item struct {
 	Policy  string              `json:"policy,omitempty"`  // a PodFailurePolicy, if it is no Job
 	Binding string              `json:"binding,omitempty"` // a PodFailurePolicyBinding, if it is neither
 	Finding
+	Help   string `json:"help,omitempty"` // the address of the page about the rule
 	File   string `json:"file,omitempty"` // absent, as line and column are, for what was read from a cluster
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
@@ -29,12 +30,14 @@ func (r Report) list() list {
 	l := list{APIVersion: "podverdict.io/v1alpha1", Kind: "FindingList", Items: []item{}}
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
-			found := item{Finding: f}
+			found := item{Finding: f, Help: r.address(f.Check)}
 			switch s.Kind {
 			case v1alpha1.KindPodFailurePolicy:
 				found.Policy = s.Name
 			case v1alpha1.KindPodFailurePolicyBinding:
 				found.Binding = s.Name
+			case Document:
+				found.File = s.File
 			default:
 				found.Job = &manifest.Reference{Namespace: s.Namespace, Name: s.Name}
 			}

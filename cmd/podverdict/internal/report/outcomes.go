@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/podverdict/podverdict/internal/outcome"
 )
@@ -17,7 +18,7 @@ func (r Report) outcomes() outcome.Report {
 		}
 		for _, f := range s.Findings {
 			suite.Cases = append(suite.Cases, outcome.Case{
-				Name: f.Check + " " + f.Field, Line: s.title() + ": " + f.Message, Failure: f.reason(),
+				Name: strings.TrimSpace(f.Check + " " + f.Field), Line: s.title() + ": " + f.Message, Failure: f.reason(),
 			})
 		}
 		all.Suites = append(all.Suites, suite)

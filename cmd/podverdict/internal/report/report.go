@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/catalogue"
 )
 
 // Report is what a verb found.
@@ -15,8 +16,8 @@ type Report struct {
 	Tool string
 	// Version is that of podverdict.
 	Version string
-	// Checks describes the checks that findings name, by their ids.
-	Checks map[string]string
+	// Rules describe the checks that findings name. Others may be named, too, when rules come from a bundle of the user.
+	Rules []catalogue.Rule
 	// Subjects are the Jobs, and the custom policies with what binds them, that were looked at, each in the order of the
 	// input.
 	Subjects []Subject
@@ -24,19 +25,25 @@ type Report struct {
 
 // Subject is one object that was looked at.
 type Subject struct {
-	// Kind is "" for a Job, else that of the custom resource.
+	// Kind is "" for a Job, Document for what cannot be read, else that of the custom resource.
 	Kind string
 	// Namespace and Name are the object's; custom resources have no namespace.
 	Namespace, Name string
 	// File is where the object was read; "" when that was a cluster.
 	File     string
 	Findings []Finding
+	// Ignored are findings that a comment or an annotation ignores.
+	Ignored []Finding
 }
+
+// Document is the Kind of a Subject that is a file or a part of it, of which no object could be read.
+const Document = "Document"
 
 // Finding is one thing to say about a Subject.
 type Finding struct {
-	// Check is the id of what was checked, as in unreachable-rule.
-	Check string `json:"check"`
+	// Check is the id of the rule, as in unreachable-rule, and Aliases are its other ids.
+	Check   string   `json:"check"`
+	Aliases []string `json:"aliases,omitempty"`
 	// Severity is error or warning.
 	Severity string `json:"severity"`
 	// Rule is the index of the rule, or nil when the finding is about none.
@@ -54,11 +61,15 @@ type Finding struct {
 	At manifest.Position `json:"-"`
 	// Excerpt is the line in question, with a caret, if there is one.
 	Excerpt string `json:"-"`
+	// Document is where the object was read, if it was.
+	Document *manifest.Document `json:"-"`
+	// Reason is why the finding is ignored.
+	Reason string `json:"-"`
 }
 
 // Placed returns the finding, whose Field is a path from the object, with its place in the document of the object.
 func (f Finding) Placed(o manifest.Origin, at manifest.Position) Finding {
-	f.Field, f.At, f.Excerpt = o.Field(f.Field), at, o.Document.Excerpt(at)
+	f.Field, f.At, f.Excerpt, f.Document = o.Field(f.Field), at, o.Document.Excerpt(at), o.Document
 	return f
 }
 
@@ -102,6 +113,22 @@ func (r Report) Count(severities ...string) int {
 		}
 	}
 	return n
+}
+
+// address returns where the rule of a finding is explained, or "".
+func (r Report) address(id string) string {
+	if slices.ContainsFunc(r.Rules, func(rule catalogue.Rule) bool { return rule.ID == id }) {
+		return catalogue.Rule{ID: id}.Address()
+	}
+	return ""
+}
+
+// sentence returns what a finding says, without its place and what to do about it.
+func (f Finding) sentence() string {
+	if f.Field == "" {
+		return f.Message
+	}
+	return f.Field + ": " + f.Message
 }
 
 // title names a subject in reports for machines.

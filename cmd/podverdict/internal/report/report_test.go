@@ -13,12 +13,13 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/catalogue"
 )
 
 // awkward has in its texts what each format must escape.
 func awkward() Report {
 	return Report{
-		Tool: "lint", Version: "v1.2.3", Checks: map[string]string{"odd": "A description.", "unused": "Another."},
+		Tool: "lint", Version: "v1.2.3", Rules: []catalogue.Rule{{ID: "odd", Title: "A description.", Aliases: []string{"O1"}, Severity: "error"}, {ID: "unused", Title: "Another."}},
 		Subjects: []Subject{
 			{Namespace: "default", Name: "good", File: "good.yaml"},
 			{Namespace: "default", Name: "bad#1", File: "my jobs/a,b:c%.yaml", Findings: []Finding{
@@ -94,7 +95,7 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(write(t, awkward(), "json")), &got); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(awkward().list(), got, cmpopts.IgnoreFields(Finding{}, "At", "Excerpt")); diff != "" {
+	if diff := cmp.Diff(awkward().list(), got, cmpopts.IgnoreFields(Finding{}, "At", "Excerpt", "Document", "Reason")); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -162,6 +163,7 @@ func TestLive(t *testing.T) {
 items:
 - check: odd
   field: spec.podFailurePolicy.rules[2]
+  help: https://github.com/podverdict/podverdict/blob/main/docs/rules.md#odd
   job:
     name: demo
     namespace: default

@@ -3,10 +3,8 @@ package report
 import (
 	"bytes"
 	"io"
-	"maps"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
@@ -18,14 +16,19 @@ const informationURI = "https://github.com/podverdict/podverdict"
 func (r Report) writeSARIF(w io.Writer) error {
 	run := sarif.NewRunWithInformationURI("podverdict", informationURI).WithColumnKind("unicodeCodePoints")
 	run.Tool.Driver.WithVersion(r.Version)
-	for _, id := range slices.Sorted(maps.Keys(r.Checks)) {
-		run.AddRule(id).WithShortDescription(sarif.NewMultiformatMessageString().WithText(r.Checks[id]))
+	for _, rule := range r.Rules {
+		run.AddRule(rule.ID).WithShortDescription(sarifText(rule.Title)).WithFullDescription(sarifText(rule.Why)).
+			WithHelp(sarifText(rule.Fix)).WithHelpURI(rule.Address()).WithDeprecatedIds(rule.Aliases).
+			WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(rule.Severity))
 	}
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
-			run.AddRule(f.Check)
-			run.CreateResultForRule(f.Check).WithLevel(f.Severity).WithMessage(sarif.NewTextMessage(sentence(f))).
-				AddLocation(sarifLocation(s, f))
+			sarifResult(run, s, f)
+		}
+		for _, f := range s.Ignored {
+			sarifResult(run, s, f).WithSuppressions([]*sarif.Suppression{
+				sarif.NewSuppression().WithKind("inSource").WithJustification(f.Reason),
+			})
 		}
 	}
 	var out bytes.Buffer
@@ -37,12 +40,25 @@ func (r Report) writeSARIF(w io.Writer) error {
 	return err
 }
 
+func sarifText(text string) *sarif.MultiformatMessageString {
+	return sarif.NewMultiformatMessageString().WithText(text)
+}
+
+func sarifResult(run *sarif.Run, s Subject, f Finding) *sarif.Result {
+	run.AddRule(f.Check)
+	return run.CreateResultForRule(f.Check).WithLevel(f.Severity).WithMessage(sarif.NewTextMessage(sentence(f))).
+		AddLocation(sarifLocation(s, f))
+}
+
 // sarifLocation returns a place in a file and a field of a Job. A Job of a cluster has only the field.
 func sarifLocation(s Subject, f Finding) *sarif.Location {
-	logical := sarif.NewLogicalLocation().WithFullyQualifiedName(s.title() + " " + f.Field).WithKind("member")
+	logical := sarif.NewLogicalLocation().WithFullyQualifiedName(strings.TrimSpace(s.title() + " " + f.Field)).WithKind("member")
 	location := sarif.NewLocation().AddLogicalLocation(logical)
 	if !f.inFile() {
-		return location
+		if s.File == "" {
+			return location
+		}
+		return location.WithPhysicalLocation(sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(fileURI(s.File))))
 	}
 	region := sarif.NewRegion().WithStartLine(f.At.Line).WithStartColumn(f.At.Column)
 	return location.WithPhysicalLocation(sarif.NewPhysicalLocation().

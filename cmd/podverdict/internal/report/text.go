@@ -16,7 +16,10 @@ func (r Report) writeText(w io.Writer) error {
 	var out bytes.Buffer
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
-			text := fmt.Sprintf("%s: %s: %s: %s [%s]", f.At, f.Severity, f.Field, f.Message, f.Check)
+			text := fmt.Sprintf("%s: %s [%s]", f.Severity, f.sentence(), f.Check)
+			if f.At.File != "" { // else the message names what cannot be read
+				text = f.At.String() + ": " + text
+			}
 			out.WriteString(line(terminal.Line(text)))
 			out.WriteString(line(indent(f.Excerpt)))
 			if f.Hint != "" {
@@ -31,12 +34,19 @@ func (r Report) writeText(w io.Writer) error {
 }
 
 func (r Report) summary() string {
-	jobs := r.looked()
-	if r.Count() == 0 {
-		return "no findings in " + jobs
+	text := "no findings in " + r.looked()
+	if r.Count() > 0 {
+		text = fmt.Sprintf("%s in %s: %s, %s", Plural(r.Count(), "finding"), r.looked(),
+			Plural(r.Count("error"), "error"), Plural(r.Count("warning"), "warning"))
 	}
-	return fmt.Sprintf("%s in %s: %s, %s", Plural(r.Count(), "finding"), jobs,
-		Plural(r.Count("error"), "error"), Plural(r.Count("warning"), "warning"))
+	ignored := 0
+	for _, s := range r.Subjects {
+		ignored += len(s.Ignored)
+	}
+	if ignored > 0 {
+		text += fmt.Sprintf("; %d more ignored", ignored)
+	}
+	return text
 }
 
 // looked says how many objects of each kind were looked at.
@@ -111,7 +121,7 @@ func (r Report) writeGitHub(w io.Writer) error {
 
 // sentence returns a finding without its place.
 func sentence(f Finding) string {
-	text := f.Field + ": " + f.Message
+	text := f.sentence()
 	if f.Hint != "" {
 		text += "\n" + f.Hint
 	}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/catalogue"
+	"github.com/podverdict/podverdict/runtime/rego"
+)
+
+// checkOptions are the flags of check.
+type checkOptions struct {
+	files      manifest.Options
+	settings   string // a file
+	kubernetes string
+	reporting
+}
+
+func newCheck() *cobra.Command {
+	var o checkOptions
+	cmd := &cobra.Command{
+		Use:   "check [PATH...]",
+		Short: "Check manifests: what Kubernetes refuses, what breaks guardrails, and rules that do not do what they seem to",
+		Long: `Check the Jobs, CronJobs and custom policies in files, as a gate before they reach a cluster. One report has
+
+  constraints   what the API server would refuse or warn of
+  guardrails    what is legal and unwise, as platform teams see it
+  analysis      rules that never match, or do something else than they seem to
+
+podverdict rules lists all rules, and podverdict rules ID explains one of them.
+
+A PATH is a file, a directory, which is read with all below it, a URL, or - for standard input; without one, the current
+directory is checked. A comment says that a finding is meant to be, and why:
+
+  # podverdict:ignore ttl-out-of-bounds the pipeline deletes these Jobs
+
+It is for the value that it stands behind or before, with all below it; at the head of a document, for the document. The
+annotation ignore.podverdict.io/ID: REASON does the same for an object.
+
+Settings of a repository are in .podverdict.yaml, in the current directory or above it.`,
+		Example: `  podverdict check
+  podverdict check manifests/ --fail-on warning
+  helm template . | podverdict check -
+  podverdict check job.yaml --skip ttl-out-of-bounds,deadline-out-of-bounds
+  podverdict check manifests/ -o sarif > podverdict.sarif`,
+		RunE: verb(&o, check),
+	}
+	flags := cmd.Flags()
+	addFileFlags(flags, &o.files)
+	flags.StringVar(&o.settings, "settings", "", "file with settings, in place of "+inspect.SettingsFile)
+	addKubernetesFlag(flags, &o.kubernetes)
+	o.addFlags(cmd, "error")
+	return cmd
+}
+
+// check reads files, asks all rules about what is in them, and prints one report.
+func check(ctx context.Context, c *console, o *checkOptions, args []string) error {
+	settings, err := o.readSettings(ctx, c)
+	if err != nil {
+		return err
+	}
+	choice, err := o.choice(settings)
+	if err != nil {
+		return err
+	}
+	set, unread, err := readInspected(ctx, c, o.paths(args))
+	if err != nil {
+		return err
+	}
+	validator, err := settingsValidator(ctx, settings)
+	if err != nil {
+		return err
+	}
+	shown := newProgress(c.stderr, "Jobs checked", len(set.Jobs))
+	subjects, err := inspect.Inspect(ctx, set, inspect.Options{
+		Validator: validator, Constraints: true, Analysis: true, Kubernetes: o.kubernetes, Step: shown.step,
+	})
+	shown.end()
+	if err != nil {
+		return err
+	}
+	all := []catalogue.Group{catalogue.Constraints, catalogue.Guardrails, catalogue.Analysis, catalogue.Input}
+	return o.print(c, findings{tool: "check", groups: all, subjects: subjects, set: set, unread: unread}, choice)
+}
+
+// paths returns what to read. Directories among the arguments are read with all below them.
+func (o *checkOptions) paths(args []string) manifest.Options {
+	files := o.files
+	if len(args)+len(files.Filenames) == 0 {
+		args = []string{"."}
+	}
+	files.Filenames = append(files.Filenames, args...)
+	files.Recursive = files.Recursive || len(args) > 0
+	return files
+}
+
+// readSettings reads the settings of the repository, if it has some. Flags that are given override them.
+func (o *checkOptions) readSettings(ctx context.Context, c *console) (*inspect.Settings, error) {
+	file := o.settings
+	if file == "" {
+		var err error
+		if file, err = inspect.FindSettings("."); file == "" {
+			return &inspect.Settings{}, err
+		}
+	}
+	s, err := inspect.ReadSettings(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	if !c.given("fail-on") {
+		o.failOn = cmp.Or(s.FailOn, o.failOn)
+	}
+	if !c.given("kubernetes") {
+		o.kubernetes = cmp.Or(s.Kubernetes, compiler.DefaultVersion)
+	}
+	return s, nil
+}
+
+// choice joins what flags and settings choose. --only replaces the list of the settings, and --skip adds to it.
+func (o *checkOptions) choice(settings *inspect.Settings) (inspect.Choice, error) {
+	choice, err := o.reporting.choice()
+	if err != nil {
+		return choice, err
+	}
+	set, err := settings.Choice()
+	if err != nil {
+		return choice, err
+	}
+	if len(choice.Only) == 0 {
+		choice.Only = set.Only
+	}
+	choice.Skip = append(choice.Skip, set.Skip...)
+	choice.Severities, choice.All = set.Severities, true
+	return choice, nil
+}
+
+// settingsValidator returns how to compile the constraints and guardrails. The settings of guardrails are looked at here, since
+// a mistake in them is no finding about a Job.
+func settingsValidator(ctx context.Context, settings *inspect.Settings) (func() (*rego.Validator, error), error) {
+	compiled := lazily(ctx, rego.Options{Guardrails: true, Warnings: true, Data: settings.Data()})
+	if settings.Data() == nil {
+		return compiled, nil
+	}
+	_, err := compiled()
+	var errs []error
+	for _, err := range manifest.EachError(err) {
+		if wrong, ok := errors.AsType[*rego.DataError](err); ok {
+			err = settings.Error(wrong)
+		}
+		errs = append(errs, err)
+	}
+	return compiled, errors.Join(errs...)
+}

@@ -1,0 +1,168 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// customLint looks at the custom policies of an input.
+type customLint struct {
+	set      *manifest.Set
+	inForce  *inforce.Policies
+	policies map[string]*report.Subject // by their names
+	origins  map[string]manifest.Origin
+}
+
+// inspectCustom adds custom policies and bindings with their findings, and to the Jobs what is wrong with the policies that are in
+// force for them.
+func inspectCustom(ctx context.Context, kubernetes string, set *manifest.Set, jobs []report.Subject) ([]report.Subject, error) {
+	environment, err := compiler.NewEnvironment(kubernetes)
+	if err != nil {
+		return nil, err
+	}
+	source := inforce.FromFiles(set)
+	inForce, _ := inforce.New(environment, source) // the errors are findings
+	all := inForce.All
+	c := customLint{set: set, inForce: inForce, policies: map[string]*report.Subject{}, origins: map[string]manifest.Origin{}}
+	subjects := slices.Concat(jobs, make([]report.Subject, len(all)))
+	for i := range all {
+		name, s := all[i].Object.Name, &subjects[len(jobs)+i]
+		*s = policySubject(&all[i])
+		c.policies[name], c.origins[name] = s, all[i].Origin
+		if all[i].Compiled != nil {
+			c.pending(all[i].Object)
+		}
+	}
+	for i, job := range set.Jobs {
+		c.job(ctx, job, job.Stored(), &subjects[i])
+	}
+	for _, s := range c.policies {
+		inFileOrder(s.Findings)
+	}
+	missing := source.Missing()
+	for _, b := range set.Bindings {
+		subjects = append(subjects, bindingSubject(b, missing))
+	}
+	return subjects, nil
+}
+
+// policySubject returns a policy with the findings that do not depend on Jobs.
+func policySubject(p *inforce.Policy) report.Subject {
+	o := p.Origin
+	s := report.Subject{Kind: v1alpha1.KindPodFailurePolicy, Name: p.Object.Name, File: o.Document.File}
+	for _, e := range p.Invalid {
+		s.Findings = append(s.Findings, invalidFinding(o, e))
+	}
+	for _, f := range p.Findings {
+		s.Findings = append(s.Findings, customFinding(o, f))
+	}
+	return s
+}
+
+func bindingSubject(b manifest.Binding, missing []manifest.Binding) report.Subject {
+	s := report.Subject{Kind: v1alpha1.KindPodFailurePolicyBinding, Name: b.Object.Name, File: b.Origin.Document.File}
+	for _, e := range b.Object.Validate() {
+		s.Findings = append(s.Findings, invalidFinding(b.Origin, e))
+	}
+	for _, other := range missing {
+		if other.Object == b.Object && b.Object.Spec.PolicyName != "" {
+			s.Findings = append(s.Findings, newFinding(b.Origin, checkNoPolicy, compiler.Error, "spec.policyName", inforce.BindsNothing(b), ""))
+		}
+	}
+	inFileOrder(s.Findings)
+	return s
+}
+
+// ruleFinding adds a warning about a rule of a custom policy.
+func (c *customLint) ruleFinding(policy, check string, rule int, name, path, message, hint string) {
+	s, path := c.policies[policy], fmt.Sprintf("spec.rules[%d].%s", rule, path)
+	f := newFinding(c.origins[policy], check, compiler.Warning, path, message, hint)
+	f.Rule, f.RuleName = &rule, name
+	s.Findings = append(s.Findings, f)
+}
+
+// pending finds rules on Pending of policies whose bindings all leave Pending Pods alone.
+func (c *customLint) pending(p *v1alpha1.PodFailurePolicy) {
+	var names []string
+	for _, b := range c.set.Bindings {
+		if b.Object.Spec.PolicyName == p.Name {
+			names = append(names, b.Object.Name)
+			if b.Object.Spec.PendingPods == v1alpha1.PendingPodsDelete {
+				return
+			}
+		}
+	}
+	for i, r := range p.Spec.Rules {
+		if r.Phase == corev1.PodPending && len(names) > 0 {
+			c.ruleFinding(p.Name, checkPendingIgnored, i, r.Name, "phase",
+				fmt.Sprintf("rule %s is on Pending, and no binding of the policy deletes such Pods (%s)", r.Name, strings.Join(names, ", ")),
+				"set pendingPods: Delete in a binding")
+		}
+	}
+}
+
+// job looks at the policies in force for a Job.
+func (c *customLint) job(ctx context.Context, job manifest.Job, stored *batchv1.Job, s *report.Subject) {
+	name := fmt.Sprintf("%s/%s", stored.Namespace, stored.Name)
+	indexed := *stored.Spec.CompletionMode == batchv1.IndexedCompletion
+	selection, _ := c.inForce.For(ctx, stored)
+	for p, b := range selection.All() {
+		for i := range p.Rules {
+			r := &p.Rules[i]
+			if path := failsIndex(r); path != "" && (!indexed || stored.Spec.BackoffLimitPerIndex == nil) {
+				c.ruleFinding(p.Name, compiler.CheckFailIndexLimit, i, r.Name, path,
+					fmt.Sprintf("FailIndex is no more than Count for Job %s, which has no backoffLimitPerIndex", name),
+					"set spec.backoffLimitPerIndex in the Job, with completionMode Indexed")
+			}
+			if r.Budget != nil && r.Budget.Per == v1alpha1.PerIndex && !indexed {
+				c.ruleFinding(p.Name, checkIndexBudget, i, r.Name, "budget.per",
+					fmt.Sprintf("the budget is one of the whole Job %s, which has no indexes", name),
+					"set per: Job in the budget, or spec.completionMode: Indexed in the Job")
+			}
+		}
+		always := p.Compiled.AlwaysMatching()
+		if always != custom.NoRule && b.Spec.Position == v1alpha1.PositionBefore && b.Spec.Mode == v1alpha1.ModeEnforce {
+			s.Findings = append(s.Findings, hidden(job, p, always)...)
+		}
+	}
+}
+
+// failsIndex returns the field of a rule that asks for FailIndex, or "".
+func failsIndex(r *v1alpha1.Rule) string {
+	switch {
+	case r.Action == batchv1.PodFailurePolicyActionFailIndex:
+		return "action"
+	case r.Budget != nil && r.Budget.Then == batchv1.PodFailurePolicyActionFailIndex:
+		return "budget.then"
+	}
+	return ""
+}
+
+// hidden returns findings about the Job's own rules, which stand after a rule that always matches.
+func hidden(job manifest.Job, p *runtime.Policy, always int) []report.Finding {
+	if job.Object.Spec.PodFailurePolicy == nil {
+		return nil
+	}
+	var all []report.Finding
+	for i := range job.Object.Spec.PodFailurePolicy.Rules {
+		f := newFinding(job.Origin, compiler.CheckUnreachable, compiler.Warning, fmt.Sprintf("%s.rules[%d]", manifest.PolicyField, i),
+			fmt.Sprintf("rule %s of PodFailurePolicy %s stands before this rule and matches every failed Pod", p.Rules[always].Name, p.Name),
+			"bind the policy with position: After")
+		f.Rule = &i
+		all = append(all, f)
+	}
+	return all
+}

@@ -1,0 +1,12 @@
+// Package inspect finds what is wrong with Jobs and custom policies. The verbs check, lint and validate are views of it.
+//
+//	subjects, err := inspect.Inspect(ctx, set, inspect.Options{Validator: validator, Constraints: true, Analysis: true})
+//	subjects = choice.Apply(subjects)
+//
+// A Job is asked twice: the Rego bundle has the constraints of the API server and the guardrails, and the analysis of package
+// compiler looks for rules that do not do what they seem to. Where both find the same thing in the same place, it is told once.
+// Findings carry the ids of package catalogue.
+//
+// What cannot be read is a finding, too ([Unreadable]), so that a report says the same in every format. A [Choice] then leaves
+// out what the user does not want to see, and what comments and annotations in the manifests ignore.
+package inspect

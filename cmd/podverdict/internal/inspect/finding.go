@@ -1,0 +1,147 @@
+package inspect
+
+import (
+	"cmp"
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/internal/catalogue"
+	"github.com/podverdict/podverdict/runtime/rego"
+)
+
+// Checks of this package. The others are those of the Rego bundle and of the compilers.
+const (
+	checkInvalid        = "invalid-field"
+	checkNoPolicy       = "missing-policy"
+	checkIndexBudget    = "budget-without-indexes"
+	checkPendingIgnored = "pending-ignored"
+	checkUnreadable     = "unreadable"
+)
+
+// newSubject returns a Job without findings. A Job that was read from a cluster has no file.
+func newSubject(job manifest.Job) report.Subject {
+	named := job.Reference()
+	s := report.Subject{Namespace: named.Namespace, Name: named.Name}
+	if !job.Origin.Live() {
+		s.File = job.Origin.Document.File
+	}
+	return s
+}
+
+// newFinding returns a finding about no rule.
+func newFinding(o manifest.Origin, check string, severity compiler.Severity, path, message, hint string) report.Finding {
+	f := report.Finding{Check: check, Severity: string(severity), Field: path, Message: message, Hint: hint}
+	return f.Placed(o, o.Position(path))
+}
+
+// lintFinding returns what the compiler has found in the podFailurePolicy of a Job.
+func lintFinding(o manifest.Origin, f compiler.Finding) report.Finding {
+	found := newFinding(o, f.Check, f.Severity, f.Field, f.Message, f.Hint)
+	found.Rule = &f.Rule
+	return found
+}
+
+// customFinding returns what the compiler has found in an expression of a custom policy.
+func customFinding(o manifest.Origin, f custom.Finding) report.Finding {
+	found := report.Finding{
+		Check: f.Check, Severity: string(f.Severity), RuleName: f.RuleName, Field: f.Field, Message: f.Message, Hint: f.Hint,
+	}
+	if f.Rule != custom.NoRule {
+		found.Rule = &f.Rule
+	}
+	return found.Placed(o, o.PositionIn(f.Field, f.Line, f.Column))
+}
+
+// invalidFinding returns what the API server would refuse in a custom policy or a binding.
+func invalidFinding(o manifest.Origin, e *field.Error) report.Finding {
+	found := newFinding(o, checkInvalid, compiler.Error, e.Field, e.ErrorBody(), "")
+	found.Type = string(e.Type)
+	return found
+}
+
+// regoFinding returns what a bundle has found in a Job. The bundle's rule is podverdict's if it has the same id and title.
+func regoFinding(o manifest.Origin, f rego.Finding, title string) report.Finding {
+	found := report.Finding{
+		Check: f.ID, Severity: f.Severity, Rule: ruleOf(f.Field), Field: f.Field, Type: f.Type, Message: f.Sentence(),
+	}
+	if rule, ok := catalogue.Find(f.ID); ok && rule.Title == title {
+		found.Check, found.Aliases, found.Hint = rule.ID, rule.Aliases, asHint(rule.Fix)
+	}
+	return found.Placed(o, o.Position(f.Field))
+}
+
+// asHint writes the first sentence of advice as hints are written: without capital letter, full stop and code marks.
+func asHint(fix string) string {
+	text, _, _ := strings.Cut(strings.ReplaceAll(fix, "`", ""), ". ")
+	return strings.ToLower(text[:1]) + strings.TrimSuffix(text[1:], ".")
+}
+
+var ruleIndex = regexp.MustCompile(`podFailurePolicy\.rules\[(\d+)\]`)
+
+// ruleOf returns the index of the rule that a field belongs to, or nil.
+func ruleOf(field string) *int {
+	match := ruleIndex.FindStringSubmatch(field)
+	if match == nil {
+		return nil
+	}
+	index, err := strconv.Atoi(match[1])
+	if err != nil {
+		return nil
+	}
+	return &index
+}
+
+// merged adds findings of the analysis to those of the bundle. What both have found in one rule is told once, with the severity
+// that the bundle's settings give it and the words of the analysis, which name the rules and codes concerned.
+func merged(found, analysis []report.Finding) []report.Finding {
+	for _, a := range analysis {
+		i := slices.IndexFunc(found, func(f report.Finding) bool { return f.Check == a.Check && samePlace(f, a) })
+		if i < 0 {
+			found = append(found, a)
+			continue
+		}
+		a.Severity, a.Type, a.Aliases = found[i].Severity, found[i].Type, found[i].Aliases
+		found[i] = a
+	}
+	return found
+}
+
+func samePlace(a, b report.Finding) bool {
+	if a.Rule != nil && b.Rule != nil {
+		return *a.Rule == *b.Rule
+	}
+	return a.Field == b.Field
+}
+
+// inFileOrder sorts findings by their places.
+func inFileOrder(findings []report.Finding) {
+	slices.SortStableFunc(findings, func(a, b report.Finding) int {
+		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
+	})
+}
+
+// Unreadable returns a subject for each error of reading: what is wrong with a document, or why there is none.
+func Unreadable(err error) []report.Subject {
+	var all []report.Subject
+	for _, err := range manifest.EachError(err) {
+		f := report.Finding{Check: checkUnreadable, Severity: string(compiler.Error), Message: err.Error()}
+		if placed, ok := errors.AsType[*manifest.Error](err); ok {
+			f.At, f.Excerpt, f.Field, f.Message, f.Hint = placed.Position(), placed.Excerpt(), placed.Field, placed.Message, placed.Hint
+		}
+		if n := len(all); n > 0 && f.At.File != "" && all[n-1].File == f.At.File {
+			all[n-1].Findings = append(all[n-1].Findings, f)
+			continue
+		}
+		all = append(all, report.Subject{Kind: report.Document, Name: cmp.Or(f.At.File, "input"), File: f.At.File, Findings: []report.Finding{f}})
+	}
+	return all
+}

@@ -1,0 +1,144 @@
+package inspect
+
+import (
+	"context"
+	goruntime "runtime"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/catalogue"
+	"github.com/podverdict/podverdict/runtime/rego"
+)
+
+// Options say what is asked.
+type Options struct {
+	// Validator returns the rules of the Rego bundle. It is called only when they are needed.
+	Validator func() (*rego.Validator, error)
+	// Constraints has every Job validated. Without it, the Rego bundle is asked only about a podFailurePolicy that the API
+	// server would refuse.
+	Constraints bool
+	// Analysis has the rules of Jobs and custom policies looked at.
+	Analysis bool
+	// Kubernetes is the version that custom policies are compiled for.
+	Kubernetes string
+	// Replaced returns the object that a Job or CronJob is an update of, or nil. The function may be nil.
+	Replaced func(manifest.Job) *manifest.Job
+	// Step is called after each Job, from several goroutines.
+	Step func()
+}
+
+// Inspect returns the Jobs of the input with what is wrong with them, then with Analysis the custom policies and the bindings,
+// each in the order of the input. The error is about the rules or about a Job that they cannot judge.
+func Inspect(ctx context.Context, set *manifest.Set, o Options) ([]report.Subject, error) {
+	subjects := make([]report.Subject, len(set.Jobs))
+	workers, limited := errgroup.WithContext(ctx)
+	workers.SetLimit(goruntime.GOMAXPROCS(0))
+	for i, job := range set.Jobs {
+		workers.Go(func() (err error) {
+			subjects[i], err = o.job(limited, job)
+			if o.Step != nil {
+				o.Step()
+			}
+			return err
+		})
+	}
+	if err := workers.Wait(); err != nil {
+		return nil, err
+	}
+	if o.Analysis {
+		return inspectCustom(ctx, o.Kubernetes, set, subjects)
+	}
+	return subjects, nil
+}
+
+// job asks all about one Job.
+func (o Options) job(ctx context.Context, job manifest.Job) (report.Subject, error) {
+	s := newSubject(job)
+	var analysis []report.Finding
+	if o.Analysis {
+		for _, f := range compiler.Lint(job.Object) {
+			analysis = append(analysis, lintFinding(job.Origin, f))
+		}
+	}
+	refused := false
+	if !o.Constraints {
+		_, err := compiler.NewPolicy(job.Object.Spec.PodFailurePolicy)
+		refused = err != nil
+	}
+	if o.Constraints || refused {
+		found, err := o.validate(ctx, job)
+		if err != nil {
+			return s, err
+		}
+		for _, f := range found {
+			if o.Constraints || aboutPolicy(f) {
+				s.Findings = append(s.Findings, f)
+			}
+		}
+	}
+	s.Findings = merged(s.Findings, analysis)
+	inFileOrder(s.Findings)
+	return s, nil
+}
+
+// aboutPolicy tells whether a finding is about the rules in themselves.
+func aboutPolicy(f report.Finding) bool {
+	rule, ok := catalogue.Find(f.Check)
+	return ok && rule.Group == catalogue.Constraints && strings.HasPrefix(rule.Field, manifest.PolicyField)
+}
+
+// validate asks the Rego bundle.
+func (o Options) validate(ctx context.Context, job manifest.Job) ([]report.Finding, error) {
+	validator, err := o.Validator()
+	if err != nil {
+		return nil, err
+	}
+	origin := Origin(job)
+	given, err := Object(job)
+	if err != nil {
+		return nil, origin.Error("", err.Error())
+	}
+	var old map[string]any
+	if o.Replaced != nil {
+		if replaced := o.Replaced(job); replaced != nil {
+			if old, err = Object(*replaced); err != nil {
+				return nil, origin.Error("", err.Error())
+			}
+		}
+	}
+	found, err := validator.Validate(ctx, given, old)
+	if err != nil {
+		return nil, origin.Error("", err.Error())
+	}
+	findings := make([]report.Finding, len(found))
+	for i, f := range found {
+		findings[i] = regoFinding(origin, f, validator.Title(f.ID))
+	}
+	return findings, nil
+}
+
+// Origin returns where the object stands that the rules are asked about. Of kinds that the API server does not know, that is the Job
+// that they make.
+func Origin(j manifest.Job) manifest.Origin {
+	if j.CronJob == nil {
+		return j.Origin
+	}
+	return j.Whole()
+}
+
+// Object returns what the API server would receive, as a Validator takes it. Items of a JobList may lack their kind, so it is set.
+func Object(j manifest.Job) (map[string]any, error) {
+	if j.CronJob == nil {
+		job := *j.Object
+		job.TypeMeta = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}
+		return rego.Object(&job)
+	}
+	cronJob := *j.CronJob
+	cronJob.TypeMeta = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "CronJob"}
+	return rego.Object(&cronJob)
+}

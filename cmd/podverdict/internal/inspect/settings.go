@@ -1,0 +1,158 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/catalogue"
+	"github.com/podverdict/podverdict/internal/hint"
+	"github.com/podverdict/podverdict/runtime/rego"
+)
+
+// SettingsFile is what the settings of a repository are in.
+const SettingsFile = ".podverdict.yaml"
+
+// Settings are those of a repository. Flags of the command line override them.
+type Settings struct {
+	// FailOn is the least severity that fails: error, warning or never.
+	FailOn string `json:"failOn"`
+	// Kubernetes is the minor version to decide for, as in "1.36".
+	Kubernetes string `json:"kubernetes"`
+	// Only and Skip are ids of rules.
+	Only []string `json:"only"`
+	Skip []string `json:"skip"`
+	// Rules are settings by the ids of rules: enabled, severity, and the parameters of guardrails.
+	Rules map[string]map[string]any `json:"rules"`
+
+	origin manifest.Origin
+}
+
+// FindSettings returns the settings file of a directory: its own, or that of the nearest directory above it in the same
+// repository. It returns "" when there is none.
+func FindSettings(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for {
+		file := filepath.Join(dir, SettingsFile)
+		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+			return file, nil // whatever else is wrong shows when it is read
+		}
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return "", nil
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return "", nil
+		}
+		dir = above
+	}
+}
+
+// ReadSettings reads a settings file strictly: unknown fields, rules, parameters and values are errors with their places.
+func ReadSettings(ctx context.Context, file string) (*Settings, error) {
+	s := &Settings{}
+	var err error
+	if _, s.origin, err = manifest.ReadPart(ctx, manifest.Options{}, file, s); err != nil {
+		return nil, err
+	}
+	var errs []error
+	if s.FailOn != "" && !slices.Contains(FailOn, s.FailOn) {
+		errs = append(errs, s.origin.Error("failOn", "must be one of "+strings.Join(FailOn, ", ")))
+	}
+	for name, ids := range map[string][]string{"only": s.Only, "skip": s.Skip} {
+		for i, id := range ids {
+			if _, ok := catalogue.Find(id); !ok {
+				errs = append(errs, s.origin.Error(fmt.Sprintf("%s[%d]", name, i), id+": "+UnknownRule(id)))
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.Rules)) {
+		errs = append(errs, s.checkRule(id)...)
+	}
+	return s, errors.Join(errs...)
+}
+
+// FailOn are the severities that can fail, from the most severe on, and never.
+var FailOn = []string{"error", "warning", "never"}
+
+// checkRule returns what is wrong with the settings of a rule. The types of parameters are looked at by the Rego bundle.
+func (s *Settings) checkRule(id string) (errs []error) {
+	at := manifest.FieldOfKey("rules", id)
+	rule, ok := catalogue.Find(id)
+	if !ok {
+		return []error{s.origin.Error(at, UnknownRule(id))}
+	}
+	known := []string{"enabled", "severity"}
+	for _, p := range rule.Parameters {
+		known = append(known, p.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Rules[id])) {
+		field := manifest.FieldOfKey(at, name)
+		switch value := s.Rules[id][name]; {
+		case !slices.Contains(known, name):
+			errs = append(errs, s.origin.Error(field, "is not a parameter of this rule, "+hint.Names(name, known, "")))
+		case name == "severity" && value != "error" && value != "warning":
+			errs = append(errs, s.origin.Error(field, "must be error or warning"))
+		case name == "enabled" && value != true && value != false:
+			errs = append(errs, s.origin.Error(field, "must be true or false"))
+		}
+	}
+	return errs
+}
+
+// Choice returns what the settings leave out and how they grade.
+func (s *Settings) Choice() (Choice, error) {
+	skip := slices.Clone(s.Skip)
+	for id, settings := range s.Rules {
+		if settings["enabled"] == false {
+			skip = append(skip, id)
+		}
+	}
+	c, err := NewChoice(s.Only, skip)
+	for id, settings := range s.Rules {
+		if severity, ok := settings["severity"].(string); ok {
+			rule, _ := catalogue.Find(id)
+			c.Severities[rule.ID] = severity
+		}
+	}
+	return c, err
+}
+
+// Data returns the settings of guardrails as the Rego bundle has them, or nil.
+func (s *Settings) Data() map[string]any {
+	guardrails := map[string]any{}
+	for id, settings := range s.Rules {
+		if rule, _ := catalogue.Find(id); rule.Group == catalogue.Guardrails && len(settings) > 0 {
+			guardrails[rule.Aliases[0]] = settings
+		}
+	}
+	if len(guardrails) == 0 {
+		return nil
+	}
+	return map[string]any{"podverdict": map[string]any{"config": map[string]any{"guardrails": guardrails}}}
+}
+
+// Error returns an error of the Rego bundle about Data with its place in the settings file.
+func (s *Settings) Error(err *rego.DataError) error {
+	id, rest, _ := strings.Cut(strings.TrimPrefix(err.Field, "podverdict.config.guardrails."), ".")
+	for key := range s.Rules {
+		if rule, _ := catalogue.Find(key); slices.Contains(rule.Aliases, id) {
+			field := manifest.FieldOfKey("rules", key)
+			if rest != "" {
+				field = manifest.FieldOfKey(field, rest)
+			}
+			return s.origin.Error(field, err.Message)
+		}
+	}
+	return err
+}

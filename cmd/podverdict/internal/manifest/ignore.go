@@ -1,0 +1,93 @@
+package manifest
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Ignore is a comment that says that a finding is meant to be:
+//
+//	# podverdict:ignore ID reason
+//
+// Behind a value or on the line before it, it is for that value with all that is below. Before the first line of a document,
+// it is for the whole document.
+type Ignore struct {
+	ID, Reason string
+	At         Position
+	// first and last are the lines that the comment is for; last is 0 for the whole document.
+	first, last int
+}
+
+// Covers tells whether the comment is for a place in its document.
+func (i Ignore) Covers(p Position) bool {
+	return i.last == 0 || i.first <= p.Line && p.Line <= i.last
+}
+
+var ignoreComment = regexp.MustCompile(`(?:^|\s)#\s*podverdict:ignore(?:[ \t]+(\S+))?(?:[ \t]+(.*?))?\s*$`)
+
+// Ignores returns the comments of a document, in the order of the lines. JSON has no comments.
+func (d *Document) Ignores() []Ignore {
+	if d.isJSON || !bytes.Contains(d.data, []byte("podverdict:ignore")) {
+		return nil
+	}
+	var found []Ignore
+	lines := strings.Split(string(d.data), "\n")
+	for n, line := range lines {
+		text := ignoreComment.FindStringSubmatch(line)
+		if text == nil {
+			continue
+		}
+		before, _, _ := strings.Cut(line, strings.TrimSpace(text[0]))
+		i := Ignore{ID: text[1], Reason: text[2], At: d.place(n+1, utf8.RuneCountInString(before)+1)}
+		target := n
+		if next := nextYAML(lines, n); next < len(lines) {
+			target = next
+		}
+		i.first, i.last = d.line+n, d.line+endOfBlock(lines, target)
+		if target != n && nextYAML(lines[:n], 0) == n { // nothing stands before it
+			i.last = 0
+		}
+		found = append(found, i)
+	}
+	return found
+}
+
+// isYAML tells whether a line has more than a comment and a document marker.
+func isYAML(line string) bool {
+	text := strings.TrimSpace(strings.TrimPrefix(line, "---"))
+	return text != "" && text[0] != '#'
+}
+
+// nextYAML returns the index of the first line from n on that has YAML, or how many lines there are.
+func nextYAML(lines []string, n int) int {
+	for n < len(lines) && !isYAML(lines[n]) {
+		n++
+	}
+	return n
+}
+
+// endOfBlock returns the index of the last line that belongs to the value on line n: those that are indented more, and the items
+// of a list that may be indented like its name.
+func endOfBlock(lines []string, n int) int {
+	end, indent, isItem := n, indentation(lines[n]), startsItem(lines[n])
+	for i := n + 1; i < len(lines); i++ {
+		if !isYAML(lines[i]) {
+			continue
+		}
+		within := indentation(lines[i]) > indent || !isItem && indentation(lines[i]) == indent && startsItem(lines[i])
+		if !within {
+			break
+		}
+		end = i
+	}
+	return end
+}
+
+func indentation(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+func startsItem(line string) bool {
+	text := strings.TrimLeft(line, " ")
+	return text == "-" || strings.HasPrefix(text, "- ")
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
+	"github.com/podverdict/podverdict/internal/catalogue"
+)
+
+// rulesOptions are the flags of rules.
+type rulesOptions struct{ output format }
+
+func newRules() *cobra.Command {
+	var o rulesOptions
+	cmd := &cobra.Command{
+		Use:   "rules [ID...]",
+		Short: "List the rules of check, lint and validate, or explain one",
+		Long: `List the rules that check, lint and validate know, or explain some of them: what a rule asks for and why, an example that
+breaks it and one that keeps it, how to mend it, and its parameters with their defaults. Older ids (F12, G-TTL) are
+understood, too.`,
+		Example: `  podverdict rules
+  podverdict rules exit-codes-unsorted
+  podverdict rules -o json`,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return catalogue.IDs(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: verb(&o, rules),
+	}
+	addFormat(cmd, &o.output, "table", "json", "yaml")
+	return cmd
+}
+
+// ruleList is the JSON and YAML form of rules.
+type ruleList struct {
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Items      []describedRule `json:"items"`
+}
+
+type describedRule struct {
+	catalogue.Rule
+
+	Help string `json:"help"` // the address of its page
+}
+
+// rules prints the rules that are asked for: as a list, or one page for each that is named.
+func rules(_ context.Context, c *console, o *rulesOptions, args []string) error {
+	asked := catalogue.All()
+	if len(args) > 0 {
+		asked = nil
+	}
+	for _, id := range args {
+		rule, ok := catalogue.Find(id)
+		if !ok {
+			return usagef("%s: %s", id, inspect.UnknownRule(id))
+		}
+		asked = append(asked, rule)
+	}
+	switch {
+	case o.output.isObject():
+		return writeObject(c.stdout, o.output.name, newRuleList(asked))
+	case len(args) > 0:
+		for i, rule := range asked {
+			if i > 0 {
+				fmt.Fprintln(c.stdout)
+			}
+			rule.WriteText(c.stdout)
+		}
+		return nil
+	}
+	table := tabwriter.NewWriter(c.stdout, 0, 8, 3, ' ', 0)
+	fmt.Fprintln(table, "ID\tGROUP\tSEVERITY\tKEPT WHERE")
+	for _, rule := range asked {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", rule.ID, rule.Group, rule.Severity, rule.Title)
+	}
+	return table.Flush()
+}
+
+func newRuleList(rules []catalogue.Rule) ruleList {
+	l := ruleList{APIVersion: apiVersion, Kind: "RuleList", Items: []describedRule{}}
+	for _, rule := range rules {
+		l.Items = append(l.Items, describedRule{rule, rule.Address()})
+	}
+	return l
+}
