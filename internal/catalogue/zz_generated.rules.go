@@ -1930,21 +1930,6 @@ spec: {policyName: starts, pendingPods: Delete}
 		Source:   "docs/language.md",
 		Why:      "There are too many items, an expression is too long, or a name is there twice.",
 		Fix:      "Remove or rename what the message points at.",
-		Bad: `apiVersion: podverdict.io/v1alpha1
-kind: PodFailurePolicy
-metadata: {name: training}
-spec:
-  rules:
-  - {name: retried, when: attempt > 3, action: FailJob}
-  - {name: retried, when: attempt > 4, action: FailJob}
-`,
-		Good: `apiVersion: podverdict.io/v1alpha1
-kind: PodFailurePolicy
-metadata: {name: training}
-spec:
-  rules:
-  - {name: retried, when: attempt > 3, action: FailJob}
-`,
 	},
 	{
 		ID:       "expression-syntax",

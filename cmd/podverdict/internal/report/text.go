@@ -29,6 +29,9 @@ func (r Report) writeText(w io.Writer) error {
 		}
 	}
 	fmt.Fprintln(&out, r.summary())
+	if r.Tool == "check" && r.Count() > 0 {
+		fmt.Fprintln(&out, "podverdict rules ID explains a finding, by the id in brackets")
+	}
 	_, err := w.Write(out.Bytes())
 	return err
 }
