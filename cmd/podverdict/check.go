@@ -55,7 +55,7 @@ Settings of a repository are in .podverdict.yaml, in the current directory or ab
 	addFileFlags(flags, &o.files)
 	flags.StringVar(&o.settings, "settings", "", "file with settings, in place of "+inspect.SettingsFile)
 	addKubernetesFlag(flags, &o.kubernetes)
-	o.addFlags(cmd, "error")
+	addReporting(cmd, &o.reporting, "error")
 	return cmd
 }
 

@@ -24,7 +24,8 @@ type reporting struct {
 	output     format
 }
 
-func (o *reporting) addFlags(cmd *cobra.Command, failOn string) {
+// addReporting gives a verb these flags.
+func addReporting(cmd *cobra.Command, o *reporting, failOn string) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.only, "only", nil, "ids of the rules to report; podverdict rules lists them")
 	flags.StringSliceVar(&o.skip, "skip", nil, "ids of rules to leave out")

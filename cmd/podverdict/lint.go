@@ -47,7 +47,7 @@ jobs,cronjobs for all of the namespace. -l selects among these, and with -A or -
 	}
 	o.source.addFlags(cmd.Flags(), cluster.Job, cluster.CronJob)
 	addKubernetesFlag(cmd.Flags(), &o.kubernetes)
-	o.addFlags(cmd, "warning")
+	addReporting(cmd, &o.reporting, "warning")
 	return cmd
 }
 

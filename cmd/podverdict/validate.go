@@ -59,7 +59,7 @@ has taken them, so it is the guardrails and other bundles that they are held to,
 		"rules to use instead of the built-in ones: a folder, a bundle.tar.gz, or oci://REGISTRY/REPOSITORY:TAG")
 	flags.StringVar(&o.bundle.Key, "verification-key", "", "PEM file of the public key that must have signed the bundle")
 	flags.BoolVar(&o.bundle.PlainHTTP, "plain-http", false, "speak HTTP with the registry; those of localhost are asked so anyway")
-	o.addFlags(cmd, "warning")
+	addReporting(cmd, &o.reporting, "warning")
 	return cmd
 }
 

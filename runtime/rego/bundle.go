@@ -3,10 +3,14 @@ package rego
 import (
 	"io"
 	"io/fs"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/bundle"
+
+	"github.com/podverdict/podverdict/policies"
 )
 
 // maxFile is the size of the largest file that a bundle may hold: 16 MiB.
@@ -14,12 +18,35 @@ const maxFile = 16 << 20
 
 // Load reads a bundle from a folder, the tests in it left out.
 func Load(folder fs.FS) (*bundle.Bundle, error) {
+	return load(folder, func(file string) bool { return !strings.HasSuffix(file, "_test.rego") })
+}
+
+// Packages of package policies that the entrypoints of a Validator are in, and those that these import.
+var (
+	constraints = []string{"job", "fields", "names", "indexes"}
+	guardrails  = []string{"guardrails"}
+)
+
+// builtin reads what a Validator asks of package policies. The rest would only take time to compile.
+func builtin(o Options) (*bundle.Bundle, error) {
+	folders := constraints
+	if o.Guardrails || o.Data != nil {
+		folders = slices.Concat(constraints, guardrails)
+	}
+	return load(policies.FS, func(file string) bool {
+		isTest := strings.HasSuffix(file, "_test.rego")
+		return path.Ext(file) != ".rego" || !isTest && slices.Contains(folders, path.Base(path.Dir(file)))
+	})
+}
+
+// load reads the files of a folder that are wanted.
+func load(folder fs.FS, wanted func(file string) bool) (*bundle.Bundle, error) {
 	loader, err := bundle.NewFSLoader(folder)
 	if err != nil {
 		return nil, errBundle(err)
 	}
-	loader = loader.WithPathFormat(bundle.Passthrough).WithFilter(func(path string, info fs.FileInfo, _ int) bool {
-		return !info.IsDir() && strings.HasSuffix(path, "_test.rego")
+	loader = loader.WithPathFormat(bundle.Passthrough).WithFilter(func(file string, info fs.FileInfo, _ int) bool {
+		return !info.IsDir() && !wanted(file)
 	})
 	return read(bundle.NewCustomReader(loader).WithSkipBundleVerification(true))
 }

@@ -15,8 +15,6 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
-
-	"github.com/podverdict/podverdict/policies"
 )
 
 // Entrypoints of a bundle.
@@ -73,7 +71,7 @@ func New(ctx context.Context, o Options) (*Validator, error) {
 	b := o.Bundle
 	if b == nil {
 		var err error
-		if b, err = Load(policies.FS); err != nil {
+		if b, err = builtin(o); err != nil {
 			return nil, err
 		}
 	}
