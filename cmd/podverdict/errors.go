@@ -31,9 +31,6 @@ var errNoJob = errors.New("no Job in the input")
 // errNoPolicies ends a verb that was given neither Jobs nor policies.
 var errNoPolicies = errors.New("no Job and no PodFailurePolicy in the input")
 
-// errNoJob ends a verb that was given no Job.
-var errNoJob = errors.New("no Job in the input")
-
 // errNoPods ends a verb that was given no Pods, where scenarios cannot all take their place.
 var errNoPods = errors.New("no Pods in the input: give them with -f, beside the Job, or name a scenario, as in: explain -f FILE oom-killed")
 
