@@ -19,6 +19,7 @@ var manifestVerbs = []struct {
 	cells []string // the fields whose values are shown
 }{
 	{"eval", []string{"action"}},
+	{"check", []string{"check"}},
 	{"lint", []string{"check"}},
 	{"validate", []string{"check"}},
 	{"simulate", []string{"outcome"}},

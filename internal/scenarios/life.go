@@ -43,6 +43,9 @@ func newLife(job *batchv1.Job) *life {
 		},
 		Spec: template.Spec,
 	}
+	if len(pod.Spec.Containers) == 0 { // a patch of a Job, as kustomize has them
+		pod.Spec.Containers = []corev1.Container{{Name: "main"}}
+	}
 	if pod.Labels == nil {
 		pod.Labels = map[string]string{}
 	}

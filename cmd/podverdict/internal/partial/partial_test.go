@@ -38,7 +38,7 @@ func reference(data []byte) (*corev1.Pod, error) {
 	if err == nil && len(refused) > 0 {
 		err = refused[0]
 	}
-	objects := schema.New()
+	objects := schema.Load()
 	objects.Pruner(objects.Pod, fields).Prune(pod)
 	return pod, err
 }
@@ -128,7 +128,7 @@ func TestDecodeMutations(t *testing.T) {
 		if json.Unmarshal(data, want) != nil {
 			return // of a field that is not kept
 		}
-		objects := schema.New()
+		objects := schema.Load()
 		objects.Pruner(objects.Pod, fields).Prune(want)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%s\n(-want +got)\n%s", data, diff)
