@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
@@ -80,6 +82,19 @@ func TestVersions(t *testing.T) {
 	}
 	if _, err := compiler.NewEnvironment("1.2"); err == nil {
 		t.Error("1.2 has an environment")
+	}
+}
+
+// TestReadsAreJoined: what two policies read together is what either reads, of Pods and of Jobs.
+func TestReadsAreJoined(t *testing.T) {
+	env := newEnvironment(t)
+	together := custom.NewReads()
+	for _, when := range []string{"job.spec.completions == 1", "pod.spec.hostNetwork", "job.spec.parallelism == 1"} {
+		together.Add(compile(t, env, rules(when)).Reads)
+	}
+	want := compile(t, env, rules("job.spec.completions == 1", "pod.spec.hostNetwork", "job.spec.parallelism == 1")).Reads
+	if diff := cmp.Diff(want, together); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

@@ -89,6 +89,9 @@ func checkPlace(tb testing.TB, f custom.Finding) {
 	if f.Field == "" || f.Message == "" || f.Check == "" || f.Severity != compiler.Error && f.Severity != compiler.Warning {
 		tb.Errorf("a finding without a part: %+v", f)
 	}
+	if strings.HasPrefix(f.Field, "spec.variables") && f.Rule != custom.NoRule {
+		tb.Errorf("a finding about %s is of rule %d", f.Field, f.Rule)
+	}
 	lines := strings.Split(f.Expression, "\n")
 	if f.Line < 1 || f.Line > len(lines) || f.Column < 1 || f.Column > len([]rune(lines[f.Line-1]))+1 {
 		tb.Errorf("%s:%d:%d is outside of %q", f.Field, f.Line, f.Column, f.Expression)

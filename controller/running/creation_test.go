@@ -63,6 +63,17 @@ func countCalls(calls []string, call string) int {
 	return len(slices.DeleteFunc(slices.Clone(calls), func(c string) bool { return c != call }))
 }
 
+// An event names the Pods that were created.
+func TestCreationIsRecorded(t *testing.T) {
+	d := newTestJob(t, fixtures.ManagedJob(1))
+	if _, err := d.sync(t.Context(), d.key); err != nil {
+		t.Fatal(err)
+	}
+	if told := d.recorded(); !slices.ContainsFunc(told, func(e string) bool { return strings.HasPrefix(e, "Normal SuccessfulCreate Created pod: ") }) {
+		t.Errorf("the events are %q", told)
+	}
+}
+
 // After a creation that failed the next one is tried alone, and the Job is told of it.
 func TestRefusedCreation(t *testing.T) {
 	d := newTestJob(t, fixtures.ManagedJob(5))

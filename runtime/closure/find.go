@@ -28,10 +28,7 @@ func (s *scope) finder(e ast.Expr) finder {
 		return nil
 	}
 	searches = joined(searches)
-	switch len(searches) {
-	case 0:
-		return func(*corev1.PodStatus) Element { return Element{} }
-	case 1:
+	if len(searches) == 1 {
 		return searches[0].finder()
 	}
 	finders := make([]finder, len(searches))
