@@ -252,7 +252,7 @@ func (o *diffOptions) print(c *console, sections ...[]jobChanges) (changed int, 
 			page.writer = o.matrix(c)
 		}
 		for _, job := range jobs {
-			if err := page.job(job.job, job.items); err != nil {
+			if err := page.job(jobItem{Job: job.job}, job.items); err != nil {
 				return 0, err
 			}
 		}

@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 )
 
 // evalOptions are the flags of eval.
@@ -92,17 +95,27 @@ func eval(ctx context.Context, c *console, o *evalOptions, args []string) error 
 		c.note(in.nothing)
 		return nil
 	}
-	page := verdictPage{writer: o.writer(c, in), shows: o.shows, empty: o.output.isObject()}
+	page := verdictPage{writer: o.writer(c, in), shows: o.shows, empty: o.all || o.output.isObject()}
 	for i := range after.plans {
 		items := after.plans[i].judge(ctx, in.now)
 		if len(rulings) > 1 {
 			items = compare(rulings[1].plans[i].judge(ctx, in.now), items)
 		}
-		if err := page.job(after.plans[i].job.Reference(), items); err != nil {
+		job := jobItem{Job: after.plans[i].job.Reference(), now: in.now}
+		if o.hasOutlook(in) {
+			job.Outlook = after.plans[i].outlook(ctx, items, in.now)
+		}
+		if err := page.job(job, items); err != nil {
 			return err
 		}
 	}
 	return page.end()
+}
+
+// hasOutlook tells whether all Pods of Jobs are read, and judged by what decides on them.
+func (o *evalOptions) hasOutlook(in input) bool {
+	one := func(t cluster.Target) bool { return t.Kind == cluster.Pod }
+	return in.before == nil && !in.scenarios && !slices.ContainsFunc(o.input.source.query.Targets, one)
 }
 
 // shows tells whether a Pod is in the output: one that has failed, or that a rule on Pending would fail. Where scenarios are

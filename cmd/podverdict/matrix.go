@@ -35,10 +35,10 @@ var actionOrder = []string{"FailJob", "FailIndex", "Count", "Ignore", none}
 
 func (m *matrix) add(item verdictItem) { m.items = append(m.items, item) }
 
-func (m *matrix) endJob(job manifest.Reference) error {
+func (m *matrix) endJob(job jobItem) error {
 	groups := groupItems(m.items)
 	m.items = nil
-	return m.write(job, groups)
+	return m.write(job.Job, groups)
 }
 
 func (m *matrix) end(total tally) error { return m.total(total) }

@@ -19,6 +19,7 @@ type verdictList struct {
 	APIVersion string        `json:"apiVersion"`
 	Kind       string        `json:"kind"`
 	Items      []verdictItem `json:"items"`
+	Jobs       []jobItem     `json:"jobs,omitempty"`
 }
 
 func newVerdictList() verdictList {

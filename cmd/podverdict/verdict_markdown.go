@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
@@ -22,8 +21,11 @@ func newVerdictMarkdown(out io.Writer) *verdictMarkdown {
 
 func (m *verdictMarkdown) add(item verdictItem) { m.items = append(m.items, item) }
 
-func (m *verdictMarkdown) endJob(job manifest.Reference) error {
-	fmt.Fprintf(m.out, "### Job %s\n\n", markdown(job.String()))
+func (m *verdictMarkdown) endJob(job jobItem) error {
+	fmt.Fprintf(m.out, "### Job %s\n\n", markdown(job.Job.String()))
+	if outlook := job.String(); outlook != "" {
+		fmt.Fprintln(m.out, markdown(outlook)+"\n")
+	}
 	if len(m.items) == 0 {
 		return nil
 	}
@@ -50,8 +52,12 @@ func (m *verdictMarkdown) row(cells []string) {
 }
 
 func (m *verdictMarkdown) end(total tally) error {
-	_, err := fmt.Fprintln(m.out, markdown(total.String()))
-	return err
+	for _, line := range total.lines() {
+		if _, err := fmt.Fprintln(m.out, markdown(line)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // markdownEscapes keep the words of others from being taken for Markdown, HTML, or the name of somebody to notify.

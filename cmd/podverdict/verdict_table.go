@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 )
@@ -103,10 +102,10 @@ func newVerdictTable(out io.Writer, screen table.Screen, names bool, layout verd
 
 func (t *verdictTable) add(item verdictItem) { t.out.Row(cells(t.columns, item)...) }
 
-func (t *verdictTable) endJob(job manifest.Reference) error {
+func (t *verdictTable) endJob(job jobItem) error {
 	if t.layout.grouped {
 		t.space()
-		t.out.Heading("Job "+job.String(), "")
+		t.out.Heading("Job "+job.Job.String(), job.String())
 	}
 	return t.out.Flush()
 }
@@ -114,7 +113,9 @@ func (t *verdictTable) endJob(job manifest.Reference) error {
 func (t *verdictTable) end(total tally) error {
 	if t.layout.grouped {
 		t.space()
-		t.out.Heading("", total.String())
+		for _, line := range total.lines() {
+			t.out.Line(line)
+		}
 	}
 	return t.out.Flush()
 }

@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
-
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
 // verdictWriter writes verdicts, Job by Job: those that were added since the last Job ended are of the one that ends next.
 // Writers for people keep nothing of a Job that has ended.
 type verdictWriter interface {
 	add(item verdictItem)
-	endJob(job manifest.Reference) error
+	endJob(job jobItem) error
 	end(total tally) error
 }
 
@@ -48,9 +46,16 @@ type objectWriter struct {
 	list   verdictList
 }
 
-func (w *objectWriter) add(item verdictItem)            { w.list.Items = append(w.list.Items, item) }
-func (w *objectWriter) endJob(manifest.Reference) error { return nil }
-func (w *objectWriter) end(tally) error                 { return w.format.writeObject(w.out, w.list) }
+func (w *objectWriter) add(item verdictItem) { w.list.Items = append(w.list.Items, item) }
+
+func (w *objectWriter) endJob(job jobItem) error {
+	if job.Outlook != nil {
+		w.list.Jobs = append(w.list.Jobs, job)
+	}
+	return nil
+}
+
+func (w *objectWriter) end(tally) error { return w.format.writeObject(w.out, w.list) }
 
 // nameWriter writes the names of Pods, as kubectl takes them.
 type nameWriter struct{ out io.Writer }
@@ -63,8 +68,8 @@ func (w nameWriter) add(item verdictItem) {
 	fmt.Fprintln(w.out, "pod/"+item.Pod.Name)
 }
 
-func (w nameWriter) endJob(manifest.Reference) error { return nil }
-func (w nameWriter) end(tally) error                 { return nil }
+func (w nameWriter) endJob(jobItem) error { return nil }
+func (w nameWriter) end(tally) error      { return nil }
 
 // verdictPage passes verdicts on to a writer, and counts them.
 type verdictPage struct {
@@ -75,8 +80,8 @@ type verdictPage struct {
 }
 
 // job writes the verdicts on the Pods of a Job.
-func (p *verdictPage) job(job manifest.Reference, items []verdictItem) error {
-	p.total.jobs++
+func (p *verdictPage) job(job jobItem, items []verdictItem) error {
+	p.total.addJob(job)
 	shown := 0
 	for _, item := range items {
 		p.total.add(item)
@@ -87,7 +92,7 @@ func (p *verdictPage) job(job manifest.Reference, items []verdictItem) error {
 			p.total.hidden++
 		}
 	}
-	if shown == 0 && !p.empty {
+	if shown == 0 && !p.empty && !job.urgent() {
 		return nil
 	}
 	return p.writer.endJob(job)
@@ -104,6 +109,7 @@ type tally struct {
 	judged    int     // of a comparison: has a verdict before or after
 	compared  bool
 	scenarios bool
+	unknown   []count // what the outlooks of Jobs lack
 }
 
 // count is how often something has come.
@@ -120,6 +126,30 @@ func addCount(counts []count, what string) []count {
 		}
 	}
 	return append(counts, count{what, 1})
+}
+
+// addJob counts a Job, and takes in what is not known of it.
+func (t *tally) addJob(job jobItem) {
+	t.jobs++
+	if job.Outlook == nil {
+		return
+	}
+	for _, unknown := range job.Outlook.Unknown {
+		t.unknown = addCount(t.unknown, unknown)
+	}
+}
+
+// lines are the sentence of String, and what is not known.
+func (t *tally) lines() []string {
+	lines := []string{t.String()}
+	for _, unknown := range t.unknown {
+		text := "not known: " + unknown.what
+		if t.jobs > 1 {
+			text += fmt.Sprintf(" (%s)", plural(unknown.n, "Job"))
+		}
+		lines = append(lines, text)
+	}
+	return lines
 }
 
 // add counts a verdict.

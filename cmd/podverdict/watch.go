@@ -102,5 +102,5 @@ func (o *evalOptions) writeVerdict(table *verdictTable, item verdictItem) error 
 		return err
 	}
 	table.add(item)
-	return table.endJob(item.Job)
+	return table.endJob(jobItem{Job: item.Job})
 }

@@ -30,9 +30,18 @@ type Outlook struct {
 	Terminating int `json:"terminating,omitempty"`
 	// Next is what happens next. It is nil where only the Job's manager knows.
 	Next *Step `json:"next,omitempty"`
-	// Unknown says what could not be found out, in sentences.
+	// Unknown says what could not be found out, and why.
 	Unknown []string `json:"unknown,omitempty"`
 }
+
+// What is unknown where a Job or its pods do not say all. More than Failures may be used then, or Next come later.
+const (
+	UnknownFailures = "failures before these Pods, because the Job has no status"
+	UnknownTimes    = "how long the back-off lasts, because failed Pods have no times"
+	UnknownPods     = "how long the back-off lasts, because failed Pods are gone"
+	// UnknownActive leaves only an end that is certain as what happens next.
+	UnknownActive = "what happens next, because active Pods were not read"
+)
 
 // Usage is how much of a limit is used. A Job goes on until it has used more. Limit is nil where there is none.
 type Usage struct {
@@ -88,24 +97,43 @@ func Look(o Observation) Outlook {
 	o.native, o.owned, o.Current = !Managed(o.Job), true, true
 	var unknown []string
 	if manager := ptr.Deref(o.Job.Spec.ManagedBy, ""); o.native && manager != "" && manager != batchv1.JobControllerName {
-		return Outlook{Failures: Usage{Used: int(o.Job.Status.Failed)}, Unknown: []string{"what " + manager + " does"}}
+		return Outlook{Failures: Usage{Used: int(o.Job.Status.Failed)}, Unknown: []string{"what " + manager + " does next"}}
 	}
 	noStatus := emptyStatus(&o.Job.Status)
 	if noStatus && len(o.Pods) > 0 {
-		unknown = append(unknown, "what the Job's status counts: it has none, and the Pods given are taken as all that there were")
+		unknown = append(unknown, UnknownFailures)
 	}
 	o.Pods, o.unnamed = tracked(o.Pods, noStatus), o.native || noStatus
 	v := observe(o)
 	if v.unknownMode() {
-		return Outlook{Unknown: []string{"what completionMode " + string(completionMode(o.Job)) + " means"}}
+		return Outlook{Unknown: []string{"what happens next, because of completionMode " + string(completionMode(o.Job))}}
 	}
 	n := v.begin()
 	if v.stage != jobFinished {
 		n.proceed()
 	}
 	outlook := n.outlook()
-	outlook.Unknown = append(unknown, n.unknownWait(outlook)...)
+	switch outlook.Next.Does {
+	case Creates, Waits, Completes:
+		if n.lacksActive() {
+			outlook.Next, unknown = nil, append(unknown, UnknownActive)
+		} else {
+			unknown = append(unknown, n.unknownWait(outlook)...)
+		}
+	}
+	outlook.Unknown = unknown
 	return outlook
+}
+
+// lacksActive tells whether the status counts active pods that are not there, neither at work nor ended since.
+func (n *next) lacksActive() bool {
+	there := 0
+	for _, p := range n.pods {
+		if p.held || !p.terminal() {
+			there++
+		}
+	}
+	return there < int(n.Job.Status.Active)
 }
 
 // tracked returns pods that have UIDs, and finalizers if all are to be counted.
@@ -238,9 +266,9 @@ func (n *next) unknownWait(o Outlook) []string {
 	}
 	switch {
 	case untimed > 0:
-		return []string{"how long the back-off lasts: failed Pods have no times"}
+		return []string{UnknownTimes}
 	case n.native && !n.perIndex && int(n.Job.Status.Failed) > counted:
-		return []string{"how long the back-off lasts: failed Pods are gone"}
+		return []string{UnknownPods}
 	}
 	return nil
 }

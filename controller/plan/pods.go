@@ -127,7 +127,7 @@ func observe(o Observation) *view {
 		namer:       newNamer(o.Job),
 		indexed:     completionMode(o.Job) == batchv1.IndexedCompletion,
 		completions: math.MaxInt,
-		onlyFailed:  ptr.Deref(spec.PodReplacementPolicy, "") == batchv1.Failed || spec.PodFailurePolicy != nil || o.Judge != nil,
+		onlyFailed:  ptr.Deref(spec.PodReplacementPolicy, "") == batchv1.Failed || spec.PodFailurePolicy != nil || o.Judge != nil && !o.native,
 		deleting:    o.Job.DeletionTimestamp != nil,
 		stage:       stageOf(o.Job),
 	}

@@ -156,12 +156,21 @@ func (c Column) cut(text string, width int, cut bool) (string, int) {
 	return string(runes[:width-1]) + "…", width
 }
 
-// Heading writes a line of its own between rows: a title, in bold, and a text. What is too long is not cut: it is read as a
-// sentence.
+// Heading writes a line of its own between rows: a title, in bold, and what is said of it, which may be nothing. It is never cut:
+// where the line is too short, the text stands on the next one.
 func (w *Writer) Heading(title, text string) {
-	w.paint(terminal.Line(title), Bold)
-	w.print(terminal.Line(text) + "\n")
+	title, text = terminal.Line(title), terminal.Line(text)
+	w.paint(title, Bold)
+	if length := utf8.RuneCountInString(title + ": " + text); w.screen.Width > 0 && length > w.screen.Width {
+		w.print(":\n  " + text)
+	} else if text != "" {
+		w.print(": " + text)
+	}
+	w.print("\n")
 }
+
+// Line writes a line of its own.
+func (w *Writer) Line(text string) { w.print(terminal.Line(text) + "\n") }
 
 // Space writes an empty line.
 func (w *Writer) Space() { w.print("\n") }

@@ -89,6 +89,17 @@ longer-1   Count     a reason that differs in length from longer-1
 	}
 }
 
+func TestHeading(t *testing.T) {
+	var out bytes.Buffer
+	w := table.New(&out, table.Screen{Width: 20}, true, columns...)
+	w.Heading("Job a", "3 failures")
+	w.Heading("Job a", "")
+	w.Heading("Job train", "3 of 6 failures used")
+	if got, want := out.String(), "Job a: 3 failures\nJob a\nJob train:\n  3 of 6 failures used\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // Colours reach the terminal, what others have written does not.
 func TestColor(t *testing.T) {
 	var out bytes.Buffer
@@ -110,7 +121,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestError(t *testing.T) {
 	w := table.New(brokenWriter{}, table.Screen{}, false, columns...)
-	w.Heading("Job", ": none")
+	w.Heading("Job", "none")
 	if err := w.Flush(); !errors.Is(err, errBroken) {
 		t.Errorf("got %v", err)
 	}
