@@ -141,3 +141,21 @@ func BenchmarkADayOfTenThousandIndexes(b *testing.B) {
 		b.ReportMetric(float64(r.Seconds)/3600, "hours")
 	}
 }
+
+// A Plan is made when something has happened and once more for what it has created: the rest waits. Progress tells of all pods.
+func TestPlansAndProgress(t *testing.T) {
+	options := newOptions(t, "completions: 300\nparallelism: 30\ncompletionMode: Indexed\nbackoffLimitPerIndex: 9",
+		"pods: [{probability: 0.1, run: 10s-2m, exitCode: 1}, {run: 30s-5m}]")
+	seen := 0
+	options.Progress = func(pods int) { seen += pods }
+	r, err := Run(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen != r.Summary.Pods {
+		t.Errorf("told of %d pods of %d", seen, r.Summary.Pods)
+	}
+	if r.Summary.Plans > r.Summary.Writes+10 {
+		t.Errorf("%d plans for %d writes", r.Summary.Plans, r.Summary.Writes)
+	}
+}

@@ -30,6 +30,8 @@ type Options struct {
 	Seed uint64
 	// Until is when to give up, since the creation of the Job.
 	Until time.Duration
+	// Progress is told now and then how many more pods have been created; nil tells nobody.
+	Progress func(pods int)
 }
 
 // maxHeld is the controller's setting of that name. The lower it is, the fewer pods must be looked at each time; the Job's
@@ -110,7 +112,12 @@ func newSimulator(ctx context.Context, o Options) (*simulator, error) {
 }
 
 func (s *simulator) run() (*Result, error) {
+	told := 0
 	for {
+		if s.Progress != nil {
+			s.Progress(s.result.Summary.Pods - told)
+			told = s.result.Summary.Pods
+		}
 		if err := s.ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -149,13 +156,20 @@ func (s *simulator) control() error {
 		p := plan.Next(s.observe())
 		s.result.Summary.Plans++
 		s.revise(p)
-		if !s.apply(p) {
+		if !s.apply(p) || s.canWait(p) {
 			s.wakeAfter(p.LookAgain)
 			s.forget()
 			return nil
 		}
 	}
 	return errRestless(s.job.Name, s.now)
+}
+
+// canWait tells whether what follows from a Plan that was applied can wait for what happens next: it has only written counters
+// and let go of pods on which nothing depends.
+func (s *simulator) canWait(p plan.Plan) bool {
+	_, more := s.next()
+	return more && !p.Urgent && len(p.Release)+len(p.Dismiss)+len(p.Delete)+len(p.Create) == 0
 }
 
 func (s *simulator) observe() plan.Observation {
