@@ -96,9 +96,7 @@ func tabulate(t *testing.T, file, folder string) string {
 			t.Errorf("%s: %v", verb.name, err)
 		}
 		for _, cell := range verb.cells {
-			for _, value := range valuesOf(result, cell) {
-				fmt.Fprintf(&out, " %v", value)
-			}
+			fmt.Fprint(&out, repeats(valuesOf(result, cell)))
 		}
 		fmt.Fprintln(&out)
 		messages := strings.ReplaceAll(stderr.String(), folder+"/", "")
@@ -114,6 +112,20 @@ func tabulate(t *testing.T, file, folder string) string {
 		}
 	}
 	fmt.Fprintln(&out)
+	return out.String()
+}
+
+// repeats writes values, and how often those come that follow each other.
+func repeats(values []any) string {
+	var out strings.Builder
+	for i, n := 0, 0; i < len(values); i += n {
+		for n = 1; i+n < len(values) && values[i+n] == values[i]; n++ {
+		}
+		fmt.Fprintf(&out, " %v", values[i])
+		if n > 1 {
+			fmt.Fprintf(&out, "*%d", n)
+		}
+	}
 	return out.String()
 }
 

@@ -133,6 +133,8 @@ func (c *console) noteScenarios(plans []plan) {
 		switch p := &plans[i]; {
 		case p.stored.Name == standInName:
 			c.note("note: no Job in the input: judged for a Job with one container, run by " + v1alpha1.JobController)
+		case len(p.stored.Spec.Template.Spec.Containers) == 0:
+			c.note(fmt.Sprintf("note: Job %s has no containers: judged as with one, main", p.job.Reference()))
 		case p.stored.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
 			c.note(fmt.Sprintf("note: Job %s has restartPolicy OnFailure: containers that fail are restarted, and fail no Pod", p.job.Reference()))
 		}

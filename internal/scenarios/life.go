@@ -35,6 +35,9 @@ type life struct{ pod *corev1.Pod }
 // newLife returns a Pod as the Job controller creates it, once it is on a node.
 func newLife(job *batchv1.Job) *life {
 	template := job.Spec.Template.DeepCopy()
+	if len(template.Spec.Containers) == 0 { // a part of a Job, as for kustomize
+		template.Spec.Containers = PlainJob().Spec.Template.Spec.Containers
+	}
 	pod := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -42,9 +45,6 @@ func newLife(job *batchv1.Job) *life {
 			Labels: template.Labels, Annotations: template.Annotations, CreationTimestamp: metav1.NewTime(created),
 		},
 		Spec: template.Spec,
-	}
-	if len(pod.Spec.Containers) == 0 { // a patch of a Job, as kustomize has them
-		pod.Spec.Containers = []corev1.Container{{Name: "main"}}
 	}
 	if pod.Labels == nil {
 		pod.Labels = map[string]string{}

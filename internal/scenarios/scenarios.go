@@ -95,7 +95,7 @@ func (s *Scenario) Pod(job *batchv1.Job) *corev1.Pod {
 	return l.pod
 }
 
-// Lacks returns what a Job's Pods lack for the scenario to happen to them; "" if it can. Pod adds the container that is missing.
+// Lacks returns what a Job's Pods lack for the scenario to happen to them; "" if it can. Pod adds the containers that are missing.
 func (s *Scenario) Lacks(job *batchv1.Job) Need {
 	spec := &job.Spec.Template.Spec
 	sidecars := 0
