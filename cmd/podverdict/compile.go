@@ -44,7 +44,7 @@ conditions, of variables, and of rules with their messages. No Job is needed.`,
 		Example: `  podverdict compile -f job.yaml
   podverdict compile -f job.yaml -o json --kubernetes 1.30
   podverdict compile -f policy.yaml`,
-		Args: noArguments,
+		Args: fileArguments(&o.files.Filenames),
 		RunE: verb(&o, compile),
 	}
 	addFileFlags(cmd.Flags(), &o.files)

@@ -40,6 +40,7 @@ when a vector fails.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.engine, "engine", engineCEL, "engine to ask: cel, go, rego or exec:COMMAND")
+	addCompletion(cmd, "engine", func() []string { return []string{engineCEL, engineGo, engineRego, "exec:"} })
 	flags.StringVar(&o.kubernetes, "kubernetes", "", "run only the vectors of this minor version of Kubernetes")
 	flags.StringVar(&o.pattern, "run", "", "run only the vectors whose names match this regular expression")
 	addFormat(cmd, &o.output, "table", "json", "junit")

@@ -43,12 +43,9 @@ func errUsage(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath())
 }
 
-func errArgument(arg string, files bool) error {
-	if files {
-		return fmt.Errorf("unexpected argument %q: files are given with -f", arg)
-	}
-	return fmt.Errorf("unexpected argument %q", arg)
-}
+func errArgument(arg string) error { return fmt.Errorf("unexpected argument %q", arg) }
+
+func errNoFile(arg string) error { return fmt.Errorf("%s: no such file", arg) }
 
 func errFlag(name string, err error) error { return fmt.Errorf("--%s: %w", name, err) }
 

@@ -55,6 +55,7 @@ of files without either belong to the only Job, if no Pod of the input has one.
 		RunE: verb(&o, eval),
 	}
 	o.input.addFlags(cmd.Flags())
+	addSourceCompletions(cmd, &o.input.source)
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with the Pods that fail from now on, until interrupted")
 	cmd.Flags().BoolVar(&o.all, "all", false, "list the Pods that have not failed, too; JSON and YAML always have them")
 	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "only rows, each with the name of its Job")

@@ -41,6 +41,14 @@ Jobs and Pods come from a cluster, as for eval, or from files given with -f, whe
 		RunE: verb(&o, explain),
 	}
 	o.input.addFlags(cmd.Flags())
+	addSourceCompletions(cmd, &o.input.source)
+	objects := cmd.ValidArgsFunction
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if o.input.source.fromFiles() {
+			return completeScenarios(cmd, nil, word)
+		}
+		return objects(cmd, args, word)
+	}
 	addFormat(cmd, &o.output, "text", "json", "yaml")
 	return cmd
 }
@@ -48,7 +56,7 @@ Jobs and Pods come from a cluster, as for eval, or from files given with -f, whe
 // explain reads Jobs with their Pods, plans what decides on them, explains each verdict, and prints the explanations.
 func explain(ctx context.Context, c *console, o *explainOptions, args []string) error {
 	var names []string
-	if o.input.source.fromFiles() {
+	if args = o.input.source.takeFiles(args); o.input.source.fromFiles() {
 		names, args = args, nil
 	}
 	in, err := o.input.read(ctx, c, args)

@@ -31,16 +31,9 @@ func addReporting(cmd *cobra.Command, o *reporting, failOn string) {
 	flags.StringSliceVar(&o.skip, "skip", nil, "ids of rules to leave out")
 	flags.StringVar(&o.failOn, "fail-on", failOn, "least severity that makes the exit code 1: "+strings.Join(inspect.FailOn, ", "))
 	addFormat(cmd, &o.output, report.Formats()...)
-	complete := func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return catalogue.IDs(), cobra.ShellCompDirectiveNoFileComp
-	}
-	for flag, values := range map[string]cobra.CompletionFunc{
-		"only": complete, "skip": complete, "fail-on": cobra.FixedCompletions(inspect.FailOn, cobra.ShellCompDirectiveNoFileComp),
-	} {
-		if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
-			cmd.PrintErrln(err)
-		}
-	}
+	addCompletion(cmd, "only", catalogue.IDs)
+	addCompletion(cmd, "skip", catalogue.IDs)
+	addCompletion(cmd, "fail-on", func() []string { return inspect.FailOn })
 }
 
 // choice returns what the flags choose.

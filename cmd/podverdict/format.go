@@ -30,12 +30,7 @@ type format struct {
 func addFormat(cmd *cobra.Command, f *format, formats ...string) {
 	f.name, f.formats = formats[0], formats
 	cmd.Flags().VarP(f, "output", "o", "format of the result: "+strings.Join(formats, ", "))
-	complete := func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return formats, cobra.ShellCompDirectiveNoFileComp
-	}
-	if err := cmd.RegisterFlagCompletionFunc("output", complete); err != nil {
-		cmd.PrintErrln(err)
-	}
+	addCompletion(cmd, "output", func() []string { return formats })
 }
 
 // isObject tells whether the result is an object for programs: JSON, YAML, or what a template takes from it.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -20,11 +19,9 @@ func newGenerate() *cobra.Command {
 		Use:   "generate",
 		Short: "Generate what other tools enforce",
 		Long:  "Generate what other tools enforce, from the same rules that podverdict uses itself.",
-		Args:  noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return errUsage(cmd, errors.New("generate what? there are: bundle, gatekeeper, install, map, vap"))
-		},
+		Args:  verbArgument,
 	}
+	cmd.RunE = missingVerb(cmd)
 	cmd.AddCommand(newGenerateBundle(), newGenerateVAP(), newGenerateMAP(), newGenerateGatekeeper(), newGenerateInstall())
 	return cmd
 }

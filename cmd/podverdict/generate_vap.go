@@ -60,7 +60,7 @@ the largest Job there can be, of the API server's budget for one policy.`,
   podverdict generate vap --data guardrails.yaml --parameters configmap
   podverdict generate vap -f policy.yaml -f binding.yaml --action C-MANAGED-BY=Deny
   podverdict generate vap --crd jobset.yaml --at 'spec.replicatedJobs[*].template.spec' --rules '*'`,
-		Args: noArguments,
+		Args: fileArguments(&o.files.Filenames),
 		RunE: verb(&o, generateVAP),
 	}
 	o.common.addFlags(cmd.Flags())

@@ -46,6 +46,7 @@ jobs,cronjobs for all of the namespace. -l selects among these, and with -A or -
 		RunE: verb(&o, lint),
 	}
 	o.source.addFlags(cmd.Flags(), cluster.Job, cluster.CronJob)
+	addSourceCompletions(cmd, &o.source)
 	addKubernetesFlag(cmd.Flags(), &o.kubernetes)
 	addReporting(cmd, &o.reporting, "warning")
 	return cmd
@@ -76,7 +77,7 @@ func lazily(ctx context.Context, o rego.Options) func() (*rego.Validator, error)
 
 // readLinted reads Jobs and, from files, custom policies.
 func readLinted(ctx context.Context, c *console, o *lintOptions, args []string) (*manifest.Set, []report.Subject, error) {
-	if !o.source.fromFiles() {
+	if args = o.source.takeFiles(args); !o.source.fromFiles() {
 		jobs, err := o.source.readJobs(ctx, c, args)
 		return &manifest.Set{Jobs: jobs}, nil, err
 	}

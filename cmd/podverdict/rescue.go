@@ -46,6 +46,7 @@ alive takes up to the duration of its lease, 15 seconds.
 	flags.BoolVar(&o.trial, "dry-run", false, "only show which Pods would be let go")
 	addFormat(cmd, &o.output, "text", "json", "yaml")
 	o.connection.AddFlags(flags)
+	addConnectionCompletions(cmd, &o.connection)
 	return cmd
 }
 

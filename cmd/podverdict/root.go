@@ -29,9 +29,21 @@ func newRoot(name string, stdout io.Writer) *cobra.Command {
 		Short: "What failed Pods mean for their Jobs, and why",
 		Long: `podverdict decides what failed Pods mean for their Job: the rules of spec.podFailurePolicy compile to CEL,
 and every failed Pod gets a verdict. It reads Jobs and Pods from files, without a cluster, or from a cluster.`,
-		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: name},
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},
+		Example: strings.ReplaceAll(`  podverdict eval job.yaml
+  podverdict eval job/demo
+  podverdict diff old.yaml new.yaml`, "podverdict ", name+" "),
+		Args:          verbArgument,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+	}
+	var showVersion bool
+	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if showVersion {
+			return printVersion(cmd.OutOrStdout())
+		}
+		return cmd.Help()
 	}
 	root.AddGroup(
 		&cobra.Group{ID: groupPods, Title: "Jobs and their Pods:"},
@@ -49,7 +61,9 @@ and every failed Pod gets a verdict. It reads Jobs and Pods from files, without 
 	add(groupChecks, newConformance(), newEngine(stdout), newGenerate())
 	add(groupInstall, newUninstall(), newRescue())
 	add("", newVersion())
-	root.SetUsageTemplate(root.UsageTemplate() + exitCodes)
+	root.SetHelpCommand(newHelp())
+	newCompletion(root)
+	root.SetHelpTemplate(helpTemplate)
 	root.SetFlagErrorFunc(errUsage)
 	root.SetGlobalNormalizationFunc(formatAlias)
 	return root
@@ -70,12 +84,4 @@ func formatAlias(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		name = "output"
 	}
 	return pflag.NormalizedName(name)
-}
-
-// noArguments refuses arguments. People give file names as arguments where -f is meant.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return errUsage(cmd, errArgument(args[0], cmd.Flags().ShorthandLookup("f") != nil))
-	}
-	return nil
 }

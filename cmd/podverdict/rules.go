@@ -25,10 +25,8 @@ understood, too.`,
 		Example: `  podverdict rules
   podverdict rules exit-codes-unsorted
   podverdict rules -o json`,
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return catalogue.IDs(), cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: verb(&o, rules),
+		ValidArgsFunction: completed(catalogue.IDs),
+		RunE:              verb(&o, rules),
 	}
 	addFormat(cmd, &o.output, "table", "json", "yaml")
 	return cmd

@@ -20,12 +20,7 @@ var colorChoices = []string{"auto", "always", "never"}
 // addColorFlag adds --color.
 func addColorFlag(cmd *cobra.Command, color *string) {
 	cmd.Flags().StringVar(color, "color", "auto", "verdicts in colour: auto (on a terminal, unless NO_COLOR is set), always, never")
-	complete := func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return colorChoices, cobra.ShellCompDirectiveNoFileComp
-	}
-	if err := cmd.RegisterFlagCompletionFunc("color", complete); err != nil {
-		cmd.PrintErrln(err)
-	}
+	addCompletion(cmd, "color", func() []string { return colorChoices })
 }
 
 func checkColor(color string) error {

@@ -81,7 +81,7 @@ others OOMKilled or disrupted. What is left to chance is drawn with --seed: the 
   podverdict simulate -f job.yaml --failure-rate 0.2 --seed 7 -o wide
   podverdict simulate -f job.yaml -f policy.yaml --script script.yaml
   podverdict simulate -f job.yaml --script script.yaml -o json`,
-		Args: noArguments,
+		Args: fileArguments(&o.files.Filenames),
 		RunE: verb(&o, simulate),
 	}
 	flags := cmd.Flags()

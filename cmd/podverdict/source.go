@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -52,6 +50,7 @@ func addFileFlags(flags *pflag.FlagSet, files *manifest.Options) {
 		})
 }
 
+// addKubernetesFlag adds the flag of verbs that decide for a version of Kubernetes.
 func addKubernetesFlag(flags *pflag.FlagSet, kubernetes *string) {
 	flags.StringVar(kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for")
 }
@@ -71,13 +70,8 @@ func (s *source) fromFiles() bool { return len(s.files.Filenames) > 0 }
 
 // parse makes the query of the arguments, and refuses flags and arguments that do not go together.
 func (s *source) parse(c *console, args []string) error {
-	if s.fromFiles() {
+	if args = s.takeFiles(args); s.fromFiles() {
 		return checkFileFlags(c, args)
-	}
-	for _, arg := range args {
-		if slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(arg)) {
-			return usageError{errArgument(arg, true)}
-		}
 	}
 	if len(args) == 0 && s.query.Selector == "" && !s.query.AllNamespaces {
 		return usagef("no input: give files with -f, or what to read from the cluster: job/NAME, jobs for all of a namespace")
@@ -98,7 +92,7 @@ func (s *source) parse(c *console, args []string) error {
 // checkFileFlags refuses flags and arguments that are for clusters.
 func checkFileFlags(c *console, args []string) error {
 	if len(args) > 0 {
-		return usageError{errArgument(args[0], true)}
+		return usagef("%s: what is in a cluster does not go with files", args[0])
 	}
 	for _, flag := range []string{"selector", "all-namespaces", "watch"} {
 		if c.given(flag) {

@@ -64,7 +64,14 @@ with 1 when a case fails, a suite has no cases, or the coverage is less than it 
   podverdict test policies/ --run gpu -v
   podverdict test --coverage --coverage-threshold 100
   podverdict test -o junit > results.xml`,
-		Args: cobra.ArbitraryArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			for i, arg := range args {
+				if !isFile(arg) && meantVerb(cmd, arg) != "" {
+					return verbArgument(cmd, args[i:])
+				}
+			}
+			return nil
+		},
 		RunE: verb(&o, test),
 	}
 	flags := cmd.Flags()

@@ -37,7 +37,7 @@ expects is what the verdict is: read it before you keep it. Rules that decide on
 The suite passes as it is written, and stands beside the first file unless -o says otherwise.`,
 		Example: `  podverdict test init -f policy.yaml -f job.yaml
   podverdict test init -f policy.yaml -o tests/gpu_test.yaml`,
-		Args: noArguments,
+		Args: fileArguments(&o.filenames),
 		RunE: verb(&o, testInit),
 	}
 	flags := cmd.Flags()

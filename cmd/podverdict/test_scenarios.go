@@ -21,8 +21,9 @@ func newTestScenarios() *cobra.Command {
 With a name, write that Pod, of a Job with one container.`,
 		Example: `  podverdict test scenarios
   podverdict test scenarios evicted`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: verb(&output, testScenarios),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeScenarios,
+		RunE:              verb(&output, testScenarios),
 	}
 	addFormat(cmd, &output, "yaml", "json")
 	return cmd

@@ -49,6 +49,7 @@ to be removed is shown first, and done when you agree. What is interrupted, or f
 	flags.DurationVar(&o.wait, "wait", 2*time.Minute, "how long to wait for the controller to stop, and then for objects to go")
 	addFormat(cmd, &o.output, "text", "json", "yaml")
 	o.connection.AddFlags(flags)
+	addConnectionCompletions(cmd, &o.connection)
 	return cmd
 }
 

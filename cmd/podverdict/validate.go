@@ -52,6 +52,7 @@ has taken them, so it is the guardrails and other bundles that they are held to,
 	}
 	flags := cmd.Flags()
 	o.source.addFlags(flags, cluster.Job, cluster.CronJob)
+	addSourceCompletions(cmd, &o.source)
 	flags.StringSliceVar(&o.old, "old", nil, "file, directory, URL or - with the objects that those given with -f replace")
 	flags.BoolVar(&o.guardrails, "guardrails", false, "also find what is legal and unwise")
 	flags.StringVar(&o.data, "data", "", "YAML or JSON file with data of yours, as in podverdict: {config: {guardrails: {...}}}")
@@ -123,6 +124,7 @@ func identityOf(j manifest.Job) identity {
 
 // readReplacements reads what is given and what that replaces.
 func readReplacements(ctx context.Context, c *console, o *validateOptions, args []string) (r replacements, err error) {
+	args = o.source.takeFiles(args)
 	if slices.Contains(o.old, "-") && slices.Contains(o.source.files.Filenames, "-") {
 		return r, errStdinTwice("--old")
 	}

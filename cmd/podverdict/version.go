@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -61,10 +62,14 @@ func newVersion() *cobra.Command {
 }
 
 func version(_ context.Context, c *console, output *format, _ []string) error {
-	v := readVersion()
 	if output.isObject() {
-		return writeObject(c.stdout, output.name, v)
+		return writeObject(c.stdout, output.name, readVersion())
 	}
-	_, err := fmt.Fprintf(c.stdout, "podverdict %s, Kubernetes %s, cel-go %s, %s\n", v.Version, v.Kubernetes, v.CEL, v.Go)
+	return printVersion(c.stdout)
+}
+
+func printVersion(out io.Writer) error {
+	v := readVersion()
+	_, err := fmt.Fprintf(out, "podverdict %s, Kubernetes %s, cel-go %s, %s\n", v.Version, v.Kubernetes, v.CEL, v.Go)
 	return err
 }

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
+	"github.com/podverdict/podverdict/internal/hint"
+)
+
+// noArguments refuses arguments.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return errUsage(cmd, errArgument(args[0]))
+	}
+	return nil
+}
+
+// fileArguments takes arguments as files, as if each were given with -f.
+func fileArguments(filenames *[]string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		for _, arg := range args {
+			if !isFile(arg) {
+				return errUsage(cmd, errNoFile(arg))
+			}
+		}
+		*filenames = append(*filenames, args...)
+		return nil
+	}
+}
+
+// verbArgument refuses arguments of a command that has others below it: each of them would be one of these.
+func verbArgument(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	unknown := fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
+	if meant := meantVerb(cmd, args[0]); meant != "" {
+		unknown = fmt.Errorf("%w, did you mean %s?", unknown, meant)
+	}
+	return errUsage(cmd, unknown)
+}
+
+// meantVerb returns the command that was probably meant, or "": one below cmd of nearly the same name, or one of the same name
+// elsewhere.
+func meantVerb(cmd *cobra.Command, name string) string {
+	var names []string
+	for _, below := range cmd.Commands() {
+		names = append(names, below.Name())
+	}
+	if near := hint.Name(name, names); near != "" {
+		return near
+	}
+	for _, verb := range cmd.Root().Commands() {
+		for _, below := range append([]*cobra.Command{verb}, verb.Commands()...) {
+			if below.Name() == name {
+				return below.CommandPath()
+			}
+		}
+	}
+	return ""
+}
+
+// takeFiles takes the arguments that are files to those of -f, and returns the others, which name objects. What can be the name of
+// an object of a cluster is one, unless files are read anyway.
+func (s *source) takeFiles(args []string) []string {
+	var others []string
+	anyway := s.fromFiles() || slices.ContainsFunc(args, namesManifest)
+	for _, arg := range args {
+		_, err := cluster.ParseTargets([]string{arg}, s.kinds...)
+		if namesManifest(arg) || isFile(arg) && (err != nil || anyway && strings.ContainsRune(arg, filepath.Separator)) {
+			s.files.Filenames = append(s.files.Filenames, arg)
+			continue
+		}
+		others = append(others, arg)
+	}
+	return others
+}
+
+// isFile tells whether an argument is a file or a folder that exists, or standard input.
+func isFile(arg string) bool {
+	if arg == "-" {
+		return true
+	}
+	_, err := os.Stat(arg)
+	return err == nil
+}
+
+// namesManifest tells whether an argument can only be a file: standard input, or by its extension.
+func namesManifest(arg string) bool {
+	name := strings.TrimSuffix(strings.TrimSuffix(arg, ".gz"), ".zst")
+	return arg == "-" || slices.Contains([]string{".yaml", ".yml", ".json", ".ndjson"}, filepath.Ext(name))
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
+	"github.com/podverdict/podverdict/internal/scenarios"
+)
+
+// completionTime is how long a shell waits for names of a cluster.
+const completionTime = 2 * time.Second
+
+// completed returns what cobra calls to complete a value: one of some names.
+func completed(names func() []string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return names(), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// addCompletion lets shells complete the value of a flag.
+func addCompletion(cmd *cobra.Command, flag string, names func() []string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, completed(names)); err != nil {
+		cmd.PrintErrln(err)
+	}
+}
+
+// addConnectionCompletions lets shells complete what the flags of a connection name.
+func addConnectionCompletions(cmd *cobra.Command, connection *cluster.Options) {
+	kubeconfig := func(which int) func() []string {
+		return func() []string {
+			contexts, clusters, users := connection.Kubeconfig()
+			return [][]string{contexts, clusters, users}[which]
+		}
+	}
+	addCompletion(cmd, "context", kubeconfig(0))
+	addCompletion(cmd, "cluster", kubeconfig(1))
+	addCompletion(cmd, "user", kubeconfig(2))
+}
+
+// addSourceCompletions lets shells complete the objects of a cluster, and the flags of the connection to it.
+func addSourceCompletions(cmd *cobra.Command, s *source) {
+	addConnectionCompletions(cmd, &s.connection)
+	addCompletion(cmd, "namespace", s.namespaces)
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		names := s.complete(args, word)
+		if len(names) > 0 && strings.HasSuffix(names[0], "/") {
+			return names, cobra.ShellCompDirectiveNoSpace
+		}
+		return names, cobra.ShellCompDirectiveDefault // files, where no name fits
+	}
+}
+
+// complete returns the arguments that a word may become: a type with a slash, or names of its objects.
+func (s *source) complete(args []string, word string) []string {
+	if s.fromFiles() || slices.ContainsFunc(args, namesManifest) {
+		return nil
+	}
+	kind, known := cluster.Kind(""), false
+	prefix := ""
+	if typed, _, ok := strings.Cut(word, "/"); ok {
+		kind, known = cluster.KindOf(typed, s.kinds...)
+		prefix = typed + "/"
+	} else if len(args) > 0 {
+		kind, known = cluster.KindOf(args[0], s.kinds...)
+	}
+	if !known && (len(args) == 0 || strings.Contains(args[0], "/")) {
+		var types []string
+		for _, kind := range s.kinds {
+			types = append(types, string(kind)+"/")
+		}
+		return starting(types, word)
+	}
+	var names []string
+	for _, name := range s.names(kind) {
+		if name = prefix + name; !slices.Contains(args, name) {
+			names = append(names, name)
+		}
+	}
+	return starting(names, word)
+}
+
+// starting returns the names that start with a word.
+func starting(names []string, word string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, word) })
+}
+
+// names returns the names of objects in the cluster, as far as they can be read soon.
+func (s *source) names(kind cluster.Kind) []string {
+	return s.ask(func(ctx context.Context, c *cluster.Cluster) []string { return c.Names(ctx, kind) })
+}
+
+func (s *source) namespaces() []string {
+	return s.ask(func(ctx context.Context, c *cluster.Cluster) []string { return c.Namespaces(ctx) })
+}
+
+// ask asks the cluster for names. Shells show no errors, so there are none.
+func (s *source) ask(names func(context.Context, *cluster.Cluster) []string) []string {
+	client, err := s.connection.Connect(s.files.Namespace, userAgent())
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), completionTime)
+	defer cancel()
+	return names(ctx, client)
+}
+
+// completeScenarios lets shells complete the name of a scenario.
+func completeScenarios(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []cobra.Completion
+	for i := range scenarios.All {
+		names = append(names, cobra.CompletionWithDesc(scenarios.All[i].Name, scenarios.All[i].Means))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
