@@ -11,16 +11,23 @@ import (
 
 const readmePrompt = "    $ go run ./cmd/podverdict "
 
-// The README shows what the commands print.
+// Pages show what the commands print.
 func TestReadme(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+	t.Chdir("../..")
+	for _, page := range []string{"README.md", "docs/what-if.md"} {
+		t.Run(page, func(t *testing.T) { checkPage(t, page) })
+	}
+}
+
+func checkPage(t *testing.T, page string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Chdir("../..")
 	shown := strings.Split(string(text), readmePrompt)[1:]
 	if len(shown) < 2 {
-		t.Fatalf("the README shows %d commands, wanted 2 at least", len(shown))
+		t.Fatalf("%s shows %d commands, wanted 2 at least", page, len(shown))
 	}
 	for _, block := range shown {
 		command, rest, _ := strings.Cut(block, "\n")
@@ -29,7 +36,7 @@ func TestReadme(t *testing.T) {
 			t.Errorf("%s: exit code %d: %s", command, code, errs.String())
 		}
 		if diff := cmp.Diff(indented(rest), strings.TrimRight(trimLines(out.String()), "\n")); diff != "" {
-			t.Errorf("%s: the README differs (-README +output):\n%s", command, diff)
+			t.Errorf("%s: the page differs (-page +output):\n%s", command, diff)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func exits(plans []*plan, rulings []ruling) []scenarios.Exit {
 	var all []scenarios.Exit
 	add := func(container string, code int64) {
 		exit := scenarios.Exit{Container: container, Code: int32(min(code, 256))}
-		if exit.Code < 256 && len(all) < maxExits && !slices.Contains(all, exit) {
+		if exit.Code > 0 && exit.Code < 256 && len(all) < maxExits && !slices.Contains(all, exit) {
 			all = append(all, exit)
 		}
 	}
