@@ -99,9 +99,9 @@ func listPackages(root string) ([]goPackage, error) {
 	}
 }
 
-// affected returns the packages to vet and those to test. Programs import everything and take longest: they are tested when
-// their own files differ. Tests of conformance/cluster need a control plane, which short tests do without. Both are vetted
-// instead, so that they compile.
+// affected returns the packages to vet and those to test. Programs, and the controller that puts the loops together, import
+// everything and take longest: they are tested when their own files differ. Tests of conformance/cluster need a control plane,
+// which short tests do without. What is not tested is vetted, so that it compiles.
 func affected(packages []goPackage, changed map[string]bool) (vetted, tested []string) {
 	differs := map[string]bool{}
 	for _, p := range packages {
@@ -112,7 +112,8 @@ func affected(packages []goPackage, changed map[string]bool) (vetted, tested []s
 		if !own && !slices.ContainsFunc(p.Imports, func(imported string) bool { return differs[imported] }) {
 			continue
 		}
-		test := !strings.HasPrefix(p.folder, "conformance/cluster") && (own || !strings.HasPrefix(p.folder, "cmd/"))
+		whole := strings.HasPrefix(p.folder, "cmd/") || p.folder == "controller"
+		test := !strings.HasPrefix(p.folder, "conformance/cluster") && (own || !whole)
 		if test {
 			tested = append(tested, p.ImportPath)
 		}

@@ -15,6 +15,7 @@ func TestAffected(t *testing.T) {
 	}
 	for changed, want := range map[string]struct{ vetted, tested []string }{
 		"compiler":                 {[]string{"m/compiler", "m/cmd/program", "m/conformance/cluster/life"}, []string{"m/compiler", "m/runtime"}},
+		"runtime":                  {[]string{"m/runtime", "m/controller"}, []string{"m/runtime"}},
 		"cmd/program":              {[]string{"m/cmd/program"}, []string{"m/cmd/program"}},
 		"conformance/cluster/life": {[]string{"m/conformance/cluster/life"}, nil},
 		"docs":                     {nil, nil},
