@@ -41,6 +41,8 @@ race = [[ $$(go env CGO_ENABLED) == 1 ]] && command -v "$$(go env CC | cut -d' '
 control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler, kubectl and kwok, for the tests
 	@go -C $(UPSTREAM) run ./cmd/controlplane -o $(CURDIR)/.cache/control-plane
 
+# The tests of conformance/cluster have a build tag: whoever tests without a control plane need not link them.
+TAGS := -tags cluster
 # Goroutines beside a control plane: most of their time is waiting, so they run once, in full and with the race detector.
 RACED := ./internal/controlplane $(addprefix ./conformance/cluster/,crd custom disruption fault install life pending policy)
 # One goroutine, or programs that are started: the race detector takes many times as long for it and finds nothing.
@@ -51,8 +53,8 @@ SEQUENTIAL := ./compiler/admission/... ./conformance ./conformance/generators ./
 test: control-plane ## run every test of all modules in full, and what goroutines share with the race detector where there is a C compiler
 	@race=; if $(race); then race=-race; else echo "the race detector is off: it needs cgo and a C compiler"; fi; \
 	set -x; \
-	go test -timeout 20m $$race $(RACED); \
-	go test -timeout 20m $$(go list ./... | grep -vxF "$$(go list $(RACED))"); \
+	go test $(TAGS) -timeout 20m $$race $(RACED); \
+	go test $(TAGS) -timeout 20m $$(go list ./... | grep -vxF "$$(go list $(RACED))"); \
 	go -C $(UPSTREAM) test ./...; \
 	go -C $(INTEROP) test ./...; \
 	go -C tools test ./...; \
@@ -69,7 +71,7 @@ quick: checkformat ## format, vet, and short tests of the packages that differ f
 
 .PHONY: e2e
 e2e: control-plane ## have Kubernetes disrupt the pods of Jobs, and compare what both controllers and the program make of it
-	go test -count=1 -v -timeout 10m ./conformance/cluster/disruption
+	go test $(TAGS) -count=1 -v -timeout 10m ./conformance/cluster/disruption
 
 FAULTS ?= 10000
 
@@ -81,13 +83,13 @@ JOBS ?= 300
 
 .PHONY: chaos
 chaos: control-plane ## run JOBS Jobs while controllers, API server and etcd are killed, paused and cut off, by SEED
-	go test -count=1 -v -timeout 30m ./conformance/cluster/fault -run '^TestChaos$$' -chaos-seed=$(SEED) -chaos-jobs=$(JOBS)
+	go test $(TAGS) -count=1 -v -timeout 30m ./conformance/cluster/fault -run '^TestChaos$$' -chaos-seed=$(SEED) -chaos-jobs=$(JOBS)
 
 FROM ?= a44552d
 
 .PHONY: upgrade
 upgrade: control-plane ## hand Jobs that are half run from the controller of commit FROM to this one, and back
-	go test -count=1 -v -timeout 10m ./conformance/cluster/upgrade -from=$(FROM)
+	go test $(TAGS) -count=1 -v -timeout 10m ./conformance/cluster/upgrade -from=$(FROM)
 
 .PHONY: mutants
 mutants: N = 200
@@ -96,7 +98,7 @@ mutants: control-plane ## change the engine and the controller in N small ways c
 
 .PHONY: lint
 lint: checkformat checkgenerate ## format, vet, golangci-lint; generated files must be current
-	go vet ./...
+	go vet $(TAGS) ./...
 	go -C $(UPSTREAM) vet ./...
 	go -C $(INTEROP) vet ./...
 	go -C tools vet ./...
@@ -123,7 +125,7 @@ golden = $$(grep -rlE --include='*_test.go' --exclude-dir=upstream 'flag\.Bool(V
 .PHONY: generate
 generate: control-plane ## rewrite generated code and golden files
 	go generate ./...
-	@packages=$(golden); if [[ -n $$packages ]]; then (set -x; go test $$packages -update); fi
+	@packages=$(golden); if [[ -n $$packages ]]; then (set -x; go test $(TAGS) $$packages -update); fi
 
 # What git knows or would add, with its content: equal before and after means that nothing was stale.
 define content

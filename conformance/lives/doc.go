@@ -69,10 +69,10 @@
 // ends may be seen together or one after the other, and pods that are alike, in a Job without indexes, are created and
 // deleted in any order. Then record the checkpoints from kube-controller-manager:
 //
-//	go test ./conformance/cluster/life -run 'TestLives/kube-controller-manager/topic/reason$' -update
+//	go test -tags cluster ./conformance/cluster/life -run 'TestLives/kube-controller-manager/topic/reason$' -update
 //
 // Read what was written, and why it is right: the headers must bear it out. Then play it with all controllers, some ten
 // times:
 //
-//	go test ./conformance/cluster/life -run 'TestLives/.*/topic/reason$' -count 10
+//	go test -tags cluster ./conformance/cluster/life -run 'TestLives/.*/topic/reason$' -count 10
 package lives

@@ -4,7 +4,7 @@
 // What is expected is data, so that neither controller is the judge of the other, and any third one can be held to it. It
 // was recorded from kube-controller-manager, and is recorded anew by
 //
-//	go test ./conformance/cluster/life -update
+//	go test -tags cluster ./conformance/cluster/life -update
 //
 // which plays only the part of kube-controller-manager, and rewrites the checkpoints at which it differs from the files.
 // Read the difference: the expectation is what Kubernetes does only as long as a person agrees.

@@ -41,7 +41,7 @@ func run(root, base string) error {
 		fmt.Println("no package differs from", base)
 		return nil
 	}
-	if err := command(root, append([]string{"go", "vet"}, vetted...)); err != nil || len(tested) == 0 {
+	if err := command(root, append([]string{"go", "vet", "-tags=cluster"}, vetted...)); err != nil || len(tested) == 0 {
 		return err
 	}
 	// Without symbols for debuggers, a test is linked in two thirds of the time.
