@@ -43,24 +43,25 @@ control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler,
 
 # The tests of conformance/cluster have a build tag: whoever tests without a control plane need not link them.
 TAGS := -tags cluster
+# Without symbols for debuggers, a test is linked in two thirds of the time. Traces and the race detector do not need them.
+TEST := test -ldflags=-s -timeout 20m
 # Goroutines beside a control plane: most of their time is waiting, so they run once, in full and with the race detector.
 RACED := ./internal/controlplane $(addprefix ./conformance/cluster/,crd custom disruption fault install life pending policy)
 # One goroutine, or programs that are started: the race detector takes many times as long for it and finds nothing.
-SEQUENTIAL := ./compiler/admission/... ./conformance ./conformance/generators ./conformance/vectors ./conformance/cluster/... ./controller/plan \
-	./controller/simulation ./internal/structure ./policies
+SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/library ./config ./policies/... ./runtime/metered \
+	./conformance $(addprefix ./conformance/,cluster/... generators reports vectors) $(addprefix ./controller/,plan simulation) \
+	$(addprefix ./cmd/podverdict/internal/,partial report table timeline) $(addprefix ./internal/,catalogue hint kubeversion outcome structure)
 
 .PHONY: test
 test: control-plane ## run every test of all modules in full, and what goroutines share with the race detector where there is a C compiler
 	@race=; if $(race); then race=-race; else echo "the race detector is off: it needs cgo and a C compiler"; fi; \
 	set -x; \
-	go test $(TAGS) -timeout 20m $$race $(RACED); \
-	go test $(TAGS) -timeout 20m $$(go list ./... | grep -vxF "$$(go list $(RACED))"); \
-	go -C $(UPSTREAM) test ./...; \
-	go -C $(INTEROP) test ./...; \
-	go -C tools test ./...; \
+	go $(TEST) $(TAGS) -p 3 $$race $(RACED); \
+	go $(TEST) $(TAGS) $$(go list ./... | grep -vxF "$$(go list $(RACED))"); \
+	for module in $(UPSTREAM) $(INTEROP) tools; do go -C $$module $(TEST) ./...; done; \
 	if [[ -n $$race ]]; then \
-		go test -timeout 20m -race -short $$(go list ./... | grep -vxF "$$(go list $(RACED) $(SEQUENTIAL))"); \
-		go -C $(UPSTREAM) test -race -short .; \
+		go $(TEST) -race -short $$(go list ./... | grep -vxF "$$(go list $(RACED) $(SEQUENTIAL))"); \
+		go -C $(UPSTREAM) $(TEST) -race -short .; \
 	fi
 
 BASE ?= HEAD
