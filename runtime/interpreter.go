@@ -54,7 +54,7 @@ func (i *interpreter) eval(program *metered.Program, names cel.Activation) (ref.
 	limit := min(compiler.CostLimit, compiler.CostBudget-min(compiler.CostBudget, i.spent))
 	value, spent, err := program.Eval(i.ctx, names, limit)
 	i.spent += spent
-	if i.spent > compiler.CostBudget || errors.As(err, new(*metered.LimitError)) && limit < compiler.CostLimit {
+	if i.spent > compiler.CostBudget || limit < compiler.CostLimit && errors.As(err, new(*metered.LimitError)) {
 		return nil, errBudget
 	}
 	return value, err
