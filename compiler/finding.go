@@ -24,6 +24,8 @@ const (
 	CheckSidecar         = "sidecar-exit-code"
 	CheckUnboundedIgnore = "unbounded-ignore"
 	CheckFailIndexLimit  = "fail-index-without-limit"
+	CheckExitCode        = "exit-code-out-of-range"
+	CheckMisspelt        = "misspelt-word"
 )
 
 // Finding is one thing that Lint has to say about a rule.

@@ -59,6 +59,8 @@ func (l *linter) rule(i int, r Rule) {
 	l.sidecars(this)
 	l.unboundedIgnore(this)
 	l.failIndexLimit(this)
+	l.unusualCodes(this)
+	l.unusualConditions(this)
 	l.earlier = append(l.earlier, this)
 	l.taken.Or(&l.taken, this.matches)
 }

@@ -45,6 +45,7 @@ func Compile(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) (*Pol
 	}
 	c.total()
 	c.shadowed()
+	c.implied()
 	if hasErrors(c.findings) {
 		return nil, &Error{c.findings}
 	}
@@ -124,6 +125,7 @@ func (c *compilation) rule(i int, r v1alpha1.Rule) {
 	if compiled.When = c.expression(p, words, types.BoolType); compiled.When != nil {
 		c.read(compiled.When.Tree)
 		v = c.reach(p, compiled.When.Tree, compiled.Phase)
+		c.report(p.waiting(compiled.When.Tree, compiled.Phase)...)
 	}
 	if r.MessageExpression != "" {
 		p := rulePlace(i, r.Name, "messageExpression", r.MessageExpression)
@@ -169,6 +171,7 @@ func (c *compilation) check(p place, env *cel.Env, want *types.Type) *ast.AST {
 		return nil
 	}
 	c.report(c.guards(p, tree)...)
+	c.report(p.words(tree)...)
 	return tree
 }
 

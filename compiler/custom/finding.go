@@ -29,6 +29,9 @@ const (
 	CheckDeadPart    = "never-true"
 	CheckAlways      = "always-matches"
 	CheckUnreachable = "unreachable-rule"
+	CheckMisspelt    = "misspelt-word"
+	CheckExitCode    = "exit-code-out-of-range"
+	CheckWaiting     = "waiting-in-failed-rule"
 )
 
 // NoRule is the Rule of a Finding that is not about a rule, and of a Match without a

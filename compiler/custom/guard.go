@@ -35,6 +35,8 @@ type guard struct {
 	variables map[string]*ast.AST
 	schema    *schema.Schema
 	findings  []Finding
+	// around is the innermost call around the node that is looked at.
+	around ast.Expr
 	// seen are the fields that have been reported: one finding for each is enough.
 	seen map[string]bool
 }
@@ -76,7 +78,12 @@ func (g *guard) expr(e ast.Expr, known facts) {
 		}
 		g.selection(e, known)
 	case ast.CallKind:
+		around := g.around
+		if !g.isLink(e) {
+			g.around = e
+		}
 		g.call(e, known)
+		g.around = around
 	case ast.ComprehensionKind:
 		g.comprehension(e.AsComprehension(), known)
 	default:

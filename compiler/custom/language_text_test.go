@@ -84,7 +84,10 @@ var checks = []documentedCheck{
 	{"never-matches", "warning", "the rule can never match"},
 	{"never-true", "warning", "a part of the rule can never be true, so that it decides nothing"},
 	{"always-matches", "warning", "the rule matches every Pod, and is not the last"},
-	{"unreachable-rule", "warning", "a rule before it matches every Pod"},
+	{"unreachable-rule", "warning", "a rule before it matches all that this one would"},
+	{"misspelt-word", "warning", "a reason or a type of condition is nearly one that Kubernetes writes"},
+	{"exit-code-out-of-range", "warning", "no process on Linux exits with such a code"},
+	{"waiting-in-failed-rule", "warning", "a function about Pods that wait to start is asked when a Pod has failed"},
 	{"not-at-admission", "error", "a match condition cannot be asked when a Job is created; said by `podverdict generate vap` alone"},
 }
 
@@ -110,6 +113,9 @@ var checkExamples = []example{
 	{"**never-true**", `{rules: [{name: a, action: Count, when: "pod.containers().exists(c, c.signalName == 'KILL' || c.exitCode == 137)"}]}`},
 	{"**always-matches**", `{rules: [{name: a, action: Count, when: "true"}, {name: b, action: Ignore, when: "attempt > 3"}]}`},
 	{"**unreachable-rule**", `{rules: [{name: a, action: Count, when: "true"}, {name: b, action: Ignore, when: "attempt > 3"}]}`},
+	{"**misspelt-word**", `{rules: [{name: a, action: Count, when: "pod.failedContainers().exists(c, c.reason == 'OOMKill')"}]}`},
+	{"**exit-code-out-of-range**", `{rules: [{name: a, action: Count, when: "pod.failedContainers().exists(c, c.exitCode == 300)"}]}`},
+	{"**waiting-in-failed-rule**", `{rules: [{name: a, action: Count, when: "pod.unschedulable()"}]}`},
 }
 
 const languageLimits = "## Limits\n\n"

@@ -1,9 +1,11 @@
 package custom
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/parser"
 
@@ -18,7 +20,7 @@ func (g *guard) rewriteSelection(e ast.Expr, known facts) string {
 	if kind == types.StructKind {
 		return g.rewrite(e, known)
 	}
-	if empty, ok := emptyValues[kind]; ok {
+	if empty, ok := emptyValues[kind]; ok && g.takesEmpty(e, kind) {
 		return g.rewrite(e, known) + ".orValue(" + empty + ")"
 	}
 	return ""
@@ -27,6 +29,33 @@ func (g *guard) rewriteSelection(e ast.Expr, known facts) string {
 // emptyValues are obvious values for fields that are absent.
 var emptyValues = map[types.Kind]string{
 	types.StringKind: "''", types.IntKind: "0", types.BoolKind: "false", types.ListKind: "[]", types.MapKind: "{}",
+}
+
+// parsing are functions that fail with an empty text.
+var parsing = []string{
+	"quantity", "duration", "timestamp", "int", "uint", "double", "bool", "url", "ip", "cidr", "semver", "asInteger", "asApproximateFloat",
+}
+
+// takesEmpty tells whether the expression means the same with the empty value for an absent field: nothing fails, and nothing
+// holds that would not hold of any value. Zero is a number like any other, so that it only does where it is compared with another
+// one: it would make failed * 2 >= completions true of a Job without completions.
+func (g *guard) takesEmpty(e ast.Expr, kind types.Kind) bool {
+	if g.around == nil {
+		return kind != types.IntKind
+	}
+	name := g.around.AsCall().FunctionName()
+	if kind != types.IntKind {
+		return !slices.Contains(parsing, name)
+	}
+	args := g.around.AsCall().Args()
+	if name != operators.Equals {
+		return false
+	}
+	other := args[0]
+	if other.ID() == e.ID() {
+		other = args[1]
+	}
+	return other.Kind() == ast.LiteralKind && other.AsLiteral() != types.IntZero
 }
 
 // rewrite returns a chain with the optional forms of links: .?field and [?'key'].

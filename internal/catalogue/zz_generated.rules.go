@@ -2104,6 +2104,110 @@ spec:
 `,
 	},
 	{
+		ID:       "fails-on-scenario",
+		Group:    "analysis",
+		Severity: "error",
+		Title:    "A rule can be evaluated on every built-in scenario",
+		Field:    "spec.rules[*].when",
+		Source:   "docs/testing-policies.md",
+		Why:      "An evaluation that fails picks no action: the failure counts, whatever the rule says. Each rule is run on the Pods that `podverdict test scenarios` lists, and on one of them it fails.",
+		Fix:      "Ask first whether there is such an element, key or divisor.",
+		Bad:      "when: pod.failedContainers()[0].exitCode == 42",
+		Good:     "when: pod.failedContainers().exists(c, c.exitCode == 42)",
+	},
+	{
+		ID:       "misspelt-word",
+		Group:    "analysis",
+		Severity: "warning",
+		Title:    "Words are those that Kubernetes writes",
+		Source:   "Kubernetes 1.36",
+		Why:      "A condition type, a reason or a container name is nearly one that there is, so that the rule does not match what it is for.",
+		Fix:      "Follow the hint. Words of your own have a domain before them, as in example.com/Corrupted, or are not this similar.",
+		Bad: `spec:
+  podFailurePolicy:
+    rules:
+    - action: Ignore
+      onPodConditions: [{type: DisruptionTargt}]
+`,
+		Good: `spec:
+  podFailurePolicy:
+    rules:
+    - action: Ignore
+      onPodConditions: [{type: DisruptionTarget}]
+`,
+	},
+	{
+		ID:       "exit-code-out-of-range",
+		Group:    "analysis",
+		Severity: "warning",
+		Title:    "Exit codes are those of processes",
+		Source:   "Linux",
+		Why:      "On Linux a process exits with 0 to 255. On Windows there are higher codes, which is why the API takes them.",
+		Fix:      "List codes up to 255. For Windows, set `os.name` in the pod template.",
+		Bad: `spec:
+  podFailurePolicy:
+    rules:
+    - action: FailJob
+      onExitCodes: {operator: In, values: [300]}
+`,
+		Good: `spec:
+  podFailurePolicy:
+    rules:
+    - action: FailJob
+      onExitCodes: {operator: In, values: [30]}
+`,
+	},
+	{
+		ID:       "waiting-in-failed-rule",
+		Group:    "analysis",
+		Severity: "warning",
+		Title:    "Functions about Pods that wait are asked in rules on Pending",
+		Field:    "spec.rules[*].when",
+		Source:   "docs/pending-pods.md",
+		Why:      "A Pod that has failed waits for no node and no image. A rule without a phase is asked when a Pod has failed.",
+		Fix:      "Set `phase` to Pending in the rule.",
+		Bad:      "when: pod.unschedulable()",
+		Good: `apiVersion: podverdict.io/v1alpha1
+kind: PodFailurePolicy
+metadata: {name: starts}
+spec: {rules: [{name: unschedulable, phase: Pending, when: pod.unschedulable(), action: FailJob}]}
+`,
+	},
+	{
+		ID:       "budget-unreachable",
+		Group:    "analysis",
+		Severity: "warning",
+		Title:    "A budget can be used up before the Job or index fails",
+		Field:    "spec.rules[*].budget.limit",
+		Source:   "docs/custom-policies.md",
+		Why:      "The failures that the budget counts exceed the Job's limit first, so that `then` never happens.",
+		Fix:      "Lower `limit`, or raise the Job's `backoffLimit` or `backoffLimitPerIndex`.",
+		Bad: `apiVersion: batch/v1
+kind: Job
+metadata: {name: plain}
+spec:
+  backoffLimit: 2
+  template: {spec: {restartPolicy: Never, containers: [{name: main, image: app}]}}
+---
+apiVersion: podverdict.io/v1alpha1
+kind: PodFailurePolicy
+metadata: {name: training}
+spec: {rules: [{name: retried, when: attempt > 1, action: Count, budget: {limit: 3, then: FailJob}}]}
+`,
+		Good: `apiVersion: batch/v1
+kind: Job
+metadata: {name: plain}
+spec:
+  backoffLimit: 6
+  template: {spec: {restartPolicy: Never, containers: [{name: main, image: app}]}}
+---
+apiVersion: podverdict.io/v1alpha1
+kind: PodFailurePolicy
+metadata: {name: training}
+spec: {rules: [{name: retried, when: attempt > 1, action: Count, budget: {limit: 3, then: FailJob}}]}
+`,
+	},
+	{
 		ID:       "unreadable",
 		Group:    "input",
 		Severity: "error",

@@ -15,6 +15,8 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/internal/hint"
+	"github.com/podverdict/podverdict/internal/scenarios"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -44,6 +46,7 @@ func inspectCustom(ctx context.Context, kubernetes string, set *manifest.Set, jo
 		c.policies[name], c.origins[name] = s, all[i].Origin
 		if all[i].Compiled != nil {
 			c.pending(all[i].Object)
+			s.Findings = append(s.Findings, dryRun(ctx, &all[i], scenarios.PlainJob())...)
 		}
 	}
 	for i, job := range set.Jobs {
@@ -127,15 +130,57 @@ func (c *customLint) job(ctx context.Context, job manifest.Job, stored *batchv1.
 					fmt.Sprintf("FailIndex is no more than Count for Job %s, which has no backoffLimitPerIndex", name),
 					"set spec.backoffLimitPerIndex in the Job, with completionMode Indexed")
 			}
+			c.budget(p.Name, i, r, stored)
 			if r.Budget != nil && r.Budget.Per == v1alpha1.PerIndex && !indexed {
 				c.ruleFinding(p.Name, checkIndexBudget, i, r.Name, "budget.per",
 					fmt.Sprintf("the budget is one of the whole Job %s, which has no indexes", name),
 					"set per: Job in the budget, or spec.completionMode: Indexed in the Job")
 			}
 		}
+		c.containerNames(p, stored)
 		always := p.Compiled.AlwaysMatching()
 		if always != custom.NoRule && b.Spec.Position == v1alpha1.PositionBefore && b.Spec.Mode == v1alpha1.ModeEnforce {
 			s.Findings = append(s.Findings, hidden(job, p, always)...)
+		}
+	}
+}
+
+// budget finds budgets that are never used up, since the failures that they count exceed a limit of the Job before.
+func (c *customLint) budget(policy string, i int, r *v1alpha1.Rule, job *batchv1.Job) {
+	if r.Budget == nil || r.Action != batchv1.PodFailurePolicyActionCount {
+		return
+	}
+	limit, field := job.Spec.BackoffLimit, "backoffLimit"
+	if job.Spec.BackoffLimitPerIndex != nil {
+		limit, field = job.Spec.BackoffLimitPerIndex, "backoffLimitPerIndex"
+		if r.Budget.Per != v1alpha1.PerIndex {
+			return // the failures of all indexes count
+		}
+	}
+	if limit == nil || r.Budget.Limit <= *limit {
+		return
+	}
+	c.ruleFinding(policy, checkBudget, i, r.Name, "budget.limit",
+		fmt.Sprintf("the budget of %d is never used up in Job %s/%s: more than %d counted failures exceed its %s",
+			r.Budget.Limit, job.Namespace, job.Name, *limit, field),
+		fmt.Sprintf("set a limit of %d or less, or raise %s", *limit, field))
+}
+
+// containerNames finds names of containers that a Job does not have, if it has a similar one.
+func (c *customLint) containerNames(p *runtime.Policy, job *batchv1.Job) {
+	known := containerNames(job)
+	s, o := c.policies[p.Name], c.origins[p.Name]
+	for _, x := range p.Compiled.Expressions() {
+		for _, name := range x.ContainerNames() {
+			meant := compiler.Misspelt(name.Text, known)
+			if meant == "" {
+				continue
+			}
+			f := report.Finding{
+				Check: compiler.CheckMisspelt, Severity: string(compiler.Warning), Field: x.Field, Hint: hint.DidYouMean(meant),
+				Message: fmt.Sprintf("Job %s/%s has no container %q", job.Namespace, job.Name, name.Text),
+			}
+			s.Findings = append(s.Findings, f.Placed(o, o.PositionIn(x.Field, name.Line, name.Column)))
 		}
 	}
 }

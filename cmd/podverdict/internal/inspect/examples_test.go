@@ -124,7 +124,9 @@ func TestExamples(t *testing.T) {
 	enabled := map[string]any{"podverdict": map[string]any{"config": map[string]any{"guardrails": map[string]any{
 		"G-REPLACEMENT-INDEXED": map[string]any{"enabled": true},
 	}}}}
-	plain := sync.OnceValues(func() (*rego.Validator, error) { return rego.New(t.Context(), rego.Options{Guardrails: true, Warnings: true}) })
+	plain := sync.OnceValues(func() (*rego.Validator, error) {
+		return rego.New(t.Context(), rego.Options{Guardrails: true, Warnings: true})
+	})
 	other := sync.OnceValues(func() (*rego.Validator, error) {
 		return rego.New(t.Context(), rego.Options{Guardrails: true, Warnings: true, Data: enabled})
 	})

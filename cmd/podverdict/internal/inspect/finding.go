@@ -24,7 +24,10 @@ const (
 	checkNoPolicy       = "missing-policy"
 	checkIndexBudget    = "budget-without-indexes"
 	checkPendingIgnored = "pending-ignored"
+	checkBudget         = "budget-unreachable"
+	checkDryRun         = "fails-on-scenario"
 	checkUnreadable     = "unreadable"
+	checkContainer      = "rule-container-unknown"
 )
 
 // newSubject returns a Job without findings. A Job that was read from a cluster has no file.
@@ -104,6 +107,11 @@ func ruleOf(field string) *int {
 // that the bundle's settings give it and the words of the analysis, which name the rules and codes concerned.
 func merged(found, analysis []report.Finding) []report.Finding {
 	for _, a := range analysis {
+		if a.Check == compiler.CheckUnreachable && slices.ContainsFunc(found, func(f report.Finding) bool {
+			return f.Check == checkContainer && f.Field == a.Field
+		}) {
+			continue // it is unreachable for this reason
+		}
 		i := slices.IndexFunc(found, func(f report.Finding) bool { return f.Check == a.Check && samePlace(f, a) })
 		if i < 0 {
 			found = append(found, a)

@@ -3,15 +3,19 @@ package inspect
 import (
 	"context"
 	goruntime "runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/catalogue"
+	"github.com/podverdict/podverdict/internal/hint"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -76,6 +80,9 @@ func (o Options) job(ctx context.Context, job manifest.Job) (report.Subject, err
 			return s, err
 		}
 		for _, f := range found {
+			if f.Check == checkContainer {
+				f.Hint = containerHint(job.Object, f)
+			}
 			if o.Constraints || aboutPolicy(f) {
 				s.Findings = append(s.Findings, f)
 			}
@@ -84,6 +91,28 @@ func (o Options) job(ctx context.Context, job manifest.Job) (report.Subject, err
 	s.Findings = merged(s.Findings, analysis)
 	inFileOrder(s.Findings)
 	return s, nil
+}
+
+// containerHint says which container of the Job a rule may mean.
+func containerHint(job *batchv1.Job, f report.Finding) string {
+	rules := job.Spec.PodFailurePolicy.Rules
+	if f.Rule == nil || *f.Rule >= len(rules) || rules[*f.Rule].OnExitCodes == nil {
+		return f.Hint
+	}
+	meant := hint.Name(ptr.Deref(rules[*f.Rule].OnExitCodes.ContainerName, ""), containerNames(job))
+	if meant == "" {
+		return f.Hint
+	}
+	return hint.DidYouMean(meant)
+}
+
+// containerNames returns the names of containers and init containers.
+func containerNames(job *batchv1.Job) []string {
+	var names []string
+	for _, container := range slices.Concat(job.Spec.Template.Spec.InitContainers, job.Spec.Template.Spec.Containers) {
+		names = append(names, container.Name)
+	}
+	return names
 }
 
 // aboutPolicy tells whether a finding is about the rules in themselves.

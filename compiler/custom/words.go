@@ -1,0 +1,183 @@
+package custom
+
+import (
+	"fmt"
+
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/internal/hint"
+)
+
+// words returns findings about literals that a Pod's status hardly ever has: words that are nearly those that Kubernetes writes,
+// and exit codes that no process has.
+func (p place) words(tree *ast.AST) []Finding {
+	w := wording{place: p, tree: tree}
+	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
+		if e.Kind() == ast.CallKind {
+			w.call(e.AsCall())
+		}
+	})
+	return w.findings
+}
+
+// wording goes through the comparisons of an expression.
+type wording struct {
+	place    place
+	tree     *ast.AST
+	findings []Finding
+}
+
+func (w *wording) call(call ast.CallExpr) {
+	args := call.Args()
+	switch call.FunctionName() {
+	case library.HasConditionFunction:
+		if len(args) > 0 {
+			w.compare(args[0], compiler.ConditionTypes)
+		}
+	case operators.Equals, operators.NotEquals:
+		w.compare(args[1], w.known(args[0]))
+		w.compare(args[0], w.known(args[1]))
+		w.exitCode(args[0], args[1])
+		w.exitCode(args[1], args[0])
+	case operators.In:
+		if args[1].Kind() != ast.ListKind {
+			w.compare(args[0], w.known(args[1])) // 'ImagePullBackOff' in pod.waitingReasons()
+			return
+		}
+		for _, element := range args[1].AsList().Elements() {
+			w.compare(element, w.known(args[0]))
+			w.exitCode(args[0], element)
+		}
+	}
+}
+
+// withoutDefault returns what orValue is called on, or the node itself.
+func withoutDefault(e ast.Expr) ast.Expr {
+	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "orValue" && e.AsCall().IsMemberFunction() {
+		return e.AsCall().Target()
+	}
+	return e
+}
+
+// known returns the words that Kubernetes writes into a field, or nil.
+func (w *wording) known(e ast.Expr) []string {
+	e = withoutDefault(e)
+	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == library.WaitingReasonsFunction {
+		return compiler.ContainerReasons
+	}
+	field := fieldOf(e)
+	if field != "reason" && field != "type" {
+		return nil
+	}
+	switch owner := w.owner(e); owner + "." + field {
+	case library.ContainerName + ".reason", "ContainerStateTerminated.reason", "ContainerStateWaiting.reason":
+		return compiler.ContainerReasons
+	case library.ConditionName + ".reason", "PodCondition.reason":
+		return compiler.ConditionReasons
+	case library.ConditionName + ".type", "PodCondition.type":
+		return compiler.ConditionTypes
+	case "PodStatus.reason":
+		return compiler.PodReasons
+	}
+	return nil
+}
+
+// owner returns the type of the object that a field is selected from.
+func (w *wording) owner(e ast.Expr) string {
+	operand := operandOf(e)
+	if operand == nil {
+		return ""
+	}
+	t := w.tree.GetType(operand.ID())
+	if isOptional(t) {
+		t = t.Parameters()[0]
+	}
+	return t.TypeName()
+}
+
+func (w *wording) compare(e ast.Expr, known []string) {
+	if e.Kind() != ast.LiteralKind || known == nil {
+		return
+	}
+	word, ok := e.AsLiteral().(types.String)
+	if meant := compiler.Misspelt(string(word), known); ok && word != "" && meant != "" {
+		w.report(CheckMisspelt, e, fmt.Sprintf("Kubernetes writes no %q there", string(word)), hint.DidYouMean(meant))
+	}
+}
+
+func (w *wording) exitCode(field, e ast.Expr) {
+	if fieldOf(withoutDefault(field)) != "exitCode" || e.Kind() != ast.LiteralKind {
+		return
+	}
+	if code, ok := e.AsLiteral().(types.Int); ok && (code < 0 || code > compiler.MaxExitCode) {
+		w.report(CheckExitCode, e, fmt.Sprintf("no process on Linux exits with %d: exit codes are from 0 to %d", code, compiler.MaxExitCode), "")
+	}
+}
+
+func (w *wording) report(check string, e ast.Expr, message, advice string) {
+	w.findings = append(w.findings, w.place.warning(check, w.place.locate(w.tree, e), message, advice))
+}
+
+// waiting returns findings about functions for Pods that wait to start, in rules on Pods that have failed.
+func (p place) waiting(tree *ast.AST, phase corev1.PodPhase) (found []Finding) {
+	if phase != corev1.PodFailed {
+		return nil
+	}
+	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
+		if e.Kind() != ast.CallKind {
+			return
+		}
+		if name := e.AsCall().FunctionName(); name == library.UnschedulableFunction || name == library.WaitingReasonsFunction {
+			found = append(found, p.warning(CheckWaiting, p.locate(tree, e),
+				name+"() is about Pods that wait to start, and the rule is asked when a Pod has failed", "set phase: Pending in the rule"))
+		}
+	})
+	return found
+}
+
+// Literal is a text in an expression, and where it stands there.
+type Literal struct {
+	Text         string
+	Line, Column int
+}
+
+// ContainerNames returns the names that an expression compares those of containers with.
+func (x *Expression) ContainerNames() []Literal {
+	_, tree, err := x.Check()
+	if err != nil {
+		return nil
+	}
+	var found []Literal
+	w := wording{place: place{text: x.Text}, tree: tree}
+	name := func(field, e ast.Expr) {
+		if fieldOf(field) != "name" || w.owner(field) != library.ContainerName || e.Kind() != ast.LiteralKind {
+			return
+		}
+		if text, ok := e.AsLiteral().(types.String); ok {
+			at := w.place.locate(tree, e)
+			found = append(found, Literal{string(text), at.Line(), at.Column() + 1})
+		}
+	}
+	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
+		if e.Kind() != ast.CallKind {
+			return
+		}
+		switch args := e.AsCall().Args(); e.AsCall().FunctionName() {
+		case operators.Equals:
+			name(args[0], args[1])
+			name(args[1], args[0])
+		case operators.In:
+			if args[1].Kind() == ast.ListKind {
+				for _, element := range args[1].AsList().Elements() {
+					name(args[0], element)
+				}
+			}
+		}
+	})
+	return found
+}

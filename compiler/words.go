@@ -1,0 +1,81 @@
+package compiler
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/internal/hint"
+)
+
+// Words that Kubernetes 1.36 and the usual container runtimes write into the status of Pods. Others may be there, too: a word
+// that is not among them is only wrong if it nearly is.
+var (
+	// ConditionTypes are the types of conditions of Pods.
+	ConditionTypes = []string{
+		string(corev1.DisruptionTarget), string(corev1.PodScheduled), string(corev1.PodReady), string(corev1.ContainersReady),
+		string(corev1.PodInitialized), string(corev1.PodReadyToStartContainers), string(corev1.PodResizePending),
+		string(corev1.PodResizeInProgress),
+	}
+	// ConditionReasons are the reasons of these.
+	ConditionReasons = []string{
+		corev1.PodReasonPreemptionByScheduler, corev1.PodReasonTerminationByKubelet, corev1.PodReasonUnschedulable,
+		corev1.PodReasonSchedulingGated, corev1.PodReasonSchedulerError, "DeletionByTaintManager", "EvictionByEvictionAPI", "DeletionByPodGC",
+		"ContainersNotReady", "ContainersNotInitialized", "PodCompleted", "PodFailed",
+	}
+	// PodReasons are the reasons in the status of a Pod.
+	PodReasons = []string{
+		"Evicted", "DeadlineExceeded", "NodeLost", "NodeShutdown", "Terminated", "Shutdown", "UnexpectedAdmissionError", "OutOfcpu",
+		"OutOfmemory", "OutOfpods", "OutOfephemeral-storage", "NodeAffinity", "Preempting", "TopologyAffinityError", "SMTAlignmentError",
+		"AdmissionFailed", "PodOSNotSupported", "AppArmor",
+	}
+	// ContainerReasons are why a container waits, or has ended.
+	ContainerReasons = []string{
+		"OOMKilled", "Error", "Completed", "StartError", "ContainerCannotRun", "ContainerStatusUnknown", "DeadlineExceeded", "ContainerCreating",
+		"PodInitializing", "CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError",
+		"RegistryUnavailable", "SignatureValidationFailed", "CreateContainerConfigError", "CreateContainerError", "RunContainerError",
+		"PreStartHookError", "PostStartHookError",
+	}
+)
+
+// Misspelt returns the word that is meant by another that nearly is one of them, or "". Words with a domain are somebody's own.
+func Misspelt(word string, known []string) string {
+	if slices.Contains(known, word) || strings.Contains(word, "/") {
+		return ""
+	}
+	return hint.Name(word, known)
+}
+
+// MaxExitCode is the highest exit code of a process on Linux. Windows has higher ones.
+const MaxExitCode = 255
+
+// unusualCodes finds exit codes that no process on Linux has.
+func (l *linter) unusualCodes(this linted) {
+	m, ok := this.Match.(ExitCodes)
+	if !ok || l.job.Template.Spec.OS != nil && l.job.Template.Spec.OS.Name == corev1.Windows {
+		return
+	}
+	for i, code := range m.Values {
+		if code < 0 || code > MaxExitCode {
+			l.report(CheckExitCode, Warning, this, fmt.Sprintf("%s.values[%d]", this.selector(), i),
+				fmt.Sprintf("no process on Linux exits with %d: exit codes are from 0 to %d", code, MaxExitCode),
+				"a container that signal n has killed exits with 128 + n; for Windows, set os.name in the pod template")
+		}
+	}
+}
+
+// unusualConditions finds types of conditions that are nearly those that Kubernetes writes.
+func (l *linter) unusualConditions(this linted) {
+	m, ok := this.Match.(PodConditions)
+	if !ok {
+		return
+	}
+	for i, p := range m.Patterns {
+		if meant := Misspelt(string(p.Type), ConditionTypes); meant != "" {
+			l.report(CheckMisspelt, Warning, this, fmt.Sprintf("%s[%d].type", this.selector(), i),
+				fmt.Sprintf("Kubernetes writes no Pod condition %q", p.Type), hint.DidYouMean(meant))
+		}
+	}
+}
