@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,26 +45,43 @@ type content struct {
 	lists      int
 	skipped    Skipped
 	errs       []error
+	// waiting are Pods that are still to be decoded, if that was asked for.
+	waiting []waitingPod
+	// untyped is an item of a long List that is still to say what its items are, and head is the type of that List.
+	untyped *Document
+	head    metav1.TypeMeta
 
 	options Options
-	nested  int // Lists that hold the one being read
+	wait    bool // leave Pods waiting
+	nested  int  // Lists that hold the one being read
+}
+
+// waitingPod is a Pod as it was read, in JSON.
+type waitingPod struct {
+	origin Origin
+	value  []byte
 }
 
 // empty tells whether there is nothing to read, not even something wrong.
 func (c *content) empty() bool {
-	return len(c.jobs)+len(c.pods)+len(c.policies)+len(c.bindings)+len(c.namespaces)+c.lists+len(c.errs) == 0 && c.skipped.None()
+	return len(c.jobs)+len(c.pods)+len(c.policies)+len(c.bindings)+len(c.namespaces)+c.lists+len(c.errs)+len(c.waiting) == 0 && c.skipped.None()
+}
+
+// keeps tells whether something of the document is kept.
+func (c *content) keeps() bool {
+	return len(c.jobs)+len(c.pods)+len(c.policies)+len(c.bindings)+len(c.namespaces)+len(c.waiting) > 0
 }
 
 func (c *content) fail(o Origin, field, message string) {
 	c.errs = append(c.errs, o.Error(field, message))
 }
 
-// decode reads a document. What can be read of it is returned also when some of it cannot.
-func decode(d *Document, options Options) content {
-	c := content{options: options}
+// decode reads a document. What can be read of it is returned also when some of it cannot. Pods are left waiting for who wants that.
+func decode(d *Document, options Options, wait bool) content {
+	c := content{options: options, wait: wait && !options.Strict}
 	value := c.document(d)
 	switch {
-	case options.Strict:
+	case options.Strict, c.untyped != nil:
 	case c.isTemplate(d, value != nil):
 		return content{skipped: Skipped{Templates: []Position{d.begin(1)}}}
 	case len(c.errs) > 0 && c.isForeign(d, value):
@@ -75,8 +93,18 @@ func decode(d *Document, options Options) content {
 
 // document reads a document. It returns the value as JSON, or nil if the document is neither YAML nor JSON.
 func (c *content) document(d *Document) []byte {
+	origin := Origin{Document: d}
+	if d.within != "" {
+		c.nested++
+	}
+	if d.isJSON && c.wait && c.waits(origin, d.data, d.implied) {
+		return d.data
+	}
+	if c.errs = checkUTF8(d); len(c.errs) > 0 {
+		return nil
+	}
 	value := d.data
-	if !d.isJSON {
+	if !d.isJSON || d.mayBeYAML && !json.Valid(value) {
 		if value, c.errs = yamlToJSON(d); len(c.errs) > 0 {
 			return nil
 		}
@@ -85,15 +113,67 @@ func (c *content) document(d *Document) []byte {
 		return nil
 	}
 	if !bytes.Equal(bytes.TrimSpace(value), []byte("null")) {
-		c.object(Origin{Document: d}, value, metav1.TypeMeta{})
+		c.object(origin, value, d.implied)
 	}
 	return value
 }
 
+var podType = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+
+// waits leaves an object waiting if it is a Pod. That costs little: the type stands at its beginning.
+func (c *content) waits(o Origin, value []byte, implied metav1.TypeMeta) bool {
+	t := quickType(value)
+	if t == (metav1.TypeMeta{}) {
+		t = implied
+	}
+	if t == podType {
+		c.waiting = append(c.waiting, waitingPod{o, value})
+	}
+	return t == podType
+}
+
+// quickType returns the type of an object if it can be found, and reads no further.
+func quickType(value []byte) (t metav1.TypeMeta) {
+	tokens := jsontext.NewDecoder(bytes.NewBuffer(value), jsontext.AllowDuplicateNames(true))
+	if begin, err := tokens.ReadToken(); err != nil || begin.Kind() != '{' {
+		return t
+	}
+	for tokens.PeekKind() == '"' && (t.APIVersion == "" || t.Kind == "") {
+		name, err := tokens.ReadToken()
+		if err != nil {
+			return metav1.TypeMeta{}
+		}
+		field := name.String()
+		if field != "apiVersion" && field != "kind" || tokens.PeekKind() != '"' {
+			if tokens.SkipValue() != nil {
+				return metav1.TypeMeta{}
+			}
+			continue
+		}
+		text, err := tokens.ReadToken()
+		switch {
+		case err != nil:
+			return metav1.TypeMeta{}
+		case field == "kind":
+			t.Kind = text.String()
+		default:
+			t.APIVersion = text.String()
+		}
+	}
+	return t
+}
+
 // object reads one object; implied is its type when it may leave that out, as the items of a PodList do.
 func (c *content) object(o Origin, value []byte, implied metav1.TypeMeta) {
+	if c.wait && c.waits(o, value, implied) {
+		return
+	}
 	var h header
 	if !c.lenient(o, value, &h) {
+		return
+	}
+	if h.TypeMeta == (metav1.TypeMeta{}) && o.Document.within != "" && !o.Document.settled && o.Path == "" {
+		c.untyped = o.Document
 		return
 	}
 	if h.TypeMeta == (metav1.TypeMeta{}) {
@@ -209,11 +289,14 @@ func (c *content) list(o Origin, value []byte, implied metav1.TypeMeta) {
 		return
 	}
 	c.lists++
+	if o.Document.isHead {
+		c.head = l.TypeMeta
+	}
 	c.nested++
 	defer func() { c.nested-- }()
 	for i, item := range l.Items {
 		if len(c.errs) >= maxErrors {
-			c.fail(o, "items", messageMoreUnread("items", len(l.Items)-i))
+			c.fail(o, "items", messageMoreUnread(len(l.Items)-i))
 			return
 		}
 		c.object(o.at(fmt.Sprintf("items[%d]", i)), item, implied)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -38,16 +39,19 @@ func (e *Error) Position() Position {
 	case e.at != nil:
 		return *e.at
 	case e.name:
-		return e.origin.Document.keyPosition(steps(e.Field))
+		return e.origin.Document.keyPosition(steps(e.path()))
 	}
-	return e.origin.Document.position(steps(e.Field))
+	return e.origin.Document.position(steps(e.path()))
 }
+
+// path is that of the field in what there is of the document.
+func (e *Error) path() string { return strings.TrimPrefix(e.Field, e.origin.Document.within) }
 
 // Error names file, line and column, the document if the file has several, and the field. It is one line, whatever the names
 // in it are.
 func (e *Error) Error() string {
 	text := e.Position().String() + ": "
-	if d := e.origin.Document; d.Of > 1 {
+	if d := e.origin.Document; d.several() {
 		text += fmt.Sprintf("document %d: ", d.Number)
 	}
 	if e.Field != "" {
@@ -67,11 +71,11 @@ func (e *Error) Excerpt() string {
 // withheld is a single error in place of those of a document that is no manifest, and that nobody has asked to see: whatever
 // they would quote may be a secret.
 func withheld(d *Document, errs []error) []error {
-	if len(errs) == 0 || !d.found || namesType(d) {
+	if len(errs) == 0 || !d.found || d.within != "" || namesType(d) {
 		return errs
 	}
 	at := Position{File: d.File, Line: d.line, Column: d.column + 1}
-	return []error{&Error{origin: Origin{Document: &Document{File: d.File, Number: d.Number, Of: d.Of}}, at: &at, Message: "is not a manifest: it lacks apiVersion or kind"}}
+	return []error{&Error{origin: Origin{Document: d.without()}, at: &at, Message: "is not a manifest: it lacks apiVersion or kind"}}
 }
 
 // errAt is an error at a node; nil is the document.
@@ -96,9 +100,11 @@ var ErrOutside = errors.New("outside of the directory")
 
 func errOutside(root string) error { return fmt.Errorf("%w %s", ErrOutside, root) }
 
-func messageMoreUnread(what string, n int) string {
-	return fmt.Sprintf("too many errors, the last %d %s were not read", n, what)
+func messageMoreUnread(n int) string {
+	return fmt.Sprintf("too many errors, the last %d items were not read", n)
 }
+
+const messageRestUnread = "too many errors, the rest of the file was not read"
 
 func messageTwice(kind, name string, first Position) string {
 	return fmt.Sprintf("%s %s is given twice, first at %s", kind, name, first)

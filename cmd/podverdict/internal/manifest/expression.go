@@ -19,7 +19,7 @@ func (o Origin) PositionIn(field string, line, column int) Position {
 	if d.line == 0 {
 		return o.Position(field)
 	}
-	_, node := d.find(steps(o.Field(field)))
+	_, node := d.find(steps(o.path(field)))
 	for node != nil && node.Kind == yaml.AliasNode {
 		node = node.Alias
 	}

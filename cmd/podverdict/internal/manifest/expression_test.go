@@ -31,9 +31,9 @@ func TestPositionIn(t *testing.T) {
 		"alias":                 "other: &x a == HERE\nwhen: *x\n",
 		"carriage returns":      "when: |\r\n  a &&\r\n  HERE\r\n",
 	} {
-		documents, _ := split(source{name: "f", data: []byte("---\n" + text)})
+		documents := documentsOf(t, "---\n"+text)
 		if strings.HasPrefix(text, "{\"") {
-			documents, _ = split(source{name: "f", data: []byte("\n" + text)})
+			documents = documentsOf(t, "\n"+text)
 		}
 		field := "when"
 		if strings.HasPrefix(text, "spec:") {
@@ -87,7 +87,7 @@ func TestPositionBehind(t *testing.T) {
 		{"when: \"a\\\n  HERE\"\n", "when", 1, 2, "f:2:3"},
 		{"when: !!str a == b\n", "when", 1, 6, "f:1:18"},
 	} {
-		documents, _ := split(source{name: "f", data: []byte(c.text)})
+		documents := documentsOf(t, c.text)
 		d := documents[0]
 		if got := (Origin{Document: d}).PositionIn(c.field, c.line, c.column).String(); got != c.want {
 			t.Errorf("%q: %s, want %s", c.text, got, c.want)
@@ -114,7 +114,7 @@ func FuzzPositionIn(f *testing.F) {
 			t.Skip(err)
 		}
 		for _, text := range [][]byte{asYAML, asJSON} {
-			documents, _ := split(source{name: "f", data: text})
+			documents := documentsOf(t, string(text))
 			if len(documents) != 1 || documents[0].yamlLines != nil {
 				return
 			}

@@ -16,8 +16,6 @@ const (
 	// maxExpansion is how many times larger than its text a document may get by aliases, beyond a size that is always fine.
 	maxExpansion = 10
 	smallEnough  = 1 << 20
-	// maxDocuments is how many documents a file may have.
-	maxDocuments = 1 << 20
 )
 
 // checkDepth refuses a document whose value, in JSON, is nested too deeply.

@@ -15,7 +15,7 @@ func ReadPart(ctx context.Context, o Options, filename string, target any) (map[
 	if err != nil {
 		return nil, Origin{}, err
 	}
-	origin, value, err := readOnly(filename, files)
+	origin, value, err := readOnly(filename, files, o)
 	if err != nil {
 		return nil, Origin{}, err
 	}
@@ -32,11 +32,7 @@ func ReadPart(ctx context.Context, o Options, filename string, target any) (map[
 
 // ReadValue reads a YAML or JSON file that holds one object of whatever shape. Its numbers are json.Number.
 func ReadValue(o Options, filename string) (map[string]any, Origin, error) {
-	files, err := o.one(filename, func() ([]byte, error) { return o.readFile(filename) })
-	if err != nil {
-		return nil, Origin{}, err
-	}
-	origin, value, err := readOnly(filename, files)
+	origin, value, err := readOnly(filename, []source{o.file(filename)}, o)
 	if err != nil {
 		return nil, Origin{}, err
 	}
@@ -50,22 +46,28 @@ func ReadValue(o Options, filename string) (map[string]any, Origin, error) {
 }
 
 // readOnly returns the only document of some files, as JSON.
-func readOnly(filename string, files []source) (Origin, []byte, error) {
+func readOnly(filename string, files []source, o Options) (Origin, []byte, error) {
 	var documents []*Document
 	for _, s := range files {
-		found, err := split(s)
+		err := s.split(o, true, func(d *Document) bool {
+			documents = append(documents, d)
+			return len(documents) < maxErrors
+		})
 		if err != nil {
 			return Origin{}, nil, err
 		}
-		documents = append(documents, found...)
 	}
 	if len(documents) != 1 {
 		return Origin{}, nil, fmt.Errorf("%s: has %d documents, and should have one", nameOf(filename), len(documents))
 	}
 	d := documents[0]
-	if d.isJSON {
+	errs := checkUTF8(d)
+	if len(errs) == 0 && d.isJSON && json.Valid(d.data) {
 		return Origin{Document: d}, d.data, nil
 	}
-	value, errs := yamlToJSON(d)
+	var value []byte
+	if len(errs) == 0 {
+		value, errs = yamlToJSON(d)
+	}
 	return Origin{Document: d}, value, errors.Join(withheld(d, errs)...)
 }

@@ -37,6 +37,11 @@ type Origin struct {
 
 // Field returns the path of the object's field within the document.
 func (o Origin) Field(field string) string {
+	return joinField(o.Document.within, o.path(field))
+}
+
+// path is that of the field in what there is of the document.
+func (o Origin) path(field string) string {
 	if below, ok := strings.CutPrefix(field, "spec"); ok && o.spec != "" && (below == "" || strings.HasPrefix(below, ".")) {
 		field = o.spec + below
 	}
@@ -44,13 +49,13 @@ func (o Origin) Field(field string) string {
 }
 
 func (o Origin) at(field string) Origin {
-	return Origin{Document: o.Document, Path: o.Field(field)}
+	return Origin{Document: o.Document, Path: o.path(field)}
 }
 
 // Position is the place of a field's value, or of its name when the value is a block that begins on a later line. Of
 // a field that is absent, it is the place of what should hold it.
 func (o Origin) Position(field string) Position {
-	return o.Document.position(steps(o.Field(field)))
+	return o.Document.position(steps(o.path(field)))
 }
 
 // Error reports that something is wrong with a field; "" is the object itself.
@@ -144,6 +149,9 @@ func (d *Document) find(path []string) (key, node *yaml.Node) {
 func (d *Document) position(path []string) Position {
 	if d.line == 0 {
 		return Position{File: d.File}
+	}
+	if d.isHead || d.data == nil {
+		return d.place(1, 1)
 	}
 	key, node := d.find(path)
 	switch {

@@ -2,13 +2,8 @@ package manifest
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"fmt"
-	"runtime"
-	"slices"
 	"strings"
-	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -77,64 +72,7 @@ type Set struct {
 	Skipped Skipped
 }
 
-// Read reads everything that Options name. The error joins one error for each thing wrong: *Error for what is wrong
-// within a document, others for what cannot be read at all. The Set then holds what could be read.
-func Read(ctx context.Context, o Options) (*Set, error) {
-	if len(o.Filenames) == 0 {
-		return &Set{}, errNoFilenames
-	}
-	set, errs := &Set{}, []error{}
-	stdin := false
-	for _, filename := range o.Filenames {
-		if filename == "-" && stdin {
-			errs = append(errs, errStdinTwice)
-			continue
-		}
-		stdin = stdin || filename == "-"
-		found, err := o.sources(ctx, filename)
-		errs = append(errs, err)
-		empty := err == nil
-		for _, s := range found {
-			nothing, wrong := set.read(s, o)
-			errs = append(errs, wrong...)
-			empty = empty && nothing
-		}
-		if empty {
-			errs = append(errs, fmt.Errorf("%s: empty: no Job, no Pod and no policy in it", nameOf(filename)))
-		}
-	}
-	return set, errors.Join(errs...)
-}
-
-// read adds what is in a file. It gives up when too much of it is wrong.
-func (s *Set) read(from source, o Options) (empty bool, errs []error) {
-	documents, err := split(from)
-	if err != nil {
-		return false, []error{err}
-	}
-	empty = true
-	for some := range slices.Chunk(documents, 1024) {
-		for _, c := range decodeAll(some, o) {
-			s.add(c, o.Namespace)
-			errs = append(errs, c.errs...)
-			empty = empty && c.empty()
-		}
-		last := some[len(some)-1]
-		if unread := last.Of - last.Number; unread > 0 && len(errs) >= maxErrors {
-			return empty, append(errs, Origin{Document: last}.Error("", messageMoreUnread("documents", unread)))
-		}
-	}
-	return empty, errs
-}
-
-func nameOf(filename string) string {
-	if filename == "-" {
-		return "stdin"
-	}
-	return filename
-}
-
-func (s *Set) add(c content, namespace string) {
+func (s *Set) add(c *content, namespace string) {
 	for _, job := range c.jobs {
 		job.Namespace = namespace
 		s.Jobs = append(s.Jobs, job)
@@ -148,26 +86,6 @@ func (s *Set) add(c content, namespace string) {
 	s.Namespaces = append(s.Namespaces, c.namespaces...)
 	s.Lists += c.lists
 	s.Skipped.add(c.skipped)
-}
-
-// decodeAll decodes documents side by side, and answers in their order.
-func decodeAll(documents []*Document, o Options) []content {
-	decoded := make([]content, len(documents))
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(documents)) {
-		workers.Go(func() {
-			for i := range next {
-				decoded[i] = decode(documents[i], o)
-			}
-		})
-	}
-	for i := range documents {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
-	return decoded
 }
 
 // jobsByName finds Jobs by name. Two Jobs of one name are an error that names both places. A Job comes before what other objects

@@ -133,7 +133,7 @@ var valuesFile = regexp.MustCompile(`(^|[/\\])(values[^/\\]*|Chart|kustomization
 func (c *content) isForeign(d *Document, value []byte) bool {
 	known := valuesFile.MatchString(d.File)
 	switch {
-	case c.options.Indirect || !d.found && !known:
+	case c.options.Indirect || d.within != "" || !d.found && !known:
 		return false
 	case value == nil:
 		return !namesType(d)

@@ -1,7 +1,10 @@
 package manifest
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -14,9 +17,11 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/klauspost/compress/zstd"
 )
 
-// MaxBytes is how much one file, stream or URL may hold unless Options say otherwise: 256 MiB.
+// MaxBytes is how large one document may be, and all that is kept of one file, unless Options say otherwise: 256 MiB.
 const MaxBytes = 256 << 20
 
 // urlTimeout bounds the reading of one URL, body included.
@@ -40,52 +45,43 @@ type Options struct {
 	Strict bool
 	// At says where objects of other kinds have specs of Jobs: spec.template.spec by kind.
 	At map[string]string
-	// MaxBytes bounds each file, stream or URL; 0 means the package's MaxBytes.
-	MaxBytes int64
+	// MaxBytes is how large a document may be, and all that is kept of a file; 0 means the package's MaxBytes.
+	MaxBytes int
 }
 
-// source is one file, stream or URL, read whole.
+// source is one file, stream or URL.
 type source struct {
 	name string
-	data []byte
+	open func() (io.ReadCloser, error)
 	// found is true for a file that the user has not named: it is in a directory, or another file names it.
 	found bool
 }
 
-// sources reads what one -f argument names.
+// sources returns what one -f argument names.
 func (o Options) sources(ctx context.Context, filename string) ([]source, error) {
 	switch {
 	case filename == "-":
-		return o.one("stdin", func() ([]byte, error) { return o.readAll("stdin", o.Stdin) })
+		return []source{{"stdin", func() (io.ReadCloser, error) { return io.NopCloser(o.Stdin), nil }, o.Indirect}}, nil
 	case strings.HasPrefix(filename, "http://"), strings.HasPrefix(filename, "https://"):
-		return o.one(filename, func() ([]byte, error) { return o.readURL(ctx, filename) })
+		return []source{{filename, func() (io.ReadCloser, error) { return openURL(ctx, filename) }, o.Indirect}}, nil
 	}
 	info, err := disk{o.Root}.stat(filename)
 	if err != nil {
 		return nil, ErrUnreadable(filename, err)
 	}
 	if info.IsDir() {
-		return o.readDir(filename)
+		return o.directory(filename)
 	}
-	return o.one(filename, func() ([]byte, error) { return o.readFile(filename) })
+	return []source{o.file(filename)}, nil
 }
 
-func (o Options) one(name string, read func() ([]byte, error)) ([]source, error) {
-	data, err := read()
-	if err != nil {
-		return nil, err
-	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	if err := checkUTF8(name, data); err != nil {
-		return nil, err
-	}
-	return []source{{name, data, o.Indirect}}, nil
+func (o Options) file(path string) source {
+	return source{path, func() (io.ReadCloser, error) { return disk{o.Root}.open(path) }, o.Indirect}
 }
 
-// readDir reads the files of a directory that kubectl would read, in the order of their names.
-func (o Options) readDir(dir string) ([]source, error) {
+// directory returns the files of a directory that kubectl would read, in the order of their names.
+func (o Options) directory(dir string) ([]source, error) {
 	var found []source
-	var failures []error
 	root := dir + string(filepath.Separator) // which follows a symbolic link
 	err := disk{o.Root}.walk(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -93,24 +89,16 @@ func (o Options) readDir(dir string) ([]source, error) {
 			return err
 		case entry.IsDir() && path != root && !o.Recursive:
 			return filepath.SkipDir
-		case entry.IsDir() || !isManifest(path):
-			return nil
-		}
-		files, err := o.one(path, func() ([]byte, error) { return o.readFile(path) })
-		for _, file := range files {
+		case !entry.IsDir() && isManifest(path):
+			file := o.file(path)
 			file.found = true
 			found = append(found, file)
 		}
-		failures = append(failures, err)
 		return nil
 	})
-	if err != nil {
-		failures = append(failures, ErrUnreadable(dir, err))
-	}
-	if err := errors.Join(failures...); err != nil {
-		return found, err
-	}
 	switch {
+	case err != nil:
+		return found, ErrUnreadable(dir, err)
 	case len(found) == 0 && o.Recursive:
 		return nil, fmt.Errorf("%s: no .yaml, .yml or .json files in this directory or below", dir)
 	case len(found) == 0:
@@ -123,58 +111,85 @@ func isManifest(path string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path))
 }
 
-func (o Options) readFile(path string) ([]byte, error) {
-	file, err := disk{o.Root}.open(path)
-	if err != nil {
-		return nil, ErrUnreadable(path, err)
-	}
-	defer file.Close()
-	return o.readAll(path, file)
-}
-
-func (o Options) readURL(ctx context.Context, url string) ([]byte, error) {
+// openURL begins to read what a URL names.
+func openURL(ctx context.Context, url string) (io.ReadCloser, error) {
 	ctx, cancel := context.WithTimeout(ctx, urlTimeout)
-	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, ErrUnreadable(url, err)
+		cancel()
+		return nil, err
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, ErrUnreadable(url, err)
+		cancel()
+		return nil, err
 	}
-	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: cannot read: the server answered %s", url, response.Status)
+		cancel()
+		return nil, errors.Join(fmt.Errorf("the server answered %s", response.Status), response.Body.Close())
 	}
-	return o.readAll(url, response.Body)
+	return &body{response.Body, cancel}, nil
 }
 
-func (o Options) readAll(name string, r io.Reader) ([]byte, error) {
-	limit := o.MaxBytes
-	if limit == 0 {
-		limit = MaxBytes
-	}
-	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+// body is that of a response, whose timeout ends with it.
+type body struct {
+	io.ReadCloser
+
+	cancel context.CancelFunc
+}
+
+// Close ends the reading.
+func (b *body) Close() error {
+	defer b.cancel()
+	return b.ReadCloser.Close()
+}
+
+// split emits the documents of the source. Lists stay in one piece if that is asked for.
+func (s source) split(o Options, whole bool, emit func(*Document) bool) error {
+	in, err := s.open()
 	if err != nil {
-		return nil, ErrUnreadable(name, err)
+		return ErrUnreadable(s.name, err)
 	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("%s: larger than the limit of %d MiB", name, limit>>20)
+	defer in.Close()
+	text, err := decompressed(in)
+	if err != nil {
+		return ErrUnreadable(s.name, err)
 	}
-	return data, nil
+	defer text.Close()
+	split := splitter{in: text, name: s.name, found: s.found, limit: cmp.Or(o.MaxBytes, MaxBytes), whole: whole, emit: emit}
+	return split.split()
 }
 
-// checkUTF8 points at the first byte that is not UTF-8: the YAML reader would not say where it is.
-func checkUTF8(name string, data []byte) error {
-	if utf8.Valid(data) {
+// decompressed returns what stands in a stream that may be compressed by gzip or zstd.
+func decompressed(in io.Reader) (io.ReadCloser, error) {
+	buffered := bufio.NewReader(in)
+	magic, _ := buffered.Peek(4) // an error comes again with the first read
+	switch {
+	case bytes.HasPrefix(magic, []byte("\x1f\x8b")):
+		return gzip.NewReader(buffered)
+	case bytes.Equal(magic, []byte("\x28\xb5\x2f\xfd")):
+		text, err := zstd.NewReader(buffered, zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, err
+		}
+		return text.IOReadCloser(), nil
+	}
+	return io.NopCloser(buffered), nil
+}
+
+// maxWindow is how far back a text compressed by zstd may refer, and how much memory that takes: as far as zstd goes by itself.
+const maxWindow = 128 << 20
+
+// checkUTF8 points at the first byte of a document that is not UTF-8: the YAML reader would not say where it is.
+func checkUTF8(d *Document) []error {
+	if utf8.Valid(d.data) {
 		return nil
 	}
 	for offset := 0; ; {
-		r, size := utf8.DecodeRune(data[offset:])
+		r, size := utf8.DecodeRune(d.data[offset:])
 		if r == utf8.RuneError && size == 1 {
-			at := place{line: 1}.after(data[:offset])
-			return fmt.Errorf("%s:%d:%d: invalid UTF-8: byte 0x%02x", name, at.line, at.column+1, data[offset])
+			at := place{d.line, d.column}.after(d.data[:offset])
+			return []error{fmt.Errorf("%s: invalid UTF-8: byte 0x%02x", Position{d.File, at.line, at.column + 1}, d.data[offset])}
 		}
 		offset += size
 	}

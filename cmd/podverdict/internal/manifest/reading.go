@@ -1,0 +1,248 @@
+package manifest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+)
+
+const (
+	// batchBytes and batchDocuments are from when on documents are handed to a worker.
+	batchBytes     = 256 << 10
+	batchDocuments = 256
+	// maxFileErrors is from how many errors on a file is read no further.
+	maxFileErrors = 1000
+)
+
+// reading is one pass over what Options name: one goroutine splits, several decode, and the results come in the order of the input.
+type reading struct {
+	options Options
+	// decode reads one document. Each worker has its own.
+	decode func() func(*Document) content
+}
+
+// file is a source that is being read.
+type file struct {
+	source source
+	// errors and kept count what was wrong and what is kept, in bytes.
+	errors, kept int
+	// unread says that the rest of it is of no interest.
+	unread bool
+}
+
+// part is a result: of a document, or of something that cannot be read.
+type part struct {
+	from     *file
+	document *Document
+	content  content
+	err      error
+	// ended is an argument of -f that ends here, and failed says that something could not be read of it.
+	ended  string
+	failed bool
+}
+
+// batch is some parts, which a worker makes of documents.
+type batch struct {
+	parts []part
+	bytes int
+	done  chan struct{}
+}
+
+// parts returns the results in the order of the input.
+func (r reading) parts(ctx context.Context) iter.Seq[part] {
+	return func(yield func(part) bool) {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		workers := runtime.GOMAXPROCS(0)
+		work, inOrder := make(chan *batch), make(chan *batch, 2*workers)
+		for range workers {
+			go r.work(work)
+		}
+		go func() {
+			defer close(work)
+			defer close(inOrder)
+			b := batcher{ctx: ctx, work: work, inOrder: inOrder}
+			r.produce(ctx, &b)
+			b.flush()
+		}()
+		for b := range inOrder {
+			<-b.done
+			for i := range b.parts {
+				if !yield(b.parts[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (r reading) work(batches <-chan *batch) {
+	decode := r.decode()
+	for b := range batches {
+		for i := range b.parts {
+			if p := &b.parts[i]; p.document != nil {
+				p.content = decode(p.document)
+			}
+		}
+		close(b.done)
+	}
+}
+
+// produce goes through the input.
+func (r reading) produce(ctx context.Context, b *batcher) {
+	stdin := false
+	for _, filename := range r.options.Filenames {
+		if ctx.Err() != nil {
+			return
+		}
+		if filename == "-" && stdin {
+			b.add(part{err: errStdinTwice}, 0)
+			continue
+		}
+		stdin = stdin || filename == "-"
+		found, err := r.options.sources(ctx, filename)
+		failed := err != nil
+		if failed {
+			b.add(part{err: err}, 0)
+		}
+		for _, s := range found {
+			from := &file{source: s}
+			err := s.split(r.options, false, func(d *Document) bool { return b.add(part{from: from, document: d}, len(d.data)) })
+			if err != nil {
+				failed = true
+				b.add(part{from: from, err: err}, 0)
+			}
+		}
+		b.add(part{ended: filename, failed: failed}, 0)
+	}
+}
+
+// batcher makes batches, and stops when their reader has left.
+type batcher struct {
+	ctx     context.Context //nolint:containedctx // as long as the pass
+	work    chan<- *batch
+	inOrder chan<- *batch
+	now     *batch
+}
+
+func (b *batcher) add(p part, bytes int) (goOn bool) {
+	if b.now == nil {
+		b.now = &batch{done: make(chan struct{})}
+	}
+	b.now.parts = append(b.now.parts, p)
+	b.now.bytes += bytes
+	if b.now.bytes < batchBytes && len(b.now.parts) < batchDocuments {
+		return b.ctx.Err() == nil
+	}
+	return b.flush()
+}
+
+func (b *batcher) flush() (goOn bool) {
+	full := b.now
+	if b.now = nil; full == nil {
+		return b.ctx.Err() == nil
+	}
+	select {
+	case <-b.ctx.Done():
+		return false
+	case b.inOrder <- full:
+	}
+	b.work <- full
+	return true
+}
+
+// collector adds the parts of a reading to a Set.
+type collector struct {
+	set     *Set
+	options Options
+	errs    []error
+	// empty says that nothing was found yet for the argument of -f that is being read.
+	empty bool
+	// waiting are items of a long List that do not say what they are.
+	waiting []*Document
+}
+
+func newCollector(o Options) *collector { return &collector{set: &Set{}, options: o, empty: true} }
+
+// take adds a part.
+func (c *collector) take(p part) {
+	switch {
+	case p.ended != "":
+		if c.empty && !p.failed {
+			c.errs = append(c.errs, fmt.Errorf("%s: empty: no Job, no Pod and no policy in it", nameOf(p.ended)))
+		}
+		c.empty = true
+	case p.err != nil:
+		c.errs = append(c.errs, p.err)
+	case p.from.unread:
+	case p.from.errors >= maxFileErrors:
+		p.from.unread = true
+		c.errs = append(c.errs, Origin{Document: p.document}.Error("", messageRestUnread))
+	default:
+		c.document(p)
+	}
+}
+
+// document adds what a document has.
+func (c *collector) document(p part) {
+	if p.content.untyped != nil {
+		c.waiting = append(c.waiting, p.content.untyped)
+		c.empty = false
+		return
+	}
+	if p.document.isHead {
+		c.items(p)
+	}
+	c.add(p.from, p.document, &p.content)
+}
+
+func (c *collector) add(from *file, d *Document, found *content) {
+	c.empty = c.empty && found.empty()
+	from.errors += len(found.errs)
+	c.errs = append(c.errs, found.errs...)
+	c.set.add(found, c.options.Namespace)
+	if !found.keeps() {
+		return
+	}
+	if from.kept += len(d.data); from.kept > cmp.Or(c.options.MaxBytes, MaxBytes) {
+		from.unread = true
+		c.errs = append(c.errs, fmt.Errorf("%s: larger than the limit of %d MiB", d.File, cmp.Or(c.options.MaxBytes, MaxBytes)>>20))
+	}
+}
+
+// items reads the items that waited for the type of their List.
+func (c *collector) items(head part) {
+	implied := impliedBy(head.content.head)
+	for _, d := range c.waiting {
+		d.implied, d.settled = implied, true
+		found := decode(d, c.options, false)
+		c.add(head.from, d, &found)
+	}
+	c.waiting = nil
+}
+
+// Read reads everything that Options name. The error joins one error for each thing wrong: *Error for what is wrong
+// within a document, others for what cannot be read at all. The Set then holds what could be read.
+func Read(ctx context.Context, o Options) (*Set, error) {
+	if len(o.Filenames) == 0 {
+		return &Set{}, errNoFilenames
+	}
+	r := reading{options: o, decode: func() func(*Document) content {
+		return func(d *Document) content { return decode(d, o, false) }
+	}}
+	c := newCollector(o)
+	for p := range r.parts(ctx) {
+		c.take(p)
+	}
+	return c.set, errors.Join(append(c.errs, ctx.Err())...)
+}
+
+func nameOf(filename string) string {
+	if filename == "-" {
+		return "stdin"
+	}
+	return filename
+}

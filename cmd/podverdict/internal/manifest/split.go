@@ -1,0 +1,313 @@
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+)
+
+const (
+	// blockSize is how many bytes are read at a time, and held by whoever holds a document in them.
+	blockSize = 256 << 10
+	// longList is the size from which on the items of a List are documents of their own.
+	longList = 1 << 20
+)
+
+// splitter cuts a stream into its documents, without decoding them, and long Lists into their items.
+type splitter struct {
+	in    io.Reader
+	name  string
+	found bool
+	limit int // of one document, in bytes
+	// whole is set where Lists stay in one piece.
+	whole bool
+	emit  func(*Document) (goOn bool)
+
+	buf []byte // what was read, from the place on
+	err error  // why nothing more can be read: io.EOF at the end
+	at  place
+	of  atomic.Int64
+	// fresh says that nothing of a chunk, which is what stands between YAML's markers, was a document yet.
+	fresh bool
+}
+
+// errStopped ends a split whose documents nobody wants any more.
+var errStopped = errors.New("stopped")
+
+// split emits the documents that have content, in their order.
+func (s *splitter) split() error {
+	s.at, s.fresh = place{line: 1}, true
+	if s.fill(3); bytes.HasPrefix(s.buf, []byte("\xef\xbb\xbf")) {
+		s.buf = s.buf[3:]
+	}
+	for {
+		err := s.next()
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, errStopped):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// more reads on. It tells whether there is more.
+func (s *splitter) more() bool {
+	for s.err == nil {
+		if len(s.buf) == cap(s.buf) {
+			grown := make([]byte, len(s.buf), max(blockSize, 2*len(s.buf)))
+			copy(grown, s.buf)
+			s.buf = grown
+		}
+		n, err := s.in.Read(s.buf[len(s.buf):cap(s.buf)])
+		s.buf, s.err = s.buf[:len(s.buf)+n], err
+		if n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// fill tells whether there are n bytes.
+func (s *splitter) fill(n int) bool {
+	for len(s.buf) < n {
+		if !s.more() {
+			return false
+		}
+	}
+	return true
+}
+
+// failure returns why the input ends where it does, if that is not its end.
+func (s *splitter) failure() error {
+	if s.err == nil || errors.Is(s.err, io.EOF) {
+		return io.EOF
+	}
+	return ErrUnreadable(s.name, s.err)
+}
+
+// checkLimit refuses a document that has grown to n bytes.
+func (s *splitter) checkLimit(n int) error {
+	if n <= s.limit {
+		return nil
+	}
+	return fmt.Errorf("%s: larger than the limit of %d MiB for a document", Position{s.name, s.at.line, s.at.column + 1}, s.limit>>20)
+}
+
+// advance leaves n bytes behind.
+func (s *splitter) advance(n int) { s.at, s.buf = s.at.after(s.buf[:n]), s.buf[n:] }
+
+// document emits the next n bytes.
+func (s *splitter) document(n int, isJSON bool) error {
+	if err := s.checkLimit(n); err != nil {
+		return err
+	}
+	d := &Document{isJSON: isJSON, mayBeYAML: isJSON && s.fresh, data: s.buf[:n:n], line: s.at.line, column: s.at.column}
+	s.of.Add(1)
+	s.fresh = false
+	s.advance(n)
+	return s.send(d)
+}
+
+func (s *splitter) send(d *Document) error {
+	d.File, d.found, d.Number, d.of = s.name, s.found, int(s.of.Load()), &s.of
+	if !s.emit(d) {
+		return errStopped
+	}
+	return nil
+}
+
+// next emits the next document, or passes what is none.
+func (s *splitter) next() error {
+	if err := s.blank(); err != nil {
+		return err
+	}
+	switch {
+	case s.marker("..."):
+		s.fresh = true
+		return s.line()
+	case s.marker("---"):
+		s.fresh = true
+		return s.marked()
+	case s.beginsJSON(0):
+		return s.json()
+	}
+	return s.yaml()
+}
+
+// blank passes blank lines and comments, up to the line or the JSON value that has content.
+func (s *splitter) blank() error {
+	for i := 0; ; {
+		if !s.fill(i + 1) {
+			return s.failure()
+		}
+		switch c := s.buf[i]; c {
+		case '\n':
+			s.advance(i + 1)
+			i = 0
+		case ' ', '\t', '\r':
+			i++
+		case '#':
+			if err := s.line(); err != nil {
+				return err
+			}
+			i = 0
+		default:
+			if s.at.column > 0 || s.beginsJSON(i) {
+				s.advance(i) // else the indentation belongs to the YAML
+			}
+			return nil
+		}
+	}
+}
+
+// line passes the rest of the line.
+func (s *splitter) line() error {
+	n, err := s.lineEnd(0)
+	s.advance(n)
+	return err
+}
+
+// lineEnd returns where the line ends that begins at i. A line without an end ends with the input, which is no error but io.EOF.
+func (s *splitter) lineEnd(i int) (int, error) {
+	for from := i; ; from = len(s.buf) {
+		if from < len(s.buf) {
+			if n := bytes.IndexByte(s.buf[from:], '\n'); n >= 0 {
+				return from + n + 1, nil
+			}
+		}
+		if err := s.checkLimit(len(s.buf)); err != nil {
+			return len(s.buf), err
+		}
+		from = len(s.buf)
+		if !s.more() {
+			return from, s.failure()
+		}
+	}
+}
+
+// marker tells whether a line with a marker of YAML comes next.
+func (s *splitter) marker(text string) bool {
+	return s.at.column == 0 && s.markerAt(0, text)
+}
+
+// markerAt tells whether a marker stands at the beginning of the line at i.
+func (s *splitter) markerAt(i int, text string) bool {
+	if !s.fill(i+len(text)) || string(s.buf[i:i+len(text)]) != text {
+		return false
+	}
+	return !s.fill(i+len(text)+1) || strings.IndexByte(" \t\r\n", s.buf[i+len(text)]) >= 0
+}
+
+// marked emits the document behind a marker, which may share its line. JSON behind one is left for the next call.
+func (s *splitter) marked() error {
+	for i := len("---"); s.fill(i + 1); i++ {
+		switch s.buf[i] {
+		case ' ', '\t', '\r':
+			continue
+		case '\n', '#':
+			return s.line()
+		case '{':
+			if s.beginsJSON(i) {
+				s.advance(i)
+				return nil
+			}
+		}
+		return s.yaml()
+	}
+	s.advance(len(s.buf))
+	return s.failure()
+}
+
+// beginsJSON tells whether an object in JSON begins at i, and not one in YAML's flow style without quotes.
+func (s *splitter) beginsJSON(i int) bool {
+	if !s.fill(i+1) || s.buf[i] != '{' {
+		return false
+	}
+	for i++; s.fill(i + 1); i++ {
+		switch s.buf[i] {
+		case ' ', '\t', '\r', '\n':
+		case '"', '}':
+			return true
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// json emits a value in JSON. One that does not end is left to the readers, which say what is wrong with it.
+func (s *splitter) json() error {
+	if s.whole {
+		return s.jsonValue(0)
+	}
+	return s.jsonValue(longList)
+}
+
+// jsonValue emits a value, or the items of a List that is longer than some bytes; 0 is any.
+func (s *splitter) jsonValue(long int) error {
+	scan := jsonScan{}
+	for {
+		n, ended := scan.on(s.buf)
+		switch {
+		case ended:
+			return s.document(n, true)
+		case scan.marker(s):
+			return s.document(n, !s.fresh)
+		case long > 0 && n > long:
+			if items := s.itemsJSON(); items != nil {
+				return items.cut()
+			}
+			long = 0
+		}
+		if err := s.checkLimit(n); err != nil {
+			return err
+		}
+		if n == len(s.buf) && !s.more() {
+			if err := s.failure(); !errors.Is(err, io.EOF) {
+				return err
+			}
+			return s.document(n, !s.fresh)
+		}
+	}
+}
+
+// yaml emits what stands before the next marker.
+func (s *splitter) yaml() error {
+	long := longList
+	if s.whole {
+		long = 0
+	}
+	directive := s.fill(1) && s.buf[0] == '%'
+	for i := 0; ; {
+		next, err := s.lineEnd(i)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if i > 0 {
+			begin := s.markerAt(i, "---")
+			if begin && !directive || s.markerAt(i, "...") {
+				s.fresh = true
+				err := s.document(i, false)
+				s.fresh = true
+				return err
+			}
+			directive = directive && !begin
+		}
+		if err != nil {
+			return s.document(next, false)
+		}
+		if i = next; long > 0 && i > long {
+			if items := s.itemsYAML(i); items != nil {
+				return items.cut()
+			}
+			long *= 2
+		}
+		if err := s.checkLimit(i); err != nil {
+			return err
+		}
+	}
+}
