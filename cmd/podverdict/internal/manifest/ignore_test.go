@@ -27,10 +27,7 @@ spec:
 # podverdict:ignore second   the   second
 kind: Job
 `
-	documents, err := split(source{name: "job.yaml", data: []byte(text)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	documents := documentsOf(t, text)
 	var got []string
 	for _, d := range documents {
 		for _, i := range d.Ignores() {
