@@ -250,7 +250,7 @@ func (o *simulateOptions) print(out io.Writer, r *simulation.Result) error {
 			Summary: r.Summary, Status: r.Status, Events: r.Events,
 		})
 	}
-	timeline.Write(out, r.Events, o.output.name == "wide")
+	timeline.Write(out, r, o.output.name == "wide")
 	_, err := out.Write([]byte("\n"))
 	timeline.WriteSummary(out, r)
 	return err

@@ -10,7 +10,7 @@ import (
 // intervene does to the Job and its pods what the Script says.
 func (s *simulator) intervene(change intervention) {
 	s.quiet = false
-	s.tellJob(Event{Type: JobChanged, Message: changeText(change)})
+	s.tellJob(Event{Type: JobChanged, Message: changeText(change, s.result.Unit)})
 	job := s.job.DeepCopy()
 	if change.Suspend != nil {
 		job.Spec.Suspend = change.Suspend

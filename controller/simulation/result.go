@@ -4,6 +4,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -26,11 +27,34 @@ type Result struct {
 	Events []Event
 	// Attempts are the pods and their restarts, in the order of creation.
 	Attempts []Attempt
-	// Indexes is how many indexes pods were created for.
+	// Indexes is how many indexes pods were created for, Unit what an index is: those of a Job without indexes number its
+	// completions, or the workers of a work queue.
 	Indexes int
+	Unit    Unit
 	// Status is the Job's last one.
 	Status  batchv1.JobStatus
 	Summary Summary
+}
+
+// Unit is what attempts are made at.
+type Unit string
+
+// The units of Jobs.
+const (
+	UnitIndex      Unit = "index"
+	UnitCompletion Unit = "completion"
+	UnitWorker     Unit = "worker"
+)
+
+// unitOf returns the unit of a Job.
+func unitOf(job *batchv1.Job) Unit {
+	switch {
+	case ptr.Deref(job.Spec.CompletionMode, "") == batchv1.IndexedCompletion:
+		return UnitIndex
+	case job.Spec.Completions == nil:
+		return UnitWorker
+	}
+	return UnitCompletion
 }
 
 // EventType says what happens.
@@ -99,6 +123,8 @@ type Attempt struct {
 	// Deleted is when the pod was told to end, or -1.
 	Deleted int64
 	Fate    Fate
+	// Because says how the pod failed; "" when it did not.
+	Because string
 }
 
 // Summary adds up.

@@ -102,7 +102,7 @@ func newSimulator(ctx context.Context, o Options) (*simulator, error) {
 		Options: o, plot: read, ctx: ctx, until: int64(o.Until / time.Second), job: job,
 		byName: map[string]*life{}, slots: map[int]*slot{}, drains: map[string]bool{}, limited: map[types.UID]limitedFailure{}, version: 1,
 		looks:  o.Selection.Ends(),
-		result: Result{Namespace: job.Namespace, Name: job.Name, Summary: Summary{Verdicts: map[string]int{}}},
+		result: Result{Namespace: job.Namespace, Name: job.Name, Unit: unitOf(job), Summary: Summary{Verdicts: map[string]int{}}},
 	}
 	for i, change := range s.interventions {
 		random := rand.New(rand.NewPCG(o.Seed, ^uint64(i))) //nolint:gosec // to be repeatable is what it is for

@@ -13,6 +13,9 @@ import (
 // tell notes what happens to a pod.
 func (s *simulator) tell(l *life, e Event) {
 	e.Index, e.Attempt, e.Pod = new(l.slot), new(l.attempt), l.pod.Name
+	if e.Because != "" {
+		s.result.Attempts[l.record].Because = e.Because
+	}
 	s.tellJob(e)
 }
 
@@ -62,7 +65,7 @@ func exitText(c corev1.ContainerStatus) []string {
 }
 
 // changeText says what was done to the Job from outside.
-func changeText(change intervention) string {
+func changeText(change intervention, unit Unit) string {
 	var parts []string
 	if change.Suspend != nil && *change.Suspend {
 		parts = append(parts, "suspended")
@@ -78,10 +81,10 @@ func changeText(change intervention) string {
 		}
 	}
 	if change.Delete != nil {
-		parts = append(parts, "active pods of index "+change.Delete.String()+" deleted")
+		parts = append(parts, "active pods of "+string(unit)+" "+change.Delete.String()+" deleted")
 	}
 	if change.Evict != nil {
-		parts = append(parts, "active pods of index "+change.Evict.String()+" evicted")
+		parts = append(parts, "active pods of "+string(unit)+" "+change.Evict.String()+" evicted")
 	}
 	if change.Drain != "" {
 		parts = append(parts, "node "+change.Drain+" drained")

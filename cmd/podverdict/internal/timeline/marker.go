@@ -57,7 +57,6 @@ func markerText(e simulation.Event) string {
 
 // extent is where a marker's text begins and ends: to the left of its line where there is no room to the right.
 func (p *picture) extent(m marker) (from, to float64) {
-	const letter = 6.6
 	length := float64(len([]rune(m.text))) * letter
 	if from = p.x(m.at) + 4; from+length > width-4 {
 		return from - 8 - length, from - 8

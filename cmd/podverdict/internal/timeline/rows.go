@@ -3,7 +3,6 @@ package timeline
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/podverdict/podverdict/controller/simulation"
@@ -47,9 +46,9 @@ func roundUp(n int) int {
 	}
 }
 
-func (r rows) label(row int) string {
+func (r rows) label(row int, names naming) string {
 	if r.size == 1 {
-		return "index " + strconv.Itoa(row)
+		return names.one(row)
 	}
 	first := row * r.size
 	return fmt.Sprintf("%d-%d", first, min(first+r.size-1, r.last))
@@ -68,7 +67,7 @@ func (p *picture) bars() {
 			p.addf(`<line class="wait" x1="%s" x2="%s" y1="%s" y2="%[3]s"/>`, pixels(p.x(before)), pixels(p.x(a.Created)), pixels(y+p.rows.height/2))
 		}
 		ended[a.Index] = end
-		p.addf("<g><title>%s</title>", escaped(attemptText(a, end)))
+		p.addf("<g><title>%s</title>", escaped(p.attemptText(a, end)))
 		started := a.Started
 		if started < 0 {
 			started = end
@@ -79,13 +78,29 @@ func (p *picture) bars() {
 			stop = max(a.Deleted, started)
 		}
 		p.bar(string(a.Fate), started, stop, y)
+		p.onBar(a.Because, started, stop, y)
 		p.bar("Terminating", stop, end, y)
 		p.addf("</g>")
 	}
 }
 
-func attemptText(a simulation.Attempt, end int64) string {
-	return fmt.Sprintf("index %d, attempt %d: %s, %s to %s", a.Index, a.Number, a.Fate, simulation.Clock(a.Created), simulation.Clock(end))
+// attemptText is what is shown when the mouse is over an attempt.
+func (p *picture) attemptText(a simulation.Attempt, end int64) string {
+	fate := string(a.Fate)
+	if a.Because != "" {
+		fate = a.Because + ": " + fate
+	}
+	return fmt.Sprintf("%s, attempt %d: %s, %s to %s", p.names.one(a.Index), a.Number, fate, simulation.Clock(a.Created), simulation.Clock(end))
+}
+
+// onBar writes what failed on a bar, if there is room for it.
+func (p *picture) onBar(because string, from, to int64, y float64) {
+	const small, pad = 5.8, 5
+	room := p.x(to) - p.x(from) - 2*pad
+	if because == "" || p.rows.height < 18 || float64(len([]rune(because)))*small > room {
+		return
+	}
+	p.text(p.x(from)+pad, y+p.rows.height/2+3.8, "on", because)
 }
 
 // bar draws a bar that has a length. Short bars have a width that can be seen.

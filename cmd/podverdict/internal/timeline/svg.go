@@ -19,13 +19,15 @@ const (
 	laneHeight = 15.0
 	axisHeight = 30.0
 	legendRow  = 22.0
+	margin     = 16.0
+	letter     = 6.6 // a character of the text
 )
 
 // style sets a background, so that the picture can be read on a light and on a dark page.
 const style = `
   text { font: 12px system-ui, "Helvetica Neue", Arial, sans-serif; fill: #24292f }
   .title { font-size: 17px; font-weight: 600 }
-  .quiet { fill: #57606a }
+  .quiet { fill: #57606a } .on { font-size: 10.5px; fill: #ffffff; pointer-events: none }
   .end { text-anchor: end } .middle { text-anchor: middle }
   .page { fill: #ffffff } .stripe { fill: #f3f5f7 }
   .grid { stroke: #d8dee4 } .marker { stroke: #24292f; stroke-dasharray: 4 3 }
@@ -65,11 +67,12 @@ type picture struct {
 	top     float64 // of the rows
 	bottom  float64
 	rows    rows
+	names   naming
 }
 
 // WriteSVG draws the attempts of all indexes over time. Large Jobs have a row for several indexes.
 func WriteSVG(w io.Writer, r *simulation.Result) error {
-	p := &picture{result: r, rows: newRows(r)}
+	p := &picture{result: r, rows: newRows(r), names: newNaming(r)}
 	p.markers = p.placeMarkers()
 	lanes := 0
 	for _, m := range p.markers {
@@ -114,12 +117,27 @@ func (p *picture) x(seconds int64) float64 {
 
 func (p *picture) head() {
 	r := p.result
-	p.text(16, 28, "title", cut("Job "+r.Namespace+"/"+r.Name+": "+headline(r), 100))
-	counts := fmt.Sprintf("%s for %s, pod time %s", plural(r.Summary.Pods, "pod"), plural(r.Indexes, "index"), simulation.Clock(r.Summary.PodSeconds))
+	p.text(margin, 28, "title", p.title())
+	counts := fmt.Sprintf("%s%s, pod time %s", plural(r.Summary.Pods, "pod"), p.names.count(r.Indexes), simulation.Clock(r.Summary.PodSeconds))
 	if verdicts := verdictCounts(r.Summary.Verdicts); verdicts != "" {
 		counts += ", verdicts: " + verdicts
 	}
-	p.text(16, 48, "quiet", counts)
+	p.text(margin, 48, "quiet", cut(counts, fitting(letter)))
+}
+
+// fitting is how many characters of a size stand between the margins.
+func fitting(size float64) int { return int((width - 2*margin) / size) }
+
+// title names the Job and how it ended. A long name is cut in its middle: names differ at the end.
+func (p *picture) title() string {
+	const bold = 11.4 // a character, in a wide font
+	job, end := []rune("Job "+p.result.Namespace+"/"+p.result.Name), cut(": "+headline(p.result), 50)
+	most := fitting(bold) - len([]rune(end))
+	if len(job) <= most {
+		return string(job) + end
+	}
+	tail := most / 2
+	return string(job[:most-tail-1]) + "…" + string(job[len(job)-tail:]) + end
 }
 
 func headline(r *simulation.Result) string {
@@ -131,11 +149,8 @@ func headline(r *simulation.Result) string {
 }
 
 func plural(n int, noun string) string {
-	switch {
-	case n == 1:
+	if n == 1 {
 		return "1 " + noun
-	case noun == "index":
-		noun = "indexe"
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
 }
@@ -161,7 +176,7 @@ func (p *picture) labels() {
 	const apart = 13.0
 	every := max(1, int(apart/p.rows.height+0.99))
 	for i := 0; i < p.rows.count; i += every {
-		p.text(marginLeft-8, p.rowTop(i)+p.rows.height/2+4, "quiet end", p.rows.label(i))
+		p.text(marginLeft-8, p.rowTop(i)+p.rows.height/2+4, "quiet end", p.rows.label(i, p.names))
 	}
 }
 

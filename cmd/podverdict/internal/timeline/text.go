@@ -23,14 +23,15 @@ type line struct{ at, text string }
 
 // Write writes what happened, one line for each group of like events at the same time. When that is too long, it sums up
 // periods; wide writes every event.
-func Write(w io.Writer, events []simulation.Event, wide bool) {
+func Write(w io.Writer, r *simulation.Result, wide bool) {
 	var lines []line
+	names := newNaming(r)
 	if wide {
-		for _, e := range events {
-			lines = append(lines, line{simulation.Clock(e.Seconds), wideText(e)})
+		for _, e := range r.Events {
+			lines = append(lines, line{simulation.Clock(e.Seconds), names.wideText(e)})
 		}
-	} else if lines = moments(events); len(lines) > maxLines {
-		lines = periods(events)
+	} else if lines = names.moments(r.Events); len(lines) > maxLines {
+		lines = periods(r.Events)
 	}
 	width := len("TIME")
 	for _, l := range lines {
@@ -54,7 +55,7 @@ type group struct {
 }
 
 // moments returns the events of each time. Like events are one.
-func moments(events []simulation.Event) []line {
+func (n naming) moments(events []simulation.Event) []line {
 	var lines []line
 	for start := 0; start < len(events); {
 		end := start
@@ -63,7 +64,7 @@ func moments(events []simulation.Event) []line {
 		}
 		at := simulation.Clock(events[start].Seconds)
 		for _, g := range groups(events[start:end], momentKey) {
-			lines = append(lines, line{at, g.text()})
+			lines = append(lines, line{at, n.text(g)})
 		}
 		start = end
 	}
@@ -94,25 +95,25 @@ func momentKey(e simulation.Event) string {
 	return fmt.Sprint(e.Type, verdictText(e), e.Because, e.Delay, e.Reason, e.Message)
 }
 
-func (g *group) text() string {
+func (n naming) text(g *group) string {
 	what := ""
-	switch n := len(g.indexes); {
-	case n == 1 && g.Attempt != nil && *g.Attempt > 0:
-		what = fmt.Sprintf("index %d, attempt %d: ", g.indexes[0], *g.Attempt)
-	case n == 1:
-		what = fmt.Sprintf("index %d: ", g.indexes[0])
-	case n > 1:
-		what = fmt.Sprintf("indexes %s: ", shortened(ranges(g.indexes)))
+	switch count := len(g.indexes); {
+	case count == 1 && g.Attempt != nil && *g.Attempt > 0:
+		what = fmt.Sprintf("%s, attempt %d: ", n.one(g.indexes[0]), *g.Attempt)
+	case count == 1:
+		what = n.one(g.indexes[0]) + ": "
+	case count > 1:
+		what = n.many(shortened(ranges(g.indexes))) + ": "
 	}
 	return what + sentence(g.Event)
 }
 
-func wideText(e simulation.Event) string {
+func (n naming) wideText(e simulation.Event) string {
 	text := sentence(e)
 	if e.Index != nil && e.Attempt != nil {
-		text = fmt.Sprintf("index %d, attempt %d, %s: %s", *e.Index, *e.Attempt, e.Pod, text)
+		text = fmt.Sprintf("%s, attempt %d, %s: %s", n.one(*e.Index), *e.Attempt, e.Pod, text)
 	} else if e.Index != nil {
-		text = fmt.Sprintf("index %d: %s", *e.Index, text)
+		text = n.one(*e.Index) + ": " + text
 	}
 	return text
 }

@@ -47,6 +47,67 @@ func TestSVGIsWellFormed(t *testing.T) {
 	drawn(t, &simulation.Result{Name: "empty"})
 }
 
+func TestSVGTitleFits(t *testing.T) {
+	long := strings.Repeat("nightly-etl-of-the-", 10) + "orders-7"
+	r := &simulation.Result{
+		Namespace: long, Name: long, Outcome: simulation.Failed, Reason: "MaxFailedIndexesExceeded", Seconds: 600,
+		Attempts: []simulation.Attempt{attempt(0, 0, 600, simulation.FateFailJob)},
+	}
+	p := &picture{result: r}
+	title := p.title()
+	if wide := float64(len([]rune(title))) * 11.4; margin+wide > width-margin || len(title) < 60 {
+		t.Errorf("the title has about %v pixels: %s", wide, title)
+	}
+	if !strings.HasPrefix(title, "Job nightly-etl") || !strings.HasSuffix(title, "orders-7: Failed after 10m, MaxFailedIndexesExceeded") {
+		t.Errorf("the title is %s", title)
+	}
+	if svg := drawn(t, r); !strings.Contains(svg, "<title>Job "+long+"/"+long+": Failed") {
+		t.Error("the whole name is not in the tooltip")
+	}
+}
+
+// A bar says what failed: in its tooltip, and on it if there is room.
+func TestSVGSaysWhatFailed(t *testing.T) {
+	failed := func(index int, start, end int64) simulation.Attempt {
+		a := attempt(index, start, end, simulation.FateCounted)
+		a.Because = "main OOMKilled (137)"
+		return a
+	}
+	r := &simulation.Result{Name: "a", Seconds: 1000, Indexes: 2, Unit: simulation.UnitCompletion,
+		Attempts: []simulation.Attempt{failed(0, 0, 500), failed(1, 0, 20)}}
+	svg := drawn(t, r)
+	if count := strings.Count(svg, ">main OOMKilled (137)</text>"); count != 1 {
+		t.Errorf("%d bars have a text, want the long one to have it", count)
+	}
+	if !strings.Contains(svg, "<title>completion 1, attempt 0: main OOMKilled (137): Count, 0s to 20s</title>") {
+		t.Errorf("no tooltip in %s", svg)
+	}
+}
+
+// Only an Indexed Job has indexes.
+func TestUnits(t *testing.T) {
+	for _, test := range []struct {
+		unit    simulation.Unit
+		indexes int
+		want    string
+	}{
+		{simulation.UnitIndex, 1, "index 0, index 0, attempt 2, indexes 0-1,  for 1 index"},
+		{simulation.UnitIndex, 3, "index 0, index 0, attempt 2, indexes 0-1,  for 3 indexes"},
+		{simulation.UnitCompletion, 1, "Pod, Pod, attempt 2, completions 0-1, "},
+		{simulation.UnitCompletion, 3, "completion 0, completion 0, attempt 2, completions 0-1,  for 3 completions"},
+		{simulation.UnitWorker, 3, "worker 0, worker 0, attempt 2, workers 0-1,  for 3 workers"},
+	} {
+		names := newNaming(&simulation.Result{Unit: test.unit, Indexes: test.indexes})
+		at := func(indexes ...int) string {
+			g := &group{Event: simulation.Event{Type: simulation.PodStarted, Attempt: new(2)}, indexes: indexes}
+			return strings.TrimSuffix(names.text(g), ": started")
+		}
+		if got := names.one(0) + ", " + at(0) + ", " + at(0, 1) + ", " + names.count(test.indexes); got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+	}
+}
+
 // Everything that is drawn lies within the picture.
 func TestSVGHasRoom(t *testing.T) {
 	for _, indexes := range []int{1, 40, 41, 120, 121, 10_000, 100_000} {
@@ -95,7 +156,7 @@ func TestManyEventsAreSummedUp(t *testing.T) {
 	}
 	events = append(events, simulation.Event{Seconds: 80_000, Type: simulation.JobCondition, Reason: "Complete", Message: "Done: all"})
 	var b strings.Builder
-	Write(&b, events, false)
+	Write(&b, &simulation.Result{Events: events}, false)
 	lines := strings.Split(b.String(), "\n")
 	want := []string{"TIME         EVENT", "0s to 1h     225 created, 225 created again, 450 succeeded", "1h to 2h     225 created, 225 created again, 450 succeeded"}
 	if diff := cmp.Diff(want, lines[:3]); diff != "" {
@@ -105,14 +166,14 @@ func TestManyEventsAreSummedUp(t *testing.T) {
 		t.Errorf("got %d lines: %s", len(lines), b.String())
 	}
 	b.Reset()
-	if Write(&b, events, true); strings.Count(b.String(), "\n") != len(events)+1 {
+	if Write(&b, &simulation.Result{Events: events}, true); strings.Count(b.String(), "\n") != len(events)+1 {
 		t.Error("wide leaves something out")
 	}
 }
 
 func TestTextIsForTerminals(t *testing.T) {
 	var b strings.Builder
-	Write(&b, []simulation.Event{{Type: simulation.JobChanged, Message: "a\x1b[31m\nb"}}, false)
+	Write(&b, &simulation.Result{Events: []simulation.Event{{Type: simulation.JobChanged, Message: "a\x1b[31m\nb"}}}, false)
 	WriteSummary(&b, &simulation.Result{Name: "a\x1b", Message: "\n"})
 	if strings.ContainsAny(b.String(), "\x1b") || strings.Count(b.String(), "\n") != 7 {
 		t.Errorf("got %q", b.String())

@@ -1,0 +1,46 @@
+package timeline
+
+import (
+	"fmt"
+
+	"github.com/podverdict/podverdict/controller/simulation"
+)
+
+// naming says how a Job's indexes are called.
+type naming struct {
+	unit  simulation.Unit
+	alone bool // there is one, which is not an index, and needs no number
+}
+
+func newNaming(r *simulation.Result) naming {
+	return naming{r.Unit, r.Indexes <= 1 && r.Unit != simulation.UnitIndex}
+}
+
+// one names an index.
+func (n naming) one(index int) string {
+	if n.alone {
+		return "Pod"
+	}
+	return fmt.Sprintf("%s %d", n.unit, index)
+}
+
+// many names several indexes, as 0-4,7.
+func (n naming) many(list string) string { return n.plural() + " " + list }
+
+func (n naming) plural() string {
+	if n.unit == simulation.UnitIndex {
+		return "indexes"
+	}
+	return string(n.unit) + "s"
+}
+
+// count says how many there are, or nothing of one that needs no number.
+func (n naming) count(indexes int) string {
+	switch {
+	case n.alone:
+		return ""
+	case indexes == 1:
+		return " for 1 " + string(n.unit)
+	}
+	return fmt.Sprintf(" for %d %s", indexes, n.plural())
+}
