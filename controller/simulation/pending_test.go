@@ -205,7 +205,7 @@ func TestPendingPodsAreTold(t *testing.T) {
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got, want := fmt.Sprintf("%+v", r.Attempts), "[{Index:0 Number:0 Created:0 Started:-1 Ended:611 Deleted:610 Fate:FailJob}]"; got != want {
+	if got, want := fmt.Sprintf("%+v", r.Attempts), "[{Index:0 Number:0 Created:0 Started:-1 Ended:611 Deleted:610 Fate:FailJob Because:podverdict.io/FailingToStart: ImageUnavailable; main not started (137), side exited with 143}]"; got != want {
 		t.Errorf("the attempts are %s, want %s", got, want)
 	}
 	if r.Summary.PodSeconds != 0 {
