@@ -42,13 +42,13 @@ kind: Job
 	}
 	all := " 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18"
 	want := []string{
-		`job.yaml:1:1 whole "all of it":` + all,
-		`job.yaml:4:3 block "because": 4 5 6 7 8 9 10`,
-		`job.yaml:7:21 item "one rule": 7 8`,
-		`job.yaml:11:18 value "": 11`,
-		`job.yaml:12:3  "": 12 13`,
-		`job.yaml:15:3 last "at the end": 15`,
-		`job.yaml:17:1 second "the   second":` + all,
+		`f:1:1 whole "all of it":` + all,
+		`f:4:3 block "because": 4 5 6 7 8 9 10`,
+		`f:7:21 item "one rule": 7 8`,
+		`f:11:18 value "": 11`,
+		`f:12:3  "": 12 13`,
+		`f:15:3 last "at the end": 15`,
+		`f:17:1 second "the   second":` + all,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -138,25 +138,32 @@ func (s *splitter) next() error {
 	return s.yaml()
 }
 
-// blank passes blank lines and comments, up to the line or the JSON value that has content.
+// blank passes blank lines, up to what has content. Comments belong to the YAML that they stand before.
 func (s *splitter) blank() error {
+	line, commented := 0, false // where the line begins
 	for i := 0; ; {
 		if !s.fill(i + 1) {
 			return s.failure()
 		}
-		switch c := s.buf[i]; c {
-		case '\n':
+		switch c := s.buf[i]; {
+		case c == '\n' && !commented:
 			s.advance(i + 1)
-			i = 0
-		case ' ', '\t', '\r':
+			i, line = 0, 0
+		case c == '\n':
 			i++
-		case '#':
-			if err := s.line(); err != nil {
+			line = i
+		case c == ' ', c == '\t', c == '\r':
+			i++
+		case c == '#':
+			end, err := s.lineEnd(i)
+			if err != nil {
+				s.advance(end)
 				return err
 			}
-			i = 0
+			i, line, commented = end, end, true
 		default:
-			if s.at.column > 0 || s.beginsJSON(i) {
+			marker := i == line && (s.markerAt(i, "---") || s.markerAt(i, "..."))
+			if !commented && s.at.column > 0 || marker || s.beginsJSON(i) {
 				s.advance(i) // else the indentation belongs to the YAML
 			}
 			return nil
