@@ -56,11 +56,12 @@ of files without either belong to the only Job, if no Pod of the input has one.
 	}
 	o.input.addFlags(cmd.Flags())
 	addSourceCompletions(cmd, &o.input.source)
+	o.input.streams = true
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with the Pods that fail from now on, until interrupted")
 	cmd.Flags().BoolVar(&o.all, "all", false, "list the Pods that have not failed, too; JSON and YAML always have them")
 	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "only rows, each with the name of its Job")
 	addColorFlag(cmd, &o.color)
-	addFormat(cmd, &o.output, "table", "wide", "json", "yaml", formatJSONPath, "name", "markdown")
+	addFormat(cmd, &o.output, "table", "wide", "json", "ndjson", "yaml", formatJSONPath, "name", "markdown")
 	return cmd
 }
 
@@ -75,6 +76,9 @@ func eval(ctx context.Context, c *console, o *evalOptions, args []string) error 
 	in, err := o.input.read(ctx, c, args)
 	if err != nil {
 		return err
+	}
+	if in.stream != nil {
+		return evalStream(ctx, c, o, in)
 	}
 	after, err := newRuling(ctx, c, o.input.kubernetes, in.policies, in.own, in.families)
 	if err != nil {

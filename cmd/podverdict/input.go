@@ -30,6 +30,7 @@ type inputOptions struct {
 	policy     string // a file
 	kubernetes string
 	now        time.Time
+	streams    bool // whether the verb takes Pods one by one
 }
 
 func (o *inputOptions) addFlags(flags *pflag.FlagSet) {
@@ -49,6 +50,7 @@ func (o *inputOptions) addFlags(flags *pflag.FlagSet) {
 // input is what a verb that judges Pods has read.
 type input struct {
 	families []manifest.Family // Jobs with their Pods
+	stream   *manifest.Stream  // Pods of files that are too many for families, or nil
 	policies *inforce.Source
 	own      *manifest.Job // whose podFailurePolicy decides in place of the Jobs' own, or nil
 	now      time.Time     // when Pods in phase Pending are judged
@@ -69,7 +71,7 @@ func (o *inputOptions) read(ctx context.Context, c *console, args []string) (inp
 		return in, err
 	}
 	if o.source.fromFiles() {
-		err = in.readFiles(ctx, c, o.source.files)
+		err = in.readFiles(ctx, c, o.source.files, o.streams)
 	} else {
 		err = in.readCluster(ctx, c, &o.source)
 	}
@@ -109,11 +111,31 @@ func (o *inputOptions) readPolicy(ctx context.Context, c *console) (in input, ad
 		o.policy, len(set.Jobs), len(set.Policies))
 }
 
-func (in *input) readFiles(ctx context.Context, c *console, files manifest.Options) error {
-	set, err := readFiles(ctx, c, files)
-	if err != nil {
+// readFiles reads Jobs with their Pods, or leaves Pods that are too many to be held.
+func (in *input) readFiles(ctx context.Context, c *console, files manifest.Options, streams bool) error {
+	if !streams {
+		set, err := readFiles(ctx, c, files)
+		if err != nil {
+			return err
+		}
+		return in.take(c, set, files.Strict)
+	}
+	files.Stdin = c.stdin
+	stream := manifest.Open(ctx, files)
+	if !stream.Whole {
+		in.stream, in.policies = stream, inforce.FromFiles(stream.Set)
+		return stream.Set.CheckPolicies()
+	}
+	stream.Close()
+	noteSkipped(c, stream.Set)
+	if err := stream.Err(); err != nil {
 		return err
 	}
+	return in.take(c, stream.Set, files.Strict)
+}
+
+// take takes what was read whole.
+func (in *input) take(c *console, set *manifest.Set, strict bool) error {
 	in.scenarios = len(set.Pods) == 0 && set.Lists == 0
 	switch {
 	case len(set.Jobs) > 0:
@@ -134,20 +156,25 @@ func (in *input) readFiles(ctx context.Context, c *console, files manifest.Optio
 		return err
 	}
 	in.families = families
-	return c.noteOthers(others, files.Strict || len(others) == len(set.Pods))
+	return c.noteOthers(others, strict || len(others) == len(set.Pods))
 }
 
 // noteOthers tells how many pods belong to no Job of the input. In a strict reading, each of them is an error.
 func (c *console) noteOthers(others []error, strict bool) error {
-	switch {
-	case len(others) > 0 && strict:
+	if strict {
 		return errors.Join(others...)
-	case len(others) == 1:
-		c.note("skipped 1 pod that belongs to no Job of the input")
-	case len(others) > 0:
-		c.note(fmt.Sprintf("skipped %d pods that belong to no Job of the input", len(others)))
 	}
+	c.noteSkippedPods(len(others))
 	return nil
+}
+
+func (c *console) noteSkippedPods(n int) {
+	switch {
+	case n == 1:
+		c.note("skipped 1 pod that belongs to no Job of the input")
+	case n > 0:
+		c.note(fmt.Sprintf("skipped %d pods that belong to no Job of the input", n))
+	}
 }
 
 func (in *input) readCluster(ctx context.Context, c *console, s *source) error {

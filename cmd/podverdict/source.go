@@ -142,10 +142,15 @@ func (s *source) readJobs(ctx context.Context, c *console, args []string) ([]man
 func readFiles(ctx context.Context, c *console, files manifest.Options) (*manifest.Set, error) {
 	files.Stdin = c.stdin
 	set, err := manifest.Read(ctx, files)
+	noteSkipped(c, set)
+	return set, err
+}
+
+// noteSkipped says what was read and is of no interest.
+func noteSkipped(c *console, set *manifest.Set) {
 	for _, note := range set.Skipped.Notes() {
 		c.note(note)
 	}
-	return set, err
 }
 
 // readJobFiles reads files in which there is at least one Job.

@@ -28,6 +28,8 @@ func (o *evalOptions) writer(c *console, in input) verdictWriter {
 	switch o.output.name {
 	case "name":
 		return nameWriter{c.stdout}
+	case "ndjson":
+		return &lineWriter{out: c.stdout}
 	case "markdown":
 		return newVerdictMarkdown(c.stdout)
 	case "table", "wide":

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/signal"
@@ -72,7 +71,7 @@ func watch(ctx context.Context, c *console, o *evalOptions, args []string) error
 // maxPlans is how many Jobs a watch keeps planned.
 const maxPlans = 1000
 
-// verdictEvent is what a watch writes as JSON and YAML for each Pod.
+// verdictEvent is a verdict that stands alone, as JSON and YAML.
 type verdictEvent struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -81,12 +80,9 @@ type verdictEvent struct {
 
 // writeVerdict writes one of several verdicts: as JSON on a line, as a YAML document, or as a row of the table.
 func (o *evalOptions) writeVerdict(table *verdictTable, item verdictItem) error {
-	event := verdictEvent{apiVersion, "Verdict", item}
 	switch {
-	case o.output.name == "json":
-		encoder := json.NewEncoder(o.live)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(event)
+	case o.output.name == "json", o.output.name == "ndjson":
+		return writeLine(o.live, item)
 	case o.output.name == "name":
 		_, err := fmt.Fprintln(o.live, "pod/"+item.Pod.Name)
 		return err
@@ -95,7 +91,7 @@ func (o *evalOptions) writeVerdict(table *verdictTable, item verdictItem) error 
 		if o.output.name == "yaml" {
 			text.WriteString("---\n")
 		}
-		if err := o.output.writeObject(&text, event); err != nil {
+		if err := o.output.writeObject(&text, verdictEvent{apiVersion, "Verdict", item}); err != nil {
 			return err
 		}
 		_, err := text.WriteTo(o.live)

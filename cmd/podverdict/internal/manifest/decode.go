@@ -78,7 +78,7 @@ func (c *content) fail(o Origin, field, message string) {
 
 // decode reads a document. What can be read of it is returned also when some of it cannot. Pods are left waiting for who wants that.
 func decode(d *Document, options Options, wait bool) content {
-	c := content{options: options, wait: wait && !options.Strict}
+	c := content{options: options, wait: wait}
 	value := c.document(d)
 	switch {
 	case options.Strict, c.untyped != nil:

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,13 +47,12 @@ func (s *Set) Families() (families []Family, others []error, err error) {
 }
 
 // anyClaimed tells whether some Pod says whose it is.
-func (s *Set) anyClaimed() bool {
-	for _, pod := range s.Pods {
-		if _, label := jobNameLabel(pod); label != "" || metav1.GetControllerOfNoCopy(pod.Object) != nil {
-			return true
-		}
-	}
-	return false
+func (s *Set) anyClaimed() bool { return slices.ContainsFunc(s.Pods, claimed) }
+
+// claimed tells whether a Pod says whose it is.
+func claimed(pod Pod) bool {
+	_, label := jobNameLabel(pod)
+	return label != "" || metav1.GetControllerOfNoCopy(pod.Object) != nil
 }
 
 // refusal says why a Pod belongs to no Job, and because of which field of the Pod.

@@ -32,7 +32,7 @@ type fieldPlan struct {
 	inner *structPlan
 }
 
-// NewPlan returns the plan for objects of a Go type of Kubernetes' API.
+// NewPlan returns the plan for objects of a Go type of Kubernetes' API. Without a set, all fields are kept.
 func NewPlan[T any](kept schema.Fields) *Plan {
 	p := planner{kept: kept, made: map[reflect.Type]*structPlan{}}
 	return &Plan{p.structOf(reflect.TypeFor[T]())}
@@ -65,7 +65,7 @@ func (p *planner) addFields(plan *structPlan, owner string, t reflect.Type, path
 			p.addFields(plan, owner, goField.Type, index)
 			continue
 		}
-		field := &fieldPlan{index: index, kept: p.kept.Has(owner, name)}
+		field := &fieldPlan{index: index, kept: p.kept == nil || p.kept.Has(owner, name)}
 		plan.fields[`"`+name+`"`] = field
 		if !field.kept {
 			continue

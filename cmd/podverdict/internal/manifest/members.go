@@ -1,0 +1,71 @@
+package manifest
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Members gives the Pods of a Stream to the Jobs that came before them. A Pod whose Job is still to come waits for it, and one that
+// does not say whose it is waits for the end, as Families has it.
+type Members struct {
+	// Others counts the Pods that belong to no Job. They are known at the end.
+	Others int
+
+	set     *Set
+	index   map[Reference]int
+	known   int // Jobs that are in the index
+	claimed bool
+	waiting []Pod
+}
+
+// Members returns the members of a stream's Jobs.
+func (s *Stream) Members() *Members { return &Members{set: s.Set} }
+
+// Of returns Pods by the index of their Job: those given, and those that waited for Jobs that have come since. Two Jobs of one name
+// are an error.
+func (m *Members) Of(pods []Pod) (map[int][]Pod, error) {
+	found := map[int][]Pod{}
+	if m.known < len(m.set.Jobs) {
+		index, err := m.set.jobsByName()
+		if err != nil {
+			return nil, err
+		}
+		m.index, m.known = index, len(m.set.Jobs)
+		waiting := m.waiting
+		m.waiting = nil
+		for _, pod := range waiting {
+			m.give(pod, found)
+		}
+	}
+	for _, pod := range pods {
+		m.give(pod, found)
+	}
+	return found, nil
+}
+
+func (m *Members) give(pod Pod, found map[int][]Pod) {
+	says := claimed(pod)
+	m.claimed = m.claimed || says
+	job, refused := m.set.jobOf(pod, m.index)
+	switch owner := metav1.GetControllerOfNoCopy(pod.Object); {
+	case says && refused == nil:
+		found[job] = append(found[job], pod)
+	case owner != nil && !isJob(owner), !says && m.claimed:
+		m.Others++
+	default:
+		m.waiting = append(m.waiting, pod)
+	}
+}
+
+// Rest returns the Pods of the only Job that do not say whose they are, if no Pod does. The others belong to no Job.
+func (m *Members) Rest() []Pod {
+	var found []Pod
+	for _, pod := range m.waiting {
+		if !m.claimed && len(m.set.Jobs) == 1 && m.set.elsewhere(pod) == nil {
+			found = append(found, pod)
+		} else {
+			m.Others++
+		}
+	}
+	m.waiting = nil
+	return found
+}
