@@ -104,12 +104,12 @@ func (s *splitter) memberJSON() int {
 		if !s.fill(i+1) || s.buf[i] != '"' {
 			return 0
 		}
-		end, closed := textEnd(s.buf, i+1)
-		if !closed {
+		length, ok := s.textJSON(i, longList)
+		if !ok {
 			return 0
 		}
-		name := string(s.buf[i:end])
-		i = s.space(end, ": \t\r\n")
+		name := string(s.buf[i : i+length])
+		i = s.space(i+length, ": \t\r\n")
 		if name == `"items"` && s.fill(i+1) && s.buf[i] == '[' {
 			return i + 1
 		}

@@ -49,7 +49,7 @@ func ReadValue(o Options, filename string) (map[string]any, Origin, error) {
 func readOnly(filename string, files []source, o Options) (Origin, []byte, error) {
 	var documents []*Document
 	for _, s := range files {
-		err := s.split(o, true, func(d *Document) bool {
+		err := s.split(o, 0, func(d *Document) bool {
 			documents = append(documents, d)
 			return len(documents) < maxErrors
 		})

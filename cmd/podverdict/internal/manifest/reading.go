@@ -110,7 +110,7 @@ func (r reading) produce(ctx context.Context, b *batcher) {
 		}
 		for _, s := range found {
 			from := &file{source: s}
-			err := s.split(r.options, false, func(d *Document) bool { return b.add(part{from: from, document: d}, len(d.data)) })
+			err := s.split(r.options, longList, func(d *Document) bool { return b.add(part{from: from, document: d}, len(d.data)) })
 			if err != nil {
 				failed = true
 				b.add(part{from: from, err: err}, 0)

@@ -18,8 +18,8 @@ const (
 
 var byteKinds = [256]byte{'"': quoteByte, '{': openByte, '[': openByte, '}': closeByte, ']': closeByte, '\n': lineByte}
 
-// on scans on through data, which begins where it did before and has more at its end. It returns where the value ends, or else how
-// much was read, which is less than all if a line begins that may be a marker.
+// on scans on through data, which begins where it did before and has more at its end. It returns where the value ends, or else where
+// a line begins that may be a marker, or else the length of data: there must be more.
 func (s *jsonScan) on(data []byte) (n int, ended bool) {
 	i := s.read
 	for i < len(data) {
@@ -55,7 +55,7 @@ func (s *jsonScan) on(data []byte) (n int, ended bool) {
 		i++
 	}
 	s.read = i
-	return i, false
+	return len(data), false
 }
 
 // marker tells whether the scan has stopped before a marker of YAML, which no JSON has at the beginning of a line.

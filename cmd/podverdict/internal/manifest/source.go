@@ -144,8 +144,8 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// split emits the documents of the source. Lists stay in one piece if that is asked for.
-func (s source) split(o Options, whole bool, emit func(*Document) bool) error {
+// split emits the documents of the source, and the items of Lists that are longer than long.
+func (s source) split(o Options, long int, emit func(*Document) bool) error {
 	in, err := s.open()
 	if err != nil {
 		return ErrUnreadable(s.name, err)
@@ -156,7 +156,7 @@ func (s source) split(o Options, whole bool, emit func(*Document) bool) error {
 		return ErrUnreadable(s.name, err)
 	}
 	defer text.Close()
-	split := splitter{in: text, name: s.name, found: s.found, limit: cmp.Or(o.MaxBytes, MaxBytes), whole: whole, emit: emit}
+	split := splitter{in: text, name: s.name, found: s.found, limit: cmp.Or(o.MaxBytes, MaxBytes), long: long, emit: emit}
 	return split.split()
 }
 

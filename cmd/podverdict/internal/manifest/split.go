@@ -22,8 +22,8 @@ type splitter struct {
 	name  string
 	found bool
 	limit int // of one document, in bytes
-	// whole is set where Lists stay in one piece.
-	whole bool
+	// long is how long a List is, in bytes, whose items are documents of their own; 0 is none.
+	long int
 	emit  func(*Document) (goOn bool)
 
 	buf []byte // what was read, from the place on
@@ -180,16 +180,14 @@ func (s *splitter) line() error {
 
 // lineEnd returns where the line ends that begins at i. A line without an end ends with the input, which is no error but io.EOF.
 func (s *splitter) lineEnd(i int) (int, error) {
-	for from := i; ; from = len(s.buf) {
-		if from < len(s.buf) {
-			if n := bytes.IndexByte(s.buf[from:], '\n'); n >= 0 {
-				return from + n + 1, nil
-			}
-		}
-		if err := s.checkLimit(len(s.buf)); err != nil {
-			return len(s.buf), err
+	for from := i; ; {
+		if n := bytes.IndexByte(s.buf[min(from, len(s.buf)):], '\n'); n >= 0 {
+			return from + n + 1, nil
 		}
 		from = len(s.buf)
+		if err := s.checkLimit(from); err != nil {
+			return from, err
+		}
 		if !s.more() {
 			return from, s.failure()
 		}
@@ -246,29 +244,23 @@ func (s *splitter) beginsJSON(i int) bool {
 	return false
 }
 
-// json emits a value in JSON. One that does not end is left to the readers, which say what is wrong with it.
+// json emits a value in JSON, or the items of a long List. A value that does not end is left to the readers, which say what is wrong.
 func (s *splitter) json() error {
-	if s.whole {
-		return s.jsonValue(0)
-	}
-	return s.jsonValue(longList)
-}
-
-// jsonValue emits a value, or the items of a List that is longer than some bytes; 0 is any.
-func (s *splitter) jsonValue(long int) error {
+	long := s.long
 	scan := jsonScan{}
 	for {
 		n, ended := scan.on(s.buf)
+		if long > 0 && n > long {
+			if items := s.itemsJSON(); items != nil {
+				return items.cut()
+			}
+			long = 0
+		}
 		switch {
 		case ended:
 			return s.document(n, true)
 		case scan.marker(s):
 			return s.document(n, !s.fresh)
-		case long > 0 && n > long:
-			if items := s.itemsJSON(); items != nil {
-				return items.cut()
-			}
-			long = 0
 		}
 		if err := s.checkLimit(n); err != nil {
 			return err
@@ -284,10 +276,7 @@ func (s *splitter) jsonValue(long int) error {
 
 // yaml emits what stands before the next marker.
 func (s *splitter) yaml() error {
-	long := longList
-	if s.whole {
-		long = 0
-	}
+	long := s.long
 	directive := s.fill(1) && s.buf[0] == '%'
 	for i := 0; ; {
 		next, err := s.lineEnd(i)

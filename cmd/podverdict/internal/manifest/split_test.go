@@ -1,8 +1,13 @@
 package manifest
 
 import (
+	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // documentsOf splits a file.
@@ -17,4 +22,55 @@ func documentsOf(t *testing.T, text string) []*Document {
 		t.Fatal(err)
 	}
 	return documents
+}
+
+// TestSplit: however the input comes, in one piece or byte by byte, and whether items are cut or not, the documents are the same.
+func TestSplit(t *testing.T) {
+	const item = `{"kind":"Pod","text":"\\\"]}\\","items":[{}]}`
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"nothing":          {" \n# comment\n---\n...\n", nil},
+		"yaml":             {"a: b\n---\n# c\nd: e\n", []string{"1:1 a: b\n", "4:1 d: e\n"}},
+		"same line":        {"--- {a: b}\n", []string{"1:1 --- {a: b}\n"}},
+		"dots":             {"a: b\n...\nc: d\n", []string{"1:1 a: b\n", "3:1 c: d\n"}},
+		"indented":         {"  a: b\n  c: d\n", []string{"1:1   a: b\n  c: d\n"}},
+		"no end of line":   {"a: b\n--- \nc: d", []string{"1:1 a: b\n", "3:1 c: d"}},
+		"nearly a marker":  {"a: |\n ---\n--- b\n", []string{"1:1 a: |\n ---\n", "3:1 --- b\n"}},
+		"json":             {`{"a":1} {"b":"}"}` + "\n" + ` {"c":[-` + "\n-1]}", []string{`1:1 {"a":1}`, `1:9 {"b":"}"}`, `2:2 {"c":[-` + "\n-1]}"}},
+		"json in yaml":     {"a: b\n---\n{\"a\":1}\n---\nc: d\n", []string{"1:1 a: b\n", `3:1 {"a":1}`, "5:1 c: d\n"}},
+		"json without end": {`{"a":[{}` + "\n---\na: b\n", []string{`1:1 {"a":[{}` + "\n", "3:1 a: b\n"}},
+		"flow style":       {"{a: b}\n", []string{"1:1 {a: b}\n"}},
+		"json list": {
+			"\n" + `{"apiVersion":"v1","items":[` + item + ",\n " + item + `],"kind":"List"}`,
+			[]string{"2:29 items[0] " + item, "3:2 items[1] " + item, `2:1 {"apiVersion":"v1","items":[],"kind":"List"}`},
+		},
+		"json list without end": {`{"items":[` + item + `,{"a":`, []string{"1:11 items[0] " + item, `1:1 {"items":[{"a":`}},
+		"no list":               {`{"kind":"Other","items":[{}]}`, []string{`1:1 {"kind":"Other","items":[{}]}`}},
+		"yaml list": {
+			"apiVersion: v1\nitems:\n- a: b\n\n  c:\n  - d\n# comment\n- a: |\n    - x\nkind: List\n---\na: b\n",
+			[]string{"3:1 items[0]   a: b\n\n  c:\n  - d\n# comment\n", "8:1 items[1]   a: |\n    - x\n", "1:1 apiVersion: v1\nitems: []\nkind: List\n", "12:1 a: b\n"},
+		},
+		"yaml list, indented": {
+			"items:\n  - a: b\n  - a: c\n", []string{"2:1 items[0]     a: b\n", "3:1 items[1]     a: c\n", "1:1 items: []\n"},
+		},
+	} {
+		for reader, in := range map[string]io.Reader{
+			"at once": strings.NewReader(c.text), "bytes": iotest.OneByteReader(strings.NewReader(c.text)),
+			"end with data": iotest.DataErrReader(strings.NewReader(c.text)),
+		} {
+			var got []string
+			s := splitter{in: in, name: "f", limit: MaxBytes, long: 1, emit: func(d *Document) bool {
+				got = append(got, strings.TrimSpace(fmt.Sprintf("%d:%d %s", d.line, d.column+1, d.within))+" "+string(d.data))
+				return true
+			}}
+			if err := s.split(); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s, %s: (-want +got)\n%s", name, reader, diff)
+			}
+		}
+	}
 }
