@@ -24,7 +24,7 @@ type splitter struct {
 	limit int // of one document, in bytes
 	// long is how long a List is, in bytes, whose items are documents of their own; 0 is none.
 	long int
-	emit  func(*Document) (goOn bool)
+	emit func(*Document) (goOn bool)
 
 	buf []byte // what was read, from the place on
 	err error  // why nothing more can be read: io.EOF at the end

@@ -1,0 +1,348 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const longPolicy = `{"rules":[{"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget","status":"True"}]},` +
+	`{"action":"FailJob","onExitCodes":{"containerName":"main","operator":"In","values":[2,42,126,127]}},` +
+	`{"action":"Count","onExitCodes":{"operator":"In","values":[13,42,77]}}]}`
+
+const longJob = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"train","namespace":"default","uid":"1"},"spec":{"podFailurePolicy":` +
+	longPolicy + `,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"app"}]}}}}`
+
+// longPod returns a failed Pod as an API server shows it: of 1 KB, or with 1 to 10 containers and 8 to 31 KB.
+func longPod(random *rand.Rand, i int, full bool) string {
+	var spec, status []string
+	containers := 1
+	if full {
+		containers = 1 + i%10
+	}
+	digest := strings.Repeat("0a1b", 16)
+	for c := range containers {
+		name := fmt.Sprintf("sidecar-%d", c)
+		if c == 0 {
+			name = "main"
+		}
+		env, message := "", ""
+		if full {
+			pairs := make([]string, 80+10*(10-containers)/(1+c))
+			for e := range pairs {
+				pairs[e] = fmt.Sprintf(`{"name":"VARIABLE_%d","value":"%050d"}`, e, e)
+			}
+			if c > 0 {
+				pairs = pairs[:12]
+			}
+			env = `,"env":[` + strings.Join(pairs, ",") + `],"volumeMounts":[{"name":"data","mountPath":"/data"}]`
+			message = `,"message":"` + strings.Repeat(`a line of the log\n`, 20) + `"`
+		}
+		spec = append(spec, fmt.Sprintf(`{"name":%q,"image":"registry.example/app:1.0","resources":{}%s}`, name, env))
+		code := [...]int{0, 1, 2, 13, 42, 77, 137, 143}[random.IntN(8)]
+		status = append(status, fmt.Sprintf(`{"name":%q,"image":"registry.example/app:1.0","imageID":"registry.example/app@sha256:%s","ready":false,`+
+			`"restartCount":0,"state":{"terminated":{"exitCode":%d,"reason":"Error","startedAt":"2026-06-15T09:00:37Z","finishedAt":"2026-06-15T09:01:37Z"%s}}}`,
+			name, digest, code, message))
+	}
+	condition := ""
+	if random.IntN(4) == 0 {
+		condition = `,{"type":"DisruptionTarget","status":"True","lastTransitionTime":"2026-06-15T09:01:37Z","reason":"EvictionByEvictionAPI"}`
+	}
+	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"train-%d-x7k2p","namespace":"default","uid":"7f8a-%d",`+
+		`"labels":{"batch.kubernetes.io/job-name":"train"},"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"train","uid":"1","controller":true}]},`+
+		`"spec":{"restartPolicy":"Never","containers":[%s],"nodeName":"node-1"},"status":{"phase":"Failed","conditions":[{"type":"Ready","status":"False",`+
+		`"lastTransitionTime":"2026-06-15T09:01:37Z","reason":"PodFailed"}%s],"containerStatuses":[%s]}}`,
+		i, i, strings.Join(spec, ","), condition, strings.Join(status, ","))
+}
+
+// writeLong writes a Job and its Pods to a file, as lines or as a List, and returns the file's name.
+func writeLong(tb testing.TB, n int, full, list bool) string {
+	tb.Helper()
+	name := filepath.Join(tb.TempDir(), "pods.json")
+	file, err := os.Create(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out, random := bufio.NewWriter(file), rand.New(rand.NewPCG(8, 31))
+	begin, between, end := "", "\n", "\n"
+	if list {
+		begin, between, end = `{"apiVersion":"v1","items":[`, ",\n", `],"kind":"List","metadata":{}}`+"\n"
+	}
+	fmt.Fprint(out, begin, longJob)
+	for i := range n {
+		fmt.Fprint(out, between, longPod(random, i, full))
+	}
+	fmt.Fprint(out, end)
+	if err := out.Flush(); err != nil {
+		tb.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return name
+}
+
+// evaluated returns the result of eval.
+func evaluated(tb testing.TB, stdin io.Reader, args ...string) []byte {
+	tb.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(append([]string{"podverdict", "eval"}, args...), stdin, &stdout, &stderr); code != exitFine {
+		tb.Fatalf("exit code %d: %s", code, stderr.String())
+	}
+	return stdout.Bytes()
+}
+
+// TestLongInput: the verdicts of an input that is not held are those of the engine, whatever its form.
+func TestLongInput(t *testing.T) {
+	n := 25_000
+	if testing.Short() {
+		n = 18_000 // just too many to be held
+	}
+	lines := writeLong(t, n, false, false)
+	got := evaluated(t, nil, "-f", lines, "-o", "ndjson")
+	if want := engineVerdicts(t, lines); !bytes.Equal(want, verdictsOf(t, got)) {
+		t.Error("the engine has other verdicts")
+	}
+	if testing.Short() {
+		return
+	}
+	if list := evaluated(t, nil, "-f", writeLong(t, n, false, true), "-o", "ndjson"); !bytes.Equal(got, list) {
+		t.Error("a List has other verdicts than lines")
+	}
+	text, err := os.ReadFile(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job, pods, _ := bytes.Cut(text, []byte("\n"))
+	last := io.MultiReader(bytes.NewReader(pods), bytes.NewReader(job))
+	if reversed := evaluated(t, last, "-f", "-", "-o", "ndjson"); !bytes.Equal(got, reversed) {
+		t.Error("other verdicts when the Job comes last")
+	}
+	var list struct{ Items []json.RawMessage }
+	if err := json.Unmarshal(evaluated(t, nil, "-f", lines, "-o", "json"), &list); err != nil || len(list.Items) != n {
+		t.Errorf("%d items in JSON, error %v", len(list.Items), err)
+	}
+	rows := evaluated(t, nil, "-f", lines)
+	if found := bytes.Count(rows, []byte(" train-")); found != n {
+		t.Errorf("%d rows in the table", found)
+	}
+}
+
+// verdictsOf returns the verdicts in lines of eval or engine, one a line.
+func verdictsOf(t *testing.T, lines []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	for line := range bytes.Lines(lines) {
+		var answer struct{ Verdict json.RawMessage }
+		if err := json.Unmarshal(line, &answer); err != nil {
+			t.Fatal(err)
+		}
+		out.Write(append(answer.Verdict, '\n'))
+	}
+	return out.Bytes()
+}
+
+func engineVerdicts(t *testing.T, file string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var requests, stdout, stderr bytes.Buffer
+	for i, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
+		if i > 0 {
+			fmt.Fprintf(&requests, `{"id":"%d","op":"verdict","policy":%s,"pod":%s}`+"\n", i, longPolicy, line)
+		}
+	}
+	if code := run([]string{"podverdict", "engine"}, &requests, &stdout, &stderr); code != exitFine {
+		t.Fatal(stderr.String())
+	}
+	return verdictsOf(t, stdout.Bytes())
+}
+
+// TestLongInputMemory: four times as many Pods take no more memory.
+func TestLongInputMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads 200 MB")
+	}
+	skipWithRace(t)
+	few, many := peak(t, writeLong(t, 50_000, false, false)), peak(t, writeLong(t, 200_000, false, false))
+	t.Logf("%d MiB for 50,000 Pods, %d MiB for 200,000", few>>10, many>>10)
+	if many > 200<<10 || many > few*5/4 {
+		t.Errorf("%d MiB for 50,000 Pods, %d MiB for 200,000", few>>10, many>>10)
+	}
+}
+
+// peak returns how much memory a process of its own takes to evaluate a file, in KiB, as often as one can look.
+func peak(t *testing.T, file string) (most int) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, "eval", "-f", file, "-o", "ndjson")
+	cmd.Args[0] = "podverdict" // which testscript.Main knows
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatal(err)
+			}
+			return most
+		case <-time.After(10 * time.Millisecond):
+		}
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+		if _, after, ok := bytes.Cut(status, []byte("VmHWM:")); ok {
+			_, _ = fmt.Sscan(string(after), &most)
+		}
+	}
+}
+
+// BenchmarkLongInput compares eval with a plain decoder that runs side by side, fills only the fields that the rules read, and writes
+// a line for each Pod.
+//
+//	go test ./cmd/podverdict -run '^$' -bench LongInput -benchtime 3x
+func BenchmarkLongInput(b *testing.B) {
+	for name, c := range map[string]struct {
+		n          int
+		full, list bool
+	}{
+		"pods=small": {n: 100_000}, "pods=full": {n: 20_000, full: true}, "pods=full/form=list": {n: 20_000, full: true, list: true},
+	} {
+		file := writeLong(b, c.n, c.full, c.list)
+		b.Run(name+"/reader=eval", func(b *testing.B) {
+			for b.Loop() {
+				var stderr bytes.Buffer
+				if code := run([]string{"podverdict", "eval", "-f", file, "-o", "ndjson"}, nil, io.Discard, &stderr); code != exitFine {
+					b.Fatal(stderr.String())
+				}
+			}
+		})
+		if c.list {
+			continue
+		}
+		b.Run(name+"/reader=plain", func(b *testing.B) {
+			for b.Loop() {
+				plainReader(b, file)
+			}
+		})
+	}
+}
+
+// plainPod has the fields that the rules of longPolicy read.
+type plainPod struct {
+	Metadata struct{ Name, Namespace string }
+	Status   struct {
+		Phase             string
+		Conditions        []struct{ Type, Status string }
+		ContainerStatuses []struct {
+			Name  string
+			State struct{ Terminated *struct{ ExitCode int32 } }
+		}
+	}
+}
+
+// plainReader decodes lines with encoding/json in as many goroutines as there are processors.
+func plainReader(b *testing.B, name string) {
+	b.Helper()
+	file, err := os.Open(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	lines := make(chan [][]byte, 2*runtime.GOMAXPROCS(0))
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for some := range lines {
+				for _, line := range some {
+					var pod plainPod
+					if err := json.Unmarshal(line, &pod); err != nil {
+						b.Error(err)
+					}
+					fmt.Fprintf(io.Discard, `{"pod":{"namespace":%q,"name":%q},"rule":%d}`+"\n", pod.Metadata.Namespace, pod.Metadata.Name, pod.rule())
+				}
+			}
+		})
+	}
+	scanner := bufio.NewScanner(file)
+	scanner.Buffer(nil, 1<<20)
+	var some [][]byte
+	for scanner.Scan() {
+		if some = append(some, bytes.Clone(scanner.Bytes())); len(some) == 64 {
+			lines <- some
+			some = nil
+		}
+	}
+	lines <- some
+	close(lines)
+	workers.Wait()
+	if err := scanner.Err(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// rule returns the rule of longPolicy that matches, from 1, or 0.
+func (p *plainPod) rule() int {
+	for _, c := range p.Status.Conditions {
+		if c.Type == "DisruptionTarget" && c.Status == "True" {
+			return 1
+		}
+	}
+	for rule, codes := range []map[int32]bool{{2: true, 42: true, 126: true, 127: true}, {13: true, 42: true, 77: true}} {
+		for _, c := range p.Status.ContainerStatuses {
+			if t := c.State.Terminated; t != nil && codes[t.ExitCode] && (rule > 0 || c.Name == "main") {
+				return rule + 2
+			}
+		}
+	}
+	return 0
+}
+
+// The plain reader and eval agree on the number of Pods that each rule decides.
+func TestPlainReader(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 31))
+	input, want := longJob+"\n", []string{}
+	for i := range 200 {
+		text := longPod(random, i, i%2 == 0)
+		input += text + "\n"
+		var pod plainPod
+		if err := json.Unmarshal([]byte(text), &pod); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, fmt.Sprint(pod.rule()))
+	}
+	var got []string
+	for line := range bytes.Lines(evaluated(t, strings.NewReader(input), "-f", "-", "-o", "ndjson")) {
+		var item struct{ Verdict struct{ Rule *int } }
+		if err := json.Unmarshal(line, &item); err != nil {
+			t.Fatal(err)
+		}
+		rule := 0
+		if item.Verdict.Rule != nil {
+			rule = *item.Verdict.Rule + 1
+		}
+		got = append(got, fmt.Sprint(rule))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
