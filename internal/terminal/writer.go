@@ -64,6 +64,10 @@ type lineState struct {
 func (s *lineState) escaped(text []byte) (safe, rest []byte) {
 	safe = make([]byte, 0, len(text))
 	for len(text) > 0 {
+		if plain := s.plain(text); plain > 0 {
+			safe, text = append(safe, text[:plain]...), text[plain:]
+			continue
+		}
 		r, n := rune(text[0]), 1
 		if r >= utf8.RuneSelf {
 			if !utf8.FullRune(text) {
@@ -79,6 +83,17 @@ func (s *lineState) escaped(text []byte) (safe, rest []byte) {
 		text = text[n:]
 	}
 	return safe, nil
+}
+
+// plain returns how many bytes come next that are printed as they are and change nothing: most of most texts.
+func (s *lineState) plain(text []byte) (n int) {
+	if !s.begun || s.hashes > 0 {
+		return 0
+	}
+	for n < len(text) && ' ' <= text[n] && text[n] <= '~' && text[n] != '#' {
+		n++
+	}
+	return n
 }
 
 // commands tells whether a character would make a command of what stands before it.
