@@ -51,8 +51,11 @@ func (s *Set) anyClaimed() bool { return slices.ContainsFunc(s.Pods, claimed) }
 
 // claimed tells whether a Pod says whose it is.
 func claimed(pod Pod) bool {
+	if metav1.GetControllerOfNoCopy(pod.Object) != nil {
+		return true
+	}
 	_, label := jobNameLabel(pod)
-	return label != "" || metav1.GetControllerOfNoCopy(pod.Object) != nil
+	return label != ""
 }
 
 // refusal says why a Pod belongs to no Job, and because of which field of the Pod.

@@ -18,7 +18,7 @@ import (
 )
 
 // maxWaiting is how many bytes of Pods wait for what comes behind them. An input with fewer is read whole.
-const maxWaiting = 16 << 20
+const maxWaiting = 8 << 20
 
 // Stream is an input whose Pods may be too many to be held in memory.
 type Stream struct {
