@@ -120,55 +120,57 @@ func (s *splitter) send(d *Document) error {
 	return nil
 }
 
-// next emits the next document, or passes what is none.
+// next emits the next document, or passes what is none. Comments before a document in YAML belong to it.
 func (s *splitter) next() error {
-	if err := s.blank(); err != nil {
+	i, err := s.content()
+	if err != nil {
+		s.advance(len(s.buf))
 		return err
 	}
+	beginsLine := i == 0 && s.at.column == 0 || i > 0 && s.buf[i-1] == '\n'
 	switch {
-	case s.marker("..."):
+	case beginsLine && s.markerAt(i, "..."):
 		s.fresh = true
+		s.advance(i)
 		return s.line()
-	case s.marker("---"):
+	case beginsLine && s.markerAt(i, "---"):
 		s.fresh = true
+		s.advance(i)
 		return s.marked()
-	case s.beginsJSON(0):
+	case s.beginsJSON(i):
+		s.advance(i)
 		return s.json()
+	case s.at.column > 0:
+		s.advance(i)
+		i = 0
 	}
-	return s.yaml()
+	return s.yaml(i)
 }
 
-// blank passes blank lines, up to what has content. Comments belong to the YAML that they stand before.
-func (s *splitter) blank() error {
-	line, commented := 0, false // where the line begins
-	for i := 0; ; {
-		if !s.fill(i + 1) {
-			return s.failure()
-		}
-		switch c := s.buf[i]; {
-		case c == '\n' && !commented:
-			s.advance(i + 1)
-			i, line = 0, 0
-		case c == '\n':
+// content returns where something else begins than blank lines and comments: a line, or what stands on a line behind JSON.
+func (s *splitter) content() (int, error) {
+	line := 0
+	for i := 0; s.fill(i + 1); {
+		switch s.buf[i] {
+		case '\n':
 			i++
 			line = i
-		case c == ' ', c == '\t', c == '\r':
+		case ' ', '\t', '\r':
 			i++
-		case c == '#':
+		case '#':
 			end, err := s.lineEnd(i)
 			if err != nil {
-				s.advance(end)
-				return err
+				return 0, err
 			}
-			i, line, commented = end, end, true
+			i, line = end, end
 		default:
-			marker := i == line && (s.markerAt(i, "---") || s.markerAt(i, "..."))
-			if !commented && s.at.column > 0 || marker || s.beginsJSON(i) {
-				s.advance(i) // else the indentation belongs to the YAML
+			if s.beginsJSON(i) || line == 0 && s.at.column > 0 {
+				return i, nil
 			}
-			return nil
+			return line, nil
 		}
 	}
+	return 0, s.failure()
 }
 
 // line passes the rest of the line.
@@ -194,11 +196,6 @@ func (s *splitter) lineEnd(i int) (int, error) {
 	}
 }
 
-// marker tells whether a line with a marker of YAML comes next.
-func (s *splitter) marker(text string) bool {
-	return s.at.column == 0 && s.markerAt(0, text)
-}
-
 // markerAt tells whether a marker stands at the beginning of the line at i.
 func (s *splitter) markerAt(i int, text string) bool {
 	if !s.fill(i+len(text)) || string(s.buf[i:i+len(text)]) != text {
@@ -221,7 +218,7 @@ func (s *splitter) marked() error {
 				return nil
 			}
 		}
-		return s.yaml()
+		return s.yaml(0)
 	}
 	s.advance(len(s.buf))
 	return s.failure()
@@ -274,16 +271,16 @@ func (s *splitter) json() error {
 	}
 }
 
-// yaml emits what stands before the next marker.
-func (s *splitter) yaml() error {
+// yaml emits what stands before the next marker. Its first line with content begins at content.
+func (s *splitter) yaml(content int) error {
 	long := s.long
-	directive := s.fill(1) && s.buf[0] == '%'
-	for i := 0; ; {
+	directive := s.buf[content] == '%'
+	for i := content; ; {
 		next, err := s.lineEnd(i)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		if i > 0 {
+		if i > content {
 			begin := s.markerAt(i, "---")
 			if begin && !directive || s.markerAt(i, "...") {
 				s.fresh = true

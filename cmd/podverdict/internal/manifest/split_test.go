@@ -32,7 +32,8 @@ func TestSplit(t *testing.T) {
 		want []string
 	}{
 		"nothing":          {" \n# comment\n---\n...\n", nil},
-		"yaml":             {"a: b\n---\n# c\nd: e\n", []string{"1:1 a: b\n", "4:1 d: e\n"}},
+		"yaml":             {"a: b\n---\n# c\nd: e\n", []string{"1:1 a: b\n", "3:1 # c\nd: e\n"}},
+		"comments":         {"# a\n\n# b\nc: d\n# e\n---\n# f\n---\n", []string{"1:1 # a\n\n# b\nc: d\n# e\n"}},
 		"same line":        {"--- {a: b}\n", []string{"1:1 --- {a: b}\n"}},
 		"dots":             {"a: b\n...\nc: d\n", []string{"1:1 a: b\n", "3:1 c: d\n"}},
 		"indented":         {"  a: b\n  c: d\n", []string{"1:1   a: b\n  c: d\n"}},
