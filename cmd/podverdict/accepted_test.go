@@ -34,7 +34,7 @@ func TestAcceptedJobs(t *testing.T) {
 	args := []string{"podverdict", "validate", "jobs,cronjobs", "-n", namespace}
 	args = append(args, "--kubeconfig", plane.Kubeconfig(t, "admin", "system:masters"))
 	run(args, strings.NewReader(""), &stdout, &stderr)
-	warnings := strings.Count(stdout.String(), " [P8]\n")
+	warnings := strings.Count(stdout.String(), " [indexes-may-be-untracked]\n")
 	want := fmt.Sprintf("%d findings in %d Jobs: 0 errors, %[1]d warnings\n", warnings, len(names))
 	if warnings == 0 || !strings.HasSuffix(stdout.String(), "\n"+want) {
 		t.Errorf("got %s%s, want %s where the Jobs are %v", stdout.String(), stderr.String(), want, names)

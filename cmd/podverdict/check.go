@@ -19,6 +19,7 @@ type checkOptions struct {
 	files      manifest.Options
 	settings   string // a file
 	kubernetes string
+	fix        string // "", diff or write
 	reporting
 }
 
@@ -43,24 +44,39 @@ directory is checked. A comment says that a finding is meant to be, and why:
 It is for the value that it stands behind or before, with all below it; at the head of a document, for the document. The
 annotation ignore.podverdict.io/ID: REASON does the same for an object.
 
-Settings of a repository are in .podverdict.yaml, in the current directory or above it.`,
-		Example: `  podverdict check
-  podverdict check manifests/ --fail-on warning
-  helm template . | podverdict check -
+Settings of a repository are in .podverdict.yaml, in the current directory or above it.
+
+--fix shows as a diff what can be repaired without thought: exit codes that are not in order or twice there, rules for
+disruptions after those on exit codes, and numbers that guardrails ask for. --fix=write changes the files, comments and
+layout aside, and reports what is left. Every Pod of podverdict test scenarios is judged before and after each repair.`,
+		Example: `  podverdict check manifests/ --fail-on warning
+  cat job.yaml | podverdict check -
   podverdict check job.yaml --skip ttl-out-of-bounds,deadline-out-of-bounds
-  podverdict check manifests/ -o sarif > podverdict.sarif`,
+  podverdict check manifests/ -o sarif > podverdict.sarif
+  podverdict check manifests/ --fix > podverdict.diff`,
 		RunE: verb(&o, check),
 	}
 	flags := cmd.Flags()
 	addFileFlags(flags, &o.files)
 	flags.StringVar(&o.settings, "settings", "", "file with settings, in place of "+inspect.SettingsFile)
 	addKubernetesFlag(flags, &o.kubernetes)
+	flags.StringVar(&o.fix, "fix", "", "repair what can be repaired without thought: diff, the default, shows how; write changes the files")
+	flags.Lookup("fix").NoOptDefVal = fixDiff
 	addReporting(cmd, &o.reporting, "error")
 	return cmd
 }
 
+// Values of --fix.
+const (
+	fixDiff  = "diff"
+	fixWrite = "write"
+)
+
 // check reads files, asks all rules about what is in them, and prints one report.
 func check(ctx context.Context, c *console, o *checkOptions, args []string) error {
+	if o.fix != "" && o.fix != fixDiff && o.fix != fixWrite {
+		return usageError{errChoice("fix", o.fix, fixDiff, fixWrite)}
+	}
 	settings, err := o.readSettings(ctx, c)
 	if err != nil {
 		return err
@@ -69,24 +85,46 @@ func check(ctx context.Context, c *console, o *checkOptions, args []string) erro
 	if err != nil {
 		return err
 	}
-	set, unread, err := readInspected(ctx, c, o.paths(args))
-	if err != nil {
-		return err
-	}
 	validator, err := settingsValidator(ctx, settings)
 	if err != nil {
 		return err
 	}
-	shown := newProgress(c.stderr, "Jobs checked", len(set.Jobs))
-	subjects, err := inspect.Inspect(ctx, set, inspect.Options{
-		Validator: validator, Constraints: true, Analysis: true, Kubernetes: o.kubernetes, Step: shown.step,
-	})
-	shown.end()
+	asked := inspect.Options{Validator: validator, Constraints: true, Analysis: true, Kubernetes: o.kubernetes}
+	found, err := o.inspect(ctx, c, args, asked)
 	if err != nil {
 		return err
 	}
+	if o.fix == "" {
+		return o.print(c, found, choice)
+	}
+	fixed, err := o.repair(ctx, found, asked, choice, settings)
+	if err != nil {
+		return err
+	}
+	if o.fix == fixDiff {
+		return printRepairs(c, fixed)
+	}
+	if err := writeRepairs(c, fixed); err != nil {
+		return err
+	}
+	if found, err = o.inspect(ctx, c, args, asked); err != nil {
+		return err
+	}
+	return o.print(c, found, choice)
+}
+
+// inspect reads files and returns what is wrong with them.
+func (o *checkOptions) inspect(ctx context.Context, c *console, args []string, asked inspect.Options) (findings, error) {
+	set, unread, err := readInspected(ctx, c, o.paths(args))
+	if err != nil {
+		return findings{}, err
+	}
+	shown := newProgress(c.stderr, "Jobs checked", len(set.Jobs))
+	defer shown.end()
+	asked.Step = shown.step
+	subjects, err := inspect.Inspect(ctx, set, asked)
 	all := []catalogue.Group{catalogue.Constraints, catalogue.Guardrails, catalogue.Analysis, catalogue.Input}
-	return o.print(c, findings{tool: "check", groups: all, subjects: subjects, set: set, unread: unread}, choice)
+	return findings{tool: "check", groups: all, subjects: subjects, set: set, unread: unread}, err
 }
 
 // paths returns what to read. Directories among the arguments are read with all below them.

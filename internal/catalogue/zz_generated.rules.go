@@ -1131,7 +1131,7 @@ spec: {completionMode: Indexed, completions: 10}
 		Field:    "spec.backoffLimit",
 		Source:   "KEP-3329 Story 1",
 		Why:      "The delay between retries is capped at ten minutes, so that a large backoffLimit repeats a failure for hours and days. Failures that are worth it can be ignored by a rule.",
-		Fix:      "Lower `spec.backoffLimit`. Ignore the failures that are worth a retry by a rule.",
+		Fix:      "Lower `spec.backoffLimit`; `podverdict check --fix` does it. Ignore the failures that are worth a retry by a rule.",
 		Bad:      "spec: {backoffLimit: 100}",
 		Good:     "spec: {backoffLimit: 6}",
 		Parameters: []Parameter{

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
@@ -155,4 +156,23 @@ func (s *Settings) Error(err *rego.DataError) error {
 		}
 	}
 	return err
+}
+
+// Parameter returns a number that a rule compares with, as it is set or by default.
+func (s *Settings) Parameter(id, name string) (n int64, ok bool) {
+	rule, _ := catalogue.Find(id)
+	for _, p := range rule.Parameters {
+		if p.Name == name {
+			value, err := strconv.ParseInt(string(p.Default), 10, 64)
+			n, ok = value, err == nil
+		}
+	}
+	for key, settings := range s.Rules {
+		if set, _ := catalogue.Find(key); set.ID == rule.ID {
+			if value, given := settings[name].(float64); given {
+				n, ok = int64(value), true
+			}
+		}
+	}
+	return n, ok
 }

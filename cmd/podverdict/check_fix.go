@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/repair"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/compiler"
+)
+
+// repaired is a file with the repairs that can be made in it.
+type repaired struct {
+	file          string
+	before, after string
+	done          []repair.Done
+}
+
+// repair makes all repairs in the files that have findings for them. No file is changed.
+func (o *checkOptions) repair(ctx context.Context, found findings, asked inspect.Options, choice inspect.Choice, settings *inspect.Settings) ([]repaired, error) {
+	environment, err := compiler.NewEnvironment(o.kubernetes)
+	if err != nil {
+		return nil, err
+	}
+	options := repair.Options{Environment: environment, Parameter: settings.Parameter}
+	options.Inspect = func(ctx context.Context, text string) (*manifest.Set, []report.Subject, error) {
+		files := o.files
+		files.Filenames, files.Stdin = []string{"-"}, strings.NewReader(text)
+		set, _ := manifest.Read(ctx, files) // what cannot be read is not repaired
+		subjects, err := inspect.Inspect(ctx, set, asked)
+		return set, choice.Apply(subjects, set), err
+	}
+	var all []repaired
+	for _, file := range repairable(choice.Apply(found.subjects, found.set)) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // standard input, or a URL
+		}
+		r := repaired{file: file, before: string(text)}
+		if r.after, r.done, err = repair.Text(ctx, r.before, options); err != nil {
+			return nil, errIn(file, err)
+		}
+		if len(r.done) > 0 {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+// repairable returns the files that have findings for which there are repairs, in the order of the input.
+func repairable(subjects []report.Subject) []string {
+	var files []string
+	seen := map[string]bool{}
+	for _, s := range subjects {
+		for _, f := range s.Findings {
+			if repair.Can(f.Check) && !seen[s.File] {
+				seen[s.File] = true
+				files = append(files, s.File)
+			}
+		}
+	}
+	return files
+}
+
+// printRepairs writes a diff. It returns errFindings if there is one.
+func printRepairs(c *console, all []repaired) error {
+	for _, r := range all {
+		fmt.Fprintf(c.stdout, "%s", diff.Diff("a/"+r.file, []byte(r.before), "b/"+r.file, []byte(r.after)))
+	}
+	c.note(repairsNote(all, "can be repaired"))
+	if len(all) > 0 {
+		return errFindings
+	}
+	return nil
+}
+
+// writeRepairs changes the files.
+func writeRepairs(c *console, all []repaired) error {
+	for _, r := range all {
+		info, err := os.Stat(r.file)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(r.file, []byte(r.after), info.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	c.note(repairsNote(all, "repaired"))
+	return nil
+}
+
+func repairsNote(all []repaired, what string) string {
+	n := 0
+	for _, r := range all {
+		n += len(r.done)
+	}
+	return fmt.Sprintf("%s %s in %s", report.Plural(n, "finding"), what, report.Plural(len(all), "file"))
+}

@@ -1,0 +1,83 @@
+package repair
+
+import (
+	"context"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/scenarios"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// proven tells whether no Job's verdicts have changed by a repair of Job i, but those that it is about: where a rule for disruptions
+// was moved to the front, Pods that it matches are now decided by it.
+func (o Options) proven(ctx context.Context, before, after *manifest.Set, i int, f report.Finding) bool {
+	for j := range before.Jobs {
+		old, fixed := o.program(&before.Jobs[j]), o.program(&after.Jobs[j])
+		if (old == nil) != (fixed == nil) {
+			return false
+		}
+		if old == nil {
+			continue
+		}
+		for _, pod := range pods(before.Jobs[j].Stored()) {
+			was, is := old.Evaluate(ctx, pod), fixed.Evaluate(ctx, pod)
+			meant := j == i && f.Check == compiler.CheckDisruptionOrder && is.Condition == corev1.DisruptionTarget
+			if !meant && (was.Action != is.Action || was.Matched != is.Matched || was.Counted != is.Counted) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// program compiles a Job's rules, also those that the API server would refuse. It returns nil for a Job without rules.
+func (o Options) program(job *manifest.Job) *runtime.Program {
+	policy := job.Stored().Spec.PodFailurePolicy
+	if policy == nil {
+		return nil
+	}
+	compiled, err := o.Environment.Compile(compiler.StoredPolicy(policy))
+	if err != nil {
+		return nil
+	}
+	return runtime.NewProgram(compiled)
+}
+
+// pods returns the Pods of all scenarios, and for each exit code that a rule names one in which each container ended with it.
+func pods(job *batchv1.Job) []*corev1.Pod {
+	var all []*corev1.Pod
+	for i := range scenarios.All {
+		all = append(all, scenarios.All[i].Pod(job))
+	}
+	for _, rule := range job.Spec.PodFailurePolicy.Rules {
+		if rule.OnExitCodes == nil {
+			continue
+		}
+		for _, code := range rule.OnExitCodes.Values {
+			all = append(all, ended(job, code)...)
+		}
+	}
+	return all
+}
+
+// ended returns Pods in which one container has ended with an exit code.
+func ended(job *batchv1.Job, code int32) []*corev1.Pod {
+	var all []*corev1.Pod
+	for i := range job.Spec.Template.Spec.Containers {
+		pod := scenarios.Find("failed").Pod(job)
+		for j := range pod.Status.ContainerStatuses {
+			exit := int32(0)
+			if pod.Status.ContainerStatuses[j].Name == job.Spec.Template.Spec.Containers[i].Name {
+				exit = code
+			}
+			pod.Status.ContainerStatuses[j].State = corev1.ContainerState{Terminated: scenarios.Terminated(exit, scenarios.ReasonError)}
+		}
+		all = append(all, pod)
+	}
+	return all
+}
