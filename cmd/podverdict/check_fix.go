@@ -6,8 +6,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/repair"
@@ -71,7 +69,7 @@ func repairable(subjects []report.Subject) []string {
 // printRepairs writes a diff. It returns errFindings if there is one.
 func printRepairs(c *console, all []repaired) error {
 	for _, r := range all {
-		fmt.Fprintf(c.stdout, "%s", diff.Diff("a/"+r.file, []byte(r.before), "b/"+r.file, []byte(r.after)))
+		fmt.Fprint(c.stdout, repair.Diff(r.file, r.before, r.after))
 	}
 	c.note(repairsNote(all, "can be repaired"))
 	if len(all) > 0 {
