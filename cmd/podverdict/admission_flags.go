@@ -89,6 +89,16 @@ func (f *admissionFlags) matchConditions() ([]admission.MatchCondition, error) {
 	return all, nil
 }
 
+// warnOfConditions tells which match conditions cannot be evaluated on every object.
+func warnOfConditions(c *console, conditions []admission.MatchCondition, failurePolicy string) {
+	for _, m := range conditions {
+		for _, path := range admission.AbsentMaps(m.Expression) {
+			c.warn(fmt.Sprintf("--match-condition %s: %s may be absent, which is an error there: --failure-policy %s then decides; ask has(%[2]s) first",
+				m.Name, path, failurePolicy))
+		}
+	}
+}
+
 // targets returns the built-in kinds of --for.
 func (f *admissionFlags) targets() ([]admission.Target, error) {
 	if len(f.kinds) == 0 {

@@ -58,7 +58,7 @@ layout aside, and reports what is left. Every Pod of podverdict test scenarios i
 	}
 	flags := cmd.Flags()
 	addFileFlags(flags, &o.files)
-	flags.StringVar(&o.settings, "settings", "", "file with settings, in place of "+inspect.SettingsFile)
+	flags.StringVar(&o.settings, "settings", "", "file with settings, in place of "+manifest.SettingsFile)
 	addKubernetesFlag(flags, &o.kubernetes)
 	flags.StringVar(&o.fix, "fix", "", "repair what can be repaired without thought: diff, the default, shows how; write changes the files")
 	flags.Lookup("fix").NoOptDefVal = fixDiff
@@ -153,6 +153,9 @@ func (o *checkOptions) readSettings(ctx context.Context, c *console) (*inspect.S
 	}
 	if !c.given("fail-on") {
 		o.failOn = cmp.Or(s.FailOn, o.failOn)
+	}
+	if !c.given("strict") {
+		o.files.Strict = s.Strict
 	}
 	if !c.given("kubernetes") {
 		o.kubernetes = cmp.Or(s.Kubernetes, compiler.DefaultVersion)

@@ -72,6 +72,7 @@ func generateMAP(ctx context.Context, c *console, o *mapOptions, _ []string) err
 	if err != nil {
 		return usageError{err}
 	}
+	warnOfConditions(c, options.MatchConditions, o.failure)
 	api, err := apiserver.MutationAPIOf(options.Kubernetes)
 	if err != nil {
 		return errFlag("kubernetes", err)

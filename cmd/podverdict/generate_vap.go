@@ -86,6 +86,7 @@ func generateVAP(ctx context.Context, c *console, o *vapOptions, _ []string) err
 	if err != nil {
 		return usageError{err}
 	}
+	warnOfConditions(c, options.MatchConditions, o.failure)
 	if len(o.files.Filenames) > 0 {
 		return generateCustomVAP(ctx, c, o, options)
 	}

@@ -36,7 +36,8 @@ func newValidate() *cobra.Command {
 		Long: `Find what the API server would refuse or warn of in Jobs and CronJobs: the constraints of the Job API from the Rego
 bundle, with the API server's own words. With --old the rules are those of an update of the objects of the same kind, namespace and
 name there; objects that are not among them are created. With --guardrails also find what is legal and unwise; --data
-turns guardrails off and sets their numbers. Exits with 1 when there are findings, be they errors or warnings. This is a
+turns guardrails off and sets their numbers. The selector, labels that the API server makes, generateName and the rest of
+the Pod template are not looked at. Exits with 1 when there are findings, be they errors or warnings. This is a
 part of what podverdict check does.
 
 Jobs and CronJobs come from files given with -f, or from a cluster: job/NAME, cronjob/NAME, or jobs, cronjobs or

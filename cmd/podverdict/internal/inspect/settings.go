@@ -18,9 +18,6 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// SettingsFile is what the settings of a repository are in.
-const SettingsFile = ".podverdict.yaml"
-
 // Settings are those of a repository. Flags of the command line override them.
 type Settings struct {
 	// FailOn is the least severity that fails: error, warning or never.
@@ -30,6 +27,8 @@ type Settings struct {
 	// Only and Skip are ids of rules.
 	Only []string `json:"only"`
 	Skip []string `json:"skip"`
+	// Strict refuses what is skipped else, as --strict does.
+	Strict bool `json:"strict"`
 	// Rules are settings by the ids of rules: enabled, severity, and the parameters of guardrails.
 	Rules map[string]map[string]any `json:"rules"`
 
@@ -44,7 +43,7 @@ func FindSettings(dir string) (string, error) {
 		return "", err
 	}
 	for {
-		file := filepath.Join(dir, SettingsFile)
+		file := filepath.Join(dir, manifest.SettingsFile)
 		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 			return file, nil // whatever else is wrong shows when it is read
 		}

@@ -107,8 +107,12 @@ func (o Options) directory(dir string) ([]source, error) {
 	return found, nil
 }
 
+// SettingsFile is what the settings of a repository are in. It is no manifest.
+const SettingsFile = ".podverdict.yaml"
+
 func isManifest(path string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path))
+	return filepath.Base(path) != SettingsFile &&
+		slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path))
 }
 
 // openURL begins to read what a URL names.

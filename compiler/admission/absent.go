@@ -1,0 +1,62 @@
+package admission
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/parser"
+)
+
+// AbsentMaps returns the labels and annotations that an expression about a request looks into without asking whether there are
+// any, as in object.metadata.labels: for an object without, that is an error. An expression that is not CEL has none.
+func AbsentMaps(text string) []string {
+	p, err := parser.NewParser(parser.EnableOptionalSyntax(true), parser.EnableIdentEscapeSyntax(true)) // has() stays a call
+	if err != nil {
+		return nil
+	}
+	parsed, errs := p.Parse(common.NewTextSource(text))
+	if len(errs.GetErrors()) > 0 {
+		return nil
+	}
+	var asked, used []string
+	ast.PreOrderVisit(parsed.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		switch e.Kind() {
+		case ast.SelectKind:
+			used = append(used, fieldPath(e.AsSelect().Operand()))
+		case ast.CallKind:
+			switch args := e.AsCall().Args(); e.AsCall().FunctionName() {
+			case "has":
+				asked = append(asked, fieldPath(args[0]))
+			case operators.Index:
+				used = append(used, fieldPath(args[0]))
+			case operators.In:
+				used = append(used, fieldPath(args[1]))
+			}
+		default:
+		}
+	}))
+	used = slices.DeleteFunc(used, func(path string) bool {
+		object := strings.HasPrefix(path, "object.") || strings.HasPrefix(path, "oldObject.")
+		isMap := strings.HasSuffix(path, ".metadata.labels") || strings.HasSuffix(path, ".metadata.annotations")
+		return !object || !isMap || slices.Contains(asked, path)
+	})
+	slices.Sort(used)
+	return slices.Compact(used)
+}
+
+// fieldPath returns a chain of fields as it is written, or "" for any other expression.
+func fieldPath(e ast.Expr) string {
+	switch e.Kind() {
+	case ast.IdentKind:
+		return e.AsIdent()
+	case ast.SelectKind:
+		if before := fieldPath(e.AsSelect().Operand()); before != "" {
+			return before + "." + e.AsSelect().FieldName()
+		}
+	default:
+	}
+	return ""
+}
