@@ -18,6 +18,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
+	"github.com/podverdict/podverdict/internal/catalogue"
 )
 
 // vapOptions are the flags of generate vap.
@@ -262,7 +263,7 @@ func selectRules(ids []string, file string) ([]*admission.Selection, manifest.Or
 	if err != nil {
 		return nil, origin, err
 	}
-	selections, err := admission.Select(ids, configuration)
+	selections, err := admission.Select(regoIDs(ids), configuration)
 	return selections, origin, placedConfiguration(err, origin)
 }
 
@@ -313,4 +314,16 @@ func placedConfiguration(err error, origin manifest.Origin) error {
 		all = append(all, origin.Error(configurationPath+"."+strings.Join(m.Path, "."), text))
 	}
 	return errors.Join(all...)
+}
+
+// regoIDs returns patterns with the ids of rules as the Rego bundle and the generated objects have them, in place of those of
+// reports: G-TTL for ttl-out-of-bounds.
+func regoIDs(patterns []string) []string {
+	ids := slices.Clone(patterns)
+	for i, pattern := range patterns {
+		if rule, ok := catalogue.Find(pattern); ok && len(rule.Aliases) > 0 {
+			ids[i] = rule.Aliases[0]
+		}
+	}
+	return ids
 }
