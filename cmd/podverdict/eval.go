@@ -27,7 +27,8 @@ func newEval(live io.Writer) *cobra.Command {
 		Use:   "eval {TYPE/NAME... | TYPE [NAME...] | -f JOB -f PODS [-f POLICY]}",
 		Short: "Say what each Pod's failure means for its Job",
 		Long: `Say what each Pod's failure means for its Job: which rule of spec.podFailurePolicy decides, because of what, and
-whether the failure counts towards the Job's backoffLimit.
+whether the failure counts towards the Job's backoffLimit. Above the Pods of a Job stands its outlook: how much of its
+limits is used, and what happens next and when.
 
 Jobs and Pods come from files given with -f, or from a cluster. There, job/NAME is a Job with its Pods, cronjob/NAME the
 Jobs that a CronJob has made, pod/NAME a single Pod with its Job, and jobs, cronjobs or pods are all of these in the

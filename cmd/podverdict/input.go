@@ -38,7 +38,7 @@ func (o *inputOptions) addFlags(flags *pflag.FlagSet) {
 	addKubernetesFlag(flags, &o.kubernetes)
 	flags.StringVar(&o.policy, "policy", "",
 		"file, URL or - with a Job or CronJob whose podFailurePolicy decides in place of the Jobs' own, or with a PodFailurePolicy to add")
-	flags.Func("now", "`time` at which Pods in phase Pending are judged, as 2026-11-22T06:00:00Z (default the time of the run)",
+	flags.Func("now", "`time` at which Pods in phase Pending are judged and the outlook of Jobs is made, as 2026-11-22T06:00:00Z (default the time of the run)",
 		func(text string) (err error) {
 			if o.now, err = time.Parse(time.RFC3339, text); err != nil || o.now.IsZero() {
 				return errors.New("must be a time as 2026-11-22T06:00:00Z")
