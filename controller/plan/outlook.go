@@ -95,6 +95,7 @@ type Step struct {
 // UIDs or finalizers are missing, the pods are taken as not yet counted.
 func Look(o Observation) Outlook {
 	o.native, o.owned, o.Current = !Managed(o.Job), true, true
+	o.Volatile = o.Volatile && !o.native // a podFailurePolicy cannot change
 	var unknown []string
 	if manager := ptr.Deref(o.Job.Spec.ManagedBy, ""); o.native && manager != "" && manager != batchv1.JobControllerName {
 		return Outlook{Failures: Usage{Used: int(o.Job.Status.Failed)}, Unknown: []string{"what " + manager + " does next"}}

@@ -95,3 +95,18 @@ func TestLookAtBudgets(t *testing.T) {
 		t.Errorf("%d failures, want the one beyond the budget", got.Failures.Used)
 	}
 }
+
+// Kubernetes' controller asks a podFailurePolicy of pods that are counted, too, whatever custom policies are bound.
+func TestLookAtCountedPods(t *testing.T) {
+	job := nonIndexed(1, 1).policy().started().status(func(s *batchv1.JobStatus) { s.Failed = 1 })
+	failed := podOf(job, 0, 0).exited(1, 0).released().p
+	judge := func(p *corev1.Pod, _ int64) runtime.Verdict {
+		v := runtime.Unmatched(p)
+		v.Matched, v.Action = true, batchv1.PodFailurePolicyActionFailJob
+		return v
+	}
+	got := Look(Observation{Job: job.job(), Pods: []*corev1.Pod{failed}, Judge: judge, Volatile: true, Now: at(1).Time})
+	if got.Next.Does != Fails {
+		t.Errorf("next: %+v", got.Next)
+	}
+}
