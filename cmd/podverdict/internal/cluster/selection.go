@@ -89,19 +89,25 @@ func (c *Cluster) resolve(ctx context.Context, q Query) (*selection, error) {
 }
 
 func (c *Cluster) resolveJobs(ctx context.Context, q Query, t Target, s *selection) error {
-	if t.Name != "" {
-		job, err := get(ctx, c, t, c.batch.Jobs(c.Namespace).Get)
-		if err == nil {
-			s.add(job, true)
-		}
-		return err
-	}
-	jobs, err := c.listJobs(ctx, c.scope(q), q.Selector)
+	jobs, err := c.jobs(ctx, q, t)
 	for i := range jobs {
 		s.add(&jobs[i], true)
 	}
-	s.laterJobs, _ = labels.Parse(q.Selector) // Check has seen it
+	if t.Name == "" {
+		s.laterJobs, _ = labels.Parse(q.Selector) // Check has seen it
+	}
 	return err
+}
+
+func (c *Cluster) jobs(ctx context.Context, q Query, t Target) ([]batchv1.Job, error) {
+	if t.Name == "" {
+		return c.listJobs(ctx, c.scope(q), q.Selector)
+	}
+	job, err := get(ctx, c, t, c.batch.Jobs(c.Namespace).Get)
+	if err != nil {
+		return nil, err
+	}
+	return []batchv1.Job{*job}, nil
 }
 
 // resolveCronJobs finds the Jobs of CronJobs, by their controllers.

@@ -4,13 +4,12 @@ import (
 	"context"
 	"slices"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/config"
+	"github.com/podverdict/podverdict/controller/plan"
 )
 
 const (
@@ -205,15 +204,9 @@ func (c *Client) findPods(ctx context.Context, found *Installation) error {
 	}
 	found.Pods = held
 	for _, job := range managed {
-		if !finished(&job) && job.DeletionTimestamp == nil {
+		if !plan.Finished(&job) && job.DeletionTimestamp == nil {
 			found.Jobs = append(found.Jobs, Job{job.Namespace, job.Name})
 		}
 	}
 	return nil
-}
-
-func finished(job *batchv1.Job) bool {
-	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
-	})
 }
