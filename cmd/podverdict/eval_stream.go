@@ -171,7 +171,7 @@ func (s *streaming) judge(ctx context.Context, job *streamedJob, pods []manifest
 		}
 		p.pods = nil
 	}
-	return s.page.job(job.plans[0].job.Reference(), items)
+	return s.page.job(jobItem{Job: job.plans[0].job.Reference()}, items)
 }
 
 // rest judges the Pods that have waited for the end of the input.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
 // lineWriter writes each verdict as an object on a line.
@@ -19,8 +17,8 @@ func (w *lineWriter) add(item verdictItem) {
 		w.err = errStdout(writeLine(w.out, item))
 	}
 }
-func (w *lineWriter) endJob(manifest.Reference) error { return w.err }
-func (w *lineWriter) end(tally) error                 { return w.err }
+func (w *lineWriter) endJob(jobItem) error { return w.err }
+func (w *lineWriter) end(tally) error      { return w.err }
 
 // writeLine writes a verdict as an object on a line.
 func writeLine(out io.Writer, item verdictItem) error {
@@ -56,7 +54,7 @@ func (w *jsonListWriter) add(item verdictItem) {
 	}
 }
 
-func (w *jsonListWriter) endJob(manifest.Reference) error { return w.failed }
+func (w *jsonListWriter) endJob(jobItem) error { return w.failed }
 
 func (w *jsonListWriter) end(total tally) error {
 	if !w.begun {
