@@ -234,7 +234,7 @@ func TestAuditedPolicy(t *testing.T) {
 		w.fail(3)
 		w.expectJob("failed 2")
 		w.expectNotes("Pod",
-			"Normal PodFailureVerdict: Count: no rule matches; audited policies would: FailJob by rule stop of trial",
+			"Normal PodFailureVerdict: Count: no rule matches; would: FailJob by rule stop of trial; nobody carries it out: the binding has mode Audit",
 			"Normal PodFailureVerdict: Ignore by rule r of gpu")
 		w.expectSeries("custom_policy_verdicts_total", map[string]float64{
 			"action=FailJob,mode=audit,policy=trial,rule=stop": 1, "action=Ignore,mode=enforce,policy=gpu,rule=r": 1,
@@ -268,7 +268,7 @@ func TestBoundPoliciesOfOthersJobs(t *testing.T) {
 		w.expectNotes("Pod",
 			"Normal PodFailureVerdict: Count: no rule matches: rule 0: the pod has no condition DisruptionTarget=True; rule 1: no container has failed with an exit code in [3]; rule 2: no container has failed with an exit code in [9]; rule 3: no container has failed with an exit code in [42]",
 			"Warning PodFailureVerdict: FailJob by rule 3: container main exited with 42",
-			"Warning PodFailureVerdict: FailJob by rule 3: container main exited with 42; bound policies would: Ignore by rule node of gpu")
+			"Warning PodFailureVerdict: FailJob by rule 3: container main exited with 42; would: Ignore by rule node of gpu; nobody carries it out: the binding has mode Audit, and the Job is run by kubernetes.io/job-controller")
 		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=Ignore,mode=audit,policy=gpu,rule=node": 1})
 	})
 }
@@ -314,7 +314,7 @@ func testNewPolicy(t *testing.T, prepare func(*world)) {
 			}
 		}
 		w.pass(time.Minute)
-		w.expectNotes("Pod", "Warning PodFailureVerdict: FailJob by rule 3: container main exited with 42; bound policies would: Ignore by rule fails of gpu")
+		w.expectNotes("Pod", "Warning PodFailureVerdict: FailJob by rule 3: container main exited with 42; would: Ignore by rule fails of gpu; nobody carries it out: the Job is run by kubernetes.io/job-controller")
 	})
 }
 

@@ -39,7 +39,7 @@ collector of Pods, are not seen. With --watch, Pods are judged as they fail, eac
 
 With --policy, another podFailurePolicy than the Jobs' own decides: what would it have said of these Pods? The file may also
 hold a PodFailurePolicy (podverdict.io): that is then bound to all Jobs, before their own rules, and stands in for the one
-of its name and its bindings.
+of its name and its bindings. In a Job that others run, what it says is told apart, as that of any custom policy.
 ` + customHelp + `
 A Pod belongs to the Job that is its controller, else to the one that its job-name label names in its namespace. Pods
 of files without either belong to the only Job, if no Pod of the input has one.
@@ -124,13 +124,13 @@ func (o *evalOptions) hasOutlook(in input) bool {
 	return in.before == nil && !in.scenarios && !slices.ContainsFunc(o.input.source.query.Targets, one)
 }
 
-// shows tells whether a Pod is in the output: one that has failed, or that a rule on Pending would fail. Where scenarios are
+// shows tells whether a Pod is in the output: one that has failed, or containers of it, or that a rule on Pending would fail. Where scenarios are
 // compared, people see those that change.
 func (o *evalOptions) shows(item verdictItem) bool {
 	if item.Scenario != "" && item.Before != nil && o.output.isProse() {
 		return o.all || item.Changed
 	}
-	return o.all || o.output.isObject() || item.judged() || item.Changed
+	return o.all || o.output.isObject() || item.judged() || item.Failure != nil || item.Changed
 }
 
 // check refuses values of flags that mean nothing.

@@ -178,7 +178,7 @@ func exampleFolder(t *testing.T) (bin string) {
 		"all.yaml": all, "requests.jsonl": `{"id":"1","op":"verdict","pod":{}}` + "\n", "key.pem": privateKey(t),
 		"my-engine":   "#!/bin/sh\nexec podverdict engine\n",
 		"dist/README": "", "tests/README": "",
-		"script.yaml": "pods:\n- {index: 2, attempt: 0-1, run: 10s-2m, exitCode: 42}\n",
+		"script.yaml": "pods:\n- {index: 2, attempt: 1-2, run: 10s-2m, exitCode: 42}\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)

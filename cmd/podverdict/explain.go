@@ -12,6 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/failure"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -113,12 +114,16 @@ type explanationItem struct {
 	Pod manifest.Reference `json:"pod"`
 	runtime.Explanation
 	Attempt int64            `json:"attempt,omitempty"` // of the Pod at its index; absent where no custom policy is in force
-	Audit   *runtime.Verdict `json:"audit,omitempty"`   // as in eval
-	Pending *runtime.Verdict `json:"pending,omitempty"` // as in eval
+	Failure *failure.Facts   `json:"failure,omitempty"` // as in eval, and so are the others
+	Would   []binding.Would  `json:"would,omitempty"`
+	Audit   *runtime.Verdict `json:"audit,omitempty"`
+	Pending *runtime.Verdict `json:"pending,omitempty"`
 
 	judged  verdictItem
-	audited *runtime.RuleExplanation // of the rule that decides Audit
-	absent  []binding.Membership     // what is not in force for the Job
+	manager string                     // of the Job
+	custom  bool                       // some policy is in force
+	would   []*runtime.RuleExplanation // of the rules that decide Would, nil for those among Rules
+	absent  []binding.Membership       // what is not in force for the Job
 }
 
 // explainAll explains the verdicts on all Pods, and for each Job which custom policies are in force.
@@ -165,36 +170,29 @@ func absent(policies []binding.Membership) []binding.Membership {
 // explain explains the verdict on a Pod.
 func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (explanationItem, error) {
 	in := p.facts(pod, now)
-	explanation, err := p.enforced.Explain(ctx, in)
+	explanation, err := p.effect.Acting.Explain(ctx, in)
 	if err != nil {
 		return explanationItem{}, err
 	}
 	judged := p.item(ctx, pod, in, explanation.Verdict)
 	item := explanationItem{
-		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Attempt: in.Attempt, Audit: judged.Audit, Pending: judged.Pending,
-		judged: judged,
+		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Failure: judged.Failure, Would: judged.Would,
+		Audit: judged.Audit, Pending: judged.Pending, judged: judged, manager: p.effect.Manager, custom: !p.selection.Empty(),
 	}
-	if judged.Audit != nil {
-		audited, err := p.audited.Explain(ctx, in)
+	if item.custom {
+		item.Attempt = in.Attempt
+	}
+	for _, would := range judged.Would {
+		decider, err := would.Explain(ctx, in)
 		if err != nil {
 			return explanationItem{}, err
 		}
-		item.audited = decider(audited.Rules)
+		item.would = append(item.would, decider)
 	}
 	if pod.Object.Status.Phase == corev1.PodPending {
 		item.Rules, err = p.selection.ExplainPending(ctx, in)
 	}
 	return item, err
-}
-
-// decider returns the rule that decided, or nil.
-func decider(rules []runtime.RuleExplanation) *runtime.RuleExplanation {
-	for i := range rules {
-		if rules[i].Outcome == runtime.OutcomeMatched || rules[i].Outcome == runtime.OutcomeError {
-			return &rules[i]
-		}
-	}
-	return nil
 }
 
 // selectPods keeps the Pods with the given names (NAME or pod/NAME), or all if no name is given. A name that no Pod has is

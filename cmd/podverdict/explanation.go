@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
@@ -36,7 +37,7 @@ const maxExpression = 76
 func (i explanationItem) print(w io.Writer) {
 	fmt.Fprintf(w, "%s\n\n", terminal.Line(fmt.Sprintf("Pod %s of Job %s", i.Pod, i.Job)))
 	row(w, "VERDICT", consequence(i.Verdict))
-	because := i.judged.because()
+	because := i.judged.decisive()
 	if i.Pending != nil {
 		because = notTerminal(i.judged.object)
 	}
@@ -44,24 +45,25 @@ func (i explanationItem) print(w io.Writer) {
 		because = fmt.Sprintf("%s: %s", v.Subject(), because)
 	}
 	row(w, "BECAUSE", because)
+	i.printFailure(w)
 	printDetails(w, i.Verdict)
 	if v := i.Pending; v != nil {
 		row(w, "PENDING", fmt.Sprintf("%s: %s", v.Subject(), i.judged.pendingText()))
 		printDetails(w, *v)
 	}
-	if i.Audit != nil {
-		row(w, "AUDIT", i.auditText())
-	}
+	i.printWould(w)
 	if i.Attempt > 0 {
 		row(w, "ATTEMPT", strconv.FormatInt(i.Attempt, 10))
 	}
 	for _, rule := range i.Rules {
 		printRule(w, rule)
 	}
-	if i.audited != nil {
-		fmt.Fprintln(w)
-		row(w, "AUDITED", "this rule would decide, if it were enforced")
-		printRule(w, *i.audited)
+	for n, decider := range i.would {
+		if decider != nil {
+			fmt.Fprintln(w)
+			row(w, "WOULD", "this rule would decide, but "+i.Would[n].NotCarriedOut)
+			printRule(w, *decider)
+		}
 	}
 	printAbsent(w, i.absent)
 }
@@ -104,16 +106,50 @@ func printDetails(w io.Writer, v runtime.Verdict) {
 	}
 }
 
-// auditText says what the verdict would be if audited policies were enforced.
-func (i explanationItem) auditText() string {
-	v := *i.Audit
-	switch {
-	case !v.Matched && v.Err != nil:
-		return "error: " + v.Err.Error()
-	case !v.Matched:
-		return string(v.Action)
+// printWould writes the verdicts that nobody carries out, and who runs the Job where that is why.
+func (i explanationItem) printWould(w io.Writer) {
+	for _, would := range i.Would {
+		text := would.Brief()
+		if says := would.Verdict.Says(); says != "" {
+			text += ": " + says
+		}
+		row(w, "WOULD", text)
+		row(w, "", "nobody carries it out: "+would.NotCarriedOut)
 	}
-	return fmt.Sprintf("%s, because of %s: %s", v.Action, v.Subject(), i.judged.audited().because())
+	switch {
+	case i.manager == v1alpha1.JobController || i.manager == batchv1.JobControllerName && !i.custom:
+	case i.manager == batchv1.JobControllerName:
+		row(w, "MANAGER", i.manager+" carries out the Job's own podFailurePolicy, and no custom policy")
+	default:
+		row(w, "MANAGER", i.manager+" is taken to carry out the Job's own podFailurePolicy, and no custom policy")
+	}
+}
+
+// printFailure writes how the Pod failed.
+func (i explanationItem) printFailure(w io.Writer) {
+	f := i.Failure
+	if f == nil {
+		return
+	}
+	row(w, "FAILURE", f.Summary)
+	var where []string
+	if f.Node != "" {
+		where = append(where, "on node "+f.Node)
+	}
+	if f.Duration != "" {
+		where = append(where, "after "+f.Duration)
+	}
+	if len(where) > 0 {
+		row(w, "", strings.Join(where, ", "))
+	}
+	if f.Message != "" && !strings.Contains(f.Summary, f.Message) {
+		row(w, "", f.Message)
+	}
+	for n := range f.Containers {
+		if c := &f.Containers[n]; c.Message != "" {
+			row(w, "", fmt.Sprintf("%s says: %s", c.Name, shortened(strings.TrimSpace(c.Message))))
+		}
+	}
 }
 
 // consequence says what a verdict means for the Job.

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
@@ -27,7 +28,7 @@ type jobItem struct {
 
 // outlook returns what happens to the Job next. The verdicts are those on its Pods.
 func (p *plan) outlook(ctx context.Context, verdicts []verdictItem, now time.Time) *controllerplan.Outlook {
-	observation := controllerplan.Observation{Job: p.stored, Now: now, Volatile: !p.selection.Empty()}
+	observation := controllerplan.Observation{Job: p.stored, Now: now, Volatile: p.effect.Manager == v1alpha1.JobController && !p.selection.Empty()}
 	given := make(map[string]*verdictItem, len(verdicts))
 	for i := range verdicts {
 		observation.Pods = append(observation.Pods, verdicts[i].object)
@@ -38,7 +39,7 @@ func (p *plan) outlook(ctx context.Context, verdicts []verdictItem, now time.Tim
 			if v := given[pod.Name].Verdict; v.Terminal {
 				return v
 			}
-			return p.enforced.Judge(ctx, runtime.Input{Pod: pod, Job: p.stored, Attempt: attempt, Now: now}) // it terminates, and counts as failed
+			return p.effect.Acting.Judge(ctx, runtime.Input{Pod: pod, Job: p.stored, Attempt: attempt, Now: now}) // it terminates, and counts as failed
 		}
 	}
 	outlook := controllerplan.Look(observation)

@@ -24,15 +24,13 @@ type plan struct {
 	stored *batchv1.Job // as the API server stores it, and rules see it
 	pods   []plannedPod
 
-	own       *runtime.Program // the Job's own rules, or those of --policy
-	enforced  *runtime.Program // these and the custom policies that are enforced
-	audited   *runtime.Program // as if all policies were enforced; nil when all are
 	selection binding.Selection
-	rules     *batchv1.PodFailurePolicy // of own; nil if it has none
+	effect    binding.Effect            // of these, and of the Job's own rules or those of --policy
+	rules     *batchv1.PodFailurePolicy // the Job's own, or those of --policy; nil if it has none
 	noRules   string                    // why no rule decides; "" when there are rules
 }
 
-// plannedPod is a Pod and the number of its attempt, from 1; 0 where no custom policy is in force, which could ask for it.
+// plannedPod is a Pod and the number of its attempt, from 1.
 type plannedPod struct {
 	manifest.Pod
 
@@ -112,14 +110,11 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 	}
 	stored := job.Stored()
 	selected := p.inForce(ctx, stored)
-	planned := plan{job: job, stored: stored, own: own, enforced: selected.Enforced(own), selection: selected, rules: rules}
-	if selected.Audits() {
-		planned.audited = selected.Audited(own)
-	}
-	if rules == nil && selected.Enforced(nil) == nil {
-		planned.noRules = "the Job has no podFailurePolicy"
+	planned := plan{job: job, stored: stored, selection: selected, effect: selected.Effect(binding.Manager(stored), own), rules: rules}
+	if rules == nil && planned.effect.Acting == own {
+		planned.noRules = noOwnRules
 		if len(p.custom.All) > 0 {
-			planned.noRules += ", and no custom policy is enforced for it"
+			planned.noRules += ", and no custom policy takes effect for it"
 		}
 	}
 	return planned, nil
@@ -143,9 +138,6 @@ func (p *plan) take(pods []manifest.Pod) {
 	p.pods = make([]plannedPod, len(pods))
 	for i, pod := range pods {
 		p.pods[i].Pod, objects[i] = pod, pod.Object
-	}
-	if p.selection.Empty() {
-		return
 	}
 	for i, attempt := range controllerplan.Attempts(p.stored, objects) {
 		p.pods[i].attempt = attempt

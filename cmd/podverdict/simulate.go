@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
@@ -49,10 +48,10 @@ index decides, and a Pod that none fits succeeds after 30 seconds. The completio
 the same way:
 
   pods:
-  - {index: 2, attempt: 0-1, run: 10s-2m, exitCode: 42}
+  - {index: 2, attempt: 1-2, run: 10s-2m, exitCode: 42}
 
 A rule of pods has, all optional:
-  index, attempt   3, 0-9,12 or 1+; attempts at an index are counted from 0
+  index, attempt   3, 0-9,12 or 2+; attempts at an index are counted from 1
   probability      the chance that the rule is taken, 0 to 1
   pending          how long the Pod takes to start (1s); 10s-2m draws, forever is possible
   waiting          why its first container waits as long as it is pending, as ImagePullBackOff
@@ -70,9 +69,9 @@ A script may also have nodes, their number, on which Pods are placed in turn, an
   delete, evict    indexes whose active Pods are deleted, or evicted by the API
   drain            a node, node-0 and so on, whose Pods are evicted and which takes no more
 
-Custom policies given beside the Job are in force as for eval, with their budgets and delays. Where a binding says
-pendingPods: Delete, Pods that rules on Pending match are deleted. The failed Pods of a Job that says
-managedBy: kubernetes.io/job-controller get their verdicts from its own podFailurePolicy alone, as Kubernetes gives them.
+Custom policies given beside the Job are in force as for eval, with their budgets and delays: they decide on the failed
+Pods of a Job that says managedBy: podverdict.io/job-controller. Those of any other Job get their verdicts from its own
+podFailurePolicy alone. Where a binding says pendingPods: Delete, Pods that rules on Pending match are deleted in every Job.
 
 Without a script, Pods run for 30 seconds to 5 minutes and fail at --failure-rate: half of them with exit code 1, the
 others OOMKilled or disrupted. What is left to chance is drawn with --seed: the same seed gives the same life.`,
@@ -112,6 +111,9 @@ func simulate(ctx context.Context, c *console, o *simulateOptions, _ []string) e
 	planned, err := planner.plan(ctx, job)
 	if err != nil {
 		return err
+	}
+	for _, idle := range planned.effect.Idle() {
+		c.warn(fmt.Sprintf("nobody carries out the verdicts of policy %s: %s", idle.Policy, idle.NotCarriedOut))
 	}
 	script, origin, err := o.readScript(ctx, c)
 	if err != nil {
@@ -188,15 +190,12 @@ func checkJob(ctx context.Context, job manifest.Job) error {
 }
 
 // simulated returns the Program that decides on the failed Pods of a simulated Job. It is nil without rules: as upstream, Pods
-// are then replaced before they have ended. For a Job that Kubernetes' own controller runs, only the Job's own rules decide.
+// are then replaced before they have ended.
 func (p *plan) simulated() *runtime.Program {
-	switch {
-	case ptr.Deref(p.stored.Spec.ManagedBy, "") != batchv1.JobControllerName && p.noRules == "":
-		return p.enforced
-	case p.stored.Spec.PodFailurePolicy != nil:
-		return p.own
+	if p.noRules != "" {
+		return nil
 	}
-	return nil
+	return p.effect.Acting
 }
 
 // readScript reads the script, or makes a random one without --script, and returns where it was read.

@@ -4,14 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/failure"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // verdictList is what eval writes as JSON and YAML; a contract with other programs.
@@ -29,8 +31,12 @@ func newVerdictList() verdictList {
 type verdictItem struct {
 	Job     manifest.Reference `json:"job"`
 	Pod     manifest.Reference `json:"pod"`
-	Verdict runtime.Verdict    `json:"verdict"`
-	// Audit is the verdict if policies that are only audited were enforced; absent when it is the same.
+	Verdict runtime.Verdict    `json:"verdict"` // that takes effect
+	// Failure is how the Pod failed; absent when nothing of it has.
+	Failure *failure.Facts `json:"failure,omitempty"`
+	// Would are verdicts that nobody carries out, and why.
+	Would []binding.Would `json:"would,omitempty"`
+	// Audit is the one of Would as if policies that are only audited were enforced; absent when it is no other.
 	Audit *runtime.Verdict `json:"audit,omitempty"`
 	// Pending is what the failure of a Pod in phase Pending would mean because of a rule about that phase.
 	Pending *runtime.Verdict `json:"pending,omitempty"`
@@ -41,8 +47,8 @@ type verdictItem struct {
 	Changed bool        `json:"changed,omitempty"`
 
 	object  *corev1.Pod
-	noRules string                            // why no rule decides; "" when there are rules
-	binding *v1alpha1.PodFailurePolicyBinding // of the rule of Pending
+	noRules string // why no rule decides; "" when there are rules
+	deleted bool   // because of Pending
 }
 
 // judge returns the verdicts on the Pods of a plan, in their order.
@@ -50,41 +56,30 @@ func (p *plan) judge(ctx context.Context, now time.Time) []verdictItem {
 	items := make([]verdictItem, len(p.pods))
 	for i, pod := range p.pods {
 		in := p.facts(pod, now)
-		items[i] = p.item(ctx, pod, in, p.enforced.Judge(ctx, in))
+		items[i] = p.item(ctx, pod, in, p.effect.Acting.Judge(ctx, in))
 	}
 	return items
 }
 
-// item returns a verdict with what audited policies and rules on Pending would say.
+// item returns a verdict with what policies that have no power and rules on Pending would say.
 func (p *plan) item(ctx context.Context, pod plannedPod, in runtime.Input, v runtime.Verdict) verdictItem {
+	beside := p.effect.Beside(ctx, in, v)
 	item := verdictItem{
-		Job: p.job.Reference(), Pod: pod.Reference(), Verdict: v, Scenario: pod.scenario, object: pod.Object, noRules: p.noRules,
+		Job: p.job.Reference(), Pod: pod.Reference(), Verdict: v, Would: beside.Would, Audit: beside.Audit, Pending: beside.Pending,
+		Scenario: pod.scenario, object: pod.Object, noRules: p.noRules, deleted: beside.Deleted,
 	}
-	if p.audited != nil {
-		if audit := p.audited.Judge(ctx, in); !audit.Equal(v) {
-			item.Audit = &audit
-		}
-	}
-	if pod.Object.Status.Phase == corev1.PodPending {
-		item.Pending, item.binding = p.pending(ctx, in)
+	facts := failure.Of(pod.Object)
+	if facts.Failed(pod.Object.Status.Phase) {
+		facts.Attempt, item.Failure = pod.attempt, &facts
 	}
 	return item
 }
 
-// pending returns the verdict of a rule on Pending, and its binding. A rule that ends the Pod comes first.
-func (p *plan) pending(ctx context.Context, in runtime.Input) (*runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
-	v, by := p.selection.EndedPending(ctx, in)
-	if by == nil {
-		v, by = p.selection.Pending(ctx, in)
-	}
-	if by == nil && v.Err == nil {
-		return nil, nil
-	}
-	return &v, by
-}
-
 // none fills the cells of a table that do not apply.
 const none = "-"
+
+// noOwnRules is said of a Job that only custom policies could judge.
+const noOwnRules = "the Job has no podFailurePolicy"
 
 // ruleIsTrue is the reason of a custom rule without a reason or a message.
 const ruleIsTrue = "its expression is true"
@@ -137,14 +132,32 @@ func (i verdictItem) audit() string {
 	return fmt.Sprintf("%s by %s", i.Audit.Action, ruleCell(*i.Audit))
 }
 
-// audited returns the item with the verdict of the audit.
-func (i verdictItem) audited() verdictItem {
-	i.Verdict, i.Audit = *i.Audit, nil
-	return i
+// because returns how the Pod failed, and what decided on it.
+func (i verdictItem) because() string {
+	switch {
+	case !i.Verdict.Terminal:
+		return i.decisive()
+	case i.told():
+		return i.Failure.Summary
+	}
+	return i.Failure.Summary + "; " + i.decisive()
 }
 
-// because returns the reason of the verdict, with the error of an earlier rule if that was ignored.
-func (i verdictItem) because() string {
+// told tells whether how the Pod failed says already which condition or container the rule matched.
+func (i verdictItem) told() bool {
+	switch v := i.Verdict; {
+	case v.Err != nil:
+		return false
+	case v.ExitCode != 0:
+		return len(i.Failure.Failing()) == 1
+	case v.Condition != "":
+		return slices.ContainsFunc(i.Failure.Conditions, func(c failure.Condition) bool { return c.Type == v.Condition })
+	}
+	return false
+}
+
+// decisive returns the reason of the verdict, with the error of an earlier rule if that was ignored.
+func (i verdictItem) decisive() string {
 	if v := i.Verdict; v.Matched && v.Err != nil {
 		return i.reason() + "; ignored error: " + v.Err.Error()
 	}
@@ -156,6 +169,8 @@ func (i verdictItem) reason() string {
 	switch {
 	case i.Pending != nil:
 		return notTerminal(i.object) + ": " + i.pendingText()
+	case !v.Terminal && i.Failure != nil:
+		return notTerminal(i.object) + ": " + i.Failure.Summary
 	case !v.Terminal:
 		return notTerminal(i.object)
 	case v.Err != nil && !v.Matched:
@@ -166,8 +181,10 @@ func (i verdictItem) reason() string {
 		return cmp.Or(v.Says(), ruleIsTrue)
 	case v.Matched:
 		return fmt.Sprintf("condition %s", v.Condition)
-	case i.noRules != "":
+	case i.noRules != "" && len(i.Would) == 0:
 		return i.noRules
+	case i.noRules != "":
+		return noOwnRules
 	}
 	return "no rule matches"
 }
@@ -175,17 +192,16 @@ func (i verdictItem) reason() string {
 // pendingText says what will happen to a Pod that a rule on Pending matches.
 func (i verdictItem) pendingText() string {
 	v := *i.Pending
-	if !v.Matched {
+	switch says := cmp.Or(v.Says(), ruleIsTrue); {
+	case !v.Matched:
 		return "error: " + v.Err.Error()
+	case !i.deleted:
+		return "left alone: " + says
+	case len(i.Would) > 0:
+		return "to be deleted: " + says
+	default:
+		return fmt.Sprintf("to be deleted, %s: %s", v.Action, says)
 	}
-	becomes := "left alone (pendingPods: Ignore), else "
-	switch {
-	case i.binding.Spec.Mode == v1alpha1.ModeAudit:
-		becomes = "left alone (mode: Audit), else "
-	case i.binding.Spec.PendingPods == v1alpha1.PendingPodsDelete:
-		becomes = "to be deleted, "
-	}
-	return becomes + string(v.Action) + ": " + cmp.Or(v.Says(), ruleIsTrue)
 }
 
 // notTerminal says why a Pod gets no verdict yet.

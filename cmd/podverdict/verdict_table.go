@@ -17,6 +17,7 @@ type verdictLayout struct {
 	namespaces bool // of several
 	wide       bool
 	audits     bool // policies are audited
+	notes      bool // what nobody carries out stands below a row, else in it
 	now        func() time.Time
 }
 
@@ -40,7 +41,7 @@ func (l verdictLayout) columns() []verdictColumn {
 		{table.Column{Name: "RULE", Least: 12}, nil, verdictItem.rule},
 		{table.Column{Name: "COUNTED"}, wide, verdictItem.counted},
 		{table.Column{Name: "AGE"}, func(l verdictLayout) bool { return l.now != nil }, func(i verdictItem) string { return i.age(l.now()) }},
-		{table.Column{Name: "BECAUSE", Least: 16}, nil, verdictItem.changedBecause},
+		{table.Column{Name: "BECAUSE", Least: 16}, nil, l.because},
 		{table.Column{Name: "MESSAGE"}, wide, func(i verdictItem) string { return i.Verdict.Message() }},
 		{table.Column{Name: "AUDIT"}, func(l verdictLayout) bool { return l.wide && l.audits }, verdictItem.audit},
 	}
@@ -51,6 +52,15 @@ func (l verdictLayout) columns() []verdictColumn {
 		}
 	}
 	return chosen
+}
+
+// because returns the cell of a reason.
+func (l verdictLayout) because(i verdictItem) string {
+	text := i.changedBecause()
+	for n := 0; !l.notes && n < len(i.Would); n++ {
+		text += "; " + i.Would[n].String()
+	}
+	return text
 }
 
 // cells returns a row.
@@ -88,6 +98,7 @@ type verdictTable struct {
 }
 
 func newVerdictTable(out io.Writer, screen table.Screen, names bool, layout verdictLayout) *verdictTable {
+	layout.notes = names
 	t := &verdictTable{layout: layout, columns: layout.columns()}
 	if layout.wide {
 		screen.Width = 0 // who asks for everything gets it
@@ -100,7 +111,12 @@ func newVerdictTable(out io.Writer, screen table.Screen, names bool, layout verd
 	return t
 }
 
-func (t *verdictTable) add(item verdictItem) { t.out.Row(cells(t.columns, item)...) }
+func (t *verdictTable) add(item verdictItem) {
+	t.out.Row(cells(t.columns, item)...)
+	for n := 0; t.layout.notes && n < len(item.Would); n++ {
+		t.out.Note(item.Would[n].String())
+	}
+}
 
 func (t *verdictTable) endJob(job jobItem) error {
 	if t.layout.grouped {

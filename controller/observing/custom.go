@@ -12,6 +12,7 @@ import (
 	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // judgeCustom asks the custom policies that are bound to the Job of a pod that others run. The verdict is that of the Job's own
@@ -29,9 +30,7 @@ func (o *Loop) judgeCustom(ctx context.Context, s *observedPod, own *runtime.Pro
 		return caches.LacksError(s.pod)
 	}
 	in := caches.Input(s.pod, s.job, o.attempts.of(s.job, s.pod), o.Clock.Now())
-	if would := selection.Audited(own).Judge(ctx, in); !would.Equal(s.verdict) {
-		s.audited = &would
-	}
+	s.would = selection.Effect(binding.Manager(s.job), own).Beside(ctx, in, s.verdict).Would
 	return nil
 }
 

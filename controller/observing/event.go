@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/runtime"
@@ -102,15 +101,11 @@ func customNote(v runtime.Verdict) string {
 	return note
 }
 
-// otherNotes says what custom policies would have decided that do not decide.
+// otherNotes says what custom policies would have decided that do not decide, and which of them could not be asked.
 func (s *observedPod) otherNotes() string {
 	var notes []string
-	if s.audited != nil {
-		who := "audited policies"
-		if s.mode == metrics.ModeObserve {
-			who = "bound policies"
-		}
-		notes = append(notes, who+" would: "+verdictNote(*s.audited, nil))
+	for _, would := range s.would {
+		notes = append(notes, would.Sentence(verdictNote(would.Verdict, nil)))
 	}
 	for _, problem := range s.problems {
 		notes = append(notes, problem.Error())

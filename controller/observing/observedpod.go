@@ -21,9 +21,8 @@ type observedPod struct {
 	counted bool             // in the metrics
 	gone    bool             // the pod
 	verdict runtime.Verdict
-	// audited is what custom policies would have decided that do not decide, because they are only audited or others run the
-	// Job; nil if that is the same.
-	audited *runtime.Verdict
+	// would are the verdicts of custom policies that nobody carries out.
+	would []binding.Would
 	// problems are match conditions that could not be evaluated, if nobody else records them.
 	problems []*binding.ConditionError
 }
@@ -98,8 +97,8 @@ func (o *Loop) finish(key podKey, result string) {
 func (o *Loop) count(s *observedPod) {
 	o.Metrics.Judged(s.mode, s.verdict)
 	o.Count(s.verdict, metrics.ModeEnforce)
-	if s.audited != nil {
-		o.Count(*s.audited, metrics.ModeAudit)
+	if n := len(s.would); n > 0 {
+		o.Count(s.would[n-1].Verdict, metrics.ModeAudit) // as if all policies were enforced
 	}
 }
 

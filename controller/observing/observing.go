@@ -128,10 +128,10 @@ func (o *Loop) enqueue(pod *corev1.Pod) {
 	}
 }
 
-// Judged is to be called with the verdicts on pods of managed Jobs, any number of times. The first one counts. Audited is what
-// policies that are only audited would have decided, or nil if that is the same.
-func (o *Loop) Judged(pod *corev1.Pod, decided runtime.Verdict, audited *runtime.Verdict) {
-	o.settle(pod, observedPod{verdict: decided, audited: audited, mode: metrics.ModeManage}, decided.Matched || audited != nil)
+// Judged is to be called with the verdicts on pods of managed Jobs, any number of times. The first one counts. Would are those
+// that nobody carries out.
+func (o *Loop) Judged(pod *corev1.Pod, decided runtime.Verdict, would []binding.Would) {
+	o.settle(pod, observedPod{verdict: decided, would: would, mode: metrics.ModeManage}, decided.Matched || len(would) > 0)
 }
 
 // forget is to be called with every pod that is gone. Its event is still written.
@@ -240,7 +240,7 @@ func (o *Loop) judgeFor(ctx context.Context, s observedPod) error {
 	if err := o.judgeCustom(ctx, &s, program); err != nil || ctx.Err() != nil {
 		return cmp.Or(err, ctx.Err()) // a verdict was cut short
 	}
-	o.settle(s.pod, s, program != nil || s.audited != nil || len(s.problems) > 0)
+	o.settle(s.pod, s, program != nil || len(s.would) > 0 || len(s.problems) > 0)
 	return nil
 }
 

@@ -27,25 +27,23 @@ type cachedVerdict struct {
 
 // evaluator gives the verdicts of one look at a Job.
 type evaluator struct {
-	work      *work
-	own       *runtime.Program // of the Job's podFailurePolicy, or nil
-	selection binding.Selection
-	// program is what is in force now, or nil.
-	program *runtime.Program
+	work   *work
+	own    *runtime.Program // of the Job's podFailurePolicy, or nil
+	effect binding.Effect
 	// verdicts are the verdicts of this look, by the UID of the pod.
 	verdicts map[types.UID]*cachedVerdict
 }
 
 func (w *work) newEvaluator(own *runtime.Program, selection binding.Selection) *evaluator {
 	return &evaluator{
-		work: w, own: own, selection: selection, program: selection.Enforced(own),
+		work: w, own: own, effect: selection.Effect(binding.Manager(w.job), own),
 		verdicts: make(map[types.UID]*cachedVerdict, len(w.state.verdicts)),
 	}
 }
 
 // rules reports whether there are any, for pods that fail now or for those that have failed.
 func (c *evaluator) rules() bool {
-	if c.program != nil {
+	if c.effect.Acting != nil {
 		return true
 	}
 	for _, j := range c.work.state.verdicts {
@@ -70,14 +68,14 @@ func (c *evaluator) volatile() bool {
 }
 
 // custom reports whether rules are in force that are not the Job's own.
-func (c *evaluator) custom() bool { return c.program != c.own }
+func (c *evaluator) custom() bool { return c.effect.Acting != c.own }
 
 // judge returns the verdict on a pod in phase Failed.
 func (c *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64) runtime.Verdict {
 	j := c.verdicts[pod.UID]
 	if j == nil {
 		if j = c.work.state.verdicts[pod.UID]; j == nil {
-			j = &cachedVerdict{program: c.program, custom: c.custom()}
+			j = &cachedVerdict{program: c.effect.Acting, custom: c.custom()}
 		}
 		c.verdicts[pod.UID] = j
 	}
@@ -116,7 +114,7 @@ func (c *evaluator) reportVerdicts(ctx context.Context, pods []*corev1.Pod) {
 		if used, found := c.work.plan.UsedUp[pod.UID]; found {
 			verdict = used
 		}
-		would := c.would(ctx, pod, attempt)
+		would := c.effect.Beside(ctx, c.input(pod, attempt), c.judge(ctx, pod, attempt)).Would
 		if ctx.Err() != nil {
 			return
 		}
@@ -124,16 +122,4 @@ func (c *evaluator) reportVerdicts(ctx context.Context, pods []*corev1.Pod) {
 		j.reported = true
 	}
 	c.work.state.verdicts = c.verdicts
-}
-
-// would returns what the policies that are only audited would have done to a pod, or nil if that is what was done.
-func (c *evaluator) would(ctx context.Context, pod *corev1.Pod, attempt int64) *runtime.Verdict {
-	if !c.selection.Audits() {
-		return nil
-	}
-	would := c.selection.Audited(c.own).Judge(ctx, c.input(pod, attempt))
-	if would.Equal(c.judge(ctx, pod, attempt)) {
-		return nil
-	}
-	return &would
 }

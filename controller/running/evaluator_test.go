@@ -60,7 +60,7 @@ func TestStopTellsNoVerdict(t *testing.T) {
 	job := fixtures.ManagedJob(1)
 	job.Spec.PodFailurePolicy = fixtures.FailJobOn(42)
 	d, told := newTestJob(t, job), false
-	d.Judged = func(*corev1.Pod, runtime.Verdict, *runtime.Verdict) { told = true }
+	d.Judged = func(*corev1.Pod, runtime.Verdict, []binding.Would) { told = true }
 	pod := fixtures.FailedPod("a", 42)
 	pod.Namespace, pod.OwnerReferences[0].UID = job.Namespace, job.UID
 	if err := d.Caches.Pods.Add(pod); err != nil {

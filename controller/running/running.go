@@ -36,9 +36,8 @@ type Options struct {
 	Program func(*batchv1.PodFailurePolicy) (*runtime.Program, error)
 	// Selection returns the custom policies in force for a Job. The error is that this is not known yet.
 	Selection func(context.Context, *batchv1.Job) (binding.Selection, error)
-	// Judged is called with the verdict on each pod in phase Failed, and with what policies that are only audited would have
-	// decided, or nil if that is the same. It is called again after a restart.
-	Judged   func(pod *corev1.Pod, decided runtime.Verdict, audited *runtime.Verdict)
+	// Judged is called with the verdict on each pod in phase Failed, and with the verdicts that nobody carries out.
+	Judged   func(pod *corev1.Pod, decided runtime.Verdict, would []binding.Would)
 	Recorder events.EventRecorder
 	Metrics  *metrics.Metrics
 	Clock    clock.WithTicker

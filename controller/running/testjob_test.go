@@ -14,6 +14,7 @@ import (
 	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // testJob is a reconciler with a client that a test has in its hands.
@@ -37,7 +38,7 @@ func newTestJob(t *testing.T, job *batchv1.Job) *testJob {
 	fixtures.Put(t, err)
 	d.reconciler = &reconciler{width: 1, free: func([]*corev1.Pod) {}, Options: Options{
 		Client: d.api, Caches: caches, Program: fixtures.Program, Recorder: d.events, Metrics: fixtures.NewCounted(t).Metrics, Clock: d.now,
-		BatchPeriod: time.Second, Judged: func(*corev1.Pod, runtime.Verdict, *runtime.Verdict) {},
+		BatchPeriod: time.Second, Judged: func(*corev1.Pod, runtime.Verdict, []binding.Would) {},
 		Selection: fixtures.NoPolicies,
 	}}
 	fixtures.Put(t, d.Caches.Jobs.Add(job))

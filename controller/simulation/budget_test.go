@@ -45,7 +45,7 @@ func onCode(more string) string {
 }
 
 func TestCustomRules(t *testing.T) {
-	const nine = "pods: [{run: 5s, attempt: 0-4, exitCode: 9}, {run: 5s}]"
+	const nine = "pods: [{run: 5s, attempt: 1-5, exitCode: 9}, {run: 5s}]"
 	for _, test := range []struct{ name, job, script, rules, want string }{
 		{
 			"FailJob", "completions: 1", nine, onCode("action: FailJob"),
@@ -74,18 +74,18 @@ func TestCustomRules(t *testing.T) {
 			"Failed PodFailurePolicy after 48s: succeeded 0, failed 3, verdicts [Count:2 FailJob:1]",
 		},
 		{
-			"more at a time than the ledger holds", "completions: 600\nparallelism: 600\nbackoffLimit: 9", "pods: [{run: 5s, attempt: 0, exitCode: 9}, {run: 5s}]",
+			"more at a time than the ledger holds", "completions: 600\nparallelism: 600\nbackoffLimit: 9", "pods: [{run: 5s, attempt: 1, exitCode: 9}, {run: 5s}]",
 			onCode("action: Ignore, retryDelay: 0s, budget: {limit: 1000, then: Count}"),
 			"Complete CompletionsReached after 12s: succeeded 600, failed 0, verdicts [Ignore:600]",
 		},
 		{
-			"and beyond", "completions: 600\nparallelism: 600\nbackoffLimit: 99", "pods: [{run: 5s, attempt: 0, exitCode: 9}, {run: 5s}]",
+			"and beyond", "completions: 600\nparallelism: 600\nbackoffLimit: 99", "pods: [{run: 5s, attempt: 1, exitCode: 9}, {run: 5s}]",
 			onCode("action: Ignore, retryDelay: 0s, budget: {limit: 590, then: Count}"),
 			"Complete CompletionsReached after 12s: succeeded 600, failed 10, verdicts [Count:10 Ignore:590]",
 		},
 		{
 			"of indexes", "completions: 600\nparallelism: 600\ncompletionMode: Indexed\nbackoffLimitPerIndex: 1",
-			"pods: [{run: 5s, attempt: 0, exitCode: 9}, {run: 5s}]", onCode("action: Ignore, retryDelay: 10s, budget: {limit: 590, then: FailIndex}"),
+			"pods: [{run: 5s, attempt: 1, exitCode: 9}, {run: 5s}]", onCode("action: Ignore, retryDelay: 10s, budget: {limit: 590, then: FailIndex}"),
 			"Failed FailedIndexes after 22s: succeeded 590, failed 10, completed 0-89,100-599, failed indexes 90-99, verdicts [FailIndex:10 Ignore:590]",
 		},
 	} {
@@ -124,7 +124,7 @@ events: [{at: 5s, delete: 1}]`
 
 // The events have the verdicts after budgets, and the delays that the rules ask for.
 func TestToldBudgets(t *testing.T) {
-	o := newCustomOptions(t, "completions: 1", "pods: [{run: 5s, attempt: 0-1, exitCode: 9}, {run: 5s}]",
+	o := newCustomOptions(t, "completions: 1", "pods: [{run: 5s, attempt: 1-2, exitCode: 9}, {run: 5s}]",
 		onCode("action: Ignore, retryDelay: 2m, budget: {limit: 1, then: Count}"))
 	o.Until = time.Hour
 	result, err := Run(t.Context(), o)

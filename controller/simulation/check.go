@@ -88,6 +88,9 @@ func (r *reader) rule(at *field.Path, given Rule) rule {
 	if !(read.probability >= 0 && read.probability <= 1) {
 		r.invalid(at.Child("probability"), read.probability, detailBounds)
 	}
+	if given.Attempt != nil && read.attempts.has(0) {
+		r.invalid(at.Child("attempt"), given.Attempt.String(), detailAttempt)
+	}
 	read.outcome = r.outcome(at, given)
 	r.checkStartupProblem(at, given, read)
 	return read

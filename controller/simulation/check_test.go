@@ -21,6 +21,7 @@ func TestScriptErrors(t *testing.T) {
 		{"", "pods: [{stop: 2m-1m}]", `pods[0].stop: Invalid value: "2m-1m": must not end before it begins`},
 		{"", "pods: [{index: 3-1}]", `pods[0].index: Invalid value: "3-1": must be numbers from 0 and ranges of them: 3, 0-9,12 or 2+`},
 		{"", "pods: [{attempt: -1}]", `pods[0].attempt: Invalid value: "-1": must be numbers from 0 and ranges of them: 3, 0-9,12 or 2+`},
+		{"", "pods: [{attempt: 0-2}]", `pods[0].attempt: Invalid value: "0-2": attempts are counted from 1`},
 		{"", "pods: [{probability: 1.5}]", "pods[0].probability: Invalid value: 1.5: must be from 0 to 1"},
 		{"", "pods: [{exitCode: 1, oom: true}]", "pods[0]: Forbidden: a pod fails in one way: give one of exitCode, exitCodes and oom"},
 		{"", "pods: [{exitCodes: {mian: 1}}]", `pods[0].exitCodes[mian]: Unsupported value: "mian": supported values: "main", "side"`},
@@ -49,7 +50,7 @@ func TestScriptErrors(t *testing.T) {
 		{"", "events: [{at: 1h, completions: 3}]", "events[0].completions: Invalid value: 3: " + detailFixed},
 		{elastic, "events: [{at: 1h, completions: 3}]", "events[0].completions: Invalid value: 3: " + detailFixed},
 		{elastic, "events: [{at: 1h, completions: 3, parallelism: 3}]", ""},
-		{"", "apiVersion: podverdict.io/v1alpha1\nkind: Simulation\nnodes: 2\npods: [{index: 1, attempt: '0,2+', pending: forever}]", ""},
+		{"", "apiVersion: podverdict.io/v1alpha1\nkind: Simulation\nnodes: 2\npods: [{index: 1, attempt: '1,3+', pending: forever}]", ""},
 	} {
 		o := Options{Job: newJob(t, "backoffLimit: 0\n"+test.job), Script: newScript(t, test.script), Until: time.Hour}
 		_, err := Run(t.Context(), o)

@@ -7,13 +7,14 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/failure"
 )
 
 // life is that of a pod. Its pod is replaced, never changed, because Plans hold on to it.
 type life struct {
 	pod     *corev1.Pod
 	slot    int
-	attempt int // of the slot, restarts included
+	attempt int // of the slot, from 0, restarts included
 	does    behaviour
 	stage   stage
 	restart int // how often its containers were restarted
@@ -44,7 +45,7 @@ type behaviour struct {
 func (s *simulator) behave(index, attempt int) behaviour {
 	random := rand.New(rand.NewPCG(s.Seed, uint64(index)<<32|uint64(attempt))) //nolint:gosec // to be repeatable is what it is for
 	for _, r := range s.rules {
-		if r.indexes.has(index) && r.attempts.has(attempt) && random.Float64() < r.probability {
+		if r.indexes.has(index) && r.attempts.has(attempt+1) && random.Float64() < r.probability {
 			return behaviour{r.pending.draw(random), r.run.draw(random), r.stop.draw(random), r.startupProblem, r.outcome}
 		}
 	}
@@ -123,7 +124,7 @@ func (s *simulator) crash(l *life) {
 	l.stage = crashed
 	l.restart++
 	s.result.Summary.Restarts++
-	s.tell(l, Event{Type: PodRestarting, Because: cause(l.pod), Delay: delay})
+	s.tell(l, Event{Type: PodRestarting, Because: failure.Of(l.pod).Summary, Delay: delay})
 	s.close(l, FateRestarted)
 	s.later(delay, func() { s.startAgain(l) })
 }
@@ -152,7 +153,7 @@ func (s *simulator) open(l *life) {
 	at.attempts++
 	l.record = len(s.result.Attempts)
 	s.result.Attempts = append(s.result.Attempts, Attempt{
-		Index: l.slot, Number: l.attempt, Created: s.now, Started: -1, Ended: -1, Deleted: -1, Fate: FateUnknown,
+		Index: l.slot, Number: l.attempt + 1, Created: s.now, Started: -1, Ended: -1, Deleted: -1, Fate: FateUnknown,
 	})
 }
 
@@ -181,7 +182,7 @@ func (s *simulator) end(l *life, does outcome) {
 	default:
 		verdict := s.judge(l.pod, plan.Attempt(s.job, l.pod))
 		s.result.Summary.Verdicts[string(verdict.Action)]++
-		s.tell(l, Event{Type: PodFailed, Because: cause(l.pod), Verdict: &verdict})
+		s.tell(l, Event{Type: PodFailed, Because: failure.Of(l.pod).Summary, Verdict: &verdict})
 		fate := Fate(verdict.Action)
 		if l.takenDown {
 			fate = FateStopped

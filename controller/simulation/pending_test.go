@@ -47,7 +47,7 @@ func newPendingOptions(t testing.TB, spec, script, rules, bound string) Options 
 		t.Fatal(err)
 	}
 	o.Selection = set.For(t.Context(), o.Job, nil)
-	o.Program = o.Selection.Enforced(o.Program)
+	o.Program = o.Selection.Effect(v1alpha1.JobController, o.Program).Acting
 	return o
 }
 
@@ -104,7 +104,7 @@ func TestPendingRules(t *testing.T) {
 			"Complete CompletionsReached after 1h0m30s: succeeded 1, failed 0",
 		},
 		{
-			"the second attempt starts", "completions: 1\nbackoffLimit: 0", "pods: [{attempt: 0, pending: forever, unschedulable: true}]",
+			"the second attempt starts", "completions: 1\nbackoffLimit: 0", "pods: [{attempt: 1, pending: forever, unschedulable: true}]",
 			onWaiting("action: Ignore, retryDelay: 1m"), "",
 			"Complete CompletionsReached after 11m41s: succeeded 1, failed 0, verdicts [Ignore:1]",
 		},
@@ -198,14 +198,14 @@ func TestPendingPodsAreTold(t *testing.T) {
 	want := []string{
 		"0s PodCreated", "0s JobEvent, JobStart, Job started",
 		"10m10s PodDeleted, ImageUnavailable", "10m10s JobEvent, PodDeletedByPolicy, " + sentence,
-		"10m11s PodFailed, podverdict.io/FailingToStart: ImageUnavailable; main not started (137), side exited with 143, FailJob by rule image of start",
+		"10m11s PodFailed, podverdict.io/FailingToStart (ImageUnavailable), main ContainerStatusUnknown (137), side exited with 143 (SIGTERM), FailJob by rule image of start",
 		"10m11s JobCondition, FailureTarget, PodFailurePolicy: " + sentence, "10m11s JobCondition, Failed, PodFailurePolicy: " + sentence,
 		"10m11s JobEvent, PodFailurePolicy, " + sentence, "10m11s JobEvent, JobFinish, Job finished: Failed",
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got, want := fmt.Sprintf("%+v", r.Attempts), "[{Index:0 Number:0 Created:0 Started:-1 Ended:611 Deleted:610 Fate:FailJob Because:podverdict.io/FailingToStart: ImageUnavailable; main not started (137), side exited with 143}]"; got != want {
+	if got, want := fmt.Sprintf("%+v", r.Attempts), "[{Index:0 Number:1 Created:0 Started:-1 Ended:611 Deleted:610 Fate:FailJob Because:podverdict.io/FailingToStart (ImageUnavailable), main ContainerStatusUnknown (137), side exited with 143 (SIGTERM)}]"; got != want {
 		t.Errorf("the attempts are %s, want %s", got, want)
 	}
 	if r.Summary.PodSeconds != 0 {

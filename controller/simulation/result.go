@@ -85,7 +85,7 @@ type Event struct {
 	// Seconds since the Job was created.
 	Seconds int64     `json:"seconds"`
 	Type    EventType `json:"type"`
-	// Index and Attempt are those of the pod.
+	// Index and Attempt are those of the pod. Attempts at an index are counted from 1.
 	Index   *int   `json:"index,omitempty"`
 	Attempt *int   `json:"attempt,omitempty"`
 	Pod     string `json:"pod,omitempty"`
@@ -117,6 +117,7 @@ const (
 
 // Attempt is a pod's life, or the part of it between two restarts.
 type Attempt struct {
+	// Number counts the attempts at the index, from 1.
 	Index, Number int
 	// Created, Started and Ended are seconds since the Job was created; -1 when it did not come to that.
 	Created, Started, Ended int64

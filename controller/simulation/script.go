@@ -29,7 +29,7 @@ type Rule struct {
 	// Index selects completion indexes, 3 or 0-9,12; all when absent. The completions of a Job without indexes are numbered
 	// the same way.
 	Index *intstr.IntOrString `json:"index,omitempty"`
-	// Attempt selects attempts at an index, counted from 0: 0, 1-3 or 2+; all when absent. A restart in place, which
+	// Attempt selects attempts at an index, counted from 1: 1, 2-4 or 3+; all when absent. A restart in place, which
 	// restartPolicy OnFailure asks for, is an attempt too.
 	Attempt *intstr.IntOrString `json:"attempt,omitempty"`
 	// Probability is the chance of the rule to be taken, 0 to 1, for each attempt; 1 when absent.

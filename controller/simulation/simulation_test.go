@@ -118,7 +118,7 @@ func TestLives(t *testing.T) {
 			"Failed BackoffLimitExceeded after 31s: succeeded 0, failed 1, verdicts [Count:1]",
 		},
 		{
-			"ignored evictions by the kubelet", "completions: 2\nbackoffLimit: 0" + policy, "pods: [{attempt: 0-2, condition: DisruptionTarget}]",
+			"ignored evictions by the kubelet", "completions: 2\nbackoffLimit: 0" + policy, "pods: [{attempt: 1-3, condition: DisruptionTarget}]",
 			"Complete CompletionsReached after 6m28s: succeeded 2, failed 0, verdicts [Ignore:6]",
 		},
 		{
@@ -141,7 +141,7 @@ func TestLives(t *testing.T) {
 		},
 		{
 			"restarts in place", "completions: 1\nbackoffLimit: 3\ntemplate: {spec: {restartPolicy: OnFailure, containers: [{name: main}]}}",
-			"pods: [{attempt: 0-1, run: 5s, exitCode: 1}]",
+			"pods: [{attempt: 1-2, run: 5s, exitCode: 1}]",
 			"Complete CompletionsReached after 1m11s: succeeded 1, failed 0, restarts 2",
 		},
 		{
@@ -151,7 +151,7 @@ func TestLives(t *testing.T) {
 		},
 		{
 			"per index", "completions: 4\nparallelism: 4\ncompletionMode: Indexed\nbackoffLimitPerIndex: 1",
-			"pods: [{index: 1, exitCode: 1}, {index: 3, attempt: 0, oom: true}]",
+			"pods: [{index: 1, exitCode: 1}, {index: 3, attempt: 1, oom: true}]",
 			"Failed FailedIndexes after 1m12s: succeeded 3, failed 3, completed 0,2,3, failed indexes 1, verdicts [Count:3]",
 		},
 		{
@@ -200,7 +200,7 @@ func TestLives(t *testing.T) {
 		},
 		{
 			"a pending pod is deleted", "completions: 1\nbackoffLimit: 1\npodReplacementPolicy: Failed",
-			"pods: [{attempt: 0, pending: 1m}]\nevents: [{at: 30s, delete: 0}]",
+			"pods: [{attempt: 1, pending: 1m}]\nevents: [{at: 30s, delete: 0}]",
 			"Complete CompletionsReached after 1m21s: succeeded 1, failed 1, verdicts [Count:1]",
 		},
 		{
@@ -213,7 +213,7 @@ func TestLives(t *testing.T) {
 		},
 		{
 			"an init container", "completions: 1\nbackoffLimit: 1\ntemplate: {spec: {restartPolicy: Never, initContainers: [{name: prepare}], containers: [{name: main}]}}",
-			"pods: [{attempt: 0, run: 2s, exitCodes: {prepare: 5}}]",
+			"pods: [{attempt: 1, run: 2s, exitCodes: {prepare: 5}}]",
 			"Complete CompletionsReached after 42s: succeeded 1, failed 1, verdicts [Count:1]",
 		},
 	} {

@@ -1922,6 +1922,38 @@ spec: {policyName: starts, pendingPods: Delete}
 `,
 	},
 	{
+		ID:       "verdicts-not-carried-out",
+		Group:    "analysis",
+		Severity: "warning",
+		Title:    "The verdicts of a custom policy are carried out in the Jobs that it is in force for",
+		Field:    "spec.rules",
+		Source:   "docs/custom-policies.md",
+		Why: `Only podverdict's controller carries out the verdicts of custom policies on failed Pods. Kubernetes' own Job controller, and
+any other, knows the Job's own podFailurePolicy alone. With restartPolicy OnFailure, containers that fail are restarted, and
+rules are only asked about Pods that fail in other ways, by evictions or deadlines.`,
+		Fix: "Set `spec.managedBy` to podverdict.io/job-controller in the Job, and `restartPolicy` to Never. Or bind the policy with `mode` Audit.",
+		Bad: `apiVersion: batch/v1
+kind: Job
+metadata: {name: native}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: app}]}}}
+---
+apiVersion: podverdict.io/v1alpha1
+kind: PodFailurePolicy
+metadata: {name: training}
+spec: {rules: [{name: retried, when: attempt > 1, action: FailJob}]}
+`,
+		Good: `apiVersion: batch/v1
+kind: Job
+metadata: {name: managed}
+spec: {managedBy: podverdict.io/job-controller, template: {spec: {restartPolicy: Never, containers: [{name: main, image: app}]}}}
+---
+apiVersion: podverdict.io/v1alpha1
+kind: PodFailurePolicy
+metadata: {name: training}
+spec: {rules: [{name: retried, when: attempt > 1, action: FailJob}]}
+`,
+	},
+	{
 		ID:       "policy-too-large",
 		Aliases:  []string{"limit"},
 		Group:    "analysis",

@@ -44,6 +44,7 @@ var rooms = []room{
 	{folder: "internal/structure"},
 	{folder: "internal/race", direct: noIO},
 	{folder: "internal/terminal", direct: noIO},
+	{folder: "internal/failure", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/outcome", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/kubeversion", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/jobdefaults", avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -70,7 +71,7 @@ var rooms = []room{
 	{folder: "runtime/rego", imports: []string{"policies", "compiler", "runtime"}, avoids: noClient, direct: noIO},
 	{folder: "controller/plan", imports: []string{"internal/jobdefaults", "api/v1alpha1", "compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "controller/simulation", imports: []string{
-		"internal/jobdefaults", "api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan",
+		"internal/failure", "internal/jobdefaults", "api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan",
 	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "controller/fair", avoids: noOPA},
 	{folder: "controller/metrics", imports: []string{"runtime", "controller/plan"}, avoids: noOPA},
@@ -110,7 +111,7 @@ var rooms = []room{
 	}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
 		"policies", "api/v1alpha1", "config", "compiler", "compiler/custom", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/binding", "runtime/rego", "controller/plan", "controller/simulation", "controller",
-		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/catalogue", "internal/hint", "internal/jobdefaults", "internal/outcome", "internal/scenarios", "internal/terminal",
+		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/catalogue", "internal/failure", "internal/hint", "internal/jobdefaults", "internal/outcome", "internal/scenarios", "internal/terminal",
 	}},
 }
 

@@ -3,8 +3,8 @@
 //
 //	set := binding.NewSet(policies, bindings)
 //	selection := set.For(ctx, job, namespaceLabels)
-//	program := selection.Enforced(own)
-//	verdict := program.Judge(ctx, runtime.Input{Pod: pod, Job: job, Attempt: 1})
+//	effect := selection.Effect(binding.Manager(job), own)
+//	verdict := effect.Acting.Judge(ctx, runtime.Input{Pod: pod, Job: job, Attempt: 1})
 //
 // A policy is in force for a Job when a PodFailurePolicyBinding names it, both of the
 // binding's selectors select the Job, and all match conditions of the policy are true
@@ -23,4 +23,18 @@
 // decides, and a list never changes by itself. A policy that several bindings bind to
 // the same Job is there once: by the first one that enforces it, else by the first
 // one.
+//
+// # Effect
+//
+// Who runs a Job decides which of these rules take effect. Kubernetes' own Job controller,
+// and any other but podverdict's, knows the Job's own podFailurePolicy and nothing else.
+// Podverdict's also carries out the policies that enforce. Everything that a policy says
+// without the power to act is a Would, with the reason: the Job's manager, a binding in
+// mode Audit, or pending pods that are ignored. A pod that does not start is deleted in
+// Jobs of every manager, because a deletion needs nobody's consent; only the action of the
+// rule needs podverdict's controller.
+//
+// The restartPolicy of the Job decides nothing here. With OnFailure the kubelet restarts
+// containers, and pods fail in other ways (evictions, deadlines); the verdicts on those
+// take effect as in any Job.
 package binding

@@ -44,8 +44,7 @@ func index(entries []entry, policy *runtime.Policy) int {
 // Empty is when no policy is in force, not even for an audit.
 func (s Selection) Empty() bool { return len(s.entries) == 0 }
 
-// Audits is when some policy is only to be told of: the verdicts of Audited may then
-// differ from those of Enforced.
+// Audits is when some policy is only to be told of.
 func (s Selection) Audits() bool {
 	for i := range s.entries {
 		if s.entries[i].binding.Spec.Mode == v1alpha1.ModeAudit {
@@ -55,22 +54,13 @@ func (s Selection) Audits() bool {
 	return false
 }
 
-// Enforced is the Program that decides: of the Job's own rules, which are nil if it
-// has none, and of the policies that are enforced. It is nil when there are no rules.
-func (s Selection) Enforced(own *runtime.Program) *runtime.Program {
-	return s.program(own, func(b *v1alpha1.PodFailurePolicyBinding) bool { return b.Spec.Mode != v1alpha1.ModeAudit })
-}
-
-// Audited is the Program as if all policies were enforced.
-func (s Selection) Audited(own *runtime.Program) *runtime.Program {
-	return s.program(own, func(*v1alpha1.PodFailurePolicyBinding) bool { return true })
-}
-
-func (s Selection) program(own *runtime.Program, counts func(*v1alpha1.PodFailurePolicyBinding) bool) *runtime.Program {
+// program joins the Job's own rules, which are nil if it has none, and the policies in
+// force: all of them, or those that enforce. It is nil when there are no rules.
+func (s Selection) program(own *runtime.Program, audited bool) *runtime.Program {
 	var before, after []*runtime.Policy
 	for _, e := range s.entries {
 		switch {
-		case !counts(e.binding):
+		case e.binding.Spec.Mode == v1alpha1.ModeAudit && !audited:
 		case e.binding.Spec.Position == v1alpha1.PositionAfter:
 			after = append(after, e.policy)
 		default:

@@ -125,7 +125,7 @@ func TestForIsTheDefinition(t *testing.T) {
 		namespace := labels.Set{"team": rapid.SampledFrom([]string{"x", "y"}).Draw(t, "namespace")}
 		got := set.For(t.Context(), job, namespace)
 		for mode, program := range map[v1alpha1.Mode]*runtime.Program{
-			v1alpha1.ModeEnforce: got.Enforced(nil), v1alpha1.ModeAudit: got.Audited(nil),
+			v1alpha1.ModeEnforce: got.Effect(v1alpha1.JobController, nil).Acting, v1alpha1.ModeAudit: got.Effect(batchv1.JobControllerName, nil).Audited,
 		} {
 			want := inForce(bindings, job, namespace, mode == v1alpha1.ModeAudit)
 			seen[strings.Join(want, "")]++
@@ -185,14 +185,14 @@ func TestProblemsKeepAway(t *testing.T) {
 	}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}}
 	selection := set.For(t.Context(), job, nil)
-	if got := order(t, selection.Enforced(nil)); !slices.Equal(got, []string{"sound"}) {
+	if got := order(t, selection.Effect(v1alpha1.JobController, nil).Acting); !slices.Equal(got, []string{"sound"}) {
 		t.Errorf("in force: %v", got)
 	}
 	if len(selection.Problems) != 1 || !strings.HasPrefix(selection.Problems[0].Error(), "PodFailurePolicy broken: spec.matchConditions[0].expression: ") {
 		t.Errorf("problems: %v", selection.Problems)
 	}
 	job.Name = "fine"
-	if got := order(t, set.For(t.Context(), job, nil).Enforced(nil)); !slices.Equal(got, []string{"broken", "sound"}) {
+	if got := order(t, set.For(t.Context(), job, nil).Effect(v1alpha1.JobController, nil).Acting); !slices.Equal(got, []string{"broken", "sound"}) {
 		t.Errorf("in force where it can be evaluated: %v", got)
 	}
 }
@@ -206,7 +206,7 @@ func TestBadSelector(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "PodFailurePolicyBinding bad: spec.jobSelector: ") {
 		t.Errorf("error %v", err)
 	}
-	if got := order(t, set.For(t.Context(), &batchv1.Job{}, nil).Enforced(nil)); !slices.Equal(got, []string{"b"}) {
+	if got := order(t, set.For(t.Context(), &batchv1.Job{}, nil).Effect(v1alpha1.JobController, nil).Acting); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("in force: %v", got)
 	}
 }
@@ -216,7 +216,7 @@ func TestNothingBound(t *testing.T) {
 	var none *binding.Set
 	own := &runtime.Program{}
 	for _, s := range []binding.Selection{none.For(t.Context(), &batchv1.Job{}, nil), {}} {
-		if s.Enforced(own) != own || s.Audited(nil) != nil || !s.Empty() || s.Audits() {
+		if s.Effect(v1alpha1.JobController, own).Acting != own || s.Effect(v1alpha1.JobController, nil).Audited != nil || !s.Empty() || s.Audits() {
 			t.Errorf("%+v", s)
 		}
 	}

@@ -50,7 +50,7 @@ func TestCustomPolicies(t *testing.T) {
 	w.untilReady(bindings, "True", v1alpha1.ReasonPolicyFound, "")
 	pod := w.fail("train", 3)
 	w.untilFailed("train", 2)
-	w.untilTold(w.namespace, pod.Name, "PodFailureVerdict", "Count: no rule matches; audited policies would: Ignore by rule oom of gpu: OutOfMemory")
+	w.untilTold(w.namespace, pod.Name, "PodFailureVerdict", "Count: no rule matches; would: Ignore by rule oom of gpu: OutOfMemory; nobody carries it out: the binding has mode Audit")
 
 	w.apply(bindings, v1alpha1.KindPodFailurePolicyBinding, enforced)
 	w.untilReady(bindings, "True", v1alpha1.ReasonPolicyFound, "")

@@ -18,6 +18,7 @@ import (
 	"github.com/podverdict/podverdict/internal/hint"
 	"github.com/podverdict/podverdict/internal/scenarios"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // customLint looks at the custom policies of an input.
@@ -51,6 +52,11 @@ func inspectCustom(ctx context.Context, kubernetes string, set *manifest.Set, jo
 	}
 	for i, job := range set.Jobs {
 		c.job(ctx, job, job.Stored(), &subjects[i])
+	}
+	for _, idle := range inForce.Idle(ctx, set.Jobs) {
+		s := c.policies[idle.Policy]
+		f := newFinding(c.origins[idle.Policy], checkIdle, compiler.Warning, "spec.rules", idle.String(), idle.Hint)
+		s.Findings = append(s.Findings, f)
 	}
 	for _, s := range c.policies {
 		inFileOrder(s.Findings)
@@ -138,8 +144,8 @@ func (c *customLint) job(ctx context.Context, job manifest.Job, stored *batchv1.
 			}
 		}
 		c.containerNames(p, stored)
-		always := p.Compiled.AlwaysMatching()
-		if always != custom.NoRule && b.Spec.Position == v1alpha1.PositionBefore && b.Spec.Mode == v1alpha1.ModeEnforce {
+		always, acts := p.Compiled.AlwaysMatching(), binding.Manager(stored) == v1alpha1.JobController
+		if acts && always != custom.NoRule && b.Spec.Position == v1alpha1.PositionBefore && b.Spec.Mode == v1alpha1.ModeEnforce {
 			s.Findings = append(s.Findings, hidden(job, p, always)...)
 		}
 	}

@@ -26,6 +26,7 @@ const (
 	checkPendingIgnored = "pending-ignored"
 	checkBudget         = "budget-unreachable"
 	checkDryRun         = "fails-on-scenario"
+	checkIdle           = "verdicts-not-carried-out"
 	checkUnreadable     = "unreadable"
 	checkContainer      = "rule-container-unknown"
 )

@@ -44,7 +44,7 @@ func (j *judge) asked(c *CaseResult, audited bool) []ruleID {
 	var before, after []ruleID
 	phase := c.trial.input.Pod.Status.Phase
 	for _, f := range j.order {
-		if !f.counts(phase, c.Deleted, audited) {
+		if !f.counts(phase, c.Deleted, audited) || phase == corev1.PodFailed && !audited && !j.carriesOutPolicies() {
 			continue
 		}
 		ids := &before
@@ -64,6 +64,9 @@ func (j *judge) asked(c *CaseResult, audited bool) []ruleID {
 	}
 	return append(before, after...)
 }
+
+// carriesOutPolicies tells whether who runs the Job carries out custom policies.
+func (j *judge) carriesOutPolicies() bool { return j.effect.Manager == v1alpha1.JobController }
 
 // counts tells whether the rules of a policy are evaluated. Only bindings that delete Pending Pods end one.
 func (f inForce) counts(phase corev1.PodPhase, deleted, audited bool) bool {

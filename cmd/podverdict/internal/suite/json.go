@@ -32,6 +32,7 @@ type jsonCase struct {
 	Line        int             `json:"line,omitempty"`
 	Verdict     runtime.Verdict `json:"verdict"`
 	Deleted     bool            `json:"deleted,omitempty"`
+	ManagedOnly bool            `json:"managedOnly,omitempty"`
 	Differences []Difference    `json:"differences,omitempty"`
 	Rules       []jsonRule      `json:"rules,omitempty"`
 }
@@ -66,7 +67,7 @@ func (r *Result) json() jsonSuite {
 	for i := range r.Cases {
 		c := &r.Cases[i]
 		written := jsonCase{
-			Name: c.Name, OK: c.OK(), Line: c.Line, Verdict: c.Verdict, Deleted: c.Deleted, Differences: c.Differences,
+			Name: c.Name, OK: c.OK(), Line: c.Line, Verdict: c.Verdict, Deleted: c.Deleted, ManagedOnly: c.ManagedOnly, Differences: c.Differences,
 		}
 		for i := range c.Rules {
 			rule := &c.Rules[i]

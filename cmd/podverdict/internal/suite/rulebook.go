@@ -52,7 +52,11 @@ func (r *rulebook) judge(ctx context.Context, given manifest.Job) (*judge, error
 		return nil, given.Origin.Error("metadata.namespace", err.Error())
 	}
 	j := &judge{job: job, own: own, policy: job.Spec.PodFailurePolicy, selection: selection}
-	j.enforced, j.audited = j.selection.Enforced(own), j.selection.Audited(own)
+	manager := v1alpha1.JobController
+	if j.assumed = job.Spec.ManagedBy == nil; !j.assumed {
+		manager = binding.Manager(job)
+	}
+	j.effect = selection.Effect(manager, own)
 	for policy, bound := range j.selection.All() {
 		j.order = append(j.order, inForce{policy, bound})
 	}
@@ -61,12 +65,14 @@ func (r *rulebook) judge(ctx context.Context, given manifest.Job) (*judge, error
 
 // judge has the rules for one Job.
 type judge struct {
-	job               *batchv1.Job
-	policy            *batchv1.PodFailurePolicy
-	own               *runtime.Program
-	selection         binding.Selection
-	order             []inForce
-	enforced, audited *runtime.Program
+	job       *batchv1.Job
+	policy    *batchv1.PodFailurePolicy
+	own       *runtime.Program
+	selection binding.Selection
+	order     []inForce
+	effect    binding.Effect
+	// assumed is true if the Job does not say who runs it: it is then taken to be run by podverdict's controller.
+	assumed bool
 }
 
 type inForce struct {
@@ -77,9 +83,9 @@ type inForce struct {
 // program returns the Program that decides.
 func (j *judge) program(audited bool) *runtime.Program {
 	if audited {
-		return j.audited
+		return j.effect.Audited
 	}
-	return j.enforced
+	return j.effect.Acting
 }
 
 // verdict returns the verdict on a Pod, and whether the Pod is deleted because of it.

@@ -54,11 +54,25 @@ func (r *Result) Count(ok bool) int {
 	return n
 }
 
+// managedOnly counts the cases whose verdict takes effect only in a Job that podverdict's controller runs.
+func (r *Result) managedOnly() int {
+	n := 0
+	for i := range r.Cases {
+		if r.Cases[i].ManagedOnly {
+			n++
+		}
+	}
+	return n
+}
+
 // CaseResult is the result of a case.
 type CaseResult struct {
 	Name    string
 	Verdict runtime.Verdict
 	Deleted bool
+	// ManagedOnly is true for the verdict of a custom policy in a Job that does not say who runs it. It takes effect only
+	// where podverdict's controller does.
+	ManagedOnly bool
 	// Differences are what is not as expected, and Rules what each rule made of the Pod, if there are any.
 	Differences []Difference
 	Rules       []runtime.RuleExplanation
@@ -145,6 +159,7 @@ func (s *Suite) runCase(ctx context.Context, i int) CaseResult {
 	}
 	o := t.decision(ctx)
 	r.trial, r.Verdict, r.Deleted = t, o.verdict, o.deleted
+	r.ManagedOnly = t.judge.assumed && o.verdict.Policy != ""
 	if r.Differences = c.Expect.differences(o); r.OK() {
 		return r
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
@@ -45,6 +46,9 @@ func (r Report) writeSuite(out *bytes.Buffer, s *Result) {
 		for _, missing := range s.Coverage.Missing() {
 			fmt.Fprintf(out, "      %s\n", terminal.Line(missing))
 		}
+	}
+	if n := s.managedOnly(); n > 0 {
+		fmt.Fprintf(out, "    only a Job with managedBy: %s gets %d of the verdicts\n", v1alpha1.JobController, n)
 	}
 	for i := range s.Cases {
 		r.writeCase(out, s, &s.Cases[i])

@@ -61,6 +61,11 @@ func (w *Writer) Row(cells ...Cell) {
 	w.rows = append(w.rows, cells)
 }
 
+// Note adds a line below the row before it. It is a sentence, and not cut. The table must have several columns.
+func (w *Writer) Note(text string) {
+	w.rows = append(w.rows, []Cell{{Text: terminal.Line(text)}})
+}
+
 // Flush writes the rows that were added since the last Flush.
 func (w *Writer) Flush() error {
 	if len(w.rows) == 0 {
@@ -78,7 +83,11 @@ func (w *Writer) Flush() error {
 		w.line(names)
 	}
 	for _, row := range w.rows {
-		w.line(row)
+		if len(row) == len(w.columns) {
+			w.line(row)
+		} else {
+			w.print("  " + row[0].Text + "\n")
+		}
 	}
 	w.rows = w.rows[:0]
 	return w.err
@@ -93,7 +102,9 @@ func (w *Writer) fit() []int {
 			widths[i] = max(widths[i], utf8.RuneCountInString(c.Name))
 		}
 		for _, row := range w.rows {
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i].Text))
+			if len(row) == len(w.columns) {
+				widths[i] = max(widths[i], utf8.RuneCountInString(row[i].Text))
+			}
 		}
 	}
 	if w.screen.Width > 0 {

@@ -78,7 +78,7 @@ func sums(events []simulation.Event) string {
 
 // rank returns the place of an event's kind in a sum, or -1 for events that others imply.
 func rank(e simulation.Event) int {
-	again := e.Attempt != nil && *e.Attempt > 0
+	again := e.Attempt != nil && *e.Attempt > 1
 	if e.Type == simulation.PodCreated && !again {
 		return 0
 	}

@@ -98,7 +98,7 @@ func momentKey(e simulation.Event) string {
 func (n naming) text(g *group) string {
 	what := ""
 	switch count := len(g.indexes); {
-	case count == 1 && g.Attempt != nil && *g.Attempt > 0:
+	case count == 1 && g.Attempt != nil && *g.Attempt > 1:
 		what = fmt.Sprintf("%s, attempt %d: ", n.one(g.indexes[0]), *g.Attempt)
 	case count == 1:
 		what = n.one(g.indexes[0]) + ": "

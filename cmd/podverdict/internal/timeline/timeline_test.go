@@ -150,9 +150,9 @@ func TestManyEventsAreSummedUp(t *testing.T) {
 	for i := range 10_000 {
 		at := int64(i * 8)
 		events = append(events,
-			simulation.Event{Seconds: at, Type: simulation.PodCreated, Index: new(i), Attempt: new(i % 2)},
-			simulation.Event{Seconds: at, Type: simulation.PodStarted, Index: new(i), Attempt: new(0)},
-			simulation.Event{Seconds: at, Type: simulation.PodSucceeded, Index: new(i), Attempt: new(0)})
+			simulation.Event{Seconds: at, Type: simulation.PodCreated, Index: new(i), Attempt: new(1 + i%2)},
+			simulation.Event{Seconds: at, Type: simulation.PodStarted, Index: new(i), Attempt: new(1)},
+			simulation.Event{Seconds: at, Type: simulation.PodSucceeded, Index: new(i), Attempt: new(1)})
 	}
 	events = append(events, simulation.Event{Seconds: 80_000, Type: simulation.JobCondition, Reason: "Complete", Message: "Done: all"})
 	var b strings.Builder

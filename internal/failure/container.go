@@ -1,0 +1,56 @@
+package failure
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// The kinds of init containers.
+const (
+	kindInit    = "init"
+	kindSidecar = "sidecar"
+)
+
+// String says how the container failed, or why it waits. It is empty if the container
+// ended with exit code 0.
+func (c *Container) String() string {
+	name := c.Name
+	switch c.Kind {
+	case kindInit:
+		name = "init container " + name
+	case kindSidecar:
+		name = "sidecar " + name
+	}
+	text := ""
+	switch {
+	case c.ExitCode == nil && (c.Reason == "PodInitializing" || c.Reason == "ContainerCreating"):
+		return "" // as every container does
+	case c.ExitCode == nil:
+		text = name + " waits: " + c.Reason
+	case *c.ExitCode == 0:
+		return ""
+	case c.Reason == "" || c.Reason == "Error":
+		text = with(fmt.Sprintf("%s exited with %d", name, *c.ExitCode), signals[*c.ExitCode])
+	default:
+		text = with(name+" "+c.Reason, strconv.Itoa(int(*c.ExitCode)))
+	}
+	switch {
+	case c.Restarts == 1:
+		text += " and restarted once"
+	case c.Restarts > 1:
+		text += fmt.Sprintf(" and restarted %d times", c.Restarts)
+	}
+	return text
+}
+
+// stopped tells whether a kubelet that ends a pod leaves the container so.
+func (c *Container) stopped() bool {
+	return c.ExitCode != nil && (*c.ExitCode == 128+9 || *c.ExitCode == 128+15) && c.Reason != "OOMKilled"
+}
+
+// signals are what exit codes over 128 mean to a shell and to container runtimes: the
+// container was ended by a signal, as long as the program itself does not use the code.
+var signals = map[int32]string{
+	128 + 1: "SIGHUP", 128 + 2: "SIGINT", 128 + 3: "SIGQUIT", 128 + 4: "SIGILL", 128 + 6: "SIGABRT", 128 + 7: "SIGBUS",
+	128 + 8: "SIGFPE", 128 + 9: "SIGKILL", 128 + 11: "SIGSEGV", 128 + 13: "SIGPIPE", 128 + 15: "SIGTERM",
+}

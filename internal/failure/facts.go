@@ -1,0 +1,191 @@
+package failure
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Facts are how a pod failed. Fields that do not apply are absent from their JSON form,
+// which is a contract with other programs.
+type Facts struct {
+	// Summary is one line for people.
+	Summary string `json:"summary"`
+	// Containers are those that have ended, and those that wait: init containers last.
+	Containers []Container `json:"containers,omitempty"`
+	// Conditions are those that are true and say more than the kubelet says of every pod.
+	Conditions []Condition `json:"conditions,omitempty"`
+	// Reason and Message are those of the pod's status.
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Node is where the pod was.
+	Node string `json:"node,omitempty"`
+	// Duration is from the start of the pod to the end of its last container, as in 12m3s.
+	Duration string `json:"duration,omitempty"`
+	// Attempt is the number of the attempt at the pod's index or slot, from 1; 0 if it is
+	// not known.
+	Attempt int64 `json:"attempt,omitempty"`
+}
+
+// Container is how a container ended, or why it waits.
+type Container struct {
+	Name string `json:"name"`
+	// Kind is init or sidecar; it is empty for other containers.
+	Kind string `json:"kind,omitempty"`
+	// ExitCode is nil for a container that has not ended.
+	ExitCode *int32 `json:"exitCode,omitempty"`
+	// Reason is the kubelet's: OOMKilled, Error, ImagePullBackOff.
+	Reason string `json:"reason,omitempty"`
+	// Message is the termination message, or more about why the container waits.
+	Message string `json:"message,omitempty"`
+	// Duration is how long the container ran.
+	Duration string `json:"duration,omitempty"`
+	Restarts int32  `json:"restarts,omitempty"`
+}
+
+// Condition is a condition of the pod that is true.
+type Condition struct {
+	Type    corev1.PodConditionType `json:"type"`
+	Reason  string                  `json:"reason,omitempty"`
+	Message string                  `json:"message,omitempty"`
+}
+
+// Of returns the facts of a pod, without the number of its attempt, which only the Job's
+// other pods tell.
+func Of(pod *corev1.Pod) Facts {
+	s := &pod.Status
+	f := Facts{Reason: s.Reason, Message: s.Message, Node: pod.Spec.NodeName}
+	last := f.add(s.ContainerStatuses, func(string) string { return "" })
+	if init := f.add(s.InitContainerStatuses, kinds(pod)); init.After(last) {
+		last = init
+	}
+	for _, c := range s.Conditions {
+		if c.Status == corev1.ConditionTrue && !usual[c.Type] {
+			f.Conditions = append(f.Conditions, Condition{c.Type, c.Reason, c.Message})
+		}
+	}
+	if s.StartTime != nil {
+		f.Duration = between(*s.StartTime, metav1.NewTime(last))
+	}
+	f.Summary = f.summary()
+	return f
+}
+
+// usual are the conditions that the scheduler and the kubelet give every pod.
+var usual = map[corev1.PodConditionType]bool{
+	corev1.PodScheduled: true, corev1.PodReadyToStartContainers: true, corev1.PodInitialized: true,
+	corev1.ContainersReady: true, corev1.PodReady: true,
+}
+
+// kinds returns a function that tells the kind of an init container of a pod by its name.
+func kinds(pod *corev1.Pod) func(name string) string {
+	return func(name string) string {
+		for i := range pod.Spec.InitContainers {
+			c := &pod.Spec.InitContainers[i]
+			if c.Name == name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+				return kindSidecar
+			}
+		}
+		return kindInit
+	}
+}
+
+// add adds the containers that have ended or wait, and returns when the last of them ended.
+func (f *Facts) add(statuses []corev1.ContainerStatus, kind func(name string) string) (last time.Time) {
+	for i := range statuses {
+		s := &statuses[i]
+		c := Container{Name: s.Name, Kind: kind(s.Name), Restarts: s.RestartCount}
+		ended := s.State.Terminated
+		if ended == nil {
+			ended = s.LastTerminationState.Terminated
+		}
+		switch waiting := s.State.Waiting; {
+		case ended != nil:
+			c.ExitCode, c.Reason, c.Message = &ended.ExitCode, ended.Reason, ended.Message
+			c.Duration = between(ended.StartedAt, ended.FinishedAt)
+			if ended.FinishedAt.After(last) {
+				last = ended.FinishedAt.Time
+			}
+		case waiting != nil && waiting.Reason != "":
+			c.Reason, c.Message = waiting.Reason, waiting.Message
+		default:
+			continue
+		}
+		f.Containers = append(f.Containers, c)
+	}
+	return last
+}
+
+// between returns the time from start to end, or "" if one of them is not known.
+func between(start, end metav1.Time) string {
+	if start.IsZero() || end.IsZero() || end.Time.Before(start.Time) {
+		return ""
+	}
+	return end.Sub(start.Time).Round(time.Second).String()
+}
+
+// Failing returns the containers that failed or cannot start, each in a few words. Those
+// that the kubelet has told to stop, or killed, are left out: sidecars, and all in a pod that
+// was disrupted.
+func (f *Facts) Failing() []string {
+	disrupted := slices.ContainsFunc(f.Conditions, func(c Condition) bool { return c.Type == corev1.DisruptionTarget })
+	var all []string
+	for i := range f.Containers {
+		c := &f.Containers[i]
+		if text := c.String(); text != "" && !((disrupted || c.Kind == kindSidecar) && c.stopped()) {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+func (f *Facts) summary() string {
+	var parts []string
+	failing := f.Failing()
+	switch {
+	case f.Reason != "" && len(failing)+len(f.Conditions) == 0:
+		parts = append(parts, with(f.Reason, shortened(f.Message)))
+	case f.Reason != "":
+		parts = append(parts, f.Reason)
+	}
+	for _, c := range f.Conditions {
+		parts = append(parts, with(string(c.Type), c.Reason))
+	}
+	parts = append(parts, failing...)
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, ", ")
+	case slices.ContainsFunc(f.Containers, func(c Container) bool { return c.ExitCode != nil }):
+		return "all containers exited with 0"
+	}
+	return "no container has ended"
+}
+
+// Failed tells whether something failed: the pod, in its phase, or a container of it that was
+// restarted.
+func (f *Facts) Failed(phase corev1.PodPhase) bool {
+	failed := func(c Container) bool { return c.ExitCode != nil && *c.ExitCode != 0 }
+	return phase == corev1.PodFailed || phase != corev1.PodSucceeded && slices.ContainsFunc(f.Containers, failed)
+}
+
+// maxMessage is how many characters of the pod's message are in the summary.
+const maxMessage = 80
+
+func shortened(message string) string {
+	message = strings.TrimRight(message, " .\n")
+	if runes := []rune(message); len(runes) > maxMessage {
+		return string(runes[:maxMessage]) + "..."
+	}
+	return message
+}
+
+// with adds a remark to a text.
+func with(text, remark string) string {
+	if remark == "" {
+		return text
+	}
+	return text + " (" + remark + ")"
+}
