@@ -82,7 +82,7 @@ func New(o Options) (*Controller, error) {
 		return nil, err
 	}
 	if c.policies, err = policies.New(policies.Options{
-		Client: watches, Watches: configs.watches, Writes: configs.events, Namespace: o.Namespace, Environment: environment,
+		Client: watches, Watches: configs.watches, Writes: configs.events, Namespace: o.Namespace, Others: o.Observe, Environment: environment,
 		Caches: c.caches, Recorder: c.recorder, Metrics: o.Metrics, Clock: o.Clock,
 	}); err != nil {
 		return nil, err

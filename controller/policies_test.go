@@ -356,6 +356,35 @@ func TestChangesWakeJobs(t *testing.T) {
 	})
 }
 
+// The status of a binding counts the Jobs that it selects, and those in which nobody carries out what the policy says.
+func TestBindingsCountJobs(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu"), customPolicy("trial", rule("r", onCode3, ignore)), bind("trial", audits))
+	}, func(w *world) {
+		for i, manager := range []*string{nil, new(batchv1.JobControllerName), new(v1alpha1.JobController)} {
+			job := one()
+			job.Name, job.Spec.ManagedBy = fmt.Sprintf("job-%d", i), manager
+			if _, err := w.server.CreateJob(job); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.pass(2 * time.Minute)
+		for name, want := range map[string]v1alpha1.BoundJobs{
+			"gpu":   {Selected: 3, NotCarriedOut: 2, Because: "they are not run by podverdict.io/job-controller"},
+			"trial": {Selected: 3, NotCarriedOut: 3, Because: "the binding has mode Audit"},
+		} {
+			if diff := cmp.Diff(&want, w.server.Binding(name).Status.Jobs); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+		}
+		writes := w.writes.Load()
+		w.pass(time.Hour)
+		if got := w.writes.Load(); got != writes {
+			t.Errorf("what is right was written %d times more", got-writes)
+		}
+	})
+}
+
 // What is right is not written again, neither in time nor after a restart, and what somebody else writes is.
 func TestStatusIsWrittenOnce(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -125,6 +125,29 @@ type PodFailurePolicyBindingStatus struct {
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=8
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// jobs counts the Jobs that have not finished and that the selectors select, whatever the policy's match conditions say.
+	// It may be some minutes old. It is absent where the controller does not watch the Jobs of all namespaces and managers.
+	// +optional
+	Jobs *BoundJobs `json:"jobs,omitempty"`
+}
+
+// BoundJobs counts the Jobs that a binding selects.
+type BoundJobs struct {
+	// selected is how many there are.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Selected int32 `json:"selected"`
+
+	// notCarriedOut is in how many of them nobody carries out what the policy says of failed pods.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	NotCarriedOut int32 `json:"notCarriedOut"`
+
+	// because says why nobody does. It is absent when notCarriedOut is 0. At most 1024 characters.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Because string `json:"because,omitempty"`
 }
 
 // Limits of the findings in a status. Lengths are in characters.

@@ -42,6 +42,9 @@ func (c *Caches) Start(ctx context.Context, running *sync.WaitGroup) (filled boo
 	return cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.pods.HasSynced)
 }
 
+// Filled tells whether the caches have been filled.
+func (c *Caches) Filled() bool { return c.jobs.HasSynced() && c.pods.HasSynced() }
+
 // Subscribe has the functions called with the states of a Job or pod before and after each change, nil when there is none. Both
 // are of one name, and of two objects when nobody watched while one was deleted and the other created.
 func (c *Caches) Subscribe(job func(before, after *batchv1.Job), pod func(before, after *corev1.Pod)) error {

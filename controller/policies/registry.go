@@ -44,6 +44,7 @@ type Registry struct {
 	statuses  *statuses
 
 	set        atomic.Pointer[binding.Set]
+	counts     counts
 	selections selections
 	// binds is true when the set may select something, and listed when the API server lets us see namespaces.
 	binds, listed atomic.Bool
@@ -61,6 +62,8 @@ type Options struct {
 	Watches, Writes *rest.Config
 	// Namespace is the only one whose Jobs are of interest; all are when it is empty.
 	Namespace string
+	// Others is true when the caches have the Jobs that others run.
+	Others bool
 	// Environment compiles the expressions.
 	Environment *compiler.Environment
 	// Caches come to keep what the rules read.
@@ -73,6 +76,7 @@ type Options struct {
 // New returns one that is empty until it is started.
 func New(o Options) (*Registry, error) {
 	r := &Registry{environment: o.Environment, metrics: o.Metrics, clock: o.Clock, dirty: make(chan struct{}, 1), caches: o.Caches}
+	r.counts.wanted = o.Namespace == "" && o.Others
 	watches, watchErr := newClient(o.Watches)
 	writes, writeErr := newClient(o.Writes)
 	err := errors.Join(watchErr, writeErr)
@@ -158,6 +162,9 @@ func (r *Registry) follow(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-r.clock.After(countPeriod):
+			r.guarded(ctx, r.count)
+			continue
 		case <-r.dirty:
 		}
 		select {
@@ -170,13 +177,20 @@ func (r *Registry) follow(ctx context.Context) {
 		default:
 		}
 		start := r.clock.Now()
-		_ = r.metrics.Guard(ctx, metrics.HandlingPolicy, func() error { // it is in the log
+		r.guarded(ctx, func() {
 			r.build(ctx)
 			r.changed("")
-			return nil
 		})
 		rest = max(debounce, 4*r.clock.Since(start))
 	}
+}
+
+// guarded keeps a defect that some policy meets from the others.
+func (r *Registry) guarded(ctx context.Context, do func()) {
+	_ = r.metrics.Guard(ctx, metrics.HandlingPolicy, func() error { // it is in the log
+		do()
+		return nil
+	})
 }
 
 // build compiles what is new, and makes a new set of everything.
@@ -206,6 +220,7 @@ func (r *Registry) build(ctx context.Context) {
 	r.selections.cache().Clear()
 	r.binds.Store(binds)
 	r.measure(bindings)
+	r.count()
 	for _, p := range policies {
 		r.statuses.add(p)
 	}

@@ -112,6 +112,9 @@ func (s *statuses) syncBinding(ctx context.Context, b *v1alpha1.PodFailurePolicy
 	next := b.DeepCopy()
 	next.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindPodFailurePolicyBinding))
 	next.Status.ObservedGeneration = b.Generation
+	if jobs := s.registry.counts.of(b.Name); jobs != nil && (jobs.Selected > 0 || b.Status.Jobs != nil) {
+		next.Status.Jobs = jobs
+	}
 	s.setReady(&next.Status.Conditions, bindingReadiness(b.Spec.PolicyName, s.registry.version(b.Spec.PolicyName)), b.Generation)
 	if equality.Semantic.DeepEqual(b.Status, next.Status) {
 		return nil

@@ -78,8 +78,8 @@ var rooms = []room{
 	{folder: "controller/recorder", imports: []string{"api/v1alpha1", "controller/fair", "controller/metrics"}, avoids: noOPA},
 	{folder: "controller/caches", imports: []string{"api/v1alpha1", "compiler", "compiler/custom", "runtime", "controller/plan"}, avoids: noOPA},
 	{folder: "controller/policies", imports: []string{
-		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/fair", "controller/metrics", "controller/recorder",
-		"controller/caches",
+		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan", "controller/fair", "controller/metrics",
+		"controller/recorder", "controller/caches",
 	}, avoids: noOPA},
 	{folder: "controller/running", imports: loopImports, avoids: noOPA},
 	{folder: "controller/observing", imports: loopImports, avoids: noOPA},

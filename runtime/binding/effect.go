@@ -52,19 +52,19 @@ func (s Selection) Effect(manager string, own *runtime.Program) Effect {
 	case manager == v1alpha1.JobController:
 		e.Acting = enforced
 	case enforced != own:
-		e.idle = append(e.idle, idleRules{enforced, false, e.powerless(v1alpha1.ModeEnforce)})
+		e.idle = append(e.idle, idleRules{enforced, false, powerless(manager, v1alpha1.ModeEnforce)})
 	}
 	if s.Audits() {
-		e.idle = append(e.idle, idleRules{e.Audited, true, e.powerless(v1alpha1.ModeAudit)})
+		e.idle = append(e.idle, idleRules{e.Audited, true, powerless(manager, v1alpha1.ModeAudit)})
 	}
 	return e
 }
 
 // powerless says why nobody carries out the verdicts on failed pods of a policy that is
-// bound in a mode. It is empty if they take effect.
-func (e Effect) powerless(mode v1alpha1.Mode) string {
-	runBy := "the Job is run by " + e.Manager
-	switch managed := e.Manager == v1alpha1.JobController; {
+// bound in a mode to a Job. It is empty if they take effect.
+func powerless(manager string, mode v1alpha1.Mode) string {
+	runBy := "the Job is run by " + manager
+	switch managed := manager == v1alpha1.JobController; {
 	case mode == v1alpha1.ModeAudit && managed:
 		return "the binding has mode Audit"
 	case mode == v1alpha1.ModeAudit:
@@ -176,7 +176,7 @@ func (e Effect) addPending(ctx context.Context, in runtime.Input, b *Beside) {
 		return
 	}
 	b.Deleted = deletes(by) && by.Spec.Mode != v1alpha1.ModeAudit
-	why := e.powerless(by.Spec.Mode)
+	why := powerless(e.Manager, by.Spec.Mode)
 	if !deletes(by) {
 		why = "the binding has pendingPods Ignore"
 	}
@@ -194,7 +194,7 @@ type Idle struct {
 func (e Effect) Idle() []Idle {
 	var all []Idle
 	for policy, bound := range e.selection.All() {
-		if why := e.powerless(bound.Spec.Mode); why != "" && OnFailed(policy) {
+		if why := powerless(e.Manager, bound.Spec.Mode); why != "" && OnFailed(policy) {
 			all = append(all, Idle{policy.Name, bound.Name, why})
 		}
 	}

@@ -107,6 +107,9 @@ func TestEffectIsWhatHappens(t *testing.T) {
 			}
 		})
 	}
+	// Those with restartPolicy OnFailure go on, unless the policy has failed them.
+	w.untilCounted("enforce", v1alpha1.BoundJobs{Selected: 2, NotCarriedOut: 2, Because: "they are not run by podverdict.io/job-controller"})
+	w.untilCounted("audit", v1alpha1.BoundJobs{Selected: 3, NotCarriedOut: 3, Because: "the binding has mode Audit"})
 }
 
 // acts tells whether the policy can do something in the Job.

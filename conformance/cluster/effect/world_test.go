@@ -142,7 +142,7 @@ func (w *world) createObject(resource, kind string, object any) {
 // startController runs ours until the test ends. It also tells what policies say of Jobs that others run.
 func (w *world) startController(cluster *controlplane.Cluster) {
 	w.Helper()
-	c, err := controller.New(controller.Options{Config: cluster.Config, Namespace: w.namespace, Observe: true})
+	c, err := controller.New(controller.Options{Config: cluster.Config, Observe: true})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -176,6 +176,20 @@ func (w *world) untilReady(name string) {
 			}
 		}
 		return false, fmt.Errorf("%v", conditions)
+	})
+}
+
+// untilCounted waits until the status of a binding says of how many Jobs, and in how many nobody carries the policy out.
+func (w *world) untilCounted(name string, jobs v1alpha1.BoundJobs) {
+	w.Helper()
+	installed.Eventually(w, fmt.Sprintf("binding %s counts %+v", name, jobs), func(ctx context.Context) (bool, error) {
+		o, err := w.objects.Resource(v1alpha1.GroupVersion.WithResource(v1alpha1.ResourcePodFailurePolicyBindings)).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		counted, _, _ := unstructured.NestedMap(o.Object, "status", "jobs")
+		return counted["selected"] == int64(jobs.Selected) && counted["notCarriedOut"] == int64(jobs.NotCarriedOut) && counted["because"] == jobs.Because,
+			fmt.Errorf("%v", counted)
 	})
 }
 

@@ -1,0 +1,65 @@
+package policies
+
+import (
+	"maps"
+	"sync/atomic"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/plan"
+)
+
+// countPeriod is the time between two counts of the Jobs that bindings select.
+const countPeriod = time.Minute
+
+// counts are the numbers of Jobs for the statuses of bindings.
+type counts struct {
+	// wanted is true for a controller that has all Jobs. Others would write what is true of a part of them, each of its own.
+	wanted bool
+	// byBinding are the numbers by the names of bindings, nil before the first count.
+	byBinding atomic.Pointer[map[string]v1alpha1.BoundJobs]
+}
+
+// of returns the numbers for a binding, or nil if they are not known.
+func (c *counts) of(name string) *v1alpha1.BoundJobs {
+	known := c.byBinding.Load()
+	if known == nil {
+		return nil
+	}
+	if numbers, found := (*known)[name]; found {
+		return &numbers
+	}
+	return nil
+}
+
+// count counts the Jobs that bindings select, and has statuses written where that has changed something.
+func (r *Registry) count() {
+	if !r.counts.wanted || !r.caches.Filled() {
+		return
+	}
+	next := r.set.Load().Count(r.unfinished)
+	before := r.counts.byBinding.Swap(&next)
+	if before != nil && maps.Equal(*before, next) {
+		return
+	}
+	for _, b := range cached[*v1alpha1.PodFailurePolicyBinding](r.bindings) {
+		r.statuses.add(b)
+	}
+}
+
+// unfinished yields the Jobs that have not finished, with the labels of their namespaces.
+func (r *Registry) unfinished(yield func(*batchv1.Job, labels.Set) bool) {
+	for _, object := range r.caches.Jobs.List() {
+		job, ok := object.(*batchv1.Job)
+		if !ok || plan.Finished(job) {
+			continue
+		}
+		namespace, _, err := r.labelsOf(job.Namespace)
+		if err == nil && !yield(job, namespace) {
+			return
+		}
+	}
+}

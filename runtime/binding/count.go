@@ -1,0 +1,39 @@
+package binding
+
+import (
+	"iter"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+)
+
+// Count counts the Jobs that each binding selects, by the names of the bindings, and those
+// of them in which nobody carries out what the policy says of failed pods. It asks the
+// selectors, and no match condition. Each Job comes with the labels of its namespace.
+func (s *Set) Count(jobs iter.Seq2[*batchv1.Job, labels.Set]) map[string]v1alpha1.BoundJobs {
+	counts := make(map[string]v1alpha1.BoundJobs, len(s.bound))
+	for i := range s.bound {
+		counts[s.bound[i].binding.Name] = v1alpha1.BoundJobs{}
+	}
+	for job, namespace := range jobs {
+		for i := range s.bound {
+			b := &s.bound[i]
+			if !b.namespaces.Matches(namespace) || !b.job.Matches(labels.Set(job.Labels)) {
+				continue
+			}
+			count := counts[b.binding.Name]
+			count.Selected++
+			if OnFailed(b.policy) && powerless(Manager(job), b.binding.Spec.Mode) != "" {
+				count.NotCarriedOut++
+				count.Because = "they are not run by " + v1alpha1.JobController
+				if b.binding.Spec.Mode == v1alpha1.ModeAudit {
+					count.Because = "the binding has mode Audit"
+				}
+			}
+			counts[b.binding.Name] = count
+		}
+	}
+	return counts
+}
