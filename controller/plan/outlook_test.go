@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -108,5 +109,34 @@ func TestLookAtCountedPods(t *testing.T) {
 	got := Look(Observation{Job: job.job(), Pods: []*corev1.Pod{failed}, Judge: judge, Volatile: true, Now: at(1).Time})
 	if got.Next.Does != Fails {
 		t.Errorf("next: %+v", got.Next)
+	}
+}
+
+// checkOutlook holds the outlook of a managed Job to its Plan.
+func (w *world) checkOutlook(o Observation, p Plan) {
+	if emptyStatus(&o.Job.Status) {
+		return // Look takes all that there is as not yet counted
+	}
+	o.Job = jobBuilder{o.Job}.with(func(j *batchv1.Job) { j.Spec.ManagedBy = new(v1alpha1.JobController) }).j
+	o.Pods = slices.DeleteFunc(slices.Clone(o.Pods), func(p *corev1.Pod) bool { return !Controls(o.Job, p) })
+	look := Look(o)
+	if look.Next == nil {
+		return
+	}
+	if creates := look.Next.Does == Creates && look.Next.At == nil; creates != (len(p.Create) > 0) || creates && look.Next.Pods != len(p.Create) {
+		w.fail("the outlook is %+v, and %d pods are created", *look.Next, len(p.Create))
+	}
+	if look.Next.At != nil && !look.Next.At.Equal(new(metav1.NewTime(o.Now.Add(p.LookAgain)))) {
+		w.fail("the outlook is for %v, and the Plan looks again after %v", look.Next.At, p.LookAgain)
+	}
+	written := o.Job
+	if p.Write != nil {
+		written = p.Write
+	}
+	kind, ends := map[StepKind]batchv1.JobConditionType{Fails: batchv1.JobFailureTarget, Completes: batchv1.JobSuccessCriteriaMet}[look.Next.Does]
+	if ends && look.Next.At == nil && !p.NeedsCurrent {
+		if c := condition(written.Status.Conditions, kind); c == nil || c.Reason != look.Next.Reason || c.Message != look.Next.Message {
+			w.fail("the outlook is %+v, and the condition %+v", *look.Next, c)
+		}
 	}
 }

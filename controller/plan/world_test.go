@@ -185,6 +185,7 @@ func (w *world) next() Plan {
 	}
 	w.rules.check(w, o, p)
 	w.court.check(w, o, p)
+	w.checkOutlook(o, p)
 	return p
 }
 
