@@ -114,13 +114,10 @@ func Look(o Observation) Outlook {
 		n.proceed()
 	}
 	outlook := n.outlook()
-	switch outlook.Next.Does {
-	case Creates, Waits, Completes:
-		if n.lacksActive() {
-			outlook.Next, unknown = nil, append(unknown, UnknownActive)
-		} else {
-			unknown = append(unknown, n.unknownWait(outlook)...)
-		}
+	if slices.Contains([]StepKind{Creates, Waits, Completes}, outlook.Next.Does) && n.lacksActive() {
+		outlook.Next, unknown = nil, append(unknown, UnknownActive)
+	} else {
+		unknown = append(unknown, n.unknownWait(outlook)...)
 	}
 	outlook.Unknown = unknown
 	return outlook

@@ -91,18 +91,18 @@ func TestUnits(t *testing.T) {
 		indexes int
 		want    string
 	}{
-		{simulation.UnitIndex, 1, "index 0, index 0, attempt 2, indexes 0-1,  for 1 index"},
-		{simulation.UnitIndex, 3, "index 0, index 0, attempt 2, indexes 0-1,  for 3 indexes"},
-		{simulation.UnitCompletion, 1, "Pod, Pod, attempt 2, completions 0-1, "},
-		{simulation.UnitCompletion, 3, "completion 0, completion 0, attempt 2, completions 0-1,  for 3 completions"},
-		{simulation.UnitWorker, 3, "worker 0, worker 0, attempt 2, workers 0-1,  for 3 workers"},
+		{simulation.UnitIndex, 1, "index 0/index 0, attempt 2/indexes 0-1/ for 1 index"},
+		{simulation.UnitIndex, 3, "index 0/index 0, attempt 2/indexes 0-1/ for 3 indexes"},
+		{simulation.UnitCompletion, 1, "Pod/Pod, attempt 2/completions 0-1/"},
+		{simulation.UnitCompletion, 3, "completion 0/completion 0, attempt 2/completions 0-1/ for 3 completions"},
+		{simulation.UnitWorker, 3, "worker 0/worker 0, attempt 2/workers 0-1/ for 3 workers"},
 	} {
 		names := newNaming(&simulation.Result{Unit: test.unit, Indexes: test.indexes})
 		at := func(indexes ...int) string {
 			g := &group{Event: simulation.Event{Type: simulation.PodStarted, Attempt: new(2)}, indexes: indexes}
 			return strings.TrimSuffix(names.text(g), ": started")
 		}
-		if got := names.one(0) + ", " + at(0) + ", " + at(0, 1) + ", " + names.count(test.indexes); got != test.want {
+		if got := strings.Join([]string{names.one(0), at(0), at(0, 1), names.count(test.indexes)}, "/"); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
 	}
