@@ -71,7 +71,7 @@ func printRepairs(c *console, all []repaired) error {
 	for _, r := range all {
 		fmt.Fprint(c.stdout, repair.Diff(r.file, r.before, r.after))
 	}
-	c.note(repairsNote(all, "can be repaired"))
+	c.note(repairsNote(all, "can be made"))
 	if len(all) > 0 {
 		return errFindings
 	}
@@ -89,7 +89,7 @@ func writeRepairs(c *console, all []repaired) error {
 			return err
 		}
 	}
-	c.note(repairsNote(all, "repaired"))
+	c.note(repairsNote(all, "made"))
 	return nil
 }
 
@@ -98,5 +98,5 @@ func repairsNote(all []repaired, what string) string {
 	for _, r := range all {
 		n += len(r.done)
 	}
-	return fmt.Sprintf("%s %s in %s", report.Plural(n, "finding"), what, report.Plural(len(all), "file"))
+	return fmt.Sprintf("%s %s in %s", report.Plural(n, "repair"), what, report.Plural(len(all), "file"))
 }
