@@ -138,7 +138,7 @@ func literal(r catalogue.Rule) string {
 	} {
 		switch {
 		case strings.Contains(m.value, "\n") && !strings.Contains(m.value, "`"):
-			text += fmt.Sprintf("%s: `%s`,\n", m.name, m.value)
+			text += m.name + ": `" + m.value + "`,\n"
 		case m.value != "":
 			text += fmt.Sprintf("%s: %q,\n", m.name, m.value)
 		}

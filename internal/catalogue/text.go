@@ -34,7 +34,7 @@ func (r Rule) WriteText(w io.Writer) {
 func wrapped(text string) string {
 	var b strings.Builder
 	width := 0
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		switch {
 		case width == 0:
 			b.WriteString("  ")
