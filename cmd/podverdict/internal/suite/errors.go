@@ -3,6 +3,7 @@ package suite
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/podverdict/podverdict/internal/hint"
@@ -25,6 +26,11 @@ func MessageUnknown(what, name string, known []string) string {
 		text += ", did you mean " + near + "?"
 	case len(known) > 0 && len(known) <= maxListed:
 		text += ", there are: " + strings.Join(known, ", ")
+	default:
+		parts := slices.DeleteFunc(slices.Clone(known), func(other string) bool { return !strings.Contains(other, name) })
+		if len(parts) > 0 && len(parts) <= maxListed && name != "" {
+			text += ", there are: " + strings.Join(parts, ", ")
+		}
 	}
 	return text
 }
