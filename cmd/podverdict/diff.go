@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
@@ -37,7 +38,7 @@ What changes comes first: the verdict before and after, and the rules that decid
 else to the Job. Another rule that does the same is no change.
 
 Jobs are compared by name, and a single Job with a single other one. Policies without a Job are in force for all Jobs, as
-after their binding: for those of -f, or else for a Job with one container.`,
+after their binding: for those of -f, which podverdict's controller is taken to run, or else for a Job with one container.`,
 		Example: `  podverdict diff old.yaml new.yaml
   podverdict diff job.yaml new-job.yaml -f pods/ --exit-code
   git show main:job.yaml | podverdict diff - job.yaml -o markdown`,
@@ -148,10 +149,10 @@ func (d *difference) pair(c *console, given []manifest.Job) error {
 	before, after := d.before.set.Jobs, d.after.set.Jobs
 	switch {
 	case len(before) == 0 && len(after) == 0:
-		if len(given) == 0 {
-			given = []manifest.Job{standIn()}
+		if before = managed(given); len(before) == 0 {
+			before = []manifest.Job{standIn()}
 		}
-		before, after = given, given
+		after = before
 	case len(before) == 0:
 		return fmt.Errorf("%s has no Job, and %s has: compare Jobs with Jobs, and policies with policies", d.before.name, d.after.name)
 	case len(after) == 0:
@@ -163,6 +164,18 @@ func (d *difference) pair(c *console, given []manifest.Job) error {
 		return fmt.Errorf("no Job of %s has the name of one of %s", d.before.name, d.after.name)
 	}
 	return d.givePods(c, before, after)
+}
+
+// managed returns Jobs as if podverdict's controller ran those that do not say who does: what policies do is asked, not whether.
+func managed(jobs []manifest.Job) []manifest.Job {
+	jobs = slices.Clone(jobs)
+	for i, job := range jobs {
+		if job.Object.Spec.ManagedBy == nil {
+			jobs[i].Object = job.Object.DeepCopy()
+			jobs[i].Object.Spec.ManagedBy = new(v1alpha1.JobController)
+		}
+	}
+	return jobs
 }
 
 // sameNames returns the Jobs of both sides that have the same names. It tells of the others.
