@@ -22,7 +22,7 @@ func TestParagraph(t *testing.T) {
 		{table.Screen{Width: 20}, 2, table.Cell{Text: "no rule matches:"}, []string{"a", "bb", "cc\n", "a-name-of-23-characters"},
 			"  no rule matches:\n    a, bb, cc\\n,\n    a-name-of-23-characters\n"},
 		{table.Screen{}, 0, table.Cell{Text: strings.Repeat("word ", 16)}, nil, strings.Repeat("word ", 15) + "word\n"},
-		{table.Screen{}, 0, table.Cell{Text: strings.Repeat("word ", 17)}, nil, strings.Repeat("word ", 15) + "word\n  word\n"},
+		{table.Screen{}, 0, table.Cell{Text: strings.Repeat("word ", 17)}, nil, strings.Repeat("word ", 16)[:79] + "\n  word\n"},
 		{table.Screen{Color: true}, 0, table.Cell{Text: "Count:", Color: table.Yellow}, []string{"x"}, "\x1b[33mCount:\x1b[0m x\n"},
 		{table.Screen{}, 2, table.Cell{}, nil, "  \n"},
 	} {
