@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/printers"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
 	"github.com/podverdict/podverdict/internal/scenarios"
 )
 
@@ -29,7 +29,7 @@ With a name, write that Pod, of a Job with one container.`,
 	return cmd
 }
 
-// testScenarios prints the Pod of a scenario, or a table of all scenarios.
+// testScenarios prints the Pod of a scenario, or what all scenarios are, by the phases of their Pods.
 func testScenarios(_ context.Context, c *console, output *format, args []string) error {
 	if len(args) == 1 {
 		known := scenarios.Find(args[0])
@@ -41,10 +41,15 @@ func testScenarios(_ context.Context, c *console, output *format, args []string)
 	if c.given("output") {
 		return usagef("--output is for the Pod of a scenario: give its name")
 	}
-	table := printers.GetNewTabWriter(c.stdout)
-	fmt.Fprintln(table, "NAME\tPHASE\tWHAT HAS HAPPENED")
-	for _, s := range scenarios.All {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", s.Name, s.Phase, s.Means)
+	page := table.New(c.stdout, table.Screen{}, false)
+	phase := corev1.PodPhase("")
+	for i := range scenarios.All {
+		s := &scenarios.All[i]
+		if s.Phase != phase {
+			page.Heading(string(s.Phase), "")
+			phase = s.Phase
+		}
+		page.Paragraph(2, table.Cell{Text: s.Name + ": " + s.Means})
 	}
-	return errStdout(table.Flush())
+	return errStdout(page.Flush())
 }
