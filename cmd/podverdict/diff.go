@@ -121,7 +121,8 @@ func (o *diffOptions) read(ctx context.Context, c *console, args []string) (*dif
 			return nil, errors.New("no Pods in the files of -f")
 		}
 	}
-	return d, d.pair(c, given.Jobs)
+	err := d.pair(c, given.Jobs)
+	return d, err
 }
 
 func (o *diffOptions) readSide(ctx context.Context, c *console, name string) (diffSide, error) {

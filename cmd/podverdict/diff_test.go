@@ -75,7 +75,7 @@ func TestDiffIsReal(t *testing.T) {
 			if errBefore != nil || errAfter != nil {
 				t.Fatal(errBefore, errAfter)
 			}
-			if real := before.Action != after.Action || before.Counted != after.Counted; real != item.Changed {
+			if differ := before.Action != after.Action || before.Counted != after.Counted; differ != item.Changed {
 				t.Errorf("%s: changed: %t, but %q -> %q", item.Scenario, item.Changed, before.Action, after.Action)
 			}
 			if item.Changed {

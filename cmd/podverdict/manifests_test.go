@@ -118,13 +118,16 @@ func tabulate(t *testing.T, file, folder string) string {
 // repeats writes values, and how often those come that follow each other.
 func repeats(values []any) string {
 	var out strings.Builder
-	for i, n := 0, 0; i < len(values); i += n {
-		for n = 1; i+n < len(values) && values[i+n] == values[i]; n++ {
+	for i := 0; i < len(values); {
+		n := 1
+		for i+n < len(values) && values[i+n] == values[i] {
+			n++
 		}
 		fmt.Fprintf(&out, " %v", values[i])
 		if n > 1 {
 			fmt.Fprintf(&out, "*%d", n)
 		}
+		i += n
 	}
 	return out.String()
 }

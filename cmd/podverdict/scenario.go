@@ -13,6 +13,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/internal/scenarios"
 )
 
@@ -61,8 +62,7 @@ var codeWord = regexp.MustCompile(`\b[1-9]\d{0,2}\b`)
 // exits returns the exit codes that the rules of a Job's plans and custom policies ask for.
 func exits(plans []*plan, rulings []ruling) []scenarios.Exit {
 	var all []scenarios.Exit
-	add := func(container string, code int64) {
-		exit := scenarios.Exit{Container: container, Code: int32(min(code, 256))}
+	add := func(exit scenarios.Exit) {
 		if exit.Code > 0 && exit.Code < 256 && len(all) < maxExits && !slices.Contains(all, exit) {
 			all = append(all, exit)
 		}
@@ -70,22 +70,31 @@ func exits(plans []*plan, rulings []ruling) []scenarios.Exit {
 	for _, p := range plans {
 		for _, asked := range p.exitRules() {
 			for _, code := range asked.Values {
-				add(ptr.Deref(asked.ContainerName, ""), int64(code))
+				add(scenarios.Exit{Container: ptr.Deref(asked.ContainerName, ""), Code: code})
 			}
 		}
 	}
 	for _, r := range rulings {
-		for _, policy := range r.custom.All {
-			for _, expression := range policy.Compiled.Compiled.Expressions() {
-				for _, text := range codeWord.FindAllString(expression.Text, -1) {
-					if code, err := strconv.ParseInt(text, 10, 16); err == nil {
-						add("", code)
-					}
-				}
+		for i := range r.custom.All {
+			for _, code := range codesIn(r.custom.All[i].Compiled.Compiled) {
+				add(scenarios.Exit{Code: code})
 			}
 		}
 	}
 	return all
+}
+
+// codesIn returns the numbers in the expressions of a policy that may be exit codes.
+func codesIn(policy *custom.Policy) []int32 {
+	var codes []int32
+	for _, expression := range policy.Expressions() {
+		for _, text := range codeWord.FindAllString(expression.Text, -1) {
+			if code, err := strconv.ParseInt(text, 10, 32); err == nil {
+				codes = append(codes, int32(code))
+			}
+		}
+	}
+	return codes
 }
 
 // exitRules returns what the rules on exit codes of a plan ask for.

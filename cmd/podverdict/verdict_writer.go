@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // verdictWriter writes verdicts, Job by Job: those that were added since the last Job ended are of the one that ends next.
@@ -207,8 +208,12 @@ func (t *tally) String() string {
 		text += fmt.Sprintf(" of %d Jobs", t.jobs)
 	}
 	text += " " + verb
-	for i, part := range parts {
-		text += map[bool]string{true: ": ", false: ", "}[i == 0] + fmt.Sprintf("%d %s", part.n, part.what)
+	var counts []string
+	for _, part := range parts {
+		counts = append(counts, fmt.Sprintf("%d %s", part.n, part.what))
+	}
+	if len(counts) > 0 {
+		text += ": " + strings.Join(counts, ", ")
 	}
 	if t.hidden > 0 {
 		text += "; --all shows the others"
