@@ -139,7 +139,7 @@ func (o *diffOptions) readSide(ctx context.Context, c *console, name string) (di
 		return diffSide{}, err
 	}
 	if len(set.Jobs) == 0 {
-		set.Bindings = nil // the policies are compared, not where they apply
+		set.Bindings = bindAll(set.Policies)
 	}
 	return diffSide{name: name, set: set, policies: inforce.FromFiles(set)}, nil
 }

@@ -141,7 +141,7 @@ func (in *input) take(c *console, set *manifest.Set, strict bool) error {
 	switch {
 	case len(set.Jobs) > 0:
 	case in.scenarios && len(set.Policies) > 0:
-		set.Jobs, set.Bindings = []manifest.Job{standIn()}, nil
+		set.Jobs, set.Bindings = []manifest.Job{standIn()}, bindAll(set.Policies)
 	default:
 		return errNoJob
 	}

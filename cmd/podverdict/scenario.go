@@ -17,8 +17,8 @@ import (
 	"github.com/podverdict/podverdict/internal/scenarios"
 )
 
-// scenarioAge is how old the Pods of scenarios are when they are judged: rules on Pending ask for minutes.
-const scenarioAge = time.Hour
+// scenarioAge is how old the Pods of scenarios are when they are judged: rules on Pending ask for minutes or hours.
+const scenarioAge = 24 * time.Hour
 
 // takeScenarios gives the plans of each Job, by all rulings, the Pods of the scenarios that can happen to it, and of the exit
 // codes that rules ask for. Each Pod is the first attempt, and named after its scenario.
@@ -136,12 +136,23 @@ func standIn() manifest.Job {
 	return manifest.Job{Object: job}
 }
 
+// bindAll returns bindings of policies to all Jobs, with all that a binding can give them the power to: what the policies do is asked,
+// not where.
+func bindAll(policies []manifest.Policy) []manifest.Binding {
+	bindings := make([]manifest.Binding, len(policies))
+	for i, policy := range policies {
+		bindings[i] = policy.ToAll()
+		bindings[i].Object.Spec.PendingPods = v1alpha1.PendingPodsDelete
+	}
+	return bindings
+}
+
 // noteScenarios tells what people should know of the scenarios on which Jobs were judged.
 func (c *console) noteScenarios(plans []plan) {
 	for i := range plans {
 		switch p := &plans[i]; {
 		case p.stored.Name == standInName:
-			c.note("note: no Job in the input: judged for a Job with one container, run by " + v1alpha1.JobController)
+			c.note("note: no Job in the input: judged for a Job with one container, run by " + v1alpha1.JobController + ", with pendingPods: Delete")
 		case len(p.stored.Spec.Template.Spec.Containers) == 0:
 			c.note(fmt.Sprintf("note: Job %s has no containers: judged as with one, main", p.job.Reference()))
 		case p.stored.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
