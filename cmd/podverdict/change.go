@@ -39,18 +39,15 @@ func compare(before, after []verdictItem) []verdictItem {
 
 // sameEffect tells whether two verdicts do the same to the Job, whatever the rule that decides.
 func sameEffect(a, b verdictItem) bool {
-	return sameAction(a.Verdict, b.Verdict) && (a.Pending == nil) == (b.Pending == nil) &&
-		(a.Pending == nil || sameAction(*a.Pending, *b.Pending) && a.reason() == b.reason())
+	v, w := a.effective(), b.effective()
+	return a.deleted == b.deleted && v.Terminal == w.Terminal && v.Action == w.Action && v.Counted == w.Counted && v.Budget == w.Budget &&
+		(v.RetryDelay == nil) == (w.RetryDelay == nil) && (v.RetryDelay == nil || *v.RetryDelay == *w.RetryDelay)
 }
 
-func sameAction(a, b runtime.Verdict) bool {
-	return a.Terminal == b.Terminal && a.Action == b.Action && a.Counted == b.Counted && a.Budget == b.Budget &&
-		(a.RetryDelay == nil) == (b.RetryDelay == nil) && (a.RetryDelay == nil || *a.RetryDelay == *b.RetryDelay)
-}
-
-// effective returns the verdict that says what the Pod means for the Job: that of a rule on Pending for a Pod in that phase.
+// effective returns the verdict that says what the Pod means for the Job. For a Pod in phase Pending that is deleted, it is that
+// of the rule because of which it is, if somebody carries it out.
 func (i verdictItem) effective() runtime.Verdict {
-	if i.Pending != nil && i.Pending.Matched {
+	if i.deleted && len(i.Would) == 0 {
 		return *i.Pending
 	}
 	return i.Verdict
@@ -58,7 +55,14 @@ func (i verdictItem) effective() runtime.Verdict {
 
 // effectiveAction returns the action, or says that there is none.
 func (i verdictItem) effectiveAction() string {
-	return cmp.Or(string(i.effective().Action), "no verdict")
+	action := string(i.effective().Action)
+	switch {
+	case i.deleted && action != "":
+		return "deleted, " + action
+	case i.deleted:
+		return "deleted"
+	}
+	return cmp.Or(action, "no verdict")
 }
 
 // effect says what a verdict does to the Job: the action, and what a budget and a delay make of it.
@@ -105,9 +109,9 @@ func arrow(before, after string) string {
 // byRule returns the rule that decides and the reason: "rule 1: condition DisruptionTarget". Without a rule it returns the reason.
 func (i verdictItem) byRule() string {
 	if rule := i.rule(); rule != none {
-		return "rule " + rule + ", " + i.reason()
+		return "rule " + rule + ", " + i.decisive()
 	}
-	return i.reason()
+	return i.decisive()
 }
 
 // changedAction returns the cell of a verdict, which names both when a change of the rules has changed it.

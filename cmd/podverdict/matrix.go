@@ -43,30 +43,26 @@ func (m *matrix) endJob(job jobItem) error {
 
 func (m *matrix) end(total tally) error { return m.total(total) }
 
-// groupItems groups Pods by their verdicts and the rules that decide. Changes come first, then what costs most.
+// groupItems groups Pods by their verdicts and the rules that decide. Changes come first, then what costs most, and then what
+// nobody carries out.
 func groupItems(items []verdictItem) []verdictGroup {
-	var groups []verdictGroup
+	var groups verdictGroups
 	for _, item := range items {
-		title, reason := item.change(), brief(item.reason())
+		title, reason := item.change(), brief(item.decisive())
 		switch {
 		case item.Changed:
 			reason = arrow(brief(item.Before.item.byRule()), brief(item.byRule()))
 		case item.rule() != none:
 			title += " by rule " + item.rule()
 		}
-		at := slices.IndexFunc(groups, func(g verdictGroup) bool { return g.title == title && g.changed == item.Changed })
-		if at < 0 {
-			at = len(groups)
-			groups = append(groups, verdictGroup{
-				title: title, action: item.action(), changed: item.Changed, names: map[string][]string{},
-				severity: slices.Index(actionOrder, item.action()),
-			})
+		groups.add(verdictGroup{
+			title: title, action: item.action(), changed: item.Changed, severity: slices.Index(actionOrder, item.action()),
+		}, reason, item.Pod.Name)
+		for n := 0; !item.Changed && n < len(item.Would); n++ {
+			would := item.Would[n]
+			groups.add(verdictGroup{title: "would: " + would.Brief(), severity: len(actionOrder)},
+				"nobody carries it out: "+would.NotCarriedOut, item.Pod.Name)
 		}
-		g := &groups[at]
-		if g.names[reason] == nil {
-			g.reasons = append(g.reasons, reason)
-		}
-		g.names[reason] = append(g.names[reason], item.Pod.Name)
 	}
 	slices.SortStableFunc(groups, func(a, b verdictGroup) int {
 		if a.changed != b.changed {
@@ -75,6 +71,23 @@ func groupItems(items []verdictItem) []verdictGroup {
 		return cmp.Compare(a.severity, b.severity)
 	})
 	return groups
+}
+
+type verdictGroups []verdictGroup
+
+// add adds a Pod to the group of a title.
+func (all *verdictGroups) add(group verdictGroup, reason, name string) {
+	at := slices.IndexFunc(*all, func(g verdictGroup) bool { return g.title == group.title && g.changed == group.changed })
+	if at < 0 {
+		at = len(*all)
+		group.names = map[string][]string{}
+		*all = append(*all, group)
+	}
+	g := &(*all)[at]
+	if g.names[reason] == nil {
+		g.reasons = append(g.reasons, reason)
+	}
+	g.names[reason] = append(g.names[reason], name)
 }
 
 // maxReason is how many characters of a reason a matrix has: that of a custom rule may quote a whole message.
