@@ -142,7 +142,7 @@ func empty(v reflect.Value) bool {
 	case reflect.Slice, reflect.Map:
 		return v.Len() == 0
 	case reflect.Struct:
-		t, isTime := v.Addr().Interface().(*metav1.Time)
+		t, isTime := reflect.TypeAssert[*metav1.Time](v.Addr())
 		return isTime && t.IsZero()
 	default:
 		return v.IsZero()
