@@ -36,8 +36,8 @@ type streamedJob struct {
 	kept []manifest.Pod
 }
 
-// evalStream is eval for an input with more Pods than are held in memory. Rows come in the order of the input, and are written as
-// they come.
+// evalStream is eval for an input with more Pods than are held in memory. Rows are written as they come, in the order of the input.
+// Jobs have no outlook: it depends on all their Pods.
 func evalStream(ctx context.Context, c *console, o *evalOptions, in input) error {
 	defer in.stream.Close()
 	// A Pod lives for a moment only. The collector runs less often than it would, and there is little for it to look at.
@@ -171,7 +171,7 @@ func (s *streaming) judge(ctx context.Context, job *streamedJob, pods []manifest
 		}
 		p.pods = nil
 	}
-	return s.page.job(jobItem{Job: job.plans[0].job.Reference()}, items)
+	return s.page.job(jobItem{Job: job.plans[0].job.Reference(), now: s.input.now}, items)
 }
 
 // rest judges the Pods that have waited for the end of the input.

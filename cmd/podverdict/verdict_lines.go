@@ -58,8 +58,7 @@ func (w *jsonListWriter) endJob(jobItem) error { return w.failed }
 
 func (w *jsonListWriter) end(total tally) error {
 	if !w.begun {
-		list := verdictList{APIVersion: apiVersion, Kind: "VerdictList", Items: []verdictItem{}}
-		return (&objectWriter{out: w.out, format: &format{name: "json"}, list: list}).end(total)
+		return (&objectWriter{out: w.out, format: &format{name: "json"}, list: newVerdictList()}).end(total)
 	}
 	_, err := io.WriteString(w.out, "\n  ]\n}\n")
 	if w.failed != nil {
