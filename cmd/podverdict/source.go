@@ -171,7 +171,8 @@ func readPolicyFiles(ctx context.Context, c *console, files manifest.Options) (*
 	if len(set.Jobs)+len(set.Policies)+len(set.Bindings) == 0 {
 		return nil, errNoPolicies
 	}
-	return set, set.CheckPolicies()
+	err = set.CheckPolicies()
+	return set, err
 }
 
 // nothingFound returns what to say when a cluster has none of the objects asked for, which is an error only if the namespace

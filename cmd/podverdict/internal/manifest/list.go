@@ -50,7 +50,7 @@ func (l *items) cut() error {
 			return err
 		}
 	}
-	if err := l.rest(); err != nil && !errors.Is(err, io.EOF) {
+	if err := l.rest(); err != nil {
 		return err
 	}
 	return l.send(&Document{isHead: true, isJSON: l.isJSON, data: l.head, line: l.begin.line, column: l.begin.column})
@@ -230,11 +230,11 @@ func (l *items) nextYAML(dash int) (int, error) {
 		return 0, nil
 	}
 	for i := 0; ; {
-		next, err := l.lineEnd(i)
-		if err != nil && !errors.Is(err, io.EOF) {
+		next, goesOn, err := l.lineEnd(i)
+		if err != nil {
 			return 0, err
 		}
-		if err != nil || l.itemAt(next, dash) || l.leaves(next, dash) {
+		if !goesOn || l.itemAt(next, dash) || l.leaves(next, dash) {
 			l.buf[dash] = ' '
 			return next, nil
 		}
@@ -257,14 +257,14 @@ func (l *items) leaves(i, dash int) bool {
 // restYAML is rest for YAML.
 func (l *items) restYAML() error {
 	for i := 0; ; {
-		next, err := l.lineEnd(i)
-		if err != nil && !errors.Is(err, io.EOF) {
+		next, goesOn, err := l.lineEnd(i)
+		if err != nil {
 			return err
 		}
 		if l.markerAt(i, "---") || l.markerAt(i, "...") {
-			next, err = i, io.EOF
+			next, goesOn = i, false
 		}
-		if i = next; err != nil {
+		if i = next; !goesOn {
 			l.head = append(l.head, l.buf[:i]...)
 			l.advance(i)
 			l.fresh = true

@@ -138,7 +138,10 @@ func (c *content) isForeign(d *Document, value []byte) bool {
 	case value == nil:
 		return !namesType(d)
 	}
-	var t struct{ APIVersion, Kind any }
+	var t struct {
+		APIVersion any `json:"apiVersion"`
+		Kind       any `json:"kind"`
+	}
 	if json.Unmarshal(value, &t) != nil {
 		return true
 	}

@@ -158,7 +158,7 @@ func (s *splitter) content() (int, error) {
 		case ' ', '\t', '\r':
 			i++
 		case '#':
-			end, err := s.lineEnd(i)
+			end, _, err := s.lineEnd(i)
 			if err != nil {
 				return 0, err
 			}
@@ -175,23 +175,26 @@ func (s *splitter) content() (int, error) {
 
 // line passes the rest of the line.
 func (s *splitter) line() error {
-	n, err := s.lineEnd(0)
+	n, _, err := s.lineEnd(0)
 	s.advance(n)
 	return err
 }
 
-// lineEnd returns where the line ends that begins at i. A line without an end ends with the input, which is no error but io.EOF.
-func (s *splitter) lineEnd(i int) (int, error) {
-	for from := i; ; {
-		if n := bytes.IndexByte(s.buf[min(from, len(s.buf)):], '\n'); n >= 0 {
-			return from + n + 1, nil
+// lineEnd returns where the line ends that begins at i, and whether the input goes on there.
+func (s *splitter) lineEnd(i int) (end int, goesOn bool, err error) {
+	for from := min(i, len(s.buf)); ; {
+		if n := bytes.IndexByte(s.buf[from:], '\n'); n >= 0 {
+			return from + n + 1, true, nil
 		}
 		from = len(s.buf)
 		if err := s.checkLimit(from); err != nil {
-			return from, err
+			return from, false, err
 		}
 		if !s.more() {
-			return from, s.failure()
+			if err := s.failure(); !errors.Is(err, io.EOF) {
+				return from, false, err
+			}
+			return from, false, nil
 		}
 	}
 }
@@ -273,24 +276,18 @@ func (s *splitter) json() error {
 
 // yaml emits what stands before the next marker. Its first line with content begins at content.
 func (s *splitter) yaml(content int) error {
-	long := s.long
-	directive := s.buf[content] == '%'
+	long, directive := s.long, s.buf[content] == '%'
 	for i := content; ; {
-		next, err := s.lineEnd(i)
-		if err != nil && !errors.Is(err, io.EOF) {
+		next, goesOn, err := s.lineEnd(i)
+		switch {
+		case err != nil:
 			return err
-		}
-		if i > content {
-			begin := s.markerAt(i, "---")
-			if begin && !directive || s.markerAt(i, "...") {
-				s.fresh = true
-				err := s.document(i, false)
-				s.fresh = true
-				return err
-			}
-			directive = directive && !begin
-		}
-		if err != nil {
+		case i > content && s.endsYAML(i, &directive):
+			s.fresh = true
+			err := s.document(i, false)
+			s.fresh = true
+			return err
+		case !goesOn:
 			return s.document(next, false)
 		}
 		if i = next; long > 0 && i > long {
@@ -303,4 +300,14 @@ func (s *splitter) yaml(content int) error {
 			return err
 		}
 	}
+}
+
+// endsYAML tells whether a marker ends the document before the line at i. The first --- behind a directive does not.
+func (s *splitter) endsYAML(i int, directive *bool) bool {
+	begin := s.markerAt(i, "---")
+	if begin && *directive {
+		*directive = false
+		return false
+	}
+	return begin || s.markerAt(i, "...")
 }

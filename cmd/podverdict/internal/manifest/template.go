@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -78,7 +79,7 @@ func (t *templates) descend(value, parent any, field string, path []string, name
 		fields, _ := item.(map[string]any)
 		called, ok := fields["name"].(string)
 		if !ok {
-			called = fmt.Sprint(i)
+			called = strconv.Itoa(i)
 		}
 		t.descend(item, value, fmt.Sprintf("%s[%d]", below, i), path[1:], append(names, called)...)
 	}

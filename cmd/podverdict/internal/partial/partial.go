@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -59,7 +60,7 @@ var unmarshaler = reflect.TypeFor[interface{ UnmarshalJSON(data []byte) error }]
 func (p *planner) addFields(plan *structPlan, owner string, t reflect.Type, path []int) {
 	for i := range t.NumField() {
 		goField := t.Field(i)
-		index := append(path[:len(path):len(path)], i)
+		index := append(slices.Clone(path), i)
 		name, _, _ := strings.Cut(goField.Tag.Get("json"), ",")
 		if name == "" {
 			p.addFields(plan, owner, goField.Type, index)
