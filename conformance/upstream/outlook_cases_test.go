@@ -8,7 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // outlookCase is a Job, what happens to it, and the outlook at the beginning and then.
@@ -18,6 +20,21 @@ type outlookCase struct {
 	then  func(*life)
 	want  plan.Step
 	later bool // not at once
+}
+
+// look returns the outlook.
+func (l *life) look() plan.Outlook {
+	l.Helper()
+	job := l.job()
+	observation := plan.Observation{Job: job, Pods: l.pods(), Now: l.clock.Now()}
+	if policy := job.Spec.PodFailurePolicy; policy != nil {
+		observation.Judge = func(pod *corev1.Pod, _ int64) runtime.Verdict {
+			v, err := Matcher(l.Context(), conformance.Request{Policy: policy, Pod: pod})
+			l.must(err)
+			return v
+		}
+	}
+	return plan.Look(observation)
 }
 
 func creates(pods int) plan.Step { return plan.Step{Does: plan.Creates, Pods: pods} }

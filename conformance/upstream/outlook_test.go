@@ -26,9 +26,7 @@ import (
 	"k8s.io/utils/clock"
 	testclock "k8s.io/utils/clock/testing"
 
-	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 //go:linkname newControllerWithClock k8s.io/kubernetes/pkg/controller/job.newControllerWithClock
@@ -158,21 +156,6 @@ func (l *life) sync() {
 	l.observe()
 	l.must(syncJob(l.controller, l.Context(), outlookNamespace+"/"+l.job().Name))
 	l.observe()
-}
-
-// look returns the outlook.
-func (l *life) look() plan.Outlook {
-	l.Helper()
-	job := l.job()
-	observation := plan.Observation{Job: job, Pods: l.pods(), Now: l.clock.Now()}
-	if policy := job.Spec.PodFailurePolicy; policy != nil {
-		observation.Judge = func(pod *corev1.Pod, _ int64) runtime.Verdict {
-			v, err := Matcher(l.Context(), conformance.Request{Policy: policy, Pod: pod})
-			l.must(err)
-			return v
-		}
-	}
-	return plan.Look(observation)
 }
 
 // ending is the condition with which a Job ends or is about to, if it has one.
