@@ -62,6 +62,9 @@ func watch(ctx context.Context, c *console, o *evalOptions, args []string) error
 			}
 			p.take([]manifest.Pod{pod})
 			verdict := p.judge(ctx, in.now)[0] // an interrupt does not cut it short
+			if verdict.Failure != nil {
+				verdict.Failure.Attempt = 0 // the Pods before this one are not read
+			}
 			return errStdout(o.writeVerdict(table, verdict))
 		},
 		Notice: c.note,
