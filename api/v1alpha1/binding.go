@@ -11,7 +11,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Position",type="string",JSONPath=".spec.position",description="Before or after the Job's own rules."
 // +kubebuilder:printcolumn:name="Mode",type="string",JSONPath=".spec.mode",description="Whether verdicts are carried out or only told."
 // +kubebuilder:printcolumn:name="Jobs",type="integer",JSONPath=".status.jobs.selected",description="Unfinished Jobs that are selected."
-// +kubebuilder:printcolumn:name="Not carried out",type="integer",JSONPath=".status.jobs.notCarriedOut",description="Those in which nobody carries out what the policy says of failed pods."
+// +kubebuilder:printcolumn:name="Not-Carried-Out",type="integer",JSONPath=".status.jobs.notCarriedOut",description="Those in which nobody carries out what the policy says of failed pods."
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=podverdict"
 type PodFailurePolicyBinding struct {

@@ -37,7 +37,7 @@ func TestKubectl(t *testing.T) {
 		t.Errorf("a policy (-want +got):\n%s", diff)
 	}
 	binding := columns(kubectl("get", "pfpb", "training-late"))
-	want := []string{"NAME", "POLICY", "POSITION", "MODE", "AGE", "training-late", "training", "After", "Enforce"}
+	want := []string{"NAME", "POLICY", "POSITION", "MODE", "JOBS", "NOT-CARRIED-OUT", "AGE", "training-late", "training", "After", "Enforce"}
 	if diff := cmp.Diff(want, binding[:len(binding)-1]); diff != "" {
 		t.Errorf("a binding (-want +got):\n%s", diff)
 	}
