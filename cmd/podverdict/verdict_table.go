@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"io"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -56,11 +57,11 @@ func (l verdictLayout) columns() []verdictColumn {
 
 // because returns the cell of a reason.
 func (l verdictLayout) because(i verdictItem) string {
-	text := i.changedBecause()
+	parts := []string{i.changedBecause()}
 	for n := 0; !l.notes && n < len(i.Would); n++ {
-		text += "; " + i.Would[n].String()
+		parts = append(parts, i.Would[n].String())
 	}
-	return text
+	return strings.Join(parts, "; ")
 }
 
 // cells returns a row.

@@ -21,7 +21,7 @@ func (c *Container) String() string {
 	case kindSidecar:
 		name = "sidecar " + name
 	}
-	text := ""
+	var text string
 	switch {
 	case c.ExitCode == nil && (c.Reason == "PodInitializing" || c.Reason == "ContainerCreating"):
 		return "" // as every container does

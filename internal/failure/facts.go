@@ -135,7 +135,8 @@ func (f *Facts) Failing() []string {
 	var all []string
 	for i := range f.Containers {
 		c := &f.Containers[i]
-		if text := c.String(); text != "" && !((disrupted || c.Kind == kindSidecar) && c.stopped()) {
+		expected := c.stopped() && (disrupted || c.Kind == kindSidecar)
+		if text := c.String(); text != "" && !expected {
 			all = append(all, text)
 		}
 	}
