@@ -116,7 +116,11 @@ func exampleCluster(t *testing.T, plane *controlplane.Cluster, bin string) {
 	}
 	t.Cleanup(func() { removePolicies(t, client) })
 	t.Setenv("KUBECONFIG", inNamespace(t, plane.Kubeconfig(t, "admin", "system:masters"), own))
-	t.Setenv("HOME", t.TempDir()) // where kubectl keeps what it has discovered
+	home := t.TempDir() // where kubectl keeps what it has discovered
+	t.Setenv("HOME", home)
+	if err := os.Mkdir(filepath.Join(home, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // removePolicies ends what examples have put in force, before it judges the objects of other tests.
@@ -146,7 +150,7 @@ func runnable(root *cobra.Command) []*cobra.Command {
 	for _, verb := range root.Commands() {
 		if verb.HasSubCommands() {
 			verbs = append(verbs, runnable(verb)...)
-		} else if verb.Name() != "help" {
+		} else if verb.Name() != "help" && (root.Name() != "completion" || verb.Name() == "kubectl") {
 			verbs = append(verbs, verb)
 		}
 	}
@@ -174,7 +178,7 @@ func exampleFolder(t *testing.T) (bin string) {
 	}
 	all := job + "---\n" + pods
 	for name, text := range map[string]string{
-		"job.yaml": job, "new.yaml": job, "old.yaml": job, "manifests/a/job.yaml": job, "pods.yaml": one, "pods/all.yaml": pods,
+		"job.yaml": job, "new.yaml": job, "old.yaml": job, "new-job.yaml": job, "manifests/a/job.yaml": job, "pods.yaml": one, "pods/all.yaml": pods,
 		"all.yaml": all, "requests.jsonl": `{"id":"1","op":"verdict","pod":{}}` + "\n", "key.pem": privateKey(t),
 		"my-engine":   "#!/bin/sh\nexec podverdict engine\n",
 		"dist/README": "", "tests/README": "",
@@ -186,6 +190,10 @@ func exampleFolder(t *testing.T) (bin string) {
 		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
+	}
+	repository := exec.CommandContext(t.Context(), "sh", "-ec", "git init -q -b main; git add .; git -c user.name=a -c user.email=a@b commit -q -m a")
+	if out, err := repository.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	return bin
 }

@@ -56,7 +56,7 @@ func run(root, out string) error {
 		}
 	}
 	for _, r := range resources {
-		schema, err := schemaOfResource(filepath.Join(root, "config/crd", r.definition))
+		schema, err := schemaOfResource(filepath.Join(root, "config", "crd", r.definition))
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.file, err)
 		}
@@ -153,8 +153,8 @@ func write(folder, name, title string, schema apiext.JSONSchemaProps) error {
 	if err := encoder.Encode(schema); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, name+".json"), text.Bytes(), 0o644)
+	return os.WriteFile(filepath.Join(folder, name+".json"), text.Bytes(), 0o644) //nolint:gosec // the schemas are for everybody to read
 }

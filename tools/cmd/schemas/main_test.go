@@ -16,7 +16,7 @@ const root = "../../.."
 
 func compiled(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
-	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(root, "docs/schemas", name+".json"))
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(root, "docs", "schemas", name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestExamples(t *testing.T) {
 		"Suite": "suite", "Simulation": "simulation", "PodFailurePolicy": "podfailurepolicy", "PodFailurePolicyBinding": "podfailurepolicybinding",
 	}
 	seen := map[string]int{}
-	err := filepath.WalkDir(filepath.Join(root, "examples"), func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(root, "examples"), func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".yaml" {
 			return err
 		}
