@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 )
 
-const wrong = "spec.rules[0].when:1:18: error: operator == is not for string and int (type)"
+const wrong = "spec.rules[0].when:1:18: error: operator == is not for string and int (expression-type)"
 
 // ignoring has a policy in the world that ignores failures with exit code 3.
 func ignoring(w *world) { w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu")) }

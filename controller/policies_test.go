@@ -91,7 +91,7 @@ func TestLastGoodPolicy(t *testing.T) {
 		w.apply(customPolicy("gpu", rule("r", onCode3, count), rule("s", broken, count)))
 		w.fail(3)
 		w.expectJob("failed 0")
-		wrong := "spec.rules[1].when:1:18: error: operator == is not for string and int (type)"
+		wrong := "spec.rules[1].when:1:18: error: operator == is not for string and int (expression-type)"
 		w.expectReady(w.server.Policy("gpu"), "False InvalidExpressions: generation 1 stays in force: "+wrong)
 		w.expectReady(w.server.Binding("gpu"), "False PolicyInvalid: PodFailurePolicy gpu does not compile: generation 1 stays in force")
 		if found := w.server.Policy("gpu").Status.TypeChecking; found == nil || len(found.Findings) != 1 || found.Findings[0].Rule != "s" {
