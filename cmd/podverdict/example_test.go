@@ -45,6 +45,9 @@ func TestExamples(t *testing.T) {
 			if strings.Contains(line, "oci://") {
 				line += " --help"
 			}
+			if strings.Contains(line, "podverdict uninstall") {
+				line += " --wait 2s" // nobody here removes what a namespace has in it
+			}
 			command := exec.CommandContext(t.Context(), "sh", "-c", "exec "+strings.TrimSpace(line))
 			if strings.Contains(line, "|") {
 				command = exec.CommandContext(t.Context(), "sh", "-c", line)
