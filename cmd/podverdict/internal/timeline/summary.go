@@ -46,7 +46,7 @@ func WriteSummary(w io.Writer, r *simulation.Result) {
 	for _, text := range budgets(r.Events) {
 		row("Budget", "%s", text)
 	}
-	row("Pod Time", "%s, of which %s for nothing", simulation.Clock(r.Summary.PodSeconds), simulation.Clock(r.Summary.WastedSeconds))
+	row("Pod Time", "%s, %s of it wasted in failed attempts", simulation.Clock(r.Summary.PodSeconds), simulation.Clock(r.Summary.WastedSeconds))
 }
 
 func terminating(s batchv1.JobStatus) string {
