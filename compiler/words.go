@@ -40,7 +40,7 @@ var (
 	}
 )
 
-// Misspelt returns the word that is meant by another that nearly is one of them, or "". Words with a domain are somebody's own.
+// Misspelt returns the known word that a word is probably meant to be, or "". A word with a domain is left alone: somebody else defines it.
 func Misspelt(word string, known []string) string {
 	if slices.Contains(known, word) || strings.Contains(word, "/") {
 		return ""

@@ -71,7 +71,7 @@ func rules(_ context.Context, c *console, o *rulesOptions, args []string) error 
 		return nil
 	}
 	table := tabwriter.NewWriter(c.stdout, 0, 8, 3, ' ', 0)
-	fmt.Fprintln(table, "ID\tGROUP\tSEVERITY\tKEPT WHERE")
+	fmt.Fprintln(table, "ID\tGROUP\tSEVERITY\tREQUIREMENT")
 	for _, rule := range asked {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", rule.ID, rule.Group, rule.Severity, rule.Title)
 	}

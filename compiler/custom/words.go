@@ -25,7 +25,7 @@ func (p place) words(tree *ast.AST) []Finding {
 	return w.findings
 }
 
-// wording goes through the comparisons of an expression.
+// wording collects findings about the words that an expression compares with.
 type wording struct {
 	place    place
 	tree     *ast.AST

@@ -23,7 +23,7 @@ type Idle struct {
 	jobs []string
 }
 
-// String says so in a sentence. It names a few of the Jobs.
+// String returns a sentence that names a few of the Jobs.
 func (i *Idle) String() string {
 	const few = 3
 	named := strings.Join(i.jobs[:min(few, len(i.jobs))], ", ")
@@ -73,7 +73,7 @@ func idle(job *batchv1.Job, policy *runtime.Policy, bound *v1alpha1.PodFailurePo
 	return nil
 }
 
-// in adds the Job to those for which the same is true.
+// in adds a Job to the entry that has the same policy and reason, or a new entry.
 func (i *Idle) in(job manifest.Job, all []*Idle) []*Idle {
 	at := slices.IndexFunc(all, func(known *Idle) bool { return known.Policy == i.Policy && known.Because == i.Because })
 	if at < 0 {
