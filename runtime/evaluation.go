@@ -32,7 +32,7 @@ func (p *Policy) begin(ctx context.Context, in Input) *evaluation {
 		in.Job = &noJob
 	}
 	e.policy, e.ctx = p, ctx
-	e.frame.Reset(len(p.variables))
+	e.frame.Variables(len(p.variables))
 	e.frame.Pod, e.frame.Job, e.frame.Attempt, e.frame.Now = in.Pod, in.Job, in.Attempt, in.Now
 	return e
 }
@@ -40,9 +40,10 @@ func (p *Policy) begin(ctx context.Context, in Input) *evaluation {
 func (e *evaluation) end() {
 	if e.interpreter != nil {
 		e.interpreter.release()
+		e.interpreter = nil
 	}
-	e.frame.Reset(0)
-	e.policy, e.ctx, e.interpreter = nil, nil, nil
+	e.frame.Reset()
+	e.policy, e.ctx = nil, nil
 	evaluations.Put(e)
 }
 

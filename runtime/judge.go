@@ -24,7 +24,7 @@ func (p *Program) Evaluate(ctx context.Context, pod *corev1.Pod) Verdict {
 // is Fail, if the rule is the Job's own, or if the context is done, an error ends the
 // evaluation: the verdict is that of no match, with Err set. No later rule is tried, because
 // the rule with the error may be there to keep later rules from deciding.
-func (p *Program) Judge(ctx context.Context, in Input) Verdict {
+func (p *Program) Judge(ctx context.Context, in Input) (v Verdict) {
 	if in.Pod.Status.Phase != corev1.PodFailed {
 		return NotTerminal(in.Pod)
 	}
@@ -36,32 +36,25 @@ func (p *Program) Judge(ctx context.Context, in Input) Verdict {
 	}
 	var ignored error
 	for _, policy := range p.policies {
+		var m match
 		if policy.finds {
-			r, element := policy.find(&in.Pod.Status)
-			switch {
-			case element.Container != nil:
-				return MatchedExitCode(in.Pod, r.number, r.action, element.Container).with(ignored)
-			case element.Condition != nil:
-				return MatchedCondition(in.Pod, r.number, r.action, element.Condition).with(ignored)
-			}
-			continue
+			m.rule, m.element = policy.find(&in.Pod.Status)
+		} else {
+			m = policy.match(ctx, in)
 		}
-		m := policy.match(ctx, in)
 		if ignored == nil {
 			ignored = policy.told(m.ignored)
 		}
-		switch {
-		case m.err != nil:
+		if m.err != nil {
 			return Failure(in.Pod, policy.told(m.err))
-		case m.rule != nil:
-			return policy.verdict(in.Pod, &m).with(ignored)
+		}
+		if m.rule != nil {
+			v = policy.verdict(in.Pod, &m)
+			v.Err = ignored
+			return v
 		}
 	}
-	return Unmatched(in.Pod).with(ignored)
-}
-
-// with returns the verdict with the error of a rule that was ignored.
-func (v Verdict) with(ignored error) Verdict {
+	v = Unmatched(in.Pod)
 	v.Err = ignored
 	return v
 }

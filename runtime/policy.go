@@ -223,10 +223,13 @@ func (p *Policy) match(ctx context.Context, in Input) (m match) {
 		m.err = p.failed
 		return m
 	}
-	t := trial{policy: p, ctx: ctx, in: in}
-	defer t.end()
+	e := p.begin(ctx, in)
+	defer e.end()
 	for i := range rules {
-		element, matched, err := t.try(&rules[i])
+		matched, err := e.bool(rules[i].when)
+		if matched && p.own != nil {
+			m.element, err = e.find(&rules[i])
+		}
 		switch {
 		case err != nil && (p.FailurePolicy == v1alpha1.FailurePolicyFail || ctx.Err() != nil):
 			m.err = err
@@ -234,9 +237,9 @@ func (p *Policy) match(ctx context.Context, in Input) (m match) {
 		case err != nil && m.ignored == nil:
 			m.ignored = err
 		case matched:
-			m.rule, m.element = &rules[i], element
-			if rules[i].message != nil {
-				m.message, m.messageErr = t.evaluate().message(rules[i].message)
+			m.rule = &rules[i]
+			if m.rule.message != nil {
+				m.message, m.messageErr = e.message(m.rule.message)
 			}
 			return m
 		}
@@ -252,38 +255,4 @@ func (p *Policy) find(status *corev1.PodStatus) (*rule, closure.Element) {
 		}
 	}
 	return nil, closure.Element{}
-}
-
-// trial tries the rules of one policy on one pod.
-type trial struct {
-	policy *Policy
-	ctx    context.Context //nolint:containedctx // it lives as long as match
-	in     Input
-	// evaluation is nil until a rule needs it. Most rules do not.
-	evaluation *evaluation
-}
-
-func (t *trial) evaluate() *evaluation {
-	if t.evaluation == nil {
-		t.evaluation = t.policy.begin(t.ctx, t.in)
-	}
-	return t.evaluation
-}
-
-func (t *trial) end() {
-	if t.evaluation != nil {
-		t.evaluation.end()
-	}
-}
-
-func (t *trial) try(r *rule) (element closure.Element, matched bool, err error) {
-	if r.find != nil && !t.policy.interpret {
-		element = r.find(&t.in.Pod.Status)
-		return element, element != (closure.Element{}), nil
-	}
-	matched, err = t.evaluate().bool(r.when)
-	if matched && t.policy.own != nil {
-		element, err = t.evaluate().find(r)
-	}
-	return element, matched, err
 }

@@ -1,7 +1,6 @@
 package closure
 
 import (
-	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -63,10 +62,18 @@ type cachedValue struct {
 	string  string
 }
 
-// Reset forgets the pod and makes room for some number of variables.
-func (f *Frame) Reset(variables int) {
+// Variables makes room for the values of some number of variables.
+func (f *Frame) Variables(n int) {
+	if n > cap(f.cache) {
+		f.cache = make([]cachedValue, n)
+	}
+	f.cache = f.cache[:n]
+}
+
+// Reset forgets the pod. Loops have restored their locals.
+func (f *Frame) Reset() {
 	clear(f.cache)
-	*f = Frame{cache: slices.Grow(f.cache[:0], variables)[:variables]}
+	f.Pod, f.Job, f.steps = nil, nil, 0
 }
 
 // step counts an element. It returns false when the closures have looked at too many.
