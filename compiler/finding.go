@@ -2,8 +2,11 @@ package compiler
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podverdict/podverdict/internal/hint"
 )
 
 // Severity is how sure a finding is to hurt.
@@ -16,7 +19,7 @@ const (
 	Warning Severity = "warning"
 )
 
-// Checks of Lint, as named in its findings.
+// Checks of Lint and of custom.Compile. Package custom names those of its own.
 const (
 	CheckUnreachable     = "unreachable-rule"
 	CheckShadowed        = "shadowed-rule"
@@ -28,22 +31,69 @@ const (
 	CheckMisspelt        = "misspelt-word"
 )
 
-// Finding is one thing that Lint has to say about a rule.
+// NoRule is the Rule of a Finding that is not about a rule.
+const NoRule = -1
+
+// Finding is one thing that Lint has to say about a podFailurePolicy, or custom.Compile about
+// a PodFailurePolicy.
 type Finding struct {
 	Check    string   `json:"check"`
 	Severity Severity `json:"severity"`
-	// Rule is the index of the rule.
+	// Rule is the index of the rule, or NoRule.
 	Rule int `json:"rule"`
-	// Field is the path from the Job, as in
-	// spec.podFailurePolicy.rules[1].onExitCodes.
+	// RuleName is the name of a custom policy's rule.
+	RuleName string `json:"ruleName,omitempty"`
+	// Field is the path from the object, as in
+	// spec.podFailurePolicy.rules[1].onExitCodes or spec.rules[2].when.
 	Field   string `json:"field"`
 	Message string `json:"message"`
-	// Hint says what to do about it.
-	Hint string `json:"hint"`
+	// Hint says what to do about it, or is empty.
+	Hint string `json:"hint,omitempty"`
+	// Expression is the CEL that a custom policy has in the field. It is empty for other
+	// fields.
+	Expression string `json:"expression,omitempty"`
+	// Line and Column are the place in the expression, both from 1. Columns count
+	// characters.
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
 }
 
+// String returns the finding in one line. For a finding in an expression, the line of the
+// expression with a caret and the hint follow.
 func (f Finding) String() string {
-	return fmt.Sprintf("%s: %s: %s (%s)", f.Field, f.Severity, f.Message, f.Check)
+	if f.Expression == "" && f.Line == 0 {
+		return fmt.Sprintf("%s: %s: %s (%s)", f.Field, f.Severity, f.Message, f.Check)
+	}
+	text := fmt.Sprintf("%s:%d:%d: %s: %s (%s)\n%s", f.Field, f.Line, f.Column, f.Severity, f.Message, f.Check, f.Excerpt())
+	if f.Hint != "" {
+		text += "\n   " + f.Hint
+	}
+	return text
+}
+
+// How much of a long line is shown before the caret, and in all.
+const (
+	shownBefore = 60
+	shown       = 100
+)
+
+// Excerpt returns the line of the expression, or the part of it around the place, with a
+// caret below.
+func (f Finding) Excerpt() string {
+	lines := strings.Split(f.Expression, "\n")
+	if f.Line > len(lines) {
+		return hint.Caret("", 0)
+	}
+	line := []rune(strings.ReplaceAll(strings.TrimSuffix(lines[f.Line-1], "\r"), "\t", " "))
+	column := min(f.Column-1, len(line))
+	if cut := column - shownBefore; cut > 0 && len(line) > shown {
+		line = append([]rune("..."), line[cut:]...)
+		column -= cut - 3
+	}
+	if len(line) > shown {
+		line = append(line[:shown:shown], []rune("...")...)
+	}
+	return hint.Caret(string(line), column)
 }
 
 func rulePath(i int) *field.Path {

@@ -67,7 +67,7 @@ func ForAdmission(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec, 
 	if err != nil {
 		return nil, fmt.Errorf("cel environment of kubernetes %s: %w", e.Kubernetes, err)
 	}
-	var findings []Finding
+	var findings []compiler.Finding
 	conditions := make([]v1alpha1.MatchCondition, len(spec.MatchConditions))
 	for i, m := range spec.MatchConditions {
 		p := conditionPlace(i, m.Expression)
@@ -107,7 +107,7 @@ type conditionRewriter struct {
 	around map[int64]ast.Expr
 	// names replace the Job's name, by the position in the text, in characters.
 	names    map[int32]string
-	findings []Finding
+	findings []compiler.Finding
 }
 
 func newConditionRewriter(p place, tree *ast.AST, to AdmittedObject) *conditionRewriter {

@@ -56,7 +56,7 @@ func Compile(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) (*Pol
 type compilation struct {
 	environment *compiler.Environment
 	spec        *v1alpha1.PodFailurePolicySpec
-	findings    []Finding
+	findings    []compiler.Finding
 
 	graph     variableGraph
 	variables []compiledVariable
@@ -80,13 +80,13 @@ func newCompilation(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec
 	}
 }
 
-func (c *compilation) report(f ...Finding) { c.findings = append(c.findings, f...) }
+func (c *compilation) report(f ...compiler.Finding) { c.findings = append(c.findings, f...) }
 
 // limits returns findings for policies that no API server has checked.
-func limits(spec *v1alpha1.PodFailurePolicySpec) []Finding {
-	var findings []Finding
+func limits(spec *v1alpha1.PodFailurePolicySpec) []compiler.Finding {
+	var findings []compiler.Finding
 	list := func(name string, n int, nameOf func(int) string) {
-		p := place{rule: NoRule, path: "spec." + name}
+		p := place{rule: compiler.NoRule, path: "spec." + name}
 		if n > MaxItems {
 			findings = append(findings, p.err(CheckLimit, p.start(), fmt.Sprintf("%d items: at most %d are allowed", n, MaxItems), ""))
 			return
@@ -94,7 +94,7 @@ func limits(spec *v1alpha1.PodFailurePolicySpec) []Finding {
 		seen := map[string]bool{}
 		for i := range n {
 			if name := nameOf(i); seen[name] {
-				at := place{rule: NoRule, path: fmt.Sprintf("%s[%d].name", p.path, i), text: name}
+				at := place{rule: compiler.NoRule, path: fmt.Sprintf("%s[%d].name", p.path, i), text: name}
 				findings = append(findings, at.err(CheckLimit, at.start(), fmt.Sprintf("%q is defined before", name), ""))
 			}
 			seen[nameOf(i)] = true

@@ -66,7 +66,7 @@ func (c *compilation) estimate(p place, env *cel.Env, checked *cel.Ast) bool {
 // total reports a policy that may cost more than its budget.
 func (c *compilation) total() {
 	if c.cost > compiler.CostBudget {
-		p := place{rule: NoRule, path: "spec.rules"}
+		p := place{rule: compiler.NoRule, path: "spec.rules"}
 		c.report(p.err(CheckCost, p.start(), fmt.Sprintf(
 			"the expressions of the policy may cost %d together, and the limit is %d", c.cost, compiler.CostBudget), ""))
 	}

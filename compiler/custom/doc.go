@@ -17,7 +17,7 @@
 // schema, the functions of package library and the variables before it; estimates its
 // cost within declared bounds; and looks for what is legal and yet a mistake: fields
 // that may be absent, and rules that can never match. All that it finds is a
-// [Finding], with a place in an expression. An expression with an error takes the type
+// [compiler.Finding], with a place in an expression. An expression with an error takes the type
 // dyn, so that what uses it is checked too. Without an error there is a [Policy].
 //
 // # Language

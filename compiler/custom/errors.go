@@ -10,7 +10,7 @@ import (
 // Error is everything that Compile has to say about a policy that does not compile,
 // warnings included, in the order of the fields.
 type Error struct {
-	Findings []Finding
+	Findings []compiler.Finding
 }
 
 func (e *Error) Error() string {
@@ -23,6 +23,6 @@ func (e *Error) Error() string {
 	return strings.Join(text, "\n")
 }
 
-func isError(f Finding) bool { return f.Severity == compiler.Error }
+func isError(f compiler.Finding) bool { return f.Severity == compiler.Error }
 
-func hasErrors(findings []Finding) bool { return slices.ContainsFunc(findings, isError) }
+func hasErrors(findings []compiler.Finding) bool { return slices.ContainsFunc(findings, isError) }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
@@ -49,8 +50,8 @@ func TestAlways(t *testing.T) {
 	}{
 		{rules("attempt > 2", "true"), 1},
 		{rules("true", "true"), 0},
-		{rules("attempt > 2"), custom.NoRule},
-		{pending, custom.NoRule},
+		{rules("attempt > 2"), compiler.NoRule},
+		{pending, compiler.NoRule},
 	} {
 		if got := compile(t, newEnvironment(t), c.spec).AlwaysMatching(); got != c.want {
 			t.Errorf("%v: rule %d always matches, want %d", c.spec.Rules, got, c.want)

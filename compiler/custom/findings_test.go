@@ -59,7 +59,7 @@ func TestFindings(t *testing.T) {
 	for _, check := range []string{
 		custom.CheckLimit, custom.CheckSyntax, custom.CheckType, custom.CheckVariable, custom.CheckCycle, custom.CheckCost,
 		custom.CheckConstruct, custom.CheckGuard, custom.CheckAbsent, custom.CheckNever, custom.CheckDeadPart, custom.CheckAlways,
-		custom.CheckUnreachable,
+		compiler.CheckUnreachable,
 	} {
 		if !seen[check] {
 			t.Errorf("no file has a finding of %s", check)
@@ -68,7 +68,7 @@ func TestFindings(t *testing.T) {
 }
 
 // findingsOf are all findings, whether the policy compiles or not.
-func findingsOf(tb testing.TB, env *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) []custom.Finding {
+func findingsOf(tb testing.TB, env *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) []compiler.Finding {
 	tb.Helper()
 	policy, err := custom.Compile(env, spec)
 	var invalid *custom.Error
@@ -84,12 +84,12 @@ func findingsOf(tb testing.TB, env *compiler.Environment, spec *v1alpha1.PodFail
 }
 
 // checkPlace holds that a finding is about something that is there.
-func checkPlace(tb testing.TB, f custom.Finding) {
+func checkPlace(tb testing.TB, f compiler.Finding) {
 	tb.Helper()
 	if f.Field == "" || f.Message == "" || f.Check == "" || f.Severity != compiler.Error && f.Severity != compiler.Warning {
 		tb.Errorf("a finding without a part: %+v", f)
 	}
-	if strings.HasPrefix(f.Field, "spec.variables") && f.Rule != custom.NoRule {
+	if strings.HasPrefix(f.Field, "spec.variables") && f.Rule != compiler.NoRule {
 		tb.Errorf("a finding about %s is of rule %d", f.Field, f.Rule)
 	}
 	lines := strings.Split(f.Expression, "\n")

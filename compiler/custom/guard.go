@@ -10,12 +10,13 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/schema"
 )
 
 // guards returns a finding for each selection that fails on some pods because a field on
 // the way may be absent and nothing before asks whether it is there.
-func (c *compilation) guards(p place, tree *ast.AST) []Finding {
+func (c *compilation) guards(p place, tree *ast.AST) []compiler.Finding {
 	g := &guard{place: p, tree: tree, schema: c.environment.Schema, variables: map[string]*ast.AST{}, seen: map[string]bool{}}
 	for _, v := range c.variables {
 		if v.tree != nil {
@@ -34,7 +35,7 @@ type guard struct {
 	// field.
 	variables map[string]*ast.AST
 	schema    *schema.Schema
-	findings  []Finding
+	findings  []compiler.Finding
 	// around is the innermost call around the node that is looked at.
 	around ast.Expr
 	// seen are the fields that have been reported: one finding for each is enough.

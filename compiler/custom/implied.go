@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+
+	"github.com/podverdict/podverdict/compiler"
 )
 
 // implied reports rules that leave nothing to a later one, since they ask for less: all that the later rule matches, the earlier
@@ -20,7 +22,7 @@ func (c *compilation) implied() {
 			}
 			earlier, later := c.spec.Rules[i], c.spec.Rules[j]
 			p := rulePlace(j, later.Name, "when", later.When)
-			c.report(p.warning(CheckUnreachable, p.start(),
+			c.report(p.warning(compiler.CheckUnreachable, p.start(),
 				fmt.Sprintf("the rule never decides: rule %q (spec.rules[%d]) before it matches whatever this one would", earlier.Name, i),
 				"put the narrower rule first, or remove it"))
 			break

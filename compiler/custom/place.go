@@ -20,11 +20,11 @@ type place struct {
 }
 
 func conditionPlace(i int, text string) place {
-	return place{rule: NoRule, path: fmt.Sprintf("spec.matchConditions[%d].expression", i), text: text}
+	return place{rule: compiler.NoRule, path: fmt.Sprintf("spec.matchConditions[%d].expression", i), text: text}
 }
 
 func variablePlace(i int, text string) place {
-	return place{rule: NoRule, path: fmt.Sprintf("spec.variables[%d].expression", i), text: text, visible: i}
+	return place{rule: compiler.NoRule, path: fmt.Sprintf("spec.variables[%d].expression", i), text: text, visible: i}
 }
 
 func rulePlace(i int, name, field, text string) place {
@@ -33,18 +33,18 @@ func rulePlace(i int, name, field, text string) place {
 
 // finding returns a finding at a location of the expression. CEL gives no location for
 // what it says of an expression as a whole.
-func (p place) finding(check string, severity compiler.Severity, at common.Location, message, hint string) Finding {
-	return Finding{
+func (p place) finding(check string, severity compiler.Severity, at common.Location, message, hint string) compiler.Finding {
+	return compiler.Finding{
 		Check: check, Severity: severity, Rule: p.rule, RuleName: p.ruleName, Field: p.path,
 		Line: max(at.Line(), 1), Column: max(at.Column()+1, 1), Expression: p.text, Message: message, Hint: hint,
 	}
 }
 
-func (p place) err(check string, at common.Location, message, hint string) Finding {
+func (p place) err(check string, at common.Location, message, hint string) compiler.Finding {
 	return p.finding(check, compiler.Error, at, message, hint)
 }
 
-func (p place) warning(check string, at common.Location, message, hint string) Finding {
+func (p place) warning(check string, at common.Location, message, hint string) compiler.Finding {
 	return p.finding(check, compiler.Warning, at, message, hint)
 }
 
@@ -148,6 +148,6 @@ func (p place) wholeAt(e ast.Expr, at common.Location) common.Location {
 }
 
 // isCondition returns whether the expression is about the Job only.
-func (p place) isCondition() bool { return p.rule == NoRule && !p.isVariable() }
+func (p place) isCondition() bool { return p.rule == compiler.NoRule && !p.isVariable() }
 
 func (p place) isVariable() bool { return strings.HasPrefix(p.path, "spec.variables") }

@@ -5,12 +5,14 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler"
 )
 
 // Policy is a policy's checked expressions. It is immutable.
 type Policy struct {
 	// Warnings are likely mistakes, in the order of the fields.
-	Warnings []Finding
+	Warnings []compiler.Finding
 	// Cost is the highest cost of all expressions together on pods and Jobs within the
 	// bounds, in the API server's units and as the API server estimates it.
 	Cost uint64
@@ -40,7 +42,7 @@ type Rule struct {
 }
 
 func (c *compilation) policy() *Policy {
-	slices.SortStableFunc(c.findings, func(a, b Finding) int { return cmp.Compare(a.Rule, b.Rule) })
+	slices.SortStableFunc(c.findings, func(a, b compiler.Finding) int { return cmp.Compare(a.Rule, b.Rule) })
 	p := &Policy{Warnings: c.findings, Cost: c.cost, Reads: c.reads, Conditions: c.conditions, Rules: c.rules}
 	for i := range c.variables {
 		p.Variables = append(p.Variables, Variable{c.variables[i].name, c.variables[i].expression})

@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
@@ -83,7 +84,7 @@ func (c *compilation) shadowedBy(i int) {
 			continue
 		}
 		p := rulePlace(j, c.spec.Rules[j].Name, "when", c.spec.Rules[j].When)
-		c.report(p.warning(CheckUnreachable, p.start(),
+		c.report(p.warning(compiler.CheckUnreachable, p.start(),
 			fmt.Sprintf("the rule never decides: rule %q (spec.rules[%d]) before it matches every pod", r.Name, i),
 			"move it before that rule, or remove it"))
 		after = true

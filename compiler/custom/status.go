@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
 )
 
 // TypeChecking returns findings as a policy's status has them: errors first, and cut to
 // what a status may hold. It returns nil when there are none.
-func TypeChecking(findings []Finding) *v1alpha1.TypeChecking {
+func TypeChecking(findings []compiler.Finding) *v1alpha1.TypeChecking {
 	if len(findings) == 0 {
 		return nil
 	}

@@ -28,7 +28,7 @@ var mistaken = map[string]string{"=": "==", "and": "&&", "or": "||", "not": "!",
 
 // syntax returns a finding for the parser's first error. The errors after it follow from
 // it.
-func (p place) syntax(errs []*cel.Error) Finding {
+func (p place) syntax(errs []*cel.Error) compiler.Finding {
 	e := errs[0]
 	match := unexpected.FindStringSubmatch(e.Message)
 	if match == nil {
@@ -47,8 +47,8 @@ func (p place) syntax(errs []*cel.Error) Finding {
 
 // constructions returns a finding for each object of podverdict's types that an
 // expression would make.
-func (p place) constructions(tree *ast.AST, known func(string) bool) []Finding {
-	var findings []Finding
+func (p place) constructions(tree *ast.AST, known func(string) bool) []compiler.Finding {
+	var findings []compiler.Finding
 	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
 		if e.Kind() == ast.StructKind && known(e.AsStruct().TypeName()) {
 			message := fmt.Sprintf("an expression cannot make a %s: it asks about those that there are", e.AsStruct().TypeName())
@@ -77,10 +77,10 @@ type explainer struct {
 
 // typeErrors returns findings for the checker's errors. It checks once more, in a way
 // that gives access to the types.
-func (c *compilation) typeErrors(p place, env *cel.Env, errs []*cel.Error) []Finding {
+func (c *compilation) typeErrors(p place, env *cel.Env, errs []*cel.Error) []compiler.Finding {
 	x := explainer{c: c, p: p, env: env, tree: compiler.PartlyChecked(env, p.text)}
 	follows := x.insideUnknownCalls(errs)
-	var findings []Finding
+	var findings []compiler.Finding
 	for _, e := range errs {
 		if follows[e.ExprID] {
 			continue

@@ -92,7 +92,7 @@ func extend(env *cel.Env, declarations []cel.EnvOption) *cel.Env {
 }
 
 // badReference returns a finding for a variable that the expression cannot use.
-func (c *compilation) badReference(p place, at common.Location, name string) Finding {
+func (c *compilation) badReference(p place, at common.Location, name string) compiler.Finding {
 	i, defined := c.graph.index[name]
 	switch {
 	case defined && p.isCondition():

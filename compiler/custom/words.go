@@ -15,7 +15,7 @@ import (
 
 // words returns findings about literals that a Pod's status hardly ever has: words that are nearly those that Kubernetes writes,
 // and exit codes that no process has.
-func (p place) words(tree *ast.AST) []Finding {
+func (p place) words(tree *ast.AST) []compiler.Finding {
 	w := wording{place: p, tree: tree}
 	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
 		if e.Kind() == ast.CallKind {
@@ -29,7 +29,7 @@ func (p place) words(tree *ast.AST) []Finding {
 type wording struct {
 	place    place
 	tree     *ast.AST
-	findings []Finding
+	findings []compiler.Finding
 }
 
 func (w *wording) call(call ast.CallExpr) {
@@ -106,7 +106,7 @@ func (w *wording) compare(e ast.Expr, known []string) {
 	}
 	word, ok := e.AsLiteral().(types.String)
 	if meant := compiler.Misspelt(string(word), known); ok && word != "" && meant != "" {
-		w.report(CheckMisspelt, e, fmt.Sprintf("Kubernetes writes no %q there", string(word)), hint.DidYouMean(meant))
+		w.report(compiler.CheckMisspelt, e, fmt.Sprintf("Kubernetes writes no %q there", string(word)), hint.DidYouMean(meant))
 	}
 }
 
@@ -115,7 +115,7 @@ func (w *wording) exitCode(field, e ast.Expr) {
 		return
 	}
 	if code, ok := e.AsLiteral().(types.Int); ok && (code < 0 || code > compiler.MaxExitCode) {
-		w.report(CheckExitCode, e, fmt.Sprintf("no process on Linux exits with %d: exit codes are from 0 to %d", code, compiler.MaxExitCode), "")
+		w.report(compiler.CheckExitCode, e, fmt.Sprintf("no process on Linux exits with %d: exit codes are from 0 to %d", code, compiler.MaxExitCode), "")
 	}
 }
 
@@ -124,7 +124,7 @@ func (w *wording) report(check string, e ast.Expr, message, advice string) {
 }
 
 // waiting returns findings about functions for Pods that wait to start, in rules on Pods that have failed.
-func (p place) waiting(tree *ast.AST, phase corev1.PodPhase) (found []Finding) {
+func (p place) waiting(tree *ast.AST, phase corev1.PodPhase) (found []compiler.Finding) {
 	if phase != corev1.PodFailed {
 		return nil
 	}

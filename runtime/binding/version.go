@@ -19,7 +19,7 @@ type Version struct {
 	Generation int64
 	// Findings are what the compiler says of the version: errors among them if it
 	// does not compile, else warnings alone.
-	Findings []custom.Finding
+	Findings []compiler.Finding
 	// Err is why the version does not compile, or nil.
 	Err error
 

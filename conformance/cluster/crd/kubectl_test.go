@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
@@ -74,9 +75,9 @@ func TestLongFindingsFit(t *testing.T) {
 	if _, err := policies.Create(t.Context(), base, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	findings := make([]custom.Finding, 1000)
+	findings := make([]compiler.Finding, 1000)
 	for i := range findings {
-		findings[i] = custom.Finding{RuleName: strings.Repeat("r", 63), Line: 1, Column: 1, Field: "spec.rules[0].when", Message: strings.Repeat("🙂", 10_000)}
+		findings[i] = compiler.Finding{RuleName: strings.Repeat("r", 63), Line: 1, Column: 1, Field: "spec.rules[0].when", Message: strings.Repeat("🙂", 10_000)}
 	}
 	s.writeStatus(t, "long", v1alpha1.PodFailurePolicyStatus{TypeChecking: custom.TypeChecking(findings)})
 	if err := policies.Delete(t.Context(), "long", metav1.DeleteOptions{}); err != nil {

@@ -22,7 +22,7 @@ type Policy struct {
 	// Invalid is what the API server would refuse.
 	Invalid field.ErrorList
 	// Findings are what the compiler says, without what Invalid says already.
-	Findings []custom.Finding
+	Findings []compiler.Finding
 
 	version *binding.Version
 }
@@ -42,7 +42,7 @@ func Compile(environment *compiler.Environment, p manifest.Policy) Policy {
 }
 
 // repeats tells whether a finding says once more what makes the policy invalid.
-func (p *Policy) repeats(f custom.Finding) bool {
+func (p *Policy) repeats(f compiler.Finding) bool {
 	return len(p.Invalid) > 0 && f.Check == custom.CheckLimit ||
 		slices.ContainsFunc(p.Invalid, func(e *field.Error) bool { return e.Field == f.Field })
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/internal/hint"
 	"github.com/podverdict/podverdict/internal/scenarios"
 	"github.com/podverdict/podverdict/runtime"
@@ -76,7 +75,7 @@ func policySubject(p *inforce.Policy) report.Subject {
 		s.Findings = append(s.Findings, invalidFinding(o, e))
 	}
 	for _, f := range p.Findings {
-		s.Findings = append(s.Findings, customFinding(o, f))
+		s.Findings = append(s.Findings, compilerFinding(o, f))
 	}
 	return s
 }
@@ -145,7 +144,7 @@ func (c *customLint) job(ctx context.Context, job manifest.Job, stored *batchv1.
 		}
 		c.containerNames(p, stored)
 		always, acts := p.Compiled.AlwaysMatching(), binding.Manager(stored) == v1alpha1.JobController
-		if acts && always != custom.NoRule && b.Spec.Position == v1alpha1.PositionBefore && b.Spec.Mode == v1alpha1.ModeEnforce {
+		if acts && always != compiler.NoRule && b.Spec.Position == v1alpha1.PositionBefore && b.Spec.Mode == v1alpha1.ModeEnforce {
 			s.Findings = append(s.Findings, hidden(job, p, always)...)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/internal/catalogue"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
@@ -47,19 +46,12 @@ func newFinding(o manifest.Origin, check string, severity compiler.Severity, pat
 	return f.Placed(o, o.Position(path))
 }
 
-// lintFinding returns what the compiler has found in the podFailurePolicy of a Job.
-func lintFinding(o manifest.Origin, f compiler.Finding) report.Finding {
-	found := newFinding(o, f.Check, f.Severity, f.Field, f.Message, f.Hint)
-	found.Rule = &f.Rule
-	return found
-}
-
-// customFinding returns what the compiler has found in an expression of a custom policy.
-func customFinding(o manifest.Origin, f custom.Finding) report.Finding {
+// compilerFinding returns what the compiler has found in the rules of a Job or of a custom policy.
+func compilerFinding(o manifest.Origin, f compiler.Finding) report.Finding {
 	found := report.Finding{
 		Check: f.Check, Severity: string(f.Severity), RuleName: f.RuleName, Field: f.Field, Message: f.Message, Hint: f.Hint,
 	}
-	if f.Rule != custom.NoRule {
+	if f.Rule != compiler.NoRule {
 		found.Rule = &f.Rule
 	}
 	return found.Placed(o, o.PositionIn(f.Field, f.Line, f.Column))

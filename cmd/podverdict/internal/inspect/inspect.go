@@ -66,7 +66,7 @@ func (o Options) job(ctx context.Context, job manifest.Job) (report.Subject, err
 	var analysis []report.Finding
 	if o.Analysis {
 		for _, f := range compiler.Lint(job.Object) {
-			analysis = append(analysis, lintFinding(job.Origin, f))
+			analysis = append(analysis, compilerFinding(job.Origin, f))
 		}
 	}
 	refused := false

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/compiler"
 )
 
 // Policy is a PodFailurePolicy and where it was read.
@@ -89,7 +89,7 @@ func (o Origin) Errors(list field.ErrorList) []error {
 
 // Finding returns a finding about an expression as an error with its place in the file. For a policy of a cluster, the
 // excerpt shows the expression.
-func (o Origin) Finding(f custom.Finding) *Error {
+func (o Origin) Finding(f compiler.Finding) *Error {
 	at := o.PositionIn(f.Field, f.Line, f.Column)
 	e := &Error{origin: o, Field: o.Field(f.Field), Message: f.Message + " (" + f.Check + ")", Hint: f.Hint, at: &at}
 	if o.Live() {

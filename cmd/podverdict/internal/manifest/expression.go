@@ -16,7 +16,7 @@ import (
 // order: those before the place are counted.
 func (o Origin) PositionIn(field string, line, column int) Position {
 	d := o.Document
-	if d.line == 0 {
+	if d.line == 0 || line == 0 {
 		return o.Position(field)
 	}
 	_, node := d.find(steps(o.path(field)))
