@@ -20,6 +20,7 @@ type want struct {
 	lookAgain int                             // seconds
 	events    []string                        // reasons
 	ledger    string                          // the annotation; "-" wants none
+	urgent    bool                            // the next Plan must wait for the write
 }
 
 type behaviour struct {
@@ -60,6 +61,9 @@ func (b behaviour) run(t *testing.T) {
 	}
 	if got := ledgerOf(o.Job, p); b.want.ledger != "" && got != strings.Trim(b.want.ledger, "-") {
 		t.Errorf("the ledger is\n%s, want\n%s", got, b.want.ledger)
+	}
+	if b.want.urgent && !p.Urgent {
+		t.Error("the write is not urgent")
 	}
 	if got := int(p.LookAgain.Seconds()); got != b.want.lookAgain {
 		t.Errorf("LookAgain is %d s, want %d s", got, b.want.lookAgain)
@@ -134,6 +138,7 @@ func all(checks ...func(*batchv1.JobStatus) string) func(*batchv1.JobStatus) str
 
 func TestPodsKeptRunning(t *testing.T) {
 	ni, ix, wq := nonIndexed(5, 2).started(), indexed(5, 2).started(), workQueue(2).started()
+	beyond := indexed(1, 1).started().status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "2", 1 })
 	runAll(t, []behaviour{
 		{name: "NonIndexed starts", job: nonIndexed(5, 2),
 			want: want{create: []string{"0/0", "1/0"}, status: numbers(0, 0, 0), events: []string{ReasonJobStart}}},
@@ -156,6 +161,14 @@ func TestPodsKeptRunning(t *testing.T) {
 			want: want{create: []string{"0/0", "2/0"}}},
 		{name: "elastic: fewer completions take indexes away", job: indexed(1, 1).started().status(func(s *batchv1.JobStatus) { s.Active = 2 }),
 			pods: []podBuilder{podOf(ix, 0, 0).ready(), podOf(ix, 1, 0).ready()}, want: want{dismiss: []string{"1/0"}, status: numbers(1, 0, 0)}},
+		{name: "elastic: what succeeded beyond completions is let go before the status forgets it", job: beyond,
+			pods: []podBuilder{podOf(ix, 0, 0).ready(), podOf(ix, 2, 0).exited(0, 1)}, want: want{release: []string{"2/0"}, status: all(completed("2"), numbers(0, 1, 0))}},
+		{name: "elastic: and forgotten then", job: beyond,
+			pods: []podBuilder{podOf(ix, 0, 0).ready(), podOf(ix, 2, 0).exited(0, 1).released()}, want: want{status: all(completed(""), numbers(1, 0, 0))}},
+		{name: "elastic: an index that comes back is run again", job: indexed(3, 3).started(), second: 9,
+			pods: []podBuilder{podOf(ix, 0, 0).ready(), podOf(ix, 1, 0).ready(), podOf(ix, 2, 0).exited(0, 1).released()}, want: want{create: []string{"2/1"}, status: completed("")}},
+		{name: "elastic: what failed beyond completions is recorded at once", job: indexed(1, 1).started(), second: 9,
+			pods: []podBuilder{podOf(ix, 0, 0).ready(), podOf(ix, 2, 0).exited(1, 1)}, want: want{status: numbers(1, 0, 1), urgent: true}},
 		{name: "elastic: more completions add indexes", job: indexed(3, 3).started().status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 }),
 			pods: []podBuilder{podOf(ix, 1, 0).ready()}, want: want{create: []string{"2/0"}, status: numbers(1, 1, 0)}},
 		{name: "0 completions are reached at once", job: indexed(0, 0),

@@ -19,7 +19,8 @@
 // counting needs no write but that of the status. A pod that has ended is let go as soon as nothing depends on it: at once if
 // somebody deletes it, if the Job is deleted or if too many are held, else when there is nothing better to call for. What it
 // tells is recorded first: success in completedIndexes, or in the ledger for a Job without indexes; failure in the ledger, by
-// UID. When the pod is gone, the UID becomes a number.
+// UID. When the pod is gone, the UID becomes a number. A pod that has ended whose index completions falls below is let go at once,
+// a success before completedIndexes forgets it: an index that comes back is worked on anew (KEP-3715).
 //
 //	succeeded = the slots that are recorded, and those of the held pods that succeeded
 //	failed    = the number and the UIDs in the ledger, and the held pods that failed and are not among them
@@ -126,8 +127,7 @@
 //   - A Job that custom policies have rules for replaces its pods only when they have ended, as with a podFailurePolicy.
 //   - A pod that is deleted, or let go uncounted, because of suspension or lower parallelism, counts if it ended just before.
 //   - A suspended Job that fails gets a start time in the last write: without one the API server would refuse it for ever.
-//   - An index whose pod succeeded, and is held still, counts again when completions falls below it and rises again; upstream
-//     runs it anew. A suspension does not forget the failures of an index as long as its failed pod is held.
+//   - A suspension does not forget the failures of an index as long as its failed pod is held.
 //   - Pods have the label batch.kubernetes.io/controller-uid even if manualSelector keeps the API server from adding it.
 //   - Success and failure of one index, which only pods made by others can bring about, do not block the status: what is
 //     stored first stays.

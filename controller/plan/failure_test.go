@@ -45,7 +45,7 @@ func TestFailedPods(t *testing.T) {
 			pods: []podBuilder{podOf(ix, 0, 0).name("a").annotated(batchv1.JobCompletionIndexAnnotation, "x").exited(1, 0),
 				podOf(ix, 0, 0).name("b").annotated(batchv1.JobCompletionIndexAnnotation, "-1").exited(1, 0),
 				podOf(ix, 0, 0).name("c").annotated(batchv1.JobCompletionIndexAnnotation, "5").exited(1, 0)},
-			want: want{create: []string{"0/0", "1/0"}, status: numbers(0, 0, 0)}},
+			want: want{create: []string{"0/0", "1/0"}, release: []string{"c"}, status: numbers(0, 0, 0)}},
 		{name: "38: a foreign pod with a valid index does count", job: ix, second: 60, pods: []podBuilder{podOf(ix, 0, 0).name("a").exited(1, 0)},
 			want: want{create: []string{"0/0", "1/0"}, status: numbers(0, 0, 1)}},
 		{name: "39: FailJob is looked for in pods that are counted already", job: pfp, pods: []podBuilder{podOf(pfp, 0, 0).exited(codeFailJob, 0).released()},

@@ -24,7 +24,7 @@ func (n *next) hold() {
 		if !p.held || n.leaving[p.UID] {
 			continue
 		}
-		mustGo := p.DeletionTimestamp != nil || n.deleting || surplus[p.Name] || n.crowded && len(p.within) > 0 || n.Volatile && p.failed
+		mustGo := p.DeletionTimestamp != nil || n.deleting || surplus[p.Name] || n.beyond(p) || n.crowded && len(p.within) > 0 || n.Volatile && p.failed
 		if mustGo || p.releasing || p.terminal() && n.goal == nil {
 			n.letGo(p, mustGo)
 		}
@@ -33,6 +33,10 @@ func (n *next) hold() {
 		n.remember()
 	}
 }
+
+// beyond tells whether a pod has ended whose index the Job had, and has no more. It must go: if completions rise again, the
+// index is worked on anew, whoever was faster.
+func (n *next) beyond(p *pod) bool { return n.indexed && p.terminal() && p.slot >= n.completions }
 
 // remember has the ledger keep what the delay depends on.
 func (n *next) remember() {

@@ -11,11 +11,12 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// write fills in the Job to be written, if something in it changes.
+// write fills in the Job to be written, if something in it changes. The status forgets a success beyond completions after its
+// pod is let go, not before: else the pod would count again if completions rose in between.
 func (n *next) write() {
 	n.count()
 	n.keepLedger()
-	if equality.Semantic.DeepEqual(n.status, n.Job.Status) {
+	if equality.Semantic.DeepEqual(n.status, n.Job.Status) || n.forgetting() {
 		return
 	}
 	written := n.Job.DeepCopy()
@@ -23,6 +24,13 @@ func (n *next) write() {
 	delete(written.Annotations, earlierLedger)
 	n.plan.Write = written
 	n.plan.Urgent = n.plan.Urgent || n.healed || n.unstored || n.newCondition()
+}
+
+func (n *next) forgetting() bool {
+	held := func(p *pod) bool {
+		return n.beyond(p) && p.succeeded() && parseIndexes(n.Job.Status.CompletedIndexes, math.MaxInt).has(p.slot)
+	}
+	return !n.deleting && slices.ContainsFunc(n.pods, held)
 }
 
 // newCondition tells whether a condition is to be written, other than that of the ledger.

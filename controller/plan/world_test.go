@@ -44,6 +44,8 @@ type world struct {
 	history []string // what has changed, to be read when a check fails
 	// mustFail are the pods that must have been counted as failed in the end, mayFail those that may.
 	mustFail, mayFail map[types.UID]bool
+	// forgotten are the pods of slots that the status had as completed when completions fell below them.
+	forgotten map[types.UID]bool
 	// mustSucceed are the slots that must be completed in the end, maySucceed those that may.
 	mustSucceed, maySucceed map[int]bool
 }
@@ -52,6 +54,7 @@ func newWorld(fail func(format string, args ...any), b jobBuilder) *world {
 	w := &world{
 		job: b.job(), pods: map[string]*corev1.Pod{}, created: map[int]*corev1.Pod{}, now: epoch,
 		mustFail: map[types.UID]bool{}, mayFail: map[types.UID]bool{}, mustSucceed: map[int]bool{}, maySucceed: map[int]bool{},
+		forgotten: map[types.UID]bool{},
 	}
 	w.fail = func(format string, args ...any) {
 		fail("%s\n%s", fmt.Sprintf(format, args...), strings.Join(w.history, "\n"))
@@ -277,6 +280,7 @@ func (w *world) write(p Plan) {
 	if err != nil || broken != "" {
 		w.fail("the write breaks status rules: %s%v\nfrom %s\nto   %s", broken, err, statusText(w.job), statusText(p.Write))
 	}
+	w.checkCompleted(w.job.Status.CompletedIndexes, p.Write.Status.CompletedIndexes)
 	w.job = p.Write
 	w.changedJob()
 	for _, e := range p.Events {
@@ -284,6 +288,23 @@ func (w *world) write(p Plan) {
 	}
 	if !w.hostile {
 		w.checkCounters()
+	}
+}
+
+// checkCompleted wants a pod that succeeded since for an index that the status had forgotten.
+func (w *world) checkCompleted(before, after string) {
+	was, is := parseIndexes(before, maxNumber), parseIndexes(after, maxNumber)
+	earned := map[int]bool{}
+	for _, p := range w.pods {
+		slot, _, _ := newNamer(w.job).parse(p.Name)
+		if w.forgotten[p.UID] = w.forgotten[p.UID] || was.has(slot) && !is.has(slot); !w.forgotten[p.UID] && p.Status.Phase == corev1.PodSucceeded {
+			earned[slot] = true
+		}
+	}
+	for slot := range is.all() {
+		if !was.has(slot) && !earned[slot] && !w.hostile {
+			w.fail("index %d is completed by a pod that succeeded before the index was forgotten", slot)
+		}
 	}
 }
 
