@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/controller/plan"
 )
 
 // The values of the label action say what a look at a Job led to.
@@ -38,10 +40,10 @@ func (m *Metrics) Synced(job *batchv1.Job, action string, err error, took time.D
 	m.syncs.WithLabelValues(labels...).Inc()
 }
 
-// Created counts the creation of a pod of the Job, which is as it was last stored. As upstream, a pod is a replacement when
-// pods of the Job have failed or are terminating, even if it is not those that it replaces; creations that a terminating
+// Created counts the creation of a pod of the Job that a Plan asked for. As upstream, a pod is a replacement when the Plan has
+// seen that pods of the Job failed or are terminating, even if it is not those that it replaces; creations that a terminating
 // namespace refuses are no failures. A pod that is there already was counted by who created it.
-func (m *Metrics) Created(job *batchv1.Job, err error) {
+func (m *Metrics) Created(job *batchv1.Job, p *plan.Plan, err error) {
 	if apierrors.IsAlreadyExists(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return
 	}
@@ -49,15 +51,14 @@ func (m *Metrics) Created(job *batchv1.Job, err error) {
 	if err != nil {
 		status = resultFailed
 	}
-	m.podsCreated.WithLabelValues(creationReason(job), status).Inc()
+	m.podsCreated.WithLabelValues(creationReason(job, p), status).Inc()
 }
 
-func creationReason(job *batchv1.Job) string {
-	failed := job.Status.Failed > 0
+func creationReason(job *batchv1.Job, p *plan.Plan) string {
 	switch {
-	case failed && ptr.Deref(job.Spec.PodReplacementPolicy, batchv1.TerminatingOrFailed) == batchv1.Failed:
+	case p.Failed > 0 && ptr.Deref(job.Spec.PodReplacementPolicy, batchv1.TerminatingOrFailed) == batchv1.Failed:
 		return "recreate_failed"
-	case failed || ptr.Deref(job.Status.Terminating, 0) > 0:
+	case p.Failed > 0 || p.Terminating > 0:
 		return "recreate_terminating_or_failed"
 	}
 	return "new"

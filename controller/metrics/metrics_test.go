@@ -138,21 +138,23 @@ func TestCreated(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		job  batchv1.Job
+		plan plan.Plan
 		err  error
 		want string
 	}{
-		{"first", batchv1.Job{}, nil, "reason=new,status=succeeded"},
-		{"refused", batchv1.Job{}, apierrors.NewForbidden(pods, "a", errors.New("quota")), "reason=new,status=failed"},
-		{"after a failure", batchv1.Job{Status: batchv1.JobStatus{Failed: 1}}, nil, "reason=recreate_terminating_or_failed,status=succeeded"},
-		{"beside a terminating one", batchv1.Job{Status: batchv1.JobStatus{Terminating: new(int32(1))}}, nil, "reason=recreate_terminating_or_failed,status=succeeded"},
-		{"only failed, after a failure", batchv1.Job{Spec: onlyFailed, Status: batchv1.JobStatus{Failed: 1}}, nil, "reason=recreate_failed,status=succeeded"},
-		{"only failed, first", batchv1.Job{Spec: onlyFailed}, nil, "reason=new,status=succeeded"},
-		{"there already", batchv1.Job{}, apierrors.NewAlreadyExists(pods, "a"), ""},
-		{"terminating namespace", batchv1.Job{}, terminating, ""},
+		{"first", batchv1.Job{}, plan.Plan{}, nil, "reason=new,status=succeeded"},
+		{"refused", batchv1.Job{}, plan.Plan{}, apierrors.NewForbidden(pods, "a", errors.New("quota")), "reason=new,status=failed"},
+		{"after a failure", batchv1.Job{}, plan.Plan{Failed: 1}, nil, "reason=recreate_terminating_or_failed,status=succeeded"},
+		{"beside a terminating one", batchv1.Job{}, plan.Plan{Terminating: 1}, nil, "reason=recreate_terminating_or_failed,status=succeeded"},
+		{"not as the status has it", batchv1.Job{Status: batchv1.JobStatus{Terminating: new(int32(1))}}, plan.Plan{}, nil, "reason=new,status=succeeded"},
+		{"only failed, after a failure", batchv1.Job{Spec: onlyFailed}, plan.Plan{Failed: 1}, nil, "reason=recreate_failed,status=succeeded"},
+		{"only failed, first", batchv1.Job{Spec: onlyFailed}, plan.Plan{}, nil, "reason=new,status=succeeded"},
+		{"there already", batchv1.Job{}, plan.Plan{}, apierrors.NewAlreadyExists(pods, "a"), ""},
+		{"terminating namespace", batchv1.Job{}, plan.Plan{}, terminating, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m := fixtures.NewCounted(t)
-			m.Created(&test.job, test.err)
+			m.Created(&test.job, &test.plan, test.err)
 			want := map[string]float64{}
 			if test.want != "" {
 				want["job_pods_creation_total{"+test.want+"}"] = 1

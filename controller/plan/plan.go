@@ -59,6 +59,8 @@ type Plan struct {
 	Delete []*corev1.Pod
 	// Create are pods to be created. They share parts of the Job's template, which is not to be changed. AlreadyExists means done if that pod is the Job's, else its name is Taken.
 	Create []*corev1.Pod
+	// Failed and Terminating are how many pods count as failed and are terminating, which Write may not say yet.
+	Failed, Terminating int
 	// Write is the Job as it is to be written by UpdateStatus, or nil when nothing in it changes. Its annotations are part
 	// of the write.
 	Write *batchv1.Job
@@ -99,6 +101,7 @@ func Next(o Observation) Plan {
 		n.plan.LookAgain = 0 // time does not change it any more
 		n.finish()
 	}
+	n.plan.Failed, n.plan.Terminating = n.failedPods, n.terminating
 	n.hold()
 	n.write()
 	n.tellDecisions()

@@ -96,7 +96,7 @@ func createdMessage(names []string) string {
 // createPod creates a pod, and reports whether that was us and now.
 func (w *work) createPod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	returned, err := w.reconciler.Client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
-	w.reconciler.Metrics.Created(w.job, err)
+	w.reconciler.Metrics.Created(w.job, &w.plan, err)
 	switch {
 	case err == nil:
 		w.state.learn(caches.Trimmed(returned))

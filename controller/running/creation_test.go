@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -98,6 +99,34 @@ func TestRefusedCreation(t *testing.T) {
 		if calls := d.calls(); countCalls(calls, "create pods") != want {
 			t.Errorf("calls are %v, want %d creations", calls, want)
 		}
+	}
+}
+
+// A replacement is counted as one in the look that first sees the failure, which the status does not have yet.
+func TestFirstReplacementIsCounted(t *testing.T) {
+	for name, test := range map[string]struct {
+		policy      *batchv1.PodReplacementPolicy
+		terminating int32 // as the status has it
+		want        string
+	}{
+		"of terminating or failed pods": {nil, 0, "recreate_terminating_or_failed"},
+		"of failed pods":                {new(batchv1.Failed), 1, "recreate_failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := fixtures.ManagedJob(1) // with backoffLimitPerIndex the status counts a failure after its replacement
+			job.Spec.PodReplacementPolicy, job.Status.Terminating = test.policy, &test.terminating
+			d := newTestJob(t, job)
+			failed := plan.Next(plan.Observation{Job: job, Now: d.now.Now()}).Create[0]
+			failed.UID, failed.ResourceVersion, failed.Status.Phase = "failed", "2", corev1.PodFailed
+			failed.CreationTimestamp = metav1.NewTime(d.now.Now().Add(-time.Hour))
+			fixtures.Put(t, d.Caches.Pods.Add(failed))
+			counted := fixtures.NewCounted(t)
+			d.Metrics = counted.Metrics
+			d.syncs(t)
+			if got := counted.Series(t)["job_pods_creation_total{reason="+test.want+",status=succeeded}"]; got != 1 {
+				t.Errorf("%v creations are counted as %s: %v", got, test.want, counted.Series(t))
+			}
+		})
 	}
 }
 
