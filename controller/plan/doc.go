@@ -87,7 +87,7 @@
 //     effect, it is planned again from the same pods.
 //   - A pod is released when the Job, as read, records it: the Job is never seen without that again, and the pod is in the list
 //     until it is gone. A crash between any two of these steps leaves the pod either held and counted as such, or recorded.
-//   - A dismissed pod, which nothing counts, is released only if it has not changed. One that ended in the meantime is held
+//   - A dismissed pod, which nothing counts, is released only if it has not ended. One that ended in the meantime is held
 //     still, and counted.
 //   - FailureTarget or SuccessCriteriaMet is stored before pods are taken down, and these are recorded before they are let go.
 //     Complete or Failed comes when nothing is active or terminating, when all that there was is counted, and after a look at

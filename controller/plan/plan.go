@@ -52,8 +52,8 @@ type Plan struct {
 	// Free are ended pods on which nothing depends any more. They lose the finalizer as those in Release do, under the same
 	// condition, but when there is nothing better to call for: no Plan waits for it.
 	Free []*corev1.Pod
-	// Dismiss are active pods that are not wanted any more and are not counted: each is released as above, and deleted when
-	// that has succeeded.
+	// Dismiss are active pods that are not wanted any more and are not counted: each is released unless it has ended, and deleted
+	// when that has succeeded.
 	Dismiss []*corev1.Pod
 	// Delete are pods to be deleted by their UIDs. They keep the finalizer, because they are counted.
 	Delete []*corev1.Pod

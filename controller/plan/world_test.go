@@ -233,7 +233,7 @@ func (w *world) release(p *corev1.Pod) bool {
 }
 
 func (w *world) dismiss(p *corev1.Pod) {
-	if w.release(p) {
+	if w.stored(p) && !podView(w.pods[p.Name]).terminal() && w.release(w.pods[p.Name]) {
 		w.delete(p)
 	}
 }

@@ -77,13 +77,33 @@ func (w *work) released(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	return true, nil
 }
 
-// dismiss releases a pod, and deletes it if that worked: one that has ended meanwhile is counted.
+// dismiss releases a pod, and deletes it if that worked. One that has changed is read again: if it has ended it is counted, and if
+// somebody else was faster to delete it, it is released as upstream does.
 func (w *work) dismiss(ctx context.Context, pod *corev1.Pod) error {
 	released, err := w.released(ctx, pod)
+	if !released && err == nil {
+		if pod, err = w.unended(ctx, pod); pod != nil {
+			released, err = w.released(ctx, pod)
+		}
+	}
 	if !released || err != nil {
 		return err
 	}
 	return w.deletePod(ctx, pod)
+}
+
+// unended reads a pod. It returns nil if the pod is gone or has ended.
+func (w *work) unended(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	now, err := w.reconciler.Client.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil //nolint:nilnil // it is gone
+	case err != nil:
+		return nil, fmt.Errorf("read pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	case now.UID != pod.UID || now.Status.Phase == corev1.PodSucceeded || now.Status.Phase == corev1.PodFailed:
+		return nil, nil //nolint:nilnil // another one, or it is to be counted
+	}
+	return now, nil
 }
 
 // undeleted returns the pods whose deletion was not accepted before, which the caches may not show yet.

@@ -150,37 +150,57 @@ func TestDeletionIsOfOnePod(t *testing.T) {
 	}
 }
 
-// A dismissed pod is deleted only if it could be released; one that has changed may have ended.
+// A dismissed pod is deleted only if it could be released. One that has changed is read again, and may have ended.
 func TestDismissal(t *testing.T) {
-	for _, changed := range []bool{false, true} {
-		job := fixtures.ManagedJob(1)
-		d := newTestJob(t, job)
-		d.syncs(t)
-		d.syncs(t)
-		suspended, err := d.api.BatchV1().Jobs("ns").Get(t.Context(), "train", metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		suspended.Spec.Suspend = new(true)
-		suspended.ResourceVersion = "100"
-		if err := d.Caches.Jobs.Add(suspended); err != nil {
-			t.Fatal(err)
-		}
-		if changed {
-			d.refuse("patch", "pods", apierrors.NewConflict(podResource, "x", errors.New("changed")))
-		} else {
+	for name, test := range map[string]struct {
+		meanwhile        func(*corev1.Pod) // nil: it has not changed
+		patches, deletes int
+	}{
+		"unchanged":             {nil, 1, 1},
+		"failed meanwhile":      {func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, 1, 0},
+		"succeeded meanwhile":   {func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }, 1, 0},
+		"deleted by somebody":   {func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(time.Unix(1e9, 0))) }, 2, 1},
+		"another of its name":   {func(p *corev1.Pod) { p.UID = "other" }, 1, 0},
+		"it has become running": {func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning }, 2, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newTestJob(t, fixtures.ManagedJob(1))
+			d.syncs(t)
+			d.syncs(t)
+			d.suspend(t)
 			d.answer("patch", "pods", func(a clienttesting.Action) (apiruntime.Object, error) {
 				patch, _ := a.(clienttesting.PatchAction)
-				return podAt(patch.GetName(), 101), nil
+				if test.meanwhile != nil && !strings.Contains(string(patch.GetPatch()), `"resourceVersion":"200"`) {
+					return nil, apierrors.NewConflict(podResource, "x", errors.New("changed"))
+				}
+				return podAt(patch.GetName(), 201), nil
 			})
-		}
-		d.calls()
-		d.syncs(t)
-		calls := d.calls()
-		if countCalls(calls, "patch pods") != 1 || countCalls(calls, "delete pods") != map[bool]int{false: 1, true: 0}[changed] {
-			t.Errorf("changed %t: calls are %v", changed, calls)
-		}
+			if test.meanwhile != nil {
+				d.answer("get", "pods", func(a clienttesting.Action) (apiruntime.Object, error) {
+					get, _ := a.(clienttesting.GetAction)
+					changed := podAt(get.GetName(), 200)
+					changed.UID, changed.Finalizers = "", []string{batchv1.JobTrackingFinalizer} // the fake client gives no UIDs
+					test.meanwhile(changed)
+					return changed, nil
+				})
+			}
+			d.calls()
+			d.syncs(t)
+			calls := d.calls()
+			if countCalls(calls, "patch pods") != test.patches || countCalls(calls, "delete pods") != test.deletes {
+				t.Errorf("calls are %v, want %d patches and %d deletions", calls, test.patches, test.deletes)
+			}
+		})
 	}
+}
+
+// suspend has the caches show that the Job is suspended.
+func (d *testJob) suspend(t *testing.T) {
+	t.Helper()
+	suspended, err := d.api.BatchV1().Jobs("ns").Get(t.Context(), "train", metav1.GetOptions{})
+	fixtures.Put(t, err)
+	suspended.Spec.Suspend, suspended.ResourceVersion = new(true), "100"
+	fixtures.Put(t, d.Caches.Jobs.Add(suspended))
 }
 
 // Calls stop after a batch period: it is time for a new look.

@@ -35,3 +35,25 @@ func TestUnknownSelection(t *testing.T) {
 		})
 	}
 }
+
+// A change of the spec is looked at without waiting for more events, as it may be a suspension before pods are deleted.
+func TestGenerationDoesNotWait(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*batchv1.Job)
+		want   int
+	}{
+		"the spec":   {func(j *batchv1.Job) { j.Generation++ }, 1},
+		"the status": {func(j *batchv1.Job) { j.Status.Active++ }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := fixtures.ManagedJob(1)
+			l := New(newTestJob(t, before).Options)
+			defer l.queue.ShutDown()
+			after := before.DeepCopy()
+			test.change(after)
+			if l.JobChanged(before, after); l.queue.Len() != test.want {
+				t.Errorf("%d Jobs are to be looked at, want %d", l.queue.Len(), test.want)
+			}
+		})
+	}
+}

@@ -136,24 +136,25 @@ func (l *Loop) work(ctx context.Context, q keyQueue, workers int, doing metrics.
 // PoliciesChanged has the managed Jobs of a namespace, or of all if it is empty, looked at because other rules may be in force.
 func (l *Loop) PoliciesChanged(namespace string) {
 	for _, object := range l.options.Caches.Jobs.List() {
-		if job, ok := object.(*batchv1.Job); ok && (namespace == "" || job.Namespace == namespace) && !plan.Finished(job) {
-			l.JobChanged(nil, job)
+		if job, ok := object.(*batchv1.Job); ok && (namespace == "" || job.Namespace == namespace) && plan.Managed(job) && !plan.Finished(job) {
+			l.enqueue(job, false)
 		}
 	}
 }
 
-// JobChanged has a managed Job looked at, and the pods that it leaves when it is gone. One of the states may be nil.
+// JobChanged has a managed Job looked at, and the pods that it leaves when it is gone. One of the states may be nil. A change of
+// the spec does not wait, as upstream: if a user suspends the Job and then deletes its pods, they must be dismissed by then.
 func (l *Loop) JobChanged(before, after *batchv1.Job) {
 	if after != nil {
 		if plan.Managed(after) {
-			l.enqueue(after)
+			l.enqueue(after, before != nil && before.Generation != after.Generation)
 		}
 		return
 	}
 	if before == nil || !plan.Managed(before) {
 		return
 	}
-	l.enqueue(before)
+	l.enqueue(before, false)
 	for _, pod := range l.options.Caches.PodsOf(plan.OwnerFor(before)) {
 		l.orphans.enqueue(pod)
 	}
@@ -166,7 +167,7 @@ func (l *Loop) PodChanged(before, after *corev1.Pod) {
 			continue
 		}
 		if job := l.options.Caches.JobOf(pod); job != nil && plan.Managed(job) {
-			l.enqueue(job)
+			l.enqueue(job, false)
 		}
 	}
 	switch {
@@ -178,11 +179,14 @@ func (l *Loop) PodChanged(before, after *corev1.Pod) {
 	}
 }
 
-// enqueue has the Job looked at soon. The more it takes to look at it, the more events are waited for. A Job whose look
-// failed is not looked at more often than once a batch period, however many events there are.
-func (l *Loop) enqueue(job *batchv1.Job) {
+// enqueue has the Job looked at soon, or at once. The more it takes to look at it, the more events are waited for. A Job whose
+// look failed is not looked at more often than once a batch period, however many events there are.
+func (l *Loop) enqueue(job *batchv1.Job, atOnce bool) {
 	key := cache.MetaObjectToName(job).AsNamespacedName()
-	wait := l.reconciler.states.coalescence(key)
+	wait := time.Duration(0)
+	if !atOnce {
+		wait = l.reconciler.states.coalescence(key)
+	}
 	if l.queue.NumRequeues(key) > 0 {
 		wait = max(wait, l.options.BatchPeriod)
 	}
