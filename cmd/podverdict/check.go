@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -23,8 +24,8 @@ type checkOptions struct {
 	reporting
 }
 
-func newCheck() *cobra.Command {
-	var o checkOptions
+func newCheck(live io.Writer) *cobra.Command {
+	o := checkOptions{reporting: reporting{live: live}}
 	cmd := &cobra.Command{
 		Use:   "check [PATH...]",
 		Short: "Check manifests: what Kubernetes refuses, what breaks guardrails, and rules that do not do what they seem to",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ type reporting struct {
 	only, skip []string
 	failOn     string
 	output     format
+	live       io.Writer // standard output, whose width counts
 }
 
 // addReporting gives a verb these flags.
@@ -61,7 +63,7 @@ type findings struct {
 // print writes a report of what the choice leaves. It returns errUnread when there is input that could not be read, and
 // errFindings when something is severe enough.
 func (o *reporting) print(c *console, f findings, choice inspect.Choice) error {
-	r := report.Report{Tool: f.tool, Version: readVersion().Version, Rules: f.rules()}
+	r := report.Report{Tool: f.tool, Version: readVersion().Version, Rules: f.rules(), Screen: screenOf(o.live, "never")}
 	r.Subjects = choice.Apply(f.subjects, f.set)
 	unread := 0
 	for _, s := range choice.Apply(f.unread, &manifest.Set{}) {

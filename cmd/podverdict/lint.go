@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -21,8 +22,8 @@ type lintOptions struct {
 	reporting
 }
 
-func newLint() *cobra.Command {
-	var o lintOptions
+func newLint(live io.Writer) *cobra.Command {
+	o := lintOptions{reporting: reporting{live: live}}
 	cmd := &cobra.Command{
 		Use:   "lint {TYPE/NAME... | TYPE [NAME...] | -f JOB|POLICY}",
 		Short: "Find rules that cannot match, or do not do what they seem to",

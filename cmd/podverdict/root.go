@@ -57,7 +57,7 @@ and every failed Pod gets a verdict. It reads Jobs and Pods from files, without 
 			root.AddCommand(verb)
 		}
 	}
-	add(groupPods, newEval(stdout), newExplain(), newDiff(stdout), newCompile(), newCheck(), newLint(), newValidate(), newRules(), newTest(stdout), newSimulate())
+	add(groupPods, newEval(stdout), newExplain(), newDiff(stdout), newCompile(), newCheck(stdout), newLint(stdout), newValidate(stdout), newRules(stdout), newTest(stdout), newSimulate())
 	add(groupChecks, newConformance(), newEngine(stdout), newGenerate())
 	add(groupInstall, newUninstall(), newRescue())
 	add("", newVersion())

@@ -3,19 +3,23 @@ package main
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
 	"github.com/podverdict/podverdict/internal/catalogue"
 )
 
 // rulesOptions are the flags of rules.
-type rulesOptions struct{ output format }
+type rulesOptions struct {
+	output format
+	live   io.Writer // standard output, whose width counts
+}
 
-func newRules() *cobra.Command {
-	var o rulesOptions
+func newRules(live io.Writer) *cobra.Command {
+	o := rulesOptions{live: live}
 	cmd := &cobra.Command{
 		Use:   "rules [ID...]",
 		Short: "List the rules of check, lint and validate, or explain one",
@@ -70,12 +74,17 @@ func rules(_ context.Context, c *console, o *rulesOptions, args []string) error 
 		}
 		return nil
 	}
-	table := tabwriter.NewWriter(c.stdout, 0, 8, 3, ' ', 0)
-	fmt.Fprintln(table, "ID\tGROUP\tSEVERITY\tREQUIREMENT")
-	for _, rule := range asked {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", rule.ID, rule.Group, rule.Severity, rule.Title)
+	return writeRules(c, o, asked)
+}
+
+// writeRules writes a list of rules.
+func writeRules(c *console, o *rulesOptions, rules []catalogue.Rule) error {
+	out := table.New(c.stdout, screenOf(o.live, "never"), true,
+		table.Column{Name: "ID"}, table.Column{Name: "GROUP"}, table.Column{Name: "SEVERITY"}, table.Column{Name: "REQUIREMENT", Below: true})
+	for _, rule := range rules {
+		out.Row(table.Cell{Text: rule.ID}, table.Cell{Text: string(rule.Group)}, table.Cell{Text: rule.Severity}, table.Cell{Text: rule.Title})
 	}
-	return table.Flush()
+	return out.Flush()
 }
 
 func newRuleList(rules []catalogue.Rule) ruleList {

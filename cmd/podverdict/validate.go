@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -28,8 +29,8 @@ type validateOptions struct {
 	reporting
 }
 
-func newValidate() *cobra.Command {
-	var o validateOptions
+func newValidate(live io.Writer) *cobra.Command {
+	o := validateOptions{reporting: reporting{live: live}}
 	cmd := &cobra.Command{
 		Use:   "validate {TYPE/NAME... | TYPE [NAME...] | -f JOB}",
 		Short: "Find what the API server would refuse, and what breaks your guardrails",

@@ -8,8 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// excerptWidth is how many characters of a source line are shown: minified JSON has lines of megabytes.
-const excerptWidth = 120
+// excerptWidth is how many characters of a source line are shown: minified JSON has lines of megabytes. With the number of the line
+// before them and indented by two, they fit a terminal of 80 columns.
+const excerptWidth = 71
 
 // Excerpt shows a line of the document with a caret beneath the column:
 //
@@ -37,12 +38,14 @@ func window(before, after string) (string, string) {
 	if n+utf8.RuneCountInString(after) <= excerptWidth {
 		return before, after
 	}
-	if n > excerptWidth/2 {
-		_, before = cutAt(before, n-excerptWidth/2)
-		before = "…" + before
-	}
-	if head, rest := cutAt(after, excerptWidth/2); rest != "" {
+	room := max(excerptWidth/2, excerptWidth-n)
+	if head, rest := cutAt(after, room); rest != "" {
+		head, _ = cutAt(head, room-1)
 		after = head + "…"
+	}
+	if room = max(excerptWidth/2, excerptWidth-utf8.RuneCountInString(after)); n > room {
+		_, tail := cutAt(before, n-room+1)
+		before = "…" + tail
 	}
 	return before, after
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
 	"github.com/podverdict/podverdict/internal/catalogue"
 )
 
@@ -21,6 +22,8 @@ type Report struct {
 	// Subjects are the Jobs, and the custom policies with what binds them, that were looked at, each in the order of the
 	// input.
 	Subjects []Subject
+	// Screen is where people read the table.
+	Screen table.Screen
 }
 
 // Subject is one object that was looked at.

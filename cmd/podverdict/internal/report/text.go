@@ -8,29 +8,41 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// writeText writes findings as compilers do, so that editors can jump to them.
+// writeText writes findings as compilers do, so that editors can jump to them. On a terminal, lines that are too long go on in the
+// next one.
 func (r Report) writeText(w io.Writer) error {
 	var out bytes.Buffer
+	t := table.New(&out, r.Screen, false)
+	write := func(indent int, text string) {
+		if r.Screen.Width > 0 {
+			t.Paragraph(indent, table.Cell{Text: text})
+		} else {
+			t.Line(strings.Repeat(" ", indent) + text)
+		}
+	}
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
 			text := fmt.Sprintf("%s: %s [%s]", f.Severity, f.sentence(), f.Check)
 			if f.At.File != "" { // else the message names what cannot be read
 				text = f.At.String() + ": " + text
 			}
-			out.WriteString(line(terminal.Line(text)))
+			write(0, text)
 			out.WriteString(line(indent(f.Excerpt)))
 			if f.Hint != "" {
-				out.WriteString(line(indent("hint: " + f.Hint)))
+				for hint := range strings.SplitSeq("hint: "+f.Hint, "\n") {
+					write(2, hint)
+				}
 			}
-			fmt.Fprintln(&out)
+			t.Space()
 		}
 	}
-	fmt.Fprintln(&out, r.summary())
+	write(0, r.summary())
 	if r.Tool == "check" && r.Count() > 0 {
-		fmt.Fprintln(&out, "podverdict rules ID explains a finding, by the id in brackets")
+		write(0, "podverdict rules ID explains a finding, by the id in brackets")
 	}
 	_, err := w.Write(out.Bytes())
 	return err

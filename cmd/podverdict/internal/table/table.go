@@ -25,6 +25,8 @@ type Column struct {
 	Least int
 	// KeepEnd cuts the beginning of a cell that is too long, not its end. It is for names that differ at the end.
 	KeepEnd bool
+	// Below is for sentences in the last column: where the screen is too narrow for all of them, each stands below its row.
+	Below bool
 }
 
 // Cell is what stands in a column of a row.
@@ -61,7 +63,7 @@ func (w *Writer) Row(cells ...Cell) {
 	w.rows = append(w.rows, cells)
 }
 
-// Note adds a line below the row before it. It is a sentence, and not cut. The table must have several columns.
+// Note adds a sentence below the row before it. It is not cut: it goes on in the next line. The table must have several columns.
 func (w *Writer) Note(text string) {
 	w.rows = append(w.rows, []Cell{{Text: terminal.Line(text)}})
 }
@@ -70,6 +72,9 @@ func (w *Writer) Note(text string) {
 func (w *Writer) Flush() error {
 	if len(w.rows) == 0 {
 		return w.err
+	}
+	if last := len(w.columns) - 1; w.columns[last].Below && w.screen.Width > 0 && w.over(w.natural()) > 0 {
+		w.moveBelow(last)
 	}
 	widths := w.fit()
 	last := len(widths) - 1
@@ -83,9 +88,12 @@ func (w *Writer) Flush() error {
 		w.line(names)
 	}
 	for _, row := range w.rows {
-		if len(row) == len(w.columns) {
+		switch {
+		case len(row) == len(w.columns):
 			w.line(row)
-		} else {
+		case w.screen.Width > 0:
+			w.Paragraph(2, row[0])
+		default:
 			w.print("  " + row[0].Text + "\n")
 		}
 	}
@@ -93,8 +101,31 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
+// moveBelow makes notes of the cells of the last column, which goes.
+func (w *Writer) moveBelow(last int) {
+	w.columns = w.columns[:last]
+	var rows [][]Cell
+	for _, row := range w.rows {
+		if len(row) == last+1 {
+			rows = append(rows, row[:last], row[last:])
+		} else {
+			rows = append(rows, row)
+		}
+	}
+	w.rows = rows
+}
+
 // fit returns the widths of the columns: as wide as their cells, or less where the screen is too narrow.
 func (w *Writer) fit() []int {
+	widths := w.natural()
+	if w.screen.Width > 0 {
+		w.shrink(widths)
+	}
+	return widths
+}
+
+// natural returns the widths of the columns that cut no cell.
+func (w *Writer) natural() []int {
 	widths := make([]int, len(w.columns))
 	copy(widths, w.widths)
 	for i, c := range w.columns {
@@ -107,19 +138,22 @@ func (w *Writer) fit() []int {
 			}
 		}
 	}
-	if w.screen.Width > 0 {
-		w.shrink(widths)
-	}
 	return widths
+}
+
+// over returns how many characters a line of columns is wider than the screen.
+func (w *Writer) over(widths []int) int {
+	over := len(gap)*(len(widths)-1) - w.screen.Width
+	for _, width := range widths {
+		over += width
+	}
+	return over
 }
 
 // shrink takes from the last column, which has prose, down to a third of the screen, and then from the widest that may be cut,
 // until all fit or none may be cut further.
 func (w *Writer) shrink(widths []int) {
-	over := len(gap)*(len(widths)-1) - w.screen.Width
-	for _, width := range widths {
-		over += width
-	}
+	over := w.over(widths)
 	take := func(i, from int) {
 		if least := w.columns[i].Least; least > 0 && over > 0 {
 			taken := min(over, max(0, widths[i]-max(from, least)))

@@ -89,6 +89,32 @@ longer-1   Count     a reason that differs in length from longer-1
 	}
 }
 
+// Sentences stand below their rows where the screen is too narrow, and go on in the next line.
+func TestBelow(t *testing.T) {
+	columns := []table.Column{{Name: "ID"}, {Name: "SEVERITY"}, {Name: "REQUIREMENT", Below: true}}
+	for _, test := range []struct {
+		width int
+		want  string
+	}{
+		{0, "ID       SEVERITY   REQUIREMENT\nsorted   error      Exit codes are ordered\nonce     error      Once\n  a note\n"},
+		{42, "ID       SEVERITY   REQUIREMENT\nsorted   error      Exit codes are ordered\nonce     error      Once\n  a note\n"},
+		{41, "ID       SEVERITY\nsorted   error\n  Exit codes are ordered\nonce     error\n  Once\n  a note\n"},
+		{17, "ID       SEVERITY\nsorted   error\n  Exit codes are\n    ordered\nonce     error\n  Once\n  a note\n"},
+	} {
+		var out bytes.Buffer
+		w := table.New(&out, table.Screen{Width: test.width}, true, columns...)
+		w.Row(cells("sorted", "error", "Exit codes are ordered")...)
+		w.Row(cells("once", "error", "Once")...)
+		w.Note("a note")
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, out.String()); diff != "" {
+			t.Errorf("%d columns (-want +got):\n%s", test.width, diff)
+		}
+	}
+}
+
 func TestHeading(t *testing.T) {
 	var out bytes.Buffer
 	w := table.New(&out, table.Screen{Width: 20}, true, columns...)
