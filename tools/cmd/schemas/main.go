@@ -1,6 +1,7 @@
 // Schemas writes JSON Schemas of the files that people write for podverdict, so that editors complete and check them. It
 // reads them from the Go types that the files are decoded into, comments included, and from the
-// CustomResourceDefinitions.
+// CustomResourceDefinitions. That of .podverdict.yaml lists the rules of check, and is written by the tests of
+// cmd/podverdict/internal/inspect.
 package main
 
 import (

@@ -95,3 +95,19 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 }
+
+// TestSettings: the schema of .podverdict.yaml takes what podverdict check takes, by the examples of its tests.
+func TestSettings(t *testing.T) {
+	schema := compiled(t, "settings")
+	for name, good := range map[string]bool{"good": true, "bad": false} {
+		text, err := os.ReadFile(filepath.Join(root, "cmd", "podverdict", "internal", "inspect", "testdata", "settings", name+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for document := range strings.SplitSeq(string(text), "\n---\n") {
+			if err := validate(t, schema, document); (err == nil) != good {
+				t.Errorf("%s: %v:\n%s", name, err, document)
+			}
+		}
+	}
+}
