@@ -16,7 +16,7 @@ import (
 
 // shownFields are the fields of Pods that verdicts show, besides those that decide.
 var shownFields = schema.NewFields(
-	"Pod.apiVersion", "Pod.kind", "ObjectMeta.generateName", "PodStatus.message", "PodStatus.startTime",
+	"Pod.apiVersion", "Pod.kind", "ObjectMeta.generateName", "PodStatus.message", "PodStatus.startTime", "ContainerStatus.lastState",
 	"ContainerState.*", "ContainerStateWaiting.*", "ContainerStateRunning.*", "ContainerStateTerminated.*",
 )
 
@@ -37,7 +37,7 @@ type streamedJob struct {
 }
 
 // evalStream is eval for an input with more Pods than are held in memory. Rows are written as they come, in the order of the input.
-// Jobs have no outlook: it depends on all their Pods.
+// Jobs have no outlook, and Pods no number of their attempt: both depend on all Pods of a Job.
 func evalStream(ctx context.Context, c *console, o *evalOptions, in input) error {
 	defer in.stream.Close()
 	// A Pod lives for a moment only. The collector runs less often than it would, and there is little for it to look at.
@@ -164,6 +164,7 @@ func (s *streaming) judge(ctx context.Context, job *streamedJob, pods []manifest
 	var items []verdictItem
 	for i := range slices.Backward(job.plans) {
 		p := &job.plans[i]
+		p.some = len(job.kept) == 0
 		p.take(pods)
 		before := items
 		if items = p.judge(ctx, s.input.now); before != nil {

@@ -23,6 +23,7 @@ type plan struct {
 	job    manifest.Job
 	stored *batchv1.Job // as the API server stores it, and rules see it
 	pods   []plannedPod
+	some   bool // of the Job's Pods are unknown, on which the numbers of attempts depend
 
 	selection binding.Selection
 	effect    binding.Effect            // of these, and of the Job's own rules or those of --policy

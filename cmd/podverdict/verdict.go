@@ -70,7 +70,9 @@ func (p *plan) item(ctx context.Context, pod plannedPod, in runtime.Input, v run
 	}
 	facts := failure.Of(pod.Object)
 	if facts.Failed(pod.Object.Status.Phase) {
-		facts.Attempt, item.Failure = pod.attempt, &facts
+		if item.Failure = &facts; !p.some {
+			facts.Attempt = pod.attempt
+		}
 	}
 	return item
 }

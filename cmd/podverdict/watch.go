@@ -60,11 +60,9 @@ func watch(ctx context.Context, c *console, o *evalOptions, args []string) error
 				}
 				p, plans[job.Object.UID] = planned, planned
 			}
+			p.some = true // the Pods before this one are not read
 			p.take([]manifest.Pod{pod})
 			verdict := p.judge(ctx, in.now)[0] // an interrupt does not cut it short
-			if verdict.Failure != nil {
-				verdict.Failure.Attempt = 0 // the Pods before this one are not read
-			}
 			return errStdout(o.writeVerdict(table, verdict))
 		},
 		Notice: c.note,

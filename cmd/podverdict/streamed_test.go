@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/conformance/generators"
+	"github.com/podverdict/podverdict/internal/failure"
+	"github.com/podverdict/podverdict/internal/scenarios"
+)
+
+// TestStreamedPodsHaveTheSameItems: whether a Pod is decoded whole, strictly or with the fields alone that are read, its verdict and the
+// facts are the same to the byte. Streams lack the number of the attempt, which depends on Pods that are still to come.
+func TestStreamedPodsHaveTheSameItems(t *testing.T) {
+	skipWithRace(t)
+	pods := variedPods()
+	for name, policy := range map[string]string{"own rules": "", "a custom policy": customReader} {
+		t.Run(name, func(t *testing.T) {
+			head := longJob + "\n" + policy
+			held := ndjson(t, head+strings.Join(pods, "\n"))
+			strict := ndjson(t, head+strings.Join(pods, "\n"), "--strict")
+			half := len(pods) / 2 // those before are decoded late, and those behind at once
+			long := append(append(append([]string{}, pods[:half]...), enormousPod()), pods[half:]...)
+			streamed := ndjson(t, head+strings.Join(long, "\n"))
+			if diff := gocmp.Diff(held, strict); diff != "" {
+				t.Errorf("strictly (-whole +strict)\n%s", diff)
+			}
+			if policy == "" {
+				held = withoutAttempts(t, held)
+			}
+			if diff := gocmp.Diff(held, streamed); diff != "" {
+				t.Errorf("streamed (-whole +streamed)\n%s", diff)
+			}
+		})
+	}
+	var got []string
+	for _, line := range ndjson(t, longJob+"\n"+strings.Join(pods, "\n")) {
+		var item struct{ Failure json.RawMessage }
+		if err := json.Unmarshal([]byte(withoutAttempts(t, []string{line})[0]), &item); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, string(item.Failure))
+	}
+	if diff := gocmp.Diff(factsOf(t, pods), got); diff != "" {
+		t.Errorf("facts of the Go types (-want +got)\n%s", diff)
+	}
+}
+
+// customReader is a policy that reads fields that neither verdicts of podFailurePolicy nor facts need.
+const customReader = `{"apiVersion":"podverdict.io/v1alpha1","kind":"PodFailurePolicy","metadata":{"name":"reader"},"spec":{"rules":[{"name":"image",` +
+	`"when":"attempt > 2 && pod.status.containerStatuses.exists(c, c.image != '' && c.restartCount > 2)","action":"FailJob"}]}}` + "\n"
+
+// ndjson returns the items of eval.
+func ndjson(t *testing.T, input string, flags ...string) []string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "input.json")
+	if err := os.WriteFile(file, []byte(input), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := evaluated(t, nil, append([]string{"-f", file, "-o", "ndjson", "--all"}, flags...)...)
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
+// withoutAttempts returns items as streams have them.
+func withoutAttempts(t *testing.T, items []string) []string {
+	t.Helper()
+	shorter := make([]string, len(items))
+	for i, line := range items {
+		before, after, found := strings.Cut(line, `,"attempt":`)
+		if _, rest, ok := strings.Cut(after, "}"); found && ok {
+			line = before + "}" + rest
+		}
+		shorter[i] = line
+	}
+	return shorter
+}
+
+// factsOf returns the facts of Pods that encoding/json has read, without those of which nothing failed.
+func factsOf(t *testing.T, pods []string) []string {
+	t.Helper()
+	all := make([]string, len(pods))
+	for i, text := range pods {
+		var pod corev1.Pod
+		if err := json.Unmarshal([]byte(text), &pod); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if facts := failure.Of(&pod); facts.Failed(pod.Status.Phase) {
+			encoder := json.NewEncoder(&out)
+			encoder.SetEscapeHTML(false)
+			if err := encoder.Encode(facts); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all[i] = strings.TrimSpace(out.String())
+	}
+	return all
+}
+
+// variedPods returns Pods of the Job, as lines: those of all scenarios, and generated ones with all that facts are made of.
+func variedPods() []string {
+	const generated = 800
+	job := scenarios.PlainJob()
+	job.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "prepare"}, {Name: "proxy", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}}
+	var lines []string
+	add := func(pod *corev1.Pod) {
+		i := len(lines)
+		pod.APIVersion, pod.Kind, pod.Name, pod.Namespace = "v1", "Pod", fmt.Sprintf("train-%d-%05d", i, i), "default"
+		pod.Labels = map[string]string{"batch.kubernetes.io/job-name": "train"}
+		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "train", UID: "1", Controller: new(true)}}
+		text, err := json.Marshal(pod)
+		if err != nil {
+			panic(err)
+		}
+		lines = append(lines, string(text))
+	}
+	for i := range scenarios.All {
+		add(scenarios.All[i].Pod(job))
+	}
+	source := generators.NewPairs(15, false)
+	for i := range generated {
+		pod := source.Pod().DeepCopy()
+		embellish(pod, i)
+		add(pod)
+	}
+	return lines
+}
+
+// embellish adds to the i-th Pod what the generator leaves out, because it decides nothing.
+func embellish(pod *corev1.Pod, i int) {
+	begin := metav1.NewTime(time.Date(2026, 6, 15, 9, 0, i, 0, time.UTC))
+	end := metav1.NewTime(begin.Add(time.Duration(i) * time.Second))
+	every := func(n int) bool { return i%n == 0 }
+	pod.CreationTimestamp, pod.Spec.NodeName = begin, fmt.Sprintf("node-%d", i%7)
+	pod.Spec.InitContainers = []corev1.Container{{Name: "prepare", Image: "x"}}
+	if every(2) {
+		pod.Status.StartTime = &begin
+	}
+	if every(3) {
+		pod.Status.Reason, pod.Status.Message = "Evicted", "The node was low on resource: memory. ⚠ \"quoted\"\n"
+	}
+	if every(11) {
+		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds, pod.Finalizers = &end, new(int64(30)), []string{"batch.kubernetes.io/job-tracking"}
+	}
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		for c := range statuses {
+			s := &statuses[c]
+			s.Image, s.RestartCount = "x", int32((i+c)%4)
+			if every(5) {
+				s.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", StartedAt: begin, FinishedAt: end}
+			}
+			for _, t := range []*corev1.ContainerStateTerminated{s.State.Terminated, s.LastTerminationState.Terminated} {
+				if t != nil {
+					t.StartedAt, t.FinishedAt, t.Signal = begin, end, int32(i%3)
+					t.Reason, t.Message = cmp.Or(t.Reason, [...]string{"Error", "OOMKilled", "Completed", ""}[(i+c)%4]), strings.Repeat("log\n", i%3)
+				}
+			}
+			if w := s.State.Waiting; w != nil {
+				w.Reason, w.Message = [...]string{"CrashLoopBackOff", "PodInitializing", "ImagePullBackOff", ""}[(i+c)%4], "back-off 5m0s"
+			}
+		}
+	}
+	for c := range pod.Status.Conditions {
+		condition := &pod.Status.Conditions[c]
+		condition.LastTransitionTime, condition.Reason, condition.Message = end, "PreemptionByScheduler", "of a more important Pod"
+	}
+}
+
+// enormousPod returns a Pod of no Job that makes an input a stream.
+func enormousPod() string {
+	return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"enormous","annotations":{"a":"` + strings.Repeat("x", 9<<20) + `"},` +
+		`"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"2","controller":true}]}}`
+}
