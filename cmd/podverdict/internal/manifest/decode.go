@@ -81,9 +81,13 @@ func decode(d *Document, options Options, wait bool) content {
 	c := content{options: options, wait: wait}
 	value := c.document(d)
 	switch {
+	case options.Strict && len(c.errs) == 0 && c.isPatch(d):
+		return content{errs: []error{Origin{Document: d}.Error("", messagePatch)}}
 	case options.Strict, c.untyped != nil:
 	case c.isTemplate(d, value != nil):
 		return content{skipped: Skipped{Templates: []Position{d.begin(1)}}}
+	case c.isPatch(d):
+		return content{skipped: Skipped{Patches: []Position{d.begin(1)}}}
 	case len(c.errs) > 0 && c.isForeign(d, value):
 		return content{skipped: Skipped{Files: []Position{d.begin(1)}}}
 	}

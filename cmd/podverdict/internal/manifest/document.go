@@ -19,6 +19,7 @@ type Document struct {
 
 	of    *atomic.Int64 // how many documents of the file have been read; nil for one
 	found bool          // as of a source
+	patch bool          // as of a source
 	// within is the path to an item in its document, and implied the type that the List gives it, once that is settled.
 	within  string
 	implied metav1.TypeMeta

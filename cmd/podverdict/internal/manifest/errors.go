@@ -13,6 +13,7 @@ import (
 
 const (
 	messageRequired = "is required"
+	messagePatch    = "is a patch, a part of an object: build it first, with kubectl kustomize"
 	messageNoObject = "expected an object"
 )
 

@@ -21,12 +21,14 @@ type Skipped struct {
 	Kinds map[string]int
 	// Templates are the places of documents that a program is still to render, as those of Helm charts.
 	Templates []Position
+	// Patches are the places of documents that kustomize is still to merge into objects.
+	Patches []Position
 	// Files are the places of documents that have no apiVersion and kind, as values.yaml.
 	Files []Position
 }
 
 // None tells whether nothing was skipped.
-func (s *Skipped) None() bool { return len(s.Kinds)+len(s.Templates)+len(s.Files) == 0 }
+func (s *Skipped) None() bool { return len(s.Kinds)+len(s.Templates)+len(s.Patches)+len(s.Files) == 0 }
 
 // maxKinds is how many kinds are told apart.
 const maxKinds = 1000
@@ -55,6 +57,7 @@ func (s *Skipped) add(other Skipped) {
 		s.count(kind, n)
 	}
 	s.Templates = append(s.Templates, other.Templates...)
+	s.Patches = append(s.Patches, other.Patches...)
 	s.Files = append(s.Files, other.Files...)
 }
 
@@ -67,6 +70,10 @@ func (s *Skipped) Notes() []string {
 	if n := len(s.Templates); n > 0 {
 		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s, the first at %s: render them first, with helm template",
 			counted(n, "template", "templates"), s.Templates[0])))
+	}
+	if n := len(s.Patches); n > 0 {
+		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s of kustomize, the first at %s: build them first, with kubectl kustomize",
+			counted(n, "patch", "patches"), s.Patches[0])))
 	}
 	if n := len(s.Files); n > 0 {
 		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s without apiVersion and kind, the first in %s",

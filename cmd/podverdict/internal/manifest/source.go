@@ -55,15 +55,17 @@ type source struct {
 	open func() (io.ReadCloser, error)
 	// found is true for a file that the user has not named: it is in a directory, or another file names it.
 	found bool
+	// patch is true for a file that a kustomization lists as a patch.
+	patch bool
 }
 
 // sources returns what one -f argument names.
 func (o Options) sources(ctx context.Context, filename string) ([]source, error) {
 	switch {
 	case filename == "-":
-		return []source{{"stdin", func() (io.ReadCloser, error) { return io.NopCloser(o.Stdin), nil }, o.Indirect}}, nil
+		return []source{{name: "stdin", open: func() (io.ReadCloser, error) { return io.NopCloser(o.Stdin), nil }, found: o.Indirect}}, nil
 	case strings.HasPrefix(filename, "http://"), strings.HasPrefix(filename, "https://"):
-		return []source{{filename, func() (io.ReadCloser, error) { return openURL(ctx, filename) }, o.Indirect}}, nil
+		return []source{{name: filename, open: func() (io.ReadCloser, error) { return openURL(ctx, filename) }, found: o.Indirect}}, nil
 	}
 	info, err := disk{o.Root}.stat(filename)
 	if err != nil {
@@ -72,11 +74,13 @@ func (o Options) sources(ctx context.Context, filename string) ([]source, error)
 	if info.IsDir() {
 		return o.directory(filename)
 	}
-	return []source{o.file(filename)}, nil
+	found := []source{o.file(filename)}
+	o.markPatches(found)
+	return found, nil
 }
 
 func (o Options) file(path string) source {
-	return source{path, func() (io.ReadCloser, error) { return disk{o.Root}.open(path) }, o.Indirect}
+	return source{name: path, open: func() (io.ReadCloser, error) { return disk{o.Root}.open(path) }, found: o.Indirect}
 }
 
 // directory returns the files of a directory that kubectl would read, in the order of their names.
@@ -104,6 +108,7 @@ func (o Options) directory(dir string) ([]source, error) {
 	case len(found) == 0:
 		return nil, fmt.Errorf("%s: no .yaml, .yml or .json files in this directory; -R looks below as well", dir)
 	}
+	o.markPatches(found)
 	return found, nil
 }
 
@@ -160,7 +165,7 @@ func (s source) split(o Options, long int, emit func(*Document) bool) error {
 		return ErrUnreadable(s.name, err)
 	}
 	defer text.Close()
-	split := splitter{in: text, name: s.name, found: s.found, limit: cmp.Or(o.MaxBytes, MaxBytes), long: long, emit: emit}
+	split := splitter{in: text, name: s.name, found: s.found, patch: s.patch, limit: cmp.Or(o.MaxBytes, MaxBytes), long: long, emit: emit}
 	return split.split()
 }
 

@@ -21,6 +21,7 @@ type splitter struct {
 	in    io.Reader
 	name  string
 	found bool
+	patch bool
 	limit int // of one document, in bytes
 	// long is how long a List is, in bytes, whose items are documents of their own; 0 is none.
 	long int
@@ -113,7 +114,7 @@ func (s *splitter) document(n int, isJSON bool) error {
 }
 
 func (s *splitter) send(d *Document) error {
-	d.File, d.found, d.Number, d.of = s.name, s.found, int(s.of.Load()), &s.of
+	d.File, d.found, d.patch, d.Number, d.of = s.name, s.found, s.patch, int(s.of.Load()), &s.of
 	if !s.emit(d) {
 		return errStopped
 	}

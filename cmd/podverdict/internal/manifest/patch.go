@@ -1,0 +1,75 @@
+package manifest
+
+import (
+	"io"
+	"path/filepath"
+	"reflect"
+	"regexp"
+
+	kubeyaml "sigs.k8s.io/yaml"
+)
+
+// patchDirective is what a strategic merge patch may have, and an object has not.
+var patchDirective = regexp.MustCompile(`(^|[\s"'{])\$patch["']?\s*:`)
+
+// isPatch tells whether a document is a part of an object, for kustomize to merge: a kustomization lists its file, or it says so
+// itself, or it is a Job without a template that nobody has named.
+func (c *content) isPatch(d *Document) bool {
+	switch {
+	case len(c.jobs)+len(c.policies)+len(c.bindings)+len(c.errs) == 0:
+		return false
+	case d.patch, patchDirective.Match(d.data):
+		return true
+	case !d.found || c.options.Indirect || c.lists > 0 || len(c.jobs) != 1:
+		return false
+	}
+	return reflect.ValueOf(c.jobs[0].Object.Spec.Template).IsZero()
+}
+
+// kustomizations are the names of the files that list patches.
+var kustomizations = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
+
+// maxKustomization is how many bytes of a kustomization are looked at.
+const maxKustomization = 1 << 20
+
+// markPatches finds out which files are patches, by the kustomizations in their folders.
+func (o Options) markPatches(files []source) {
+	if o.Indirect {
+		return
+	}
+	patches, folders := map[string]bool{}, map[string]bool{}
+	for i := range files {
+		if dir := filepath.Dir(files[i].name); !folders[dir] {
+			folders[dir] = true
+			for _, name := range kustomizations {
+				o.addPatches(patches, filepath.Join(dir, name))
+			}
+		}
+	}
+	for i := range files {
+		files[i].patch = patches[filepath.Clean(files[i].name)]
+	}
+}
+
+// addPatches adds the files that a kustomization lists as patches. One that is not there, or cannot be read, lists none.
+func (o Options) addPatches(patches map[string]bool, kustomization string) {
+	file, err := disk{o.Root}.open(kustomization)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxKustomization))
+	var k struct {
+		Patches, PatchesJSON6902 []struct{ Path string }
+		PatchesStrategicMerge    []string
+	}
+	if err != nil || kubeyaml.Unmarshal(text, &k) != nil {
+		return
+	}
+	for _, p := range append(k.Patches, k.PatchesJSON6902...) {
+		k.PatchesStrategicMerge = append(k.PatchesStrategicMerge, p.Path)
+	}
+	for _, path := range k.PatchesStrategicMerge {
+		patches[filepath.Join(filepath.Dir(kustomization), filepath.FromSlash(path))] = true
+	}
+}
