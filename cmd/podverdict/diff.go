@@ -204,18 +204,23 @@ func (d *difference) sameNames(c *console) (before, after []manifest.Job) {
 
 // givePods gives each Job its Pods, which may name the Job before the change or after it.
 func (d *difference) givePods(c *console, before, after []manifest.Job) error {
+	named := after
 	families, others, err := (&manifest.Set{Jobs: after, Pods: d.pods}).Families()
 	if len(others) > 0 {
 		if old, fewer, err := (&manifest.Set{Jobs: before, Pods: d.pods}).Families(); err == nil && len(fewer) < len(others) {
-			families, others = old, fewer
+			named, families, others = before, old, fewer
 		}
 	}
 	if err := errors.Join(err, c.noteOthers(others, d.strict || len(others) == len(d.pods))); err != nil {
 		return err
 	}
-	for i := range families {
-		d.before.families = append(d.before.families, manifest.Family{Job: before[i], Pods: families[i].Pods})
-		d.after.families = append(d.after.families, manifest.Family{Job: after[i], Pods: families[i].Pods})
+	pods := map[manifest.Reference][]manifest.Pod{}
+	for _, f := range families {
+		pods[f.Job.Maker()] = append(pods[f.Job.Maker()], f.Pods...)
+	}
+	for i := range named {
+		d.before.families = append(d.before.families, manifest.Family{Job: before[i], Pods: pods[named[i].Maker()]})
+		d.after.families = append(d.after.families, manifest.Family{Job: after[i], Pods: pods[named[i].Maker()]})
 	}
 	return nil
 }

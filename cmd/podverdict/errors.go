@@ -32,7 +32,8 @@ var errNoJob = errors.New("no Job in the input")
 var errNoPolicies = errors.New("no Job and no PodFailurePolicy in the input")
 
 // errNoPods ends a verb that was given no Pods, where scenarios cannot all take their place.
-var errNoPods = errors.New("no Pods in the input: give them with -f, beside the Job, or name a scenario, as in: explain -f FILE oom-killed")
+var errNoPods = errors.New("no Pods in the input: give them beside the Job, as in explain job.yaml pods.yaml, or name " +
+	`a scenario, as in explain job.yaml oom-killed ("podverdict test scenarios" lists them)`)
 
 // usageError is a mistake in how a verb was called. The message points to the help of the verb.
 type usageError struct{ error }

@@ -177,12 +177,12 @@ func (s *streaming) judge(ctx context.Context, job *streamedJob, pods []manifest
 
 // rest judges the Pods that have waited for the end of the input.
 func (s *streaming) rest(ctx context.Context) error {
-	if unclaimed := s.members.Rest(); len(unclaimed) > 0 {
-		job, err := s.job(ctx, 0)
+	for i, pods := range s.members.Rest() {
+		job, err := s.job(ctx, i)
 		if err != nil {
 			return err
 		}
-		job.kept = append(job.kept, unclaimed...)
+		job.kept = append(job.kept, pods...)
 	}
 	for _, i := range slices.Sorted(maps.Keys(s.jobs)) {
 		if job := s.jobs[i]; len(job.kept) > 0 {

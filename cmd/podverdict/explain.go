@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
 	"github.com/podverdict/podverdict/internal/failure"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -74,8 +76,10 @@ func explain(ctx context.Context, c *console, o *explainOptions, args []string) 
 	if in.scenarios {
 		takeScenarios(ruling)
 	}
-	if err := selectPods(ruling.plans, names); err != nil {
-		return err
+	if missing, known := selectPods(ruling.plans, names); missing != "" && in.scenarios {
+		return errScenario(missing, ruling.plans)
+	} else if missing != "" {
+		return errors.New(suite.MessageUnknown("pod", missing, known))
 	}
 	list, err := explainAll(ctx, ruling.custom, ruling.plans, in.now)
 	if err != nil {
@@ -195,25 +199,23 @@ func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (expl
 	return item, err
 }
 
-// selectPods keeps the Pods with the given names (NAME or pod/NAME), or all if no name is given. A name that no Pod has is
-// an error.
-func selectPods(plans []plan, names []string) error {
+// selectPods keeps the Pods with the given names (NAME or pod/NAME), or all if no name is given. It returns the first name that no
+// Pod has, and the names of all Pods.
+func selectPods(plans []plan, names []string) (missing string, known []string) {
 	if len(names) == 0 {
-		return nil
+		return "", nil
 	}
-	found := map[string]bool{}
 	for i := range plans {
 		plans[i].pods = slices.DeleteFunc(plans[i].pods, func(pod plannedPod) bool {
 			name := pod.Object.Name
-			selected := slices.Contains(names, name) || slices.Contains(names, "pod/"+name)
-			found[name] = found[name] || selected
-			return !selected
+			known = append(known, name)
+			return !slices.Contains(names, name) && !slices.Contains(names, "pod/"+name)
 		})
 	}
 	for _, name := range names {
-		if name = strings.TrimPrefix(name, "pod/"); !found[name] {
-			return fmt.Errorf("no pod %q in the input", name)
+		if name = strings.TrimPrefix(name, "pod/"); !slices.Contains(known, name) {
+			return name, known
 		}
 	}
-	return nil
+	return "", known
 }

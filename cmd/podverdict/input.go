@@ -157,7 +157,29 @@ func (in *input) take(c *console, set *manifest.Set, strict bool) error {
 		return err
 	}
 	in.families = families
+	c.noteMade(families)
 	return c.noteOthers(others, strict || len(others) == len(set.Pods))
+}
+
+// noteMade tells of Jobs that are not in the input, but only what makes them.
+func (c *console) noteMade(families []manifest.Family) {
+	jobs := map[string][]string{}
+	var makers []string
+	for _, f := range families {
+		if maker := f.Job.MadeBy; maker != "" {
+			if jobs[maker] == nil {
+				makers = append(makers, maker)
+			}
+			jobs[maker] = append(jobs[maker], f.Job.Reference().String())
+		}
+	}
+	for _, maker := range makers {
+		subject := "Job " + jobs[maker][0] + " is"
+		if n := len(jobs[maker]); n > 1 {
+			subject = fmt.Sprintf("%d Jobs of %s are", n, maker)
+		}
+		c.note(fmt.Sprintf("note: %s not in the input: judged as %s makes it now", subject, maker))
+	}
 }
 
 // noteOthers tells how many pods belong to no Job of the input. In a strict reading, each of them is an error.

@@ -115,7 +115,7 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 	if rules == nil && planned.effect.Acting == own {
 		planned.noRules = noOwnRules
 		if len(p.custom.All) > 0 {
-			planned.noRules += ", and no custom policy takes effect for it"
+			planned.noRules += ", and no custom policy takes effect"
 		}
 	}
 	return planned, nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/internal/scenarios"
 )
@@ -116,6 +118,29 @@ func canHappen(s *scenarios.Scenario, job *batchv1.Job) bool {
 	return lacks == "" || job.Name == standInName && lacks != scenarios.OnFailure
 }
 
+// errScenario says why no Job has a Pod of a scenario: there is no such scenario, or it cannot happen to the Jobs.
+func errScenario(name string, plans []plan) error {
+	s := scenarios.Find(name)
+	if s == nil {
+		return fmt.Errorf("no Pods in the input, and %s", suite.MessageUnknown("scenario", name, scenarios.Names()))
+	}
+	var errs []error
+	for i := range plans {
+		job := plans[i].stored
+		lacks := s.Lacks(job)
+		text := fmt.Sprintf("%s cannot happen to Job %s, whose Pods do not have %s", name, plans[i].job.Reference(), lacks)
+		switch {
+		case lacks == scenarios.Never && job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
+			text = fmt.Sprintf("%s cannot happen to Job %s: with restartPolicy OnFailure a container that fails is restarted, and its Pod "+
+				"does not fail; explain %q instead", name, plans[i].job.Reference(), "restarting")
+		case lacks == scenarios.OnFailure:
+			text += ": a container that fails is not restarted, and its Pod fails"
+		}
+		errs = append(errs, errors.New(text))
+	}
+	return errors.Join(errs...)
+}
+
 // moment returns when a Pod is judged.
 func (pod plannedPod) moment(now time.Time) time.Time {
 	if pod.scenario != "" {
@@ -156,7 +181,7 @@ func (c *console) noteScenarios(plans []plan) {
 		case len(p.stored.Spec.Template.Spec.Containers) == 0:
 			c.note(fmt.Sprintf("note: Job %s has no containers: judged as with one, main", p.job.Reference()))
 		case p.stored.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
-			c.note(fmt.Sprintf("note: Job %s has restartPolicy OnFailure: containers that fail are restarted, and fail no Pod", p.job.Reference()))
+			c.note(fmt.Sprintf("note: Job %s has restartPolicy OnFailure: a container that fails is restarted and counts towards backoffLimit, and its Pod does not fail", p.job.Reference()))
 		}
 	}
 }

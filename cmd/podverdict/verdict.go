@@ -81,7 +81,7 @@ func (p *plan) item(ctx context.Context, pod plannedPod, in runtime.Input, v run
 const none = "-"
 
 // noOwnRules is said of a Job that only custom policies could judge.
-const noOwnRules = "the Job has no podFailurePolicy"
+const noOwnRules = "no podFailurePolicy"
 
 // ruleIsTrue is the reason of a custom rule without a reason or a message.
 const ruleIsTrue = "its expression is true"
@@ -134,15 +134,25 @@ func (i verdictItem) audit() string {
 	return fmt.Sprintf("%s by %s", i.Audit.Action, ruleCell(*i.Audit))
 }
 
-// because returns how the Pod failed, and what decided on it.
+// because returns how the Pod failed, and what decided on it. A container that decided without being at fault, such as a sidecar
+// that was stopped, comes first.
 func (i verdictItem) because() string {
 	switch {
 	case !i.Verdict.Terminal:
 		return i.decisive()
 	case i.told():
 		return i.Failure.Summary
+	case i.bystander():
+		return i.decisive() + "; " + i.Failure.Summary
 	}
 	return i.Failure.Summary + "; " + i.decisive()
+}
+
+// bystander tells whether other containers failed than the one whose exit code decided.
+func (i verdictItem) bystander() bool {
+	failing := i.Failure.Failing()
+	decided := func(c *failure.Container) bool { return c.Name == i.Verdict.Container }
+	return i.Verdict.ExitCode != 0 && len(failing) > 0 && !slices.ContainsFunc(failing, decided)
 }
 
 // told tells whether how the Pod failed says already which condition or container the rule matched.
@@ -151,7 +161,8 @@ func (i verdictItem) told() bool {
 	case v.Err != nil:
 		return false
 	case v.ExitCode != 0:
-		return len(i.Failure.Failing()) == 1
+		failing := i.Failure.Failing()
+		return len(failing) == 1 && failing[0].Name == v.Container
 	case v.Condition != "":
 		return slices.ContainsFunc(i.Failure.Conditions, func(c failure.Condition) bool { return c.Type == v.Condition })
 	}

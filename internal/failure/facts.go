@@ -127,17 +127,16 @@ func between(start, end metav1.Time) string {
 	return end.Sub(start.Time).Round(time.Second).String()
 }
 
-// Failing returns the containers that failed or cannot start, each in a few words. Those
-// that the kubelet has told to stop, or killed, are left out: sidecars, and all in a pod that
-// was disrupted.
-func (f *Facts) Failing() []string {
+// Failing returns the containers that failed or cannot start. Those that the kubelet has told
+// to stop, or killed, are left out: sidecars, and all in a pod that was disrupted.
+func (f *Facts) Failing() []*Container {
 	disrupted := slices.ContainsFunc(f.Conditions, func(c Condition) bool { return c.Type == corev1.DisruptionTarget })
-	var all []string
+	var all []*Container
 	for i := range f.Containers {
 		c := &f.Containers[i]
 		expected := c.stopped() && (disrupted || c.Kind == kindSidecar)
-		if text := c.String(); text != "" && !expected {
-			all = append(all, text)
+		if c.String() != "" && !expected {
+			all = append(all, c)
 		}
 	}
 	return all
@@ -155,7 +154,9 @@ func (f *Facts) summary() string {
 	for _, c := range f.Conditions {
 		parts = append(parts, with(string(c.Type), c.Reason))
 	}
-	parts = append(parts, failing...)
+	for _, c := range failing {
+		parts = append(parts, c.String())
+	}
 	switch {
 	case len(parts) > 0:
 		return strings.Join(parts, ", ")

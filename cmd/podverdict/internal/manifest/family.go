@@ -18,7 +18,8 @@ type Family struct {
 var jobNameLabels = [...]string{batchv1.JobNameLabel, "job-name"}
 
 // Families gives every Job its Pods, both in the order of the input. A Pod belongs to the Job that is its controller,
-// else to the one of its namespace that its job-name label names. Pods without either belong to the only Job if no Pod
+// else to the one of its namespace that its job-name label names. A Job that only its Pods name is there in place of the CronJob or
+// JobSet that makes it. Pods without either belong to the only Job if no Pod
 // of the input has one and both do not name different namespaces. Others says of each Pod that belongs to no Job why. Two Jobs of
 // one name are an error.
 func (s *Set) Families() (families []Family, others []error, err error) {
@@ -26,6 +27,7 @@ func (s *Set) Families() (families []Family, others []error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	makers := s.addMade(s.Pods, index)
 	families = make([]Family, len(s.Jobs))
 	for i, job := range s.Jobs {
 		families[i].Job = job
@@ -43,7 +45,13 @@ func (s *Set) Families() (families []Family, others []error, err error) {
 		}
 		families[job].Pods = append(families[job].Pods, pod)
 	}
-	return families, others, nil
+	var all []Family
+	for i, f := range families {
+		if !makers[i] || len(f.Pods) > 0 {
+			all = append(all, f)
+		}
+	}
+	return all, others, nil
 }
 
 // anyClaimed tells whether some Pod says whose it is.

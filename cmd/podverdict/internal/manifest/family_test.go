@@ -69,3 +69,42 @@ func checkMembership(t *testing.T, name, input string, want bool) {
 		t.Errorf("%s: belongs to the Job: %t, %v, %v", name, got, others, err)
 	}
 }
+
+// TestMadeJobs: a Pod of a Job that is not in the input belongs to that Job as its CronJob, JobSet or generateName would make it.
+func TestMadeJobs(t *testing.T) {
+	const cronJob = `{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"nightly","namespace":"a"}}`
+	const generated = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"generateName":"nightly-","namespace":"a"}}`
+	const job = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"nightly","namespace":"a"}}`
+	const real = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"nightly-29398740","namespace":"a"}}`
+	for name, c := range map[string]struct{ input, job, want string }{
+		"a CronJob's":               {cronJob, "nightly-29398740", "nightly-29398740 of nightly"},
+		"with generateName":         {generated, "nightly-x7k2p", "nightly-x7k2p of nightly-"},
+		"of one of two makers":      {cronJob + generated, "nightly-29398740", "nightly-29398740 of nightly"},
+		"of two of one name":        {generated + generated, "nightly-x7k2p", "none"},
+		"that is there":             {cronJob + real, "nightly-29398740", "nightly-29398740 of "},
+		"of no maker":               {job, "nightly-29398740", "none"},
+		"of another name":           {cronJob, "hourly-29398740", "none"},
+		"with an unlikely name":     {cronJob, "nightly-report", "none"},
+		"in another namespace":      {strings.ReplaceAll(cronJob, `"a"`, `"b"`), "nightly-29398740", "none"},
+		"whose name is that of one": {cronJob, "nightly", "nightly of "},
+	} {
+		pod := fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"a","labels":{"job-name":%q}}}`, c.job)
+		set, err := Read(t.Context(), Options{Filenames: []string{"-"}, Stdin: strings.NewReader(c.input + pod + pod)})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		families, _, err := set.Families()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		got := "none"
+		for _, f := range families {
+			if len(f.Pods) == 2 {
+				got = f.Job.Reference().Name + " of " + f.Job.MadeBy
+			}
+		}
+		if got != c.want {
+			t.Errorf("a Job %s: Pods belong to %s, want %s", name, got, c.want)
+		}
+	}
+}

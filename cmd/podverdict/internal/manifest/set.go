@@ -33,12 +33,19 @@ type Job struct {
 	CronJob *batchv1.CronJob
 	// Template is the path to the Job in the object that was read: "" when it is the Job, spec.jobTemplate in a CronJob.
 	Template string
+	// MadeBy is set when the Job is not in the input, but one of its Pods, and names what is taken to have made it.
+	MadeBy string
 	// Namespace is where a Job without a namespace would be created. "" means "default".
 	Namespace string
 }
 
 // Reference names the Job.
 func (j Job) Reference() Reference { return referenceTo(j.Object, j.Namespace) }
+
+// Maker names what makes the Job, or the Job if it is in the input.
+func (j Job) Maker() Reference {
+	return Reference{j.Reference().Namespace, cmp.Or(j.MadeBy, j.Reference().Name)}
+}
 
 // Whole returns the origin of the object that was read: the Job, or what makes it.
 func (j Job) Whole() Origin {

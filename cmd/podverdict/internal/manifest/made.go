@@ -1,0 +1,65 @@
+package manifest
+
+import (
+	"regexp"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// madeName splits the name of a Job that something else has named: a CronJob appends the minute it was due, a JobSet the number of
+// the replica, and the API server five characters to a generateName.
+var madeName = regexp.MustCompile(`^(.+)-(?:[0-9]+|[bcdfghjklmnpqrstvwxz2456789]{5})$`)
+
+// addMade adds the Jobs that Pods name and the input lacks, where it has what made them: a CronJob, a JobSet, or a Job with
+// generateName. Each is as its maker would make it now. The result is the makers, by their index.
+func (s *Set) addMade(pods []Pod, index map[Reference]int) map[int]bool {
+	generated, makers := s.generated(), map[int]bool{}
+	for _, pod := range pods {
+		key := Reference{pod.Reference().Namespace, jobNamed(pod)}
+		parts := madeName.FindStringSubmatch(key.Name)
+		if _, given := index[key]; given || parts == nil {
+			continue
+		}
+		maker, ok := index[Reference{key.Namespace, parts[1]}]
+		if !ok || s.Jobs[maker].Template == "" {
+			if maker, ok = generated[Reference{key.Namespace, parts[1] + "-"}]; !ok {
+				continue
+			}
+		}
+		job := s.Jobs[maker]
+		job.Object, job.MadeBy = job.Object.DeepCopy(), job.Reference().Name
+		job.Object.Name = key.Name
+		index[key], makers[maker] = len(s.Jobs), true
+		s.Jobs = append(s.Jobs, job)
+	}
+	return makers
+}
+
+// generated finds Jobs with generateName by that. Of several with the same one, none is found.
+func (s *Set) generated() map[Reference]int {
+	index, times := map[Reference]int{}, map[Reference]int{}
+	for i, job := range s.Jobs {
+		if job.Object.Name == "" {
+			index[job.Reference()] = i
+			times[job.Reference()]++
+		}
+	}
+	for key, n := range times {
+		if n > 1 {
+			delete(index, key)
+		}
+	}
+	return index
+}
+
+// jobNamed returns the name of the Job that a Pod says it belongs to, or "".
+func jobNamed(pod Pod) string {
+	if owner := metav1.GetControllerOfNoCopy(pod.Object); owner != nil {
+		if isJob(owner) {
+			return owner.Name
+		}
+		return ""
+	}
+	name, _ := jobNameLabel(pod)
+	return name
+}
