@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
 // diffOptions are the flags of diff.
 type diffOptions struct {
-	pods       manifest.Options
+	source     source // of the Pods, and of sides that are in a cluster
 	kubernetes string
 	exitCode   bool
 	all        bool
@@ -31,23 +31,31 @@ func newDiff(live io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW [-f PODS]",
 		Short: "Say which verdicts change from one policy or Job to another",
-		Long: `Say which verdicts change from one policy or Job to another. OLD and NEW are files or directories with Jobs, or with
-PodFailurePolicies. Both are judged on the scenarios that "podverdict test scenarios" lists, and on the Pods of -f.
+		Long: `Say which verdicts change from one policy or Job to another. OLD and NEW are files or directories, with Jobs or with
+PodFailurePolicies, or objects of a cluster: job/NAME, cronjob/NAME. Both are judged on the scenarios that
+"podverdict test scenarios" lists, on the Pods of -f, and on the Pods of each job/NAME.
 
 What changes comes first: the verdict before and after, and the rules that decide. A verdict changes when it does something
 else to the Job. Another rule that does the same is no change.
 
 Jobs are compared by name, and a single Job with a single other one. Policies without a Job are in force for all Jobs, as
-after their binding: for those of -f, which podverdict's controller is taken to run, or else for a Job with one container.`,
+after their binding: for those of -f, which podverdict's controller is taken to run, or else for a Job with one container.
+The policies of the cluster are in force for both sides, unless the other side has policies of its own.
+` + connectionHelp,
 		Example: `  podverdict diff old.yaml new.yaml
   podverdict diff job.yaml new-job.yaml -f pods/ --exit-code
+  podverdict diff job/demo new-job.yaml
   git show main:job.yaml | podverdict diff - job.yaml -o markdown`,
 		Args: cobra.ArbitraryArgs,
 		RunE: verb(&o, diff),
 	}
 	flags := cmd.Flags()
-	addFileFlags(flags, &o.pods)
+	o.source.kinds = []cluster.Kind{cluster.Job, cluster.CronJob}
+	addFileFlags(flags, &o.source.files)
 	flags.Lookup("filename").Usage = "file, directory, URL or - with Pods to judge as well; may be repeated"
+	flags.Lookup("namespace").Usage = namespaceUsage
+	o.source.connection.AddFlags(flags)
+	addSourceCompletions(cmd, &o.source)
 	addKubernetesFlag(flags, &o.kubernetes)
 	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 1 when a verdict changes")
 	flags.BoolVar(&o.all, "all", false, "list what does not change, too; JSON and YAML always have it")
@@ -59,7 +67,7 @@ after their binding: for those of -f, which podverdict's controller is taken to 
 // diff reads the rules before and after a change, judges scenarios and Pods by both, and prints what changes.
 func diff(ctx context.Context, c *console, o *diffOptions, args []string) error {
 	if len(args) != 2 {
-		return usagef("diff compares two files: give OLD and NEW")
+		return usagef("diff compares OLD with NEW: give both")
 	}
 	if err := checkColor(o.color); err != nil {
 		return err
@@ -86,18 +94,10 @@ type difference struct {
 	strict        bool // Pods of other Jobs are errors
 }
 
-// diffSide is the rules before a change, or those after it.
-type diffSide struct {
-	name     string
-	set      *manifest.Set
-	policies *inforce.Source
-	families []manifest.Family
-}
-
 // read reads both sides, and the Pods.
 func (o *diffOptions) read(ctx context.Context, c *console, args []string) (*difference, error) {
 	stdin := 0
-	for _, name := range slices.Concat(args, o.pods.Filenames) {
+	for _, name := range slices.Concat(args, o.source.files.Filenames) {
 		if name == "-" {
 			stdin++
 		}
@@ -110,38 +110,22 @@ func (o *diffOptions) read(ctx context.Context, c *console, args []string) (*dif
 	if err := errors.Join(errBefore, errAfter); err != nil {
 		return nil, err
 	}
-	d := &difference{before: before, after: after, strict: o.pods.Strict}
+	before.share(&after)
+	after.share(&before)
+	d := &difference{before: before, after: after, strict: o.source.files.Strict}
 	given := &manifest.Set{}
-	if len(o.pods.Filenames) > 0 {
+	if o.source.fromFiles() {
 		var err error
-		if given, err = readFiles(ctx, c, o.pods); err != nil {
+		if given, err = readFiles(ctx, c, o.source.files); err != nil {
 			return nil, err
 		}
-		if d.pods = given.Pods; len(given.Pods) == 0 && given.Lists == 0 {
+		if len(given.Pods) == 0 && given.Lists == 0 {
 			return nil, errors.New("no Pods in the files of -f")
 		}
 	}
+	d.pods = slices.Concat(before.pods, after.pods, given.Pods)
 	err := d.pair(c, given.Jobs)
 	return d, err
-}
-
-func (o *diffOptions) readSide(ctx context.Context, c *console, name string) (diffSide, error) {
-	files := o.pods
-	files.Filenames = []string{name}
-	set, err := readFiles(ctx, c, files)
-	if err != nil {
-		return diffSide{}, err
-	}
-	if len(set.Jobs)+len(set.Policies) == 0 {
-		return diffSide{}, errIn(name, errNoPolicies)
-	}
-	if err := set.CheckPolicies(); err != nil {
-		return diffSide{}, err
-	}
-	if len(set.Jobs) == 0 {
-		set.Bindings = bindAll(set.Policies)
-	}
-	return diffSide{name: name, set: set, policies: inforce.FromFiles(set)}, nil
 }
 
 // pair gives both sides the same Jobs, in the same order, with the Pods. Policies alone are judged for the Jobs that come with

@@ -55,11 +55,14 @@ func addKubernetesFlag(flags *pflag.FlagSet, kubernetes *string) {
 	flags.StringVar(kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for")
 }
 
+// namespaceUsage is for verbs that read from files and clusters.
+const namespaceUsage = "namespace to read from (default that of the kubeconfig); of files, that of the objects that name none"
+
 // addFlags adds the flags for files and for clusters, and lets arguments name objects of some kinds.
 func (s *source) addFlags(flags *pflag.FlagSet, kinds ...cluster.Kind) {
 	s.kinds = kinds
 	addFileFlags(flags, &s.files)
-	flags.Lookup("namespace").Usage = "namespace to read from (default that of the kubeconfig); with -f, that of the objects that name none"
+	flags.Lookup("namespace").Usage = namespaceUsage
 	flags.StringVarP(&s.query.Selector, "selector", "l", "", "label selector for what is read from the cluster, as in app=demo,tier!=test")
 	flags.BoolVarP(&s.query.AllNamespaces, "all-namespaces", "A", false, "read from all namespaces of the cluster")
 	s.connection.AddFlags(flags)

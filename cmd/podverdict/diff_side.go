@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+)
+
+// diffSide is the rules before a change, or those after it.
+type diffSide struct {
+	name     string
+	set      *manifest.Set
+	live     bool
+	pods     []manifest.Pod // of a Job of a cluster
+	policies *inforce.Source
+	families []manifest.Family
+}
+
+// readSide reads a side: a file, or an object of a cluster. What is a file is no object.
+func (o *diffOptions) readSide(ctx context.Context, c *console, name string) (diffSide, error) {
+	if targets, err := cluster.ParseTargets([]string{name}, o.source.kinds...); err == nil && strings.Contains(name, "/") && !isFile(name) {
+		return o.readLive(ctx, c, name, targets)
+	}
+	files := o.source.files
+	files.Filenames = []string{name}
+	set, err := readFiles(ctx, c, files)
+	if err != nil {
+		return diffSide{}, err
+	}
+	if len(set.Jobs)+len(set.Policies) == 0 {
+		return diffSide{}, errIn(name, errNoPolicies)
+	}
+	if err := set.CheckPolicies(); err != nil {
+		return diffSide{}, err
+	}
+	if len(set.Jobs) == 0 {
+		set.Bindings = bindAll(set.Policies)
+	}
+	return diffSide{name: name, set: set, policies: inforce.FromFiles(set)}, nil
+}
+
+// readLive reads a Job or CronJob of a cluster, the Pods of a Job, and the policies of the cluster.
+func (o *diffOptions) readLive(ctx context.Context, c *console, name string, targets []cluster.Target) (diffSide, error) {
+	side := diffSide{name: name, set: &manifest.Set{}, live: true}
+	client, shown, err := o.source.connect(c)
+	if err != nil {
+		return side, err
+	}
+	defer shown.end()
+	query := cluster.Query{Targets: targets}
+	if side.set.Jobs, err = client.Jobs(ctx, query); err != nil {
+		return side, err
+	}
+	if targets[0].Kind == cluster.Job {
+		families, err := client.Families(ctx, query)
+		if err != nil {
+			return side, err
+		}
+		for _, f := range families {
+			side.pods = append(side.pods, f.Pods...)
+		}
+	}
+	side.policies, err = readClusterPolicies(ctx, c, client)
+	return side, err
+}
+
+// share gives the policies of a cluster to the other side, unless that has policies of its own or another cluster's.
+func (d *diffSide) share(other *diffSide) {
+	if d.live && !other.live && len(other.set.Policies) == 0 {
+		other.policies = d.policies
+	}
+}
