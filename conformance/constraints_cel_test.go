@@ -19,6 +19,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+	"github.com/podverdict/podverdict/compiler/admission/apiserver/evaluator"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/conformance/vectors"
@@ -120,7 +121,7 @@ type constraintsInCEL struct {
 
 type constraintPolicy struct {
 	kind      kind.Kind
-	evaluator *apiserver.Evaluator
+	evaluator *evaluator.Evaluator
 	rules     []string // their ids by validation
 }
 
@@ -168,8 +169,8 @@ func newConstraintPolicy(t *testing.T, k kind.Kind, path string) constraintPolic
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, evaluator := onePolicy(t, selection, target, admission.Parameters{Source: admission.Inline})
-	return constraintPolicy{k, evaluator, policy.Rules}
+	policy, server := onePolicy(t, selection, target, admission.Parameters{Source: admission.Inline})
+	return constraintPolicy{k, server, policy.Rules}
 }
 
 // constraintReview is a request, and what Rego is asked of it.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+	"github.com/podverdict/podverdict/compiler/admission/apiserver/evaluator"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/runtime/rego"
@@ -77,7 +78,7 @@ type guards struct {
 
 type guardPolicy struct {
 	kind      kind.Kind
-	evaluator *apiserver.Evaluator
+	evaluator *evaluator.Evaluator
 }
 
 // newGuards writes the configuration into the policies, or into an object that they read it from.
@@ -143,12 +144,12 @@ func newGuardPolicy(t *testing.T, s *admission.Selection, source admission.Param
 	}
 	parameters := guardParameters
 	parameters.Source = source
-	_, evaluator := onePolicy(t, s, target, parameters)
-	return guardPolicy{k, evaluator}
+	_, server := onePolicy(t, s, target, parameters)
+	return guardPolicy{k, server}
 }
 
 // onePolicy denies whatever breaks a rule of the selection.
-func onePolicy(t *testing.T, s *admission.Selection, target admission.Target, parameters admission.Parameters) (admission.Policy, *apiserver.Evaluator) {
+func onePolicy(t *testing.T, s *admission.Selection, target admission.Target, parameters admission.Parameters) (admission.Policy, *evaluator.Evaluator) {
 	t.Helper()
 	deny := []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
 	policies, err := s.Policies(admission.Options{
@@ -165,11 +166,11 @@ func onePolicy(t *testing.T, s *admission.Selection, target admission.Target, pa
 	if err != nil {
 		t.Fatal(err)
 	}
-	evaluator, err := apiserver.NewEvaluator(typed)
+	server, err := evaluator.New(typed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return policies[0], evaluator
+	return policies[0], server
 }
 
 // inRego counts in found which guardrails find something.

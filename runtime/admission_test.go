@@ -15,6 +15,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+	"github.com/podverdict/podverdict/compiler/admission/apiserver/evaluator"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/compiler/custom"
 )
@@ -100,7 +101,7 @@ func (as admittedAs) compare(t *testing.T, env *compiler.Environment, question s
 
 // admissionServer is the API server with a policy that refuses what its match conditions are true of.
 type admissionServer struct {
-	*apiserver.Evaluator
+	*evaluator.Evaluator
 
 	kind kind.Kind
 }
@@ -125,11 +126,11 @@ func newAdmission(tb testing.TB, as admittedAs, conditions []v1alpha1.MatchCondi
 	for _, c := range conditions {
 		policy.Spec.MatchConditions = append(policy.Spec.MatchConditions, admissionregistrationv1.MatchCondition(c))
 	}
-	evaluator, err := apiserver.NewEvaluator(policy)
+	server, err := evaluator.New(policy)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return admissionServer{evaluator, k}
+	return admissionServer{server, k}
 }
 
 // ask is whether the conditions are true, false, or an error.

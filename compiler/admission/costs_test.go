@@ -101,12 +101,12 @@ func costOf(t *testing.T, p Policy, target Target, shape int) apiserver.Cost {
 	if err != nil {
 		t.Fatal(err)
 	}
-	evaluator, err := apiserver.NewEvaluator(typed)
+	meter, err := apiserver.NewMeter(typed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	object := &unstructured.Unstructured{Object: target.object(Largest()[shape])}
-	cost, err := evaluator.Cost(t.Context(), apiserver.Review{Kind: target.Kind, Operation: admission.Create, Object: object})
+	cost, err := meter.Cost(t.Context(), apiserver.Review{Kind: target.Kind, Operation: admission.Create, Object: object})
 	if err != nil {
 		t.Fatal(err)
 	}

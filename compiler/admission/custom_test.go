@@ -18,6 +18,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+	"github.com/podverdict/podverdict/compiler/admission/apiserver/evaluator"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/compiler/custom"
 )
@@ -100,11 +101,11 @@ func told(t *testing.T, all []Policy, target Target, object map[string]any, name
 				t.Fatal(err)
 			}
 		}
-		evaluator, err := apiserver.NewEvaluator(typed)
+		server, err := evaluator.New(typed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := evaluator.Evaluate(t.Context(), apiserver.Review{
+		result, err := server.Evaluate(t.Context(), apiserver.Review{
 			Kind: target.Kind, Operation: admission.Create, Object: &unstructured.Unstructured{Object: object}, Namespace: namespace,
 		})
 		if err != nil {

@@ -23,14 +23,14 @@ func (p Policy) Estimate(ctx context.Context, t Target) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	evaluator, err := apiserver.NewEvaluator(typed)
+	meter, err := apiserver.NewMeter(typed)
 	if err != nil {
 		return Estimate{}, err
 	}
 	var most Estimate
 	for _, spec := range Largest() {
 		object := &unstructured.Unstructured{Object: t.object(spec)}
-		cost, err := evaluator.Cost(ctx, apiserver.Review{Kind: t.Kind, Operation: admission.Update, Object: object, OldObject: object})
+		cost, err := meter.Cost(ctx, apiserver.Review{Kind: t.Kind, Operation: admission.Update, Object: object, OldObject: object})
 		if err != nil {
 			return Estimate{}, err
 		}

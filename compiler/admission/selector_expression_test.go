@@ -12,6 +12,7 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+	"github.com/podverdict/podverdict/compiler/admission/apiserver/evaluator"
 )
 
 // TestSelectorsAsExpressions holds that a label selector written as CEL selects what it selects.
@@ -47,11 +48,11 @@ func TestSelectorsAsExpressions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		evaluator := selecting(t, target, selects(s, "object.spec.jobTemplate.metadata.?labels"))
+		server := selecting(t, target, selects(s, "object.spec.jobTemplate.metadata.?labels"))
 		for range jobs {
 			given := some()
 			cron := &batchv1.CronJob{Spec: batchv1.CronJobSpec{JobTemplate: batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: given}}}}
-			result, err := evaluator.Evaluate(t.Context(), apiserver.Review{Kind: target.Kind, Operation: admission.Create, Object: cron})
+			result, err := server.Evaluate(t.Context(), apiserver.Review{Kind: target.Kind, Operation: admission.Create, Object: cron})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +70,7 @@ func TestSelectorsAsExpressions(t *testing.T) {
 	}
 }
 
-func selecting(t *testing.T, target Target, condition string) *apiserver.Evaluator {
+func selecting(t *testing.T, target Target, condition string) *evaluator.Evaluator {
 	t.Helper()
 	p := (&Selection{catalogue: &Catalogue{Name: "tests"}}).policy(Options{}, nil, nil, matching{
 		constraints: target.matchResources(admissionregistrationv1.Create), conditions: conditions([]MatchCondition{{"selected", condition}}),
@@ -80,9 +81,9 @@ func selecting(t *testing.T, target Target, condition string) *apiserver.Evaluat
 	}
 	typed.Spec.Validations = []admissionregistrationv1.Validation{{Expression: "false"}}
 	typed.Spec.AuditAnnotations = nil
-	evaluator, err := apiserver.NewEvaluator(typed)
+	server, err := evaluator.New(typed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return evaluator
+	return server
 }

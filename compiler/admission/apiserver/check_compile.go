@@ -40,12 +40,10 @@ func expressionProblems(policy *admissionregistrationv1.ValidatingAdmissionPolic
 		beside = untyped
 	}
 	x := expressionsOf(policy)
-	c := collection{typed: typed, kubernetes: kubernetes, fields: x.fields}
-	compile := func(compiler plugincel.Compiler, options plugincel.OptionalVariableDeclarations, all ...plugincel.ExpressionAccessor) {
-		for _, a := range all {
-			if a != nil {
-				c.add(a, typed.CompileCELExpression(a, options, environment.StoredExpressions), compiler.CompileCELExpression(a, options, environment.NewExpressions))
-			}
+	c := collection{typed: typed, kubernetes: kubernetes}
+	compile := func(compiler plugincel.Compiler, options plugincel.OptionalVariableDeclarations, all ...*expression) {
+		for _, e := range all {
+			c.add(e, typed.CompileCELExpression(e, options, environment.StoredExpressions), compiler.CompileCELExpression(e, options, environment.NewExpressions))
 		}
 	}
 	for _, v := range x.variables {
@@ -65,23 +63,21 @@ func expressionProblems(policy *admissionregistrationv1.ValidatingAdmissionPolic
 type collection struct {
 	typed      *typedCompiler
 	kubernetes *version.Version
-	fields     map[plugincel.ExpressionAccessor]string
 	problems   []Problem
 }
 
 // add adds the problems of one expression. Where both compilers find something at the same
 // place, the problem of the typed one is kept. An expression that is missing is a problem of
 // the policy itself.
-func (c *collection) add(a plugincel.ExpressionAccessor, typed, untyped plugincel.CompilationResult) {
-	text := a.GetExpression()
-	if strings.TrimSpace(text) == "" {
+func (c *collection) add(e *expression, typed, untyped plugincel.CompilationResult) {
+	if strings.TrimSpace(e.text) == "" {
 		return
 	}
-	found := problemsOf(c.fields[a], text, typed.Error)
+	found := problemsOf(e.field, e.text, typed.Error)
 	for i, p := range found {
 		found[i].Hint = c.typed.hint(p)
 	}
-	for _, p := range problemsOf(c.fields[a], text, untyped.Error) {
+	for _, p := range problemsOf(e.field, e.text, untyped.Error) {
 		if !slices.ContainsFunc(found, func(q Problem) bool { return q.Line == p.Line && q.Column == p.Column }) {
 			p.Hint = compileHint(p, c.kubernetes)
 			found = append(found, p)

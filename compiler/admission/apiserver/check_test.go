@@ -255,21 +255,24 @@ func FuzzCheck(f *testing.F) {
 	}
 	policy, job := readPolicy(f, "job.yaml"), mustKind(f, kind.Job)
 	f.Fuzz(func(t *testing.T, text string) {
+		if strings.TrimSpace(text) == "" {
+			return // which the compiler is not asked about
+		}
 		policy := policy.DeepCopy()
-		policy.Spec.MatchConditions[0].Expression = text
+		policy.Spec.Validations[0].Expression = text
 		err := Check(policy, job, nil, "1.36")
 		invalid, ok := errors.AsType[*CheckError](err)
 		if err != nil && !ok {
 			t.Fatalf("%q: %v", text, err)
 		}
-		if _, evaluation := NewEvaluator(policy); evaluation != nil && err == nil {
-			t.Errorf("%q is right, but does not compile: %v", text, evaluation)
+		if _, refused := NewMeter(policy); refused != nil && err == nil {
+			t.Errorf("%q is right, but does not compile: %v", text, refused)
 		}
 		if err == nil {
 			return
 		}
 		for _, p := range invalid.Problems {
-			if text := p.String(); text == "" || p.FieldRef != "spec.matchConditions[0].expression" || p.Line < 0 || p.Line > 0 && p.Column < 1 {
+			if text := p.String(); text == "" || p.FieldRef != "spec.validations[0].expression" || p.Line < 0 || p.Line > 0 && p.Column < 1 {
 				t.Errorf("%q: odd place in %+v", text, p)
 			}
 		}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"math"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
 )
 
 // Limits of the API server, in its units of cost (k8s.io/apiserver/pkg/apis/cel).
@@ -38,28 +40,50 @@ type Charge struct {
 	Err error
 }
 
-// Cost measures what a request is charged for that the policy's constraints admit, whatever
-// the match conditions say. The API server stops at PolicyLimit; here, only the limit of a
-// single expression stops that expression, with an error.
-func (e *Evaluator) Cost(ctx context.Context, r Review) (Cost, error) {
-	in, err := e.input(r)
-	if err != nil || !in.matches {
+// Meter measures what the API server charges for a policy. It compiles the policy once, and is safe for concurrent use.
+type Meter struct {
+	validations, messages plugincel.ConditionEvaluator
+}
+
+// NewMeter compiles the validations of a policy, their messages and its variables, as an API server does with a policy that
+// it has stored. The error is a *CheckError if they do not compile; nothing else is checked.
+func NewMeter(policy *admissionregistrationv1.ValidatingAdmissionPolicy) (*Meter, error) {
+	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
+	if err != nil {
+		return nil, err
+	}
+	metered := &meteredCompiler{compiler: compiler.Compiler}
+	compiler.Compiler, compiler.ConditionCompiler = metered, metered
+	x := expressionsOf(policy)
+	for _, v := range x.variables {
+		compiler.CompileAndStoreVariable(v, x.options, environment.StoredExpressions)
+	}
+	m := &Meter{
+		validations: compiler.CompileCondition(accessors(x.validations), x.options, environment.StoredExpressions),
+		messages:    compiler.CompileCondition(accessors(x.messages), x.messageOptions(), environment.StoredExpressions),
+	}
+	return m, newCheckError(metered.problems)
+}
+
+// Cost measures what a request is charged for, whatever the match constraints and match conditions of the policy say. The
+// API server stops at PolicyLimit; here, only the limit of a single expression stops that expression, with an error.
+func (m *Meter) Cost(ctx context.Context, r Review) (Cost, error) {
+	attributes, params, err := r.Attributes()
+	if err != nil {
 		return Cost{}, err
 	}
-	m := &meter{}
-	ctx = context.WithValue(ctx, meterKey{}, m)
-	request := plugincel.CreateAdmissionRequest(in.attributes.Attributes, metav1.GroupVersionResource(in.resource), metav1.GroupVersionKind(in.attributes.VersionedKind))
-	for _, group := range []plugincel.ConditionEvaluator{e.filters.validations, e.filters.messages} {
-		_, _, err := group.ForInput(ctx, in.attributes, request,
-			plugincel.OptionalVariableBindings{VersionedParams: in.params}, plugincel.CreateNamespaceObject(r.Namespace), math.MaxInt64)
+	var cost Cost
+	ctx = context.WithValue(ctx, chargesKey{}, &cost.Charges)
+	request := plugincel.CreateAdmissionRequest(attributes.Attributes, metav1.GroupVersionResource(attributes.GetResource()), metav1.GroupVersionKind(attributes.VersionedKind))
+	for _, group := range []plugincel.ConditionEvaluator{m.validations, m.messages} {
+		_, _, err := group.ForInput(ctx, attributes, request,
+			plugincel.OptionalVariableBindings{VersionedParams: params}, plugincel.CreateNamespaceObject(r.Namespace), math.MaxInt64)
 		if err != nil {
 			return Cost{}, err
 		}
 	}
-	cost := Cost{}
-	for _, reading := range m.readings {
-		cost.Used += reading.cost
-		cost.Charges = append(cost.Charges, Charge{Field: e.filters.fields[reading.expression], Used: reading.cost, Err: reading.err})
+	for _, charge := range cost.Charges {
+		cost.Used += charge.Used
 	}
 	return cost, nil
 }

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -11,9 +12,18 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
+func newMeter(t testing.TB, file string, replacements ...string) *Meter {
+	t.Helper()
+	m, err := NewMeter(readPolicy(t, file, replacements...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 func TestCostIsChargedByExpression(t *testing.T) {
 	r := Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{}`, badSpec)}
-	cost, err := newEvaluator(t, "job.yaml").Cost(t.Context(), r)
+	cost, err := newMeter(t, "job.yaml").Cost(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,48 +52,19 @@ func TestCostIsChargedByExpression(t *testing.T) {
 	}
 }
 
-// The measured sum is what the API server's validator takes from the budget: one less
-// is too little for it.
-func TestCostIsWhatTheValidatorCharges(t *testing.T) {
-	e := newEvaluator(t, "job.yaml")
-	r := Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{}`, badSpec)}
-	cost, err := e.Cost(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := e.input(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for budget, want := range map[uint64]bool{cost.Used: true, cost.Used - 1: false} {
-		result := e.validator.Validate(t.Context(), in.resource, in.attributes, in.params, nil, int64(budget), nil)
-		enough := true
-		for _, d := range result.Decisions {
-			enough = enough && !strings.Contains(d.Message, "out of cost budget") && !strings.Contains(d.Message, "failed messageExpression")
-		}
-		if enough != want {
-			t.Errorf("a budget of %d is enough: %t, want %t; %+v", budget, enough, want, result.Decisions)
-		}
-	}
-}
-
+// Match conditions keep the API server from evaluating anything, and are not asked here.
 func TestCostOfWhatDoesNotMatch(t *testing.T) {
-	e := newEvaluator(t, "job.yaml")
-	exempt := Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{"labels": {"exempt": ""}}`, badSpec)}
-	if cost, err := e.Cost(t.Context(), exempt); err != nil || cost.Used == 0 {
-		t.Errorf("exempt: got %+v, error %v", cost, err)
-	}
-	deletion := Review{Kind: mustKind(t, kind.Job), Operation: admission.Delete, OldObject: exempt.Object}
-	if cost, err := e.Cost(t.Context(), deletion); err != nil || cost.Used != 0 {
-		t.Errorf("deletion: got %+v, error %v", cost, err)
+	r := Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{"labels": {"exempt": ""}}`, badSpec)}
+	if cost, err := newMeter(t, "job.yaml").Cost(t.Context(), r); err != nil || cost.Used == 0 {
+		t.Errorf("got %+v, error %v", cost, err)
 	}
 }
 
 func TestCostOfAnExpressionOverItsLimit(t *testing.T) {
 	list := "[0,1,2,3,4,5,6,7,8,9]"
-	e := newEvaluator(t, "job.yaml", "object.spec.backoffLimit <= 10", "'"+strings.Repeat(list+".all(x, ", 7)+"true"+strings.Repeat(")", 7)+"'")
+	m := newMeter(t, "job.yaml", "object.spec.backoffLimit <= 10", "'"+strings.Repeat(list+".all(x, ", 7)+"true"+strings.Repeat(")", 7)+"'")
 	r := Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{}`, goodSpec)}
-	cost, err := e.Cost(t.Context(), r)
+	cost, err := m.Cost(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,5 +75,23 @@ func TestCostOfAnExpressionOverItsLimit(t *testing.T) {
 	}
 	if first.Used < ExpressionLimit || first.Err == nil || !strings.Contains(first.Err.Error(), "cost limit exceeded") {
 		t.Errorf("got cost %d and error %v", first.Used, first.Err)
+	}
+}
+
+func TestNewMeterNamesWhatDoesNotCompile(t *testing.T) {
+	_, err := NewMeter(readPolicy(t, "job.yaml",
+		"object.spec.backoffLimit <= 10", "objekt.spec.backoffLimit <= 10",
+		`object.spec.template.spec.restartPolicy == "Never"`, "1 + 1"))
+	invalid, ok := errors.AsType[*CheckError](err)
+	if !ok {
+		t.Fatalf("got error %v, want a *CheckError", err)
+	}
+	var got []string
+	for _, p := range invalid.Problems {
+		got = append(got, p.FieldRef)
+	}
+	want := []string{"spec.validations[0].expression", "spec.validations[2].expression"}
+	if diff := cmp.Diff(want, got, cmpopts.SortSlices(strings.Compare)); diff != "" {
+		t.Errorf("places (-want +got):\n%s", diff)
 	}
 }

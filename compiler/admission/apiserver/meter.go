@@ -10,58 +10,50 @@ import (
 )
 
 // meteredCompiler is the API server's compiler with two additions: its programs report
-// their cost to the meter in their context, and it keeps the results that are errors.
+// their cost to the charges in their context, and it keeps the problems of expressions.
 type meteredCompiler struct {
 	compiler plugincel.Compiler
-	failed   []plugincel.CompilationResult
+	problems []Problem
 }
 
 // CompileCELExpression compiles one expression.
 func (c *meteredCompiler) CompileCELExpression(a plugincel.ExpressionAccessor, o plugincel.OptionalVariableDeclarations, mode environment.Type) plugincel.CompilationResult {
 	r := c.compiler.CompileCELExpression(a, o, mode)
+	field := ""
+	if e, ok := a.(*expression); ok {
+		field = e.field
+	}
 	if r.Error != nil {
-		c.failed = append(c.failed, r)
+		c.problems = append(c.problems, problemsOf(field, a.GetExpression(), r.Error)...)
 	} else {
-		r.Program = meteredProgram{Program: r.Program, expression: a}
+		r.Program = meteredProgram{Program: r.Program, field: field}
 	}
 	return r
 }
 
-// CompileCondition compiles expressions; those that are nil stand for none.
+// CompileCondition compiles expressions.
 func (c *meteredCompiler) CompileCondition(all []plugincel.ExpressionAccessor, o plugincel.OptionalVariableDeclarations, mode environment.Type) plugincel.ConditionEvaluator {
 	results := make([]plugincel.CompilationResult, len(all))
 	for i, a := range all {
-		if a != nil {
-			results[i] = c.CompileCELExpression(a, o, mode)
-		}
+		results[i] = c.CompileCELExpression(a, o, mode)
 	}
 	return plugincel.NewCondition(results)
 }
 
 type meteredProgram struct {
 	cel.Program
-	expression plugincel.ExpressionAccessor
+
+	field string
 }
 
 // ContextEval evaluates the program and reports its cost, without that of the variables
 // that it is the first to ask for: they report theirs before.
 func (p meteredProgram) ContextEval(ctx context.Context, vars any) (ref.Val, *cel.EvalDetails, error) {
 	value, details, err := p.Program.ContextEval(ctx, vars)
-	if m, ok := ctx.Value(meterKey{}).(*meter); ok && details != nil && details.ActualCost() != nil {
-		m.readings = append(m.readings, meterReading{expression: p.expression, cost: *details.ActualCost(), err: err})
+	if charges, ok := ctx.Value(chargesKey{}).(*[]Charge); ok && details != nil && details.ActualCost() != nil {
+		*charges = append(*charges, Charge{Field: p.field, Used: *details.ActualCost(), Err: err})
 	}
 	return value, details, err
 }
 
-// meter collects the costs of programs, in the order in which they end.
-type meter struct {
-	readings []meterReading
-}
-
-type meterReading struct {
-	expression plugincel.ExpressionAccessor
-	cost       uint64
-	err        error
-}
-
-type meterKey struct{}
+type chargesKey struct{}

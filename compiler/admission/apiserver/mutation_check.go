@@ -2,13 +2,10 @@ package apiserver
 
 import (
 	"errors"
-	"fmt"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/util/version"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
-	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch"
-	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/podverdict/podverdict/compiler/admission/kind"
@@ -42,22 +39,22 @@ func mutationProblems(policy *admissionregistrationv1.MutatingAdmissionPolicy, k
 	if err != nil {
 		return nil, err
 	}
-	options := plugincel.OptionalVariableDeclarations{HasAuthorizer: true}
-	for _, v := range policy.Spec.Variables {
-		compiler.CompileAndStoreVariable(&validating.Variable{Name: v.Name, Expression: v.Expression}, options, environment.NewExpressions)
+	x := expressionsOf(withoutMutations(policy))
+	for _, v := range x.variables {
+		compiler.CompileAndStoreVariable(v, x.options, environment.NewExpressions)
 	}
+	options := x.options
 	options.HasPatchTypes = true
 	var problems []Problem
 	for i, m := range policy.Spec.Mutations {
-		var a plugincel.ExpressionAccessor
-		at := fmt.Sprintf("spec.mutations[%d].", i)
+		var e expression
 		if m.PatchType == admissionregistrationv1.PatchTypeJSONPatch {
-			a, at = &patch.JSONPatchCondition{Expression: m.JSONPatch.Expression}, at+"jsonPatch.expression"
+			e = expression{field: at("mutations[%d].jsonPatch.expression", i), text: m.JSONPatch.Expression, types: jsonPatch}
 		} else {
-			a, at = &patch.ApplyConfigurationCondition{Expression: m.ApplyConfiguration.Expression}, at+"applyConfiguration.expression"
+			e = expression{field: at("mutations[%d].applyConfiguration.expression", i), text: m.ApplyConfiguration.Expression, types: applied}
 		}
-		if r := compiler.CompileCELExpression(a, options, environment.NewExpressions); r.Error != nil {
-			problems = append(problems, problemsOf(at, a.GetExpression(), r.Error)...)
+		if r := compiler.CompileCELExpression(&e, options, environment.NewExpressions); r.Error != nil {
+			problems = append(problems, problemsOf(e.field, e.text, r.Error)...)
 		}
 	}
 	return problems, nil

@@ -8,50 +8,56 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	apilabels "k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/admission/plugin/policy/generic"
-	"k8s.io/apiserver/pkg/admission/plugin/policy/matching"
-	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/apiserver/pkg/authentication/user"
 	kubejson "sigs.k8s.io/json"
+
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// input is a request in the form that the API server's packages take.
-type input struct {
-	attributes *admission.VersionedAttributes
-	params     runtime.Object
-	// matches says that the policy's match constraints admit the request, and resource is
-	// the resource by which they do.
-	matches  bool
-	resource schema.GroupVersionResource
+// Review is a request to the API server.
+type Review struct {
+	Kind      kind.Kind
+	Operation admission.Operation
+	// Object is created, or is the new state in an update. OldObject is the old state in
+	// an update, or is deleted. The policy sees Job, CronJob and ConfigMap as their Go
+	// types write them, even if they are unstructured, and other objects as they are.
+	// Whole numbers in those must be int64, as unstructured.UnstructuredJSONScheme reads
+	// them, because CEL tells float64 apart.
+	Object, OldObject runtime.Object
+	// Params is the object that a binding refers to, or nil.
+	Params runtime.Object
+	// Namespace is the object's namespace, if the policy asks for it.
+	Namespace *corev1.Namespace
+	// User sends the request; nil is nobody. There is no authorizer: expressions that use
+	// it fail.
+	User   user.Info
+	DryRun bool
 }
 
-func (e *Evaluator) input(r Review) (input, error) {
+// Attributes returns the request as the API server's packages take it, and its parameters.
+func (r Review) Attributes() (*admission.VersionedAttributes, runtime.Object, error) {
 	object, err := seen(r.Kind.GroupVersionKind, r.Object)
 	if err != nil {
-		return input{}, fmt.Errorf("review: object: %w", err)
+		return nil, nil, fmt.Errorf("review: object: %w", err)
 	}
 	oldObject, err := seen(r.Kind.GroupVersionKind, r.OldObject)
 	if err != nil {
-		return input{}, fmt.Errorf("review: old object: %w", err)
+		return nil, nil, fmt.Errorf("review: old object: %w", err)
 	}
-	in := input{}
-	if r.Params != nil {
-		if in.params, err = seen(r.Params.GetObjectKind().GroupVersionKind(), r.Params); err != nil {
-			return input{}, fmt.Errorf("review: parameters: %w", err)
+	params := r.Params
+	if params != nil {
+		if params, err = seen(params.GetObjectKind().GroupVersionKind(), params); err != nil {
+			return nil, nil, fmt.Errorf("review: parameters: %w", err)
 		}
 	}
-	if in.attributes, err = attributes(r, object, oldObject); err != nil {
-		return input{}, err
-	}
-	matcher := generic.NewPolicyMatcher(matching.NewMatcher(reviewNamespace{namespace: r.Namespace}, nil))
-	in.matches, in.resource, _, err = matcher.DefinitionMatches(in.attributes, e.objects, e.definition)
-	return in, err
+	attributes, err := r.record(object, oldObject)
+	return attributes, params, err
 }
 
-func attributes(r Review, object, oldObject runtime.Object) (*admission.VersionedAttributes, error) {
+func (r Review) record(object, oldObject runtime.Object) (*admission.VersionedAttributes, error) {
 	subject := object
 	if subject == nil {
 		subject = oldObject
@@ -118,27 +124,4 @@ func decoded(gvk schema.GroupVersionKind, content map[string]any) (runtime.Objec
 		return nil, err
 	}
 	return typed, kubejson.UnmarshalCaseSensitivePreserveInts(text, typed)
-}
-
-// reviewNamespace lists the one namespace that a review comes with.
-type reviewNamespace struct {
-	namespace *corev1.Namespace
-}
-
-var _ corelisters.NamespaceLister = reviewNamespace{}
-
-// List returns the namespace if the selector selects it.
-func (n reviewNamespace) List(selector apilabels.Selector) ([]*corev1.Namespace, error) {
-	if n.namespace == nil || !selector.Matches(apilabels.Set(n.namespace.Labels)) {
-		return nil, nil
-	}
-	return []*corev1.Namespace{n.namespace}, nil
-}
-
-// Get returns the namespace if it has that name.
-func (n reviewNamespace) Get(name string) (*corev1.Namespace, error) {
-	if n.namespace == nil || n.namespace.Name != name {
-		return nil, fmt.Errorf("review: the policy selects namespaces by label, but namespace %q is not given", name)
-	}
-	return n.namespace, nil
 }

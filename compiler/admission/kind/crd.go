@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
-	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -101,20 +102,65 @@ func servedKinds(crd *apiextensionsv1.CustomResourceDefinition) ([]Kind, error) 
 		if !v.Served {
 			continue
 		}
-		gvk := schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind}
-		document, err := builder.BuildOpenAPIV3(crd, v.Name, builder.Options{})
-		var resolved *spec.Schema
-		if err == nil {
-			resolved, err = resolve(document.Components.Schemas, gvk)
-		}
+		published, err := publishedSchema(v)
 		if err != nil {
 			return nil, fmt.Errorf("schema of %s, version %s: %w", crd.Name, v.Name, err)
 		}
 		kinds = append(kinds, Kind{
-			GroupVersionKind: gvk,
+			GroupVersionKind: schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind},
 			Resource:         crd.Spec.Names.Plural,
-			Schema:           resolved,
+			Schema:           published,
 		})
 	}
 	return kinds, nil
+}
+
+// publishedSchema returns what the API server publishes for a valid schema: with the kind and the metadata that every
+// object has, and those of embedded resources. The server's own builder does the same, but links the server.
+func publishedSchema(v apiextensionsv1.CustomResourceDefinitionVersion) (*spec.Schema, error) {
+	internal := &apiextensions.JSONSchemaProps{}
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema.DeepCopy(), internal, nil); err != nil {
+		return nil, err
+	}
+	structural, err := structuralschema.NewStructural(internal)
+	if err != nil {
+		return nil, err
+	}
+	metadata, err := objectMeta()
+	if err != nil {
+		return nil, fmt.Errorf("metadata: %w", err)
+	}
+	published := structural.Unfold().ToKubeOpenAPI()
+	addEmbedded(published, metadata)
+	addMetadata(published, metadata)
+	return published, nil
+}
+
+// addEmbedded adds the metadata of the embedded resources in a schema.
+func addEmbedded(s, metadata *spec.Schema) {
+	for name, property := range s.Properties {
+		addEmbedded(&property, metadata)
+		s.Properties[name] = property
+	}
+	if s.Items != nil {
+		addEmbedded(s.Items.Schema, metadata)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		addEmbedded(s.AdditionalProperties.Schema, metadata)
+	}
+	if embedded, _ := s.Extensions.GetBool("x-kubernetes-embedded-resource"); !embedded {
+		return
+	}
+	addMetadata(s, metadata)
+	for _, name := range []string{"kind", "apiVersion"} {
+		if !slices.Contains(s.Required, name) {
+			s.Required = append(s.Required, name)
+		}
+	}
+}
+
+func addMetadata(s, metadata *spec.Schema) {
+	s.SetProperty("apiVersion", *spec.StringProperty())
+	s.SetProperty("kind", *spec.StringProperty())
+	s.SetProperty("metadata", *metadata)
 }

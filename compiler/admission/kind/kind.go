@@ -86,8 +86,16 @@ func builtin(gvk schema.GroupVersionKind, resource string) func() (Kind, error) 
 	})
 }
 
-// resolve finds the schema of a kind among those of an OpenAPI document, and replaces
-// what it refers to, as the API server's resolver does.
+// objectMeta returns the schema of the metadata of objects.
+var objectMeta = sync.OnceValues(func() (*spec.Schema, error) {
+	schemas, err := builtins()
+	if err != nil {
+		return nil, err
+	}
+	return populate(schemas, "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
+})
+
+// resolve finds the schema of a kind.
 func resolve(schemas map[string]*spec.Schema, gvk schema.GroupVersionKind) (*spec.Schema, error) {
 	for name, s := range schemas {
 		var kinds []schema.GroupVersionKind
@@ -95,11 +103,16 @@ func resolve(schemas map[string]*spec.Schema, gvk schema.GroupVersionKind) (*spe
 			return nil, err
 		}
 		if slices.Contains(kinds, gvk) {
-			return resolver.PopulateRefs(func(ref string) (*spec.Schema, bool) {
-				s, ok := schemas[strings.TrimPrefix(ref, reference)]
-				return s, ok
-			}, name)
+			return populate(schemas, name)
 		}
 	}
 	return nil, resolver.ErrSchemaNotFound
+}
+
+// populate returns a schema with what it refers to in place of its references, as the API server's resolver does.
+func populate(schemas map[string]*spec.Schema, name string) (*spec.Schema, error) {
+	return resolver.PopulateRefs(func(ref string) (*spec.Schema, bool) {
+		s, ok := schemas[strings.TrimPrefix(ref, reference)]
+		return s, ok
+	}, name)
 }

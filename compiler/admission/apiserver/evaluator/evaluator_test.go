@@ -1,15 +1,13 @@
-package apiserver
+package evaluator
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +18,7 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
@@ -36,7 +35,7 @@ func mustKind(t testing.TB, of func() (kind.Kind, error)) kind.Kind {
 // readCRD reads the one kind that a file of the test data of package kind serves.
 func readCRD(t testing.TB, file string) kind.Kind {
 	t.Helper()
-	data, err := os.ReadFile("../kind/testdata/crd/" + file)
+	data, err := os.ReadFile("../../kind/testdata/crd/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +49,7 @@ func readCRD(t testing.TB, file string) kind.Kind {
 // readPolicy reads a file of testdata/policy, after replacements of its text.
 func readPolicy(t testing.TB, file string, replacements ...string) *admissionregistrationv1.ValidatingAdmissionPolicy {
 	t.Helper()
-	text, err := os.ReadFile("testdata/policy/" + file)
+	text, err := os.ReadFile("../testdata/policy/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +67,7 @@ func readPolicy(t testing.TB, file string, replacements ...string) *admissionreg
 
 func newEvaluator(t testing.TB, file string, replacements ...string) *Evaluator {
 	t.Helper()
-	e, err := NewEvaluator(readPolicy(t, file, replacements...))
+	e, err := New(readPolicy(t, file, replacements...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +105,7 @@ type failure struct {
 	denies     bool
 }
 
-func decide(t testing.TB, e *Evaluator, r Review) decision {
+func decide(t testing.TB, e *Evaluator, r apiserver.Review) decision {
 	t.Helper()
 	result, err := e.Evaluate(t.Context(), r)
 	if err != nil {
@@ -144,13 +143,13 @@ func TestEvaluateJobs(t *testing.T) {
 		},
 		annotations: map[string]string{"rules": "2"},
 	}
-	create := func(metadata, spec string) Review {
-		return Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, metadata, spec)}
+	create := func(metadata, spec string) apiserver.Review {
+		return apiserver.Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, metadata, spec)}
 	}
 	deletion := create(`{}`, badSpec)
 	deletion.Operation, deletion.Object, deletion.OldObject = admission.Delete, nil, deletion.Object
 	for name, test := range map[string]struct {
-		review Review
+		review apiserver.Review
 		want   decision
 	}{
 		"good":          {create(`{}`, goodSpec), decision{looks: true}},
@@ -169,7 +168,7 @@ func TestEvaluateJobs(t *testing.T) {
 
 // typedJob is the same review with a Job of Go's type, which says neither apiVersion nor
 // kind.
-func typedJob(t testing.TB, r Review) Review {
+func typedJob(t testing.TB, r apiserver.Review) apiserver.Review {
 	t.Helper()
 	typed := &batchv1.Job{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(r.Object.(*unstructured.Unstructured).Object, typed); err != nil {
@@ -181,7 +180,7 @@ func typedJob(t testing.TB, r Review) Review {
 }
 
 // floatJob is the same review with an object that encoding/json has read.
-func floatJob(t testing.TB, r Review) Review {
+func floatJob(t testing.TB, r apiserver.Review) apiserver.Review {
 	t.Helper()
 	text, err := json.Marshal(r.Object)
 	if err != nil {
@@ -214,9 +213,9 @@ func TestEvaluateSeesJobsAsTheAPIServerDoes(t *testing.T) {
 		`request.name == "a" && request.namespace == "b"`: true,
 	} {
 		e := newEvaluator(t, "configmap.yaml", `params == null || object.spec.backoffLimit <= int(params.data["max"])`, "'"+expression+"'")
-		r := Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{"name": "a", "namespace": "b"}`,
+		r := apiserver.Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{"name": "a", "namespace": "b"}`,
 			`{"backoffLimit": 6, "podFailurePolicy": null, "selector": null, "unheardOf": 1, "template": {}}`)}
-		for name, r := range map[string]Review{"unstructured": r, "typed": typedJob(t, r)} {
+		for name, r := range map[string]apiserver.Review{"unstructured": r, "typed": typedJob(t, r)} {
 			d := decide(t, e, r)
 			if got := len(d.failures) == 0; got != want || want == false && d.failures[0].errored {
 				t.Errorf("%s of a Job, %s: got %t, want %t: %+v", expression, name, got, want, d)
@@ -233,7 +232,7 @@ func TestEvaluateCronJobs(t *testing.T) {
 	}
 	ours := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "jobs", Labels: map[string]string{"team": "batch"}}}
 	theirs := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "jobs", Labels: map[string]string{"team": "web"}}}
-	update := Review{
+	update := apiserver.Review{
 		Kind: mustKind(t, kind.CronJob), Operation: admission.Update, Namespace: ours,
 		Object: cronJob("@daily", "11"), OldObject: cronJob("@hourly", "11"),
 	}
@@ -256,7 +255,7 @@ func TestEvaluateCronJobs(t *testing.T) {
 
 func TestEvaluateWithParameters(t *testing.T) {
 	e := newEvaluator(t, "configmap.yaml")
-	r := Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{}`, badSpec)}
+	r := apiserver.Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{}`, badSpec)}
 	configMap := func(data map[string]string) runtime.Object { return &corev1.ConfigMap{Data: data} }
 	missing := "expression 'params == null || object.spec.backoffLimit <= int(params.data[\"max\"])' resulted in error: no such key: "
 	for name, test := range map[string]struct {
@@ -278,7 +277,7 @@ func TestEvaluateWithParameters(t *testing.T) {
 
 func TestEvaluateCustomResources(t *testing.T) {
 	e := newEvaluator(t, "crd.yaml")
-	r := Review{
+	r := apiserver.Review{
 		Kind: readCRD(t, "taskset.yaml"), Operation: admission.Create,
 		Object: object(t, `{"apiVersion": "example.com/v1", "kind": "TaskSet", "spec": {"note": "slow",
 			"tasks": [{"template": {"spec": {"backoffLimit": 3}}}, {"template": {"spec": {}}}, {}]}}`),
@@ -297,45 +296,53 @@ func TestEvaluateCustomResources(t *testing.T) {
 
 func TestReviewThatCannotBe(t *testing.T) {
 	for name, test := range map[string]struct {
-		review Review
+		review apiserver.Review
 		want   string
 	}{
-		"no object":  {Review{Kind: mustKind(t, kind.Job)}, "review: neither an object nor an old object"},
-		"wrong type": {Review{Kind: mustKind(t, kind.Job), Object: jobObject(t, `{}`, `{"backoffLimit": "many"}`)}, "review: object: json: cannot unmarshal string into Go struct field JobSpec.spec.backoffLimit of type int32"},
+		"no object":  {apiserver.Review{Kind: mustKind(t, kind.Job)}, "review: neither an object nor an old object"},
+		"wrong type": {apiserver.Review{Kind: mustKind(t, kind.Job), Object: jobObject(t, `{}`, `{"backoffLimit": "many"}`)}, "review: object: json: cannot unmarshal string into Go struct field JobSpec.spec.backoffLimit of type int32"},
 	} {
-		for _, f := range []func(*Evaluator) error{
-			func(e *Evaluator) error { _, err := e.Evaluate(t.Context(), test.review); return err },
-			func(e *Evaluator) error { _, err := e.Cost(t.Context(), test.review); return err },
-		} {
-			if err := f(newEvaluator(t, "job.yaml")); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%s: got error %v, want %s", name, err, test.want)
-			}
+		if _, err := newEvaluator(t, "job.yaml").Evaluate(t.Context(), test.review); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got error %v, want %s", name, err, test.want)
 		}
 	}
 }
 
-func TestNewEvaluatorNamesWhatDoesNotCompile(t *testing.T) {
-	_, err := NewEvaluator(readPolicy(t, "job.yaml",
-		"object.spec.backoffLimit <= 10", "objekt.spec.backoffLimit <= 10",
-		`object.spec.template.spec.restartPolicy == "Never"`, "1 + 1",
-		`object.metadata.?labels`, `metadata.?labels`))
-	invalid, ok := errors.AsType[*CheckError](err)
-	if !ok {
-		t.Fatalf("got error %v, want a *CheckError", err)
+// The measured sum is what the API server's validator takes from the budget: one less
+// is too little for it.
+func TestTheBudgetIsWhatTheMeterMeasures(t *testing.T) {
+	policy := readPolicy(t, "job.yaml")
+	meter, err := apiserver.NewMeter(policy)
+	if err != nil {
+		t.Fatal(err)
 	}
-	var got []string
-	for _, p := range invalid.Problems {
-		got = append(got, p.FieldRef)
+	e, err := New(policy)
+	if err != nil {
+		t.Fatal(err)
 	}
-	want := []string{"spec.matchConditions[0].expression", "spec.validations[0].expression", "spec.validations[2].expression"}
-	if diff := cmp.Diff(want, got, cmpopts.SortSlices(strings.Compare)); diff != "" {
-		t.Errorf("places (-want +got):\n%s", diff)
+	r := apiserver.Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{}`, badSpec)}
+	cost, err := meter.Cost(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for budget, want := range map[uint64]bool{cost.Used: true, cost.Used - 1: false} {
+		result, err := e.evaluate(t.Context(), r, int64(budget))
+		if err != nil {
+			t.Fatal(err)
+		}
+		enough := true
+		for _, d := range result.Decisions {
+			enough = enough && !strings.Contains(d.Message, "out of cost budget") && !strings.Contains(d.Message, "failed messageExpression")
+		}
+		if enough != want {
+			t.Errorf("a budget of %d is enough: %t, want %t; %+v", budget, enough, want, result.Decisions)
+		}
 	}
 }
 
 func BenchmarkEvaluate(b *testing.B) {
 	e := newEvaluator(b, "job.yaml")
-	r := Review{Kind: mustKind(b, kind.Job), Operation: admission.Create, Object: jobObject(b, `{}`, badSpec)}
+	r := apiserver.Review{Kind: mustKind(b, kind.Job), Operation: admission.Create, Object: jobObject(b, `{}`, badSpec)}
 	for b.Loop() {
 		if _, err := e.Evaluate(context.Background(), r); err != nil {
 			b.Fatal(err)

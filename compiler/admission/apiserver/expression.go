@@ -1,0 +1,82 @@
+package apiserver
+
+import (
+	"fmt"
+
+	"github.com/google/cel-go/cel"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
+)
+
+// expression is an expression of a policy, as the API server's compiler takes it. The server has a type for each kind of
+// expression, in the packages of its admission plugins, which link its clients. A test compares them.
+type expression struct {
+	// field is the place in the policy: spec.variables[0].expression.
+	field string
+	name  string // of a variable
+	text  string
+	types []*cel.Type // of which the value must have one
+}
+
+// GetExpression returns the text.
+func (e *expression) GetExpression() string { return e.text }
+
+// ReturnTypes returns the types of which the value must have one.
+func (e *expression) ReturnTypes() []*cel.Type { return e.types }
+
+// GetName returns the name of a variable.
+func (e *expression) GetName() string { return e.name }
+
+var (
+	truth      = []*cel.Type{cel.BoolType}
+	text       = []*cel.Type{cel.StringType}
+	annotation = []*cel.Type{cel.StringType, cel.NullType}
+	anything   = []*cel.Type{cel.AnyType, cel.DynType}
+	jsonPatch  = []*cel.Type{cel.ListType(cel.ObjectType("JSONPatch"))}
+	applied    = []*cel.Type{cel.ObjectType("Object")}
+)
+
+// expressions are a policy's expressions. The text of a message is empty where a validation has no messageExpression.
+type expressions struct {
+	variables, conditions, validations, messages, auditAnnotations []*expression
+	options                                                        plugincel.OptionalVariableDeclarations
+}
+
+// messageOptions returns the options of messageExpressions, which do not see the
+// authorizer.
+func (x expressions) messageOptions() plugincel.OptionalVariableDeclarations {
+	return plugincel.OptionalVariableDeclarations{HasParams: x.options.HasParams}
+}
+
+func expressionsOf(policy *admissionregistrationv1.ValidatingAdmissionPolicy) expressions {
+	spec := policy.Spec
+	x := expressions{options: plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true}}
+	for i, v := range spec.Variables {
+		x.variables = append(x.variables, &expression{field: at("variables[%d].expression", i), name: v.Name, text: v.Expression, types: anything})
+	}
+	for i, c := range spec.MatchConditions {
+		x.conditions = append(x.conditions, &expression{field: at("matchConditions[%d].expression", i), text: c.Expression, types: truth})
+	}
+	for i, v := range spec.Validations {
+		x.validations = append(x.validations, &expression{field: at("validations[%d].expression", i), text: v.Expression, types: truth})
+		x.messages = append(x.messages, &expression{field: at("validations[%d].messageExpression", i), text: v.MessageExpression, types: text})
+	}
+	for i, a := range spec.AuditAnnotations {
+		x.auditAnnotations = append(x.auditAnnotations, &expression{field: at("auditAnnotations[%d].valueExpression", i), text: a.ValueExpression, types: annotation})
+	}
+	return x
+}
+
+// accessors returns expressions as the API server's compiler takes them, those without a text left out.
+func accessors(all []*expression) []plugincel.ExpressionAccessor {
+	var written []plugincel.ExpressionAccessor
+	for _, e := range all {
+		if e.text != "" {
+			written = append(written, e)
+		}
+	}
+	return written
+}
+
+// at returns a place in the spec of a policy.
+func at(format string, index int) string { return fmt.Sprintf("spec."+format, index) }

@@ -1,0 +1,71 @@
+package apiserver
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/compiler/admission/kind"
+)
+
+// mustKind is for the functions that return a kind or an error.
+func mustKind(t testing.TB, of func() (kind.Kind, error)) kind.Kind {
+	t.Helper()
+	k, err := of()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// readCRD reads the one kind that a file of the test data of package kind serves.
+func readCRD(t testing.TB, file string) kind.Kind {
+	t.Helper()
+	data, err := os.ReadFile("../kind/testdata/crd/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds, err := kind.ReadCRD(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kinds[0]
+}
+
+// readPolicy reads a file of testdata/policy, after replacements of its text.
+func readPolicy(t testing.TB, file string, replacements ...string) *admissionregistrationv1.ValidatingAdmissionPolicy {
+	t.Helper()
+	text, err := os.ReadFile("testdata/policy/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(replacements); i += 2 {
+		if !strings.Contains(string(text), replacements[i]) {
+			t.Fatalf("%s does not hold %q", file, replacements[i])
+		}
+	}
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
+	if err := yaml.UnmarshalStrict([]byte(strings.NewReplacer(replacements...).Replace(string(text))), policy); err != nil {
+		t.Fatal(err)
+	}
+	return policy
+}
+
+func jobObject(t testing.TB, metadata, spec string) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	if err := o.UnmarshalJSON([]byte(`{"apiVersion": "batch/v1", "kind": "Job", "metadata": ` + metadata + `, "spec": ` + spec + `}`)); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+const (
+	goodSpec = `{"backoffLimit": 6, "template": {"spec": {"restartPolicy": "Never"}}}`
+	badSpec  = `{"backoffLimit": 11, "template": {"spec": {"restartPolicy": "OnFailure"}},
+		"podFailurePolicy": {"rules": [{"action": "Count"}, {"action": "Ignore"}]}}`
+)

@@ -1,0 +1,66 @@
+package kind
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/common"
+	"k8s.io/apiserver/pkg/cel/openapi"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+)
+
+// The types are those of the API server's builder of the documents that it publishes.
+func TestReadCRDTypesObjectsAsTheAPIServerDoes(t *testing.T) {
+	for _, file := range []string{"taskset.yaml", "limit.yaml", "embedded.yaml"} {
+		data, err := os.ReadFile("testdata/crd/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents, err := readDocuments(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		crd, err := documents[0].definition()
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds, err := servedKinds(crd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range kinds {
+			published, err := builder.BuildOpenAPIV3(crd, k.Version, builder.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := resolve(published.Components.Schemas, k.GroupVersionKind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(typesOf(want), typesOf(k.Schema)); diff != "" {
+				t.Errorf("%s, %s (-want +got):\n%s", file, k.Version, diff)
+			}
+		}
+	}
+}
+
+// typesOf are the types that the type checker gives to the fields of an object, by path.
+func typesOf(s *spec.Schema) map[string]string {
+	types := map[string]string{}
+	declared := common.SchemaDeclType(&openapi.Schema{Schema: s}, true).MaybeAssignTypeName("object")
+	for name, object := range apiservercel.FieldTypeMap("object", declared) {
+		for _, field := range slices.Sorted(maps.Keys(object.Fields)) {
+			f := object.Fields[field]
+			types[name+"."+field] = f.Type.CelType().String()
+			if f.Required {
+				types[name+"."+field] += ", required"
+			}
+		}
+	}
+	return types
+}
