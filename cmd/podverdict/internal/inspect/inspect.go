@@ -5,6 +5,7 @@ import (
 	goruntime "runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
@@ -41,12 +42,14 @@ type Options struct {
 func Inspect(ctx context.Context, set *manifest.Set, o Options) ([]report.Subject, error) {
 	subjects := make([]report.Subject, len(set.Jobs))
 	workers, limited := errgroup.WithContext(ctx)
-	workers.SetLimit(goruntime.GOMAXPROCS(0))
-	for i, job := range set.Jobs {
+	var next atomic.Int64
+	for range min(goruntime.GOMAXPROCS(0), len(set.Jobs)) { // few goroutines, whose stacks grow deep once
 		workers.Go(func() (err error) {
-			subjects[i], err = o.job(limited, job)
-			if o.Step != nil {
-				o.Step()
+			for i := next.Add(1) - 1; err == nil && i < int64(len(set.Jobs)); i = next.Add(1) - 1 {
+				subjects[i], err = o.job(limited, set.Jobs[i])
+				if o.Step != nil {
+					o.Step()
+				}
 			}
 			return err
 		})
