@@ -25,6 +25,27 @@ var errFindings = errors.New("findings")
 // errUnread ends a verb whose report names input that could not be read. The report is written all the same.
 var errUnread = errors.New("some of the input could not be read: the report says what and why")
 
+// unreadError is what is wrong with some documents. It ends a verb whose result is about the others, and is written all the same.
+type unreadError struct{ error }
+
+func (unreadError) Is(target error) bool { return target == errUnread }
+
+func (e unreadError) Unwrap() []error { return manifest.EachError(e.error) }
+
+// beside joins what is wrong with documents that are left out to what has ended the verb. That no Job is left says nothing new.
+func beside(unread, err error) error {
+	switch {
+	case unread == nil:
+		return err
+	case errors.Is(err, errNoJob):
+		return unread
+	}
+	return errors.Join(unread, err)
+}
+
+// errPolicyUnread says why nothing is judged.
+var errPolicyUnread = errors.New("nothing is judged: it takes the policies that are wrong")
+
 // errNoJob ends a verb that was given no Job.
 var errNoJob = errors.New("no Job in the input")
 

@@ -73,7 +73,7 @@ of files without either belong to the only Job, if no Pod of the input has one.
 }
 
 // eval reads Jobs with their Pods, plans what decides on them, judges, and prints the verdicts.
-func eval(ctx context.Context, c *console, o *evalOptions, args []string) error {
+func eval(ctx context.Context, c *console, o *evalOptions, args []string) (err error) {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -81,6 +81,7 @@ func eval(ctx context.Context, c *console, o *evalOptions, args []string) error 
 		return watch(ctx, c, o, args)
 	}
 	in, err := o.input.read(ctx, c, args)
+	defer func() { err = beside(in.unread, err) }()
 	if err != nil {
 		return err
 	}

@@ -59,6 +59,9 @@ func evalStream(ctx context.Context, c *console, o *evalOptions, in input) error
 		if err := s.take(ctx, pods); err != nil {
 			return err
 		}
+		if err := in.stream.Err(); err != nil && o.input.source.files.Strict {
+			return err
+		}
 		shown.add(len(pods))
 	}
 	err := s.rest(ctx)

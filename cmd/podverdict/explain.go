@@ -57,12 +57,13 @@ Jobs and Pods come from a cluster, as for eval, or from files given with -f, whe
 }
 
 // explain reads Jobs with their Pods, plans what decides on them, explains each verdict, and prints the explanations.
-func explain(ctx context.Context, c *console, o *explainOptions, args []string) error {
+func explain(ctx context.Context, c *console, o *explainOptions, args []string) (err error) {
 	var names []string
 	if args = o.input.source.takeFiles(args); o.input.source.fromFiles() {
 		names, args = args, nil
 	}
 	in, err := o.input.read(ctx, c, args)
+	defer func() { err = beside(in.unread, err) }()
 	if err != nil {
 		return err
 	}

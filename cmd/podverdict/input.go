@@ -56,6 +56,7 @@ type input struct {
 	own      *manifest.Job // whose podFailurePolicy decides in place of the Jobs' own, or nil
 	now      time.Time     // when Pods in phase Pending are judged
 	nothing  string        // what to tell people when there are no Pods
+	unread   error         // ends the verb: what is wrong with the documents that are left out
 	// scenarios are judged, because files have neither Pods nor an empty List of them.
 	scenarios bool
 	// before are the policies without the one of --policy; nil without --policy.
@@ -115,23 +116,29 @@ func (o *inputOptions) readPolicy(ctx context.Context, c *console) (in input, ad
 // readFiles reads Jobs with their Pods, or leaves Pods that are too many to be held.
 func (in *input) readFiles(ctx context.Context, c *console, files manifest.Options, streams bool) error {
 	if !streams {
-		set, err := readFiles(ctx, c, files)
+		set, unread, err := readSound(ctx, c, files)
 		if err != nil {
 			return err
 		}
+		in.unread = unread
 		return in.take(c, set, files.Strict)
 	}
 	files.Stdin = c.stdin
 	stream := manifest.Open(ctx, files)
-	if !stream.Whole {
+	unread, err := sound(stream.Set, stream.Err(), files.Strict)
+	switch {
+	case stream.Whole:
+		stream.Close()
+		noteSkipped(c, stream.Set)
+	case err == nil:
 		in.stream, in.policies = stream, inforce.FromFiles(stream.Set)
 		return stream.Set.CheckPolicies()
 	}
-	stream.Close()
-	noteSkipped(c, stream.Set)
-	if err := stream.Err(); err != nil {
+	if err != nil {
+		stream.Close()
 		return err
 	}
+	in.unread = unread
 	return in.take(c, stream.Set, files.Strict)
 }
 
@@ -140,7 +147,7 @@ func (in *input) take(c *console, set *manifest.Set, strict bool) error {
 	in.scenarios = len(set.Pods) == 0 && set.Lists == 0
 	switch {
 	case len(set.Jobs) > 0:
-	case in.scenarios && len(set.Policies) > 0:
+	case in.unread == nil && in.scenarios && len(set.Policies) > 0:
 		set.Jobs, set.Bindings = []manifest.Job{standIn()}, bindAll(set.Policies)
 	default:
 		return errNoJob
@@ -156,9 +163,27 @@ func (in *input) take(c *console, set *manifest.Set, strict bool) error {
 	if err != nil {
 		return err
 	}
-	in.families = families
-	c.noteMade(families)
-	return c.noteOthers(others, strict || len(others) == len(set.Pods))
+	if in.families = families; !strict {
+		in.leaveOut()
+	}
+	c.noteMade(in.families)
+	return c.noteOthers(others, strict || in.unread == nil && len(others) == len(set.Pods))
+}
+
+// leaveOut leaves out Jobs whose rules the API server would refuse, unless there are no others.
+func (in *input) leaveOut() {
+	var sound []manifest.Family
+	wrong := []error{in.unread}
+	for _, f := range in.families {
+		if err := f.Job.Check(); err != nil {
+			wrong = append(wrong, err)
+		} else {
+			sound = append(sound, f)
+		}
+	}
+	if len(sound) > 0 && len(wrong) > 1 {
+		in.families, in.unread = sound, unreadError{errors.Join(wrong...)}
+	}
 }
 
 // noteMade tells of Jobs that are not in the input, but only what makes them.

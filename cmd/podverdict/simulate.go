@@ -96,11 +96,12 @@ others OOMKilled or disrupted. What is left to chance is drawn with --seed: the 
 }
 
 // simulate reads a Job with its policies and the script, plans what decides on its Pods, simulates its life, and prints that.
-func simulate(ctx context.Context, c *console, o *simulateOptions, _ []string) error {
+func simulate(ctx context.Context, c *console, o *simulateOptions, _ []string) (err error) {
 	if err := o.check(c); err != nil {
 		return err
 	}
-	job, policies, err := readSimulated(ctx, c, o.files)
+	job, policies, unread, err := readSimulated(ctx, c, o.files)
+	defer func() { err = beside(unread, err) }()
 	if err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func simulate(ctx context.Context, c *console, o *simulateOptions, _ []string) e
 	if err := o.print(c.stdout, result); err != nil {
 		return err
 	}
-	if result.Outcome != simulation.Complete {
+	if unread == nil && result.Outcome != simulation.Complete {
 		return errFindings
 	}
 	return nil
@@ -152,18 +153,19 @@ func (o *simulateOptions) check(c *console) error {
 }
 
 // readSimulated reads one Job and custom policies, and refuses what the API server would.
-func readSimulated(ctx context.Context, c *console, files manifest.Options) (job manifest.Job, policies *inforce.Source, err error) {
-	set, err := readJobFiles(ctx, c, files)
-	if err != nil {
-		return job, nil, err
+func readSimulated(ctx context.Context, c *console, files manifest.Options) (job manifest.Job, policies *inforce.Source, unread, err error) {
+	set, unread, err := readSound(ctx, c, files)
+	switch {
+	case err != nil:
+	case len(set.Jobs) == 0:
+		err = errNoJob
+	case len(set.Jobs) != 1:
+		err = fmt.Errorf("there are %d Jobs in the input, and should be one", len(set.Jobs))
+	default:
+		job, policies = set.Jobs[0], inforce.FromFiles(set)
+		err = errors.Join(set.CheckPolicies(), checkJob(ctx, job))
 	}
-	if len(set.Jobs) != 1 {
-		return job, nil, fmt.Errorf("there are %d Jobs in the input, and should be one", len(set.Jobs))
-	}
-	if err := set.CheckPolicies(); err != nil {
-		return job, nil, err
-	}
-	return set.Jobs[0], inforce.FromFiles(set), checkJob(ctx, set.Jobs[0])
+	return job, policies, unread, err
 }
 
 // checkJob refuses a Job that the API server would.

@@ -149,6 +149,32 @@ func readFiles(ctx context.Context, c *console, files manifest.Options) (*manife
 	return set, err
 }
 
+// readSound reads files as readFiles does, for a verb whose result leaves out documents that are wrong: unread, which is to end it,
+// says what is wrong with them. It fails when nothing can be said without them, or the user wants to stop at the first.
+func readSound(ctx context.Context, c *console, files manifest.Options) (set *manifest.Set, unread, err error) {
+	set, err = readFiles(ctx, c, files)
+	unread, err = sound(set, err, files.Strict)
+	return set, unread, err
+}
+
+// sound tells errors that concern some documents alone from those that end a verb.
+func sound(set *manifest.Set, wrong error, strict bool) (unread, err error) {
+	if wrong == nil || strict {
+		return nil, wrong
+	}
+	for _, err := range manifest.EachError(wrong) {
+		switch placed, ok := errors.AsType[*manifest.Error](err); {
+		case !ok:
+			return nil, wrong
+		case placed.Mentions("PodFailurePolicy(Binding)?"):
+			return nil, errors.Join(wrong, errPolicyUnread)
+		case len(set.Pods) == 0 && placed.Mentions("Pod(List)?"):
+			return nil, wrong // scenarios are no answer
+		}
+	}
+	return unreadError{wrong}, nil
+}
+
 // noteSkipped says what was read and is of no interest.
 func noteSkipped(c *console, set *manifest.Set) {
 	for _, note := range set.Skipped.Notes() {

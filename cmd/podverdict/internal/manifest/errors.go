@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -115,6 +116,11 @@ var (
 	errNoFilenames = errors.New("no input: give files, directories or URLs with -f, or - for standard input")
 	errStdinTwice  = errors.New("-f -: standard input can be read only once")
 )
+
+// Mentions tells whether the text of the document says somewhere that it is of a kind, which is a regular expression.
+func (e *Error) Mentions(kind string) bool {
+	return regexp.MustCompile(`\bkind["']?\s*:\s*["']?(` + kind + `)\b`).Match(e.origin.Document.data)
+}
 
 // EachError returns the errors that errors.Join has joined, one by one; of nil there are none.
 func EachError(err error) []error {

@@ -12,15 +12,29 @@ const PolicyField = "spec.podFailurePolicy"
 
 // Compile compiles the Job's own rules, of which there may be none; the error joins all that is wrong with them.
 func (j Job) Compile(environment *compiler.Environment) (*compiler.Compiled, error) {
-	legal, err := compiler.NewPolicy(j.Object.Spec.PodFailurePolicy)
+	legal, err := j.rules()
 	if err != nil {
-		return nil, j.policyError(err)
+		return nil, err
 	}
 	compiled, err := environment.Compile(legal)
 	if err != nil {
 		return nil, j.policyError(err)
 	}
 	return compiled, nil
+}
+
+// Check refuses rules of the Job's own that the API server would refuse.
+func (j Job) Check() error {
+	_, err := j.rules()
+	return err
+}
+
+func (j Job) rules() (*compiler.Policy, error) {
+	legal, err := compiler.NewPolicy(j.Object.Spec.PodFailurePolicy)
+	if err != nil {
+		return nil, j.policyError(err)
+	}
+	return legal, nil
 }
 
 // Program returns the Program of the Job's own rules. Its errors are those of Compile.

@@ -198,7 +198,8 @@ func checkUTF8(d *Document) []error {
 		r, size := utf8.DecodeRune(d.data[offset:])
 		if r == utf8.RuneError && size == 1 {
 			at := place{d.line, d.column}.after(d.data[:offset])
-			return []error{fmt.Errorf("%s: invalid UTF-8: byte 0x%02x", Position{d.File, at.line, at.column + 1}, d.data[offset])}
+			message := fmt.Sprintf("invalid UTF-8: byte 0x%02x", d.data[offset])
+			return []error{&Error{origin: Origin{Document: d}, at: &Position{d.File, at.line, at.column + 1}, Message: message}}
 		}
 		offset += size
 	}
