@@ -28,8 +28,9 @@ func newCheck(live io.Writer) *cobra.Command {
 	o := checkOptions{reporting: reporting{live: live}}
 	cmd := &cobra.Command{
 		Use:   "check [PATH...]",
-		Short: "Check manifests: what Kubernetes refuses, what breaks guardrails, and rules that do not do what they seem to",
-		Long: `Check the Jobs, CronJobs and custom policies in files, as a gate before they reach a cluster. One report has
+		Short: "Check manifests: constraints, guardrails, and rules that mislead",
+		Long: `Check the Jobs, CronJobs and custom policies in files, as a gate before they
+reach a cluster. One report has
 
   constraints   what the API server would refuse or warn of
   guardrails    what is legal and unwise, as platform teams see it
@@ -37,19 +38,24 @@ func newCheck(live io.Writer) *cobra.Command {
 
 podverdict rules lists all rules, and podverdict rules ID explains one of them.
 
-A PATH is a file, a directory, which is read with all below it, a URL, or - for standard input; without one, the current
-directory is checked. A comment says that a finding is meant to be, and why:
+A PATH is a file, a directory, which is read with all below it, a URL, or - for
+standard input; without one, the current directory is checked. A comment says
+that a finding is meant to be, and why:
 
   # podverdict:ignore ttl-out-of-bounds the pipeline deletes these Jobs
 
-It is for the value that it stands behind or before, with all below it; at the head of a document, for the document. The
-annotation ignore.podverdict.io/ID: REASON does the same for an object.
+It is for the value that it stands behind or before, with all below it; at the
+head of a document, for the document. The annotation ignore.podverdict.io/ID:
+REASON does the same for an object.
 
-Settings of a repository are in .podverdict.yaml, in the current directory or above it.
+Settings of a repository are in .podverdict.yaml, in the current directory or
+above it.
 
---fix shows as a diff what can be repaired without thought: exit codes that are not in order or twice there, rules for
-disruptions after those on exit codes, and numbers that guardrails ask for. --fix=write changes the files, comments and
-layout aside, and reports what is left. Every Pod of podverdict test scenarios is judged before and after each repair.`,
+--fix shows as a diff what can be repaired without thought: exit codes that are
+not in order or twice there, rules for disruptions after those on exit codes,
+and numbers that guardrails ask for. --fix=write changes the files, comments and
+layout aside, and reports what is left. Every Pod of podverdict test scenarios
+is judged before and after each repair.`,
 		Example: `  podverdict check manifests/ --fail-on warning
   cat job.yaml | podverdict check -
   podverdict check job.yaml --skip ttl-out-of-bounds,deadline-out-of-bounds

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // Functions that make a verb and its flags know cobra. Those that do its work do not, and can be called without it.
@@ -51,5 +53,22 @@ func TestOnlyFlagsKnowCobra(t *testing.T) {
 	}
 	if seen < 20 {
 		t.Errorf("%d functions make verbs: are these the sources?", seen)
+	}
+}
+
+// TestHelpFitsTerminals of 80 columns, but for how to call a verb and its examples, which people copy.
+func TestHelpFitsTerminals(t *testing.T) {
+	for _, verb := range runnable(newRoot("podverdict", nil)) {
+		var out bytes.Buffer
+		verb.SetOut(&out)
+		if err := verb.Help(); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(out.String()) {
+			isCommand := strings.HasPrefix(line, "  ") && strings.Contains(line, "podverdict ") && strings.Contains(verb.Example+verb.UseLine(), strings.TrimSpace(line))
+			if !isCommand && utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 80 {
+				t.Errorf("%s: %s", verb.CommandPath(), line)
+			}
+		}
 	}
 }

@@ -33,14 +33,14 @@ func newCompile() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compile -f JOB|POLICY",
 		Short: "Show the CEL of a Job's rules, and of custom policies",
-		Long: `Show the CEL that the rules of spec.podFailurePolicy compile to, one expression a rule: it is true of the variable
-pod when the rule matches, and the first rule that matches decides. The expressions are portable: they run unchanged in
-the API server's CEL environment.
+		Long: `Show the CEL that the rules of spec.podFailurePolicy compile to, an expression
+for each rule. It is true when the rule matches the variable pod; the first rule
+that matches decides. The expressions run unchanged in the API server's CEL
+environment. The cost is the most that evaluating an expression can take, in the
+API server's units, beside the limit.
 
-The cost is what evaluating the expression takes at most, in the API server's units, beside what it may take.
-
-Of a PodFailurePolicy (podverdict.io) the expressions are shown as they are written, with their types and costs: of match
-conditions, of variables, and of rules with their messages. No Job is needed.`,
+A PodFailurePolicy (podverdict.io) is shown as it is written, with the types and
+costs of its match conditions, variables, rules and messages. It needs no Job.`,
 		Example: `  podverdict compile -f job.yaml
   podverdict compile -f job.yaml -o json --kubernetes 1.30
   podverdict compile -f policy.yaml`,

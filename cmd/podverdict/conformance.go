@@ -27,11 +27,14 @@ func newConformance() *cobra.Command {
 	var o conformanceOptions
 	cmd := &cobra.Command{
 		Use:   "conformance",
-		Short: "Hold an engine to the KEPs",
-		Long: `Run the conformance vectors, each of which holds one sentence of KEP-3329 or KEP-3850, against an engine: cel (the
-compiled rules), go (their definition in plain Go), rego (the bundle), or exec:COMMAND, any program that speaks the protocol of the verb
-engine. The bundle is also held to the vectors of what is said of a Job: constraints/, by the API server, and guardrails/. Exits with 1
-when a vector fails.`,
+		Short: "Run the conformance vectors against an engine",
+		Long: `Run the conformance vectors against an engine. Each vector holds one sentence of
+KEP-3329 or KEP-3850, or one rule about Jobs: constraints of the API server, or
+guardrails.
+
+The engines are cel (the compiled rules), go (their definition in plain Go),
+rego (the bundle), and exec:COMMAND, any program that speaks the protocol of
+"podverdict engine". Exits with 1 when a vector fails.`,
 		Example: `  podverdict conformance
   podverdict conformance --engine 'exec:./my-engine --flag' -o junit > conformance.xml
   podverdict conformance --run '^actions/'`,

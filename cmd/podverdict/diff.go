@@ -31,16 +31,21 @@ func newDiff(live io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW [-f PODS]",
 		Short: "Say which verdicts change from one policy or Job to another",
-		Long: `Say which verdicts change from one policy or Job to another. OLD and NEW are files or directories, with Jobs or with
-PodFailurePolicies, or objects of a cluster: job/NAME, cronjob/NAME. Both are judged on the scenarios that
-"podverdict test scenarios" lists, on the Pods of -f, and on the Pods of each job/NAME.
+		Long: `Say which verdicts change from one policy or Job to another. OLD and NEW are
+files or directories, with Jobs or with PodFailurePolicies, or objects of a
+cluster: job/NAME, cronjob/NAME. Both are judged on the scenarios that
+"podverdict test scenarios" lists, on the Pods of -f, and on the Pods of each
+job/NAME.
 
-What changes comes first: the verdict before and after, and the rules that decide. A verdict changes when it does something
-else to the Job. Another rule that does the same is no change.
+What changes comes first: the verdict before and after, and the rules that
+decide. A verdict changes when it does something else to the Job. Another rule
+that does the same is no change.
 
-Jobs are compared by name, and a single Job with a single other one. Policies without a Job are in force for all Jobs, as
-after their binding: for those of -f, which podverdict's controller is taken to run, or else for a Job with one container.
-The policies of the cluster are in force for both sides, unless the other side has policies of its own.
+Jobs are compared by name, and a single Job with a single other one. Policies
+without a Job are in force for all Jobs, as after their binding: for those of
+-f, which podverdict's controller is taken to run, or else for a Job with one
+container. The policies of the cluster are in force for both sides, unless the
+other side has policies of its own.
 ` + connectionHelp,
 		Example: `  podverdict diff old.yaml new.yaml
   podverdict diff job.yaml new-job.yaml -f pods/ --exit-code

@@ -28,15 +28,18 @@ func newEngine(live io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "engine",
 		Short: "Answer requests, one JSON object a line, until the end of input",
-		Long: `Answer requests from standard input on standard output, one JSON object a line, until the end of input:
+		Long: `Answer requests from standard input on standard output, one JSON object a line,
+until the end of input:
 
   {"id":"1","op":"verdict","policy":{"rules":[...]},"pod":{...}}
   {"id":"1","verdict":{...}}
   {"id":"2","op":"validate","job":{...},"oldJob":{...}}
-  {"id":"2","errors":[{"field":"...","type":"FieldValueInvalid","detail":"..."}]}
+  {"id":"2","errors":[{"field":"...","type":"...","detail":"..."}]}
 
-Validation is answered by the Rego bundle, in the API server's words; oldJob is there when the Job is updated. A policy that the API server would refuse is judged as the Job controller would. A line that is no request gets a
-response with an error, and the stream goes on.`,
+The Rego bundle answers validate, in the API server's words; oldJob makes it an
+update. A policy that the API server would refuse is judged as the Job
+controller would judge it. A line that is no request is answered with an error,
+and the stream goes on.`,
 		Example: `  podverdict engine < requests.jsonl > responses.jsonl
   podverdict conformance --engine 'exec:podverdict engine --engine go'`,
 		Args: noArguments,

@@ -26,27 +26,30 @@ func newEval(live io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval {FILE... | TYPE/NAME... | TYPE [NAME...]}",
 		Short: "Say what each Pod's failure means for its Job",
-		Long: `Say what each Pod's failure means for its Job: which rule of spec.podFailurePolicy decides, because of what, and
-whether the failure counts towards the Job's backoffLimit. Above the Pods of a Job stands its outlook: how much of its
-limits is used, and what happens next and when.
+		Long: `Say what each Pod's failure means for its Job: which rule of
+spec.podFailurePolicy decides and why, and whether the failure counts towards
+backoffLimit. A heading says how much of the Job's limits is used, and what
+happens next.
 
-Without Pods, files are judged on the scenarios that "podverdict test scenarios" lists: what would the Job do if a node is drained,
-or a container runs out of memory? An empty List, as kubectl writes it, says that there are no Pods.
+Files are given as arguments or with -f. Without Pods, a Job is judged on the
+scenarios that "podverdict test scenarios" lists: what would it do if a node is
+drained, or a container runs out of memory? An empty List, as kubectl writes it,
+says that there are no Pods.
 
-Jobs and Pods come from files, or from a cluster. There, job/NAME is a Job with its Pods, cronjob/NAME the
-Jobs that a CronJob has made, pod/NAME a single Pod with its Job, and jobs, cronjobs or pods are all of these in the
-namespace. -l selects among all, and with -A or -l alone Jobs are meant. A cluster has only the Pods that still exist:
-those that are deleted, by hand, with their Job (ttlSecondsAfterFinished, history limits of CronJobs) or by the garbage
-collector of Pods, are not seen. With --watch, Pods are judged as they fail, each once, until an interrupt or the end of
---request-timeout; JSON then is an object a line.
+In a cluster, job/NAME is a Job with its Pods, cronjob/NAME the Jobs that a
+CronJob has made, and pod/NAME a Pod with its Job; jobs, cronjobs or pods are
+all in the namespace. -l selects among these, and with -A or -l alone Jobs are
+meant. Pods that have been deleted, by hand, with their Job or by the garbage
+collector, cannot be seen. --watch judges Pods as they fail, until you interrupt
+it or --request-timeout is over.
 
-With --policy, another podFailurePolicy than the Jobs' own decides: what would it have said of these Pods? Both verdicts are shown,
-those that change first; "podverdict diff" compares two files. The file may also
-hold a PodFailurePolicy (podverdict.io): that is then bound to all Jobs, before their own rules, and stands in for the one
-of its name and its bindings. In a Job that others run, what it says is told apart, as that of any custom policy.
+--policy tries another podFailurePolicy, or adds a PodFailurePolicy
+(podverdict.io) to all Jobs, in place of one of the same name. Both verdicts are
+shown, those that change first.
 ` + customHelp + `
-A Pod belongs to the Job that is its controller, else to the one that its job-name label names in its namespace. Pods
-of files without either belong to the only Job, if no Pod of the input has one.
+A Pod belongs to the Job that is its controller, else to the one that its
+job-name label names. If files have a single Job and Pods with neither, the Pods
+are that Job's.
 ` + connectionHelp,
 		Example: `  podverdict eval job.yaml
   podverdict eval job.yaml pods/

@@ -28,19 +28,22 @@ type explainOptions struct {
 func newExplain() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain {TYPE/NAME... | TYPE [NAME...] | -f JOB -f PODS [-f POLICY] [POD...]}",
+		Use:   "explain {FILE... [POD... | SCENARIO...] | TYPE/NAME... | TYPE [NAME...]}",
 		Short: "Say rule by rule why a Pod got its verdict",
-		Long: `Say rule by rule why a Pod got its verdict: which rule matched and which did not, because of which container, exit
-code or condition, with the values of the sub-expressions and what evaluating them cost.
+		Long: `Say rule by rule why a Pod got its verdict: which rule matched and which did
+not, because of which container, exit code or condition, with the values of
+sub-expressions and the cost of evaluating them.
 
-Jobs and Pods come from a cluster, as for eval, or from files given with -f, where names select Pods.
+Files and objects of a cluster are given as for eval. With files, names after
+them select Pods; without Pods in the files, a name is that of a scenario.
 ` + customHelp + connectionHelp,
 		Example: `  podverdict explain pod/demo-7xk2p
   podverdict explain job/demo -o json
   podverdict explain pod/demo-7xk2p --policy new.yaml
-  podverdict explain -f job.yaml -f pods.yaml
-  podverdict explain -f job.yaml -f pods.yaml -f policy.yaml --now 2026-11-22T06:00:00Z
-  podverdict explain -f job.yaml -f pods/ demo-7xk2p -o json`,
+  podverdict explain job.yaml pods.yaml
+  podverdict explain job.yaml pods/ demo-7xk2p -o json
+  podverdict explain job.yaml oom-killed
+  podverdict explain -f job.yaml -f pods.yaml -f policy.yaml --now 2026-11-22T06:00:00Z`,
 		RunE: verb(&o, explain),
 	}
 	o.input.addFlags(cmd.Flags())

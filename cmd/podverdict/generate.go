@@ -38,9 +38,10 @@ func newGenerateBundle() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bundle -o FILE|DIR|oci://REF",
 		Short: "Write the rules as an OPA bundle, or push them to a registry",
-		Long: `Write the Rego rules that validate uses as an OPA bundle, to a file or folder, or push them to an OCI registry. The
-same rules give the same bytes. In a registry there are two artifacts: the bundle for OPA, and, under the tag with the
-suffix -conftest, the files for conftest. Registries are logged in to with docker, podman or oras.`,
+		Long: `Write the Rego rules that validate uses as an OPA bundle, to a file or folder,
+or push them to an OCI registry. The same rules give the same bytes. A registry
+gets two artifacts: the bundle for OPA, and, under the tag with the suffix
+-conftest, the files for conftest. Log in to it with docker, podman or oras.`,
 		Example: `  podverdict generate bundle -o bundle.tar.gz
   podverdict generate bundle -o dist/ --signing-key key.pem --revision v1.2.0
   podverdict generate bundle -o oci://registry.example.com/policies:v1`,

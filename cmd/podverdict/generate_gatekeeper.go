@@ -29,14 +29,16 @@ func newGenerateGatekeeper() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gatekeeper",
 		Short: "Write the guardrails as constraint templates for OPA Gatekeeper",
-		Long: `Write rules for OPA Gatekeeper 3.19 or later: a ConstraintTemplate for each rule, for both of Gatekeeper's engines, CEL
-and Rego, with the messages of validate --guardrails; and a Constraint for each that puts it in force for Jobs and
-CronJobs, where errors are denied and warnings are shown to the user. The settings of a guardrail are the parameters of
-its constraint, with the types and bounds that they have; --data sets them.
+		Long: `Write rules for OPA Gatekeeper 3.19 or later: for each rule a ConstraintTemplate
+in CEL and Rego, with the messages of validate --guardrails, and a Constraint
+that enforces it for Jobs and CronJobs. Errors are denied, and warnings shown to
+the user. The settings of a guardrail are the parameters of its constraint, with
+types and bounds; --data sets them.
 
-Gatekeeper makes the kinds of the constraints of the templates, which takes it a moment: apply the templates first. With
---rules '*' there are templates for the constraints of the Job API too, for gator and audits: the API server itself
-checks them in Jobs.`,
+Apply the templates first: Gatekeeper takes a moment to make the kinds of the
+constraints. With --rules '*' there are also templates for the constraints of
+the Job API, for gator and audits; in a cluster the API server checks these
+itself.`,
 		Example: `  podverdict generate gatekeeper --only templates > templates.yaml
   podverdict generate gatekeeper --only constraints --data guardrails.yaml > constraints.yaml
   podverdict generate gatekeeper --rules 'G-INDEX-*,G-TTL' --exempt-namespaces 'kube-*' > gatekeeper.yaml`,

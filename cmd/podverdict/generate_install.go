@@ -22,12 +22,14 @@ func newGenerateInstall() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Write the objects that run the Job controller in a cluster",
-		Long: `Write the objects that run the Job controller in a cluster, for kubectl apply: the kinds of custom policies, a
-namespace, a service account that may do what the controller does and nothing else, two replicas of which one works, and a
-priority, a disruption budget and a network policy for them. It is what kubectl kustomize prints for the folder config, in
-the order in which it is to be applied. podverdict uninstall removes it.
+		Long: `Write the objects that run the Job controller in a cluster, for kubectl apply:
+the kinds of custom policies, a namespace, a service account that may do what
+the controller does and nothing else, two replicas of which one works, and their
+priority, disruption budget and network policy. "podverdict uninstall" removes
+them.
 
-No image is published yet: docs/controller.md says how to build one.`,
+No image is published: build one first, push it to a registry of yours, and name
+it with --image. docs/controller.md has the steps.`,
 		Example: `  podverdict generate install --image registry.example.com/podverdict-controller:v1.2.3 | kubectl apply -f -
   podverdict generate install --image registry.example.com/podverdict-controller:v1.2.3 --jobs-namespace team-a
   podverdict generate install --image registry.example.com/podverdict-controller:v1.2.3 --observe-only`,

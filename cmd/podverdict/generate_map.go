@@ -30,8 +30,8 @@ func newGenerateMAP() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "map -f DEFAULTS",
 		Short: "Write a platform's defaults for Jobs as MutatingAdmissionPolicies",
-		Long: `Write a platform's defaults for Jobs as MutatingAdmissionPolicies with their bindings, for kubectl apply. The defaults
-are a Job that has nothing but them:
+		Long: `Write a platform's defaults for Jobs as MutatingAdmissionPolicies with their
+bindings, for kubectl apply. The defaults are a Job that has nothing but them:
 
   apiVersion: batch/v1
   kind: Job
@@ -42,15 +42,18 @@ are a Job that has nothing but them:
       - action: Ignore
         onPodConditions: [{type: DisruptionTarget}]
 
-There can be defaults for ` + strings.Join(admission.DefaultedFields[:], ", ") + `.
+There can be defaults for:
+  ` + strings.Join(admission.DefaultedFields[:], "\n  ") + `
 
-A Job gets what it lacks when it is created, and keeps what it has. It never gets what the API server would refuse: a
-failure policy is for Jobs that do not restart their containers, a rule for a container for Jobs that have it, FailIndex
-for those with a limit per index, and limits per index for Indexed Jobs. With the failure policy comes the
-podReplacementPolicy Failed.
+A Job gets what it lacks when it is created, and keeps what it has. It never
+gets what the API server would refuse: a failure policy is only for Jobs that do
+not restart their containers, a rule for a container for Jobs that have it,
+FailIndex for Jobs with a limit per index, and limits per index for Indexed
+Jobs. With the failure policy comes the podReplacementPolicy Failed.
 
-The API server has applied its own defaults by then, so that a backoffLimit of 6 or a podReplacementPolicy of
-TerminatingOrFailed counts as not set, unless the Job comes from kubectl apply, which tells what is in the manifest.`,
+The API server has applied its own defaults by then: a backoffLimit of 6 or a
+podReplacementPolicy of TerminatingOrFailed counts as not set, unless the Job
+comes from kubectl apply, which says what the manifest has.`,
 		Example: `  podverdict generate map -f defaults.yaml | kubectl apply -f -
   podverdict generate map -f defaults.yaml --for job --exempt-namespaces kube-system
   podverdict generate map -f defaults.yaml --kubernetes 1.34 --match-condition 'batch=namespaceObject.metadata.name.startsWith("batch-")'`,

@@ -40,22 +40,27 @@ func newGenerateVAP() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vap",
 		Short: "Write the guardrails as ValidatingAdmissionPolicies",
-		Long: `Write rules as ValidatingAdmissionPolicies with their bindings, for kubectl apply: the guardrails that validate
---guardrails reports, with the same ids and messages, checked by the API server itself. Errors are denied, warnings are
-shown to the user and audited; --action changes that by severity or by rule. Updates that leave alone what the rules look
-at are let through, so that Jobs from before the policy can end.
+		Long: `Write the guardrails of validate --guardrails as ValidatingAdmissionPolicies
+with their bindings, for kubectl apply: the API server itself then checks them,
+with the same ids and messages. Errors are denied, and warnings shown to the
+user and audited; --action changes that by severity or by rule. Updates that do
+not touch what the rules look at pass, so that older Jobs can end.
 
-With --crd and --at the rules hold for the Jobs that a custom resource embeds, and with --rules '*' the constraints of
-the Job API too, which the API server checks in Jobs and CronJobs only. With --parameters the settings can be changed
-while the policies are in force: in a ConfigMap, or in an object of a kind of its own.
+With --crd and --at the rules hold for Jobs that a custom resource embeds, and
+with --rules '*' also the constraints of the Job API, which the API server
+checks in Jobs and CronJobs only. With --parameters the settings can be changed
+while the policies are in force: in a ConfigMap, or in an object of a kind of
+its own.
 
-With -f FILE of PodFailurePolicies (podverdict.io) and their PodFailurePolicyBindings, the rules are what these require
-of the Jobs that they are bound to: that Pods can fail, that there are indexes where rules fail indexes, that the
-controller that enforces policies runs the Job. Where a match condition of theirs cannot be evaluated, they are not in
-force, and Jobs are let through, unless there is --failure-policy Fail.
+With -f FILE of PodFailurePolicies (podverdict.io) and their bindings, the rules
+are what these require of the Jobs that they select: that Pods can fail, that
+there are indexes where rules fail indexes, that the controller that enforces
+policies runs the Job. If a match condition cannot be evaluated, the Job passes,
+unless there is --failure-policy Fail.
 
-Every expression goes through the API server's type checker first. The comment above each policy says what it costs for
-the largest Job there can be, of the API server's budget for one policy.`,
+Every expression is checked as the API server checks it. The comment above each
+policy says what it costs for the largest Job there can be, of the API server's
+budget for one policy.`,
 		Example: `  podverdict generate vap | kubectl apply -f -
   podverdict generate vap --rules 'G-DISRUPTION-*,G-TTL' --action warning=Deny --exempt-namespaces kube-system
   podverdict generate vap --data guardrails.yaml --parameters configmap

@@ -25,9 +25,9 @@ Examples:
 {{range $verbs}}{{if and (eq .GroupID "") (or .IsAvailableCommand (eq .Name "help"))}}  {{rpad .Name .NamePadding}}  {{.Short}}
 {{end}}{{end}}{{end}}{{end}}{{if .HasAvailableFlags}}
 Flags:
-{{.Flags.FlagUsages | trimTrailingWhitespaces}}
+{{.Flags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}
 {{end}}{{if .HasAvailableSubCommands}}
-{{.CommandPath}} COMMAND --help tells more of a command.
+{{.CommandPath}} COMMAND --help says more about a command.
 {{end}}` + exitCodes
 
 // newHelp returns the verb that shows the help of others.
@@ -72,8 +72,9 @@ func newCompletion(root *cobra.Command) {
 	completion.AddCommand(&cobra.Command{
 		Use:   "kubectl",
 		Short: "Write the program that kubectl asks for completions",
-		Long: `Write the program that kubectl asks for completions of kubectl podverdict. It goes where kubectl-podverdict is, under the name
-kubectl_complete-podverdict, and must be executable.`,
+		Long: `Write the program that kubectl asks for completions of "kubectl podverdict". Put
+it beside kubectl-podverdict, under the name kubectl_complete-podverdict, and
+make it executable.`,
 		Example: `  podverdict completion kubectl > ~/bin/kubectl_complete-podverdict && chmod +x ~/bin/kubectl_complete-podverdict`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -16,13 +16,16 @@ import (
 
 // customHelp says which custom policies are in force.
 const customHelp = `
-Custom policies (PodFailurePolicy, podverdict.io) are in force where PodFailurePolicyBindings say so; from a cluster, both
-are read there. Of files, a policy that no binding of the input names is in force for all Jobs of the input, before their
-own rules, and Namespaces give the labels that bindings select by. The verdict is what takes effect: who runs a Job acts on
-its own podFailurePolicy, and only podverdict.io/job-controller (spec.managedBy) also on policies whose binding enforces.
-What other policies would say is told apart, with the reason why nobody carries it out. Budgets are not counted. The number of an attempt is what the Pod's name
-or annotations say, else it comes from the failed Pods of the Job that are read with it: with pod/NAME and --watch, none.
-A Pod in phase Pending has no verdict, but the rule on Pending is told that matches it at the time of --now.
+Custom policies (PodFailurePolicy, podverdict.io) are in force for the Jobs that
+a PodFailurePolicyBinding selects. In files, a policy without a binding is in
+force for all Jobs. The verdict is what takes effect: only
+podverdict.io/job-controller acts on custom policies, for Jobs that it manages
+(spec.managedBy) and bindings that enforce. What other policies would say is
+shown apart, with the reason why nobody carries it out.
+
+Budgets are not counted. The number of an attempt comes from the Pod's name or
+annotations, else from the other failed Pods of the Job. A Pod in phase Pending
+has no verdict, but if a rule on Pending matches it at --now, that is shown.
 `
 
 // inputOptions are the flags of verbs that judge Pods.

@@ -27,16 +27,19 @@ func newLint(live io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint {TYPE/NAME... | TYPE [NAME...] | -f JOB|POLICY}",
 		Short: "Find rules that cannot match, or do not do what they seem to",
-		Long: `Find rules of spec.podFailurePolicy that cannot match, or are likely to do something else than meant: rules that an
-earlier one leaves nothing, exit codes of sidecars, failures that are ignored for ever. Exits with 1 when there are
-findings. This is a part of what podverdict check does.
+		Long: `Find rules of spec.podFailurePolicy that cannot match, or that do something else
+than they seem to: rules that come after one that matches everything, exit codes
+of sidecars, failures that are ignored for ever. Exits with 1 when there are
+findings. "podverdict check" does this and more.
 
-In files, PodFailurePolicies and PodFailurePolicyBindings (podverdict.io) are looked at, too, with or without Jobs: whether
-their expressions compile, and do what their authors mean; and what they do to the Jobs of the input that they are bound
-to. As in eval, policies that no binding of the input names are bound to all Jobs of the input.
+In files, PodFailurePolicies and their bindings (podverdict.io) are checked too,
+with or without Jobs: whether their expressions compile and do what they seem
+to, and what they do to the Jobs of the input. A policy without a binding
+applies to all of these.
 
-Jobs and CronJobs come from files given with -f, or from a cluster: job/NAME, cronjob/NAME, or jobs, cronjobs or
-jobs,cronjobs for all of the namespace. -l selects among these, and with -A or -l alone Jobs are meant.
+In a cluster, job/NAME and cronjob/NAME are single objects, and jobs, cronjobs
+or jobs,cronjobs all in the namespace. -l selects among these, and with -A or -l
+alone Jobs are meant.
 ` + connectionHelp,
 		Example: `  podverdict lint job/demo
   podverdict lint jobs,cronjobs -A

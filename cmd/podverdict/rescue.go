@@ -26,13 +26,16 @@ func newRescue() *cobra.Command {
 	var o rescueOptions
 	cmd := &cobra.Command{
 		Use:   "rescue",
-		Short: "Let go of Pods that cannot be deleted because their controller is gone",
-		Long: `Let go of Pods of managed Jobs that are being deleted, or whose Job is being deleted or gone, and that have the finalizer
-batch.kubernetes.io/job-tracking because no controller removes it. Namespaces and Jobs that wait for these Pods are deleted
-then. All other Pods are left alone, so that a controller that comes back counts them.
+		Short: "Free Pods that cannot be deleted: their controller is gone",
+		Long: `Remove the finalizer batch.kubernetes.io/job-tracking from Pods of managed Jobs
+when their controller is gone and nothing else will: from Pods that are being
+deleted, and those whose Job is being deleted or gone. Namespaces and Jobs that
+wait for these Pods can then be deleted. Other Pods are left alone, so that a
+controller that comes back counts them.
 
-While a controller is at work it does this itself, so the command refuses. To tell whether one that has not said good-bye is
-alive takes up to the duration of its lease, 15 seconds.
+The command refuses while a controller is at work, which does this itself. If a
+controller has ended without giving up its lease, finding out takes up to 15
+seconds.
 ` + connectionHelp,
 		Example: `  podverdict rescue -n team-a
   podverdict rescue --all-namespaces --dry-run`,

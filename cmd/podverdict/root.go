@@ -27,8 +27,9 @@ func newRoot(name string, stdout io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "podverdict",
 		Short: "What failed Pods mean for their Jobs, and why",
-		Long: `podverdict decides what failed Pods mean for their Job: the rules of spec.podFailurePolicy compile to CEL,
-and every failed Pod gets a verdict. It reads Jobs and Pods from files, without a cluster, or from a cluster.`,
+		Long: `podverdict says what a failed Pod means for its Kubernetes Job, and why: every
+failed Pod gets a verdict by the rules of spec.podFailurePolicy. It reads Jobs
+and Pods from files, without a cluster, or from a cluster.`,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},
 		Example: strings.ReplaceAll(`  podverdict eval job.yaml
   podverdict eval job/demo

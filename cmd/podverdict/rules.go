@@ -23,8 +23,9 @@ func newRules(live io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rules [ID...]",
 		Short: "List the rules of check, lint and validate, or explain one",
-		Long: `List the rules that check, lint and validate know, or explain some of them: what a rule asks for and why, an example that
-breaks it and one that keeps it, how to mend it, and its parameters with their defaults. Older ids (F12, G-TTL) are
+		Long: `List the rules that check, lint and validate know, or explain some of them: what
+a rule asks for and why, an example that breaks it and one that keeps it, how to
+mend it, and its parameters with their defaults. Older ids (F12, G-TTL) are
 understood, too.`,
 		Example: `  podverdict rules
   podverdict rules exit-codes-unsorted

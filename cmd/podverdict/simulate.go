@@ -38,43 +38,53 @@ func newSimulate() *cobra.Command {
 	var o simulateOptions
 	cmd := &cobra.Command{
 		Use:   "simulate -f JOB [-f POLICY] [--script SCRIPT]",
-		Short: "Live a Job's whole life on a virtual clock",
-		Long: `Live a Job's whole life on a virtual clock, in the hands of the code that the controller runs: Pods are created, fail
-as a script says, get their verdicts, and are retried after a back-off, until the Job completes or fails. Exits with 0
-when it completes, and with 1 when it fails, or does not end before --until.
+		Short: "Simulate a Job's whole life on a virtual clock",
+		Long: `Simulate a Job's whole life on a virtual clock, with the code that the
+controller runs: Pods are created, fail as a script says, get their verdicts,
+and are retried after a back-off, until the Job completes or fails. Exits with 0
+when it completes, and with 1 when it fails or does not end before --until.
 
-A script says what Pods do, and what is done to the Job. This is a whole one; the first rule that fits an attempt at an
-index decides, and a Pod that none fits succeeds after 30 seconds. The completions of a Job without indexes are numbered
-the same way:
+A script says what Pods do, and what is done to the Job. This is a whole one:
 
   pods:
   - {index: 2, attempt: 1-2, run: 10s-2m, exitCode: 42}
 
-A rule of pods has, all optional:
-  index, attempt   3, 0-9,12 or 2+; attempts at an index are counted from 1
+The first rule that fits an attempt at an index decides; a Pod that none fits
+succeeds after 30 seconds. The completions of a Job without indexes are numbered
+in the same way. A rule of pods has, all optional:
+  index, attempt   3, 0-9,12 or 2+; attempts at an index count from 1
   probability      the chance that the rule is taken, 0 to 1
-  pending          how long the Pod takes to start (1s); 10s-2m draws, forever is possible
-  waiting          why its first container waits as long as it is pending, as ImagePullBackOff
-  unschedulable    true: there is no node for the Pod as long as it is pending
+  pending          how long the Pod takes to start (1s); 10s-2m draws a time
+                   in between, forever is possible
+  waiting          why its first container waits while it is pending, as in
+                   ImagePullBackOff
+  unschedulable    true: there is no node for the Pod while it is pending
   run              how long its containers run (30s)
-  stop             how long they run on when told to stop (1s), at most the grace period
+  stop             how long they run on when told to stop (1s), at most the
+                   grace period
   exitCode         of the first container
   exitCodes        of containers by name, as {main: 0, sidecar: 143}
   oom              true: the first container is OOMKilled
-  condition        of the failed Pod; with DisruptionTarget the kubelet has evicted it
+  condition        of the failed Pod; with DisruptionTarget it was evicted
 
-A script may also have nodes, their number, on which Pods are placed in turn, and events, each with at, the time, and:
+A script may also have nodes, their number, on which Pods are placed in turn,
+and events, each with a time (at) and:
   suspend          true or false
   parallelism, completions
-  delete, evict    indexes whose active Pods are deleted, or evicted by the API
-  drain            a node, node-0 and so on, whose Pods are evicted and which takes no more
+  delete, evict    indexes whose active Pods are deleted, or evicted
+  drain            a node (node-0 and so on): its Pods are evicted, and it
+                   takes no more
 
-Custom policies given beside the Job are in force as for eval, with their budgets and delays: they decide on the failed
-Pods of a Job that says managedBy: podverdict.io/job-controller. Those of any other Job get their verdicts from its own
-podFailurePolicy alone. Where a binding says pendingPods: Delete, Pods that rules on Pending match are deleted in every Job.
+Custom policies given beside the Job are in force as for eval, with their
+budgets and delays: they decide on the failed Pods of a Job that says managedBy:
+podverdict.io/job-controller. The failed Pods of other Jobs are judged by the
+Job's own podFailurePolicy alone. Where a binding says pendingPods: Delete, Pods
+that match a rule on Pending are deleted, whoever runs the Job.
 
-Without a script, Pods run for 30 seconds to 5 minutes and fail at --failure-rate: half of them with exit code 1, the
-others OOMKilled or disrupted. What is left to chance is drawn with --seed: the same seed gives the same life.`,
+Without a script, Pods run for 30 seconds to 5 minutes and fail at
+--failure-rate: half of them with exit code 1, the others OOMKilled or
+disrupted. --seed draws what is left to chance: the same seed gives the same
+life.`,
 		Example: `  podverdict simulate -f job.yaml
   podverdict simulate -f job.yaml --script script.yaml --svg timeline.svg
   podverdict simulate -f job.yaml --failure-rate 0.2 --seed 7 -o wide

@@ -16,9 +16,11 @@ import (
 
 // connectionHelp names the flags that the list of flags leaves out.
 const connectionHelp = `
-Clusters are found and spoken with as kubectl does, by the kubeconfig and these flags of kubectl's: --context, --cluster,
---user, --server, --token, --as, --as-group, --as-uid, --as-user-extra, --certificate-authority, --client-certificate,
---client-key, --tls-server-name, --insecure-skip-tls-verify, --proxy-url, --disable-compression, --request-timeout.`
+The cluster is that of kubectl: of the kubeconfig and of kubectl's flags
+--context, --cluster, --user, --server, --token, --as, --as-group, --as-uid,
+--as-user-extra, --certificate-authority, --client-certificate, --client-key,
+--tls-server-name, --insecure-skip-tls-verify, --proxy-url,
+--disable-compression, --request-timeout.`
 
 // source is where a verb reads: in files given with -f, or in a cluster, where arguments name objects.
 type source struct {
@@ -34,7 +36,7 @@ func addFileFlags(flags *pflag.FlagSet, files *manifest.Options) {
 		"file, directory, URL or - (standard input) to read; may be repeated")
 	flags.BoolVarP(&files.Recursive, "recursive", "R", false, "read the directories below those given with -f as well")
 	flags.StringVarP(&files.Namespace, "namespace", "n", "", `namespace of the objects that name none (default "default")`)
-	flags.BoolVar(&files.Strict, "strict", false, "refuse what is skipped else: objects of other kinds, templates to be rendered, files that are no manifests")
+	flags.BoolVar(&files.Strict, "strict", false, "refuse what is otherwise skipped: objects of other kinds, templates to be rendered, files that are no manifests")
 	flags.Func("at", "`KIND=PATH` of specs of Jobs in objects of another kind, as in MyJob=spec.steps[*].template.spec; may be repeated",
 		func(text string) error {
 			name, path, _ := strings.Cut(text, "=")

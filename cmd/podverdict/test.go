@@ -37,9 +37,10 @@ func newTest(live io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test [DIR|FILE...]",
 		Short: "Test policies: Pods, and the verdicts that they must get",
-		Long: `Run suites of tests for policies: cases of Pods, each with the verdict that it must get from PodFailurePolicies, from
-a Job's own podFailurePolicy, or from both. Suites are the files named *_test.yaml, *_test.yml or *_test.json in the directories
-given and in all below them; without any, of the current one. A file given by its name may have any.
+		Long: `Run suites of tests for policies: Pods, and the verdict that each must get from
+PodFailurePolicies, from a Job's own podFailurePolicy, or from both. Suites are
+the files *_test.yaml, *_test.yml and *_test.json in and below the directories
+given, or the current one. A file given by its name may have any name.
 
   apiVersion: podverdict.io/v1alpha1
   kind: Suite
@@ -52,14 +53,16 @@ given and in all below them; without any, of the current one. A file given by it
     attempt: 3
     expect: {action: FailJob, rule: out-of-memory}
 
-Suites name files in the directory given, or below it; of a suite given by its name, in its own directory. Neither .. nor a
-symbolic link leads out of it, unless --load-restrictor says so.
+A case builds its Pod on a scenario: "podverdict test scenarios" lists them.
+"podverdict test init" writes a suite for policies that have none.
+docs/testing-policies.md has every field.
 
-A case builds its Pod on a scenario, of which the verb scenarios lists those that are built in. The verb init writes a suite for
-policies that have none. docs/testing-policies.md has every field.
+Files that a suite names must be in the directory given or below it; neither ..
+nor a symbolic link leads out of it, unless --load-restrictor says so.
 
-Coverage is the share of the rules that decided in some case, and of those that were tried and did not match in some case. Exits
-with 1 when a case fails, a suite has no cases, or the coverage is less than it should be.`,
+Coverage is the share of rules that decided in some case, and of those that did
+not match in some case. Exits with 1 when a case fails, a suite has no cases, or
+the coverage is too low.`,
 		Example: `  podverdict test
   podverdict test policies/ --run gpu -v
   podverdict test --coverage --coverage-threshold 100

@@ -29,12 +29,16 @@ func newTestInit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init -f POLICY [-f JOB] [-f PODS]",
 		Short: "Write a suite for policies that have none",
-		Long: `Write a suite of tests for PodFailurePolicies, or for a Job's own podFailurePolicy: for every rule a case in which it
-decides, one in which its budget is used up, and cases in which rules do not match. Pods are those given, the scenarios that are
-built in, and variations of them with the numbers and words that the rules name, at the attempts that they name. What a case
-expects is what the verdict is: read it before you keep it. Rules that decide on none of the Pods are listed at the end.
+		Long: `Write a suite of tests for PodFailurePolicies, or for a Job's own
+podFailurePolicy. For each rule it has a case in which the rule decides, one in
+which its budget is used up, and cases in which it does not match.
 
-The suite passes as it is written, and stands beside the first file unless -o says otherwise.`,
+The Pods are those given, the built-in scenarios, and variations of these with
+the numbers and words that the rules name. Each case expects the verdict as it
+is now: read it before you keep it. Rules that decide on none of the Pods are
+listed at the end.
+
+The suite is written beside the first file, unless -o says otherwise.`,
 		Example: `  podverdict test init -f policy.yaml -f job.yaml
   podverdict test init -f policy.yaml -o tests/gpu_test.yaml`,
 		Args: fileArguments(&o.filenames),

@@ -17,8 +17,9 @@ func newTestScenarios() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scenarios [NAME]",
 		Short: "List the Pods that cases can be built on, or write one",
-		Long: `List the scenarios that every suite of tests has: Pods as Kubernetes leaves them when something has happened to them.
-With a name, write that Pod, of a Job with one container.`,
+		Long: `List the scenarios that every suite of tests has: Pods as Kubernetes leaves them
+when something has happened to them. With a name, write that Pod, of a Job with
+one container.`,
 		Example: `  podverdict test scenarios
   podverdict test scenarios evicted`,
 		Args:              cobra.MaximumNArgs(1),

@@ -30,11 +30,14 @@ func newUninstall() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "uninstall",
 		Short: "Remove the Job controller from a cluster",
-		Long: `Remove the Job controller from a cluster: stop it, let go of the Pods of its Jobs, which would otherwise keep namespaces
-and Jobs from being deleted, and delete the objects of the installation. Pods that run go on, but nobody counts them.
+		Long: `Remove the Job controller from a cluster: stop it, remove the finalizers of its
+Jobs' Pods, which would otherwise keep namespaces and Jobs from being deleted,
+and delete the objects of the installation. Pods that run go on, but nobody
+counts them.
 
-Jobs and custom policies stay, and so do the kinds of custom policies: --crds deletes these, and all policies with them. What is
-to be removed is shown first, and done when you agree. What is interrupted, or fails, is done by running it again.
+Jobs and custom policies stay. --crds deletes the kinds of custom policies, and
+all policies with them. You see what will be removed, and are asked first. After
+an interruption or an error, run the command again.
 ` + connectionHelp,
 		Example: `  podverdict uninstall --dry-run
   podverdict uninstall --yes --crds`,

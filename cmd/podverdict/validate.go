@@ -33,17 +33,20 @@ func newValidate(live io.Writer) *cobra.Command {
 	o := validateOptions{reporting: reporting{live: live}}
 	cmd := &cobra.Command{
 		Use:   "validate {TYPE/NAME... | TYPE [NAME...] | -f JOB}",
-		Short: "Find what the API server would refuse, and what breaks your guardrails",
-		Long: `Find what the API server would refuse or warn of in Jobs and CronJobs: the constraints of the Job API from the Rego
-bundle, with the API server's own words. With --old the rules are those of an update of the objects of the same kind, namespace and
-name there; objects that are not among them are created. With --guardrails also find what is legal and unwise; --data
-turns guardrails off and sets their numbers. The selector, labels that the API server makes, generateName and the rest of
-the Pod template are not looked at. Exits with 1 when there are findings, be they errors or warnings. This is a
-part of what podverdict check does.
+		Short: "Find what the API server would refuse, and broken guardrails",
+		Long: `Find what the API server would refuse or warn of in Jobs and CronJobs, in its
+own words, and with --guardrails also what is legal and unwise; --data sets the
+numbers of guardrails or turns them off. Exits with 1 when there are findings,
+be they errors or warnings. "podverdict check" does this and more.
 
-Jobs and CronJobs come from files given with -f, or from a cluster: job/NAME, cronjob/NAME, or jobs, cronjobs or
-jobs,cronjobs for all of the namespace. -l selects among these, and with -A or -l alone Jobs are meant. The API server
-has taken them, so it is the guardrails and other bundles that they are held to, or the rules of a later version.
+With --old, objects that are in that file too are updated, and the rules are
+those of an update. Not checked are the selector, labels that the API server
+makes, generateName, and the rest of the Pod template.
+
+In a cluster, job/NAME and cronjob/NAME are single objects, and jobs, cronjobs
+or jobs,cronjobs all in the namespace. -l selects among these, and with -A or -l
+alone Jobs are meant. The API server has accepted these: try --guardrails,
+--bundle, or a later --kubernetes.
 ` + connectionHelp,
 		Example: `  podverdict validate -f job.yaml
   podverdict validate jobs,cronjobs -n batch --guardrails

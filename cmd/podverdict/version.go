@@ -52,7 +52,7 @@ func newVersion() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
-		Long:    "Print the version of podverdict, of Go and cel-go in it, and of the Kubernetes that it decides for by default.",
+		Long:    "Print the versions of podverdict, of its Go and cel-go, and of the Kubernetes\nthat it decides for by default.",
 		Example: "  podverdict version -o json",
 		Args:    noArguments,
 		RunE:    verb(&output, version),
