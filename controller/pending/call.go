@@ -41,7 +41,7 @@ func (l *look) carryOut(ctx context.Context, c *task) {
 	case binding.AuditPending:
 		l.once(c, reasonAudited, func() {
 			l.Metrics.PendingPod(c.job, c.Verdict, metrics.PendingAudited)
-			l.event(c, corev1.EventTypeNormal, reasonAudited, c.Verdict.Message())
+			l.event(c, corev1.EventTypeNormal, reasonAudited, c.Note(c.job))
 		})
 	case binding.TellPending:
 		l.once(c, reasonRuleError, func() {
@@ -65,7 +65,7 @@ func (l *look) end(ctx context.Context, c *task) {
 		return
 	}
 	l.Metrics.PendingPod(c.job, c.Verdict, metrics.PendingDeleted)
-	l.event(c, corev1.EventTypeWarning, reasonDeleted, c.Verdict.Message())
+	l.event(c, corev1.EventTypeWarning, reasonDeleted, c.Note(c.job))
 	klog.FromContext(ctx).V(2).Info("Deleted a pod that does not start", "pod", klog.KObj(pod), "binding", c.Binding, "because", c.Verdict.Message())
 }
 

@@ -46,7 +46,8 @@ func TestPendingPodIsEnded(t *testing.T) {
 		stop()
 		expectStrings(w.T, "the calls", w.took(), patchPod, deletePod)
 		const message = "Pod default/a matching Ignore rule image of PodFailurePolicy start: ImageUnavailable"
-		expectStrings(w.T, "the events", w.told(), "Warning train/a PodDeletedByPolicy: "+message)
+		expectStrings(w.T, "the events", w.told(), "Warning train/a PodDeletedByPolicy: "+message+
+			"; nobody carries out Ignore: the Job is run by kubernetes.io/job-controller")
 		w.counts.Expect(w.T, map[string]float64{deletions: 1})
 		pod := w.pod("a")
 		if pod.DeletionTimestamp == nil || *pod.DeletionGracePeriodSeconds != 30 {
@@ -308,7 +309,8 @@ func TestPendingPodsAreObservedOnly(t *testing.T) {
 		w.lookAgain()
 		expectStrings(w.T, "the calls", w.took())
 		expectStrings(w.T, "the events", w.told(),
-			"Normal train/a PodWouldBeDeleted: Pod default/a matching Ignore rule image of PodFailurePolicy start: ImageUnavailable")
+			"Normal train/a PodWouldBeDeleted: Pod default/a matching Ignore rule image of PodFailurePolicy start: ImageUnavailable; "+
+				"nobody carries out Ignore: the Job is run by kubernetes.io/job-controller")
 	})
 }
 

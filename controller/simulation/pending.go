@@ -76,7 +76,7 @@ func (s *simulator) look(l *life) {
 	})
 	switch d.Step {
 	case binding.EndPending:
-		s.endPending(l, d.Verdict)
+		s.endPending(l, d)
 	case binding.TellPending:
 		if !l.told {
 			s.tellJob(Event{Type: JobEvent, Reason: reasonPendingError, Message: d.Verdict.Err.Error()})
@@ -87,13 +87,13 @@ func (s *simulator) look(l *life) {
 }
 
 // endPending gives a pod the condition that says why, and deletes it. What that means is decided when it has ended.
-func (s *simulator) endPending(l *life, v runtime.Verdict) {
+func (s *simulator) endPending(l *life, d binding.PendingDecision) {
 	s.quiet = false
-	condition := v.PodCondition()
+	condition := d.Verdict.PodCondition()
 	condition.LastTransitionTime = *s.time()
 	s.change(l, func(p *corev1.Pod) { p.Status.Conditions = append(slices.Clone(p.Status.Conditions), condition) })
 	s.tell(l, Event{Type: PodDeleted, Reason: condition.Reason})
-	s.tellJob(Event{Type: JobEvent, Reason: reasonPendingDeleted, Message: v.Message()})
+	s.tellJob(Event{Type: JobEvent, Reason: reasonPendingDeleted, Message: d.Note(s.job)})
 	s.erase(l)
 }
 

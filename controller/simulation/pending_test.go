@@ -179,7 +179,7 @@ func TestPendingPodsOfNativeJobs(t *testing.T) {
 
 // What happens is told in the order in which it does: the pod is deleted, and fails with the rule's verdict.
 func TestPendingPodsAreTold(t *testing.T) {
-	o := newPendingOptions(t, "completions: 1", noImage, onWaiting("action: FailJob"), "")
+	o := newPendingOptions(t, "completions: 1\nmanagedBy: podverdict.io/job-controller", noImage, onWaiting("action: FailJob"), "")
 	r := lived(t, o)
 	var lines []string
 	for _, e := range r.Events {

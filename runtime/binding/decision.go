@@ -2,6 +2,7 @@ package binding
 
 import (
 	"context"
+	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -35,6 +36,15 @@ type PendingDecision struct {
 	Verdict runtime.Verdict
 	Binding string // of the policy that decided
 	Reason  string // why the condition is taken back
+}
+
+// Note returns the message of the verdict for an event of the Job. Who runs the Job may not know the rule's action: then it says so.
+func (d PendingDecision) Note(job *batchv1.Job) string {
+	why := powerless(Manager(job), v1alpha1.ModeEnforce)
+	if why == "" {
+		return d.Verdict.Message()
+	}
+	return fmt.Sprintf("%s; nobody carries out %s: %s", d.Verdict.Message(), d.Verdict.Action, why)
 }
 
 // DecidePending says what becomes of a pod that is not being deleted. Its Job is at

@@ -210,7 +210,7 @@ func (w *world) audit(t *testing.T) {
 			return false, err
 		}
 		for _, e := range events.Items {
-			if e.Reason == "PodWouldBeDeleted" && e.Regarding.Name == r.name && strings.HasSuffix(e.Note, want) {
+			if e.Reason == "PodWouldBeDeleted" && e.Regarding.Name == r.name && strings.Contains(e.Note, want) {
 				return true, nil
 			}
 		}
