@@ -260,7 +260,7 @@ func TestServerRefusesStaleWrites(t *testing.T) {
 		for q := (*request)(nil); q == nil; c.pause(time.Second) {
 			synctest.Wait()
 			for _, waiting := range c.wire.requests() {
-				if q = waiting; q.Verb == "update" {
+				if q = waiting; q.Verb == "patch" && q.Resource == memoryapi.Jobs {
 					c.server.ChangeJob(namespace, jobName, func(job *batchv1.Job) { job.Labels = map[string]string{"changed": "true"} })
 					if code := c.wire.serve(q); code != http.StatusConflict {
 						t.Errorf("a stale write is answered with %d", code)

@@ -152,7 +152,7 @@ func (c *cluster) beforeWrites(writes int, other func(*batchv1.Job)) {
 			}
 			continue
 		}
-		if q := waiting[0]; q.Verb == "update" && q.Resource == memoryapi.Jobs {
+		if q := waiting[0]; q.Verb == "patch" && q.Resource == memoryapi.Jobs {
 			writes--
 			c.server.ChangeJob(namespace, jobName, other)
 		}

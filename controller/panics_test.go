@@ -42,7 +42,7 @@ func (d *defective) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // writesBad is the request of a worker.
 func writesBad(r *http.Request) bool {
-	return r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/jobs/bad/status")
+	return r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/jobs/bad/status")
 }
 
 // createsBad is a request of another goroutine than the workers'.

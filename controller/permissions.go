@@ -60,7 +60,7 @@ func Permissions(n Needs) []Permission {
 	if !n.ObserveOnly {
 		all = append(all,
 			Permission{"get", "batch", "jobs", "", n.Namespace, "", "to ask for the Job of a pod when the caches have none"},
-			Permission{"update", "batch", "jobs", "status", n.Namespace, "", "to count the pods of managed Jobs, and to end these"},
+			Permission{"patch", "batch", "jobs", "status", n.Namespace, "", "to count the pods of managed Jobs, and to end these"},
 			Permission{"update", "batch", "jobs", "finalizers", n.Namespace, "", "to create pods where the admission plugin OwnerReferencesPermissionEnforcement is on"},
 			Permission{"get", "", "pods", "", n.Namespace, "", "to ask for a pod whose creation has no known outcome"},
 			Permission{"create", "", "pods", "", n.Namespace, "", "to run managed Jobs"},

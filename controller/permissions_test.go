@@ -137,7 +137,7 @@ func TestPreflight(t *testing.T) {
 		t.Fatalf("%d lines for %d permissions:\n%s", len(lines), len(needed), strings.Join(lines, "\n"))
 	}
 	for text, want := range map[string]int{
-		`verb="update" resource="jobs.batch/status" namespace="all namespaces" needed="to count the pods`:              1,
+		`verb="patch" resource="jobs.batch/status" namespace="all namespaces" needed="to count the pods`:               1,
 		`verb="get" resource="leases.coordination.k8s.io/podverdict-controller" namespace="podverdict-system" needed=`: 1,
 		`verb="create" resource="pods" namespace="all namespaces" needed="to run managed Jobs"`:                        1,
 		`"A permission is missing"`: len(needed),

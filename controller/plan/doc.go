@@ -28,7 +28,7 @@
 // # The ledger
 //
 // The ledger is the message of a condition in the Job's status, of type podverdict.io/Ledger. So it is written in the call that
-// writes the counters, and cannot come apart from them. Only those who may update jobs/status can write it: of Kubernetes' own
+// writes the counters, and cannot come apart from them. Only those who may write jobs/status can write it: of Kubernetes' own
 // roles that is the Job controller's, while edit and admin only read it. It is not part of a manifest, so replacing the Job
 // keeps it, and it takes none of the 256 KiB that annotations have.
 //

@@ -61,8 +61,8 @@ type Plan struct {
 	Create []*corev1.Pod
 	// Failed and Terminating are how many pods count as failed and are terminating, which Write may not say yet.
 	Failed, Terminating int
-	// Write is the Job as it is to be written by UpdateStatus, or nil when nothing in it changes. Its annotations are part
-	// of the write.
+	// Write is the Job with the status as it is to be written, or nil when nothing in it changes. Its annotations are part of the
+	// write.
 	Write *batchv1.Job
 	// Urgent is true when the next Plan waits for Write. The counters alone can be written together with later ones.
 	Urgent bool

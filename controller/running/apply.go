@@ -2,15 +2,18 @@ package running
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/podverdict/podverdict/controller/metrics"
@@ -136,8 +139,11 @@ func (w *work) write(ctx context.Context) error {
 		w.wait(wait)
 		return nil
 	}
-	w.plan.Write.ManagedFields = nil // which marks what the cache has
-	returned, err := w.reconciler.Client.BatchV1().Jobs(w.job.Namespace).UpdateStatus(ctx, w.plan.Write, metav1.UpdateOptions{})
+	patch, err := statusPatch(w.job, w.plan.Write)
+	if err != nil {
+		return err
+	}
+	returned, err := w.reconciler.Client.BatchV1().Jobs(w.job.Namespace).Patch(ctx, w.job.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil // the caches will show it
@@ -158,6 +164,22 @@ func (w *work) write(ctx context.Context) error {
 		w.record(event)
 	}
 	return nil
+}
+
+// statusPatch returns what a write changes in the status and annotations of a Job, which must not have changed since it was read.
+// Fields of a newer API server, which this program would lose, are not in it.
+func statusPatch(read, written *batchv1.Job) ([]byte, error) {
+	before := batchv1.Job{ObjectMeta: metav1.ObjectMeta{Annotations: read.Annotations}, Status: read.Status}
+	after := batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: read.UID, ResourceVersion: read.ResourceVersion, Annotations: written.Annotations}, Status: written.Status}
+	old, err := json.Marshal(before)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := json.Marshal(after)
+	if err != nil {
+		return nil, err
+	}
+	return jsonpatch.CreateMergePatch(old, changed)
 }
 
 // restPeriod returns the time between two writes of counters. While pods are created, each call is one that a pod waits for.

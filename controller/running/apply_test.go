@@ -1,6 +1,7 @@
 package running
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -67,7 +69,7 @@ func TestWriteWaits(t *testing.T) {
 			if err := w.write(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if written := countCalls(d.calls(), "update jobs/status") == 1; written != (test.want == 0) {
+			if written := countCalls(d.calls(), "patch jobs/status") == 1; written != (test.want == 0) {
 				t.Errorf("written is %t", written)
 			}
 			if w.plan.LookAgain != test.want && test.want > 0 {
@@ -77,10 +79,32 @@ func TestWriteWaits(t *testing.T) {
 	}
 }
 
+// A write of the status keeps fields that this program does not know, because a newer API server has them.
+func TestWriteKeepsUnknownFields(t *testing.T) {
+	stored := `{"metadata":{"name":"train","uid":"job-uid","resourceVersion":"7","annotations":{"mine":"1","podverdict.io/ledger":"{}"}},
+		"spec":{"scheduling":{"policy":"Gang"}},"status":{"nodes":["a"],"active":2,"ready":1,"conditions":[{"type":"Suspended","status":"False"}]}}`
+	var read batchv1.Job
+	fixtures.Put(t, json.Unmarshal([]byte(stored), &read))
+	written := read.DeepCopy()
+	delete(written.Annotations, "podverdict.io/ledger")
+	written.Status.Active, written.Status.Ready, written.Status.Failed = 0, nil, 2
+	written.Status.Conditions = append(written.Status.Conditions, batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue})
+	patch, err := statusPatch(&read, written)
+	fixtures.Put(t, err)
+	patched, err := jsonpatch.MergePatch([]byte(stored), patch)
+	fixtures.Put(t, err)
+	want := `{"metadata":{"name":"train","uid":"job-uid","resourceVersion":"7","annotations":{"mine":"1"}},
+		"spec":{"scheduling":{"policy":"Gang"}},"status":{"nodes":["a"],"failed":2,"conditions":[
+			{"type":"Suspended","status":"False"},{"type":"FailureTarget","status":"True"}]}}`
+	if !jsonpatch.Equal(patched, []byte(want)) {
+		t.Errorf("the Job becomes\n%s, want\n%s", patched, want)
+	}
+}
+
 // A Job that has changed is left to the next look, which the change brings about.
 func TestConflictingWrite(t *testing.T) {
 	d := newTestJob(t, fixtures.ManagedJob(1))
-	d.refuse("update", "jobs", apierrors.NewConflict(schema.GroupResource{Resource: "jobs"}, "train", errors.New("changed")))
+	d.refuse("patch", "jobs", apierrors.NewConflict(schema.GroupResource{Resource: "jobs"}, "train", errors.New("changed")))
 	d.syncs(t) // creates
 	if again := d.syncs(t); again < 100*time.Millisecond {
 		t.Errorf("the next look is in %s", again)
@@ -93,7 +117,7 @@ func TestConflictingWrite(t *testing.T) {
 // A status that the API server does not take, because somebody else has spoilt it, is told and tried again later.
 func TestInvalidStatus(t *testing.T) {
 	d := newTestJob(t, fixtures.ManagedJob(1))
-	d.refuse("update", "jobs", apierrors.NewInvalid(jobKind, "train", nil))
+	d.refuse("patch", "jobs", apierrors.NewInvalid(jobKind, "train", nil))
 	if _, err := d.sync(t.Context(), d.key); !apierrors.IsInvalid(err) {
 		t.Errorf("the error is %v", err)
 	}
