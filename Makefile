@@ -163,6 +163,14 @@ differential-validation: ## compare the Rego bundle with the API server on N gen
 	go -C $(UPSTREAM) run ./cmd/validation -n $(N) -seed $(SEED) -least $(LEAST)
 	go -C $(UPSTREAM) run ./cmd/validation -status -n $(N) -seed $(SEED) -least $(LEAST)
 
+RUN ?=
+COUNT ?= 1
+NATIVE ?=
+
+.PHONY: upstream-integration
+upstream-integration: control-plane ## run Kubernetes' own integration tests of the Job controller against ours, COUNT times; RUN picks some, NATIVE=1 runs upstream's
+	go -C $(UPSTREAM) run ./cmd/integration -count $(COUNT) $(if $(RUN),-run '$(RUN)') $(if $(NATIVE),-native)
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME
 	@found=0; \

@@ -1,0 +1,74 @@
+package integration
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	clientfeatures "k8s.io/client-go/features"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2/ktesting"
+	upstreamjob "k8s.io/kubernetes/pkg/controller/job"
+	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/plan"
+)
+
+// Adopt gives a Job that upstream's controller would run to ours.
+func Adopt(job *batchv1.Job) {
+	if ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) == batchv1.JobControllerName {
+		job.Spec.ManagedBy = new(controller.Name)
+	}
+}
+
+// Start runs our controller until the returned function is called, and returns when its caches are filled. Upstream's settings are
+// variables of its package, which the tests change. If delayed, the events of Jobs come late.
+func Start(tb testing.TB, config *rest.Config, delayed bool) (context.Context, context.CancelFunc) {
+	tb.Helper()
+	keepAtomic()
+	config = rest.CopyConfig(config)
+	if delayed {
+		config.Wrap(delayJobs)
+	}
+	c, err := controller.New(controller.Options{
+		Config: config, Workers: 1, BatchPeriod: upstreamjob.SyncJobBatchPeriod, Metrics: counts.metrics,
+		Settings: plan.Settings{
+			Backoff: upstreamjob.DefaultJobPodFailureBackOff, MaxBackoff: upstreamjob.MaxJobPodFailureBackOff,
+			MaxReleasing: upstreamjob.MaxUncountedPods, MaxCreate: upstreamjob.MaxPodCreateDeletePerSync,
+		},
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, ctx := ktesting.NewTestContext(tb)
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := c.Run(ctx); err != nil {
+			tb.Error(err)
+		}
+	}()
+	stop := func() { cancel(); <-ended }
+	for deadline := time.Now().Add(time.Minute); c.Ready() != nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			stop()
+			tb.Fatal(c.Ready())
+		}
+	}
+	return ctx, stop
+}
+
+// keepAtomic has client-go's caches say how new they are, which the controller needs, even where a test has the API server, with
+// which it shares its process, be one of an earlier version.
+var keepAtomic = sync.OnceFunc(func() { clientfeatures.ReplaceFeatureGates(atomicGates{clientfeatures.FeatureGates()}) })
+
+type atomicGates struct{ clientfeatures.Gates }
+
+// Enabled reports whether a feature is on.
+func (g atomicGates) Enabled(feature clientfeatures.Feature) bool {
+	return feature == clientfeatures.AtomicFIFO || g.Gates.Enabled(feature)
+}

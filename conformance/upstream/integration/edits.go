@@ -1,0 +1,40 @@
+package integration
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An Edit replaces a text of upstream's tests.
+type Edit struct{ From, To string }
+
+// Package puts a file of upstream's tests into this package.
+var Package = Edit{"package job\n", "package integration\n"}
+
+// Edits have the tests in job_test.go run our controller.
+var Edits = []Edit{
+	{ // startJobControllerAndWaitForCaches: options delay the events of Jobs
+		"options ...informers.SharedInformerOption) (context.Context, context.CancelFunc) {\n\ttb.Helper()\n",
+		"options ...informers.SharedInformerOption) (context.Context, context.CancelFunc) {\n\ttb.Helper()\n\tif true {\n\t\treturn Start(tb, restConfig, len(options) > 0)\n\t}\n",
+	},
+	{ // TestOrphanPodsFinalizersClearedWithGC shares its caches with the garbage collector
+		"jc, ctx, cancel := createJobControllerWithSharedInformers(t, restConfig, informerSet)\n\t\t\t",
+		"ctx, cancel := Start(t, restConfig, false)\n\t\t\t",
+	},
+	{"\t\t\tgo jc.Run(ctx, 1)\n", ""},
+	{"\treturn clientSet.BatchV1().Jobs(ns).Create(ctx, jobObj, metav1.CreateOptions{})\n", "\tAdopt(jobObj)\n\treturn clientSet.BatchV1().Jobs(ns).Create(ctx, jobObj, metav1.CreateOptions{})\n"},
+	{"value, err := testutil.GetCounterMetricValue(counterVec.WithLabelValues(wantMetric.Labels...))", "value, err := Count(counterVec.Subsystem+\"_\"+counterVec.Name, wantMetric.Labels, wantMetric.Value)"},
+	{"\t\"k8s.io/component-base/metrics/testutil\"\n", ""},
+	{"func resetMetrics() {\n", "func resetMetrics() {\n\tResetCounts()\n"},
+}
+
+// Apply makes the edits in a file. Each must find its place: a test that ran upstream's controller would pass for nothing.
+func Apply(tests string, edits ...Edit) (string, error) {
+	for _, edit := range edits {
+		if found := strings.Count(tests, edit.From); found != 1 {
+			return "", fmt.Errorf("%d places, want 1, for the edit of\n%s", found, edit.From)
+		}
+		tests = strings.Replace(tests, edit.From, edit.To, 1)
+	}
+	return tests, nil
+}
