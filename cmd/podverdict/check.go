@@ -21,6 +21,7 @@ type checkOptions struct {
 	settings   string // a file
 	kubernetes string
 	fix        string // "", diff or write
+	diff       bool
 	reporting
 }
 
@@ -51,24 +52,26 @@ REASON does the same for an object.
 Settings of a repository are in .podverdict.yaml, in the current directory or
 above it.
 
---fix shows as a diff what can be repaired without thought: exit codes that are
-not in order or twice there, rules for disruptions after those on exit codes,
-and numbers that guardrails ask for. --fix=write changes the files, comments and
-layout aside, and reports what is left. Every Pod of podverdict test scenarios
-is judged before and after each repair.`,
+--fix repairs in the files what needs no thought: exit codes that are not in
+order or twice there, rules for disruptions after those on exit codes, and
+numbers that guardrails ask for. Comments and layout stay, and what is left is
+reported. --diff shows the same repairs and changes nothing. Every Pod of
+podverdict test scenarios is judged before and after each repair.`,
 		Example: `  podverdict check manifests/ --fail-on warning
   cat job.yaml | podverdict check -
   podverdict check job.yaml --skip ttl-out-of-bounds,deadline-out-of-bounds
   podverdict check manifests/ -o sarif > podverdict.sarif
-  podverdict check manifests/ --fix > podverdict.diff`,
+  podverdict check manifests/ --diff
+  podverdict check manifests/ --fix`,
 		RunE: verb(&o, check),
 	}
 	flags := cmd.Flags()
 	addFileFlags(flags, &o.files)
 	flags.StringVar(&o.settings, "settings", "", "file with settings, in place of "+manifest.SettingsFile)
 	addKubernetesFlag(flags, &o.kubernetes)
-	flags.StringVar(&o.fix, "fix", "", "repair what can be repaired without thought: diff, the default, shows how; write changes the files")
-	flags.Lookup("fix").NoOptDefVal = fixDiff
+	flags.StringVar(&o.fix, "fix", "", "repair in the files what needs no thought, and report what is left (write), or show how (diff)")
+	flags.Lookup("fix").NoOptDefVal = fixWrite
+	flags.BoolVar(&o.diff, "diff", false, "show the repairs that --fix would make, and change nothing")
 	addReporting(cmd, &o.reporting, "error")
 	return cmd
 }
@@ -83,6 +86,9 @@ const (
 func check(ctx context.Context, c *console, o *checkOptions, args []string) error {
 	if o.fix != "" && o.fix != fixDiff && o.fix != fixWrite {
 		return usageError{errChoice("fix", o.fix, fixDiff, fixWrite)}
+	}
+	if o.diff {
+		o.fix = fixDiff
 	}
 	settings, err := o.readSettings(ctx, c)
 	if err != nil {
@@ -104,7 +110,7 @@ func check(ctx context.Context, c *console, o *checkOptions, args []string) erro
 	if o.fix == "" {
 		return o.print(c, found, choice)
 	}
-	fixed, err := o.repair(ctx, found, asked, choice, settings)
+	fixed, err := o.repair(ctx, c, found, asked, choice, settings)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
@@ -15,18 +16,18 @@ import (
 
 // repaired is a file with the repairs that can be made in it.
 type repaired struct {
-	file          string
-	before, after string
-	done          []repair.Done
+	file   string
+	before string
+	repair.Result
 }
 
 // repair makes all repairs in the files that have findings for them. No file is changed.
-func (o *checkOptions) repair(ctx context.Context, found findings, asked inspect.Options, choice inspect.Choice, settings *inspect.Settings) ([]repaired, error) {
+func (o *checkOptions) repair(ctx context.Context, c *console, found findings, asked inspect.Options, choice inspect.Choice, settings *inspect.Settings) ([]repaired, error) {
 	environment, err := compiler.NewEnvironment(o.kubernetes)
 	if err != nil {
 		return nil, err
 	}
-	options := repair.Options{Environment: environment, Parameter: settings.Parameter}
+	options := repair.Options{Environment: environment, Parameter: settings.Parameter, Written: o.fix == fixWrite}
 	options.Inspect = func(ctx context.Context, text string) (*manifest.Set, []report.Subject, error) {
 		files := o.files
 		files.Filenames, files.Stdin = []string{"-"}, strings.NewReader(text)
@@ -37,16 +38,15 @@ func (o *checkOptions) repair(ctx context.Context, found findings, asked inspect
 	var all []repaired
 	for _, file := range repairable(choice.Apply(found.subjects, found.set)) {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // standard input, or a URL
+		if err != nil || !utf8.Valid(text) {
+			c.note(file + ": not repaired: it is no file of plain text")
+			continue
 		}
 		r := repaired{file: file, before: string(text)}
-		if r.after, r.done, err = repair.Text(ctx, r.before, options); err != nil {
+		if r.Result, err = repair.Text(ctx, r.before, options); err != nil {
 			return nil, errIn(file, err)
 		}
-		if len(r.done) > 0 {
-			all = append(all, r)
-		}
+		all = append(all, r)
 	}
 	return all, nil
 }
@@ -68,11 +68,16 @@ func repairable(subjects []report.Subject) []string {
 
 // printRepairs writes a diff. It returns errFindings if there is one.
 func printRepairs(c *console, all []repaired) error {
+	files := 0
 	for _, r := range all {
-		fmt.Fprint(c.stdout, repair.Diff(r.file, r.before, r.after))
+		diff := repair.Diff(r.file, r.before, r.Text)
+		fmt.Fprint(c.stdout, diff)
+		if diff != "" {
+			files++
+		}
 	}
-	c.note(repairsNote(all, "can be made"))
-	if len(all) > 0 {
+	noteRepairs(c, all, "can be made")
+	if files > 0 {
 		return errFindings
 	}
 	return nil
@@ -81,22 +86,31 @@ func printRepairs(c *console, all []repaired) error {
 // writeRepairs changes the files.
 func writeRepairs(c *console, all []repaired) error {
 	for _, r := range all {
+		if r.Done == 0 {
+			continue
+		}
 		info, err := os.Stat(r.file)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(r.file, []byte(r.after), info.Mode().Perm()); err != nil {
+		if err := os.WriteFile(r.file, []byte(r.Text), info.Mode().Perm()); err != nil {
 			return err
 		}
 	}
-	c.note(repairsNote(all, "made"))
+	noteRepairs(c, all, "made")
 	return nil
 }
 
-func repairsNote(all []repaired, what string) string {
-	n := 0
+// noteRepairs says how many repairs there are, and why findings are left that repairs are for.
+func noteRepairs(c *console, all []repaired, what string) {
+	n, files := 0, 0
 	for _, r := range all {
-		n += len(r.done)
+		for _, l := range r.Left {
+			c.note(fmt.Sprintf("%s:%d:%d: %s is not repaired: %v", r.file, l.Finding.At.Line, l.Finding.At.Column, l.Finding.Check, l.Reason))
+		}
+		if n += r.Done; r.Done > 0 {
+			files++
+		}
 	}
-	return fmt.Sprintf("%s %s in %s", report.Plural(n, "repair"), what, report.Plural(len(all), "file"))
+	c.note(fmt.Sprintf("%s %s in %s", report.Plural(n, "repair"), what, report.Plural(files, "file")))
 }

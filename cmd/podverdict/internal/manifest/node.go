@@ -1,26 +1,64 @@
 package manifest
 
-import "go.yaml.in/yaml/v3"
+import (
+	"errors"
+	"fmt"
+	"slices"
 
-// Block returns the YAML node of a field with its place, for those who change the text of a file. It returns nil where the text is
-// no block of YAML whose lines are those of the file: in JSON, and in a document that begins behind its marker.
-func (o Origin) Block(field string) (*yaml.Node, Position) {
+	"go.yaml.in/yaml/v3"
+)
+
+var errOddBreaks = errors.New("editors and YAML differ on where its lines end")
+
+// Node returns the YAML node of a field, for those who change the text of a file; JSON is YAML, too. It is nil where the field is
+// absent. The error names an anchor or an alias on the way: what is written once for several places cannot be changed for one.
+func (o Origin) Node(field string) (*yaml.Node, error) {
 	d := o.Document
-	if d.isJSON || d.column != 0 || d.line == 0 {
-		return nil, Position{}
-	}
-	path := steps(o.Field(field))
 	node := d.tree()
-	for _, step := range path {
-		if node == nil {
-			return nil, Position{}
-		}
-		_, node = member(node, step)
-	}
 	if node == nil || d.yamlLines != nil {
-		return nil, Position{}
+		return nil, errOddBreaks
 	}
-	return node, d.nodePosition(node)
+	for _, step := range steps(o.path(field)) {
+		if err := o.sharedAt(node); err != nil {
+			return nil, err
+		}
+		_, next := member(node, step)
+		if next != nil && !slices.Contains(node.Content, next) {
+			return nil, fmt.Errorf("it is merged by << on line %d or below", o.PositionOf(node).Line)
+		}
+		if next == nil {
+			return nil, nil //nolint:nilnil // absent
+		}
+		node = next
+	}
+	return node, o.sharedAt(node)
+}
+
+// PositionOf returns the place of a node.
+func (o Origin) PositionOf(node *yaml.Node) Position { return o.Document.nodePosition(node) }
+
+// Shared returns the first anchor or alias of a node and all below it, as an error.
+func (o Origin) Shared(node *yaml.Node) error {
+	if err := o.sharedAt(node); err != nil {
+		return err
+	}
+	for _, child := range node.Content {
+		if err := o.Shared(child); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o Origin) sharedAt(node *yaml.Node) error {
+	line := o.PositionOf(node).Line
+	switch {
+	case node.Kind == yaml.AliasNode:
+		return fmt.Errorf("the alias *%s on line %d stands for what is written on line %d", node.Value, line, o.PositionOf(node.Alias).Line)
+	case node.Anchor != "":
+		return fmt.Errorf("the anchor &%s on line %d is for several places", node.Anchor, line)
+	}
+	return nil
 }
 
 // EndOfBlock returns the index of the last line of the value that begins on line n, by its indentation.

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,8 +13,8 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 )
 
-// repair returns lines without what a finding is about, or false if the text is not of the kind that it can change.
-type repair func(o Options, lines []string, job manifest.Job, f report.Finding) ([]string, bool)
+// repair returns the text without what a finding is about. The error says why it cannot be changed.
+type repair func(o Options, s source, job manifest.Job, f report.Finding) (string, error)
 
 // repairs are by the ids of rules.
 var repairs = map[string]repair{
@@ -30,114 +31,111 @@ var repairs = map[string]repair{
 // Can tells whether findings of a rule can be repaired.
 func Can(rule string) bool { return repairs[rule] != nil }
 
-// code is an exit code with the lines that it has in a list: comments before it, and its own.
-type code struct {
-	value int64
-	lines []string
-}
-
 // sortCodes puts exit codes in order, each once.
-func sortCodes(_ Options, lines []string, job manifest.Job, f report.Finding) ([]string, bool) {
+func sortCodes(_ Options, s source, _ manifest.Job, f report.Finding) (string, error) {
 	if f.Rule == nil {
-		return nil, false
+		return "", errLayout
 	}
-	node, at := job.Origin.Block(rulePath(*f.Rule) + ".onExitCodes.values")
-	if node == nil || node.Kind != yaml.SequenceNode || len(node.Content) == 0 {
-		return nil, false
+	list, err := s.origin.Node(rulesField + "[" + strconv.Itoa(*f.Rule) + "].onExitCodes.values")
+	if err != nil {
+		return "", err
 	}
-	codes := make([]code, len(node.Content))
-	for i, item := range node.Content {
-		value, err := strconv.ParseInt(item.Value, 10, 32)
-		if err != nil || item.Kind != yaml.ScalarNode || item.Anchor != "" {
-			return nil, false
+	if list == nil || list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
+		return "", errLayout
+	}
+	if err := s.origin.Shared(list); err != nil {
+		return "", err
+	}
+	codes := make([]int64, len(list.Content))
+	order := make([]int, len(codes))
+	for i, item := range list.Content {
+		if codes[i], err = strconv.ParseInt(item.Value, 10, 32); err != nil {
+			return "", errLayout
 		}
-		codes[i].value = value
+		order[i] = i
 	}
-	first := at.Line - 1
-	if node.Style&yaml.FlowStyle != 0 {
-		return sortFlow(lines, first, at.Column-1, codes)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(codes[a], codes[b]) })
+	order = slices.CompactFunc(order, func(a, b int) bool { return codes[a] == codes[b] })
+	if list.Style&yaml.FlowStyle != 0 {
+		return s.arranged(list, order)
 	}
-	previous := first - 1
-	for i, item := range node.Content {
-		line := first + item.Line - node.Line
-		if !strings.HasPrefix(strings.TrimLeft(lines[line], " "), "- ") {
-			return nil, false
-		}
-		codes[i].lines = lines[previous+1 : line+1]
-		previous = line
-	}
-	var sorted []string
-	for _, c := range unique(codes) {
-		sorted = append(sorted, c.lines...)
-	}
-	return slices.Concat(lines[:first], sorted, lines[previous+1:]), true
+	return s.arrangedLines(list, order)
 }
 
-// unique sorts codes and leaves out repetitions.
-func unique(codes []code) []code {
-	slices.SortStableFunc(codes, func(a, b code) int { return cmp.Compare(a.value, b.value) })
-	return slices.CompactFunc(codes, func(a, b code) bool { return a.value == b.value })
-}
-
-// sortFlow sorts a list on one line, as in [1, 2].
-func sortFlow(lines []string, n, column int, codes []code) ([]string, bool) {
-	runes := []rune(lines[n])
-	if column >= len(runes) || runes[column] != '[' {
-		return nil, false
+// arrangedLines is arranged for a list whose items are scalars on lines of their own. Comments above an item go with it.
+func (s source) arrangedLines(list *yaml.Node, order []int) (string, error) {
+	first := s.origin.PositionOf(list).Line - 1
+	items := make([][]string, len(list.Content))
+	next := first
+	for i, item := range list.Content {
+		line := s.origin.PositionOf(item).Line - 1
+		if line < next || line >= len(s.lines) || !strings.HasPrefix(strings.TrimLeft(s.lines[line], " "), "- ") {
+			return "", errLayout
+		}
+		items[i] = s.lines[next : line+1]
+		next = line + 1
 	}
-	inner, rest, closed := strings.Cut(string(runes[column+1:]), "]")
-	if !closed || strings.Contains(inner, "#") {
-		return nil, false
+	lines := slices.Clone(s.lines[:first])
+	for _, n := range order {
+		lines = append(lines, items[n]...)
 	}
-	separator := ","
-	if strings.Contains(inner, ", ") || !strings.Contains(inner, ",") {
-		separator = ", "
-	}
-	var texts []string
-	for _, c := range unique(codes) {
-		texts = append(texts, strconv.FormatInt(c.value, 10))
-	}
-	changed := slices.Clone(lines)
-	changed[n] = string(runes[:column+1]) + strings.Join(texts, separator) + "]" + rest
-	return changed, true
+	return strings.Join(append(lines, s.lines[next:]...), "\n"), nil
 }
 
 // disruptionFirst moves a rule before the first rule on exit codes.
-func disruptionFirst(_ Options, lines []string, job manifest.Job, f report.Finding) ([]string, bool) {
+func disruptionFirst(_ Options, s source, job manifest.Job, f report.Finding) (string, error) {
 	if f.Rule == nil || job.Object.Spec.PodFailurePolicy == nil {
-		return nil, false
+		return "", errLayout
 	}
 	rules := job.Object.Spec.PodFailurePolicy.Rules
-	target := 0
-	for target < *f.Rule && rules[target].OnExitCodes == nil {
+	moved, target := *f.Rule, 0
+	for target < moved && rules[target].OnExitCodes == nil {
 		target++
 	}
-	if target >= *f.Rule {
-		return nil, false
+	list, err := s.origin.Node(rulesField)
+	if err != nil {
+		return "", err
 	}
-	begin, end, ok := item(lines, job, rulePath(*f.Rule))
-	to, _, okTarget := item(lines, job, rulePath(target))
+	if list == nil || list.Kind != yaml.SequenceNode || len(list.Content) != len(rules) || target == moved {
+		return "", errLayout
+	}
+	if err := s.origin.Shared(list); err != nil {
+		return "", err
+	}
+	if list.Style&yaml.FlowStyle != 0 {
+		var order []int
+		for i := range rules {
+			switch {
+			case i == target:
+				order = append(order, moved, i)
+			case i != moved:
+				order = append(order, i)
+			}
+		}
+		return s.arranged(list, order)
+	}
+	begin, end, ok := s.item(list.Content[moved])
+	to, _, okTarget := s.item(list.Content[target])
 	if !ok || !okTarget || to >= begin {
-		return nil, false
+		return "", errLayout
 	}
-	return slices.Concat(lines[:to], lines[begin:end], lines[to:begin], lines[end:]), true
+	return strings.Join(slices.Concat(s.lines[:to], s.lines[begin:end], s.lines[to:begin], s.lines[end:]), "\n"), nil
 }
 
-func rulePath(i int) string { return manifest.PolicyField + ".rules[" + strconv.Itoa(i) + "]" }
+const rulesField = manifest.PolicyField + ".rules"
 
 // item returns the lines of a list's item, from the comments before it to its last.
-func item(lines []string, job manifest.Job, path string) (begin, end int, ok bool) {
-	node, at := job.Origin.Block(path)
-	if node == nil || node.Kind == yaml.AliasNode || node.Anchor != "" || at.Line > len(lines) {
+func (s source) item(node *yaml.Node) (begin, end int, ok bool) {
+	begin = s.origin.PositionOf(node).Line - 1
+	if begin >= len(s.lines) {
 		return 0, 0, false
 	}
-	begin = at.Line - 1
-	text := strings.TrimLeft(lines[begin], " ")
+	text := strings.TrimLeft(s.lines[begin], " ")
 	if !strings.HasPrefix(text, "- ") {
 		return 0, 0, false
 	}
-	end = manifest.EndOfBlock(lines, begin) + 1
-	return beforeComments(lines, begin, len(lines[begin])-len(text)), end, true
+	end = manifest.EndOfBlock(s.lines, begin) + 1
+	return beforeComments(s.lines, begin, len(s.lines[begin])-len(text)), end, true
 }
 
 // beforeComments returns the first of the comments that stand right before a line, indented as it is, or the line.
@@ -152,53 +150,66 @@ func beforeComments(lines []string, n, indent int) int {
 	return n
 }
 
+var (
+	errNoBound  = errors.New("the rule has no bound")
+	errDeadline = errors.New("a deadline that has passed is not made the shortest one")
+)
+
 // bounded sets a number of the Job's spec to the nearest that the guardrail allows, or to the highest when there is none.
 func bounded(name string) repair {
-	return func(o Options, lines []string, job manifest.Job, f report.Finding) ([]string, bool) {
+	return func(o Options, s source, _ manifest.Job, f report.Finding) (string, error) {
 		value, ok := o.Parameter(f.Check, "max")
 		if !ok {
-			return nil, false
+			return "", errNoBound
 		}
-		if node, _ := job.Origin.Block("spec." + name); node != nil {
+		node, err := s.origin.Node("spec." + name)
+		if err != nil {
+			return "", err
+		}
+		if node != nil {
 			given, err := strconv.ParseInt(node.Value, 10, 64)
 			if lowest, ok := o.Parameter(f.Check, "min"); ok && err == nil && given < lowest {
 				if name == "activeDeadlineSeconds" {
-					return nil, false // the shortest deadline is no better than one that has passed
+					return "", errDeadline
 				}
 				value = lowest
 			}
 		}
-		return setField(lines, job, name, strconv.FormatInt(value, 10))
+		return s.setField(name, strconv.FormatInt(value, 10), 0)
 	}
 }
 
-// set sets a field of the Job's spec.
+// set sets a field of the Job's spec to a word.
 func set(name, value string) repair {
-	return func(_ Options, lines []string, job manifest.Job, _ report.Finding) ([]string, bool) {
-		return setField(lines, job, name, value)
+	return func(_ Options, s source, _ manifest.Job, _ report.Finding) (string, error) {
+		return s.setField(name, value, yaml.DoubleQuotedStyle)
 	}
 }
 
-// setField writes a field of the Job's spec: in place of its value, or on a line of its own before the other fields.
-func setField(lines []string, job manifest.Job, name, value string) ([]string, bool) {
-	changed := slices.Clone(lines)
-	if node, at := job.Origin.Block("spec." + name); node != nil {
-		line := []rune(lines[at.Line-1])
-		begin, end := at.Column-1, at.Column-1+len([]rune(node.Value))
-		if node.Kind != yaml.ScalarNode || end > len(line) || string(line[begin:end]) != node.Value || node.Value == "" {
-			return nil, false
-		}
-		changed[at.Line-1] = string(line[:begin]) + value + string(line[end:])
-		return changed, true
+// setField writes a field of the Job's spec: in place of its value, or before the other fields. The style is that of the value in
+// JSON.
+func (s source) setField(name, value string, inJSON yaml.Style) (string, error) {
+	spec, err := s.origin.Node("spec")
+	if err != nil {
+		return "", err
 	}
-	spec, at := job.Origin.Block("spec")
-	if spec == nil || spec.Kind != yaml.MappingNode || spec.Style&yaml.FlowStyle != 0 || spec.Anchor != "" || len(spec.Content) == 0 {
-		return nil, false
+	if spec == nil || spec.Kind != yaml.MappingNode || len(spec.Content) == 0 {
+		return "", errLayout
 	}
-	first := lines[at.Line-1]
-	indent := at.Column - 1
-	if strings.TrimLeft(first[:min(indent, len(first))], " ") != "" {
-		return nil, false
+	if spec.Content[0].Style == yaml.DoubleQuotedStyle {
+		value = inQuotes(value, inJSON)
 	}
-	return slices.Insert(changed, beforeComments(lines, at.Line-1, indent), first[:indent]+name+": "+value), true
+	node, err := s.origin.Node("spec." + name)
+	switch {
+	case err != nil:
+		return "", err
+	case node == nil:
+		return s.newMember(spec, name, value)
+	}
+	begin := s.offset(node)
+	end, ok := s.end(node)
+	if !ok || node.Kind != yaml.ScalarNode {
+		return "", errLayout
+	}
+	return s.text[:begin] + value + s.text[end:], nil
 }

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -18,62 +19,112 @@ type Options struct {
 	Parameter func(rule, name string) (int64, bool)
 	// Environment compiles the rules that are compared.
 	Environment *compiler.Environment
+	// Written has findings that are left placed in the new text, not in the given one.
+	Written bool
 }
 
-// Done is a finding that a repair has removed.
-type Done struct {
-	Finding report.Finding
-	Subject report.Subject
+// Result is a text with all repairs that can be made.
+type Result struct {
+	Text string
+	Done int // findings that are gone
+	Left []Left
 }
+
+// Left is a finding that a repair is for, and why it is not made.
+type Left struct {
+	Finding report.Finding
+	Reason  error
+}
+
+var (
+	errChanges = errors.New("it would change the verdict on other failures")
+	errUseless = errors.New("it would not help")
+)
 
 // maxRepairs bounds how often a text is changed.
 const maxRepairs = 1000
 
-// Text returns a text with all repairs that can be made, and what they have removed. Without repairs it is the same text.
-func Text(ctx context.Context, text string, o Options) (string, []Done, error) {
-	var all []Done
-	given := map[string]bool{} // repairs that were tried and do not do
-	for range maxRepairs {
-		set, subjects, err := o.Inspect(ctx, text)
-		if err != nil {
-			return text, all, err
-		}
-		fixed, done, err := o.once(ctx, text, set, subjects, given)
-		if err != nil || done == nil {
-			return text, all, err
-		}
-		text, all = fixed, append(all, *done)
-	}
-	return text, all, nil
+// reading is a text with what stands in it and is wrong with it.
+type reading struct {
+	text     string
+	set      *manifest.Set
+	subjects []report.Subject
 }
 
-// once makes the first repair that can be made. It returns nil when there is none.
-func (o Options) once(ctx context.Context, text string, set *manifest.Set, subjects []report.Subject, given map[string]bool) (string, *Done, error) {
-	lines := strings.Split(text, "\n")
-	for i, job := range set.Jobs {
-		for _, f := range subjects[i].Findings {
-			repair, ok := repairs[f.Check]
-			key := f.Check + " " + f.Field + " " + subjects[i].Namespace + "/" + subjects[i].Name
-			if !ok || given[key] {
+func (o Options) read(ctx context.Context, text string) (reading, error) {
+	set, subjects, err := o.Inspect(ctx, text)
+	return reading{text, set, subjects}, err
+}
+
+// Text makes all repairs that can be made in a text.
+func Text(ctx context.Context, text string, o Options) (Result, error) {
+	given, err := o.read(ctx, text)
+	now, r := given, Result{}
+	reasons := map[string]error{} // by finding, of the repairs that cannot be made
+	for changed := true; changed && err == nil && r.Done < maxRepairs; {
+		if now, changed, err = o.once(ctx, now, reasons); changed {
+			r.Done++
+		}
+	}
+	if o.Written {
+		given = now
+	}
+	r.Text, r.Left = now.text, o.left(given, reasons)
+	return r, err
+}
+
+// once makes the first repair that can be made and was not tried in vain.
+func (o Options) once(ctx context.Context, now reading, reasons map[string]error) (after reading, changed bool, err error) {
+	lines := strings.Split(now.text, "\n")
+	for i, job := range now.set.Jobs {
+		for _, f := range now.subjects[i].Findings {
+			repair, key := repairs[f.Check], keyOf(now.subjects[i], f)
+			if repair == nil || reasons[key] != nil {
 				continue
 			}
-			given[key] = true
-			changed, ok := repair(o, lines, job, f)
-			if !ok {
+			text, refused := repair(o, source{now.text, lines, job.Origin}, job, f)
+			if refused != nil {
+				reasons[key] = refused
 				continue
 			}
-			fixed := strings.Join(changed, "\n")
-			after, found, err := o.Inspect(ctx, fixed)
-			if err != nil {
-				return "", nil, err
+			if after, err = o.read(ctx, text); err != nil {
+				return now, false, err
 			}
-			if gone(f, found, i) && len(after.Jobs) == len(set.Jobs) && o.proven(ctx, set, after, i, f) {
-				delete(given, key) // the next finding may have the same place
-				return fixed, &Done{f, subjects[i]}, nil
+			switch {
+			case len(after.set.Jobs) != len(now.set.Jobs) || !gone(f, after.subjects, i):
+				reasons[key] = errUseless
+			case !o.proven(ctx, now.set, after.set, i, f):
+				reasons[key] = errChanges
+			default:
+				return after, true, nil
 			}
 		}
 	}
-	return "", nil, nil
+	return now, false, nil
+}
+
+// keyOf names a finding, whatever its line.
+func keyOf(s report.Subject, f report.Finding) string {
+	return f.Check + " " + f.Field + " " + s.Namespace + "/" + s.Name
+}
+
+// left returns the findings whose repairs were not made. The reasons are given for this text: they may name lines.
+func (o Options) left(r reading, reasons map[string]error) []Left {
+	var all []Left
+	lines := strings.Split(r.text, "\n")
+	for i, job := range r.set.Jobs {
+		for _, f := range r.subjects[i].Findings {
+			reason := reasons[keyOf(r.subjects[i], f)]
+			if reason == nil {
+				continue
+			}
+			if _, refused := repairs[f.Check](o, source{r.text, lines, job.Origin}, job, f); refused != nil {
+				reason = refused
+			}
+			all = append(all, Left{f, reason})
+		}
+	}
+	return all
 }
 
 // gone tells whether a finding is not there any more, or is there less often.

@@ -20,18 +20,22 @@ const rules = `apiVersion: batch/v1
 kind: Job
 metadata: {name: order}
 spec:
+  activeDeadlineSeconds: 600
+  ttlSecondsAfterFinished: 600
   podFailurePolicy:
     rules:
 RULES
   template: {spec: {restartPolicy: Never, containers: [{name: main, image: app}]}}
 `
 
-func TestText(t *testing.T) {
+// options read texts and find all that is wrong with their Jobs.
+func options(t *testing.T) Options {
+	t.Helper()
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
-	validator := sync.OnceValues(func() (*rego.Validator, error) { return rego.New(t.Context(), rego.Options{}) })
+	validator := sync.OnceValues(func() (*rego.Validator, error) { return rego.New(t.Context(), rego.Options{Guardrails: true}) })
 	o := Options{Environment: environment}
 	o.Inspect = func(ctx context.Context, text string) (*manifest.Set, []report.Subject, error) {
 		set, err := manifest.Read(ctx, manifest.Options{Filenames: []string{"-"}, Stdin: strings.NewReader(text)})
@@ -42,9 +46,16 @@ func TestText(t *testing.T) {
 		subjects, err := inspect.Inspect(ctx, set, asked)
 		return set, subjects, err
 	}
+	o.Parameter = (&inspect.Settings{}).Parameter
+	return o
+}
+
+func TestText(t *testing.T) {
+	o := options(t)
 	for name, c := range map[string]struct {
 		before, after string
 		done          int
+		left          string // the first reason
 	}{
 		"codes on one line": {
 			before: "    - {action: FailJob, onExitCodes: {operator: In, values: [3,1,2]}} # why",
@@ -56,9 +67,11 @@ func TestText(t *testing.T) {
 		},
 		"codes with a comment within the brackets stay": {
 			before: "    - action: FailJob\n      onExitCodes:\n        operator: In\n        values: [3, # three\n          1]",
+			left:   "there are comments between the items",
 		},
 		"codes with an anchor stay": {
 			before: "    - {action: FailJob, onExitCodes: {operator: In, values: [&a 3, 1]}}",
+			left:   "the anchor &a on line 9 is for several places",
 		},
 		"a rule for disruptions is moved with its comments": {
 			before: "    # codes\n    - {action: FailJob, onExitCodes: {operator: In, values: [137]}}\n    # drains\n    - action: Ignore\n      onPodConditions:\n      - type: DisruptionTarget\n",
@@ -66,9 +79,19 @@ func TestText(t *testing.T) {
 		},
 		"a rule that takes other failures, too, stays": {
 			before: "    - {action: FailJob, onExitCodes: {operator: In, values: [137]}}\n    - {action: Ignore, onPodConditions: [{type: DisruptionTarget}, {type: Ready, status: \"False\"}]}",
+			left:   "it would change the verdict on other failures",
 		},
-		"rules on one line stay": {
-			before: "      [{action: FailJob, onExitCodes: {operator: In, values: [137]}}, {action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]",
+		"rules on one line": {
+			before: "      [{action: FailJob, onExitCodes: {operator: In, values: [137]}},{action: Ignore, onPodConditions: [{type: DisruptionTarget}]} ]",
+			after:  "      [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]},{action: FailJob, onExitCodes: {operator: In, values: [137]}} ]", done: 1,
+		},
+		"codes over several lines, with quotes": {
+			before: "    - {'action': 'FailJob', onExitCodes: {operator: \"In\", values: [\n        9, 7,\n        7,\n    ]}}",
+			after:  "    - {'action': 'FailJob', onExitCodes: {operator: \"In\", values: [\n        7, 9,\n    ]}}", done: 1,
+		},
+		"codes behind an alias stay": {
+			before: "    - {action: FailJob, onExitCodes: &codes {operator: In, values: [3, 1]}}\n    - {action: Ignore, onExitCodes: *codes}",
+			left:   "the anchor &codes on line 9 is for several places",
 		},
 	} {
 		given := strings.Replace(rules, "RULES", c.before, 1)
@@ -76,12 +99,103 @@ func TestText(t *testing.T) {
 		if c.after != "" {
 			want = strings.Replace(rules, "RULES", c.after, 1)
 		}
-		got, done, err := Text(t.Context(), given, o)
+		r, err := Text(t.Context(), given, o)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if diff := cmp.Diff(want, got); diff != "" || len(done) != c.done {
-			t.Errorf("%s: %d repairs (-want +got)\n%s", name, len(done), diff)
+		if diff := cmp.Diff(want, r.Text); diff != "" || r.Done != c.done {
+			t.Errorf("%s: %d repairs (-want +got)\n%s", name, r.Done, diff)
+		}
+		reason := ""
+		if len(r.Left) > 0 {
+			reason = r.Left[0].Reason.Error()
+		}
+		if reason != c.left {
+			t.Errorf("%s: left because %q, want %q", name, reason, c.left)
+		}
+	}
+}
+
+const (
+	pretty = `{
+	"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "é"},
+	"spec": {
+		"podReplacementPolicy": "TerminatingOrFailed",
+		"completionMode": "Indexed", "completions": 2,
+		"podFailurePolicy": {
+			"rules": [
+				{
+					"action": "FailJob",
+					"onExitCodes": {"operator": "In", "values": [
+						137,
+						42
+					]}
+				},
+				{
+					"action": "Ignore",
+					"onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]
+				}
+			]
+		},
+		"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "app"}]}}
+	}
+}
+`
+	prettyRepaired = `{
+	"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "é"},
+	"spec": {
+		"ttlSecondsAfterFinished": 604800,
+		"activeDeadlineSeconds": 604800,
+		"podReplacementPolicy": "TerminatingOrFailed",
+		"completionMode": "Indexed", "completions": 2,
+		"podFailurePolicy": {
+			"rules": [
+				{
+					"action": "Ignore",
+					"onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]
+				},
+				{
+					"action": "FailJob",
+					"onExitCodes": {"operator": "In", "values": [
+						42,
+						137
+					]}
+				}
+			]
+		},
+		"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "app"}]}}
+	}
+}
+`
+	tail = `podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}, template: {spec: {restartPolicy: Never, containers: [{name: main, image: app}]}}`
+	json = `"podFailurePolicy":{"rules":[{"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget","status":"True"}]}]},"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"app"}]}}`
+)
+
+// TestTextOfOtherForms: JSON and YAML's flow style keep their layout, whatever marks, ends of lines and documents are around.
+func TestTextOfOtherForms(t *testing.T) {
+	o := options(t)
+	const yamlHead, jsonHead = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"a"},"spec":{`
+	for _, c := range []struct{ before, after string }{
+		{pretty, prettyRepaired},
+		{"\ufeff" + strings.ReplaceAll(pretty, "\n", "\r\n"), "\ufeff" + strings.ReplaceAll(prettyRepaired, "\n", "\r\n")},
+		{jsonHead + `"backoffLimit":100,"activeDeadlineSeconds":9,"ttlSecondsAfterFinished":null,` + json + "}}",
+			jsonHead + `"backoffLimit":10,"activeDeadlineSeconds":9,"ttlSecondsAfterFinished":604800,` + json + "}}"},
+		{"\ufeff" + jsonHead + json + "}}\n" + jsonHead + `"ttlSecondsAfterFinished":1,"activeDeadlineSeconds":9,` + json + "}}",
+			"\ufeff" + jsonHead + `"ttlSecondsAfterFinished":604800,"activeDeadlineSeconds":604800,` + json + "}}\n" +
+				jsonHead + `"ttlSecondsAfterFinished":60,"activeDeadlineSeconds":9,` + json + "}}"},
+		{yamlHead + "spec: {" + tail + "} # one line\n",
+			yamlHead + "spec: {ttlSecondsAfterFinished: 604800, activeDeadlineSeconds: 604800, " + tail + "} # one line\n"},
+		{yamlHead + "spec: {\n  # why\n  'backoffLimit': 11, " + tail + "}",
+			yamlHead + "spec: {\n  # why\n  'ttlSecondsAfterFinished': 604800,\n  'activeDeadlineSeconds': 604800,\n  'backoffLimit': 10, " + tail + "}"},
+		{yamlHead + "spec:\r\n  # why\r\n  backoffLimit: 10\r\n  " + strings.ReplaceAll(tail, "}, t", "}\r\n  t"),
+			yamlHead + "spec:\r\n  ttlSecondsAfterFinished: 604800\r\n  activeDeadlineSeconds: 604800\r\n  # why\r\n  backoffLimit: 10\r\n  " + strings.ReplaceAll(tail, "}, t", "}\r\n  t")},
+	} {
+		r, err := Text(t.Context(), c.before, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.after, r.Text); diff != "" || len(r.Left) > 0 {
+			t.Errorf("left %v (-want +got)\n%s", r.Left, diff)
 		}
 	}
 }
