@@ -132,6 +132,9 @@ func (o *checkOptions) inspect(ctx context.Context, c *console, args []string, a
 	if err != nil {
 		return findings{}, err
 	}
+	if o.files.Strict && len(set.Jobs)+len(set.Policies)+len(set.Bindings)+len(unread) == 0 {
+		unread = inspect.Unreadable(errNoPolicies)
+	}
 	shown := newProgress(c.stderr, "Jobs checked", len(set.Jobs))
 	defer shown.end()
 	asked.Step = shown.step

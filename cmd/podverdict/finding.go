@@ -75,6 +75,9 @@ func (o *reporting) print(c *console, f findings, choice inspect.Choice) error {
 	if err := r.Write(c.stdout, o.output.name); err != nil {
 		return err
 	}
+	if len(r.Subjects) == 0 && o.output.name != "table" { // which says so
+		c.warn(report.Nothing)
+	}
 	failing := map[string][]string{"error": {"error"}, "warning": nil}
 	severities, fails := failing[o.failOn]
 	switch {

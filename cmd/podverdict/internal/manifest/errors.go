@@ -76,8 +76,11 @@ func withheld(d *Document, errs []error) []error {
 	if len(errs) == 0 || !d.found || d.within != "" || namesType(d) {
 		return errs
 	}
-	at := Position{File: d.File, Line: d.line, Column: d.column + 1}
-	return []error{&Error{origin: Origin{Document: d.without()}, at: &at, Message: "is not a manifest: it lacks apiVersion or kind"}}
+	at, message := Position{File: d.File, Line: d.line, Column: d.column + 1}, "is not a manifest: it lacks apiVersion or kind"
+	if first, ok := errors.AsType[*Error](errs[0]); ok && d.tree() == nil {
+		at, message = first.Position(), "is not a manifest: it is no YAML, and lacks apiVersion or kind"
+	}
+	return []error{&Error{origin: Origin{Document: d.without()}, at: &at, Message: message}}
 }
 
 // errAt is an error at a node; nil is the document.

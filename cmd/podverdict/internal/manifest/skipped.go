@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -135,15 +136,19 @@ func (c *content) isTemplate(d *Document, parsed bool) bool {
 // valuesFile is the name of a file that stands beside manifests and is not one.
 var valuesFile = regexp.MustCompile(`(^|[/\\])(values[^/\\]*|Chart|kustomization)\.(ya?ml|json)$`)
 
+// otherTemplate is what other engines than Helm render: a document with it need not be YAML yet.
+var otherTemplate = regexp.MustCompile(`\{\{.*\}\}|\{%.*%\}|<%`)
+
 // isForeign tells whether a document that cannot be read, which in JSON is value, is no manifest. Nobody has asked for it by
-// its name, or the name is that of a file with values.
+// its name, or the name is that of a file with values. What is broken may have been meant as a manifest, unless it is a template or
+// JSON: settings of tools have comments in it.
 func (c *content) isForeign(d *Document, value []byte) bool {
 	known := valuesFile.MatchString(d.File)
 	switch {
 	case c.options.Indirect || d.within != "" || !d.found && !known:
 		return false
 	case value == nil:
-		return !namesType(d)
+		return !namesType(d) && (known || filepath.Ext(d.File) == ".json" || otherTemplate.Match(d.data))
 	}
 	var t struct {
 		APIVersion any `json:"apiVersion"`

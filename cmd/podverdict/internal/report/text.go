@@ -48,7 +48,13 @@ func (r Report) writeText(w io.Writer) error {
 	return err
 }
 
+// Nothing is what to say of an input in which nothing was to be looked at.
+const Nothing = "nothing was checked: there is no Job, CronJob or custom policy in the input"
+
 func (r Report) summary() string {
+	if len(r.Subjects) == 0 {
+		return Nothing
+	}
 	text := "no findings in " + r.looked()
 	if r.Count() > 0 {
 		text = fmt.Sprintf("%s in %s: %s, %s", Plural(r.Count(), "finding"), r.looked(),
@@ -74,9 +80,6 @@ func (r Report) looked() string {
 			kinds = append(kinds, kind)
 		}
 		counts[kind]++
-	}
-	if len(kinds) == 0 {
-		return Plural(0, "Job")
 	}
 	texts := make([]string, len(kinds))
 	for i, kind := range kinds {
