@@ -29,6 +29,24 @@ func addCompletion(cmd *cobra.Command, flag string, names func() []string) {
 	}
 }
 
+// addListCompletion lets shells complete the value of a flag that takes several names, with commas between them.
+func addListCompletion(cmd *cobra.Command, flag string, names func() []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		before := word[:strings.LastIndexByte(word, ',')+1]
+		given := strings.Split(before, ",")
+		var values []cobra.Completion
+		for _, name := range names() {
+			if !slices.Contains(given, name) {
+				values = append(values, before+name)
+			}
+		}
+		return starting(values, word), cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil {
+		cmd.PrintErrln(err)
+	}
+}
+
 // addConnectionCompletions lets shells complete what the flags of a connection name.
 func addConnectionCompletions(cmd *cobra.Command, connection *cluster.Options) {
 	kubeconfig := func(which int) func() []string {

@@ -33,8 +33,8 @@ func addReporting(cmd *cobra.Command, o *reporting, failOn string) {
 	flags.StringSliceVar(&o.skip, "skip", nil, "ids of rules to leave out")
 	flags.StringVar(&o.failOn, "fail-on", failOn, "least severity that makes the exit code 1: "+strings.Join(inspect.FailOn, ", "))
 	addFormat(cmd, &o.output, report.Formats()...)
-	addCompletion(cmd, "only", catalogue.IDs)
-	addCompletion(cmd, "skip", catalogue.IDs)
+	addListCompletion(cmd, "only", catalogue.IDs)
+	addListCompletion(cmd, "skip", catalogue.IDs)
 	addCompletion(cmd, "fail-on", func() []string { return inspect.FailOn })
 }
 

@@ -46,7 +46,7 @@ itself.`,
 		RunE: verb(&o, generateGatekeeper),
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&o.rules, "rules", []string{"G-*"}, "ids of rules, or patterns of them: G-TTL, F*, *")
+	addRulesFlag(cmd, &o.rules)
 	flags.StringVar(&o.data, "data", "", "YAML or JSON file with the settings, as in podverdict: {config: {guardrails: {...}}}")
 	flags.StringVar(&o.only, "only", "", "templates or constraints (default both)")
 	flags.StringSliceVar(&o.exempt, "exempt-namespaces", nil, "names of namespaces where the constraints are not in force, or beginnings or ends of them: kube-*, *-system")

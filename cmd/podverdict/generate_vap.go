@@ -74,7 +74,7 @@ budget for one policy.`,
 	flags.StringSliceVarP(&o.files.Filenames, "filename", "f", nil,
 		"file, directory, URL or - (standard input) with custom policies and bindings; may be repeated")
 	flags.BoolVarP(&o.files.Recursive, "recursive", "R", false, "read the directories below those given with -f as well")
-	flags.StringSliceVar(&o.rules, "rules", []string{"G-*"}, "ids of rules, or patterns of them: G-TTL, F*, *")
+	addRulesFlag(cmd, &o.rules)
 	flags.StringVar(&o.data, "data", "", "YAML or JSON file with the settings, as in podverdict: {config: {guardrails: {...}}}")
 	flags.StringVar(&o.crd, "crd", "", "file with the CustomResourceDefinition of a kind that embeds Jobs")
 	flags.StringVar(&o.at, "at", "", "field path of the Jobs' specs in that kind, as in 'spec.replicatedJobs[*].template.spec'")
@@ -270,6 +270,29 @@ func selectRules(ids []string, file string) ([]*admission.Selection, manifest.Or
 	}
 	selections, err := admission.Select(regoIDs(ids), configuration)
 	return selections, origin, placedConfiguration(err, origin)
+}
+
+// addRulesFlag adds --rules.
+func addRulesFlag(cmd *cobra.Command, rules *[]string) {
+	cmd.Flags().StringSliceVar(rules, "rules", []string{"G-*"}, "ids of rules, or patterns of the older ones: ttl-out-of-bounds, G-INDEX-*, F*, *")
+	addListCompletion(cmd, "rules", admissionRules)
+}
+
+// admissionRules returns the ids of the rules that admission policies can have.
+func admissionRules() []string {
+	selections, err := admission.Select([]string{"*"}, nil)
+	if err != nil {
+		return nil
+	}
+	var ids []string
+	for _, s := range selections {
+		for _, r := range s.Rules {
+			if rule, ok := catalogue.Find(r.ID); ok {
+				ids = append(ids, rule.ID)
+			}
+		}
+	}
+	return ids
 }
 
 const configurationPath = "podverdict.config.guardrails"
