@@ -6,6 +6,7 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/overloads"
 	apilibrary "k8s.io/apiserver/pkg/cel/library"
 
 	"github.com/podverdict/podverdict/compiler"
@@ -93,7 +94,19 @@ func (e *costEstimator) EstimateCallCost(function, overload string, target *chec
 			return &checker.CallEstimate{CostEstimate: checker.FixedCostEstimate(callCost(f)), ResultSize: resultSize(f)}
 		}
 	}
+	if (overload == overloads.StartsWithString || overload == overloads.EndsWithString) && isEmpty(args) {
+		return &checker.CallEstimate{CostEstimate: checker.FixedCostEstimate(1)} // CEL has 0, and package metered charges each call
+	}
 	return e.CostEstimator.EstimateCallCost(function, overload, target, args)
+}
+
+// isEmpty tells whether the only argument of a call is an empty text.
+func isEmpty(args []checker.AstNode) bool {
+	if len(args) != 1 {
+		return false
+	}
+	size := args[0].ComputedSize()
+	return size != nil && size.Max == 0
 }
 
 // callCost returns one unit for each element that a function looks at.
