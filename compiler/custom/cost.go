@@ -2,6 +2,7 @@ package custom
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
@@ -94,19 +95,43 @@ func (e *costEstimator) EstimateCallCost(function, overload string, target *chec
 			return &checker.CallEstimate{CostEstimate: checker.FixedCostEstimate(callCost(f)), ResultSize: resultSize(f)}
 		}
 	}
-	if (overload == overloads.StartsWithString || overload == overloads.EndsWithString) && isEmpty(args) {
-		return &checker.CallEstimate{CostEstimate: checker.FixedCostEstimate(1)} // CEL has 0, and package metered charges each call
+	operands := args
+	if target != nil {
+		operands = append([]checker.AstNode{*target}, args...)
+	}
+	if length, empty := e.lengths(operands); empty && slices.Contains(textCalls, overload) {
+		units := uint64(1)
+		if slices.Contains(searches, overload) {
+			units += length / 10
+		}
+		return &checker.CallEstimate{CostEstimate: checker.FixedCostEstimate(units)}
 	}
 	return e.CostEstimator.EstimateCallCost(function, overload, target, args)
 }
 
-// isEmpty tells whether the only argument of a call is an empty text.
-func isEmpty(args []checker.AstNode) bool {
-	if len(args) != 1 {
-		return false
+// textCalls are the calls for which CEL's estimate is 0 if one operand is an empty text, though
+// package metered charges each call, and searches for the text that is not empty.
+var (
+	textCalls = append([]string{
+		overloads.StartsWithString, overloads.EndsWithString, overloads.Equals, overloads.NotEquals,
+		overloads.LessString, overloads.LessEqualsString, overloads.GreaterString, overloads.GreaterEqualsString,
+	}, searches...)
+	searches = []string{overloads.ContainsString, overloads.Matches, overloads.MatchesString}
+)
+
+// lengths returns the length of the longest operand, and whether one of them is empty.
+func (e *costEstimator) lengths(operands []checker.AstNode) (longest uint64, empty bool) {
+	for _, o := range operands {
+		size := o.ComputedSize()
+		if size == nil {
+			size = e.EstimateSize(o)
+		}
+		if size == nil {
+			size = &checker.SizeEstimate{Max: MaxText}
+		}
+		empty, longest = empty || size.Max == 0, max(longest, size.Max)
 	}
-	size := args[0].ComputedSize()
-	return size != nil && size.Max == 0
+	return longest, empty
 }
 
 // callCost returns one unit for each element that a function looks at.
