@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -17,11 +18,21 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
+// Reporter is what our events have in place of upstream's job-controller.
+const Reporter = controller.Name
+
 // Adopt gives a Job that upstream's controller would run to ours.
 func Adopt(job *batchv1.Job) {
 	if ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) == batchv1.JobControllerName {
 		job.Spec.ManagedBy = new(controller.Name)
 	}
+}
+
+// WithoutLedger is a status without the condition that only ours has.
+func WithoutLedger(status batchv1.JobStatus) batchv1.JobStatus {
+	ours := func(c batchv1.JobCondition) bool { return c.Type == plan.LedgerCondition }
+	status.Conditions = slices.DeleteFunc(slices.Clone(status.Conditions), ours)
+	return status
 }
 
 // Start runs our controller until the returned function is called, and returns when its caches are filled. Upstream's settings are

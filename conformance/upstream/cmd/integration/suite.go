@@ -23,8 +23,9 @@ const folder = "test/integration/job"
 
 // suite is where upstream's tests are.
 type suite struct {
-	Version, Dir string // of k8s.io/kubernetes
-	module       string // the folder of the module that requires it
+	Version string `json:"Version"` // of k8s.io/kubernetes
+	Dir     string `json:"Dir"`
+	module  string // the folder of the module that requires it
 }
 
 // findSuite asks the go command about the module of the working directory.
@@ -69,7 +70,7 @@ func (s suite) arguments(work string, o options) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := os.WriteFile(filepath.Join(work, name), text, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(work, name), text, 0o600); err != nil { //nolint:gosec // a folder of our own
 			return nil, err
 		}
 	}

@@ -9,8 +9,10 @@ import (
 
 // event is what go test -json tells.
 type event struct {
-	Action, Test, Output string
-	Elapsed              float64
+	Action  string  `json:"Action"`
+	Test    string  `json:"Test"`
+	Output  string  `json:"Output"`
+	Elapsed float64 `json:"Elapsed"`
 }
 
 // summary is what became of the tests.
@@ -90,7 +92,7 @@ func (s *summary) write(native bool) {
 	if !native {
 		fmt.Fprintln(s.out, "not applicable:")
 		for _, excluded := range notApplicable {
-			fmt.Fprintf(s.out, "  %s: %s\n", strings.Trim(excluded.test, "^$"), excluded.reason)
+			fmt.Fprintf(s.out, "  %s: %s\n", strings.NewReplacer("^", "", "$", "").Replace(excluded.test), excluded.reason)
 		}
 	}
 	fmt.Fprintf(s.out, "%d of %d functions passed\n", passed, len(s.order))
