@@ -19,7 +19,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 	}
 	text := string(data)
 	for heading, of := range map[string]reflect.Type{
-		"### Of a suite": reflect.TypeFor[document](), "### Of a case": reflect.TypeFor[caseDocument](),
+		"### Fields of a suite": reflect.TypeFor[document](), "### Fields of a case": reflect.TypeFor[caseDocument](),
 		"### What can be expected": reflect.TypeFor[expectation](),
 	} {
 		_, section, found := strings.Cut(text, heading+"\n")
