@@ -99,8 +99,8 @@ func evaluate(t *rapid.T, p cel.Program, pod any) ref.Val {
 	return value
 }
 
-// Declared with its schema, as for custom resources and the warnings of admission
-// policies, the API server gives the elements of the two container lists two types.
+// In the schema that the API server uses for custom resources and for warnings about
+// admission policies, the elements of the two container lists have two types.
 func TestSchemaTypesSuit(t *testing.T) {
 	declared := openapi.SchemaDeclType(podSchema(t), true).MaybeAssignTypeName("io.k8s.api.core.v1.Pod")
 	base := expressions(compiler.DefaultVersion)

@@ -178,8 +178,8 @@ func TestEvaluationErrorsSayWhere(t *testing.T) {
 	}
 }
 
-// TestErrorsStayErrors looks at each place where an error can be lost: it is only
-// where the rest decides.
+// TestErrorsStayErrors: an error makes the whole expression an error, unless the rest
+// decides without it.
 func TestErrorsStayErrors(t *testing.T) {
 	env := newEnvironment(t)
 	const bad = "pod.status.reason == 'x'" // the pod has none

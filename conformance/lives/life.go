@@ -64,8 +64,8 @@ const (
 // that is no life, and a folder without lives, are errors too.
 func Load(files fs.FS) ([]Life, error) { return load(files, (*Life).readWant) }
 
-// Drafts reads lives that are still to be recorded, as Load does. A life whose checkpoints are incomplete or wrong has
-// none.
+// Drafts reads lives that are still to be recorded, as Load does. If the checkpoints of a life are incomplete or
+// wrong, it leaves them out.
 func Drafts(files fs.FS) ([]Life, error) {
 	return load(files, func(life *Life, d *document.Document) error {
 		if life.readWant(d) != nil {

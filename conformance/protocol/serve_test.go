@@ -20,7 +20,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// answers to one or more lines, by the definition.
+// served returns the answers to one or more lines.
 func served(t testing.TB, in io.Reader, engine conformance.Engine) []string {
 	t.Helper()
 	var out bytes.Buffer

@@ -11,7 +11,7 @@ const (
 	ReasonJobFinish = "JobFinish"
 	// ReasonLedgerLost is that of a Warning when the Job's status counts pods that neither its ledger nor its pods know.
 	ReasonLedgerLost = "LedgerLost"
-	// ReasonInvalidAnnotation is that of a Warning, once, when the Job starts.
+	// ReasonInvalidAnnotation is the reason of a Warning, once, when the Job starts.
 	ReasonInvalidAnnotation = "InvalidAnnotation"
 )
 

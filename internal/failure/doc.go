@@ -9,6 +9,6 @@
 // containers that did not end with exit code 0. Where a disruption ended the pod, its
 // containers that were told to stop or killed are left out. The rest is for programs.
 //
-// A container that runs or waits again after it failed, as restartPolicy OnFailure asks, has
-// the end before. The summary says how often it was restarted.
+// If a container runs or waits again after it failed, as with restartPolicy OnFailure, its
+// last end is shown. The summary says how often it was restarted.
 package failure

@@ -269,7 +269,7 @@ func (w through) deliver() {
 	}
 }
 
-// slowness is what a call or an event takes that is slowed: at worst longer than a try to renew the lease has. The mutex is held.
+// slowness returns how long a slowed call or event takes: at most longer than a try to renew the lease may. The mutex is held.
 func (w *wire) slowness() time.Duration {
 	const most = 2500 * time.Millisecond
 	if w.random == nil {

@@ -55,8 +55,8 @@ func UnknownRule(id string) string {
 	return message
 }
 
-// Apply leaves out the findings that the user does not want, and those that comments and annotations ignore. Findings about
-// these come instead.
+// Apply leaves out the findings that the user does not want, and those that comments and annotations ignore. It adds
+// findings about ignores that are wrong or not needed.
 func (c Choice) Apply(subjects []report.Subject, set *manifest.Set) []report.Subject {
 	ignores := newIgnores(set)
 	for i := range subjects {

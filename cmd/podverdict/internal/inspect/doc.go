@@ -4,8 +4,8 @@
 //	subjects = choice.Apply(subjects)
 //
 // A Job is asked twice: the Rego bundle has the constraints of the API server and the guardrails, and the analysis of package
-// compiler looks for rules that do not do what they seem to. Where both find the same thing in the same place, it is told once.
-// Findings carry the ids of package catalogue.
+// compiler looks for rules that do not do what they seem to. If both find the same thing in the same place, it is reported
+// once. Findings carry the ids of package catalogue.
 //
 // What cannot be read is a finding, too ([Unreadable]), so that a report says the same in every format. A [Choice] then leaves
 // out what the user does not want to see, and what comments and annotations in the manifests ignore.
