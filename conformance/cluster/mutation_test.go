@@ -260,7 +260,8 @@ func TestMutationRoundTrip(t *testing.T) {
 	}
 }
 
-// A created Job is its owner's: an update is not given what it takes away, but for what nobody may change.
+// Defaults are for new Jobs: an update may take a default away, and gets it back only where the field
+// cannot change.
 func TestMutationOnCreateOnly(t *testing.T) {
 	t.Parallel()
 	m := startMutated(t, platform)

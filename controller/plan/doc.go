@@ -74,9 +74,9 @@
 // and nobody asks again, not even when the rules are gone, of which the ledger tells. Those that are held, because they wait for
 // their successor or carry matches, are judged by what is in force.
 //
-// A rule's retryDelay takes the place of the back-off after the failure that it decides on, used up or not: of an index's
-// last one with backoffLimitPerIndex, else of the Job's last one. Of several that finished at the same time the longest wait
-// counts, be it a retryDelay or the back-off. The ledger has it, with the time, when the pod is let go.
+// A rule's retryDelay, used up or not, replaces the back-off after the failure that it decides on. With backoffLimitPerIndex
+// that is the last failure of the index, else the last one of the Job. If several finished at the same time, the longest
+// wait counts, be it a retryDelay or the back-off. The ledger keeps it, with the time, when the pod loses its finalizer.
 //
 // # Crashes
 //

@@ -195,10 +195,10 @@ func conditionText(c batchv1.JobCondition) string {
 	return text
 }
 
-// forget leaves out the pods that mean nothing to the controller any more, as if they had been collected: each time it looks
-// at all that there are. Successes that are counted matter only for the time of the last one, which ends the back-off, and
-// counted failures only after that, or while their index has no later attempt, whose number follows from theirs. It is on
-// the safe side: the controller remembers some of that in its ledger.
+// forget drops the pods that no longer matter to the controller, as if they had been collected, because each look takes time
+// in proportion to the pods. A counted success matters while it is the last one, which ends the back-off. A counted failure
+// matters after that success, and while its index has no later attempt, whose number follows from its own. That is
+// more than it needs: it keeps some of this in its ledger.
 func (s *simulator) forget() {
 	const afew = 32
 	if s.keepAll || len(s.lives) <= s.kept+afew {
