@@ -15,9 +15,9 @@ import (
 // condition satisfies them, so a rule whose failures are all taken by earlier
 // rules can decide no pod.
 //
-// Of containers, it has those of the pod template that some rule names and one
-// that none does; of codes, those that some rule lists, those of a container that
-// was told to stop, and one other.
+// Its containers are those of the pod template that some rule names, and one that no
+// rule names. Its codes are those that some rule lists, those of a container that was
+// told to stop, and one other.
 type domain struct {
 	containers []string
 	codes      []int32

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What the tests of this package, those of package compiler_test included, draw.
+// These generators are for the tests of this package and of package compiler_test.
 
 // longestType is the length of the longest legal condition type: a DNS subdomain, a
 // slash and a name.

@@ -96,8 +96,8 @@ func TestPolicyErrorNamesEveryFinding(t *testing.T) {
 	}
 }
 
-// What the API server has accepted is stored with its defaults, and reading that
-// gives the same rules.
+// The API server stores an accepted policy with its defaults. Reading that gives the
+// same rules.
 func TestStoredPolicyReadsWhatNewPolicyAccepts(t *testing.T) {
 	accepted := 0
 	rapid.Check(t, func(t *rapid.T) {

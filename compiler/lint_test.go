@@ -12,11 +12,11 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// What lint says is shown by testdata/golden/lint-*.txtar. Here it is compared
+// The files testdata/golden/lint-*.txtar show the findings. This test compares them
 // with what the rules do, on every pod of a small domain.
 
-// lintPods are all pods with one failure, or two at different places, of the
-// template's containers and of two conditions. Rules tell no more apart: 9 stands
+// lintPods are all pods with one failure, or with two at different places, of the
+// template's containers and of two conditions. More pods would show no more: 9 stands
 // for all codes that no rule lists.
 func lintPods(template *corev1.PodSpec) []*corev1.Pod {
 	var places [][]corev1.PodStatus

@@ -12,5 +12,5 @@
 // There are three ClusterRoles, so that an overlay grants less by leaving out or by binding in one namespace, and never by
 // editing a list of rules: components/observe-only and components/namespaced do.
 //
-// What an option changes, an overlay changes in the same way: the files stand for themselves, and there is no template.
+// An overlay can change everything that an option changes: the files stand for themselves, and there is no template.
 package config

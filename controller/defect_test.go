@@ -15,8 +15,8 @@ import (
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 )
 
-// What went wrong in kube-controller-manager once, by the number of the issue in kubernetes/kubernetes. Each test makes the
-// circumstances, and the invariants are checked all along.
+// Defects that kube-controller-manager once had, by the number of the issue in kubernetes/kubernetes. Each test brings
+// about the circumstances, and checks the invariants all along.
 
 // sound fails the test if an invariant was violated.
 func sound(t *testing.T, c *cluster) {

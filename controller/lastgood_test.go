@@ -30,7 +30,8 @@ func (w *world) expectLastGood(generation int64, rules ...v1alpha1.Rule) {
 	}
 }
 
-// What a policy said last is in force also for a controller that has not seen it, until the policy is mended.
+// The last good version of a policy stays in force, until somebody corrects the policy, even for a controller
+// that has not seen that version.
 func TestLastGoodIsRestored(t *testing.T) {
 	inWorld(t, ignoring, func(w *world) {
 		w.run(one())
@@ -82,7 +83,7 @@ func TestLastGoodIsNotAnothers(t *testing.T) {
 	})
 }
 
-// What cannot be in force stays in the status, for a version of the program that compiles it.
+// A version that this program cannot compile stays in the status, for one that can.
 func TestLastGoodIsNotUsable(t *testing.T) {
 	for name, kept := range map[string]*v1alpha1.LastGood{
 		"does not compile":    {Generation: 1, Spec: customPolicy("gpu", rule("r", "unheardOf()", ignore)).Spec},
@@ -114,7 +115,8 @@ func TestLastGoodIsNotUsable(t *testing.T) {
 	}
 }
 
-// What the controller has compiled itself is in force, whatever the status says meanwhile.
+// A version that the controller has compiled itself is in force, whatever the status says
+// meanwhile.
 func TestLastGoodOfMemoryComesFirst(t *testing.T) {
 	inWorld(t, ignoring, func(w *world) {
 		w.run(one())

@@ -11,7 +11,8 @@ import (
 	"github.com/podverdict/podverdict/controller"
 )
 
-// What makes no sense in annotations is told once: also of a ledger that was good when the Job started.
+// An event reports an invalid annotation once, and so it does when a ledger that was good when the Job
+// started becomes invalid.
 func TestMistakesAreToldOnce(t *testing.T) {
 	inWorld(t, nothing, func(w *world) {
 		w.run(one())

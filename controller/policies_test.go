@@ -82,7 +82,7 @@ func TestCustomPolicyFlips(t *testing.T) {
 	})
 }
 
-// A policy that does not compile any more leaves what it said last in force, until it is mended, also after a restart.
+// The last version of a policy that compiled stays in force until the policy is corrected, also after a restart.
 func TestLastGoodPolicy(t *testing.T) {
 	inWorld(t, func(w *world) { w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu")) }, func(w *world) {
 		w.run(one())
@@ -219,7 +219,7 @@ func TestNamespaceIsLate(t *testing.T) {
 	})
 }
 
-// What is audited is told when it differs, and does not decide.
+// The verdict of an audited policy is reported when it differs, and does not decide.
 func TestAuditedPolicy(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu"))

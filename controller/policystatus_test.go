@@ -41,7 +41,8 @@ func TestBindingsCountJobs(t *testing.T) {
 	})
 }
 
-// What is right is not written again, neither in time nor after a restart, and what somebody else writes is.
+// A status that is right is not written again, neither after a while nor after a restart. A status that
+// somebody else changed is.
 func TestStatusIsWrittenOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu"), customPolicy("wrong", rule("r", broken, count)))

@@ -9,8 +9,7 @@ import (
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 )
 
-// What a policy decided stays so when it is gone before the controller starts anew: the Job's own rules are not asked about
-// pods of the past.
+// A decision stays when its policy is gone before the controller restarts: the Job's own rules do not judge the pod again.
 func TestDecisionsOutlivePolicies(t *testing.T) {
 	for name, job := range map[string]*batchv1.Job{
 		"by slot": managed(1, completions(1), policy), "by index": managed(1, indexed(1), perIndex(9), policy),

@@ -138,7 +138,7 @@ var corners = []string{
 	"pod.containers().filter(c, variables.any).exists(d, d.name == 'proxy' && variables.oom.size() == 0)",
 	"pod.containers().exists(c, pod.containers().filter(c, c.exitCode == 137).size() > 0 && c.exitCode == 1)",
 	"pod.containers().filter(c, c.restarts > 0).filter(d, d.exitCode > 1).exists(c, c.name == 'main')",
-	// What is absent before an optional is an error.
+	// A field that is absent before an optional one is an error.
 	"job.metadata.labels.?team.orValue('x') == 'x'",
 	"pod.metadata.labels[?'team'].hasValue()",
 	"pod.spec.securityContext.?runAsUser.orValue(1) == 1",

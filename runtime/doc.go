@@ -33,12 +33,12 @@
 //
 // # Limits
 //
-// An expression of a custom policy may cost compiler.CostLimit, and all of a policy's
-// together compiler.CostBudget, for one pod: the interpreter ends there, whatever the size
-// of the pod and the Job. Closures count the elements and the text that they look at, and
-// leave the rest to it after a fixed number. Those of a podFailurePolicy take time linear
-// in the pod, and answer for pods of any size, as Kubernetes does.
-//
+// For one pod, an expression of a custom policy may cost compiler.CostLimit, and all
+// expressions of a policy together compiler.CostBudget: then the interpreter stops,
+// whatever the size of the pod and the Job. Closures count the elements and the text that
+// they look at, and after a fixed number leave the evaluation to the interpreter. Those of
+// a podFailurePolicy take time linear in the size of the pod, and evaluate pods of any
+// size, as Kubernetes does.
 // # Explanations
 //
 // Explain evaluates the same expressions on the interpreter once more, part by part, and

@@ -36,8 +36,8 @@ func TestFailurePolicy(t *testing.T) {
 		when     string // of the platform's first rule; its second is about exit code 7
 		failing  bool   // has a match condition without a value
 		exitCode int32
-		// What takes effect, of "", "own" and "platform", with failurePolicy Ignore and Fail, Before and After, and
-		// whether the error is told.
+		// Which of "", "own" and "platform" takes effect, with failurePolicy Ignore and Fail, Before and After, and
+		// whether the error is reported.
 		ignoreBefore, ignoreAfter, failBefore, failAfter string
 	}{
 		{"error, own rule", evicted, false, 42, "own, told", "own", "count, told", "own"},

@@ -18,7 +18,8 @@ status:
     spec: {rules: [{name: b, when: "false", action: Ignore, retryDelay: 90m, later: 1}]}
 `
 
-// What is told of a policy is no reason to refuse it, also when a later version of the program has told it.
+// Validation accepts a policy whatever its status says, even a status that a later version of the program
+// wrote.
 func TestDecodeTakesAStatus(t *testing.T) {
 	object, err := v1alpha1.Decode([]byte(withLastGood))
 	if err != nil {

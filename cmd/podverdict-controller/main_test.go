@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/config"
 )
 
-// What cannot begin says which flag is wrong, on stderr, and has exit code 2.
+// If the program cannot begin, it says on stderr which flag is wrong, and exits with 2.
 func TestWrongFlags(t *testing.T) {
 	kubeconfig := writeKubeconfig(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")

@@ -18,8 +18,8 @@ import (
 	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
-// Of what the API server has taken, and given its defaults, uids, selectors and labels, validate must refuse nothing, and
-// warn of what the API server warns of.
+// validate refuses nothing that the API server has accepted and given its defaults, uids, selectors and labels, and warns
+// of what the API server warns of.
 func TestAcceptedJobs(t *testing.T) {
 	skipWithRace(t)
 	plane := controlplane.Start(t)

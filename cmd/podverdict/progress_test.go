@@ -31,7 +31,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Of lists nobody knows how long they are.
+// The length of a list is not known before it has been read.
 func TestProgressWithoutTotal(t *testing.T) {
 	var out bytes.Buffer
 	p := newProgress(&out, "objects read", 0)

@@ -272,8 +272,8 @@ func (w *mutationWriter) rule(r *batchv1.PodFailurePolicyRule) string {
 	return fmt.Sprintf("%s{\n      action: %q,\n      %s\n    }", name, r.Action, match)
 }
 
-// condition returns a match condition that keeps the policy from running where there is nothing to give. It may be true
-// of Jobs that are given nothing: match conditions cannot use variables, and need not repeat all that these say.
+// condition returns a match condition that is false for most Jobs that lack nothing, so that the policy does not run.
+// It may be true for some of them: match conditions cannot use variables, and need not repeat all that these say.
 func (w *mutationWriter) condition() string {
 	var conditions []string
 	missing := func(given bool, field, more string) {

@@ -193,7 +193,7 @@ func mutationServer(t testing.TB, defaults string) *mutatingServer {
 	return newMutatingServer(t, k, m)
 }
 
-// What a user is known to have written is theirs, even if it is the API server's default.
+// A field that the user has set stays as it is, even if it has the API server's default.
 func TestMutationKnowsWhatIsWritten(t *testing.T) {
 	t.Parallel()
 	server := mutationServer(t, allDefaults)

@@ -92,8 +92,8 @@ func (c *compilation) typeErrors(p place, env *cel.Env, errs []*cel.Error) []com
 	return findings
 }
 
-// insideUnknownCalls returns the nodes in calls of functions that do not exist. If the
-// call was meant to be a macro, they name its variables.
+// insideUnknownCalls returns the nodes in calls of functions that do not exist. Such a
+// call may be a misspelt macro: names in it are then its variables, and no mistakes.
 func (x explainer) insideUnknownCalls(errs []*cel.Error) map[int64]bool {
 	inside := map[int64]bool{}
 	for _, e := range errs {

@@ -269,7 +269,7 @@ func warnings(v vectors.JobVector) []string {
 	return all
 }
 
-// What was there before the policy may go on: only what a change newly breaks is denied.
+// Jobs that are older than the policy go on: only what a change newly breaks is denied.
 func TestGuardrailsLetOldJobsEnd(t *testing.T) {
 	s := newServer(t)
 	jobs := s.resource(map[string]any{"kind": "Job"})

@@ -221,8 +221,8 @@ podFailurePolicy:
 	}
 }
 
-// What is written in a manifest is known of kubectl apply, of either side, even if it is the API server's default; and
-// applying the manifest again changes nothing and conflicts with nothing.
+// The policy knows which fields the manifest of a client-side or server-side kubectl apply has, even those with the
+// API server's default. Applying the manifest again changes nothing and conflicts with nothing.
 func TestMutationRoundTrip(t *testing.T) {
 	t.Parallel()
 	m := startMutated(t, platform)

@@ -26,8 +26,8 @@ const training = `{"apiVersion": "podverdict.io/v1alpha1", "kind": "PodFailurePo
 	"rules": [{"name": "bad-node", "when": "attempt > 3", "action": "FailIndex"}]
 }}`
 
-// What a custom policy requires is asked of the Jobs that its binding selects, and of the CronJobs of such Jobs, by the
-// API server; of others nothing is asked.
+// The API server holds the Jobs that a binding selects, and the CronJobs of such Jobs, to what the policy requires, and
+// no others.
 func TestRequirementsOfCustomPolicies(t *testing.T) {
 	s := newServer(t)
 	s.require(t, training)

@@ -45,8 +45,8 @@ func lens(v vectors.JobVector) vectors.Lens {
 	}
 }
 
-// What the guardrails judge, the API server accepts: their vectors are Jobs that can
-// be.
+// The API server accepts the Jobs in the vectors of the guardrails: such Jobs can
+// exist.
 func TestGuardrailVectorsAreLegal(t *testing.T) {
 	s := newServer(t)
 	all, err := vectors.Guardrails()

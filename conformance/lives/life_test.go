@@ -22,7 +22,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// The files of the lives are as Rewrite writes them, so that recording anew shows only what has changed.
+// The files of the lives are as Rewrite writes them, so that recording them again shows only what has changed.
 func TestFilesAreAsWritten(t *testing.T) {
 	all, err := All()
 	if err != nil {

@@ -32,7 +32,7 @@ type Step struct {
 	Edit *Edit `json:"edit,omitempty"`
 	// DeleteJob is a user who deletes the Job, in one of the ways Foreground, Background and Orphan.
 	DeleteJob metav1.DeletionPropagation `json:"deleteJob,omitempty"`
-	// CreateJob is a user who creates the Job anew when it is gone.
+	// CreateJob is a user who creates the Job again when it is gone.
 	CreateJob *struct{} `json:"createJob,omitempty"`
 	// Await waits until the Job has a condition of this type with status True.
 	Await batchv1.JobConditionType `json:"await,omitempty"`

@@ -191,9 +191,9 @@ func templateFault(f Fault) bool {
 	return strings.HasSuffix(f.Field, "spec.template") || strings.HasSuffix(f.Field, "spec.template.spec")
 }
 
-// foreign is true for what upstream says of any pod: that the restart policy is
-// none that a pod can have. Of a Job's it says the same once more, with the list of
-// those that a Job can have.
+// foreign tells whether an error is about any pod's restart policy. Upstream reports a
+// wrong restart policy of a Job a second time, with the list of those that a Job can
+// have.
 func foreign(e *field.Error) bool {
 	return strings.HasSuffix(e.Field, "spec.template.spec.restartPolicy") && e.Type == field.ErrorTypeNotSupported &&
 		strings.Contains(e.Detail, `"Always"`)

@@ -138,7 +138,7 @@ func TestPanicsAreDisagreements(t *testing.T) {
 			t.Errorf("%s: %s", a.Engine, a)
 		}
 	}
-	// What cannot be compiled without panic agrees about no pod.
+	// A policy that panics in the compiler agrees about no pod.
 	broken, err := newPanel(&compiler.Environment{Kubernetes: "1.36"}, policy, true)
 	if !errors.As(err, &panicError{}) {
 		t.Fatalf("error %v, want a panic", err)

@@ -15,10 +15,10 @@
 // # What the matcher does not say
 //
 // For FailJob upstream returns a sentence that names rule, container and exit code
-// or condition; for the other actions only the action. What upstream matched is
-// still upstream's to say: it is asked a second time about a witness, the same
-// policy in which every rule that has an action upstream acts on fails the Job. The
-// same rule matches, because of the same container or condition, and now it is named.
+// or condition; for the other actions only the action. To learn what matched, the
+// engine asks upstream a second time, about a witness: the same policy in which every
+// rule with a known action has the action FailJob. The same rule matches, because of
+// the same container or condition, and the sentence names it.
 //
 // # Validation
 //

@@ -50,8 +50,8 @@ func TestConstraintVectors(t *testing.T) {
 	}
 }
 
-// What the guardrails judge, the API server accepts: their vectors are Jobs that can
-// be.
+// The API server accepts the Jobs in the vectors of the guardrails: such Jobs can
+// exist.
 func TestGuardrailVectorsAreLegal(t *testing.T) {
 	release, err := Emulate("")
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// What the API server says of generated Jobs, updates and CronJobs is what the
-// bundle says, and the generator breaks every constraint that there is.
+// The bundle says of generated Jobs, updates and CronJobs what the API server says, and
+// the generator breaks every constraint.
 func TestValidation(t *testing.T) {
 	for name, v := range map[string]Validation{
 		"jobs":   {Seed: 4, Count: 4000, Workers: 2},

@@ -174,7 +174,7 @@ func TestUpstreamAgreesWithNothingElse(t *testing.T) {
 		"code":      func(v *runtime.Verdict) { v.ExitCode++ },
 		"condition": func(v *runtime.Verdict) { v.Condition += "x" },
 	}
-	// What a message of the other kind does not show; the definition in Go does.
+	// A message of the other kind does not show this; the definition in Go does.
 	unseen := map[string]bool{"exit code/condition": true, "condition/container": true}
 	for kind, pod := range pods {
 		v, err := ask(p.policy, pod)

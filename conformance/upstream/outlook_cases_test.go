@@ -118,7 +118,7 @@ func outlookCases() map[string]outlookCase {
 }
 
 // halfCounted has a pod end, and the Job say so, as when the controller has stopped before it removed the finalizer. That was
-// long ago: a controller that starts anew has forgotten the back-off.
+// long ago: a controller that restarts has forgotten the back-off.
 func halfCounted(code int32) func(*life) {
 	return func(l *life) {
 		running := l.pods()

@@ -321,8 +321,7 @@ func all(changes ...func(*batchv1.JobSpec)) func(*batchv1.JobSpec) {
 	}
 }
 
-// What an outlook says of a Job is what Kubernetes' Job controller then does: at once, or at the time that is given and not a
-// second before.
+// Kubernetes' Job controller does what the outlook says: at once, or at the given time and not a second before.
 func TestOutlook(t *testing.T) {
 	for name, test := range outlookCases() {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/podverdict/podverdict/conformance/generators"
 )
 
-// What the generator calls well-typed is what the API server accepts.
+// The API server accepts what the generator calls well-typed.
 func TestWellTypedPoliciesAreLegal(t *testing.T) {
 	g := generators.NewPairs(1, false)
 	for range 3000 {

@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// What the base pod of the vectors has (conformance/vectors/base.yaml).
+// The names in the base pod of the vectors (conformance/vectors/base.yaml).
 const (
 	baseNamespace = "default"
 	baseName      = "p"

@@ -71,7 +71,7 @@ func Newest(o metav1.ListOptions) metav1.ListOptions {
 	return o
 }
 
-// relister has an informer list all objects anew.
+// relister has an informer list all objects again.
 type relister struct {
 	mu      sync.Mutex
 	current watch.Interface // the watch that was begun last, or nil

@@ -144,8 +144,8 @@ var ofJobs = schema.NewFields(
 	"PodFailurePolicy.*", "SuccessPolicy.*", "Job.status", "JobStatus.*",
 )
 
-// ofLargeJobs are the fields of managed Jobs with a large template that are kept beside those: what is written back with the
-// status, and what a Plan reads of the template.
+// ofLargeJobs are fields of managed Jobs that are kept even if the template is large: what is written back with the status,
+// and what a Plan reads of the template.
 var ofLargeJobs = schema.NewFields(
 	"ObjectMeta.*", "JobSpec.selector", "LabelSelector.*", "JobSpec.template", "PodTemplateSpec.spec", "PodSpec.restartPolicy",
 )

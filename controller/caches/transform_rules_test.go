@@ -84,8 +84,8 @@ func policiesOf(t *testing.T) []v1alpha1.PodFailurePolicy {
 	return policies
 }
 
-// What the caches keep of a Job and its pods is enough: policies say the same of it as of whole objects, and so does the Job's
-// own podFailurePolicy beside them.
+// The caches keep enough of a Job and its pods: policies, and the Job's own podFailurePolicy, say the same as about whole
+// objects.
 func TestCachesKeepEnough(t *testing.T) {
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	fixtures.Put(t, err)

@@ -166,7 +166,7 @@ func jobWithLargeTemplate() *batchv1.Job {
 	return job
 }
 
-// Of a large Job that is ours, everything is kept that is written back with the status.
+// The caches keep all of a large managed Job that is written back with the status.
 func TestTrimLargeJob(t *testing.T) {
 	job := jobWithLargeTemplate()
 	job.GenerateName, job.Annotations, job.Finalizers = "large-", map[string]string{"a": "b"}, []string{"foregroundDeletion"}

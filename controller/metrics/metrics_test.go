@@ -53,7 +53,7 @@ func (c *collected) Register(all prometheus.Collector) error {
 	return nil
 }
 
-// What dashboards are made of does not change unnoticed.
+// Names and labels of metrics do not change unnoticed: dashboards depend on them.
 func TestMetricNames(t *testing.T) {
 	var registered collected
 	_, err := metrics.New(&registered)

@@ -91,7 +91,8 @@ func TestLastSign(t *testing.T) {
 	}
 }
 
-// What custom policies say of a pod of somebody else's Job is never cut off by what its own rules say, nor the other way round.
+// In the event of another controller's pod, a long reason of the Job's own rules does not cut off that of custom policies, nor
+// the other way round.
 func TestNotesOfBoth(t *testing.T) {
 	long := strings.Repeat("a", 2*recorder.MaxNote)
 	for _, test := range []struct{ note, besides, want string }{

@@ -352,7 +352,7 @@ func TestObserverWithoutJob(t *testing.T) {
 	o.counts.Expect(t, map[string]float64{})
 }
 
-// What is told of a managed Job's pod after it is gone is not remembered for ever.
+// A verdict on a managed Job's pod that is already gone is reported, and then forgotten.
 func TestVerdictOnAPodThatIsGoneIsForgotten(t *testing.T) {
 	policy := fixtures.FailJobOn(42)
 	o, pod := newTestLoop(t, false, fixtures.OwnJob(policy)), fixtures.FailedPod("a", 42)

@@ -241,8 +241,8 @@ func TestPendingPodStartsMeanwhile(t *testing.T) {
 	}
 }
 
-// What the policies say at the moment counts: a pod that is marked already, because its deletion has failed, is left alone
-// when the rule is gone.
+// The policies of the moment count: a pod that already has the condition, because its deletion failed, is left alone when
+// the rule is gone.
 func TestPendingPolicyChanges(t *testing.T) {
 	other := lateImage()
 	other.Name, other.Reason = "other", "Other"

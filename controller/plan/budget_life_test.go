@@ -11,9 +11,9 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// TestBudgetLives is TestLives with rules that have budgets. A model counts the matches: of each budget, as many have the
-// rule's action as it allows, and the others have not, whatever crashes, lags, is suspended, scaled or deleted; and what is
-// decided of a pod stays so. No pod is created before the delay after the last failure is over.
+// TestBudgetLives is TestLives with rules that have budgets. A model counts the matches: exactly as many as the budget
+// allows have the rule's action, whatever crashes, lags, is suspended, scaled or deleted, and the decision on a pod does
+// not change. No pod is created before the delay after the last failure is over.
 func TestBudgetLives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := life{t, newWorld(t.Fatalf, drawJob(t))}

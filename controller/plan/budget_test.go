@@ -54,7 +54,7 @@ const (
 	failJob   = batchv1.PodFailurePolicyActionFailJob
 )
 
-// What a budget of the Job means for pods, and when it is written.
+// Cases of a budget of the Job: what it means for pods, and when it is written.
 func TestBudgetOfJob(t *testing.T) {
 	ni, ix := nonIndexed(9, 3).started().replaceFailed(), perIndex(9, 1, 9).started().replaceFailed()
 	two := customRules{51: ignoring().upTo(2, v1alpha1.PerJob, count)}
@@ -217,7 +217,7 @@ func TestRuleKey(t *testing.T) {
 	}
 }
 
-// What no Plan writes is a Problem, and counts as nothing.
+// A ledger that no Plan can have written is a Problem, and counts as empty.
 func TestForgedBudgets(t *testing.T) {
 	b := nonIndexed(9, 1).started().replaceFailed()
 	many := make([]string, maxBudgets+1)

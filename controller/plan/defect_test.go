@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// What went wrong in kube-controller-manager once, by the number of the issue in kubernetes/kubernetes.
+// Defects that kube-controller-manager once had, by the number of the issue in kubernetes/kubernetes.
 
 // 105200: a pod is counted twice when the cache still shows its finalizer.
 func TestStaleFinalizer(t *testing.T) {

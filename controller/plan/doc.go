@@ -20,7 +20,7 @@
 // somebody deletes it, if the Job is deleted or if too many are held, else when there is nothing better to call for. What it
 // tells is recorded first: success in completedIndexes, or in the ledger for a Job without indexes; failure in the ledger, by
 // UID. When the pod is gone, the UID becomes a number. A pod that has ended whose index completions falls below is let go at once,
-// a success before completedIndexes forgets it: an index that comes back is worked on anew (KEP-3715).
+// a success before completedIndexes forgets it: an index that comes back is worked on again (KEP-3715).
 //
 //	succeeded = the slots that are recorded, and those of the held pods that succeeded
 //	failed    = the number and the UIDs in the ledger, and the held pods that failed and are not among them
@@ -36,12 +36,12 @@
 // fill the annotations so that no status can be written. An object of our own kind takes a call to create it, one for each
 // change and one to collect it, and is not written in one step with the status: each change would need two writes of it.
 //
-// What the status counts, and neither the ledger nor a pod knows, is lost: the ledger was removed or altered by somebody who may
-// write the status. A ledger that cannot be read is lost, too, as is that of a Job with the annotation podverdict.io/ledger, in
-// which an earlier program had it: that may have let pods go which no counter shows. Then all budgets count as used up and stay
-// so, as many slots as had succeeded are taken as done, those with a pod that succeeded first and then the lowest without a pod,
-// and an event tells it. No budget ever begins anew. A pod that ends after the ledger is lost, and before a Plan notices it,
-// hides one that was counted: of these one is tried again.
+// The ledger is lost when somebody who may write the status removes or alters it, when this program cannot read it, or when an
+// earlier program kept it in the annotation podverdict.io/ledger, and may have let pods go which no counter shows. A Plan notices it
+// because the status counts what neither the ledger nor a pod knows. Then all budgets count as used up, and stay so. As many slots as
+// had succeeded are taken as done: first those with a pod that succeeded, then the lowest without a pod. An event reports it. No
+// budget ever starts over. A pod that ends after the ledger is lost, and before a Plan notices it, hides one that was counted: one
+// of the two is tried again.
 //
 // A pod that counts as failed though it has not ended, because it is terminating, could still succeed. It is recorded by UID
 // in the write that counts it first, and stays failed.
@@ -65,7 +65,7 @@
 //   - A Job without indexes has one budget where a rule asks for one per index.
 //   - FailIndex as the other action is a failure that counts, where there is no backoffLimitPerIndex.
 //
-// A rule is known by the names of its policy and its own: one that is renamed begins anew, and an edited limit is for all
+// A rule is known by the names of its policy and its own: one that is renamed starts over, and an edited limit is for all
 // matches but those that are entered. The ledger has room for 128 rules, as has a pod; the budgets of further ones are taken
 // as used up, which is a Problem. It has room for MaxReleasing UIDs. Beyond that a pod waits: its failure means nothing yet,
 // its slot is not tried again, and pods are let go to make room.

@@ -19,7 +19,7 @@ const (
 	twice = `{"gpu/code-51":2}`
 )
 
-// What a budget of an index means for its pods: those before a pod have used it.
+// The pods before a pod have used the budget of its index.
 func TestBudgetOfIndex(t *testing.T) {
 	ix, pi := indexed(3, 1).started().replaceFailed(), perIndex(3, 1, 9).started().replaceFailed()
 	rules := customRules{51: ignoring().upTo(2, v1alpha1.PerIndex, count)}
@@ -57,7 +57,7 @@ func TestBudgetOfIndex(t *testing.T) {
 	})
 }
 
-// What a pod begins with: the most that one of its index tells.
+// A pod begins with the highest count that any pod of its index has.
 func TestMatchesArePassedOn(t *testing.T) {
 	b := indexed(3, 1).started().replaceFailed()
 	rules := customRules{51: ignoring().upTo(2, v1alpha1.PerIndex, count), 52: ignoring().upTo(5, v1alpha1.PerIndex, count), 53: ignoring().upTo(9, v1alpha1.PerJob, count)}
@@ -95,7 +95,8 @@ func TestMatchesArePassedOn(t *testing.T) {
 	}
 }
 
-// A pod has room for the matches of a number of rules. The budget of one more is as if used up.
+// A pod has room for the matches of a limited number of rules. The budget of one more rule
+// counts as used up.
 func TestTooManyMatches(t *testing.T) {
 	b := indexed(3, 1).started().replaceFailed()
 	known := make([]string, maxBudgets)
@@ -112,7 +113,7 @@ func TestTooManyMatches(t *testing.T) {
 	}
 }
 
-// What no Plan writes is a Problem, and counts as nothing.
+// An annotation that no Plan can have written is a Problem, and counts as empty.
 func TestForgedMatches(t *testing.T) {
 	b := indexed(3, 1).started()
 	for text, problems := range map[string]int{

@@ -34,7 +34,7 @@ type Outlook struct {
 	Unknown []string `json:"unknown,omitempty"`
 }
 
-// What is unknown where a Job or its pods do not say all. More than Failures may be used then, or Next come later.
+// Why an Outlook may be incomplete. More than Failures may be used then, or Next come later.
 const (
 	UnknownFailures = "failures before these Pods, because the Job has no status"
 	UnknownTimes    = "how long the back-off lasts, because failed Pods have no times"

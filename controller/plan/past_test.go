@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// Volatile rules that are gone when the controller starts anew leave nothing for the Job's own to decide on.
+// Volatile rules that are gone when the controller restarts leave nothing for the Job's own to decide on.
 func TestDecisionsOutliveVolatileRules(t *testing.T) {
 	for name, job := range map[string]jobBuilder{
 		"by slot": nonIndexed(9, 4).started().policy(), "by index": perIndex(9, 4, 9).started().policy(),
@@ -70,7 +70,7 @@ func TestPastMatches(t *testing.T) {
 	}
 }
 
-// What is recorded of a pod that is about to be let go stays so.
+// The record of a pod that is about to lose its finalizer does not change.
 func TestPastVerdicts(t *testing.T) {
 	job := perIndex(9, 1, 9).started().replaceFailed().status(func(s *batchv1.JobStatus) { s.Failed = 1 })
 	failed := podOf(job, 0, 0).exited(51, 5)

@@ -35,7 +35,7 @@ func (n *next) hold() {
 }
 
 // beyond tells whether a pod has ended whose index the Job had, and has no more. It must go: if completions rise again, the
-// index is worked on anew, whoever was faster.
+// index is worked on again, whoever was faster.
 func (n *next) beyond(p *pod) bool { return n.indexed && p.terminal() && p.slot >= n.completions }
 
 // remember has the ledger keep what the delay depends on.

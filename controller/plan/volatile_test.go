@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestDecisionsOutliveRules: of a Job with volatile rules, failures are decided once. Under other rules, and without any
-// memory but what is stored, the Job's counters stay, and it does not fail for what was no reason then.
+// TestDecisionsOutliveRules: failures of a Job with volatile rules are decided once. Under other rules, and with nothing
+// but what is stored, the Job's counters stay, and the new rules do not fail it for an old failure.
 func TestDecisionsOutliveRules(t *testing.T) {
 	for name, job := range map[string]jobBuilder{
 		"by slot": nonIndexed(9, 4).started().replaceFailed(), "by index": perIndex(9, 4, 9).started().replaceFailed(),

@@ -16,8 +16,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// What is not served, or was never allowed, is a kind without objects; what was allowed once, or fails, is an error, and what is
-// known stays.
+// A kind that is not served, or that the controller was never allowed to list, has no objects. If it was allowed once, a refusal
+// is an error, and the objects known so far stay.
 func TestOptionalKinds(t *testing.T) {
 	resource := schema.GroupResource{Resource: "things"}
 	gone, forbidden, broken := apierrors.NewNotFound(resource, ""), apierrors.NewForbidden(resource, "", errors.New("no role")), errors.New("connection refused")

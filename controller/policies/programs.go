@@ -30,8 +30,8 @@ func NewPrograms(environment *compiler.Environment, size int, metrics *metrics.M
 	return &Programs{environment: environment, metrics: metrics, recent: lru.New(size)}
 }
 
-// Of returns the program of a policy, nil for none. A policy means what kube-controller-manager takes it for: rules that it does
-// not know never match (compiler.StoredPolicy). The error is the same each time, and compiling is not tried again.
+// Of returns the program of a policy, or nil without one. Rules that kube-controller-manager does not know never match, as there
+// (compiler.StoredPolicy). An error is kept: a policy that does not compile is not compiled again.
 func (p *Programs) Of(policy *batchv1.PodFailurePolicy) (*runtime.Program, error) {
 	if policy == nil {
 		return nil, nil //nolint:nilnil // no policy, no program

@@ -8,7 +8,7 @@
 // A jobState is what the program knows of a Job before its caches show it: the Job and the pods as the API server
 // returned them from a write. An observation takes the newer of the two, so it never goes back, and contains every pod that
 // the program has created. Nothing else needs to be remembered: names of pods are a function of Job, slot and attempt, so
-// creating a pod twice is creating it once, and a program that starts anew needs only a list of what exists.
+// creating a pod twice is creating it once, and a program that restarts needs only a list of what exists.
 // Upstream's controller (pkg/controller/job) counts expectations instead.
 //
 // # Calls

@@ -29,7 +29,8 @@ func TestOwnRulesAreNotVolatile(t *testing.T) {
 	}
 }
 
-// What is remembered of the problems of a Job has a bound, whatever a tenant writes.
+// The evaluator remembers a limited number of a Job's problems, whatever a tenant
+// writes.
 func TestNews(t *testing.T) {
 	var told knownTexts
 	long := strings.Repeat("x", 200_000)

@@ -23,7 +23,7 @@ func podAt(name string, version int) *corev1.Pod {
 	}}
 }
 
-// What a write returned is seen until the cache is as new, and not after that.
+// The result of a write is used until the cache is as new, and no longer.
 func TestNewestPods(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -80,7 +80,7 @@ func TestNewestJob(t *testing.T) {
 	}
 }
 
-// A Job that was deleted and created anew is another one.
+// A Job that was deleted and created again is another one.
 func TestRecollectionsOfUID(t *testing.T) {
 	var r jobStates
 	key := types.NamespacedName{Namespace: "ns", Name: "job"}

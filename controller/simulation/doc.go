@@ -13,6 +13,6 @@
 // Pods that do not start are looked at each pendingPeriod since their creation, by the controller's own decision
 // (binding.Selection), if Options have a rule for them.
 //
-// What is not simulated: a cache that lags behind, failing API calls, and the time that those take. The controller acts at
-// once, and sees what it did at once. Package plan's own tests are for the rest.
+// Not simulated are a cache that lags behind, API calls that fail, and the time that calls take. The controller acts at
+// once, and sees what it did at once. Package plan's own tests cover the rest.
 package simulation

@@ -177,7 +177,7 @@ func TestPendingPodsOfNativeJobs(t *testing.T) {
 	}
 }
 
-// What happens is told in the order in which it does: the pod is deleted, and fails with the rule's verdict.
+// Events come in the order in which things happen: the pod is deleted, and fails with the rule's verdict.
 func TestPendingPodsAreTold(t *testing.T) {
 	o := newPendingOptions(t, "completions: 1\nmanagedBy: podverdict.io/job-controller", noImage, onWaiting("action: FailJob"), "")
 	r := lived(t, o)

@@ -129,8 +129,8 @@ func conditionStatus(holds bool) corev1.ConditionStatus {
 	return corev1.ConditionFalse
 }
 
-// lose gives the containers of a pod that is over their last state, if they never ran: all, when the pod was initialized,
-// else the init containers up to the last that was begun, and at least one. It tells whether there was any
+// lose ends the containers that never ran of a pod that has ended: all of them if the pod was initialized, else the init
+// containers up to the last that was begun, and at least one. It tells whether there was any
 // (pkg/kubelet/status/status_manager.go, TerminatePod).
 func lose(p *corev1.Pod, status *corev1.PodStatus) bool {
 	lost := 0

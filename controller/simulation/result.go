@@ -60,7 +60,7 @@ func unitOf(job *batchv1.Job) Unit {
 // EventType says what happens.
 type EventType string
 
-// What happens to pods, and to the Job.
+// Types of events of pods and of the Job.
 const (
 	PodCreated   EventType = "PodCreated"
 	PodStarted   EventType = "PodStarted"

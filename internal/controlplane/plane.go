@@ -60,8 +60,8 @@ func (p *plane) Boot(assets string, directory *string) error {
 	})
 }
 
-// persist tries again what fails soon, as it does for a port. What fails late would take
-// as long again.
+// persist tries again when try fails soon, as it does when a port is taken. A failure
+// that took long would take as long again.
 func persist(try func() error) (err error) {
 	for range attempts {
 		begin := time.Now()

@@ -13,7 +13,8 @@ import (
 	"github.com/podverdict/podverdict/internal/controlplane"
 )
 
-// What is killed comes back at its address, with the objects and the users that there were.
+// A process that is killed comes back at its address, with the objects and users that there
+// were.
 func TestKilled(t *testing.T) {
 	c := controlplane.Start(t, controlplane.Scheduler)
 	client, namespace := clientOf(t, c), c.Namespace(t)

@@ -94,7 +94,7 @@ var rooms = []room{
 		"api/v1alpha1", "compiler", "controller/plan", "controller/fair", "controller/metrics", "controller/recorder", "controller/caches",
 		"controller/policies", "controller/running", "controller/observing", "controller/pending",
 	}, avoids: noOPA},
-	// Who wants the vectors need not link what answers validate.
+	// A program that uses the vectors need not link the engines that answer validate.
 	{folder: "conformance", imports: []string{"compiler", "runtime", "conformance/internal/cache"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "conformance/internal/cache", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "conformance/internal/document", avoids: slices.Concat(noClient, noOPA), direct: noIO},

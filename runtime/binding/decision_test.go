@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// What becomes of a pod depends on its phase, on whether it has the condition, and on what the policies say.
+// The decision on a pod depends on its phase, its condition, and the policies.
 func TestDecidePending(t *testing.T) {
 	const (
 		leave, end, withdraw = binding.LeavePending, binding.EndPending, binding.WithdrawPending

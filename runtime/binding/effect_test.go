@@ -28,8 +28,8 @@ func TestManager(t *testing.T) {
 	}
 }
 
-// Who runs the Job and the mode of the binding decide whether a policy's verdict takes effect. What does not is said with
-// the reason.
+// The Job's manager and the mode of the binding decide whether a policy's verdict takes effect. If it does not, the
+// reason says why.
 func TestEffect(t *testing.T) {
 	const (
 		native, ours, other = batchv1.JobControllerName, v1alpha1.JobController, "example.com/queue"

@@ -8,7 +8,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// quantifier is the macro that the parser expanded to a loop, and its predicate.
+// quantifier is what a loop was before the parser expanded it: a macro and its
+// predicate.
 type quantifier struct {
 	kind      quantifierKind
 	predicate ast.Expr

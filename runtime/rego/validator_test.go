@@ -104,7 +104,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// Who does not ask for warnings hears of errors alone, and who asks a bundle without any gets none.
+// The validator returns warnings only on demand, and none from a bundle that has none.
 func TestWarnings(t *testing.T) {
 	odd := map[string]any{
 		"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "a"},
@@ -141,7 +141,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// What the old object broke, too, is not held against an update.
+// A finding that the old object has too does not count against an update.
 func TestGuardrailsOfUpdates(t *testing.T) {
 	v, err := New(t.Context(), Options{Guardrails: true})
 	if err != nil {

@@ -37,7 +37,7 @@ func TestCheckMutation(t *testing.T) {
 	}
 }
 
-// What the two kinds of policies have in common is checked in both.
+// Checks that validating and mutating policies share find the same in both.
 func TestCheckMutationOfTheRest(t *testing.T) {
 	policy := mutatingPolicy("[JSONPatch{}]")
 	policy.Spec.MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "mine", Expression: "object.spec.parallelsm > 1"}}

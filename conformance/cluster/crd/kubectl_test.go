@@ -17,7 +17,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
-// What people see: kubectl takes the objects, knows the short names, and shows the columns.
+// kubectl takes the objects, knows the short names, and shows the columns.
 func TestKubectl(t *testing.T) {
 	s := newServer(t)
 	kubectl := s.kubectl(t)

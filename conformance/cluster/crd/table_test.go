@@ -14,8 +14,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// What the API server refuses, Validate refuses, of the same fields for reasons of the same types; what the API server
-// takes, Validate takes, with the same defaults. Every rule of the schemas refuses something and takes something.
+// Validate refuses what the API server refuses, with the same fields and types of reasons, and accepts what the API
+// server accepts, with the same defaults. Every rule of the schemas refuses something and accepts something.
 func TestValidateIsTheSchema(t *testing.T) {
 	s := newServer(t)
 	fired, silent := map[schemaRule]bool{}, map[string]map[string]int{}

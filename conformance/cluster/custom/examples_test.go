@@ -87,7 +87,7 @@ func admissionFailure(s *stage) {
 	}
 }
 
-// Of an index whose pod hung there is no other attempt; of others there is.
+// An index whose pod hung has no other attempt; other indexes have one.
 func podDeadline(s *stage) {
 	job := s.newTrial("")
 	job.fail("1", long)
@@ -101,7 +101,7 @@ func podDeadline(s *stage) {
 	job.counts(3)
 }
 
-// What has failed is the word after the policy, in the condition and in the event.
+// In the condition and in the event, the word after the policy says what failed.
 func namedReason(s *stage) {
 	job := s.newTrial("")
 	job.fail("other", long)

@@ -74,8 +74,8 @@ func (c combination) job() *batchv1.Job {
 	return job
 }
 
-// What is said to take effect is what the controllers did, for each failed pod. What is said to be carried out by nobody did
-// not happen, and an event of the pod says why.
+// For each failed pod, the controllers did what the verdict says. They did nothing of what nobody is said to carry out, and
+// an event of the pod says why.
 func TestEffectIsWhatHappens(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range combinations() {

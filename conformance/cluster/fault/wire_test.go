@@ -204,7 +204,7 @@ func (w through) fault(r *http.Request) func() (*http.Response, error) {
 	}
 }
 
-// storm is what the weather does to a request, or nil.
+// storm returns how a request goes wrong in the present weather, or nil if it does not.
 func (w through) storm(r *http.Request) func() (*http.Response, error) {
 	lucky := w.random != nil && w.random.IntN(3) == 0
 	switch {

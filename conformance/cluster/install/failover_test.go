@@ -108,7 +108,7 @@ func (i *installation) untilSucceeded(t *testing.T, namespace, name string, succ
 	})
 }
 
-// Without the lease the process ends by itself, so that the kubelet starts it anew.
+// Without the lease the process ends by itself, so that the kubelet restarts it.
 func (i *installation) endsWithItsLease(t *testing.T) {
 	p := i.start(t, i.kubeconfig(t, newProxy(t, i.cluster.Config)))
 	p.await(t, func(l line) bool { return l.Msg == "Running" })

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
 
-// What is applied stays as long as the control plane does, so it is applied once.
+// The installation is applied once: it stays as long as the control plane does.
 func TestInstallation(t *testing.T) {
 	i := newInstallation(t)
 	t.Run("is the kustomize base", i.isTheBase)
@@ -54,7 +54,7 @@ const (
 	image      = "registry.example.com/podverdict-controller:v1"
 )
 
-// installation is one in a cluster.
+// installation is an installed controller.
 type installation struct {
 	cluster *controlplane.Cluster
 	client  *kubernetes.Clientset

@@ -2,7 +2,7 @@
 // kube-controller-manager, and ours, to which spec.managedBy gives the same Jobs. All of it is tests.
 //
 // What is expected is data, so that neither controller is the judge of the other, and any third one can be held to it. It
-// was recorded from kube-controller-manager, and is recorded anew by
+// was recorded from kube-controller-manager, and is recorded again by
 //
 //	go test -tags cluster ./conformance/cluster/life -update
 //

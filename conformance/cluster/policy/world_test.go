@@ -49,7 +49,7 @@ type world struct {
 	objects   dynamic.Interface
 	namespace string
 
-	// What there is of the controller that runs.
+	// The controller that runs.
 	controller *controller.Controller
 	metrics    *prometheus.Registry
 	stop       func()

@@ -88,8 +88,8 @@ func (e examination) policy(t *testing.T) *admissionregistrationv1.ValidatingAdm
 	return policy
 }
 
-// What the API server refuses, Check refuses, and so it does what the type checking warns of. Both name the same fields
-// but for those that the policy's data tell.
+// Check refuses what the API server refuses, and what its type checking warns of. Both name the same fields, except for
+// those in the policy's data.
 func TestCheckIsAsStrictAsTheAPIServer(t *testing.T) {
 	r := newRegistrar(t)
 	kinds := builtIn(t)

@@ -7,7 +7,7 @@
 // they do without it: with the same conditions, counters and Pods, and in at most twice the time and a little. Beyond that an
 // attack says what must hold for the attacker's own Jobs: what the platform's policy says of them, above all.
 //
-// What a tenant can do to Kubernetes' own Job controller in the same way is said with each attack.
+// Each attack says what a tenant can do to Kubernetes' own Job controller in the same way.
 //
 // The tests play the kubelet. A few attacks are smaller than they could be, so that the package takes minutes:
 // -tenants-full runs them at their full size.

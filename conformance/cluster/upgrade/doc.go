@@ -14,6 +14,6 @@
 // # What does not hold
 //
 // Commits before the condition podverdict.io/Ledger keep the ledger in an annotation, and know of no other. When a Job goes
-// back to one of these, a Job without indexes may run slots again that had succeeded, and budgets begin anew until the later
+// back to one of these, a Job without indexes may run slots again that had succeeded, and budgets start over until the later
 // version takes over again. The way back is therefore tried with Indexed Jobs.
 package upgrade

@@ -16,11 +16,10 @@
 //
 // A [Trial] is one Job in a namespace of its own. It has phases: all pods are created; in a failing Job all of them fail at
 // once and are replaced; all pods end; the last finalizer is removed. A client without limits plays the kubelet. Each phase
-// but the last begins when the controller has made no calls for so long that it could make a burst again. So a phase
-// depends on the controller and not on what was before it, which upstream's benchmarks leave to chance. Calls after a
-// milestone belong to its phase, and where several phases are added up, so does the time until the last of them, but not the
-// rest after that.
-//
+// but the last begins when the controller has made no calls for so long that it could make a burst again. So a phase depends
+// on the controller and not on what was before it, which upstream's benchmarks leave to chance. Calls after a phase's
+// milestone belong to that phase. Where several phases are added up, the sum includes the time until their last calls, but
+// not the rest between them.
 // Times are taken where a client of the API server sees them. Calls are counted at the transport, below the rate limiter.
 // Upstream sends events through the same limiter, podverdict does not; both send a few for each Job. They are counted apart,
 // and so are the lists and watches of the caches.

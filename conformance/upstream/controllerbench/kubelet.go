@@ -25,7 +25,7 @@ type kubelet struct {
 	log    io.Writer // for progress
 }
 
-// end makes the status that of all the pods, at this time.
+// end writes a status to all the pods, with the present time in it.
 func (k kubelet) end(ctx context.Context, pods []*corev1.Pod, status corev1.PodStatus) error {
 	status = *status.DeepCopy()
 	status.ContainerStatuses[0].State.Terminated.FinishedAt = metav1.Now()

@@ -1,7 +1,7 @@
 // Mutate changes the engine and the Job controller in one small way at a time, and finds the changes that no test
 // notices. It never writes to the tree: all changes are built into the test programs at once, by the -overlay of the go
 // command, and each run of a program chooses one. Each result is a line of a file, so that an interrupted run goes on
-// where it stopped. When a source file has changed, its mutants are tested anew.
+// where it stopped. When a source file has changed, its mutants are tested again.
 package main
 
 import (

@@ -78,7 +78,8 @@ func certificateOf(s *httptest.Server) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 }
 
-// What is not there is looked for among what may be listed, and no further.
+// A name that does not exist is compared with the names that the user may list, and no
+// others.
 func TestNotFound(t *testing.T) {
 	forbidden := refuse(http.StatusForbidden, metav1.StatusReasonForbidden)
 	for name, test := range map[string]struct {

@@ -38,7 +38,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// What is asked for of Jobs and Pods to come goes by labels, names and controllers.
+// Labels, names and controllers select the Jobs and Pods that are created later.
 func TestWants(t *testing.T) {
 	selector, err := labels.Parse("app=x")
 	if err != nil {

@@ -22,7 +22,7 @@ type List interface {
 }
 
 // ReadPages reads a list page by page, and returns its items with the resource version that it shows. Between two pages the
-// API server may forget the version that the first one shows: the list is then read anew, in one piece.
+// API server may forget the version that the first one shows: the list is then read again, in one piece.
 func ReadPages[T any, L List](
 	ctx context.Context, progress func(int), options metav1.ListOptions,
 	read func(context.Context, metav1.ListOptions) (L, error), items func(L) []T,

@@ -30,7 +30,7 @@ func retryDelays() wait.Backoff {
 	return wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 30 * time.Second}
 }
 
-// steady is how long a watch must last for the delays to begin anew.
+// steady is how long a watch must last for the delays to start over.
 const steady = 10 * time.Second
 
 // Watch passes the Pods of a query in phase Failed to the listener, first those that exist. It goes on until the

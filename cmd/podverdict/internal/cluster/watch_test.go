@@ -198,7 +198,8 @@ func TestWatchReadsJobAgain(t *testing.T) {
 	}
 }
 
-// What is not allowed, and what the listener refuses, is not tried again.
+// A watch is not tried again when the user lacks the right to it, or when the listener
+// returns an error.
 func TestWatchEnds(t *testing.T) {
 	full := errors.New("disk full")
 	for name, test := range map[string]struct {

@@ -7,6 +7,6 @@
 // compiler looks for rules that do not do what they seem to. If both find the same thing in the same place, it is reported
 // once. Findings carry the ids of package catalogue.
 //
-// What cannot be read is a finding, too ([Unreadable]), so that a report says the same in every format. A [Choice] then leaves
-// out what the user does not want to see, and what comments and annotations in the manifests ignore.
+// A document that cannot be read is a finding, too ([Unreadable]), so that a report says the same in every format. A [Choice]
+// then leaves out what the user does not want to see, and what comments and annotations in the manifests ignore.
 package inspect

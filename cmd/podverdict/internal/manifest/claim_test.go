@@ -59,7 +59,7 @@ func TestClaimFits(t *testing.T) {
 	}
 }
 
-// What was read from a cluster has a name for errors, and no line to show.
+// An object of a cluster has a name for errors, and no line to show.
 func TestLive(t *testing.T) {
 	cronJob := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: "batch"}}
 	job := LiveCronJob(cronJob)

@@ -282,7 +282,8 @@ func (c *content) named(o Origin, h header) bool {
 	return true
 }
 
-// list reads the items of a List one by one. Each List within another is read once more, so that there is a limit to it.
+// list reads the items of a List one by one. The items of a List within another are read twice, so the depth has a
+// limit.
 func (c *content) list(o Origin, value []byte, implied metav1.TypeMeta) {
 	if c.nested == maxNested {
 		c.fail(o, "kind", fmt.Sprintf("a List within %d others is not read", maxNested))

@@ -17,7 +17,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/schema"
 )
 
-// maxWaiting is how many bytes of Pods wait for what comes behind them. An input with fewer is read whole.
+// maxWaiting is how many bytes of Pods are held before they are streamed. An input with fewer is read
+// whole.
 const maxWaiting = 8 << 20
 
 // Stream is an input whose Pods may be too many to be held in memory.

@@ -11,6 +11,6 @@
 // scenario, built in or the suite's own, and says what is different in it: a tree that is merged into the typed Pod. The
 // verdict is that of the Program which a controller would make of the same policies, bindings and Job.
 //
-// What is wrong with the suite itself, its files or its policies is an error with a place. What does not hold is a failure,
-// with what was wanted, what was got, and what each rule made of the Pod.
+// A mistake in the suite, its files or its policies is an error with a place. An expectation that is not met is a failure,
+// with what was expected, what happened, and what each rule did.
 package suite

@@ -24,7 +24,8 @@ import (
 
 const here = "podverdict-system"
 
-// What fails is said, keeps nothing else from being done, and is done by the next run.
+// An uninstall reports what failed, does everything else, and can be run again to
+// finish.
 func TestRemoveGoesOnAfterFailures(t *testing.T) {
 	job := managedJob("job", nil)
 	pods := podsOf(t, job, 2)
@@ -77,7 +78,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// What somebody else uses stays.
+// Objects that somebody else uses stay.
 func TestFindKeeps(t *testing.T) {
 	for name, test := range map[string]struct {
 		others []runtime.Object
