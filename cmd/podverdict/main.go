@@ -7,13 +7,26 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
 func main() {
+	collectLate()
 	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
+}
+
+// collectLate has the garbage collector begin at 64 MB of memory, not at 4, as most commands end before. From then on it works
+// as usual.
+func collectLate() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	usual := debug.SetGCPercent(1600)
+	runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, usual)
 }
 
 // run runs the program and returns the exit code.

@@ -10,8 +10,10 @@ import (
 )
 
 const (
-	// blockSize is how many bytes are read at a time, and held by whoever holds a document in them.
-	blockSize = 256 << 10
+	// blockSize is how many bytes are read at a time, and held by whoever holds a document in them. The first block is small,
+	// as most files are, and each next one is twice as large up to blockSize.
+	blockSize  = 256 << 10
+	firstBlock = 8 << 10
 	// longList is the size from which on the items of a List are documents of their own.
 	longList = 1 << 20
 )
@@ -27,10 +29,11 @@ type splitter struct {
 	long int
 	emit func(*Document) (goOn bool)
 
-	buf []byte // what was read, from the place on
-	err error  // why nothing more can be read: io.EOF at the end
-	at  place
-	of  atomic.Int64
+	buf   []byte // what was read, from the place on
+	block int    // size of the last block
+	err   error  // why nothing more can be read: io.EOF at the end
+	at    place
+	of    atomic.Int64
 	// fresh says that nothing of a chunk, which is what stands between YAML's markers, was a document yet.
 	fresh bool
 }
@@ -59,7 +62,8 @@ func (s *splitter) split() error {
 func (s *splitter) more() bool {
 	for s.err == nil {
 		if len(s.buf) == cap(s.buf) {
-			grown := make([]byte, len(s.buf), max(blockSize, 2*len(s.buf)))
+			s.block = min(max(firstBlock, 2*s.block), blockSize)
+			grown := make([]byte, len(s.buf), max(s.block, 2*len(s.buf)))
 			copy(grown, s.buf)
 			s.buf = grown
 		}
