@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common"
@@ -19,9 +20,14 @@ import (
 
 // The parser's errors that can be said better.
 var (
-	unexpected = regexp.MustCompile(`^Syntax error: (?:mismatched input|extraneous input|no viable alternative at input|token recognition error at:) '(.*?)'(?:,? expecting .*)?$`)
-	expecting  = regexp.MustCompile(`,? expecting .*$`)
+	unexpected = lazily(`^Syntax error: (?:mismatched input|extraneous input|no viable alternative at input|token recognition error at:) '(.*?)'(?:,? expecting .*)?$`)
+	expecting  = lazily(`,? expecting .*$`)
 )
+
+// lazily compiles a pattern when it is first asked for: most programs find no error.
+func lazily(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // mistaken are operators of other languages.
 var mistaken = map[string]string{"=": "==", "and": "&&", "or": "||", "not": "!", "&": "&&", "|": "||", "===": "==", "<>": "!="}
@@ -30,9 +36,9 @@ var mistaken = map[string]string{"=": "==", "and": "&&", "or": "||", "not": "!",
 // it.
 func (p place) syntax(errs []*cel.Error) compiler.Finding {
 	e := errs[0]
-	match := unexpected.FindStringSubmatch(e.Message)
+	match := unexpected().FindStringSubmatch(e.Message)
 	if match == nil {
-		return p.err(CheckSyntax, e.Location, strings.TrimPrefix(expecting.ReplaceAllString(e.Message, ""), "Syntax error: "), "")
+		return p.err(CheckSyntax, e.Location, strings.TrimPrefix(expecting().ReplaceAllString(e.Message, ""), "Syntax error: "), "")
 	}
 	token := strings.TrimSpace(match[1])
 	switch operator, ok := mistaken[token]; {
@@ -60,11 +66,11 @@ func (p place) constructions(tree *ast.AST, known func(string) bool) []compiler.
 
 // The checker's errors that can be said better.
 var (
-	undefinedField      = regexp.MustCompile(`^undefined field '(.*)'$`)
-	undeclaredReference = regexp.MustCompile(`^undeclared reference to '([^']*)'`)
-	noFields            = regexp.MustCompile(`^type '(.*)' does not support field selection$`)
-	noElements          = regexp.MustCompile(`^expression of type '(.*)' cannot be range of a comprehension`)
-	noOverload          = regexp.MustCompile(`^found no matching overload for '([^']*)' applied to '(.*)'$`)
+	undefinedField      = lazily(`^undefined field '(.*)'$`)
+	undeclaredReference = lazily(`^undeclared reference to '([^']*)'`)
+	noFields            = lazily(`^type '(.*)' does not support field selection$`)
+	noElements          = lazily(`^expression of type '(.*)' cannot be range of a comprehension`)
+	noOverload          = lazily(`^found no matching overload for '([^']*)' applied to '(.*)'$`)
 )
 
 // explainer explains the checker's errors by the types that it found.
@@ -98,7 +104,7 @@ func (x explainer) insideUnknownCalls(errs []*cel.Error) map[int64]bool {
 	inside := map[int64]bool{}
 	for _, e := range errs {
 		node := x.node(e.ExprID)
-		if node == nil || node.Kind() != ast.CallKind || !undeclaredReference.MatchString(e.Message) {
+		if node == nil || node.Kind() != ast.CallKind || !undeclaredReference().MatchString(e.Message) {
 			continue
 		}
 		for _, arg := range node.AsCall().Args() {
@@ -130,21 +136,21 @@ func (x explainer) node(id int64) ast.Expr {
 
 // explain returns what to say of an error. It is not ok for what is reported already.
 func (x explainer) explain(e *cel.Error) (message, advice string, ok bool) {
-	if match := undefinedField.FindStringSubmatch(e.Message); match != nil {
+	if match := undefinedField().FindStringSubmatch(e.Message); match != nil {
 		message, advice = x.undefinedField(match[1], e.ExprID)
 		return message, advice, true
 	}
-	if match := undeclaredReference.FindStringSubmatch(e.Message); match != nil {
+	if match := undeclaredReference().FindStringSubmatch(e.Message); match != nil {
 		return x.undeclared(match[1], e.ExprID)
 	}
-	if match := noOverload.FindStringSubmatch(e.Message); match != nil {
+	if match := noOverload().FindStringSubmatch(e.Message); match != nil {
 		message, advice = x.noOverload(match[1], match[2])
 		return message, advice, true
 	}
-	if match := noFields.FindStringSubmatch(e.Message); match != nil {
+	if match := noFields().FindStringSubmatch(e.Message); match != nil {
 		return "a value of type " + match[1] + " has no fields", x.hintNoFields(e.ExprID), true
 	}
-	if match := noElements.FindStringSubmatch(e.Message); match != nil {
+	if match := noElements().FindStringSubmatch(e.Message); match != nil {
 		return "a value of type " + match[1] + " has no elements: a list or a map is needed here", "", true
 	}
 	return e.Message, "", true

@@ -75,7 +75,11 @@ func New(ctx context.Context, o Options) (*Validator, error) {
 			return nil, err
 		}
 	}
-	p, err := compile(b, o.Data)
+	var skipped []ast.StageID
+	if o.Bundle == nil {
+		skipped = []ast.StageID{ast.StageCheckTypes} // which the tests of package policies have checked
+	}
+	p, err := compile(b, o.Data, skipped...)
 	if err != nil {
 		return nil, err
 	}
@@ -182,12 +186,12 @@ type program struct {
 	limit    time.Duration
 }
 
-func compile(b *bundle.Bundle, data map[string]any) (program, error) {
+func compile(b *bundle.Bundle, data map[string]any, skipped ...ast.StageID) (program, error) {
 	merged, err := overlay(b.Data, data)
 	if err != nil {
 		return program{}, err
 	}
-	compiler := ast.NewCompiler().WithCapabilities(capabilities()).WithDefaultRegoVersion(ast.RegoV1).
+	compiler := ast.NewCompiler().WithCapabilities(capabilities()).WithDefaultRegoVersion(ast.RegoV1).WithSkipStages(skipped...).
 		WithPathConflictsCheck(func(path []string) (bool, error) { return holds(merged, path), nil })
 	if compiler.Compile(b.ParsedModules("")); compiler.Failed() {
 		return program{}, errBundle(compiler.Errors)

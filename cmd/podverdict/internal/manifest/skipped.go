@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -114,9 +115,13 @@ func counted(n int, one, many string) string {
 
 var (
 	// anyAction is what a template has and a manifest need not.
-	anyAction = regexp.MustCompile(`\{\{-?\s*(/\*|[.$]|(if|range|with|end|else|include|template|define|block|toYaml|tpl|printf|default|required|lookup)\b)`)
+	anyAction = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\{\{-?\s*(/\*|[.$]|(if|range|with|end|else|include|template|define|block|toYaml|tpl|printf|default|required|lookup)\b)`)
+	})
 	// chartAction is an action that only templates of Helm charts have.
-	chartAction = regexp.MustCompile(`\{\{-?[^}]*(\.(Values|Release|Chart|Capabilities|Files|Template)\b|\b(include|template) ")`)
+	chartAction = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\{\{-?[^}]*(\.(Values|Release|Chart|Capabilities|Files|Template)\b|\b(include|template) ")`)
+	})
 )
 
 // isTemplate tells whether a document is to be rendered first. Text in double braces may as well be an argument of a Job's
@@ -124,9 +129,9 @@ var (
 func (c *content) isTemplate(d *Document, parsed bool) bool {
 	switch {
 	case !parsed:
-		return anyAction.Match(d.data)
+		return anyAction().Match(d.data)
 	case len(c.errs) > 0:
-		return chartAction.Match(d.data)
+		return chartAction().Match(d.data)
 	}
 	named := func(name string) bool { return strings.Contains(name, "{{") }
 	return slices.ContainsFunc(c.jobs, func(j Job) bool { return named(j.Object.Name) || named(j.Object.GenerateName) }) ||

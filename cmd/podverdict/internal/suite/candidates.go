@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,8 +25,8 @@ type words struct {
 }
 
 var (
-	numberWord = regexp.MustCompile(`\b\d{1,5}\b`)
-	textWord   = regexp.MustCompile(`'([^'\\]{1,200})'|"([^"\\]{1,200})"`)
+	numberWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b\d{1,5}\b`) })
+	textWord   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'([^'\\]{1,200})'|"([^"\\]{1,200})"`) })
 )
 
 // usualCodes are exit codes that shells and signals give, besides those of scenarios.
@@ -57,7 +58,7 @@ func (s *Suite) words() *words {
 }
 
 func (w *words) read(expression string) {
-	for _, found := range textWord.FindAllStringSubmatch(expression, -1) {
+	for _, found := range textWord().FindAllStringSubmatch(expression, -1) {
 		text := found[1] + found[2]
 		if d, err := time.ParseDuration(text); err == nil {
 			w.durations = append(w.durations, d)
@@ -65,7 +66,7 @@ func (w *words) read(expression string) {
 		}
 		w.text(text)
 	}
-	for _, found := range numberWord.FindAllString(expression, -1) {
+	for _, found := range numberWord().FindAllString(expression, -1) {
 		if n, err := strconv.ParseInt(found, 10, 64); err == nil {
 			w.number(n)
 		}
