@@ -1,15 +1,13 @@
 package kind
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -23,7 +21,8 @@ const maxFaults = 20
 // ReadCRD reads the CustomResourceDefinitions (apiextensions.k8s.io/v1) among the YAML or
 // JSON documents of data, and returns a Kind for each version that they serve, in the
 // order of the text, with the schema that the API server publishes for it. It refuses
-// what the API server refuses at creation; the error wraps a *FieldError for each fault.
+// unknown fields, missing names, and schemas that are not structural; the error wraps a
+// *FieldError for each fault.
 func ReadCRD(data []byte) ([]Kind, error) {
 	documents, err := readDocuments(data)
 	if err != nil {
@@ -34,11 +33,7 @@ func ReadCRD(data []byte) ([]Kind, error) {
 		if d.kind.GroupKind() != (schema.GroupKind{Group: apiextensions.GroupName, Kind: "CustomResourceDefinition"}) {
 			continue
 		}
-		crd, err := d.definition()
-		if err != nil {
-			return nil, err
-		}
-		served, err := servedKinds(crd)
+		served, err := d.servedKinds()
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +46,7 @@ func ReadCRD(data []byte) ([]Kind, error) {
 }
 
 // definition decodes a CustomResourceDefinition as strictly as kubectl asks the API
-// server to, and validates it as at its creation.
+// server to.
 func (d document) definition() (*apiextensionsv1.CustomResourceDefinition, error) {
 	if d.kind.Version != "v1" {
 		return nil, d.fault("apiVersion", fmt.Errorf("version %q of CustomResourceDefinition is not supported, want v1", d.kind.Version))
@@ -69,40 +64,24 @@ func (d document) definition() (*apiextensionsv1.CustomResourceDefinition, error
 		return nil, errors.Join(faults...)
 	}
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(crd)
-	return crd, d.validate(crd)
-}
-
-func (d document) validate(crd *apiextensionsv1.CustomResourceDefinition) error {
-	internal := &apiextensions.CustomResourceDefinition{}
-	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(crd.DeepCopy(), internal, nil); err != nil {
-		return d.fault("spec", err)
-	}
-	invalid := validation.ValidateCustomResourceDefinition(context.Background(), internal)
-	var faults []error
-	for _, e := range invalid[:min(len(invalid), maxFaults)] {
-		faults = append(faults, d.invalidFault(e))
-	}
-	return errors.Join(faults...)
-}
-
-// invalidFault gives an error of the validation its line. The validation looks at one
-// schema for all versions when they have the same, at spec.validation.
-func (d document) invalidFault(e *field.Error) error {
-	path := e.Field
-	if rest, ok := strings.CutPrefix(path, "spec.validation."); ok {
-		path = "spec.versions[0].schema." + rest
-	}
-	return d.fault(path, errors.New(e.ErrorBody()))
+	return crd, nil
 }
 
 // servedKinds returns a kind for each version that a definition serves.
-func servedKinds(crd *apiextensionsv1.CustomResourceDefinition) ([]Kind, error) {
+func (d document) servedKinds() ([]Kind, error) {
+	crd, err := d.definition()
+	if err != nil {
+		return nil, err
+	}
 	var kinds []Kind
-	for _, v := range crd.Spec.Versions {
-		if !v.Served {
+	wrong := missing(crd)
+	for i, v := range crd.Spec.Versions {
+		at := field.NewPath("spec", "versions").Index(i).Child("schema", "openAPIV3Schema")
+		structural, found := structuralOf(at, v.Schema)
+		if wrong = append(wrong, found...); len(wrong) > 0 || !v.Served {
 			continue
 		}
-		published, err := publishedSchema(v)
+		published, err := publishedSchema(structural)
 		if err != nil {
 			return nil, fmt.Errorf("schema of %s, version %s: %w", crd.Name, v.Name, err)
 		}
@@ -112,20 +91,77 @@ func servedKinds(crd *apiextensionsv1.CustomResourceDefinition) ([]Kind, error) 
 			Schema:           published,
 		})
 	}
+	var faults []error
+	for _, e := range wrong[:min(len(wrong), maxFaults)] {
+		faults = append(faults, d.fault(e.Field, errors.New(e.ErrorBody())))
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
 	return kinds, nil
 }
 
-// publishedSchema returns what the API server publishes for a valid schema: with the kind and the metadata that every
-// object has, and those of embedded resources. The server's own builder does the same, but links the server.
-func publishedSchema(v apiextensionsv1.CustomResourceDefinitionVersion) (*spec.Schema, error) {
+// missing returns the fields that a Kind is made of and that are not set.
+func missing(crd *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
+	var all field.ErrorList
+	require := func(value string, at *field.Path) {
+		if value == "" {
+			all = append(all, field.Required(at, ""))
+		}
+	}
+	spec := field.NewPath("spec")
+	require(crd.Spec.Group, spec.Child("group"))
+	require(crd.Spec.Names.Kind, spec.Child("names", "kind"))
+	require(crd.Spec.Names.Plural, spec.Child("names", "plural"))
+	for i, v := range crd.Spec.Versions {
+		require(v.Name, spec.Child("versions").Index(i).Child("name"))
+	}
+	return all
+}
+
+// structuralOf returns the schema of a version, and why the API server would refuse it. The server's own validation of whole
+// definitions links its clients of webhooks.
+func structuralOf(at *field.Path, v *apiextensionsv1.CustomResourceValidation) (*structuralschema.Structural, field.ErrorList) {
+	if v == nil || v.OpenAPIV3Schema == nil {
+		return nil, field.ErrorList{field.Required(at, "schemas are required")}
+	}
 	internal := &apiextensions.JSONSchemaProps{}
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema.DeepCopy(), internal, nil); err != nil {
-		return nil, err
+	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.OpenAPIV3Schema.DeepCopy(), internal, nil)
+	var structural *structuralschema.Structural
+	if err == nil {
+		structural, err = structuralschema.NewStructural(internal)
 	}
-	structural, err := structuralschema.NewStructural(internal)
 	if err != nil {
-		return nil, err
+		return nil, field.ErrorList{field.Invalid(at, field.OmitValueType{}, err.Error())}
 	}
+	return structural, append(unknownTypes(at, structural), structuralschema.ValidateStructural(at, structural)...)
+}
+
+var types = []string{"array", "boolean", "integer", "number", "object", "string"}
+
+// unknownTypes returns an error for each type in a schema that there is not.
+func unknownTypes(at *field.Path, s *structuralschema.Structural) field.ErrorList {
+	if s == nil {
+		return nil
+	}
+	var all field.ErrorList
+	if s.Type != "" && !slices.Contains(types, s.Type) {
+		all = append(all, field.NotSupported(at.Child("type"), s.Type, types))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		property := s.Properties[name]
+		all = append(all, unknownTypes(at.Child("properties").Key(name), &property)...)
+	}
+	all = append(all, unknownTypes(at.Child("items"), s.Items)...)
+	if s.AdditionalProperties != nil {
+		all = append(all, unknownTypes(at.Child("additionalProperties"), s.AdditionalProperties.Structural)...)
+	}
+	return all
+}
+
+// publishedSchema returns what the API server publishes for a schema: with the kind and the metadata that every object has,
+// and those of embedded resources. The server's own builder does the same, but links the server.
+func publishedSchema(structural *structuralschema.Structural) (*spec.Schema, error) {
 	metadata, err := objectMeta()
 	if err != nil {
 		return nil, fmt.Errorf("metadata: %w", err)

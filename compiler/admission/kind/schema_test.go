@@ -29,7 +29,7 @@ func TestReadCRDTypesObjectsAsTheAPIServerDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kinds, err := servedKinds(crd)
+		kinds, err := documents[0].servedKinds()
 		if err != nil {
 			t.Fatal(err)
 		}
