@@ -16,7 +16,7 @@ import (
 func TestOnlyFlagsKnowCobra(t *testing.T) {
 	allowed := []string{
 		"verb", "errUsage", "addColorFlag", "addFormat", "addReporting", "noArguments", "fileArguments", "verbArgument", "meantVerb", "missingVerb",
-		"completed", "addCompletion", "addConnectionCompletions", "addSourceCompletions", "completeScenarios",
+		"completed", "addCompletion", "addListCompletion", "addRulesFlag", "addConnectionCompletions", "addSourceCompletions", "completeScenarios",
 	}
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -34,12 +34,7 @@ type simulateOptions struct {
 	output     format
 }
 
-func newSimulate() *cobra.Command {
-	var o simulateOptions
-	cmd := &cobra.Command{
-		Use:   "simulate -f JOB [-f POLICY] [--script SCRIPT]",
-		Short: "Simulate a Job's whole life on a virtual clock",
-		Long: `Simulate a Job's whole life on a virtual clock, with the code that the
+const simulateHelp = `Simulate a Job's whole life on a virtual clock, with the code that the
 controller runs: Pods are created, fail as a script says, get their verdicts,
 and are retried after a back-off, until the Job completes or fails. Exits with 0
 when it completes, and with 1 when it fails or does not end before --until.
@@ -84,7 +79,14 @@ that match a rule on Pending are deleted, whoever runs the Job.
 Without a script, Pods run for 30 seconds to 5 minutes and fail at
 --failure-rate: half of them with exit code 1, the others OOMKilled or
 disrupted. --seed draws what is left to chance: the same seed gives the same
-life.`,
+life.`
+
+func newSimulate() *cobra.Command {
+	var o simulateOptions
+	cmd := &cobra.Command{
+		Use:   "simulate -f JOB [-f POLICY] [--script SCRIPT]",
+		Short: "Simulate a Job's whole life on a virtual clock",
+		Long: simulateHelp,
 		Example: `  podverdict simulate -f job.yaml
   podverdict simulate -f job.yaml --script script.yaml --svg timeline.svg
   podverdict simulate -f job.yaml --failure-rate 0.2 --seed 7 -o wide

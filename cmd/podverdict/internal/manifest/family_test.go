@@ -75,13 +75,13 @@ func TestMadeJobs(t *testing.T) {
 	const cronJob = `{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"nightly","namespace":"a"}}`
 	const generated = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"generateName":"nightly-","namespace":"a"}}`
 	const job = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"nightly","namespace":"a"}}`
-	const real = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"nightly-29398740","namespace":"a"}}`
+	const given = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"nightly-29398740","namespace":"a"}}`
 	for name, c := range map[string]struct{ input, job, want string }{
 		"a CronJob's":               {cronJob, "nightly-29398740", "nightly-29398740 of nightly"},
 		"with generateName":         {generated, "nightly-x7k2p", "nightly-x7k2p of nightly-"},
 		"of one of two makers":      {cronJob + generated, "nightly-29398740", "nightly-29398740 of nightly"},
 		"of two of one name":        {generated + generated, "nightly-x7k2p", "none"},
-		"that is there":             {cronJob + real, "nightly-29398740", "nightly-29398740 of "},
+		"that is there":             {cronJob + given, "nightly-29398740", "nightly-29398740 of "},
 		"of no maker":               {job, "nightly-29398740", "none"},
 		"of another name":           {cronJob, "hourly-29398740", "none"},
 		"with an unlikely name":     {cronJob, "nightly-report", "none"},
