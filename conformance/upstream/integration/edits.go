@@ -28,6 +28,14 @@ var Edits = []Edit{
 	{"features.JobManagedBy:            test.enableJobManagedBy,", "features.JobManagedBy: true,"}, // else the API server drops managedBy
 	{"cmp.Diff(wantStatus, gotJob.Status,", "cmp.Diff(wantStatus, WithoutLedger(gotJob.Status),"},
 	{`ctrl := "job-controller"`, "ctrl := Reporter"},
+	{ // cleanUp relies on a controller that waits for a second before it replaces pods that are deleted: the Job goes first
+		"podFinalizersToRemove []string) error {\n",
+		"podFinalizersToRemove []string) error {\n\tif err := deleteJob(ctx, clientSet, jobObj); err != nil {\n\t\treturn err\n\t}\n",
+	},
+	{
+		"\treturn clientSet.BatchV1().Jobs(jobObj.Namespace).Delete(ctx, jobObj.Name, metav1.DeleteOptions{\n\t\tPropagationPolicy: ptr.To(metav1.DeletePropagationBackground),\n\t})\n}\n",
+		"\treturn nil\n}\n\nfunc deleteJob(ctx context.Context, clientSet clientset.Interface, jobObj *batchv1.Job) error {\n\treturn clientSet.BatchV1().Jobs(jobObj.Namespace).Delete(ctx, jobObj.Name, metav1.DeleteOptions{\n\t\tPropagationPolicy: ptr.To(metav1.DeletePropagationBackground),\n\t})\n}\n",
+	},
 	{"func resetMetrics() {\n", "func resetMetrics() {\n\tResetCounts()\n"},
 }
 

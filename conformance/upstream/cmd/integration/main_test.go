@@ -53,6 +53,10 @@ func TestSummary(t *testing.T) {
 			},
 			true, "FAIL TestA/b\n    a_test.go:7: wrong\nFAIL TestA\n  1 of 2 passed, at most   3.0 s  TestA\n0 of 1 functions passed\n",
 		},
+		"crashed": {
+			[]event{{Action: "run", Test: "TestA"}, {Action: "output", Test: "TestA", Output: "panic: no\n"}, {Action: "fail"}},
+			true, "FAIL TestA\npanic: no\n  0 of 1 passed, at most   0.0 s  TestA\n0 of 1 functions passed\n",
+		},
 		"goroutines are left": {
 			[]event{{Action: "pass", Test: "TestA"}, {Action: "output", Output: `E0101 "EtcdMain goroutine check" err="found leaks"` + "\n"}, {Action: "fail"}},
 			true, "FAIL \nE0101 \"EtcdMain goroutine check\" err=\"found leaks\"\n  1 of 1 passed, at most   0.0 s  TestA\n1 of 1 functions passed\n",

@@ -53,7 +53,7 @@ func findSuite(ctx context.Context) (suite, error) {
 
 // arguments are those of the go command. Without -native they add the edited tests, which are in the work folder, to our package.
 func (s suite) arguments(work string, o options) ([]string, error) {
-	arguments := []string{"test", "-json", "-vet=off", "-timeout", "12h", "-count", strconv.Itoa(o.count)}
+	arguments := []string{"test", "-json", "-vet=off", "-timeout", fmt.Sprintf("%dh", o.count), "-count", strconv.Itoa(o.count)}
 	if o.run != "" {
 		arguments = append(arguments, "-run", o.run)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -21,6 +22,7 @@ type summary struct {
 	results map[string]*result // of functions, by name
 	order   []string
 	output  map[string][]string // of a run of a test that has not ended, the lines that it reported
+	running map[string]bool     // that have not ended
 	leaked  bool                // the process failed, and no test did
 }
 
@@ -33,7 +35,7 @@ type result struct {
 // add takes an event, and prints the reports of a test that has failed.
 func (s *summary) add(e event) {
 	if s.results == nil {
-		s.results, s.output = map[string]*result{}, map[string][]string{}
+		s.results, s.output, s.running = map[string]*result{}, map[string][]string{}, map[string]bool{}
 	}
 	switch e.Action {
 	case "build-output":
@@ -44,7 +46,11 @@ func (s *summary) add(e event) {
 			s.output[e.Test] = append(s.output[e.Test], e.Output)
 		}
 		return
+	case "run":
+		s.running[e.Test] = true
+		return
 	case "pass", "fail":
+		delete(s.running, e.Test)
 	default:
 		return
 	}
@@ -54,6 +60,9 @@ func (s *summary) add(e event) {
 	delete(s.output, e.Test)
 	switch {
 	case e.Test == "":
+		for _, test := range slices.Sorted(maps.Keys(s.running)) { // the process has crashed in them
+			s.add(event{Action: "fail", Test: test})
+		}
 		s.leaked = e.Action == "fail" && !s.failed()
 	case !strings.Contains(e.Test, "/"):
 		s.count(e)
