@@ -168,7 +168,7 @@ func sound(set *manifest.Set, wrong error, strict bool) (unread, err error) {
 		switch placed, ok := errors.AsType[*manifest.Error](err); {
 		case !ok:
 			return nil, wrong
-		case placed.Mentions("PodFailurePolicy(Binding)?"):
+		case placed.Mentions("PodFailurePolicy(Binding)?") && len(set.Jobs) > 0:
 			return nil, errors.Join(wrong, errPolicyUnread)
 		case len(set.Pods) == 0 && placed.Mentions("Pod(List)?"):
 			return nil, wrong // scenarios are no answer

@@ -19,8 +19,8 @@ const maxExamined = 4 << 20
 // and nothing of those that read themselves, such as times and quantities.
 func decodeErrors(o Origin, value []byte, target any, cause error) []error {
 	if syntax, offset := strictjson.SyntaxErrorOffset(cause); syntax {
-		before := place{line: o.Document.line, column: o.Document.column}.after(value[:max(min(int(offset), len(value))-1, 0)])
-		at := Position{File: o.Document.File, Line: before.line, Column: before.column + 1}
+		before := o.Document.Place.After(value[:max(min(int(offset), len(value))-1, 0)])
+		at := Position{File: o.Document.File, Line: before.Line, Column: before.Column + 1}
 		return []error{&Error{origin: Origin{Document: o.Document}, at: &at, Message: "invalid JSON: " + cause.Error()}}
 	}
 	var whole any

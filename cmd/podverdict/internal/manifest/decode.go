@@ -98,17 +98,17 @@ func decode(d *Document, options Options, wait bool) content {
 // document reads a document. It returns the value as JSON, or nil if the document is neither YAML nor JSON.
 func (c *content) document(d *Document) []byte {
 	origin := Origin{Document: d}
-	if d.within != "" {
+	if d.isItem() {
 		c.nested++
 	}
-	if d.isJSON && c.wait && c.waits(origin, d.data, d.implied) {
-		return d.data
+	if d.JSON && c.wait && c.waits(origin, d.Text, d.implied) {
+		return d.Text
 	}
 	if c.errs = checkUTF8(d); len(c.errs) > 0 {
 		return nil
 	}
-	value := d.data
-	if !d.isJSON || d.mayBeYAML && !json.Valid(value) {
+	value := d.Text
+	if !d.JSON || d.Flow && !json.Valid(value) {
 		if value, c.errs = yamlToJSON(d); len(c.errs) > 0 {
 			return nil
 		}
@@ -176,7 +176,7 @@ func (c *content) object(o Origin, value []byte, implied metav1.TypeMeta) {
 	if !c.lenient(o, value, &h) {
 		return
 	}
-	if h.TypeMeta == (metav1.TypeMeta{}) && o.Document.within != "" && !o.Document.settled && o.Path == "" {
+	if h.TypeMeta == (metav1.TypeMeta{}) && o.Document.isItem() && !o.Document.settled && o.Path == "" {
 		c.untyped = o.Document
 		return
 	}
@@ -294,7 +294,7 @@ func (c *content) list(o Origin, value []byte, implied metav1.TypeMeta) {
 		return
 	}
 	c.lists++
-	if o.Document.isHead {
+	if o.Document.isHead() {
 		c.head = l.TypeMeta
 	}
 	c.nested++

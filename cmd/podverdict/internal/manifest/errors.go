@@ -47,7 +47,7 @@ func (e *Error) Position() Position {
 }
 
 // path is that of the field in what there is of the document.
-func (e *Error) path() string { return strings.TrimPrefix(e.Field, e.origin.Document.within) }
+func (e *Error) path() string { return strings.TrimPrefix(e.Field, e.origin.Document.within()) }
 
 // Error names file, line and column, the document if the file has several, and the field. It is one line, whatever the names
 // in it are.
@@ -73,10 +73,10 @@ func (e *Error) Excerpt() string {
 // withheld is a single error in place of those of a document that is no manifest, and that nobody has asked to see: whatever
 // they would quote may be a secret.
 func withheld(d *Document, errs []error) []error {
-	if len(errs) == 0 || !d.found || d.within != "" || namesType(d) {
+	if len(errs) == 0 || !d.found || d.isItem() || namesType(d) {
 		return errs
 	}
-	at, message := Position{File: d.File, Line: d.line, Column: d.column + 1}, "is not a manifest: it lacks apiVersion or kind"
+	at, message := Position{File: d.File, Line: d.Line, Column: d.Column + 1}, "is not a manifest: it lacks apiVersion or kind"
 	if first, ok := errors.AsType[*Error](errs[0]); ok && d.tree() == nil {
 		at, message = first.Position(), "is not a manifest: it is no YAML, and lacks apiVersion or kind"
 	}
@@ -122,7 +122,7 @@ var (
 
 // Mentions tells whether the text of the document says somewhere that it is of a kind, which is a regular expression.
 func (e *Error) Mentions(kind string) bool {
-	return regexp.MustCompile(`\bkind["']?\s*:\s*["']?(` + kind + `)\b`).Match(e.origin.Document.data)
+	return regexp.MustCompile(`\bkind["']?\s*:\s*["']?(` + kind + `)\b`).Match(e.origin.Document.Text)
 }
 
 // EachError returns the errors that errors.Join has joined, one by one; of nil there are none.

@@ -20,8 +20,8 @@ const excerptWidth = 71
 // It is "" when the position is not in the document.
 func (d *Document) Excerpt(p Position) string {
 	column := max(p.Column, 1)
-	if p.Line == d.line {
-		column = max(column-d.column, 1)
+	if p.Line == d.Line {
+		column = max(column-d.Column, 1)
 	}
 	offset, ok := d.offset(p.Line, column-1)
 	if !ok {

@@ -11,8 +11,8 @@ import (
 
 // lineOf is a line of the file, as far as the document holds it.
 func lineOf(d *Document, line int) (string, bool) {
-	n := d.line
-	for text := range bytes.Lines(d.data) {
+	n := d.Line
+	for text := range bytes.Lines(d.Text) {
 		if n == line {
 			return strings.TrimRight(string(text), "\r\n"), true
 		}
@@ -28,8 +28,8 @@ func plainExcerpt(d *Document, p Position) string {
 		return ""
 	}
 	column := max(p.Column, 1)
-	if p.Line == d.line {
-		column = max(column-d.column, 1)
+	if p.Line == d.Line {
+		column = max(column-d.Column, 1)
 	}
 	before, after := window(cutAt(text, column-1))
 	number := strconv.Itoa(p.Line)
@@ -45,12 +45,13 @@ func TestExcerptIsThatOfTheWhole(t *testing.T) {
 		for n := random.IntN(2000); text.Len() < n*20; {
 			text.WriteString(parts[random.IntN(len(parts)-random.IntN(len(parts)))])
 		}
-		d := &Document{data: []byte(text.String()), line: 1 + random.IntN(3), column: random.IntN(3)}
-		lines := bytes.Count(d.data, []byte("\n"))
+		d := &Document{}
+		d.Text, d.Line, d.Column = []byte(text.String()), 1+random.IntN(3), random.IntN(3)
+		lines := bytes.Count(d.Text, []byte("\n"))
 		for range 50 {
-			p := Position{Line: random.IntN(d.line + lines + 2), Column: random.IntN(1 + random.IntN(1+len(d.data)))}
+			p := Position{Line: random.IntN(d.Line + lines + 2), Column: random.IntN(1 + random.IntN(1+len(d.Text)))}
 			if got, want := d.Excerpt(p), plainExcerpt(d, p); got != want {
-				t.Fatalf("%q at %v: got\n%s\nwant\n%s", d.data, p, got, want)
+				t.Fatalf("%q at %v: got\n%s\nwant\n%s", d.Text, p, got, want)
 			}
 		}
 	}
@@ -62,7 +63,8 @@ func BenchmarkExcerpt(b *testing.B) {
 	item := `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"a"},"spec":{"template":{"spec":{"restartPolicy":"Never"}}}},`
 	for name, end := range map[string]string{"lines": "\n", "line": ""} {
 		b.Run(name, func(b *testing.B) {
-			d := &Document{data: []byte(strings.Repeat(item+end, items)), line: 1}
+			d := &Document{}
+			d.Text, d.Line = []byte(strings.Repeat(item+end, items)), 1
 			for b.Loop() {
 				for i := range items {
 					p := Position{Line: 1 + i, Column: 20}

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/documents"
 )
 
 // PositionIn is the place of a line and a column, both from 1, of the text that a field holds. Where that cannot be told,
@@ -16,7 +18,7 @@ import (
 // order: those before the place are counted.
 func (o Origin) PositionIn(field string, line, column int) Position {
 	d := o.Document
-	if d.line == 0 || line == 0 {
+	if d.Line == 0 || line == 0 {
 		return o.Position(field)
 	}
 	_, node := d.find(steps(o.path(field)))
@@ -31,7 +33,7 @@ func (o Origin) PositionIn(field string, line, column int) Position {
 	if !ok {
 		return o.Position(field)
 	}
-	return d.place(at.line, at.column+1)
+	return d.place(at.Line, at.Column+1)
 }
 
 // cutInk cuts a text before a line and a column, and leaves out space.
@@ -66,13 +68,13 @@ const maxWritten = 64 << 10
 type written struct {
 	text  string
 	style yaml.Style
-	at    place
+	at    documents.Place
 }
 
 func (d *Document) written(node *yaml.Node) written {
-	w := written{style: node.Style, at: place{node.Line, node.Column - 1}}
-	offset, _ := d.offset(d.line+node.Line-1, node.Column-1)
-	all := string(d.data[offset:min(len(d.data), offset+maxWritten)])
+	w := written{style: node.Style, at: documents.Place{Line: node.Line, Column: node.Column - 1}}
+	offset, _ := d.offset(d.Line+node.Line-1, node.Column-1)
+	all := string(d.Text[offset:min(len(d.Text), offset+maxWritten)])
 	text := all
 	for strings.HasPrefix(text, "&") || strings.HasPrefix(text, "!") { // anchors and tags stand before the text
 		property := text[:max(strings.IndexAny(text, " \t\n"), 0)]
@@ -81,13 +83,13 @@ func (d *Document) written(node *yaml.Node) written {
 			break
 		}
 	}
-	w.at = w.at.after([]byte(all[:len(all)-len(text)]))
+	w.at = w.at.After([]byte(all[:len(all)-len(text)]))
 	switch {
 	case node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0: // behind the header
 		header, body, _ := strings.Cut(text, "\n")
-		w.at, text = w.at.after([]byte(header+"\n")), body
+		w.at, text = w.at.After([]byte(header+"\n")), body
 	case node.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 && text != "":
-		w.at, text = w.at.after([]byte(text[:1])), text[1:]
+		w.at, text = w.at.After([]byte(text[:1])), text[1:]
 	}
 	w.text = text
 	return w
@@ -95,7 +97,7 @@ func (d *Document) written(node *yaml.Node) written {
 
 // skip is the place of the character behind some, or, at the end of the text, the place behind them. It is not ok when
 // other characters are written there.
-func (w written) skip(ink string, end bool) (at place, ok bool) {
+func (w written) skip(ink string, end bool) (at documents.Place, ok bool) {
 	for {
 		r, size := w.next()
 		wanted, n := utf8.DecodeRuneInString(ink)
@@ -110,7 +112,7 @@ func (w written) skip(ink string, end bool) (at place, ok bool) {
 		default:
 			ink = ink[n:]
 		}
-		w.at, w.text = w.at.after([]byte(w.text[:size])), w.text[size:]
+		w.at, w.text = w.at.After([]byte(w.text[:size])), w.text[size:]
 	}
 }
 

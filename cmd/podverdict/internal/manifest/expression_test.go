@@ -53,7 +53,7 @@ func found(t *testing.T, d *Document, field string) string {
 		node = node.Alias
 	}
 	if node == nil {
-		t.Fatalf("no %s in %q", field, d.data)
+		t.Fatalf("no %s in %q", field, d.Text)
 	}
 	before, _, ok := strings.Cut(node.Value, marker)
 	if !ok {
@@ -63,8 +63,8 @@ func found(t *testing.T, d *Document, field string) string {
 	at := Origin{Document: d}.PositionIn(field, len(lines), len([]rune(lines[len(lines)-1]))+1)
 	line, _ := lineOf(d, at.Line)
 	column := at.Column - 1
-	if at.Line == d.line {
-		column -= d.column
+	if at.Line == d.Line {
+		column -= d.Column
 	}
 	_, rest := cutAt(line, column)
 	return rest

@@ -29,11 +29,11 @@ var ignoreComment = regexp.MustCompile(`(?:^|\s)#\s*podverdict:ignore(?:[ \t]+(\
 
 // Ignores returns the comments of a document, in the order of the lines. JSON has no comments.
 func (d *Document) Ignores() []Ignore {
-	if d.isJSON || !bytes.Contains(d.data, []byte("podverdict:ignore")) {
+	if d.JSON || !bytes.Contains(d.Text, []byte("podverdict:ignore")) {
 		return nil
 	}
 	var found []Ignore
-	lines := strings.Split(string(d.data), "\n")
+	lines := strings.Split(string(d.Text), "\n")
 	for n, line := range lines {
 		text := ignoreComment.FindStringSubmatch(line)
 		if text == nil {
@@ -45,7 +45,7 @@ func (d *Document) Ignores() []Ignore {
 		if next := nextYAML(lines, n); next < len(lines) {
 			target = next
 		}
-		i.first, i.last = d.line+n, d.line+endOfBlock(lines, target)
+		i.first, i.last = d.Line+n, d.Line+endOfBlock(lines, target)
 		if target != n && nextYAML(lines[:n], 0) == n { // nothing stands before it
 			i.last = 0
 		}

@@ -2,6 +2,8 @@ package manifest
 
 import (
 	"fmt"
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,4 +55,19 @@ kind: Job
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
+}
+
+// documentsOf splits a file.
+func documentsOf(t *testing.T, text string) []*Document {
+	t.Helper()
+	var documents []*Document
+	in := source{name: "f", open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
+	err := in.split(Options{}, 0, func(d *Document) bool {
+		documents = append(documents, d)
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return documents
 }

@@ -54,10 +54,10 @@ func deepest(node *yaml.Node, depth int) *yaml.Node {
 
 // checkAliases refuses a document that is much larger than its text.
 func checkAliases(d *Document) []error {
-	if !bytes.Contains(d.data, []byte("&")) || !bytes.Contains(d.data, []byte("*")) {
+	if !bytes.Contains(d.Text, []byte("&")) || !bytes.Contains(d.Text, []byte("*")) {
 		return nil
 	}
-	x := expansion{limit: max(smallEnough, maxExpansion*len(d.data)), sizes: map[*yaml.Node]int{}}
+	x := expansion{limit: max(smallEnough, maxExpansion*len(d.Text)), sizes: map[*yaml.Node]int{}}
 	if root := d.tree(); root != nil && x.of(root) > x.limit {
 		return []error{errAt(d, x.at, fmt.Sprintf("its aliases stand for more than %d times its size", maxExpansion))}
 	}

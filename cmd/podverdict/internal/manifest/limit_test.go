@@ -2,6 +2,9 @@ package manifest
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -62,4 +65,31 @@ func TestTooManyErrors(t *testing.T) {
 	if last := errs[len(errs)-1]; len(errs) != 1001 || last.Error() != want {
 		t.Errorf("%d errors, the last is %v", len(errs), last)
 	}
+}
+
+// A folder of many small files is held as small as it is.
+func TestSmallFilesTakeLittleMemory(t *testing.T) {
+	folder := t.TempDir()
+	const files = 200
+	for i := range files {
+		text := fmt.Sprintf("apiVersion: batch/v1\nkind: Job\nmetadata: {name: job-%d}\n", i)
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.yaml", i)), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := held()
+	set, err := Read(t.Context(), Options{Filenames: []string{folder}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, most := held()-before, uint64(files*32<<10); got > most {
+		t.Errorf("%d files take %d bytes, want at most %d", files, got, most)
+	}
+	runtime.KeepAlive(set)
 }

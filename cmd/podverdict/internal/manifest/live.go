@@ -29,7 +29,7 @@ func live(kind string, object metav1.Object) Origin {
 }
 
 // Live tells whether the object was read from a cluster: positions within it have no line.
-func (o Origin) Live() bool { return o.Document.line == 0 }
+func (o Origin) Live() bool { return o.Document.Line == 0 }
 
 // made returns the Job that a CronJob makes. It has the CronJob's name: those in clusters have a number behind it.
 func made(cronJob *batchv1.CronJob) *batchv1.Job {

@@ -5,11 +5,13 @@ import (
 	"cmp"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/documents"
 )
 
-// mark is a place in a document, with d.line on its first line and columns from 0.
+// mark is a place in a document, with d.Line on its first line and columns from 0.
 type mark struct {
-	place
+	documents.Place
 	offset int
 }
 
@@ -19,17 +21,17 @@ const markDistance = 4 << 10
 // allMarks returns the marks. They are made once, because a report on a List of thousands of Jobs asks for as many places.
 func (d *Document) allMarks() []mark {
 	d.mark.Do(func() {
-		at := mark{place: place{line: d.line}}
+		at := mark{Place: documents.Place{Line: d.Line}}
 		for {
 			d.marks = append(d.marks, at)
 			next := at.offset + markDistance
-			for next < len(d.data) && !utf8.RuneStart(d.data[next]) {
+			for next < len(d.Text) && !utf8.RuneStart(d.Text[next]) {
 				next++
 			}
-			if next >= len(d.data) {
+			if next >= len(d.Text) {
 				return
 			}
-			at = mark{at.after(d.data[at.offset:next]), next}
+			at = mark{at.After(d.Text[at.offset:next]), next}
 		}
 	})
 	return d.marks
@@ -39,8 +41,8 @@ func (d *Document) allMarks() []mark {
 // line.
 func (d *Document) offset(line, column int) (offset int, ok bool) {
 	marks := d.allMarks()
-	i, exact := slices.BinarySearchFunc(marks, place{line, column}, func(m mark, p place) int {
-		return cmp.Or(cmp.Compare(m.line, p.line), cmp.Compare(m.column, p.column))
+	i, exact := slices.BinarySearchFunc(marks, documents.Place{Line: line, Column: column}, func(m mark, p documents.Place) int {
+		return cmp.Or(cmp.Compare(m.Line, p.Line), cmp.Compare(m.Column, p.Column))
 	})
 	if !exact {
 		i--
@@ -49,18 +51,18 @@ func (d *Document) offset(line, column int) (offset int, ok bool) {
 		return 0, false
 	}
 	at := marks[i]
-	for ; at.line < line; at.line++ {
-		end := bytes.IndexByte(d.data[at.offset:], '\n')
+	for ; at.Line < line; at.Line++ {
+		end := bytes.IndexByte(d.Text[at.offset:], '\n')
 		if end < 0 {
 			return 0, false
 		}
-		at.offset, at.column = at.offset+end+1, 0
+		at.offset, at.Column = at.offset+end+1, 0
 	}
-	if at.offset >= len(d.data) {
+	if at.offset >= len(d.Text) {
 		return 0, false
 	}
-	for ; at.column < column && at.offset < len(d.data) && d.data[at.offset] != '\n'; at.column++ {
-		_, size := utf8.DecodeRune(d.data[at.offset:])
+	for ; at.Column < column && at.offset < len(d.Text) && d.Text[at.offset] != '\n'; at.Column++ {
+		_, size := utf8.DecodeRune(d.Text[at.offset:])
 		at.offset += size
 	}
 	return at.offset, true
@@ -69,7 +71,7 @@ func (d *Document) offset(line, column int) (offset int, ok bool) {
 // around is what stands before and after an offset on its line, or as much of it as an excerpt may show, and more.
 func (d *Document) around(offset int) (before, after string) {
 	const enough = (excerptWidth + 1) * utf8.UTFMax
-	head, rest := d.data[:offset], d.data[offset:]
+	head, rest := d.Text[:offset], d.Text[offset:]
 	if start := len(head) - enough; start > 0 {
 		for start < len(head) && !utf8.RuneStart(head[start]) {
 			start++

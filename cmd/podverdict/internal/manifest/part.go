@@ -62,8 +62,8 @@ func readOnly(filename string, files []source, o Options) (Origin, []byte, error
 	}
 	d := documents[0]
 	errs := checkUTF8(d)
-	if len(errs) == 0 && d.isJSON && json.Valid(d.data) {
-		return Origin{Document: d}, d.data, nil
+	if len(errs) == 0 && d.JSON && json.Valid(d.Text) {
+		return Origin{Document: d}, d.Text, nil
 	}
 	var value []byte
 	if len(errs) == 0 {

@@ -18,7 +18,7 @@ func (c *content) isPatch(d *Document) bool {
 	switch {
 	case len(c.jobs)+len(c.policies)+len(c.bindings)+len(c.errs) == 0:
 		return false
-	case d.patch, patchDirective.Match(d.data):
+	case d.patch, patchDirective.Match(d.Text):
 		return true
 	case !d.found || c.options.Indirect || c.lists > 0 || len(c.jobs) != 1:
 		return false

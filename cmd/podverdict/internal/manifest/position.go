@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/documents"
 )
 
 // Position is a place in a file. Lines and columns count from 1, columns in characters. Of an object that was read from
@@ -37,7 +39,7 @@ type Origin struct {
 
 // Field returns the path of the object's field within the document.
 func (o Origin) Field(field string) string {
-	return joinField(o.Document.within, o.path(field))
+	return joinField(o.Document.within(), o.path(field))
 }
 
 // path is that of the field in what there is of the document.
@@ -119,10 +121,10 @@ func steps(field string) []string {
 func (d *Document) tree() *yaml.Node {
 	d.parse.Do(func() {
 		var root yaml.Node
-		if yaml.Unmarshal(d.data, &root) == nil && len(root.Content) > 0 {
+		if yaml.Unmarshal(d.Text, &root) == nil && len(root.Content) > 0 {
 			d.root = root.Content[0]
-			if hasOddBreaks(d.data) {
-				d.yamlLines = yamlLines(d.data)
+			if hasOddBreaks(d.Text) {
+				d.yamlLines = yamlLines(d.Text)
 			}
 		}
 	})
@@ -147,10 +149,10 @@ func (d *Document) find(path []string) (key, node *yaml.Node) {
 }
 
 func (d *Document) position(path []string) Position {
-	if d.line == 0 {
+	if d.Line == 0 {
 		return Position{File: d.File}
 	}
-	if d.isHead || d.data == nil {
+	if d.isHead() || d.Text == nil {
 		return d.place(1, 1)
 	}
 	key, node := d.find(path)
@@ -178,18 +180,18 @@ var yamlBreaks = [...]string{"\r\n", "\r", "\u0085", "\u2028", "\u2029"}
 // nodePosition returns the place of a node, in lines that end with \n.
 func (d *Document) nodePosition(node *yaml.Node) Position {
 	if n := node.Line - 1; n < len(d.yamlLines) {
-		return d.place(d.yamlLines[n].line, d.yamlLines[n].column+node.Column)
+		return d.place(d.yamlLines[n].Line, d.yamlLines[n].Column+node.Column)
 	}
 	return d.place(node.Line, node.Column)
 }
 
 // yamlLines are the places, in lines that end with \n, where the lines of YAML begin.
-func yamlLines(data []byte) []place {
-	var begins []place
-	for at := (place{line: 1}); len(data) > 0; {
+func yamlLines(data []byte) []documents.Place {
+	var begins []documents.Place
+	for at := (documents.Place{Line: 1}); len(data) > 0; {
 		begins = append(begins, at)
 		n := yamlLineLength(data)
-		at, data = at.after(data[:n]), data[n:]
+		at, data = at.After(data[:n]), data[n:]
 	}
 	return begins
 }
@@ -219,20 +221,20 @@ func hasOddBreaks(data []byte) bool {
 // place turns a place in the document, counted from 1, into one in the file.
 func (d *Document) place(line, column int) Position {
 	if line == 1 {
-		column += d.column
+		column += d.Column
 	}
-	return Position{File: d.File, Line: d.line + line - 1, Column: column}
+	return Position{File: d.File, Line: d.Line + line - 1, Column: column}
 }
 
 // begin is where the text of a line of the document begins; of the last line that has text, if that one has none.
 func (d *Document) begin(line int) Position {
 	at, n := d.place(1, 1), 0
-	for text := range bytes.Lines(d.data) {
+	for text := range bytes.Lines(d.Text) {
 		n++
 		if indent := bytes.IndexFunc(text, isText); indent >= 0 {
 			at = d.place(n, 1+indent)
 		}
-		if n >= line && at.Line == d.line+n-1 {
+		if n >= line && at.Line == d.Line+n-1 {
 			break
 		}
 	}

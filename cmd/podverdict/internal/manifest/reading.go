@@ -110,7 +110,7 @@ func (r reading) produce(ctx context.Context, b *batcher) {
 		}
 		for _, s := range found {
 			from := &file{source: s}
-			err := s.split(r.options, longList, func(d *Document) bool { return b.add(part{from: from, document: d}, len(d.data)) })
+			err := s.split(r.options, longList, func(d *Document) bool { return b.add(part{from: from, document: d}, len(d.Text)) })
 			if err != nil {
 				failed = true
 				b.add(part{from: from, err: err}, 0)
@@ -193,7 +193,7 @@ func (c *collector) document(p part) {
 		c.empty = false
 		return
 	}
-	if p.document.isHead {
+	if p.document.isHead() {
 		c.items(p)
 	}
 	c.add(p.from, p.document, &p.content)
@@ -207,7 +207,7 @@ func (c *collector) add(from *file, d *Document, found *content) {
 	if !found.keeps() {
 		return
 	}
-	if from.kept += len(d.data); from.kept > cmp.Or(c.options.MaxBytes, MaxBytes) {
+	if from.kept += len(d.Text); from.kept > cmp.Or(c.options.MaxBytes, MaxBytes) {
 		from.unread = true
 		c.errs = append(c.errs, fmt.Errorf("%s: larger than the limit of %d MiB", d.File, cmp.Or(c.options.MaxBytes, MaxBytes)>>20))
 	}

@@ -129,9 +129,9 @@ var (
 func (c *content) isTemplate(d *Document, parsed bool) bool {
 	switch {
 	case !parsed:
-		return anyAction().Match(d.data)
+		return anyAction().Match(d.Text)
 	case len(c.errs) > 0:
-		return chartAction().Match(d.data)
+		return chartAction().Match(d.Text)
 	}
 	named := func(name string) bool { return strings.Contains(name, "{{") }
 	return slices.ContainsFunc(c.jobs, func(j Job) bool { return named(j.Object.Name) || named(j.Object.GenerateName) }) ||
@@ -150,10 +150,10 @@ var otherTemplate = regexp.MustCompile(`\{\{.*\}\}|\{%.*%\}|<%`)
 func (c *content) isForeign(d *Document, value []byte) bool {
 	known := valuesFile.MatchString(d.File)
 	switch {
-	case c.options.Indirect || d.within != "" || !d.found && !known:
+	case c.options.Indirect || d.isItem() || !d.found && !known:
 		return false
 	case value == nil:
-		return !namesType(d) && (known || filepath.Ext(d.File) == ".json" || otherTemplate.Match(d.data))
+		return !namesType(d) && (known || filepath.Ext(d.File) == ".json" || otherTemplate.Match(d.Text))
 	}
 	var t struct {
 		APIVersion any `json:"apiVersion"`
@@ -168,5 +168,5 @@ func (c *content) isForeign(d *Document, value []byte) bool {
 
 // namesType tells whether the words that every manifest has are in a document.
 func namesType(d *Document) bool {
-	return bytes.Contains(d.data, []byte("apiVersion")) && bytes.Contains(d.data, []byte("kind"))
+	return bytes.Contains(d.Text, []byte("apiVersion")) && bytes.Contains(d.Text, []byte("kind"))
 }

@@ -1,10 +1,7 @@
 package manifest
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -15,14 +12,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/documents"
 )
 
 // MaxBytes is how large one document may be, and all that is kept of one file, unless Options say otherwise: 256 MiB.
 const MaxBytes = 256 << 20
+
+// longList is the size from which on the items of a List are documents of their own.
+const longList = 1 << 20
 
 // urlTimeout bounds the reading of one URL, body included.
 const urlTimeout = 60 * time.Second
@@ -160,46 +161,34 @@ func (s source) split(o Options, long int, emit func(*Document) bool) error {
 		return ErrUnreadable(s.name, err)
 	}
 	defer in.Close()
-	text, err := decompressed(in)
-	if err != nil {
+	of := new(atomic.Int64)
+	err = documents.Split(in, documents.Options{Limit: cmp.Or(o.MaxBytes, MaxBytes), Long: long}, func(part documents.Document) bool {
+		of.Store(int64(part.Number))
+		d := &Document{Document: part, File: s.name, of: of, found: s.found, patch: s.patch}
+		if d.isItem() {
+			d.implied, d.settled = impliedBy(d.List.TypeMeta), d.List.Kind != ""
+		}
+		return emit(d)
+	})
+	if long, ok := errors.AsType[*documents.LimitError](err); ok {
+		return fmt.Errorf("%s: %w", Position{s.name, long.Line, long.Column + 1}, err)
+	} else if err != nil {
 		return ErrUnreadable(s.name, err)
 	}
-	defer text.Close()
-	split := splitter{in: text, name: s.name, found: s.found, patch: s.patch, limit: cmp.Or(o.MaxBytes, MaxBytes), long: long, emit: emit}
-	return split.split()
+	return nil
 }
-
-// decompressed returns what stands in a stream that may be compressed by gzip or zstd.
-func decompressed(in io.Reader) (io.ReadCloser, error) {
-	buffered := bufio.NewReader(in)
-	magic, _ := buffered.Peek(4) // an error comes again with the first read
-	switch {
-	case bytes.HasPrefix(magic, []byte("\x1f\x8b")):
-		return gzip.NewReader(buffered)
-	case bytes.Equal(magic, []byte("\x28\xb5\x2f\xfd")):
-		text, err := zstd.NewReader(buffered, zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, err
-		}
-		return text.IOReadCloser(), nil
-	}
-	return io.NopCloser(buffered), nil
-}
-
-// maxWindow is how far back a text compressed by zstd may refer, and how much memory that takes: as far as zstd goes by itself.
-const maxWindow = 128 << 20
 
 // checkUTF8 points at the first byte of a document that is not UTF-8: the YAML reader would not say where it is.
 func checkUTF8(d *Document) []error {
-	if utf8.Valid(d.data) {
+	if utf8.Valid(d.Text) {
 		return nil
 	}
 	for offset := 0; ; {
-		r, size := utf8.DecodeRune(d.data[offset:])
+		r, size := utf8.DecodeRune(d.Text[offset:])
 		if r == utf8.RuneError && size == 1 {
-			at := place{d.line, d.column}.after(d.data[:offset])
-			message := fmt.Sprintf("invalid UTF-8: byte 0x%02x", d.data[offset])
-			return []error{&Error{origin: Origin{Document: d}, at: &Position{d.File, at.line, at.column + 1}, Message: message}}
+			at := d.After(d.Text[:offset])
+			message := fmt.Sprintf("invalid UTF-8: byte 0x%02x", d.Text[offset])
+			return []error{&Error{origin: Origin{Document: d}, at: &Position{d.File, at.Line, at.Column + 1}, Message: message}}
 		}
 		offset += size
 	}

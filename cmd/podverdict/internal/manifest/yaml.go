@@ -15,11 +15,11 @@ func yamlToJSON(d *Document) (value []byte, errs []error) {
 	if errs = checkAliases(d); len(errs) > 0 {
 		return nil, errs
 	}
-	value, err := kubeyaml.YAMLToJSONStrict(d.data)
+	value, err := kubeyaml.YAMLToJSONStrict(d.Text)
 	if err == nil {
 		return value, nil
 	}
-	if len(d.data) > maxExamined || !strings.Contains(err.Error(), "already set in map") {
+	if len(d.Text) > maxExamined || !strings.Contains(err.Error(), "already set in map") {
 		return nil, yamlErrors(d, err)
 	}
 	// The strict reader also objects to keys that override merged ones (<<), which is what merging is for.
@@ -29,7 +29,7 @@ func yamlToJSON(d *Document) (value []byte, errs []error) {
 	if len(errs) > 0 {
 		return nil, errs
 	}
-	if value, err = kubeyaml.YAMLToJSON(d.data); err != nil {
+	if value, err = kubeyaml.YAMLToJSON(d.Text); err != nil {
 		return nil, yamlErrors(d, err)
 	}
 	return value, nil

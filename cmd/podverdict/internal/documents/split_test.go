@@ -1,31 +1,14 @@
-package manifest
+package documents
 
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-// documentsOf splits a file.
-func documentsOf(t *testing.T, text string) []*Document {
-	t.Helper()
-	var documents []*Document
-	s := splitter{in: strings.NewReader(text), name: "f", limit: MaxBytes, emit: func(d *Document) bool {
-		documents = append(documents, d)
-		return true
-	}}
-	if err := s.split(); err != nil {
-		t.Fatal(err)
-	}
-	return documents
-}
 
 // TestSplit: however the input comes, in one piece or byte by byte, and whether items are cut or not, the documents are the same.
 func TestSplit(t *testing.T) {
@@ -65,11 +48,15 @@ func TestSplit(t *testing.T) {
 			"end with data": iotest.DataErrReader(strings.NewReader(c.text)),
 		} {
 			var got []string
-			s := splitter{in: in, name: "f", limit: MaxBytes, long: 1, emit: func(d *Document) bool {
-				got = append(got, strings.TrimSpace(fmt.Sprintf("%d:%d %s", d.line, d.column+1, d.within))+" "+string(d.data))
+			err := Split(in, Options{Limit: 1 << 20, Long: 1}, func(d Document) bool {
+				item := ""
+				if d.List != nil && d.Item != Rest {
+					item = fmt.Sprintf("items[%d] ", d.Item)
+				}
+				got = append(got, fmt.Sprintf("%d:%d %s%s", d.Line, d.Column+1, item, d.Text))
 				return true
-			}}
-			if err := s.split(); err != nil {
+			})
+			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
@@ -77,31 +64,4 @@ func TestSplit(t *testing.T) {
 			}
 		}
 	}
-}
-
-// A folder of many small files is held as small as it is.
-func TestSmallFilesTakeLittleMemory(t *testing.T) {
-	folder := t.TempDir()
-	const files = 200
-	for i := range files {
-		text := fmt.Sprintf("apiVersion: batch/v1\nkind: Job\nmetadata: {name: job-%d}\n", i)
-		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.yaml", i)), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	held := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	before := held()
-	set, err := Read(t.Context(), Options{Filenames: []string{folder}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, most := held()-before, uint64(files*32<<10); got > most {
-		t.Errorf("%d files take %d bytes, want at most %d", files, got, most)
-	}
-	runtime.KeepAlive(set)
 }

@@ -1,4 +1,6 @@
-package manifest
+package documents
+
+import "bytes"
 
 // jsonScan finds the end of a JSON value by its brackets. What stands between them is not looked at, but for text.
 type jsonScan struct {
@@ -22,13 +24,20 @@ var byteKinds = [256]byte{'"': quoteByte, '{': openByte, '[': openByte, '}': clo
 // a line begins that may be a marker, or else the length of data: there must be more.
 func (s *jsonScan) on(data []byte) (n int, ended bool) {
 	i := s.read
+	if i == 0 && s.depth == 0 && len(data) > 0 && byteKinds[data[0]] != quoteByte && byteKinds[data[0]] != openByte { // a number or a word
+		if end := bytes.IndexAny(data, ",]} \t\r\n"); end >= 0 {
+			return end, true
+		}
+		return len(data), false
+	}
 	for i < len(data) {
 		if s.quoted {
-			end, closed := textEnd(data, i)
-			if i = end; !closed {
+			if i, s.quoted = textEnd(data, i); s.quoted {
 				break
 			}
-			s.quoted = false
+			if s.depth == 0 {
+				return i, true
+			}
 		}
 		for i < len(data) && byteKinds[data[i]] == plainByte {
 			i++
@@ -58,24 +67,24 @@ func (s *jsonScan) on(data []byte) (n int, ended bool) {
 	return len(data), false
 }
 
-// marker tells whether the scan has stopped before a marker of YAML, which no JSON has at the beginning of a line.
-func (s *jsonScan) marker(in *splitter) bool {
-	return !s.quoted && s.read > 0 && in.buf[s.read-1] == '\n' && in.markerAt(s.read, "---")
+// beginsLine tells whether the scan has stopped at the beginning of a line.
+func (s *jsonScan) beginsLine(data []byte) bool {
+	return !s.quoted && s.read > 0 && data[s.read-1] == '\n'
 }
 
-// textEnd returns where a text ends that is read from i on, behind its quote, and whether it does. A text that does not end is to be
+// textEnd returns where a text ends that is read from i on, behind its quote, and whether it is still open there: then it is to be
 // read on where it says.
-func textEnd(data []byte, i int) (end int, closed bool) {
+func textEnd(data []byte, i int) (end int, open bool) {
 	for ; i < len(data); i++ {
 		switch data[i] {
 		case '"':
-			return i + 1, true
+			return i + 1, false
 		case '\\':
 			if i+1 == len(data) {
-				return i, false
+				return i, true
 			}
 			i++
 		}
 	}
-	return i, false
+	return i, true
 }

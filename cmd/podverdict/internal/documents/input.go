@@ -1,0 +1,142 @@
+package documents
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// blockSize is how many bytes are read at a time, and held by whoever holds a document in them. The first block is small,
+// as most files are, and each next one is twice as large up to blockSize.
+const (
+	blockSize  = 256 << 10
+	firstBlock = 8 << 10
+)
+
+// input is a stream with as much of it as was read, and not left behind.
+type input struct {
+	in    io.Reader
+	limit int
+	buf   []byte // from at on
+	block int    // size of the last block
+	err   error  // why nothing more can be read: io.EOF at the end
+	at    Place
+}
+
+// LimitError says that a document, which begins at a place, is longer than Limit bytes.
+type LimitError struct {
+	Place
+
+	Limit int
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("larger than the limit of %d MiB for a document", e.Limit>>20)
+}
+
+// more reads on. It tells whether there is more.
+func (s *input) more() bool {
+	for s.err == nil {
+		if len(s.buf) == cap(s.buf) {
+			s.block = min(max(firstBlock, 2*s.block), blockSize)
+			grown := make([]byte, len(s.buf), max(s.block, 2*len(s.buf)))
+			copy(grown, s.buf)
+			s.buf = grown
+		}
+		n, err := s.in.Read(s.buf[len(s.buf):cap(s.buf)])
+		s.buf, s.err = s.buf[:len(s.buf)+n], err
+		if n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// fill tells whether there are n bytes.
+func (s *input) fill(n int) bool {
+	for len(s.buf) < n {
+		if !s.more() {
+			return false
+		}
+	}
+	return true
+}
+
+// failure returns why the input ends where it does, if that is not its end.
+func (s *input) failure() error {
+	if errors.Is(s.err, io.EOF) {
+		return nil
+	}
+	return s.err
+}
+
+// checkLimit refuses a document that has grown to n bytes.
+func (s *input) checkLimit(n int) error {
+	if n > s.limit {
+		return &LimitError{s.at, s.limit}
+	}
+	return nil
+}
+
+// advance leaves n bytes behind, and returns them.
+func (s *input) advance(n int) []byte {
+	passed := s.buf[:n:n]
+	s.at, s.buf = s.at.After(passed), s.buf[n:]
+	return passed
+}
+
+// pass returns where the characters end that begin at i.
+func (s *input) pass(i int, characters string) int {
+	for s.fill(i+1) && strings.IndexByte(characters, s.buf[i]) >= 0 {
+		i++
+	}
+	return i
+}
+
+// lineEnd returns where the line ends that begins at i, and whether the input goes on there.
+func (s *input) lineEnd(i int) (end int, goesOn bool, err error) {
+	for from := min(i, len(s.buf)); ; {
+		if n := bytes.IndexByte(s.buf[from:], '\n'); n >= 0 {
+			return from + n + 1, true, nil
+		}
+		from = len(s.buf)
+		if err := s.checkLimit(from); err != nil {
+			return from, false, err
+		}
+		if !s.more() {
+			return from, false, s.failure()
+		}
+	}
+}
+
+// marker tells whether a marker stands at the beginning of the line at i.
+func (s *input) marker(i int, text string) bool {
+	end := i + len(text)
+	return s.fill(end) && string(s.buf[i:end]) == text && (!s.fill(end+1) || strings.IndexByte(" \t\r\n", s.buf[end]) >= 0)
+}
+
+// maxWindow is how far back a text compressed by zstd may refer, and how much memory that takes: as far as zstd goes by itself.
+const maxWindow = 128 << 20
+
+// decompressed returns what stands in a stream that may be compressed by gzip or zstd.
+func decompressed(in io.Reader) (io.ReadCloser, error) {
+	buffered := bufio.NewReader(in)
+	magic, _ := buffered.Peek(4) // an error comes again with the first read
+	switch {
+	case bytes.HasPrefix(magic, []byte("\x1f\x8b")):
+		return gzip.NewReader(buffered)
+	case bytes.Equal(magic, []byte("\x28\xb5\x2f\xfd")):
+		text, err := zstd.NewReader(buffered, zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, err
+		}
+		return text.IOReadCloser(), nil
+	}
+	return io.NopCloser(buffered), nil
+}

@@ -1,0 +1,205 @@
+package documents
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kubeyaml "sigs.k8s.io/yaml"
+)
+
+// List is a long List whose items are documents of their own.
+type List struct {
+	// TypeMeta is what stands before the items. Without a kind, the List says it behind them.
+	metav1.TypeMeta
+
+	*splitter
+
+	begin Place
+	head  []byte // the List without its items, as far as it was read
+	json  bool
+	dash  int // the column of the items' dashes in YAML
+}
+
+// longMember is how many bytes a member before the items may have.
+const longMember = 1 << 20
+
+// newList returns the List whose items begin behind n bytes, or nil if it can be none: its kind says so. It leaves the splitter where
+// it is in that case, and else at the items.
+func (s *splitter) newList(n int, head []byte, isJSON bool) *List {
+	l := &List{splitter: s, begin: s.at, head: head, json: isJSON}
+	value, err := append(bytes.Clone(head), "]}"...), error(nil)
+	if !isJSON {
+		value, err = kubeyaml.YAMLToJSON(head)
+	}
+	if err != nil || json.Unmarshal(value, &l.TypeMeta) != nil || l.Kind != "" && !strings.HasSuffix(l.Kind, "List") {
+		return nil
+	}
+	s.advance(n)
+	return l
+}
+
+// cut emits the items, and then the List without them.
+func (l *List) cut() error {
+	l.number++
+	next, rest := l.nextYAML, l.restYAML
+	if l.json {
+		next, rest = l.nextJSON, l.restJSON
+	}
+	for i := 0; ; i++ {
+		n, err := next()
+		if err == nil {
+			err = l.checkLimit(n)
+		}
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			break
+		}
+		d := Document{Place: l.at, JSON: l.json, List: l, Item: i}
+		d.Text = l.advance(n)
+		if err := l.send(d); err != nil {
+			return err
+		}
+	}
+	if err := rest(); err != nil {
+		return err
+	}
+	return l.send(Document{Place: l.begin, Text: l.head, JSON: l.json, List: l, Item: Rest})
+}
+
+// listJSON returns the List that comes next, or nil.
+func (s *splitter) listJSON() *List {
+	for i := 1; ; {
+		i = s.pass(i, ", \t\r\n")
+		if !s.fill(i+1) || s.buf[i] != '"' {
+			return nil
+		}
+		n := s.valueJSON(i, longMember)
+		if n == 0 {
+			return nil
+		}
+		name := string(s.buf[i : i+n])
+		i = s.pass(i+n, ": \t\r\n")
+		if name == `"items"` && s.fill(i+1) && s.buf[i] == '[' {
+			return s.newList(i+1, bytes.Clone(s.buf[:i+1]), true)
+		}
+		if n = s.valueJSON(i, longMember); n == 0 {
+			return nil
+		}
+		i += n
+	}
+}
+
+// valueJSON returns how long the value is that begins at i, or 0 if it does not end within a limit.
+func (s *splitter) valueJSON(i, limit int) int {
+	for scan := (jsonScan{}); s.fill(i + 1); {
+		n, ended := scan.on(s.buf[i:])
+		switch {
+		case ended:
+			return n
+		case n > limit, i+n == len(s.buf) && !s.more():
+			return 0
+		}
+	}
+	return 0
+}
+
+// nextJSON returns how long the next item is, behind the space before it that it passes; 0 behind the last. What is no value ends the
+// items: the head shows what is wrong then.
+func (l *List) nextJSON() (int, error) {
+	l.advance(l.pass(0, ", \t\r\n"))
+	if l.fill(1) && l.buf[0] == ']' {
+		return 0, nil
+	}
+	n := l.valueJSON(0, l.limit)
+	if n > 0 {
+		return n, nil
+	}
+	if err := l.failure(); err != nil {
+		return 0, err
+	}
+	return 0, l.checkLimit(len(l.buf))
+}
+
+// restJSON completes the head.
+func (l *List) restJSON() error {
+	scan := jsonScan{depth: 2}
+	for {
+		n, ended := scan.on(l.buf)
+		if err := l.checkLimit(n); err != nil {
+			return err
+		}
+		if ended || n == len(l.buf) && !l.more() {
+			l.head = append(l.head, l.advance(n)...)
+			return nil
+		}
+	}
+}
+
+// yamlItems is where the items of a List begin in YAML, at the beginning of a line.
+var yamlItems = regexp.MustCompile(`(?m)^items:[ \t]*\r?\n(( *)- )`)
+
+// listYAML returns the List that comes next, of which n bytes have been read, or nil. Only lists that are written line by line are
+// cut: each item begins with a dash, in the same column, and all that belongs to it stands further right.
+func (s *splitter) listYAML(n int) *List {
+	at := yamlItems.FindSubmatchIndex(s.buf[:n])
+	if at == nil {
+		return nil
+	}
+	l := s.newList(at[2], append(bytes.TrimRight(bytes.Clone(s.buf[:at[2]]), "\r\n"), " []\n"...), false)
+	if l != nil {
+		l.dash = at[5] - at[4]
+	}
+	return l
+}
+
+// nextYAML is nextJSON for YAML. The dash makes room for the item.
+func (l *List) nextYAML() (int, error) {
+	if !l.itemAt(0) {
+		return 0, nil
+	}
+	for i := 0; ; {
+		next, goesOn, err := l.lineEnd(i)
+		if err != nil {
+			return 0, err
+		}
+		if !goesOn || l.itemAt(next) || l.leaves(next) {
+			l.buf[l.dash] = ' '
+			return next, nil
+		}
+		i = next
+	}
+}
+
+// itemAt tells whether an item begins at the beginning of the line at i.
+func (l *List) itemAt(i int) bool {
+	return l.fill(i+l.dash+2) && l.pass(i, " ") == i+l.dash && l.buf[i+l.dash] == '-' && strings.IndexByte(" \t\r\n", l.buf[i+l.dash+1]) >= 0
+}
+
+// leaves tells whether the line at i has something that belongs to no item.
+func (l *List) leaves(i int) bool {
+	end := l.pass(i, " ")
+	return l.fill(end+1) && end-i <= l.dash && strings.IndexByte("#\r\n", l.buf[end]) < 0
+}
+
+// restYAML is restJSON for YAML.
+func (l *List) restYAML() error {
+	for i := 0; ; {
+		next, goesOn, err := l.lineEnd(i)
+		if err != nil {
+			return err
+		}
+		if l.marker(i, "---") || l.marker(i, "...") {
+			next, goesOn = i, false
+		}
+		if i = next; !goesOn {
+			l.head = append(l.head, l.advance(i)...)
+			l.fresh = true
+			return nil
+		}
+	}
+}

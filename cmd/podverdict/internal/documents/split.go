@@ -1,0 +1,239 @@
+package documents
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// Document is one document of a stream, or an item of one that is a long List.
+type Document struct {
+	Place
+
+	Text   []byte
+	Number int // counts the documents that have content, from 1
+	JSON   bool
+	// Flow is JSON that nothing but the braces tells from YAML's flow style.
+	Flow bool
+	// List is set for an item, and for the List that has lost its items, which follows them.
+	List *List
+	// Item is the index of an item in the List, or Rest.
+	Item int
+}
+
+// Rest is the Item of a List without its items.
+const Rest = -1
+
+// Options say how to split.
+type Options struct {
+	// Limit is how many bytes a document may have.
+	Limit int
+	// Long is how many bytes a List has whose items are documents of their own; 0 is none.
+	Long int
+}
+
+// splitter cuts a stream into documents.
+type splitter struct {
+	input
+
+	long   int
+	emit   func(Document) (goOn bool)
+	number int
+	// fresh says that nothing of a chunk, which is what stands between YAML's markers, was a document yet.
+	fresh bool
+}
+
+// errStopped ends a split whose documents nobody wants any more.
+var errStopped = errors.New("stopped")
+
+// Split emits the documents of a stream that have content, in their order, as long as emit wants to go on. The error is the reader's,
+// or a LimitError.
+func Split(in io.Reader, o Options, emit func(Document) (goOn bool)) error {
+	text, err := decompressed(in)
+	if err != nil {
+		return err
+	}
+	defer text.Close()
+	s := &splitter{input: input{in: text, limit: o.Limit, at: Place{Line: 1}}, long: o.Long, emit: emit, fresh: true}
+	if s.fill(3); bytes.HasPrefix(s.buf, []byte("\xef\xbb\xbf")) {
+		s.buf = s.buf[3:]
+	}
+	for err == nil {
+		err = s.next()
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, errStopped) {
+		return nil
+	}
+	return err
+}
+
+// document emits the next n bytes.
+func (s *splitter) document(n int, isJSON bool) error {
+	if err := s.checkLimit(n); err != nil {
+		return err
+	}
+	s.number++
+	d := Document{Place: s.at, JSON: isJSON, Flow: isJSON && s.fresh}
+	d.Text, s.fresh = s.advance(n), false
+	return s.send(d)
+}
+
+func (s *splitter) send(d Document) error {
+	if d.Number = s.number; !s.emit(d) {
+		return errStopped
+	}
+	return nil
+}
+
+// next emits the next document, or passes what is none. Comments before a document in YAML belong to it. The error is io.EOF behind
+// the last.
+func (s *splitter) next() error {
+	i, err := s.content()
+	if err != nil {
+		s.advance(len(s.buf))
+		return err
+	}
+	beginsLine := i == 0 && s.at.Column == 0 || i > 0 && s.buf[i-1] == '\n'
+	switch {
+	case beginsLine && s.marker(i, "..."):
+		s.fresh = true
+		s.advance(i)
+		return s.line()
+	case beginsLine && s.marker(i, "---"):
+		s.fresh = true
+		s.advance(i)
+		return s.marked()
+	case s.beginsJSON(i):
+		s.advance(i)
+		return s.json()
+	case s.at.Column > 0:
+		s.advance(i)
+		i = 0
+	}
+	return s.yaml(i)
+}
+
+// content returns where something else begins than blank lines and comments: a line, or what stands on a line behind JSON.
+func (s *splitter) content() (int, error) {
+	line := 0
+	for i := 0; s.fill(i + 1); {
+		switch s.buf[i] {
+		case '\n':
+			i++
+			line = i
+		case ' ', '\t', '\r':
+			i++
+		case '#':
+			end, _, err := s.lineEnd(i)
+			if err != nil {
+				return 0, err
+			}
+			i, line = end, end
+		default:
+			if s.beginsJSON(i) || line == 0 && s.at.Column > 0 {
+				return i, nil
+			}
+			return line, nil
+		}
+	}
+	return 0, s.err
+}
+
+// line passes the rest of the line.
+func (s *splitter) line() error {
+	n, _, err := s.lineEnd(0)
+	s.advance(n)
+	return err
+}
+
+// marked emits the document behind a marker, which may share its line. JSON behind one is left for the next call.
+func (s *splitter) marked() error {
+	i := s.pass(len("---"), " \t\r")
+	switch {
+	case !s.fill(i + 1):
+		s.advance(i)
+		return s.err
+	case s.buf[i] == '\n', s.buf[i] == '#':
+		return s.line()
+	case s.beginsJSON(i):
+		s.advance(i)
+		return nil
+	}
+	return s.yaml(0)
+}
+
+// beginsJSON tells whether an object in JSON begins at i, and not one in YAML's flow style without quotes.
+func (s *splitter) beginsJSON(i int) bool {
+	if !s.fill(i+1) || s.buf[i] != '{' {
+		return false
+	}
+	i = s.pass(i+1, " \t\r\n")
+	return s.fill(i+1) && (s.buf[i] == '"' || s.buf[i] == '}')
+}
+
+// json emits a value in JSON, or the items of a long List. A value that does not end is left to the readers, which say what is wrong.
+func (s *splitter) json() error {
+	long, scan := s.long, jsonScan{}
+	for {
+		n, ended := scan.on(s.buf)
+		if long > 0 && n > long {
+			if list := s.listJSON(); list != nil {
+				return list.cut()
+			}
+			long = 0
+		}
+		switch {
+		case ended:
+			return s.document(n, true)
+		case scan.beginsLine(s.buf) && s.marker(n, "---"): // which no JSON has at the beginning of a line
+			return s.document(n, !s.fresh)
+		}
+		if err := s.checkLimit(n); err != nil {
+			return err
+		}
+		if n == len(s.buf) && !s.more() {
+			if err := s.failure(); err != nil {
+				return err
+			}
+			return s.document(n, !s.fresh)
+		}
+	}
+}
+
+// yaml emits what stands before the next marker. Its first line with content begins at content.
+func (s *splitter) yaml(content int) error {
+	long, directive := s.long, s.buf[content] == '%'
+	for i := content; ; {
+		next, goesOn, err := s.lineEnd(i)
+		switch {
+		case err != nil:
+			return err
+		case i > content && s.endsYAML(i, &directive):
+			s.fresh = true
+			err := s.document(i, false)
+			s.fresh = true
+			return err
+		case !goesOn:
+			return s.document(next, false)
+		}
+		if i = next; long > 0 && i > long {
+			if list := s.listYAML(i); list != nil {
+				return list.cut()
+			}
+			long *= 2
+		}
+		if err := s.checkLimit(i); err != nil {
+			return err
+		}
+	}
+}
+
+// endsYAML tells whether a marker ends the document before the line at i. The first --- behind a directive does not.
+func (s *splitter) endsYAML(i int, directive *bool) bool {
+	begin := s.marker(i, "---")
+	if begin && *directive {
+		*directive = false
+		return false
+	}
+	return begin || s.marker(i, "...")
+}
