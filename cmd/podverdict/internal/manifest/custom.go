@@ -43,14 +43,14 @@ var customVersion = v1alpha1.GroupVersion.String()
 func (c *content) policy(o Origin, value []byte, h header) {
 	var policy v1alpha1.PodFailurePolicy
 	if c.custom(o, value, h, &policy) {
-		c.policies = append(c.policies, Policy{Object: &policy, Origin: o})
+		c.Policies = append(c.Policies, Policy{Object: &policy, Origin: o})
 	}
 }
 
 func (c *content) binding(o Origin, value []byte, h header) {
 	var binding v1alpha1.PodFailurePolicyBinding
 	if c.custom(o, value, h, &binding) {
-		c.bindings = append(c.bindings, Binding{Object: &binding, Origin: o})
+		c.Bindings = append(c.Bindings, Binding{Object: &binding, Origin: o})
 	}
 }
 
@@ -74,7 +74,7 @@ func (c *content) custom(o Origin, value []byte, h header, target v1alpha1.Objec
 func (c *content) namespace(o Origin, value []byte, h header) {
 	var namespace corev1.Namespace
 	if c.named(o, h) && c.strict(o, value, &namespace) {
-		c.namespaces = append(c.namespaces, Namespace{Object: &namespace, Origin: o})
+		c.Namespaces = append(c.Namespaces, Namespace{Object: &namespace, Origin: o})
 	}
 }
 

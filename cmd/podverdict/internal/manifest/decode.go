@@ -37,23 +37,17 @@ const maxErrors = 100
 
 // content is what one document holds.
 type content struct {
-	jobs       []Job
-	pods       []Pod
-	policies   []Policy
-	bindings   []Binding
-	namespaces []Namespace
-	lists      int
-	skipped    Skipped
-	errs       []error
-	// waiting are Pods that are still to be decoded, if that was asked for.
+	Set
+
+	errs []error
+	// waiting are Pods that are still to be decoded.
 	waiting []waitingPod
 	// untyped is an item of a long List that is still to say what its items are, and head is the type of that List.
 	untyped *Document
 	head    metav1.TypeMeta
 
 	options Options
-	wait    bool // leave Pods waiting
-	nested  int  // Lists that hold the one being read
+	nested  int // Lists that hold the one being read
 }
 
 // waitingPod is a Pod as it was read, in JSON.
@@ -64,32 +58,32 @@ type waitingPod struct {
 
 // empty tells whether there is nothing to read, not even something wrong.
 func (c *content) empty() bool {
-	return len(c.jobs)+len(c.pods)+len(c.policies)+len(c.bindings)+len(c.namespaces)+c.lists+len(c.errs)+len(c.waiting) == 0 && c.skipped.None()
+	return !c.keeps() && c.Lists+len(c.errs) == 0 && c.Skipped.None()
 }
 
 // keeps tells whether something of the document is kept.
 func (c *content) keeps() bool {
-	return len(c.jobs)+len(c.pods)+len(c.policies)+len(c.bindings)+len(c.namespaces)+len(c.waiting) > 0
+	return len(c.Jobs)+len(c.Pods)+len(c.Policies)+len(c.Bindings)+len(c.Namespaces)+len(c.waiting) > 0
 }
 
 func (c *content) fail(o Origin, field, message string) {
 	c.errs = append(c.errs, o.Error(field, message))
 }
 
-// decode reads a document. What can be read of it is returned also when some of it cannot. Pods are left waiting for who wants that.
-func decode(d *Document, options Options, wait bool) content {
-	c := content{options: options, wait: wait}
+// read reads a document, and leaves its Pods waiting. What can be read of it is returned also when some of it cannot.
+func read(d *Document, options Options) content {
+	c := content{options: options}
 	value := c.document(d)
 	switch {
 	case options.Strict && len(c.errs) == 0 && c.isPatch(d):
 		return content{errs: []error{Origin{Document: d}.Error("", messagePatch)}}
 	case options.Strict, c.untyped != nil:
 	case c.isTemplate(d, value != nil):
-		return content{skipped: Skipped{Templates: []Position{d.begin(1)}}}
+		return content{Set: Set{Skipped: Skipped{Templates: []Position{d.begin(1)}}}}
 	case c.isPatch(d):
-		return content{skipped: Skipped{Patches: []Position{d.begin(1)}}}
+		return content{Set: Set{Skipped: Skipped{Patches: []Position{d.begin(1)}}}}
 	case len(c.errs) > 0 && c.isForeign(d, value):
-		return content{skipped: Skipped{Files: []Position{d.begin(1)}}}
+		return content{Set: Set{Skipped: Skipped{Files: []Position{d.begin(1)}}}}
 	}
 	c.errs = withheld(d, c.errs)
 	return c
@@ -101,7 +95,7 @@ func (c *content) document(d *Document) []byte {
 	if d.isItem() {
 		c.nested++
 	}
-	if d.JSON && c.wait && c.waits(origin, d.Text, d.implied) {
+	if d.JSON && c.waits(origin, d.Text, d.implied) {
 		return d.Text
 	}
 	if c.errs = checkUTF8(d); len(c.errs) > 0 {
@@ -169,9 +163,13 @@ func quickType(value []byte) (t metav1.TypeMeta) {
 
 // object reads one object; implied is its type when it may leave that out, as the items of a PodList do.
 func (c *content) object(o Origin, value []byte, implied metav1.TypeMeta) {
-	if c.wait && c.waits(o, value, implied) {
-		return
+	if !c.waits(o, value, implied) {
+		c.decode(o, value, implied)
 	}
+}
+
+// decode decodes an object.
+func (c *content) decode(o Origin, value []byte, implied metav1.TypeMeta) {
 	var h header
 	if !c.lenient(o, value, &h) {
 		return
@@ -221,7 +219,7 @@ func (c *content) otherKind(o Origin, h header) {
 	case h.APIVersion == "":
 		c.fail(o, "apiVersion", messageRequired)
 	case !c.options.Strict && version == "" && !isClosed(h.APIVersion):
-		c.skipped.addObject(h.TypeMeta)
+		c.Skipped.addObject(h.TypeMeta)
 	case version != "":
 		c.fail(o, "apiVersion",
 			fmt.Sprintf("%s %s %q: this version is not known, did you mean %s?", h.APIVersion, h.Kind, h.Metadata.Name, version))
@@ -254,7 +252,7 @@ func isClosed(apiVersion string) bool {
 func (c *content) job(o Origin, value []byte, h header) {
 	var job batchv1.Job
 	if c.named(o, h) && c.strict(o, value, &job) {
-		c.jobs = append(c.jobs, Job{Object: &job, Origin: o})
+		c.Jobs = append(c.Jobs, Job{Object: &job, Origin: o, Namespace: c.options.Namespace})
 	}
 }
 
@@ -264,13 +262,14 @@ func (c *content) cronJob(o Origin, value []byte, h header) {
 	if !c.named(o, h) || !c.strict(o, value, &cron) {
 		return
 	}
-	c.jobs = append(c.jobs, Job{Object: made(&cron), Origin: o.at(inCronJob), CronJob: &cron, Template: inCronJob})
+	job := Job{Object: made(&cron), Origin: o.at(inCronJob), CronJob: &cron, Template: inCronJob, Namespace: c.options.Namespace}
+	c.Jobs = append(c.Jobs, job)
 }
 
 func (c *content) pod(o Origin, value []byte, h header) {
 	var pod corev1.Pod
 	if c.named(o, h) && c.strict(o, value, &pod) {
-		c.pods = append(c.pods, Pod{Object: &pod, Origin: o})
+		c.Pods = append(c.Pods, Pod{Object: &pod, Origin: o, Namespace: c.options.Namespace})
 	}
 }
 
@@ -293,7 +292,7 @@ func (c *content) list(o Origin, value []byte, implied metav1.TypeMeta) {
 	if !c.strict(o, value, &l) {
 		return
 	}
-	c.lists++
+	c.Lists++
 	if o.Document.isHead() {
 		c.head = l.TypeMeta
 	}
@@ -301,7 +300,7 @@ func (c *content) list(o Origin, value []byte, implied metav1.TypeMeta) {
 	defer func() { c.nested-- }()
 	for i, item := range l.Items {
 		if len(c.errs) >= maxErrors {
-			c.fail(o, "items", messageMoreUnread(len(l.Items)-i))
+			c.fail(o, "items", messageMoreUnread)
 			return
 		}
 		c.object(o.at(fmt.Sprintf("items[%d]", i)), item, implied)

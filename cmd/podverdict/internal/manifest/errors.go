@@ -105,11 +105,10 @@ var ErrOutside = errors.New("outside of the directory")
 
 func errOutside(root string) error { return fmt.Errorf("%w %s", ErrOutside, root) }
 
-func messageMoreUnread(n int) string {
-	return fmt.Sprintf("too many errors, the last %d items were not read", n)
-}
-
-const messageRestUnread = "too many errors, the rest of the file was not read"
+const (
+	messageMoreUnread = "too many errors, the rest of the items were not read"
+	messageRestUnread = "too many errors, the rest of the file was not read"
+)
 
 func messageTwice(kind, name string, first Position) string {
 	return fmt.Sprintf("%s %s is given twice, first at %s", kind, name, first)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 )
 
 // ReadPart reads a file, URL or - that holds a part of one object into target, strictly: unknown fields and duplicate
@@ -32,7 +33,8 @@ func ReadPart(ctx context.Context, o Options, filename string, target any) (map[
 
 // ReadValue reads a YAML or JSON file that holds one object of whatever shape. Its numbers are json.Number.
 func ReadValue(o Options, filename string) (map[string]any, Origin, error) {
-	origin, value, err := readOnly(filename, []source{o.file(filename)}, o)
+	file := source{name: filename, open: func() (io.ReadCloser, error) { return o.open(filename) }, found: o.Indirect}
+	origin, value, err := readOnly(filename, []source{file}, o)
 	if err != nil {
 		return nil, Origin{}, err
 	}

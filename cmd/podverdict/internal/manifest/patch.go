@@ -16,14 +16,14 @@ var patchDirective = regexp.MustCompile(`(^|[\s"'{])\$patch["']?\s*:`)
 // itself, or it is a Job without a template that nobody has named.
 func (c *content) isPatch(d *Document) bool {
 	switch {
-	case len(c.jobs)+len(c.policies)+len(c.bindings)+len(c.errs) == 0:
+	case len(c.Jobs)+len(c.Policies)+len(c.Bindings)+len(c.errs) == 0:
 		return false
 	case d.patch, patchDirective.Match(d.Text):
 		return true
-	case !d.found || c.options.Indirect || c.lists > 0 || len(c.jobs) != 1:
+	case !d.found || c.options.Indirect || c.Lists > 0 || len(c.Jobs) != 1:
 		return false
 	}
-	return reflect.ValueOf(c.jobs[0].Object.Spec.Template).IsZero()
+	return reflect.ValueOf(c.Jobs[0].Object.Spec.Template).IsZero()
 }
 
 // kustomizations are the names of the files that list patches.
@@ -53,7 +53,7 @@ func (o Options) markPatches(files []source) {
 
 // addPatches adds the files that a kustomization lists as patches. One that is not there, or cannot be read, lists none.
 func (o Options) addPatches(patches map[string]bool, kustomization string) {
-	file, err := disk{o.Root}.open(kustomization)
+	file, err := o.open(kustomization)
 	if err != nil {
 		return
 	}

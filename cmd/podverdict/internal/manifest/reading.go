@@ -7,6 +7,12 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"sync"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/partial"
 )
 
 const (
@@ -20,9 +26,14 @@ const (
 // reading is one pass over what Options name: one goroutine splits, several decode, and the results come in the order of the input.
 type reading struct {
 	options Options
-	// decode reads one document. Each worker has its own.
-	decode func() func(*Document) content
+	// plan is how workers decode Pods; nil as long as these wait.
+	plan atomic.Pointer[partial.Plan]
+	// light says that origins of Pods keep nothing of the file.
+	light bool
 }
+
+// wholePods is the plan for Pods with all their fields.
+var wholePods = sync.OnceValue(func() *partial.Plan { return partial.NewPlan[corev1.Pod](nil) })
 
 // file is a source that is being read.
 type file struct {
@@ -52,7 +63,7 @@ type batch struct {
 }
 
 // parts returns the results in the order of the input.
-func (r reading) parts(ctx context.Context) iter.Seq[part] {
+func (r *reading) parts(ctx context.Context) iter.Seq[part] {
 	return func(yield func(part) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
@@ -79,12 +90,20 @@ func (r reading) parts(ctx context.Context) iter.Seq[part] {
 	}
 }
 
-func (r reading) work(batches <-chan *batch) {
-	decode := r.decode()
+func (r *reading) work(batches <-chan *batch) {
+	var decoder *partial.Decoder
 	for b := range batches {
 		for i := range b.parts {
-			if p := &b.parts[i]; p.document != nil {
-				p.content = decode(p.document)
+			p := &b.parts[i]
+			if p.document == nil {
+				continue
+			}
+			p.content = read(p.document, r.options)
+			if plan := r.plan.Load(); plan != nil && len(p.content.waiting) > 0 {
+				if decoder == nil {
+					decoder = plan.NewDecoder()
+				}
+				p.content.decodeWaiting(decoder, r.light)
 			}
 		}
 		close(b.done)
@@ -92,7 +111,7 @@ func (r reading) work(batches <-chan *batch) {
 }
 
 // produce goes through the input.
-func (r reading) produce(ctx context.Context, b *batcher) {
+func (r *reading) produce(ctx context.Context, b *batcher) {
 	stdin := false
 	for _, filename := range r.options.Filenames {
 		if ctx.Err() != nil {
@@ -203,7 +222,7 @@ func (c *collector) add(from *file, d *Document, found *content) {
 	c.empty = c.empty && found.empty()
 	from.errors += len(found.errs)
 	c.errs = append(c.errs, found.errs...)
-	c.set.add(found, c.options.Namespace)
+	c.set.add(&found.Set)
 	if !found.keeps() {
 		return
 	}
@@ -218,7 +237,8 @@ func (c *collector) items(head part) {
 	implied := impliedBy(head.content.head)
 	for _, d := range c.waiting {
 		d.implied, d.settled = implied, true
-		found := decode(d, c.options, false)
+		found := read(d, c.options)
+		found.decodeWaiting(wholePods().NewDecoder(), false)
 		c.add(head.from, d, &found)
 	}
 	c.waiting = nil
@@ -230,9 +250,8 @@ func Read(ctx context.Context, o Options) (*Set, error) {
 	if len(o.Filenames) == 0 {
 		return &Set{}, errNoFilenames
 	}
-	r := reading{options: o, decode: func() func(*Document) content {
-		return func(d *Document) content { return decode(d, o, false) }
-	}}
+	r := reading{options: o}
+	r.plan.Store(wholePods())
 	c := newCollector(o)
 	for p := range r.parts(ctx) {
 		c.take(p)

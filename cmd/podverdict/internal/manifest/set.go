@@ -79,20 +79,14 @@ type Set struct {
 	Skipped Skipped
 }
 
-func (s *Set) add(c *content, namespace string) {
-	for _, job := range c.jobs {
-		job.Namespace = namespace
-		s.Jobs = append(s.Jobs, job)
-	}
-	for _, pod := range c.pods {
-		pod.Namespace = namespace
-		s.Pods = append(s.Pods, pod)
-	}
-	s.Policies = append(s.Policies, c.policies...)
-	s.Bindings = append(s.Bindings, c.bindings...)
-	s.Namespaces = append(s.Namespaces, c.namespaces...)
-	s.Lists += c.lists
-	s.Skipped.add(c.skipped)
+func (s *Set) add(other *Set) {
+	s.Jobs = append(s.Jobs, other.Jobs...)
+	s.Pods = append(s.Pods, other.Pods...)
+	s.Policies = append(s.Policies, other.Policies...)
+	s.Bindings = append(s.Bindings, other.Bindings...)
+	s.Namespaces = append(s.Namespaces, other.Namespaces...)
+	s.Lists += other.Lists
+	s.Skipped.add(other.Skipped)
 }
 
 // jobsByName finds Jobs by name. Two Jobs of one name are an error that names both places. A Job comes before what other objects

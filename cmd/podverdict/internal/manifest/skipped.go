@@ -134,8 +134,8 @@ func (c *content) isTemplate(d *Document, parsed bool) bool {
 		return chartAction().Match(d.Text)
 	}
 	named := func(name string) bool { return strings.Contains(name, "{{") }
-	return slices.ContainsFunc(c.jobs, func(j Job) bool { return named(j.Object.Name) || named(j.Object.GenerateName) }) ||
-		slices.ContainsFunc(c.pods, func(p Pod) bool { return named(p.Object.Name) || named(p.Object.GenerateName) })
+	return slices.ContainsFunc(c.Jobs, func(j Job) bool { return named(j.Object.Name) || named(j.Object.GenerateName) }) ||
+		slices.ContainsFunc(c.Pods, func(p Pod) bool { return named(p.Object.Name) || named(p.Object.GenerateName) })
 }
 
 // valuesFile is the name of a file that stands beside manifests and is not one.

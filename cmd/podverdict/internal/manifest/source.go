@@ -68,39 +68,25 @@ func (o Options) sources(ctx context.Context, filename string) ([]source, error)
 	case strings.HasPrefix(filename, "http://"), strings.HasPrefix(filename, "https://"):
 		return []source{{name: filename, open: func() (io.ReadCloser, error) { return openURL(ctx, filename) }, found: o.Indirect}}, nil
 	}
-	info, err := disk{o.Root}.stat(filename)
+	file, err := o.open(filename)
 	if err != nil {
 		return nil, ErrUnreadable(filename, err)
 	}
-	if info.IsDir() {
-		return o.directory(filename)
+	info, err := file.Stat()
+	if err == nil && !info.IsDir() { // opened once: it may be a pipe
+		found := []source{{name: filename, open: func() (io.ReadCloser, error) { return file, nil }, found: o.Indirect}}
+		o.markPatches(found)
+		return found, nil
 	}
-	found := []source{o.file(filename)}
-	o.markPatches(found)
-	return found, nil
-}
-
-func (o Options) file(path string) source {
-	return source{name: path, open: func() (io.ReadCloser, error) { return disk{o.Root}.open(path) }, found: o.Indirect}
+	if err := errors.Join(err, file.Close()); err != nil {
+		return nil, ErrUnreadable(filename, err)
+	}
+	return o.directory(filename)
 }
 
 // directory returns the files of a directory that kubectl would read, in the order of their names.
 func (o Options) directory(dir string) ([]source, error) {
-	var found []source
-	root := dir + string(filepath.Separator) // which follows a symbolic link
-	err := disk{o.Root}.walk(root, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && path != root && !o.Recursive:
-			return filepath.SkipDir
-		case !entry.IsDir() && isManifest(path):
-			file := o.file(path)
-			file.found = true
-			found = append(found, file)
-		}
-		return nil
-	})
+	found, err := o.files(dir, nil)
 	switch {
 	case err != nil:
 		return found, ErrUnreadable(dir, err)
@@ -111,6 +97,26 @@ func (o Options) directory(dir string) ([]source, error) {
 	}
 	o.markPatches(found)
 	return found, nil
+}
+
+// files appends the files of a directory, and with Recursive those of the directories below it.
+func (o Options) files(dir string, found []source) ([]source, error) {
+	opened, err := o.open(dir)
+	if err != nil {
+		return found, err
+	}
+	entries, err := opened.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		switch {
+		case entry.IsDir() && o.Recursive && err == nil:
+			found, err = o.files(path, found)
+		case !entry.IsDir() && isManifest(path):
+			found = append(found, source{name: path, open: func() (io.ReadCloser, error) { return o.open(path) }, found: true})
+		}
+	}
+	return found, errors.Join(err, opened.Close())
 }
 
 // SettingsFile is what the settings of a repository are in. It is no manifest.

@@ -117,7 +117,7 @@ func (t *templates) job(spec, parent any, field string, names []string) {
 	if t.kind == "JobSet" {
 		setJobSetDefaults(&job)
 	}
-	t.content.jobs = append(t.content.jobs, Job{Object: &job, Origin: o, Template: before})
+	t.content.Jobs = append(t.content.Jobs, Job{Object: &job, Origin: o, Template: before, Namespace: t.content.options.Namespace})
 }
 
 // notJobSpec says why a value is not the spec of a Job if it is another part of a manifest, or "".
