@@ -27,69 +27,61 @@ func decodeErrors(o Origin, value []byte, target any, cause error) []error {
 	if len(value) > maxExamined || json.Unmarshal(value, &whole) != nil {
 		return []error{o.Error("", cause.Error())}
 	}
-	b := blame{target: reflect.TypeOf(target).Elem()}
-	b.search(whole, "", func(part any) any { return part })
-	if len(b.found) == 0 {
+	var m misfits
+	m.search(whole, reflect.TypeOf(target).Elem(), "")
+	if len(m) == 0 {
 		return []error{o.Error("", cause.Error())}
 	}
-	errs := make([]*Error, len(b.found))
-	for i, c := range b.found {
-		errs[i] = o.Error(c.field, messageMismatch(c.cause))
+	errs := make([]*Error, len(m))
+	for i, part := range m {
+		errs[i] = o.Error(part.field, messageMismatch(part.cause))
 	}
 	return inFileOrder(errs)
 }
 
-// blame finds the smallest parts of a value that do not fit a type.
-type blame struct {
-	target reflect.Type
-	found  []culprit
-}
+// misfits are the smallest parts of a value that do not fit their type.
+type misfits []misfit
 
-type culprit struct {
+type misfit struct {
 	field string
 	cause error
 }
 
-// refuses decodes a value that holds nothing but one part.
-func (b *blame) refuses(value any) error {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(data, reflect.New(b.target).Interface())
-}
+var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// search looks into part, which wrap puts where it belongs. A container that is refused though empty is at fault
-// itself, as is one none of whose members is.
-func (b *blame) search(part any, field string, wrap func(any) any) {
-	if len(b.found) == maxErrors {
+// search looks into a value of a type. A type that decodes itself is looked at as a whole.
+func (m *misfits) search(value any, t reflect.Type, field string) {
+	if t = indirect(t); len(*m) == maxErrors {
 		return
 	}
-	cause := b.refuses(wrap(part))
-	if cause == nil {
+	members, isMap := value.(map[string]any)
+	items, isList := value.([]any)
+	switch kind := t.Kind(); {
+	case reflect.PointerTo(t).Implements(unmarshaler):
+	case isMap && (kind == reflect.Map || kind == reflect.Struct):
+		types := fields(t)
+		for _, key := range slices.Sorted(maps.Keys(members)) {
+			below, known := types[key]
+			if kind == reflect.Map {
+				below, known = t.Elem(), true
+			}
+			if known {
+				m.search(members[key], below, FieldOfKey(field, key))
+			}
+		}
+		return
+	case isList && kind == reflect.Slice:
+		for i, item := range items {
+			m.search(item, t.Elem(), fmt.Sprintf("%s[%d]", field, i))
+		}
 		return
 	}
-	before := len(b.found)
-	switch container := part.(type) {
-	case map[string]any:
-		if b.refuses(wrap(map[string]any{})) != nil {
-			break
-		}
-		for _, key := range slices.Sorted(maps.Keys(container)) {
-			b.search(container[key], FieldOfKey(field, key), func(member any) any {
-				return wrap(map[string]any{key: member})
-			})
-		}
-	case []any:
-		if b.refuses(wrap([]any{})) != nil {
-			break
-		}
-		for i, member := range container {
-			b.search(member, fmt.Sprintf("%s[%d]", field, i), func(member any) any { return wrap([]any{member}) })
-		}
+	data, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(data, reflect.New(t).Interface())
 	}
-	if len(b.found) == before {
-		b.found = append(b.found, culprit{field, cause})
+	if err != nil {
+		*m = append(*m, misfit{field, err})
 	}
 }
 

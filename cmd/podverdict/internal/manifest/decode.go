@@ -98,14 +98,9 @@ func (c *content) document(d *Document) []byte {
 	if d.JSON && c.waits(origin, d.Text, d.implied) {
 		return d.Text
 	}
-	if c.errs = checkUTF8(d); len(c.errs) > 0 {
+	value, errs := d.value()
+	if c.errs = errs; len(errs) > 0 {
 		return nil
-	}
-	value := d.Text
-	if !d.JSON || d.Flow && !json.Valid(value) {
-		if value, c.errs = yamlToJSON(d); len(c.errs) > 0 {
-			return nil
-		}
 	}
 	if c.errs = checkDepth(d, value); len(c.errs) > 0 {
 		return nil
@@ -114,6 +109,17 @@ func (c *content) document(d *Document) []byte {
 		c.object(origin, value, d.implied)
 	}
 	return value
+}
+
+// value returns what stands in the document, as JSON. Without errors, a document in JSON may still be wrong.
+func (d *Document) value() ([]byte, []error) {
+	if errs := checkUTF8(d); len(errs) > 0 {
+		return nil, errs
+	}
+	if d.JSON && (!d.Flow || json.Valid(d.Text)) {
+		return d.Text, nil
+	}
+	return yamlToJSON(d)
 }
 
 var podType = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}

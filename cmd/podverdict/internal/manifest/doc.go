@@ -11,10 +11,10 @@
 // a second reading of the same bytes as YAML nodes, done only for documents that have something to report. All bad documents are
 // reported, each as an *Error that knows its place, beside what could be read.
 //
-// Input goes through three stages. A splitter finds where documents begin and end, by brackets and markers alone, and cuts Lists of
-// more than 1 MiB into their items (split.go, scan.go, list.go). Workers decode documents, and results come in the order of the input
-// (reading.go). Read collects them in a Set; a Stream hands over Pods, which are decoded with a few of their fields by package partial,
-// and keeps none (stream.go, members.go).
+// Input goes through three stages. Package documents cuts it into documents, and Lists of more than 1 MiB into their items. Workers
+// recognise and decode these, and results come in the order of the input (reading.go, decode.go). Pods are decoded by package partial: all
+// their fields for Read, which collects everything in a Set, and for a Stream, which hands over Pods and keeps none, the few that
+// somebody reads (stream.go, members.go). What package partial refuses is decoded once more, strictly, to say what is wrong.
 //
 // Reading takes time in proportion to the size of the input, whatever its shape: limit.go has the limits that make it so, and
 // TestReadingIsLinear the shapes.

@@ -63,13 +63,6 @@ func readOnly(filename string, files []source, o Options) (Origin, []byte, error
 		return Origin{}, nil, fmt.Errorf("%s: has %d documents, and should have one", nameOf(filename), len(documents))
 	}
 	d := documents[0]
-	errs := checkUTF8(d)
-	if len(errs) == 0 && d.JSON && json.Valid(d.Text) {
-		return Origin{Document: d}, d.Text, nil
-	}
-	var value []byte
-	if len(errs) == 0 {
-		value, errs = yamlToJSON(d)
-	}
+	value, errs := d.value()
 	return Origin{Document: d}, value, errors.Join(withheld(d, errs)...)
 }
