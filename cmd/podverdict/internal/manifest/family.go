@@ -27,35 +27,35 @@ func (s *Set) Families() (families []Family, others []error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	makers := s.addMade(s.Pods, index)
-	families = make([]Family, len(s.Jobs))
+	found, makers := s.give(s.Pods, index, slices.ContainsFunc(s.Pods, claimed), func(pod Pod, why *refusal) {
+		message := fmt.Sprintf("pod %s belongs to no Job of the input: %s", pod.Reference(), why.why)
+		others = append(others, pod.Origin.Error(why.field, message))
+	})
 	for i, job := range s.Jobs {
-		families[i].Job = job
+		if !makers[i] || len(found[i]) > 0 {
+			families = append(families, Family{job, found[i]})
+		}
 	}
-	onlyJob := len(s.Jobs) == 1 && !s.anyClaimed()
-	for _, pod := range s.Pods {
+	return families, others, nil
+}
+
+// give returns Pods by the index of their Job, and the indexes of what makes Jobs that only Pods name, which it adds. anyClaimed tells
+// whether a Pod of the input says whose it is.
+func (s *Set) give(pods []Pod, index map[Reference]int, anyClaimed bool, refuse func(Pod, *refusal)) (map[int][]Pod, map[int]bool) {
+	found, makers := map[int][]Pod{}, s.addMade(pods, index)
+	for _, pod := range pods {
 		job, refused := 0, s.elsewhere(pod)
-		if !onlyJob {
+		if anyClaimed || len(s.Jobs) != 1 {
 			job, refused = s.jobOf(pod, index)
 		}
 		if refused != nil {
-			message := fmt.Sprintf("pod %s belongs to no Job of the input: %s", pod.Reference(), refused.why)
-			others = append(others, pod.Origin.Error(refused.field, message))
-			continue
-		}
-		families[job].Pods = append(families[job].Pods, pod)
-	}
-	var all []Family
-	for i, f := range families {
-		if !makers[i] || len(f.Pods) > 0 {
-			all = append(all, f)
+			refuse(pod, refused)
+		} else {
+			found[job] = append(found[job], pod)
 		}
 	}
-	return all, others, nil
+	return found, makers
 }
-
-// anyClaimed tells whether some Pod says whose it is.
-func (s *Set) anyClaimed() bool { return slices.ContainsFunc(s.Pods, claimed) }
 
 // claimed tells whether a Pod says whose it is.
 func claimed(pod Pod) bool {

@@ -59,20 +59,7 @@ func (m *Members) give(pod Pod, found map[int][]Pod) {
 // Rest returns the Pods that have waited until the end, by the index of their Job: those of Jobs that CronJobs and JobSets of the
 // input make, and those of the only Job that do not say whose they are, if no Pod does. The others belong to no Job.
 func (m *Members) Rest() map[int][]Pod {
-	found := map[int][]Pod{}
-	onlyJob := !m.claimed && len(m.set.Jobs) == 1
-	m.set.addMade(m.waiting, m.index)
-	for _, pod := range m.waiting {
-		job, refused := 0, m.set.elsewhere(pod)
-		if !onlyJob {
-			job, refused = m.set.jobOf(pod, m.index)
-		}
-		if refused != nil {
-			m.Others++
-			continue
-		}
-		found[job] = append(found[job], pod)
-	}
+	found, _ := m.set.give(m.waiting, m.index, m.claimed, func(Pod, *refusal) { m.Others++ })
 	m.waiting = nil
 	return found
 }
