@@ -97,7 +97,7 @@ func (s *splitter) listJSON() *List {
 // valueJSON returns how long the value is that begins at i, or 0 if it does not end within a limit.
 func (s *splitter) valueJSON(i, limit int) int {
 	for scan := (jsonScan{}); s.fill(i + 1); {
-		n, ended := scan.on(s.buf[i:])
+		n, ended := scan.onValue(s.buf[i:])
 		switch {
 		case ended:
 			return n

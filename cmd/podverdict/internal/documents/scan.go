@@ -24,19 +24,10 @@ var byteKinds = [256]byte{'"': quoteByte, '{': openByte, '[': openByte, '}': clo
 // a line begins that may be a marker, or else the length of data: there must be more.
 func (s *jsonScan) on(data []byte) (n int, ended bool) {
 	i := s.read
-	if i == 0 && s.depth == 0 && len(data) > 0 && byteKinds[data[0]] != quoteByte && byteKinds[data[0]] != openByte { // a number or a word
-		if end := bytes.IndexAny(data, ",]} \t\r\n"); end >= 0 {
-			return end, true
-		}
-		return len(data), false
-	}
 	for i < len(data) {
 		if s.quoted {
-			if i, s.quoted = textEnd(data, i); s.quoted {
+			if i, s.quoted = textEnd(data, i); s.quoted || s.depth == 0 {
 				break
-			}
-			if s.depth == 0 {
-				return i, true
 			}
 		}
 		for i < len(data) && byteKinds[data[i]] == plainByte {
@@ -64,7 +55,21 @@ func (s *jsonScan) on(data []byte) (n int, ended bool) {
 		i++
 	}
 	s.read = i
+	if s.depth == 0 && !s.quoted && i > 0 { // a text
+		return i, true
+	}
 	return len(data), false
+}
+
+// onValue is on for values that may be numbers and words, too.
+func (s *jsonScan) onValue(data []byte) (n int, ended bool) {
+	if kind := byteKinds[data[0]]; kind == quoteByte || kind == openByte {
+		return s.on(data)
+	}
+	if n = bytes.IndexAny(data, ",]} \t\r\n"); n < 0 {
+		return len(data), false
+	}
+	return n, true
 }
 
 // beginsLine tells whether the scan has stopped at the beginning of a line.
