@@ -26,7 +26,7 @@ func (s *jsonScan) on(data []byte) (n int, ended bool) {
 	i := s.read
 	for i < len(data) {
 		if s.quoted {
-			if i, s.quoted = textEnd(data, i); s.quoted || s.depth == 0 {
+			if i, s.quoted = textEnd(data, i); s.quoted {
 				break
 			}
 		}
@@ -55,16 +55,19 @@ func (s *jsonScan) on(data []byte) (n int, ended bool) {
 		i++
 	}
 	s.read = i
-	if s.depth == 0 && !s.quoted && i > 0 { // a text
-		return i, true
-	}
 	return len(data), false
 }
 
-// onValue is on for values that may be numbers and words, too.
+// onValue is on for values that may be texts, numbers and words, too.
 func (s *jsonScan) onValue(data []byte) (n int, ended bool) {
-	if kind := byteKinds[data[0]]; kind == quoteByte || kind == openByte {
+	switch byteKinds[data[0]] {
+	case openByte:
 		return s.on(data)
+	case quoteByte:
+		if s.read, s.quoted = textEnd(data, max(s.read, 1)); s.quoted {
+			return len(data), false
+		}
+		return s.read, true
 	}
 	if n = bytes.IndexAny(data, ",]} \t\r\n"); n < 0 {
 		return len(data), false
