@@ -49,6 +49,10 @@ type Finding struct {
 	Message string `json:"message"`
 	// Hint says what to do about it, or is empty.
 	Hint string `json:"hint,omitempty"`
+	// Instead is the expression with what Hint proposes in it, for those who try that first; empty where it proposes no text.
+	// Otherwise is the hint where that does not do.
+	Instead   string `json:"-"`
+	Otherwise string `json:"-"`
 	// Expression is the CEL that a custom policy has in the field. It is empty for other
 	// fields.
 	Expression string `json:"expression,omitempty"`

@@ -129,7 +129,7 @@ func (g *guard) value(optional ast.Expr, known facts) {
 	}
 	text := Unparse(g.tree, optional)
 	g.report(CheckAbsent, optional, brief(text)+" may be absent, which is an error here",
-		"ask "+text+".hasValue() first, or say what it is without a value: .orValue(...)")
+		compiler.Finding{Hint: "ask " + text + ".hasValue() first, or say what it is without a value: .orValue(...)"})
 }
 
 func (g *guard) comprehension(loop ast.ComprehensionExpr, known facts) {
@@ -198,11 +198,11 @@ func (g *guard) selection(e ast.Expr, known facts) {
 	for i, m := range missing {
 		questions[i] = g.question(m)
 	}
-	advice := "ask " + strings.Join(questions, " && ") + " first"
+	f := compiler.Finding{Hint: "ask " + strings.Join(questions, " && ") + " first"}
 	if rewritten := g.rewriteSelection(e, known); rewritten != "" {
-		advice = "write " + rewritten + ", or " + advice
+		f.Otherwise, f.Hint, f.Instead = f.Hint, "write "+rewritten+", or "+f.Hint, instead(g.tree, e, rewritten)
 	}
-	g.report(CheckAbsent, missing[0], brief(Unparse(g.tree, missing[0]))+" may be absent, which is an error here", advice)
+	g.report(CheckAbsent, missing[0], brief(Unparse(g.tree, missing[0]))+" may be absent, which is an error here", f)
 }
 
 // presence checks the macro has, whose operand must be there.
@@ -218,17 +218,21 @@ func (g *guard) presence(e ast.Expr, known facts) {
 	g.expr(base, known)
 	if missing != nil {
 		message := fmt.Sprintf("has() looks at its last field only: %s may be absent, which is an error here", brief(Unparse(g.tree, missing)))
-		g.report(CheckGuard, missing, message, "write "+g.rewrite(e, known)+".hasValue()")
+		rewritten := g.rewrite(e, known) + ".hasValue()"
+		g.report(CheckGuard, missing, message, compiler.Finding{Hint: "write " + rewritten, Instead: instead(g.tree, e, rewritten)})
 	}
 }
 
-func (g *guard) report(check string, missing ast.Expr, message, advice string) {
+// report adds a finding, of which the advice is known, unless it was reported.
+func (g *guard) report(check string, missing ast.Expr, message string, advice compiler.Finding) {
 	key := check + Unparse(g.tree, missing)
 	if g.seen[key] {
 		return
 	}
 	g.seen[key] = true
-	g.findings = append(g.findings, g.place.warning(check, g.place.locate(g.tree, missing), message, advice))
+	f := g.place.warning(check, g.place.locate(g.tree, missing), message, advice.Hint)
+	f.Instead, f.Otherwise = advice.Instead, advice.Otherwise
+	g.findings = append(g.findings, f)
 }
 
 // question returns an expression that asks whether a link leads anywhere.

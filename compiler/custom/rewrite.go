@@ -80,6 +80,25 @@ func (g *guard) rewrite(e ast.Expr, known facts) string {
 	return before + "." + e.AsSelect().FieldName()
 }
 
+// instead returns an expression with a text in place of one of its nodes.
+func instead(tree *ast.AST, node ast.Expr, text string) string {
+	const placeholder = "placeholder__"
+	changed := ast.Copy(tree)
+	put := func(root ast.Expr) {
+		Visit(root, nil, func(e ast.Expr, _ []string) {
+			if e.ID() == node.ID() {
+				e.SetKindCase(ast.NewExprFactory().NewIdent(e.ID(), placeholder))
+			}
+		})
+	}
+	put(changed.Expr())
+	for _, macro := range changed.SourceInfo().MacroCalls() {
+		put(macro)
+	}
+	changed.SourceInfo().ClearMacroCall(node.ID())
+	return strings.ReplaceAll(Unparse(changed, changed.Expr()), placeholder, "("+text+")")
+}
+
 // Unparse returns an expression as CEL text on one line, with the quotes that one writes
 // in YAML.
 func Unparse(tree *ast.AST, e ast.Expr) string {

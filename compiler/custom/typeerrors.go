@@ -92,10 +92,29 @@ func (c *compilation) typeErrors(p place, env *cel.Env, errs []*cel.Error) []com
 			continue
 		}
 		if message, advice, ok := x.explain(e); ok {
-			findings = append(findings, p.err(CheckType, x.locate(e), message, advice))
+			f := p.err(CheckType, x.locate(e), message, advice)
+			f.Instead = x.instead(e.ExprID, advice)
+			findings = append(findings, f)
 		}
 	}
 	return findings
+}
+
+// instead returns the expression with a field or a variable as an advice names it, or "". Calls of unknown functions may hide other
+// errors, so that it cannot be said what is left.
+func (x explainer) instead(id int64, advice string) string {
+	name, node := hint.Meant(advice), x.node(id)
+	switch {
+	case name == "" || node == nil:
+		return ""
+	case node.Kind() == ast.IdentKind:
+		return instead(x.tree, node, name)
+	case node.Kind() == ast.SelectKind && node.AsSelect().IsTestOnly():
+		return instead(x.tree, node, "has("+Unparse(x.tree, node.AsSelect().Operand())+"."+name+")")
+	case node.Kind() == ast.SelectKind:
+		return instead(x.tree, node, Unparse(x.tree, node.AsSelect().Operand())+"."+name)
+	}
+	return ""
 }
 
 // insideUnknownCalls returns the nodes in calls of functions that do not exist. Such a

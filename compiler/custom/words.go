@@ -2,6 +2,7 @@ package custom
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
@@ -107,6 +108,7 @@ func (w *wording) compare(e ast.Expr, known []string) {
 	word, ok := e.AsLiteral().(types.String)
 	if meant := compiler.Misspelt(string(word), known); ok && word != "" && meant != "" {
 		w.report(compiler.CheckMisspelt, e, fmt.Sprintf("Kubernetes writes no %q there", string(word)), hint.DidYouMean(meant))
+		w.findings[len(w.findings)-1].Instead = instead(w.tree, e, strconv.Quote(meant))
 	}
 }
 
@@ -144,6 +146,34 @@ func (p place) waiting(tree *ast.AST, phase corev1.PodPhase) (found []compiler.F
 type Literal struct {
 	Text         string
 	Line, Column int
+}
+
+// Attempts returns the numbers that an expression compares the attempt with, or computes with it.
+func (x *Expression) Attempts() []int64 {
+	_, tree, err := x.Check()
+	if err != nil {
+		return nil
+	}
+	var found []int64
+	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
+		if e.Kind() != ast.CallKind || !mentions(e, compiler.AttemptVariable) {
+			return
+		}
+		for _, arg := range e.AsCall().Args() {
+			if arg.Kind() != ast.LiteralKind {
+				continue
+			}
+			if n, ok := arg.AsLiteral().(types.Int); ok {
+				found = append(found, int64(n))
+			}
+		}
+	})
+	return found
+}
+
+func mentions(e ast.Expr, name string) (found bool) {
+	Visit(e, nil, func(e ast.Expr, _ []string) { found = found || e.Kind() == ast.IdentKind && e.AsIdent() == name })
+	return found
 }
 
 // ContainerNames returns the names that an expression compares those of containers with.

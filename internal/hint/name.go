@@ -67,3 +67,11 @@ func Names(wrong string, names []string, prefix string) string {
 
 // DidYouMean returns the question whether the author meant a name.
 func DidYouMean(name string) string { return fmt.Sprintf("did you mean %q?", name) }
+
+// Meant returns the name that a question of DidYouMean asks for, or an empty string.
+func Meant(question string) (name string) {
+	if _, err := fmt.Sscanf(question, "did you mean %q?", &name); err != nil {
+		return ""
+	}
+	return name
+}

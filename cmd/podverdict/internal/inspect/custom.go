@@ -40,13 +40,19 @@ func inspectCustom(ctx context.Context, kubernetes string, set *manifest.Set, jo
 	all := inForce.All
 	c := customLint{set: set, inForce: inForce, policies: map[string]*report.Subject{}, origins: map[string]manifest.Origin{}}
 	subjects := slices.Concat(jobs, make([]report.Subject, len(all)))
+	bound := boundJobs(ctx, inForce, set.Jobs)
 	for i := range all {
 		name, s := all[i].Object.Name, &subjects[len(jobs)+i]
+		job := bound[name]
+		if job == nil {
+			job = scenarios.PlainJob()
+		}
+		proveHints(ctx, environment, &all[i], job)
 		*s = policySubject(&all[i])
 		c.policies[name], c.origins[name] = s, all[i].Origin
 		if all[i].Compiled != nil {
 			c.pending(all[i].Object)
-			s.Findings = append(s.Findings, dryRun(ctx, &all[i], scenarios.PlainJob())...)
+			s.Findings = append(s.Findings, dryRun(ctx, &all[i], job)...)
 		}
 	}
 	for i, job := range set.Jobs {
@@ -65,6 +71,24 @@ func inspectCustom(ctx context.Context, kubernetes string, set *manifest.Set, jo
 		subjects = append(subjects, bindingSubject(b, missing))
 	}
 	return subjects, nil
+}
+
+// boundJobs returns the first Job of the input that each policy is in force for, by the policies' names.
+func boundJobs(ctx context.Context, inForce *inforce.Policies, jobs []manifest.Job) map[string]*batchv1.Job {
+	bound := map[string]*batchv1.Job{}
+	for _, job := range jobs {
+		if len(bound) == len(inForce.All) {
+			break
+		}
+		stored := job.Stored()
+		selection, _ := inForce.For(ctx, stored)
+		for p := range selection.All() {
+			if bound[p.Name] == nil {
+				bound[p.Name] = stored
+			}
+		}
+	}
+	return bound
 }
 
 // policySubject returns a policy with the findings that do not depend on Jobs.

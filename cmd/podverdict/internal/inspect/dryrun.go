@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,39 +21,74 @@ import (
 // dryRunTime is the time for rules on Pending, long after the Pods of scenarios were created.
 var dryRunTime = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// failure is what happens when a rule is evaluated on scenarios.
-type failure struct {
-	scenario *scenarios.Scenario // the first that has an error
-	err      string
-	more     int // scenarios with errors
+// trial is a Pod of a scenario, as some attempt of a Job.
+type trial struct {
+	scenario *scenarios.Scenario
+	attempt  int64
+	rules    []runtime.RuleExplanation
 }
 
-// dryRun evaluates the rules of a policy on each built-in scenario of a Job, and returns a finding for each rule that cannot be
-// evaluated on some: its failures would count, whatever the rule says.
-func dryRun(ctx context.Context, p *inforce.Policy, job *batchv1.Job) []report.Finding {
-	failures := map[int]*failure{}
+// maxAttempts is how many attempts are tried. Scenarios take so many times as long.
+const maxAttempts = 8
+
+// attempts returns the first attempt, and those at which an expression of the policy may change its mind.
+func attempts(p *runtime.Policy) []int64 {
+	all := []int64{1}
+	for _, x := range p.Compiled.Expressions() {
+		for _, n := range x.Attempts() {
+			all = append(all, max(1, n), max(1, n+1))
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return all[:min(len(all), maxAttempts)]
+}
+
+// try evaluates the rules of a policy on the built-in scenarios of a Job. It returns nothing when the context is done.
+func try(ctx context.Context, p *runtime.Policy, job *batchv1.Job, attempts []int64) []trial {
+	var all []trial
 	for i := range scenarios.All {
 		s := &scenarios.All[i]
 		if s.Phase != corev1.PodFailed && s.Phase != corev1.PodPending {
 			continue
 		}
-		rules, err := p.Compiled.Explain(ctx, runtime.Input{Pod: s.Pod(job), Job: job, Attempt: 1, Now: dryRunTime})
-		if err != nil {
-			return nil
-		}
-		for _, r := range rules {
-			switch f := failures[r.Rule]; {
-			case r.Error == "":
-			case f == nil:
-				failures[r.Rule] = &failure{scenario: s, err: r.Error}
-			default:
-				f.more++
+		pod := s.Pod(job)
+		for _, attempt := range attempts {
+			rules, err := p.Explain(ctx, runtime.Input{Pod: pod, Job: job, Attempt: attempt, Now: dryRunTime})
+			if err != nil {
+				return nil
 			}
+			all = append(all, trial{s, attempt, rules})
+		}
+	}
+	return all
+}
+
+// failure is what happens when a rule is evaluated on scenarios.
+type failure struct {
+	trial
+	err       string
+	scenarios map[string]bool // with errors
+}
+
+// dryRun returns a finding for each rule of a policy that cannot be evaluated on some scenario: its failures would count, whatever
+// the rule says.
+func dryRun(ctx context.Context, p *inforce.Policy, job *batchv1.Job) []report.Finding {
+	failures := map[int]*failure{}
+	for _, t := range try(ctx, p.Compiled, job, attempts(p.Compiled)) {
+		for _, r := range t.rules {
+			if r.Error == "" {
+				continue
+			}
+			if failures[r.Rule] == nil {
+				failures[r.Rule] = &failure{t, r.Error, map[string]bool{}}
+			}
+			failures[r.Rule].scenarios[t.scenario.Name] = true
 		}
 	}
 	var found []report.Finding
 	for i, r := range p.Compiled.Rules {
-		if f := failures[i]; f != nil && !guarded(p, i) {
+		if f := failures[i]; f != nil && !guarded(p.Findings, i) {
 			found = append(found, f.finding(p, i, r.Name))
 		}
 	}
@@ -60,23 +96,21 @@ func dryRun(ctx context.Context, p *inforce.Policy, job *batchv1.Job) []report.F
 }
 
 // guarded tells whether the compiler has said already that a field may be absent.
-func guarded(p *inforce.Policy, rule int) bool {
-	for _, f := range p.Findings {
-		if f.Rule == rule && (f.Check == "unguarded-field" || f.Check == "unguarded-has") {
-			return true
-		}
-	}
-	return false
+func guarded(findings []compiler.Finding, rule int) bool {
+	return slices.ContainsFunc(findings, func(f compiler.Finding) bool { return f.Rule == rule && keepsVerdicts(f) })
 }
 
 func (f *failure) finding(p *inforce.Policy, rule int, name string) report.Finding {
-	others := ""
-	if f.more > 0 {
-		others = fmt.Sprintf(", and on %d more", f.more)
+	which := f.scenario.Name
+	if f.attempt > 1 {
+		which += fmt.Sprintf(" as attempt %d", f.attempt)
+	}
+	if more := len(f.scenarios) - 1; more > 0 {
+		which += fmt.Sprintf(", and on %d more", more)
 	}
 	field := fmt.Sprintf("spec.rules[%d].when", rule)
 	_, why, _ := strings.Cut(f.err, field+": ")
-	message := fmt.Sprintf("the rule cannot be evaluated on the scenario %s%s: %s", f.scenario.Name, others, firstLine(cmp.Or(why, f.err)))
+	message := fmt.Sprintf("the rule cannot be evaluated on the scenario %s: %s", which, firstLine(cmp.Or(why, f.err)))
 	found := newFinding(p.Origin, checkDryRun, compiler.Error, field, message,
 		"ask first whether there is such an element, key or divisor; podverdict test scenarios "+f.scenario.Name+" shows the Pod")
 	found.Rule, found.RuleName = &rule, name
