@@ -3,14 +3,20 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jstemmer/go-junit-report/v2/junit"
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+	"sigs.k8s.io/yaml"
 )
 
 // manifestVerbs are the verbs of the table of TestManifests, with what of their JSON is in its cells.
@@ -149,4 +155,49 @@ func valuesOf(value any, field string) []any {
 		}
 	}
 	return found
+}
+
+// TestManifestsInEveryFormat: a report on these files is valid in each format, whatever they have.
+func TestManifestsInEveryFormat(t *testing.T) {
+	skipWithRace(t)
+	results := regexp.MustCompile(`(?m)^(not )?ok \d+ `)
+	valid := map[string]func(text string) error{
+		"json": func(text string) error { return json.Unmarshal([]byte(text), new(any)) },
+		"yaml": func(text string) error { return yaml.UnmarshalStrict([]byte(text), new(any)) },
+		"sarif": func(text string) error {
+			report, err := sarif.FromString(text, sarif.WithStrictValidation())
+			if err != nil {
+				return err
+			}
+			return report.Validate()
+		},
+		"junit": func(text string) error {
+			var suites junit.Testsuites
+			if err := xml.Unmarshal([]byte(text), &suites); err != nil || suites.Tests > 0 && suites.Failures > 0 {
+				return err
+			}
+			return fmt.Errorf("%d of %d tests fail", suites.Failures, suites.Tests)
+		},
+		"github": func(text string) error {
+			for line := range strings.Lines(text) {
+				if !strings.HasPrefix(line, "::error ") && !strings.HasPrefix(line, "::warning ") {
+					return fmt.Errorf("no command: %s", line)
+				}
+			}
+			return nil
+		},
+		"tap": func(text string) error {
+			if plan := fmt.Sprintf("\n1..%d\n", len(results.FindAllString(text, -1))); !strings.Contains(text, plan) {
+				return fmt.Errorf("no plan %q", plan)
+			}
+			return nil
+		},
+	}
+	for format, check := range valid {
+		var stdout bytes.Buffer
+		run([]string{"podverdict", "check", "testdata/manifests", "-o", format}, strings.NewReader(""), &stdout, io.Discard)
+		if err := check(stdout.String()); err != nil {
+			t.Errorf("-o %s: %v", format, err)
+		}
+	}
 }

@@ -2142,7 +2142,7 @@ spec:
 		Title:    "A rule can be evaluated on every built-in scenario",
 		Field:    "spec.rules[*].when",
 		Source:   "docs/testing-policies.md",
-		Why:      "An evaluation that fails picks no action: the failure counts, whatever the rule says. Each rule is run on the Pods that `podverdict test scenarios` lists, and on one of them it fails.",
+		Why:      "An evaluation that fails picks no action: the failure counts, whatever the rule says. Each rule is run on the Pods that `podverdict test scenarios` lists, and on one of them it fails. They are Pods of the first Job of the input that the policy is bound to, as its first attempt and as those that an expression compares with.",
 		Fix:      "Ask first whether there is such an element, key or divisor.",
 		Bad:      "when: pod.failedContainers()[0].exitCode == 42",
 		Good:     "when: pod.failedContainers().exists(c, c.exitCode == 42)",

@@ -11,7 +11,7 @@ import (
 )
 
 // Writer passes on text that may hold the words of others: what a terminal would obey, what people cannot see, and what a CI
-// system would take for a command of ours is written as \uXXXX. Ends of lines and tabs stay.
+// system would take for a command of ours is written as \uXXXX. Ends of lines, those of Windows too, and tabs stay.
 //
 // JSON means the same behind a Writer as before it, for none of these stands outside its strings. So does YAML, where they
 // stand in double quotes. A Writer may be used by several goroutines.
@@ -75,7 +75,8 @@ func (s *lineState) escaped(text []byte) (safe, rest []byte) {
 			}
 			r, n = utf8.DecodeRune(text)
 		}
-		if s.commands(r) || r != '\n' && r != '\t' && !strconv.IsPrint(r) {
+		endsLine := r == '\n' || r == '\r' && len(text) > 1 && text[1] == '\n'
+		if s.commands(r) || !endsLine && r != '\t' && !strconv.IsPrint(r) {
 			safe = appendEscape(safe, r)
 		} else {
 			safe = utf8.AppendRune(safe, r)

@@ -77,8 +77,11 @@ func withheld(d *Document, errs []error) []error {
 		return errs
 	}
 	at, message := Position{File: d.File, Line: d.Line, Column: d.Column + 1}, "is not a manifest: it lacks apiVersion or kind"
-	if first, ok := errors.AsType[*Error](errs[0]); ok && d.tree() == nil {
-		at, message = first.Position(), "is not a manifest: it is no YAML, and lacks apiVersion or kind"
+	if d.tree() == nil {
+		message = "is not a manifest: it is no YAML, and lacks apiVersion or kind"
+		if first, ok := errors.AsType[*Error](errs[0]); ok {
+			at = first.Position()
+		}
 	}
 	return []error{&Error{origin: Origin{Document: d.without()}, at: &at, Message: message}}
 }
