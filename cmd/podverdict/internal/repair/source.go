@@ -163,6 +163,7 @@ func inQuotes(word string, style yaml.Style) string {
 		return `"` + word + `"`
 	case yaml.SingleQuotedStyle:
 		return `'` + word + `'`
+	default:
+		return word
 	}
-	return word
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
@@ -171,9 +172,29 @@ const (
 	json = `"podFailurePolicy":{"rules":[{"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget","status":"True"}]}]},"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"app"}]}}`
 )
 
+// TestScalarLength: quotes end where YAML and JSON say.
+func TestScalarLength(t *testing.T) {
+	for text, want := range map[string]int{
+		`"a\"b\\", 1`: 8, `'it''s' # x`: 7, `12, 13`: 2, `"open`: 0, `!!int 3`: 0, "a\n  b": 0,
+	} {
+		var root yaml.Node
+		given := text
+		if text == `"open` {
+			given += `"`
+		}
+		if err := yaml.Unmarshal([]byte("["+given+"\n]"), &root); err != nil {
+			t.Fatal(err)
+		}
+		if got := scalarLength(text, root.Content[0].Content[0]); got != want {
+			t.Errorf("%s: got %d, want %d", text, got, want)
+		}
+	}
+}
+
 // TestTextOfOtherForms: JSON and YAML's flow style keep their layout, whatever marks, ends of lines and documents are around.
 func TestTextOfOtherForms(t *testing.T) {
 	o := options(t)
+	const gpu = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"app","resources":{"limits":{"nvidia.com/gpu":1}}}]}}`
 	const yamlHead, jsonHead = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"a"},"spec":{`
 	for _, c := range []struct{ before, after string }{
 		{pretty, prettyRepaired},
@@ -183,6 +204,8 @@ func TestTextOfOtherForms(t *testing.T) {
 		{"\ufeff" + jsonHead + json + "}}\n" + jsonHead + `"ttlSecondsAfterFinished":1,"activeDeadlineSeconds":9,` + json + "}}",
 			"\ufeff" + jsonHead + `"ttlSecondsAfterFinished":604800,"activeDeadlineSeconds":604800,` + json + "}}\n" +
 				jsonHead + `"ttlSecondsAfterFinished":60,"activeDeadlineSeconds":9,` + json + "}}"},
+		{jsonHead + `"podReplacementPolicy":"TerminatingOrFailed","activeDeadlineSeconds":9,"ttlSecondsAfterFinished":60,` + gpu + "}}",
+			jsonHead + `"podReplacementPolicy":"Failed","activeDeadlineSeconds":9,"ttlSecondsAfterFinished":60,` + gpu + "}}"},
 		{yamlHead + "spec: {" + tail + "} # one line\n",
 			yamlHead + "spec: {ttlSecondsAfterFinished: 604800, activeDeadlineSeconds: 604800, " + tail + "} # one line\n"},
 		{yamlHead + "spec: {\n  # why\n  'backoffLimit': 11, " + tail + "}",
