@@ -2,7 +2,9 @@ package admission
 
 import (
 	"context"
+	"slices"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apiserver/pkg/admission"
 
@@ -30,7 +32,11 @@ func (p Policy) Estimate(ctx context.Context, t Target) (Estimate, error) {
 	var most Estimate
 	for _, spec := range Largest() {
 		object := &unstructured.Unstructured{Object: t.object(spec)}
-		cost, err := meter.Cost(ctx, apiserver.Review{Kind: t.Kind, Operation: admission.Update, Object: object, OldObject: object})
+		request := apiserver.Review{Kind: t.Kind, Operation: admission.Create, Object: object}
+		if updates(typed) {
+			request.Operation, request.OldObject = admission.Update, object
+		}
+		cost, err := meter.Cost(ctx, request)
 		if err != nil {
 			return Estimate{}, err
 		}
@@ -40,6 +46,13 @@ func (p Policy) Estimate(ctx context.Context, t Target) (Estimate, error) {
 		}
 	}
 	return most, nil
+}
+
+// updates tells whether a policy looks at updates, which cost more than creations: there are two objects.
+func updates(policy *admissionregistrationv1.ValidatingAdmissionPolicy) bool {
+	return slices.ContainsFunc(policy.Spec.MatchConstraints.ResourceRules, func(r admissionregistrationv1.NamedRuleWithOperations) bool {
+		return slices.Contains(r.Operations, admissionregistrationv1.Update)
+	})
 }
 
 // object returns an object of the target's kind with the spec of one Job.

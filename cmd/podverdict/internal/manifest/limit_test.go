@@ -77,18 +77,18 @@ func TestSmallFilesTakeLittleMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	held := func() uint64 {
+	held := func() int64 {
 		runtime.GC()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
+		return int64(m.HeapAlloc)
 	}
 	before := held()
 	set, err := Read(t.Context(), Options{Filenames: []string{folder}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, most := held()-before, uint64(files*32<<10); got > most {
+	if got, most := held()-before, int64(files*32<<10); got > most {
 		t.Errorf("%d files take %d bytes, want at most %d", files, got, most)
 	}
 	runtime.KeepAlive(set)
