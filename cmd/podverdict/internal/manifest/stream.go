@@ -45,7 +45,7 @@ func Open(ctx context.Context, o Options) *Stream {
 		if !more {
 			s.collector.errs = append(s.collector.errs, ctx.Err())
 			s.Whole = true
-			s.Set.Pods = append(s.Set.Pods, s.decodeAll(wholePods(), false)...) // to items whose List has said late what they are
+			s.Set.Pods = append(s.Set.Pods, s.decodeAll(s.waiting, wholePods(), false)...) // to items whose List has said late what they are
 			break
 		}
 		s.collector.take(p)
@@ -63,11 +63,11 @@ func (s *Stream) Close() { s.stop() }
 // Err returns what was wrong so far, as Read does.
 func (s *Stream) Err() error { return errors.Join(s.collector.errs...) }
 
-// decodeAll decodes the Pods that wait, side by side.
-func (s *Stream) decodeAll(plan *partial.Plan, light bool) (pods []Pod) {
+// decodeAll decodes Pods that have waited, side by side.
+func (s *Stream) decodeAll(waiting []waitingPod, plan *partial.Plan, light bool) (pods []Pod) {
 	var results []*content
 	var workers sync.WaitGroup
-	for some := range slices.Chunk(s.waiting, 1+len(s.waiting)/runtime.GOMAXPROCS(0)) {
+	for some := range slices.Chunk(waiting, 1+len(waiting)/runtime.GOMAXPROCS(0)) {
 		c := &content{options: s.reading.options, waiting: some}
 		results = append(results, c)
 		workers.Go(func() { c.decodeWaiting(plan.NewDecoder(), light) })
@@ -78,7 +78,6 @@ func (s *Stream) decodeAll(plan *partial.Plan, light bool) (pods []Pod) {
 		s.Set.Skipped.add(c.Skipped)
 		pods = append(pods, c.Pods...)
 	}
-	s.waiting = nil
 	return pods
 }
 
@@ -89,9 +88,13 @@ func (s *Stream) Pods(fields schema.Fields) iter.Seq2[[]Pod, error] {
 	plan := partial.NewPlan[corev1.Pod](fields)
 	s.reading.plan.Store(plan)
 	return func(yield func([]Pod, error) bool) {
-		if !yield(s.decodeAll(plan, true), nil) {
-			return
+		const atOnce = 128 // decoded Pods take more memory than those that wait
+		for some := range slices.Chunk(s.waiting, atOnce) {
+			if !yield(s.decodeAll(some, plan, true), nil) {
+				return
+			}
 		}
+		s.waiting = nil
 		decoder := plan.NewDecoder()
 		for p, more := s.next(); more; p, more = s.next() {
 			p.content.decodeWaiting(decoder, true) // what was read before there was a plan
