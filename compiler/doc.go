@@ -29,7 +29,7 @@
 // # Semantics
 //
 // The rules mean what matchPodFailurePolicy means (pkg/controller/job/
-// pod_failure_policy.go of Kubernetes v1.36.3; KEP-3329, "JobSpec API" and
+// pod_failure_policy.go of Kubernetes v1.37.2; KEP-3329, "JobSpec API" and
 // "Evaluation"; KEP-3850 for FailIndex):
 //
 //   - containerStatuses are looked at before initContainerStatuses; ephemeral

@@ -33,7 +33,7 @@ const (
 // extended by the types of package schema and the functions of package library. Each
 // kind of expression has the variables that it may use. It is safe for concurrent use.
 type Environment struct {
-	// Kubernetes is the version, as in "1.36".
+	// Kubernetes is the version, as in "1.37".
 	Kubernetes string
 	// Schema is the types of pod and job.
 	Schema *schema.Schema
@@ -51,7 +51,7 @@ type Environment struct {
 }
 
 // ParseVersion reads a version of Kubernetes that an Environment can stand for,
-// such as "1.36", "v1.36" or "1.36.2", and returns its minor version, 1.36. Everybody
+// such as "1.37", "v1.37" or "1.37.2", and returns its minor version, 1.37. Everybody
 // who is given a version reads it so.
 func ParseVersion(kubernetes string) (*version.Version, error) {
 	v, err := version.ParseGeneric(kubernetes)

@@ -9,7 +9,7 @@ import (
 
 func TestVersions(t *testing.T) {
 	for given, want := range map[string]string{
-		"1.28": "1.28", "1.29": "1.29", DefaultVersion: "1.36", "v1.30": "1.30", "1.30.5": "1.30", "v1.36.3-rc.0+abc": "1.36",
+		"1.28": "1.28", "1.29": "1.29", DefaultVersion: "1.37", "v1.30": "1.30", "1.30.5": "1.30", "v1.37.2-rc.0+abc": "1.37",
 	} {
 		env, err := NewEnvironment(given)
 		if err != nil {
@@ -19,10 +19,10 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	for given, want := range map[string]string{
-		"1.27":  `kubernetes version "1.27": supported are 1.28 to 1.36`,
-		"1.37":  `kubernetes version "1.37": supported are 1.28 to 1.36`,
-		"2.30":  `kubernetes version "2.30": supported are 1.28 to 1.36`,
-		"0.30":  `kubernetes version "0.30": supported are 1.28 to 1.36`,
+		"1.27":  `kubernetes version "1.27": supported are 1.28 to 1.37`,
+		"1.38":  `kubernetes version "1.38": supported are 1.28 to 1.37`,
+		"2.30":  `kubernetes version "2.30": supported are 1.28 to 1.37`,
+		"0.30":  `kubernetes version "0.30": supported are 1.28 to 1.37`,
 		"":      `kubernetes version "": `,
 		"1":     `kubernetes version "1": `,
 		"newer": `kubernetes version "newer": `,

@@ -38,7 +38,7 @@ func ExampleEnvironment_Compile() {
 		fmt.Println(err)
 		return
 	}
-	environment, err := compiler.NewEnvironment("1.36")
+	environment, err := compiler.NewEnvironment("1.37")
 	if err != nil {
 		fmt.Println(err)
 		return

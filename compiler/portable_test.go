@@ -23,7 +23,7 @@ import (
 // objects are of type dyn: over plain maps, as in a validating admission policy,
 // and over values that know their OpenAPI schema.
 
-var versions = []string{"1.28", "1.29", "1.30", "1.31", "1.32", "1.33", "1.34", "1.35", "1.36"}
+var versions = []string{"1.28", "1.29", "1.30", "1.31", "1.32", "1.33", "1.34", "1.35", "1.36", "1.37"}
 
 // platform is how some part of the API server hands an object to CEL.
 type platform struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/internal/hint"
 )
 
-// Words that Kubernetes 1.36 and the usual container runtimes write into the status of Pods. Others may be there, too: a word
+// Words that Kubernetes 1.37 and the usual container runtimes write into the status of Pods. Others may be there, too: a word
 // that is not among them is only wrong if it nearly is.
 var (
 	// ConditionTypes are the types of conditions of Pods.

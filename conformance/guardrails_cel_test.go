@@ -153,7 +153,7 @@ func onePolicy(t *testing.T, s *admission.Selection, target admission.Target, pa
 	t.Helper()
 	deny := []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
 	policies, err := s.Policies(admission.Options{
-		Name: "test", Kubernetes: "1.36", Target: target, Failure: admissionregistrationv1.Fail, Parameters: parameters,
+		Name: "test", Kubernetes: "1.37", Target: target, Failure: admissionregistrationv1.Fail, Parameters: parameters,
 		Actions: admission.Actions{"error": deny, "warning": deny},
 	})
 	if err != nil {

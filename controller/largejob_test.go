@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -19,11 +20,15 @@ import (
 func TestLargeJob(t *testing.T) {
 	const text = 5000
 	inWorld(t, func(w *world) {
-		w.apply(customPolicy("gpu", rule("r", "job.spec.template.spec.containers.exists(c, c.image == 'train') && attempt == 2", failJob)), bind("gpu"))
+		w.apply(customPolicy("gpu", rule("r",
+			"job.spec.template.spec.containers.exists(c, c.image == 'train') && job.spec.scheduling.schedulingPolicy.gang.minCount == attempt - 1", failJob)), bind("gpu"))
 	}, func(w *world) {
 		job := managed(1, completions(1), backoffLimit(6))
 		job.Annotations = map[string]string{"example.com/note": strings.Repeat("n", text)}
 		job.Spec.Template.Spec.Containers[0].Image = "train"
+		job.Spec.Scheduling = &batchv1.JobSchedulingConfiguration{SchedulingPolicy: &schedulingv1alpha3.WorkloadPodGroupSchedulingPolicy{
+			Gang: &schedulingv1alpha3.WorkloadPodGroupGangSchedulingPolicy{MinCount: new(int32(1))},
+		}}
 		job.Spec.Template.Annotations = map[string]string{"example.com/a": "b"}
 		for i := range 20 {
 			job.Spec.Template.Spec.Containers[0].Env = append(job.Spec.Template.Spec.Containers[0].Env,

@@ -69,7 +69,7 @@ func costTable(t *testing.T, pattern string) string {
 	}
 	one := []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
 	policies, err := selections[0].Policies(Options{
-		Name: "cost", Kubernetes: "1.36", Target: target, Failure: admissionregistrationv1.Fail, Actions: Actions{"error": one, "warning": one},
+		Name: "cost", Kubernetes: "1.37", Target: target, Failure: admissionregistrationv1.Fail, Actions: Actions{"error": one, "warning": one},
 	})
 	if err != nil {
 		t.Fatal(err)

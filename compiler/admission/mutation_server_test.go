@@ -80,7 +80,7 @@ func (s *mutatingServer) admit(t testing.TB, object runtime.Object) (admitted ru
 	attributes := &admission.VersionedAttributes{
 		Attributes: admission.NewAttributesRecord(object, nil, s.kind.GroupVersionKind, metadata.GetNamespace(), metadata.GetName(), gvr, "",
 			admission.Create, &metav1.CreateOptions{}, false, nil),
-		VersionedObject: object.DeepCopyObject(), VersionedKind: s.kind.GroupVersionKind,
+		VersionedObject: admission.NewLazyObject(object.DeepCopyObject()), VersionedKind: s.kind.GroupVersionKind,
 	}
 	ctx := s.compiler.CreateContext(t.Context())
 	match := s.matcher.Match(ctx, attributes, nil, nil)
@@ -103,7 +103,7 @@ func (s *mutatingServer) admit(t testing.TB, object runtime.Object) (admitted ru
 			t.Fatalf("mutation %d: %v", i, err)
 		}
 		patched.GetObjectKind().SetGroupVersionKind(s.kind.GroupVersionKind)
-		attributes.VersionedObject = patched
+		attributes.UpdateObject(patched)
 	}
-	return attributes.VersionedObject, true
+	return attributes.VersionedObject.Object(), true
 }

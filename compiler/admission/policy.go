@@ -19,7 +19,7 @@ import (
 type Options struct {
 	// Name is the prefix of the names of all objects.
 	Name string
-	// Kubernetes is the minor version of the API server, as in 1.36.
+	// Kubernetes is the minor version of the API server, as in 1.37.
 	Kubernetes string
 	// Target is the kind of objects to guard, and where their Jobs stand.
 	Target     Target

@@ -67,7 +67,7 @@ func TestVersions(t *testing.T) {
 		{"1.30", "isIP(pod.metadata.name)", true},
 		{"1.33", "semver('1.0.0').isGreaterThan(semver('0.9.0'))", true},
 		{"1.32", "semver('1.0.0').isGreaterThan(semver('0.9.0'))", false},
-		{"1.36", "pod.failedContainers().exists(c, c.message.matches('('))", false},
+		{"1.37", "pod.failedContainers().exists(c, c.message.matches('('))", false},
 		{"1.28", "pod.failedContainers().exists(c, c.message.matches('('))", false},
 	} {
 		t.Run(c.version+" "+c.when, func(t *testing.T) {

@@ -11,7 +11,7 @@ const languageHead = "# The language of custom rules\n\n" +
 const languageVariables = `
 | name | is |
 |---|---|
-| ` + "`pod`" + ` | the Pod, with all fields that Kubernetes 1.36 knows, by their JSON names |
+| ` + "`pod`" + ` | the Pod, with all fields that Kubernetes 1.37 knows, by their JSON names |
 | ` + "`job`" + ` | its Job, in the same way |
 | ` + "`attempt`" + ` | the number of the Pod among those of its index, or of its place in a Job without indexes, from 1: an int. Pods that people delete may not count |
 | ` + "`variables.NAME`" + ` | a variable of the policy: evaluated when it is first asked for, once for a Pod |

@@ -21,7 +21,7 @@ func TestConfigMapParameters(t *testing.T) {
 	s := newServer(t)
 	s.holdConfigMaps(t)
 	o := admission.Options{
-		Name: "live", Target: builtInTargets(t)[0], Actions: admission.DefaultActions(), Kubernetes: "1.36", Failure: "Fail",
+		Name: "live", Target: builtInTargets(t)[0], Actions: admission.DefaultActions(), Kubernetes: "1.37", Failure: "Fail",
 		Parameters: admission.Parameters{Source: admission.FromConfigMap, Namespace: s.namespace, Name: "guardrails"},
 		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
 	}

@@ -70,7 +70,7 @@ func target(t *testing.T, k kind.Kind, path string) admission.Target {
 
 func policies(t *testing.T, s *admission.Selection, o admission.Options) []admission.Policy {
 	t.Helper()
-	o.Kubernetes, o.Failure = "1.36", admissionregistrationv1.Fail
+	o.Kubernetes, o.Failure = "1.37", admissionregistrationv1.Fail
 	all, err := s.Policies(o)
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ type server struct {
 func newServer(t *testing.T) *server {
 	t.Helper()
 	cluster := controlplane.Start(t)
-	if want := "v1.36."; !strings.HasPrefix(cluster.Version, want) {
+	if want := "v1.37."; !strings.HasPrefix(cluster.Version, want) {
 		t.Fatalf("the API server is %s; the vectors are those of %s", cluster.Version, want)
 	}
 	s := &server{namespace: cluster.Namespace(t)}

@@ -3,7 +3,6 @@ package upstream
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -37,12 +36,8 @@ type Submission struct {
 }
 
 // APIServer answers as the API server does: it decodes, defaults, converts,
-// prepares and validates. Its feature gate must not change meanwhile (see
-// [Emulate]).
-//
-// On an update upstream validates the Job twice, once for itself and once as part
-// of the update; faults said twice are in the answer once. Two things are left
-// out, which are no constraints of a Job but of any pod template: see foreign.
+// prepares and validates. Two things are left out, which are no constraints of a
+// Job but of any pod template: see foreign.
 //
 // Upstream panics when an Indexed Job has a success policy and no completions. Then
 // it is asked again without the policy, so the answer has all faults but those of
@@ -122,7 +117,7 @@ func createFaults(ctx context.Context, j *batch.Job) []Fault {
 
 func updateFaults(ctx context.Context, j, old *batch.Job) []Fault {
 	job.Strategy.PrepareForUpdate(ctx, j, old)
-	faults := once(makeFaults(job.Strategy.ValidateUpdate(ctx, j, old)))
+	faults := makeFaults(job.Strategy.ValidateUpdate(ctx, j, old))
 	return append(faults, warnings("spec", job.Strategy.WarningsOnUpdate(ctx, j, old))...)
 }
 
@@ -160,15 +155,6 @@ func decodeCronJob(document []byte) (*batch.CronJob, error) {
 	}
 	legacyscheme.Scheme.Default(written)
 	return internal, legacyscheme.Scheme.Convert(written, internal, nil)
-}
-
-// once halves the faults that are there twice.
-func once(faults []Fault) []Fault {
-	seen := map[Fault]int{}
-	return slices.DeleteFunc(faults, func(f Fault) bool {
-		seen[f]++
-		return seen[f]%2 == 0
-	})
 }
 
 func makeFaults(errs field.ErrorList) []Fault {

@@ -32,11 +32,6 @@ const (
 )
 
 func TestAPIServer(t *testing.T) {
-	release, err := Emulate("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
 	old, err := stored([]byte(aJob))
 	if err != nil {
 		t.Fatal(err)
@@ -84,11 +79,6 @@ func TestAPIServer(t *testing.T) {
 
 // Faults of the spec come twice on an update, and are told once.
 func TestAPIServerUpdate(t *testing.T) {
-	release, err := Emulate("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
 	old := strings.Replace(aJob, `"spec":{`, `"spec":{"manualSelector":true,"selector":{},`, 1)
 	old = strings.Replace(old, `"name":"j"`, `"name":"j","uid":"u"`, 1)
 	job := strings.Replace(old, `"spec":{`, `"spec":{"backoffLimit":-1,"managedBy":"a/b",`, 1)

@@ -45,11 +45,6 @@ func (bm benchmark) pod(containers int) *corev1.Pod {
 // same question, message included where upstream makes one. Read its output
 // through cmd/benchtable.
 func BenchmarkMatch(b *testing.B) {
-	release, err := Emulate("")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer release()
 	env, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
 		b.Fatal(err)

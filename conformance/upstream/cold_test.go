@@ -67,11 +67,6 @@ func checkCold(tb testing.TB, p *panel, pods []*corev1.Pod) {
 
 func coldPanel(tb testing.TB) *panel {
 	tb.Helper()
-	release, err := Emulate("")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(release)
 	env, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
 		tb.Fatal(err)

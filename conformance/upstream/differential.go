@@ -72,14 +72,8 @@ func (t *Tally) count(v *runtime.Verdict) {
 }
 
 // Run walks the space and returns what was compared. The error is a *DisagreementError
-// when engines disagree, the context's when the run was interrupted. The process's
-// version of upstream is taken for the time of the run (see Emulate).
+// when engines disagree, the context's when the run was interrupted.
 func (d Differential) Run(ctx context.Context, space Space) (Tally, error) {
-	release, err := Emulate(d.Kubernetes)
-	if err != nil {
-		return Tally{}, err
-	}
-	defer release()
 	if d.Kubernetes == "" {
 		d.Kubernetes = compiler.DefaultVersion
 	}

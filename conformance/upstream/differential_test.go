@@ -139,7 +139,7 @@ func TestPanicsAreDisagreements(t *testing.T) {
 		}
 	}
 	// A policy that panics in the compiler agrees about no pod.
-	broken, err := newPanel(&compiler.Environment{Kubernetes: "1.36"}, policy, true)
+	broken, err := newPanel(&compiler.Environment{Kubernetes: compiler.DefaultVersion}, policy, true)
 	if !errors.As(err, &panicError{}) {
 		t.Fatalf("error %v, want a panic", err)
 	}

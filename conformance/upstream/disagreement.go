@@ -63,7 +63,7 @@ func answers(ctx context.Context, env *compiler.Environment, p pair) []Answer {
 		}
 	}
 	return []Answer{
-		answered("upstream", func() (runtime.Verdict, error) { return ask(p.policy, p.pod) }),
+		answered("upstream", func() (runtime.Verdict, error) { return Matcher(ctx, request) }),
 		answered("go", func() (runtime.Verdict, error) { return conformance.Go(ctx, request) }),
 		answered("cel", program(func(p *runtime.Program) *runtime.Program { return p })),
 		answered("cel, interpreted", program((*runtime.Program).Interpreted)),

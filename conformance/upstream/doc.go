@@ -1,5 +1,5 @@
 // Package upstream holds podverdict to Kubernetes itself: the Job controller's
-// own matcher, from k8s.io/kubernetes v1.36.3, is an engine like any other, asked
+// own matcher, from k8s.io/kubernetes v1.37.2, is an engine like any other, asked
 // every vector, generated pairs and an exhaustive small space of them.
 //
 // It is a module of its own, because k8s.io/kubernetes needs a replace for each

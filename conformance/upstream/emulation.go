@@ -1,40 +1,33 @@
 package upstream
 
 import (
-	"sync"
+	"slices"
 
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/component-base/featuregate"
-	"k8s.io/klog/v2"
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/kubeversion"
 )
 
-// gate guards upstream's feature gate, which is one per process: the version
-// that it emulates must stay the same while a matcher runs.
-var gate sync.Mutex
+// skipped is an action that upstream does not know. It skips the rule.
+const skipped batchv1.PodFailurePolicyAction = "FailIndex before 1.29"
 
-// Emulate sets upstream's feature gate to the defaults of a Kubernetes minor, such
-// as "1.28"; empty is compiler.DefaultVersion. Nobody else can set it until the
-// caller calls release. It fails for a version that compiler.ParseVersion does not
-// take: the last one that it takes is the one linked here.
-func Emulate(kubernetes string) (release func(), err error) {
-	if kubernetes == "" {
-		kubernetes = compiler.DefaultVersion
+// asOf returns the policy with which upstream's matcher decides as it did in a Kubernetes minor, such as "1.28"; empty
+// is compiler.DefaultVersion. Before 1.29 the feature gate JobBackoffLimitPerIndex was off, so that rules with FailIndex
+// were skipped. Kubernetes 1.37 has no such gate any more.
+func asOf(kubernetes string, policy *batchv1.PodFailurePolicy) (*batchv1.PodFailurePolicy, error) {
+	if kubernetes == "" || policy == nil {
+		return policy, nil
 	}
 	wanted, err := compiler.ParseVersion(kubernetes)
-	if err != nil {
-		return nil, err
+	if err != nil || wanted.AtLeast(kubeversion.FailIndex) {
+		return policy, err
 	}
-	mutable, ok := utilfeature.DefaultMutableFeatureGate.(featuregate.MutableVersionedFeatureGateWithLogger)
-	if !ok {
-		return nil, errNoEmulation
+	rules := slices.Clone(policy.Rules)
+	for i := range rules {
+		if rules[i].Action == batchv1.PodFailurePolicyActionFailIndex {
+			rules[i].Action = skipped
+		}
 	}
-	gate.Lock()
-	// No logger: it warns that a feature changes which was read before. It is meant to.
-	if err := mutable.SetEmulationVersionWithLogger(klog.Logger{}, wanted); err != nil {
-		gate.Unlock()
-		return nil, badVersion(kubernetes, err)
-	}
-	return gate.Unlock, nil
+	return &batchv1.PodFailurePolicy{Rules: rules}, nil
 }

@@ -5,12 +5,6 @@ import (
 	"fmt"
 )
 
-var errNoEmulation = errors.New("upstream's feature gate emulates no versions")
-
-func badVersion(kubernetes string, err error) error {
-	return fmt.Errorf("kubernetes version %q: %w", kubernetes, err)
-}
-
 var errUndefined = errors.New("bundle: no answer")
 
 func errNoFindings(answer any) error {

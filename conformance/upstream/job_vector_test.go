@@ -18,11 +18,6 @@ import (
 // The API server says of every vector of the constraints what it wants, and so does
 // the bundle when it is shown the stored objects.
 func TestConstraintVectors(t *testing.T) {
-	release, err := Emulate("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
 	bundle, err := NewBundle(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -53,11 +48,6 @@ func TestConstraintVectors(t *testing.T) {
 // The API server accepts the Jobs in the vectors of the guardrails: such Jobs can
 // exist.
 func TestGuardrailVectorsAreLegal(t *testing.T) {
-	release, err := Emulate("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
 	all, err := vectors.Guardrails()
 	if err != nil {
 		t.Fatal(err)

@@ -56,11 +56,6 @@ func explain(err error) string {
 
 // Validator, which users ask, says what the API server says.
 func TestValidatorAnswersAsTheAPIServer(t *testing.T) {
-	release, err := Emulate("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
 	validator, err := rego.New(t.Context(), rego.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -143,11 +138,6 @@ func TestValidationInterrupted(t *testing.T) {
 // In a suspended Job parts of the template may change: updates of templates are
 // accepted as well as refused.
 func TestTemplatesChange(t *testing.T) {
-	release, err := Emulate("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
 	generator := generators.NewJobs(8, true)
 	counts := map[string]int{}
 	for range 1000 {
@@ -177,11 +167,6 @@ func TestTemplatesChange(t *testing.T) {
 // A bundle that knows less than the API server is found out, and the submission is
 // shrunk to what shows it.
 func TestDifference(t *testing.T) {
-	release, err := Emulate("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
 	bundle, err := NewBundle(t.Context())
 	if err != nil {
 		t.Fatal(err)

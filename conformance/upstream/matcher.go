@@ -6,9 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	_ "k8s.io/kubernetes/pkg/controller/job" // holds the matcher
-	"k8s.io/kubernetes/pkg/features"
 
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/runtime"
@@ -27,16 +25,12 @@ var _ conformance.Engine = Matcher
 // request. The phase gate is ours: upstream has it in the matcher's callers.
 // Every other part of the verdict is upstream's answer, and an answer that does
 // not fit together is an error.
-//
-// The version is a state of the process (see [Emulate]), so requests are
-// answered one at a time.
 func Matcher(_ context.Context, r conformance.Request) (runtime.Verdict, error) {
-	release, err := Emulate(r.Kubernetes)
+	policy, err := asOf(r.Kubernetes, r.Policy)
 	if err != nil {
 		return runtime.Verdict{}, err
 	}
-	defer release()
-	return ask(r.Policy, r.Pod)
+	return ask(policy, r.Pod)
 }
 
 // failed is the gate: a pod without a phase is judged as a failed one.
@@ -44,7 +38,7 @@ func failed(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == ""
 }
 
-// ask makes a verdict of upstream's answers, under the version that is emulated.
+// ask makes a verdict of upstream's answers.
 func ask(policy *batchv1.PodFailurePolicy, pod *corev1.Pod) (runtime.Verdict, error) {
 	if !failed(pod) {
 		return runtime.NotTerminal(pod), nil
@@ -84,9 +78,8 @@ func witness(policy *batchv1.PodFailurePolicy) *batchv1.PodFailurePolicy {
 
 func actsOn(action batchv1.PodFailurePolicyAction) bool {
 	switch action {
-	case batchv1.PodFailurePolicyActionFailIndex:
-		return utilfeature.DefaultFeatureGate.Enabled(features.JobBackoffLimitPerIndex)
-	case batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount:
+	case batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex, batchv1.PodFailurePolicyActionIgnore,
+		batchv1.PodFailurePolicyActionCount:
 		return true
 	default:
 		return false

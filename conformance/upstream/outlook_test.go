@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/informers"
 	batchinformers "k8s.io/client-go/informers/batch/v1"
 	coreinformers "k8s.io/client-go/informers/core/v1"
-	schedulinginformers "k8s.io/client-go/informers/scheduling/v1alpha2"
+	schedulinginformers "k8s.io/client-go/informers/scheduling/v1beta1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	ktesting "k8s.io/client-go/testing"
@@ -82,7 +82,7 @@ func newLife(t *testing.T, job *batchv1.Job) *life {
 	l.informers = informers.NewSharedInformerFactory(l.client, 0)
 	var err error
 	l.controller, err = newControllerWithClock(t.Context(), l.client, l.clock, l.informers.Core().V1().Pods(), l.informers.Batch().V1().Jobs(),
-		l.informers.Scheduling().V1alpha2().Workloads(), l.informers.Scheduling().V1alpha2().PodGroups())
+		l.informers.Scheduling().V1beta1().Workloads(), l.informers.Scheduling().V1beta1().PodGroups())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,14 +12,14 @@ import (
 )
 
 // panel is one policy before all engines: the specialised program, the generic
-// one when it is asked for, the definition in Go, and upstream. The version of
-// upstream is whatever Emulate has set.
+// one when it is asked for, the definition in Go, and upstream.
 type panel struct {
 	kubernetes string
 	policy     *batchv1.PodFailurePolicy
-	witness    *batchv1.PodFailurePolicy
-	special    *runtime.Program // nil: it could not be made without panic
-	generic    *runtime.Program // nil: not asked
+	upstream   *batchv1.PodFailurePolicy // the policy as of the version
+	witness    *batchv1.PodFailurePolicy // of upstream
+	special    *runtime.Program          // nil: it could not be made without panic
+	generic    *runtime.Program          // nil: not asked
 }
 
 // newPanel makes the programs of a policy. A panic is the error panicError, with a
@@ -35,8 +35,11 @@ func newPanel(env *compiler.Environment, policy *batchv1.PodFailurePolicy, gener
 	if err != nil {
 		return nil, err
 	}
+	if p.upstream, err = asOf(env.Kubernetes, policy); err != nil {
+		return nil, err
+	}
 	if policy != nil {
-		p.witness = witness(policy)
+		p.witness = witness(p.upstream)
 	}
 	p.special = runtime.NewProgram(compiled)
 	if generic {
@@ -86,7 +89,7 @@ func (p *panel) upstreamAgrees(v runtime.Verdict, pod *corev1.Pod) bool {
 	if !failed(pod) {
 		return v.Equal(runtime.NotTerminal(pod))
 	}
-	message, counted, action := matchPodFailurePolicy(p.policy, pod)
+	message, counted, action := matchPodFailurePolicy(p.upstream, pod)
 	if action == nil {
 		return message == nil && counted && v.Equal(runtime.Unmatched(pod))
 	}

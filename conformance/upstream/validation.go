@@ -52,14 +52,8 @@ func (f *Findings) add(o Findings) {
 }
 
 // Run submits all, and returns what was compared. The error is a *DifferenceError
-// when the answers differ, the context's when the run was interrupted. The process's
-// version of upstream is taken for the time of the run (see Emulate).
+// when the answers differ, the context's when the run was interrupted.
 func (v Validation) Run(ctx context.Context) (Findings, error) {
-	release, err := Emulate("")
-	if err != nil {
-		return Findings{}, err
-	}
-	defer release()
 	bundle, err := NewBundle(ctx)
 	if err != nil {
 		return Findings{}, err

@@ -78,7 +78,7 @@ func upstreamErrors(t *testing.T, p *batchv1.PodFailurePolicy) []string {
 	if err := apiv1.Convert_v1_Job_To_batch_Job(job, internal, nil); err != nil {
 		t.Fatal(err)
 	}
-	errs := validation.ValidateJobSpec(&internal.Spec, field.NewPath("spec"), validation.JobValidationOptions{}.PodValidationOptions)
+	errs := validation.ValidateJobSpec(&internal.Spec, nil, field.NewPath("spec"), validation.JobValidationOptions{}.PodValidationOptions)
 	return messages(slices.DeleteFunc(errs, func(e *field.Error) bool {
 		return !strings.HasPrefix(e.Field, "spec.podFailurePolicy")
 	}))

@@ -3,6 +3,7 @@ package upstream
 import (
 	"testing"
 
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/conformance/reports"
@@ -34,7 +35,7 @@ func TestEngines(t *testing.T) {
 		"go": conformance.Go, "cel": conformance.CEL(),
 		"cel, interpreted": conformance.InterpretedCEL(),
 	}
-	versions := []string{"", "1.28", "1.29", "1.36"}
+	versions := []string{"", "1.28", "1.29", compiler.DefaultVersion}
 	g := generators.NewPairs(1, true)
 	var earlier []conformance.Request
 	pairs := 2000

@@ -18,7 +18,7 @@ type JobVector struct {
 	// Silent are the ids of constraints or guardrails that nearly find something. They
 	// are not among those of Want.
 	Silent []string
-	// Panics is true where the API server of Kubernetes 1.36 panics instead of saying what
+	// Panics is true where the API server of Kubernetes 1.37 panics instead of saying what
 	// is wanted.
 	Panics bool
 

@@ -49,13 +49,13 @@ func TestRunOfAVersion(t *testing.T) {
 	old := three(t)[1]
 	old.Kubernetes, old.Name = "1.28", "conditions/true-in-128"
 	all := append(three(t), old)
-	for kubernetes, want := range map[string]int{"": 4, "1.36": 3, "1.28": 1} {
+	for kubernetes, want := range map[string]int{"": 4, "1.37": 3, "1.28": 1} {
 		report, err := Run(t.Context(), conformance.Go, all, Options{Kubernetes: kubernetes})
 		if err != nil || len(report.Results) != want {
 			t.Errorf("version %q: %d results, %v; want %d", kubernetes, len(report.Results), err, want)
 		}
 	}
-	report, err := Run(t.Context(), conformance.Go, all, Options{Kubernetes: "1.36", ExpectedFailures: []string{old.Name}})
+	report, err := Run(t.Context(), conformance.Go, all, Options{Kubernetes: "1.37", ExpectedFailures: []string{old.Name}})
 	if err != nil || !report.OK() {
 		t.Errorf("an expected failure of another version: %v", err)
 	}

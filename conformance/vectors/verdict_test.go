@@ -141,7 +141,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"unknown feature", "OnExitCodes,", "OnExitCode,", `t/v.txtar:4: unknown feature "OnExitCode"; known are ` + joined(Features())},
 		{"feature twice", "In, FailJob", "In, In", `t/v.txtar:4: feature In appears twice`},
 		{"bad version", "#semantics: A.2, A.13", "#kubernetes: new", `t/v.txtar:3: kubernetes version "new": could not parse "new" as version`},
-		{"version out of range", "#semantics: A.2, A.13", "#kubernetes: 1.27", `t/v.txtar:3: kubernetes version "1.27": supported are 1.28 to 1.36`},
+		{"version out of range", "#semantics: A.2, A.13", "#kubernetes: 1.27", `t/v.txtar:3: kubernetes version "1.27": supported are 1.28 to 1.37`},
 		{"bad policy", "#semantics: A.2, A.13", "#policy: none", `t/v.txtar:3: header "#policy" cannot be "none"`},
 		{"text after headers", "#features", "More.\n#features", `t/v.txtar:4: text after the headers: "More."`},
 		{"unknown section", "-- pod.patch --", "-- pod.yaml --", `t/v.txtar:8: unknown section "pod.yaml"; known are rules.yaml, pod.patch, verdict.yaml`},

@@ -127,7 +127,7 @@ func observe(o Observation) *view {
 		namer:       newNamer(o.Job),
 		indexed:     completionMode(o.Job) == batchv1.IndexedCompletion,
 		completions: math.MaxInt,
-		onlyFailed:  ptr.Deref(spec.PodReplacementPolicy, "") == batchv1.Failed || spec.PodFailurePolicy != nil || o.Judge != nil && !o.native,
+		onlyFailed:  replacement(spec) == batchv1.Failed || o.Judge != nil && !o.native,
 		deleting:    o.Job.DeletionTimestamp != nil,
 		stage:       stageOf(o.Job),
 	}
@@ -146,6 +146,15 @@ func observe(o Observation) *view {
 		v.spend()
 	}
 	return v
+}
+
+// replacement returns the podReplacementPolicy, or its default where the API server had it turned off and left it out, which
+// Kubernetes 1.36 still allows: those versions' Job controller goes by podFailurePolicy, that of 1.37 by this field alone.
+func replacement(spec *batchv1.JobSpec) batchv1.PodReplacementPolicy {
+	if spec.PodReplacementPolicy == nil && spec.PodFailurePolicy != nil {
+		return batchv1.Failed
+	}
+	return ptr.Deref(spec.PodReplacementPolicy, batchv1.TerminatingOrFailed)
 }
 
 func completionMode(job *batchv1.Job) batchv1.CompletionMode {

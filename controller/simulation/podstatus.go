@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The statuses here are written as the kubelet of v1.36 does (pkg/kubelet/status/generate.go).
+// The statuses here are written as the kubelet of v1.37 does (pkg/kubelet/status/generate.go).
 
 // pendingStatus is that of a pod that waits for a node.
 func pendingStatus() corev1.PodStatus {

@@ -19,7 +19,7 @@ type Cluster struct {
 	// Config is of the user admin in the group system:masters, with no limit of requests.
 	// Copy it to change it.
 	Config *rest.Config
-	// Version is the API server's own, as in v1.36.3.
+	// Version is the API server's own, as in v1.37.2.
 	Version string
 
 	supervisor *supervisor

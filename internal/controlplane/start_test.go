@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/podverdict/podverdict/internal/kubeversion"
 )
 
 func TestStartFailsLoudly(t *testing.T) {
@@ -18,7 +20,7 @@ func TestStartFailsLoudly(t *testing.T) {
 	}{
 		{
 			name: "not built", run: "TestFails", folder: repository,
-			want: []string{"the control plane is not built, run make control-plane: stat ", "/.cache/control-plane/v1.36.3/etcd: no such file"},
+			want: []string{"the control plane is not built, run make control-plane: stat ", "/.cache/control-plane/" + kubeversion.Pinned + "/etcd: no such file"},
 		},
 		{
 			name: "outside", run: "TestFails", folder: outside,

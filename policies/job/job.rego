@@ -2,7 +2,7 @@
 # scope: package
 # title: Constraints of the Job API
 # description: |
-#   What the API server of Kubernetes 1.36 refuses in a Job, or in the jobTemplate of
+#   What the API server of Kubernetes 1.37 refuses in a Job, or in the jobTemplate of
 #   a CronJob: failure and success policies, limits, completion, replacement, and
 #   what may change in an update. The input is a manifest, or {object, oldObject} for
 #   an update, or an admission review, as the API server or Gatekeeper sends it.

@@ -3,7 +3,7 @@
 # title: Transitions of a Job's status
 # description: |
 #   What a write to the status of a Job must keep. The input is {old, new}, two Jobs.
-#   `findings` holds what the API server of Kubernetes 1.36 refuses, `unenforced` what it
+#   `findings` holds what the API server of Kubernetes 1.37 refuses, `unenforced` what it
 #   lets pass but its own controller keeps, and other controllers should too.
 #   Most rules look only at what changes: a fault that is there already does not block
 #   other writes. Stored Jobs have their defaults, so none are applied here.

@@ -15,7 +15,7 @@ import (
 // pendingPolicy has a rule on Pending for each expression, named a, b and so on.
 func pendingPolicy(t *testing.T, name string, when ...string) *runtime.Policy {
 	t.Helper()
-	environment, err := compiler.NewEnvironment("1.36")
+	environment, err := compiler.NewEnvironment("1.37")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,6 +45,9 @@ func price(c *call, a []ref.Val) uint64 {
 	case "sets.contains", "sets.intersects", "sets.equivalent":
 		return 1 + sortFactor*size(a[0])*size(a[1])
 	}
+	if _, list := firstOf(a).(traits.Lister); c.function == "includes" && !list {
+		return comparisonPrice(a[0], a[1])
+	}
 	switch receiver := firstOf(a).(type) {
 	case traits.Lister:
 		return listPrice(c.function, receiver, a)

@@ -22,6 +22,8 @@ func TestContentsArePaidFor(t *testing.T) {
 		{"a key", "list.distinct().size() > 0", []any{map[string]string{"": ""}}, []any{map[string]string{long: ""}}},
 		{"a value", "list.distinct().size() > 0", []any{map[string]string{"": ""}}, []any{map[string]string{"": long}}},
 		{"a text that is compared", "list == list", []any{[]string{""}}, []any{[]string{long}}},
+		{"a text that is looked for", "list.includes(list[0])", []any{""}, []any{long}},
+		{"a map that is no list", "list[0].includes(list[0])", []any{map[string]string{"": ""}}, []any{map[string]string{"": long}}},
 		{"what is sorted by", "maps.sortBy(e, e['by']).size() > 0", []any{map[string]string{"by": ""}}, []any{map[string]string{"by": long}}},
 	} {
 		least, got := cost(t, c.text, c.short), cost(t, c.text, c.long)

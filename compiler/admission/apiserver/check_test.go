@@ -37,7 +37,7 @@ func check(t testing.TB, policy *admissionregistrationv1.ValidatingAdmissionPoli
 
 func TestCheckAcceptsGoodPolicies(t *testing.T) {
 	for _, file := range []string{"job.yaml", "cronjob.yaml", "configmap.yaml", "crd.yaml"} {
-		if err := check(t, readPolicy(t, file), "1.36"); err != nil {
+		if err := check(t, readPolicy(t, file), "1.37"); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
@@ -178,7 +178,7 @@ func TestCheckOfVersions(t *testing.T) {
 // are written for many definitions of an embedded Job.
 func TestCheckIsLenientWithVariablesOfCustomResources(t *testing.T) {
 	policy := readPolicy(t, "crd.yaml", "s.?backoffLimit", "s.?podReplacementPolicy.hasValue() || s.?backoffLimit")
-	if err := check(t, policy, "1.36"); err != nil {
+	if err := check(t, policy, "1.37"); err != nil {
 		t.Error(err)
 	}
 }
@@ -205,7 +205,7 @@ func TestTypeProblemsAreTheAPIServers(t *testing.T) {
 	if want = append(want, "spec.matchConditions[0].expression"); len(want) != 3 { // where the API server does not look
 		t.Fatalf("the API server warns of %v only", want)
 	}
-	invalid, ok := errors.AsType[*CheckError](check(t, policy, "1.36"))
+	invalid, ok := errors.AsType[*CheckError](check(t, policy, "1.37"))
 	if !ok {
 		t.Fatal("want a *CheckError")
 	}
@@ -239,7 +239,7 @@ func TestCheckOfTheObjectItself(t *testing.T) {
 	} {
 		policy := readPolicy(t, "job.yaml")
 		test.change(policy)
-		err := check(t, policy, "1.36")
+		err := check(t, policy, "1.37")
 		if err == nil || !slices.ContainsFunc(strings.Split(err.Error(), "\n"), func(line string) bool { return strings.HasPrefix(line, test.want) }) {
 			t.Errorf("got error %v, want %s", err, test.want)
 		}
@@ -260,7 +260,7 @@ func FuzzCheck(f *testing.F) {
 		}
 		policy := policy.DeepCopy()
 		policy.Spec.Validations[0].Expression = text
-		err := Check(policy, job, nil, "1.36")
+		err := Check(policy, job, nil, "1.37")
 		invalid, ok := errors.AsType[*CheckError](err)
 		if err != nil && !ok {
 			t.Fatalf("%q: %v", text, err)

@@ -74,8 +74,8 @@ func (r Review) record(object, oldObject runtime.Object) (*admission.VersionedAt
 		Attributes: admission.NewAttributesRecord(object, oldObject, r.Kind.GroupVersionKind, metadata.GetNamespace(), metadata.GetName(),
 			resource, "", r.Operation, nil, r.DryRun, r.User),
 		VersionedKind:      r.Kind.GroupVersionKind,
-		VersionedObject:    object,
-		VersionedOldObject: oldObject,
+		VersionedObject:    admission.NewLazyObject(object),
+		VersionedOldObject: admission.NewLazyObject(oldObject),
 	}, nil
 }
 

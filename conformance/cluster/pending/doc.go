@@ -6,6 +6,6 @@
 //
 // Who ends such pods is part of the proof. PodGC of kube-controller-manager sets the phase of those without a node to
 // Failed, every 20 seconds; the audit log says that it was the one. The others need a kubelet, whose part the test plays: it
-// writes what TerminatePod of v1.36.3 writes (pkg/kubelet/status/status_manager.go), and like mergePodStatus leaves alone the
+// writes what TerminatePod of v1.37.2 writes (pkg/kubelet/status/status_manager.go), and like mergePodStatus leaves alone the
 // conditions that are not its own.
 package pending

@@ -101,7 +101,7 @@ func TestCheckIsAsStrictAsTheAPIServer(t *testing.T) {
 			if policy.Spec.ParamKind == nil {
 				params = nil
 			}
-			checked := apiserver.Check(policy, job, params, "1.36")
+			checked := apiserver.Check(policy, job, params, "1.37")
 			compare(t, "Check", e.Refused+" "+e.Warned+" "+e.Ours, checkedFields(t, checked), checked)
 			_, refusal := r.ValidatingAdmissionPolicies().Create(t.Context(), policy, metav1.CreateOptions{DryRun: dryRun})
 			compare(t, "the API server", e.Refused, refusedFields(t, refusal), refusal)

@@ -43,7 +43,7 @@ func TestGeneratedPoliciesAreRightForTheAPIServer(t *testing.T) {
 			t.Run(fmt.Sprint(name, " ", parameters.Source), func(t *testing.T) {
 				o := admission.Options{
 					Name: fmt.Sprintf("all-%s-%s", name, parameters.Source), Target: target, Parameters: parameters,
-					Actions: admission.DefaultActions(), Kubernetes: "1.36", Failure: admissionregistrationv1.Fail,
+					Actions: admission.DefaultActions(), Kubernetes: "1.37", Failure: admissionregistrationv1.Fail,
 				}
 				r.register(t, generated(t, guardrails, o)...)
 				if parameters.Source == admission.Inline {

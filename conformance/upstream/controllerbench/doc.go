@@ -1,5 +1,5 @@
 // Package controllerbench measures Job controllers against each other: the controller of package controller and
-// kube-controller-manager's own, of k8s.io/kubernetes v1.36.3, each in this process, on the same API server, with the same
+// kube-controller-manager's own, of k8s.io/kubernetes v1.37.2, each in this process, on the same API server, with the same
 // limit of calls.
 //
 //	comparison := controllerbench.Comparison{

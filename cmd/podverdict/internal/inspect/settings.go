@@ -22,7 +22,7 @@ import (
 type Settings struct {
 	// FailOn is the least severity that fails: error, warning or never.
 	FailOn string `json:"failOn"`
-	// Kubernetes is the minor version to decide for, as in "1.36".
+	// Kubernetes is the minor version to decide for, as in "1.37".
 	Kubernetes string `json:"kubernetes"`
 	// Only and Skip are ids of rules.
 	Only []string `json:"only"`

@@ -28,7 +28,7 @@ type document struct {
 	Job string `json:"job,omitempty"`
 	// Pods are files with Pods, each of which is a scenario by its name.
 	Pods []string `json:"pods,omitempty"`
-	// Kubernetes is the version that decides, such as 1.36.
+	// Kubernetes is the version that decides, such as 1.37.
 	Kubernetes string `json:"kubernetes,omitempty"`
 	// Coverage is what the cases must cover.
 	Coverage coverageWanted `json:"coverage,omitzero"`

@@ -87,7 +87,7 @@ func linkerFlags(version string) (string, error) {
 	major, minor, ok := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	minor, _, ok2 := strings.Cut(minor, ".")
 	if !ok || !ok2 {
-		return "", fmt.Errorf("k8s.io/kubernetes has the version %q, not one like v1.36.3", version)
+		return "", fmt.Errorf("k8s.io/kubernetes has the version %q, not one like v1.37.2", version)
 	}
 	flags := []string{"-s", "-w"}
 	for _, at := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {

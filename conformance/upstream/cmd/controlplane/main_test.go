@@ -89,11 +89,11 @@ func TestToolkitIsOfTheModule(t *testing.T) {
 }
 
 func TestLinkerFlags(t *testing.T) {
-	got, err := linkerFlags("v1.36.3")
+	got, err := linkerFlags("v1.37.2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"component-base/version.gitVersion=v1.36.3", "client-go/pkg/version.gitVersion=v1.36.3", "version.gitMajor=1 ", "version.gitMinor=36 "} {
+	for _, want := range []string{"component-base/version.gitVersion=v1.37.2", "client-go/pkg/version.gitVersion=v1.37.2", "version.gitMajor=1 ", "version.gitMinor=37 "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s lacks %s", got, want)
 		}
