@@ -168,7 +168,7 @@ func (a *asker) end(path string, t *types.Type, depth int) string {
 	optional := strings.Contains(path, ".?")
 	switch t.Kind() {
 	case types.StructKind:
-		if typ, ok := a.schema.Type(t.TypeName()); ok && depth > 0 {
+		if typ, ok := a.schema.Type(t.TypeName()); ok && depth > 0 && len(typ.Fields) > 0 {
 			return a.ask(path, typ, depth-1)
 		}
 	case types.ListKind:

@@ -16,11 +16,11 @@ const skipped batchv1.PodFailurePolicyAction = "FailIndex before 1.29"
 // is compiler.DefaultVersion. Before 1.29 the feature gate JobBackoffLimitPerIndex was off, so that rules with FailIndex
 // were skipped. Kubernetes 1.37 has no such gate any more.
 func asOf(kubernetes string, policy *batchv1.PodFailurePolicy) (*batchv1.PodFailurePolicy, error) {
-	if kubernetes == "" || policy == nil {
+	if kubernetes == "" {
 		return policy, nil
 	}
 	wanted, err := compiler.ParseVersion(kubernetes)
-	if err != nil || wanted.AtLeast(kubeversion.FailIndex) {
+	if err != nil || policy == nil || wanted.AtLeast(kubeversion.FailIndex) {
 		return policy, err
 	}
 	rules := slices.Clone(policy.Rules)

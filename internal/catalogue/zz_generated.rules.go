@@ -2152,7 +2152,7 @@ spec:
 		Group:    "analysis",
 		Severity: "warning",
 		Title:    "Words are those that Kubernetes writes",
-		Source:   "Kubernetes 1.36",
+		Source:   "Kubernetes 1.37",
 		Why:      "A condition type, a reason or a container name is nearly one that there is, so that the rule does not match what it is for.",
 		Fix:      "Follow the hint. Words of your own have a domain before them, as in example.com/Corrupted, or are not this similar.",
 		Bad: `spec:

@@ -95,7 +95,7 @@ func TestCheckSaysWhatIsWrongAndWhere(t *testing.T) {
 			"job.yaml", "object.spec.backoffLimit <=", "object.spec.xyz <=",
 			`spec.validations[0].expression:1:12: undefined field 'xyz', there are activeDeadlineSeconds, backoffLimit, ` +
 				`backoffLimitPerIndex, completionMode, completions, managedBy, manualSelector, maxFailedIndexes, parallelism, ` +
-				`podFailurePolicy, podReplacementPolicy, selector, successPolicy, suspend, template, ttlSecondsAfterFinished
+				`podFailurePolicy, podReplacementPolicy, scheduling, selector, successPolicy, suspend, template, ttlSecondsAfterFinished
  | object.spec.xyz <= 10
  | ...........^`,
 		},

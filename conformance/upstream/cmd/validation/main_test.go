@@ -20,7 +20,7 @@ func TestValidation(t *testing.T) {
 		if code := validation(t.Context(), args, &stdout, &stderr); code != 0 {
 			t.Fatalf("%v: exit code %d, stderr:\n%s", args, code, &stderr)
 		}
-		want := regexp.MustCompile(`^seed 1, Kubernetes 1\.36: 600 submissions \(\d+ updates, \d+ CronJobs\) in .* a second
+		want := regexp.MustCompile(`^seed 1, Kubernetes 1\.37: 600 submissions \(\d+ updates, \d+ CronJobs\) in .* a second
 \d+ without findings; upstream panics on \d+
 constraints, and how many submissions break them:
 (  [A-Z]+\d+ +\d+
