@@ -19,7 +19,6 @@ import (
 // Settings in a ConfigMap change while the policy is in force; what cannot be used is refused.
 func TestConfigMapParameters(t *testing.T) {
 	s := newServer(t)
-	s.holdConfigMaps(t)
 	o := admission.Options{
 		Name: "live", Target: builtInTargets(t)[0], Actions: admission.DefaultActions(), Kubernetes: "1.37", Failure: "Fail",
 		Parameters: admission.Parameters{Source: admission.FromConfigMap, Namespace: s.namespace, Name: "guardrails"},
