@@ -53,7 +53,7 @@ func settingsSchema() schema {
 	}
 	s := object("", map[string]schema{
 		"failOn":     {Description: "The least severity that makes the exit code 1.", Type: "string", Enum: FailOn},
-		"kubernetes": {Description: "The minor version to decide for, as in \"1.36\".", Type: "string"},
+		"kubernetes": {Description: "The minor version to decide for, as in \"1.37\".", Type: "string"},
 		"only":       list("The rules to report."),
 		"skip":       list("Rules to leave out."),
 		"strict":     {Description: "Whether documents of other kinds are refused, not skipped.", Type: "boolean"},
