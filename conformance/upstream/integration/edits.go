@@ -22,6 +22,10 @@ var Edits = []Edit{
 		"ctx, cancel := Start(t, restConfig, false)\n\t\t\t",
 	},
 	{"\t\t\tgo jc.Run(ctx, 1)\n", ""},
+	{ // testJobRecreationClearsPodExpectations waits until its own caches have the new Job
+		"\tjc, ctx, cancel := createJobControllerWithSharedInformers(t, restConfig, informerSet)\n\tt.Cleanup(cancel)\n\tinformerSet.Start(ctx.Done())\n\tgo jc.Run(ctx, 1)\n",
+		"\tctx, cancel := Start(t, restConfig, false)\n\tt.Cleanup(cancel)\n\tinformerSet.Batch().V1().Jobs().Informer()\n\tinformerSet.Start(ctx.Done())\n",
+	},
 	{"\treturn clientSet.BatchV1().Jobs(ns).Create(ctx, jobObj, metav1.CreateOptions{})\n", "\tAdopt(jobObj)\n\treturn clientSet.BatchV1().Jobs(ns).Create(ctx, jobObj, metav1.CreateOptions{})\n"},
 	{"value, err := testutil.GetCounterMetricValue(counterVec.WithLabelValues(wantMetric.Labels...))", "value, err := Count(counterVec.Subsystem+\"_\"+counterVec.Name, wantMetric.Labels, wantMetric.Value)"},
 	{"\t\"k8s.io/component-base/metrics/testutil\"\n", ""},
