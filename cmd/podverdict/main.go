@@ -19,14 +19,21 @@ func main() {
 	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
-// collectLate has the garbage collector begin at 64 MB of memory, not at 4, as most commands end before. From then on it works
-// as usual.
+// late is the percentage of garbage at which a heap that begins at 4 MB is collected at 64 MB.
+const late = 1600
+
+// collectLate has the garbage collector begin at 64 MB of memory, as most commands end before. After the first collection it
+// works as usual, unless a command has set another percentage.
 func collectLate() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	usual := debug.SetGCPercent(1600)
-	runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, usual)
+	usual := debug.SetGCPercent(late)
+	runtime.AddCleanup(new([16]byte), func(usual int) {
+		if set := debug.SetGCPercent(usual); set != late {
+			debug.SetGCPercent(set)
+		}
+	}, usual)
 }
 
 // run runs the program and returns the exit code.

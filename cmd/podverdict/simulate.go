@@ -86,7 +86,7 @@ func newSimulate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate -f JOB [-f POLICY] [--script SCRIPT]",
 		Short: "Simulate a Job's whole life on a virtual clock",
-		Long: simulateHelp,
+		Long:  simulateHelp,
 		Example: `  podverdict simulate -f job.yaml
   podverdict simulate -f job.yaml --script script.yaml --svg timeline.svg
   podverdict simulate -f job.yaml --failure-rate 0.2 --seed 7 -o wide
