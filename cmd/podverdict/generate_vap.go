@@ -96,7 +96,7 @@ func generateVAP(ctx context.Context, c *console, o *vapOptions, _ []string) err
 	if len(o.files.Filenames) > 0 {
 		return generateCustomVAP(ctx, c, o, options)
 	}
-	targets, err := o.targets(c) //nolint:contextcheck // reading a kind waits for nothing
+	targets, err := o.targets(c)
 	if err != nil {
 		return err
 	}

@@ -25,10 +25,7 @@ import (
 	"github.com/podverdict/podverdict/internal/controlplane"
 )
 
-var (
-	deny = []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
-	warn = []admissionregistrationv1.ValidationAction{admissionregistrationv1.Warn}
-)
+var warn = []admissionregistrationv1.ValidationAction{admissionregistrationv1.Warn}
 
 // everythingWarns has all messages in warnings, so that one request tells of all rules.
 func everythingWarns() admission.Actions { return admission.Actions{"error": warn, "warning": warn} }
