@@ -17,21 +17,21 @@ func openTerminal(t *testing.T, columns uint16) (*os.File, func() string) {
 	t.Helper()
 	reader, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { reader.Close() })
 	var number, locked int32
 	size := [4]uint16{24, columns}
 	control := func(request uintptr, value unsafe.Pointer) {
 		if _, _, failure := syscall.Syscall(syscall.SYS_IOCTL, reader.Fd(), request, uintptr(value)); failure != 0 {
-			t.Skip(failure)
+			t.Fatal(failure)
 		}
 	}
 	control(syscall.TIOCSPTLCK, unsafe.Pointer(&locked))
 	control(syscall.TIOCGPTN, unsafe.Pointer(&number))
 	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	control(syscall.TIOCSWINSZ, unsafe.Pointer(&size))
 	var written bytes.Buffer

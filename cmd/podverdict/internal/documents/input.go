@@ -19,7 +19,7 @@ const (
 	firstBlock = 8 << 10
 )
 
-// input is a stream with as much of it as was read, and not left behind.
+// input is a stream, and the part of it that was read but not passed yet.
 type input struct {
 	in    io.Reader
 	limit int
@@ -40,7 +40,7 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("larger than the limit of %d MiB for a document", e.Limit>>20)
 }
 
-// more reads on. It tells whether there is more.
+// more reads on, and reports whether there was more.
 func (s *input) more() bool {
 	for s.err == nil {
 		if len(s.buf) == cap(s.buf) {

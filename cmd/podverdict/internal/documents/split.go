@@ -39,7 +39,7 @@ type splitter struct {
 	long   int
 	emit   func(Document) (goOn bool)
 	number int
-	// fresh says that nothing of a chunk, which is what stands between YAML's markers, was a document yet.
+	// fresh is true until a document is found in the text between two of YAML's markers.
 	fresh bool
 }
 
@@ -85,8 +85,8 @@ func (s *splitter) send(d Document) error {
 	return nil
 }
 
-// next emits the next document, or passes what is none. Comments before a document in YAML belong to it. The error is io.EOF behind
-// the last.
+// next emits the next document, or skips text that is not one. Comments before a document in YAML belong to it. The error is
+// io.EOF after the last.
 func (s *splitter) next() error {
 	i, err := s.content()
 	if err != nil {
@@ -113,7 +113,8 @@ func (s *splitter) next() error {
 	return s.yaml(i)
 }
 
-// content returns where something else begins than blank lines and comments: a line, or what stands on a line behind JSON.
+// content returns the offset of the first text that is neither blank nor a comment: that of its line, or of the text itself if it
+// follows JSON on the line.
 func (s *splitter) content() (int, error) {
 	line := 0
 	for i := 0; s.fill(i + 1); {
@@ -139,14 +140,14 @@ func (s *splitter) content() (int, error) {
 	return 0, s.err
 }
 
-// line passes the rest of the line.
+// line skips the rest of the line.
 func (s *splitter) line() error {
 	n, _, err := s.lineEnd(0)
 	s.advance(n)
 	return err
 }
 
-// marked emits the document behind a marker, which may share its line. JSON behind one is left for the next call.
+// marked emits the document after a marker, which may share its line. JSON after a marker is left for the next call.
 func (s *splitter) marked() error {
 	i := s.pass(len("---"), " \t\r")
 	switch {
