@@ -58,7 +58,7 @@ test: control-plane ## run every test of all modules in full, and what goroutine
 	@race=; if $(race); then race=-race; else echo "the race detector is off: it needs cgo and a C compiler"; fi; \
 	set -x; \
 	go $(TEST) $(TAGS) -p 3 $$race $(RACED); \
-	go $(TEST) $(TAGS) $$(go list ./... | grep -vxF "$$(go list $(RACED))"); \
+	go $(TEST) $(TAGS) -p 3 $$(go list ./... | grep -vxF "$$(go list $(RACED))"); \
 	for module in $(UPSTREAM) $(INTEROP) tools; do go -C $$module $(TEST) ./...; done; \
 	if [[ -n $$race ]]; then \
 		GOGC=400 go $(TEST) -race -short $$(go list ./... | grep -vxF "$$(go list $(RACED) $(SEQUENTIAL))"); \
