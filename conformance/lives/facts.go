@@ -165,11 +165,14 @@ func detailsOf(pod *corev1.Pod, asked []Detail) PodDetails {
 	return d
 }
 
-// labelsOf returns the pod's labels, with the UID of its Job replaced.
+// labelsOf returns the pod's labels but those that only podverdict gives, with the UID of its Job replaced.
 func labelsOf(pod *corev1.Pod) map[string]string {
 	labels := map[string]string{}
 	owner := metav1.GetControllerOf(pod)
 	for key, value := range pod.Labels {
+		if strings.HasPrefix(key, "podverdict.io/") {
+			continue
+		}
 		if owner != nil && value == string(owner.UID) {
 			value = "uid"
 		}

@@ -137,7 +137,7 @@ func all(checks ...func(*batchv1.JobStatus) string) func(*batchv1.JobStatus) str
 }
 
 func TestPodsKeptRunning(t *testing.T) {
-	ni, ix, wq := nonIndexed(5, 2).started(), indexed(5, 2).started(), workQueue(2).started()
+	ni, ix, wq, pi := nonIndexed(5, 2).started(), indexed(5, 2).started(), workQueue(2).started(), perIndex(5, 3, 1)
 	beyond := indexed(1, 1).started().status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "2", 1 })
 	runAll(t, []behaviour{
 		{name: "NonIndexed starts", job: nonIndexed(5, 2),
@@ -201,9 +201,9 @@ func TestPodsKeptRunning(t *testing.T) {
 			job:  nonIndexed(5, 0).started().with(func(j *batchv1.Job) { j.DeletionTimestamp = new(at(1)) }),
 			pods: []podBuilder{podOf(ni, 0, 0).ready()}, want: want{release: []string{"0/0"}}},
 		{name: "45: what ended is counted, donors too", second: 2,
-			job: perIndex(5, 3, 1).started().status(func(s *batchv1.JobStatus) { s.Failed = 1 }).ledger(ledgerText(podOf(ni, 0, 0))).
+			job: perIndex(5, 3, 1).started().status(func(s *batchv1.JobStatus) { s.Failed = 1 }).ledger(ledgerText(podOf(pi, 0, 0))).
 				with(func(j *batchv1.Job) { j.DeletionTimestamp = new(at(1)) }),
-			pods: []podBuilder{podOf(ni, 0, 0).failures(0).exited(1, 1), podOf(ni, 1, 0).failures(0).exited(1, 1)},
+			pods: []podBuilder{podOf(pi, 0, 0).failures(0).exited(1, 1), podOf(pi, 1, 0).failures(0).exited(1, 1)},
 			want: want{release: []string{"0/0"}, status: numbers(0, 0, 2)}},
 		{name: "45: a Job that is being deleted gets no pods and lets go of all", second: 2,
 			job:  nonIndexed(5, 3).started().with(func(j *batchv1.Job) { j.DeletionTimestamp = new(at(1)) }),

@@ -98,14 +98,17 @@ func (n *next) createPod(slot, attempt int, failures int64) {
 			return
 		}
 	}
-	name := n.namer.name(slot, attempt)
-	for ; n.Taken[name]; name = n.namer.name(slot, attempt) {
+	name := n.namer.longName(slot, attempt)
+	for ; n.Taken[name]; name = n.namer.longName(slot, attempt) {
 		attempt++
 	}
 	created := n.newPod(name)
+	metav1.SetMetaDataLabel(&created.ObjectMeta, AttemptLabel, strconv.Itoa(attempt+1))
 	if n.indexed {
 		n.addIndex(created, slot)
 		n.addMatches(created, slot)
+	} else {
+		metav1.SetMetaDataLabel(&created.ObjectMeta, SlotLabel, strconv.Itoa(slot))
 	}
 	if n.perIndex {
 		addFailureCounts(created, donor, retry)

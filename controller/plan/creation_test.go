@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +10,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 func TestCreatedPod(t *testing.T) {
@@ -30,9 +30,10 @@ func TestCreatedPod(t *testing.T) {
 	want := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "ns", Name: newNamer(o.Job).name(0, 1),
+			Namespace: "ns", Name: newNamer(o.Job).longName(0, 1),
 			Labels: map[string]string{
 				"app": "train", "batch.kubernetes.io/job-completion-index": "0", "batch.kubernetes.io/controller-uid": "job-uid",
+				"podverdict.io/attempt": "2",
 			},
 			Annotations: map[string]string{
 				"note": "x", "batch.kubernetes.io/job-completion-index": "0", "batch.kubernetes.io/job-index-failure-count": "1",
@@ -59,10 +60,13 @@ func TestCreatedPod(t *testing.T) {
 	}
 }
 
-// A Job without indexes gets none of that.
+// A Job without indexes gets none of that, but its pods say which of them follow one another.
 func TestCreatedPodWithoutIndex(t *testing.T) {
 	p := planned(t, seen(nonIndexed(1, 1).started(), 0)).Create[0]
-	if p.Spec.Hostname != "" || len(p.Annotations) > 0 || len(p.Labels) != 2 || len(p.Spec.Containers[0].Env) > 0 {
+	labels := map[string]string{
+		"app": "train", "batch.kubernetes.io/controller-uid": "job-uid", "podverdict.io/slot": "0", "podverdict.io/attempt": "1",
+	}
+	if p.Spec.Hostname != "" || len(p.Annotations) > 0 || len(p.Spec.Containers[0].Env) > 0 || !maps.Equal(p.Labels, labels) {
 		t.Errorf("pod is %+v", p)
 	}
 }
@@ -70,33 +74,9 @@ func TestCreatedPodWithoutIndex(t *testing.T) {
 func TestTakenNames(t *testing.T) {
 	b := nonIndexed(1, 1).started()
 	o := seen(b, 0)
-	o.Taken = map[string]bool{newNamer(o.Job).name(0, 0): true, newNamer(o.Job).name(0, 1): true}
+	o.Taken = map[string]bool{newNamer(o.Job).longName(0, 0): true, newNamer(o.Job).longName(0, 1): true}
 	if got := slotsAndAttempts(o.Job, planned(t, o).Create); !slices.Equal(got, []string{"0/2"}) {
 		t.Errorf("created are %v", got)
-	}
-}
-
-func TestNames(t *testing.T) {
-	for _, name := range []string{"a", "train", "a.b-c", "x-1-2", strings.Repeat("long", 15) + ".x", strings.Repeat("y", 50) + strings.Repeat(".z", 6)} {
-		n := newNamer(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name, UID: "1"}})
-		for _, place := range [][2]int{{0, 0}, {7, 12}, {99999, 3}, {1 << 30, 1 << 30}} {
-			got := n.name(place[0], place[1])
-			if faults := validation.IsDNS1123Subdomain(got); len(faults) > 0 || len(got) > 63 {
-				t.Errorf("%s: %v", got, faults)
-			}
-			if slot, attempt, ok := n.parse(got); !ok || slot != place[0] || attempt != place[1] {
-				t.Errorf("%s is parsed as %d, %d, %v", got, slot, attempt, ok)
-			}
-			other := newNamer(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name, UID: "2"}})
-			if _, _, ok := other.parse(got); ok || other.name(place[0], place[1]) == got {
-				t.Errorf("%s is a name of another Job, too", got)
-			}
-		}
-		for _, foreign := range []string{"", name, name + "-0-0", name + "-00-0-" + n.tag, name + "--1-0-" + n.tag, name + "-0-99999999999999999999-" + n.tag, "b-0-0-" + n.tag} {
-			if slot, attempt, ok := n.parse(foreign); ok {
-				t.Errorf("%q is parsed as %d, %d", foreign, slot, attempt)
-			}
-		}
 	}
 }
 
@@ -161,33 +141,5 @@ func TestMaxCreate(t *testing.T) {
 	o.Settings.MaxCreate = 3
 	if got := slotsAndAttempts(o.Job, planned(t, o).Create); !slices.Equal(got, []string{"2/0", "3/0", "4/0"}) {
 		t.Errorf("created are %v", got)
-	}
-}
-
-func TestMade(t *testing.T) {
-	b := nonIndexed(1, 1)
-	created := planned(t, seen(b.started(), 0)).Create[0]
-	orphan := created.DeepCopy()
-	orphan.OwnerReferences = nil
-	otherJob := created.DeepCopy()
-	otherJob.OwnerReferences[0].UID = "other"
-	otherName := created.DeepCopy()
-	otherName.Name = "train-x-0-" + tagOf("job-uid")
-	unlabeled := orphan.DeepCopy()
-	unlabeled.Labels = nil
-	for name, test := range map[string]struct {
-		pod  *corev1.Pod
-		want bool
-	}{
-		"created": {created, true}, "without owner": {orphan, true}, "of another Job": {otherJob, false},
-		"of another name": {otherName, false}, "without UID": {unlabeled, false}, "of nobody": {&corev1.Pod{}, false},
-	} {
-		if got := Made(test.pod); got != test.want {
-			t.Errorf("%s: made is %t", name, got)
-		}
-	}
-	b.j.Name = strings.Repeat("long.", 30) + "x"
-	if long := planned(t, seen(b, 0)).Create[0]; !Made(long) {
-		t.Errorf("%s is not made", long.Name)
 	}
 }

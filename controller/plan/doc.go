@@ -54,7 +54,7 @@
 // never changes.
 //
 //   - Those of the Job are entries of the ledger: a number for each rule, and the UIDs of those that are held. New ones are
-//     entered in the order in which the pods finished, then by name. Of entries that are not stored yet only the write that
+//     entered in the order in which the pods finished, then by slot. Of entries that are not stored yet only the write that
 //     has them makes use, with the counters and conditions that follow: the pod is neither let go nor replaced before, where
 //     its replacement depends on the verdict, and the Job does not end. A number never falls. So a pod that is no entry when
 //     the budget is used up is beyond it for good, and needs none.

@@ -14,11 +14,12 @@ import (
 )
 
 // TestLives runs Jobs of all kinds under a controller that crashes between any two calls, whose calls take effect in any
-// order, and whose caches lag, while pods end and are deleted at random. After each call the world checks the status rules,
-// the counters and the pods. Every Job ends.
+// order, and whose caches lag, while pods end and are deleted at random. After a crash, an earlier version may take over, or this one
+// again. After each call the world checks the status rules, the counters and the pods. Every Job ends.
 func TestLives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := life{t, newWorld(t.Fatalf, drawJob(t))}
+		l.earlier = rapid.Bool().Draw(t, "earlier")
 		l.settings = Settings{
 			MaxHeld:      rapid.SampledFrom([]int{2, 100}).Draw(t, "MaxHeld"),
 			MaxReleasing: rapid.SampledFrom([]int{2, 100}).Draw(t, "MaxReleasing"),
@@ -107,6 +108,7 @@ func (l life) sync() {
 		if l.draw("crash", 9) == 0 {
 			l.catchUp() // the next controller lists the newest state
 			l.restart()
+			l.earlier = !l.earlier && l.draw("earlier", 1) == 0
 			return
 		}
 		calls[i]()

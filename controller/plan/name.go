@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"hash/fnv"
 	"math"
 	"strconv"
 	"strings"
@@ -12,6 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// Labels of pods that Next names. They repeat what the name says, for people and for Made: labels can be edited, names cannot.
+const (
+	// AttemptLabel is the number of the attempt, from 1.
+	AttemptLabel = "podverdict.io/attempt"
+	// SlotLabel is the slot of a pod without an index.
+	SlotLabel = "podverdict.io/slot"
+)
+
 // maxNameLength is how long the names of pods get: that of a DNS label, as upstream's.
 const maxNameLength = 63
 
@@ -19,46 +26,93 @@ const maxNameLength = 63
 // completions.
 const maxNumber = math.MaxInt32
 
-// namer names the pods of one Job.
+// namer names the pods of one Job. Names have the form JOB-SLOT-ATTEMPT-TAG. It reads another form as well, which later programs give:
+// that of upstream, JOB-INDEX-CODE or JOB-CODE. Upstream's code is random. Here it is the attempt, or slot and attempt, in a cipher of
+// the Job, so that a name tells them. The tag is no pod's code, so a name has one form.
 type namer struct {
-	job string
-	tag string // tells Jobs of the same name apart, and names that were cut
+	job     string
+	indexed bool
+	cipher  cipher
 }
 
-func newNamer(job *batchv1.Job) namer { return namer{job.Name, tagOf(job.UID)} }
-
-func tagOf(uid types.UID) string {
-	hash := fnv.New32a()
-	_, _ = hash.Write([]byte(uid))                 // never fails
-	const alphabet = "bcdfghjklmnpqrstvwxz2456789" // no vowels, so no words
-	tag := make([]byte, 5)
-	sum := hash.Sum32()
-	for i := range tag {
-		tag[i] = alphabet[sum%uint32(len(alphabet))]
-		sum /= uint32(len(alphabet))
-	}
-	return string(tag)
+func newNamer(job *batchv1.Job) namer {
+	return namer{job.Name, completionMode(job) == batchv1.IndexedCompletion, newCipher(job.UID)}
 }
 
-// Made tells whether a pod has a name that Next gave it. Its Job need not be there any more: the UID is in the pod's owner
-// reference or, when that was taken away, in its label.
+// Made tells whether Next named a pod. Its Job need not be there any more: the UID is in the pod's owner reference or, when that
+// was taken away, in its label.
 func Made(p *corev1.Pod) bool {
+	_, _, made := Place(p)
+	return made
+}
+
+// Place returns the slot of a pod that Next named, and the number of the attempt, from 1. Any code is the code of something, so it
+// does not believe a short name unless the pod's labels say the same.
+func Place(p *corev1.Pod) (slot, attempt int, made bool) {
 	uid := types.UID(p.Labels[batchv1.ControllerUidLabel])
 	if owner := metav1.GetControllerOfNoCopy(p); owner != nil {
 		uid = owner.UID
 	}
-	parts := strings.Split(p.Name, "-")
-	if uid == "" || len(parts) < 4 || parts[len(parts)-1] != tagOf(uid) {
-		return false
+	if uid == "" {
+		return 0, 0, false
 	}
-	job := strings.Join(parts[:len(parts)-3], "-") // as far as the name has it
-	_, _, ok := namer{job, tagOf(uid)}.parse(p.Name)
-	return ok
+	n := namer{cipher: newCipher(uid)}
+	if beginning, long := strings.CutSuffix(p.Name, "-"+n.cipher.tag); long {
+		parts := strings.Split(beginning, "-")
+		n.job = strings.Join(parts[:max(0, len(parts)-2)], "-") // as far as the name has it
+		slot, attempt, made = n.parseLong(p.Name)
+		return slot, attempt + 1, made
+	}
+	if slot, attempt, made = n.labels(p, SlotLabel); !made {
+		n.indexed = true
+		slot, attempt, made = n.labels(p, batchv1.JobCompletionIndexAnnotation)
+	}
+	return slot, attempt, made
+}
+
+// labels returns the slot and the attempt, from 1, that the labels of a pod say. It is false if its short name does not end with
+// them.
+func (n namer) labels(p *corev1.Pod, slotLabel string) (slot, attempt int, ok bool) {
+	slot, slotErr := strconv.Atoi(p.Labels[slotLabel])
+	attempt, attemptErr := strconv.Atoi(p.Labels[AttemptLabel])
+	if slotErr != nil || attemptErr != nil {
+		return 0, 0, false
+	}
+	ending, short := n.ending(slot, attempt-1)
+	return slot, attempt, short && strings.HasSuffix(p.Name, ending)
 }
 
 // name is that of an attempt at a slot.
 func (n namer) name(slot, attempt int) string {
-	suffix := "-" + strconv.Itoa(slot) + "-" + strconv.Itoa(attempt) + "-" + n.tag
+	ending, short := n.ending(slot, attempt)
+	if !short {
+		return n.longName(slot, attempt)
+	}
+	beginning := n.job
+	if !n.indexed {
+		beginning += "-"
+	}
+	return beginning[:min(len(beginning), maxNameLength-len(ending))] + ending
+}
+
+// ending returns what the short name of an attempt ends with, where upstream cuts the name of a Job that is too long. It is false
+// when there is no short name.
+func (n namer) ending(slot, attempt int) (string, bool) {
+	if min(slot, attempt) < 0 {
+		return "", false
+	}
+	number, short := (int64(slot)*stride+int64(attempt))%codes, attempt < codes
+	prefix := "-" + strconv.Itoa(slot) + "-"
+	if !n.indexed {
+		number, short = pair(slot, attempt)
+		prefix = ""
+	}
+	code := n.cipher.encode(number)
+	return prefix + code, short && code != n.cipher.tag
+}
+
+func (n namer) longName(slot, attempt int) string {
+	suffix := "-" + strconv.Itoa(slot) + "-" + strconv.Itoa(attempt) + "-" + n.cipher.tag
 	prefix := n.job
 	if longest := maxNameLength - len(suffix); len(prefix) > longest {
 		prefix = strings.TrimRight(prefix[:longest], "-.")
@@ -66,16 +120,44 @@ func (n namer) name(slot, attempt int) string {
 	return prefix + suffix
 }
 
-// parse is the inverse of name.
+// parse is the inverse of name. It takes the long form of any attempt, because earlier programs gave it.
 func (n namer) parse(name string) (slot, attempt int, ok bool) {
-	parts := strings.Split(name, "-")
-	if len(parts) < 4 || parts[len(parts)-1] != n.tag {
-		return 0, 0, false
+	beginning := name[:max(0, len(name)-codeLength)]
+	code := name[len(beginning):]
+	if code == n.cipher.tag {
+		return n.parseLong(name)
 	}
-	slot, slotErr := strconv.Atoi(parts[len(parts)-3])
-	attempt, attemptErr := strconv.Atoi(parts[len(parts)-2])
-	if slotErr != nil || attemptErr != nil || max(slot, attempt) > maxNumber || n.name(slot, attempt) != name {
+	number, ok := n.cipher.decode(code)
+	if n.indexed {
+		slot = lastNumber(beginning, 1)
+		attempt = int((number + codes - int64(slot)*stride%codes) % codes)
+	} else {
+		slot, attempt = unpair(number)
+	}
+	if !ok || slot == none || n.name(slot, attempt) != name {
 		return 0, 0, false
 	}
 	return slot, attempt, true
+}
+
+func (n namer) parseLong(name string) (slot, attempt int, ok bool) {
+	beginning := strings.TrimSuffix(name, n.cipher.tag)
+	slot, attempt = lastNumber(beginning, 2), lastNumber(beginning, 1)
+	if min(slot, attempt) == none || n.longName(slot, attempt) != name {
+		return 0, 0, false
+	}
+	return slot, attempt, true
+}
+
+// lastNumber returns the last number of a text such as train-3-0-, or an earlier one, or none.
+func lastNumber(text string, place int) int {
+	parts := strings.Split(text, "-")
+	if place >= len(parts) {
+		return none
+	}
+	number, err := strconv.Atoi(parts[len(parts)-1-place])
+	if err != nil || number < 0 || number > maxNumber {
+		return none
+	}
+	return number
 }

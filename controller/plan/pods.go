@@ -210,7 +210,7 @@ func (v *view) podsAt(slot int) []*pod {
 
 // compareFinish is the order in which pods finished, as far as the times tell.
 func compareFinish(a, b *pod) int {
-	return cmp.Or(a.finish.Compare(b.finish), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+	return cmp.Or(a.finish.Compare(b.finish), a.slot-b.slot, a.attempt-b.attempt, cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 }
 
 func (v *view) read(p *corev1.Pod, releasing bool) *pod {

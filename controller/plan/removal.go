@@ -85,7 +85,8 @@ func compareProgress(a, b *pod) int {
 		falseFirst(a.ready(), b.ready()),
 		readySince(b).Compare(readySince(a)),
 		b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
-		cmp.Compare(b.attempt, a.attempt),
+		b.attempt-a.attempt,
+		b.slot-a.slot,
 		cmp.Compare(b.Name, a.Name),
 	)
 }

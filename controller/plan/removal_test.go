@@ -28,7 +28,9 @@ func TestProgress(t *testing.T) {
 		readySince(pending(), 9), readySince(created(pending(), 1), 8), readySince(pending(), 8),
 		podOf(job, 0, 2).ready(), podOf(job, 0, 1).ready(), pending().ready().name("b"), pending().ready().name("a"),
 	} {
-		pods = append(pods, podView(p.p))
+		read := podView(p.p)
+		read.slot, read.attempt, _ = newNamer(job.j).parse(p.p.Name)
+		pods = append(pods, read)
 	}
 	for i, a := range pods {
 		for k, b := range pods {

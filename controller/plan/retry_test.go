@@ -53,7 +53,7 @@ func TestRetryDelayIsRecorded(t *testing.T) {
 	o := seen(b, 6, podOf(b, 0, 0).exited(51, 5).deleted(6))
 	o.Judge = customRules{51: ignoring().after(time.Hour)}.judge
 	p := planned(t, o)
-	const want = `{"backoff":{"failures":1,"last":"2026-03-01T12:00:05Z","at":["uid-train-0-0-mq6v7"],"retry":3600}}`
+	const want = `{"backoff":{"failures":1,"last":"2026-03-01T12:00:05Z","at":["uid-train-45m99"],"retry":3600}}`
 	if got := ledgerOf(o.Job, p); got != want || len(p.Release) > 0 {
 		t.Fatalf("the ledger is %s, released are %v", got, podNames(p.Release))
 	}

@@ -34,6 +34,7 @@ type world struct {
 	created  map[int]*corev1.Pod // pods by the state that their creation made; the controller remembers its own
 
 	hostile bool // somebody tampers: pods and counters cannot be checked
+	earlier bool // the controller is of an earlier version, which names pods otherwise
 
 	rules    *ruleModel // custom rules, or nil
 	volatile bool       // the rules
@@ -248,6 +249,9 @@ func (w *world) delete(p *corev1.Pod) {
 }
 
 func (w *world) create(p *corev1.Pod) {
+	if w.earlier {
+		p = podBuilder{p.DeepCopy()}.earlier().p
+	}
 	if w.pods[p.Name] != nil {
 		return // AlreadyExists: done
 	}

@@ -3,7 +3,6 @@ package simulation
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -123,7 +122,8 @@ func (s *simulator) create(p *corev1.Pod) {
 	if s.byName[p.Name] != nil {
 		return // AlreadyExists: done
 	}
-	l := &life{pod: p, slot: slotOf(p)}
+	slot, _, _ := plan.Place(p)
+	l := &life{pod: p, slot: slot}
 	s.change(l, func(p *corev1.Pod) {
 		p.UID = types.UID("pod-" + strconv.Itoa(s.version))
 		p.CreationTimestamp = *s.time()
@@ -141,19 +141,6 @@ func (s *simulator) create(p *corev1.Pod) {
 	s.later(l.does.pending, func() { s.start(l) }) // before it is looked at
 	s.hinder(l)
 	s.lookLater(l)
-}
-
-// slotOf is the completion index, which the names of a Job without indexes have too: JOB-SLOT-ATTEMPT-TAG.
-func slotOf(p *corev1.Pod) int {
-	text, indexed := p.Annotations[batchv1.JobCompletionIndexAnnotation]
-	if parts := strings.Split(p.Name, "-"); !indexed && len(parts) > 3 {
-		text = parts[len(parts)-3]
-	}
-	index, err := strconv.Atoi(text)
-	if err != nil {
-		return 0
-	}
-	return index
 }
 
 // write stores the Job's status, and tells what is new in it.

@@ -86,7 +86,7 @@ func TestCustomRules(t *testing.T) {
 		{
 			"of indexes", "completions: 600\nparallelism: 600\ncompletionMode: Indexed\nbackoffLimitPerIndex: 1",
 			"pods: [{run: 5s, attempt: 1, exitCode: 9}, {run: 5s}]", onCode("action: Ignore, retryDelay: 10s, budget: {limit: 590, then: FailIndex}"),
-			"Failed FailedIndexes after 22s: succeeded 590, failed 10, completed 0-89,100-599, failed indexes 90-99, verdicts [FailIndex:10 Ignore:590]",
+			"Failed FailedIndexes after 22s: succeeded 590, failed 10, completed 0-589, failed indexes 590-599, verdicts [FailIndex:10 Ignore:590]",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,0 +1,318 @@
+package plan
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"pgregory.net/rapid"
+)
+
+func namerOf(job string, uid types.UID, indexed bool) namer {
+	return namer{job, indexed, newCipher(uid)}
+}
+
+// Names are those of upstream: its prefix of the Job's name, cut where it cuts, the index, and five characters. They do not change from
+// version to version, because a version must know the pods of the one before.
+func TestNames(t *testing.T) {
+	long := strings.Repeat("hhhhhooooo", 6)
+	for _, test := range []struct {
+		job           string
+		indexed       bool
+		slot, attempt int
+		want          string
+	}{
+		{"train", true, 0, 0, "train-0-CODE"},
+		{"train", true, 0, 1, "train-0-CODE"},
+		{"train", true, 1, 0, "train-1-CODE"},
+		{"train", true, 99999, 7, "train-99999-CODE"},
+		{"train-3", true, 12, 0, "train-3-12-CODE"},
+		{"train", false, 0, 0, "train-CODE"},
+		{"train", false, 0, 1, "train-CODE"},
+		{"train", false, 1, 0, "train-CODE"},
+		{"a.b-c", false, 5000, 2, "a.b-c-CODE"},
+		{long[:57], false, 1, 1, long[:57] + "-CODE"},
+		{long[:58], false, 1, 1, long[:58] + "CODE"},
+		{long, false, 1, 1, long[:58] + "CODE"},
+		{long, true, 1, 1, long[:55] + "-1-CODE"},
+		{long, true, 12345, 1, long[:51] + "-12345-CODE"},
+	} {
+		n := namerOf(test.job, "uid", test.indexed)
+		name := n.name(test.slot, test.attempt)
+		beginning, found := strings.CutSuffix(test.want, "CODE")
+		if code, ok := strings.CutPrefix(name, beginning); !found || !ok || len(code) != 5 {
+			t.Errorf("attempt %d at slot %d of %s is named %s, want %s", test.attempt, test.slot, test.job, name, test.want)
+		}
+		if slot, attempt, ok := n.parse(name); !ok || slot != test.slot || attempt != test.attempt {
+			t.Errorf("%s is parsed as %d, %d, %t", name, slot, attempt, ok)
+		}
+	}
+}
+
+// drawnNames draws the name of a Job, and places of its pods, most of them near an edge.
+type drawnNames struct {
+	namer
+
+	places [][2]int
+}
+
+func drawNames(t *rapid.T) drawnNames {
+	job := rapid.SampledFrom([]string{
+		"a", "train", "a.b-c", "x-1-2", strings.Repeat("1-", 31) + "1", strings.Repeat("long", 15) + ".x", strings.Repeat("y", 50) + strings.Repeat(".z", 6),
+	}).Draw(t, "job")
+	indexed := rapid.Bool().Draw(t, "indexed") && !strings.Contains(job, ".") // the API refuses these
+	d := drawnNames{namer: namerOf(job, types.UID(rapid.String().Draw(t, "uid")), indexed)}
+	number := rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, 1<<20), rapid.IntRange(codes-2, codes+2), rapid.IntRange(0, maxNumber))
+	for range 10 {
+		d.places = append(d.places, [2]int{number.Draw(t, "slot"), number.Draw(t, "attempt")})
+	}
+	return d
+}
+
+// Names tell slot and attempt, in the form of this version and in that of earlier ones, and no two attempts have the same.
+func TestNamesTellAttempts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawNames(t)
+		names := map[string][2]int{}
+		for _, place := range d.places {
+			for _, name := range []string{d.name(place[0], place[1]), d.longName(place[0], place[1])} {
+				if faults := validation.IsDNS1123Subdomain(name); len(faults) > 0 || len(name) > 63 {
+					t.Errorf("%s: %v", name, faults)
+				}
+				if slot, attempt, ok := d.parse(name); !ok || slot != place[0] || attempt != place[1] {
+					t.Errorf("%s is parsed as %d, %d, %t, want %v", name, slot, attempt, ok, place)
+				}
+				if other, found := names[name]; found && other != place {
+					t.Errorf("%s is a name of %v and %v", name, other, place)
+				}
+				names[name] = place
+			}
+		}
+	})
+}
+
+// Numbers that five characters have no room for are in names of the earlier form.
+func TestNamesWithoutCode(t *testing.T) {
+	indexed, unindexed := namerOf("train", "uid", true), namerOf("train", "uid", false)
+	number, _ := indexed.cipher.decode(indexed.cipher.tag)
+	slot, attempt := unpair(number)
+	for name, want := range map[string]string{
+		indexed.name(0, codes-1):          "train-0-CODE",
+		indexed.name(0, codes):            "train-0-14348907-TAG",
+		indexed.name(0, maxNumber):        "train-0-2147483647-TAG",
+		indexed.name(0, int(number)):      "train-0-" + strconv.Itoa(int(number)) + "-TAG",
+		unindexed.name(0, blockSize-1):    "train-CODE",
+		unindexed.name(0, blockSize):      "train-0-717445-TAG",
+		unindexed.name(1<<19-1, 1):        "train-CODE",
+		unindexed.name(1<<19-1, 2):        "train-524287-2-TAG",
+		unindexed.name(1<<19, 0):          "train-524288-0-TAG",
+		unindexed.name(maxNumber, 0):      "train-2147483647-0-TAG",
+		unindexed.name(slot, attempt):     "train-" + strconv.Itoa(slot) + "-" + strconv.Itoa(attempt) + "-TAG",
+		unindexed.name(100_000, 9):        "train-CODE",
+		unindexed.name(1000, 1000):        "train-CODE",
+		indexed.name(maxNumber, 14348906): "train-2147483647-CODE",
+	} {
+		beginning, long := strings.CutSuffix(want, "TAG")
+		beginning = strings.TrimSuffix(beginning, "CODE")
+		if end, ok := strings.CutPrefix(name, beginning); !ok || len(end) != 5 || (end == indexed.cipher.tag) != long {
+			t.Errorf("the name is %s, want %s", name, want)
+		}
+	}
+}
+
+// Each number is that of one attempt, and each attempt has one at most.
+func TestPairs(t *testing.T) {
+	lost := 0
+	for number := int64(0); number < codes; number += 7 {
+		slot, attempt := unpair(number)
+		switch back, ok := pair(slot, attempt); {
+		case !ok:
+			lost++
+		case back != number:
+			t.Fatalf("%d is attempt %d at slot %d, whose number is %d", number, attempt, slot, back)
+		}
+	}
+	if lost > codes/7/10 {
+		t.Errorf("%d of %d numbers are of no use", lost, codes/7)
+	}
+}
+
+func TestCiphers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newCipher(types.UID(rapid.String().Draw(t, "uid")))
+		number := rapid.Int64Range(0, codes-1).Draw(t, "number")
+		if back, ok := c.decode(c.encode(number)); !ok || back != number {
+			t.Errorf("%d becomes %s, and that %d, %t", number, c.encode(number), back, ok)
+		}
+	})
+}
+
+func TestForeignNames(t *testing.T) {
+	for _, indexed := range []bool{true, false} {
+		n := namerOf("train", "uid", indexed)
+		tag, code := n.cipher.tag, n.cipher.encode(0)
+		for _, name := range []string{
+			"", "train", "train-0-0", "train-00-0-" + tag, "train--1-0-" + tag, "train-0-99999999999999999999-" + tag, "b-0-0-" + tag, "train-" + tag, "-" + tag,
+			"b-0-" + code, "b-" + code, "train-00-" + code, "train--" + code, "train-x-" + code, "train-2147483648-" + code, code, "-" + code,
+			"train-0-aaaaa", "train-aaaaa", "train-0-" + code + "x", "train-0-" + code[1:], "train" + code,
+		} {
+			if slot, attempt, ok := n.parse(name); ok {
+				t.Errorf("%q is parsed as %d, %d, indexed %t", name, slot, attempt, indexed)
+			}
+		}
+	}
+}
+
+// A pod is the controller's when its labels say the same as its name, and one of an earlier version by its name alone.
+func TestPlace(t *testing.T) {
+	change := func(pod *corev1.Pod, how func(*corev1.Pod)) *corev1.Pod {
+		changed := pod.DeepCopy()
+		how(changed)
+		return changed
+	}
+	for _, b := range []jobBuilder{indexed(4, 4), nonIndexed(4, 4), workQueue(4), indexed(4, 4).named(strings.Repeat("l", 58)), nonIndexed(4, 4).named(strings.Repeat("l.", 31) + "l")} {
+		n := newNamer(b.j)
+		pods := planned(t, seen(b.started(), 60, podOf(b, 0, 0).exited(1, 1), podOf(b, 1, 0).ready())).Create
+		made, short := pods[0], n.name(0, 1)
+		made.Name = short
+		earlier := change(made, func(p *corev1.Pod) {
+			p.Name = n.longName(0, 1)
+			delete(p.Labels, AttemptLabel)
+			delete(p.Labels, SlotLabel)
+		})
+		for name, test := range map[string]struct {
+			pod  *corev1.Pod
+			want bool
+		}{
+			"made":                      {made, true},
+			"without owner":             {change(made, func(p *corev1.Pod) { p.OwnerReferences = nil }), true},
+			"of another Job":            {change(made, func(p *corev1.Pod) { p.OwnerReferences[0].UID = "other" }), false},
+			"of another name":           {change(made, func(p *corev1.Pod) { p.Name = short[:len(short)-5] + "x7k2p" }), false},
+			"of another attempt's name": {change(made, func(p *corev1.Pod) { p.Name = n.name(0, 2) }), false},
+			"of another slot's name":    {change(made, func(p *corev1.Pod) { p.Name = n.name(2, 1) }), false},
+			"with another number":       {change(made, func(p *corev1.Pod) { p.Labels[AttemptLabel] = "1" }), false},
+			"with no number":            {change(made, func(p *corev1.Pod) { p.Labels[AttemptLabel] = "-" }), false},
+			"with a negative number":    {change(made, func(p *corev1.Pod) { p.Labels[AttemptLabel] = "-1" }), false},
+			"without its label":         {change(made, func(p *corev1.Pod) { delete(p.Labels, AttemptLabel) }), false},
+			"without labels":            {change(made, func(p *corev1.Pod) { p.Labels = nil }), false},
+			"earlier":                   {earlier, true},
+			"earlier, without labels":   {change(earlier, func(p *corev1.Pod) { p.Labels = nil }), true},
+			"earlier, without owner":    {change(earlier, func(p *corev1.Pod) { p.OwnerReferences = nil }), true},
+			"earlier, of another Job":   {change(earlier, func(p *corev1.Pod) { p.OwnerReferences[0].UID = "other" }), false},
+			"earlier, of another name":  {change(earlier, func(p *corev1.Pod) { p.Name = "train-x-0-" + n.cipher.tag }), false},
+			"earlier, without UID":      {change(earlier, func(p *corev1.Pod) { p.OwnerReferences, p.Labels = nil, nil }), false},
+			"of nobody":                 {&corev1.Pod{}, false},
+		} {
+			slot, attempt, ok := Place(test.pod)
+			if ok != test.want || Made(test.pod) != test.want || ok && (slot != 0 || attempt != 2) {
+				t.Errorf("%s, %s: slot %d, attempt %d, %t", test.pod.Name, name, slot, attempt, ok)
+			}
+		}
+	}
+}
+
+// A template may have the labels of a pod of ours, of a Job with or without indexes: those of a pod are its own.
+func TestPlaceDespiteTemplate(t *testing.T) {
+	for _, b := range []jobBuilder{indexed(2, 2), nonIndexed(2, 2)} {
+		b := b.with(func(j *batchv1.Job) {
+			maps.Copy(j.Spec.Template.Labels, map[string]string{AttemptLabel: "9", SlotLabel: "9", batchv1.JobCompletionIndexAnnotation: "9"})
+		})
+		for i, pod := range planned(t, seen(b.started(), 0)).Create {
+			if slot, attempt, ok := Place(pod); !ok || slot != i || attempt != 1 {
+				t.Errorf("%s, %v: slot %d, attempt %d, %t", pod.Name, pod.Labels, slot, attempt, ok)
+			}
+		}
+	}
+}
+
+// The names of a Job's pods are hardly ever those of a Job of the same name before it.
+func TestNamesOfSuccessors(t *testing.T) {
+	const pods = 10_000
+	before, after := namerOf("train", "5f9d3c1e-7a42-4b0e-9f64-2b1c8d6e0a11", false), namerOf("train", "0c8a4e52-1d7b-4f9c-8a35-6e2f7b9d4c20", false)
+	taken := map[string]bool{}
+	for slot := range pods {
+		taken[before.name(slot, 0)] = true
+	}
+	same := 0
+	for slot := range pods {
+		if taken[after.name(slot, 0)] {
+			same++
+		}
+	}
+	if expected := pods * pods / codes; same > 5*expected {
+		t.Errorf("%d of %d names are taken, want about %d", same, pods, expected)
+	}
+}
+
+// A Job that an earlier version has begun goes on: numbers follow those in the names of either form.
+func TestEarlierNames(t *testing.T) {
+	for _, b := range []jobBuilder{indexed(3, 3).started(), nonIndexed(3, 3).started()} {
+		n := newNamer(b.j)
+		o := seen(b, 600, podOf(b, 0, 0).earlier().exited(1, 1), podOf(b, 0, 1).exited(1, 2), podOf(b, 1, 3).earlier().ready(), podOf(b, 2, 0).earlier().exited(0, 1))
+		p := planned(t, o)
+		if got := slotsAndAttempts(o.Job, p.Create); !slices.Equal(got, []string{"0/2"}) || p.Create[0].Name != n.longName(0, 2) {
+			t.Errorf("created are %v", got)
+		}
+		if s := p.Write.Status; s.Succeeded != 1 || s.Failed != 2 || s.Active != 1 {
+			t.Errorf("the status becomes %+v", s)
+		}
+		if got := Attempts(b.j, o.Pods); !slices.Equal(got, []int64{1, 2, 4, 1}) {
+			t.Errorf("the attempts are %v", got)
+		}
+	}
+}
+
+// Names of the highest numbers do not stop a slot: somebody may make a pod with such a name.
+func TestHighestNumbers(t *testing.T) {
+	for _, b := range []jobBuilder{indexed(1, 1).started(), nonIndexed(1, 1).started()} {
+		for _, test := range []struct {
+			attempt int
+			want    string
+		}{{codes - 2, "0/14348906"}, {codes - 1, "0/14348907"}, {math.MaxInt32 - 1, "0/2147483647"}, {math.MaxInt32, "0/0"}} {
+			o := seen(b, 60, podOf(b, 0, test.attempt).exited(1, 1))
+			if got := slotsAndAttempts(o.Job, planned(t, o).Create); !slices.Equal(got, []string{test.want}) {
+				t.Errorf("after attempt %d: created are %v, want %s", test.attempt, got, test.want)
+			}
+		}
+	}
+	// As many names as there may be can be taken by pods of others.
+	b := indexed(1, 1).started()
+	o, n := seen(b, 60, podOf(b, 0, codes-3).exited(1, 1)), newNamer(b.j)
+	o.Taken = map[string]bool{n.longName(0, codes-2): true, n.longName(0, codes-1): true}
+	if got := slotsAndAttempts(o.Job, planned(t, o).Create); !slices.Equal(got, []string{"0/" + strconv.Itoa(codes)}) {
+		t.Errorf("created are %v", got)
+	}
+}
+
+// A label that somebody has forged or removed changes nothing: the name counts.
+func TestForgedLabels(t *testing.T) {
+	for _, b := range []jobBuilder{indexed(2, 2).started(), nonIndexed(2, 2).started()} {
+		for _, labels := range []map[string]string{nil, {AttemptLabel: "9", SlotLabel: "1"}, {AttemptLabel: "x"}} {
+			forged := podOf(b, 0, 0).exited(1, 1).with(func(p *corev1.Pod) { p.Labels = labels })
+			o := seen(b, 60, forged, podOf(b, 1, 0).ready())
+			if got := slotsAndAttempts(o.Job, planned(t, o).Create); !slices.Equal(got, []string{"0/1"}) {
+				t.Errorf("labels %v: created are %v", labels, got)
+			}
+		}
+	}
+}
+
+func (b jobBuilder) named(name string) jobBuilder {
+	return b.with(func(j *batchv1.Job) { j.Name = name })
+}
+
+// earlier is the pod as an earlier version has named it.
+func (b podBuilder) earlier() podBuilder {
+	owner := metav1.GetControllerOfNoCopy(b.p)
+	n := namerOf(owner.Name, owner.UID, b.p.Annotations[batchv1.JobCompletionIndexAnnotation] != "")
+	slot, attempt, _ := n.parse(b.p.Name)
+	return b.name(n.longName(slot, attempt))
+}
