@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
@@ -205,14 +206,19 @@ func objectOf(q *request) string {
 	if q.Name != "" {
 		return q.Name
 	}
-	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(q.Body, nil, nil)
-	if err != nil {
-		return ""
-	}
-	if known, err := meta.Accessor(object); err == nil {
+	if known, err := meta.Accessor(bodyOf(q)); err == nil {
 		return known.GetName()
 	}
 	return ""
+}
+
+// bodyOf is the object in the body of a call, or nil.
+func bodyOf(q *request) runtime.Object {
+	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(q.Body, nil, nil)
+	if err != nil {
+		return nil
+	}
+	return object
 }
 
 // takeEffect ends a late call.

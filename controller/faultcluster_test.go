@@ -224,7 +224,7 @@ func (c *cluster) over() bool {
 		return false
 	}
 	for _, pod := range c.server.Pods() {
-		if _, _, made := slotAndAttempt(pod.Name); made && held(pod) {
+		if _, _, made := slotAndAttempt(pod); made && held(pod) {
 			return false
 		}
 	}

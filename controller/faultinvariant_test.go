@@ -33,8 +33,8 @@ type invariants struct {
 	created map[string]int
 	ends    int
 	changes int
-	// slots are the pods of each slot, true when active, and active is how many these are.
-	slots  map[int]map[string]bool
+	// slots are the pods of each slot, by name, and active is how many of all are active.
+	slots  map[int]map[string]*corev1.Pod
 	active int
 
 	policed bool // a custom policy may ignore what the Job's own would
@@ -48,7 +48,7 @@ type invariants struct {
 func newInvariants() *invariants {
 	return &invariants{
 		pods: map[string]*corev1.Pod{}, mustFail: map[types.UID]bool{}, mayFail: map[types.UID]bool{},
-		mustSucceed: map[int]bool{}, maySucceed: map[int]bool{}, created: map[string]int{}, slots: map[int]map[string]bool{},
+		mustSucceed: map[int]bool{}, maySucceed: map[int]bool{}, created: map[string]int{}, slots: map[int]map[string]*corev1.Pod{},
 	}
 }
 
@@ -178,7 +178,7 @@ func (v *invariants) observePod(version int64, old, pod *corev1.Pod) {
 	if pod == nil {
 		v.logf("%d: %s gone", version, old.Name)
 		delete(v.pods, old.Name)
-		v.alive(old.Name, nil)
+		v.alive(old, true)
 		return
 	}
 	if !v.hostile && metav1.GetControllerOfNoCopy(pod) == nil {
@@ -190,12 +190,12 @@ func (v *invariants) observePod(version int64, old, pod *corev1.Pod) {
 	if old == nil {
 		v.create(pod)
 	}
-	v.alive(pod.Name, pod)
+	v.alive(pod, false)
 }
 
 // create notes that a pod was created.
 func (v *invariants) create(pod *corev1.Pod) {
-	slot, attempt, made := slotAndAttempt(pod.Name)
+	slot, attempt, made := slotAndAttempt(pod)
 	if !made || v.hostile {
 		return
 	}
@@ -205,8 +205,8 @@ func (v *invariants) create(pod *corev1.Pod) {
 	if v.job != nil && ended(v.job) {
 		v.violatedf("attempt %d at slot %d is created after the end", attempt, slot)
 	}
-	for name := range v.slots[slot] {
-		if _, a, _ := slotAndAttempt(name); a > attempt {
+	for _, other := range v.slots[slot] {
+		if _, a, _ := slotAndAttempt(other); a > attempt {
 			v.violatedf("attempt %d at slot %d is created when attempt %d is there", attempt, slot, a)
 		}
 	}
@@ -214,7 +214,7 @@ func (v *invariants) create(pod *corev1.Pod) {
 
 // record notes what a pod must and may count as.
 func (v *invariants) record(pod *corev1.Pod) {
-	slot, _, made := slotAndAttempt(pod.Name)
+	slot, _, made := slotAndAttempt(pod)
 	if !made || !held(pod) || v.job == nil || ended(v.job) {
 		return
 	}
@@ -237,30 +237,31 @@ func (v *invariants) record(pod *corev1.Pod) {
 }
 
 // alive keeps the pods of a slot, and looks for states that may never be: two active pods of a slot, or more than parallelism.
-func (v *invariants) alive(name string, pod *corev1.Pod) {
-	slot, _, made := slotAndAttempt(name)
+func (v *invariants) alive(pod *corev1.Pod, gone bool) {
+	slot, _, made := slotAndAttempt(pod)
 	if !made {
 		return
 	}
 	pods := v.slots[slot]
 	if pods == nil {
-		pods = map[string]bool{}
+		pods = map[string]*corev1.Pod{}
 		v.slots[slot] = pods
 	}
-	if pods[name] {
+	if before := pods[pod.Name]; before != nil && active(before) {
 		v.active--
 	}
-	if pods[name] = pod != nil && active(pod); pods[name] {
-		v.active++
+	delete(pods, pod.Name)
+	if !gone {
+		pods[pod.Name] = pod
 	}
-	if pod == nil {
-		delete(pods, name)
+	if !gone && active(pod) {
+		v.active++
 	}
 	if v.hostile {
 		return
 	}
 	living := slices.Sorted(maps.Keys(pods))
-	if living = slices.DeleteFunc(living, func(name string) bool { return !pods[name] }); len(living) > 1 {
+	if living = slices.DeleteFunc(living, func(name string) bool { return !active(pods[name]) }); len(living) > 1 {
 		v.violatedf("slot %d has active pods %v", slot, living)
 	}
 	if v.active > v.parallelism {

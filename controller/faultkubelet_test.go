@@ -2,8 +2,6 @@ package controller_test
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -12,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+	"github.com/podverdict/podverdict/controller/plan"
 )
 
 // fate is what becomes of an attempt at a slot: an exit code, or one of the below.
@@ -43,7 +42,7 @@ func (k kubelet) idle(p *corev1.Pod) bool {
 }
 
 func (k kubelet) fateOf(p *corev1.Pod) int32 {
-	slot, attempt, made := slotAndAttempt(p.Name)
+	slot, attempt, made := slotAndAttempt(p)
 	if !made {
 		return 0 // somebody else's
 	}
@@ -95,7 +94,7 @@ func (k kubelet) evict(p *corev1.Pod) {
 func (k kubelet) busy() []*corev1.Pod {
 	busy := slices.DeleteFunc(k.server.Pods(), k.idle)
 	rank := func(p *corev1.Pod) int {
-		slot, _, _ := slotAndAttempt(p.Name)
+		slot, _, _ := slotAndAttempt(p)
 		if p.Status.Phase != corev1.PodPending {
 			slot += 1 << 20
 		}
@@ -113,13 +112,8 @@ func active(p *corev1.Pod) bool { return !terminal(p) && p.DeletionTimestamp == 
 
 func held(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) }
 
-// slotAndAttempt are in the names of the pods that the controller makes: JOB-SLOT-ATTEMPT-TAG.
-func slotAndAttempt(name string) (slot, attempt int, made bool) {
-	parts := strings.Split(name, "-")
-	if len(parts) < 4 || len(parts[len(parts)-1]) != 5 {
-		return 0, 0, false
-	}
-	slot, slotErr := strconv.Atoi(parts[len(parts)-3])
-	attempt, attemptErr := strconv.Atoi(parts[len(parts)-2])
-	return slot, attempt, slotErr == nil && attemptErr == nil
+// slotAndAttempt are those of a pod that the controller has made. Attempts count from 0.
+func slotAndAttempt(p *corev1.Pod) (slot, attempt int, made bool) {
+	slot, attempt, made = plan.Place(p)
+	return slot, attempt - 1, made
 }

@@ -2,11 +2,13 @@ package controller_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
@@ -43,13 +45,13 @@ func (c *cluster) endsLate(t *testing.T, effective bool) {
 	}
 }
 
-// loseCreation lets the first calls through until all slots have been created but one, whose connection breaks.
-func (c *cluster) loseCreation(slot int) *request {
+// loseCreation lets the first calls through until all indexes have been created but one, whose connection breaks.
+func (c *cluster) loseCreation(index int) *request {
 	var lost *request
 	for lost == nil {
 		synctest.Wait()
 		for _, q := range c.wire.requests() {
-			if s, _, _ := slotAndAttempt(objectOf(q)); q.Verb == "create" && q.Resource == memoryapi.Pods && s == slot {
+			if pod, ok := bodyOf(q).(*corev1.Pod); ok && q.Verb == "create" && pod.Annotations[batchv1.JobCompletionIndexAnnotation] == strconv.Itoa(index) {
 				lost = q
 			} else {
 				c.serve(q)

@@ -45,7 +45,7 @@ func TestLargeJob(t *testing.T) {
 				w.t.Errorf("%s lacks what the template has: %v, %v", pod.Name, pod.Annotations, pod.Labels)
 			}
 		}
-		w.expectJob("failed 2, PodFailurePolicy: Pod ns/train-0-1-2znvk matching FailJob rule r of PodFailurePolicy gpu")
+		w.expectJob("failed 2, PodFailurePolicy: Pod ns/train-kz8h6 matching FailJob rule r of PodFailurePolicy gpu")
 		after := w.server.Job(namespace, jobName)
 		if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
 			w.t.Errorf("the spec has changed (-before +after):\n%s", diff)

@@ -1,7 +1,6 @@
 package controller_test
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/klog/v2"
 
 	"github.com/podverdict/podverdict/controller"
@@ -55,7 +55,12 @@ func createsBad(r *http.Request) bool {
 		return false
 	}
 	text, err := io.ReadAll(body)
-	return err == nil && bytes.Contains(text, []byte("bad-0-1-")) // the second pod
+	if err != nil {
+		return false
+	}
+	object, _, _ := scheme.Codecs.UniversalDeserializer().Decode(text, nil, nil) // nil is no pod
+	pod, ok := object.(*corev1.Pod)
+	return ok && pod.OwnerReferences[0].Name == "bad" && pod.Labels[plan.AttemptLabel] == "2"
 }
 
 // A Job that makes the controller panic has an event that says so, and is tried again; the others go on.

@@ -98,8 +98,8 @@ func (n *next) createPod(slot, attempt int, failures int64) {
 			return
 		}
 	}
-	name := n.namer.longName(slot, attempt)
-	for ; n.Taken[name]; name = n.namer.longName(slot, attempt) {
+	name := n.namer.name(slot, attempt)
+	for ; n.Taken[name]; name = n.namer.name(slot, attempt) {
 		attempt++
 	}
 	created := n.newPod(name)

@@ -30,7 +30,7 @@ func TestCreatedPod(t *testing.T) {
 	want := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "ns", Name: newNamer(o.Job).longName(0, 1),
+			Namespace: "ns", Name: newNamer(o.Job).name(0, 1),
 			Labels: map[string]string{
 				"app": "train", "batch.kubernetes.io/job-completion-index": "0", "batch.kubernetes.io/controller-uid": "job-uid",
 				"podverdict.io/attempt": "2",
@@ -74,7 +74,7 @@ func TestCreatedPodWithoutIndex(t *testing.T) {
 func TestTakenNames(t *testing.T) {
 	b := nonIndexed(1, 1).started()
 	o := seen(b, 0)
-	o.Taken = map[string]bool{newNamer(o.Job).longName(0, 0): true, newNamer(o.Job).longName(0, 1): true}
+	o.Taken = map[string]bool{newNamer(o.Job).name(0, 0): true, newNamer(o.Job).name(0, 1): true}
 	if got := slotsAndAttempts(o.Job, planned(t, o).Create); !slices.Equal(got, []string{"0/2"}) {
 		t.Errorf("created are %v", got)
 	}

@@ -118,8 +118,9 @@
 //     condition podverdict.io/Ledger, which goes when the Job ends.
 //   - A failure counts as soon as it is seen (but as upstream, with backoffLimitPerIndex, when it is replaced).
 //   - Active pods of a Job that fails are deleted after FailureTarget is stored, and count when they are terminating.
-//   - Pods are named by slot and attempt. A pod that is not, and has no valid index, does not belong to the Job, though it has
-//     an owner reference to it: it is dismissed, and does not count. Pods are not adopted by labels.
+//   - Names of pods have the form of upstream's, but tell slot and attempt. A pod whose name does not, and that has no valid index,
+//     does not belong to the Job, though it has an owner reference to it: it is dismissed, and does not count. Pods are not adopted
+//     by labels.
 //   - A failed pod of ours counts even if a lower completions has taken its index since.
 //   - The back-off delay of a Job without backoffLimitPerIndex survives a restart: it is a function of the pods. In case failed
 //     pods are deleted, the ledger has their number and time, and each pod has the number of failures before it as an

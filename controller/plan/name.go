@@ -26,9 +26,11 @@ const maxNameLength = 63
 // completions.
 const maxNumber = math.MaxInt32
 
-// namer names the pods of one Job. Names have the form JOB-SLOT-ATTEMPT-TAG. It reads another form as well, which later programs give:
-// that of upstream, JOB-INDEX-CODE or JOB-CODE. Upstream's code is random. Here it is the attempt, or slot and attempt, in a cipher of
-// the Job, so that a name tells them. The tag is no pod's code, so a name has one form.
+// namer names the pods of one Job as upstream does, JOB-INDEX-CODE or JOB-CODE. Upstream's code is random. Here it is the attempt, or
+// slot and attempt, in a cipher of the Job, so that a name tells them.
+//
+// The longer form JOB-SLOT-ATTEMPT-TAG is for the few numbers without a code. Earlier programs gave it to all pods. Its tag is no
+// pod's code, so a name has one form.
 type namer struct {
 	job     string
 	indexed bool

@@ -181,8 +181,7 @@ func TestPlace(t *testing.T) {
 	for _, b := range []jobBuilder{indexed(4, 4), nonIndexed(4, 4), workQueue(4), indexed(4, 4).named(strings.Repeat("l", 58)), nonIndexed(4, 4).named(strings.Repeat("l.", 31) + "l")} {
 		n := newNamer(b.j)
 		pods := planned(t, seen(b.started(), 60, podOf(b, 0, 0).exited(1, 1), podOf(b, 1, 0).ready())).Create
-		made, short := pods[0], n.name(0, 1)
-		made.Name = short
+		made, short := pods[0], pods[0].Name
 		earlier := change(made, func(p *corev1.Pod) {
 			p.Name = n.longName(0, 1)
 			delete(p.Labels, AttemptLabel)
@@ -258,7 +257,7 @@ func TestEarlierNames(t *testing.T) {
 		n := newNamer(b.j)
 		o := seen(b, 600, podOf(b, 0, 0).earlier().exited(1, 1), podOf(b, 0, 1).exited(1, 2), podOf(b, 1, 3).earlier().ready(), podOf(b, 2, 0).earlier().exited(0, 1))
 		p := planned(t, o)
-		if got := slotsAndAttempts(o.Job, p.Create); !slices.Equal(got, []string{"0/2"}) || p.Create[0].Name != n.longName(0, 2) {
+		if got := slotsAndAttempts(o.Job, p.Create); !slices.Equal(got, []string{"0/2"}) || p.Create[0].Name != n.name(0, 2) {
 			t.Errorf("created are %v", got)
 		}
 		if s := p.Write.Status; s.Succeeded != 1 || s.Failed != 2 || s.Active != 1 {
@@ -286,7 +285,7 @@ func TestHighestNumbers(t *testing.T) {
 	// As many names as there may be can be taken by pods of others.
 	b := indexed(1, 1).started()
 	o, n := seen(b, 60, podOf(b, 0, codes-3).exited(1, 1)), newNamer(b.j)
-	o.Taken = map[string]bool{n.longName(0, codes-2): true, n.longName(0, codes-1): true}
+	o.Taken = map[string]bool{n.name(0, codes-2): true, n.name(0, codes-1): true}
 	if got := slotsAndAttempts(o.Job, planned(t, o).Create); !slices.Equal(got, []string{"0/" + strconv.Itoa(codes)}) {
 		t.Errorf("created are %v", got)
 	}

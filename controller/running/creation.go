@@ -157,10 +157,11 @@ func (w *work) lookUpPod(ctx context.Context, namespace, name string, until time
 	return nil
 }
 
-// releaseTaken removes the finalizer of a pod that was the Job's until somebody took its label or its owner: no cache will show it
+// releaseTaken removes the finalizer of a pod that was the Job's until somebody took its labels or its owner: no cache will show it
 // as one of the Job, so nobody else would.
 func (w *work) releaseTaken(ctx context.Context, pod *corev1.Pod) error {
-	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) || !plan.Made(pod) {
+	ours := plan.Controls(w.job, pod) || plan.Made(pod)
+	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) || !ours {
 		return nil
 	}
 	if _, err := removeFinalizer(ctx, w.reconciler.Client, pod); err != nil && !apierrors.IsNotFound(err) {

@@ -139,7 +139,7 @@ func TestExistingName(t *testing.T) {
 			d.answer("create", "pods", func(a clienttesting.Action) (apiruntime.Object, error) {
 				create, _ := a.(clienttesting.CreateAction)
 				pod, _ := create.GetObject().(*corev1.Pod)
-				if !strings.Contains(pod.Name, "-0-0-") {
+				if pod.Labels[plan.AttemptLabel] != "1" {
 					return nil, nil //nolint:nilnil // as it is
 				}
 				existing := pod.DeepCopy()

@@ -44,6 +44,7 @@ func (d *testJob) occupy(t *testing.T, change func(*corev1.Pod)) func() string {
 func TestPodThatCachesDoNotShowIsLetGo(t *testing.T) {
 	for name, change := range map[string]func(*corev1.Pod){
 		"no label":                    func(p *corev1.Pod) { delete(p.Labels, batchv1.ControllerUidLabel) },
+		"no labels":                   func(p *corev1.Pod) { p.Labels = nil },
 		"no owner":                    func(p *corev1.Pod) { p.OwnerReferences = nil },
 		"an owner of another version": func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "batch/v1beta1" },
 	} {

@@ -194,7 +194,7 @@ func TestPendingPodsAreTold(t *testing.T) {
 		}
 		lines = append(lines, line)
 	}
-	const sentence = "Pod default/demo-0-0-7sz9q matching FailJob rule image of PodFailurePolicy start: ImageUnavailable"
+	const sentence = "Pod default/demo-x5psj matching FailJob rule image of PodFailurePolicy start: ImageUnavailable"
 	want := []string{
 		"0s PodCreated", "0s JobEvent, JobStart, Job started",
 		"10m10s PodDeleted, ImageUnavailable", "10m10s JobEvent, PodDeletedByPolicy, " + sentence,

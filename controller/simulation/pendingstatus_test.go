@@ -53,7 +53,7 @@ func described(p *corev1.Pod) string {
 const gone = "137 ContainerStatusUnknown The container could not be located when the pod was terminated, ready false, started false"
 
 func TestPendingStatuses(t *testing.T) {
-	const because = "podverdict.io/FailingToStart=True PendingRule Pod default/demo-0-0-7sz9q matching FailJob rule late of PodFailurePolicy start"
+	const because = "podverdict.io/FailingToStart=True PendingRule Pod default/demo-x5psj matching FailJob rule late of PodFailurePolicy start"
 	const initContainers = "initContainers: [{name: prepare}, {name: proxy, restartPolicy: Always}], "
 	for _, test := range []struct {
 		name, template, script string

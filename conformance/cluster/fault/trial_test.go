@@ -251,14 +251,3 @@ func anyTrial(random *rand.Rand, name string, slots int) trial {
 	}
 	return r
 }
-
-// slotAndAttempt are in the name of a pod that the controller has made: JOB-SLOT-ATTEMPT-TAG.
-func slotAndAttempt(name string) (slot, attempt int, made bool) {
-	parts := strings.Split(name, "-")
-	if len(parts) < 4 {
-		return 0, 0, false
-	}
-	slot, slotErr := strconv.Atoi(parts[len(parts)-3])
-	attempt, attemptErr := strconv.Atoi(parts[len(parts)-2])
-	return slot, attempt, slotErr == nil && attemptErr == nil
-}

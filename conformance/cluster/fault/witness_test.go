@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/podverdict/podverdict/controller/plan"
 )
 
 // witness watches the Jobs and pods of a namespace, and notes what must never be. When the API server is away it begins with
@@ -159,7 +161,7 @@ func (w *witness) seePods(kind watch.EventType, objects []runtime.Object) {
 
 // seePod notes what there is once for each pod.
 func (w *witness) seePod(job string, pod *corev1.Pod) {
-	slot, _, named := slotAndAttempt(pod.Name)
+	slot, _, named := plan.Place(pod)
 	if !named {
 		return
 	}
@@ -203,7 +205,7 @@ func (w *witness) check(job string) {
 	bySlot := map[int]string{}
 	all := 0
 	for _, pod := range w.pods[job] {
-		slot, _, made := slotAndAttempt(pod.Name)
+		slot, _, made := plan.Place(pod)
 		if !made || !active(pod) {
 			continue
 		}

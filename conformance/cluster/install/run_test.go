@@ -22,6 +22,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/installed"
 )
 
@@ -61,8 +62,9 @@ func (i *installation) runWithPermissions(t *testing.T) {
 
 	jobs := i.cluster.Namespace(t)
 	installed.PlayKubelet(t, i.client, jobs, func(pod *corev1.Pod) (int32, bool) {
+		slot, attempt, _ := plan.Place(pod)
 		switch {
-		case of(pod, "native"), of(pod, "complete") && strings.HasPrefix(pod.Name, "complete-1-0-"):
+		case of(pod, "native"), of(pod, "complete") && slot == 1 && attempt == 1:
 			return 42, true
 		default:
 			return 0, of(pod, "complete") || of(pod, "deaf")

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	batchv1client "k8s.io/client-go/kubernetes/typed/batch/v1"
 
+	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/installed"
 )
 
@@ -45,10 +46,8 @@ const runsAnnotation = "runs"
 
 func exitOf(pod *corev1.Pod) (int32, bool) {
 	code, err := strconv.ParseInt(pod.Annotations[exitAnnotation], 10, 32)
-	if slot := pod.Annotations[runsAnnotation]; slot != "" {
-		if parts := attemptOf.FindStringSubmatch(pod.Name); parts != nil && parts[1] == slot {
-			return 0, false
-		}
+	if slot, _, made := plan.Place(pod); made && pod.Annotations[runsAnnotation] == strconv.Itoa(slot) {
+		return 0, false
 	}
 	return int32(code), err == nil
 }

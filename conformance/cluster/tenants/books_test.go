@@ -114,10 +114,14 @@ var books = []attack{
 		},
 		then: func(a *attacker) {
 			a.barrier()
+			var created []string
 			for _, event := range a.cluster.AuditLog(a, a.namespace) {
-				if name := event.ObjectRef.Name; event.Verb == "create" && (strings.HasPrefix(name, "own-0-1-") || strings.HasPrefix(name, "own-1-1-")) {
-					a.Errorf("%s is created for a slot that is done", name)
+				if name := event.ObjectRef.Name; event.Verb == "create" && event.ObjectRef.Resource == "pods" && strings.HasPrefix(name, "own-") {
+					created = append(created, name)
 				}
+			}
+			if len(created) != 3 {
+				a.Errorf("created are %v: one is for a slot that is done", created)
 			}
 		},
 	}, {

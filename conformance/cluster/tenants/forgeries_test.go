@@ -136,11 +136,9 @@ func endless(pod, _ *corev1.Pod) {
 // namesake Pods have the names of theirs.
 func namesake(pod, theirs *corev1.Pod) { pod.Name = theirs.Name }
 
-// later Pods have the names of later attempts.
+// later Pods have the names of later attempts: any five characters are the code of one.
 func later(pod, theirs *corev1.Pod) {
-	parts := strings.Split(theirs.Name, "-")
-	parts[len(parts)-2] = "7"
-	pod.Name = strings.Join(parts, "-")
+	pod.Name = theirs.Name[:len(theirs.Name)-5] + "x7k2p"
 }
 
 // imitate gives a Pod the index of one of the victim's.

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/installed"
 )
 
@@ -27,7 +28,7 @@ import (
 type plannedJob struct {
 	name string
 	spec func(*batchv1.JobSpec)
-	// exit is the code with which an attempt at an index ends, or 0 and false when it does not end. Attempts count from 0.
+	// exit is the code with which an attempt at an index ends, or 0 and false when it does not end. Attempts count from 1.
 	exit func(index, attempt int) (code int32, ends bool)
 	// told is how many verdicts are told in events: those by which a rule decides.
 	told int
@@ -44,7 +45,7 @@ var victimJobs = []plannedJob{
 		spec: func(s *batchv1.JobSpec) {
 			s.Completions, s.Parallelism, s.BackoffLimit = new(int32(2)), new(int32(2)), new(int32(6))
 		},
-		exit: func(_, attempt int) (int32, bool) { return int32(max(0, 1-attempt)), true },
+		exit: func(_, attempt int) (int32, bool) { return int32(max(0, 2-attempt)), true },
 	}, {
 		name: "fails", // one Pod fails by policy, the other runs
 		spec: func(s *batchv1.JobSpec) {
@@ -145,8 +146,6 @@ func (v *victim) eventually(t *testing.T, what string, is func(context.Context) 
 	installed.Within(t, patience-time.Since(v.begin), what, is)
 }
 
-var attemptOf = regexp.MustCompile(`-(\d+)-(\d+)-[a-z0-9]{5}$`)
-
 func (v *victim) exit(pod *corev1.Pod) (int32, bool) {
 	at := slices.IndexFunc(victimJobs, func(p plannedJob) bool { return p.name == pod.Labels[batchv1.JobNameLabel] })
 	if !v.running.Load() {
@@ -155,10 +154,7 @@ func (v *victim) exit(pod *corev1.Pod) (int32, bool) {
 	if at < 0 {
 		return 0, true // it sets the pace
 	}
-	index, attempt := 0, 0
-	if parts := attemptOf.FindStringSubmatch(pod.Name); parts != nil {
-		fmt.Sscan(parts[1]+" "+parts[2], &index, &attempt)
-	}
+	index, attempt, _ := plan.Place(pod)
 	return victimJobs[at].exit(index, attempt)
 }
 
@@ -249,10 +245,8 @@ func (v *victim) outcomeOf(job *batchv1.Job, pods []corev1.Pod) jobOutcome {
 		}
 	}
 	for _, pod := range pods {
-		if job.Spec.ManagedBy == nil {
-			pod.Name = strings.TrimSuffix(pod.Name, pod.Name[strings.LastIndex(pod.Name, "-"):]) // a random suffix
-		}
-		o.Pods = append(o.Pods, v.anonymous(pod.Name)+" "+string(pod.Status.Phase))
+		slot, attempt, _ := plan.Place(&pod)
+		o.Pods = append(o.Pods, fmt.Sprintf("%s slot %d attempt %d %s", v.anonymous(pod.Name), slot, attempt, pod.Status.Phase))
 	}
 	slices.Sort(o.Pods)
 	return o

@@ -87,10 +87,9 @@ func TestBooks(t *testing.T) {
 	w.run(t, nil, 1, all)
 	for i, h := range handovers {
 		t.Run(h.name, func(t *testing.T) {
-			made := w.attempts(t, trials[i][0].namespace)
 			for _, r := range trials[i] {
-				w.check(t, r, made[r.name()])
-				w.checkBooks(t, h, r, made[r.name()])
+				w.check(t, r)
+				w.checkBooks(t, h, r)
 			}
 		})
 	}
@@ -121,7 +120,7 @@ func (w *world) rewrite(t *testing.T, h handover, r *trial) {
 }
 
 // checkBooks holds that nothing is forgotten and nothing is allowed that is not known to be left.
-func (w *world) checkBooks(t *testing.T, h handover, r *trial, attempts map[int][]int) {
+func (w *world) checkBooks(t *testing.T, h handover, r *trial) {
 	t.Helper()
 	if told, want := w.losses(t, r, h.lost), count(h.lost); told != want {
 		t.Errorf("%s: %d events tell the loss, want %d", r.name(), told, want)
@@ -133,7 +132,7 @@ func (w *world) checkBooks(t *testing.T, h handover, r *trial, attempts map[int]
 	if !h.lost {
 		want += limit - used(h.failures)
 	}
-	if got := attempts[1]; len(got) != want {
+	if got := r.attempts()[1]; len(got) != want {
 		t.Errorf("%s: slot 1 is tried %d times, want %d: the budget is %d, and lost is %t", r.name(), len(got), want, limit, h.lost)
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"regexp"
 	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -16,10 +17,12 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/controlplane"
 	"github.com/podverdict/podverdict/internal/installed"
 )
@@ -80,8 +83,44 @@ type trial struct {
 
 	namespace string
 	legs      int
-	failures  []int32 // of slot 1 in the first leg; in the others there is one of exit code 1
-	leg       atomic.Int32
+	// renumbered is true when a version does not know the numbers of attempts that another one has made.
+	renumbered bool
+	failures   []int32 // of slot 1 in the first leg; in the others there is one of exit code 1
+	leg        atomic.Int32
+
+	mu   sync.Mutex
+	made map[int][]madePod // by slot, in their order
+}
+
+// madePod is a Pod that was there once, and the number that it has as an attempt.
+type madePod struct {
+	uid     types.UID
+	attempt int
+}
+
+// see returns the slot of a Pod, and how many others there were at it before.
+func (r *trial) see(pod *corev1.Pod) (slot, before int) {
+	slot, attempt, _ := plan.Place(pod)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if before = slices.IndexFunc(r.made[slot], func(m madePod) bool { return m.uid == pod.UID }); before < 0 {
+		before = len(r.made[slot])
+		r.made[slot] = append(r.made[slot], madePod{pod.UID, attempt})
+	}
+	return slot, before
+}
+
+// attempts returns the numbers of the Pods that were there, by slot.
+func (r *trial) attempts() map[int][]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	numbers := map[int][]int{}
+	for slot, made := range r.made {
+		for _, m := range made {
+			numbers[slot] = append(numbers[slot], m.attempt)
+		}
+	}
+	return numbers
 }
 
 func (r *trial) name() string {
@@ -93,7 +132,7 @@ func (w *world) newTrials(t *testing.T, kinds []kind, legs int, failures []int32
 	t.Helper()
 	namespace := w.cluster.Namespace(t)
 	for _, k := range kinds {
-		r := &trial{kind: k, namespace: namespace, legs: legs, failures: failures}
+		r := &trial{kind: k, namespace: namespace, legs: legs, failures: failures, made: map[int][]madePod{}}
 		trials = append(trials, r)
 		if _, err := w.client.BatchV1().Jobs(namespace).Create(t.Context(), r.job(), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -123,18 +162,9 @@ func (r *trial) job() *batchv1.Job {
 	return job
 }
 
-var nameOf = regexp.MustCompile(`^(.*)-(\d+)-(\d+)-[a-z0-9]{5}$`)
-
-func parse(name string) (slot, attempt int) {
-	if parts := nameOf.FindStringSubmatch(name); parts != nil {
-		_, _ = fmt.Sscan(parts[2]+" "+parts[3], &slot, &attempt) // digits
-	}
-	return slot, attempt
-}
-
 // exit is how a Pod ends in a leg.
 func (r *trial) exit(pod *corev1.Pod, leg int) (code int32, ends bool) {
-	slot, attempt := parse(pod.Name)
+	slot, before := r.see(pod)
 	last := r.legs - 1
 	switch {
 	case slot == 0:
@@ -143,10 +173,10 @@ func (r *trial) exit(pod *corev1.Pod, leg int) (code int32, ends bool) {
 		return 0, false // what else is run when the policy fails the Job
 	case slot > 1:
 		return 0, leg >= slot-1
-	case attempt < len(r.failures):
-		return r.failures[attempt], true
-	case attempt < len(r.failures)+last-1:
-		return 1, leg > attempt-len(r.failures)
+	case before < len(r.failures):
+		return r.failures[before], true
+	case before < len(r.failures)+last-1:
+		return 1, leg > before-len(r.failures)
 	case r.fails:
 		return temporary, leg == last
 	}
@@ -218,7 +248,7 @@ func (w *world) done(ctx context.Context, r *trial, leg int, frees bool) (bool, 
 	}
 	ended, held := 0, false
 	for _, pod := range pods.Items {
-		if slot, _ := parse(pod.Name); pod.Status.Phase == corev1.PodPending {
+		if slot, _, _ := plan.Place(&pod); pod.Status.Phase == corev1.PodPending {
 			continue
 		} else if slot == 1 {
 			ended++
@@ -256,24 +286,16 @@ func (w *world) deleteEnded(t *testing.T, namespace string) {
 	}
 }
 
-// attempts are the Pods that were made in a namespace, by Job and slot, in their order.
-func (w *world) attempts(t *testing.T, namespace string) map[string]map[int][]int {
+// created is how many Pods of a Job were created.
+func (w *world) created(t *testing.T, r *trial) (count int) {
 	t.Helper()
-	made := map[string]map[int][]int{}
-	for _, event := range w.cluster.AuditLog(t, namespace) {
+	for _, event := range w.cluster.AuditLog(t, r.namespace) {
 		created := event.ResponseStatus != nil && event.ResponseStatus.Code == http.StatusCreated
-		parts := nameOf.FindStringSubmatch(event.ObjectRef.Name)
-		if event.Verb != "create" || event.ObjectRef.Resource != "pods" || event.ObjectRef.Subresource != "" || !created || parts == nil {
-			continue
+		if created && event.ObjectRef.Resource == "pods" && event.ObjectRef.Subresource == "" && strings.HasPrefix(event.ObjectRef.Name, r.name()+"-") {
+			count++
 		}
-		job := parts[1]
-		if made[job] == nil {
-			made[job] = map[int][]int{}
-		}
-		slot, attempt := parse(event.ObjectRef.Name)
-		made[job][slot] = append(made[job][slot], attempt)
 	}
-	return made
+	return count
 }
 
 // used is how many of some failures are matches.
@@ -287,8 +309,9 @@ func used(failures []int32) (matches int) {
 }
 
 // check holds that a Job has ended as it should, whatever the versions that ran it.
-func (w *world) check(t *testing.T, r *trial, attempts map[int][]int) {
+func (w *world) check(t *testing.T, r *trial) {
 	t.Helper()
+	attempts := r.attempts()
 	job, err := w.client.BatchV1().Jobs(r.namespace).Get(t.Context(), r.name(), metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -303,17 +326,22 @@ func (w *world) check(t *testing.T, r *trial, attempts map[int][]int) {
 	if last.Type != condition || last.Reason != reason || int(s.Succeeded) != succeeded || int(s.Failed) != failed {
 		t.Errorf("%s: want %s by %s, %d succeeded and %d failed; it is %+v", r.name(), condition, reason, succeeded, failed, s)
 	}
+	seen := 0
 	for slot := range r.legs + 1 {
 		got := attempts[slot]
-		if slot != 1 && !slices.Equal(got, []int{0}) {
+		seen += len(got)
+		if slot != 1 && !slices.Equal(got, []int{1}) {
 			t.Errorf("%s: slot %d is run by attempts %v", r.name(), slot, got)
 		}
 		for i, attempt := range got {
-			if i != attempt {
+			if !r.renumbered && i+1 != attempt {
 				t.Errorf("%s: the attempts at slot %d are %v", r.name(), slot, got)
 				break
 			}
 		}
+	}
+	if created := w.created(t, r); created != seen {
+		t.Errorf("%s: %d Pods were created, and the slots have had %v", r.name(), created, attempts)
 	}
 	if most := len(r.failures) - used(r.failures) + r.legs - 2 + limit + 1; r.fails && len(attempts[1]) > most {
 		t.Errorf("%s: slot 1 is tried %d times: the budget of %d allows %d", r.name(), len(attempts[1]), limit, most)

@@ -12,7 +12,7 @@
 // that is deleted in the background goes, and its Pods follow. But a Job that is deleted in the foreground waits for its Pods, and
 // a namespace deletes Pods before Jobs (KEP-5080): there the Pods wait for the controller, and the rest for the Pods.
 //
-// Remove therefore lets go of every Pod that plan.Made recognises. Rescue does it for those alone that are being deleted, or
+// Remove therefore lets go of every Pod of a managed Job, or that plan.Made recognises. Rescue does it for those alone that are being deleted, or
 // whose Job is: where a controller may come back, the others are still to be counted.
 //
 // # What belongs to an installation

@@ -33,7 +33,8 @@ type Pod struct {
 
 // held returns the Pods of a namespace, or of all, that the controller made and that have its finalizer, and the managed Jobs.
 //
-// It looks at all Pods, as metadata: a Pod whose labels were removed may still have the finalizer.
+// It looks at all Pods, as metadata: a Pod whose labels were removed may still have the finalizer. Such a Pod is known by its Job,
+// unless that is gone; then kube-controller-manager removes the finalizer.
 func (c *Client) held(ctx context.Context, namespace string) (held []Pod, managed []batchv1.Job, err error) {
 	managed, err = c.listJobs(ctx, namespace)
 	if err != nil {
@@ -49,13 +50,12 @@ func (c *Client) held(ctx context.Context, namespace string) (held []Pod, manage
 	}
 	for i := range all {
 		pod := &corev1.Pod{ObjectMeta: all[i].ObjectMeta}
-		if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) || !plan.Made(pod) {
-			continue
-		}
 		p := Pod{Namespace: pod.Namespace, Name: pod.Name, Result: Found, uid: pod.UID, deleting: pod.DeletionTimestamp != nil}
 		p.job, _ = plan.OwnerOf(pod)
 		p.owner = byOwner[p.job]
-		held = append(held, p)
+		if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) && (p.owner != nil || plan.Made(pod)) {
+			held = append(held, p)
+		}
 	}
 	return held, managed, nil
 }

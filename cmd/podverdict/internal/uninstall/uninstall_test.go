@@ -132,7 +132,8 @@ func TestStuck(t *testing.T) {
 		"the Job is somebody else's":   {unmanaged(managedJob("job", nil)), func(*corev1.Pod) {}, false},
 		"the finalizer is another one": {nil, func(p *corev1.Pod) { p.Finalizers = []string{"example.com/other"} }, false},
 		"the name is another one":      {nil, func(p *corev1.Pod) { p.Name = "job-x7k2p" }, false},
-		"somebody took its labels":     {nil, func(p *corev1.Pod) { p.Labels = nil }, true},
+		"somebody took its labels":     {managedJob("job", &now), func(p *corev1.Pod) { p.Labels = nil }, true},
+		"of a Job that is gone, too":   {nil, func(p *corev1.Pod) { p.Labels = nil }, false},
 		"somebody took its owner":      {managedJob("job", nil), func(p *corev1.Pod) { p.OwnerReferences = nil }, true},
 	} {
 		pod := podsOf(t, managedJob("job", nil), 1)[0]
