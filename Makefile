@@ -163,6 +163,26 @@ differential-validation: ## compare the Rego bundle with the API server on N gen
 	go -C $(UPSTREAM) run ./cmd/validation -n $(N) -seed $(SEED) -least $(LEAST)
 	go -C $(UPSTREAM) run ./cmd/validation -status -n $(N) -seed $(SEED) -least $(LEAST)
 
+RELEASES := 1.33.13 1.34.4 1.35.4 1.36.3 1.37.2
+JOBS_VALIDATED ?= 100000
+
+# A release that the folder of its control plane has a go.mod for is not the one that is linked in.
+.PHONY: matrix
+matrix: N = 10000000
+matrix: control-plane ## compare with the Kubernetes of all RELEASES, or KUBERNETES=1.34.4: matcher, validation, lives, admission policies
+	@for release in $(or $(KUBERNETES),$(RELEASES)); do \
+		echo "== Kubernetes $$release"; \
+		export KUBEBUILDER_ASSETS=; assets=$(CURDIR)/.cache/control-plane/v$$release; program=; \
+		go -C $(UPSTREAM) run ./cmd/controlplane -o $(CURDIR)/.cache/control-plane -release v$$release; \
+		if [[ -e $$assets/go.mod ]]; then \
+			program=$$assets/release; go -C $(UPSTREAM) build -mod=mod -modfile $$assets/go.mod -o $$program ./cmd/release; \
+		fi; \
+		go -C $(UPSTREAM) run ./cmd/differential -n $(N) -seed $(SEED) -release "$$program"; \
+		go -C $(UPSTREAM) run ./cmd/validation -n $(JOBS_VALIDATED) -seed $(SEED) -release "$$program"; \
+		go -C $(UPSTREAM) run ./cmd/validation -status -n $(JOBS_VALIDATED) -seed $(SEED) -release "$$program"; \
+		KUBEBUILDER_ASSETS=$$assets go test $(TAGS) -count=1 -timeout 30m ./conformance/cluster ./conformance/cluster/life; \
+	done
+
 RUN ?=
 COUNT ?= 1
 NATIVE ?=

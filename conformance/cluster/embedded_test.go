@@ -43,7 +43,7 @@ func TestConstraintVectorsInCustomResources(t *testing.T) {
 		t.Fatal(err)
 	}
 	catalogue := selection(t, "[A-FH-Z]*")
-	for _, p := range policies(t, catalogue, admission.Options{Name: "embedded", Target: target(t, kinds[0], pathOfJobs), Actions: everythingWarns()}) {
+	for _, p := range s.policies(t, catalogue, admission.Options{Name: "embedded", Target: target(t, kinds[0], pathOfJobs), Actions: everythingWarns()}) {
 		s.apply(t, p.Definition, p.Binding)
 	}
 	workflows := s.client.Resource(kinds[0].GroupVersion().WithResource(kinds[0].Resource)).Namespace(s.namespace)

@@ -34,7 +34,7 @@ func TestGuardrailVectors(t *testing.T) {
 	catalogue := selection(t, "G-*")
 	var applied []admission.Policy
 	for _, target := range builtInTargets(t) {
-		applied = append(applied, policies(t, catalogue, admission.Options{
+		applied = append(applied, s.policies(t, catalogue, admission.Options{
 			Name: "vectors", Target: target, Actions: everythingWarns(), Parameters: admission.Parameters{Source: admission.FromConfigMap},
 		})...)
 	}
@@ -159,7 +159,7 @@ func TestGuardrailsDeny(t *testing.T) {
 	}
 	catalogue := selection(t, "G-*")
 	for _, target := range builtInTargets(t) {
-		for _, p := range policies(t, catalogue, admission.Options{
+		for _, p := range s.policies(t, catalogue, admission.Options{
 			Name: "deny", Target: target, Actions: admission.DefaultActions(),
 			Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
 		}) {
@@ -199,7 +199,7 @@ func (s *server) denyAlone(t *testing.T, id string, all []vectors.JobVector) {
 	t.Helper()
 	catalogue := selection(t, id)
 	s.namespace = controlplane.Start(t).Namespace(t)
-	for _, p := range policies(t, catalogue, admission.Options{
+	for _, p := range s.policies(t, catalogue, admission.Options{
 		Name: "alone", Target: builtInTargets(t)[0], Actions: admission.DefaultActions(),
 		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
 	}) {
@@ -279,7 +279,7 @@ func TestGuardrailsLetOldJobsEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	job := builtInTargets(t)[0]
-	for _, p := range policies(t, selection(t, "G-PARALLELISM"), admission.Options{
+	for _, p := range s.policies(t, selection(t, "G-PARALLELISM"), admission.Options{
 		Name: "old", Target: job, Actions: admission.DefaultActions(),
 		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
 	}) {
@@ -317,7 +317,7 @@ func TestGuardrailsLetOldJobsEnd(t *testing.T) {
 func TestGuardrailsAreAudited(t *testing.T) {
 	s := newServer(t)
 	jobs := s.resource(map[string]any{"kind": "Job"})
-	for _, p := range policies(t, selection(t, "G-*"), admission.Options{
+	for _, p := range s.policies(t, selection(t, "G-*"), admission.Options{
 		Name: "audited", Target: builtInTargets(t)[0], Actions: everythingWarns(),
 		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
 	}) {

@@ -46,9 +46,10 @@ podFailurePolicy:
 
 // mutated is a namespace in which the platform's defaults are in force.
 type mutated struct {
-	cluster   *controlplane.Cluster
-	client    kubernetes.Interface
-	namespace string
+	*server
+
+	cluster *controlplane.Cluster
+	client  kubernetes.Interface
 }
 
 func startMutated(t *testing.T, defaults string) *mutated {
@@ -58,7 +59,7 @@ func startMutated(t *testing.T, defaults string) *mutated {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &mutated{cluster: cluster, client: client, namespace: cluster.Namespace(t)}
+	m := &mutated{server: newServer(t), cluster: cluster, client: client}
 	var spec batchv1.JobSpec
 	if err := yaml.UnmarshalStrict([]byte(defaults), &spec); err != nil {
 		t.Fatal(err)
@@ -82,32 +83,14 @@ func startMutated(t *testing.T, defaults string) *mutated {
 func (m *mutated) install(t *testing.T, d admission.Defaults, k kind.Kind) {
 	t.Helper()
 	mutation, err := admission.NewMutation(d, k, admission.MutationOptions{
+		Kubernetes: m.kubernetes,
 		Name:       m.namespace,
 		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: m.namespace}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	registration := m.client.AdmissionregistrationV1()
-	owner := metav1.ApplyOptions{FieldManager: "test"}
-	policy, err := registration.MutatingAdmissionPolicies().Apply(t.Context(), mutation.Policy, owner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	binding, err := registration.MutatingAdmissionPolicyBindings().Apply(t.Context(), mutation.Binding, owner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		for _, err := range []error{
-			registration.MutatingAdmissionPolicyBindings().Delete(context.Background(), binding.Name, metav1.DeleteOptions{}),
-			registration.MutatingAdmissionPolicies().Delete(context.Background(), policy.Name, metav1.DeleteOptions{}),
-		} {
-			if err != nil {
-				t.Error(err)
-			}
-		}
-	})
+	m.apply(t, mutation.Policy, mutation.Binding)
 }
 
 // waitUntilActive creates objects without leaving any until they are given the defaults.

@@ -20,7 +20,7 @@ import (
 func TestConfigMapParameters(t *testing.T) {
 	s := newServer(t)
 	o := admission.Options{
-		Name: "live", Target: builtInTargets(t)[0], Actions: admission.DefaultActions(), Kubernetes: "1.37", Failure: "Fail",
+		Name: "live", Target: builtInTargets(t)[0], Actions: admission.DefaultActions(), Kubernetes: s.kubernetes, Failure: "Fail",
 		Parameters: admission.Parameters{Source: admission.FromConfigMap, Namespace: s.namespace, Name: "guardrails"},
 		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
 	}
@@ -30,7 +30,7 @@ func TestConfigMapParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.apply(t, catalogue.ConfigMap(o.Parameters), guard.Definition, guard.Binding)
-	for _, p := range policies(t, catalogue, o) {
+	for _, p := range s.policies(t, catalogue, o) {
 		s.apply(t, p.Definition, p.Binding)
 	}
 	maps := s.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace(s.namespace)
@@ -75,7 +75,7 @@ func TestCustomResourceParameters(t *testing.T) {
 		return err == nil
 	})
 	s.apply(t, catalogue.CustomResource(o.Parameters))
-	for _, p := range policies(t, catalogue, o) {
+	for _, p := range s.policies(t, catalogue, o) {
 		s.apply(t, p.Definition, p.Binding)
 	}
 	s.liveSettings(t, func(parallelism string) error {

@@ -64,10 +64,10 @@ func target(t *testing.T, k kind.Kind, path string) admission.Target {
 	return target
 }
 
-func policies(t *testing.T, s *admission.Selection, o admission.Options) []admission.Policy {
+func (s *server) policies(t *testing.T, chosen *admission.Selection, o admission.Options) []admission.Policy {
 	t.Helper()
-	o.Kubernetes, o.Failure = "1.37", admissionregistrationv1.Fail
-	all, err := s.Policies(o)
+	o.Kubernetes, o.Failure = s.kubernetes, admissionregistrationv1.Fail
+	all, err := chosen.Policies(o)
 	if err != nil {
 		t.Fatal(err)
 	}

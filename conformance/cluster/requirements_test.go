@@ -85,12 +85,12 @@ func (s *server) require(t *testing.T, text string) {
 		JobSelector:       &v1alpha1.LabelSelector{MatchLabels: map[string]v1alpha1.LabelValue{"size": "large"}},
 	}}
 	binding.SetDefaults()
-	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
+	environment, err := compiler.NewEnvironment(s.kubernetes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	all, err := admission.Custom{Policy: policy, Binding: binding}.Policies(environment, admission.Options{
-		Name: "test", Kubernetes: compiler.DefaultVersion, Target: builtInTargets(t)[0], Actions: admission.DefaultActions(),
+		Name: "test", Kubernetes: s.kubernetes, Target: builtInTargets(t)[0], Actions: admission.DefaultActions(),
 		Failure: admissionregistrationv1.Ignore,
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance/generators"
+	"github.com/podverdict/podverdict/conformance/upstream/release"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -50,7 +51,7 @@ func BenchmarkMatch(b *testing.B) {
 		b.Fatal(err)
 	}
 	for _, bm := range benchmarks() {
-		p, err := newPanel(env, bm.Policy, false)
+		p, err := newPanel(env, controller{}, bm.Policy, false)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -70,7 +71,7 @@ func BenchmarkMatch(b *testing.B) {
 func benchmarkUpstream(b *testing.B, policy *batchv1.PodFailurePolicy, pod *corev1.Pod) {
 	b.ReportAllocs()
 	for b.Loop() {
-		matchPodFailurePolicy(policy, pod)
+		release.Match(policy, pod)
 	}
 }
 

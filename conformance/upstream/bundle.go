@@ -9,6 +9,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	oparego "github.com/open-policy-agent/opa/v1/rego"
 
+	"github.com/podverdict/podverdict/conformance/upstream/release"
 	"github.com/podverdict/podverdict/policies"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
@@ -16,7 +17,7 @@ import (
 // Finding is a fault with the id of the constraint that is broken.
 type Finding struct {
 	ID string
-	Fault
+	release.Fault
 }
 
 // Bundle is the Rego bundle of package policies. It is safe for concurrent use.
@@ -78,7 +79,7 @@ func prepare(ctx context.Context, compiler *ast.Compiler, query string) (oparego
 }
 
 // Findings are what the bundle says of a submission, findings and warnings.
-func (b *Bundle) Findings(ctx context.Context, s Submission) ([]Finding, error) {
+func (b *Bundle) Findings(ctx context.Context, s release.Submission) ([]Finding, error) {
 	query, input := b.job, s.Object
 	switch {
 	case s.Status:

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/conformance/upstream/release"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -22,7 +23,7 @@ func BenchmarkMatchCold(b *testing.B) {
 	checkCold(b, p, pods)
 	const name = "policy=cold/containers=1-10/engine="
 	b.Run(name+"upstream", func(b *testing.B) {
-		inTurn(b, pods, func(pod *corev1.Pod) { matchPodFailurePolicy(p.policy, pod) })
+		inTurn(b, pods, func(pod *corev1.Pod) { release.Match(p.policy, pod) })
 	})
 	b.Run(name+"table", func(b *testing.B) {
 		inTurn(b, pods, func(pod *corev1.Pod) { coldTable(pod) })
@@ -73,7 +74,7 @@ func coldPanel(tb testing.TB) *panel {
 	}
 	main := onExitCodes(batchv1.PodFailurePolicyActionFailJob, 2, 42, 126, 127)
 	main.OnExitCodes.ContainerName = new("main")
-	p, err := newPanel(env, &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
+	p, err := newPanel(env, controller{}, &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
 		main,
 		onConditions(batchv1.PodFailurePolicyActionIgnore, corev1.DisruptionTarget),
 		onExitCodes(batchv1.PodFailurePolicyActionFailIndex, 13, 42, 77),

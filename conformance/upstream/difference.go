@@ -9,14 +9,16 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/conformance/upstream/release"
 )
 
 // DifferenceError is a submission of which the API server and the bundle say
 // different things, shrunk.
 type DifferenceError struct {
-	Submission Submission
+	Submission release.Submission
 	// Missing has what only the API server says, Excess what only the bundle says.
-	Missing, Excess []Fault
+	Missing, Excess []release.Fault
 }
 
 // Error lists the faults that only one of them has.
@@ -33,21 +35,21 @@ func (d *DifferenceError) Error() string {
 }
 
 // YAML is the submission; of an update, the old object comes first.
-func (s Submission) YAML() (string, error) {
-	object, err := yaml.JSONToYAML(s.Object)
-	if err != nil || s.Old == nil {
+func (d *DifferenceError) YAML() (string, error) {
+	object, err := yaml.JSONToYAML(d.Submission.Object)
+	if err != nil || d.Submission.Old == nil {
 		return string(object), err
 	}
-	old, err := yaml.JSONToYAML(s.Old)
+	old, err := yaml.JSONToYAML(d.Submission.Old)
 	return "# the stored object\n" + string(old) + "---\n# its replacement\n" + string(object), err
 }
 
 // newDifference shrinks a submission as long as the first fault that only one side
 // has stays, whatever value it shows, and no others come.
-func newDifference(ctx context.Context, b *Bundle, s Submission, a answer) *DifferenceError {
+func (c contest) newDifference(ctx context.Context, s release.Submission, a answer) *DifferenceError {
 	found := &DifferenceError{s, a.missing, a.excess}
-	shrinkSubmission(s, func(candidate Submission) bool {
-		smaller, err := submit(ctx, b, candidate)
+	shrinkSubmission(s, func(candidate release.Submission) bool {
+		smaller, err := c.submit(ctx, candidate)
 		if err != nil || !a.keeps(smaller) {
 			return false
 		}
@@ -60,22 +62,24 @@ func newDifference(ctx context.Context, b *Bundle, s Submission, a answer) *Diff
 // keeps tells whether the answer on a smaller submission differs in nothing else, and
 // in the first fault still.
 func (a answer) keeps(smaller answer) bool {
-	others := func(list []Fault) func(Fault) bool {
-		return func(f Fault) bool { return !slices.ContainsFunc(list, f.like) }
+	others := func(list []release.Fault) func(release.Fault) bool {
+		return func(f release.Fault) bool { return !slices.ContainsFunc(list, like(f)) }
 	}
 	if slices.ContainsFunc(smaller.missing, others(a.missing)) || slices.ContainsFunc(smaller.excess, others(a.excess)) {
 		return false
 	}
 	if len(a.missing) > 0 {
-		return slices.ContainsFunc(smaller.missing, a.missing[0].like)
+		return slices.ContainsFunc(smaller.missing, like(a.missing[0]))
 	}
-	return slices.ContainsFunc(smaller.excess, a.excess[0].like)
+	return slices.ContainsFunc(smaller.excess, like(a.excess[0]))
 }
 
-// like tells whether two faults are of the same kind, with numbers and texts that
+// like returns a function that finds faults of the same kind, with numbers and texts that
 // may differ.
-func (f Fault) like(o Fault) bool {
-	return f.Type == o.Type && lastPart(f.Field) == lastPart(o.Field) && firstWords(f.Detail) == firstWords(o.Detail)
+func like(f release.Fault) func(release.Fault) bool {
+	return func(o release.Fault) bool {
+		return f.Type == o.Type && lastPart(f.Field) == lastPart(o.Field) && firstWords(f.Detail) == firstWords(o.Detail)
+	}
 }
 
 func lastPart(path string) string {
@@ -89,7 +93,7 @@ func firstWords(text string) string {
 
 // shrinkSubmission removes members and elements, of both objects at once first,
 // until nothing more can go.
-func shrinkSubmission(s Submission, try func(Submission) bool) {
+func shrinkSubmission(s release.Submission, try func(release.Submission) bool) {
 	for again := true; again; {
 		again = false
 		for _, which := range [][]bool{{true, true}, {true, false}, {false, true}} {

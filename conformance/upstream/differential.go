@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/conformance/upstream/release"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -18,6 +19,8 @@ import (
 type Differential struct {
 	// Kubernetes is the minor to judge by; empty is compiler.DefaultVersion.
 	Kubernetes string
+	// Process answers for upstream, and is judged by its minor; nil is the release that is linked in.
+	Process *release.Process
 	// Generic chooses the policies that CEL's ordinary interpreter answers for, by
 	// their index in the space.
 	Generic func(policy int64) bool
@@ -74,6 +77,9 @@ func (t *Tally) count(v *runtime.Verdict) {
 // Run walks the space and returns what was compared. The error is a *DisagreementError
 // when engines disagree, the context's when the run was interrupted.
 func (d Differential) Run(ctx context.Context, space Space) (Tally, error) {
+	if d.Process != nil {
+		d.Kubernetes = d.Process.Kubernetes
+	}
 	if d.Kubernetes == "" {
 		d.Kubernetes = compiler.DefaultVersion
 	}
@@ -81,7 +87,7 @@ func (d Differential) Run(ctx context.Context, space Space) (Tally, error) {
 	if err != nil {
 		return Tally{}, err
 	}
-	r := &run{Differential: d, env: env, space: space}
+	r := &run{Differential: d, env: env, controller: controller{d.Process}, space: space}
 	work := blocks[Tally]{count: space.Blocks(), do: r.walk, add: r.add}
 	err = work.run(ctx, d.Workers)
 	return r.sum, err
@@ -91,9 +97,10 @@ func (d Differential) Run(ctx context.Context, space Space) (Tally, error) {
 type run struct {
 	Differential
 
-	env   *compiler.Environment
-	space Space
-	sum   Tally
+	env        *compiler.Environment
+	controller controller
+	space      Space
+	sum        Tally
 }
 
 func (r *run) add(t Tally) {
@@ -106,26 +113,33 @@ func (r *run) add(t Tally) {
 // walk judges the pairs of a block.
 func (r *run) walk(ctx context.Context, block int64) (Tally, error) {
 	t := Tally{Matched: map[batchv1.PodFailurePolicyAction]int64{}}
+	ahead, err := r.controller.askAhead(r.space, block)
+	if err != nil {
+		return t, err
+	}
 	var current *panel
-	err := r.space.Walk(block, Visitor{
+	err = r.space.Walk(block, Visitor{
 		Policy: func(index int64, p *batchv1.PodFailurePolicy) (err error) {
 			generic := r.Generic != nil && r.Generic(index)
 			if generic {
 				t.GenericPolicies++
 			}
 			t.Policies++
-			if current, err = newPanel(r.env, p, generic); errors.As(err, &panicError{}) {
+			if current, err = newPanel(r.env, r.controller, p, generic); errors.As(err, &panicError{}) {
 				return nil // the first pod makes it a disagreement, with all that was asked
 			}
 			return err
 		},
 		Pod: func(pod *corev1.Pod) error {
+			if ahead != nil {
+				current.answer, ahead = &ahead[0], ahead[1:]
+			}
 			v, agree, err := current.judge(ctx, pod)
 			if err != nil {
 				return err
 			}
 			if !agree {
-				return disagreement(ctx, r.env, current.policy, pod)
+				return disagreement(ctx, r.env, r.controller, current.policy, pod)
 			}
 			if current.generic != nil {
 				t.GenericPairs++
@@ -135,4 +149,23 @@ func (r *run) walk(ctx context.Context, block int64) (Tally, error) {
 		},
 	})
 	return t, err
+}
+
+// askAhead asks a process about all pairs of a block at once: one question at a time would mostly be waiting.
+func (c controller) askAhead(space Space, block int64) ([]release.Answer, error) {
+	if c.process == nil {
+		return nil, nil
+	}
+	var questions []release.Question
+	err := space.Walk(block, Visitor{
+		Policy: func(_ int64, p *batchv1.PodFailurePolicy) error {
+			questions = append(questions, release.Question{})
+			return questions[len(questions)-1].SetPolicy(p, witness(p))
+		},
+		Pod: func(pod *corev1.Pod) error { return questions[len(questions)-1].AddPod(pod) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.process.AskAll(questions)
 }

@@ -126,20 +126,20 @@ func TestPanicsAreDisagreements(t *testing.T) {
 		t.Fatal(err)
 	}
 	policy := policyOf(onExitCodes(batchv1.PodFailurePolicyActionIgnore, 42))
-	p, err := newPanel(env, policy, true)
+	p, err := newPanel(env, controller{}, policy, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, agree, err := p.judge(t.Context(), nil); agree || err != nil { // no pod: every engine panics
 		t.Errorf("agree %v, error %v", agree, err)
 	}
-	for _, a := range answers(t.Context(), env, pair{policy, nil}) {
+	for _, a := range answers(t.Context(), env, controller{}, pair{policy, nil}) {
 		if a.Err == nil || !strings.HasPrefix(a.String(), "error: panic: runtime error: ") {
 			t.Errorf("%s: %s", a.Engine, a)
 		}
 	}
 	// A policy that panics in the compiler agrees about no pod.
-	broken, err := newPanel(&compiler.Environment{Kubernetes: compiler.DefaultVersion}, policy, true)
+	broken, err := newPanel(&compiler.Environment{Kubernetes: compiler.DefaultVersion}, controller{}, policy, true)
 	if !errors.As(err, &panicError{}) {
 		t.Fatalf("error %v, want a panic", err)
 	}

@@ -31,9 +31,9 @@ type Answer struct {
 
 // disagreement shrinks a pair that engines disagree about, and asks all of them
 // once more.
-func disagreement(ctx context.Context, env *compiler.Environment, policy *batchv1.PodFailurePolicy, pod *corev1.Pod) error {
+func disagreement(ctx context.Context, env *compiler.Environment, c controller, policy *batchv1.PodFailurePolicy, pod *corev1.Pod) error {
 	disagree := func(p pair) bool {
-		j, err := newPanel(env, p.policy, true)
+		j, err := newPanel(env, c, p.policy, true)
 		if err != nil {
 			return errors.As(err, &panicError{})
 		}
@@ -48,10 +48,10 @@ func disagreement(ctx context.Context, env *compiler.Environment, policy *batchv
 	if env.Kubernetes != compiler.DefaultVersion {
 		request.Kubernetes = env.Kubernetes
 	}
-	return &DisagreementError{Request: request, Answers: answers(ctx, env, found)}
+	return &DisagreementError{Request: request, Answers: answers(ctx, env, c, found)}
 }
 
-func answers(ctx context.Context, env *compiler.Environment, p pair) []Answer {
+func answers(ctx context.Context, env *compiler.Environment, c controller, p pair) []Answer {
 	request := conformance.Request{Kubernetes: env.Kubernetes, Policy: p.policy, Pod: p.pod}
 	program := func(kind func(*runtime.Program) *runtime.Program) func() (runtime.Verdict, error) {
 		return func() (runtime.Verdict, error) {
@@ -63,7 +63,7 @@ func answers(ctx context.Context, env *compiler.Environment, p pair) []Answer {
 		}
 	}
 	return []Answer{
-		answered("upstream", func() (runtime.Verdict, error) { return Matcher(ctx, request) }),
+		answered("upstream", func() (runtime.Verdict, error) { return c.verdict(request) }),
 		answered("go", func() (runtime.Verdict, error) { return conformance.Go(ctx, request) }),
 		answered("cel", program(func(p *runtime.Program) *runtime.Program { return p })),
 		answered("cel, interpreted", program((*runtime.Program).Interpreted)),

@@ -5,12 +5,7 @@
 // It is a module of its own, because k8s.io/kubernetes needs a replace for each
 // of its staging modules, and because nothing that podverdict ships may link it.
 //
-// # How the matcher is reached
-//
-// matchPodFailurePolicy is not exported. [Matcher] pulls it in by go:linkname;
-// matcher.s is empty and only there so that the compiler accepts a function
-// without a body. No linker flag is needed: Go's -checklinkname restricts
-// references into the standard library only.
+// Package release reaches upstream. The commands can ask other releases of Kubernetes, too, each in a process of its own: `make matrix`.
 //
 // # What the matcher does not say
 //
@@ -22,7 +17,7 @@
 //
 // # Validation
 //
-// [APIServer] answers what the API server answers to a Job, an update, a CronJob or
+// [release.APIServer] answers what the API server answers to a Job, an update, a CronJob or
 // a write of a Job's status, through the strategies of its own registry. [Validation]
 // compares that with the Rego bundle on generated objects, finding by finding.
 package upstream

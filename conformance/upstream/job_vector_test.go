@@ -12,6 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/batch/cronjob"
 	"k8s.io/kubernetes/pkg/registry/batch/job"
 
+	"github.com/podverdict/podverdict/conformance/upstream/release"
 	"github.com/podverdict/podverdict/conformance/vectors"
 )
 
@@ -28,7 +29,7 @@ func TestConstraintVectors(t *testing.T) {
 	}
 	for _, v := range all {
 		s := submission(t, v.Submission)
-		faults, panicked, err := APIServer(t.Context(), s)
+		faults, panicked, err := release.APIServer(t.Context(), s)
 		if err != nil || panicked != v.Panics {
 			t.Errorf("%s: panicked: %v, error: %v", v.Name, panicked, err)
 		}
@@ -53,7 +54,7 @@ func TestGuardrailVectorsAreLegal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range all {
-		faults, _, err := APIServer(t.Context(), submission(t, v.Submission))
+		faults, _, err := release.APIServer(t.Context(), submission(t, v.Submission))
 		if err != nil || len(faults) > 0 {
 			t.Errorf("%s: %v, %v", v.Name, faults, err)
 		}
@@ -62,9 +63,9 @@ func TestGuardrailVectorsAreLegal(t *testing.T) {
 
 // submission is what the API server gets: of an update, the stored object and what
 // becomes of it.
-func submission(t *testing.T, s vectors.Submission) Submission {
+func submission(t *testing.T, s vectors.Submission) release.Submission {
 	t.Helper()
-	sent := Submission{Object: marshal(t, named(s.Object)), CronJob: s.Object["kind"] == "CronJob"}
+	sent := release.Submission{Object: marshal(t, named(s.Object)), CronJob: s.Object["kind"] == "CronJob"}
 	if s.OldObject == nil {
 		return sent
 	}
@@ -96,12 +97,12 @@ func admitted(ctx context.Context, document []byte, cronJob bool) (map[string]an
 	var internal, written runtime.Object
 	var err error
 	if cronJob {
-		cron, decodeErr := decodeCronJob(document)
+		cron, decodeErr := release.DecodeCronJob(document)
 		cron.UID, cron.ResourceVersion, err = "u", "1", decodeErr
 		cronjob.Strategy.PrepareForCreate(ctx, cron)
 		internal, written = cron, new(batchv1.CronJob)
 	} else {
-		j, decodeErr := decode(document)
+		j, decodeErr := release.Decode(document)
 		j.UID, j.ResourceVersion, err = "u", "1", decodeErr
 		status := j.Status
 		job.Strategy.PrepareForCreate(ctx, j)
@@ -135,7 +136,7 @@ func anonymous(f *vectors.Finding) bool {
 	return true
 }
 
-func said(faults []Fault) []vectors.Finding {
+func said(faults []release.Fault) []vectors.Finding {
 	all := make([]vectors.Finding, len(faults))
 	for i, f := range faults {
 		all[i] = vectors.Finding{Field: f.Field, Type: f.Type, Detail: f.Detail, Message: f.Message}
@@ -144,7 +145,7 @@ func said(faults []Fault) []vectors.Finding {
 }
 
 func found(findings []Finding) []vectors.Finding {
-	faults := make([]Fault, len(findings))
+	faults := make([]release.Fault, len(findings))
 	for i, f := range findings {
 		faults[i] = f.Fault
 	}

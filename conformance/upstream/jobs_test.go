@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/conformance/generators"
+	"github.com/podverdict/podverdict/conformance/upstream/release"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -50,8 +52,26 @@ func explain(err error) string {
 	if !errors.As(err, &d) {
 		return err.Error()
 	}
-	text, _ := d.Submission.YAML()
+	text, _ := d.YAML()
 	return err.Error() + "\n" + text
+}
+
+func marshal(t *testing.T, object any) []byte {
+	t.Helper()
+	document, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document
+}
+
+func unmarshal[T any](t *testing.T, document []byte) *T {
+	t.Helper()
+	object := new(T)
+	if err := json.Unmarshal(document, object); err != nil {
+		t.Fatal(err)
+	}
+	return object
 }
 
 // Validator, which users ask, says what the API server says.
@@ -70,14 +90,14 @@ func TestValidatorAnswersAsTheAPIServer(t *testing.T) {
 			if s.CronJob {
 				continue
 			}
-			want, panicked, err := APIServer(t.Context(), s)
+			want, panicked, err := release.APIServer(t.Context(), s)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if panicked {
 				continue
 			}
-			want = slices.DeleteFunc(want, func(f Fault) bool { return f.Type == "Warning" })
+			want = slices.DeleteFunc(want, func(f release.Fault) bool { return f.Type == "Warning" })
 			slices.SortFunc(want, compareFaults)
 			if diff := cmp.Diff(want, validatorFaults(t, validator, s)); diff != "" {
 				t.Fatalf("(-API server +Validator)\n%s\n%s", diff, s.Object)
@@ -89,7 +109,7 @@ func TestValidatorAnswersAsTheAPIServer(t *testing.T) {
 	}
 }
 
-func validatorFaults(t *testing.T, v *rego.Validator, s Submission) []Fault {
+func validatorFaults(t *testing.T, v *rego.Validator, s release.Submission) []release.Fault {
 	t.Helper()
 	job, old := unmarshal[batchv1.Job](t, s.Object), (*batchv1.Job)(nil)
 	if s.Old != nil {
@@ -99,9 +119,9 @@ func validatorFaults(t *testing.T, v *rego.Validator, s Submission) []Fault {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var faults []Fault
+	var faults []release.Fault
 	for _, f := range findings {
-		faults = append(faults, Fault{f.Field, f.Type, f.Detail, f.Message})
+		faults = append(faults, release.Fault{Field: f.Field, Type: f.Type, Detail: f.Detail, Message: f.Message})
 	}
 	slices.SortFunc(faults, compareFaults)
 	return faults
@@ -145,12 +165,12 @@ func TestTemplatesChange(t *testing.T) {
 		if cmp.Equal(job.Spec.Template, old.Spec.Template) {
 			continue
 		}
-		s := Submission{Object: marshal(t, job), Old: marshal(t, old)}
-		faults, _, err := APIServer(t.Context(), s)
+		s := release.Submission{Object: marshal(t, job), Old: marshal(t, old)}
+		faults, _, err := release.APIServer(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused := slices.IndexFunc(faults, templateFault)
+		refused := slices.IndexFunc(faults, release.Fault.OfTemplate)
 		if refused < 0 {
 			counts["accepted"]++
 		} else {
@@ -174,8 +194,8 @@ func TestDifference(t *testing.T) {
 	bundle.job = bundle.status // says nothing of a Job that is created
 	generator := generators.NewJobs(9, true)
 	for range 100 {
-		s := Submission{Object: marshal(t, generator.Job())}
-		_, err := compare(t.Context(), bundle, s)
+		s := release.Submission{Object: marshal(t, generator.Job())}
+		_, err := contest{bundle: bundle}.compare(t.Context(), s)
 		var d *DifferenceError
 		if !errors.As(err, &d) {
 			continue
@@ -192,9 +212,9 @@ func TestDifference(t *testing.T) {
 }
 
 func TestSubtract(t *testing.T) {
-	a, b := Fault{Field: "a"}, Fault{Field: "b"}
-	missing, excess := subtract([]Fault{b, a, a}, []Fault{a, b, b})
-	if !cmp.Equal(missing, []Fault{a}) || !cmp.Equal(excess, []Fault{b}) {
+	a, b := release.Fault{Field: "a"}, release.Fault{Field: "b"}
+	missing, excess := subtract([]release.Fault{b, a, a}, []release.Fault{a, b, b})
+	if !cmp.Equal(missing, []release.Fault{a}) || !cmp.Equal(excess, []release.Fault{b}) {
 		t.Errorf("missing %v, excess %v", missing, excess)
 	}
 }

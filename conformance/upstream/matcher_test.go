@@ -173,14 +173,14 @@ func TestUpstreamAgreesWithNothingElse(t *testing.T) {
 	// A message of the other kind does not show this; the definition in Go does.
 	unseen := map[string]bool{"exit code/condition": true, "condition/container": true}
 	for kind, pod := range pods {
-		v, err := ask(p.policy, pod)
-		if err != nil || !p.upstreamAgrees(v, pod) {
+		v, err := p.controller.ask(p.policy, pod)
+		if agree, _ := p.upstreamAgrees(v, pod); err != nil || !agree {
 			t.Fatalf("%s: upstream does not agree with itself: %+v, error %v", kind, v, err)
 		}
 		for change, spoil := range changes {
 			wrong := v
 			spoil(&wrong)
-			if p.upstreamAgrees(wrong, pod) != unseen[kind+"/"+change] {
+			if agree, _ := p.upstreamAgrees(wrong, pod); agree != unseen[kind+"/"+change] {
 				t.Errorf("%s: a wrong %s passes: %v", kind, change, !unseen[kind+"/"+change])
 			}
 		}
@@ -195,7 +195,7 @@ func TestPanelHearsEveryEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	failIndex := policyOf(onExitCodes(batchv1.PodFailurePolicyActionFailIndex, 42))
-	other, err := newPanel(env, policyOf(), true)
+	other, err := newPanel(env, controller{}, policyOf(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestPanelHearsEveryEngine(t *testing.T) {
 		"go":          func(p *panel) { p.kubernetes = "1.28" }, // where FailIndex is skipped
 		"upstream":    func(p *panel) { p.witness = other.witness },
 	} {
-		p, err := newPanel(env, failIndex, true)
+		p, err := newPanel(env, controller{}, failIndex, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,24 +8,27 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/upstream/release"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 // panel is one policy before all engines: the specialised program, the generic
 // one when it is asked for, the definition in Go, and upstream.
 type panel struct {
+	controller controller
 	kubernetes string
 	policy     *batchv1.PodFailurePolicy
 	upstream   *batchv1.PodFailurePolicy // the policy as of the version
 	witness    *batchv1.PodFailurePolicy // of upstream
+	answer     *release.Answer           // upstream's about the next pod, if it was asked ahead
 	special    *runtime.Program          // nil: it could not be made without panic
 	generic    *runtime.Program          // nil: not asked
 }
 
 // newPanel makes the programs of a policy. A panic is the error panicError, with a
 // panel that agrees about no pod.
-func newPanel(env *compiler.Environment, policy *batchv1.PodFailurePolicy, generic bool) (p *panel, err error) {
-	p = &panel{kubernetes: env.Kubernetes, policy: policy}
+func newPanel(env *compiler.Environment, c controller, policy *batchv1.PodFailurePolicy, generic bool) (p *panel, err error) {
+	p = &panel{controller: c, kubernetes: env.Kubernetes, policy: policy}
 	defer func() {
 		if value := recover(); value != nil {
 			p.special, err = nil, panicError{value}
@@ -35,12 +38,10 @@ func newPanel(env *compiler.Environment, policy *batchv1.PodFailurePolicy, gener
 	if err != nil {
 		return nil, err
 	}
-	if p.upstream, err = asOf(env.Kubernetes, policy); err != nil {
+	if p.upstream, err = c.asOf(env.Kubernetes, policy); err != nil {
 		return nil, err
 	}
-	if policy != nil {
-		p.witness = witness(p.upstream)
-	}
+	p.witness = witness(p.upstream)
 	p.special = runtime.NewProgram(compiled)
 	if generic {
 		p.generic = p.special.Interpreted()
@@ -65,7 +66,10 @@ func (p *panel) judge(ctx context.Context, pod *corev1.Pod) (v runtime.Verdict, 
 	}
 	pod = withPhase(pod)
 	v = p.special.Evaluate(ctx, pod)
-	agree = v.Equal(oracle) && p.upstreamAgrees(v, pod)
+	if agree, err = p.upstreamAgrees(v, pod); err != nil {
+		return v, false, err
+	}
+	agree = agree && v.Equal(oracle)
 	if p.generic != nil {
 		agree = agree && v.Equal(p.generic.Evaluate(ctx, pod))
 	}
@@ -85,20 +89,30 @@ func withPhase(pod *corev1.Pod) *corev1.Pod {
 
 // upstreamAgrees compares a verdict with upstream's answers, letter for letter.
 // It is what comparing with ask means, for a fraction of the time.
-func (p *panel) upstreamAgrees(v runtime.Verdict, pod *corev1.Pod) bool {
+func (p *panel) upstreamAgrees(v runtime.Verdict, pod *corev1.Pod) (bool, error) {
 	if !failed(pod) {
-		return v.Equal(runtime.NotTerminal(pod))
+		return v.Equal(runtime.NotTerminal(pod)), nil
 	}
-	message, counted, action := matchPodFailurePolicy(p.upstream, pod)
-	if action == nil {
-		return message == nil && counted && v.Equal(runtime.Unmatched(pod))
+	answer, err := p.ask(pod)
+	if err != nil {
+		return false, err
 	}
-	if !v.Terminal || !v.Matched || v.Action != *action || v.Counted != counted || v.Err != nil {
-		return false
+	if answer.Action == "" {
+		return answer.Sentence == "" && answer.Counted && v.Equal(runtime.Unmatched(pod)), nil
 	}
-	if message == nil {
-		message, _, _ = matchPodFailurePolicy(p.witness, pod)
+	if !v.Terminal || !v.Matched || v.Action != answer.Action || v.Counted != answer.Counted || v.Err != nil {
+		return false, nil
+	}
+	if answer.Borrowed {
 		v.Action = batchv1.PodFailurePolicyActionFailJob
 	}
-	return message != nil && v.Message() == *message
+	return v.Message() == answer.Sentence, nil
+}
+
+// ask returns what upstream says of a pod, or has said of it.
+func (p *panel) ask(pod *corev1.Pod) (release.Answer, error) {
+	if p.answer != nil {
+		return *p.answer, nil
+	}
+	return p.controller.process.Ask(p.upstream, p.witness, pod)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/podverdict/podverdict/conformance/generators"
+	"github.com/podverdict/podverdict/conformance/upstream/release"
 )
 
 // submissionsPerBlock is what a worker draws at a time, from a generator of its own.
@@ -23,6 +24,8 @@ type Validation struct {
 	Count int64
 	// Status submits writes to the status of Jobs instead.
 	Status bool
+	// Process answers for the API server; nil is the release that is linked in.
+	Process *release.Process
 	// Workers is the number of blocks submitted at a time. Results do not depend on it.
 	Workers int
 	// Progress, when set, is called with the sum of finished blocks after each of
@@ -58,7 +61,7 @@ func (v Validation) Run(ctx context.Context) (Findings, error) {
 	if err != nil {
 		return Findings{}, err
 	}
-	r := &validationRun{Validation: v, bundle: bundle}
+	r := &validationRun{Validation: v, contest: contest{bundle, v.Process}}
 	r.sum.Constraints = map[string]int64{}
 	for _, id := range bundle.Constraints(v.Status) {
 		r.sum.Constraints[id] = 0
@@ -73,8 +76,8 @@ func (v Validation) Run(ctx context.Context) (Findings, error) {
 type validationRun struct {
 	Validation
 
-	bundle *Bundle
-	sum    Findings
+	contest contest
+	sum     Findings
 }
 
 func (r *validationRun) add(f Findings) {
@@ -94,7 +97,7 @@ func (r *validationRun) block(ctx context.Context, block int64) (Findings, error
 		if err != nil {
 			return sum, err
 		}
-		a, err := compare(ctx, r.bundle, s)
+		a, err := r.contest.compare(ctx, s)
 		if err != nil {
 			return sum, err
 		}
@@ -103,7 +106,7 @@ func (r *validationRun) block(ctx context.Context, block int64) (Findings, error
 	return sum, nil
 }
 
-func (f *Findings) count(s Submission, a answer) {
+func (f *Findings) count(s release.Submission, a answer) {
 	f.Submissions++
 	if s.Old != nil {
 		f.Updates++
@@ -139,8 +142,8 @@ func newSubmissions(seed uint64, hostile, status bool) *submissions {
 
 // next draws the submission with a number. What an update replaces is spelled as
 // the API server spells it, or else as a user does.
-func (d *submissions) next(i int64) (Submission, error) {
-	s := Submission{CronJob: i%32 == 1 && !d.status, Status: d.status}
+func (d *submissions) next(i int64) (release.Submission, error) {
+	s := release.Submission{CronJob: i%32 == 1 && !d.status, Status: d.status}
 	var object, old any
 	switch {
 	case d.status:
@@ -159,7 +162,7 @@ func (d *submissions) next(i int64) (Submission, error) {
 		return s, err
 	}
 	if s.Old, err = json.Marshal(old); err == nil && i%2 == 0 {
-		s.Old, err = stored(s.Old)
+		s.Old, err = release.Stored(s.Old)
 	}
 	return s, err
 }
@@ -169,38 +172,44 @@ type answer struct {
 	// findings are the bundle's.
 	findings []Finding
 	// missing has what only the API server says, excess what only the bundle says.
-	missing, excess []Fault
+	missing, excess []release.Fault
 	// panicked is true when upstream panics.
 	panicked bool
 }
 
+// contest has the API server and the bundle judge the same submissions.
+type contest struct {
+	bundle *Bundle
+	server *release.Process
+}
+
 // compare asks both. The error is a *DifferenceError when they differ.
-func compare(ctx context.Context, b *Bundle, s Submission) (answer, error) {
-	a, err := submit(ctx, b, s)
+func (c contest) compare(ctx context.Context, s release.Submission) (answer, error) {
+	a, err := c.submit(ctx, s)
 	if err == nil && len(a.missing)+len(a.excess) > 0 {
-		err = newDifference(ctx, b, s, a)
+		err = c.newDifference(ctx, s, a)
 	}
 	return a, err
 }
 
-func submit(ctx context.Context, b *Bundle, s Submission) (a answer, err error) {
+func (c contest) submit(ctx context.Context, s release.Submission) (a answer, err error) {
 	if s.Status { // only stored Jobs have one
-		object, err1 := stored(s.Object)
-		old, err2 := stored(s.Old)
+		object, err1 := release.Stored(s.Object)
+		old, err2 := release.Stored(s.Old)
 		if err := errors.Join(err1, err2); err != nil {
 			return a, err
 		}
 		s.Object, s.Old = object, old
 	}
-	want, panicked, err := APIServer(ctx, s)
+	want, panicked, err := c.server.APIServer(ctx, s)
 	if err != nil {
 		return a, err
 	}
 	a.panicked = panicked
-	if a.findings, err = b.Findings(ctx, s); err != nil {
+	if a.findings, err = c.bundle.Findings(ctx, s); err != nil {
 		return a, err
 	}
-	var got []Fault
+	var got []release.Fault
 	for _, f := range a.findings {
 		if panicked && strings.Contains(f.Field, "spec.successPolicy") {
 			continue // upstream never comes to an answer
@@ -212,7 +221,7 @@ func submit(ctx context.Context, b *Bundle, s Submission) (a answer, err error) 
 }
 
 // subtract compares two multisets.
-func subtract(want, got []Fault) (missing, excess []Fault) {
+func subtract(want, got []release.Fault) (missing, excess []release.Fault) {
 	slices.SortFunc(want, compareFaults)
 	slices.SortFunc(got, compareFaults)
 	for len(want) > 0 || len(got) > 0 {
@@ -229,14 +238,14 @@ func subtract(want, got []Fault) (missing, excess []Fault) {
 }
 
 // compareFirst takes the end of a list for greater than everything.
-func compareFirst(a, b []Fault) int {
+func compareFirst(a, b []release.Fault) int {
 	if len(a) == 0 || len(b) == 0 {
 		return cmp.Compare(len(b), len(a))
 	}
 	return compareFaults(a[0], b[0])
 }
 
-func compareFaults(a, b Fault) int {
+func compareFaults(a, b release.Fault) int {
 	return cmp.Or(
 		strings.Compare(a.Field, b.Field), strings.Compare(a.Type, b.Type),
 		strings.Compare(a.Detail, b.Detail), strings.Compare(a.Message, b.Message),

@@ -119,6 +119,9 @@ func (p *plane) configureAPIServer(server *envtest.APIServer) (err error) {
 		Set("authorization-mode", "RBAC").
 		Set("audit-policy-file", policy).
 		Set("audit-log-path", filepath.Join(p.directory, auditLog))
+	if err := p.serveMutation(server); err != nil {
+		return err
+	}
 	server.Path, err = p.launcher(APIServer)
 	return err
 }

@@ -19,6 +19,7 @@ import (
 type binary struct {
 	name, path string
 	module     string // the folder of the module that requires it, from that of the module of this command
+	released   bool   // tests run it of other releases of Kubernetes, too
 }
 
 // kwok has a module of its own. Kubernetes is built with the modules that its authors
@@ -26,17 +27,18 @@ type binary struct {
 const kwok = "cmd/controlplane/kwok"
 
 var binaries = []binary{
-	{"etcd", "go.etcd.io/etcd/server/v3", "."},
-	{"kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver", "."},
-	{"kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager", "."},
-	{"kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler", "."},
-	{"kubectl", "k8s.io/kubernetes/cmd/kubectl", "."},
-	{"kwok", "sigs.k8s.io/kwok/cmd/kwok", kwok},
+	{name: "etcd", path: "go.etcd.io/etcd/server/v3", module: "."},
+	{name: "kube-apiserver", path: "k8s.io/kubernetes/cmd/kube-apiserver", module: ".", released: true},
+	{name: "kube-controller-manager", path: "k8s.io/kubernetes/cmd/kube-controller-manager", module: ".", released: true},
+	{name: "kube-scheduler", path: "k8s.io/kubernetes/cmd/kube-scheduler", module: "."},
+	{name: "kubectl", path: "k8s.io/kubernetes/cmd/kubectl", module: "."},
+	{name: "kwok", path: "sigs.k8s.io/kwok/cmd/kwok", module: kwok},
 }
 
 // A toolkit is all that decides what a build makes.
 type toolkit struct {
 	folder  string // of the module whose requirements count
+	modfile string // that it has instead of its go.mod, for another release
 	ldflags string
 	inputs  string // the toolchain and the modules
 }
@@ -66,9 +68,28 @@ func findModule(ctx context.Context) (folder, version string, err error) {
 	return folder, strings.TrimSpace(version), err
 }
 
-// readInputs returns what go env says of the toolchain, and what the modules are.
+// newReleaseToolkit has the module of the working directory require another release of Kubernetes, by a go.mod in the folder.
+func newReleaseToolkit(ctx context.Context, module, folder, version string) (toolkit, error) {
+	ldflags, err := linkerFlags(version)
+	if err != nil {
+		return toolkit{}, err
+	}
+	toolchain, err := toolchain(ctx, module)
+	if err != nil {
+		return toolkit{}, err
+	}
+	path, text, err := writeModule(ctx, folder, version)
+	return toolkit{folder: module, modfile: path, ldflags: ldflags, inputs: toolchain + "\x00" + text}, err
+}
+
+// toolchain returns what go env says of it.
+func toolchain(ctx context.Context, folder string) (string, error) {
+	return output(ctx, folder, "env", "GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "CGO_ENABLED", "GOFLAGS", "GOEXPERIMENT")
+}
+
+// readInputs returns the toolchain and what the modules are.
 func readInputs(ctx context.Context, folder string) (string, error) {
-	toolchain, err := output(ctx, folder, "env", "GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "CGO_ENABLED", "GOFLAGS", "GOEXPERIMENT")
+	toolchain, err := toolchain(ctx, folder)
 	if err != nil {
 		return "", err
 	}
@@ -118,7 +139,11 @@ func (k toolkit) provide(ctx context.Context, b binary, folder string) (outcome 
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	built, stamped := filepath.Join(work, b.name), filepath.Join(work, "stamp")
-	if _, err := output(ctx, k.folder, "build", "-ldflags", k.ldflags, "-o", built, b.path); err != nil {
+	arguments := []string{"build", "-ldflags", k.ldflags, "-o", built}
+	if k.modfile != "" {
+		arguments = append(arguments, "-mod=mod", "-modfile", k.modfile)
+	}
+	if _, err := output(ctx, k.folder, append(arguments, b.path)...); err != nil {
 		return "", err
 	}
 	if err := os.WriteFile(stamped, []byte(k.stamp(b)), 0o600); err != nil {

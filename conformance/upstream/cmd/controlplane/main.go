@@ -6,7 +6,8 @@
 //
 // They go to a folder named for the Kubernetes version in the one given. What has been
 // built from the same modules with the same flags is left alone, and a build that is
-// interrupted leaves what there was. When KUBEBUILDER_ASSETS names a folder, the tests use
+// interrupted leaves what there was. With -release v1.34.4, the API server and the controllers
+// are that release's, and the rest is shared with the one that the module requires. When KUBEBUILDER_ASSETS names a folder, the tests use
 // that one: it is checked for the binaries, and nothing is built.
 //
 // It exits with 1 when there are not all binaries in the end, and with 2 for a wrong
@@ -36,6 +37,7 @@ func controlplane(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	flags := flag.NewFlagSet("controlplane", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	folder := flags.String("o", "", "folder for the folders of each version")
+	release := flags.String("release", "", "another release of Kubernetes, as in v1.34.4")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -43,7 +45,7 @@ func controlplane(ctx context.Context, args []string, stdout, stderr io.Writer) 
 		fmt.Fprintln(stderr, "controlplane: -o is required, and there are no arguments")
 		return 2
 	}
-	if err := provide(ctx, *folder, stdout); err != nil {
+	if err := provide(ctx, *folder, *release, stdout); err != nil {
 		fmt.Fprintf(stderr, "controlplane: %v\n", err)
 		return 1
 	}
@@ -51,7 +53,7 @@ func controlplane(ctx context.Context, args []string, stdout, stderr io.Writer) 
 }
 
 // provide builds the binaries below the folder, or finds them in KUBEBUILDER_ASSETS.
-func provide(ctx context.Context, folder string, stdout io.Writer) error {
+func provide(ctx context.Context, folder, release string, stdout io.Writer) error {
 	if given := os.Getenv("KUBEBUILDER_ASSETS"); given != "" {
 		return check(given, stdout)
 	}
@@ -59,11 +61,8 @@ func provide(ctx context.Context, folder string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	folder, err = filepath.Abs(filepath.Join(folder, version))
+	own, err := makeFolder(folder, version)
 	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return err
 	}
 	for _, b := range binaries {
@@ -71,14 +70,59 @@ func provide(ctx context.Context, folder string, stdout io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.name, err)
 		}
-		fmt.Fprintf(stdout, "%-24s ", b.name)
-		outcome, err := kit.provide(ctx, b, folder)
-		if err != nil {
-			fmt.Fprintln(stdout, "failed")
-			return fmt.Errorf("%s: %w", b.name, err)
+		if err := provideOne(b, stdout, func() (string, error) { return kit.provide(ctx, b, own) }); err != nil {
+			return err
 		}
-		fmt.Fprintln(stdout, outcome)
 	}
+	if release == "" || release == version {
+		return nil
+	}
+	return provideRelease(ctx, module, own, folder, release, stdout)
+}
+
+// provideRelease builds what is another release's, beside links to the rest.
+func provideRelease(ctx context.Context, module, own, folder, release string, stdout io.Writer) error {
+	folder, err := makeFolder(folder, release)
+	if err != nil {
+		return err
+	}
+	kit, err := newReleaseToolkit(ctx, module, folder, release)
+	if err != nil {
+		return err
+	}
+	for _, b := range binaries {
+		err := provideOne(b, stdout, func() (string, error) {
+			if b.released {
+				return kit.provide(ctx, b, folder)
+			}
+			target := filepath.Join(folder, b.name)
+			return "linked", errors.Join(os.RemoveAll(target), os.Link(filepath.Join(own, b.name), target))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeFolder returns the folder of a release.
+func makeFolder(folder, version string) (string, error) {
+	folder, err := filepath.Abs(filepath.Join(folder, version))
+	if err != nil {
+		return "", err
+	}
+	return folder, os.MkdirAll(folder, 0o750)
+}
+
+// provideOne says which binary is provided, and how.
+func provideOne(b binary, stdout io.Writer, provide func() (string, error)) error {
+	fmt.Fprintf(stdout, "%-24s ", b.name)
+	outcome, err := provide()
+	if err != nil {
+		fmt.Fprintln(stdout, "failed")
+		return fmt.Errorf("%s: %w", b.name, err)
+	}
+	fmt.Fprintln(stdout, outcome)
 	return nil
 }
 

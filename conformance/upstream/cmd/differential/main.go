@@ -22,6 +22,7 @@ import (
 	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/conformance/upstream"
 	"github.com/podverdict/podverdict/conformance/upstream/internal/progress"
+	"github.com/podverdict/podverdict/conformance/upstream/release"
 )
 
 // gcPercent lets garbage grow: the live heap is tiny and upstream's matcher
@@ -42,6 +43,7 @@ type options struct {
 	scope      bool
 	generic    uint64
 	kubernetes string
+	release    string
 	workers    int
 }
 
@@ -54,6 +56,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.BoolVar(&o.scope, "scope", false, "walk the whole small scope instead of generated pairs")
 	flags.Uint64Var(&o.generic, "generic", 100, "ask CEL's ordinary interpreter about one policy in this many (0: none)")
 	flags.StringVar(&o.kubernetes, "kubernetes", compiler.DefaultVersion, "Kubernetes minor to judge by")
+	flags.StringVar(&o.release, "release", "", "program that answers for upstream, which is judged by its minor (see cmd/release); without it the release that is linked in does")
 	flags.IntVar(&o.workers, "workers", goruntime.GOMAXPROCS(0), "number of workers; results do not depend on it")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -78,8 +81,18 @@ func differential(ctx context.Context, args []string, stdout, stderr io.Writer) 
 		space, name = upstream.Exhaustive{SmallScope: small}, "small scope"
 		generic = wholeRequirementSpace(int64(small.SingleRulePolicies()), generic)
 	}
+	process, err := release.Start(ctx, o.release)
+	if err != nil {
+		return report(err, stdout, stderr)
+	}
+	defer process.Close() //nolint:errcheck // it has answered everything
+	if process != nil {
+		o.kubernetes = process.Kubernetes
+	}
 	p := progress.New(stderr, space.Pairs(), "pairs")
-	d := upstream.Differential{Kubernetes: o.kubernetes, Generic: generic, Workers: o.workers, Progress: func(t upstream.Tally) { p.Show(t.Pairs) }}
+	d := upstream.Differential{
+		Kubernetes: o.kubernetes, Process: process, Generic: generic, Workers: o.workers, Progress: func(t upstream.Tally) { p.Show(t.Pairs) },
+	}
 	tally, err := d.Run(ctx, space)
 	p.End()
 	writeSummary(stdout, fmt.Sprintf("%s, Kubernetes %s", name, o.kubernetes), space.Pairs(), p.Elapsed(), tally)

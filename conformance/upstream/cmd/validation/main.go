@@ -20,6 +20,7 @@ import (
 
 	"github.com/podverdict/podverdict/conformance/upstream"
 	"github.com/podverdict/podverdict/conformance/upstream/internal/progress"
+	"github.com/podverdict/podverdict/conformance/upstream/release"
 )
 
 // gcPercent lets garbage grow: the live heap is tiny and both sides allocate for
@@ -35,8 +36,9 @@ func main() {
 }
 
 type options struct {
-	run   upstream.Validation
-	least int64
+	run     upstream.Validation
+	release string
+	least   int64
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -46,6 +48,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.Int64Var(&o.run.Count, "n", 1_000_000, "number of submissions")
 	flags.Uint64Var(&o.run.Seed, "seed", 1, "seed of the submissions")
 	flags.BoolVar(&o.run.Status, "status", false, "submit writes to the status of Jobs")
+	flags.StringVar(&o.release, "release", "", "program that answers for the API server (see cmd/release); without it the release that is linked in does")
 	flags.IntVar(&o.run.Workers, "workers", goruntime.GOMAXPROCS(0), "number of workers; results do not depend on it")
 	flags.Int64Var(&o.least, "least", 0, "fail when a constraint is broken by fewer submissions")
 	if err := flags.Parse(args); err != nil {
@@ -64,6 +67,10 @@ func validation(ctx context.Context, args []string, stdout, stderr io.Writer) in
 	if err != nil {
 		return 2
 	}
+	if o.run.Process, err = release.Start(ctx, o.release); err != nil {
+		return report(err, stdout, stderr)
+	}
+	defer o.run.Process.Close() //nolint:errcheck // it has answered everything
 	p := progress.New(stderr, o.run.Count, "submissions")
 	o.run.Progress = func(f upstream.Findings) { p.Show(f.Submissions) }
 	found, err := o.run.Run(ctx)
@@ -83,7 +90,7 @@ func report(err error, stdout, stderr io.Writer) int {
 		return 0
 	case errors.As(err, &d):
 		fmt.Fprintf(stderr, "validation: %v\n", err)
-		text, err := d.Submission.YAML()
+		text, err := d.YAML()
 		if err != nil {
 			fmt.Fprintf(stderr, "validation: cannot write the submission: %v\n", err)
 			return 1

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/podverdict/podverdict/conformance/upstream"
+	"github.com/podverdict/podverdict/conformance/upstream/release"
 )
 
 func TestValidation(t *testing.T) {
@@ -62,9 +63,9 @@ func TestValidationRefuses(t *testing.T) {
 
 func TestReportDifference(t *testing.T) {
 	d := &upstream.DifferenceError{
-		Submission: upstream.Submission{Object: []byte(`{"kind":"Job"}`), Old: []byte(`{"kind":"Job","spec":{}}`)},
-		Missing:    []upstream.Fault{{Type: "FieldValueRequired", Message: "a: Required value"}},
-		Excess:     []upstream.Fault{{Type: "FieldValueInvalid", Message: "b: Invalid value"}},
+		Submission: release.Submission{Object: []byte(`{"kind":"Job"}`), Old: []byte(`{"kind":"Job","spec":{}}`)},
+		Missing:    []release.Fault{{Type: "FieldValueRequired", Message: "a: Required value"}},
+		Excess:     []release.Fault{{Type: "FieldValueInvalid", Message: "b: Invalid value"}},
 	}
 	var stdout, stderr bytes.Buffer
 	if code := report(fmt.Errorf("block 7: %w", d), &stdout, &stderr); code != 1 {

@@ -1,4 +1,4 @@
-package upstream
+package release
 
 import (
 	"context"
@@ -46,7 +46,7 @@ func APIServer(ctx context.Context, s Submission) (faults []Fault, panicked bool
 	if s.CronJob {
 		return cronJobFaults(ctx, s)
 	}
-	newJob, err := decode(s.Object)
+	newJob, err := Decode(s.Object)
 	if err != nil {
 		return nil, false, err
 	}
@@ -54,7 +54,7 @@ func APIServer(ctx context.Context, s Submission) (faults []Fault, panicked bool
 		faults, panicked := again(func() []Fault { return createFaults(ctx, newJob.DeepCopy()) }, &newJob.Spec)
 		return faults, panicked, nil
 	}
-	old, err := decode(s.Old)
+	old, err := Decode(s.Old)
 	if err != nil {
 		return nil, false, err
 	}
@@ -83,9 +83,9 @@ func again(ask func() []Fault, specs ...*batch.JobSpec) (faults []Fault, panicke
 	return ask(), false
 }
 
-// stored is a Job as one reads it from the API server, with its defaults.
-func stored(document []byte) ([]byte, error) {
-	internal, err := decode(document)
+// Stored returns a Job as one reads it from the API server, with its defaults.
+func Stored(document []byte) ([]byte, error) {
+	internal, err := Decode(document)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,8 @@ func stored(document []byte) ([]byte, error) {
 	return json.Marshal(written)
 }
 
-func decode(document []byte) (*batch.Job, error) {
+// Decode reads a Job as the API server does, with its defaults.
+func Decode(document []byte) (*batch.Job, error) {
 	written, internal := new(batchv1.Job), new(batch.Job)
 	if err := json.Unmarshal(document, written); err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ func updateFaults(ctx context.Context, j, old *batch.Job) []Fault {
 }
 
 func cronJobFaults(ctx context.Context, s Submission) (faults []Fault, panicked bool, err error) {
-	cron, err := decodeCronJob(s.Object)
+	cron, err := DecodeCronJob(s.Object)
 	if err != nil {
 		return nil, false, err
 	}
@@ -135,7 +136,7 @@ func cronJobFaults(ctx context.Context, s Submission) (faults []Fault, panicked 
 		}, spec)
 		return faults, panicked, nil
 	}
-	old, err := decodeCronJob(s.Old)
+	old, err := DecodeCronJob(s.Old)
 	if err != nil {
 		return nil, false, err
 	}
@@ -148,7 +149,8 @@ func cronJobFaults(ctx context.Context, s Submission) (faults []Fault, panicked 
 	return faults, panicked, nil
 }
 
-func decodeCronJob(document []byte) (*batch.CronJob, error) {
+// DecodeCronJob reads a CronJob as the API server does, with its defaults.
+func DecodeCronJob(document []byte) (*batch.CronJob, error) {
 	written, internal := new(batchv1.CronJob), new(batch.CronJob)
 	if err := json.Unmarshal(document, written); err != nil {
 		return nil, err
@@ -164,7 +166,7 @@ func makeFaults(errs field.ErrorList) []Fault {
 			continue
 		}
 		f := Fault{Field: e.Field, Type: string(e.Type), Detail: e.Detail, Message: e.Error()}
-		if templateFault(f) {
+		if f.OfTemplate() {
 			f.Message = field.Invalid(field.NewPath(e.Field), field.OmitValueType{}, e.Detail).Error()
 		}
 		faults = append(faults, f)
@@ -172,8 +174,8 @@ func makeFaults(errs field.ErrorList) []Fault {
 	return faults
 }
 
-// templateFault is true for a fault whose value is the whole pod template.
-func templateFault(f Fault) bool {
+// OfTemplate reports whether the value of the fault is the whole pod template.
+func (f Fault) OfTemplate() bool {
 	return strings.HasSuffix(f.Field, "spec.template") || strings.HasSuffix(f.Field, "spec.template.spec")
 }
 

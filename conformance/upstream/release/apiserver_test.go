@@ -1,30 +1,11 @@
-package upstream
+package release
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func marshal(t *testing.T, object any) []byte {
-	t.Helper()
-	document, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return document
-}
-
-func unmarshal[T any](t *testing.T, document []byte) *T {
-	t.Helper()
-	object := new(T)
-	if err := json.Unmarshal(document, object); err != nil {
-		t.Fatal(err)
-	}
-	return object
-}
 
 const (
 	aTemplate = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}`
@@ -32,7 +13,7 @@ const (
 )
 
 func TestAPIServer(t *testing.T) {
-	old, err := stored([]byte(aJob))
+	old, err := Stored([]byte(aJob))
 	if err != nil {
 		t.Fatal(err)
 	}

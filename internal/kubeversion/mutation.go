@@ -1,0 +1,40 @@
+package kubeversion
+
+import "k8s.io/apimachinery/pkg/util/version"
+
+// MutationAPI says how API servers serve MutatingAdmissionPolicies.
+type MutationAPI struct {
+	// Version is the newest apiVersion that the servers have.
+	Version string
+	// Flags are the flags that kube-apiserver needs to serve it. They are empty when it
+	// needs none.
+	Flags string
+
+	since *version.Version
+}
+
+// mutationAPIs are in order, the newest first. Beta versions of APIs are off by default.
+var mutationAPIs = [...]MutationAPI{
+	{
+		Version: "admissionregistration.k8s.io/v1",
+		since:   MutatingPolicy,
+	}, {
+		Version: "admissionregistration.k8s.io/v1beta1",
+		Flags:   "--feature-gates=MutatingAdmissionPolicy=true --runtime-config=admissionregistration.k8s.io/v1beta1=true",
+		since:   MutatingPolicyBeta,
+	}, {
+		Version: "admissionregistration.k8s.io/v1alpha1",
+		Flags:   "--feature-gates=MutatingAdmissionPolicy=true --runtime-config=admissionregistration.k8s.io/v1alpha1=true",
+		since:   MutatingPolicyAlpha,
+	},
+}
+
+// MutationAPIOf returns the API of a version. It reports false when the version has none, as before MutatingPolicyAlpha.
+func MutationAPIOf(v *version.Version) (api MutationAPI, found bool) {
+	for _, api := range mutationAPIs {
+		if v.AtLeast(api.since) {
+			return api, true
+		}
+	}
+	return MutationAPI{}, false
+}
