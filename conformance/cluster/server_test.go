@@ -14,11 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
 	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/kubeversion"
 )
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
@@ -27,6 +29,7 @@ func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo 
 type server struct {
 	client     dynamic.Interface
 	kubernetes string // its version, as in v1.37.2
+	version    *version.Version
 	namespace  string
 	warned     []string // by the last response
 }
@@ -34,12 +37,15 @@ type server struct {
 func newServer(t *testing.T) *server {
 	t.Helper()
 	cluster := controlplane.Start(t)
-	s := &server{kubernetes: cluster.Version, namespace: cluster.Namespace(t)}
+	s := &server{kubernetes: cluster.Version, version: version.MustParseGeneric(cluster.Version), namespace: cluster.Namespace(t)}
 	config := rest.CopyConfig(cluster.Config)
 	config.WarningHandler = s
 	var err error
 	if s.client, err = dynamic.NewForConfig(config); err != nil {
 		t.Fatal(err)
+	}
+	if s.version.LessThan(kubeversion.ParametersReturn) {
+		s.holdConfigMaps(t)
 	}
 	return s
 }
@@ -62,7 +68,7 @@ func (s *server) judge(ctx context.Context, sent vectors.Submission) ([]vectors.
 	if sent.OldObject == nil {
 		s.warned = nil
 		_, err := jobs.Create(ctx, s.local(sent.Object), metav1.CreateOptions{DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict})
-		return s.findings(err)
+		return s.findings(err, false)
 	}
 	stored, err := s.store(ctx, sent.OldObject)
 	if err != nil {
@@ -72,7 +78,7 @@ func (s *server) judge(ctx context.Context, sent vectors.Submission) ([]vectors.
 	updated := &unstructured.Unstructured{Object: sent.Update(stored.Object)}
 	updated.SetNamespace(s.namespace)
 	_, err = jobs.Update(ctx, updated, metav1.UpdateOptions{DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict})
-	found, err := s.findings(err)
+	found, err := s.findings(err, sent.Object["kind"] == "Job" && s.version.LessThan(kubeversion.UpdatesOnce))
 	background := metav1.DeletePropagationBackground // else a Job stays until somebody makes its pods orphans
 	return found, errors.Join(err, jobs.Delete(ctx, stored.GetName(), metav1.DeleteOptions{PropagationPolicy: &background}))
 }
@@ -98,7 +104,7 @@ func (s *server) local(object map[string]any) *unstructured.Unstructured {
 }
 
 // findings reads a refusal, if it is one, and the warnings. Other errors stay errors.
-func (s *server) findings(err error) ([]vectors.Finding, error) {
+func (s *server) findings(err error, twice bool) ([]vectors.Finding, error) {
 	found := s.warnings()
 	if err == nil {
 		return found, nil
@@ -107,7 +113,11 @@ func (s *server) findings(err error) ([]vectors.Finding, error) {
 	if !errors.As(err, &refusal) || refusal.ErrStatus.Reason != metav1.StatusReasonInvalid || refusal.ErrStatus.Details == nil {
 		return nil, err
 	}
-	for _, c := range refusal.ErrStatus.Details.Causes {
+	causes := refusal.ErrStatus.Details.Causes
+	if twice {
+		causes = kubeversion.Once(causes)
+	}
+	for _, c := range causes {
 		if foreign(c) {
 			continue
 		}

@@ -8,8 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/version"
+
 	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/conformance/upstream/release"
+	"github.com/podverdict/podverdict/internal/kubeversion"
 )
 
 // submissionsPerBlock is what a worker draws at a time, from a generator of its own.
@@ -41,6 +44,8 @@ type Findings struct {
 	// Constraints counts the submissions in which a constraint is broken, by its id. It
 	// has all constraints of the bundle.
 	Constraints map[string]int64
+	// Named counts the submissions of which an older API server says something else, by the difference.
+	Named map[string]int64
 }
 
 func (f *Findings) add(o Findings) {
@@ -52,6 +57,9 @@ func (f *Findings) add(o Findings) {
 	for id, n := range o.Constraints {
 		f.Constraints[id] += n
 	}
+	for name, n := range o.Named {
+		f.Named[name] += n
+	}
 }
 
 // Run submits all, and returns what was compared. The error is a *DifferenceError
@@ -61,8 +69,8 @@ func (v Validation) Run(ctx context.Context) (Findings, error) {
 	if err != nil {
 		return Findings{}, err
 	}
-	r := &validationRun{Validation: v, contest: contest{bundle, v.Process}}
-	r.sum.Constraints = map[string]int64{}
+	r := &validationRun{Validation: v, contest: newContest(bundle, v.Process)}
+	r.sum.Constraints, r.sum.Named = map[string]int64{}, map[string]int64{}
 	for _, id := range bundle.Constraints(v.Status) {
 		r.sum.Constraints[id] = 0
 	}
@@ -89,7 +97,7 @@ func (r *validationRun) add(f Findings) {
 
 // block submits the Jobs of a block.
 func (r *validationRun) block(ctx context.Context, block int64) (Findings, error) {
-	sum := Findings{Constraints: map[string]int64{}}
+	sum := Findings{Constraints: map[string]int64{}, Named: map[string]int64{}}
 	first := block * submissionsPerBlock
 	draw := newSubmissions(scatter(r.Seed, block), block%8 != 7, r.Status)
 	for i := first; i < min(first+submissionsPerBlock, r.Count); i++ {
@@ -126,6 +134,9 @@ func (f *Findings) count(s release.Submission, a answer) {
 	}
 	for id := range ids {
 		f.Constraints[id]++
+	}
+	for _, name := range a.named {
+		f.Named[name]++
 	}
 }
 
@@ -175,12 +186,25 @@ type answer struct {
 	missing, excess []release.Fault
 	// panicked is true when upstream panics.
 	panicked bool
+	// named are the differences of an older API server by which the sides differ.
+	named []string
 }
 
 // contest has the API server and the bundle judge the same submissions.
 type contest struct {
-	bundle *Bundle
-	server *release.Process
+	bundle      *Bundle
+	server      *release.Process
+	twice       bool                     // the server tells the faults of an update twice
+	differences []kubeversion.Difference // that it may have
+}
+
+func newContest(b *Bundle, server *release.Process) contest {
+	c := contest{bundle: b, server: server}
+	if server != nil {
+		release := version.MustParseGeneric(server.Kubernetes)
+		c.twice, c.differences = release.LessThan(kubeversion.UpdatesOnce), kubeversion.Differences(release)
+	}
+	return c
 }
 
 // compare asks both. The error is a *DifferenceError when they differ.
@@ -205,7 +229,9 @@ func (c contest) submit(ctx context.Context, s release.Submission) (a answer, er
 	if err != nil {
 		return a, err
 	}
-	a.panicked = panicked
+	if a.panicked = panicked; c.twice && s.Old != nil && !s.CronJob && !s.Status {
+		want = kubeversion.Once(want)
+	}
 	if a.findings, err = c.bundle.Findings(ctx, s); err != nil {
 		return a, err
 	}
@@ -217,7 +243,53 @@ func (c contest) submit(ctx context.Context, s release.Submission) (a answer, er
 		got = append(got, f.Fault)
 	}
 	a.missing, a.excess = subtract(want, got)
+	for _, d := range c.differences {
+		if d.Suspended && (s.Old == nil || !suspended(s.Old)) {
+			continue
+		}
+		a.explain(d)
+	}
 	return a, nil
+}
+
+func suspended(document []byte) bool {
+	var job struct{ Spec struct{ Suspend bool } }
+	return json.Unmarshal(document, &job) == nil && job.Spec.Suspend
+}
+
+// explain takes out the faults that only one side has because of a difference. Where both sides have a fault, each has as many.
+func (a *answer) explain(d kubeversion.Difference) {
+	isOld := func(f release.Fault) bool { return d.IsOld(f.Field, f.Detail) }
+	isNew := func(f release.Fault) bool { return d.IsNew(f.Field, f.Detail) }
+	n := max(count(a.missing, isOld), count(a.excess, isNew))
+	if d.Said != "" && d.Says != "" {
+		n = min(count(a.missing, isOld), count(a.excess, isNew))
+	}
+	if n == 0 {
+		return
+	}
+	a.missing, a.excess = deleteSome(a.missing, n, isOld), deleteSome(a.excess, n, isNew)
+	a.named = append(a.named, d.Name)
+}
+
+func count(faults []release.Fault, is func(release.Fault) bool) (n int) {
+	for _, f := range faults {
+		if is(f) {
+			n++
+		}
+	}
+	return n
+}
+
+// deleteSome deletes at most n.
+func deleteSome(faults []release.Fault, n int, is func(release.Fault) bool) []release.Fault {
+	return slices.DeleteFunc(faults, func(f release.Fault) bool {
+		if n == 0 || !is(f) {
+			return false
+		}
+		n--
+		return true
+	})
 }
 
 // subtract compares two multisets.

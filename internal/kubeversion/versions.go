@@ -32,6 +32,13 @@ var (
 	// server compiles new expressions for the version before its own, and two-variable
 	// comprehensions came with 1.32.
 	GeneratedPolicies = version.MajorMinor(1, 33)
+	// MutableTemplates lets the resources and the scheduling directives of suspended Jobs change (KEP-5440).
+	MutableTemplates = version.MajorMinor(1, 36)
+	// UpdatesOnce tells each fault of an update of a Job once; earlier API servers validate the Job for itself and as part
+	// of the update.
+	UpdatesOnce = version.MajorMinor(1, 37)
+	// ParametersReturn finds the parameters of policies in ConfigMaps even after the last such policy was deleted.
+	ParametersReturn = version.MajorMinor(1, 37)
 	// Last is Default.
 	Last = version.MustParseGeneric(Default)
 )

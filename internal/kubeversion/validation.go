@@ -1,0 +1,58 @@
+package kubeversion
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// A Difference is one between what older API servers say of a Job and what newer ones say.
+type Difference struct {
+	// Name is a sentence about the older ones.
+	Name string
+	// Before is the first version without the difference.
+	Before *version.Version
+	// Field is the end of the path of a fault.
+	Field string
+	// Said is how its detail begins with the older ones, Says with the newer ones; where it is empty, they say nothing.
+	Said, Says string
+	// Suspended restricts it to updates of Jobs that are suspended.
+	Suspended bool
+}
+
+// The differences in validation.
+var differences = []Difference{
+	{
+		Name:   "the template of a suspended Job does not change, but for scheduling directives before its first start",
+		Before: MutableTemplates, Field: "spec.template", Said: "field is immutable", Suspended: true,
+	},
+	{
+		Name:   "the template of a suspended Job does not change, of which newer ones compare the rest",
+		Before: MutableTemplates, Field: "spec.template.spec", Says: "field is immutable", Suspended: true,
+	},
+}
+
+// Differences returns those between a version and the newest.
+func Differences(v *version.Version) []Difference {
+	return slices.DeleteFunc(slices.Clone(differences), func(d Difference) bool { return v.AtLeast(d.Before) })
+}
+
+// IsOld reports whether a fault is what older API servers say.
+func (d Difference) IsOld(field, detail string) bool { return d.is(d.Said, field, detail) }
+
+// IsNew reports whether a fault is what newer API servers say.
+func (d Difference) IsNew(field, detail string) bool { return d.is(d.Says, field, detail) }
+
+func (d Difference) is(said, field, detail string) bool {
+	return said != "" && strings.HasSuffix(field, d.Field) && strings.HasPrefix(detail, said)
+}
+
+// Once removes what a list has a second time, a fourth and so on. It is for the faults of an update of a Job before UpdatesOnce.
+func Once[T comparable](list []T) []T {
+	seen := map[T]int{}
+	return slices.DeleteFunc(slices.Clone(list), func(element T) bool {
+		seen[element]++
+		return seen[element]%2 == 0
+	})
+}
