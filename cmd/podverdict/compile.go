@@ -55,39 +55,47 @@ costs of its match conditions, variables, rules and messages. It needs no Job.`,
 
 // compile reads Jobs and custom policies, compiles them, and prints their expressions. It needs no Pods.
 func compile(ctx context.Context, c *console, o *compileOptions, _ []string) error {
-	set, err := readPolicyFiles(ctx, c, o.files)
+	set, wrong := readFiles(ctx, c, o.files)
+	if wrong == nil && len(set.Jobs)+len(set.Policies) == 0 {
+		return errNoPolicies
+	}
+	jobs, errJobs := compileJobs(o.kubernetes, set.Jobs)
+	custom, errCustom := compileCustom(o.kubernetes, set.Policies)
+	wrong = errors.Join(wrong, set.CheckPolicies(), errJobs, errCustom)
+	if wrong != nil && (o.files.Strict || len(jobs)+len(custom) == 0 || !manifest.OnlyDocuments(wrong)) {
+		return wrong
+	}
+	if err := o.print(c.stdout, jobs, custom); err != nil || wrong == nil {
+		return err
+	}
+	return unreadError{wrong}
+}
+
+func (o *compileOptions) print(w io.Writer, jobs []compiledJob, custom []customItem) error {
+	if !o.output.isObject() {
+		return printCompiled(w, jobs, custom)
+	}
+	list, err := newPolicyList(jobs, custom)
 	if err != nil {
 		return err
 	}
-	if len(set.Jobs)+len(set.Policies) == 0 {
-		return errNoPolicies
-	}
-	jobs, err := compileJobs(o.kubernetes, set.Jobs)
-	custom, customErr := compileCustom(o.kubernetes, set.Policies)
-	if err := errors.Join(err, customErr); err != nil {
-		return err
-	}
-	if o.output.isObject() {
-		list, err := newPolicyList(jobs, custom)
-		if err != nil {
-			return err
-		}
-		return writeObject(c.stdout, o.output.name, list)
-	}
-	return printCompiled(c.stdout, jobs, custom)
+	return writeObject(w, o.output.name, list)
 }
 
-// compileJobs compiles the podFailurePolicy of every Job; the error joins what is wrong with any of them.
+// compileJobs compiles the podFailurePolicy of every Job; the error joins what is wrong with those that are left out.
 func compileJobs(kubernetes string, jobs []manifest.Job) ([]compiledJob, error) {
 	environment, err := compiler.NewEnvironment(kubernetes)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]compiledJob, len(jobs))
-	errs := make([]error, len(jobs))
-	for i, job := range jobs {
-		compiled, err := job.Compile(environment)
-		all[i], errs[i] = compiledJob{job, compiled}, err
+	var all []compiledJob
+	var errs []error
+	for _, job := range jobs {
+		if compiled, err := job.Compile(environment); err != nil {
+			errs = append(errs, err)
+		} else {
+			all = append(all, compiledJob{job, compiled})
+		}
 	}
 	return all, errors.Join(errs...)
 }
@@ -219,7 +227,7 @@ type messageItem struct {
 	Cost       costItem `json:"cost"`
 }
 
-// compileCustom compiles custom policies; the error joins what is wrong with any of them.
+// compileCustom compiles custom policies; the error joins what is wrong with those that are left out.
 func compileCustom(kubernetes string, policies []manifest.Policy) ([]customItem, error) {
 	if len(policies) == 0 {
 		return nil, nil

@@ -70,15 +70,16 @@ other side has policies of its own.
 }
 
 // diff reads the rules before and after a change, judges scenarios and Pods by both, and prints what changes.
-func diff(ctx context.Context, c *console, o *diffOptions, args []string) error {
+func diff(ctx context.Context, c *console, o *diffOptions, args []string) (err error) {
 	if len(args) != 2 {
 		return usagef("diff compares OLD with NEW: give both")
 	}
 	if err := checkColor(o.color); err != nil {
 		return err
 	}
-	d, err := o.read(ctx, c, args)
-	if err != nil {
+	var d difference
+	defer func() { err = beside(d.unread, err) }()
+	if err := d.read(ctx, c, o, args); err != nil {
 		return err
 	}
 	onScenarios, onPods, err := d.judge(ctx, c, o.kubernetes)
@@ -86,7 +87,7 @@ func diff(ctx context.Context, c *console, o *diffOptions, args []string) error 
 		return err
 	}
 	changed, err := o.print(c, onScenarios, onPods)
-	if err == nil && changed > 0 && o.exitCode {
+	if err == nil && changed > 0 && o.exitCode && d.unread == nil {
 		return errFindings
 	}
 	return err
@@ -96,11 +97,21 @@ func diff(ctx context.Context, c *console, o *diffOptions, args []string) error 
 type difference struct {
 	before, after diffSide
 	pods          []manifest.Pod
-	strict        bool // Pods of other Jobs are errors
+	strict        bool  // Pods of other Jobs are errors
+	unread        error // what is wrong with documents that are left out
+}
+
+// readSound reads files, and keeps what is wrong with documents that are left out.
+func (d *difference) readSound(ctx context.Context, c *console, files manifest.Options) (*manifest.Set, error) {
+	set, unread, err := readSound(ctx, c, files)
+	if unread != nil {
+		d.unread = unreadError{errors.Join(d.unread, unread)}
+	}
+	return set, err
 }
 
 // read reads both sides, and the Pods.
-func (o *diffOptions) read(ctx context.Context, c *console, args []string) (*difference, error) {
+func (d *difference) read(ctx context.Context, c *console, o *diffOptions, args []string) error {
 	stdin := 0
 	for _, name := range slices.Concat(args, o.source.files.Filenames) {
 		if name == "-" {
@@ -108,29 +119,29 @@ func (o *diffOptions) read(ctx context.Context, c *console, args []string) (*dif
 		}
 	}
 	if stdin > 1 {
-		return nil, usagef("standard input can be read only once")
+		return usagef("standard input can be read only once")
 	}
-	before, errBefore := o.readSide(ctx, c, args[0])
-	after, errAfter := o.readSide(ctx, c, args[1])
+	var errBefore, errAfter error
+	d.before, errBefore = d.readSide(ctx, c, o, args[0])
+	d.after, errAfter = d.readSide(ctx, c, o, args[1])
 	if err := errors.Join(errBefore, errAfter); err != nil {
-		return nil, err
+		return err
 	}
-	before.share(&after)
-	after.share(&before)
-	d := &difference{before: before, after: after, strict: o.source.files.Strict}
+	d.before.share(&d.after)
+	d.after.share(&d.before)
+	d.strict = o.source.files.Strict
 	given := &manifest.Set{}
 	if o.source.fromFiles() {
 		var err error
-		if given, err = readFiles(ctx, c, o.source.files); err != nil {
-			return nil, err
+		if given, err = d.readSound(ctx, c, o.source.files); err != nil {
+			return err
 		}
 		if len(given.Pods) == 0 && given.Lists == 0 {
-			return nil, errors.New("no Pods in the files of -f")
+			return errors.New("no Pods in the files of -f")
 		}
 	}
-	d.pods = slices.Concat(before.pods, after.pods, given.Pods)
-	err := d.pair(c, given.Jobs)
-	return d, err
+	d.pods = slices.Concat(d.before.pods, d.after.pods, given.Pods)
+	return d.pair(c, given.Jobs)
 }
 
 // pair gives both sides the same Jobs, in the same order, with the Pods. Policies alone are judged for the Jobs that come with
@@ -147,7 +158,7 @@ func (d *difference) pair(c *console, given []manifest.Job) error {
 		return fmt.Errorf("%s has no Job, and %s has: compare Jobs with Jobs, and policies with policies", d.before.name, d.after.name)
 	case len(after) == 0:
 		return fmt.Errorf("%s has a Job, and %s has none: compare Jobs with Jobs, and policies with policies", d.before.name, d.after.name)
-	case len(before) > 1 || len(after) > 1:
+	case len(before) > 1 || len(after) > 1 || d.unread != nil:
 		before, after = d.sameNames(c)
 	}
 	if len(before) == 0 {
@@ -200,7 +211,7 @@ func (d *difference) givePods(c *console, before, after []manifest.Job) error {
 			named, families, others = before, old, fewer
 		}
 	}
-	if err := errors.Join(err, c.noteOthers(others, d.strict || len(others) == len(d.pods))); err != nil {
+	if err := errors.Join(err, c.noteOthers(others, d.strict || d.unread == nil && len(others) == len(d.pods))); err != nil {
 		return err
 	}
 	pods := map[manifest.Reference][]manifest.Pod{}
@@ -208,10 +219,27 @@ func (d *difference) givePods(c *console, before, after []manifest.Job) error {
 		pods[f.Job.Maker()] = append(pods[f.Job.Maker()], f.Pods...)
 	}
 	for i := range named {
-		d.before.families = append(d.before.families, manifest.Family{Job: before[i], Pods: pods[named[i].Maker()]})
-		d.after.families = append(d.after.families, manifest.Family{Job: after[i], Pods: pods[named[i].Maker()]})
+		if !d.leavesOut(before[i], after[i]) {
+			d.before.families = append(d.before.families, manifest.Family{Job: before[i], Pods: pods[named[i].Maker()]})
+			d.after.families = append(d.after.families, manifest.Family{Job: after[i], Pods: pods[named[i].Maker()]})
+		}
+	}
+	if len(d.after.families) == 0 {
+		return errNoJob // that is left
 	}
 	return nil
+}
+
+// leavesOut tells whether the API server would refuse the rules of a Job before or after the change.
+func (d *difference) leavesOut(before, after manifest.Job) bool {
+	wrong := before.Check()
+	if after.Object != before.Object {
+		wrong = errors.Join(wrong, after.Check())
+	}
+	if wrong != nil {
+		d.unread = unreadError{errors.Join(d.unread, wrong)}
+	}
+	return wrong != nil
 }
 
 // jobChanges are the verdicts on the Pods of a Job, before and after.

@@ -20,13 +20,13 @@ type diffSide struct {
 }
 
 // readSide reads a side: a file, or an object of a cluster. What is a file is no object.
-func (o *diffOptions) readSide(ctx context.Context, c *console, name string) (diffSide, error) {
+func (d *difference) readSide(ctx context.Context, c *console, o *diffOptions, name string) (diffSide, error) {
 	if targets, err := cluster.ParseTargets([]string{name}, o.source.kinds...); err == nil && strings.Contains(name, "/") && !isFile(name) {
 		return o.readLive(ctx, c, name, targets)
 	}
 	files := o.source.files
 	files.Filenames = []string{name}
-	set, err := readFiles(ctx, c, files)
+	set, err := d.readSound(ctx, c, files)
 	if err != nil {
 		return diffSide{}, err
 	}

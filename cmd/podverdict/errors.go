@@ -32,19 +32,19 @@ func (unreadError) Is(target error) bool { return target == errUnread }
 
 func (e unreadError) Unwrap() []error { return manifest.EachError(e.error) }
 
-// beside joins what is wrong with documents that are left out to what has ended the verb. That no Job is left says nothing new.
+// beside joins what is wrong with documents that are left out to what has ended the verb. That nothing is left says nothing new.
 func beside(unread, err error) error {
-	switch {
-	case unread == nil:
+	if unread == nil {
 		return err
-	case errors.Is(err, errNoJob):
-		return unread
 	}
-	return errors.Join(unread, err)
+	all := []error{unread}
+	for _, err := range manifest.EachError(err) {
+		if !errors.Is(err, errNoJob) && !errors.Is(err, errNoPolicies) {
+			all = append(all, err)
+		}
+	}
+	return errors.Join(all...)
 }
-
-// errPolicyUnread says why nothing is judged.
-var errPolicyUnread = errors.New("nothing is judged: it takes the policies that are wrong")
 
 // errNoJob ends a verb that was given no Job.
 var errNoJob = errors.New("no Job in the input")

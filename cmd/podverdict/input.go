@@ -103,9 +103,12 @@ func (o *inputOptions) readPolicy(ctx context.Context, c *console) (in input, ad
 		return in, nil, errStdinTwice("--policy")
 	}
 	set, err := readFiles(ctx, c, manifest.Options{Filenames: []string{o.policy}})
+	in.unread, err = sound(set, err, o.source.files.Strict)
 	switch {
 	case err != nil:
 		return in, nil, err
+	case in.unread != nil && len(set.Jobs)+len(set.Policies) == 0:
+		return in, nil, errNoPolicies
 	case len(set.Jobs) == 1 && len(set.Policies) == 0:
 		in.own = &set.Jobs[0]
 		return in, nil, nil
@@ -123,7 +126,7 @@ func (in *input) readFiles(ctx context.Context, c *console, files manifest.Optio
 		if err != nil {
 			return err
 		}
-		in.unread = unread
+		in.leave(unread)
 		return in.take(c, set, files.Strict)
 	}
 	files.Stdin = c.stdin
@@ -141,8 +144,15 @@ func (in *input) readFiles(ctx context.Context, c *console, files manifest.Optio
 		stream.Close()
 		return err
 	}
-	in.unread = unread
+	in.leave(unread)
 	return in.take(c, stream.Set, files.Strict)
+}
+
+// leave leaves out documents, or Jobs.
+func (in *input) leave(wrong ...error) {
+	if err := errors.Join(wrong...); err != nil {
+		in.unread = unreadError{errors.Join(in.unread, err)}
+	}
 }
 
 // take takes what was read whole.
@@ -176,7 +186,7 @@ func (in *input) take(c *console, set *manifest.Set, strict bool) error {
 // leaveOut leaves out Jobs whose rules the API server would refuse, unless there are no others.
 func (in *input) leaveOut() {
 	var sound []manifest.Family
-	wrong := []error{in.unread}
+	var wrong []error
 	for _, f := range in.families {
 		if err := f.Job.Check(); err != nil {
 			wrong = append(wrong, err)
@@ -184,8 +194,9 @@ func (in *input) leaveOut() {
 			sound = append(sound, f)
 		}
 	}
-	if len(sound) > 0 && len(wrong) > 1 {
-		in.families, in.unread = sound, unreadError{errors.Join(wrong...)}
+	if len(sound) > 0 {
+		in.families = sound
+		in.leave(wrong...)
 	}
 }
 

@@ -118,14 +118,10 @@ func (s *source) connect(c *console) (*cluster.Cluster, *progress, error) {
 	return client, shown, nil
 }
 
-// readJobs reads Jobs and CronJobs. A cluster may have none.
+// readJobs reads Jobs and CronJobs of a cluster, which may have none.
 func (s *source) readJobs(ctx context.Context, c *console, args []string) ([]manifest.Job, error) {
 	if err := s.parse(c, args); err != nil {
 		return nil, err
-	}
-	if s.fromFiles() {
-		set, err := readJobFiles(ctx, c, s.files)
-		return set.Jobs, err
 	}
 	client, shown, err := s.connect(c)
 	if err != nil {
@@ -164,15 +160,8 @@ func sound(set *manifest.Set, wrong error, strict bool) (unread, err error) {
 	if wrong == nil || strict {
 		return nil, wrong
 	}
-	for _, err := range manifest.EachError(wrong) {
-		switch placed, ok := errors.AsType[*manifest.Error](err); {
-		case !ok:
-			return nil, wrong
-		case placed.Mentions("PodFailurePolicy(Binding)?") && len(set.Jobs) > 0:
-			return nil, errors.Join(wrong, errPolicyUnread)
-		case len(set.Pods) == 0 && placed.Mentions("Pod(List)?"):
-			return nil, wrong // scenarios are no answer
-		}
+	if err := set.CheckUnread(wrong); err != nil {
+		return nil, err
 	}
 	return unreadError{wrong}, nil
 }
@@ -182,28 +171,6 @@ func noteSkipped(c *console, set *manifest.Set) {
 	for _, note := range set.Skipped.Notes() {
 		c.note(note)
 	}
-}
-
-// readJobFiles reads files in which there is at least one Job.
-func readJobFiles(ctx context.Context, c *console, files manifest.Options) (*manifest.Set, error) {
-	set, err := readFiles(ctx, c, files)
-	if err == nil && len(set.Jobs) == 0 {
-		err = errNoJob
-	}
-	return set, err
-}
-
-// readPolicyFiles reads files with Jobs, custom policies or bindings. Jobs of one name may be variants of one Job, as in overlays.
-func readPolicyFiles(ctx context.Context, c *console, files manifest.Options) (*manifest.Set, error) {
-	set, err := readFiles(ctx, c, files)
-	if err != nil {
-		return nil, err
-	}
-	if len(set.Jobs)+len(set.Policies)+len(set.Bindings) == 0 {
-		return nil, errNoPolicies
-	}
-	err = set.CheckPolicies()
-	return set, err
 }
 
 // nothingFound returns what to say when a cluster has none of the objects asked for, which is an error only if the namespace

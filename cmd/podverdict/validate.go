@@ -139,7 +139,7 @@ func readReplacements(ctx context.Context, c *console, o *validateOptions, args 
 	if r.set, r.unread, err = readValidated(ctx, c, o, args); err != nil || len(o.old) == 0 {
 		return r, err
 	}
-	if r.old, err = readOld(ctx, c, o); err != nil {
+	if err := r.readOld(ctx, c, o); err != nil {
 		return r, err
 	}
 	if len(r.unread) == 0 && !slices.ContainsFunc(r.set.Jobs, func(job manifest.Job) bool { return r.replaced(job) != nil }) {
@@ -166,26 +166,27 @@ func readValidated(ctx context.Context, c *console, o *validateOptions, args []s
 }
 
 // readOld reads the objects that are replaced.
-func readOld(ctx context.Context, c *console, o *validateOptions) (map[identity]*manifest.Job, error) {
+func (r *replacements) readOld(ctx context.Context, c *console, o *validateOptions) error {
 	files := o.source.files
 	files.Filenames = o.old
-	set, err := readFiles(ctx, c, files)
+	set, unread, err := readInspected(ctx, c, files)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	old := map[identity]*manifest.Job{}
+	r.unread = append(r.unread, unread...)
+	r.old = map[identity]*manifest.Job{}
 	var errs []error
 	for i := range set.Jobs {
 		job := &set.Jobs[i]
 		id := identityOf(*job)
-		if first := old[id]; first != nil {
+		if first := r.old[id]; first != nil {
 			message := fmt.Sprintf("%s is given twice with --old, first at %s", id, first.Whole().Position("metadata.name"))
 			errs = append(errs, job.Whole().Error("metadata.name", message))
 			continue
 		}
-		old[id] = job
+		r.old[id] = job
 	}
-	return old, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // compileRules compiles the rules for Jobs. Errors in the data have their place in the file, and errors in a bundle the name

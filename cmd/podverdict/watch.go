@@ -22,8 +22,8 @@ func watch(ctx context.Context, c *console, o *evalOptions, args []string) error
 		return err
 	}
 	in, added, err := o.input.readPolicy(ctx, c)
-	if err != nil {
-		return err
+	if err := beside(in.unread, err); err != nil {
+		return err // a watch has no end at which to say what is wrong
 	}
 	client, shown, err := source.connect(c)
 	if err != nil {

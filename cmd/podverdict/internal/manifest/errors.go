@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -122,8 +123,35 @@ var (
 	errStdinTwice  = errors.New("-f -: standard input can be read only once")
 )
 
-// Mentions tells whether the text of the document says somewhere that it is of a kind, which is a regular expression.
-func (e *Error) Mentions(kind string) bool {
+// OnlyDocuments tells whether errors are about documents, so that those which are in a Set can be used without them.
+func OnlyDocuments(wrong error) bool {
+	return !slices.ContainsFunc(EachError(wrong), func(err error) bool {
+		_, ok := errors.AsType[*Error](err)
+		return !ok
+	})
+}
+
+var errPolicyUnread = errors.New("nothing is judged: it takes the policies that are wrong")
+
+// CheckUnread returns nil if Pods can be judged without the documents that are wrong, and else why not: all policies and bindings
+// are needed, and scenarios are no answer where Pods were given.
+func (s *Set) CheckUnread(wrong error) error {
+	if !OnlyDocuments(wrong) {
+		return wrong
+	}
+	for _, err := range EachError(wrong) {
+		switch placed, _ := errors.AsType[*Error](err); {
+		case placed.mentions("PodFailurePolicy(Binding)?"):
+			return errors.Join(wrong, errPolicyUnread)
+		case len(s.Pods) == 0 && placed.mentions("Pod(List)?"):
+			return wrong
+		}
+	}
+	return nil
+}
+
+// mentions tells whether the text of the document says somewhere that it is of a kind, which is a regular expression.
+func (e *Error) mentions(kind string) bool {
 	return regexp.MustCompile(`\bkind["']?\s*:\s*["']?(` + kind + `)\b`).Match(e.origin.Document.Text)
 }
 

@@ -62,11 +62,12 @@ func (s *Suite) readPolicies(ctx context.Context) (*manifest.Set, error) {
 	var errs []error
 	for i, name := range s.document.Policies {
 		field := fmt.Sprintf("policies[%d]", i)
-		set, err := s.readFile(ctx, field, name)
+		policies := func(set *manifest.Set) int { return len(set.Policies) + len(set.Bindings) + len(set.Namespaces) }
+		set, err := s.readFile(ctx, field, name, policies)
 		switch {
 		case err != nil:
 			errs = append(errs, err)
-		case len(set.Policies)+len(set.Bindings)+len(set.Namespaces) == 0:
+		case policies(set) == 0:
 			errs = append(errs, s.origin.Error(field, messageNothingIn(name, "policy")))
 		}
 		if set != nil {
@@ -82,16 +83,21 @@ func (s *Suite) readPolicies(ctx context.Context) (*manifest.Set, error) {
 	return all, errors.Join(errs...)
 }
 
-// readFile reads a file that a field of the suite names.
-func (s *Suite) readFile(ctx context.Context, field, name string) (*manifest.Set, error) {
+// readFile reads a file that a field of the suite names. Documents that are wrong are left out, unless verdicts depend on them or
+// nothing is left of what is wanted.
+func (s *Suite) readFile(ctx context.Context, field, name string, wanted func(*manifest.Set) int) (*manifest.Set, error) {
 	options := s.files
 	options.Filenames = []string{s.path(name)}
 	set, err := manifest.Read(ctx, options)
 	if err == nil {
 		return set, nil
 	}
-	if _, ok := errors.AsType[*manifest.Error](err); ok {
-		return nil, err
+	if manifest.OnlyDocuments(err) {
+		if refused := set.CheckUnread(err); refused != nil || wanted(set) == 0 {
+			return nil, cmp.Or(refused, err)
+		}
+		s.unread = errors.Join(s.unread, err)
+		return set, nil
 	}
 	refused := s.origin.Error(field, err.Error())
 	if errors.Is(err, manifest.ErrOutside) {
@@ -107,7 +113,7 @@ func (s *Suite) readJob(ctx context.Context) error {
 		s.job = manifest.Job{Object: scenarios.PlainJob(), Origin: s.origin}
 		return nil
 	}
-	set, err := s.readFile(ctx, "job", name)
+	set, err := s.readFile(ctx, "job", name, func(set *manifest.Set) int { return len(set.Jobs) })
 	if err != nil {
 		return err
 	}
@@ -123,7 +129,7 @@ func (s *Suite) readPods(ctx context.Context) error {
 	var errs []error
 	for i, name := range s.document.Pods {
 		field := fmt.Sprintf("pods[%d]", i)
-		set, err := s.readFile(ctx, field, name)
+		set, err := s.readFile(ctx, field, name, func(set *manifest.Set) int { return len(set.Pods) })
 		if err != nil {
 			errs = append(errs, err)
 			continue

@@ -99,7 +99,7 @@ func (s *Suite) Run(ctx context.Context, o Options) Result {
 		}
 	}
 	results := s.runAll(ctx, selected, o)
-	errs := []error{context.Cause(ctx)}
+	errs := []error{s.unread, context.Cause(ctx)}
 	all := len(results) == len(s.document.Cases)
 	coverage := s.newCoverage()
 	for i := range results {

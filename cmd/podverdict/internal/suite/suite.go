@@ -29,6 +29,7 @@ type Suite struct {
 	job      manifest.Job
 	base     *judge // of the job
 	pods     map[string]*corev1.Pod
+	unread   error // what is wrong with documents that are left out
 	// scenarios are the Pods of all scenarios, of the job.
 	scenarios map[string]*corev1.Pod
 }
@@ -64,7 +65,7 @@ func (l *Loader) Read(ctx context.Context, file string) (*Suite, error) {
 		return nil, err
 	}
 	if err := l.load(ctx, s); err != nil {
-		return nil, err
+		return nil, errors.Join(s.unread, err)
 	}
 	return s, nil
 }
