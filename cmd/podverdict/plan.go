@@ -133,11 +133,14 @@ func (p *planner) inForce(ctx context.Context, job *batchv1.Job) binding.Selecti
 	return selected
 }
 
-// take adds the Pods of the Job, with the numbers of their attempts.
+// take adds the Pods of the Job, with the numbers of their attempts. Pods that say no namespace get that of the Job, as in a cluster.
 func (p *plan) take(pods []manifest.Pod) {
 	objects := make([]*corev1.Pod, len(pods))
 	p.pods = make([]plannedPod, len(pods))
 	for i, pod := range pods {
+		if pod.Object.Namespace == "" {
+			pod.Object.Namespace = p.stored.Namespace
+		}
 		p.pods[i].Pod, objects[i] = pod, pod.Object
 	}
 	for i, attempt := range controllerplan.Attempts(p.stored, objects) {

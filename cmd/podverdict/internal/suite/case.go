@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -57,12 +58,14 @@ func (s *Suite) prepare(ctx context.Context, i int) (*trial, error) {
 			changed.own, changed.policy = s.base.own, s.base.policy
 		}
 	}
-	t.input = runtime.Input{Pod: b.build(&c.scenario, tree, field), Job: t.judge.job, Attempt: 1}
+	pod := b.build(&c.scenario, tree, field)
+	t.input = runtime.Input{Pod: pod, Job: t.judge.job, Attempt: 1}
 	t.used = s.usedBudgets(c.Matches, field+".matches", b.fail)
 	s.checkRule(&c.Expect, t.judge, field+".expect", b.fail)
 	if err := b.error(); err != nil {
 		return nil, err
 	}
+	pod.Namespace = cmp.Or(pod.Namespace, t.judge.job.Namespace)
 	if c.Attempt != nil {
 		t.input.Attempt = *c.Attempt
 	}
