@@ -42,7 +42,7 @@ func (l verdictLayout) columns() []verdictColumn {
 		{table.Column{Name: "RULE", Least: 12}, nil, verdictItem.rule},
 		{table.Column{Name: "COUNTED"}, wide, verdictItem.counted},
 		{table.Column{Name: "AGE"}, func(l verdictLayout) bool { return l.now != nil }, func(i verdictItem) string { return i.age(l.now()) }},
-		{table.Column{Name: "BECAUSE", Least: 16}, nil, l.because},
+		{table.Column{Name: "BECAUSE", Least: 16, Below: true}, nil, l.because},
 		{table.Column{Name: "MESSAGE"}, wide, func(i verdictItem) string { return i.Verdict.Message() }},
 		{table.Column{Name: "AUDIT"}, func(l verdictLayout) bool { return l.wide && l.audits }, verdictItem.audit},
 	}

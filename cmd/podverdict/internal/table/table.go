@@ -21,11 +21,13 @@ type Screen struct {
 // Column is one of a table's columns.
 type Column struct {
 	Name string
-	// Least is the width below which the column is not cut; 0 means never.
+	// Least is the width to which the column may be cut; 0 means that it is not. The last column is folded instead: its cells go on
+	// in the lines below.
 	Least int
 	// KeepEnd cuts the beginning of a cell that is too long, not its end. It is for names that differ at the end.
 	KeepEnd bool
-	// Below is for sentences in the last column: where the screen is too narrow for all of them, each stands below its row.
+	// Below is for sentences in the last column: where the others leave it less than a third of the screen, or less than Least, each
+	// sentence stands below its row. So it does where a column that is not folded is too narrow for one.
 	Below bool
 }
 
@@ -44,6 +46,7 @@ type Writer struct {
 
 	rows   [][]Cell
 	widths []int // of the columns, as they were written last; nil at first
+	below  bool  // the last column is gone
 	err    error
 }
 
@@ -60,12 +63,12 @@ func (w *Writer) Row(cells ...Cell) {
 	for i := range cells {
 		cells[i].Text = terminal.Line(cells[i].Text)
 	}
-	w.rows = append(w.rows, cells)
+	w.add(cells)
 }
 
 // Note adds a sentence below the row before it. It is not cut: it goes on in the next line. The table must have several columns.
 func (w *Writer) Note(text string) {
-	w.rows = append(w.rows, []Cell{{Text: terminal.Line(text)}})
+	w.add([]Cell{{Text: terminal.Line(text)}})
 }
 
 // Flush writes the rows that were added since the last Flush.
@@ -73,9 +76,7 @@ func (w *Writer) Flush() error {
 	if len(w.rows) == 0 {
 		return w.err
 	}
-	if last := len(w.columns) - 1; w.columns[last].Below && w.screen.Width > 0 && w.over(w.natural()) > 0 {
-		w.moveBelow(last)
-	}
+	w.moveBelow()
 	widths := w.fit()
 	last := len(widths) - 1
 	moved := w.widths == nil || !slices.Equal(widths[:last], w.widths[:last]) // nothing stands behind the last column
@@ -101,18 +102,30 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// moveBelow makes notes of the cells of the last column, which goes.
-func (w *Writer) moveBelow(last int) {
-	w.columns = w.columns[:last]
-	var rows [][]Cell
-	for _, row := range w.rows {
-		if len(row) == last+1 {
-			rows = append(rows, row[:last], row[last:])
-		} else {
-			rows = append(rows, row)
-		}
+// moveBelow makes notes of the cells of the last column, which goes, if there is too little room for them.
+func (w *Writer) moveBelow() {
+	last := len(w.columns) - 1
+	widths, column := w.natural(), w.columns[last]
+	if column.Least > 0 {
+		widths[last] = min(widths[last], max(column.Least, w.screen.Width/3))
 	}
-	w.rows = rows
+	if !column.Below || w.screen.Width == 0 || w.over(widths) <= 0 {
+		return
+	}
+	rows := w.rows
+	w.columns, w.rows, w.below = w.columns[:last], nil, true
+	for _, row := range rows {
+		w.add(row)
+	}
+}
+
+// add adds a row or a note. A cell whose column is gone becomes a note.
+func (w *Writer) add(row []Cell) {
+	if last := len(w.columns); w.below && len(row) > last {
+		w.rows = append(w.rows, row[:last], row[last:])
+		return
+	}
+	w.rows = append(w.rows, row)
 }
 
 // fit returns the widths of the columns: as wide as their cells, or less where the screen is too narrow.
@@ -176,16 +189,44 @@ func (w *Writer) shrink(widths []int) {
 	}
 }
 
-// line writes cells in their columns, and nothing behind the last one.
+// line writes cells in their columns, and nothing behind the last one. That goes on below itself where it is too long.
 func (w *Writer) line(cells []Cell) {
-	for i, cell := range cells {
+	last, margin := len(cells)-1, 0
+	for i, cell := range cells[:last] {
 		text, width := w.columns[i].cut(cell.Text, w.widths[i], w.screen.Width > 0)
 		w.paint(text, cell.Color)
-		if i < len(cells)-1 {
-			w.print(strings.Repeat(" ", max(0, w.widths[i]-width)) + gap)
-		}
+		w.print(strings.Repeat(" ", max(0, w.widths[i]-width)) + gap)
+		margin += max(w.widths[i], width) + len(gap)
 	}
-	w.print("\n")
+	lines := []string{cells[last].Text}
+	if w.screen.Width > 0 && w.columns[last].Least > 0 {
+		lines = fold(cells[last].Text, w.widths[last])
+	}
+	for i, text := range lines {
+		if i > 0 {
+			w.print(strings.Repeat(" ", margin))
+		}
+		w.paint(text, cells[last].Color)
+		w.print("\n")
+	}
+}
+
+// fold breaks a text into lines of a width: between words, or in a word that is longer than a line.
+func fold(text string, width int) []string {
+	var lines []string
+	rest := []rune(text)
+	for len(rest) > width {
+		end, next := width, width
+		for i := width; i > 0; i-- {
+			if rest[i] == ' ' {
+				end, next = i, i+1
+				break
+			}
+		}
+		lines = append(lines, strings.TrimRight(string(rest[:end]), " "))
+		rest = rest[next:]
+	}
+	return append(lines, string(rest))
 }
 
 // cut returns the text as it fits into the column, and its width.

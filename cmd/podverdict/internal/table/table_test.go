@@ -36,13 +36,17 @@ func TestColumns(t *testing.T) {
 			"POD" + strings.Repeat(" ", 77) + "VERDICT   BECAUSE\n" +
 			"a" + strings.Repeat(" ", 79) + "Ignore    x\n" +
 			long + "   -         yy\n", false},
-		{"cut where it is too long", 40, [][]table.Cell{cells("a", "FailIndex", "short"), cells(long, "Count", "the condition DisruptionTarget")}, "" +
+		{"cut or folded where it is too long", 40, [][]table.Cell{cells("a", "FailIndex", "short"), cells(long, "Count", "the condition DisruptionTarget")}, "" +
 			"POD             VERDICT     BECAUSE\n" +
 			"a               FailIndex   short\n" +
-			"…aining-7xk2p   Count       the conditi…\n", true},
+			"…aining-7xk2p   Count       the\n" +
+			"                            condition\n" +
+			"                            DisruptionTa\n" +
+			"                            rget\n", true},
 		{"not below the least", 10, [][]table.Cell{cells(long, "FailIndex", "the condition")}, "" +
 			"POD        VERDICT     BECAUSE\n" +
-			"…g-7xk2p   FailIndex   the condi…\n", false},
+			"…g-7xk2p   FailIndex   the\n" +
+			"                       condition\n", false},
 		{"a cell of several lines", 0, [][]table.Cell{cells("a", "b", "x\ny\x1b[31m")}, "" +
 			"POD   VERDICT   BECAUSE\n" +
 			"a     b         x\\ny\\x1b[31m\n", false},
@@ -112,6 +116,40 @@ func TestBelow(t *testing.T) {
 		if diff := cmp.Diff(test.want, out.String()); diff != "" {
 			t.Errorf("%d columns (-want +got):\n%s", test.width, diff)
 		}
+	}
+}
+
+// The last column is folded where there is room for it. Once there is not, sentences stand below their rows to the end, although
+// later ones would fit.
+func TestFoldedOrBelow(t *testing.T) {
+	var out bytes.Buffer
+	w := table.New(&out, table.Screen{Width: 36}, true,
+		table.Column{Name: "POD", Least: 8, KeepEnd: true}, table.Column{Name: "RULE", Least: 6}, table.Column{Name: "BECAUSE", Least: 9, Below: true})
+	for _, row := range [][]string{
+		{"a-1", "0", "short"}, {"a-2", "0", "main exited with 137 (SIGKILL)"}, {"nightly-7xk2p", "unknown", "main exited"}, {"b", "1", "fits"},
+	} {
+		w.Row(cells(row...)...)
+		w.Note("a note")
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `POD   RULE   BECAUSE
+a-1   0      short
+  a note
+a-2   0      main exited with 137
+             (SIGKILL)
+  a note
+POD             RULE
+nightly-7xk2p   unknown
+  main exited
+  a note
+b               1
+  fits
+  a note
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
