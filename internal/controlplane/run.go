@@ -13,11 +13,16 @@ import (
 // supervising, as its only argument, makes a test binary the supervisor of another.
 const supervising = "supervise-control-plane"
 
-// shared is the control plane of this process, for which testing knows no other
+// shared has the control planes of this process, for which testing knows no other
 // place: Run is the only caller that all tests of a package have in common.
 var shared struct {
 	sync.Mutex
-	run        bool // by main, so that the supervisor is not just another run of the program
+	run    bool // by main, so that the supervisor is not just another run of the program
+	planes map[string]*sharedPlane
+}
+
+// sharedPlane is a control plane of this process.
+type sharedPlane struct {
 	supervisor *supervisor
 	cluster    *Cluster
 	err        error // of the first attempt, as the next one would take as long to fail
@@ -41,12 +46,14 @@ func Main(program func() int) int {
 
 	shared.Lock()
 	defer shared.Unlock()
-	if shared.supervisor == nil {
-		return code
-	}
-	if err := shared.supervisor.stop(); err != nil {
-		fmt.Fprintln(os.Stderr, errStop(err))
-		return max(code, 1)
+	for _, plane := range shared.planes {
+		if plane.supervisor == nil {
+			continue
+		}
+		if err := plane.supervisor.stop(); err != nil {
+			fmt.Fprintln(os.Stderr, errStop(err))
+			code = max(code, 1)
+		}
 	}
 	return code
 }
@@ -56,10 +63,17 @@ func Main(program func() int) int {
 // go test -short, but not in go test -short -race.
 func Start(t testing.TB, components ...Component) *Cluster {
 	t.Helper()
+	return StartNamed(t, "", components...)
+}
+
+// StartNamed is Start for tests of more than one cluster: each name is a control plane of
+// its own, and Start's has none.
+func StartNamed(t testing.TB, name string, components ...Component) *Cluster {
+	t.Helper()
 	if testing.Short() && !race.Enabled {
 		t.Skip("needs a control plane, which takes too long for go test -short")
 	}
-	cluster, err := Open(components...)
+	cluster, err := open(name, components)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,24 +81,32 @@ func Start(t testing.TB, components ...Component) *Cluster {
 }
 
 // Open is Start without a test.
-func Open(components ...Component) (*Cluster, error) {
+func Open(components ...Component) (*Cluster, error) { return open("", components) }
+
+func open(name string, components []Component) (*Cluster, error) {
 	shared.Lock()
 	defer shared.Unlock()
 	if !shared.run {
 		return nil, errRun()
 	}
-	if shared.cluster == nil && shared.err == nil {
-		shared.supervisor, shared.cluster, shared.err = start()
+	plane := shared.planes[name]
+	if plane == nil {
+		plane = &sharedPlane{}
+		plane.supervisor, plane.cluster, plane.err = start()
+		if shared.planes == nil {
+			shared.planes = map[string]*sharedPlane{}
+		}
+		shared.planes[name] = plane
 	}
-	if shared.err != nil {
-		return nil, shared.err
+	if plane.err != nil {
+		return nil, plane.err
 	}
 	for _, component := range components {
-		if err := shared.supervisor.do("Start", component); err != nil {
+		if err := plane.supervisor.do("Start", component); err != nil {
 			return nil, errComponent(component, err)
 		}
 	}
-	return shared.cluster, nil
+	return plane.cluster, nil
 }
 
 func start() (*supervisor, *Cluster, error) {

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// dieWithTest has the kernel kill the command when the process of the test has ended, in whatever way.
-func dieWithTest(command *exec.Cmd) {
+// DieWithTest has the kernel kill the command when the process of the test has ended, in whatever way.
+func DieWithTest(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

@@ -4,5 +4,5 @@ package installed
 
 import "os/exec"
 
-// dieWithTest does nothing: a test that is killed leaves the command behind.
-func dieWithTest(*exec.Cmd) {}
+// DieWithTest does nothing: a test that is killed leaves the command behind.
+func DieWithTest(*exec.Cmd) {}

@@ -75,13 +75,23 @@ func (i *Installation) Kubectl(t testing.TB, stdin []byte, arguments ...string) 
 // Kubeconfig returns the path of a file with a token of the controller's service account.
 func (i *Installation) Kubeconfig(t testing.TB) string {
 	t.Helper()
-	account := i.client.CoreV1().ServiceAccounts(Namespace)
-	token, err := account.CreateToken(t.Context(), Name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	return AccountKubeconfig(t, i.cluster, Namespace, Name)
+}
+
+// AccountKubeconfig returns the path of a file with a token of a service account.
+func AccountKubeconfig(t testing.TB, cluster *controlplane.Cluster, namespace, name string) string {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(cluster.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	account := client.CoreV1().ServiceAccounts(namespace)
+	token, err := account.CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := clientcmdapi.NewConfig()
-	c.Clusters["it"] = &clientcmdapi.Cluster{Server: i.cluster.Config.Host, CertificateAuthorityData: i.cluster.Config.CAData}
+	c.Clusters["it"] = &clientcmdapi.Cluster{Server: cluster.Config.Host, CertificateAuthorityData: cluster.Config.CAData}
 	c.AuthInfos["it"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
 	c.Contexts["it"] = &clientcmdapi.Context{Cluster: "it", AuthInfo: "it"}
 	c.CurrentContext = "it"

@@ -49,7 +49,7 @@ func (i *Installation) Start(t testing.TB, kubeconfig string, launcher []string,
 	}, more)
 	command := exec.Command(arguments[0], arguments[1:]...) //nolint:gosec,noctx // the test's; the cleanup ends it
 	command.Env = append(os.Environ(), environmentOf(deployment)...)
-	dieWithTest(command)
+	DieWithTest(command)
 	r := &Replica{Ended: make(chan struct{}), command: command}
 	stderr, err := command.StderrPipe()
 	if err != nil {

@@ -160,6 +160,7 @@ func (c *customLint) job(ctx context.Context, job manifest.Job, stored *batchv1.
 					"set spec.backoffLimitPerIndex in the Job, with completionMode Indexed")
 			}
 			c.budget(p.Name, i, r, stored)
+			c.outlivesQueue(p.Name, i, r, stored)
 			if r.Budget != nil && r.Budget.Per == v1alpha1.PerIndex && !indexed {
 				c.ruleFinding(p.Name, checkIndexBudget, i, r.Name, "budget.per",
 					fmt.Sprintf("the budget is one of the whole Job %s, which has no indexes", name),

@@ -26,6 +26,7 @@ const (
 	checkBudget         = "budget-unreachable"
 	checkDryRun         = "fails-on-scenario"
 	checkIdle           = "verdicts-not-carried-out"
+	checkOutlivesQueue  = "retry-outlives-queue"
 	checkUnreadable     = "unreadable"
 	checkContainer      = "rule-container-unknown"
 )

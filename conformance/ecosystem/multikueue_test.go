@@ -1,0 +1,68 @@
+package ecosystem
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// defaults is what the policy of the worker cluster sets in Jobs that do not say who runs them.
+const defaults = `
+apiVersion: batch/v1
+kind: Job
+metadata: {name: defaults}
+spec: {managedBy: podverdict.io/job-controller}
+`
+
+// TestMultiKueue runs Jobs of a manager cluster in a worker cluster. There, in one of two namespaces, a policy of podverdict
+// generate map has podverdict's controller run them.
+func TestMultiKueue(t *testing.T) {
+	manager, worker := newWorld(t, ""), newWorld(t, "worker")
+	worker.createNode(t)
+	worker.startController(t)
+	for _, w := range []*world{manager, worker} {
+		w.install(t, jobset, "")
+		w.install(t, kueue, "")
+		w.watch(t)
+	}
+	kubeconfig, err := os.ReadFile(worker.cluster.Kubeconfig(t, "manager", "system:masters"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "worker"}, Data: map[string][]byte{"kubeconfig": kubeconfig}}
+	if _, err := manager.client.CoreV1().Secrets(kueue.namespace()).Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	playFolder(t, "multikueue", func(env *testscript.Env) error {
+		return errors.Join(manager.setUp(env), worker.join(env))
+	})
+}
+
+// join gives the arms of a manager cluster their namespaces in the worker cluster.
+func (w *world) join(env *testscript.Env) error {
+	t := env.T().(testing.TB) //nolint:forcetypeassert // setUp has checked it
+	arms, _ := env.Values[armsKey].([]*arm)
+	for _, a := range arms {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: a.namespace}}
+		if _, err := w.client.CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+		inner := *a
+		inner.world = w
+		a.worker = &inner
+		if !a.managed {
+			continue
+		}
+		a.managed, inner.managed = false, false // the manager's Jobs are Kueue's; the policy makes those of the worker ours
+		selector := fmt.Sprintf("%s=%s", corev1.LabelMetadataName, a.namespace)
+		policies := run(t, []byte(defaults), "go", "run", "-C", "../..", "./cmd/podverdict", "generate", "map", "-f", "-", "--for", "job",
+			"--name", a.namespace, "--namespace-selector", selector)
+		w.kubectl(t, policies, "apply", "-f", "-")
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package ecosystem
+
+import (
+	"context"
+	"flag"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/podverdict/podverdict/internal/installed"
+)
+
+var kills = flag.Int("kills", 0, "how often the controller is killed in the middle of the scenarios, at random moments")
+
+// startController installs podverdict's controller and keeps a process of it running until the test ends. With -kills, that
+// process is killed at random moments, and replaced at once.
+func (w *world) startController(t *testing.T) {
+	t.Helper()
+	installation := installed.Apply(t, w.cluster)
+	kubeconfig := installation.Kubeconfig(t)
+	start := func() *installed.Replica {
+		return installation.Start(t, kubeconfig, nil, "--kube-api-qps=1000", "--kube-api-burst=2000", "--leader-elect=false")
+	}
+	replica := start()
+	if *kills == 0 {
+		return
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan int)
+	go func() {
+		killed := 0
+		defer func() { ended <- killed }()
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(time.Second + rand.N(5*time.Second)):
+			}
+			if err := replica.Process.Kill(); err != nil {
+				t.Error(err)
+				return
+			}
+			<-replica.Ended
+			killed++
+			replica = start()
+		}
+	}()
+	t.Cleanup(func() {
+		stop()
+		if killed := <-ended; killed < *kills {
+			t.Errorf("the controller was killed %d times, not %d", killed, *kills)
+		} else {
+			t.Logf("the controller was killed %d times", killed)
+		}
+	})
+}

@@ -1,0 +1,394 @@
+package ecosystem
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/util/jsonpath"
+
+	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/internal/controlplane"
+)
+
+// commands are those of scenarios. Each does the same in both namespaces.
+//
+//	create FILE               create the objects of a file, in which $NAMESPACE is the namespace
+//	patch KIND NAME JSON      patch an object by a merge patch, or by a JSON patch if it is a list
+//	status KIND NAME JSON     patch its status
+//	delete KIND NAME          delete an object, as kubectl does
+//	end JOB INDEX CODE        end the running Pod of an index with an exit code; INDEX can be any and all
+//	evict JOB INDEX           evict Pods through the API, as kubectl drain does
+//	release JOB INDEX         remove the scheduling gates of Pods
+//	until KIND NAME CONDITION wait until a condition is true
+//	until KIND NAME PATH=VALUE wait until a JSON path has a value
+//	until KIND NAME gone      wait until an object is gone
+//	until KIND NAME exists    wait until an object is there
+//	pods JOB N [PHASE]        wait until a Job has so many Pods that are not being deleted, in a phase
+//	check                     wait until both namespaces are equal and stay so
+//	minute                    wait for the next minute
+//	worker COMMAND...         do it in the worker cluster, in scenarios of two clusters
+//
+// JOB is the name of a Job, or a label with its value.
+var commands = map[string]command{
+	"create": both(1, 1, (*arm).create),
+	"patch":  both(3, 3, func(a *arm, _ *testscript.TestScript, args []string) error { return a.patch(args[0], args[1], args[2]) }),
+	"status": both(3, 3, func(a *arm, _ *testscript.TestScript, args []string) error {
+		return a.patch(args[0], args[1], args[2], "status")
+	}),
+	"delete":  both(2, 2, (*arm).remove),
+	"end":     both(3, 3, (*arm).end),
+	"evict":   both(2, 2, (*arm).evict),
+	"release": both(2, 2, (*arm).release),
+	"until":   both(3, 3, (*arm).until),
+	"pods":    both(2, 3, (*arm).pods),
+	"check":   check,
+	"minute":  minute,
+}
+
+// A command of scenarios does something in both namespaces.
+type command func(arms []*arm, script *testscript.TestScript, args []string)
+
+// scripted returns the commands as scripts call them.
+func scripted() map[string]func(*testscript.TestScript, bool, []string) {
+	all := map[string]func(*testscript.TestScript, bool, []string){}
+	for name, do := range commands {
+		all[name] = func(script *testscript.TestScript, negated bool, args []string) {
+			if negated {
+				script.Fatalf("a scenario has no negations")
+			}
+			do(script.Value(armsKey).([]*arm), script, args) //nolint:forcetypeassert // setUp has set it
+		}
+	}
+	all["worker"] = func(script *testscript.TestScript, _ bool, args []string) {
+		if len(args) == 0 || commands[args[0]] == nil {
+			script.Fatalf("worker is followed by a command")
+		}
+		var workers []*arm
+		for _, a := range script.Value(armsKey).([]*arm) { //nolint:forcetypeassert // setUp has set it
+			workers = append(workers, a.worker)
+		}
+		commands[args[0]](workers, script, args[1:])
+	}
+	return all
+}
+
+// An arm is one of the two runs of a scenario.
+type arm struct {
+	*world
+
+	namespace string
+	managed   bool
+	context   context.Context //nolint:containedctx // of the scenario
+	worker    *arm            // the same namespace in a second cluster, in scenarios of two
+}
+
+func (a *arm) String() string {
+	if a.managed {
+		return "managed"
+	}
+	return "native"
+}
+
+const armsKey = "arms"
+
+func (w *world) setUp(env *testscript.Env) error {
+	t, ok := env.T().(testing.TB)
+	if !ok {
+		return fmt.Errorf("%T is no testing.TB", env.T())
+	}
+	var arms []*arm
+	for _, managed := range []bool{false, true} {
+		arms = append(arms, &arm{world: w, namespace: w.cluster.Namespace(t), managed: managed, context: t.Context()})
+	}
+	env.Values[armsKey] = arms
+	return nil
+}
+
+// both returns a command of scripts that does something in both namespaces.
+func both(least, most int, do func(*arm, *testscript.TestScript, []string) error) command {
+	return func(arms []*arm, script *testscript.TestScript, args []string) {
+		if len(args) < least || len(args) > most {
+			script.Fatalf("the command has %d to %d arguments", least, most)
+		}
+		for _, a := range arms {
+			if err := do(a, script, args); err != nil {
+				script.Fatalf("%s: %v\n%s", a, err, a.describe())
+			}
+		}
+	}
+}
+
+func (a *arm) create(script *testscript.TestScript, args []string) error {
+	objects, err := decode([]byte(strings.ReplaceAll(script.ReadFile(args[0]), "$NAMESPACE", a.namespace)))
+	if err != nil {
+		return err
+	}
+	if a.managed {
+		for _, object := range objects {
+			if err := manage(object); err != nil {
+				return err
+			}
+		}
+	}
+	return a.world.create(a.context, a.namespace, objects...)
+}
+
+// manage has podverdict's controller run the Jobs that an object is or makes.
+func manage(object *unstructured.Unstructured) error {
+	switch object.GetKind() {
+	case "Job":
+		return unstructured.SetNestedField(object.Object, controller.Name, "spec", "managedBy")
+	case "CronJob":
+		return unstructured.SetNestedField(object.Object, controller.Name, "spec", "jobTemplate", "spec", "managedBy")
+	case "JobSet":
+		replicated, _, err := unstructured.NestedSlice(object.Object, "spec", "replicatedJobs")
+		if err != nil {
+			return err
+		}
+		for _, r := range replicated {
+			r, ok := r.(map[string]any)
+			if !ok {
+				return fmt.Errorf("a replicatedJob is a %T", r)
+			}
+			if err := unstructured.SetNestedField(r, controller.Name, "template", "spec", "managedBy"); err != nil {
+				return err
+			}
+		}
+		return unstructured.SetNestedSlice(object.Object, replicated, "spec", "replicatedJobs")
+	}
+	return nil
+}
+
+// client returns the client for a kind, by a name as jobs, jobset or clusterqueue.
+func (a *arm) client(kind string) (dynamic.ResourceInterface, error) {
+	resources, err := a.mapper.ResourcesFor(schema.GroupVersionResource{Resource: kind})
+	if err != nil {
+		return nil, err
+	}
+	of, err := a.mapper.KindFor(resources[0])
+	if err != nil {
+		return nil, err
+	}
+	resource, namespaced, err := a.resource(of)
+	if err != nil || !namespaced {
+		return resource, err
+	}
+	return resource.Namespace(a.namespace), nil
+}
+
+func (a *arm) patch(kind, name, patch string, subresources ...string) error {
+	client, err := a.client(kind)
+	if err != nil {
+		return err
+	}
+	of := types.MergePatchType
+	if strings.HasPrefix(patch, "[") {
+		of = types.JSONPatchType
+	}
+	_, err = client.Patch(a.context, a.named(name), of, []byte(strings.ReplaceAll(patch, "$NAMESPACE", a.namespace)), metav1.PatchOptions{}, subresources...)
+	return err
+}
+
+// named fills the namespace into a name: what is not in a namespace is named after it. The name @OWNER is that of the Workload of
+// an owner, which Kueue chooses.
+func (a *arm) named(name string) string {
+	if owner, ok := strings.CutPrefix(name, "@"); ok {
+		for _, workload := range a.list("Workload", a.namespace) {
+			if owners := workload.GetOwnerReferences(); len(owners) > 0 && owners[0].Name == owner {
+				return workload.GetName()
+			}
+		}
+	}
+	return strings.ReplaceAll(name, "NAMESPACE", a.namespace)
+}
+
+func (a *arm) remove(_ *testscript.TestScript, args []string) error {
+	client, err := a.client(args[0])
+	if err != nil {
+		return err
+	}
+	return client.Delete(a.context, a.named(args[1]), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
+}
+
+func (a *arm) until(_ *testscript.TestScript, args []string) error {
+	client, err := a.client(args[0])
+	if err != nil {
+		return err
+	}
+	want := args[2]
+	return await(a.context, strings.Join(args, " "), func(ctx context.Context) error {
+		name := a.named(args[1])
+		object, err := client.Get(ctx, name, metav1.GetOptions{})
+		switch {
+		case want == "gone" && apierrors.IsNotFound(err):
+			return nil
+		case err != nil:
+			return err
+		case want == "gone":
+			return fmt.Errorf("%s is there", name)
+		}
+		return holds(object, want)
+	})
+}
+
+// holds returns an error unless an object has the condition, or the value at the path.
+func holds(object *unstructured.Unstructured, want string) error {
+	if want == "exists" {
+		return nil
+	}
+	path, value, equation := strings.Cut(want, "=")
+	if !equation {
+		path, value = fmt.Sprintf(`.status.conditions[?(@.type=="%s")].status`, want), "True"
+	}
+	parsed := jsonpath.New("").AllowMissingKeys(true)
+	if err := parsed.Parse("{" + path + "}"); err != nil {
+		return err
+	}
+	var got strings.Builder
+	if err := parsed.Execute(&got, object.Object); err != nil {
+		return err
+	}
+	if got.String() != value {
+		return fmt.Errorf("%s is %q", path, got.String())
+	}
+	return nil
+}
+
+// minute waits until a minute has begun and the CronJob controller has had time to notice.
+func minute([]*arm, *testscript.TestScript, []string) {
+	const noticed = 8 * time.Second
+	time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute + noticed)))
+}
+
+// podsOf returns the Pods of a Job that are not being deleted: those of an index, or all of them, by their names.
+func (a *arm) podsOf(ctx context.Context, job, index string) ([]corev1.Pod, error) {
+	selector := job
+	if !strings.Contains(job, "=") {
+		selector = batchv1.JobNameLabel + "=" + job
+	}
+	list, err := a.world.client.CoreV1().Pods(a.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list.Items, func(pod corev1.Pod) bool {
+		other := index != "all" && index != "any" && pod.Annotations[batchv1.JobCompletionIndexAnnotation] != index
+		return other || pod.DeletionTimestamp != nil
+	}), nil
+}
+
+// each waits for the Pods of an index that are such as is said, and does something with them, with one if the index is any.
+func (a *arm) each(job, index string, such func(*corev1.Pod) bool, do func(*corev1.Pod) error) error {
+	var found []corev1.Pod
+	err := await(a.context, fmt.Sprintf("Job %s has such Pods of index %s", job, index), func(ctx context.Context) error {
+		pods, err := a.podsOf(ctx, job, index)
+		if err != nil {
+			return err
+		}
+		found = slices.DeleteFunc(pods, func(pod corev1.Pod) bool { return !such(&pod) })
+		if len(found) == 0 {
+			return fmt.Errorf("there are none among %d", len(pods))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if index == "any" {
+		found = found[:1]
+	}
+	for i := range found {
+		if err := do(&found[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runs tells whether a Pod runs and has not been told to end.
+func runs(pod *corev1.Pod) bool {
+	_, told := pod.Annotations[controlplane.AnnotationExitCode]
+	return pod.Status.Phase == corev1.PodRunning && !told
+}
+
+func (a *arm) end(_ *testscript.TestScript, args []string) error {
+	return a.each(args[0], args[1], runs, func(pod *corev1.Pod) error {
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, controlplane.AnnotationExitCode, args[2])
+		_, err := a.world.client.CoreV1().Pods(a.namespace).Patch(a.context, pod.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		return err
+	})
+}
+
+func (a *arm) evict(_ *testscript.TestScript, args []string) error {
+	return a.each(args[0], args[1], runs, func(pod *corev1.Pod) error {
+		eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod.Name}}
+		return a.world.client.CoreV1().Pods(a.namespace).EvictV1(a.context, eviction)
+	})
+}
+
+func (a *arm) release(_ *testscript.TestScript, args []string) error {
+	gated := func(pod *corev1.Pod) bool { return len(pod.Spec.SchedulingGates) > 0 }
+	return a.each(args[0], args[1], gated, func(pod *corev1.Pod) error {
+		patch := []byte(`{"spec":{"schedulingGates":null}}`)
+		_, err := a.world.client.CoreV1().Pods(a.namespace).Patch(a.context, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+		return err
+	})
+}
+
+func (a *arm) pods(_ *testscript.TestScript, args []string) error {
+	want, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	return await(a.context, strings.Join(args, " "), func(ctx context.Context) error {
+		pods, err := a.podsOf(ctx, args[0], "all")
+		if err != nil {
+			return err
+		}
+		pods = slices.DeleteFunc(pods, func(pod corev1.Pod) bool { return len(args) == 3 && string(pod.Status.Phase) != args[2] })
+		if len(pods) != want {
+			return fmt.Errorf("there are %d", len(pods))
+		}
+		return nil
+	})
+}
+
+// check waits until both namespaces are equal, and holds that they stay so: longer than either Job controller waits with a
+// write of a status.
+func check(arms []*arm, script *testscript.TestScript, _ []string) {
+	const calm = 2 * time.Second
+	var since time.Time
+	var last string
+	err := await(arms[0].context, "both namespaces are equal", func(context.Context) error {
+		native, managed := arms[0].describe(), arms[1].describe()
+		if diff := cmp.Diff(strings.Split(native, "\n"), strings.Split(managed, "\n")); diff != "" {
+			since = time.Time{}
+			return fmt.Errorf("native -, managed +:\n%s", diff)
+		}
+		if since.IsZero() || native != last {
+			since, last = time.Now(), native
+		}
+		if time.Since(since) < calm {
+			return fmt.Errorf("they have been equal for %v only:\n%s", time.Since(since), native)
+		}
+		return nil
+	})
+	if err != nil {
+		script.Fatalf("%v", err)
+	}
+}

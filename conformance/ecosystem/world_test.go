@@ -1,0 +1,198 @@
+package ecosystem
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podverdict/podverdict/internal/controlplane"
+)
+
+func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
+
+// patience is how long a scenario waits for something. It allows for the backoff of both Job controllers, and for a machine
+// whose cores are all taken.
+const patience = 3 * time.Minute
+
+// A world is a cluster with the controllers of a suite.
+type world struct {
+	cluster *controlplane.Cluster
+	client  *kubernetes.Clientset
+	objects dynamic.Interface
+	mapper  meta.ResettableRESTMapper
+	watched map[string]cache.GenericLister // by kind
+}
+
+// watchedKinds are those that are compared.
+var watchedKinds = []schema.GroupVersionKind{
+	{Version: "v1", Kind: "Pod"},
+	{Group: "batch", Version: "v1", Kind: "Job"},
+	{Group: "batch", Version: "v1", Kind: "CronJob"},
+	{Group: "jobset.x-k8s.io", Version: "v1alpha2", Kind: "JobSet"},
+	{Group: "kueue.x-k8s.io", Version: "v1beta2", Kind: "Workload"},
+}
+
+func newWorld(t *testing.T, name string) *world {
+	t.Helper()
+	cluster := controlplane.StartNamed(t, name, controlplane.ControllerManager, controlplane.Scheduler, controlplane.Kwok)
+	w := &world{cluster: cluster, watched: map[string]cache.GenericLister{}}
+	var err error
+	if w.client, err = kubernetes.NewForConfig(cluster.Config); err != nil {
+		t.Fatal(err)
+	}
+	if w.objects, err = dynamic.NewForConfig(cluster.Config); err != nil {
+		t.Fatal(err)
+	}
+	w.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(w.client.Discovery()))
+	return w
+}
+
+// in returns the world of a suite, with what it watches of its own.
+func (w *world) in(*testing.T) *world {
+	inner := *w
+	inner.watched = map[string]cache.GenericLister{}
+	return &inner
+}
+
+// resource returns the client of an object's kind. A kind that was installed a moment ago may take some time to be served.
+func (w *world) resource(kind schema.GroupVersionKind) (dynamic.NamespaceableResourceInterface, bool, error) {
+	mapping, err := w.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if meta.IsNoMatchError(err) {
+		w.mapper.Reset()
+		mapping, err = w.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return w.objects.Resource(mapping.Resource), mapping.Scope.Name() == meta.RESTScopeNameNamespace, nil
+}
+
+// watch keeps the objects of the kinds that are compared and that are served.
+func (w *world) watch(t *testing.T) {
+	t.Helper()
+	factory := dynamicinformer.NewDynamicSharedInformerFactory(w.objects, 0)
+	w.mapper.Reset()
+	for _, kind := range watchedKinds {
+		mapping, err := w.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+		if meta.IsNoMatchError(err) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		informer := factory.ForResource(mapping.Resource)
+		w.watched[kind.Kind] = informer.Lister()
+		informer.Informer()
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	t.Cleanup(func() {
+		stop()
+		factory.Shutdown()
+	})
+	factory.Start(ctx.Done())
+	factory.WaitForCacheSync(ctx.Done())
+}
+
+// list returns the objects of a kind in a namespace, as the watch has them.
+func (w *world) list(kind, namespace string) (all []*unstructured.Unstructured) {
+	lister := w.watched[kind]
+	if lister == nil {
+		return nil
+	}
+	found, err := lister.ByNamespace(namespace).List(labels.Everything())
+	if err != nil {
+		return nil
+	}
+	for _, object := range found {
+		if object, ok := object.(*unstructured.Unstructured); ok {
+			all = append(all, object)
+		}
+	}
+	return all
+}
+
+// await waits until there is no error.
+func await(ctx context.Context, what string, check func(context.Context) error) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		last = check(ctx)
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting until %s: %w, %w", what, err, last)
+	}
+	return nil
+}
+
+// decode returns the objects of a YAML stream.
+func decode(text []byte) (objects []*unstructured.Unstructured, err error) {
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		switch err := decoder.Decode(&object.Object); {
+		case errors.Is(err, io.EOF):
+			return objects, nil
+		case err != nil:
+			return nil, err
+		case len(object.Object) > 0:
+			objects = append(objects, object)
+		}
+	}
+}
+
+// create creates objects, those without a namespace of their own in the one given.
+func (w *world) create(ctx context.Context, namespace string, objects ...*unstructured.Unstructured) error {
+	for _, object := range objects {
+		kind := object.GroupVersionKind()
+		resource, namespaced, err := w.resource(kind)
+		if err != nil {
+			return err
+		}
+		var client dynamic.ResourceInterface = resource
+		if namespaced {
+			client = resource.Namespace(cmp.Or(object.GetNamespace(), namespace))
+		}
+		if _, err := client.Create(ctx, object, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("%s %s: %w", kind.Kind, object.GetName(), err)
+		}
+	}
+	return nil
+}
+
+func (w *world) createNode(t *testing.T) {
+	t.Helper()
+	objects, err := decode([]byte(node))
+	if err := errors.Join(err, w.create(t.Context(), "", objects...)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// node is a node that kwok plays, with room for all Pods that select no node.
+const node = `
+apiVersion: v1
+kind: Node
+metadata: {name: node, labels: {kubernetes.io/hostname: node, kubernetes.io/os: linux}, annotations: {` + controlplane.AnnotationNode + `: fake}}
+status:
+  allocatable: {pods: 10k, cpu: 10k, memory: 10Ti}
+  capacity: {pods: 10k, cpu: 10k, memory: 10Ti}
+`
