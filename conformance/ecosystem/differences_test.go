@@ -79,7 +79,6 @@ var varying = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{40}\b|\b[0-9a-f]{64}\b`), "HASH"},
 	{regexp.MustCompile(`pod NAMESPACE/\S+`), "pod NAMESPACE/POD"},
 	{regexp.MustCompile(`was \d+s`), "was SECONDS"},
-	{regexp.MustCompile(`resourceVersion: "\d+"`), "resourceVersion: VERSION"},
 	{regexp.MustCompile(`-\d{8}\b`), "-MINUTE"},
 	{regexp.MustCompile(`NAMESPACE-rack-[ab]`), "RACK"},
 }
@@ -93,19 +92,41 @@ func (a *arm) describe() string {
 	}
 	for _, kind := range watchedKinds {
 		for _, object := range a.list(kind.Kind, a.namespace) {
-			text, err := yaml.Marshal(normal(object.DeepCopy()))
+			text, err := yaml.Marshal(unvaried(normal(object.DeepCopy()), a.namespace))
 			if err != nil {
 				return err.Error()
 			}
-			described := strings.ReplaceAll(string(text), a.namespace, "NAMESPACE")
-			for _, v := range varying {
-				described = v.pattern.ReplaceAllString(described, v.is)
-			}
-			texts = append(texts, described)
+			texts = append(texts, string(text))
 		}
 	}
 	slices.Sort(texts)
 	return strings.Join(texts, "---\n")
+}
+
+// unvaried returns a value without what varies in its texts.
+func unvaried(value any, namespace string) any {
+	switch value := value.(type) {
+	case map[string]any:
+		all := map[string]any{}
+		for key, element := range value {
+			all[key] = unvaried(element, namespace)
+		}
+		delete(all, "resourceVersion") // in references
+		return all
+	case []any:
+		var all []any
+		for _, element := range value {
+			all = append(all, unvaried(element, namespace))
+		}
+		return all
+	case string:
+		value = strings.ReplaceAll(value, namespace, "NAMESPACE")
+		for _, v := range varying {
+			value = v.pattern.ReplaceAllString(value, v.is)
+		}
+		return value
+	}
+	return value
 }
 
 // normal returns what is compared of an object.

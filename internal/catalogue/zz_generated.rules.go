@@ -1922,6 +1922,36 @@ spec: {policyName: starts, pendingPods: Delete}
 `,
 	},
 	{
+		ID:       "retry-outlives-queue",
+		Group:    "analysis",
+		Severity: "warning",
+		Title:    "A retry comes before Kueue evicts the Job",
+		Field:    "spec.rules[*].retryDelay",
+		Source:   "docs/interoperation.md",
+		Why:      "Kueue evicts a Job whose Pods are not all ready again within `waitForPodsReady.recoveryTimeout`, which is 30 minutes unless it is set.\nA Pod that waits for its retry is not ready. The Job then goes back into its queue.",
+		Fix:      "Set a shorter `retryDelay`. Where Kueue is configured to wait longer than 30 minutes, switch this rule off.",
+		Bad: `apiVersion: batch/v1
+kind: Job
+metadata: {name: queued, labels: {kueue.x-k8s.io/queue-name: training}}
+spec: {managedBy: podverdict.io/job-controller, template: {spec: {restartPolicy: Never, containers: [{name: main, image: app}]}}}
+---
+apiVersion: podverdict.io/v1alpha1
+kind: PodFailurePolicy
+metadata: {name: training}
+spec: {rules: [{name: again, when: attempt < 3, action: Ignore, retryDelay: 1h}]}
+`,
+		Good: `apiVersion: batch/v1
+kind: Job
+metadata: {name: queued, labels: {kueue.x-k8s.io/queue-name: training}}
+spec: {managedBy: podverdict.io/job-controller, template: {spec: {restartPolicy: Never, containers: [{name: main, image: app}]}}}
+---
+apiVersion: podverdict.io/v1alpha1
+kind: PodFailurePolicy
+metadata: {name: training}
+spec: {rules: [{name: again, when: attempt < 3, action: Ignore, retryDelay: 10m}]}
+`,
+	},
+	{
 		ID:       "verdicts-not-carried-out",
 		Group:    "analysis",
 		Severity: "warning",
