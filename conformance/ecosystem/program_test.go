@@ -24,7 +24,7 @@ import (
 	"github.com/podverdict/podverdict/internal/installed"
 )
 
-// programs is the folder of the programs of other projects, which make ecosystem builds.
+// programs is the folder of the programs of other projects, built once.
 const programs = "../../.cache/ecosystem"
 
 // A program is a controller of another project. Its objects are named after it.
@@ -90,9 +90,8 @@ func (p program) build(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(folder, p.name)
-	run(t, nil, "go", "build", "-C", "controllers", "-ldflags=-s -w", "-o", file, p.command)
-	return file
+	run(t, nil, "go", "build", "-C", "controllers", "-ldflags=-s -w", "-o", folder+"/", p.command)
+	return filepath.Join(folder, p.name)
 }
 
 // run returns what a command prints.
@@ -150,6 +149,9 @@ func (w *world) install(t *testing.T, p program, more string) {
 			w.kubectl(t, nil, "delete", kind+"webhookconfiguration", p.name+"-"+kind+"-webhook-configuration")
 		}
 	})
+	if err := w.awaitKinds(t.Context(), objects); err != nil {
+		t.Fatal(err)
+	}
 	w.start(t, p, binary, s)
 }
 

@@ -74,24 +74,37 @@ func (w *world) in(*testing.T) *world {
 	return &inner
 }
 
-// resource returns the client of an object's kind. A kind that was installed a moment ago may take some time to be served.
+// resource returns the client of an object's kind.
 func (w *world) resource(kind schema.GroupVersionKind) (dynamic.NamespaceableResourceInterface, bool, error) {
 	mapping, err := w.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-	if meta.IsNoMatchError(err) {
-		w.mapper.Reset()
-		mapping, err = w.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-	}
 	if err != nil {
 		return nil, false, err
 	}
 	return w.objects.Resource(mapping.Resource), mapping.Scope.Name() == meta.RESTScopeNameNamespace, nil
 }
 
+// awaitKinds waits until the kinds that are defined by some of the objects are served.
+func (w *world) awaitKinds(ctx context.Context, objects []*unstructured.Unstructured) error {
+	return await(ctx, "kinds are served", func(context.Context) error {
+		w.mapper.Reset()
+		for _, object := range objects {
+			if object.GetKind() != "CustomResourceDefinition" {
+				continue
+			}
+			group, _, _ := unstructured.NestedString(object.Object, "spec", "group")
+			kind, _, _ := unstructured.NestedString(object.Object, "spec", "names", "kind")
+			if _, err := w.mapper.RESTMapping(schema.GroupKind{Group: group, Kind: kind}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // watch keeps the objects of the kinds that are compared and that are served.
 func (w *world) watch(t *testing.T) {
 	t.Helper()
 	factory := dynamicinformer.NewDynamicSharedInformerFactory(w.objects, 0)
-	w.mapper.Reset()
 	for _, kind := range watchedKinds {
 		mapping, err := w.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 		if meta.IsNoMatchError(err) {
