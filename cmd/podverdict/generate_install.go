@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/spf13/cobra"
@@ -73,11 +74,23 @@ func (o *installOptions) check(c *console) error {
 			return err
 		}
 	}
-	if o.options.Image == "" {
-		return errFlag("image", errors.New("give the controller's image: none is published yet"))
-	}
-	if _, err := name.ParseReference(o.options.Image); err != nil {
+	if err := checkImage(o.options.Image); err != nil {
 		return errFlag("image", err)
+	}
+	return nil
+}
+
+// checkImage refuses what two nodes could understand differently: latest is another image tomorrow.
+func checkImage(image string) error {
+	if image == "" {
+		return errors.New("give the controller's image: none is published yet")
+	}
+	reference, err := name.ParseReference(image, name.WithDefaultTag(""))
+	if err != nil {
+		return err
+	}
+	if tag := reference.Identifier(); tag == "" || tag == "latest" {
+		return fmt.Errorf("%s: give a digest, or a tag that is not latest", image)
 	}
 	return nil
 }

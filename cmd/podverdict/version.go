@@ -13,27 +13,36 @@ import (
 
 // buildVersion is what version writes.
 type buildVersion struct {
-	Version    string `json:"version"`
-	Revision   string `json:"revision,omitempty"`
+	Version string `json:"version"`
+	// Commit and Date are those of the source; a build from the module proxy or from an archive of the source does not know them.
+	Commit     string `json:"commit,omitempty"`
+	Date       string `json:"date,omitempty"`
+	Revision   string `json:"revision,omitempty"` // Commit, as it was called first
 	Go         string `json:"go"`
 	CEL        string `json:"cel"`
 	Kubernetes string `json:"kubernetes"`
 }
 
-// readVersion returns what the Go linker recorded.
+// readVersion returns what the Go linker recorded. It reads no clock: builds of the same source are equal.
 func readVersion() buildVersion {
-	v := buildVersion{Version: "(devel)", CEL: "unknown", Kubernetes: compiler.DefaultVersion}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return v
+		info = &debug.BuildInfo{}
 	}
-	v.Go = info.GoVersion
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) buildVersion {
+	v := buildVersion{Version: "(devel)", CEL: "unknown", Kubernetes: compiler.DefaultVersion, Go: info.GoVersion}
 	if info.Main.Version != "" {
 		v.Version = info.Main.Version
 	}
 	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			v.Revision = setting.Value
+		switch setting.Key {
+		case "vcs.revision":
+			v.Commit, v.Revision = setting.Value, setting.Value
+		case "vcs.time":
+			v.Date = setting.Value
 		}
 	}
 	for _, module := range info.Deps {
@@ -44,6 +53,15 @@ func readVersion() buildVersion {
 	return v
 }
 
+// String is the version in a line.
+func (v buildVersion) String() string {
+	source := ""
+	if v.Commit != "" {
+		source = fmt.Sprintf(", commit %.12s of %s", v.Commit, v.Date)
+	}
+	return fmt.Sprintf("podverdict %s%s, Kubernetes %s, cel-go %s, %s", v.Version, source, v.Kubernetes, v.CEL, v.Go)
+}
+
 // userAgent is how requests to API servers name this program.
 func userAgent() string { return "podverdict/" + readVersion().Version }
 
@@ -52,7 +70,7 @@ func newVersion() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
-		Long:    "Print the versions of podverdict, of its Go and cel-go, and of the Kubernetes\nthat it decides for by default.",
+		Long:    "Print the version of podverdict with its commit and the commit's date, the\nversions of its Go and cel-go, and of the Kubernetes that it decides for by\ndefault.",
 		Example: "  podverdict version -o json",
 		Args:    noArguments,
 		RunE:    verb(&output, version),
@@ -69,7 +87,6 @@ func version(_ context.Context, c *console, output *format, _ []string) error {
 }
 
 func printVersion(out io.Writer) error {
-	v := readVersion()
-	_, err := fmt.Fprintf(out, "podverdict %s, Kubernetes %s, cel-go %s, %s\n", v.Version, v.Kubernetes, v.CEL, v.Go)
+	_, err := fmt.Fprintln(out, readVersion())
 	return err
 }
