@@ -1,0 +1,200 @@
+//go:build cluster
+
+package charts
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v4/pkg/action"
+	loaderv4 "helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/kube"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/podverdict/podverdict/config"
+	"github.com/podverdict/podverdict/internal/controlplane"
+)
+
+// cluster is an API server with Helm's view of it. No controller runs, so there are no Pods to wait for.
+type cluster struct {
+	client.Client
+
+	helm *action.Configuration
+}
+
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	plane := controlplane.Start(t)
+	kubeconfig, home := plane.Kubeconfig(t, "admin", "system:masters"), namespace
+	flags := genericclioptions.NewConfigFlags(false)
+	flags.KubeConfig, flags.Namespace = &kubeconfig, &home
+	helm := action.NewConfiguration()
+	if err := helm.Init(flags, namespace, "secrets"); err != nil {
+		t.Fatal(err)
+	}
+	direct, err := client.New(plane.Config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &cluster{direct, helm}
+}
+
+// upgrade installs the chart, or changes the values of the installation.
+func (c *cluster) upgrade(t *testing.T, given values, adopt bool) {
+	t.Helper()
+	chart, err := loaderv4.LoadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.helm.Releases.Last(release); err != nil {
+		install := action.NewInstall(c.helm)
+		install.ReleaseName, install.Namespace, install.CreateNamespace = release, namespace, true
+		install.TakeOwnership, install.ServerSideApply, install.ForceConflicts = adopt, true, adopt
+		install.WaitStrategy, install.Timeout = kube.HookOnlyStrategy, time.Minute
+		_, err = install.RunWithContext(t.Context(), chart, given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	upgrade := action.NewUpgrade(c.helm)
+	upgrade.Namespace, upgrade.WaitStrategy, upgrade.Timeout = namespace, kube.HookOnlyStrategy, time.Minute
+	upgrade.ResetValues = true
+	if _, err := upgrade.RunWithContext(t.Context(), release, chart, given); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// has compares what the values render with what the API server has of it: the server may add to an object, and drops nothing.
+func (c *cluster) has(t *testing.T, given values) {
+	t.Helper()
+	objects := render(t, "v4", given)
+	for _, key := range slices.Sorted(maps.Keys(objects)) {
+		want := unstructured.Unstructured{Object: objects[key]}
+		got := c.get(t, &want)
+		if got == nil {
+			t.Errorf("%s is not there", key)
+			continue
+		}
+		delete(want.Object, "metadata") // the server adds to it; the kind, the name and the namespace are those that were asked for
+		if diff := cmp.Diff(want.Object, only(want.Object, reread(t, got.Object))); diff != "" {
+			t.Errorf("%s (-chart +server):\n%s", key, diff)
+		}
+	}
+}
+
+// get returns an object as the API server has it, or nil.
+func (c *cluster) get(t *testing.T, of *unstructured.Unstructured) *unstructured.Unstructured {
+	t.Helper()
+	got := &unstructured.Unstructured{}
+	got.SetGroupVersionKind(of.GroupVersionKind())
+	err := c.Get(t.Context(), client.ObjectKeyFromObject(of), got)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// only returns the part of an object that another one has.
+func only(want, got any) any {
+	switch want := want.(type) {
+	case values:
+		has, _ := got.(values)
+		part := values{}
+		for name := range want {
+			if value, ok := has[name]; ok {
+				part[name] = only(want[name], value)
+			}
+		}
+		return part
+	case []any:
+		has, _ := got.([]any)
+		part := slices.Clone(has)
+		for n := range min(len(want), len(has)) {
+			part[n] = only(want[n], has[n])
+		}
+		return part
+	}
+	return got
+}
+
+// An installation goes from generate install to the chart, through the values that change most, and is removed.
+func TestChartOnAPIServer(t *testing.T) {
+	c := newCluster(t)
+	c.apply(t, config.Options{Image: image})
+	for _, step := range []struct {
+		name  string
+		given values
+		gone  []string // names of bindings of the whole cluster
+	}{
+		{"adopts what generate install made", values{}, nil},
+		{"the next version", values{"image": "registry.example.com/podverdict-controller:v2", "replicas": 3, "extraArgs": []any{"--concurrent-job-syncs=10"}}, nil},
+		{"one namespace", values{"jobsNamespace": "default"}, []string{"podverdict-controller-manage", "podverdict-controller-observe"}},
+		{"observing only", values{"observeOnly": true, "networkPolicy": values{"enabled": false}}, []string{"podverdict-controller-manage"}},
+		{"back again", values{}, nil},
+	} {
+		if step.given["image"] == nil {
+			step.given["image"] = image
+		}
+		c.upgrade(t, step.given, step.name == "adopts what generate install made")
+		c.has(t, step.given)
+		for _, name := range step.gone {
+			binding := &unstructured.Unstructured{Object: values{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding"}}
+			binding.SetName(name)
+			if c.get(t, binding) != nil {
+				t.Errorf("%s: the ClusterRoleBinding %s is still there", step.name, name)
+			}
+		}
+		if t.Failed() {
+			t.Fatal(step.name)
+		}
+	}
+	c.uninstall(t)
+}
+
+// apply has the API server take what generate install writes.
+func (c *cluster) apply(t *testing.T, options config.Options) {
+	t.Helper()
+	objects, err := config.Objects(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range objects {
+		if err := c.Create(t.Context(), object.Unstructured); err != nil {
+			t.Fatalf("%s: %v", object.GetName(), err)
+		}
+	}
+}
+
+// uninstall leaves the custom policies' kinds, so that no policy is lost.
+func (c *cluster) uninstall(t *testing.T) {
+	t.Helper()
+	uninstall := action.NewUninstall(c.helm)
+	uninstall.WaitStrategy, uninstall.Timeout = kube.HookOnlyStrategy, time.Minute
+	if _, err := uninstall.Run(release); err != nil {
+		t.Fatal(err)
+	}
+	for key, object := range render(t, "v4", values{"image": image}) {
+		o := &unstructured.Unstructured{Object: object}
+		stays := o.GetKind() == "CustomResourceDefinition"
+		if stays != (c.get(t, o) != nil) && !c.ends(t, o) {
+			t.Errorf("%s: there is %v, want %v", key, !stays, stays)
+		}
+	}
+}
+
+// ends reports whether an object is being deleted: without controllers some wait for their finalizers.
+func (c *cluster) ends(t *testing.T, o *unstructured.Unstructured) bool {
+	t.Helper()
+	got := c.get(t, o)
+	return got != nil && got.GetDeletionTimestamp() != nil
+}

@@ -1,0 +1,1 @@
+std.manifestJsonEx((import 'mixin.libsonnet').grafanaDashboards['podverdict.json'], '  ')
