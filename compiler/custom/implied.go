@@ -2,27 +2,32 @@ package custom
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/parser"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/library"
 )
 
 // implied reports rules that leave nothing to a later one, since they ask for less: all that the later rule matches, the earlier
-// one has matched before. It compares the parts that are joined by && and || by their text.
+// one has matched before.
 func (c *compilation) implied() {
 	for j := range c.rules {
 		for i := range j {
 			if c.rules[i].Phase != c.rules[j].Phase || c.verdicts[i] != unknown || c.rules[i].When == nil || c.rules[j].When == nil {
 				continue
 			}
-			if !covers(alternatives(c.rules[i].When.Tree), alternatives(c.rules[j].When.Tree)) {
+			phase := c.rules[j].Phase
+			p := implication{narrow: c.reachability(c.rules[j].When.Tree, phase), wide: c.reachability(c.rules[i].When.Tree, phase), cases: maxCases}
+			if !p.holds(nil, p.narrow.tree.Expr(), p.wide.tree.Expr()) {
 				continue
 			}
 			earlier, later := c.spec.Rules[i], c.spec.Rules[j]
-			p := rulePlace(j, later.Name, "when", later.When)
-			c.report(p.warning(compiler.CheckUnreachable, p.start(),
+			at := rulePlace(j, later.Name, "when", later.When)
+			c.report(at.warning(compiler.CheckUnreachable, at.start(),
 				fmt.Sprintf("the rule never decides: rule %q (spec.rules[%d]) before it matches whatever this one would", earlier.Name, i),
 				"put the narrower rule first, or remove it"))
 			break
@@ -30,50 +35,108 @@ func (c *compilation) implied() {
 	}
 }
 
-// conjunction is the parts that are joined by &&.
-type conjunction map[string]bool
-
-// alternatives returns the parts of an expression that are joined by ||.
-func alternatives(tree *ast.AST) []conjunction {
-	var all []conjunction
-	split(tree.Expr(), operators.LogicalOr, func(e ast.Expr) {
-		parts := conjunction{}
-		split(e, operators.LogicalAnd, func(e ast.Expr) { parts[Unparse(tree, e)] = true })
-		all = append(all, parts)
-	})
-	return all
+// implication proves that a wide expression is true wherever a narrow one is. What it cannot prove may still be so: it knows
+// equal texts, &&, ||, comparisons of one operand with literals, and exists and all over one list.
+type implication struct {
+	narrow, wide *reachability
+	// cases is how many more alternatives it looks into.
+	cases int
 }
 
-// split calls see for each part that an operator joins.
-func split(e ast.Expr, operator string, see func(ast.Expr)) {
-	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operator {
-		for _, arg := range e.AsCall().Args() {
-			split(arg, operator, see)
+// maxCases bounds the time of a proof: each || of the narrow expression doubles what there is to prove.
+const maxCases = 64
+
+// holds tells whether the goal, a part of the wide expression, is true wherever the facts and one more are, parts of the narrow one.
+func (p *implication) holds(facts []ast.Expr, fact, goal ast.Expr) bool {
+	facts = conjuncts(fact, slices.Clone(facts))
+	for i, fact := range facts {
+		if isCall(fact, operators.LogicalOr) && p.cases > 0 {
+			p.cases--
+			others := slices.Delete(slices.Clone(facts), i, i+1)
+			return p.holds(others, fact.AsCall().Args()[0], goal) && p.holds(others, fact.AsCall().Args()[1], goal)
 		}
-		return
 	}
-	see(e)
+	return p.follows(facts, goal)
 }
 
-// covers tells whether each of the alternatives asks for all that one of the others asks for.
-func covers(wide, narrow []conjunction) bool {
-	for _, n := range narrow {
-		covered := false
-		for _, w := range wide {
-			covered = covered || w.within(n)
-		}
-		if !covered {
-			return false
-		}
+// follows tells whether the goal is true wherever all facts are.
+func (p *implication) follows(facts []ast.Expr, goal ast.Expr) bool {
+	switch {
+	case isCall(goal, operators.LogicalAnd):
+		return p.follows(facts, goal.AsCall().Args()[0]) && p.follows(facts, goal.AsCall().Args()[1])
+	case slices.ContainsFunc(facts, func(fact ast.Expr) bool { return p.same(fact, goal) }):
+		return true
+	case isCall(goal, operators.LogicalOr):
+		return p.follows(facts, goal.AsCall().Args()[0]) || p.follows(facts, goal.AsCall().Args()[1])
+	case goal.Kind() == ast.ComprehensionKind:
+		return slices.ContainsFunc(facts, func(fact ast.Expr) bool { return p.quantified(fact, goal) })
 	}
-	return true
+	return p.bounded(facts, goal)
 }
 
-func (c conjunction) within(other conjunction) bool {
-	for part := range c {
-		if !other[part] {
-			return false
+func isCall(e ast.Expr, function string) bool {
+	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == function
+}
+
+// same tells whether a part of the narrow expression and one of the wide are written alike.
+func (p *implication) same(narrow, wide ast.Expr) bool {
+	a, errA := parser.Unparse(narrow, p.narrow.tree.SourceInfo())
+	b, errB := parser.Unparse(wide, p.wide.tree.SourceInfo())
+	return errA == nil && errB == nil && a == b
+}
+
+// bounded tells whether the goal is true of all values that the facts leave to its operand.
+func (p *implication) bounded(facts []ast.Expr, goal ast.Expr) bool {
+	if isCall(goal, library.BetweenFunction) {
+		ends, ok := endsOf(goal)
+		return ok && p.excludes(facts, ends[0]) && p.excludes(facts, ends[1])
+	}
+	opposite, ok := atomOf(goal, true)
+	return ok && p.excludes(facts, opposite)
+}
+
+// endsOf returns the two ways in which a number is not between two others.
+func endsOf(between ast.Expr) (ends [2]atom, ok bool) {
+	inside, ok := betweenAtom(between.AsCall(), false)
+	if !ok {
+		return ends, false
+	}
+	var d domain
+	inside.narrow(&d)
+	ends[0] = atom{inside.operand, func(outside *domain) { outside.compare(operators.Less, d.low) }}
+	ends[1] = atom{inside.operand, func(outside *domain) { outside.compare(operators.Greater, d.high) }}
+	return ends, true
+}
+
+// excludes tells whether no value that the facts leave to an operand satisfies a term of the wide expression about it.
+func (p *implication) excludes(facts []ast.Expr, term atom) bool {
+	if !p.wide.isPlain(term.operand) {
+		return false
+	}
+	left, _ := p.wide.domain(term.operand)
+	about := false
+	for _, fact := range facts {
+		if a, ok := atomOf(fact, false); ok && p.same(a.operand, term.operand) {
+			a.narrow(&left)
+			about = true // and so the operand has a value
 		}
 	}
-	return true
+	term.narrow(&left)
+	return about && left.empty()
+}
+
+// quantified tells whether exists or all of a list follows from the same of what is true of fewer elements.
+func (p *implication) quantified(fact, goal ast.Expr) bool {
+	if fact.Kind() != ast.ComprehensionKind {
+		return false
+	}
+	narrow, wide := fact.AsComprehension(), goal.AsComprehension()
+	step, wanted := narrow.LoopStep(), wide.LoopStep()
+	quantifier := isCall(wanted, operators.LogicalOr) && isCall(step, operators.LogicalOr) ||
+		isCall(wanted, operators.LogicalAnd) && isCall(step, operators.LogicalAnd)
+	if !quantifier || narrow.IterVar() != wide.IterVar() || narrow.IterVar2() != wide.IterVar2() || !p.same(narrow.IterRange(), wide.IterRange()) {
+		return false
+	}
+	defer p.wide.enter(wide)()
+	return p.holds(nil, step.AsCall().Args()[1], wanted.AsCall().Args()[1])
 }

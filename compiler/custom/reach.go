@@ -194,15 +194,7 @@ func (r *reachability) ofLoop(loop ast.ComprehensionExpr) verdict {
 	if step.Kind() != ast.CallKind {
 		return unknown
 	}
-	outer := r.locals
-	defer func() { r.locals = outer }()
-	r.locals = maps.Clone(outer)
-	element := loop.IterVar()
-	if loop.HasIterVar2() {
-		r.locals[element] = false
-		element = loop.IterVar2()
-	}
-	r.locals[element] = isFailedContainers(loop.IterRange())
+	defer r.enter(loop)()
 	args := step.AsCall().Args()
 	switch step.AsCall().FunctionName() {
 	case operators.LogicalOr: // exists
@@ -219,6 +211,19 @@ func (r *reachability) ofLoop(loop ast.ComprehensionExpr) verdict {
 		}
 	}
 	return unknown
+}
+
+// enter makes the variables of a loop known, and returns what forgets them.
+func (r *reachability) enter(loop ast.ComprehensionExpr) (leave func()) {
+	outer := r.locals
+	r.locals = maps.Clone(outer)
+	element := loop.IterVar()
+	if loop.HasIterVar2() {
+		r.locals[element] = false
+		element = loop.IterVar2()
+	}
+	r.locals[element] = isFailedContainers(loop.IterRange())
+	return func() { r.locals = outer }
 }
 
 // isFailedContainers returns whether a list is pod.failedContainers(), possibly filtered.
