@@ -148,13 +148,13 @@ func newGuardPolicy(t *testing.T, s *admission.Selection, source admission.Param
 	return guardPolicy{k, server}
 }
 
-// onePolicy denies whatever breaks a rule of the selection.
+// onePolicy warns of whatever breaks a rule of the selection: a validation for each rule.
 func onePolicy(t *testing.T, s *admission.Selection, target admission.Target, parameters admission.Parameters) (admission.Policy, *evaluator.Evaluator) {
 	t.Helper()
-	deny := []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}
+	warn := []admissionregistrationv1.ValidationAction{admissionregistrationv1.Warn}
 	policies, err := s.Policies(admission.Options{
 		Name: "test", Kubernetes: "1.37", Target: target, Failure: admissionregistrationv1.Fail, Parameters: parameters,
-		Actions: admission.Actions{"error": deny, "warning": deny},
+		Actions: admission.Actions{"error": warn, "warning": warn},
 	})
 	if err != nil {
 		t.Fatal(err)

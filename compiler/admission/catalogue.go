@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podverdict/podverdict/internal/catalogue"
 	"github.com/podverdict/podverdict/policies"
 )
 
@@ -34,6 +35,7 @@ type Rule struct {
 	fields, value, detail, messages expression
 	only                            []string // kinds; none means all
 	update                          bool
+	address                         string // of its page
 }
 
 // expressions returns the expressions of the rule. Those that it does not have are empty.
@@ -129,6 +131,9 @@ func (entry ruleEntry) rule(described []policies.Rule) (Rule, error) {
 		return Rule{}, fmt.Errorf("%s: no rule of the bundle has this id", entry.ID)
 	}
 	r := Rule{Rule: described[i], only: entry.Only, update: entry.Update}
+	if page, ok := catalogue.Find(entry.ID); ok {
+		r.address = page.Address()
+	}
 	var err error
 	if r.Settings, err = newSettings(entry.Settings); err != nil {
 		return Rule{}, fmt.Errorf("%s: settings: %w", entry.ID, err)

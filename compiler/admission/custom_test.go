@@ -113,7 +113,9 @@ func told(t *testing.T, all []Policy, target Target, object map[string]any, name
 		}
 		for _, d := range result.Decisions {
 			if d.Evaluation != validating.EvalAdmit {
-				messages = append(messages, string(p.Binding.Spec.ValidationActions[0])+": "+d.Message)
+				for message := range strings.SplitSeq(d.Message, "; ") {
+					messages = append(messages, string(p.Binding.Spec.ValidationActions[0])+": "+message)
+				}
 			}
 		}
 	}

@@ -135,8 +135,12 @@ func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrati
 		WithMatchConstraints(f.constraints).
 		WithMatchConditions(f.conditions...).
 		WithVariables(s.variables(o, held)...).
-		WithValidations(validations(s.catalogue, held)...).
 		WithAuditAnnotations(auditAnnotation(s.catalogue, held))
+	if slices.Contains(actions, admissionregistrationv1.Deny) {
+		spec.WithVariables(denialVariable(held)).WithValidations(denial(s.catalogue, held))
+	} else {
+		spec.WithValidations(validations(s.catalogue, held)...)
+	}
 	if k := o.Parameters.kind(); k != nil {
 		spec.WithParamKind(k)
 	}
@@ -222,7 +226,7 @@ func conditions(given []MatchCondition) []*ac.MatchConditionApplyConfiguration {
 	return all
 }
 
-// validations returns a validation for each rule: its list of messages is empty.
+// validations returns a validation for each rule: its list of messages is empty. Users see each as a warning or an audit of its own.
 func validations(c *Catalogue, held []Rule) []*ac.ValidationApplyConfiguration {
 	all := make([]*ac.ValidationApplyConfiguration, len(held))
 	for i, r := range held {

@@ -74,8 +74,8 @@ var rooms = []room{
 	// Only tests link it.
 	{folder: "compiler/admission/apiserver/evaluator", imports: []string{"compiler/admission/apiserver"}, avoids: slices.Concat(noCluster, noOPA), direct: noIO},
 	{folder: "compiler/admission", imports: []string{
-		"internal/jobdefaults", "internal/kubeversion", "policies", "api/v1alpha1", "compiler", "compiler/custom", "internal/hint", "compiler/admission/kind",
-		"compiler/admission/apiserver",
+		"internal/jobdefaults", "internal/kubeversion", "internal/catalogue", "policies", "api/v1alpha1", "compiler", "compiler/custom", "internal/hint",
+		"compiler/admission/kind", "compiler/admission/apiserver",
 	}, avoids: noCluster, direct: noIO},
 	{folder: "runtime", imports: []string{"api/v1alpha1", "compiler", "compiler/custom"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "runtime/binding", imports: []string{"api/v1alpha1", "compiler", "compiler/custom", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
