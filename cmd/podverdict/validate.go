@@ -110,7 +110,7 @@ type replacements struct {
 }
 
 // replaced returns the object that a Job or CronJob replaces, or nil.
-func (r replacements) replaced(job manifest.Job) *manifest.Job { return r.old[identityOf(job)] }
+func (r *replacements) replaced(job manifest.Job) *manifest.Job { return r.old[identityOf(job)] }
 
 // identity is what tells objects apart: an update cannot change it.
 type identity struct {
