@@ -234,6 +234,16 @@ bench-controller: N = 10,100,1000
 bench-controller: control-plane ## compare the Job controller's times and calls with upstream's, for Jobs of N pods; also SHAPES, UNTIL, RUNS
 	go -C $(UPSTREAM) run ./cmd/benchcontroller -n $(N) $(if $(SHAPES),-shapes $(SHAPES)) $(if $(UNTIL),-until $(UNTIL)) $(if $(RUNS),-runs $(RUNS))
 
+IMAGES ?=
+PUSH ?=
+KEY ?=
+PLATFORMS ?=
+
+.PHONY: release
+release: ## build the files of a release into dist, from the commit that is checked out; also PLATFORMS, IMAGES, PUSH, KEY
+	go -C release run ./cmd/release -o $(CURDIR)/dist $(if $(PLATFORMS),-platforms $(PLATFORMS)) $(if $(IMAGES),-images $(IMAGES)) \
+		$(if $(PUSH),-push) $(if $(KEY),-key $(abspath $(KEY)))
+
 .PHONY: clean
 clean: ## remove what make built
-	rm -rf bin .cache
+	rm -rf bin dist .cache

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"crypto"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sigstore/sigstore/pkg/cryptoutils"
+	"github.com/sigstore/sigstore/pkg/signature"
+)
+
+// writeNotes writes what CHANGELOG.md says of this version, for the page of the release.
+func (r *release) writeNotes(context.Context) error {
+	text, err := os.ReadFile(filepath.Join(r.source, "CHANGELOG.md"))
+	if err != nil {
+		return err
+	}
+	notes := section(string(text), r.version)
+	if notes == "" {
+		notes = section(string(text), "Unreleased")
+	}
+	return os.WriteFile(r.file("notes.md"), []byte(notes), 0o600)
+}
+
+// section returns the text below the heading of a version.
+func section(changelog, version string) string {
+	_, after, found := strings.Cut(changelog, "\n## "+version)
+	if !found {
+		return ""
+	}
+	_, after, _ = strings.Cut(after, "\n")
+	text, _, _ := strings.Cut(after, "\n## ")
+	return strings.TrimSpace(text) + "\n"
+}
+
+// writeChecksums writes the checksums of all files, in the format of sha256sum, and signs them.
+func (r *release) writeChecksums(context.Context) error {
+	entries, err := os.ReadDir(r.out)
+	if err != nil {
+		return err
+	}
+	var sums strings.Builder
+	for _, entry := range entries {
+		if entry.IsDir() || slices.Contains([]string{"notes.md", "images.txt"}, entry.Name()) {
+			continue
+		}
+		sum, err := sha256Of(filepath.Join(r.out, entry.Name()))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&sums, "%s  %s\n", sum, entry.Name())
+	}
+	if err := os.WriteFile(r.file("checksums.txt"), []byte(sums.String()), 0o600); err != nil || r.key == "" {
+		return err
+	}
+	return r.sign(sums.String())
+}
+
+// sign writes the signature as cosign sign-blob --key does, for cosign verify-blob --key.
+func (r *release) sign(text string) error {
+	signer, err := signature.LoadSignerFromPEMFile(r.key, crypto.SHA256, cryptoutils.PassFunc(func(bool) ([]byte, error) {
+		return []byte(os.Getenv("COSIGN_PASSWORD")), nil
+	}))
+	if err != nil {
+		return fmt.Errorf("-key: %w", err)
+	}
+	signed, err := signer.SignMessage(strings.NewReader(text))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(r.file("checksums.txt.sig"), []byte(base64.StdEncoding.EncodeToString(signed)), 0o600)
+}

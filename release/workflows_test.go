@@ -1,0 +1,113 @@
+package release
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rhysd/actionlint"
+	"go.yaml.in/yaml/v3"
+)
+
+// Workflows are ours, and the one that others copy. The linter reads action.yml, too, because one of them uses it.
+func TestWorkflows(t *testing.T) {
+	files, err := filepath.Glob("../.github/workflows/*.yml")
+	if err != nil || len(files) < 4 {
+		t.Fatalf("%q: %v", files, err)
+	}
+	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, err := actionlint.NewProject("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(files, "../examples/ci/github.yaml") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := linter.Lint(file, text, project)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, finding := range found {
+			t.Errorf("%s:%d:%d: %s", file, finding.Line, finding.Column, finding.Message)
+		}
+	}
+}
+
+// A make target that a workflow calls must exist.
+func TestWorkflowsCallTargetsThatExist(t *testing.T) {
+	makefile, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	called := 0
+	files, _ := filepath.Glob("../.github/workflows/*.yml")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, target := range regexp.MustCompile(`\bmake ([a-z-]+)(?: [A-Z]|$)`).FindAllStringSubmatch(string(text), -1) {
+			called++
+			if !strings.Contains(string(makefile), "\n"+target[1]+":") {
+				t.Errorf("%s: there is no target %s", file, target[1])
+			}
+		}
+	}
+	if called == 0 {
+		t.Error("no target is called")
+	}
+}
+
+// Examples that others copy name files, hooks and inputs that there are.
+func TestExamples(t *testing.T) {
+	var hooks []struct{ ID string }
+	read(t, "../.pre-commit-hooks.yaml", &hooks)
+	var config struct {
+		Repos []struct{ Hooks []struct{ ID string } }
+	}
+	read(t, "../examples/ci/pre-commit.yaml", &config)
+	ids := map[string]bool{}
+	for _, hook := range hooks {
+		ids[hook.ID] = true
+	}
+	for _, hook := range config.Repos[0].Hooks {
+		if !ids[hook.ID] {
+			t.Errorf("there is no hook %s", hook.ID)
+		}
+	}
+	var action, workflow map[string]any
+	read(t, "../action.yml", &action)
+	read(t, "../examples/ci/github.yaml", &workflow)
+	steps := workflow["jobs"].(map[string]any)["check"].(map[string]any)["steps"].([]any)
+	for input := range steps[len(steps)-1].(map[string]any)["with"].(map[string]any) {
+		if _, ok := action["inputs"].(map[string]any)[input]; !ok {
+			t.Errorf("the action has no input %s", input)
+		}
+	}
+	var application, chart map[string]any
+	read(t, "../examples/gitops/argocd.yaml", &application)
+	source := application["spec"].(map[string]any)["source"].(map[string]any)
+	read(t, filepath.Join("..", source["path"].(string), "Chart.yaml"), &chart)
+	if source["targetRevision"] != "v"+chart["version"].(string) {
+		t.Errorf("Argo CD gets %v of chart %v", source["targetRevision"], chart["version"])
+	}
+}
+
+func read(t *testing.T, name string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, into); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
