@@ -45,7 +45,8 @@ func TestRelease(t *testing.T) {
 	key, public := signingKey(t)
 	t.Setenv("COSIGN_PASSWORD", password)
 	images := strings.TrimPrefix(server.URL, "http://") + "/podverdict"
-	first, second := releaseOf(t, key, images), releaseOf(t, key, images)
+	commit := strings.TrimSpace(string(execute(t, root, "git", "rev-parse", "HEAD")))
+	first, second := releaseOf(t, commit, key, images), releaseOf(t, commit, key, images)
 	m := made{out: first, p: platform{"linux", runtime.GOARCH}}
 
 	t.Run("has the same bytes again", func(t *testing.T) { isEqual(t, first, second) })
@@ -68,10 +69,11 @@ func TestRelease(t *testing.T) {
 }
 
 // releaseOf makes a release of a clone: what is not committed is not in it, and each clone has a path of its own.
-func releaseOf(t *testing.T, key, images string) (out string) {
+func releaseOf(t *testing.T, commit, key, images string) (out string) {
 	t.Helper()
 	clone, out := filepath.Join(t.TempDir(), "clone"), filepath.Join(t.TempDir(), "dist")
 	execute(t, ".", "git", "clone", "--quiet", root, clone)
+	execute(t, clone, "git", "checkout", "--quiet", "--detach", commit)
 	for _, tag := range strings.Fields(string(execute(t, clone, "git", "tag", "--points-at", "HEAD"))) {
 		execute(t, clone, "git", "tag", "--delete", tag)
 	}
