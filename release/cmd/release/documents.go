@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -31,11 +30,22 @@ func (r *release) writeDocuments(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.writeManual(ctx, nil)
+	script, err := r.ask(ctx, "completion", "kubectl")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(r.work, kubectlComplete), script, 0o600); err != nil {
+		return err
+	}
+	return r.writeManual(ctx, "say what a failed Pod means for its Kubernetes Job, and why")
 }
+
+// kubectlComplete is the program in the PATH that kubectl calls to complete "kubectl podverdict".
+const kubectlComplete = "kubectl_complete-podverdict"
 
 // documents are the completions and manual pages.
 func (r *release) documents() (members []member) {
+	members = append(members, member{kubectlComplete, filepath.Join(r.work, kubectlComplete), 0o755})
 	for _, folder := range []string{"completions", "man"} {
 		found, _ := filepath.Glob(filepath.Join(r.work, folder, "*")) // the pattern is well formed
 		for _, path := range slices.Sorted(slices.Values(found)) {
@@ -45,71 +55,69 @@ func (r *release) documents() (members []member) {
 	return members
 }
 
-// verbLine is a verb in the help of the one above it.
-var verbLine = regexp.MustCompile(`^  ([a-z][a-z-]*) {2,}\S`)
+// verbLine is a verb, with what it does, in the help of the one above it.
+var verbLine = regexp.MustCompile(`(?m)^  ([a-z][a-z-]*) {2,}(\S.*)$`)
 
-// writeManual writes the page of a command, and those of the commands below it.
-func (r *release) writeManual(ctx context.Context, words []string) error {
+// writeManual writes the pages of a command, and of those below it. What the help of the one above says of it is its short description.
+func (r *release) writeManual(ctx context.Context, short string, words ...string) error {
 	help, err := r.ask(ctx, append(slices.Clone(words), "--help")...)
 	if err != nil {
 		return err
 	}
 	name := strings.Join(append([]string{cli}, words...), "-")
-	if err := os.WriteFile(filepath.Join(r.work, "man", name+".1"), r.page(name, help), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(r.work, "man", name+".1"), r.page(name, short, string(help)), 0o600); err != nil {
 		return err
 	}
-	for _, verb := range verbs(help) {
-		if err := r.writeManual(ctx, append(slices.Clone(words), verb)); err != nil {
+	for _, verb := range verbLine.FindAllStringSubmatch(string(help), -1) {
+		below := append(slices.Clone(words), verb[1])
+		if err := r.writeManual(ctx, verb[2], below...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// verbs returns the commands that a help lists: those of the sections whose title ends in commands.
-func verbs(help []byte) (names []string) {
-	listing := false
-	for line := range strings.Lines(string(help)) {
+// title begins a section of a help, and an indented line belongs to it. Other text is the description.
+var title = regexp.MustCompile(`^[A-Z][A-Za-z ]*:$`)
+
+// sections returns the parts of a help by their titles, and the titles in their order.
+func sections(help string) (parts map[string][]string, titles []string) {
+	parts = map[string][]string{}
+	current := ""
+	for line := range strings.Lines(help) {
 		line = strings.TrimRight(line, "\n")
-		if isTitle(line) {
-			listing = strings.HasSuffix(strings.ToLower(line), "commands:")
-		}
-		if found := verbLine.FindStringSubmatch(line); listing && found != nil && found[1] != "help" && found[1] != "completion" {
-			names = append(names, found[1])
-		}
-	}
-	return names
-}
-
-// isTitle reports whether a line of a help begins a section.
-func isTitle(line string) bool {
-	return line != "" && line[0] != ' ' && strings.HasSuffix(line, ":") && len(line) < 40
-}
-
-// page returns a manual page of a help: its first paragraphs are the description, and its sections are as they are.
-func (r *release) page(name string, help []byte) []byte {
-	var page bytes.Buffer
-	fmt.Fprintf(&page, ".TH %q 1 %q %q %q\n", strings.ToUpper(name), r.time.UTC().Format("2006-01-02"), "podverdict "+r.version, "podverdict")
-	lines := bufio.NewScanner(bytes.NewReader(help))
-	first, plain := true, false
-	for lines.Scan() {
-		line := lines.Text()
 		switch {
-		case first:
-			summary := strings.TrimRight(line, ".:")
-			fmt.Fprintf(&page, ".SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n%s\n", roff(name), roff(summary), roff(line))
-			first = false
-		case isTitle(line):
-			fmt.Fprintf(&page, ".fi\n.SH %q\n.nf\n", strings.ToUpper(strings.TrimSuffix(line, ":")))
-			plain = true
-		case line == "" && plain:
-			plain = false
-		default:
-			fmt.Fprintf(&page, "%s\n", roff(line))
-			plain = false
+		case title.MatchString(line):
+			current = strings.ToUpper(strings.TrimSuffix(line, ":"))
+			titles = append(titles, current)
+			continue
+		case line != "" && line[0] != ' ':
+			current = "DESCRIPTION"
+		}
+		if line != "" || len(parts[current]) > 0 {
+			parts[current] = append(parts[current], line)
 		}
 	}
-	page.WriteString(".fi\n")
+	return parts, titles
+}
+
+// page returns a manual page of a help. Its lines stay as they are.
+func (r *release) page(name, short, help string) []byte {
+	var page bytes.Buffer
+	fmt.Fprintf(&page, ".TH %q 1 %q %q\n", strings.ToUpper(name), r.time.UTC().Format("2006-01-02"), "podverdict "+r.version)
+	fmt.Fprintf(&page, ".SH NAME\n%s \\- %s\n", roff(name), roff(short))
+	parts, titles := sections(help)
+	parts["SYNOPSIS"] = parts["USAGE"]
+	for _, title := range slices.Concat([]string{"SYNOPSIS", "DESCRIPTION"}, titles) {
+		if title == "USAGE" || len(parts[title]) == 0 {
+			continue
+		}
+		fmt.Fprintf(&page, ".SH %s\n.nf\n", title)
+		for _, line := range strings.Split(strings.TrimRight(strings.Join(parts[title], "\n"), "\n"), "\n") {
+			fmt.Fprintln(&page, roff(line))
+		}
+		page.WriteString(".fi\n")
+	}
 	return page.Bytes()
 }
 

@@ -94,6 +94,7 @@ const formula = `class Podverdict < Formula
 {{end}}
   def install
     bin.install "podverdict"
+    bin.install "kubectl_complete-podverdict"
     bin.install_symlink "podverdict" => "kubectl-podverdict"
     man1.install Dir["man/*"]
     bash_completion.install "completions/podverdict.bash" => "podverdict"

@@ -54,8 +54,8 @@ func (r *release) packageInfo(p platform) *nfpm.Info {
 // installedAt returns where Linux looks for a file of the archive.
 func installedAt(name string) string {
 	switch base := path.Base(name); {
-	case name == cli:
-		return "/usr/bin/podverdict"
+	case name == cli, name == kubectlComplete:
+		return "/usr/bin/" + name
 	case strings.HasPrefix(name, "man/"):
 		return "/usr/share/man/man1/" + base
 	case base == shells["bash"]:

@@ -28,6 +28,9 @@ func TestPlatforms(t *testing.T) {
 			if err := os.MkdirAll(filepath.Dir(r.binary(p, program)), 0o700); err != nil {
 				t.Fatal(err)
 			}
+			if err := os.WriteFile(filepath.Join(r.work, kubectlComplete), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
 			if err := os.WriteFile(r.binary(p, program), []byte(program+" for "+name), 0o700); err != nil {
 				t.Fatal(err)
 			}
