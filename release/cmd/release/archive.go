@@ -79,10 +79,7 @@ func create(name string, write func(io.Writer) error) (err error) {
 }
 
 func writeTar(out io.Writer, members []member, when time.Time) error {
-	compressed, err := gzip.NewWriterLevel(out, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
+	compressed := gzip.NewWriter(out)
 	archive := tar.NewWriter(compressed)
 	for _, m := range members {
 		content, err := os.ReadFile(m.path)

@@ -59,10 +59,14 @@ func (r *release) documents() (members []member) {
 var verbLine = regexp.MustCompile(`(?m)^  ([a-z][a-z-]*) {2,}(\S.*)$`)
 
 // writeManual writes the pages of a command, and of those below it. What the help of the one above says of it is its short description.
+// Words that are no command get the help of another one, and no page.
 func (r *release) writeManual(ctx context.Context, short string, words ...string) error {
 	help, err := r.ask(ctx, append(slices.Clone(words), "--help")...)
 	if err != nil {
 		return err
+	}
+	if used := regexp.MustCompile(`(?m)^  ` + strings.Join(append([]string{cli}, words...), " ") + `( |$)`); !used.Match(help) {
+		return nil
 	}
 	name := strings.Join(append([]string{cli}, words...), "-")
 	if err := os.WriteFile(filepath.Join(r.work, "man", name+".1"), r.page(name, short, string(help)), 0o600); err != nil {

@@ -366,7 +366,7 @@ func (m made) hasManual(t *testing.T) {
 	}
 	execute(t, ".", "mandoc", append([]string{"-T", "lint", "-W", "warning"}, pages...)...)
 	page := string(execute(t, ".", "mandoc", "-T", "ascii", filepath.Join(folder, "man", "podverdict-generate-install.1")))
-	if !strings.Contains(page, "NAME") || !strings.Contains(page, "--image") {
+	if !strings.Contains(page, "podverdict-generate-install - Write the objects") || !strings.Contains(page, "the controller's image; required") {
 		t.Errorf("the page is\n%s", page)
 	}
 }
