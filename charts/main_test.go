@@ -1,8 +1,7 @@
 package charts
 
 import (
-	"io"
-	"log"
+	"log/slog"
 	"os"
 	"testing"
 
@@ -10,6 +9,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	log.SetOutput(io.Discard)    // Helm logs each link that it follows when it reads the chart
-	os.Exit(controlplane.Run(m)) //nolint:forbidigo // main of the tests
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // Helm logs each link that it follows when it reads the chart, and log goes the same way
+	os.Exit(controlplane.Run(m))                   //nolint:forbidigo // main of the tests
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,7 +52,7 @@ func (m made) checkOut(t *testing.T) *checkout {
 func (c *checkout) script(t *testing.T, script string, environment ...string) (stdout string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script)
-	command.Dir, command.Env = c.folder, append(c.environment, environment...)
+	command.Dir, command.Env = c.folder, slices.Concat(c.environment, environment)
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	out, err := command.Output()
@@ -121,7 +122,7 @@ func (m made) gitLabRuns(t *testing.T) {
 	for name, value := range pipeline.Variables {
 		environment = append(environment, name+"="+value)
 	}
-	lines := append(pipeline.Podverdict.Before, pipeline.Podverdict.Script...)
+	lines := slices.Concat(pipeline.Podverdict.Before, pipeline.Podverdict.Script)
 	report := c.script(t, strings.Join(lines, "\n")+"\ncat podverdict.xml", environment...)
 	if len(lines) < 7 || !strings.Contains(report, "<testsuite") {
 		t.Errorf("%d lines; the report is\n%s", len(lines), report)

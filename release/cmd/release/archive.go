@@ -64,6 +64,14 @@ func (r *release) writeArchive(name string, members []member) error {
 	})
 }
 
+// write writes a file that others may read: what a release has is public.
+func write(name string, content []byte) error {
+	return create(name, func(out io.Writer) error {
+		_, err := out.Write(content)
+		return err
+	})
+}
+
 // create writes a file.
 func create(name string, write func(io.Writer) error) (err error) {
 	file, err := os.Create(name)

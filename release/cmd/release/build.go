@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -81,7 +82,10 @@ func newRelease(ctx context.Context, o options, work string) (*release, error) {
 		return nil, err
 	}
 	r.host = r.binary(here, cli)
-	return r, r.readVersion(ctx)
+	if err := r.readVersion(ctx); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // readVersion takes version and time from the program.
@@ -90,12 +94,15 @@ func (r *release) readVersion(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var said struct{ Version, Date string }
+	var said struct {
+		Version string `json:"version"`
+		Date    string `json:"date"`
+	}
 	if err := json.Unmarshal(text, &said); err != nil {
 		return err
 	}
 	if strings.Contains(said.Version, "+dirty") && !r.dirty {
-		return fmt.Errorf("the work tree has changes: commit them, for a release is built from a commit")
+		return errors.New("the work tree has changes: commit them, for a release is built from a commit")
 	}
 	r.version = strings.TrimPrefix(said.Version, "v")
 	r.time, err = time.Parse(time.RFC3339, said.Date)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -102,7 +101,7 @@ func (r *release) chartFile(name, file string) (string, error) {
 		}
 	}
 	changed := filepath.Join(r.work, name)
-	return changed, os.WriteFile(changed, text, fs.FileMode(0o600))
+	return changed, write(changed, text)
 }
 
 // setLine replaces the value of a field at the top level of YAML.

@@ -24,7 +24,7 @@ func (r *release) writeNotes(context.Context) error {
 	if notes == "" {
 		notes = section(string(text), "Unreleased")
 	}
-	return os.WriteFile(r.file("notes.md"), []byte(notes), 0o600)
+	return write(r.file("notes.md"), []byte(notes))
 }
 
 // section returns the text below the heading of a version.
@@ -55,7 +55,7 @@ func (r *release) writeChecksums(context.Context) error {
 		}
 		fmt.Fprintf(&sums, "%s  %s\n", sum, entry.Name())
 	}
-	if err := os.WriteFile(r.file("checksums.txt"), []byte(sums.String()), 0o600); err != nil || r.key == "" {
+	if err := write(r.file("checksums.txt"), []byte(sums.String())); err != nil || r.key == "" {
 		return err
 	}
 	return r.sign(sums.String())
@@ -73,5 +73,5 @@ func (r *release) sign(text string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(r.file("checksums.txt.sig"), []byte(base64.StdEncoding.EncodeToString(signed)), 0o600)
+	return write(r.file("checksums.txt.sig"), []byte(base64.StdEncoding.EncodeToString(signed)))
 }

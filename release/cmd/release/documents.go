@@ -26,7 +26,7 @@ func (r *release) writeDocuments(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(r.work, "completions", name), script, 0o600); err != nil {
+		if err := write(filepath.Join(r.work, "completions", name), script); err != nil {
 			return err
 		}
 	}
@@ -34,7 +34,7 @@ func (r *release) writeDocuments(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(r.work, kubectlComplete), script, 0o600); err != nil {
+	if err := write(filepath.Join(r.work, kubectlComplete), script); err != nil {
 		return err
 	}
 	return r.writeManual(ctx, "say what a failed Pod means for its Kubernetes Job, and why")
@@ -69,7 +69,7 @@ func (r *release) writeManual(ctx context.Context, short string, words ...string
 		return nil
 	}
 	name := strings.Join(append([]string{cli}, words...), "-")
-	if err := os.WriteFile(filepath.Join(r.work, "man", name+".1"), r.page(name, short, string(help)), 0o600); err != nil {
+	if err := write(filepath.Join(r.work, "man", name+".1"), r.page(name, short, string(help))); err != nil {
 		return err
 	}
 	for _, verb := range verbLine.FindAllStringSubmatch(string(help), -1) {
@@ -117,7 +117,7 @@ func (r *release) page(name, short, help string) []byte {
 			continue
 		}
 		fmt.Fprintf(&page, ".SH %s\n.nf\n", title)
-		for _, line := range strings.Split(strings.TrimRight(strings.Join(parts[title], "\n"), "\n"), "\n") {
+		for line := range strings.SplitSeq(strings.TrimRight(strings.Join(parts[title], "\n"), "\n"), "\n") {
 			fmt.Fprintln(&page, roff(line))
 		}
 		page.WriteString(".fi\n")

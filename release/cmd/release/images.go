@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -67,7 +66,7 @@ func (r *release) writeImages(ctx context.Context) error {
 	if !r.push {
 		return nil
 	}
-	return os.WriteFile(r.file("images.txt"), []byte(pushed.String()), 0o600)
+	return write(r.file("images.txt"), []byte(pushed.String()))
 }
 
 // index returns the images of a program.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -40,7 +41,7 @@ func run(ctx context.Context, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work) //nolint:errcheck // the release is made
+	defer os.RemoveAll(work)
 	r, err := newRelease(ctx, o, work)
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func parse(arguments []string) (options, error) {
 		return o, err
 	}
 	if o.push && o.images == "" {
-		return o, fmt.Errorf("-push: say where to with -images")
+		return o, errors.New("-push: say where to with -images")
 	}
 	for name := range strings.SplitSeq(platforms, ",") {
 		p, err := parsePlatform(name)

@@ -38,7 +38,7 @@ func sha256Of(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close()
 	hash := sha256.New()
 	if _, err := io.Copy(hash, file); err != nil {
 		return "", err
@@ -77,6 +77,8 @@ spec:
 `
 
 // formula is for a tap of Homebrew. The program is ready, so nothing is built.
+//
+//nolint:dupword // blocks of Ruby end one after the other
 const formula = `class Podverdict < Formula
   desc "What a failed Pod means for its Kubernetes Job, and why"
   homepage "https://github.com/podverdict/podverdict"
@@ -151,7 +153,7 @@ func (r *release) writeGenerated(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(r.file("%s", name), text, 0o600); err != nil {
+		if err := write(r.file("%s", name), text); err != nil {
 			return err
 		}
 	}
@@ -164,7 +166,7 @@ func (r *release) writeGenerated(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(r.file("podverdict-%s.schema.json", strings.TrimSuffix(filepath.Base(schema), ".json")), text, 0o600); err != nil {
+		if err := write(r.file("podverdict-%s.schema.json", strings.TrimSuffix(filepath.Base(schema), ".json")), text); err != nil {
 			return err
 		}
 	}

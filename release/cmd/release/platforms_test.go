@@ -56,6 +56,7 @@ func TestPlatforms(t *testing.T) {
 }
 
 func hasZip(t *testing.T, r *release) {
+	t.Helper()
 	archive, err := zip.OpenReader(r.file("podverdict_0.1.0_windows_arm64.zip"))
 	if err != nil {
 		t.Fatal(err)
@@ -72,6 +73,7 @@ func hasZip(t *testing.T, r *release) {
 
 // krewHasAll holds the manifest to what krew's own validation asks for.
 func krewHasAll(t *testing.T, r *release) {
+	t.Helper()
 	text, err := os.ReadFile(r.file("podverdict.krew.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -121,6 +123,7 @@ func lowerKeys(text string) string {
 }
 
 func imagesHaveBoth(t *testing.T, r *release) {
+	t.Helper()
 	index, err := layout.ImageIndexFromPath(r.file("images"))
 	if err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ func releaseOf(t *testing.T, commit, key, images string) (out string) {
 	clone, out := filepath.Join(t.TempDir(), "clone"), filepath.Join(t.TempDir(), "dist")
 	execute(t, ".", "git", "clone", "--quiet", root, clone)
 	execute(t, clone, "git", "checkout", "--quiet", "--detach", commit)
-	for _, tag := range strings.Fields(string(execute(t, clone, "git", "tag", "--points-at", "HEAD"))) {
+	for tag := range strings.FieldsSeq(string(execute(t, clone, "git", "tag", "--points-at", "HEAD"))) {
 		execute(t, clone, "git", "tag", "--delete", tag)
 	}
 	execute(t, clone, "git", "tag", "v0.1.0")
@@ -195,6 +195,7 @@ func (m made) archiveRuns(t *testing.T) {
 }
 
 func (m made) isSigned(t *testing.T, public crypto.PublicKey) {
+	t.Helper()
 	verifier, err := signature.LoadVerifier(public, crypto.SHA256)
 	if err != nil {
 		t.Fatal(err)
@@ -312,6 +313,7 @@ func isWhole(t *testing.T, image v1.Image, program string) {
 
 // namesImage: what was pushed is what the installation runs, whatever a tag says later.
 func (m made) namesImage(t *testing.T, images string) {
+	t.Helper()
 	pushed := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(images) + `/podverdict-controller@sha256:[0-9a-f]{64}$`).FindString(m.read(t, "images.txt"))
 	if pushed == "" {
 		t.Fatalf("images.txt is %s", m.read(t, "images.txt"))
