@@ -177,7 +177,7 @@ func TestValuesAreChecked(t *testing.T) {
 	}{
 		"an image with a tag":          {values{"image": "registry.example.com:5000/a/b:v1"}, ""},
 		"an image with a digest":       {values{"image": "a@sha256:" + strings.Repeat("0", 64)}, ""},
-		"no image":                     {values{}, "image"},
+		"no image":                     {values{}, "image: give the controller's image"},
 		"no tag":                       {values{"image": "registry.example.com/a"}, "image"},
 		"a port, but no tag":           {values{"image": "registry.example.com:5000/a"}, "image"},
 		"latest":                       {values{"image": "registry.example.com/a:latest"}, "image"},
