@@ -380,6 +380,16 @@ func TestSection(t *testing.T) {
 	}
 }
 
+func TestRoff(t *testing.T) {
+	for line, want := range map[string]string{
+		"plain": "plain", "--image a-b": `\-\-image a\-b`, `C:\new`: `C:\enew`, ".podverdict.yaml": `\&.podverdict.yaml`, "'*'": `\&'*'`, "": "",
+	} {
+		if got := roff(line); got != want {
+			t.Errorf("%q is %q, want %q", line, got, want)
+		}
+	}
+}
+
 func TestUsage(t *testing.T) {
 	occupied := t.TempDir()
 	if err := os.WriteFile(filepath.Join(occupied, "a"), nil, 0o600); err != nil {
