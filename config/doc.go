@@ -12,5 +12,6 @@
 // There are three ClusterRoles, so that an overlay grants less by leaving out or by binding in one namespace, and never by
 // editing a list of rules: components/observe-only and components/namespaced do.
 //
-// An overlay can change everything that an option changes: the files stand for themselves, and there is no template.
+// An overlay can change everything that an option changes: the files stand for themselves, and there is no template. The templates of
+// the Helm chart (charts/podverdict) read these files, too, and change what its values say.
 package config

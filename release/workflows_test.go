@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +99,63 @@ func TestExamples(t *testing.T) {
 	read(t, filepath.Join("..", source["path"].(string), "Chart.yaml"), &chart)
 	if source["targetRevision"] != "v"+chart["version"].(string) {
 		t.Errorf("Argo CD gets %v of chart %v", source["targetRevision"], chart["version"])
+	}
+}
+
+// Forms that GitHub cannot read are silently left out of the page for a new issue.
+func TestForms(t *testing.T) {
+	files, err := filepath.Glob("../.github/ISSUE_TEMPLATE/*.yml")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%q: %v", files, err)
+	}
+	for _, file := range files {
+		if filepath.Base(file) == "config.yml" {
+			continue
+		}
+		var form struct {
+			Name, Description string
+			Body              []struct {
+				Type, ID   string
+				Attributes struct{ Label string }
+			}
+		}
+		read(t, file, &form)
+		if form.Name == "" || form.Description == "" || len(form.Body) == 0 {
+			t.Errorf("%s: %+v", file, form)
+		}
+		for _, field := range form.Body {
+			if field.ID == "" || field.Attributes.Label == "" || field.Type != "textarea" && field.Type != "input" {
+				t.Errorf("%s: %+v", file, field)
+			}
+		}
+	}
+}
+
+// Each module is kept up to date.
+func TestDependencyUpdates(t *testing.T) {
+	var config struct {
+		Updates []struct {
+			Ecosystem   string `yaml:"package-ecosystem"`
+			Directories []string
+		}
+	}
+	read(t, "../.github/dependabot.yml", &config)
+	var modules []string
+	err := filepath.WalkDir("..", func(path string, entry os.DirEntry, err error) error {
+		if err == nil && entry.Name() == "go.mod" && !strings.Contains(path, "testdata") {
+			modules = append(modules, "/"+strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../"))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, module := range modules {
+		modules[n] = strings.Replace(module, "/..", "/", 1)
+	}
+	slices.Sort(modules)
+	if got := slices.Sorted(slices.Values(config.Updates[0].Directories)); config.Updates[0].Ecosystem != "gomod" || !slices.Equal(got, modules) {
+		t.Errorf(".github/dependabot.yml is for %q, the modules are %q", got, modules)
 	}
 }
 

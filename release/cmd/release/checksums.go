@@ -21,8 +21,8 @@ func (r *release) writeNotes(context.Context) error {
 		return err
 	}
 	notes := section(string(text), r.version)
-	if notes == "" {
-		notes = section(string(text), "Unreleased")
+	if notes == "" && !strings.Contains(r.version, "-") { // a commit without a tag has a version with a hyphen
+		return fmt.Errorf("CHANGELOG.md has no section %s", r.version)
 	}
 	return write(r.file("notes.md"), []byte(notes))
 }

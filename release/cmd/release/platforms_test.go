@@ -55,6 +55,16 @@ func TestPlatforms(t *testing.T) {
 	t.Run("images have two architectures", func(t *testing.T) { imagesHaveBoth(t, r) })
 }
 
+// A version that nobody has described is no release; a commit between two versions may be built.
+func TestReleaseIsDescribed(t *testing.T) {
+	for version, want := range map[string]bool{"0.1.0": true, "0.0.7": false, "0.0.0-20261123100456-ebe21039ace1": true} {
+		r := &release{options: options{source: root, out: t.TempDir()}, version: version}
+		if err := r.writeNotes(t.Context()); (err == nil) != want {
+			t.Errorf("%s: %v", version, err)
+		}
+	}
+}
+
 func hasZip(t *testing.T, r *release) {
 	t.Helper()
 	archive, err := zip.OpenReader(r.file("podverdict_0.1.0_windows_arm64.zip"))
