@@ -38,10 +38,7 @@ func (m made) checkOut(t *testing.T) *checkout {
 		"RUNNER_ARCH="+map[string]string{"amd64": "X64", "arm64": "ARM64"}[m.p.arch],
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
 	)
-	what, err := filepath.Abs(filepath.Join(root, "examples", "what-if"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	what := filepath.Join(m.examples(t), "what-if")
 	c.script(t, `git init --quiet && mkdir "my manifests" && cp "`+what+`/job.yaml" "my manifests/train.yaml" && echo 'a: 1' >other.yaml && git add . && git commit --quiet -m a`)
 	c.base = strings.TrimSpace(c.script(t, "git rev-parse HEAD"))
 	c.script(t, `cp "`+what+`/new-job.yaml" "my manifests/train.yaml" && echo 'a: 2' >other.yaml && git commit --quiet -a -m b`)
@@ -126,6 +123,28 @@ func (m made) gitLabRuns(t *testing.T) {
 	report := c.script(t, strings.Join(lines, "\n")+"\ncat podverdict.xml", environment...)
 	if len(lines) < 7 || !strings.Contains(report, "<testsuite") {
 		t.Errorf("%d lines; the report is\n%s", len(lines), report)
+	}
+}
+
+// A repository has files that are none of the hooks' business.
+func (m made) hooksRun(t *testing.T) {
+	c := m.checkOut(t)
+	var hooks []struct {
+		ID, Entry string
+		Args      []string
+	}
+	parseFile(t, ".pre-commit-hooks.yaml", &hooks)
+	c.script(t, `mkdir -p "$RUNNER_TEMP/podverdict-bin" && tar -xzf "`+m.file("podverdict_0.1.0_"+m.p.String()+".tar.gz")+`" -C "$RUNNER_TEMP/podverdict-bin"
+		cp "`+m.examples(t)+`/quickstart/job.yaml" "my manifests/train.yaml"
+		echo '{"name": "web"}' >package.json; echo 'a: {{ .Values.a }}' >template.yaml`)
+	for _, hook := range hooks {
+		if strings.HasSuffix(hook.Entry, " test") {
+			continue // there are no suites, and it says so
+		}
+		c.script(t, hook.Entry+" "+strings.Join(hook.Args, " "))
+	}
+	if len(hooks) != 3 {
+		t.Errorf("there are %d hooks", len(hooks))
 	}
 }
 

@@ -60,6 +60,7 @@ func TestRelease(t *testing.T) {
 	t.Run("package managers find it", m.isFound)
 	t.Run("its action runs", m.actionRuns)
 	t.Run("its GitLab template runs", m.gitLabRuns)
+	t.Run("its hooks run", m.hooksRun)
 	t.Run("its manual has no mistakes", m.hasManual)
 	t.Run("it says what is new", func(t *testing.T) {
 		if notes := m.read(t, "notes.md"); !strings.Contains(notes, "The first release") || strings.Contains(notes, "## ") {
@@ -161,6 +162,15 @@ func (m made) read(t *testing.T, name string) string {
 	return string(text)
 }
 
+func (m made) examples(t *testing.T) (folder string) {
+	t.Helper()
+	folder, err := filepath.Abs(filepath.Join(root, "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
 // extract unpacks an archive into a clean folder.
 func (m made) extract(t *testing.T, name string) (folder string) {
 	t.Helper()
@@ -177,11 +187,7 @@ func (m made) archiveRuns(t *testing.T) {
 	if out := execute(t, folder, "./podverdict", "version"); !versionLine.Match(out) {
 		t.Errorf("version prints %s", out)
 	}
-	examples, err := filepath.Abs(filepath.Join(root, "examples", "quickstart"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out := execute(t, folder, "./podverdict", "eval", "-f", examples); !bytes.Contains(out, []byte("8 of 9 Pods failed: 1 FailJob")) {
+	if out := execute(t, folder, "./podverdict", "eval", "-f", filepath.Join(m.examples(t), "quickstart")); !bytes.Contains(out, []byte("8 of 9 Pods failed: 1 FailJob")) {
 		t.Errorf("eval prints %s", out)
 	}
 	execute(t, folder, "bash", "-n", "completions/podverdict.bash")
