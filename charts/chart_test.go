@@ -170,6 +170,34 @@ func TestHelmVersionsAgree(t *testing.T) {
 	}
 }
 
+// Two installations in a cluster have no object in common: in the second, all names have the suffix, and there are no CRDs.
+func TestTwoInstallations(t *testing.T) {
+	watched := values{"enabled": true, "prometheus": values{"namespace": "monitoring", "serviceAccount": "prometheus"}}
+	first := render(t, "v4", values{"image": image, "serviceMonitor": watched})
+	second := render(t, "v4", values{
+		"image": image, "serviceMonitor": watched, "nameSuffix": "-b", "jobsNamespace": "team-b", "crds": values{"install": false},
+	})
+	for key, object := range second {
+		if first[key] != nil {
+			t.Errorf("both have %s", key)
+		}
+		text, err := yaml.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"podverdict-controller", "podverdict-controller-manage", "podverdict-metrics-reader", "podverdict-pod-books"} {
+			for _, field := range []string{"name", "policyName", "serviceAccountName", "priorityClassName"} {
+				if strings.Contains(string(text), " "+field+": "+name+"\n") {
+					t.Errorf("%s refers to %s of the first:\n%s", key, name, text)
+				}
+			}
+		}
+	}
+	if len(second) != len(first)-2 {
+		t.Errorf("the first has %d objects, the second %d", len(first), len(second))
+	}
+}
+
 func TestValuesAreChecked(t *testing.T) {
 	for name, test := range map[string]struct {
 		given values

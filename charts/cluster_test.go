@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	actionv3 "helm.sh/helm/v3/pkg/action"
+	loaderv3 "helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v4/pkg/action"
 	loaderv4 "helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/kube"
@@ -25,7 +27,8 @@ import (
 type cluster struct {
 	client.Client
 
-	helm *action.Configuration
+	helm   *action.Configuration
+	access *genericclioptions.ConfigFlags
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -42,7 +45,7 @@ func newCluster(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &cluster{direct, helm}
+	return &cluster{direct, helm, flags}
 }
 
 // upgrade installs the chart, or changes the values of the installation.
@@ -158,6 +161,28 @@ func TestChartOnAPIServer(t *testing.T) {
 			t.Fatal(step.name)
 		}
 	}
+	c.uninstall(t)
+}
+
+// An installation that Helm 3 made is upgraded by Helm 4.
+func TestUpgradeFromHelm3(t *testing.T) {
+	c := newCluster(t)
+	chart, err := loaderv3.LoadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := &actionv3.Configuration{}
+	if err := old.Init(c.access, namespace, "secrets", func(string, ...any) {}); err != nil {
+		t.Fatal(err)
+	}
+	install := actionv3.NewInstall(old)
+	install.ReleaseName, install.Namespace, install.CreateNamespace = release, namespace, true
+	if _, err := install.RunWithContext(t.Context(), chart, values{"image": image, "observeOnly": true}); err != nil {
+		t.Fatal(err)
+	}
+	c.has(t, values{"image": image, "observeOnly": true})
+	c.upgrade(t, values{"image": image, "replicas": 3}, false)
+	c.has(t, values{"image": image, "replicas": 3})
 	c.uninstall(t)
 }
 
