@@ -67,6 +67,24 @@ func TestWorkflowsCallTargetsThatExist(t *testing.T) {
 	}
 }
 
+// Each night has the releases of Kubernetes that the Makefile has.
+func TestNightlyReleases(t *testing.T) {
+	makefile, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var nightly struct {
+		Jobs map[string]struct {
+			Strategy struct{ Matrix struct{ Kubernetes []string } }
+		}
+	}
+	read(t, "../.github/workflows/nightly.yml", &nightly)
+	want := strings.Fields(string(regexp.MustCompile(`(?m)^RELEASES :=(.*)$`).FindSubmatch(makefile)[1]))
+	if got := nightly.Jobs["matrix"].Strategy.Matrix.Kubernetes; len(want) == 0 || !slices.Equal(got, want) {
+		t.Errorf("the workflow has %q, the Makefile %q", got, want)
+	}
+}
+
 // Examples that others copy name files, hooks and inputs that there are.
 func TestExamples(t *testing.T) {
 	var hooks []struct{ ID string }
