@@ -3,6 +3,8 @@ package charts
 import (
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -137,6 +139,46 @@ func withoutHelm(objects map[string]values) map[string]values {
 		}
 	}
 	return objects
+}
+
+// The chart has the same files as config and monitoring. Every file of config is in it but those that Helm's own ways replace.
+func TestCopiesAreCurrent(t *testing.T) {
+	copies := files(t, folder, "base/*.yaml", "base/crd/*.yaml", "monitoring/*")
+	originals := files(t, "../config", "*.yaml", "crd/*.yaml")
+	delete(originals, "kustomization.yaml")
+	delete(originals, "namespace.yaml")
+	want := files(t, "..", "monitoring/alerts.yaml", "monitoring/dashboard.json")
+	for name, text := range originals {
+		want["base/"+name] = text
+	}
+	if diff := cmp.Diff(want, copies); diff != "" || len(copies) < 20 {
+		t.Errorf("%d files; go -C charts generate ./... makes them new (-original +chart):\n%s", len(copies), diff)
+	}
+}
+
+// files returns the contents of regular files.
+func files(t *testing.T, folder string, patterns ...string) map[string]string {
+	t.Helper()
+	contents := map[string]string{}
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(filepath.Join(folder, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range found {
+			info, err := os.Lstat(file)
+			if err != nil || !info.Mode().IsRegular() {
+				t.Fatalf("%s is no regular file: %v", file, err)
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, _ := filepath.Rel(folder, file)
+			contents[filepath.ToSlash(name)] = string(text)
+		}
+	}
+	return contents
 }
 
 func TestChartIsTheInstallation(t *testing.T) {

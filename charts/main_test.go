@@ -9,6 +9,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // Helm logs each link that it follows when it reads the chart, and log goes the same way
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // Helm logs what it does
 	os.Exit(controlplane.Run(m))                   //nolint:forbidigo // main of the tests
 }

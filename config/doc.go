@@ -13,5 +13,5 @@
 // editing a list of rules: components/observe-only and components/namespaced do.
 //
 // An overlay can change everything that an option changes: the files stand for themselves, and there is no template. The templates of
-// the Helm chart (charts/podverdict) read these files, too, and change what its values say.
+// the Helm chart (charts/podverdict) read copies of these files, and change what its values say; go -C charts generate makes the copies.
 package config

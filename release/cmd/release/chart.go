@@ -33,7 +33,7 @@ func (r *release) writeChart(context.Context) error {
 	return create(r.file("podverdict-%s.tgz", r.version), func(out io.Writer) error { return writeTar(out, members, r.time) })
 }
 
-// chartMembers returns the files of a folder of the chart, links followed, in the order that Helm wants: Chart.yaml is the first.
+// chartMembers returns the files of a folder of the chart, in the order that Helm wants: Chart.yaml is the first.
 func chartMembers(source, folder string, ignored []string) (members []member, err error) {
 	entries, err := os.ReadDir(filepath.Join(source, filepath.FromSlash(folder)))
 	if err != nil {
