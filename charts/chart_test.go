@@ -212,6 +212,42 @@ func TestHelmVersionsAgree(t *testing.T) {
 	}
 }
 
+// The values in the examples for Argo CD and Flux are values of the chart, which is where they say.
+func TestGitOpsExamples(t *testing.T) {
+	for _, name := range []string{"argocd.yaml", "flux.yaml"} {
+		text, err := os.ReadFile(filepath.Join("../examples/gitops", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for document := range strings.SplitSeq(string(text), "\n---\n") {
+			object := values{}
+			if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+				t.Fatal(err)
+			}
+			for _, at := range []struct{ path, given []string }{
+				{[]string{"spec", "source", "path"}, []string{"spec", "source", "helm", "valuesObject"}},
+				{[]string{"spec", "chart", "spec", "chart"}, []string{"spec", "values"}},
+			} {
+				given, ok, _ := unstructured.NestedMap(object, at.given...)
+				if !ok {
+					continue
+				}
+				found++
+				if path, _, _ := unstructured.NestedString(object, at.path...); path != "charts/"+folder {
+					t.Errorf("%s: the chart is in %q", name, path)
+				}
+				if objects := render(t, "v4", given); len(objects) < 10 {
+					t.Errorf("%s: there are %d objects", name, len(objects))
+				}
+			}
+		}
+		if found != 1 {
+			t.Errorf("%s has the values of %d charts", name, found)
+		}
+	}
+}
+
 // Two installations in a cluster have no object in common: in the second, all names have the suffix, and there are no CRDs.
 func TestTwoInstallations(t *testing.T) {
 	watched := values{"enabled": true, "prometheus": values{"namespace": "monitoring", "serviceAccount": "prometheus"}}
