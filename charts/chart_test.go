@@ -215,7 +215,7 @@ func TestHelmVersionsAgree(t *testing.T) {
 // The values in the examples for Argo CD and Flux are values of the chart, which is where they say.
 func TestGitOpsExamples(t *testing.T) {
 	for _, name := range []string{"argocd.yaml", "flux.yaml"} {
-		text, err := os.ReadFile(filepath.Join("../examples/gitops", name))
+		text, err := os.ReadFile(filepath.Join("..", "examples", "gitops", name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -202,6 +202,15 @@ func (m made) archiveRuns(t *testing.T) {
 
 func (m made) isSigned(t *testing.T, public crypto.PublicKey) {
 	t.Helper()
+	text, err := cryptoutils.MarshalPublicKeyToPEM(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "cosign.pub")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, m.out, "bash", "-c", "base64 --decode checksums.txt.sig | openssl dgst -sha256 -verify "+file+" -signature /dev/stdin checksums.txt")
 	verifier, err := signature.LoadVerifier(public, crypto.SHA256)
 	if err != nil {
 		t.Fatal(err)
