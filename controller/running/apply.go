@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/podverdict/podverdict/controller/metrics"
@@ -143,7 +143,7 @@ func (w *work) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	returned, err := w.reconciler.Client.BatchV1().Jobs(w.job.Namespace).Patch(ctx, w.job.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	returned, err := w.reconciler.Client.BatchV1().Jobs(w.job.Namespace).Patch(ctx, w.job.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil // the caches will show it
@@ -167,7 +167,7 @@ func (w *work) write(ctx context.Context) error {
 }
 
 // statusPatch returns what a write changes in the status and annotations of a Job, which must not have changed since it was read.
-// Fields of a newer API server, which this program would lose, are not in it.
+// Fields of a newer API server, which this program would lose, are not in it. Nor are those in conditions, which are merged by type.
 func statusPatch(read, written *batchv1.Job) ([]byte, error) {
 	before := batchv1.Job{ObjectMeta: metav1.ObjectMeta{Annotations: read.Annotations}, Status: read.Status}
 	after := batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: read.UID, ResourceVersion: read.ResourceVersion, Annotations: written.Annotations}, Status: written.Status}
@@ -179,7 +179,7 @@ func statusPatch(read, written *batchv1.Job) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return jsonpatch.CreateMergePatch(old, changed)
+	return strategicpatch.CreateTwoWayMergePatch(old, changed, batchv1.Job{})
 }
 
 // restPeriod returns the time between two writes of counters. While pods are created, each call is one that a pod waits for.

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
@@ -82,20 +83,24 @@ func TestWriteWaits(t *testing.T) {
 // A write of the status keeps fields that this program does not know, because a newer API server has them.
 func TestWriteKeepsUnknownFields(t *testing.T) {
 	stored := `{"metadata":{"name":"train","uid":"job-uid","resourceVersion":"7","annotations":{"mine":"1","podverdict.io/ledger":"{}"}},
-		"spec":{"scheduling":{"policy":"Gang"}},"status":{"nodes":["a"],"active":2,"ready":1,"conditions":[{"type":"Suspended","status":"False"}]}}`
+		"spec":{"scheduling":{"policy":"Gang"}},"status":{"nodes":["a"],"active":2,"ready":1,"conditions":[
+			{"type":"example.com/Other","status":"True","observedGeneration":3},{"type":"Suspended","status":"True","message":"m","observedGeneration":4},
+			{"type":"podverdict.io/Ledger","status":"True"}]}}`
 	var read batchv1.Job
 	fixtures.Put(t, json.Unmarshal([]byte(stored), &read))
 	written := read.DeepCopy()
 	delete(written.Annotations, "podverdict.io/ledger")
 	written.Status.Active, written.Status.Ready, written.Status.Failed = 0, nil, 2
-	written.Status.Conditions = append(written.Status.Conditions, batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue})
+	written.Status.Conditions[1].Status, written.Status.Conditions[1].Message = corev1.ConditionFalse, ""
+	written.Status.Conditions[2] = batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue}
 	patch, err := statusPatch(&read, written)
 	fixtures.Put(t, err)
-	patched, err := jsonpatch.MergePatch([]byte(stored), patch)
+	patched, err := strategicpatch.StrategicMergePatch([]byte(stored), patch, batchv1.Job{})
 	fixtures.Put(t, err)
 	want := `{"metadata":{"name":"train","uid":"job-uid","resourceVersion":"7","annotations":{"mine":"1"}},
 		"spec":{"scheduling":{"policy":"Gang"}},"status":{"nodes":["a"],"failed":2,"conditions":[
-			{"type":"Suspended","status":"False"},{"type":"FailureTarget","status":"True"}]}}`
+			{"type":"example.com/Other","status":"True","observedGeneration":3},{"type":"Suspended","status":"False","observedGeneration":4},
+			{"type":"FailureTarget","status":"True","lastProbeTime":null,"lastTransitionTime":null}]}}`
 	if !jsonpatch.Equal(patched, []byte(want)) {
 		t.Errorf("the Job becomes\n%s, want\n%s", patched, want)
 	}
