@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/installed"
 )
 
@@ -63,6 +64,24 @@ var books = []attack{
 			a.againForPods("own", 100, func(n int) map[string]any {
 				forged := []any{nil, `{"platform/of-an-index":-1}`, `{`, `{"platform/of-an-index":0}`}[n%4]
 				return map[string]any{matches: forged}
+			})
+		},
+		then: func(a *attacker) { a.failsByBudget("own") },
+	}, {
+		name:     "the numbers of attempts on Pods are forged",
+		upstream: "its Pods have no such labels",
+		before: func(a *attacker) {
+			a.create(retrying("own", temporary))
+			a.again(50, func(ctx context.Context, n int) error {
+				pods, err := a.pods(ctx, "own")
+				for _, pod := range pods {
+					forged := []any{nil, "7", "x"}[n%3]
+					err = a.patch(ctx, "pods", pod.Name, map[string]any{"metadata": map[string]any{"labels": map[string]any{plan.AttemptLabel: forged, plan.SlotLabel: forged}}})
+					if err == nil {
+						a.Errorf("the labels of %s become %v", pod.Name, forged)
+					}
+				}
+				return ignoreGone(err)
 			})
 		},
 		then: func(a *attacker) { a.failsByBudget("own") },
