@@ -32,8 +32,8 @@ func (w *watcher) take(ctx context.Context, pod *corev1.Pod) error {
 	if _, done := w.judged[pod.UID]; done || pod.Status.Phase != corev1.PodFailed {
 		return nil
 	}
-	claim, ok := manifest.ClaimOf(pod)
-	if !ok {
+	claim, _ := manifest.ClaimOf(pod)
+	if claim.Name == "" {
 		return nil
 	}
 	from := origin{pod.Namespace, claim}

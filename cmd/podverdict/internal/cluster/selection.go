@@ -173,11 +173,11 @@ func (c *Cluster) resolvePods(ctx context.Context, q Query, t Target, s *selecti
 
 // jobOf reads the Job of a Pod that must have one.
 func (c *Cluster) jobOf(ctx context.Context, pod *corev1.Pod) (*batchv1.Job, error) {
-	claim, ok := manifest.ClaimOf(pod)
-	if owner := metav1.GetControllerOfNoCopy(pod); !ok && owner != nil {
+	claim, says := manifest.ClaimOf(pod)
+	if owner := metav1.GetControllerOfNoCopy(pod); claim.Name == "" && owner != nil {
 		return nil, fmt.Errorf("pod/%s belongs to no Job: its controller is %s %s %q", pod.Name, owner.APIVersion, owner.Kind, owner.Name)
 	}
-	if !ok {
+	if !says {
 		return nil, fmt.Errorf("pod/%s belongs to no Job: it has neither a controller nor a label job-name", pod.Name)
 	}
 	job, err := c.batch.Jobs(pod.Namespace).Get(ctx, claim.Name, metav1.GetOptions{})

@@ -11,18 +11,21 @@ import (
 // Claim is the Job, in the Pod's namespace, that a Pod says it belongs to.
 type Claim struct {
 	Name string
-	// UID is "" when only a label says so.
+	// UID is "" when only a label says so, or a controller in a file.
 	UID types.UID
 }
 
-// ClaimOf returns the Job that is the controller of a Pod of a cluster, else the one that its job-name label names. A Pod
-// with another controller, or one without a uid, belongs to no Job.
-func ClaimOf(pod *corev1.Pod) (Claim, bool) {
-	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
-		return Claim{owner.Name, owner.UID}, isJob(owner) && owner.UID != ""
+// ClaimOf returns the Job that is the controller of a Pod, else the one that its job-name label names. It has no name when the
+// controller is something else. Says is false for a Pod with neither controller nor label.
+func ClaimOf(pod *corev1.Pod) (claim Claim, says bool) {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	switch value, label := jobNameLabel(pod); {
+	case owner == nil:
+		return Claim{Name: value}, label != ""
+	case !isJob(owner):
+		return Claim{}, true
 	}
-	value, label := jobNameLabel(Pod{Object: pod})
-	return Claim{Name: value}, label != ""
+	return Claim{owner.Name, owner.UID}, true
 }
 
 // Fits tells whether a Job is the one: one of the same name that has another uid is another Job. A Job that was never

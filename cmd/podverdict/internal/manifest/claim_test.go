@@ -22,17 +22,17 @@ func TestClaimOf(t *testing.T) {
 		"controller before label": {owner("batch/v1", "Job", true), today, Claim{"owner", "uid"}, true},
 		"an owner that is none":   {owner("batch/v1", "Job", false), today, Claim{Name: "labelled"}, true},
 		"a controller without uid": {
-			[]metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "owner", Controller: new(true)}}, today, Claim{}, false,
+			[]metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "owner", Controller: new(true)}}, today, Claim{Name: "owner"}, true,
 		},
-		"another controller": {owner("apps/v1", "ReplicaSet", true), today, Claim{}, false},
-		"another Job":        {owner("example.com/v1", "Job", true), nil, Claim{}, false},
+		"another controller": {owner("apps/v1", "ReplicaSet", true), today, Claim{}, true},
+		"another Job":        {owner("example.com/v1", "Job", true), nil, Claim{}, true},
 		"label":              {nil, today, Claim{Name: "labelled"}, true},
 		"label of before":    {nil, before, Claim{Name: "labelled"}, true},
 		"nothing":            {nil, nil, Claim{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, ok := ClaimOf(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners, Labels: test.labels}})
-			if ok != test.ok || ok && got != test.want {
+			if ok != test.ok || got != test.want {
 				t.Errorf("got %v, %v", got, ok)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -27,7 +28,8 @@ func (s *Set) Families() (families []Family, others []error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	found, makers := s.give(s.Pods, index, slices.ContainsFunc(s.Pods, claimed), func(pod Pod, why *refusal) {
+	says := func(pod Pod) bool { _, says := ClaimOf(pod.Object); return says }
+	found, makers := s.give(s.Pods, index, slices.ContainsFunc(s.Pods, says), func(pod Pod, why *refusal) {
 		message := fmt.Sprintf("pod %s belongs to no Job of the input: %s", pod.Reference(), why.why)
 		others = append(others, pod.Origin.Error(why.field, message))
 	})
@@ -57,15 +59,6 @@ func (s *Set) give(pods []Pod, index map[Reference]int, anyClaimed bool, refuse 
 	return found, makers
 }
 
-// claimed tells whether a Pod says whose it is.
-func claimed(pod Pod) bool {
-	if metav1.GetControllerOfNoCopy(pod.Object) != nil {
-		return true
-	}
-	_, label := jobNameLabel(pod)
-	return label != ""
-}
-
 // refusal says why a Pod belongs to no Job, and because of which field of the Pod.
 type refusal struct{ field, why string }
 
@@ -93,7 +86,7 @@ func (s *Set) jobOf(pod Pod, index map[Reference]int) (int, *refusal) {
 			return job, nil
 		}
 	}
-	value, label := jobNameLabel(pod)
+	value, label := jobNameLabel(pod.Object)
 	switch {
 	case label == "" && len(s.Jobs) == 1:
 		return 0, &refusal{"metadata.name", "it has neither a controller nor a label job-name, and other pods of the input have"}
@@ -120,9 +113,9 @@ func (s *Set) jobOwning(owner metav1.OwnerReference, index map[Reference]int, na
 }
 
 // jobNameLabel returns the Job that a label names, and the label.
-func jobNameLabel(pod Pod) (value, label string) {
+func jobNameLabel(pod *corev1.Pod) (value, label string) {
 	for _, label := range jobNameLabels {
-		if value, ok := pod.Object.Labels[label]; ok {
+		if value, ok := pod.Labels[label]; ok {
 			return value, label
 		}
 	}

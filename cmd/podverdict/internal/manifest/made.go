@@ -1,10 +1,6 @@
 package manifest
 
-import (
-	"regexp"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
+import "regexp"
 
 // madeName splits the name of a Job that something else has named: a CronJob appends the minute it was due, a JobSet the number of
 // the replica, and the API server five characters to a generateName.
@@ -15,7 +11,8 @@ var madeName = regexp.MustCompile(`^(.+)-(?:[0-9]+|[bcdfghjklmnpqrstvwxz2456789]
 func (s *Set) addMade(pods []Pod, index map[Reference]int) map[int]bool {
 	generated, makers := s.generated(), map[int]bool{}
 	for _, pod := range pods {
-		key := Reference{pod.Reference().Namespace, jobNamed(pod)}
+		claim, _ := ClaimOf(pod.Object)
+		key := Reference{pod.Reference().Namespace, claim.Name}
 		parts := madeName.FindStringSubmatch(key.Name)
 		if _, given := index[key]; given || parts == nil {
 			continue
@@ -50,16 +47,4 @@ func (s *Set) generated() map[Reference]int {
 		}
 	}
 	return index
-}
-
-// jobNamed returns the name of the Job that a Pod says it belongs to, or "".
-func jobNamed(pod Pod) string {
-	if owner := metav1.GetControllerOfNoCopy(pod.Object); owner != nil {
-		if isJob(owner) {
-			return owner.Name
-		}
-		return ""
-	}
-	name, _ := jobNameLabel(pod)
-	return name
 }

@@ -1,9 +1,5 @@
 package manifest
 
-import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
-
 // Members gives the Pods of a Stream to the Jobs that came before them. A Pod whose Job is still to come waits for it, and one that
 // does not say whose it is waits for the end, as Families has it.
 type Members struct {
@@ -43,13 +39,13 @@ func (m *Members) Of(pods []Pod) (map[int][]Pod, error) {
 }
 
 func (m *Members) give(pod Pod, found map[int][]Pod) {
-	says := claimed(pod)
+	claim, says := ClaimOf(pod.Object)
 	m.claimed = m.claimed || says
 	job, refused := m.set.jobOf(pod, m.index)
-	switch owner := metav1.GetControllerOfNoCopy(pod.Object); {
+	switch {
 	case says && refused == nil:
 		found[job] = append(found[job], pod)
-	case owner != nil && !isJob(owner), !says && m.claimed:
+	case says && claim.Name == "", !says && m.claimed:
 		m.Others++
 	default:
 		m.waiting = append(m.waiting, pod)
