@@ -15,5 +15,9 @@
 //
 // Commits before the condition podverdict.io/Ledger keep the ledger in an annotation, and know of no other. When a Job goes
 // back to one of these, a Job without indexes may run slots again that had succeeded, and budgets start over until the later
-// version takes over again. The way back is therefore tried with Indexed Jobs.
+// version takes over again.
+//
+// Commits before controller/plan/code.go do not read the names that this version gives. They know Pods of Indexed Jobs by their
+// annotation, and number attempts from 1 again. Pods of other Jobs they delete. The way back to such commits is therefore tried with
+// Indexed Jobs.
 package upgrade
