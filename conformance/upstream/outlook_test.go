@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 	_ "unsafe" // for go:linkname
@@ -66,7 +67,8 @@ func newLife(t *testing.T, job *batchv1.Job) *life {
 	l.client.PrependReactor("create", "pods", func(a ktesting.Action) (bool, kruntime.Object, error) {
 		pod := a.(ktesting.CreateAction).GetObject().(*corev1.Pod)
 		l.made++
-		pod.Name = pod.GenerateName + fmt.Sprintf("x%03d", l.made)
+		code := strings.NewReplacer("0", "b", "1", "c", "3", "d").Replace(fmt.Sprintf("%05d", l.made)) // which the API server could give
+		pod.Name = pod.GenerateName + code
 		pod.UID, pod.CreationTimestamp = types.UID(pod.Name), metav1.NewTime(l.clock.Now())
 		pod.Status.Phase = corev1.PodRunning
 		return false, nil, nil

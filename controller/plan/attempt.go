@@ -42,7 +42,7 @@ func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 	}
 	attempts := make([]int64, len(pods))
 	for i, p := range pods {
-		if _, attempt, ok := n.parse(p.Name); ok {
+		if _, attempt, ok := n.place(job, p); ok && Managed(job) { // names by Kubernetes look the same
 			attempts[i] = int64(attempt) + 1
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -40,10 +41,46 @@ func TestAttempts(t *testing.T) {
 		"side by side":         {[]*corev1.Pod{ranFrom("a", 1, 5), ranFrom("b", 1, 6), ranFrom("c", 5, 7)}, []int64{1, 1, 2}},
 		"refused by nodes":     {[]*corev1.Pod{ranFrom("a", 1, 0), ranFrom("b", 2, 0)}, []int64{1, 2}},
 		"written without time": {[]*corev1.Pod{ranFrom("a", 0, 0), ranFrom("b", 0, 0), ranFrom("c", 3, 4)}, []int64{1, 1, 1}},
-		"named by Next":        {[]*corev1.Pod{ranFrom("-0-0-8lf98", 1, 2), ranFrom("-0-2-8lf98", 5, 6), ranFrom("-1-1-8lf98", 3, 4)}, []int64{1, 3, 2}},
+		"named by Kubernetes":  {[]*corev1.Pod{ranFrom("train-x7k2p", 1, 2), ranFrom("train-b4wqz", 3, 4)}, []int64{1, 2}},
 	} {
-		if got := plan.Attempts(&batchv1.Job{}, c.pods); !slices.Equal(got, c.want) {
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "train", UID: "uid"}}
+		for _, pod := range c.pods {
+			pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
+		}
+		if got := plan.Attempts(job, c.pods); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestAttemptsOfManaged: the name of a pod tells its number, for a Job from a file without a UID, too. There a name whose owner or
+// labels say something else tells nothing.
+func TestAttemptsOfManaged(t *testing.T) {
+	for _, mode := range []batchv1.CompletionMode{batchv1.IndexedCompletion, batchv1.NonIndexedCompletion} {
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "train", UID: "uid"}, Spec: batchv1.JobSpec{
+			ManagedBy: new(v1alpha1.JobController), CompletionMode: &mode, Completions: new(int32(1)),
+		}}
+		var pods []*corev1.Pod
+		for range 3 {
+			made := plan.Next(plan.Observation{Job: job, Pods: pods, Now: time.Unix(9999, 0)}).Create[0]
+			made.Status, made.CreationTimestamp = ranFrom("", 1, 1).Status, metav1.Unix(1, 0)
+			pods = append(pods, made)
+		}
+		file := job.DeepCopy()
+		file.UID = ""
+		for name, of := range map[string]*batchv1.Job{"of the cluster": job, "of a file": file} {
+			if got := plan.Attempts(of, pods); !slices.Equal(got, []int64{1, 2, 3}) {
+				t.Errorf("%s, a Job %s: %v", mode, name, got)
+			}
+		}
+		for _, pod := range pods {
+			delete(pod.Labels, plan.AttemptLabel)
+		}
+		if got := plan.Attempts(job, pods); !slices.Equal(got, []int64{1, 2, 3}) {
+			t.Errorf("%s, without labels: %v", mode, got)
+		}
+		if got := plan.Attempts(file, pods); !slices.Equal(got, []int64{3, 3, 3}) { // two had failed when each was created
+			t.Errorf("%s, without labels and a UID: %v", mode, got)
 		}
 	}
 }

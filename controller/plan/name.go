@@ -84,6 +84,17 @@ func (n namer) labels(p *corev1.Pod, slotLabel string) (slot, attempt int, ok bo
 	return slot, attempt, short && strings.HasSuffix(p.Name, ending)
 }
 
+// place returns the slot and the attempt, from 0, that the name of a pod tells which a controller like this one has made for the Job.
+// Where one of the two is from a file, the Job may have no UID: the name of a pod that is not surely the Job's counts if the labels
+// say the same.
+func (n namer) place(job *batchv1.Job, p *corev1.Pod) (slot, attempt int, ok bool) {
+	if Controls(job, p) {
+		return n.parse(p.Name)
+	}
+	slot, attempt, ok = Place(p)
+	return slot, attempt - 1, ok
+}
+
 // name is that of an attempt at a slot.
 func (n namer) name(slot, attempt int) string {
 	ending, short := n.ending(slot, attempt)

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"pgregory.net/rapid"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 func namerOf(job string, uid types.UID, indexed bool) namer {
@@ -262,6 +264,7 @@ func TestEarlierNames(t *testing.T) {
 		if s := p.Write.Status; s.Succeeded != 1 || s.Failed != 2 || s.Active != 1 {
 			t.Errorf("the status becomes %+v", s)
 		}
+		b.j.Spec.ManagedBy = new(v1alpha1.JobController)
 		if got := Attempts(b.j, o.Pods); !slices.Equal(got, []int64{1, 2, 4, 1}) {
 			t.Errorf("the attempts are %v", got)
 		}

@@ -57,6 +57,11 @@ func TestLook(t *testing.T) {
 			ledger(`{"failed":1,"backoff":{"failures":1,"last":"2026-03-01T12:00:00Z"}}`), nil, Outlook{
 			Failures: limit, Next: &Step{Does: Creates, At: new(at(10)), Pods: 1},
 		}},
+		{"names by Kubernetes tell nothing", nonIndexed(1, 1).started().status(func(s *batchv1.JobStatus) { s.Active = 1 }),
+			[]*corev1.Pod{podOf(nonIndexed(1, 1), 0, 0).exited(0, 1).name("train-x7k2p").p}, Outlook{
+				Failures: Usage{Limit: new(6)},
+				Next:     &Step{Does: Completes, Reason: "CompletionsReached", Message: "Reached expected number of succeeded pods"},
+			}},
 		{"managed, without a status", managed(nonIndexed(1, 1)), []*corev1.Pod{finishedAt(named("a", corev1.PodFailed), 0)}, Outlook{
 			Failures: limit, Next: &Step{Does: Creates, At: new(at(10)), Pods: 1}, Unknown: []string{UnknownFailures},
 		}},

@@ -218,7 +218,7 @@ func (v *view) read(p *corev1.Pod, releasing bool) *pod {
 		Pod: p, slot: none, attempt: none, releasing: releasing,
 		held: slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer),
 	}
-	if slot, attempt, ok := v.namer.parse(p.Name); ok {
+	if slot, attempt, ok := v.namer.place(v.Job, p); ok && !v.native {
 		read.slot, read.attempt = slot, attempt // a name cannot be edited, an annotation can
 	} else if v.indexed {
 		read.slot = annotatedIndex(p)

@@ -138,7 +138,8 @@ func namesake(pod, theirs *corev1.Pod) { pod.Name = theirs.Name }
 
 // later Pods have the names of later attempts: any five characters are the code of one.
 func later(pod, theirs *corev1.Pod) {
-	pod.Name = theirs.Name[:len(theirs.Name)-5] + "x7k2p"
+	last := map[bool]string{true: "b", false: "c"}[strings.HasSuffix(theirs.Name, "c")]
+	pod.Name = theirs.Name[:len(theirs.Name)-1] + last
 }
 
 // imitate gives a Pod the index of one of the victim's.
