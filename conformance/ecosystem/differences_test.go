@@ -79,6 +79,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{40}\b|\b[0-9a-f]{64}\b`), "HASH"},
 	{regexp.MustCompile(`pod NAMESPACE/\S+`), "pod NAMESPACE/POD"},
 	{regexp.MustCompile(`was \d+s`), "was SECONDS"},
+	{regexp.MustCompile(`\b(jobset|job)-([a-z0-9-]+)-[0-9a-f]{5}\b`), "$1-$2-CODE"}, // a Workload
 	{regexp.MustCompile(`-\d{8}\b`), "-MINUTE"},
 	{regexp.MustCompile(`NAMESPACE-rack-[ab]`), "RACK"},
 }

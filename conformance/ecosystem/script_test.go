@@ -252,9 +252,9 @@ func holds(object *unstructured.Unstructured, want string) error {
 	if want == "exists" {
 		return nil
 	}
-	path, value, equation := strings.Cut(want, "=")
-	if !equation {
-		path, value = fmt.Sprintf(`.status.conditions[?(@.type=="%s")].status`, want), "True"
+	path, value := fmt.Sprintf(`.status.conditions[?(@.type=="%s")].status`, want), "True"
+	if at := strings.LastIndex(want, "="); at >= 0 {
+		path, value = want[:at], want[at+1:]
 	}
 	parsed := jsonpath.New("").AllowMissingKeys(true)
 	if err := parsed.Parse("{" + path + "}"); err != nil {
