@@ -31,17 +31,12 @@ var differences = []difference{
 			unstructured.RemoveNestedField(replicated, "template", "spec", "managedBy")
 		}
 	}},
-	{"A condition of its own", "Job", func(o map[string]any) {
-		conditions, _, _ := unstructured.NestedSlice(o, "status", "conditions")
-		conditions = slices.DeleteFunc(conditions, func(c any) bool {
-			condition, _ := c.(map[string]any)
-			return ours(fmt.Sprint(condition["type"]))
-		})
-		if len(conditions) == 0 {
-			unstructured.RemoveNestedField(o, "status", "conditions")
-			return
+	{"A condition of its own", "Job", func(o map[string]any) { removeConditions(o, ours) }},
+	{"The last moments of a Job", "Workload", func(o map[string]any) {
+		if holds(&unstructured.Unstructured{Object: o}, "Finished") == nil {
+			removeConditions(o, func(name string) bool { return name == "PodsReady" })
+			unstructured.RemoveNestedField(o, "status", "reclaimablePods")
 		}
-		_ = unstructured.SetNestedSlice(o, conditions, "status", "conditions") // it was there
 	}},
 	{"Labels and annotations of its own", "Pod", func(o map[string]any) {
 		for _, field := range []string{"labels", "annotations"} {
@@ -52,6 +47,20 @@ var differences = []difference{
 			}
 		}
 	}},
+}
+
+// removeConditions removes the conditions whose types are such as is said.
+func removeConditions(object map[string]any, such func(string) bool) {
+	conditions, _, _ := unstructured.NestedSlice(object, "status", "conditions")
+	conditions = slices.DeleteFunc(conditions, func(c any) bool {
+		condition, _ := c.(map[string]any)
+		return such(fmt.Sprint(condition["type"]))
+	})
+	if len(conditions) == 0 {
+		unstructured.RemoveNestedField(object, "status", "conditions")
+		return
+	}
+	_ = unstructured.SetNestedSlice(object, conditions, "status", "conditions") // it was there
 }
 
 // ours tells whether a name is in podverdict's domain.
@@ -145,7 +154,8 @@ func normal(object *unstructured.Unstructured) map[string]any {
 	}
 	spec, _, _ := unstructured.NestedMap(object.Object, "spec")
 	status, _, _ := unstructured.NestedMap(object.Object, "status")
-	delete(spec, "nodeName") // the scheduler takes any of those that are equally good
+	delete(status, "accumulatedPastExecutionTimeSeconds") // a moment may be in either of two seconds
+	delete(spec, "nodeName")                              // the scheduler takes any of those that are equally good
 	byType := func(x, y any) int { return strings.Compare(fmt.Sprint(x), fmt.Sprint(y)) }
 	for _, field := range []string{"conditions", "replicatedJobsStatus"} {
 		if list, ok := status[field].([]any); ok {
