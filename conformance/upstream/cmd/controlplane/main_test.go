@@ -88,6 +88,37 @@ func TestToolkitIsOfTheModule(t *testing.T) {
 	}
 }
 
+// Another release is built by a go.mod that requires nothing else, with upstream's settings of GODEBUG.
+func TestReleaseToolkit(t *testing.T) {
+	root, kubernetes, err := findModule(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	kit, err := newReleaseToolkit(t.Context(), root, folder, kubernetes) // which is downloaded
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(kit.modfile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"module github.com/podverdict/podverdict/conformance/upstream\n", "\ngo 1.", "\ngodebug default=go1.",
+		"\nrequire k8s.io/kubernetes " + kubernetes + "\n", "\nreplace k8s.io/api => k8s.io/api v0.37.2\n",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("go.mod lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Count(string(text), "require ") != 1 || !strings.Contains(kit.inputs, string(text)) {
+		t.Errorf("the stamp depends on\n%s\ngo.mod is\n%s", kit.inputs, text)
+	}
+	if _, err := newReleaseToolkit(t.Context(), root, folder, "latest"); err == nil {
+		t.Error("latest is a release")
+	}
+}
+
 func TestLinkerFlags(t *testing.T) {
 	got, err := linkerFlags("v1.37.2")
 	if err != nil {

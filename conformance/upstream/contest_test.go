@@ -1,0 +1,50 @@
+package upstream
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/podverdict/podverdict/conformance/upstream/release"
+	"github.com/podverdict/podverdict/internal/kubeversion"
+)
+
+// A named difference takes out its own faults only, and of those that both sides word in their own way as many on each side.
+func TestNamedDifferences(t *testing.T) {
+	immutable := release.Fault{Field: "spec.template", Detail: "field is immutable"}
+	was, is := release.Fault{Field: "status.startTime", Detail: "old words"}, release.Fault{Field: "status.startTime", Detail: "new words"}
+	gone := kubeversion.Difference{Name: "said before", Field: "spec.template", Said: "field is"}
+	came := kubeversion.Difference{Name: "said now", Field: "startTime", Says: "new"}
+	worded := kubeversion.Difference{Name: "worded", Field: "startTime", Said: "old", Says: "new"}
+	for name, tt := range map[string]struct {
+		difference  kubeversion.Difference
+		given, want answer
+	}{
+		"said before":     {gone, answer{missing: []release.Fault{was, immutable}}, answer{missing: []release.Fault{was}, named: []string{"said before"}}},
+		"not by the API":  {gone, answer{excess: []release.Fault{immutable}}, answer{excess: []release.Fault{immutable}}},
+		"said now":        {came, answer{excess: []release.Fault{is}}, answer{excess: []release.Fault{}, named: []string{"said now"}}},
+		"worded":          {worded, answer{missing: []release.Fault{was}, excess: []release.Fault{is}}, answer{missing: []release.Fault{}, excess: []release.Fault{}, named: []string{"worded"}}},
+		"only one of two": {worded, answer{missing: []release.Fault{was, was}, excess: []release.Fault{is}}, answer{missing: []release.Fault{was}, excess: []release.Fault{}, named: []string{"worded"}}},
+		"old words alone": {worded, answer{missing: []release.Fault{was}}, answer{missing: []release.Fault{was}}},
+	} {
+		got := tt.given
+		got.explain(tt.difference)
+		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(answer{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Older releases have differences, and the newest has none.
+func TestContestOfARelease(t *testing.T) {
+	if c := newContest(nil, nil); c.twice || len(c.differences) > 0 {
+		t.Errorf("linked in: %+v", c)
+	}
+	if c := newContest(nil, &release.Process{Kubernetes: "1.33"}); !c.twice || len(c.differences) == 0 {
+		t.Errorf("1.33: %+v", c)
+	}
+	if left := kubeversion.Differences(version.MustParseGeneric(kubeversion.Default)); len(left) > 0 {
+		t.Errorf("%s differs from itself: %v", kubeversion.Default, left)
+	}
+}
