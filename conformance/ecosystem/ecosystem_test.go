@@ -19,10 +19,9 @@ var suites = []suite{
 	{folder: "kueue", programs: []program{jobset, kueue}},
 	{folder: "podsready", programs: []program{kueue}, more: `
 waitForPodsReady:
-  timeout: 6s
+  timeout: 10s
   recoveryTimeout: 6s
-  blockAdmission: true
-  requeuingStrategy: {backoffBaseSeconds: 1, backoffLimitCount: 2}
+  requeuingStrategy: {backoffBaseSeconds: 4, backoffLimitCount: 2}
 `},
 }
 

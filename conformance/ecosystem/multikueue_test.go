@@ -58,7 +58,7 @@ func (w *world) join(env *testscript.Env) error {
 		if !a.managed {
 			continue
 		}
-		a.managed, inner.managed = false, false // the manager's Jobs are Kueue's; the policy makes those of the worker ours
+		a.managed, inner.policy = false, true // the Jobs of the manager are Kueue's
 		selector := fmt.Sprintf("%s=%s", corev1.LabelMetadataName, a.namespace)
 		policies := run(t, []byte(defaults), "go", "run", "-C", "../..", "./cmd/podverdict", "generate", "map", "-f", "-", "--for", "job",
 			"--name", a.namespace, "--namespace-selector", selector)

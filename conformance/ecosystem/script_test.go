@@ -2,6 +2,7 @@ package ecosystem
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -93,7 +94,8 @@ type arm struct {
 	*world
 
 	namespace string
-	managed   bool
+	managed   bool            // podverdict's controller runs the Jobs
+	policy    bool            // because of a policy of the cluster, not of what the scenario creates
 	context   context.Context //nolint:containedctx // of the scenario
 	worker    *arm            // the same namespace in a second cluster, in scenarios of two
 }
@@ -139,7 +141,7 @@ func (a *arm) create(script *testscript.TestScript, args []string) error {
 	if err != nil {
 		return err
 	}
-	if a.managed {
+	if a.managed && !a.policy {
 		for _, object := range objects {
 			if err := manage(object); err != nil {
 				return err
@@ -368,6 +370,20 @@ func (a *arm) pods(_ *testscript.TestScript, args []string) error {
 	})
 }
 
+// checkManager returns an error unless podverdict's controller runs all Jobs, or none.
+func (a *arm) checkManager() error {
+	for _, job := range a.list("Job", a.namespace) {
+		manager, _, _ := unstructured.NestedString(job.Object, "spec", "managedBy")
+		if (manager == controller.Name) != a.managed {
+			return fmt.Errorf("%s: Job %s is managed by %q", a, job.GetName(), manager)
+		}
+	}
+	if a.worker != nil {
+		return a.worker.checkManager()
+	}
+	return nil
+}
+
 // check waits until both namespaces are equal, and holds that they stay so: longer than either Job controller waits with a
 // write of a status.
 func check(arms []*arm, script *testscript.TestScript, _ []string) {
@@ -375,6 +391,9 @@ func check(arms []*arm, script *testscript.TestScript, _ []string) {
 	var since time.Time
 	var last string
 	err := await(arms[0].context, "both namespaces are equal", func(context.Context) error {
+		if err := errors.Join(arms[0].checkManager(), arms[1].checkManager()); err != nil {
+			return err
+		}
 		native, managed := arms[0].describe(), arms[1].describe()
 		if diff := cmp.Diff(strings.Split(native, "\n"), strings.Split(managed, "\n")); diff != "" {
 			since = time.Time{}
