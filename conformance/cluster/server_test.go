@@ -68,7 +68,7 @@ func (s *server) judge(ctx context.Context, sent vectors.Submission) ([]vectors.
 	if sent.OldObject == nil {
 		s.warned = nil
 		_, err := jobs.Create(ctx, s.local(sent.Object), metav1.CreateOptions{DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict})
-		return s.findings(err, false)
+		return s.findings(err)
 	}
 	stored, err := s.store(ctx, sent.OldObject)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *server) judge(ctx context.Context, sent vectors.Submission) ([]vectors.
 	updated := &unstructured.Unstructured{Object: sent.Update(stored.Object)}
 	updated.SetNamespace(s.namespace)
 	_, err = jobs.Update(ctx, updated, metav1.UpdateOptions{DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict})
-	found, err := s.findings(err, sent.Object["kind"] == "Job" && s.version.LessThan(kubeversion.UpdatesOnce))
+	found, err := s.findings(err)
 	background := metav1.DeletePropagationBackground // else a Job stays until somebody makes its pods orphans
 	return found, errors.Join(err, jobs.Delete(ctx, stored.GetName(), metav1.DeleteOptions{PropagationPolicy: &background}))
 }
@@ -104,7 +104,7 @@ func (s *server) local(object map[string]any) *unstructured.Unstructured {
 }
 
 // findings reads a refusal, if it is one, and the warnings. Other errors stay errors.
-func (s *server) findings(err error, twice bool) ([]vectors.Finding, error) {
+func (s *server) findings(err error) ([]vectors.Finding, error) {
 	found := s.warnings()
 	if err == nil {
 		return found, nil
@@ -113,11 +113,7 @@ func (s *server) findings(err error, twice bool) ([]vectors.Finding, error) {
 	if !errors.As(err, &refusal) || refusal.ErrStatus.Reason != metav1.StatusReasonInvalid || refusal.ErrStatus.Details == nil {
 		return nil, err
 	}
-	causes := refusal.ErrStatus.Details.Causes
-	if twice {
-		causes = kubeversion.Once(causes)
-	}
-	for _, c := range causes {
+	for _, c := range refusal.ErrStatus.Details.Causes {
 		if foreign(c) {
 			continue
 		}

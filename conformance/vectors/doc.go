@@ -60,7 +60,7 @@
 // findings.yaml with {id, field, msg, severity}, and settings.yaml for the guardrails'
 // parameters. The header #silent names constraints or guardrails that nearly find
 // something: without one, a vector of a legal Job would prove nothing. The header
-// "#upstream: panics" marks where the API server panics.
+// "#upstream: panics" marks where the API server panics, and "#since: 1.35" what older ones do not have.
 //
 // [Constraints] and [Guardrails] read them, and [RunJobs] compares the findings of a
 // [Judge]. A [Lens] leaves out of the comparison what that judge does not report.

@@ -21,6 +21,8 @@ type JobVector struct {
 	// Panics is true where the API server of Kubernetes 1.37 panics instead of saying what
 	// is wanted.
 	Panics bool
+	// Since is the first version of Kubernetes whose API server has what the Job uses, as in "1.35"; empty means any.
+	Since string
 
 	Submission
 

@@ -48,6 +48,9 @@ func (f family) read(d *document.Document, bases map[string]base) (JobVector, er
 // ruleID is the id of a constraint or a guardrail.
 var ruleID = regexp.MustCompile(`^(?:[A-Z]{1,2}[1-9][0-9]?|G(?:-[A-Z]+)+)$`)
 
+// minorVersion is a version of Kubernetes, without a patch number.
+var minorVersion = regexp.MustCompile(`^1\.[1-9][0-9]+$`)
+
 // readJobHeaders fills in what the headers say, and returns the kind of the object.
 func readJobHeaders(d *document.Document, v *JobVector) (kind string, err error) {
 	kind = "Job"
@@ -64,7 +67,9 @@ func readJobHeaders(d *document.Document, v *JobVector) (kind string, err error)
 			kind = h.Value
 		case h.Key == "upstream" && h.Value == "panics":
 			v.Panics = true
-		case h.Key == "kind" || h.Key == "upstream":
+		case h.Key == "since" && minorVersion.MatchString(h.Value):
+			v.Since = h.Value
+		case h.Key == "kind" || h.Key == "upstream" || h.Key == "since":
 			return "", d.WrongHeader(h, h.Value)
 		default:
 			return "", d.UnknownHeader(h)

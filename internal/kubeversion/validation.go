@@ -24,12 +24,40 @@ type Difference struct {
 // The differences in validation.
 var differences = []Difference{
 	{
+		Name: "a condition in a CronJob's policy needs a status", Before: version.MajorMinor(1, 34),
+		Field: "].status", Said: "valid values",
+	},
+	{
+		Name: "completionTime before startTime has other words", Before: version.MajorMinor(1, 34),
+		Field: "status.completionTime", Said: "completionTime cannot be set before startTime", Says: "must be equal to or after `startTime`",
+	},
+	{
+		Name: "uncountedTerminatedPods of a finished Job has other words", Before: version.MajorMinor(1, 34),
+		Field: "status.uncountedTerminatedPods", Said: "uncountedTerminatedPods needs to be empty", Says: "must be empty",
+	},
+	{
+		Name: "completionTime that changes has other words", Before: version.MajorMinor(1, 34),
+		Field: "status.completionTime", Said: "completionTime cannot be mutated", Says: "field is immutable",
+	},
+	{
+		Name: "the type of a condition is called a qualified name", Before: version.MajorMinor(1, 35),
+		Field: "].type", Said: "a qualified name must", Says: "a valid label key must",
+	},
+	{
+		Name: "startTime that changes is a missing value", Before: version.MajorMinor(1, 36),
+		Field: "status.startTime", Said: "startTime cannot be removed", Says: "field is immutable",
+	},
+	{
 		Name:   "the template of a suspended Job does not change, but for scheduling directives before its first start",
 		Before: MutableTemplates, Field: "spec.template", Said: "field is immutable", Suspended: true,
 	},
 	{
-		Name:   "the template of a suspended Job does not change, of which newer ones compare the rest",
+		Name:   "what may not change in the template of a suspended Job is told of all of it",
 		Before: MutableTemplates, Field: "spec.template.spec", Says: "field is immutable", Suspended: true,
+	},
+	{
+		Name:   "scheduling directives of a suspended Job that has not started change even while Pods are active",
+		Before: MutableTemplates, Field: "spec.template", Says: "field is immutable", Suspended: true,
 	},
 }
 

@@ -32,6 +32,8 @@ var (
 	// server compiles new expressions for the version before its own, and two-variable
 	// comprehensions came with 1.32.
 	GeneratedPolicies = version.MajorMinor(1, 33)
+	// JSONValues shows the values in faults as JSON; earlier API servers show them in Go's syntax.
+	JSONValues = version.MajorMinor(1, 34)
 	// MutableTemplates lets the resources and the scheduling directives of suspended Jobs change (KEP-5440).
 	MutableTemplates = version.MajorMinor(1, 36)
 	// UpdatesOnce tells each fault of an update of a Job once; earlier API servers validate the Job for itself and as part
