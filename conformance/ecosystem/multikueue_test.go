@@ -45,7 +45,7 @@ func TestMultiKueue(t *testing.T) {
 
 // join gives the arms of a manager cluster their namespaces in the worker cluster.
 func (w *world) join(env *testscript.Env) error {
-	t := env.T().(testing.TB) //nolint:forcetypeassert // setUp has checked it
+	t := env.T().(testing.TB)
 	arms, _ := env.Values[armsKey].([]*arm)
 	for _, a := range arms {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: a.namespace}}

@@ -97,7 +97,7 @@ func (p program) build(t *testing.T) string {
 // run returns what a command prints.
 func run(t testing.TB, stdin []byte, name string, arguments ...string) []byte {
 	t.Helper()
-	command := exec.CommandContext(context.WithoutCancel(t.Context()), name, arguments...) //nolint:gosec // the test's
+	command := exec.CommandContext(context.WithoutCancel(t.Context()), name, arguments...)
 	var stderr bytes.Buffer
 	command.Stdin, command.Stderr = bytes.NewReader(stdin), &stderr
 	out, err := command.Output()
@@ -169,7 +169,7 @@ func (p program) here(objects []*unstructured.Unstructured, port int, authority 
 		case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
 			webhooks, _, _ := unstructured.NestedSlice(object.Object, "webhooks")
 			for _, webhook := range webhooks {
-				redirect(webhook.(map[string]any), port, authority) //nolint:forcetypeassert // it is a list of webhooks
+				redirect(webhook.(map[string]any), port, authority)
 			}
 			object.Object["webhooks"] = webhooks
 		case "CustomResourceDefinition":
@@ -208,7 +208,7 @@ func (w *world) start(t *testing.T, p program, binary string, s settings) {
 		t.Fatal(err)
 	}
 	kubeconfig := installed.AccountKubeconfig(t, w.cluster, p.namespace(), p.name+"-controller-manager")
-	command := exec.Command(binary, "--config="+config, "--kubeconfig="+kubeconfig) //nolint:gosec,noctx // the cleanup ends it
+	command := exec.Command(binary, "--config="+config, "--kubeconfig="+kubeconfig)
 	command.Stdout, command.Stderr = logged, logged
 	installed.DieWithTest(command)
 	if err := command.Start(); err != nil {
@@ -284,12 +284,12 @@ func (w *world) awaitProgram(t *testing.T, p program, s settings) {
 // freePort returns a port of this machine that nobody listens on.
 func freePort(t *testing.T) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // it listens on TCP
+	return listener.Addr().(*net.TCPAddr).Port
 }
 
 func address(t *testing.T, port int) string {

@@ -73,7 +73,7 @@ func scripted() map[string]func(*testscript.TestScript, bool, []string) {
 			if negated {
 				script.Fatalf("a scenario has no negations")
 			}
-			do(script.Value(armsKey).([]*arm), script, args) //nolint:forcetypeassert // setUp has set it
+			do(script.Value(armsKey).([]*arm), script, args)
 		}
 	}
 	all["worker"] = func(script *testscript.TestScript, _ bool, args []string) {
@@ -81,7 +81,7 @@ func scripted() map[string]func(*testscript.TestScript, bool, []string) {
 			script.Fatalf("worker is followed by a command")
 		}
 		var workers []*arm
-		for _, a := range script.Value(armsKey).([]*arm) { //nolint:forcetypeassert // setUp has set it
+		for _, a := range script.Value(armsKey).([]*arm) {
 			workers = append(workers, a.worker)
 		}
 		commands[args[0]](workers, script, args[1:])
@@ -94,10 +94,10 @@ type arm struct {
 	*world
 
 	namespace string
-	managed   bool            // podverdict's controller runs the Jobs
-	policy    bool            // because of a policy of the cluster, not of what the scenario creates
-	context   context.Context //nolint:containedctx // of the scenario
-	worker    *arm            // the same namespace in a second cluster, in scenarios of two
+	managed   bool // podverdict's controller runs the Jobs
+	policy    bool // because of a policy of the cluster, not of what the scenario creates
+	context   context.Context
+	worker    *arm // the same namespace in a second cluster, in scenarios of two
 }
 
 func (a *arm) String() string {
@@ -254,7 +254,7 @@ func holds(object *unstructured.Unstructured, want string) error {
 	if want == "exists" {
 		return nil
 	}
-	path, value := fmt.Sprintf(`.status.conditions[?(@.type=="%s")].status`, want), "True"
+	path, value := fmt.Sprintf(".status.conditions[?(@.type==%q)].status", want), "True"
 	if at := strings.LastIndex(want, "="); at >= 0 {
 		path, value = want[:at], want[at+1:]
 	}

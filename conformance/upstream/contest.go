@@ -104,7 +104,11 @@ func dropMessages(faults []release.Fault) {
 }
 
 func suspended(document []byte) bool {
-	var job struct{ Spec struct{ Suspend bool } }
+	var job struct {
+		Spec struct {
+			Suspend bool `json:"suspend"`
+		} `json:"spec"`
+	}
 	return json.Unmarshal(document, &job) == nil && job.Spec.Suspend
 }
 

@@ -62,7 +62,7 @@ func (c contest) newDifference(ctx context.Context, s release.Submission, a answ
 
 // keeps tells whether the answer on a smaller submission differs in nothing else, and
 // in the first fault still.
-func (a answer) keeps(smaller answer) bool {
+func (a *answer) keeps(smaller answer) bool {
 	others := func(list []release.Fault) func(release.Fault) bool {
 		return func(f release.Fault) bool { return !slices.ContainsFunc(list, like(f)) }
 	}

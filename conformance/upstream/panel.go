@@ -100,13 +100,11 @@ func (p *panel) upstreamAgrees(v runtime.Verdict, pod *corev1.Pod) (bool, error)
 	if answer.Action == "" {
 		return answer.Sentence == "" && answer.Counted && v.Equal(runtime.Unmatched(pod)), nil
 	}
-	if !v.Terminal || !v.Matched || v.Action != answer.Action || v.Counted != answer.Counted || v.Err != nil {
-		return false, nil
-	}
+	agree := v.Terminal && v.Matched && v.Action == answer.Action && v.Counted == answer.Counted && v.Err == nil
 	if answer.Borrowed {
 		v.Action = batchv1.PodFailurePolicyActionFailJob
 	}
-	return v.Message() == answer.Sentence, nil
+	return agree && v.Message() == answer.Sentence, nil
 }
 
 // ask returns what upstream says of a pod, or has said of it.

@@ -29,7 +29,7 @@ func newCipher(uid types.UID) cipher {
 	short, long := fnv.New32a(), fnv.New64a()
 	_, _ = short.Write([]byte(uid)) // never fails
 	_, _ = long.Write([]byte(uid))
-	high, low := int64(long.Sum64()>>32), int64(long.Sum64()&(1<<32-1)) //nolint:gosec // they are in range
+	high, low := int64(long.Sum64()>>32), int64(long.Sum64()&(1<<32-1))
 	factor, inverse := low%codes/3*3+1, int64(1)
 	for range 4 { // each time, factor*inverse is 1 modulo the square of the last power of 3
 		inverse = inverse * (2 + codes - factor*inverse%codes) % codes
@@ -73,7 +73,7 @@ const (
 // pair numbers an attempt at a slot of a Job without indexes. It is false where there is no number: the higher a slot, the fewer of
 // its attempts have one.
 func pair(slot, attempt int) (number int64, ok bool) {
-	block := bits.Len(uint(slot)) //nolint:gosec // no slot is negative
+	block := bits.Len(uint(slot))
 	first, size := slotsOf(block)
 	if block >= blocks || attempt >= blockSize/size {
 		return 0, false

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,7 +21,7 @@ func (p *plane) serveMutation(server *envtest.APIServer) error {
 		return nil
 	}
 	program := filepath.Join(p.assets, string(APIServer))
-	said, err := exec.Command(program, "--version").Output() //nolint:gosec // the user's
+	said, err := exec.CommandContext(context.Background(), program, "--version").Output() //nolint:gosec // the user's
 	if err != nil {
 		return fmt.Errorf("%s --version: %w", program, err)
 	}
@@ -29,7 +30,7 @@ func (p *plane) serveMutation(server *envtest.APIServer) error {
 		return fmt.Errorf("%s --version: %w", program, err)
 	}
 	api, _ := kubeversion.MutationAPIOf(release)
-	for _, flag := range strings.Fields(api.Flags) {
+	for flag := range strings.FieldsSeq(api.Flags) {
 		name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
 		server.Configure().Append(name, value)
 	}

@@ -115,7 +115,7 @@ func TestProcessFails(t *testing.T) {
 	var err error
 	func() {
 		defer asError(&err)
-		panic("upstream")
+		panic("upstream") //nolint:forbidigo // as upstream does
 	}()
 	if err == nil || err.Error() != "panic: upstream" {
 		t.Errorf("a panic: %v", err)

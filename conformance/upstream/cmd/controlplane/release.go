@@ -11,8 +11,14 @@ import (
 
 // moduleFile is what go mod edit -json tells of one.
 type moduleFile struct {
-	Godebug []struct{ Key, Value string }
-	Require []struct{ Path, Version string }
+	Godebug []struct {
+		Key   string `json:"Key"`
+		Value string `json:"Value"`
+	} `json:"Godebug"`
+	Require []struct {
+		Path    string `json:"Path"`
+		Version string `json:"Version"`
+	} `json:"Require"`
 }
 
 // writeModule writes into the folder a go.mod for the module of the working directory, by which it requires another release of

@@ -85,7 +85,7 @@ func differential(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	if err != nil {
 		return report(err, stdout, stderr)
 	}
-	defer process.Close() //nolint:errcheck // it has answered everything
+	defer process.Close()
 	if process != nil {
 		o.kubernetes = process.Kubernetes
 	}

@@ -70,7 +70,7 @@ func validation(ctx context.Context, args []string, stdout, stderr io.Writer) in
 	if o.run.Process, err = release.Start(ctx, o.release); err != nil {
 		return report(err, stdout, stderr)
 	}
-	defer o.run.Process.Close() //nolint:errcheck // it has answered everything
+	defer o.run.Process.Close()
 	p := progress.New(stderr, o.run.Count, "submissions")
 	o.run.Progress = func(f upstream.Findings) { p.Show(f.Submissions) }
 	found, err := o.run.Run(ctx)
