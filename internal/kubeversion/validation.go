@@ -44,6 +44,14 @@ var differences = []Difference{
 		Field: "].type", Said: "a qualified name must", Says: "a valid label key must",
 	},
 	{
+		Name: "the name in a condition's type has so many characters, not bytes", Before: version.MajorMinor(1, 35),
+		Field: "].type", Said: "name part must be no more than 63 characters", Says: "name part must be no more than 63 bytes",
+	},
+	{
+		Name: "the domain of a condition's type has so many characters, not bytes", Before: version.MajorMinor(1, 35),
+		Field: "].type", Said: "prefix part must be no more than 253 characters", Says: "prefix part must be no more than 253 bytes",
+	},
+	{
 		Name: "startTime that changes is a missing value", Before: version.MajorMinor(1, 36),
 		Field: "status.startTime", Said: "startTime cannot be removed", Says: "field is immutable",
 	},
