@@ -61,7 +61,9 @@
 // # A difference on purpose
 //
 // A controller that does something else on purpose says so in the life: the header #differs names it, as spec.managedBy
-// does, and says what it does instead, and a section <checkpoint>.differs.yaml has what is there then.
+// does, and says what it does instead, and a section <checkpoint>.differs.yaml has what is there then. What
+// kube-controller-manager of older releases does instead is said in the same way: "#before: 1.36: why", and sections
+// <checkpoint>.before.yaml.
 //
 // # Adding a life
 //

@@ -32,15 +32,15 @@ type Life struct {
 	Steps []Step
 	// Want are what must be there at the checkpoints, by name.
 	Want map[string]Facts
-	// Differs is a deliberate difference of one controller, if there is one.
-	Differs Exception
+	// Differs is a deliberate difference of one controller, Before one of older releases of kube-controller-manager, if there is one.
+	Differs, Before Exception
 }
 
-// Exception is a difference that a controller has on purpose.
+// Exception is a difference that a controller has.
 type Exception struct {
-	ManagedBy string           // the controller, as in spec.managedBy
-	Why       string           // what it does instead
-	Want      map[string]Facts // the checkpoints that differ
+	By   string           // the controller, as in spec.managedBy, or the first release without the difference, as in 1.36
+	Why  string           // what it does instead
+	Want map[string]Facts // the checkpoints that differ
 }
 
 // All returns the lives that come with this package, by name.
@@ -69,7 +69,7 @@ func Load(files fs.FS) ([]Life, error) { return load(files, (*Life).readWant) }
 func Drafts(files fs.FS) ([]Life, error) {
 	return load(files, func(life *Life, d *document.Document) error {
 		if life.readWant(d) != nil {
-			life.Want, life.Differs.Want = nil, nil
+			life.Want, life.Differs.Want, life.Before.Want = nil, nil, nil
 		}
 		return nil
 	})
@@ -94,6 +94,18 @@ func load(files fs.FS, want func(*Life, *document.Document) error) ([]Life, erro
 // The items of the behaviour of Kubernetes that lives show: when pods count, limits, back-off, ends, indexes.
 const firstItem, lastItem = 30, 82
 
+// The exceptions, by the header that says why and the end of the sections' names.
+const differs, before = "differs", "before"
+
+func (life *Life) exception(name string) *Exception {
+	if name == differs {
+		return &life.Differs
+	}
+	return &life.Before
+}
+
+var release = regexp.MustCompile(`^1\.[1-9][0-9]$`)
+
 var item = regexp.MustCompile(`^[B-F]\.([1-9][0-9])$`)
 
 func (life *Life) readHeaders(d *document.Document) error {
@@ -103,12 +115,12 @@ func (life *Life) readHeaders(d *document.Document) error {
 			life.KEP = h.Value
 		case "upstream":
 			life.Upstream = h.Value
-		case "differs":
+		case differs, before:
 			by, why, ok := strings.Cut(h.Value, ": ")
-			if !ok {
+			if !ok || h.Key == before && !release.MatchString(by) {
 				return d.WrongHeader(h, h.Value)
 			}
-			life.Differs = Exception{ManagedBy: by, Why: why}
+			*life.exception(h.Key) = Exception{By: by, Why: why}
 		case "semantics":
 			for _, name := range h.List() {
 				if !isItem(name) || slices.Contains(life.Semantics, name) {
@@ -194,38 +206,51 @@ func (life *Life) readSteps(d *document.Document) error {
 	return nil
 }
 
-// readWant reads the sections of the checkpoints: one for each, a second one where a controller differs, and no others.
+// readWant reads the sections of the checkpoints: one for each, another one where a controller differs, and no others.
 func (life *Life) readWant(d *document.Document) error {
 	known := []string{jobSection, stepsSection}
-	life.Want, life.Differs.Want = map[string]Facts{}, map[string]Facts{}
+	life.Want, life.Differs.Want, life.Before.Want = map[string]Facts{}, map[string]Facts{}, map[string]Facts{}
 	for _, step := range life.Steps {
 		if step.Settle == nil {
 			continue
 		}
-		name := step.Settle.Name
-		known = append(known, step.Settle.section(), step.Settle.exception())
+		known = append(known, step.Settle.section(), step.Settle.exception(differs), step.Settle.exception(before))
 		s, ok := d.Section(step.Settle.section())
 		if !ok {
 			return d.ErrorAt(0, fmt.Errorf("section %s is missing; go test -update writes it", step.Settle.section()))
 		}
-		var facts, exception Facts
+		var facts Facts
 		if err := s.Decode(&facts); err != nil {
 			return err
 		}
-		life.Want[name] = facts
-		if s, ok = d.Section(step.Settle.exception()); !ok {
-			continue
+		life.Want[step.Settle.Name] = facts
+		for _, name := range []string{differs, before} {
+			if err := life.exception(name).read(d, step.Settle, name, facts); err != nil {
+				return err
+			}
 		}
-		if err := s.Decode(&exception); err != nil {
-			return err
-		}
-		if equality.Semantic.DeepEqual(facts, exception) {
-			return d.ErrorAt(s.Line, errors.New("differs in nothing"))
-		}
-		life.Differs.Want[name] = exception
 	}
-	if (life.Differs.ManagedBy == "") != (len(life.Differs.Want) == 0) {
-		return d.ErrorAt(1, errors.New(`header "#differs" and sections <checkpoint>.differs.yaml come together`))
+	for _, name := range []string{differs, before} {
+		if e := life.exception(name); (e.By == "") != (len(e.Want) == 0) {
+			return d.ErrorAt(1, fmt.Errorf("header %q and sections <checkpoint>.%s.yaml come together", "#"+name, name))
+		}
 	}
 	return d.RefuseOthers(known)
+}
+
+// read reads the section of a checkpoint for the controller that differs, if there is one.
+func (e *Exception) read(d *document.Document, checkpoint *Settle, name string, facts Facts) error {
+	s, ok := d.Section(checkpoint.exception(name))
+	if !ok {
+		return nil
+	}
+	var exception Facts
+	if err := s.Decode(&exception); err != nil {
+		return err
+	}
+	if equality.Semantic.DeepEqual(facts, exception) {
+		return d.ErrorAt(s.Line, errors.New("differs in nothing"))
+	}
+	e.Want[checkpoint.Name] = exception
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/util/version"
 )
 
 func TestAll(t *testing.T) {
@@ -128,6 +129,11 @@ func TestLoadRefuses(t *testing.T) {
 			change("#kep: KEP-3998", "#kep: a\n#differs: a/b: because") + "-- end.differs.yaml --\nstatus: {succeeded: 1}\npods: {0: Succeeded}\n",
 			"topic/reason.txtar:12: differs in nothing",
 		},
+		"older release without checkpoints": {
+			change("#kep: KEP-3998", "#kep: a\n#before: 1.36: because"),
+			`topic/reason.txtar:1: header "#before" and sections <checkpoint>.before.yaml come together`,
+		},
+		"no release":                  {change("#kep: KEP-3998", "#before: a/b: because"), `topic/reason.txtar:2: header "#before" cannot be "a/b: because"`},
 		"difference without a reason": {change("#kep: KEP-3998", "#differs: a/b"), `topic/reason.txtar:2: header "#differs" cannot be "a/b"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -136,6 +142,28 @@ func TestLoadRefuses(t *testing.T) {
 				t.Errorf("error %v, want %s", err, test.want)
 			}
 		})
+	}
+}
+
+// Only kube-controller-manager before the release plays what the release mended.
+func TestOlderReleases(t *testing.T) {
+	old := strings.Replace(good, "#kep", "#before: 1.36: It counts twice.\n#kep", 1) + "-- end.before.yaml --\nstatus: {succeeded: 2}\n"
+	all, err := Load(fstest.MapFS{"topic/reason.txtar": {Data: []byte(old)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		stage Stage
+		want  int32
+	}{
+		"before":           {Stage{Kubernetes: version.MustParseGeneric("v1.35.4")}, 2},
+		"since":            {Stage{Kubernetes: version.MustParseGeneric("v1.36.0")}, 1},
+		"newest":           {Stage{}, 1},
+		"other controller": {Stage{Kubernetes: version.MustParseGeneric("v1.35.4"), ManagedBy: "a/b"}, 1},
+	} {
+		if got := test.stage.want(all[0])["end"].Status.Succeeded; got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/kubernetes"
 )
 
@@ -23,6 +24,8 @@ type Stage struct {
 	Node string
 	// ManagedBy is the Job's spec.managedBy; empty means that the control plane's own controller runs it.
 	ManagedBy string
+	// Kubernetes is the version of the control plane; nil means the newest.
+	Kubernetes *version.Version
 	// Patience is how long a step may take.
 	Patience time.Duration
 	// Quiet is how long nothing may change at a checkpoint. It must be longer than a controller takes to react.
@@ -32,12 +35,20 @@ type Stage struct {
 // Play lives a life, and compares at each checkpoint. The error is a *StepError when a step cannot be played, and wraps a
 // *DifferenceError when a checkpoint is another than the life says.
 func (s Stage) Play(ctx context.Context, life Life) error {
+	_, err := s.play(ctx, life, s.want(life))
+	return err
+}
+
+// want returns the checkpoints of a life for the controller that plays it.
+func (s Stage) want(life Life) map[string]Facts {
 	want := maps.Clone(life.Want)
-	if s.ManagedBy == life.Differs.ManagedBy {
+	if s.ManagedBy == life.Differs.By {
 		maps.Copy(want, life.Differs.Want)
 	}
-	_, err := s.play(ctx, life, want)
-	return err
+	if s.ManagedBy == "" && s.Kubernetes != nil && life.Before.By != "" && s.Kubernetes.LessThan(version.MustParseGeneric(life.Before.By)) {
+		maps.Copy(want, life.Before.Want)
+	}
+	return want
 }
 
 // Record lives a life, and returns what there is at its checkpoints, by name.

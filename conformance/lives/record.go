@@ -8,7 +8,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// Rewrite returns the file of a life with other checkpoints. All else stays as it is, the differences of a controller
+// Rewrite returns the file of a life with other checkpoints. All else stays as it is, the differences of controllers
 // included.
 func Rewrite(file []byte, life Life, checkpoints map[string]Facts) ([]byte, error) {
 	archive := txtar.Parse(file)
@@ -33,7 +33,8 @@ func Rewrite(file []byte, life Life, checkpoints map[string]Facts) ([]byte, erro
 			return nil, err
 		}
 		archive.Files = append(archive.Files, txtar.File{Name: step.Settle.section(), Data: data})
-		keep(step.Settle.exception())
+		keep(step.Settle.exception(differs))
+		keep(step.Settle.exception(before))
 	}
 	return txtar.Format(archive), nil
 }

@@ -238,8 +238,8 @@ func (s Settle) check() error {
 // section returns the name of the section with the facts of the checkpoint.
 func (s Settle) section() string { return s.Name + ".yaml" }
 
-// exception returns the name of the section with the facts for the controller that differs.
-func (s Settle) exception() string { return s.Name + ".differs.yaml" }
+// exception returns the name of the section with the facts for a controller that differs.
+func (s Settle) exception(name string) string { return s.Name + "." + name + ".yaml" }
 
 func known[S ~string](what string, value S, all ...S) error {
 	if slices.Contains(all, value) {

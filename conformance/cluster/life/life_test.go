@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podverdict/podverdict/conformance/lives"
@@ -48,7 +49,9 @@ func TestLives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stage := lives.Stage{Client: client, Node: readyNode(t, client), Patience: patience, Quiet: quiet}
+	stage := lives.Stage{
+		Client: client, Node: readyNode(t, client), Patience: patience, Quiet: quiet, Kubernetes: version.MustParseGeneric(cluster.Version),
+	}
 	t.Run("kube-controller-manager", func(t *testing.T) {
 		t.Parallel()
 		if *update {
