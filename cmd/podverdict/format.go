@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 )
@@ -23,7 +23,7 @@ const formatJSONPath = "jsonpath=TEMPLATE"
 type format struct {
 	name    string
 	formats []string
-	path    *printers.JSONPathPrinter // of jsonpath, else nil
+	path    *jsonpath.JSONPath // of jsonpath, else nil
 }
 
 // addFormat gives a verb the flag -o. The first format is the default.
@@ -60,15 +60,14 @@ func (f *format) Set(name string) (err error) {
 }
 
 // newJSONPath reads a template. As in kubectl, one without braces is an expression.
-func newJSONPath(template string) (*printers.JSONPathPrinter, error) {
+func newJSONPath(template string) (*jsonpath.JSONPath, error) {
 	if !strings.Contains(template, "{") {
 		template = "{" + template + "}"
 	}
-	path, err := printers.NewJSONPathPrinter(template)
-	if err != nil {
+	path := jsonpath.New("out").AllowMissingKeys(true)
+	if err := path.Parse(template); err != nil {
 		return nil, err
 	}
-	path.AllowMissingKeys(true)
 	return path, nil
 }
 

@@ -1,34 +1,66 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 )
 
-// helpTemplate begins with how to call a verb. Its explanation stands between that and the flags.
-const helpTemplate = `Usage:{{if and .Runnable .HasParent}}
-  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
+// showHelp begins with how to call a verb. Its explanation stands between that and the flags. It is no template of
+// cobra's: the linker keeps every exported method in a program that executes templates.
+func showHelp(cmd *cobra.Command, _ []string) {
+	var out strings.Builder
+	out.WriteString("Usage:")
+	if cmd.Runnable() && cmd.HasParent() {
+		out.WriteString("\n  " + cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		out.WriteString("\n  " + cmd.CommandPath() + " COMMAND")
+	}
+	if cmd.HasExample() {
+		out.WriteString("\n\nExamples:\n" + cmd.Example)
+	}
+	out.WriteString("\n\n" + trimRight(cmp.Or(cmd.Long, cmd.Short)) + "\n")
+	if cmd.HasAvailableSubCommands() {
+		writeVerbs(&out, cmd)
+	}
+	if cmd.HasAvailableFlags() {
+		out.WriteString("\nFlags:\n" + trimRight(cmd.Flags().FlagUsagesWrapped(80)) + "\n")
+	}
+	if cmd.HasAvailableSubCommands() {
+		out.WriteString("\n" + cmd.CommandPath() + " COMMAND --help says more about a command.\n")
+	}
+	fmt.Fprint(cmd.OutOrStdout(), out.String()+exitCodes)
+}
 
-Examples:
-{{.Example}}{{end}}
+// writeVerbs lists the verbs below a command, by groups.
+func writeVerbs(out io.Writer, cmd *cobra.Command) {
+	list := func(title, group string) {
+		fmt.Fprintf(out, "\n%s\n", title)
+		for _, verb := range cmd.Commands() {
+			if verb.GroupID == group && (group != "" || verb.IsAvailableCommand() || verb.Name() == "help") {
+				fmt.Fprintf(out, "  %-*s  %s\n", verb.NamePadding(), verb.Name(), verb.Short)
+			}
+		}
+	}
+	for _, group := range cmd.Groups() {
+		list(group.Title, group.ID)
+	}
+	switch {
+	case cmd.AllChildCommandsHaveGroup():
+	case len(cmd.Groups()) > 0:
+		list("Others:", "")
+	default:
+		list("Commands:", "")
+	}
+}
 
-{{or .Long .Short | trimTrailingWhitespaces}}
-{{$verbs := .Commands}}{{if .HasAvailableSubCommands}}{{range $group := .Groups}}
-{{$group.Title}}
-{{range $verbs}}{{if eq .GroupID $group.ID}}  {{rpad .Name .NamePadding}}  {{.Short}}
-{{end}}{{end}}{{end}}{{if not .AllChildCommandsHaveGroup}}
-{{if .Groups}}Others:{{else}}Commands:{{end}}
-{{range $verbs}}{{if and (eq .GroupID "") (or .IsAvailableCommand (eq .Name "help"))}}  {{rpad .Name .NamePadding}}  {{.Short}}
-{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableFlags}}
-Flags:
-{{.Flags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}
-{{end}}{{if .HasAvailableSubCommands}}
-{{.CommandPath}} COMMAND --help says more about a command.
-{{end}}` + exitCodes
+func trimRight(text string) string { return strings.TrimRightFunc(text, unicode.IsSpace) }
 
 // newHelp returns the verb that shows the help of others.
 func newHelp() *cobra.Command {

@@ -64,7 +64,7 @@ and Pods from files, without a cluster, or from a cluster.`,
 	add("", newVersion())
 	root.SetHelpCommand(newHelp())
 	newCompletion(root)
-	root.SetHelpTemplate(helpTemplate)
+	root.SetHelpFunc(showHelp)
 	root.SetFlagErrorFunc(errUsage)
 	root.SetGlobalNormalizationFunc(formatAlias)
 	return root

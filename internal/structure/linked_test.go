@@ -1,0 +1,60 @@
+package structure
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A program that looks methods up by a name that it computes, as text/template does, keeps every exported method of every type
+// that is linked. For podverdict that is a quarter of its size.
+func TestLinkerDropsUnusedMethods(t *testing.T) {
+	const lookup = " <ReflectMethod>" // the linker's mark of a function that looks methods up
+	// The linker writes "user -> used" for each symbol that it keeps, in the order in which it finds them.
+	users := map[string]string{}
+	for line := range strings.Lines(dependencies(t, "./cmd/podverdict")) {
+		user, used, found := strings.Cut(strings.TrimSpace(line), " -> ")
+		if !found {
+			continue
+		}
+		if name := symbol(used); users[name] == "" {
+			users[name] = symbol(user)
+		}
+		if strings.HasSuffix(used, lookup) {
+			t.Fatalf("podverdict may look up any method, so that the linker keeps all:\n%s", strings.Join(chain(users, symbol(used)), "\n"))
+		}
+	}
+	if len(users) < 10_000 {
+		t.Fatalf("the linker names %d symbols", len(users))
+	}
+}
+
+// dependencies returns which symbols of a program use which, as the linker writes it.
+func dependencies(t *testing.T, program string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w -dumpdep", "-o", filepath.Join(t.TempDir(), "program"), program)
+	command.Dir = root
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("go build: %v\n%.4000s", err, out)
+	}
+	return string(out)
+}
+
+// symbol returns the name of a symbol, without the linker's marks.
+func symbol(marked string) string {
+	name, _, _ := strings.Cut(marked, " <")
+	return name
+}
+
+// chain returns how main comes to use a symbol.
+func chain(users map[string]string, name string) []string {
+	var all []string
+	for ; name != "" && !slices.Contains(all, name); name = users[name] {
+		all = append(all, name)
+	}
+	slices.Reverse(all)
+	return all
+}
