@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
-	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs may name an OIDC provider
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 // Cluster reads from an API server, as seen from one namespace.
@@ -25,11 +26,8 @@ type Cluster struct {
 	context string // the one asked for, for the commands that errors suggest
 	timeout time.Duration
 	retry   wait.Backoff
-	batch   batchclient.BatchV1Interface
-	core    coreclient.CoreV1Interface
 
-	policies   rest.Interface
-	parameters runtime.ParameterCodec
+	batch, core, policies *rest.RESTClient
 }
 
 // Connect reads the kubeconfig, for a verb that can read files instead; nothing is asked of the API server yet. A namespace that is "" is the context's.
@@ -71,22 +69,17 @@ func (o *Options) Config(namespace, userAgent string) (*rest.Config, string, err
 	return config, namespace, nil
 }
 
-func (c *Cluster) connect(config *rest.Config) error {
+func (c *Cluster) connect(config *rest.Config) (err error) {
 	config.QPS = -1                           // pages come one after the other, and the API server has a limit of its own
 	config.WarningHandler = rest.NoWarnings{} // nothing of what is read is deprecated
-	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
-	config.ContentType = "application/vnd.kubernetes.protobuf"
 	c.timeout = config.Timeout
-	batch, err := batchclient.NewForConfig(config)
-	if err != nil {
+	if c.policies, err = NewClient(config, v1alpha1.GroupVersion, v1alpha1.AddToScheme); err != nil {
 		return errKubeconfig(err)
 	}
-	core, err := coreclient.NewForConfig(config)
-	if err != nil {
+	if c.batch, err = NewClient(config, batchv1.SchemeGroupVersion, batchv1.AddToScheme); err != nil {
 		return errKubeconfig(err)
 	}
-	c.batch, c.core = batch, core
-	if err := c.connectPolicies(config); err != nil {
+	if c.core, err = NewClient(config, corev1.SchemeGroupVersion, corev1.AddToScheme); err != nil {
 		return errKubeconfig(err)
 	}
 	return nil

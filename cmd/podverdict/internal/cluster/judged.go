@@ -7,7 +7,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
@@ -75,7 +74,7 @@ func (w *watcher) jobFrom(ctx context.Context, from origin) (*batchv1.Job, error
 	if known, ok := w.jobs[from]; ok {
 		return known.job, nil
 	}
-	job, err := w.batch.Jobs(from.namespace).Get(ctx, from.claim.Name, metav1.GetOptions{})
+	job, err := Get[batchv1.Job](ctx, w.batch, Job.plural(), from.namespace, from.claim.Name)
 	if apierrors.IsNotFound(err) || err == nil && !from.claim.Fits(job) {
 		job, err = nil, nil
 	}

@@ -4,21 +4,26 @@ import (
 	"context"
 	"fmt"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 )
 
 // get reads the object that a target names.
-func get[T any](
-	ctx context.Context, c *Cluster, t Target, read func(context.Context, string, metav1.GetOptions) (*T, error),
-) (*T, error) {
-	object, err := read(ctx, t.Name, metav1.GetOptions{})
+func get[T any, P object[T]](ctx context.Context, c *Cluster, client *rest.RESTClient, t Target) (*T, error) {
+	read, err := Get[T, P](ctx, client, t.Kind.plural(), c.Namespace, t.Name)
 	if err != nil {
 		return nil, c.missing(ctx, err, t)
 	}
-	return object, nil
+	return read, nil
+}
+
+func (c *Cluster) namespace(ctx context.Context, name string) (*corev1.Namespace, error) {
+	return Get[corev1.Namespace](ctx, c.core, "namespaces", metav1.NamespaceAll, name)
 }
 
 // missing says why an object could not be read. Of an object that does not exist it says whether the namespace does, and
@@ -38,11 +43,11 @@ func (c *Cluster) names(ctx context.Context, kind Kind) []string {
 	options := metav1.ListOptions{Limit: pageSize}
 	switch kind {
 	case Job:
-		return namesIn(c.batch.Jobs(c.Namespace).List(ctx, options))
+		return namesIn(List[batchv1.JobList](c.batch, kind.plural(), c.Namespace)(ctx, options))
 	case CronJob:
-		return namesIn(c.batch.CronJobs(c.Namespace).List(ctx, options))
+		return namesIn(List[batchv1.CronJobList](c.batch, kind.plural(), c.Namespace)(ctx, options))
 	default:
-		return namesIn(c.core.Pods(c.Namespace).List(ctx, options))
+		return namesIn(List[corev1.PodList](c.core, kind.plural(), c.Namespace)(ctx, options))
 	}
 }
 
@@ -64,10 +69,9 @@ func namesIn(list runtime.Object, err error) []string {
 // CheckNamespace refuses a namespace that is not there, for those who found nothing in it: the API server lists it like
 // an empty one. It accepts any namespace when reading namespaces is not allowed.
 func (c *Cluster) CheckNamespace(ctx context.Context) error {
-	_, err := c.core.Namespaces().Get(ctx, c.Namespace, metav1.GetOptions{})
+	_, err := c.namespace(ctx, c.Namespace)
 	if !apierrors.IsNotFound(err) {
 		return nil
 	}
-	names := namesIn(c.core.Namespaces().List(ctx, metav1.ListOptions{Limit: pageSize}))
-	return fmt.Errorf("no namespace %q%s", c.Namespace, alternatives(c.Namespace, names))
+	return fmt.Errorf("no namespace %q%s", c.Namespace, alternatives(c.Namespace, c.Namespaces(ctx)))
 }

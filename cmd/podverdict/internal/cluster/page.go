@@ -15,15 +15,15 @@ import (
 // pageSize is how many objects are asked for at once, as kubectl does.
 const pageSize = 500
 
-// List is a list of the API.
-type List interface {
+// list is a list of the API.
+type list interface {
 	metav1.ListInterface
 	runtime.Object
 }
 
 // ReadPages reads a list page by page, and returns its items with the resource version that it shows. Between two pages the
 // API server may forget the version that the first one shows: the list is then read again, in one piece.
-func ReadPages[T any, L List](
+func ReadPages[T any, L list](
 	ctx context.Context, progress func(int), options metav1.ListOptions,
 	read func(context.Context, metav1.ListOptions) (L, error), items func(L) []T,
 ) (all []T, version string, err error) {
@@ -46,19 +46,19 @@ func ReadPages[T any, L List](
 }
 
 func (c *Cluster) listJobs(ctx context.Context, namespace, selector string) ([]batchv1.Job, error) {
-	jobs, _, err := ReadPages(ctx, c.Progress, metav1.ListOptions{LabelSelector: selector}, c.batch.Jobs(namespace).List,
+	jobs, _, err := ReadPages(ctx, c.Progress, metav1.ListOptions{LabelSelector: selector}, List[batchv1.JobList](c.batch, Job.plural(), namespace),
 		func(l *batchv1.JobList) []batchv1.Job { return l.Items })
 	return jobs, c.failure(err, request{"list", "jobs.batch", namespace})
 }
 
 func (c *Cluster) listCronJobs(ctx context.Context, namespace, selector string) ([]batchv1.CronJob, error) {
-	cronJobs, _, err := ReadPages(ctx, c.Progress, metav1.ListOptions{LabelSelector: selector}, c.batch.CronJobs(namespace).List,
+	cronJobs, _, err := ReadPages(ctx, c.Progress, metav1.ListOptions{LabelSelector: selector}, List[batchv1.CronJobList](c.batch, CronJob.plural(), namespace),
 		func(l *batchv1.CronJobList) []batchv1.CronJob { return l.Items })
 	return cronJobs, c.failure(err, request{"list", "cronjobs.batch", namespace})
 }
 
 func (c *Cluster) listPods(ctx context.Context, namespace string, options metav1.ListOptions) (pods []corev1.Pod, version string, err error) {
-	pods, version, err = ReadPages(ctx, c.Progress, options, c.core.Pods(namespace).List,
+	pods, version, err = ReadPages(ctx, c.Progress, options, List[corev1.PodList](c.core, Pod.plural(), namespace),
 		func(l *corev1.PodList) []corev1.Pod { return l.Items })
 	return pods, version, c.failure(err, request{"list", "pods", namespace})
 }

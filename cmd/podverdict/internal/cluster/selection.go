@@ -103,7 +103,7 @@ func (c *Cluster) jobs(ctx context.Context, q Query, t Target) ([]batchv1.Job, e
 	if t.Name == "" {
 		return c.listJobs(ctx, c.scope(q), q.Selector)
 	}
-	job, err := get(ctx, c, t, c.batch.Jobs(c.Namespace).Get)
+	job, err := get[batchv1.Job](ctx, c, c.batch, t)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (c *Cluster) cronJobs(ctx context.Context, q Query, t Target) ([]batchv1.Cr
 	if t.Name == "" {
 		return c.listCronJobs(ctx, c.scope(q), q.Selector)
 	}
-	cronJob, err := get(ctx, c, t, c.batch.CronJobs(c.Namespace).Get)
+	cronJob, err := get[batchv1.CronJob](ctx, c, c.batch, t)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (c *Cluster) cronJobs(ctx context.Context, q Query, t Target) ([]batchv1.Cr
 // resolvePods finds Pods and their Jobs. A Pod without a Job is an error if it was named, else it is left out.
 func (c *Cluster) resolvePods(ctx context.Context, q Query, t Target, s *selection) error {
 	if t.Name != "" {
-		pod, err := get(ctx, c, t, c.core.Pods(c.Namespace).Get)
+		pod, err := get[corev1.Pod](ctx, c, c.core, t)
 		if err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func (c *Cluster) jobOf(ctx context.Context, pod *corev1.Pod) (*batchv1.Job, err
 	if !says {
 		return nil, fmt.Errorf("pod/%s belongs to no Job: it has neither a controller nor a label job-name", pod.Name)
 	}
-	job, err := c.batch.Jobs(pod.Namespace).Get(ctx, claim.Name, metav1.GetOptions{})
+	job, err := Get[batchv1.Job](ctx, c.batch, Job.plural(), pod.Namespace, claim.Name)
 	if apierrors.IsNotFound(err) || err == nil && !claim.Fits(job) {
 		return nil, fmt.Errorf("pod/%s belongs to job %q, which is no longer there", pod.Name, claim.Name)
 	}

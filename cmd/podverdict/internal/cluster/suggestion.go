@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -24,7 +25,7 @@ func (c *Cluster) Names(ctx context.Context, kind Kind) []string { return c.name
 
 // Namespaces returns the names of namespaces for a shell to complete: those on the first page. What cannot be read has none.
 func (c *Cluster) Namespaces(ctx context.Context) []string {
-	return namesIn(c.core.Namespaces().List(ctx, metav1.ListOptions{Limit: pageSize}))
+	return namesIn(List[corev1.NamespaceList](c.core, "namespaces", metav1.NamespaceAll)(ctx, metav1.ListOptions{Limit: pageSize}))
 }
 
 // KindOf returns the kind of a name that ParseTargets takes, or false.

@@ -25,12 +25,15 @@ var kinds = map[string]Kind{
 	"pod": Pod, "pods": Pod, "po": Pod,
 }
 
+// plural is the kind's name in the API's paths.
+func (k Kind) plural() string { return string(k) + "s" }
+
 // resource is the kind's name in requests, as kubectl auth takes it.
 func (k Kind) resource() string {
 	if k == Pod {
-		return "pods"
+		return k.plural()
 	}
-	return string(k) + "s.batch"
+	return k.plural() + ".batch"
 }
 
 // Target is an object to ask for, or all objects of a kind when Name is "".
@@ -41,7 +44,7 @@ type Target struct {
 
 func (t Target) String() string {
 	if t.Name == "" {
-		return string(t.Kind) + "s"
+		return t.Kind.plural()
 	}
 	return string(t.Kind) + "/" + t.Name
 }

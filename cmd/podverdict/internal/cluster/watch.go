@@ -142,8 +142,8 @@ func (w *watcher) attempt(ctx context.Context, version string) (string, error) {
 		}
 	}
 	options := w.options
-	options.ResourceVersion, options.AllowWatchBookmarks = version, true
-	stream, err := w.core.Pods(w.namespace).Watch(ctx, options)
+	options.Watch, options.ResourceVersion, options.AllowWatchBookmarks = true, version, true
+	stream, err := listRequest(w.core, Pod.plural(), w.namespace, options).Watch(ctx)
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		return "", nil
 	}

@@ -4,13 +4,12 @@ import (
 	"context"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	appsclient "k8s.io/client-go/kubernetes/typed/apps/v1"
-	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
-	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
@@ -25,35 +24,33 @@ type Client struct {
 	// Wait bounds how long it waits for the controller to stop, and again for deleted objects to go.
 	Wait time.Duration
 
-	objects metadata.Interface
-	apps    appsclient.AppsV1Interface
-	jobs    batchclient.BatchV1Interface
-	leases  coordinationclient.CoordinationV1Interface
-	now     func() time.Time
+	objects                   metadata.Interface
+	apps, batch, coordination *rest.RESTClient
+	now                       func() time.Time
 }
 
 // NewClient makes a client; nothing is asked of the API server yet.
-func NewClient(config *rest.Config) (*Client, error) {
+func NewClient(config *rest.Config) (c *Client, err error) {
+	c = &Client{Progress: func(int) {}, Wait: 2 * time.Minute, now: time.Now}
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // width bounds how many calls are made at a time, and the API server has a limit of its own
 	config.WarningHandler = rest.NoWarnings{}
-	objects, err := metadata.NewForConfig(config)
-	if err != nil {
+	if c.objects, err = metadata.NewForConfig(config); err != nil {
 		return nil, err
 	}
-	apps, err := appsclient.NewForConfig(config)
-	if err != nil {
-		return nil, err
+	return c, c.connect(config)
+}
+
+// connect makes the clients for objects of which metadata alone does not say enough.
+func (c *Client) connect(config *rest.Config) (err error) {
+	if c.apps, err = cluster.NewClient(config, appsv1.SchemeGroupVersion, appsv1.AddToScheme); err != nil {
+		return err
 	}
-	jobs, err := batchclient.NewForConfig(config)
-	if err != nil {
-		return nil, err
+	if c.batch, err = cluster.NewClient(config, batchv1.SchemeGroupVersion, batchv1.AddToScheme); err != nil {
+		return err
 	}
-	leases, err := coordinationclient.NewForConfig(config)
-	return &Client{
-		Progress: func(int) {}, Wait: 2 * time.Minute,
-		objects: objects, apps: apps, jobs: jobs, leases: leases, now: time.Now,
-	}, err
+	c.coordination, err = cluster.NewClient(config, coordinationv1.SchemeGroupVersion, coordinationv1.AddToScheme)
+	return err
 }
 
 const (
@@ -78,8 +75,9 @@ func (c *Client) list(ctx context.Context, resource schema.GroupVersionResource,
 
 // listJobs reads the managed Jobs. The API server cannot select them.
 func (c *Client) listJobs(ctx context.Context, namespace string) ([]batchv1.Job, error) {
-	all, _, err := cluster.ReadPages(ctx, c.Progress, metav1.ListOptions{Limit: jobPageSize}, c.jobs.Jobs(namespace).List, managedJobs)
-	return all, errList(schema.GroupResource{Group: "batch", Resource: "jobs"}, namespace, err)
+	all, _, err := cluster.ReadPages(ctx, c.Progress, metav1.ListOptions{Limit: jobPageSize},
+		cluster.List[batchv1.JobList](c.batch, jobs.Resource, namespace), managedJobs)
+	return all, errList(jobs.GroupResource(), namespace, err)
 }
 
 // managedJobs returns what is read of the managed Jobs of a list, which is small.

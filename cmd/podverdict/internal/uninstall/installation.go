@@ -24,6 +24,7 @@ var (
 	pods        = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 	jobs        = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
 	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	leases      = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
 	policies    = schema.GroupVersionResource{Group: "podverdict.io", Version: "v1alpha1", Resource: "podfailurepolicies"}
 	bindings    = schema.GroupVersionResource{Group: "podverdict.io", Version: "v1alpha1", Resource: "podfailurepolicybindings"}
 )

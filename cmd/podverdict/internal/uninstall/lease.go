@@ -13,10 +13,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 )
 
 // maxSkew is by how much the clocks of this machine and of the controller's may differ. A lease that was renewed longer ago is not
@@ -36,7 +37,7 @@ func (c *Client) Idle(ctx context.Context, namespace string) error {
 // findLeases returns those that the Deployments of a namespace, or of all, say, and that of the default name. A namespace that
 // is "" means all.
 func (c *Client) findLeases(ctx context.Context, namespace string) ([]types.NamespacedName, error) {
-	deployed, err := c.apps.Deployments(namespace).List(ctx, metav1.ListOptions{LabelSelector: partOf})
+	deployed, err := cluster.List[appsv1.DeploymentList](c.apps, deployments.Resource, namespace)(ctx, metav1.ListOptions{LabelSelector: partOf})
 	if err != nil {
 		return nil, errList(deployments.GroupResource(), namespace, err)
 	}
@@ -67,14 +68,14 @@ func leaseOf(deployment *appsv1.Deployment) types.NamespacedName {
 // free returns nil when nobody has one of some leases.
 func (c *Client) free(ctx context.Context, named []types.NamespacedName) error {
 	for _, name := range named {
-		leases, err := c.leases.Leases(name.Namespace).List(ctx, metav1.ListOptions{
+		found, err := cluster.List[coordinationv1.LeaseList](c.coordination, leases.Resource, name.Namespace)(ctx, metav1.ListOptions{
 			FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name.Name).String(),
 		})
 		if err != nil {
-			return errList(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, name.Namespace, err)
+			return errList(leases.GroupResource(), name.Namespace, err)
 		}
-		for i := range leases.Items {
-			if err := c.idle(ctx, &leases.Items[i]); err != nil {
+		for i := range found.Items {
+			if err := c.idle(ctx, &found.Items[i]); err != nil {
 				return err
 			}
 		}
@@ -90,7 +91,7 @@ func (c *Client) idle(ctx context.Context, lease *coordinationv1.Lease) error {
 	first := lease
 	period := time.Duration(ptr.Deref(first.Spec.LeaseDurationSeconds, 0)) * time.Second
 	err := wait.PollUntilContextTimeout(ctx, pollPeriod, period+pollPeriod, false, func(ctx context.Context) (bool, error) {
-		now, err := c.leases.Leases(first.Namespace).Get(ctx, first.Name, metav1.GetOptions{})
+		now, err := cluster.Get[coordinationv1.Lease](ctx, c.coordination, leases.Resource, first.Namespace, first.Name)
 		switch {
 		case apierrors.IsNotFound(err):
 			return true, nil

@@ -59,9 +59,9 @@ func (c *Client) delete(ctx context.Context, objects []Object, is func(*Object) 
 }
 
 // deleteLeases deletes the controller's leases, which have no labels. Those that stay do no harm.
-func (c *Client) deleteLeases(ctx context.Context, leases []types.NamespacedName) {
-	for _, lease := range leases {
-		_ = c.leases.Leases(lease.Namespace).Delete(ctx, lease.Name, metav1.DeleteOptions{})
+func (c *Client) deleteLeases(ctx context.Context, named []types.NamespacedName) {
+	for _, lease := range named {
+		_ = c.objects.Resource(leases).Namespace(lease.Namespace).Delete(ctx, lease.Name, metav1.DeleteOptions{})
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 )
 
 // Stuck returns the Pods of a namespace, or of all, that have the finalizer of the controller and are being deleted, or whose
@@ -25,7 +27,7 @@ func (c *Client) exists(ctx context.Context, p *Pod) bool {
 	if p.job.Name == "" {
 		return false
 	}
-	job, err := c.jobs.Jobs(p.Namespace).Get(ctx, p.job.Name, metav1.GetOptions{})
+	job, err := cluster.Get[batchv1.Job](ctx, c.batch, jobs.Resource, p.Namespace, p.job.Name)
 	if err != nil {
 		return !apierrors.IsNotFound(err)
 	}

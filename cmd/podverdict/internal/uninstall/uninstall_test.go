@@ -1,7 +1,11 @@
 package uninstall
 
 import (
+	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,11 +14,13 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientset "k8s.io/client-go/kubernetes/fake"
 	metadatafake "k8s.io/client-go/metadata/fake"
+	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -175,7 +181,7 @@ func TestIdle(t *testing.T) {
 				}
 				return false, nil, nil
 			})
-			c.leases = kubernetes.CoordinationV1()
+			serve(t, c, kubernetes)
 			live, ok := errors.AsType[*LiveError](c.Idle(t.Context(), ""))
 			if ok != test.live || ok && live.Holder != test.holder {
 				t.Errorf("a controller is at work: %v", ok)
@@ -229,11 +235,49 @@ func client(t *testing.T, objects []runtime.Object, jobs ...runtime.Object) (*Cl
 		t.Fatal(err)
 	}
 	known := metadatafake.NewSimpleMetadataClient(scheme, objects...)
-	kubernetes := clientset.NewClientset(jobs...)
-	return &Client{
-		Progress: func(int) {}, Wait: time.Second,
-		objects: known, apps: kubernetes.AppsV1(), jobs: kubernetes.BatchV1(), leases: kubernetes.CoordinationV1(), now: time.Now,
-	}, known
+	c := &Client{Progress: func(int) {}, Wait: time.Second, objects: known, now: time.Now}
+	serve(t, c, clientset.NewClientset(jobs...))
+	return c, known
+}
+
+// serve lets a client read whole objects from a server.
+func serve(t *testing.T, c *Client, kubernetes *clientset.Clientset) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer, err := answerTo(r, kubernetes)
+		if refused, ok := errors.AsType[*apierrors.StatusError](err); ok {
+			w.WriteHeader(int(refused.ErrStatus.Code))
+			answer = refused.ErrStatus
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(answer)
+	}))
+	t.Cleanup(server.Close)
+	if err := c.connect(&rest.Config{Host: server.URL}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answerTo returns what is at a path as /apis/batch/v1/namespaces/NAMESPACE/jobs/NAME, of which the namespace and the name may be missing.
+func answerTo(r *http.Request, kubernetes *clientset.Clientset) (any, error) {
+	path := strings.Split(r.URL.Path, "/")[4:]
+	namespace := ""
+	if path[0] == "namespaces" {
+		namespace, path = path[1], path[2:]
+	}
+	options := metav1.ListOptions{LabelSelector: r.URL.Query().Get("labelSelector"), FieldSelector: r.URL.Query().Get("fieldSelector")}
+	switch kind := path[0]; {
+	case kind == "leases" && len(path) > 1:
+		return kubernetes.CoordinationV1().Leases(namespace).Get(r.Context(), path[1], metav1.GetOptions{})
+	case kind == "leases":
+		return kubernetes.CoordinationV1().Leases(namespace).List(r.Context(), options)
+	case kind == "jobs" && len(path) > 1:
+		return kubernetes.BatchV1().Jobs(namespace).Get(r.Context(), path[1], metav1.GetOptions{})
+	case kind == "jobs":
+		return kubernetes.BatchV1().Jobs(namespace).List(r.Context(), options)
+	default:
+		return kubernetes.AppsV1().Deployments(namespace).List(r.Context(), options)
+	}
 }
 
 // installation is that of package config, as metadata. What is of the whole cluster is there once.

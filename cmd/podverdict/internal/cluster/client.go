@@ -1,0 +1,52 @@
+package cluster
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
+)
+
+// NewClient returns a client for the kinds of a group, which add registers. The typed clients of client-go link and register
+// the kinds of all groups.
+func NewClient(config *rest.Config, group schema.GroupVersion, add func(*runtime.Scheme) error) (*rest.RESTClient, error) {
+	scheme := runtime.NewScheme()
+	if err := add(scheme); err != nil {
+		return nil, err
+	}
+	config = rest.CopyConfig(config)
+	config.GroupVersion, config.APIPath = &group, "/apis"
+	if group.Group == "" {
+		config.APIPath = "/api"
+	}
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON // which custom resources have alone
+	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	return rest.RESTClientFor(config)
+}
+
+// object is the pointer to the type of a kind.
+type object[T any] interface {
+	*T
+	runtime.Object
+}
+
+// Get reads an object. One without a namespace has "".
+func Get[T any, P object[T]](ctx context.Context, client *rest.RESTClient, resource, namespace, name string) (*T, error) {
+	read := new(T)
+	return read, client.Get().NamespaceIfScoped(namespace, namespace != "").Resource(resource).Name(name).Do(ctx).Into(P(read))
+}
+
+// List returns a function that reads a list, as ReadPages calls it. A namespace that is "" means all.
+func List[L any, P object[L]](client *rest.RESTClient, resource, namespace string) func(context.Context, metav1.ListOptions) (*L, error) {
+	return func(ctx context.Context, o metav1.ListOptions) (*L, error) {
+		read := new(L)
+		return read, listRequest(client, resource, namespace, o).Do(ctx).Into(P(read))
+	}
+}
+
+func listRequest(client *rest.RESTClient, resource, namespace string, o metav1.ListOptions) *rest.Request {
+	return client.Get().NamespaceIfScoped(namespace, namespace != "").Resource(resource).VersionedParams(&o, metav1.ParameterCodec)
+}
