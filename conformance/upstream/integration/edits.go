@@ -29,7 +29,7 @@ var Edits = []Edit{
 	{"\treturn clientSet.BatchV1().Jobs(ns).Create(ctx, jobObj, metav1.CreateOptions{})\n", "\tAdopt(jobObj)\n\treturn clientSet.BatchV1().Jobs(ns).Create(ctx, jobObj, metav1.CreateOptions{})\n"},
 	{"value, err := testutil.GetCounterMetricValue(counterVec.WithLabelValues(wantMetric.Labels...))", "value, err := Count(counterVec.Subsystem+\"_\"+counterVec.Name, wantMetric.Labels, wantMetric.Value)"},
 	{"\t\"k8s.io/component-base/metrics/testutil\"\n", ""},
-	{"features.JobManagedBy: test.enableJobManagedBy,", "features.JobManagedBy: true,"}, // else the API server drops managedBy
+	{" test.enableJobManagedBy,", " true,"}, // else the API server drops managedBy
 	{"cmp.Diff(wantStatus, gotJob.Status,", "cmp.Diff(wantStatus, WithoutLedger(gotJob.Status),"},
 	{`ctrl := "job-controller"`, "ctrl := Reporter"},
 	{ // cleanUp relies on a controller that waits for a second before it replaces pods that are deleted: the Job goes first

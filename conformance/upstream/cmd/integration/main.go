@@ -1,5 +1,5 @@
 // Command integration runs Kubernetes' own integration tests of the Job controller, test/integration/job of the k8s.io/kubernetes
-// that go.mod requires, against podverdict's controller, or with -native against upstream's as they stand. The tests need etcd and
+// that go.mod requires, or with -release of another, against podverdict's controller, or with -native against upstream's as they stand. The tests need etcd and
 // start an API server in their own process.
 //
 // It exits with 1 when a test failed, and with 2 when it could not run to the end.
@@ -11,8 +11,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -24,10 +27,11 @@ func main() {
 }
 
 type options struct {
-	run    string
-	count  int
-	native bool
-	log    string
+	run     string
+	count   int
+	native  bool
+	release string
+	log     string
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -37,6 +41,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.run, "run", "", "regular expression of the tests to run; all without it")
 	flags.IntVar(&o.count, "count", 1, "runs of each test")
 	flags.BoolVar(&o.native, "native", false, "run upstream's controller")
+	flags.StringVar(&o.release, "release", "", "release of Kubernetes, as in v1.36.3; without it the one that go.mod requires")
 	flags.StringVar(&o.log, "log", "", "file for all that the tests write")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -59,7 +64,7 @@ func integration(ctx context.Context, args []string, stdout, stderr io.Writer) i
 		fmt.Fprintf(stderr, "integration: %v\n", err)
 		return 2
 	}
-	s.write(o.native)
+	s.write()
 	if s.failed() {
 		return 1
 	}
@@ -68,7 +73,7 @@ func integration(ctx context.Context, args []string, stdout, stderr io.Writer) i
 
 // test runs the tests, and fills in the summary.
 func (o options) test(ctx context.Context, s *summary) (err error) {
-	suite, err := findSuite(ctx)
+	suite, err := findSuite(ctx, o.release)
 	if err != nil {
 		return err
 	}
@@ -86,7 +91,14 @@ func (o options) test(ctx context.Context, s *summary) (err error) {
 		defer func() { err = errors.Join(err, file.Close()) }()
 		log = file
 	}
-	arguments, err := suite.arguments(work, o)
+	files, err := suite.edited()
+	if err != nil {
+		return err
+	}
+	if !o.native {
+		s.excluded = notApplicable(suite.version, strings.Join(slices.Collect(maps.Values(files)), ""))
+	}
+	arguments, err := suite.arguments(ctx, work, o, files, s.excluded)
 	if err != nil {
 		return err
 	}

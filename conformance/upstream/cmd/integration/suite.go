@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,71 +24,112 @@ const folder = "test/integration/job"
 
 // suite is where upstream's tests are.
 type suite struct {
-	Version string `json:"Version"` // of k8s.io/kubernetes
-	Dir     string `json:"Dir"`
+	version string // of k8s.io/kubernetes
+	dir     string // its folder in the module cache
 	module  string // the folder of the module that requires it
+	linked  string // the version that the module requires
 }
 
-// findSuite asks the go command about the module of the working directory.
-func findSuite(ctx context.Context) (suite, error) {
-	var s suite
+// findSuite asks the go command about the module of the working directory, and about the release, which may be another than it requires.
+func findSuite(ctx context.Context, release string) (suite, error) {
 	file, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
 	if err != nil {
-		return s, err
+		return suite{}, err
 	}
-	s.module = filepath.Dir(strings.TrimSpace(string(file)))
-	list := exec.CommandContext(ctx, "go", "list", "-m", "-json", "k8s.io/kubernetes")
-	list.Dir = s.module
-	described, err := list.Output()
+	s := suite{module: filepath.Dir(strings.TrimSpace(string(file)))}
+	linked, err := s.ask(ctx, "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")
 	if err != nil {
 		return s, err
 	}
-	if err := json.Unmarshal(described, &s); err != nil {
+	s.linked = strings.TrimSpace(linked)
+	s.version = cmp.Or(release, s.linked)
+	described, err := s.ask(ctx, "mod", "download", "-json", "k8s.io/kubernetes@"+s.version)
+	if err != nil {
 		return s, err
 	}
-	if s.Dir == "" {
-		return s, errors.New("k8s.io/kubernetes is not downloaded: go mod download k8s.io/kubernetes")
+	var downloaded struct{ Dir string }
+	err = json.Unmarshal([]byte(described), &downloaded)
+	s.dir = downloaded.Dir
+	return s, err
+}
+
+// ask runs the go command in the module.
+func (s suite) ask(ctx context.Context, arguments ...string) (string, error) {
+	command := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // the arguments are ours
+	command.Dir = s.module
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	stdout, err := command.Output()
+	if err != nil {
+		err = fmt.Errorf("go %s: %w\n%s", arguments[0], err, stderr.String())
 	}
-	return s, nil
+	return string(stdout), err
 }
 
 // arguments are those of the go command. Without -native they add the edited tests, which are in the work folder, to our package.
-func (s suite) arguments(work string, o options) ([]string, error) {
-	arguments := []string{"test", "-json", "-vet=off", "-timeout", fmt.Sprintf("%dh", o.count), "-count", strconv.Itoa(o.count)}
+func (s suite) arguments(ctx context.Context, work string, o options, files map[string]string, excluded []exclusion) ([]string, error) {
+	modfile, err := s.modfile(ctx, work)
+	if err != nil {
+		return nil, err
+	}
+	arguments := []string{
+		"test", "-json", "-vet=off", "-timeout", fmt.Sprintf("%dh", o.count), "-count", strconv.Itoa(o.count), "-mod=mod", "-modfile", modfile,
+	}
 	if o.run != "" {
 		arguments = append(arguments, "-run", o.run)
 	}
 	if o.native {
 		return append(arguments, "k8s.io/kubernetes/"+folder), nil
 	}
-	overlay, err := s.overlay(work)
+	overlay, err := s.overlay(work, files)
 	if err != nil {
 		return nil, err
 	}
-	// The tests import modules that nothing of ours needs: a copy of go.mod gets them.
+	var names []string
+	for _, e := range excluded {
+		names = append(names, e.test)
+	}
+	return append(arguments, "-overlay", overlay, "-skip", strings.Join(names, "|"), "./integration"), nil
+}
+
+// modfile copies go.mod into the work folder, as the tests import modules that nothing of ours needs, and has it require the release.
+// A release requires its staging modules at v0.0.0, which nobody published.
+func (s suite) modfile(ctx context.Context, work string) (string, error) {
+	path := filepath.Join(work, "go.mod")
 	for _, name := range []string{"go.mod", "go.sum"} {
 		text, err := os.ReadFile(filepath.Join(s.module, name))
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		if err := os.WriteFile(filepath.Join(work, name), text, 0o600); err != nil { //nolint:gosec // a folder of our own
-			return nil, err
+			return "", err
 		}
 	}
-	var names []string
-	for _, excluded := range notApplicable {
-		names = append(names, excluded.test)
+	if s.version == s.linked {
+		return path, nil
 	}
-	return append(arguments, "-mod=mod", "-modfile", filepath.Join(work, "go.mod"), "-overlay", overlay,
-		"-skip", strings.Join(names, "|"), "./integration"), nil
-}
-
-// overlay writes the edited tests, and the file by which the go command finds them.
-func (s suite) overlay(work string) (string, error) {
-	files, err := s.edited()
+	described, err := s.ask(ctx, "mod", "edit", "-json", filepath.Join(s.dir, "go.mod"))
 	if err != nil {
 		return "", err
 	}
+	var release struct {
+		Require []struct{ Path, Version string }
+	}
+	if err := json.Unmarshal([]byte(described), &release); err != nil {
+		return "", err
+	}
+	edit := []string{"mod", "edit", "-require=k8s.io/kubernetes@" + s.version}
+	for _, required := range release.Require {
+		if required.Version == "v0.0.0" {
+			edit = append(edit, fmt.Sprintf("-replace=%s=%s@%s", required.Path, required.Path, strings.Replace(s.version, "v1.", "v0.", 1)))
+		}
+	}
+	_, err = s.ask(ctx, append(edit, path)...)
+	return path, err
+}
+
+// overlay writes the edited tests, and the file by which the go command finds them.
+func (s suite) overlay(work string, files map[string]string) (string, error) {
 	replace := map[string]string{}
 	for name, text := range files {
 		written := filepath.Join(work, name)
@@ -106,7 +148,7 @@ func (s suite) overlay(work string) (string, error) {
 
 // edited are upstream's test files by their names, with the edits made.
 func (s suite) edited() (map[string]string, error) {
-	paths, err := filepath.Glob(filepath.Join(s.Dir, folder, "*_test.go"))
+	paths, err := filepath.Glob(filepath.Join(s.dir, folder, "*_test.go"))
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +167,7 @@ func (s suite) edited() (map[string]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("there are no tests in %s/%s", s.Dir, folder)
+		return nil, fmt.Errorf("there are no tests in %s/%s", s.dir, folder)
 	}
 	return files, nil
 }
@@ -135,7 +177,7 @@ func (s suite) etcd() string {
 	if assets := os.Getenv("KUBEBUILDER_ASSETS"); assets != "" {
 		return assets
 	}
-	return filepath.Join(s.module, "..", "..", ".cache", "control-plane", s.Version)
+	return filepath.Join(s.module, "..", "..", ".cache", "control-plane", s.linked)
 }
 
 // goTest runs the go command, and tells the events of its tests. That tests fail is no error.

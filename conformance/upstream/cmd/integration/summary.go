@@ -18,12 +18,13 @@ type event struct {
 
 // summary is what became of the tests.
 type summary struct {
-	out     io.Writer
-	results map[string]*result // of functions, by name
-	order   []string
-	output  map[string][]string // of a run of a test that has not ended, the lines that it reported
-	running map[string]bool     // that have not ended
-	leaked  bool                // the process failed, and no test did
+	out      io.Writer
+	excluded []exclusion
+	results  map[string]*result // of functions, by name
+	order    []string
+	output   map[string][]string // of a run of a test that has not ended, the lines that it reported
+	running  map[string]bool     // that have not ended
+	leaked   bool                // the process failed, and no test did
 }
 
 // result is that of the runs of a test function.
@@ -89,7 +90,7 @@ func (s *summary) failed() bool {
 }
 
 // write prints a table of the functions.
-func (s *summary) write(native bool) {
+func (s *summary) write() {
 	passed := 0
 	for _, test := range s.order {
 		r := s.results[test]
@@ -98,9 +99,9 @@ func (s *summary) write(native bool) {
 		}
 		fmt.Fprintf(s.out, "%3d of %d passed, at most %5.1f s  %s\n", r.passed, r.passed+r.failed, r.longest, test)
 	}
-	if !native {
+	if len(s.excluded) > 0 {
 		fmt.Fprintln(s.out, "not applicable:")
-		for _, excluded := range notApplicable {
+		for _, excluded := range s.excluded {
 			fmt.Fprintf(s.out, "  %s: %s\n", strings.NewReplacer("^", "", "$", "").Replace(excluded.test), excluded.reason)
 		}
 	}
