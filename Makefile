@@ -201,8 +201,8 @@ COUNT ?= 1
 NATIVE ?=
 
 .PHONY: upstream-integration
-upstream-integration: control-plane ## run Kubernetes' own integration tests of the Job controller against ours, COUNT times; RUN picks some, NATIVE=1 runs upstream's
-	go -C $(UPSTREAM) run ./cmd/integration -count $(COUNT) $(if $(RUN),-run '$(RUN)') $(if $(NATIVE),-native)
+upstream-integration: control-plane ## run Kubernetes' own integration tests of the Job controller against ours, COUNT times; RUN picks some, NATIVE=1 runs upstream's, KUBERNETES=1.36.3 is another release
+	go -C $(UPSTREAM) run ./cmd/integration -count $(COUNT) $(if $(RUN),-run '$(RUN)') $(if $(NATIVE),-native) $(if $(KUBERNETES),-release v$(KUBERNETES))
 
 KILLS ?= 0
 

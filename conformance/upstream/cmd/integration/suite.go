@@ -17,6 +17,7 @@ import (
 	"time"
 
 	suiteof "github.com/podverdict/podverdict/conformance/upstream/integration"
+	"github.com/podverdict/podverdict/conformance/upstream/internal/staging"
 )
 
 // folder is upstream's, in its module.
@@ -93,7 +94,6 @@ func (s suite) arguments(ctx context.Context, work string, o options, files map[
 }
 
 // modfile copies go.mod into the work folder, as the tests import modules that nothing of ours needs, and has it require the release.
-// A release requires its staging modules at v0.0.0, which nobody published.
 func (s suite) modfile(ctx context.Context, work string) (string, error) {
 	path := filepath.Join(work, "go.mod")
 	for _, name := range []string{"go.mod", "go.sum"} {
@@ -108,21 +108,14 @@ func (s suite) modfile(ctx context.Context, work string) (string, error) {
 	if s.version == s.linked {
 		return path, nil
 	}
-	described, err := s.ask(ctx, "mod", "edit", "-json", filepath.Join(s.dir, "go.mod"))
+	release, err := staging.Read(ctx, filepath.Join(s.dir, "go.mod"))
 	if err != nil {
 		return "", err
 	}
-	var release struct {
-		Require []struct{ Path, Version string }
-	}
-	if err := json.Unmarshal([]byte(described), &release); err != nil {
-		return "", err
-	}
 	edit := []string{"mod", "edit", "-require=k8s.io/kubernetes@" + s.version}
-	for _, required := range release.Require {
-		if required.Version == "v0.0.0" {
-			edit = append(edit, fmt.Sprintf("-replace=%s=%s@%s", required.Path, required.Path, strings.Replace(s.version, "v1.", "v0.", 1)))
-		}
+	modules, staged := release.Modules(s.version)
+	for _, module := range modules {
+		edit = append(edit, fmt.Sprintf("-replace=%s=%s@%s", module, module, staged))
 	}
 	_, err = s.ask(ctx, append(edit, path)...)
 	return path, err
