@@ -32,6 +32,11 @@ var differences = []difference{
 		}
 	}},
 	{"A condition of its own", "Job", func(o map[string]any) { removeConditions(o, ours) }},
+	{"A suspension that nobody saw", "Job", func(o map[string]any) {
+		if *kills > 0 && holds(&unstructured.Unstructured{Object: o}, "Suspended") != nil {
+			removeConditions(o, func(name string) bool { return name == "Suspended" })
+		}
+	}},
 	{"The last moments of a Job", "Workload", func(o map[string]any) {
 		if holds(&unstructured.Unstructured{Object: o}, "Finished") == nil {
 			removeConditions(o, func(name string) bool { return name == "PodsReady" })

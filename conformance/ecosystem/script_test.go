@@ -42,7 +42,7 @@ import (
 //	until KIND NAME exists    wait until an object is there
 //	pods JOB N [PHASE]        wait until a Job has so many Pods that are not being deleted, in a phase
 //	check                     wait until both namespaces are equal and stay so
-//	minute                    wait for the next minute
+//	due CRONJOB MINUTES       have the schedule of a CronJob be once a year, the last time so many minutes ago
 //	worker COMMAND...         do it in the worker cluster, in scenarios of two clusters
 //
 // JOB is the name of a Job, or a label with its value.
@@ -59,7 +59,7 @@ var commands = map[string]command{
 	"until":   both(3, 3, (*arm).until),
 	"pods":    both(2, 3, (*arm).pods),
 	"check":   check,
-	"minute":  minute,
+	"due":     due,
 }
 
 // A command of scenarios does something in both namespaces.
@@ -272,10 +272,24 @@ func holds(object *unstructured.Unstructured, want string) error {
 	return nil
 }
 
-// minute waits until a minute has begun and the CronJob controller has had time to notice.
-func minute([]*arm, *testscript.TestScript, []string) {
-	const noticed = 8 * time.Second
-	time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute + noticed)))
+// due has the controller of CronJobs find that it has missed a run: it looks at once when the status has changed, but not when
+// the schedule has.
+func due(arms []*arm, script *testscript.TestScript, args []string) {
+	if len(args) != 2 {
+		script.Fatalf("the command has 2 arguments")
+	}
+	minutes, err := strconv.Atoi(args[1])
+	if err != nil {
+		script.Fatalf("%v", err)
+	}
+	at := time.Now().UTC().Add(-time.Duration(minutes) * time.Minute)
+	schedule := fmt.Sprintf(`{"spec":{"schedule":%q,"timeZone":"Etc/UTC"}}`, at.Format("4 15 2 1 *"))
+	last := fmt.Sprintf(`{"status":{"lastScheduleTime":%q}}`, at.Add(-2*time.Minute).Format(time.RFC3339))
+	for _, a := range arms {
+		if err := errors.Join(a.patch("cronjob", args[0], schedule), a.patch("cronjob", args[0], last, "status")); err != nil {
+			script.Fatalf("%s: %v", a, err)
+		}
+	}
 }
 
 // podsOf returns the Pods of a Job that are not being deleted: those of an index, or all of them, by their names.
