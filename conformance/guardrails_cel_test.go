@@ -162,11 +162,7 @@ func onePolicy(t *testing.T, s *admission.Selection, target admission.Target, pa
 	if len(policies) != 1 {
 		t.Fatalf("%d policies for one set of actions", len(policies))
 	}
-	typed, err := policies[0].Typed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := evaluator.New(typed)
+	server, err := evaluator.New(policies[0].Definition)
 	if err != nil {
 		t.Fatal(err)
 	}

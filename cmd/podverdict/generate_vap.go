@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler/admission"
@@ -130,7 +130,9 @@ func (o *vapOptions) objects(ctx context.Context, s *admission.Selection, option
 		return nil, err
 	}
 	if options.Parameters.Source == admission.FromConfigMap && o.object == "" { // a place of its own, that may not be there yet
-		all = append(all, generatedObject{object: corev1ac.Namespace(options.Parameters.Namespace)})
+		all = append(all, generatedObject{object: metav1.PartialObjectMetadata{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: options.Parameters.Namespace},
+		}})
 	}
 	all = append(all, parameters...)
 	for _, target := range targets {
@@ -156,8 +158,14 @@ func costText(e admission.Estimate) string {
 		e.Policy, apiserver.PolicyLimit, 100*float64(e.Policy)/apiserver.PolicyLimit, e.Expression, apiserver.ExpressionLimit)
 }
 
+// policyObjects returns a policy and its binding, without a status.
 func policyObjects(p admission.Policy, comment string) generated {
-	return generated{{comment: comment, object: p.Definition}, {object: p.Binding}}
+	definition := struct {
+		metav1.PartialObjectMetadata
+
+		Spec admissionregistrationv1.ValidatingAdmissionPolicySpec `json:"spec"`
+	}{metav1.PartialObjectMetadata{TypeMeta: p.Definition.TypeMeta, ObjectMeta: p.Definition.ObjectMeta}, p.Definition.Spec}
+	return generated{{comment: comment, object: definition}, {object: p.Binding}}
 }
 
 // parameterObjects returns the object that holds the settings, and what validates it.

@@ -80,13 +80,9 @@ func costTable(t *testing.T, pattern string) string {
 			t.Errorf("%s cost %d, more than %d %% of the limit", pattern, cost.Used, highestShare)
 		}
 	}
-	typed, err := policies[0].Typed()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n## %s\n\n| variable | kept | broken | mixed |\n|---|---:|---:|---:|\n", selections[0].catalogue.Name)
-	for i, v := range typed.Spec.Variables {
+	for i, v := range policies[0].Definition.Spec.Variables {
 		field := fmt.Sprintf("spec.variables[%d].expression", i)
 		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", v.Name, highest(kept, field), highest(broken, field), highest(mixed, field))
 	}
@@ -97,11 +93,7 @@ func costTable(t *testing.T, pattern string) string {
 
 func costOf(t *testing.T, p Policy, target Target, shape int) apiserver.Cost {
 	t.Helper()
-	typed, err := p.Typed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	meter, err := apiserver.NewMeter(typed)
+	meter, err := apiserver.NewMeter(p.Definition)
 	if err != nil {
 		t.Fatal(err)
 	}

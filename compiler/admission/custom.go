@@ -7,7 +7,6 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
@@ -80,13 +79,7 @@ func (c Custom) matching(e *compiler.Environment, o Options) (matching, error) {
 	}
 	f.conditions = conditions(append(own, o.MatchConditions...))
 	if namespaces != nil || jobs != nil {
-		f.selected = ac.MatchResources()
-	}
-	if namespaces != nil {
-		f.selected.WithNamespaceSelector(selector(namespaces))
-	}
-	if jobs != nil {
-		f.selected.WithObjectSelector(selector(jobs))
+		f.selected = &admissionregistrationv1.MatchResources{NamespaceSelector: namespaces, ObjectSelector: jobs}
 	}
 	return f, nil
 }

@@ -88,20 +88,16 @@ func told(t *testing.T, all []Policy, target Target, object map[string]any, name
 	t.Helper()
 	var messages []string
 	for _, p := range all {
-		typed, err := p.Typed()
-		if err != nil {
-			t.Fatal(err)
-		}
 		if p.Binding.Spec.MatchResources != nil { // which the evaluator does not look at
 			text, err := json.Marshal(p.Binding.Spec.MatchResources)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := json.Unmarshal(text, typed.Spec.MatchConstraints); err != nil {
+			if err := json.Unmarshal(text, p.Definition.Spec.MatchConstraints); err != nil {
 				t.Fatal(err)
 			}
 		}
-		server, err := evaluator.New(typed)
+		server, err := evaluator.New(p.Definition)
 		if err != nil {
 			t.Fatal(err)
 		}

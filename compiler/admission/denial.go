@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
-	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 )
 
 // denialName is the variable with all that a denial says. No rule has a name in lower case.
@@ -14,7 +14,7 @@ const denialName = "denial"
 
 // denial returns one validation of all rules: users see no more than the message of the first validation that fails. A rule that
 // is broken denies even if another cannot be evaluated, as with a validation for each.
-func denial(c *Catalogue, held []Rule) *ac.ValidationApplyConfiguration {
+func denial(c *Catalogue, held []Rule) admissionregistrationv1.Validation {
 	kept, ids := make([]string, len(held)), make([]string, len(held))
 	for i, r := range held {
 		kept[i], ids[i] = fmt.Sprintf("size(variables.%s) == 0", ruleVariable(r.ID)), r.ID
@@ -23,16 +23,17 @@ func denial(c *Catalogue, held []Rule) *ac.ValidationApplyConfiguration {
 	if len(held) > 1 {
 		message = "broken, one or several of these " + c.Name + ": " + strings.Join(ids, ", ")
 	}
-	return ac.Validation().
-		WithExpression(strings.Join(kept, " &&\n")).
-		WithMessage(message).
-		WithMessageExpression(shortened("variables." + denialName)).
-		WithReason(metav1.StatusReasonInvalid)
+	return admissionregistrationv1.Validation{
+		Expression:        strings.Join(kept, " &&\n"),
+		Message:           message,
+		MessageExpression: shortened("variables." + denialName),
+		Reason:            new(metav1.StatusReasonInvalid),
+	}
 }
 
 // denialVariable returns the messages of all rules that are broken in one text, each rule with the address of its page. The API
 // server takes no line breaks, which the values of fields may have.
-func denialVariable(held []Rule) *ac.VariableApplyConfiguration {
+func denialVariable(held []Rule) admissionregistrationv1.Variable {
 	texts := make([]string, len(held))
 	for i, r := range held {
 		v := "variables." + ruleVariable(r.ID)
@@ -41,8 +42,10 @@ func denialVariable(held []Rule) *ac.VariableApplyConfiguration {
 			texts[i] = fmt.Sprintf("size(%s) == 0 ? \"\" : %s + %s", v, texts[i], quote(" ("+r.address+")"))
 		}
 	}
-	return ac.Variable().WithName(denialName).WithExpression(
-		"[\n  " + strings.Join(texts, ",\n  ") + "\n].filter(text, text != \"\").join(\"; \").replace(\"\\n\", \" \")")
+	return admissionregistrationv1.Variable{
+		Name:       denialName,
+		Expression: "[\n  " + strings.Join(texts, ",\n  ") + "\n].filter(text, text != \"\").join(\"; \").replace(\"\\n\", \" \")",
+	}
 }
 
 // shortened returns the CEL of a text that the API server takes as a message: it counts bytes, of which a character has up to 4.

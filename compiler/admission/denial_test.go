@@ -97,11 +97,7 @@ func denying(t *testing.T, pattern string) Policy {
 // deniedBecause returns the message of the first decision that denies a Job.
 func deniedBecause(t *testing.T, p Policy, spec map[string]any) string {
 	t.Helper()
-	typed, err := p.Typed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := evaluator.New(typed)
+	server, err := evaluator.New(p.Definition)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,11 +21,7 @@ type Estimate struct {
 // Estimate measures the policy on Largest, each alone in an object of the target's kind and whatever the match
 // conditions say of it. An object with several Jobs costs that for each.
 func (p Policy) Estimate(ctx context.Context, t Target) (Estimate, error) {
-	typed, err := p.Typed()
-	if err != nil {
-		return Estimate{}, err
-	}
-	meter, err := apiserver.NewMeter(typed)
+	meter, err := apiserver.NewMeter(p.Definition)
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -33,7 +29,7 @@ func (p Policy) Estimate(ctx context.Context, t Target) (Estimate, error) {
 	for _, spec := range Largest() {
 		object := &unstructured.Unstructured{Object: t.object(spec)}
 		request := apiserver.Review{Kind: t.Kind, Operation: admission.Create, Object: object}
-		if updates(typed) {
+		if updates(p.Definition) {
 			request.Operation, request.OldObject = admission.Update, object
 		}
 		cost, err := meter.Cost(ctx, request)

@@ -6,7 +6,6 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
@@ -34,8 +33,9 @@ type MutationOptions struct {
 // their containers, limits per index only in Indexed Jobs that are small enough. It does not touch an object that has
 // everything, so that a second call changes nothing.
 type Mutation struct {
-	Policy  *ac.MutatingAdmissionPolicyApplyConfiguration
-	Binding *ac.MutatingAdmissionPolicyBindingApplyConfiguration
+	// Policy and Binding are of the API version that the API server has. The versions differ in nothing but their name.
+	Policy  *admissionregistrationv1.MutatingAdmissionPolicy
+	Binding *admissionregistrationv1.MutatingAdmissionPolicyBinding
 }
 
 // NewMutation writes the policy that gives the defaults to a kind, Job or CronJob, and checks it as the API server would. A
@@ -54,37 +54,28 @@ func NewMutation(d Defaults, k kind.Kind, o MutationOptions) (*Mutation, error) 
 	}
 	mutations := w.mutations() // which define the variables
 	name := fmt.Sprintf("%s-defaults-%s", o.Name, strings.ToLower(k.Kind))
-	spec := ac.MutatingAdmissionPolicySpec().
-		WithFailurePolicy(o.FailurePolicy).
-		WithReinvocationPolicy(admissionregistrationv1.IfNeededReinvocationPolicy). // a later plugin may make a Job fit for a default
-		WithMatchConstraints(ac.MatchResources().WithResourceRules(ac.NamedRuleWithOperations().
-			WithOperations(admissionregistrationv1.Create).
-			WithAPIGroups(k.Group).WithAPIVersions(k.Version).WithResources(k.Resource))).
-		WithMatchConditions(conditions(append([]MatchCondition{{"lacks-a-default", w.condition()}}, o.MatchConditions...))...).
-		WithMutations(mutations...)
-	for _, variable := range w.variables {
-		spec.WithVariables(ac.Variable().WithName(variable.name).WithExpression(variable.expression))
+	spec := admissionregistrationv1.MutatingAdmissionPolicySpec{
+		FailurePolicy:      &o.FailurePolicy,
+		ReinvocationPolicy: admissionregistrationv1.IfNeededReinvocationPolicy, // a later plugin may make a Job fit for a default
+		MatchConstraints:   matchResources(k.Group, k.Version, k.Resource, admissionregistrationv1.Create),
+		MatchConditions:    conditions(append([]MatchCondition{{"lacks-a-default", w.condition()}}, o.MatchConditions...)),
+		Mutations:          mutations,
 	}
+	for _, v := range w.variables {
+		spec.Variables = append(spec.Variables, admissionregistrationv1.Variable{Name: v.name, Expression: v.expression})
+	}
+	binding := admissionregistrationv1.MutatingAdmissionPolicyBindingSpec{PolicyName: name}
+	if o.Namespaces != nil {
+		binding.MatchResources = &admissionregistrationv1.MatchResources{NamespaceSelector: o.Namespaces}
+	}
+	metadata := metav1.ObjectMeta{Name: name, Labels: partOf()}
 	m := &Mutation{
-		Policy:  ac.MutatingAdmissionPolicy(name).WithAPIVersion(api.Version).WithLabels(partOf()).WithSpec(spec),
-		Binding: mutationBinding(name, o.Namespaces).WithAPIVersion(api.Version),
+		Policy: &admissionregistrationv1.MutatingAdmissionPolicy{
+			TypeMeta: metav1.TypeMeta{APIVersion: api.Version, Kind: "MutatingAdmissionPolicy"}, ObjectMeta: metadata, Spec: *spec.DeepCopy(),
+		},
+		Binding: &admissionregistrationv1.MutatingAdmissionPolicyBinding{
+			TypeMeta: metav1.TypeMeta{APIVersion: api.Version, Kind: "MutatingAdmissionPolicyBinding"}, ObjectMeta: *metadata.DeepCopy(), Spec: *binding.DeepCopy(),
+		},
 	}
-	typed, err := m.Typed()
-	if err != nil {
-		return nil, err
-	}
-	return m, apiserver.CheckMutation(typed, k, o.Kubernetes)
-}
-
-// Typed returns the policy as the API server reads it. The versions of the API differ in nothing but their name.
-func (m *Mutation) Typed() (*admissionregistrationv1.MutatingAdmissionPolicy, error) {
-	return typed[admissionregistrationv1.MutatingAdmissionPolicy](m.Policy)
-}
-
-func mutationBinding(name string, namespaces *metav1.LabelSelector) *ac.MutatingAdmissionPolicyBindingApplyConfiguration {
-	spec := ac.MutatingAdmissionPolicyBindingSpec().WithPolicyName(name)
-	if namespaces != nil {
-		spec.WithMatchResources(ac.MatchResources().WithNamespaceSelector(selector(namespaces)))
-	}
-	return ac.MutatingAdmissionPolicyBinding(name).WithLabels(partOf()).WithSpec(spec)
+	return m, apiserver.CheckMutation(m.Policy, k, o.Kubernetes)
 }

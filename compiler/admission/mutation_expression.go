@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/internal/jobdefaults"
@@ -303,14 +303,19 @@ func (w *mutationWriter) orEquals(field, value string) string {
 }
 
 // mutations returns the patches in their order. The limits come first, because rules with the action FailIndex need one.
-func (w *mutationWriter) mutations() []*ac.MutationApplyConfiguration {
-	var all []*ac.MutationApplyConfiguration
+func (w *mutationWriter) mutations() []admissionregistrationv1.Mutation {
+	var all []admissionregistrationv1.Mutation
 	if expression := w.applyConfiguration(); expression != "" {
-		all = append(all, ac.Mutation().WithPatchType("ApplyConfiguration").
-			WithApplyConfiguration(ac.ApplyConfiguration().WithExpression(expression)))
+		all = append(all, admissionregistrationv1.Mutation{
+			PatchType:          admissionregistrationv1.PatchTypeApplyConfiguration,
+			ApplyConfiguration: &admissionregistrationv1.ApplyConfiguration{Expression: expression},
+		})
 	}
 	if expression := w.jsonPatch(); expression != "" {
-		all = append(all, ac.Mutation().WithPatchType("JSONPatch").WithJSONPatch(ac.JSONPatch().WithExpression(expression)))
+		all = append(all, admissionregistrationv1.Mutation{
+			PatchType: admissionregistrationv1.PatchTypeJSONPatch,
+			JSONPatch: &admissionregistrationv1.JSONPatch{Expression: expression},
+		})
 	}
 	return all
 }

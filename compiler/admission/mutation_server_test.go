@@ -35,26 +35,23 @@ type mutatingServer struct {
 
 func newMutatingServer(t testing.TB, k kind.Kind, m *admissionpolicies.Mutation) *mutatingServer {
 	t.Helper()
-	policy, err := m.Typed()
+	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &mutatingServer{kind: k, types: applyconfigurations.NewTypeConverter(scheme.Scheme)}
-	if s.compiler, err = plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())); err != nil {
-		t.Fatal(err)
-	}
+	s := &mutatingServer{kind: k, compiler: compiler, types: applyconfigurations.NewTypeConverter(scheme.Scheme)}
 	options := plugincel.OptionalVariableDeclarations{HasAuthorizer: true}
-	for _, v := range policy.Spec.Variables {
+	for _, v := range m.Policy.Spec.Variables {
 		s.compiler.CompileAndStoreVariable(&validating.Variable{Name: v.Name, Expression: v.Expression}, options, environment.StoredExpressions)
 	}
 	var conditions []plugincel.ExpressionAccessor
-	for i := range policy.Spec.MatchConditions {
-		conditions = append(conditions, (*matchconditions.MatchCondition)(&policy.Spec.MatchConditions[i]))
+	for i := range m.Policy.Spec.MatchConditions {
+		conditions = append(conditions, (*matchconditions.MatchCondition)(&m.Policy.Spec.MatchConditions[i]))
 	}
 	s.matcher = matchconditions.NewMatcher(s.compiler.CompileCondition(conditions, options, environment.StoredExpressions),
-		policy.Spec.FailurePolicy, "policy", "validate", policy.Name)
+		m.Policy.Spec.FailurePolicy, "policy", "validate", m.Policy.Name)
 	options.HasPatchTypes = true
-	for _, mutation := range policy.Spec.Mutations {
+	for _, mutation := range m.Policy.Spec.Mutations {
 		s.mutations = append(s.mutations, s.patcher(mutation, options))
 	}
 	return s

@@ -113,8 +113,8 @@ func TestMutationVersions(t *testing.T) {
 			}
 			decodeStrictly(t, m.Policy, c.policy)
 			decodeStrictly(t, m.Binding, c.binding)
-			if want := "admissionregistration.k8s.io/" + c.apiVersion; *m.Policy.APIVersion != want || *m.Binding.APIVersion != want {
-				t.Errorf("%s: got %s and %s", kubernetes, *m.Policy.APIVersion, *m.Binding.APIVersion)
+			if want := "admissionregistration.k8s.io/" + c.apiVersion; m.Policy.APIVersion != want || m.Binding.APIVersion != want {
+				t.Errorf("%s: got %s and %s", kubernetes, m.Policy.APIVersion, m.Binding.APIVersion)
 			}
 		}
 		if api, err := apiserver.MutationAPIOf(kubernetes); err != nil || (api.Flags == "") != c.served {

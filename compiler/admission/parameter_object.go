@@ -6,23 +6,27 @@ import (
 	"strings"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
 // ConfigMap returns a ConfigMap with the selection's settings, each under a key of its own.
-func (s *Selection) ConfigMap(p Parameters) *corev1ac.ConfigMapApplyConfiguration {
+func (s *Selection) ConfigMap(p Parameters) *corev1.ConfigMap {
 	data := map[string]string{}
 	for _, r := range s.Rules {
 		for _, name := range liveSettings(r.Settings) {
 			data[key(r.ID, name)] = setText(r.Settings[name])
 		}
 	}
-	return corev1ac.ConfigMap(p.Name, p.Namespace).WithLabels(partOf()).WithData(data)
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, Labels: partOf()},
+		Data:       data,
+	}
 }
 
 // checkLive refuses settings that a parameter object cannot have. Its bounds, those of valueSchema and usable, do not

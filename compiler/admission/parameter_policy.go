@@ -7,8 +7,6 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
-	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
@@ -18,18 +16,20 @@ import (
 // for GuardrailParameters.
 func (s *Selection) ParameterPolicy(o Options) (Policy, error) {
 	name := fmt.Sprintf("%s-%s-parameters", o.Name, s.catalogue.Name)
-	spec := ac.ValidatingAdmissionPolicySpec().
-		WithFailurePolicy(o.Failure).
-		WithMatchConstraints(ac.MatchResources().WithResourceRules(ac.NamedRuleWithOperations().
-			WithAPIGroups("").WithAPIVersions("v1").WithResources("configmaps").WithResourceNames(o.Parameters.Name).
-			WithOperations(admissionregistrationv1.Create, admissionregistrationv1.Update))).
-		WithVariables(s.parameterVariables()...).
-		WithValidations(s.parameterValidations()...)
-	binding := ac.ValidatingAdmissionPolicyBindingSpec().WithPolicyName(name).
-		WithValidationActions(admissionregistrationv1.Deny).
-		WithMatchResources(ac.MatchResources().WithNamespaceSelector(
-			metaac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: o.Parameters.Namespace})))
-	p := newPolicy(spec, binding)
+	constraints := matchResources("", "v1", "configmaps", admissionregistrationv1.Create, admissionregistrationv1.Update)
+	constraints.ResourceRules[0].ResourceNames = []string{o.Parameters.Name}
+	p := newPolicy(admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		FailurePolicy:    &o.Failure,
+		MatchConstraints: constraints,
+		Variables:        s.parameterVariables(),
+		Validations:      s.parameterValidations(),
+	}, admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName:        name,
+		ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
+		MatchResources: &admissionregistrationv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{
+			MatchLabels: map[string]string{corev1.LabelMetadataName: o.Parameters.Namespace},
+		}},
+	})
 	guarded, err := kind.ConfigMap()
 	if err != nil {
 		return Policy{}, err
@@ -39,35 +39,36 @@ func (s *Selection) ParameterPolicy(o Options) (Policy, error) {
 
 const unknownKeys = "unknown"
 
-func (s *Selection) parameterVariables() []*ac.VariableApplyConfiguration {
+func (s *Selection) parameterVariables() []admissionregistrationv1.Variable {
 	var known []string
 	for _, r := range s.Rules {
 		for _, name := range liveSettings(r.Settings) {
 			known = append(known, key(r.ID, name))
 		}
 	}
-	all := []*ac.VariableApplyConfiguration{
-		ac.Variable().WithName("data").WithExpression("object.?data.orValue({})"),
-		ac.Variable().WithName(unknownKeys).WithExpression(fmt.Sprintf(
-			"variables.data.map(key, key).filter(key, !(key in %s)).map(key, \"data[\" + key + \"]: is not a parameter of a guardrail\")", literal(known))),
+	all := []admissionregistrationv1.Variable{
+		admissionregistrationv1.Variable{Name: "data", Expression: "object.?data.orValue({})"},
+		admissionregistrationv1.Variable{Name: unknownKeys, Expression: fmt.Sprintf(
+			"variables.data.map(key, key).filter(key, !(key in %s)).map(key, \"data[\" + key + \"]: is not a parameter of a guardrail\")", literal(known))},
 	}
 	for _, r := range s.Rules {
-		all = append(all, ac.Variable().WithName(ruleVariable(r.ID)).WithExpression(mistakes(r)))
+		all = append(all, admissionregistrationv1.Variable{Name: ruleVariable(r.ID), Expression: mistakes(r)})
 	}
 	return all
 }
 
-func (s *Selection) parameterValidations() []*ac.ValidationApplyConfiguration {
+func (s *Selection) parameterValidations() []admissionregistrationv1.Validation {
 	names := []string{unknownKeys}
 	for _, r := range s.Rules {
 		names = append(names, ruleVariable(r.ID))
 	}
-	all := make([]*ac.ValidationApplyConfiguration, len(names))
+	all := make([]admissionregistrationv1.Validation, len(names))
 	for i, name := range names {
 		v := "variables." + name
-		all[i] = ac.Validation().WithExpression("size(" + v + ") == 0").
-			WithMessage("settings of guardrails that cannot be used").WithMessageExpression(v + `.join("; ")`).
-			WithReason(metav1.StatusReasonInvalid)
+		all[i] = admissionregistrationv1.Validation{
+			Expression: "size(" + v + ") == 0", Reason: new(metav1.StatusReasonInvalid),
+			Message: "settings of guardrails that cannot be used", MessageExpression: v + `.join("; ")`,
+		}
 	}
 	return all
 }

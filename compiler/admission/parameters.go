@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 )
 
 // ParameterSource says where a policy reads its settings.
@@ -40,12 +39,12 @@ const (
 func (p Parameters) live() bool { return p.Source == FromConfigMap || p.Source == FromCustomResource }
 
 // kind returns the kind of the object, or nil when there is no object.
-func (p Parameters) kind() *ac.ParamKindApplyConfiguration {
+func (p Parameters) kind() *admissionregistrationv1.ParamKind {
 	switch p.Source {
 	case FromConfigMap:
-		return ac.ParamKind().WithAPIVersion("v1").WithKind("ConfigMap")
+		return &admissionregistrationv1.ParamKind{APIVersion: "v1", Kind: "ConfigMap"}
 	case FromCustomResource:
-		return ac.ParamKind().WithAPIVersion(parametersGroup + "/" + parametersVersion).WithKind(parametersKind)
+		return &admissionregistrationv1.ParamKind{APIVersion: parametersGroup + "/" + parametersVersion, Kind: parametersKind}
 	default:
 		return nil
 	}
@@ -53,7 +52,7 @@ func (p Parameters) kind() *ac.ParamKindApplyConfiguration {
 
 // reference returns the object's reference for the binding. Where there is no object, the policy fails as it does in
 // other errors.
-func (p Parameters) reference(failure admissionregistrationv1.FailurePolicyType) *ac.ParamRefApplyConfiguration {
+func (p Parameters) reference(failure admissionregistrationv1.FailurePolicyType) *admissionregistrationv1.ParamRef {
 	if !p.live() {
 		return nil
 	}
@@ -61,21 +60,21 @@ func (p Parameters) reference(failure admissionregistrationv1.FailurePolicyType)
 	if failure == admissionregistrationv1.Ignore {
 		missing = admissionregistrationv1.AllowAction
 	}
-	ref := ac.ParamRef().WithName(p.Name).WithParameterNotFoundAction(missing)
+	ref := &admissionregistrationv1.ParamRef{Name: p.Name, ParameterNotFoundAction: &missing}
 	if p.Source == FromConfigMap {
-		ref.WithNamespace(p.Namespace)
+		ref.Namespace = p.Namespace
 	}
 	return ref
 }
 
 // variables returns a variable for each of a rule's settings but severity: the binding has the actions.
-func (p Parameters) variables(r Rule) []*ac.VariableApplyConfiguration {
+func (p Parameters) variables(r Rule) []admissionregistrationv1.Variable {
 	if !p.live() {
 		return nil
 	}
-	var all []*ac.VariableApplyConfiguration
+	var all []admissionregistrationv1.Variable
 	for _, name := range liveSettings(r.Settings) {
-		all = append(all, ac.Variable().WithName(settingVariable(r.ID, name)).WithExpression(p.expression(r, name)))
+		all = append(all, admissionregistrationv1.Variable{Name: settingVariable(r.ID, name), Expression: p.expression(r, name)})
 	}
 	return all
 }

@@ -1,15 +1,12 @@
 package admission
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
-	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
@@ -39,8 +36,8 @@ type MatchCondition struct {
 
 // Policy is a policy with the binding that puts it in force.
 type Policy struct {
-	Definition *ac.ValidatingAdmissionPolicyApplyConfiguration
-	Binding    *ac.ValidatingAdmissionPolicyBindingApplyConfiguration
+	Definition *admissionregistrationv1.ValidatingAdmissionPolicy
+	Binding    *admissionregistrationv1.ValidatingAdmissionPolicyBinding
 	// Rules are the ids of the rules that it holds.
 	Rules []string
 }
@@ -78,15 +75,11 @@ func (s *Selection) policies(o Options, f matching) ([]Policy, error) {
 }
 
 func (o Options) check(p Policy) error {
-	typed, err := p.Typed()
-	if err != nil {
-		return err
-	}
 	params, err := o.parameterKind()
 	if err != nil {
 		return err
 	}
-	return apiserver.Check(typed, o.Target.Kind, params, o.Kubernetes)
+	return apiserver.Check(p.Definition, o.Target.Kind, params, o.Kubernetes)
 }
 
 // held returns the rules that belong to the policy with these actions. Where the settings are read while the policy runs,
@@ -110,10 +103,10 @@ func (s *Selection) held(o Options, actions []admissionregistrationv1.Validation
 type matching struct {
 	// name is what the policy's name begins with.
 	name        string
-	constraints *ac.MatchResourcesApplyConfiguration
-	conditions  []*ac.MatchConditionApplyConfiguration
+	constraints *admissionregistrationv1.MatchResources
+	conditions  []admissionregistrationv1.MatchCondition
 	// selected restricts the binding, or is nil.
-	selected *ac.MatchResourcesApplyConfiguration
+	selected *admissionregistrationv1.MatchResources
 }
 
 func (s *Selection) matching(o Options) matching {
@@ -123,47 +116,46 @@ func (s *Selection) matching(o Options) matching {
 		conditions:  o.matchConditions(),
 	}
 	if o.Namespaces != nil {
-		f.selected = ac.MatchResources().WithNamespaceSelector(selector(o.Namespaces))
+		f.selected = &admissionregistrationv1.MatchResources{NamespaceSelector: o.Namespaces}
 	}
 	return f
 }
 
 func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrationv1.ValidationAction, f matching) Policy {
 	name := fmt.Sprintf("%s-%s-%s", f.name, strings.ToLower(o.Target.Kind.Kind), actionsName(actions))
-	spec := ac.ValidatingAdmissionPolicySpec().
-		WithFailurePolicy(o.Failure).
-		WithMatchConstraints(f.constraints).
-		WithMatchConditions(f.conditions...).
-		WithVariables(s.variables(o, held)...).
-		WithAuditAnnotations(auditAnnotation(s.catalogue, held))
+	spec := admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		FailurePolicy:    &o.Failure,
+		ParamKind:        o.Parameters.kind(),
+		MatchConstraints: f.constraints,
+		MatchConditions:  f.conditions,
+		Variables:        s.variables(o, held),
+		AuditAnnotations: []admissionregistrationv1.AuditAnnotation{auditAnnotation(s.catalogue, held)},
+	}
 	if slices.Contains(actions, admissionregistrationv1.Deny) {
-		spec.WithVariables(denialVariable(held)).WithValidations(denial(s.catalogue, held))
+		spec.Variables = append(spec.Variables, denialVariable(held))
+		spec.Validations = []admissionregistrationv1.Validation{denial(s.catalogue, held)}
 	} else {
-		spec.WithValidations(validations(s.catalogue, held)...)
+		spec.Validations = validations(s.catalogue, held)
 	}
-	if k := o.Parameters.kind(); k != nil {
-		spec.WithParamKind(k)
-	}
-	binding := ac.ValidatingAdmissionPolicyBindingSpec().WithPolicyName(name).WithValidationActions(actions...)
-	if ref := o.Parameters.reference(o.Failure); ref != nil {
-		binding.WithParamRef(ref)
-	}
-	if f.selected != nil {
-		binding.WithMatchResources(f.selected)
-	}
-	p := newPolicy(spec, binding)
+	p := newPolicy(spec, admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName: name, ValidationActions: actions, ParamRef: o.Parameters.reference(o.Failure), MatchResources: f.selected,
+	})
 	for _, r := range held {
 		p.Rules = append(p.Rules, r.ID)
 	}
 	return p
 }
 
-// newPolicy returns a policy of the name that its binding has for it.
-func newPolicy(spec *ac.ValidatingAdmissionPolicySpecApplyConfiguration, binding *ac.ValidatingAdmissionPolicyBindingSpecApplyConfiguration) Policy {
-	name := *binding.PolicyName
+// newPolicy returns a policy of the name that its binding has for it, which shares nothing with others.
+func newPolicy(spec admissionregistrationv1.ValidatingAdmissionPolicySpec, binding admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec) Policy {
+	version, metadata := admissionregistrationv1.SchemeGroupVersion.String(), metav1.ObjectMeta{Name: binding.PolicyName, Labels: partOf()}
 	return Policy{
-		Definition: ac.ValidatingAdmissionPolicy(name).WithLabels(partOf()).WithSpec(spec),
-		Binding:    ac.ValidatingAdmissionPolicyBinding(name).WithLabels(partOf()).WithSpec(binding),
+		Definition: &admissionregistrationv1.ValidatingAdmissionPolicy{
+			TypeMeta: metav1.TypeMeta{APIVersion: version, Kind: "ValidatingAdmissionPolicy"}, ObjectMeta: metadata, Spec: *spec.DeepCopy(),
+		},
+		Binding: &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
+			TypeMeta: metav1.TypeMeta{APIVersion: version, Kind: "ValidatingAdmissionPolicyBinding"}, ObjectMeta: *metadata.DeepCopy(), Spec: *binding.DeepCopy(),
+		},
 	}
 }
 
@@ -181,29 +173,7 @@ func (o Options) parameterKind() (*kind.Kind, error) {
 	return &k, err
 }
 
-// Typed returns the policy as the API server reads it.
-func (p Policy) Typed() (*admissionregistrationv1.ValidatingAdmissionPolicy, error) {
-	return typed[admissionregistrationv1.ValidatingAdmissionPolicy](p.Definition)
-}
-
-func typed[T any](written any) (*T, error) {
-	text, err := json.Marshal(written)
-	if err != nil {
-		return nil, err
-	}
-	read := new(T)
-	return read, json.Unmarshal(text, read)
-}
-
 func partOf() map[string]string { return map[string]string{"app.kubernetes.io/part-of": "podverdict"} }
-
-func selector(s *metav1.LabelSelector) *metaac.LabelSelectorApplyConfiguration {
-	selector := metaac.LabelSelector().WithMatchLabels(s.MatchLabels)
-	for _, r := range s.MatchExpressions {
-		selector.WithMatchExpressions(metaac.LabelSelectorRequirement().WithKey(r.Key).WithOperator(r.Operator).WithValues(r.Values...))
-	}
-	return selector
-}
 
 // commonConditions are the match conditions of every generated policy and template. They leave out objects that are being
 // deleted, and updates that do not change the spec. The rules themselves report only what an update newly breaks
@@ -214,38 +184,41 @@ var commonConditions = []MatchCondition{
 }
 
 // matchConditions returns the conditions of every policy, followed by the user's own.
-func (o Options) matchConditions() []*ac.MatchConditionApplyConfiguration {
+func (o Options) matchConditions() []admissionregistrationv1.MatchCondition {
 	return conditions(append(slices.Clone(commonConditions), o.MatchConditions...))
 }
 
-func conditions(given []MatchCondition) []*ac.MatchConditionApplyConfiguration {
-	all := make([]*ac.MatchConditionApplyConfiguration, len(given))
+func conditions(given []MatchCondition) []admissionregistrationv1.MatchCondition {
+	all := make([]admissionregistrationv1.MatchCondition, len(given))
 	for i, m := range given {
-		all[i] = ac.MatchCondition().WithName(m.Name).WithExpression(m.Expression)
+		all[i] = admissionregistrationv1.MatchCondition(m)
 	}
 	return all
 }
 
 // validations returns a validation for each rule: its list of messages is empty. Users see each as a warning or an audit of its own.
-func validations(c *Catalogue, held []Rule) []*ac.ValidationApplyConfiguration {
-	all := make([]*ac.ValidationApplyConfiguration, len(held))
+func validations(c *Catalogue, held []Rule) []admissionregistrationv1.Validation {
+	all := make([]admissionregistrationv1.Validation, len(held))
 	for i, r := range held {
 		v := "variables." + ruleVariable(r.ID)
-		all[i] = ac.Validation().
-			WithExpression("size(" + v + ") == 0").
-			WithMessage(fmt.Sprintf("%s %s: %s", c.singular(), r.ID, r.Title)).
-			WithMessageExpression(v + `.join("; ")`).
-			WithReason(metav1.StatusReasonInvalid)
+		all[i] = admissionregistrationv1.Validation{
+			Expression:        "size(" + v + ") == 0",
+			Message:           fmt.Sprintf("%s %s: %s", c.singular(), r.ID, r.Title),
+			MessageExpression: v + `.join("; ")`,
+			Reason:            new(metav1.StatusReasonInvalid),
+		}
 	}
 	return all
 }
 
 // auditAnnotation returns an annotation with the ids of the rules that an object breaks, whatever the actions are.
-func auditAnnotation(c *Catalogue, held []Rule) *ac.AuditAnnotationApplyConfiguration {
+func auditAnnotation(c *Catalogue, held []Rule) admissionregistrationv1.AuditAnnotation {
 	var broken []string
 	for _, r := range held {
 		broken = append(broken, fmt.Sprintf("size(variables.%s) == 0 ? \"\" : %s", ruleVariable(r.ID), quote(r.ID)))
 	}
-	return ac.AuditAnnotation().WithKey(c.Name).
-		WithValueExpression("[\n  " + strings.Join(broken, ",\n  ") + "\n].filter(id, id != \"\").join(\" \")")
+	return admissionregistrationv1.AuditAnnotation{
+		Key:             c.Name,
+		ValueExpression: "[\n  " + strings.Join(broken, ",\n  ") + "\n].filter(id, id != \"\").join(\" \")",
+	}
 }

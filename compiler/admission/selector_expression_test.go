@@ -75,13 +75,9 @@ func selecting(t *testing.T, target Target, condition string) *evaluator.Evaluat
 	p := (&Selection{catalogue: &Catalogue{Name: "tests"}}).policy(Options{}, nil, nil, matching{
 		constraints: target.matchResources(admissionregistrationv1.Create), conditions: conditions([]MatchCondition{{"selected", condition}}),
 	})
-	typed, err := p.Typed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	typed.Spec.Validations = []admissionregistrationv1.Validation{{Expression: "false"}}
-	typed.Spec.AuditAnnotations = nil
-	server, err := evaluator.New(typed)
+	p.Definition.Spec.Validations = []admissionregistrationv1.Validation{{Expression: "false"}}
+	p.Definition.Spec.AuditAnnotations = nil
+	server, err := evaluator.New(p.Definition)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"regexp"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
@@ -33,18 +32,22 @@ func (t Target) many() bool { return t.At.List || t.At.Optional }
 // isJob returns whether the object is the Job itself, which the API server checks.
 func (t Target) isJob() bool { return t.Kind.Group == "batch" && t.Kind.Kind == "Job" }
 
-func (t Target) matchResources(of ...admissionregistrationv1.OperationType) *ac.MatchResourcesApplyConfiguration {
-	return ac.MatchResources().WithResourceRules(ac.NamedRuleWithOperations().
-		WithAPIGroups(t.Kind.Group).WithAPIVersions(t.Kind.Version).WithResources(t.Kind.Resource).
-		WithOperations(of...))
+func (t Target) matchResources(of ...admissionregistrationv1.OperationType) *admissionregistrationv1.MatchResources {
+	return matchResources(t.Kind.Group, t.Kind.Version, t.Kind.Resource, of...)
+}
+
+func matchResources(group, version, resource string, of ...admissionregistrationv1.OperationType) *admissionregistrationv1.MatchResources {
+	var rule admissionregistrationv1.NamedRuleWithOperations
+	rule.APIGroups, rule.APIVersions, rule.Resources, rule.Operations = []string{group}, []string{version}, []string{resource}, of
+	return &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{rule}}
 }
 
 // variables returns the specs of the Jobs, those of the new object before those of the old one, and what rules ask of
 // each Job besides: its path where there can be several, and whether something removes it.
-func (t Target) variables(used map[string]bool) []*ac.VariableApplyConfiguration {
-	all := []*ac.VariableApplyConfiguration{withOld("specs", t.specs())}
+func (t Target) variables(used map[string]bool) []admissionregistrationv1.Variable {
+	all := []admissionregistrationv1.Variable{withOld("specs", t.specs())}
 	if t.many() {
-		all = append(all, withOld("roots", t.At.Roots()), ac.Variable().WithName("count").WithExpression("size("+operand(t.At.Specs())+")"))
+		all = append(all, withOld("roots", t.At.Roots()), admissionregistrationv1.Variable{Name: "count", Expression: "size(" + operand(t.At.Specs()) + ")"})
 	}
 	if t.isJob() && used["owned"] {
 		all = append(all, withOld("owned",
@@ -53,8 +56,8 @@ func (t Target) variables(used map[string]bool) []*ac.VariableApplyConfiguration
 	return all
 }
 
-func withOld(name, list string) *ac.VariableApplyConfiguration {
-	return ac.Variable().WithName(name).WithExpression(ofBothObjects(list))
+func withOld(name, list string) admissionregistrationv1.Variable {
+	return admissionregistrationv1.Variable{Name: name, Expression: ofBothObjects(list)}
 }
 
 // ofBothObjects returns the CEL of a list of the new object, followed by the same list of the object that it replaces, if

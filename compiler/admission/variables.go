@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 )
 
 // variables returns the variables of a policy in the order in which they need each other: where the Jobs are, the
 // settings, what rules share, and the messages of each rule.
-func (s *Selection) variables(o Options, held []Rule) []*ac.VariableApplyConfiguration {
+func (s *Selection) variables(o Options, held []Rule) []admissionregistrationv1.Variable {
 	shared, used := s.catalogue.shared(held)
 	all := o.Target.variables(used)
 	for _, r := range held {
@@ -18,10 +18,10 @@ func (s *Selection) variables(o Options, held []Rule) []*ac.VariableApplyConfigu
 	}
 	w := writer{target: o.Target, parameters: o.Parameters, noun: s.catalogue.noun()}
 	for _, v := range shared {
-		all = append(all, ac.Variable().WithName(v.name).WithExpression(w.variable(v)))
+		all = append(all, admissionregistrationv1.Variable{Name: v.name, Expression: w.variable(v)})
 	}
 	for _, r := range held {
-		all = append(all, ac.Variable().WithName(ruleVariable(r.ID)).WithExpression(w.rule(r)))
+		all = append(all, admissionregistrationv1.Variable{Name: ruleVariable(r.ID), Expression: w.rule(r)})
 	}
 	return all
 }

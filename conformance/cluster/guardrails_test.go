@@ -101,10 +101,10 @@ func (s *server) configure(t *testing.T, namespace string, settings map[string]a
 		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "settings", "namespace": namespace}, "data": data,
 	})
 	for _, p := range all {
-		name := *p.Definition.Name + "-" + namespace
+		name := p.Definition.Name + "-" + namespace
 		ref := ac.ParamRef().WithName("settings").WithNamespace(namespace).WithParameterNotFoundAction("Deny")
 		s.apply(t, ac.ValidatingAdmissionPolicyBinding(name).WithSpec(ac.ValidatingAdmissionPolicyBindingSpec().
-			WithPolicyName(*p.Definition.Name).WithValidationActions(warn...).WithParamRef(ref).
+			WithPolicyName(p.Definition.Name).WithValidationActions(warn...).WithParamRef(ref).
 			WithMatchResources(ac.MatchResources().WithNamespaceSelector(
 				metaac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: namespace})))))
 	}

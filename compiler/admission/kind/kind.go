@@ -3,13 +3,14 @@ package kind
 import (
 	_ "embed" // the schemas
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
@@ -92,27 +93,53 @@ var objectMeta = sync.OnceValues(func() (*spec.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return populate(schemas, "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
+	return populate(schemas, schemas["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"])
 })
 
 // resolve finds the schema of a kind.
 func resolve(schemas map[string]*spec.Schema, gvk schema.GroupVersionKind) (*spec.Schema, error) {
-	for name, s := range schemas {
+	for _, s := range schemas {
 		var kinds []schema.GroupVersionKind
 		if err := s.Extensions.GetObject("x-kubernetes-group-version-kind", &kinds); err != nil {
 			return nil, err
 		}
 		if slices.Contains(kinds, gvk) {
-			return populate(schemas, name)
+			return populate(schemas, s)
 		}
 	}
-	return nil, resolver.ErrSchemaNotFound
+	return nil, errors.New("it is not embedded")
 }
 
-// populate returns a schema with what it refers to in place of its references, as the API server's resolver does.
-func populate(schemas map[string]*spec.Schema, name string) (*spec.Schema, error) {
-	return resolver.PopulateRefs(func(ref string) (*spec.Schema, bool) {
-		s, ok := schemas[strings.TrimPrefix(ref, reference)]
-		return s, ok
-	}, name)
+// populate returns a schema with what it refers to in place of its references, as the API server's resolver does, which links
+// the kinds of all groups. No schema may refer to itself.
+func populate(schemas map[string]*spec.Schema, s *spec.Schema) (_ *spec.Schema, err error) {
+	ref := s.Ref
+	if len(s.AllOf) == 1 { // beside which there may be a default
+		ref = s.AllOf[0].Ref
+	}
+	if ref.GetURL() != nil {
+		if s = schemas[strings.TrimPrefix(ref.String(), reference)]; s == nil {
+			return nil, fmt.Errorf("no schema %s", ref.String())
+		}
+	}
+	populated := *s
+	populated.Properties = maps.Clone(s.Properties)
+	for name, property := range s.Properties {
+		p, err := populate(schemas, &property)
+		if err != nil {
+			return nil, err
+		}
+		populated.Properties[name] = *p
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		populated.Items = new(spec.SchemaOrArray)
+		if populated.Items.Schema, err = populate(schemas, s.Items.Schema); err != nil {
+			return nil, err
+		}
+	}
+	if values := s.AdditionalProperties; values != nil && values.Schema != nil {
+		populated.AdditionalProperties = &spec.SchemaOrBool{Allows: values.Allows}
+		populated.AdditionalProperties.Schema, err = populate(schemas, values.Schema)
+	}
+	return &populated, err
 }

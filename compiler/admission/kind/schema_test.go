@@ -1,9 +1,11 @@
 package kind
 
 import (
+	"encoding/json"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +13,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/cel/openapi"
+	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
@@ -47,6 +50,38 @@ func TestReadCRDTypesObjectsAsTheAPIServerDoes(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestReferencesAreReplacedAsTheAPIServerDoes(t *testing.T) {
+	schemas, err := builtins()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range schemas {
+		got, err := populate(schemas, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := resolver.PopulateRefs(func(ref string) (*spec.Schema, bool) {
+			s, ok := schemas[strings.TrimPrefix(ref, reference)]
+			return s, ok
+		}, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(asJSON(t, want), asJSON(t, got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func asJSON(t *testing.T, s *spec.Schema) string {
+	t.Helper()
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // typesOf are the types that the type checker gives to the fields of an object, by path.

@@ -21,8 +21,6 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-var owner = metav1.ApplyOptions{FieldManager: "test"}
-
 // The type checking has nothing to say of the policies with all rules, for any target and any source of settings.
 func TestGeneratedPoliciesAreRightForTheAPIServer(t *testing.T) {
 	r := newRegistrar(t)
@@ -97,12 +95,11 @@ func generated(t *testing.T, s *admission.Selection, o admission.Options) []admi
 func (r registrar) register(t *testing.T, policies ...admission.Policy) {
 	t.Helper()
 	for _, p := range policies {
-		applied, err := r.ValidatingAdmissionPolicies().Apply(t.Context(), p.Definition, owner)
+		applied, err := r.ValidatingAdmissionPolicies().Create(t.Context(), p.Definition, metav1.CreateOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		binding := metav1.ApplyOptions{FieldManager: owner.FieldManager, DryRun: dryRun}
-		if _, err := r.ValidatingAdmissionPolicyBindings().Apply(t.Context(), p.Binding, binding); err != nil {
+		if _, err := r.ValidatingAdmissionPolicyBindings().Create(t.Context(), p.Binding, metav1.CreateOptions{DryRun: dryRun}); err != nil {
 			t.Error(err)
 		}
 		warnings, err := r.typeChecked(t.Context(), applied.Name)
@@ -204,10 +201,10 @@ func TestMutationsAreRightForTheAPIServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.MutatingAdmissionPolicies().Apply(t.Context(), mutation.Policy, owner); err != nil {
+		if _, err := r.MutatingAdmissionPolicies().Create(t.Context(), mutation.Policy, metav1.CreateOptions{}); err != nil {
 			t.Error(err)
 		}
-		if _, err := r.MutatingAdmissionPolicyBindings().Apply(t.Context(), mutation.Binding, owner); err != nil {
+		if _, err := r.MutatingAdmissionPolicyBindings().Create(t.Context(), mutation.Binding, metav1.CreateOptions{}); err != nil {
 			t.Error(err)
 		}
 	}
