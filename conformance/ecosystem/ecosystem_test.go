@@ -29,7 +29,7 @@ waitForPodsReady:
 func TestEcosystem(t *testing.T) {
 	w := newWorld(t, "")
 	w.createNode(t)
-	w.startController(t)
+	defer w.startController(t)()
 	for _, s := range suites {
 		t.Run(s.folder, func(t *testing.T) { w.in(t).play(t, s) })
 	}

@@ -24,7 +24,7 @@ spec: {managedBy: podverdict.io/job-controller}
 func TestMultiKueue(t *testing.T) {
 	manager, worker := newWorld(t, ""), newWorld(t, "worker")
 	worker.createNode(t)
-	worker.startController(t)
+	defer worker.startController(t)()
 	for _, w := range []*world{manager, worker} {
 		w.install(t, jobset, "")
 		w.install(t, kueue, "")

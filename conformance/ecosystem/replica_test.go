@@ -13,8 +13,8 @@ import (
 var kills = flag.Int("kills", 0, "how often the controller is killed in the middle of the scenarios, at random moments")
 
 // startController installs podverdict's controller and keeps a process of it running until the test ends. With -kills, that
-// process is killed at random moments, and replaced at once.
-func (w *world) startController(t *testing.T) {
+// process is killed at random moments and replaced at once, until the function that is returned is called.
+func (w *world) startController(t *testing.T) (spare func()) {
 	t.Helper()
 	installation := installed.Apply(t, w.cluster)
 	kubeconfig := installation.Kubeconfig(t)
@@ -23,14 +23,14 @@ func (w *world) startController(t *testing.T) {
 	}
 	replica := start()
 	if *kills == 0 {
-		return
+		return func() {}
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan int)
 	go func() {
 		killed := 0
 		defer func() { ended <- killed }()
-		for ctx.Err() == nil {
+		for {
 			select {
 			case <-ctx.Done():
 				return
@@ -45,12 +45,12 @@ func (w *world) startController(t *testing.T) {
 			replica = start()
 		}
 	}()
-	t.Cleanup(func() {
+	return func() {
 		stop()
 		if killed := <-ended; killed < *kills {
 			t.Errorf("the controller was killed %d times, not %d", killed, *kills)
 		} else {
 			t.Logf("the controller was killed %d times", killed)
 		}
-	})
+	}
 }
