@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -185,11 +186,32 @@ func nameOf(object *unstructured.Unstructured) string {
 	return object.GetName()
 }
 
-// Each known difference is explained to users.
-func TestDifferencesAreExplained(t *testing.T) {
+// Each known difference is explained to users, and the table of what was run is that of what is there.
+func TestDocumentation(t *testing.T) {
 	text, err := os.ReadFile("../../docs/interoperation.md")
 	if err != nil {
 		t.Fatal(err)
+	}
+	folders, err := filepath.Glob("testdata/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range folders {
+		scenarios, err := filepath.Glob(folder + "/*.txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		checks := 0
+		for _, scenario := range scenarios {
+			steps, err := os.ReadFile(scenario) //nolint:gosec // one of ours
+			if err != nil {
+				t.Fatal(err)
+			}
+			checks += strings.Count(string(steps), "\ncheck\n")
+		}
+		if row := fmt.Sprintf("\n| %s | %d | %d |", filepath.Base(folder), len(scenarios), checks); !strings.Contains(string(text), row) {
+			t.Errorf("docs/interoperation.md has no row%s", row)
+		}
 	}
 	for _, d := range differences {
 		if !strings.Contains(string(text), "### "+d.heading+"\n") {
