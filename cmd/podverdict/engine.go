@@ -98,7 +98,7 @@ func startEngine(ctx context.Context, name string) (engine conformance.Engine, c
 
 // regoEngine returns the engine of the bundle's matching rules, which are compiled at the first request.
 func regoEngine() conformance.Engine {
-	prepared := sync.OnceValues(func() (*rego.Matcher, error) { return rego.NewMatcher(context.Background()) })
+	prepared := sync.OnceValues(rego.NewMatcher)
 	return func(ctx context.Context, r conformance.Request) (runtime.Verdict, error) {
 		if r.Kubernetes != "" {
 			if _, err := compiler.ParseVersion(r.Kubernetes); err != nil {

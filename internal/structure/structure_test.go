@@ -32,15 +32,15 @@ var (
 	noCluster = []string{"k8s.io/cli-runtime", "k8s.io/kubectl", "k8s.io/kubernetes"}
 	noOPA     = []string{"github.com/open-policy-agent"}
 	// noServer are the parts of the API server that take long to link and to start, and what links or registers the kinds of all
-	// groups: client-go's typed clients, scheme, discovery, apply configurations, and the printers of kubectl. Commands and all
-	// that they link get by without.
+	// groups: client-go's typed clients, scheme, discovery and apply configurations. kubectl's printers execute templates, and
+	// OPA's package rego compiles to WebAssembly. Commands and all that they link get by without.
 	noServer = []string{
 		"k8s.io/apiserver/pkg/admission/plugin/policy", "k8s.io/apiserver/pkg/admission/plugin/webhook", "k8s.io/apiserver/pkg/server",
 		"k8s.io/apiserver/pkg/storage", "k8s.io/apiserver/pkg/storageversion", "k8s.io/apiserver/pkg/util/webhook",
 		"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation", "k8s.io/apiextensions-apiserver/pkg/controller",
 		"k8s.io/apiserver/pkg/cel/openapi/resolver", "k8s.io/client-go/kubernetes", "k8s.io/client-go/discovery",
 		"k8s.io/client-go/applyconfigurations", "k8s.io/client-go/testing", "k8s.io/client-go/gentype", "k8s.io/client-go/dynamic",
-		"k8s.io/cli-runtime", "google.golang.org/grpc", "go.opentelemetry.io/otel/sdk",
+		"k8s.io/cli-runtime", "github.com/open-policy-agent/opa/v1/rego", "google.golang.org/grpc", "go.opentelemetry.io/otel/sdk",
 		"net/http/pprof", "testing",
 	}
 	noIO = []string{"os", "net", "syscall"}

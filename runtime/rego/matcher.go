@@ -18,7 +18,7 @@ type Matcher struct {
 }
 
 // NewMatcher prepares the rules of package policies.
-func NewMatcher(ctx context.Context) (*Matcher, error) {
+func NewMatcher() (*Matcher, error) {
 	b, err := Load(policies.FS)
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func NewMatcher(ctx context.Context) (*Matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := p.prepare(ctx, entrypointMatch)
+	q, err := p.prepare(entrypointMatch)
 	if err != nil {
 		return nil, err
 	}

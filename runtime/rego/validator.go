@@ -12,9 +12,9 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/bundle"
-	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
+	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
 // Entrypoints of a bundle.
@@ -58,12 +58,17 @@ type Validator struct {
 	checks    map[string]Check
 }
 
-// question is an entrypoint, prepared.
+// question is an entrypoint, prepared. OPA's package rego would do it, but links a compiler to WebAssembly.
 type question struct {
+	program
+
 	entrypoint string
-	query      rego.PreparedEvalQuery
-	limit      time.Duration
+	query      ast.Body // answer = data.podverdict.job.findings
+	compiled   ast.QueryCompiler
 }
+
+// answered is the variable of the query that gets the value of the entrypoint.
+const answered = ast.Var("answer")
 
 // New prepares a Validator. It is an error when the bundle does not compile, has no entrypoint, or has something to say
 // against the data: a *DataError for each thing.
@@ -89,7 +94,7 @@ func New(ctx context.Context, o Options) (*Validator, error) {
 	}
 	v := &Validator{checks: p.checks()}
 	for _, entrypoint := range p.entrypoints(o) {
-		q, err := p.prepare(ctx, entrypoint)
+		q, err := p.prepare(entrypoint)
 		if err != nil {
 			return nil, err
 		}
@@ -165,9 +170,16 @@ func (q question) answer(ctx context.Context, input ast.Value) ([]Finding, error
 
 // evaluate is the value of the entrypoint for an input. It takes no longer than the limit.
 func (q question) evaluate(ctx context.Context, input ast.Value) (any, error) {
-	limited, cancel := context.WithTimeout(ctx, q.limit)
-	defer cancel()
-	results, err := q.query.Eval(limited, rego.EvalParsedInput(input))
+	limited, release := context.WithTimeout(ctx, q.limit)
+	defer release()
+	cancel := topdown.NewCancel()
+	defer context.AfterFunc(limited, cancel.Cancel)()
+	var results topdown.QueryResultSet
+	err := storage.Txn(limited, q.store, storage.TransactionParams{}, func(read storage.Transaction) (err error) {
+		results, err = topdown.NewQuery(q.query).WithQueryCompiler(q.compiled).WithCompiler(q.compiler).
+			WithStore(q.store).WithTransaction(read).WithInput(ast.NewTerm(input)).WithCancel(cancel).Run(limited)
+		return err
+	})
 	switch {
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:
 		return nil, fmt.Errorf("bundle: %s gives no answer within %s, and was stopped", q.entrypoint, q.limit)
@@ -176,7 +188,7 @@ func (q question) evaluate(ctx context.Context, input ast.Value) (any, error) {
 	case len(results) == 0:
 		return nil, fmt.Errorf("bundle: %s is undefined for this object", q.entrypoint)
 	}
-	return results[0].Expressions[0].Value, nil
+	return ast.JSON(results[0][answered].Value)
 }
 
 // program is a compiled bundle with its data.
@@ -229,16 +241,17 @@ func (p program) has(entrypoint string) bool {
 	return len(p.compiler.GetRules(ast.MustParseRef(entrypoint))) > 0
 }
 
-func (p program) prepare(ctx context.Context, entrypoint string) (question, error) {
+func (p program) prepare(entrypoint string) (question, error) {
 	if !p.has(entrypoint) {
 		return question{}, fmt.Errorf("bundle: no rule %s in it", entrypoint)
 	}
-	query, err := rego.New(rego.Query(entrypoint), rego.Compiler(p.compiler), rego.Store(p.store),
-		rego.SetRegoVersion(ast.RegoV1)).PrepareForEval(ctx)
+	compiled := p.compiler.QueryCompiler()
+	value := ast.NewTerm(ast.MustParseRef(entrypoint))
+	query, err := compiled.Compile(ast.NewBody(ast.Equality.Expr(ast.NewTerm(answered), value)))
 	if err != nil {
 		return question{}, errBundle(err)
 	}
-	return question{entrypoint, query, p.limit}, nil
+	return question{p, entrypoint, query, compiled}, nil
 }
 
 // checkConfiguration asks the bundle, if it knows, whether it can use the data.
@@ -246,7 +259,7 @@ func (p program) checkConfiguration(ctx context.Context) error {
 	if !p.has(entrypointConfiguration) {
 		return nil // bundles of others need not look at their data
 	}
-	q, err := p.prepare(ctx, entrypointConfiguration)
+	q, err := p.prepare(entrypointConfiguration)
 	if err != nil {
 		return err
 	}
