@@ -246,12 +246,27 @@ IMAGES ?=
 PUSH ?=
 KEY ?=
 PLATFORMS ?=
+VERSIONS ?=
 
 .PHONY: release
 release: ## build the files of a release into dist, from the commit that is checked out; also PLATFORMS, IMAGES, PUSH, KEY
 	go -C release run ./cmd/release -o $(CURDIR)/dist $(if $(PLATFORMS),-platforms $(PLATFORMS)) $(if $(IMAGES),-images $(IMAGES)) \
 		$(if $(PUSH),-push) $(if $(KEY),-key $(abspath $(KEY)))
 
+# The packages that build the site, as its lock file says.
+site/node_modules: site/package-lock.json
+	cd site && npm ci --no-audit --no-fund
+	touch $@
+
+.PHONY: site
+site: site/node_modules ## build the documentation's site into site/dist; with VERSIONS=1 that of each minor release
+	node site/build.mjs $(if $(VERSIONS),--releases)
+
+.PHONY: site-check
+site-check: site ## build the site, and check every link and anchor of it and of the documentation
+	node --test site/site.test.mjs
+	node site/check.mjs
+
 .PHONY: clean
 clean: ## remove what make built
-	rm -rf bin dist .cache
+	rm -rf bin dist .cache site/node_modules site/dist site/.pages
