@@ -17,7 +17,7 @@ import (
 
 // TestDenial has the API server's evaluator deny Jobs. Users see the message of the first decision that denies.
 func TestDenial(t *testing.T) {
-	const pages = "https://github.com/podverdict/podverdict/blob/main/docs/rules.md#"
+	const pages = "https://podverdict.github.io/podverdict/rules/"
 	job := func(changes map[string]any) map[string]any {
 		pod := map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "main", "image": "app"}}}
 		spec := map[string]any{

@@ -91,7 +91,8 @@ func IDs() []string {
 	return ids
 }
 
-const page = "https://github.com/podverdict/podverdict/blob/main/docs/rules.md"
+// site is where releases publish the documentation. Each rule has a page there.
+const site = "https://podverdict.github.io/podverdict"
 
 // Address returns where the documentation explains the rule.
-func (r Rule) Address() string { return page + "#" + r.ID }
+func (r Rule) Address() string { return site + "/rules/" + r.ID }

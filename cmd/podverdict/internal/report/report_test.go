@@ -163,7 +163,7 @@ func TestLive(t *testing.T) {
 items:
 - check: odd
   field: spec.podFailurePolicy.rules[2]
-  help: https://github.com/podverdict/podverdict/blob/main/docs/rules.md#odd
+  help: https://podverdict.github.io/podverdict/rules/odd
   job:
     name: demo
     namespace: default
