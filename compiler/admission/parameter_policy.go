@@ -47,8 +47,8 @@ func (s *Selection) parameterVariables() []admissionregistrationv1.Variable {
 		}
 	}
 	all := []admissionregistrationv1.Variable{
-		admissionregistrationv1.Variable{Name: "data", Expression: "object.?data.orValue({})"},
-		admissionregistrationv1.Variable{Name: unknownKeys, Expression: fmt.Sprintf(
+		{Name: "data", Expression: "object.?data.orValue({})"},
+		{Name: unknownKeys, Expression: fmt.Sprintf(
 			"variables.data.map(key, key).filter(key, !(key in %s)).map(key, \"data[\" + key + \"]: is not a parameter of a guardrail\")", literal(known))},
 	}
 	for _, r := range s.Rules {
