@@ -48,7 +48,9 @@ func findSuite(ctx context.Context, release string) (suite, error) {
 	if err != nil {
 		return s, err
 	}
-	var downloaded struct{ Dir string }
+	var downloaded struct {
+		Dir string `json:"Dir"`
+	}
 	err = json.Unmarshal([]byte(described), &downloaded)
 	s.dir = downloaded.Dir
 	return s, err
