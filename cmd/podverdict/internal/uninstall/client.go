@@ -38,7 +38,8 @@ func NewClient(config *rest.Config) (c *Client, err error) {
 	if c.objects, err = metadata.NewForConfig(config); err != nil {
 		return nil, err
 	}
-	return c, c.connect(config)
+	err = c.connect(config)
+	return c, err
 }
 
 // connect makes the clients for objects of which metadata alone does not say enough.
