@@ -8,7 +8,6 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"k8s.io/apimachinery/pkg/util/version"
-	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/compiler/schema"
@@ -76,7 +75,11 @@ func NewEnvironment(kubernetes string) (*Environment, error) {
 		return nil, err
 	}
 	e := &Environment{Kubernetes: v.String(), Schema: schema.Load(), failIndex: v.AtLeast(kubeversion.FailIndex)}
-	if err := e.extend(environment.MustBaseEnvSet(v).NewExpressionsEnv()); err != nil {
+	base, err := newBase(v)
+	if err == nil {
+		err = e.extend(base)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("cel environment of kubernetes %s: %w", e.Kubernetes, err)
 	}
 	return e, nil
