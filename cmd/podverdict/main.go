@@ -5,41 +5,17 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"os/signal"
-	"runtime"
-	"runtime/debug"
-	"syscall"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
 
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-func main() {
-	collectLate()
-	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
-}
-
-// late is the percentage of garbage at which a heap that begins at 4 MB is collected at 64 MB.
-const late = 1600
-
-// collectLate has the garbage collector begin at 64 MB of memory, as most commands end before. After the first collection it
-// works as usual, unless a command has set another percentage.
-func collectLate() {
-	if os.Getenv("GOGC") != "" {
-		return
-	}
-	usual := debug.SetGCPercent(late)
-	runtime.AddCleanup(new([16]byte), func(usual int) {
-		if set := debug.SetGCPercent(usual); set != late {
-			debug.SetGCPercent(set)
-		}
-	}, usual)
-}
-
 // run runs the program and returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	signal.Ignore(syscall.SIGPIPE) // writing to a pipe that nobody reads is an error like any other
-
+	prepare()
 	// All output goes through these writers: names in it must neither control a terminal nor command a CI system.
 	var result bytes.Buffer
 	safeErr := terminal.NewWriter(stderr)
@@ -55,4 +31,21 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		}
 	}
 	return complain(safeErr, err)
+}
+
+// displayName returns how the user called the program: kubectl runs a plugin by the name of its file.
+func displayName(executable string) string {
+	name := strings.TrimSuffix(filepath.Base(executable), ".exe")
+	if strings.HasPrefix(name, "kubectl-") {
+		return strings.ReplaceAll(name, "-", " ")
+	}
+	return "podverdict"
+}
+
+// formatAlias makes --format, as other tools call it, mean --output.
+func formatAlias(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	if name == "format" {
+		name = "output"
+	}
+	return pflag.NormalizedName(name)
 }

@@ -1,12 +1,12 @@
+//go:build !js
+
 package main
 
 import (
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 const (
@@ -68,21 +68,4 @@ and Pods from files, without a cluster, or from a cluster.`,
 	root.SetFlagErrorFunc(errUsage)
 	root.SetGlobalNormalizationFunc(formatAlias)
 	return root
-}
-
-// displayName returns how the user called the program: kubectl runs a plugin by the name of its file.
-func displayName(executable string) string {
-	name := strings.TrimSuffix(filepath.Base(executable), ".exe")
-	if strings.HasPrefix(name, "kubectl-") {
-		return strings.ReplaceAll(name, "-", " ")
-	}
-	return "podverdict"
-}
-
-// formatAlias makes --format, as other tools call it, mean --output.
-func formatAlias(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-	if name == "format" {
-		name = "output"
-	}
-	return pflag.NormalizedName(name)
 }

@@ -1,3 +1,5 @@
+//go:build !js || constraints
+
 package main
 
 import (

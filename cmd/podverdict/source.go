@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
 // connectionHelp names the flags that the list of flags leaves out.
@@ -37,19 +35,7 @@ func addFileFlags(flags *pflag.FlagSet, files *manifest.Options) {
 	flags.BoolVarP(&files.Recursive, "recursive", "R", false, "read the directories below those given with -f as well")
 	flags.StringVarP(&files.Namespace, "namespace", "n", "", `namespace of the objects that name none (default "default")`)
 	flags.BoolVar(&files.Strict, "strict", false, "refuse what is otherwise skipped: objects of other kinds, templates to be rendered, files that are no manifests")
-	flags.Func("at", "`KIND=PATH` of specs of Jobs in objects of another kind, as in MyJob=spec.steps[*].template.spec; may be repeated",
-		func(text string) error {
-			name, path, _ := strings.Cut(text, "=")
-			path = strings.TrimPrefix(path, ".")
-			if _, err := kind.ParsePath(path); err != nil || name == "" {
-				return errors.Join(errors.New("must be KIND=PATH, as in MyJob=spec.steps[*].template.spec"), err)
-			}
-			if files.At == nil {
-				files.At = map[string]string{}
-			}
-			files.At[name] = path
-			return nil
-		})
+	addAtFlag(flags, files)
 }
 
 // addKubernetesFlag adds the flag of verbs that decide for a version of Kubernetes.

@@ -1,3 +1,5 @@
+//go:build !js
+
 package main
 
 import (
@@ -111,21 +113,6 @@ type replacements struct {
 
 // replaced returns the object that a Job or CronJob replaces, or nil.
 func (r *replacements) replaced(job manifest.Job) *manifest.Job { return r.old[identityOf(job)] }
-
-// identity is what tells objects apart: an update cannot change it.
-type identity struct {
-	kind string
-	name manifest.Reference
-}
-
-func (i identity) String() string { return i.kind + " " + i.name.String() }
-
-func identityOf(j manifest.Job) identity {
-	if j.CronJob != nil {
-		return identity{"CronJob", j.Reference()}
-	}
-	return identity{"Job", j.Reference()}
-}
 
 // readReplacements reads what is given and what that replaces.
 func readReplacements(ctx context.Context, c *console, o *validateOptions, args []string) (r replacements, err error) {

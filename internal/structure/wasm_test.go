@@ -3,6 +3,7 @@ package structure
 import (
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -18,5 +19,30 @@ func TestDecisionsBuildForWebAssembly(t *testing.T) {
 	command.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Errorf("go build for js/wasm: %v\n%s", err, out)
+	}
+}
+
+// TestPageLinksNoClusters keeps out of the program in a page what it has no use for: a new file of a package that reads clusters needs
+// the build tag of the others.
+func TestPageLinksNoClusters(t *testing.T) {
+	for _, tags := range []string{"page", "constraints"} {
+		command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-tags="+tags, "./cmd/podverdict")
+		command.Dir = root
+		command.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+		out, err := command.Output()
+		if err != nil {
+			t.Fatalf("go list for js/wasm: %v", err)
+		}
+		for linked := range strings.Lines(string(out)) {
+			linked = strings.TrimSpace(linked)
+			for _, large := range []string{"k8s.io/client-go/rest", "k8s.io/client-go/kubernetes", "k8s.io/apimachinery/pkg/runtime/serializer/protobuf"} {
+				if linked == large {
+					t.Errorf("the program in a page, with the tag %s, links %s", tags, large)
+				}
+			}
+			if tags == "page" && strings.HasPrefix(linked, "github.com/open-policy-agent/") {
+				t.Errorf("the program in a page that has no constraints links %s", linked)
+			}
+		}
 	}
 }

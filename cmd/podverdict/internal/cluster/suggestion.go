@@ -1,3 +1,5 @@
+//go:build !js
+
 package cluster
 
 import (
@@ -26,10 +28,4 @@ func (c *Cluster) Names(ctx context.Context, kind Kind) []string { return c.name
 // Namespaces returns the names of namespaces for a shell to complete: those on the first page. What cannot be read has none.
 func (c *Cluster) Namespaces(ctx context.Context) []string {
 	return namesIn(List[corev1.NamespaceList](c.core, "namespaces", metav1.NamespaceAll)(ctx, metav1.ListOptions{Limit: pageSize}))
-}
-
-// KindOf returns the kind of a name that ParseTargets takes, or false.
-func KindOf(name string, allowed ...Kind) (Kind, bool) {
-	kind, err := parseKind(name, allowed, false)
-	return kind, err == nil
 }

@@ -132,3 +132,9 @@ func parseKind(name string, allowed []Kind, alone bool) (Kind, error) {
 	}
 	return "", fmt.Errorf("type %q is not read here, there are %s%s", name, strings.Join(names, ", "), hint)
 }
+
+// KindOf returns the kind of a name that ParseTargets takes, or false.
+func KindOf(name string, allowed ...Kind) (Kind, bool) {
+	kind, err := parseKind(name, allowed, false)
+	return kind, err == nil
+}

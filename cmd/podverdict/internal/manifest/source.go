@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 	"unicode/utf8"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/documents"
@@ -24,9 +22,6 @@ const MaxBytes = 256 << 20
 
 // longList is the size from which on the items of a List are documents of their own.
 const longList = 1 << 20
-
-// urlTimeout bounds the reading of one URL, body included.
-const urlTimeout = 60 * time.Second
 
 // Options say what to read.
 type Options struct {
@@ -125,39 +120,6 @@ const SettingsFile = ".podverdict.yaml"
 func isManifest(path string) bool {
 	return filepath.Base(path) != SettingsFile &&
 		slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path))
-}
-
-// openURL begins to read what a URL names.
-func openURL(ctx context.Context, url string) (io.ReadCloser, error) {
-	ctx, cancel := context.WithTimeout(ctx, urlTimeout)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	if response.StatusCode != http.StatusOK {
-		cancel()
-		return nil, errors.Join(fmt.Errorf("the server answered %s", response.Status), response.Body.Close())
-	}
-	return &body{response.Body, cancel}, nil
-}
-
-// body is that of a response, whose timeout ends with it.
-type body struct {
-	io.ReadCloser
-
-	cancel context.CancelFunc
-}
-
-// Close ends the reading.
-func (b *body) Close() error {
-	defer b.cancel()
-	return b.ReadCloser.Close()
 }
 
 // split emits the documents of the source, and the items of Lists that are longer than long.
