@@ -54,6 +54,7 @@ var (
 // rooms is the table of the project's folders, from the bottom up.
 var rooms = []room{
 	{folder: "internal/structure"},
+	{folder: "playground/engine"},
 	{folder: "internal/race", direct: noIO},
 	{folder: "internal/terminal", direct: noIO},
 	{folder: "internal/failure", avoids: slices.Concat(noClient, noOPA), direct: noIO},

@@ -1,0 +1,40 @@
+// Builds the page into dist/. The engines are built by `go run ./playground/engine`.
+
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { build } from "esbuild";
+import { examples } from "./examples.mjs";
+
+const root = execFileSync("go", ["env", "GOROOT"], { encoding: "utf8" }).trim();
+
+// given are modules that are no files here: the examples, and the half of Go's runtime that is JavaScript.
+const given = {
+  name: "given",
+  setup(bundle) {
+    bundle.onResolve({ filter: /^virtual:examples$/ }, () => ({ path: "examples", namespace: "given" }));
+    bundle.onLoad({ filter: /.*/, namespace: "given" }, () => ({ contents: JSON.stringify(examples()), loader: "json" }));
+    bundle.onResolve({ filter: /^\.\/go\.js$/ }, () => ({ path: `${root}/lib/wasm/wasm_exec.js` }));
+  },
+};
+
+mkdirSync("dist", { recursive: true });
+const result = await build({
+  entryPoints: ["src/page.js", "src/engine.js", "src/page.css"],
+  bundle: true, minify: true, metafile: true, outdir: "dist", target: "es2022", legalComments: "none", plugins: [given],
+  format: "iife",
+});
+copyFileSync("index.html", "dist/index.html");
+writeFileSync("dist/page-licenses.txt", licenses(Object.keys(result.metafile.inputs)));
+
+// licenses returns the licences of the packages that are bundled. Those of Go and its modules are beside the engines.
+function licenses(inputs) {
+  const names = new Set(inputs.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []));
+  const texts = [...names].sort().map((name) => {
+    const folder = `node_modules/${name}`;
+    const { version, license } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+    if (!file) throw new Error(`${name} has no file with its licence`);
+    return `${name} ${version} (${license})\n\n${readFileSync(`${folder}/${file}`, "utf8")}`;
+  });
+  return texts.join("\n\n" + "-".repeat(80) + "\n\n");
+}

@@ -1,0 +1,241 @@
+// The page: what is written goes to the engine, and its answer to the pane that is open.
+
+import examples from "virtual:examples";
+import { newEditor } from "./editor.js";
+import { FILE, PICTURE, filesOf, panes } from "./panes.js";
+import { places } from "./places.js";
+import { decode, encode } from "./share.js";
+import { engine } from "./worker.js";
+
+const element = (id) => document.getElementById(id);
+const shownLines = 2000;
+const fields = ["script", "names", "now"]; // of panes, beside the editor
+
+const empty = { input: "", pinned: "", script: "", names: "", now: "", pane: "matrix" };
+const state = { ...empty };
+const ready = {};
+let asked = 0; // questions; the status line is that of the last
+const editor = newEditor(element("editor"), () => {
+  state.input = editor.text();
+  answer();
+});
+
+function say(text) {
+  element("status").textContent = text;
+}
+
+// answer asks the engine what the open pane shows, and shows it unless something newer was asked.
+async function answer() {
+  const question = ++asked;
+  const id = state.pane;
+  const pane = panes[id];
+  const args = pane.command(state);
+  element("command").textContent = "podverdict " + args.join(" ");
+  if (pane.needsPinned && !state.pinned) {
+    show({ stdout: "", stderr: "" });
+    say("Pin a version first: later ones are compared with it.");
+    return;
+  }
+  const wanted = engine(pane.heavy, loaded);
+  if (!ready[pane.heavy ? "heavy" : "light"]) say(pane.heavy ? "Loading the constraints" : "Loading the engine");
+  const began = performance.now();
+  const reply = await wanted.ask({ args, files: filesOf(state), wanted: pane.wanted });
+  if (!reply || state.pane !== id) return;
+  show(reply);
+  if (question === asked) say(`Exit code ${reply.code}, ${Math.round(performance.now() - began)} ms`);
+}
+
+function loaded(kind, failed) {
+  ready[kind] = !failed;
+  if (failed) say(`The engine does not run: ${failed}. Load the page again.`);
+  else performance.mark(`${kind} ready`);
+}
+
+// show fills the panel with an answer.
+function show({ stdout, stderr, files }) {
+  element("stderr").hidden = stderr === "";
+  write(element("stderr"), stderr);
+  const lines = stdout.split("\n");
+  const more = element("more");
+  more.hidden = lines.length <= shownLines;
+  more.textContent = `Show all ${lines.length} lines`;
+  more.onclick = () => {
+    more.hidden = true;
+    write(element("stdout"), stdout);
+  };
+  write(element("stdout"), more.hidden ? stdout : lines.slice(0, shownLines).join("\n"));
+  editor.mark(places(stderr + "\n" + stdout));
+  draw(files?.[PICTURE]);
+}
+
+// write fills an element with a text, in which places of the input are links to the editor.
+function write(target, text) {
+  target.replaceChildren();
+  let done = 0;
+  for (const found of text.matchAll(/input\.yaml:(\d+)(?::(\d+))?/g)) {
+    const link = document.createElement("a");
+    link.href = "#editor";
+    link.textContent = found[0];
+    link.onclick = (event) => {
+      event.preventDefault();
+      editor.go({ line: Number(found[1]), column: Number(found[2] ?? 1) });
+    };
+    target.append(text.slice(done, found.index), link);
+    done = found.index + found[0].length;
+  }
+  target.append(text.slice(done));
+}
+
+// draw shows the timeline; its elements say in their titles what they are.
+function draw(svg) {
+  const picture = element("picture");
+  picture.replaceChildren();
+  if (!svg || state.pane !== "life") return;
+  const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+  drawn.setAttribute("role", "img");
+  drawn.setAttribute("aria-label", "Timeline of the Job; the text below says the same");
+  picture.append(document.importNode(drawn, true));
+}
+
+function open(id, focus) {
+  state.pane = id;
+  for (const tab of element("tabs").children) {
+    const selected = tab.id === `tab-${id}`;
+    tab.setAttribute("aria-selected", String(selected));
+    tab.tabIndex = selected ? 0 : -1;
+    if (selected && focus) tab.focus();
+  }
+  element("panel").setAttribute("aria-labelledby", `tab-${id}`);
+  element("life").hidden = id !== "life";
+  element("why").hidden = id !== "why";
+  element("time").hidden = id !== "why" && id !== "matrix";
+  show({ stdout: "", stderr: "" });
+  element("buttons").replaceChildren(...(buttons[id]?.() ?? []));
+  say("Working");
+  answer();
+}
+
+function button(label, run) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.textContent = label;
+  made.onclick = run;
+  return made;
+}
+
+// buttons of panes.
+const buttons = {
+  check: () => [
+    button("Show repairs", async () => {
+      const reply = await engine(true, loaded).ask({ args: ["check", "--diff", FILE], files: filesOf(state) });
+      if (!reply) return;
+      element("command").textContent = `podverdict check --diff ${FILE}`;
+      show(reply);
+      say(reply.stdout ? "What the repairs would change" : "There is nothing to repair");
+    }),
+    button("Repair", async () => {
+      const reply = await engine(true, loaded).ask({ args: ["check", "--fix", FILE], files: filesOf(state), wanted: [FILE] });
+      if (!reply) return;
+      if (reply.files[FILE] !== state.input) editor.set(reply.files[FILE]);
+      else say("There is nothing to repair");
+    }),
+  ],
+  life: () => [
+    button("Download SVG", () => {
+      const drawn = element("picture").firstElementChild;
+      if (drawn) download(PICTURE, "image/svg+xml", new XMLSerializer().serializeToString(drawn));
+    }),
+  ],
+};
+
+function download(name, type, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+function take(given) {
+  Object.assign(state, empty, given);
+  if (!panes[state.pane]) state.pane = "matrix";
+  for (const field of fields) element(field).value = state[field];
+  editor.set(state.input);
+  open(state.pane);
+}
+
+function makeTabs() {
+  const ids = Object.keys(panes);
+  for (const id of ids) {
+    const tab = button(panes[id].label, () => open(id));
+    Object.assign(tab, { id: `tab-${id}`, title: panes[id].title });
+    tab.setAttribute("role", "tab");
+    tab.setAttribute("aria-controls", "panel");
+    element("tabs").append(tab);
+  }
+  element("tabs").onkeydown = (event) => {
+    const at = ids.indexOf(state.pane);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: ids.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    open(ids[(to + ids.length) % ids.length], true);
+  };
+}
+
+function makeExamples() {
+  const select = element("examples");
+  examples.forEach(({ problem }, i) => select.append(new Option(problem, String(i))));
+  select.onchange = () => {
+    history.replaceState(null, "", location.pathname);
+    take(examples[Number(select.value)]);
+  };
+}
+
+function makeActions() {
+  element("share").onclick = async () => {
+    history.replaceState(null, "", "#" + (await encode(state)));
+    try {
+      await navigator.clipboard.writeText(location.href);
+      say("The link is copied. It holds these texts itself.");
+    } catch {
+      say("The link is the address of this page now.");
+    }
+  };
+  element("export").onclick = () => download(FILE, "application/yaml", state.input);
+  element("pin").onclick = () => {
+    state.pinned = state.input;
+    say("Pinned: Diff compares with this version.");
+    if (state.pane === "diff") answer();
+  };
+  for (const field of fields) {
+    element(field).oninput = (event) => {
+      state[field] = event.target.value;
+      answer();
+    };
+  }
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const theme = element("theme");
+  const paint = (on) => {
+    document.documentElement.dataset.theme = on ? "dark" : "light";
+    theme.setAttribute("aria-pressed", String(on));
+  };
+  paint(dark);
+  theme.onclick = () => paint(theme.getAttribute("aria-pressed") !== "true");
+}
+
+// takeLink shows what the address holds, or else the first example.
+async function takeLink() {
+  try {
+    const shared = await decode(location.hash);
+    element("examples").selectedIndex = shared ? -1 : 0;
+    take(shared ?? examples[0]);
+  } catch {
+    take({ ...empty, input: "# The link to this page is damaged: what it held cannot be read.\n" });
+  }
+}
+
+makeTabs();
+makeExamples();
+makeActions();
+window.addEventListener("hashchange", takeLink);
+takeLink();

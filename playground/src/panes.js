@@ -1,0 +1,60 @@
+// What each pane asks podverdict. Files are the texts that the command line would read.
+
+export const FILE = "input.yaml";
+export const SCRIPT = "script.yaml";
+export const PINNED = "pinned.yaml";
+export const PICTURE = "life.svg";
+
+/** panes by id. A heavy one needs the engine that has the constraints. */
+export const panes = {
+  matrix: {
+    label: "Verdicts",
+    title: "The verdict on each Pod, or on each scenario when there are no Pods",
+    command: (state) => ["eval", "-f", FILE, ...time(state)],
+  },
+  why: {
+    label: "Why",
+    title: "Rule by rule, why a Pod gets its verdict",
+    command: (state) => ["explain", FILE, ...state.names.split(/[\s,]+/).filter(Boolean), ...time(state)],
+  },
+  cel: {
+    label: "CEL",
+    title: "The CEL of each rule, with its cost",
+    command: () => ["compile", "-f", FILE],
+  },
+  check: {
+    label: "Check",
+    title: "Constraints, guardrails, and rules that mislead",
+    heavy: true,
+    command: () => ["check", FILE],
+  },
+  diff: {
+    label: "Diff",
+    title: "Which verdicts change from the pinned version to this one",
+    command: () => ["diff", PINNED, FILE],
+    needsPinned: true,
+  },
+  life: {
+    label: "Life",
+    title: "The Job's whole life on a virtual clock",
+    heavy: true,
+    command: (state) => [
+      "simulate", "-f", FILE, ...(state.script.trim() ? ["--script", SCRIPT] : []), "--svg", PICTURE,
+    ],
+    wanted: [PICTURE],
+  },
+};
+
+// time returns the flag with the time at which Pods are judged; without it, that is the time of the run.
+function time({ now }) {
+  return now.trim() ? ["--now", now.trim()] : [];
+}
+
+/** filesOf returns the files that commands name. */
+export function filesOf(state) {
+  return {
+    [FILE]: state.input,
+    ...(state.pinned ? { [PINNED]: state.pinned } : {}),
+    ...(state.script.trim() ? { [SCRIPT]: state.script } : {}),
+  };
+}
