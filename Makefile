@@ -32,6 +32,20 @@ help: ## print this list
 build: ## build bin/podverdict and bin/podverdict-controller
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/ ./cmd/podverdict ./cmd/podverdict-controller
 
+# BROTLI is how hard the engines are compressed: 11 takes minutes.
+BROTLI ?= 11
+
+.PHONY: playground
+playground: ## build the page that runs podverdict in a browser into playground/dist
+	go run ./playground/engine playground/dist
+	cd playground && npm ci --ignore-scripts --no-audit --no-fund && npm run build
+	brotli --force --quality=$(BROTLI) --lgwin=24 playground/dist/*.wasm
+
+.PHONY: playground-test
+playground-test: ## compare the page in playground/dist with the command line, in headless Chromium
+	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/ ./cmd/podverdict
+	cd playground && npm test
+
 .PHONY: check
 check: lint test ## everything a commit needs
 
