@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { check } from './check.mjs'
+import { decode } from '../playground/src/share.js'
+import { addresses, stateOf } from './playground.mjs'
 import { addressOf, headings, host, repository } from './tree.mjs'
 import { minors } from './versions.mjs'
 
@@ -106,4 +108,23 @@ test('versions are the newest patch of each minor release', () => {
     { name: 'v0.2.10', folder: 'v0.2', tag: true },
     { name: 'v0.1.0', folder: 'v0.1', tag: true },
   ])
+})
+
+test('commands of examples are states of the playground', async t => {
+  const tree = folder(t, { 'examples/a/job.yaml': 'job\n', 'examples/a/pods.yaml': 'pods\n', 'examples/a/a_test.yaml': 'suite\n', 'examples/s.yaml': 'script\n' })
+  const state = { input: 'job\n---\npods\n', pinned: '', script: '', names: '', now: '', pane: 'matrix' }
+  const shown = {
+    'podverdict eval -f examples/a': state,
+    'go run ./cmd/podverdict explain -f examples/a --now 2026-01-01T00:00:00Z a b': { ...state, names: 'a b', now: '2026-01-01T00:00:00Z', pane: 'why' },
+    'podverdict diff examples/s.yaml examples/a': { ...state, pinned: 'script\n', pane: 'diff' },
+    'podverdict simulate -f examples/a/job.yaml --script examples/s.yaml --svg a.svg': { ...state, input: 'job\n', script: 'script\n', pane: 'life' },
+    'podverdict eval -f examples/a -f examples/gone.yaml': undefined,
+    'podverdict eval -f job.yaml': undefined,
+    'podverdict eval -o json -f examples/a': undefined,
+    'podverdict test examples/a': undefined,
+    'kubectl get pods': undefined,
+  }
+  for (const [command, want] of Object.entries(shown)) assert.deepEqual(stateOf(tree, command), want, command)
+  const [[, address]] = await addresses(tree, ['    $ podverdict eval -f examples/a\n    ...'])
+  assert.deepEqual(await decode(new URL(address, host).hash), state)
 })

@@ -2,10 +2,17 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitepress'
 import { slug } from 'github-slugger'
-import { addressOf, base, chapters, isRemote, kind, pageOf, repository, root, rulesOf, sourceOf, titleOf } from '../tree.mjs'
+import { addressOf, base, chapters, isRemote, kind, pageOf, read, repository, root, rulesOf, sourceOf, titleOf } from '../tree.mjs'
+import { addresses } from '../playground.mjs'
 import { licences } from '../licences.mjs'
 
 const { tree, pages, out, version, versions } = JSON.parse(process.env.SITE)
+
+// The playground is built apart from the site, at its root, and is linked when it is there. It is that of the newest version.
+const hasPlayground = !version.folder && kind(root, 'playground/dist/index.html') === 'file'
+const texts = ['README.md', ...chapters(tree).flatMap(chapter => chapter.pages)].map(path => read(tree, path))
+const tries = hasPlayground ? await addresses(tree, texts) : new Map()
+
 const top = base + (version.folder && version.folder + '/')
 
 // Browsers refuse every other host. Frames are the playground's.
@@ -19,8 +26,8 @@ const policy = [
 // links has the links of a page lead where they lead in the repository, and blocks without a language look like the others.
 function links(markdown) {
   markdown.core.ruler.push('links', state => {
+    state.tokens = state.tokens.flatMap(token => (token.type === 'code_block' ? blockOf(token, state.Token) : token))
     for (const token of state.tokens) {
-      if (token.type === 'code_block') Object.assign(token, { type: 'fence', tag: 'code', info: languageOf(token.content), markup: '```' })
       for (const child of token.children ?? []) {
         if (child.type === 'code_inline') child.attrSet('v-pre', '') // {{ }} is nothing to evaluate
         const href = child.type === 'link_open' && child.attrGet('href')
@@ -29,6 +36,15 @@ function links(markdown) {
       }
     }
   })
+}
+
+// blockOf returns an indented block as a fenced one, and a link to the playground when that can show what the block shows.
+function blockOf(token, Token) {
+  const block = Object.assign(token, { type: 'fence', tag: 'code', info: languageOf(token.content), markup: '```' })
+  const command = token.content.match(/^\$ (.*)$/m)?.[1]
+  if (!tries.has(command)) return block
+  const link = `<p class="playground"><a href="${tries.get(command)}" target="_self">Try it in the playground</a></p>\n`
+  return [block, Object.assign(new Token('html_block', '', 0), { content: link })]
 }
 
 const commands = /^(?:[A-Z]+=\S+ )?(?:base64|cosign|for|go|kubectl|make|mkdir|podverdict|printf|time) /
@@ -62,9 +78,6 @@ const sidebarOfRules = [
   })),
 ]
 
-// The playground is built apart from the site, and is linked when it is there.
-const playground = kind(root, 'playground/dist/index.html') ? [{ text: 'Playground', link: '/playground/', target: '_self' }] : []
-
 export default defineConfig({
   title: 'podverdict',
   description: 'Says what a failed Pod means for its Kubernetes Job, and why.',
@@ -87,7 +100,7 @@ export default defineConfig({
     nav: [
       { text: 'Tutorial', link: '/tutorial' },
       { text: 'Rules', link: '/rules', activeMatch: '^/rules' },
-      ...(version.folder ? [] : playground),
+      ...(hasPlayground ? [{ text: 'Playground', link: '/playground/', target: '_self' }] : []),
       { component: 'VersionSwitch' },
     ],
     sidebar: { '/': sidebar, '/rules/': sidebarOfRules },
