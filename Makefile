@@ -38,8 +38,7 @@ BROTLI ?= 11
 .PHONY: playground
 playground: ## build the page that runs podverdict in a browser into playground/dist
 	go run ./playground/engine playground/dist
-	cd playground && npm ci --ignore-scripts --no-audit --no-fund && npm run build
-	brotli --force --quality=$(BROTLI) --lgwin=24 playground/dist/*.wasm
+	cd playground && npm ci --ignore-scripts --no-audit --no-fund && BROTLI=$(BROTLI) npm run build
 
 .PHONY: playground-test
 playground-test: ## compare the page in playground/dist with the command line, in headless Chromium

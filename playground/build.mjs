@@ -1,6 +1,8 @@
-// Builds the page into dist/. The engines are built by `go run ./playground/engine`.
+// Builds the page into dist/, and compresses the engines, which `go run ./playground/engine` has built. BROTLI is how hard: 11, the
+// most, takes minutes.
 
 import { execFileSync } from "node:child_process";
+import { brotliCompressSync, constants } from "node:zlib";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 import { examples } from "./examples.mjs";
@@ -25,6 +27,11 @@ const result = await build({
 });
 copyFileSync("index.html", "dist/index.html");
 writeFileSync("dist/page-licenses.txt", licenses(Object.keys(result.metafile.inputs)));
+
+const brotli = { [constants.BROTLI_PARAM_QUALITY]: Number(process.env.BROTLI ?? 11), [constants.BROTLI_PARAM_LGWIN]: 24 };
+for (const file of readdirSync("dist").filter((name) => name.endsWith(".wasm"))) {
+  writeFileSync(`dist/${file}.br`, brotliCompressSync(readFileSync(`dist/${file}`), { params: brotli }));
+}
 
 // licenses returns the licences of the packages that are bundled. Those of Go and its modules are beside the engines.
 function licenses(inputs) {

@@ -203,7 +203,7 @@ func TestDocumentation(t *testing.T) {
 		}
 		checks := 0
 		for _, scenario := range scenarios {
-			steps, err := os.ReadFile(scenario) //nolint:gosec // one of ours
+			steps, err := os.ReadFile(scenario)
 			if err != nil {
 				t.Fatal(err)
 			}
