@@ -5,6 +5,7 @@ package tenants
 import (
 	"context"
 	"flag"
+	"fmt"
 	"testing"
 	"time"
 
@@ -42,7 +43,7 @@ func TestTenants(t *testing.T) {
 	t.Logf("without an attack, in %v, %v: %+v", took.Round(time.Millisecond), usual, control)
 	for _, attacks := range [][]attack{forgeries, extremes, books, floods} {
 		for _, attack := range attacks {
-			t.Run(attack.name, func(t *testing.T) { w.try(t, attack, control, took, usual) })
+			t.Run(attack.name, func(t *testing.T) { w.tryAgain(t, attack, control, took, usual) })
 		}
 	}
 }
@@ -61,8 +62,24 @@ func (w *world) peace(t *testing.T) (o outcome, took time.Duration, usual pace) 
 	return o, took, usual
 }
 
-// try runs the victim's Jobs under an attack.
-func (w *world) try(t *testing.T, attack attack, control outcome, before time.Duration, usual pace) {
+// tries is how often an attack must delay the victim's Jobs to be one that does: the machine may have been busy.
+const tries = 3
+
+// tryAgain tries an attack until it delays nothing.
+func (w *world) tryAgain(t *testing.T, attack attack, control outcome, before time.Duration, usual pace) {
+	t.Helper()
+	for n := range tries {
+		delay := w.try(t, attack, control, before, usual)
+		if delay == nil {
+			return
+		}
+		t.Logf("try %d: %v", n+1, delay)
+	}
+	t.Errorf("delayed in each of %d tries", tries)
+}
+
+// try runs the victim's Jobs under an attack. The error is about a delay.
+func (w *world) try(t *testing.T, attack attack, control outcome, before time.Duration, usual pace) error {
 	t.Helper()
 	t.Cleanup(func() { w.revive(t) })
 	a := w.newAttacker(t)
@@ -97,16 +114,17 @@ func (w *world) try(t *testing.T, attack attack, control outcome, before time.Du
 	now, peak, _ := memoryOf(w.replica)
 	t.Logf("the victim's Jobs took %v, %v; the controller has %d MiB, %d at its peak", took.Round(time.Millisecond), attacked, now>>20, peak>>20)
 	if took <= 2*before+slack && attacked.delay(usual) <= mostDelay {
-		return
+		return nil
 	}
 	w.clear(t, a.namespace)
 	_, without, later := w.peace(t) // the machine may have slowed down
 	if most := 2*max(before, without) + slack; took > most {
-		t.Errorf("the victim's Jobs took %v, and at most %v before the attack and after it", took, max(before, without))
+		return fmt.Errorf("the victim's Jobs took %v, and at most %v before the attack and after it", took, max(before, without))
 	}
 	if late := min(attacked.delay(usual), attacked.delay(later)); late > mostDelay {
-		t.Errorf("the attack delays Jobs by %v: %v, %v before it and %v after it", late, attacked, usual, later)
+		return fmt.Errorf("the attack delays Jobs by %v: %v, %v before it and %v after it", late, attacked, usual, later)
 	}
+	return nil
 }
 
 func (w *world) newAttacker(t *testing.T) *attacker {
