@@ -26,7 +26,7 @@ async function serve() {
 /** start returns a browser, the page's address, and what the pages asked of other hosts and said of errors. */
 export async function start() {
   const { server, address } = await serve();
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage"] });
   const foreign = [];
   const errors = [];
   return {
