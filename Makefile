@@ -75,6 +75,7 @@ test: control-plane ## run every test of all modules in full, and what goroutine
 	go $(TEST) $(TAGS) -p 3 $$race $(RACED); \
 	go $(TEST) $(TAGS) -p 3 $$(go list ./... | grep -vxF "$$(go list $(RACED))"); \
 	go -C charts $(TEST) $(TAGS) ./...; \
+	go -C $(ECOSYSTEM) $(TEST) -run 'TestDocumentation|TestEcosystem/cronjob$$' -parallel 8 .; \
 	for module in $(UPSTREAM) $(INTEROP) release tools; do go -C $$module $(TEST) ./...; done; \
 	if [[ -n $$race ]]; then \
 		GOGC=400 go $(TEST) -race -short $$(go list ./... | grep -vxF "$$(go list $(RACED) $(SEQUENTIAL))"); \
@@ -262,9 +263,9 @@ PLATFORMS ?=
 VERSIONS ?=
 
 .PHONY: release
-release: ## build the files of a release into dist, from the commit that is checked out; also PLATFORMS, IMAGES, PUSH, KEY
+release: ## build the files of a release into dist, from the commit that is checked out; also PLATFORMS, IMAGES, PUSH, KEY, PLAYGROUND=playground/dist
 	go -C release run ./cmd/release -o $(CURDIR)/dist $(if $(PLATFORMS),-platforms $(PLATFORMS)) $(if $(IMAGES),-images $(IMAGES)) \
-		$(if $(PUSH),-push) $(if $(KEY),-key $(abspath $(KEY)))
+		$(if $(PUSH),-push) $(if $(KEY),-key $(abspath $(KEY))) $(if $(PLAYGROUND),-playground $(abspath $(PLAYGROUND)))
 
 # The packages that build the site, as its lock file says.
 site/node_modules: site/package-lock.json

@@ -231,3 +231,37 @@ func read(t *testing.T, name string) string {
 	}
 	return string(text)
 }
+
+// A panel without a place is drawn over another one.
+func TestPanelsHavePlaces(t *testing.T) {
+	type place struct{ X, Y, W, H int }
+	var dashboard struct {
+		Panels []struct {
+			ID      int
+			Title   string
+			GridPos place
+		}
+	}
+	if err := json.Unmarshal([]byte(read(t, "dashboard.json")), &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	taken, ids := map[[2]int]string{}, map[int]bool{}
+	for _, panel := range dashboard.Panels {
+		at := panel.GridPos
+		if at.W < 4 || at.H < 4 || at.X+at.W > 24 || ids[panel.ID] {
+			t.Errorf("%s, number %d, is at %+v", panel.Title, panel.ID, at)
+		}
+		ids[panel.ID] = true
+		for x := at.X; x < at.X+at.W; x++ {
+			for y := at.Y; y < at.Y+at.H; y++ {
+				if other, ok := taken[[2]int{x, y}]; ok {
+					t.Fatalf("%s is over %s", panel.Title, other)
+				}
+				taken[[2]int{x, y}] = panel.Title
+			}
+		}
+	}
+	if len(ids) < 15 {
+		t.Errorf("there are %d panels", len(ids))
+	}
+}

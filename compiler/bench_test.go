@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// smallPolicy is the first of the sizes.
+// smallPolicy returns the first of the sizes.
 func smallPolicy() *batchv1.PodFailurePolicy { return generators.Sizes()[0].Policy }
 
 // BenchmarkCompile is the way from a policy to a program. After the first round,
@@ -161,7 +161,7 @@ func BenchmarkHold(b *testing.B) {
 	b.ReportMetric(held/(1<<20), "MiB")
 }
 
-// heap is what is in use after a collection.
+// heap returns what is in use after a collection.
 func heap() int64 {
 	goruntime.GC()
 	var m goruntime.MemStats

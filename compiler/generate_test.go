@@ -17,7 +17,7 @@ const longestType = 253 + 1 + 63
 // exitCodes are few, so that rules and pods meet, and touch both ends of int32.
 var exitCodes = rapid.SampledFrom([]int32{0, 1, 2, 3, 42, 137, 143, 255, 256, -1, -1073741819, 1<<31 - 1, -1 << 31})
 
-// drawnNames are a few that pods and rules share, and hostile ones: quotes, escapes,
+// drawnNames returns a few that pods and rules share, and hostile ones: quotes, escapes,
 // control characters, any letter.
 func drawnNames() *rapid.Generator[string] {
 	return rapid.OneOf(

@@ -78,7 +78,7 @@ func goldenFiles(t testing.TB) []string {
 	return paths
 }
 
-// goldenInputs are the golden files by name, for the tests that want policies.
+// goldenInputs returns the golden files by name, for the tests that want policies.
 func goldenInputs(t testing.TB) map[string]*golden {
 	t.Helper()
 	inputs := map[string]*golden{}
@@ -148,7 +148,7 @@ func (g *golden) parseInput() error {
 	}
 }
 
-// output is the whole file as it should be.
+// output returns the whole file as it should be.
 func (g *golden) output(t testing.TB) *txtar.Archive {
 	t.Helper()
 	sections := map[string]*bytes.Buffer{}

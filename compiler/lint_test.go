@@ -15,7 +15,7 @@ import (
 // The files testdata/golden/lint-*.txtar show the findings. This test compares them
 // with what the rules do, on every pod of a small domain.
 
-// lintPods are all pods with one failure, or with two at different places, of the
+// lintPods returns all pods with one failure, or with two at different places, of the
 // template's containers and of two conditions. More pods would show no more: 9 stands
 // for all codes that no rule lists.
 func lintPods(template *corev1.PodSpec) []*corev1.Pod {
@@ -141,7 +141,7 @@ func newProgram(t *rapid.T, env *compiler.Environment, rules []batchv1.PodFailur
 	return runtime.NewProgram(c)
 }
 
-// reported are the rules with a finding of a check.
+// reported returns the rules with a finding of a check.
 func reported(findings []compiler.Finding, check string) map[int]bool {
 	rules := map[int]bool{}
 	for _, f := range findings {

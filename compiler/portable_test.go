@@ -147,7 +147,7 @@ func podSchema(t *testing.T) *spec.Schema {
 	return &schema
 }
 
-// withoutEmpty is the form that a client may send: no status: {}, no state: {}.
+// withoutEmpty returns the form that a client may send: no status: {}, no state: {}.
 func withoutEmpty(form map[string]any) map[string]any {
 	kept := map[string]any{}
 	for name, value := range form {

@@ -34,7 +34,7 @@ type Object struct {
 	*unstructured.Unstructured
 }
 
-// Objects are the installation in the order in which it is to be applied: each time the same. They are the caller's.
+// Objects returns the installation in the order in which it is to be applied: each time the same. They are the caller's.
 func Objects(o Options) ([]Object, error) {
 	var base struct {
 		Namespace string   `json:"namespace"`

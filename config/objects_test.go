@@ -175,7 +175,7 @@ func TestOptionsGrantLess(t *testing.T) {
 	}
 }
 
-// aboutJobs tells whether rules grant one of the verbs on Jobs or Pods.
+// aboutJobs reports whether rules grant one of the verbs on Jobs or Pods.
 func aboutJobs(rules []rbacv1.PolicyRule, verbs ...string) bool {
 	return slices.ContainsFunc(rules, func(rule rbacv1.PolicyRule) bool {
 		of := slices.ContainsFunc(rule.Resources, func(r string) bool { return strings.HasPrefix(r, "jobs") || strings.HasPrefix(r, "pods") })
@@ -241,7 +241,7 @@ func all(t *testing.T, o config.Options) []config.Object {
 	return objects
 }
 
-// some are the objects of a kind.
+// some returns the objects of a kind.
 func some[T any](t *testing.T, options config.Options, kind string) (objects []T) {
 	t.Helper()
 	for _, o := range all(t, options) {
@@ -261,7 +261,7 @@ func some[T any](t *testing.T, options config.Options, kind string) (objects []T
 	return objects
 }
 
-// one is the only object of a kind.
+// one returns the only object of a kind.
 func one[T any](t *testing.T, kind string) T {
 	t.Helper()
 	objects := some[T](t, config.Options{}, kind)

@@ -89,7 +89,7 @@ func (c constraintsInCEL) testVectors(t *testing.T) {
 	}
 }
 
-// vector is the policy for a vector, and the request that it is about.
+// vector returns the policy for a vector, and the request that it is about.
 func (c constraintsInCEL) vector(t *testing.T, v vectors.JobVector) (constraintPolicy, constraintReview) {
 	t.Helper()
 	operation := "CREATE"
@@ -267,7 +267,7 @@ func withoutEmpty(value any) any {
 	return value
 }
 
-// inRego is what a policy is to say: of an update, what the object that is replaced is not to blame for already.
+// inRego returns what a policy is to say: of an update, what the object that is replaced is not to blame for already.
 func (c constraintsInCEL) inRego(t *testing.T, r constraintReview, found map[string]int) map[string][]string {
 	t.Helper()
 	messages := map[string][]string{}
@@ -289,7 +289,7 @@ func (c constraintsInCEL) findings(t *testing.T, s vectors.Submission) []vectors
 	return findings
 }
 
-// newFindings are those that the old object would not have as a new one.
+// newFindings returns the findings that the old object would not have as a new one.
 func (c constraintsInCEL) newFindings(t *testing.T, s vectors.Submission, all []vectors.Finding) []vectors.Finding {
 	t.Helper()
 	if s.OldObject == nil {
@@ -302,7 +302,7 @@ func (c constraintsInCEL) newFindings(t *testing.T, s vectors.Submission, all []
 	return slices.DeleteFunc(slices.Clone(all), func(f vectors.Finding) bool { return old[f.ID+f.Message] })
 }
 
-// said are the messages by the rule's id.
+// said returns the messages by the rule's id.
 func (p constraintPolicy) said(t *testing.T, r apiserver.Review) map[string][]string {
 	t.Helper()
 	result, err := p.evaluator.Evaluate(t.Context(), r)
@@ -347,7 +347,7 @@ func (c constraintsInCEL) compareMessages(t *testing.T, want, got map[string][]s
 	}
 }
 
-// beyondCost are the constraints of which the policy says less than Rego, since it would cost too much: S6 and S9 of long
+// beyondCost returns the constraints of which the policy says less than Rego, since it would cost too much: S6 and S9 of long
 // texts where all indexes have more than 80,000 characters, and F11 of lists of exit codes that are not in order where
 // their lengths squared are more than 600,000. F12 refuses those.
 func beyondCost(s batchv1.JobSpec) []string {

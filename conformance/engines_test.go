@@ -27,7 +27,7 @@ func loaded[V any](t testing.TB, load func() ([]V, error)) []V {
 	return list
 }
 
-// slice is how many of n draws a test makes: few of them in go test -short.
+// slice returns the number of draws, of n, that a test makes: few in go test -short.
 func slice(n int) int {
 	if testing.Short() {
 		return n / 20

@@ -117,7 +117,7 @@ func selectGuards(t *testing.T, c *admission.Catalogue, configuration admission.
 
 var guardParameters = admission.Parameters{Namespace: "default", Name: "guardrails"}
 
-// paramsOf is the object with the settings, as the API server has it.
+// paramsOf returns the object with the settings, as the API server has it.
 func paramsOf(t *testing.T, s *admission.Selection, source admission.ParameterSource) runtime.Object {
 	t.Helper()
 	var written any
@@ -217,7 +217,7 @@ func (g guards) inCEL(t *testing.T, object runtime.Object) []string {
 	return messages
 }
 
-// plain is a configuration as data of a Rego bundle.
+// plain returns a configuration as data of a Rego bundle.
 func plain(c admission.Configuration) map[string]any {
 	data := map[string]any{}
 	for id, settings := range c {
@@ -241,7 +241,7 @@ type guardGenerator struct {
 	random *rand.Rand
 }
 
-// one is true one time in n.
+// one reports true one time in n.
 func (g guardGenerator) one(n int) bool { return g.random.IntN(n) == 0 }
 
 func pick[T any](g guardGenerator, words []T) T { return words[g.random.IntN(len(words))] }

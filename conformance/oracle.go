@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Go is the definition of the verdict, in plain Go: the engine to read, and to
+// Go returns the verdict by its definition in plain Go: the engine to read, and to
 // hold the others to. It fails for a Kubernetes version that compiler.ParseVersion
 // does not take.
 func Go(_ context.Context, r Request) (runtime.Verdict, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
-// withDefaults is a Job as the API server shows it to policies, as far as constraints, the edits of the generator and the
+// withDefaults returns a Job as the API server shows it to policies, as far as constraints, the edits of the generator and the
 // vectors tell the difference.
 func withDefaults(job *batchv1.Job) *batchv1.Job {
 	job = job.DeepCopy()
@@ -43,7 +43,7 @@ func withTemplateDefaults(s *corev1.PodSpec) {
 	}
 }
 
-// pullPolicy is that of images without registries with ports.
+// pullPolicy returns the default pull policy of an image whose registry has no port.
 func pullPolicy(image string) corev1.PullPolicy {
 	name, _, digest := strings.Cut(image, "@")
 	if strings.HasSuffix(name, ":latest") || !digest && !strings.Contains(name, ":") {

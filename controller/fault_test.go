@@ -55,7 +55,7 @@ func TestFaultSchedules(t *testing.T) {
 	}
 }
 
-// schedulesToRun is as many as the flag says, or a few in go test -short.
+// schedulesToRun returns the number of schedules that the flag says, or a few in go test -short.
 func schedulesToRun() int {
 	if testing.Short() {
 		return *schedules / 40
@@ -201,7 +201,7 @@ func (d *disorder) before(q *request) {
 	}
 }
 
-// objectOf is the name of the object that a call is about. With a creation it is in the body.
+// objectOf returns the name of the object that a call is about. With a creation it is in the body.
 func objectOf(q *request) string {
 	if q.Name != "" {
 		return q.Name
@@ -212,7 +212,7 @@ func objectOf(q *request) string {
 	return ""
 }
 
-// bodyOf is the object in the body of a call, or nil.
+// bodyOf returns the object in the body of a call, or nil.
 func bodyOf(q *request) runtime.Object {
 	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(q.Body, nil, nil)
 	if err != nil {

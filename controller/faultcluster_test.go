@@ -218,7 +218,7 @@ func (c *cluster) move() bool {
 	return len(busy) > 0
 }
 
-// over tells whether the Job has ended, or is gone, and no pod is held.
+// over reports whether the Job has ended, or is gone, and no pod is held.
 func (c *cluster) over() bool {
 	if c.acted < len(c.acts) || c.job != nil && !ended(c.job) {
 		return false
@@ -239,7 +239,7 @@ func (c *cluster) changeJob(change func(*batchv1.JobSpec)) {
 	})
 }
 
-// count is how many of the Job's pods are like that.
+// count returns the number of the Job's pods that are like that.
 func (c *cluster) count(like func(*corev1.Pod) bool) int {
 	n := 0
 	for _, pod := range c.server.Pods() {
@@ -250,7 +250,7 @@ func (c *cluster) count(like func(*corev1.Pod) bool) int {
 	return n
 }
 
-// outcome is the Job's final status, without times.
+// outcome returns the Job's final status, without times.
 func (c *cluster) outcome() string {
 	if c.job == nil {
 		return "gone"

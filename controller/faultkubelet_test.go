@@ -29,7 +29,7 @@ type kubelet struct {
 	fate   fate
 }
 
-// idle tells whether nothing can happen to the pod any more, unless somebody changes it.
+// idle reports whether nothing can happen to the pod any more, unless somebody changes it.
 func (k kubelet) idle(p *corev1.Pod) bool {
 	switch {
 	case terminal(p):
@@ -90,7 +90,7 @@ func (k kubelet) evict(p *corev1.Pod) {
 	_ = k.server.DeletePod(p.Namespace, p.Name, -1) // it is there
 }
 
-// busy are the pods that something can happen to: first those that can start, then by slot.
+// busy returns the pods that something can happen to: first those that can start, then by slot.
 func (k kubelet) busy() []*corev1.Pod {
 	busy := slices.DeleteFunc(k.server.Pods(), k.idle)
 	rank := func(p *corev1.Pod) int {
@@ -112,7 +112,7 @@ func active(p *corev1.Pod) bool { return !terminal(p) && p.DeletionTimestamp == 
 
 func held(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) }
 
-// slotAndAttempt are those of a pod that the controller has made. Attempts count from 0.
+// slotAndAttempt returns the slot and the attempt of a pod that the controller has made. Attempts count from 0.
 func slotAndAttempt(p *corev1.Pod) (slot, attempt int, made bool) {
 	slot, attempt, made = plan.Place(p)
 	return slot, attempt - 1, made

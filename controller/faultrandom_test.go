@@ -14,7 +14,7 @@ import (
 // calmScenarios is how many Jobs there are whose outcome depends only on the fates of their pods.
 const calmScenarios = 120
 
-// calmScenario is one of them. A Job that ends early has one pod at a time, or the outcome would depend on which one ends
+// calmScenario returns a scenario without surprises. A Job that ends early has one pod at a time, or the outcome would depend on which one ends
 // first.
 func calmScenario(n int) scenario {
 	random := rand.New(rand.NewPCG(7, uint64(n)))

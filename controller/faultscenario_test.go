@@ -36,7 +36,7 @@ const (
 	codeFailJob   = 42
 )
 
-// ignored tells whether that policy ignores a failed pod.
+// ignored reports whether that policy ignores a failed pod.
 func ignored(pod *corev1.Pod) bool {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
@@ -51,7 +51,7 @@ func ignored(pod *corev1.Pod) bool {
 	return false
 }
 
-// managed is a Job for our controller.
+// managed returns a Job for our controller.
 func managed(parallelism int32, options ...func(*batchv1.JobSpec)) *batchv1.Job {
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: jobName},
@@ -136,17 +136,17 @@ func policy(s *batchv1.JobSpec) {
 	s.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: rules}
 }
 
-// sparing is a custom policy that ignores code 3 so many times, and then does something else.
+// sparing returns a custom policy that ignores code 3 so many times, and then does something else.
 func sparing(limit int32, per v1alpha1.BudgetScope, then batchv1.PodFailurePolicyAction) []memoryapi.Object {
 	r := rule("spare", "pod.failedContainers().exists(c, c.exitCode == 3)", batchv1.PodFailurePolicyActionIgnore)
 	r.Budget = &v1alpha1.Budget{Limit: limit, Per: per, Then: then}
 	return []memoryapi.Object{customPolicy("spare", r), bind("spare")}
 }
 
-// succeeds is the fate of pods that all succeed.
+// succeeds returns the fate of pods that all succeed.
 func succeeds(int, int) int32 { return 0 }
 
-// exits is the fate of pods that fail: the codes are those of the attempts at a slot, and a success follows.
+// exits returns the fate of pods that fail: the codes are those of the attempts at a slot, and a success follows.
 func exits(codes map[int][]int32) fate {
 	return func(slot, attempt int) int32 {
 		if attempt < len(codes[slot]) {
@@ -166,12 +166,12 @@ func always(code int32, slots ...int) fate {
 	}
 }
 
-// activePods is the condition that so many pods are active.
+// activePods returns the condition that so many pods are active.
 func activePods(n int) func(*cluster) bool {
 	return func(c *cluster) bool { return c.count(active) == n }
 }
 
-// running is the condition that so many pods run.
+// running returns the condition that so many pods run.
 func running(n int) func(*cluster) bool {
 	return func(c *cluster) bool {
 		return c.count(func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning }) == n

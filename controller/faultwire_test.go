@@ -94,7 +94,7 @@ func (w *wire) take(q *request) bool {
 	return i >= 0
 }
 
-// requests are those that wait, in an order that does not depend on how goroutines are scheduled.
+// requests returns the requests that wait, in an order that does not depend on how goroutines are scheduled.
 func (w *wire) requests() []*request {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -129,7 +129,7 @@ func (h hostile) intrude(index string) {
 	_, _ = h.server.CreatePod(pod) // the name may be taken
 }
 
-// podOf is a pod that the Job controls, which was not made by the controller.
+// podOf returns a pod that the Job controls, which was not made by the controller.
 func podOf(job *batchv1.Job, name string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -140,7 +140,7 @@ func podOf(job *batchv1.Job, name string) *corev1.Pod {
 	}
 }
 
-// told tells whether an event of that reason was told.
+// told reports whether an event of that reason was told.
 func (c *cluster) told(reason string) bool {
 	for _, event := range c.server.Events() {
 		if event.Reason == reason && event.Regarding.Name == jobName {

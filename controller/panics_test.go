@@ -40,12 +40,12 @@ func (d *defective) RoundTrip(r *http.Request) (*http.Response, error) {
 	return d.RoundTripper.RoundTrip(r)
 }
 
-// writesBad is the request of a worker.
+// writesBad returns the request of a worker.
 func writesBad(r *http.Request) bool {
 	return r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/jobs/bad/status")
 }
 
-// createsBad is a request of another goroutine than the workers'.
+// createsBad returns a request of another goroutine than the workers'.
 func createsBad(r *http.Request) bool {
 	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/pods") {
 		return false

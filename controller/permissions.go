@@ -129,7 +129,7 @@ func (p Permission) granted(ctx context.Context, client kubernetes.Interface) (b
 	return review.Status.Allowed, nil
 }
 
-// resource is in the form that kubectl auth can-i takes: jobs.batch/status.
+// resource returns the resource in the form that kubectl auth can-i takes: jobs.batch/status.
 func (p Permission) resource() string {
 	text := p.Resource
 	if p.Group != "" {

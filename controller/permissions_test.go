@@ -62,7 +62,7 @@ func TestPermissionsAreThoseOfTheInstallation(t *testing.T) {
 	}
 }
 
-// grantedBy are the permissions that an installation's bindings give, one by one.
+// grantedBy returns the permissions that an installation's bindings give, one by one.
 func grantedBy(t *testing.T, options config.Options) (granted []string) {
 	t.Helper()
 	objects, err := config.Objects(options)
@@ -93,7 +93,7 @@ func grantedBy(t *testing.T, options config.Options) (granted []string) {
 	return granted
 }
 
-// single are the permissions of a rule one by one.
+// single returns the permissions of a rule one by one.
 func single(namespace string, rule rbacv1.PolicyRule) []string {
 	names := rule.ResourceNames
 	if len(names) == 0 {
@@ -201,7 +201,7 @@ func TestPreflightFails(t *testing.T) {
 	}
 }
 
-// allowing is an API server that allows everything.
+// allowing returns an API server that allows everything.
 func allowing() *fake.Clientset {
 	client := fake.NewClientset()
 	client.PrependReactor("create", "selfsubjectaccessreviews", func(clienttesting.Action) (bool, runtime.Object, error) {

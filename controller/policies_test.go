@@ -19,7 +19,7 @@ const (
 	count   = batchv1.PodFailurePolicyActionCount
 )
 
-// one is a managed Job with one pod at a time.
+// one returns a managed Job with one pod at a time.
 func one() *batchv1.Job { return managed(1, completions(1)) }
 
 // A policy that is bound decides, and its message is told.
@@ -316,7 +316,7 @@ func testNewPolicy(t *testing.T, prepare func(*world)) {
 	})
 }
 
-// nativePod is a pod as kube-controller-manager makes it.
+// nativePod returns a pod as kube-controller-manager makes it.
 func nativePod(job *batchv1.Job, name string) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: *job.Spec.Template.ObjectMeta.DeepCopy(), Spec: *job.Spec.Template.Spec.DeepCopy()}
 	pod.Name, pod.Namespace = name, job.Namespace

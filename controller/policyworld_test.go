@@ -150,7 +150,7 @@ func (w *world) expectJob(want string) {
 	}
 }
 
-// notes are those of the events that are about objects of a kind, in order.
+// notes returns the notes of the events about objects of a kind, in order.
 func (w *world) notes(kind string) []string {
 	var notes []string
 	for _, e := range w.server.Events() {
@@ -193,7 +193,7 @@ func (w *world) expectReady(o v1alpha1.Object, want string) {
 	}
 }
 
-// series are the values of a metric, by labels.
+// series returns the values of a metric, by labels.
 func (w *world) series(name string) map[string]float64 {
 	w.t.Helper()
 	families, err := w.registry.Gather()
@@ -223,7 +223,7 @@ func (w *world) expectSeries(name string, want map[string]float64) {
 	}
 }
 
-// rule is one of a policy.
+// rule returns a rule of a policy.
 func rule(name, when string, action batchv1.PodFailurePolicyAction) v1alpha1.Rule {
 	return v1alpha1.Rule{Name: name, When: when, Action: action}
 }

@@ -20,7 +20,7 @@ local panel(kind, title, description, queries, unit, width) = {
 
 local graph(title, description, queries, unit='short', width=8) =
   panel('timeseries', title, description, queries, unit, width) + {
-    options: { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi', sort: 'desc' } },
+    options: { legend: { displayMode: 'list', placement: 'bottom', showLegend: true, calcs: [] }, tooltip: { mode: 'multi', sort: 'desc' } },
   };
 
 local number(title, description, query, unit='short', width=4) =
@@ -38,7 +38,7 @@ local placed(panels) =
       {
         x: x + p.gridPos.w,
         y: y,
-        panels: sofar.panels + [p { id: std.length(sofar.panels) + 1, gridPos: { x: x, y: y, w: p.gridPos.w, h: p.gridPos.h } }],
+        panels: sofar.panels + [p { id: std.length(sofar.panels) + 1, gridPos::: { x: x, y: y, w: p.gridPos.w, h: p.gridPos.h } }],
       },
     panels,
     { x: 0, y: 0, panels: [] },

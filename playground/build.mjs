@@ -1,5 +1,5 @@
-// Builds the page into dist/, and compresses the engines, which `go run ./playground/engine` has built. BROTLI is how hard: 11, the
-// most, takes minutes.
+// Builds the page into dist/ with the table that its editor completes by, and compresses the engines, which
+// `go run ./playground/engine` has built. BROTLI is how hard: 11, the most, takes minutes.
 
 import { execFileSync } from "node:child_process";
 import { brotliCompressSync, constants } from "node:zlib";
@@ -9,12 +9,17 @@ import { examples } from "./examples.mjs";
 
 const root = execFileSync("go", ["env", "GOROOT"], { encoding: "utf8" }).trim();
 
-// given are modules that are no files here: the examples, and the half of Go's runtime that is JavaScript.
+const fields = execFileSync("go", ["run", "./playground/fields"], { cwd: "..", encoding: "utf8", maxBuffer: 1 << 24 });
+
+// virtual are modules that are no files here.
+const virtual = { examples: () => examples(), versions: () => JSON.parse(fields).versions };
+
+// given are these, and the half of Go's runtime that is JavaScript.
 const given = {
   name: "given",
   setup(bundle) {
-    bundle.onResolve({ filter: /^virtual:examples$/ }, () => ({ path: "examples", namespace: "given" }));
-    bundle.onLoad({ filter: /.*/, namespace: "given" }, () => ({ contents: JSON.stringify(examples()), loader: "json" }));
+    bundle.onResolve({ filter: /^virtual:/ }, ({ path }) => ({ path: path.slice("virtual:".length), namespace: "given" }));
+    bundle.onLoad({ filter: /.*/, namespace: "given" }, ({ path }) => ({ contents: JSON.stringify(virtual[path]()), loader: "json" }));
     bundle.onResolve({ filter: /^\.\/go\.js$/ }, () => ({ path: `${root}/lib/wasm/wasm_exec.js` }));
   },
 };
@@ -26,10 +31,11 @@ const result = await build({
   format: "iife",
 });
 copyFileSync("index.html", "dist/index.html");
+writeFileSync("dist/fields.json", fields);
 writeFileSync("dist/page-licenses.txt", licenses(Object.keys(result.metafile.inputs)));
 
 const brotli = { [constants.BROTLI_PARAM_QUALITY]: Number(process.env.BROTLI ?? 11), [constants.BROTLI_PARAM_LGWIN]: 24 };
-for (const file of readdirSync("dist").filter((name) => name.endsWith(".wasm"))) {
+for (const file of readdirSync("dist").filter((name) => /\.(wasm|json)$/.test(name))) {
   writeFileSync(`dist/${file}.br`, brotliCompressSync(readFileSync(`dist/${file}`), { params: brotli }));
 }
 

@@ -95,7 +95,7 @@ func TestManifestClaimsThePackages(t *testing.T) {
 	}
 }
 
-// ids are the constraints of the Job API and of its status that the bundle holds.
+// ids returns the constraints of the Job API and of its status that the bundle holds.
 func ids() []string {
 	var all []string
 	for prefix, last := range map[string]int{

@@ -82,7 +82,7 @@ func described(file string, text []byte) ([]Rule, error) {
 	return rules, nil
 }
 
-// comments are the METADATA comments of a module, each as the YAML that it holds.
+// comments returns the METADATA comments of a module, each as the YAML that it holds.
 func comments(module []byte) [][]byte {
 	var all [][]byte
 	open := false

@@ -3,12 +3,15 @@ package release
 import (
 	"io"
 	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rhysd/actionlint"
 	"go.yaml.in/yaml/v3"
 )
@@ -149,7 +152,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Each module is kept up to date.
+// Each module of Go and each package of npm is kept up to date.
 func TestDependencyUpdates(t *testing.T) {
 	var config struct {
 		Updates []struct {
@@ -158,22 +161,26 @@ func TestDependencyUpdates(t *testing.T) {
 		}
 	}
 	read(t, "../.github/dependabot.yml", &config)
-	var modules []string
-	err := filepath.WalkDir("..", func(path string, entry os.DirEntry, err error) error {
-		if err == nil && entry.Name() == "go.mod" && !strings.Contains(path, "testdata") {
-			modules = append(modules, "/"+strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../"))
-		}
-		return err
-	})
+	got := map[string][]string{}
+	for _, update := range config.Updates {
+		got[update.Ecosystem] = append(got[update.Ecosystem], slices.Sorted(slices.Values(update.Directories))...)
+	}
+	delete(got, "github-actions")
+	want := map[string][]string{}
+	listed, err := exec.CommandContext(t.Context(), "git", "-C", "..", "ls-files", "*go.mod", "*package.json").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n, module := range modules {
-		modules[n] = strings.Replace(module, "/..", "/", 1)
+	for file := range strings.FieldsSeq(string(listed)) {
+		if ecosystem := map[string]string{"go.mod": "gomod", "package.json": "npm"}[path.Base(file)]; ecosystem != "" && !strings.Contains(file, "testdata") {
+			want[ecosystem] = append(want[ecosystem], path.Join("/", path.Dir(file)))
+		}
 	}
-	slices.Sort(modules)
-	if got := slices.Sorted(slices.Values(config.Updates[0].Directories)); config.Updates[0].Ecosystem != "gomod" || !slices.Equal(got, modules) {
-		t.Errorf(".github/dependabot.yml is for %q, the modules are %q", got, modules)
+	for _, folders := range want {
+		slices.Sort(folders)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf(".github/dependabot.yml (-folders +updates):\n%s", diff)
 	}
 }
 

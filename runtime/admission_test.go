@@ -133,7 +133,7 @@ func newAdmission(tb testing.TB, as admittedAs, conditions []v1alpha1.MatchCondi
 	return admissionServer{server, k}
 }
 
-// ask is whether the conditions are true, false, or an error.
+// ask reports whether the conditions are true, false, or an error.
 func (s admissionServer) ask(tb testing.TB, object runtime.Object) string {
 	tb.Helper()
 	result, err := s.Evaluate(tb.Context(), apiserver.Review{Kind: s.kind, Operation: admission.Create, Object: object})

@@ -28,7 +28,7 @@ func (v Verdict) UsedUp() Verdict {
 	return v
 }
 
-// IsUsedUp returns whether the action is that of a budget's Then.
+// IsUsedUp reports whether the action is that of a budget's Then.
 func (v Verdict) IsUsedUp() bool { return v.usedUp }
 
 func (b Budget) String() string {

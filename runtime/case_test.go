@@ -29,7 +29,7 @@ func draws(all, few int) int {
 	return all
 }
 
-// compiled is the policy as stored, compiled for the default version.
+// compiled returns the policy as stored, compiled for the default version.
 func compiled(t testing.TB, p *batchv1.PodFailurePolicy) *compiler.Compiled {
 	t.Helper()
 	return compiledBy(t, current, p)
@@ -59,7 +59,7 @@ func programsOf(c *compiler.Compiled) map[string]*runtime.Program {
 	return map[string]*runtime.Program{"specialized": special, "interpreted": special.Interpreted()}
 }
 
-// oracle is the verdict by definition, in terms of Evaluate: a pod without a
+// oracle returns the verdict by definition, in terms of Evaluate: a pod without a
 // phase has not failed.
 func oracle(t testing.TB, kubernetes string, p *batchv1.PodFailurePolicy, pod *corev1.Pod) runtime.Verdict {
 	t.Helper()
@@ -83,7 +83,7 @@ func policyOf(t testing.TB, rules string) *batchv1.PodFailurePolicy {
 	return p
 }
 
-// podOf is the pod default/p with a status written as YAML. It has failed unless
+// podOf returns the pod default/p with a status written as YAML. It has failed unless
 // the status names a phase.
 func podOf(t testing.TB, status string) *corev1.Pod {
 	t.Helper()

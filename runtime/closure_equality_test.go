@@ -45,7 +45,7 @@ func newPolicy(env *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) (
 	return runtime.NewCustomPolicy(env, &v1alpha1.PodFailurePolicy{Spec: *spec})
 }
 
-// randomPolicy is one whose every rule compiles.
+// randomPolicy returns a policy whose every rule compiles.
 func randomPolicy(r *rand.Rand) *v1alpha1.PodFailurePolicySpec {
 	w := &writer{Rand: r}
 	spec := &v1alpha1.PodFailurePolicySpec{Variables: []v1alpha1.Variable{

@@ -117,7 +117,7 @@ func BenchmarkTwins(b *testing.B) {
 	}
 }
 
-// benchSpec is a policy of the size that people write.
+// benchSpec returns a policy of the size that people write.
 func benchSpec() *v1alpha1.PodFailurePolicySpec {
 	return &v1alpha1.PodFailurePolicySpec{
 		MatchConditions: []v1alpha1.MatchCondition{{Name: "team", Expression: "job.metadata.?labels[?'team'].orValue('') == 'training'"}},

@@ -20,7 +20,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// failed is a pod whose container main failed so.
+// failed returns a pod whose container main failed so.
 func failed(t corev1.ContainerStateTerminated) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n"},
@@ -34,7 +34,7 @@ func exitCode(code int32) *corev1.Pod {
 	return failed(corev1.ContainerStateTerminated{ExitCode: code, Message: "said"})
 }
 
-// bothWays are the two ways to evaluate a policy.
+// bothWays returns the two ways to evaluate a policy.
 func bothWays(p *runtime.Policy) map[string]*runtime.Policy {
 	return map[string]*runtime.Policy{"fast path": p, "interpreter": p.Interpreted()}
 }

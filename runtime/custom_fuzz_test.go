@@ -24,7 +24,7 @@ func FuzzExpression(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, seed uint64) { holdsFor(t, env, text, seed) })
 }
 
-// holdsFor is the oracle of FuzzExpression and TestRandomExpressions. It says whether
+// holdsFor returns the oracle of FuzzExpression and TestRandomExpressions. It says whether
 // the text is a rule. One that is not has findings, with places in it.
 func holdsFor(t *testing.T, env *compiler.Environment, text string, seed uint64) bool {
 	t.Helper()

@@ -59,7 +59,7 @@ func TestLargePods(t *testing.T) {
 	}
 }
 
-// ends tells whether an error is that of a limit on the cost.
+// ends reports whether an error is that of a limit on the cost.
 func ends(err error) bool {
 	var failed *runtime.EvaluationError
 	return errors.As(err, &failed) && failed.Cause() == runtime.CauseCost

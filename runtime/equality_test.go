@@ -87,7 +87,7 @@ func TestVectors(t *testing.T) {
 	seen.check(t)
 }
 
-// judged is the pod, as failed when it has no phase: so vectors take it.
+// judged returns the pod, as failed when it has no phase: so vectors take it.
 func judged(pod *corev1.Pod) *corev1.Pod {
 	if pod.Status.Phase != "" {
 		return pod

@@ -180,7 +180,7 @@ func TestExplainManyElements(t *testing.T) {
 	}
 }
 
-// tooCostly is a policy whose middle rule compares too many long names of the pod's
+// tooCostly returns a policy whose middle rule compares too many long names of the pod's
 // containers. The last rule would match.
 func tooCostly() (*batchv1.PodFailurePolicy, *corev1.Pod) {
 	name := strings.Repeat("n", 20_000)
@@ -241,7 +241,7 @@ func TestManyRules(t *testing.T) {
 	}
 }
 
-// isFailure is whether the verdict is that of no match, with an error.
+// isFailure reports whether the verdict is that of no match, with an error.
 func isFailure(v runtime.Verdict) bool {
 	return v.Err != nil && v.Terminal && !v.Matched && v.Counted && v.Rule == runtime.NoRule &&
 		v.Action == batchv1.PodFailurePolicyActionCount && v.Message() == ""

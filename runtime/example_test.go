@@ -99,7 +99,7 @@ func ExampleProgram_Explain() {
 	// Output: rule late of training not matched: attempt > 3 is false
 }
 
-// failedWith is a failed pod whose container main exited with a code.
+// failedWith returns a failed pod whose container main exited with a code.
 func failedWith(code int32) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"},

@@ -102,7 +102,7 @@ func (p *Program) Explain(ctx context.Context, in Input) (Explanation, error) {
 	return e, err
 }
 
-// Decides returns whether no rule after this one is tried.
+// Decides reports whether no rule after this one is tried.
 func (r RuleExplanation) Decides() bool {
 	return r.Outcome == OutcomeMatched || r.Outcome == OutcomeError && !r.Ignored
 }

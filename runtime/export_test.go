@@ -26,7 +26,7 @@ func (p *Policy) Evaluate(ctx context.Context, in Input) (Match, error) {
 	return found, m.err
 }
 
-// rule is the one with a number.
+// rule returns the rule with a number.
 func (p *Policy) rule(number int) *rule {
 	for _, rules := range [][]rule{p.onFailed, p.onPending} {
 		for i := range rules {
@@ -38,7 +38,7 @@ func (p *Policy) rule(number int) *rule {
 	return nil
 }
 
-// Decides is whether closures alone say of the rule what it is for the pod.
+// Decides reports whether closures alone say of the rule what it is for the pod.
 func (p *Policy) Decides(rule int, in Input) bool {
 	e := p.begin(context.Background(), in)
 	defer e.end()
@@ -46,10 +46,10 @@ func (p *Policy) Decides(rule int, in Input) bool {
 	return when.Find != nil || when.Bool != nil && when.Bool(&e.frame) != closure.Undecided
 }
 
-// Complete is whether closures know all of the rule.
+// Complete reports whether closures know all of the rule.
 func (p *Policy) Complete(rule int) bool { return p.rule(rule).when.closure.Complete }
 
-// ActualCost is what the interpreter has spent on the rule, or 0 if it failed.
+// ActualCost returns what the interpreter has spent on the rule, or 0 if it failed.
 func (p *Policy) ActualCost(rule int, in Input) uint64 {
 	e := p.begin(context.Background(), in)
 	defer e.end()

@@ -67,7 +67,7 @@ func (w *writer) list(depth int) string {
 	return list
 }
 
-// test is a bool without others in it.
+// test returns a bool without others in it.
 func (w *writer) test() string {
 	switch w.IntN(14) {
 	case 0:

@@ -76,7 +76,7 @@ var hostileConditions = []string{
 	"job.metadata.annotations['long'].split('').all(s, s != 'x')",
 }
 
-// took is the shortest of some times that a condition takes on a Job. It must have an answer, or cost too much.
+// took returns the shortest of some times that a condition takes on a Job. It must have an answer, or cost too much.
 func took(t *testing.T, p *runtime.Policy, job *batchv1.Job) time.Duration {
 	t.Helper()
 	shortest := time.Hour

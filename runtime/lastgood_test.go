@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// keeping is a policy of generation 3 that does not compile, and whose status keeps rules.
+// keeping returns a policy of generation 3 that does not compile, and whose status keeps rules.
 func keeping(generation int64, rules ...v1alpha1.Rule) *v1alpha1.PodFailurePolicy {
 	return &v1alpha1.PodFailurePolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: "gpu", Generation: 3},

@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// stuck is a rule on Pending that says what an annotation says.
+// stuck returns a rule on Pending that says what an annotation says.
 func stuck(reason string) v1alpha1.Rule {
 	return v1alpha1.Rule{
 		Name: "stuck", Phase: corev1.PodPending, When: "true", Action: ignore, Reason: reason,
@@ -23,7 +23,7 @@ func stuck(reason string) v1alpha1.Rule {
 	}
 }
 
-// onFailed is a rule on every failed pod.
+// onFailed returns a rule on every failed pod.
 func onFailed() v1alpha1.Rule { return v1alpha1.Rule{Name: "failed", When: "true", Action: count} }
 
 func pendingPod(said string) *corev1.Pod {
@@ -33,7 +33,7 @@ func pendingPod(said string) *corev1.Pod {
 	return pod
 }
 
-// afterDeletion is a pod as it ends when it has been deleted because of a rule on Pending.
+// afterDeletion returns a pod as it ends when it has been deleted because of a rule on Pending.
 func afterDeletion(t testing.TB, policy *runtime.Policy, pod *corev1.Pod) (*corev1.Pod, runtime.Verdict) {
 	t.Helper()
 	v, decided := policy.Pending(t.Context(), runtime.Input{Pod: pod})

@@ -66,7 +66,7 @@ func (f filler) fill(v reflect.Value, depth int) {
 	}
 }
 
-// special are the types that have a form of their own.
+// special returns the types that have a form of their own.
 func (f filler) special(v reflect.Value) bool {
 	switch p := v.Addr().Interface().(type) {
 	case *metav1.Time:
@@ -97,14 +97,14 @@ func randomObject[T any](r *rand.Rand) *T {
 	return &object
 }
 
-// randomPod is a pod that failed, with nonsense in every field.
+// randomPod returns a pod that failed, with nonsense in every field.
 func randomPod(r *rand.Rand) *corev1.Pod {
 	pod := randomObject[corev1.Pod](r)
 	pod.Status.Phase = corev1.PodFailed
 	return pod
 }
 
-// plausiblePod is one whose containers and conditions are of the kinds that there are.
+// plausiblePod returns a Pod whose containers and conditions are of the kinds that there are.
 func plausiblePod(r *rand.Rand) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n", CreationTimestamp: metav1.NewTime(someTime)}}
 	pod.Status.Phase = pick(r, []corev1.PodPhase{corev1.PodFailed, corev1.PodFailed, corev1.PodPending})

@@ -119,7 +119,7 @@ var escapes = []string{
 	"pod.metadata.creationTimestamp == job.metadata.creationTimestamp", "string(pod.status.startTime) == string(job.status.startTime)",
 }
 
-// goldenPolicies are those of the compiler's findings.
+// goldenPolicies returns the policies of the compiler's findings.
 func goldenPolicies(tb testing.TB) []v1alpha1.PodFailurePolicySpec {
 	tb.Helper()
 	files, err := filepath.Glob("../compiler/custom/testdata/findings/*.txtar")
@@ -139,7 +139,7 @@ func goldenPolicies(tb testing.TB) []v1alpha1.PodFailurePolicySpec {
 	return specs
 }
 
-// policiesToRead are all that the repository has, and more.
+// policiesToRead returns all that the repository has, and more.
 func policiesToRead(t *testing.T, env *compiler.Environment) map[string]*v1alpha1.PodFailurePolicySpec {
 	t.Helper()
 	all := map[string]*v1alpha1.PodFailurePolicySpec{}
@@ -223,7 +223,7 @@ func TestReadsAreEnough(t *testing.T) {
 	}
 }
 
-// everything is what a policy makes of a Pod and a Job.
+// everything returns what a policy makes of a Pod and a Job.
 func everything(t *testing.T, policy *runtime.Policy, in runtime.Input) string {
 	t.Helper()
 	var b strings.Builder

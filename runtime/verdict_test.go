@@ -163,7 +163,7 @@ func drawn(t *rapid.T, words *rapid.Generator[string]) choice {
 	}
 }
 
-// with is the choice with one field of another one, or with none.
+// with returns the choice with one field of another one, or with none.
 func (c choice) with(other choice, field int) choice {
 	switch field {
 	case 0:

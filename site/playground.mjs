@@ -10,13 +10,14 @@ const panes = { eval: 'matrix', explain: 'why', compile: 'cel', check: 'check', 
 // verb, with other flags, or without files of examples/.
 export function stateOf(tree, command) {
   const [, verb, text = ''] = command.match(/podverdict (\w+) ?(.*)$/) ?? []
-  const state = { input: '', pinned: '', script: '', names: '', now: '', pane: panes[verb] }
+  const state = { input: '', pinned: '', script: '', names: '', now: '', kubernetes: '', pane: panes[verb] }
   const names = []
   const files = []
   const words = text.split(' ')
   for (let word = words.shift(); word; word = words.shift()) {
     if (word === '-f') files.push(words.shift())
     else if (word === '--now') state.now = words.shift()
+    else if (word === '--kubernetes') state.kubernetes = words.shift()
     else if (word === '--script') state.script = textOf(tree, words.shift())
     else if (word === '--svg') words.shift()
     else if (word.startsWith('-')) return

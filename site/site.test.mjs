@@ -112,10 +112,11 @@ test('versions are the newest patch of each minor release', () => {
 
 test('commands of examples are states of the playground', async t => {
   const tree = folder(t, { 'examples/a/job.yaml': 'job\n', 'examples/a/pods.yaml': 'pods\n', 'examples/a/a_test.yaml': 'suite\n', 'examples/s.yaml': 'script\n' })
-  const state = { input: 'job\n---\npods\n', pinned: '', script: '', names: '', now: '', pane: 'matrix' }
+  const state = { input: 'job\n---\npods\n', pinned: '', script: '', names: '', now: '', kubernetes: '', pane: 'matrix' }
   const shown = {
     'podverdict eval -f examples/a': state,
     'go run ./cmd/podverdict explain -f examples/a --now 2026-01-01T00:00:00Z a b': { ...state, names: 'a b', now: '2026-01-01T00:00:00Z', pane: 'why' },
+    'podverdict compile --kubernetes 1.30 -f examples/a': { ...state, kubernetes: '1.30', pane: 'cel' },
     'podverdict diff examples/s.yaml examples/a': { ...state, pinned: 'script\n', pane: 'diff' },
     'podverdict simulate -f examples/a/job.yaml --script examples/s.yaml --svg a.svg': { ...state, input: 'job\n', script: 'script\n', pane: 'life' },
     'podverdict eval -f examples/a -f examples/gone.yaml': undefined,

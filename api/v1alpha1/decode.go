@@ -26,7 +26,7 @@ type Object interface {
 	Validate() field.ErrorList
 }
 
-// New is an empty object of one of the kinds here, or nil for another kind.
+// New returns an empty object of one of the kinds here, or nil for another kind.
 func New(kind schema.GroupVersionKind) Object {
 	switch kind {
 	case GroupVersion.WithKind(KindPodFailurePolicy):

@@ -45,7 +45,7 @@ func validateValue(at *field.Path, name string, value any) (all field.ErrorList)
 	return all
 }
 
-// validateLabels is for labels, which may be empty and may have any name. The API server drops those that are null, and
+// validateLabels checks labels, which may be empty and may have any name. The API server drops those that are null, and
 // selects more then than whoever wrote "gpu:" had in mind; nobody else says so.
 func validateLabels(at *field.Path, labels map[string]any) (all field.ErrorList) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {

@@ -22,7 +22,7 @@ type place struct {
 
 func (p place) name() string { return p.path[strings.LastIndex(p.path, ".")+1:] }
 
-// places are all of the spec and status of a kind, but not those of Kubernetes' own conditions.
+// places returns all of the spec and status of a kind, but not those of Kubernetes' own conditions.
 func places(t *testing.T, resource string) []place {
 	t.Helper()
 	text, err := os.ReadFile("../../config/crd/podverdict.io_" + resource + ".yaml")

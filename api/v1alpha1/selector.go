@@ -54,7 +54,7 @@ type LabelRequirement struct {
 // +kubebuilder:validation:Pattern=`^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`
 type LabelValue string
 
-// Selector is the selector as a function of labels. That of nil selects everything: a binding without a selector is not
+// Selector returns the selector as a function of labels. A nil selector selects everything: a binding without a selector is not
 // limited by it. The error says what Validate would.
 func (s *LabelSelector) Selector() (labels.Selector, error) {
 	if s == nil {
@@ -63,7 +63,7 @@ func (s *LabelSelector) Selector() (labels.Selector, error) {
 	return metav1.LabelSelectorAsSelector(s.Kubernetes())
 }
 
-// Kubernetes is the same selector as Kubernetes' own type, nil for nil. Beware that functions on that type take nil for a
+// Kubernetes returns the selector as Kubernetes' own type, nil for nil. Beware that functions on that type take nil for a
 // selector of nothing.
 func (s *LabelSelector) Kubernetes() *metav1.LabelSelector {
 	if s == nil {

@@ -104,7 +104,7 @@ func (f *flags) check() error {
 	return nil
 }
 
-// secure tells whether /metrics is served by HTTPS.
+// secure reports whether /metrics is served by HTTPS.
 func (f *flags) secure() bool { return f.metricsAuthentication || f.certificateFile != "" }
 
 func (f *flags) checkElection() error {

@@ -59,7 +59,7 @@ type logFormat string
 
 func (f *logFormat) String() string { return string(*f) }
 
-// Type is what help shows for the value.
+// Type returns what help shows for the value.
 func (*logFormat) Type() string { return "format" }
 
 // Set takes the value given.
@@ -78,5 +78,5 @@ type goValue struct {
 	kind string
 }
 
-// Type is what help shows for the value.
+// Type returns what help shows for the value.
 func (v goValue) Type() string { return v.kind }

@@ -24,7 +24,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the whole program; it returns the exit code.
+// run runs the whole program and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	defer klog.Flush()
 	begun := false

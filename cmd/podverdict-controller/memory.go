@@ -38,7 +38,7 @@ func limitGarbage(environment func(string) string) {
 	}
 }
 
-// containerMemory is the limit of this process's cgroup as a container sees it, version 2 or 1, or 0 for none.
+// containerMemory returns the limit of this process's cgroup as a container sees it, version 2 or 1, or 0 for none.
 func containerMemory(cgroups string) int64 {
 	for _, file := range []string{"memory.max", filepath.Join("memory", "memory.limit_in_bytes")} {
 		text, err := os.ReadFile(filepath.Join(cgroups, file))

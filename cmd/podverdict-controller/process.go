@@ -76,7 +76,7 @@ func (f *flags) prepare() (*process, error) {
 	return p, f.listen(p, config, registry)
 }
 
-// config is how the API server is called.
+// config returns the settings of requests to the API server.
 func (f *flags) config() (config *rest.Config, err error) {
 	if f.kubeconfig == "" {
 		if config, err = rest.InClusterConfig(); err != nil {
@@ -99,7 +99,7 @@ func preflightConfig(config *rest.Config) *rest.Config {
 	return config
 }
 
-// metrics are the controller's, beside those of the process.
+// metrics returns the controller's metrics, and registers those of the process beside them.
 func (*flags) metrics(registry *prometheus.Registry) (*metrics.Metrics, error) {
 	for _, collector := range []prometheus.Collector{
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector(),
@@ -159,7 +159,7 @@ func (f *flags) listen(p *process, config *rest.Config, gathered prometheus.Gath
 	return p.servers.add("metrics-bind-address", f.metricsAddress, guarded(serving.Metrics(gathered)), certificate, "/metrics")
 }
 
-// certificate is that of /metrics, nil when it is served by HTTP.
+// certificate returns the certificate of /metrics, nil when it is served by HTTP.
 func (f *flags) certificate() (serving.Certificate, error) {
 	switch {
 	case f.metricsAddress == "" || !f.secure():

@@ -1,4 +1,4 @@
-//go:build !js
+//go:build !js || generate
 
 package main
 
@@ -91,7 +91,7 @@ func (f *admissionFlags) matchConditions() ([]admission.MatchCondition, error) {
 	return all, nil
 }
 
-// warnOfConditions tells which match conditions cannot be evaluated on every object.
+// warnOfConditions warns of match conditions that cannot be evaluated on every object.
 func warnOfConditions(c *console, conditions []admission.MatchCondition, failurePolicy string) {
 	for _, m := range conditions {
 		for _, path := range admission.AbsentMaps(m.Expression) {

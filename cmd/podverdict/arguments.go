@@ -82,7 +82,7 @@ func (s *source) takeFiles(args []string) []string {
 	return others
 }
 
-// isFile tells whether an argument is a file or a folder that exists, or standard input.
+// isFile reports whether an argument is a file or a folder that exists, or standard input.
 func isFile(arg string) bool {
 	if arg == "-" {
 		return true
@@ -91,7 +91,7 @@ func isFile(arg string) bool {
 	return err == nil
 }
 
-// namesManifest tells whether an argument can only be a file: standard input, or by its extension.
+// namesManifest reports whether an argument can only be a file: standard input, or by its extension.
 func namesManifest(arg string) bool {
 	name := strings.TrimSuffix(strings.TrimSuffix(arg, ".gz"), ".zst")
 	return arg == "-" || slices.Contains([]string{".yaml", ".yml", ".json", ".ndjson"}, filepath.Ext(name))

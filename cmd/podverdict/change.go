@@ -37,7 +37,7 @@ func compare(before, after []verdictItem) []verdictItem {
 	return after
 }
 
-// sameEffect tells whether two verdicts do the same to the Job, whatever the rule that decides.
+// sameEffect reports whether two verdicts do the same to the Job, whatever the rule that decides.
 func sameEffect(a, b verdictItem) bool {
 	v, w := a.effective(), b.effective()
 	return a.deleted == b.deleted && v.Terminal == w.Terminal && v.Action == w.Action && v.Counted == w.Counted && v.Budget == w.Budget &&

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -92,6 +93,9 @@ func check(ctx context.Context, c *console, o *checkOptions, args []string) erro
 	if o.diff {
 		o.fix = fixDiff
 	}
+	if o.fix != "" && slices.Contains(o.paths(args).Filenames, "-") {
+		return usagef("--fix and --diff are for files, not for standard input")
+	}
 	settings, err := o.readSettings(ctx, c)
 	if err != nil {
 		return err
@@ -117,7 +121,8 @@ func check(ctx context.Context, c *console, o *checkOptions, args []string) erro
 		return err
 	}
 	if o.fix == fixDiff {
-		return printRepairs(c, fixed)
+		err := printRepairs(c, fixed)
+		return cmp.Or(o.printUnread(c, found, choice), err)
 	}
 	if err := writeRepairs(c, fixed); err != nil {
 		return err

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/repair"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/wholefile"
 	"github.com/podverdict/podverdict/compiler"
 )
 
@@ -85,22 +87,21 @@ func printRepairs(c *console, all []repaired) error {
 	return nil
 }
 
-// writeRepairs changes the files.
+// writeRepairs changes the files. The error joins those of the files that cannot be changed.
 func writeRepairs(c *console, all []repaired) error {
+	var made []repaired
+	var errs []error
 	for _, r := range all {
-		if r.Done == 0 {
-			continue
+		if r.Done > 0 {
+			if err := wholefile.Write(r.file, []byte(r.Text)); err != nil {
+				errs = append(errs, err)
+				continue
+			}
 		}
-		info, err := os.Stat(r.file)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(r.file, []byte(r.Text), info.Mode().Perm()); err != nil {
-			return err
-		}
+		made = append(made, r)
 	}
-	noteRepairs(c, all, "made")
-	return nil
+	noteRepairs(c, made, "made")
+	return errors.Join(errs...)
 }
 
 // noteRepairs says how many repairs there are, and why findings are left that repairs are for.

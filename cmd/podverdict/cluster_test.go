@@ -56,7 +56,7 @@ func TestClusterScript(t *testing.T) {
 	})
 }
 
-// newClient is an administrator's, who has seen the warnings.
+// newClient returns an administrator's, who has seen the warnings.
 func newClient(t *testing.T, plane *controlplane.Cluster) kubernetes.Interface {
 	t.Helper()
 	config := rest.CopyConfig(plane.Config)

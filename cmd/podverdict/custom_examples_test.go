@@ -50,7 +50,7 @@ func TestCustomExamplesDocument(t *testing.T) {
 	}
 }
 
-// customExamples are the folders.
+// customExamples returns the folders.
 func customExamples(t *testing.T) []string {
 	t.Helper()
 	folders, err := filepath.Glob("examples/custom/*")
@@ -91,7 +91,7 @@ func withOutput(t *testing.T, text string) string {
 	return strings.Join(blocks, readmePrompt)
 }
 
-// afterIndented is the text from the first line that is neither indented nor empty.
+// afterIndented returns the text from the first line that is neither indented nor empty.
 func afterIndented(text string) string {
 	for text != "" && (text[0] == '\n' || strings.HasPrefix(text, "    ") && !strings.HasPrefix(text, readmePrompt)) {
 		_, text, _ = strings.Cut(text, "\n")
@@ -99,7 +99,7 @@ func afterIndented(text string) string {
 	return text
 }
 
-// mustRun is what a command prints that ends well and has nothing to complain about.
+// mustRun returns what a command prints that ends well and has nothing to complain about.
 func mustRun(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer

@@ -230,7 +230,7 @@ func (d *difference) givePods(c *console, before, after []manifest.Job) error {
 	return nil
 }
 
-// leavesOut tells whether the API server would refuse the rules of a Job before or after the change.
+// leavesOut reports whether the API server would refuse the rules of a Job before or after the change.
 func (d *difference) leavesOut(before, after manifest.Job) bool {
 	wrong := before.Check()
 	if after.Object != before.Object {
@@ -312,7 +312,7 @@ func (o *diffOptions) matrix(c *console) *matrix {
 	return newTextMatrix(c.stdout, screenOf(o.live, o.color), o.all)
 }
 
-// shows tells whether a verdict is in the output.
+// shows reports whether a verdict is in the output.
 func (o *diffOptions) shows(item verdictItem) bool {
 	return o.all || o.output.isObject() || item.Changed
 }

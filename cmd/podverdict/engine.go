@@ -82,7 +82,7 @@ func engineNamed(name string) (conformance.Engine, error) {
 	return nil, errEngine(name, []string{engineCEL, engineGo, engineRego})
 }
 
-// startEngine is engineNamed for other programs, too. Such a program runs until closeEngine is called.
+// startEngine returns the engine of a name, or starts a program as one. Such a program runs until closeEngine is called.
 func startEngine(ctx context.Context, name string) (engine conformance.Engine, closeEngine func() error, err error) {
 	if command, ok := strings.CutPrefix(name, engineExec); ok {
 		process, err := protocol.Exec(ctx, strings.Fields(command), 0)

@@ -49,6 +49,9 @@ func beside(unread, err error) error {
 // errNoJob ends a verb that was given no Job.
 var errNoJob = errors.New("no Job in the input")
 
+// errOnlyPods ends a verb that was given Pods without their Jobs.
+var errOnlyPods = fmt.Errorf("%w, only Pods: give it the Jobs too, as kubectl get jobs,pods -o yaml prints them", errNoJob)
+
 // errNoPolicies ends a verb that was given neither Jobs nor policies.
 var errNoPolicies = errors.New("no Job and no PodFailurePolicy in the input")
 

@@ -128,13 +128,13 @@ func eval(ctx context.Context, c *console, o *evalOptions, args []string) (err e
 	return page.end()
 }
 
-// hasOutlook tells whether all Pods of Jobs are read, and judged by what decides on them.
+// hasOutlook reports whether all Pods of Jobs are read, and judged by what decides on them.
 func (o *evalOptions) hasOutlook(in input) bool {
 	one := func(t cluster.Target) bool { return t.Kind == cluster.Pod }
 	return in.before == nil && !in.scenarios && !slices.ContainsFunc(o.input.source.query.Targets, one)
 }
 
-// shows tells whether a Pod is in the output: one that has failed, or containers of it, or that a rule on Pending would fail. Where scenarios are
+// shows reports whether a Pod is in the output: one that has failed, or containers of it, or that a rule on Pending would fail. Where scenarios are
 // compared, people see those that change.
 func (o *evalOptions) shows(item verdictItem) bool {
 	if item.Scenario != "" && item.Before != nil && o.output.isProse() {

@@ -36,7 +36,7 @@ type streamedJob struct {
 	kept []manifest.Pod
 }
 
-// evalStream is eval for an input with more Pods than are held in memory. Rows are written as they come, in the order of the input.
+// evalStream does what eval does, for an input with more Pods than are held in memory. Rows are written as they come, in the order of the input.
 // Jobs have no outlook, and Pods no number of their attempt: both depend on all Pods of a Job.
 func evalStream(ctx context.Context, c *console, o *evalOptions, in input) error {
 	defer in.stream.Close()
@@ -108,7 +108,7 @@ func (s *streaming) plan(c *console, kubernetes string) error {
 	return nil
 }
 
-// fields are those of Pods that are read.
+// fields returns the fields of Pods that are read.
 func (s *streaming) fields() schema.Fields {
 	fields := schema.Fields{}
 	fields.AddAll(controllerplan.PodFields)
@@ -195,7 +195,7 @@ func (s *streaming) rest(ctx context.Context) error {
 		}
 	}
 	if len(s.input.stream.Set.Jobs) == 0 {
-		return errNoJob
+		return errOnlyPods
 	}
 	return nil
 }

@@ -195,6 +195,8 @@ func exampleFolder(t *testing.T) (bin string) {
 			t.Fatal(err)
 		}
 	}
+	zipPage(t, "podverdict-playground_0.1.0.zip")
+	zipPage(t, besideProgram())
 	repository := exec.CommandContext(t.Context(), "sh", "-ec", "git init -q -b main; git add .; git -c user.name=a -c user.email=a@b commit -q -m a")
 	if out, err := repository.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -202,7 +204,7 @@ func exampleFolder(t *testing.T) (bin string) {
 	return bin
 }
 
-// quickstart is the example's Job, its Pods, and one of these, under the names that
+// quickstart returns the example's Job, its Pods, and one of these, under the names that
 // examples have.
 func quickstart(t *testing.T) (job, pods, one string) {
 	t.Helper()

@@ -80,6 +80,9 @@ func explain(ctx context.Context, c *console, o *explainOptions, args []string) 
 	if in.scenarios {
 		takeScenarios(ruling)
 	}
+	for i := range ruling.plans {
+		ruling.plans[i].judge(ctx, in.now) // budgets are of all Pods, those that are not explained, too
+	}
 	if missing, known := selectPods(ruling.plans, names); missing != "" && in.scenarios {
 		return errScenario(missing, ruling.plans)
 	} else if missing != "" {
@@ -121,6 +124,7 @@ type explanationItem struct {
 	Job manifest.Reference `json:"job"`
 	Pod manifest.Reference `json:"pod"`
 	runtime.Explanation
+	Rules   []explainedRule  `json:"rules,omitempty"`   // those of the Explanation
 	Attempt int64            `json:"attempt,omitempty"` // of the Pod at its index; absent where no custom policy is in force
 	Failure *failure.Facts   `json:"failure,omitempty"` // as in eval, and so are the others
 	Would   []binding.Would  `json:"would,omitempty"`
@@ -132,6 +136,39 @@ type explanationItem struct {
 	custom  bool                       // some policy is in force
 	would   []*runtime.RuleExplanation // of the rules that decide Would, nil for those among Rules
 	absent  []binding.Membership       // what is not in force for the Job
+}
+
+// explainedRule is the explanation of a rule. Place is where the rule is written: its expression, or the whole rule of a
+// podFailurePolicy; nil when it was not read from a file.
+type explainedRule struct {
+	runtime.RuleExplanation
+	Place *rulePlace `json:"place,omitempty"`
+}
+
+// rulePlace counts lines and characters from 1.
+type rulePlace struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+}
+
+// place says of rules where they are written.
+func (p *plan) place(rules []explainedRule, policies []inforce.Policy) {
+	for i := range rules {
+		rule := &rules[i]
+		var at manifest.Position
+		if rule.Policy == "" && p.rules == p.job.Object.Spec.PodFailurePolicy { // else it is of --policy
+			at = p.job.Origin.Position(fmt.Sprintf("spec.podFailurePolicy.rules[%d]", rule.Rule))
+		}
+		for _, policy := range policies {
+			if rule.Policy == policy.Object.Name && rule.Policy != "" {
+				at = policy.Origin.Position(fmt.Sprintf("spec.rules[%d].when", rule.Rule))
+			}
+		}
+		if at.Line > 0 {
+			rule.Place = &rulePlace{at.File, at.Line, at.Column}
+		}
+	}
 }
 
 // explainAll explains the verdicts on all Pods, and for each Job which custom policies are in force.
@@ -152,6 +189,7 @@ func explainAll(ctx context.Context, custom *inforce.Policies, plans []plan, now
 				return list, pod.Origin.Error("", err.Error())
 			}
 			item.absent = absent(policies)
+			p.place(item.Rules, custom.All)
 			list.Items = append(list.Items, item)
 		}
 	}
@@ -183,6 +221,10 @@ func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (expl
 		return explanationItem{}, err
 	}
 	judged := p.item(ctx, pod, in, explanation.Verdict)
+	if pod.usedUp {
+		judged.Verdict = judged.Verdict.UsedUp()
+		explanation.Verdict = judged.Verdict
+	}
 	item := explanationItem{
 		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Failure: judged.Failure, Would: judged.Would,
 		Audit: judged.Audit, Pending: judged.Pending, judged: judged, manager: p.effect.Manager, custom: !p.selection.Empty(),
@@ -197,8 +239,12 @@ func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (expl
 		}
 		item.would = append(item.would, decider)
 	}
+	rules := explanation.Rules
 	if pod.Object.Status.Phase == corev1.PodPending {
-		item.Rules, err = p.selection.ExplainPending(ctx, in)
+		rules, err = p.selection.ExplainPending(ctx, in)
+	}
+	for _, rule := range rules {
+		item.Rules = append(item.Rules, explainedRule{RuleExplanation: rule})
 	}
 	return item, err
 }

@@ -56,7 +56,7 @@ func (i explanationItem) print(w io.Writer) {
 		row(w, "ATTEMPT", strconv.FormatInt(i.Attempt, 10))
 	}
 	for _, rule := range i.Rules {
-		printRule(w, rule)
+		printRule(w, rule.RuleExplanation)
 	}
 	for n, decider := range i.would {
 		if decider != nil {
@@ -92,7 +92,9 @@ func printAbsent(w io.Writer, policies []binding.Membership) {
 
 // printDetails writes the budget, the delay and the message of a verdict.
 func printDetails(w io.Writer, v runtime.Verdict) {
-	if b := v.Budget; b.Limit > 0 {
+	if b := v.Budget; v.IsUsedUp() {
+		row(w, "BUDGET", fmt.Sprintf("%s, then %s: used up by Pods before this one", b, b.Then))
+	} else if b.Limit > 0 {
 		row(w, "BUDGET", fmt.Sprintf("%s, then %s: the controller counts", b, b.Then))
 	}
 	if v.RetryDelay != nil {

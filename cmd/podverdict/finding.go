@@ -66,14 +66,8 @@ type findings struct {
 // errFindings when something is severe enough.
 func (o *reporting) print(c *console, f findings, choice inspect.Choice) error {
 	r := report.Report{Tool: f.tool, Version: readVersion().Version, Rules: f.rules(), Screen: screenOf(o.live, "never")}
-	r.Subjects = choice.Apply(f.subjects, f.set)
-	unread := 0
-	for _, s := range choice.Apply(f.unread, &manifest.Set{}) {
-		if len(s.Findings) > 0 {
-			r.Subjects = append(r.Subjects, s)
-			unread += len(s.Findings)
-		}
-	}
+	unread := f.unreadSubjects(choice)
+	r.Subjects = append(choice.Apply(f.subjects, f.set), unread...)
 	if err := r.Write(c.stdout, o.output.name); err != nil {
 		return err
 	}
@@ -83,12 +77,28 @@ func (o *reporting) print(c *console, f findings, choice inspect.Choice) error {
 	failing := map[string][]string{"error": {"error"}, "warning": nil}
 	severities, fails := failing[o.failOn]
 	switch {
-	case unread > 0:
+	case len(unread) > 0:
 		return errUnread
 	case fails && r.Count(severities...) > 0:
 		return errFindings
 	}
 	return nil
+}
+
+// printUnread writes to standard error what could not be read, for a verb that writes something else than a report. It returns
+// errUnread if there is such input.
+func (o *reporting) printUnread(c *console, f findings, choice inspect.Choice) error {
+	unread := f.unreadSubjects(choice)
+	if len(unread) == 0 {
+		return nil
+	}
+	r := report.Report{Tool: f.tool, Subjects: unread, Screen: screenOf(o.live, "never")}
+	return errors.Join(r.Write(c.stderr, "table"), errUnread)
+}
+
+// unreadSubjects returns the input that could not be read, as far as the choice does not skip that.
+func (f findings) unreadSubjects(choice inspect.Choice) []report.Subject {
+	return slices.DeleteFunc(choice.Apply(f.unread, &manifest.Set{}), func(s report.Subject) bool { return len(s.Findings) == 0 })
 }
 
 // rules returns the rules that were asked. Rules of a user's bundle are described by their METADATA.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 )
@@ -19,11 +18,16 @@ const apiVersion = "podverdict.io/v1alpha1"
 // formatJSONPath is kubectl's format of that name, which takes a template.
 const formatJSONPath = "jsonpath=TEMPLATE"
 
+// template writes what it takes from an object.
+type template interface {
+	Execute(w io.Writer, object any) error
+}
+
 // format is the value of -o, one of the formats of the verb.
 type format struct {
 	name    string
 	formats []string
-	path    *jsonpath.JSONPath // of jsonpath, else nil
+	path    template // of jsonpath, else nil
 }
 
 // addFormat gives a verb the flag -o. The first format is the default.
@@ -33,22 +37,22 @@ func addFormat(cmd *cobra.Command, f *format, formats ...string) {
 	addCompletion(cmd, "output", func() []string { return formats })
 }
 
-// isObject tells whether the result is an object for programs: JSON, YAML, or what a template takes from it.
+// isObject reports whether the result is an object for programs: JSON, YAML, or what a template takes from it.
 func (f *format) isObject() bool { return f.name == "json" || f.name == "yaml" || f.path != nil }
 
-// isProse tells whether the result is for people to read, and not a row or an object for each Pod.
+// isProse reports whether the result is for people to read, and not a row or an object for each Pod.
 func (f *format) isProse() bool { return f.name == "table" || f.name == "markdown" }
 
 func (f *format) String() string { return f.name }
 
-// Type is what help shows for the value.
+// Type returns what help shows for the value.
 func (f *format) Type() string { return "format" }
 
 // Set takes the value given.
 func (f *format) Set(name string) (err error) {
-	if template, ok := strings.CutPrefix(name, "jsonpath="); ok && slices.Contains(f.formats, formatJSONPath) {
+	if text, ok := strings.CutPrefix(name, "jsonpath="); ok && slices.Contains(f.formats, formatJSONPath) {
 		f.name = name
-		f.path, err = newJSONPath(template)
+		f.path, err = newTemplate(text)
 		return err
 	}
 	f.path = nil
@@ -57,18 +61,6 @@ func (f *format) Set(name string) (err error) {
 	}
 	f.name = name
 	return nil
-}
-
-// newJSONPath reads a template. As in kubectl, one without braces is an expression.
-func newJSONPath(template string) (*jsonpath.JSONPath, error) {
-	if !strings.Contains(template, "{") {
-		template = "{" + template + "}"
-	}
-	path := jsonpath.New("out").AllowMissingKeys(true)
-	if err := path.Parse(template); err != nil {
-		return nil, err
-	}
-	return path, nil
 }
 
 // writeObject writes value in the format.

@@ -22,7 +22,7 @@ const hostile = "p\x1b]8;;\x07\r\nFAKE\n::error::FAKE\n ::add-mask::FAKE ##[grou
 
 type tree = map[string]any
 
-// hostileJob is one that can be read, with hostile names wherever there is one.
+// hostileJob returns a Job that can be read, with a hostile name wherever it has a name.
 func hostileJob(change func(job tree)) tree {
 	job := tree{
 		"apiVersion": "batch/v1", "kind": "Job", "metadata": tree{"name": hostile, "namespace": hostile, "labels": tree{hostile: hostile}},
@@ -165,7 +165,7 @@ func writeFile(t *testing.T, name, text string) {
 	}
 }
 
-// verbs are the commands that read what users give them.
+// verbs returns the commands that read what users give them.
 func verbs(cmd *cobra.Command) []*cobra.Command {
 	var all []*cobra.Command
 	for _, verb := range cmd.Commands() {

@@ -23,9 +23,11 @@ podverdict.io/job-controller acts on custom policies, for Jobs that it manages
 (spec.managedBy) and bindings that enforce. What other policies would say is
 shown apart, with the reason why nobody carries it out.
 
-Budgets are not counted. The number of an attempt comes from the Pod's name or
-annotations, else from the other failed Pods of the Job. A Pod in phase Pending
-has no verdict, but if a rule on Pending matches it at --now, that is shown.
+Matches of rules with a budget are counted over the Pods of a Job that are
+there, in the order in which they finished; for pod/NAME and --watch no budget
+is used up. The number of an attempt comes from the Pod's name or annotations,
+else from the other failed Pods of the Job. A Pod in phase Pending has no
+verdict, but if a rule on Pending matches it at --now, that is shown.
 `
 
 // inputOptions are the flags of verbs that judge Pods.
@@ -162,6 +164,8 @@ func (in *input) take(c *console, set *manifest.Set, strict bool) error {
 	case len(set.Jobs) > 0:
 	case in.unread == nil && in.scenarios && len(set.Policies) > 0:
 		set.Jobs, set.Bindings = []manifest.Job{standIn()}, bindAll(set.Policies)
+	case len(set.Pods) > 0:
+		return errOnlyPods
 	default:
 		return errNoJob
 	}
@@ -200,7 +204,7 @@ func (in *input) leaveOut() {
 	}
 }
 
-// noteMade tells of Jobs that are not in the input, but only what makes them.
+// noteMade notes the Jobs that are not in the input, but only what makes them.
 func (c *console) noteMade(families []manifest.Family) {
 	jobs := map[string][]string{}
 	var makers []string
@@ -221,7 +225,7 @@ func (c *console) noteMade(families []manifest.Family) {
 	}
 }
 
-// noteOthers tells how many pods belong to no Job of the input. In a strict reading, each of them is an error.
+// noteOthers notes how many Pods belong to no Job of the input. In a strict reading, each of them is an error.
 func (c *console) noteOthers(others []error, strict bool) error {
 	if strict {
 		return errors.Join(others...)

@@ -28,6 +28,26 @@ type jobItem struct {
 
 // outlook returns what happens to the Job next. The verdicts are those on its Pods.
 func (p *plan) outlook(ctx context.Context, verdicts []verdictItem, now time.Time) *controllerplan.Outlook {
+	outlook := controllerplan.Look(p.observation(ctx, verdicts, now))
+	return &outlook
+}
+
+// spend gives the budget's other action to Pods that matched when it was used up. Scenarios are each the first to fail, and so is a
+// Pod of which nobody knows those before.
+func (p *plan) spend(ctx context.Context, verdicts []verdictItem, now time.Time) {
+	if p.some || !slices.ContainsFunc(verdicts, func(i verdictItem) bool { return i.Scenario == "" && i.Verdict.Budget.Limit > 0 }) {
+		return
+	}
+	usedUp := controllerplan.UsedUp(p.observation(ctx, verdicts, now))
+	for i := range verdicts {
+		if verdict, found := usedUp[verdicts[i].Pod.Name]; found {
+			verdicts[i].Verdict, p.pods[i].usedUp = verdict, true
+		}
+	}
+}
+
+// observation returns what the controller would look at, with the verdicts on the Job's Pods: the budgets are its own to count.
+func (p *plan) observation(ctx context.Context, verdicts []verdictItem, now time.Time) controllerplan.Observation {
 	observation := controllerplan.Observation{Job: p.stored, Now: now, Volatile: p.effect.Manager == v1alpha1.JobController && !p.selection.Empty()}
 	given := make(map[string]*verdictItem, len(verdicts))
 	for i := range verdicts {
@@ -36,17 +56,16 @@ func (p *plan) outlook(ctx context.Context, verdicts []verdictItem, now time.Tim
 	}
 	if p.noRules == "" {
 		observation.Judge = func(pod *corev1.Pod, attempt int64) runtime.Verdict {
-			if v := given[pod.Name].Verdict; v.Terminal {
+			if v := given[pod.Name].alone; v.Terminal {
 				return v
 			}
 			return p.effect.Acting.Judge(ctx, runtime.Input{Pod: pod, Job: p.stored, Attempt: attempt, Now: now}) // it terminates, and counts as failed
 		}
 	}
-	outlook := controllerplan.Look(observation)
-	return &outlook
+	return observation
 }
 
-// urgent tells whether people should see the Job though no Pod of it is listed.
+// urgent reports whether people should see the Job though no Pod of it is listed.
 func (j jobItem) urgent() bool {
 	if j.Outlook == nil || j.Outlook.Next == nil {
 		return false
@@ -61,7 +80,7 @@ func (j jobItem) urgent() bool {
 	}
 }
 
-// String is a line such as "2 of 6 failures used, deadline in 58m; next Pod in 40s, 1 runs".
+// String returns a line such as "2 of 6 failures used, deadline in 58m; next Pod in 40s, 1 runs".
 func (j jobItem) String() string {
 	if j.Outlook == nil {
 		return ""

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"runtime"
 	"strings"
 	"syscall/js"
+	"time"
 )
 
 // main gives the page the function podverdict(arguments, input, done), which calls done(code, stdout, stderr) with what the command
@@ -19,11 +21,22 @@ func main() {
 			var stdout, stderr bytes.Buffer
 			code := run(args, strings.NewReader(input), &stdout, &stderr)
 			done.Invoke(code, stdout.String(), stderr.String())
+			collect()
 		}()
 		return nil
 	}))
 	js.Global().Call("ready")
 	select {}
+}
+
+// collect collects garbage once the page has its answer, when half of what makes the collector run is there: it is not to run while
+// the page waits.
+func collect() {
+	time.Sleep(10 * time.Millisecond) // the worker posts the answer meanwhile
+	var memory runtime.MemStats
+	if runtime.ReadMemStats(&memory); memory.HeapAlloc > memory.NextGC/2 {
+		runtime.GC()
+	}
 }
 
 // prepare has nothing to do in a page, which has no signals.

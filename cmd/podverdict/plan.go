@@ -37,6 +37,7 @@ type plannedPod struct {
 
 	attempt  int64
 	scenario string // built in; "" for a Pod of the input
+	usedUp   bool   // the budget of the rule that it matches, by Pods before it
 }
 
 // planner makes plans with the compiled policies of an input.

@@ -1,66 +1,97 @@
 package main
 
 import (
+	"archive/zip"
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 )
 
-func TestPageIsCompressedForThoseWhoTakeIt(t *testing.T) {
-	files := fstest.MapFS{
-		"index.html":     {Data: []byte("<p>page")},
-		"engine.wasm":    {Data: []byte("plain")},
-		"engine.wasm.br": {Data: []byte("small")},
-	}
-	for _, c := range []struct{ path, accepts, body, kind string }{
-		{"/", "br", "<p>page", "text/html; charset=utf-8"},
-		{"/engine.wasm", "gzip, br", "small", "application/wasm"},
-		{"/engine.wasm", "gzip", "plain", "application/wasm"},
-	} {
-		recorder := httptest.NewRecorder()
-		request := httptest.NewRequest(http.MethodGet, c.path, nil)
-		request.Header.Set("Accept-Encoding", c.accepts)
-		page(files).ServeHTTP(recorder, request)
-		if got := recorder.Body.String(); got != c.body || recorder.Header().Get("Content-Type") != c.kind {
-			t.Errorf("GET %s with %s: %q as %q, want %q as %q", c.path, c.accepts, got, recorder.Header().Get("Content-Type"), c.body, c.kind)
-		}
-	}
+// startPlayground serves a page and returns its address. The page ends with the test.
+func startPlayground(t *testing.T, flags ...string) (address string) {
+	t.Helper()
+	return start(t, append(flags, pageFolder(t))...)
 }
 
-func TestPlaygroundIsServedUntilItEnds(t *testing.T) {
+// start runs the verb, and returns what it prints.
+func start(t *testing.T, args ...string) (address string) {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	read, write := io.Pipe()
+	verb := newPlayground(write)
+	verb.SetArgs(args)
+	verb.SetErr(io.Discard)
 	done := make(chan error)
 	go func() {
-		done <- servePlayground(ctx, nil, &playgroundOptions{listen: "127.0.0.1:0", live: write}, []string{pageFolder(t)})
+		err := verb.ExecuteContext(ctx)
+		_ = write.CloseWithError(err) // ends the wait for an address that does not come
+		done <- err
 	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 	address, err := bufio.NewReader(read).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSpace(address), nil)
+	return strings.TrimSpace(address)
+}
+
+func TestPlaygroundIsServedUntilItEnds(t *testing.T) {
+	if status, text := fetch(t, startPlayground(t), ""); status != http.StatusOK || text != "x" {
+		t.Error(status, text)
+	}
+}
+
+func TestPlaygroundIsFoundBesideTheProgram(t *testing.T) {
+	zipPage(t, besideProgram())
+	if status, text := fetch(t, start(t)+"engine.wasm", ""); status != http.StatusOK || text != "x" {
+		t.Error(status, text)
+	}
+}
+
+// zipPage writes a page as a file, which goes with the test.
+func zipPage(t *testing.T, name string) {
+	t.Helper()
+	out, err := os.Create(name)
 	if err != nil {
 		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(name) })
+	archive := zip.NewWriter(out)
+	must(t, archive.AddFS(os.DirFS(pageFolder(t))))
+	must(t, errors.Join(archive.Close(), out.Close()))
+}
+
+// fetch reads an address, with a token unless that is "".
+func fetch(t *testing.T, address, token string) (status int, text string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		t.Error(response.Status)
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
 	}
-	stop()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	return response.StatusCode, string(body)
 }
 
 // pageFolder returns a folder with the files that a page must have.

@@ -149,14 +149,23 @@ func amend(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	p := ts.Value("player").(player)
 	for _, policy := range readScript(ts, args).Policies {
-		data, err := json.Marshal(map[string]any{"spec": policy.Object.Spec, "status": policy.Object.Status})
-		ts.Check(err)
-		path := policiesPath + "/" + v1alpha1.ResourcePodFailurePolicies + "/" + policy.Object.Name
-		for _, part := range []string{path, path + "/status"} {
-			patch := p.client.Discovery().RESTClient().Patch(types.MergePatchType).AbsPath(part).Body(data)
-			ts.Check(patch.Do(context.Background()).Error())
+		ts.Check(p.amend(policy.Object))
+	}
+}
+
+func (p player) amend(policy *v1alpha1.PodFailurePolicy) error {
+	data, err := json.Marshal(map[string]any{"spec": policy.Spec, "status": policy.Status})
+	if err != nil {
+		return err
+	}
+	path := policiesPath + "/" + v1alpha1.ResourcePodFailurePolicies + "/" + policy.Name
+	for _, part := range []string{path, path + "/status"} {
+		patch := p.client.Discovery().RESTClient().Patch(types.MergePatchType).AbsPath(part).Body(data)
+		if err := patch.Do(context.Background()).Error(); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // label is the script command "label KEY VALUE": it labels the script's namespace.
@@ -164,10 +173,15 @@ func label(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: label KEY VALUE")
 	}
-	p := ts.Value("player").(player)
+	ts.Check(ts.Value("player").(player).label(args[0], args[1]))
+}
+
+func (p player) label(key, value string) error {
 	namespace, err := p.client.CoreV1().Namespaces().Get(context.Background(), p.namespace, metav1.GetOptions{})
-	ts.Check(err)
-	namespace.Labels[args[0]] = args[1]
+	if err != nil {
+		return err
+	}
+	namespace.Labels[key] = value
 	_, err = p.client.CoreV1().Namespaces().Update(context.Background(), namespace, metav1.UpdateOptions{})
-	ts.Check(err)
+	return err
 }

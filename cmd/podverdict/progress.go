@@ -38,7 +38,7 @@ func newProgress(out io.Writer, what string, total int) *progress {
 	return p
 }
 
-// isTerminal tells whether a stream of the console is a terminal.
+// isTerminal reports whether a stream of the console is a terminal.
 func isTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))

@@ -41,7 +41,7 @@ func checkPage(t *testing.T, page string) {
 	}
 }
 
-// indented is the text up to the first line that is not indented, without the
+// indented returns the text up to the first line that is not indented, without the
 // indentation.
 func indented(text string) string {
 	var lines []string

@@ -112,7 +112,7 @@ func (p *plan) exitRules() []*batchv1.PodFailurePolicyOnExitCodesRequirement {
 	return asked
 }
 
-// canHappen tells whether a scenario can happen to a Job. A Job that stands in for others has whatever containers it takes.
+// canHappen reports whether a scenario can happen to a Job. A Job that stands in for others has whatever containers it takes.
 func canHappen(s *scenarios.Scenario, job *batchv1.Job) bool {
 	lacks := s.Lacks(job)
 	return lacks == "" || job.Name == standInName && lacks != scenarios.OnFailure
@@ -172,7 +172,7 @@ func bindAll(policies []manifest.Policy) []manifest.Binding {
 	return bindings
 }
 
-// noteScenarios tells what people should know of the scenarios on which Jobs were judged.
+// noteScenarios notes what people should know of the scenarios on which Jobs were judged.
 func (c *console) noteScenarios(plans []plan) {
 	for i := range plans {
 		switch p := &plans[i]; {

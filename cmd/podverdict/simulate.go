@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/timeline"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/wholefile"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/rego"
@@ -254,7 +254,7 @@ func (o *simulateOptions) print(out io.Writer, r *simulation.Result) error {
 		if err := timeline.WriteSVG(&picture, r); err != nil {
 			return err
 		}
-		if err := os.WriteFile(o.svg, picture.Bytes(), 0o644); err != nil { //nolint:gosec // a picture is for everybody
+		if err := wholefile.Write(o.svg, picture.Bytes()); err != nil {
 			return err
 		}
 	}

@@ -51,12 +51,17 @@ func (s *source) addFlags(flags *pflag.FlagSet, kinds ...cluster.Kind) {
 	s.kinds = kinds
 	addFileFlags(flags, &s.files)
 	flags.Lookup("namespace").Usage = namespaceUsage
+	s.addClusterFlags(flags)
+}
+
+// addClusterFlags adds the flags that are for clusters alone.
+func (s *source) addClusterFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&s.query.Selector, "selector", "l", "", "label selector for what is read from the cluster, as in app=demo,tier!=test")
 	flags.BoolVarP(&s.query.AllNamespaces, "all-namespaces", "A", false, "read from all namespaces of the cluster")
 	s.connection.AddFlags(flags)
 }
 
-// fromFiles tells whether files are read, not a cluster.
+// fromFiles reports whether files are read, not a cluster.
 func (s *source) fromFiles() bool { return len(s.files.Filenames) > 0 }
 
 // parse makes the query of the arguments, and refuses flags and arguments that do not go together.
@@ -141,7 +146,7 @@ func readSound(ctx context.Context, c *console, files manifest.Options) (set *ma
 	return set, unread, err
 }
 
-// sound tells errors that concern some documents alone from those that end a verb.
+// sound separates errors that concern some documents alone from those that end a verb.
 func sound(set *manifest.Set, wrong error, strict bool) (unread, err error) {
 	if wrong == nil || strict {
 		return nil, wrong

@@ -1,4 +1,4 @@
-//go:build !js
+//go:build !js || constraints
 
 package main
 
@@ -90,7 +90,7 @@ func testInit(ctx context.Context, c *console, o *testInitOptions, _ []string) e
 	return nil
 }
 
-// target is the file to write.
+// target returns the file to write.
 func (o *testInitOptions) target() string {
 	first := o.filenames[0]
 	name := strings.TrimSuffix(filepath.Base(first), filepath.Ext(first)) + "_test.yaml"

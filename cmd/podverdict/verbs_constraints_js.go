@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newPageVerbs returns the verbs that ask the Rego bundle.
+// newPageVerbs returns the verbs that ask the Rego bundle, and the one that writes suites.
 func newPageVerbs(stdout io.Writer) []*cobra.Command {
-	return []*cobra.Command{newCheck(stdout), newLint(stdout), newSimulate()}
+	suites := &cobra.Command{Use: "test"}
+	suites.AddCommand(newTestInit())
+	return []*cobra.Command{newCheck(stdout), newLint(stdout), newSimulate(), suites}
 }

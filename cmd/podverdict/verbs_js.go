@@ -1,4 +1,4 @@
-//go:build !constraints
+//go:build !constraints && !generate
 
 package main
 

@@ -47,8 +47,9 @@ type verdictItem struct {
 	Changed bool        `json:"changed,omitempty"`
 
 	object  *corev1.Pod
-	noRules string // why no rule decides; "" when there are rules
-	deleted bool   // because of Pending
+	alone   runtime.Verdict // as if no budget were used up
+	noRules string          // why no rule decides; "" when there are rules
+	deleted bool            // because of Pending
 }
 
 // judge returns the verdicts on the Pods of a plan, in their order.
@@ -58,6 +59,7 @@ func (p *plan) judge(ctx context.Context, now time.Time) []verdictItem {
 		in := p.facts(pod, now)
 		items[i] = p.item(ctx, pod, in, p.effect.Acting.Judge(ctx, in))
 	}
+	p.spend(ctx, items, now)
 	return items
 }
 
@@ -66,7 +68,7 @@ func (p *plan) item(ctx context.Context, pod plannedPod, in runtime.Input, v run
 	beside := p.effect.Beside(ctx, in, v)
 	item := verdictItem{
 		Job: p.job.Reference(), Pod: pod.Reference(), Verdict: v, Would: beside.Would, Audit: beside.Audit, Pending: beside.Pending,
-		Scenario: pod.scenario, object: pod.Object, noRules: p.noRules, deleted: beside.Deleted,
+		Scenario: pod.scenario, object: pod.Object, alone: v, noRules: p.noRules, deleted: beside.Deleted,
 	}
 	facts := failure.Of(pod.Object)
 	if facts.Failed(pod.Object.Status.Phase) {
@@ -148,14 +150,14 @@ func (i verdictItem) because() string {
 	return i.Failure.Summary + "; " + i.decisive()
 }
 
-// bystander tells whether other containers failed than the one whose exit code decided.
+// bystander reports whether other containers failed than the one whose exit code decided.
 func (i verdictItem) bystander() bool {
 	failing := i.Failure.Failing()
 	decided := func(c *failure.Container) bool { return c.Name == i.Verdict.Container }
 	return i.Verdict.ExitCode != 0 && len(failing) > 0 && !slices.ContainsFunc(failing, decided)
 }
 
-// told tells whether how the Pod failed says already which condition or container the rule matched.
+// told reports whether how the Pod failed says already which condition or container the rule matched.
 func (i verdictItem) told() bool {
 	switch v := i.Verdict; {
 	case v.Err != nil:
@@ -190,6 +192,8 @@ func (i verdictItem) reason() string {
 		return "error: " + v.Err.Error()
 	case v.ExitCode != 0:
 		return fmt.Sprintf("container %s exited with %d", v.Container, v.ExitCode)
+	case v.IsUsedUp():
+		return fmt.Sprintf("%s, after its budget of %s", cmp.Or(v.Says(), ruleIsTrue), v.Budget)
 	case v.Policy != "":
 		return cmp.Or(v.Says(), ruleIsTrue)
 	case v.Matched:

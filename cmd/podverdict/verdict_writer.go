@@ -142,7 +142,7 @@ func (t *tally) addJob(job jobItem) {
 	}
 }
 
-// lines are the sentence of String, and what is not known.
+// lines returns the sentence of String, and what is not known.
 func (t *tally) lines() []string {
 	lines := []string{t.String()}
 	for _, unknown := range t.unknown {
@@ -174,7 +174,7 @@ func (t *tally) add(item verdictItem) {
 	}
 }
 
-// judged tells whether something is said of the Pod.
+// judged reports whether something is said of the Pod.
 func (i verdictItem) judged() bool { return i.Verdict.Terminal || i.Pending != nil }
 
 // changed returns how many verdicts have changed.
@@ -186,7 +186,7 @@ func (t *tally) changed() int {
 	return n
 }
 
-// String is a sentence such as "8 of 9 Pods failed: 1 FailJob, 4 Ignore, 3 Count; --all shows the others", or that of a
+// String returns a sentence such as "8 of 9 Pods failed: 1 FailJob, 4 Ignore, 3 Count; --all shows the others", or that of a
 // comparison: "3 of 34 scenarios change: 3 Count -> Ignore".
 func (t *tally) String() string {
 	noun, verb := "Pod", "failed"

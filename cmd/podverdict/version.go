@@ -53,7 +53,7 @@ func versionOf(info *debug.BuildInfo) buildVersion {
 	return v
 }
 
-// String is the version in a line.
+// String returns the version in a line.
 func (v buildVersion) String() string {
 	source := ""
 	if v.Commit != "" {
@@ -62,7 +62,7 @@ func (v buildVersion) String() string {
 	return fmt.Sprintf("podverdict %s%s, Kubernetes %s, cel-go %s, %s", v.Version, source, v.Kubernetes, v.CEL, v.Go)
 }
 
-// userAgent is how requests to API servers name this program.
+// userAgent returns the name that requests to API servers carry.
 func userAgent() string { return "podverdict/" + readVersion().Version }
 
 func newVersion() *cobra.Command {

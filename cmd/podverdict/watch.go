@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
-// watch is eval --watch: it prints the verdict on each Pod as it fails. An interrupt is its proper end.
+// watch prints the verdict on each Pod as it fails, as eval --watch does. An interrupt is its proper end.
 func watch(ctx context.Context, c *console, o *evalOptions, args []string) error {
 	source := &o.input.source
 	if err := source.parse(c, args); err != nil {

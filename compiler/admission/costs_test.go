@@ -113,7 +113,7 @@ func costOf(t *testing.T, p Policy, target Target, shape int) apiserver.Cost {
 	return cost
 }
 
-// highest is what an expression costs the most times that it is evaluated.
+// highest returns what an expression costs the most times that it is evaluated.
 func highest(c apiserver.Cost, field string) uint64 {
 	all := map[uint64]bool{0: true}
 	for _, charge := range c.Charges {

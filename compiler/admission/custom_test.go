@@ -23,7 +23,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
-// boundPolicy is a policy with a binding, of their specs in YAML.
+// boundPolicy returns a policy with a binding, of their specs in YAML.
 func boundPolicy(t *testing.T, policy, binding string) Custom {
 	t.Helper()
 	c := Custom{
@@ -83,7 +83,7 @@ func customPolicies(t *testing.T, c Custom, o Options) []Policy {
 	return all
 }
 
-// told is what policies say of a Job, after the action that is taken because of it.
+// told returns what policies say of a Job, after the action that is taken because of it.
 func told(t *testing.T, all []Policy, target Target, object map[string]any, namespace *corev1.Namespace) []string {
 	t.Helper()
 	var messages []string
@@ -235,7 +235,7 @@ func TestRequirements(t *testing.T) {
 	}
 }
 
-// embedding is an object of the target's kind whose Job has a spec and labels.
+// embedding returns an object of the target's kind whose Job has a spec and labels.
 func embedding(t *testing.T, target Target, spec string, jobLabels map[string]any) map[string]any {
 	t.Helper()
 	var content map[string]any

@@ -44,7 +44,7 @@ func (p Policy) Estimate(ctx context.Context, t Target) (Estimate, error) {
 	return most, nil
 }
 
-// updates tells whether a policy looks at updates, which cost more than creations: there are two objects.
+// updates reports whether a policy looks at updates, which cost more than creations: there are two objects.
 func updates(policy *admissionregistrationv1.ValidatingAdmissionPolicy) bool {
 	return slices.ContainsFunc(policy.Spec.MatchConstraints.ResourceRules, func(r admissionregistrationv1.NamedRuleWithOperations) bool {
 		return slices.Contains(r.Operations, admissionregistrationv1.Update)

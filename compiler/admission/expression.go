@@ -134,7 +134,7 @@ func (e expression) checkNames(known []string, settings Settings) error {
 	return nil
 }
 
-// isEmpty returns whether there is no expression.
+// isEmpty reports whether there is no expression.
 func (e expression) isEmpty() bool { return len(e.text) == 0 }
 
 // literal returns the string that the expression is, if it is nothing but one.

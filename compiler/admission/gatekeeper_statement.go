@@ -74,12 +74,12 @@ func commentAbove(module *ast.Module, rule *ast.Rule) string {
 	return comment
 }
 
-// isRule returns whether the statement adds findings itself rather than helping those that do.
+// isRule reports whether the statement adds findings itself rather than helping those that do.
 func (s statement) isRule() bool {
 	return slices.Contains([]string{"findings", "warnings", "breaches"}, s.name)
 }
 
-// finds returns whether the statement has the id of a rule as a string, as the one that finds its breaches does.
+// finds reports whether the statement has the id of a rule as a string, as the one that finds its breaches does.
 func (s statement) finds(id string) bool {
 	found := false
 	hasID := func(term *ast.Term) bool {

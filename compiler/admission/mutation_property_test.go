@@ -97,7 +97,7 @@ func text(t testing.TB, value any) string {
 	return string(encoded)
 }
 
-// sent is the Job as it arrives at the API server.
+// sent returns the Job as it arrives at the API server.
 func sent(t testing.TB, j *batchv1.Job) *batchv1.Job {
 	t.Helper()
 	arrived := &batchv1.Job{}
@@ -178,7 +178,7 @@ func (c *mutationComparison) isLegal(t *testing.T, j *batchv1.Job) bool {
 	return true
 }
 
-// wrapped is a copy of the Job, or a CronJob with its spec.
+// wrapped returns a copy of the Job, or a CronJob with its spec.
 func wrapped(j *batchv1.Job, isJob bool) runtime.Object {
 	if isJob {
 		return j.DeepCopy()

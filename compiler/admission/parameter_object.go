@@ -70,7 +70,7 @@ func (p Parameters) fault(value any) string {
 	}
 }
 
-// changesInText returns whether reading an item of a list from a ConfigMap gives another item.
+// changesInText reports whether reading an item of a list from a ConfigMap gives another item.
 func changesInText(item string) bool {
 	return item == "" || strings.TrimSpace(item) != item || strings.Contains(item, ",") || setText(item) != item
 }
@@ -103,7 +103,7 @@ func (s *Selection) Definition() *apiextensionsv1.CustomResourceDefinition {
 	return s.catalogue.definition()
 }
 
-// Configurable returns whether the rules have settings.
+// Configurable reports whether the rules have settings.
 func (s *Selection) Configurable() bool { return s.catalogue.Name == "guardrails" }
 
 func (c *Catalogue) definition() *apiextensionsv1.CustomResourceDefinition {

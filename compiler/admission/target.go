@@ -26,10 +26,10 @@ func NewTarget(k kind.Kind, path string) (Target, error) {
 	return Target{Kind: k, At: at}, err
 }
 
-// many returns whether an object has a list of Jobs, which may be empty.
+// many reports whether an object has a list of Jobs, which may be empty.
 func (t Target) many() bool { return t.At.List || t.At.Optional }
 
-// isJob returns whether the object is the Job itself, which the API server checks.
+// isJob reports whether the object is the Job itself, which the API server checks.
 func (t Target) isJob() bool { return t.Kind.Group == "batch" && t.Kind.Kind == "Job" }
 
 func (t Target) matchResources(of ...admissionregistrationv1.OperationType) *admissionregistrationv1.MatchResources {

@@ -230,7 +230,7 @@ func (t *conditionRewriter) checkObjects(e ast.Expr) {
 	}
 }
 
-// hasObject returns whether values of a type are objects or contain some.
+// hasObject reports whether values of a type are objects or contain some.
 func hasObject(t *types.Type) bool {
 	return t.Kind() == types.StructKind || slices.ContainsFunc(t.Parameters(), hasObject)
 }

@@ -30,10 +30,12 @@ const (
 // when one of them is an error; findings of a policy that compiles are in its
 // Warnings. What the API server refuses about the rest of the policy is not looked at.
 func Compile(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) (*Policy, error) {
-	if findings := limits(spec); len(findings) > 0 {
+	findings, limited := limits(spec)
+	if !limited {
 		return nil, &Error{findings}
 	}
 	c := newCompilation(e, spec)
+	c.report(findings...)
 	for i, m := range spec.MatchConditions {
 		c.condition(i, m)
 	}
@@ -82,18 +84,21 @@ func newCompilation(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec
 
 func (c *compilation) report(f ...compiler.Finding) { c.findings = append(c.findings, f...) }
 
-// limits returns findings for policies that no API server has checked.
-func limits(spec *v1alpha1.PodFailurePolicySpec) []compiler.Finding {
-	var findings []compiler.Finding
+// limits returns findings for policies that no API server has checked, and whether expressions can be looked at nevertheless: not if
+// there are too many of them, or two variables of one name.
+func limits(spec *v1alpha1.PodFailurePolicySpec) (findings []compiler.Finding, limited bool) {
+	limited = true
 	list := func(name string, n int, nameOf func(int) string) {
 		p := place{rule: compiler.NoRule, path: "spec." + name}
 		if n > MaxItems {
+			limited = false
 			findings = append(findings, p.err(CheckLimit, p.start(), fmt.Sprintf("%d items: at most %d are allowed", n, MaxItems), ""))
 			return
 		}
 		seen := map[string]bool{}
 		for i := range n {
 			if name := nameOf(i); seen[name] {
+				limited = limited && p.path != "spec.variables"
 				at := place{rule: compiler.NoRule, path: fmt.Sprintf("%s[%d].name", p.path, i), text: name}
 				findings = append(findings, at.err(CheckLimit, at.start(), fmt.Sprintf("%q is defined before", name), ""))
 			}
@@ -103,7 +108,7 @@ func limits(spec *v1alpha1.PodFailurePolicySpec) []compiler.Finding {
 	list("matchConditions", len(spec.MatchConditions), func(i int) string { return spec.MatchConditions[i].Name })
 	list("variables", len(spec.Variables), func(i int) string { return spec.Variables[i].Name })
 	list("rules", len(spec.Rules), func(i int) string { return spec.Rules[i].Name })
-	return findings
+	return findings, limited
 }
 
 func (c *compilation) condition(i int, m v1alpha1.MatchCondition) {

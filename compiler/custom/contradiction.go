@@ -42,7 +42,7 @@ func conjuncts(e ast.Expr, terms []ast.Expr) []ast.Expr {
 	return append(terms, e)
 }
 
-// contradiction returns whether no value of some operand satisfies all terms about it.
+// contradiction reports whether no value of some operand satisfies all terms about it.
 func (r *reachability) contradiction(terms []ast.Expr) bool {
 	var order []string
 	operands := map[string]*operand{}
@@ -71,7 +71,7 @@ func (r *reachability) contradiction(terms []ast.Expr) bool {
 	return false
 }
 
-// isPlain returns whether the operand has an int, string or bool as its value. There are
+// isPlain reports whether the operand has an int, string or bool as its value. There are
 // values between two doubles, and a value without a type may be anything.
 func (r *reachability) isPlain(e ast.Expr) bool {
 	kind := r.tree.GetType(e.ID()).Kind()

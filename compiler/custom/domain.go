@@ -134,7 +134,7 @@ func (r *reachability) domain(e ast.Expr) (d domain, said string) {
 	return domain{}, ""
 }
 
-// hasFailed returns whether an expression is one of the failed containers.
+// hasFailed reports whether an expression is one of the failed containers.
 func (r *reachability) hasFailed(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.IdentKind:

@@ -67,7 +67,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// findingsOf are all findings, whether the policy compiles or not.
+// findingsOf returns all findings, whether the policy compiles or not.
 func findingsOf(tb testing.TB, env *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) []compiler.Finding {
 	tb.Helper()
 	policy, err := custom.Compile(env, spec)

@@ -50,7 +50,7 @@ func checkPlaces(t *testing.T, err error) {
 	}
 }
 
-// goldenPolicies are those of testdata/findings.
+// goldenPolicies returns the policies of testdata/findings.
 func goldenPolicies(tb testing.TB) []v1alpha1.PodFailurePolicySpec {
 	tb.Helper()
 	files, err := filepath.Glob("testdata/findings/*.txtar")

@@ -243,7 +243,7 @@ func (g *guard) question(link ast.Expr) string {
 	return "has(" + Unparse(g.tree, link) + ")"
 }
 
-// isLink returns whether a node selects a field or a key without asking whether it is
+// isLink reports whether a node selects a field or a key without asking whether it is
 // there.
 func (g *guard) isLink(e ast.Expr) bool {
 	switch {
@@ -256,7 +256,7 @@ func (g *guard) isLink(e ast.Expr) bool {
 	}
 }
 
-// mayBeAbsent returns whether the link can lead nowhere. Behind an optional it can,
+// mayBeAbsent reports whether the link can lead nowhere. Behind an optional it can,
 // without an error.
 func (g *guard) mayBeAbsent(link ast.Expr) bool {
 	t := g.tree.GetType(operandOf(link).ID())

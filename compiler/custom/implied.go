@@ -46,7 +46,7 @@ type implication struct {
 // maxCases bounds the time of a proof: each || of the narrow expression doubles what there is to prove.
 const maxCases = 64
 
-// holds tells whether the goal, a part of the wide expression, is true wherever the facts and one more are, parts of the narrow one.
+// holds reports whether the goal, a part of the wide expression, is true wherever the facts and one more are, parts of the narrow one.
 func (p *implication) holds(facts []ast.Expr, fact, goal ast.Expr) bool {
 	facts = conjuncts(fact, slices.Clone(facts))
 	for i, fact := range facts {
@@ -59,7 +59,7 @@ func (p *implication) holds(facts []ast.Expr, fact, goal ast.Expr) bool {
 	return p.follows(facts, goal)
 }
 
-// follows tells whether the goal is true wherever all facts are.
+// follows reports whether the goal is true wherever all facts are.
 func (p *implication) follows(facts []ast.Expr, goal ast.Expr) bool {
 	switch {
 	case isCall(goal, operators.LogicalAnd):
@@ -78,14 +78,14 @@ func isCall(e ast.Expr, function string) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == function
 }
 
-// same tells whether a part of the narrow expression and one of the wide are written alike.
+// same reports whether a part of the narrow expression and one of the wide are written alike.
 func (p *implication) same(narrow, wide ast.Expr) bool {
 	a, errA := parser.Unparse(narrow, p.narrow.tree.SourceInfo())
 	b, errB := parser.Unparse(wide, p.wide.tree.SourceInfo())
 	return errA == nil && errB == nil && a == b
 }
 
-// bounded tells whether the goal is true of all values that the facts leave to its operand.
+// bounded reports whether the goal is true of all values that the facts leave to its operand.
 func (p *implication) bounded(facts []ast.Expr, goal ast.Expr) bool {
 	if isCall(goal, library.BetweenFunction) {
 		ends, ok := endsOf(goal)
@@ -108,7 +108,7 @@ func endsOf(between ast.Expr) (ends [2]atom, ok bool) {
 	return ends, true
 }
 
-// excludes tells whether no value that the facts leave to an operand satisfies a term of the wide expression about it.
+// excludes reports whether no value that the facts leave to an operand satisfies a term of the wide expression about it.
 func (p *implication) excludes(facts []ast.Expr, term atom) bool {
 	if !p.wide.isPlain(term.operand) {
 		return false
@@ -125,7 +125,7 @@ func (p *implication) excludes(facts []ast.Expr, term atom) bool {
 	return about && left.empty()
 }
 
-// quantified tells whether exists or all of a list follows from the same of what is true of fewer elements.
+// quantified reports whether exists or all of a list follows from the same of what is true of fewer elements.
 func (p *implication) quantified(fact, goal ast.Expr) bool {
 	if fact.Kind() != ast.ComprehensionKind {
 		return false

@@ -43,7 +43,7 @@ func TestLanguagePage(t *testing.T) {
 	}
 }
 
-// table is one in Markdown.
+// table returns a table in Markdown.
 func table(head []string, rows [][]string) string {
 	var b strings.Builder
 	write := func(cells []string) {
@@ -119,7 +119,7 @@ func presentTable(env *compiler.Environment) string {
 	return table([]string{"type", "always there", "others, that may be absent"}, rows)
 }
 
-// functionsTables are what the API server's CEL has besides.
+// functionsTables returns what the API server's CEL has besides.
 func functionsTables(t *testing.T, env *compiler.Environment) string {
 	t.Helper()
 	plain, err := cel.NewEnv()
@@ -150,7 +150,7 @@ func functionsTables(t *testing.T, env *compiler.Environment) string {
 	})
 }
 
-// forAuthorizer is whether a function is for the authorizer of a request, of which there is none here.
+// forAuthorizer reports whether a function is for the authorizer of a request, of which there is none here.
 func forAuthorizer(f *decls.FunctionDecl) bool {
 	return !slices.ContainsFunc(f.OverloadDecls(), func(o *decls.OverloadDecl) bool {
 		return len(o.ArgTypes()) == 0 || !strings.HasPrefix(o.ArgTypes()[0].TypeName(), "kubernetes.authorization.")
@@ -160,7 +160,7 @@ func forAuthorizer(f *decls.FunctionDecl) bool {
 // example is a policy about which there is something to say.
 type example struct{ about, policy string }
 
-// findingsOfExamples are the findings of policies, under what they are about.
+// findingsOfExamples returns the findings of policies, under what they are about.
 func findingsOfExamples(t *testing.T, env *compiler.Environment, examples []example) string {
 	t.Helper()
 	var b strings.Builder
@@ -231,7 +231,7 @@ func limitsTable() string {
 		})
 }
 
-// costsTable is what typical expressions cost.
+// costsTable returns what typical expressions cost.
 func costsTable(t *testing.T, env *compiler.Environment) string {
 	t.Helper()
 	var rows [][]string

@@ -35,8 +35,8 @@ here. ` + "`apiVersion`" + ` and ` + "`kind`" + `, which clients leave out, are 
 `
 
 const languageAbsent = `
-To select a field that is absent is an error, and an error ends the evaluation: the failure counts, and no later rule is
-tried. Ask first, or say what it is then:
+To select a field that is absent is an error: the rule does not match, or, with ` + "`failurePolicy: Fail`" + ` in the policy, no later rule is
+tried and the failure counts ([errors](custom-policies.md#errors)). Ask first, or say what it is then:
 
 | write | it is |
 |---|---|
@@ -121,8 +121,8 @@ var checkExamples = []example{
 const languageLimits = "## Limits\n\n"
 
 const languageCosts = `
-Larger Pods are evaluated too: an evaluation that comes to cost more than the limits, or takes five seconds, ends with an
-error, and the failure counts.
+Larger Pods are evaluated too: an evaluation that comes to cost more than the limits, or takes two seconds, ends with an
+error, as with a field that is absent.
 
 ## What expressions cost
 

@@ -147,7 +147,7 @@ func (p place) wholeAt(e ast.Expr, at common.Location) common.Location {
 	return at
 }
 
-// isCondition returns whether the expression is about the Job only.
+// isCondition reports whether the expression is about the Job only.
 func (p place) isCondition() bool { return p.rule == compiler.NoRule && !p.isVariable() }
 
 func (p place) isVariable() bool { return strings.HasPrefix(p.path, "spec.variables") }

@@ -226,7 +226,7 @@ func (r *reachability) enter(loop ast.ComprehensionExpr) (leave func()) {
 	return func() { r.locals = outer }
 }
 
-// isFailedContainers returns whether a list is pod.failedContainers(), possibly filtered.
+// isFailedContainers reports whether a list is pod.failedContainers(), possibly filtered.
 func isFailedContainers(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.ComprehensionKind:

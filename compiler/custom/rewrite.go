@@ -36,7 +36,7 @@ var parsing = []string{
 	"quantity", "duration", "timestamp", "int", "uint", "double", "bool", "url", "ip", "cidr", "semver", "asInteger", "asApproximateFloat",
 }
 
-// takesEmpty tells whether the expression means the same with the empty value for an absent field: nothing fails, and nothing
+// takesEmpty reports whether the expression means the same with the empty value for an absent field: nothing fails, and nothing
 // holds that would not hold of any value. Zero is a number like any other, so that it only does where it is compared with another
 // one: it would make failed * 2 >= completions true of a Job without completions.
 func (g *guard) takesEmpty(e ast.Expr, kind types.Kind) bool {

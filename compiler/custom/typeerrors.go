@@ -22,6 +22,7 @@ import (
 var (
 	unexpected = lazily(`^Syntax error: (?:mismatched input|extraneous input|no viable alternative at input|token recognition error at:) '(.*?)'(?:,? expecting .*)?$`)
 	expecting  = lazily(`,? expecting .*$`)
+	bareTime   = lazily(`\b[0-9]+(h|m|s|ms)\b`)
 )
 
 // lazily compiles a pattern when it is first asked for: most programs find no error.
@@ -47,8 +48,23 @@ func (p place) syntax(errs []*cel.Error) compiler.Finding {
 	case token == "<EOF>":
 		return p.err(CheckSyntax, e.Location, "the expression ends too early", "")
 	default:
-		return p.err(CheckSyntax, e.Location, fmt.Sprintf("%q is not expected here", token), "")
+		return p.err(CheckSyntax, e.Location, fmt.Sprintf("%q is not expected here", token), p.duration(e.Location))
 	}
+}
+
+// duration says how to write a duration if one stands at a place as in YAML: 5m.
+func (p place) duration(at common.Location) string {
+	lines := strings.Split(p.text, "\n")
+	if at.Line() < 1 || at.Line() > len(lines) {
+		return ""
+	}
+	line := lines[at.Line()-1]
+	for _, span := range bareTime().FindAllStringIndex(line, -1) {
+		if span[0] <= at.Column() && at.Column() < span[1] {
+			return hint.DidYouMean("duration('" + line[span[0]:span[1]] + "')")
+		}
+	}
+	return ""
 }
 
 // constructions returns a finding for each object of podverdict's types that an
@@ -226,7 +242,7 @@ func (x explainer) undeclared(name string, id int64) (message, advice string, ok
 	}
 }
 
-// hasOfVariable returns whether the expression has has(variables.x), which is reported
+// hasOfVariable reports whether the expression has has(variables.x), which is reported
 // elsewhere.
 func (x explainer) hasOfVariable() bool {
 	return x.tree != nil && slices.ContainsFunc(referencesIn(x.tree.Expr()), func(r reference) bool { return r.expr.AsSelect().IsTestOnly() })
@@ -266,11 +282,17 @@ func (x explainer) noOverload(function, arguments string) (message, advice strin
 	}
 	receiver, args, isMember := strings.Cut(strings.TrimSuffix(arguments, ")"), ".(")
 	if isMember {
+		if function == "contains" && strings.HasPrefix(receiver, "list(") {
+			advice = "ask whether a value is in a list: value in list"
+		}
 		return fmt.Sprintf("there is no %s.%s(%s)", receiver, function, args), advice
 	}
 	args = strings.TrimPrefix(receiver, "(")
 	if operator, ok := operators.FindReverse(function); ok && operator != "" {
-		return fmt.Sprintf("operator %s is not for %s", operator, strings.ReplaceAll(args, ", ", " and ")), ""
+		if strings.Contains(args, "duration") && strings.Contains(args, "string") {
+			advice = "make it a duration, as in duration('5m')"
+		}
+		return fmt.Sprintf("operator %s is not for %s", operator, strings.ReplaceAll(args, ", ", " and ")), advice
 	}
 	return fmt.Sprintf("there is no %s(%s)", function, args), advice
 }
@@ -296,7 +318,7 @@ func (c *compilation) checkResult(p place, got, want *types.Type) {
 	c.report(p.err(CheckType, p.start(), message, advice))
 }
 
-// isObject returns whether a type is one of podverdict's.
+// isObject reports whether a type is one of podverdict's.
 func isObject(e *compiler.Environment) func(name string) bool {
 	return func(name string) bool {
 		_, ok := e.Schema.Type(name)

@@ -42,7 +42,7 @@ func (c *compilation) variable(i int, v v1alpha1.Variable) {
 	c.variables = append(c.variables, compiled)
 }
 
-// usesInvalid returns whether an expression uses a variable that has an error, which is
+// usesInvalid reports whether an expression uses a variable that has an error, which is
 // reported there.
 func (c *compilation) usesInvalid(e ast.Expr) bool {
 	invalid := false

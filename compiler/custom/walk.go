@@ -68,7 +68,7 @@ func find(e ast.Expr, id int64) ast.Expr {
 	return found
 }
 
-// isFilter returns whether a loop makes a list of some of its elements, unchanged.
+// isFilter reports whether a loop makes a list of some of its elements, unchanged.
 func isFilter(loop ast.ComprehensionExpr) bool {
 	step := loop.LoopStep()
 	if step.Kind() != ast.CallKind || step.AsCall().FunctionName() != operators.Conditional {

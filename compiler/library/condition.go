@@ -28,7 +28,7 @@ func (c Condition) reason() string { return c.condition.Reason }
 
 func (c Condition) message() string { return c.condition.Message }
 
-// HasCondition returns whether the pod's condition of a type is True.
+// HasCondition reports whether the pod's condition of a type is True.
 func HasCondition(pod *corev1.Pod, conditionType string) bool {
 	return ConditionOf(pod, conditionType).condition.Status == corev1.ConditionTrue
 }

@@ -84,7 +84,7 @@ func kindOf(c *corev1.Container) Kind {
 	return KindInit
 }
 
-// FailedAt returns whether the i-th container of the pod that has a status has terminated
+// FailedAt reports whether the i-th container of the pod that has a status has terminated
 // with an exit code other than 0, and is no sidecar.
 func FailedAt(pod *corev1.Pod, i int) bool {
 	n := len(pod.Status.ContainerStatuses)
@@ -95,7 +95,7 @@ func FailedAt(pod *corev1.Pod, i int) bool {
 	return HasFailed(status) && initKind(pod.Spec.InitContainers, status.Name, i-n) != KindSidecar
 }
 
-// HasFailed returns whether a container, which may be a sidecar, has terminated with an
+// HasFailed reports whether a container, which may be a sidecar, has terminated with an
 // exit code other than 0.
 func HasFailed(s *corev1.ContainerStatus) bool {
 	return s.State.Terminated != nil && s.State.Terminated.ExitCode != 0

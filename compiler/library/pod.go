@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// NeverStarted returns whether no container of the pod ever ran: the kubelet refused the
+// NeverStarted reports whether no container of the pod ever ran: the kubelet refused the
 // pod, or its image or its volumes could not be had, or it was never scheduled. A
 // container whose state was lost counts as one that ran.
 func NeverStarted(pod *corev1.Pod) bool {
@@ -21,7 +21,7 @@ func ran(c corev1.ContainerStatus) bool {
 		c.State.Terminated != nil && !isStartError(c.State.Terminated) || last != nil && !isStartError(last)
 }
 
-// isStartError returns whether a container has terminated without having run, by the
+// isStartError reports whether a container has terminated without having run, by the
 // reasons of containerd and CRI-O, and of Docker.
 func isStartError(t *corev1.ContainerStateTerminated) bool {
 	return t.Reason == "StartError" || t.Reason == "ContainerCannotRun"
@@ -40,7 +40,7 @@ func WaitingReasons(pod *corev1.Pod) []string {
 	return reasons
 }
 
-// HasWaitingReason returns whether a reason is one of WaitingReasons.
+// HasWaitingReason reports whether a reason is one of WaitingReasons.
 func HasWaitingReason(pod *corev1.Pod, reason string) bool {
 	for i := range Count(pod) {
 		if w := statusAt(pod, i).State.Waiting; w != nil && w.Reason == reason && reason != "" {
@@ -50,7 +50,7 @@ func HasWaitingReason(pod *corev1.Pod, reason string) bool {
 	return false
 }
 
-// Unschedulable returns whether the scheduler has found no node for the pod.
+// Unschedulable reports whether the scheduler has found no node for the pod.
 func Unschedulable(pod *corev1.Pod) bool {
 	c := ConditionOf(pod, string(corev1.PodScheduled)).condition
 	return c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
@@ -66,5 +66,5 @@ func PendingFor(pod *corev1.Pod, now time.Time) time.Duration {
 	return now.Sub(created.Time)
 }
 
-// Between returns whether a value is from low to high, both included.
+// Between reports whether a value is from low to high, both included.
 func Between(value, low, high int64) bool { return low <= value && value <= high }

@@ -76,7 +76,7 @@ func (r record) get(field string) ref.Val {
 	return types.DefaultTypeAdapter.NativeToValue(value)
 }
 
-// Equal returns whether all fields are equal.
+// Equal reports whether all fields are equal.
 func (r record) Equal(other ref.Val) ref.Val {
 	o, ok := other.(record)
 	if !ok || o.typ != r.typ {

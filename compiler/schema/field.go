@@ -135,7 +135,7 @@ func (t *Type) structAt(pointer any) (reflect.Value, bool) {
 	return v.Elem(), true
 }
 
-// empty returns whether encoding/json and apimachinery's converter leave the value out,
+// empty reports whether encoding/json and apimachinery's converter leave the value out,
 // or it is a time that is not set.
 func empty(v reflect.Value) bool {
 	switch v.Kind() {

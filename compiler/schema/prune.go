@@ -22,10 +22,10 @@ func NewFields(names ...string) Fields {
 
 const wholeType = ".*"
 
-// Has returns whether a field of a type is in the set.
+// Has reports whether a field of a type is in the set.
 func (f Fields) Has(typ, field string) bool { return f[typ+"."+field] || f[typ+wholeType] }
 
-// Reaches returns whether the last field of a path through an object is in the set,
+// Reaches reports whether the last field of a path through an object is in the set,
 // itself or with all of a value around it.
 func (f Fields) Reaches(path ...string) bool {
 	return slices.ContainsFunc(path, func(name string) bool {
@@ -44,7 +44,7 @@ func (f Fields) Add(t *Type, name string) {
 // AddWhole puts all that values of a type have into the set.
 func (f Fields) AddWhole(typ string) { f[typ+wholeType] = true }
 
-// Covers returns whether this set has everything that another one has.
+// Covers reports whether this set has everything that another one has.
 func (f Fields) Covers(other Fields) bool {
 	for name := range other {
 		if typ, field, _ := strings.Cut(name, "."); !f.Has(typ, field) {

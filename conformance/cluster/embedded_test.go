@@ -74,7 +74,7 @@ func TestConstraintVectorsInCustomResources(t *testing.T) {
 	}
 }
 
-// embeddable is the spec of the Job that a vector creates. Updates and what is about the Job's name have none, and the
+// embeddable returns the spec of the Job that a vector creates. Updates and what is about the Job's name have none, and the
 // API server's defaults for CronJobs are others than for Jobs, which is what becomes of the embedded.
 func embeddable(v vectors.JobVector) map[string]any {
 	if v.OldObject != nil || v.Object["kind"] != "Job" || slices.ContainsFunc(v.Want, func(f vectors.Finding) bool { return f.ID == "CM3" }) {
@@ -104,7 +104,7 @@ func embeddedMessages(v vectors.JobVector) []string {
 	return all
 }
 
-// ofGroup are the messages about one of the Jobs; the others are not the vector's.
+// ofGroup returns the messages about one of the Jobs; the others are not the vector's.
 func ofGroup(messages []string, i int) []string {
 	var all []string
 	for _, message := range messages {

@@ -110,7 +110,7 @@ func (s *server) configure(t *testing.T, namespace string, settings map[string]a
 	}
 }
 
-// setting is a value as text in a ConfigMap.
+// setting returns a value as text in a ConfigMap.
 func setting(value any) string {
 	items, isList := value.([]any)
 	if !isList {
@@ -135,7 +135,7 @@ func (s *server) awaitGuardrails(t *testing.T, namespace string) {
 	}
 }
 
-// careless is an object that breaks many guardrails, whatever the settings.
+// careless returns an object that breaks many guardrails, whatever the settings.
 func careless(kind string) map[string]any {
 	job := map[string]any{
 		"backoffLimit": int64(1000), "parallelism": int64(1_000_000),
@@ -200,7 +200,7 @@ func TestGuardrailsDeny(t *testing.T) {
 	}
 }
 
-// denial is the message of the policy that denies, or why else there is an error.
+// denial returns the message of the policy that denies, or why else there is an error.
 func denial(err error) string {
 	if err == nil {
 		return ""
@@ -212,7 +212,7 @@ func denial(err error) string {
 	return message
 }
 
-// errorsOf are the guardrails that deny a vector, in the order of the catalogue, and the denial.
+// errorsOf returns the guardrails that deny a vector, in the order of the catalogue, and the denial.
 func errorsOf(s *admission.Selection, v vectors.JobVector) (ids []string, denial string) {
 	var all []string
 	for _, r := range s.Rules {

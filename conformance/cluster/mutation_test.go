@@ -134,7 +134,7 @@ func (m *mutated) job(t *testing.T, spec string) *batchv1.Job {
 	return job
 }
 
-// defaulted are the fields of a spec that defaults can be given for.
+// defaulted returns the fields of a spec that defaults can be given for.
 func defaulted(s batchv1.JobSpec) batchv1.JobSpec {
 	return batchv1.JobSpec{
 		PodFailurePolicy: s.PodFailurePolicy, PodReplacementPolicy: s.PodReplacementPolicy, ManagedBy: s.ManagedBy,

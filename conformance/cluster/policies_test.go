@@ -161,7 +161,7 @@ func eventually(t *testing.T, what string, done func(ctx context.Context) bool) 
 	}
 }
 
-// policyWarnings are the messages in the warnings of policies.
+// policyWarnings returns the messages in the warnings of policies.
 func (s *server) policyWarnings() []string {
 	var messages []string
 	for _, text := range s.warned {

@@ -106,7 +106,7 @@ func (s *server) require(t *testing.T, text string) {
 	})
 }
 
-// trainingJob is a Job with a spec and a Pod spec that differ in some fields.
+// trainingJob returns a Job with a spec and a Pod spec that differ in some fields.
 func trainingJob(labels, spec, pod map[string]any) map[string]any {
 	podSpec := map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "main", "image": "example.com/main:1"}}}
 	maps.Copy(podSpec, pod)

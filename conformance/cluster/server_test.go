@@ -53,7 +53,7 @@ func newServer(t *testing.T) *server {
 // HandleWarningHeader keeps what a response warns of.
 func (s *server) HandleWarningHeader(_ int, _, text string) { s.warned = append(s.warned, text) }
 
-// resource is where objects of the kind of this one live.
+// resource returns where objects of the kind of this one live.
 func (s *server) resource(object map[string]any) dynamic.ResourceInterface {
 	name := "jobs"
 	if object["kind"] == "CronJob" {
@@ -96,7 +96,7 @@ func (s *server) store(ctx context.Context, object map[string]any) (*unstructure
 	return jobs.UpdateStatus(ctx, stored, metav1.UpdateOptions{FieldValidation: metav1.FieldValidationStrict})
 }
 
-// local is a copy of the object in the namespace of the test.
+// local returns a copy of the object in the namespace of the test.
 func (s *server) local(object map[string]any) *unstructured.Unstructured {
 	local := (&unstructured.Unstructured{Object: object}).DeepCopy()
 	local.SetNamespace(s.namespace)
@@ -127,7 +127,7 @@ func (s *server) findings(err error) ([]vectors.Finding, error) {
 	return found, nil
 }
 
-// warnings are those about the spec as a whole.
+// warnings returns the warnings about the spec as a whole.
 func (s *server) warnings() []vectors.Finding {
 	var found []vectors.Finding
 	for _, text := range s.warned {
@@ -140,7 +140,7 @@ func (s *server) warnings() []vectors.Finding {
 	return found
 }
 
-// foreign is true for what is said of any pod: that it cannot have the restart policy.
+// foreign reports true for what is said of any pod: that it cannot have the restart policy.
 func foreign(c metav1.StatusCause) bool {
 	return strings.HasSuffix(c.Field, "spec.template.spec.restartPolicy") &&
 		c.Type == metav1.CauseTypeFieldValueNotSupported && strings.Contains(c.Message, `"Always"`)

@@ -38,7 +38,7 @@ func TestConstraintVectors(t *testing.T) {
 	}
 }
 
-// lens is how the API server sees what a vector wants: without ids, the details in the
+// lens returns the lens through which the API server sees what a vector wants: without ids, the details in the
 // messages, and no warnings where there are errors.
 func lens(v vectors.JobVector) vectors.Lens {
 	refused := slices.ContainsFunc(v.Want, func(f vectors.Finding) bool { return f.Type != vectors.TypeWarning })

@@ -34,7 +34,7 @@ var differences = []difference{
 	}},
 	{"A condition of its own", "Job", func(o map[string]any) { removeConditions(o, ours) }},
 	{"A suspension that nobody saw", "Job", func(o map[string]any) {
-		if *kills > 0 && holds(&unstructured.Unstructured{Object: o}, "Suspended") != nil {
+		if holds(&unstructured.Unstructured{Object: o}, "Suspended") != nil {
 			removeConditions(o, func(name string) bool { return name == "Suspended" })
 		}
 	}},
@@ -42,6 +42,15 @@ var differences = []difference{
 		if holds(&unstructured.Unstructured{Object: o}, "Finished") == nil {
 			removeConditions(o, func(name string) bool { return name == "PodsReady" })
 			unstructured.RemoveNestedField(o, "status", "reclaimablePods")
+		}
+	}},
+	{"The last moments of a Job", "JobSet", func(o map[string]any) {
+		set := &unstructured.Unstructured{Object: o}
+		if holds(set, ".spec.managedBy=kueue.x-k8s.io/multikueue") == nil && holds(set, "Failed") == nil {
+			for _, replicated := range items(o, "status", "replicatedJobsStatus") {
+				delete(replicated, "active")
+				delete(replicated, "ready")
+			}
 		}
 	}},
 	{"Labels and annotations of its own", "Pod", func(o map[string]any) {
@@ -69,7 +78,7 @@ func removeConditions(object map[string]any, such func(string) bool) {
 	_ = unstructured.SetNestedSlice(object, conditions, "status", "conditions") // it was there
 }
 
-// ours tells whether a name is in podverdict's domain.
+// ours reports whether a name is in podverdict's domain.
 func ours(name string) bool { return strings.HasPrefix(name, v1alpha1.GroupVersion.Group+"/") }
 
 // items returns those of a list that are maps; to change one changes the object.
@@ -94,6 +103,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{40}\b|\b[0-9a-f]{64}\b`), "HASH"},
 	{regexp.MustCompile(`pod NAMESPACE/\S+`), "pod NAMESPACE/POD"},
 	{regexp.MustCompile(`was \d+s`), "was SECONDS"},
+	{regexp.MustCompile(`Previously: (Ready|Retry)\b`), "Previously: STATE"},        // see normal
 	{regexp.MustCompile(`\b(jobset|job)-([a-z0-9-]+)-[0-9a-f]{5}\b`), "$1-$2-CODE"}, // a Workload
 	{regexp.MustCompile(`-\d{8}\b`), "-MINUTE"},
 	{regexp.MustCompile(`NAMESPACE-rack-[ab]`), "RACK"},
@@ -162,6 +172,9 @@ func normal(object *unstructured.Unstructured) map[string]any {
 	status, _, _ := unstructured.NestedMap(object.Object, "status")
 	delete(status, "accumulatedPastExecutionTimeSeconds") // a moment may be in either of two seconds
 	delete(spec, "nodeName")                              // the scheduler takes any of those that are equally good
+	for _, check := range items(status, "admissionChecks") {
+		delete(check, "retryCount") // when a Workload is deactivated, MultiKueue may have it retried before Kueue evicts it
+	}
 	byType := func(x, y any) int { return strings.Compare(fmt.Sprint(x), fmt.Sprint(y)) }
 	for _, field := range []string{"conditions", "replicatedJobsStatus"} {
 		if list, ok := status[field].([]any); ok {
@@ -186,36 +199,46 @@ func nameOf(object *unstructured.Unstructured) string {
 	return object.GetName()
 }
 
-// Each known difference is explained to users, and the table of what was run is that of what is there.
+// Each known difference is explained to users, and what is said of the scenarios is so.
 func TestDocumentation(t *testing.T) {
-	text, err := os.ReadFile("../../docs/interoperation.md")
+	scenarios, err := filepath.Glob("testdata/*/*.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	folders, err := filepath.Glob("testdata/*")
-	if err != nil {
-		t.Fatal(err)
+	count, checks, allChecks := map[string]int{}, map[string]int{}, 0
+	for _, scenario := range scenarios {
+		folder, n := filepath.Base(filepath.Dir(scenario)), strings.Count(read(t, scenario), "\ncheck\n")
+		count[folder]++
+		checks[folder] += n
+		allChecks += n
 	}
-	for _, folder := range folders {
-		scenarios, err := filepath.Glob(folder + "/*.txtar")
-		if err != nil {
-			t.Fatal(err)
-		}
-		checks := 0
-		for _, scenario := range scenarios {
-			steps, err := os.ReadFile(scenario)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checks += strings.Count(string(steps), "\ncheck\n")
-		}
-		if row := fmt.Sprintf("\n| %s | %d | %d |", filepath.Base(folder), len(scenarios), checks); !strings.Contains(string(text), row) {
+	interoperation, headings := read(t, "../../docs/interoperation.md"), map[string]bool{}
+	for folder := range count {
+		if row := fmt.Sprintf("\n| %s | %d | %d |", folder, count[folder], checks[folder]); !strings.Contains(interoperation, row) {
 			t.Errorf("docs/interoperation.md has no row%s", row)
 		}
 	}
 	for _, d := range differences {
-		if !strings.Contains(string(text), "### "+d.heading+"\n") {
+		headings[d.heading] = true
+		if !strings.Contains(interoperation, "### "+d.heading+"\n") {
 			t.Errorf("docs/interoperation.md has no heading %q", d.heading)
 		}
 	}
+	for _, figures := range []string{
+		fmt.Sprintf("in %d scenarios with %d checks", len(scenarios), allChecks),
+		fmt.Sprintf("[%d named differences](interoperation.md#what-differs)", len(headings)),
+	} {
+		if !strings.Contains(read(t, "../../docs/status.md"), figures) {
+			t.Errorf("docs/status.md does not say %q", figures)
+		}
+	}
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
 }

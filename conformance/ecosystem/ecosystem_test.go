@@ -1,6 +1,9 @@
 package ecosystem
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -17,7 +20,7 @@ var suites = []suite{
 	{folder: "jobset", programs: []program{jobset}},
 	{folder: "cronjob"},
 	{folder: "kueue", programs: []program{jobset, kueue}},
-	{folder: "podsready", programs: []program{kueue}, more: `
+	{folder: "podsready", programs: []program{jobset, kueue}, more: `
 waitForPodsReady:
   timeout: 10s
   recoveryTimeout: 6s
@@ -57,8 +60,27 @@ func playFolder(t *testing.T, folder string, setUp func(*testscript.Env) error) 
 			Dir:                 "testdata/" + folder,
 			RequireExplicitExec: true,
 			RequireUniqueNames:  true,
-			Setup:               setUp,
+			Setup:               func(env *testscript.Env) error { return errors.Join(share(env.WorkDir), setUp(env)) },
 			Cmds:                scripted(),
 		})
 	})
+}
+
+// share puts the files that are beside the folders of testdata into that of a scenario, unless it has its own of that name.
+func share(folder string) error {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		own := filepath.Join(folder, filepath.Base(file))
+		if _, err := os.Stat(own); err == nil {
+			continue
+		}
+		content, err := os.ReadFile(file)
+		if err := errors.Join(err, os.WriteFile(own, content, 0o600)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

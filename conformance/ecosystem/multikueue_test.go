@@ -2,7 +2,6 @@ package ecosystem
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"testing"
 
@@ -19,6 +18,9 @@ metadata: {name: defaults}
 spec: {managedBy: podverdict.io/job-controller}
 `
 
+// managed is the label of the namespaces of the worker cluster that the policy is for.
+const managed = "managed"
+
 // TestMultiKueue runs Jobs of a manager cluster in a worker cluster. There, in one of two namespaces, a policy of podverdict
 // generate map has podverdict's controller run them.
 func TestMultiKueue(t *testing.T) {
@@ -30,6 +32,9 @@ func TestMultiKueue(t *testing.T) {
 		w.install(t, kueue, "")
 		w.watch(t)
 	}
+	policy := run(t, []byte(defaults), "go", "run", "-C", "../..", "./cmd/podverdict", "generate", "map", "-f", "-", "--for", "job",
+		"--namespace-selector", managed)
+	worker.kubectl(t, policy, "apply", "-f", "-")
 	kubeconfig, err := os.ReadFile(worker.cluster.Kubeconfig(t, "manager", "system:masters"))
 	if err != nil {
 		t.Fatal(err)
@@ -48,21 +53,17 @@ func (w *world) join(env *testscript.Env) error {
 	t := env.T().(testing.TB)
 	arms, _ := env.Values[armsKey].([]*arm)
 	for _, a := range arms {
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: a.namespace}}
-		if _, err := w.client.CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
-			return err
-		}
 		inner := *a
 		inner.world = w
 		a.worker = &inner
-		if !a.managed {
-			continue
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: a.namespace}}
+		if a.managed {
+			namespace.Labels = map[string]string{managed: ""}
+			a.managed, inner.policy = false, true // the Jobs of the manager are Kueue's
 		}
-		a.managed, inner.policy = false, true // the Jobs of the manager are Kueue's
-		selector := fmt.Sprintf("%s=%s", corev1.LabelMetadataName, a.namespace)
-		policies := run(t, []byte(defaults), "go", "run", "-C", "../..", "./cmd/podverdict", "generate", "map", "-f", "-", "--for", "job",
-			"--name", a.namespace, "--namespace-selector", selector)
-		w.kubectl(t, policies, "apply", "-f", "-")
+		if _, err := w.client.CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
+			return err
+		}
 	}
 	return nil
 }

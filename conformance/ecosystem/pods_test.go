@@ -61,7 +61,7 @@ func (a *arm) each(job, index string, such func(*corev1.Pod) bool, do func(*core
 	return nil
 }
 
-// runs tells whether a Pod runs and has not been told to end.
+// runs reports whether a Pod runs and has not been told to end.
 func runs(pod *corev1.Pod) bool {
 	_, told := pod.Annotations[controlplane.AnnotationExitCode]
 	return pod.Status.Phase == corev1.PodRunning && !told

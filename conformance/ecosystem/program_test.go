@@ -80,7 +80,7 @@ featureGates: {VisibilityOnDemand: false}
 
 func (p program) namespace() string { return p.name + "-system" }
 
-// host is the name by which the API server knows the webhooks.
+// host returns the name by which the API server knows the webhooks.
 func (p program) host() string { return p.name + "-webhook-service." + p.namespace() + ".svc" }
 
 // build builds the program, unless it is there and current, and returns its path.

@@ -24,7 +24,7 @@ import (
 
 // commands are those of scenarios. Each does the same in both namespaces.
 //
-//	create FILE               create the objects of a file, in which $NAMESPACE is the namespace
+//	create FILE...            create the objects of files, in which $NAMESPACE is the namespace
 //	patch KIND NAME JSON      patch an object by a merge patch, or by a JSON patch if it is a list
 //	status KIND NAME JSON     patch its status
 //	delete KIND NAME          delete an object, as kubectl does
@@ -42,7 +42,7 @@ import (
 //
 // JOB is the name of a Job, or a label with its value.
 var commands = map[string]command{
-	"create": both(1, 1, (*arm).create),
+	"create": both(1, 9, (*arm).create),
 	"patch":  both(3, 3, func(a *arm, _ *testscript.TestScript, args []string) error { return a.patch(args[0], args[1], args[2]) }),
 	"status": both(3, 3, func(a *arm, _ *testscript.TestScript, args []string) error {
 		return a.patch(args[0], args[1], args[2], "status")
@@ -132,9 +132,13 @@ func both(least, most int, do func(*arm, *testscript.TestScript, []string) error
 }
 
 func (a *arm) create(script *testscript.TestScript, args []string) error {
-	objects, err := decode([]byte(strings.ReplaceAll(script.ReadFile(args[0]), "$NAMESPACE", a.namespace)))
-	if err != nil {
-		return err
+	var objects []*unstructured.Unstructured
+	for _, file := range args {
+		more, err := decode([]byte(strings.ReplaceAll(script.ReadFile(file), "$NAMESPACE", a.namespace)))
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		objects = append(objects, more...)
 	}
 	if a.managed && !a.policy {
 		for _, object := range objects {

@@ -33,7 +33,7 @@ var (
 	hostilePods = [...]string{"", "pöd", "p/q", "p failed with exit code 1", "%s", "\u202e"}
 )
 
-// odd is true one time in eight in a hostile generator, never in a well-typed one.
+// odd reports true one time in eight in a hostile generator, never in a well-typed one.
 func (g *Pairs) odd() bool {
 	return g.hostile && g.one(8)
 }

@@ -231,7 +231,7 @@ func (g *Jobs) grow(s *batchv1.JobSpec) {
 	s.BackoffLimitPerIndex, s.MaxFailedIndexes = new(g.limit()), new(g.draw.rng.Int32N(fewPods))
 }
 
-// anyRule is a rule of the failure policy, which is made up when there is none.
+// anyRule returns a rule of the failure policy, which is made up when there is none.
 func (g *Jobs) anyRule(j *batchv1.Job) *batchv1.PodFailurePolicyRule {
 	if p := j.Spec.PodFailurePolicy; p == nil || len(p.Rules) == 0 {
 		g.failurePolicy(&j.Spec)
@@ -243,7 +243,7 @@ func (g *Jobs) anyRule(j *batchv1.Job) *batchv1.PodFailurePolicyRule {
 	return &p.Rules[g.draw.rng.IntN(len(p.Rules))]
 }
 
-// codesRule is a rule that looks at exit codes, one at least.
+// codesRule returns a rule that looks at exit codes, one at least.
 func (g *Jobs) codesRule(j *batchv1.Job) *batchv1.PodFailurePolicyOnExitCodesRequirement {
 	r := g.anyRule(j)
 	r.OnExitCodes, r.OnPodConditions = g.draw.exitCodes(), nil
@@ -253,14 +253,14 @@ func (g *Jobs) codesRule(j *batchv1.Job) *batchv1.PodFailurePolicyOnExitCodesReq
 	return r.OnExitCodes
 }
 
-// patternsRule is a rule that looks at conditions, one at least.
+// patternsRule returns a rule that looks at conditions, one at least.
 func (g *Jobs) patternsRule(j *batchv1.Job) *[]batchv1.PodFailurePolicyOnPodConditionsPattern {
 	r := g.anyRule(j)
 	r.OnExitCodes, r.OnPodConditions = nil, g.draw.patterns()
 	return &r.OnPodConditions
 }
 
-// successRule is a rule of the success policy of an Indexed Job.
+// successRule returns a rule of the success policy of an Indexed Job.
 func (g *Jobs) successRule(j *batchv1.Job) *batchv1.SuccessPolicyRule {
 	if m := j.Spec.CompletionMode; m == nil || *m != batchv1.IndexedCompletion || j.Spec.Completions == nil {
 		g.index(&j.Spec)
@@ -272,7 +272,7 @@ func (g *Jobs) successRule(j *batchv1.Job) *batchv1.SuccessPolicyRule {
 	return &rules[g.draw.rng.IntN(len(rules))]
 }
 
-// manyValues are 254 to 257 values in order.
+// manyValues returns 254 to 257 values in order.
 func (g *Jobs) manyValues() []int32 {
 	values := make([]int32, 254+g.draw.rng.IntN(4))
 	for i := range values {

@@ -258,7 +258,7 @@ func (g *Jobs) limit() int32 {
 	return skewed(g.draw, generatedLimits[:])
 }
 
-// one is true one time in n, a power of two.
+// one reports true one time in n, a power of two.
 func (g *Jobs) one(n uint32) bool {
 	return g.draw.one(n)
 }

@@ -217,7 +217,7 @@ func (g *Pairs) containers(list, n int) []corev1.ContainerStatus {
 	return statuses
 }
 
-// lastState is an earlier run of a container. It never decides anything.
+// lastState returns an earlier run of a container. It never decides anything.
 func (g *Pairs) lastState() *corev1.ContainerStateTerminated {
 	g.last.ExitCode = generatedCodes[0]
 	return &g.last
@@ -259,7 +259,7 @@ func (g *Pairs) size(usual, most int) int {
 	return 1 + g.rng.IntN(usual)
 }
 
-// one is true one time in n, a power of two.
+// one reports true one time in n, a power of two.
 func (g *Pairs) one(n uint32) bool {
 	return g.rng.Uint32()&(n-1) == 0
 }

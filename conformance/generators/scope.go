@@ -49,7 +49,7 @@ func NewSmallScope() *SmallScope {
 	return &SmallScope{rules: scopeRules(), containers: scopeContainers(), conditions: scopeConditions()}
 }
 
-// Policies is the number of policies.
+// Policies returns the number of policies.
 func (s *SmallScope) Policies() int {
 	return 1 + len(s.rules) + len(s.rules)*len(s.rules)
 }
@@ -69,13 +69,13 @@ func (s *SmallScope) Policy(i int) *batchv1.PodFailurePolicy {
 	}
 }
 
-// SingleRulePolicies is the number of policies of at most one rule: those below
+// SingleRulePolicies returns the number of policies of at most one rule: those below
 // this index cover every requirement.
 func (s *SmallScope) SingleRulePolicies() int {
 	return 1 + len(s.rules)
 }
 
-// Pods is the number of pods.
+// Pods returns the number of pods.
 func (s *SmallScope) Pods() int {
 	return len(s.containers) * len(s.conditions)
 }

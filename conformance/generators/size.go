@@ -113,7 +113,7 @@ func conditionRule(types ...corev1.PodConditionType) batchv1.PodFailurePolicyRul
 	return r
 }
 
-// SizedPod is a pod that Sizes are measured on: failed, with six conditions that are
+// SizedPod returns a pod that Sizes are measured on: failed, with six conditions that are
 // true, the last of them DisruptionTarget, and with containers that have all exited with
 // 255. The first of them is main; the last third are init containers.
 func SizedPod(containers int) *corev1.Pod {

@@ -36,7 +36,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// candidates are the longest legal rule of each kind. A policy of the longest rules is
+// candidates returns the longest legal rule of each kind. A policy of the longest rules is
 // the longest policy, because every rule is an expression of its own.
 func candidates() map[string]batchv1.PodFailurePolicyRule {
 	codes := slices.Clone(longest().Rules[0].OnExitCodes.Values)

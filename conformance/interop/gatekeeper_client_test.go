@@ -82,7 +82,7 @@ func (g gatekeeper) only(t *testing.T, wanted func(id string) bool) {
 	}
 }
 
-// review is what is said of a request.
+// review returns what is said of a request.
 func (g gatekeeper) review(t *testing.T, r request) said {
 	t.Helper()
 	responses, err := g.Review(t.Context(), admissionv1.AdmissionRequest(r))
@@ -118,7 +118,7 @@ func create(t *testing.T, object map[string]any) request {
 	return r
 }
 
-// replacing is an update of an older object, if there is one.
+// replacing returns an update of an older object, if there is one.
 func (r request) replacing(t *testing.T, old map[string]any) request {
 	t.Helper()
 	if old != nil {

@@ -52,7 +52,7 @@ func (v vector) want() said {
 
 var actions = map[string]string{"error": "deny", "warning": "warn"}
 
-// inForce tells whether the vector is about a rule: about all guardrails that are on, and about the constraints of the
+// inForce reports whether the vector is about a rule: about all guardrails that are on, and about the constraints of the
 // Job API that it names.
 func (v vector) inForce(id string) bool {
 	if strings.HasPrefix(v.Name, "guardrails/") {
@@ -102,7 +102,7 @@ func (w workshop) gatekeeper(t *testing.T) {
 	}
 }
 
-// objects are what podverdict generates.
+// objects returns what podverdict generates.
 func (w workshop) objects(t *testing.T, args ...string) []*unstructured.Unstructured {
 	t.Helper()
 	out := w.run(t, 0, "podverdict", append([]string{"generate", "gatekeeper"}, args...)...)
@@ -140,7 +140,7 @@ func (g gatekeeper) answer(t *testing.T, vectors []vector) {
 	}
 }
 
-// configured is a constraint with the settings of a guardrail.
+// configured returns a constraint with the settings of a guardrail.
 func configured(t *testing.T, c *unstructured.Unstructured, settings map[string]any) *unstructured.Unstructured {
 	t.Helper()
 	c = c.DeepCopy()

@@ -51,7 +51,7 @@ func (g gatekeeper) sharedRequests(t *testing.T) {
 	}
 }
 
-// merged is an object with a merge patch on it.
+// merged returns an object with a merge patch on it.
 func merged(object, patch map[string]any) map[string]any {
 	result := maps.Clone(object)
 	if result == nil {

@@ -60,7 +60,7 @@ type PodDetails struct {
 	Owner       *metav1.OwnerReference     `json:"owner,omitempty"`
 }
 
-// finished returns whether the Job has one of the conditions that end it.
+// finished reports whether the Job has one of the conditions that end it.
 func (s *Status) finished() bool {
 	return s != nil && slices.ContainsFunc(s.Conditions, func(c Condition) bool {
 		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue

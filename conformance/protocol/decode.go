@@ -175,7 +175,7 @@ func appendContainers(statuses []corev1.ContainerStatus, from list[wireContainer
 // The longest that the API server accepts takes 140 kB.
 const maxPolicy = 256 << 10
 
-// decodePolicy is strict: a misspelt field must not become another verdict.
+// decodePolicy decodes strictly: a misspelt field must not become another verdict.
 func decodePolicy(raw []byte) (*batchv1.PodFailurePolicy, error) {
 	if len(raw) > maxPolicy {
 		return nil, fmt.Errorf("policy: longer than %d bytes", maxPolicy)

@@ -121,7 +121,7 @@ func (p *Process) Verdict(ctx context.Context, r conformance.Request) (runtime.V
 	}
 }
 
-// lastAnswer is the answer that came before the process failed, or why it did.
+// lastAnswer returns the answer that came before the process failed, or why it did.
 func (p *Process) lastAnswer(answer <-chan response) (runtime.Verdict, error) {
 	select {
 	case a := <-answer:
@@ -274,7 +274,7 @@ func errStart(command string, err error) error {
 	return fmt.Errorf("engine %q does not start: %w", command, err)
 }
 
-// ended is the error of a child that ended, however it did; err is nil for exit code 0.
+// ended returns the error of a child that ended, however it did; err is nil for exit code 0.
 func ended(err error, stderr string) error {
 	text := "engine: ended"
 	if stderr != "" {

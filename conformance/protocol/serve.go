@@ -22,7 +22,7 @@ const (
 	opValidate = "validate"
 )
 
-// Serve is Server.Serve for an engine that gives verdicts alone.
+// Serve does what Server.Serve does, for an engine that gives verdicts alone.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, engine conformance.Engine) error {
 	return Server{Verdict: engine}.Serve(ctx, in, out)
 }
@@ -90,7 +90,7 @@ type conversation struct {
 	response []byte
 }
 
-// answer is the response to a line, with its end. It is valid until the next call.
+// answer returns the response to a line, with its line end. It is valid until the next call.
 func (c *conversation) answer(ctx context.Context, line []byte, tooLong bool) []byte {
 	if tooLong {
 		return c.failure(readableID(line), errLongLine)

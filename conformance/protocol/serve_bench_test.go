@@ -9,7 +9,7 @@ import (
 	"github.com/podverdict/podverdict/conformance"
 )
 
-// smallRequest is a policy of two rules and a pod with one container, as a cluster
+// smallRequest returns a policy of two rules and a pod with one container, as a cluster
 // reports it.
 func smallRequest(i int) string {
 	return fmt.Sprintf(`{"id":"%d","op":"verdict","policy":{"rules":[`+
@@ -63,7 +63,7 @@ func (r *repeating) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// lineEnd is where the first n lines end.
+// lineEnd returns where the first n lines end.
 func lineEnd(input []byte, n int) int {
 	end := 0
 	for range n {

@@ -19,7 +19,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// wireLine is a vector's question on the wire.
+// wireLine returns a vector's question on the wire.
 func wireLine(t testing.TB, v vectors.Vector) []byte {
 	t.Helper()
 	line, err := json.Marshal(struct {

@@ -54,7 +54,7 @@ func (c *conversation) validate(ctx context.Context, r *wireRequest) (errs []Fie
 	return c.server.Validate(ctx, job, oldJob)
 }
 
-// decodeJob is strict: a misspelt field must not look like a Job without faults. The kind may be left out.
+// decodeJob decodes strictly: a misspelt field must not look like a Job without faults. The kind may be left out.
 func decodeJob(name string, raw []byte) (*batchv1.Job, error) {
 	if raw == nil {
 		return nil, nil //nolint:nilnil // there is none

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/conformance"
 )
 
-// naming is a validator that says which Jobs it was given.
+// naming returns a validator that says which Jobs it was given.
 func naming(_ context.Context, job, oldJob *batchv1.Job) ([]FieldError, error) {
 	switch job.Name {
 	case "panic":

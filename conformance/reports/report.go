@@ -18,7 +18,7 @@ func (r Report) OK() bool {
 	return !slices.ContainsFunc(r.Results, func(result Result) bool { return !result.Outcome.OK() })
 }
 
-// Count is the number of vectors that came to an outcome.
+// Count returns the number of vectors that came to an outcome.
 func (r Report) Count(o Outcome) int {
 	n := 0
 	for _, result := range r.Results {
@@ -64,7 +64,7 @@ func outcomes() []Outcome {
 	return []Outcome{Passed, Failed, Errored, Unexpected, Expected, NotSupported}
 }
 
-// Summary is the counts in a line, like "cel: 140 passed, 2 failed".
+// Summary returns the counts in a line, like "cel: 140 passed, 2 failed".
 func (r Report) Summary() string {
 	var counts []string
 	for _, o := range outcomes() {

@@ -31,7 +31,7 @@ func benchmarks() []benchmark {
 	return all
 }
 
-// pod is a SizedPod whose containers exited with the benchmark's code.
+// pod returns a SizedPod whose containers exited with the benchmark's code.
 func (bm benchmark) pod(containers int) *corev1.Pod {
 	pod := generators.SizedPod(containers)
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {

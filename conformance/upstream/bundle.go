@@ -64,7 +64,7 @@ func constraints(compiler *ast.Compiler) map[string][]string {
 	return ids
 }
 
-// Constraints are the ids of the constraints that submissions can break, in writes
+// Constraints returns the ids of the constraints that submissions can break, in writes
 // to the status or in others. F15 is none: the API server's defaults mend it.
 func (b *Bundle) Constraints(status bool) []string {
 	ids := slices.Concat(b.constraints[jobFindings], b.constraints[jobWarnings])
@@ -78,7 +78,7 @@ func prepare(ctx context.Context, compiler *ast.Compiler, query string) (oparego
 	return oparego.New(oparego.Compiler(compiler), oparego.Query(query), oparego.SetRegoVersion(ast.RegoV1)).PrepareForEval(ctx)
 }
 
-// Findings are what the bundle says of a submission, findings and warnings.
+// Findings returns what the bundle says of a submission, findings and warnings.
 func (b *Bundle) Findings(ctx context.Context, s release.Submission) ([]Finding, error) {
 	query, input := b.job, s.Object
 	switch {

@@ -35,7 +35,7 @@ func (d *DifferenceError) Error() string {
 	return b.String()
 }
 
-// YAML is the submission; of an update, the old object comes first.
+// YAML returns the submission; of an update, the old object comes first.
 func (d *DifferenceError) YAML() (string, error) {
 	object, err := yaml.JSONToYAML(d.Submission.Object)
 	if err != nil || d.Submission.Old == nil {
@@ -60,7 +60,7 @@ func (c contest) newDifference(ctx context.Context, s release.Submission, a answ
 	return found
 }
 
-// keeps tells whether the answer on a smaller submission differs in nothing else, and
+// keeps reports whether the answer on a smaller submission differs in nothing else, and
 // in the first fault still.
 func (a *answer) keeps(smaller answer) bool {
 	others := func(list []release.Fault) func(release.Fault) bool {
@@ -146,7 +146,7 @@ func pathsIn(value any, at []any) [][]any {
 	return all
 }
 
-// without is the document less what is at the path, if it is there.
+// without returns the document less what is at the path, if it is there.
 func without(document []byte, path []any) []byte {
 	var value any
 	if json.Unmarshal(document, &value) != nil {

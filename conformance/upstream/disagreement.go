@@ -92,7 +92,7 @@ func (d *DisagreementError) Error() string {
 	return b.String()
 }
 
-// String is the verdict in JSON, or the error.
+// String returns the verdict in JSON, or the error.
 func (a Answer) String() string {
 	if a.Err != nil {
 		return "error: " + a.Err.Error()

@@ -61,7 +61,7 @@ func TestGuardrailVectorsAreLegal(t *testing.T) {
 	}
 }
 
-// submission is what the API server gets: of an update, the stored object and what
+// submission returns what the API server gets: of an update, the stored object and what
 // becomes of it.
 func submission(t *testing.T, s vectors.Submission) release.Submission {
 	t.Helper()
@@ -78,7 +78,7 @@ func submission(t *testing.T, s vectors.Submission) release.Submission {
 	return sent
 }
 
-// named is the object with a name: the API server generates it before it validates.
+// named returns the object with a name: the API server generates it before it validates.
 func named(object map[string]any) map[string]any {
 	metadata, _ := object["metadata"].(map[string]any)
 	prefix, ok := metadata["generateName"].(string)
@@ -90,7 +90,7 @@ func named(object map[string]any) map[string]any {
 	return object
 }
 
-// admitted is the object as the API server stores it: with the API's defaults, and
+// admitted returns the object as the API server stores it: with the API's defaults, and
 // the selector and the labels that a Job gets when it is created. The status is the
 // document's.
 func admitted(ctx context.Context, document []byte, cronJob bool) (map[string]any, error) {

@@ -13,7 +13,7 @@ import (
 
 var _ conformance.Engine = Matcher
 
-// Matcher is the engine of the Job controller that is linked in, as of the Kubernetes version of the
+// Matcher returns the engine of the Job controller that is linked in, as of the Kubernetes version of the
 // request. The phase gate is ours: upstream has it in the matcher's callers.
 // Every other part of the verdict is upstream's answer, and an answer that does
 // not fit together is an error.
@@ -32,7 +32,7 @@ func (c controller) verdict(r conformance.Request) (runtime.Verdict, error) {
 	return c.ask(policy, r.Pod)
 }
 
-// failed is the gate: a pod without a phase is judged as a failed one.
+// failed returns the gate: a pod without a phase is judged as a failed one.
 func failed(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == ""
 }

@@ -136,7 +136,7 @@ func halfCounted(code int32) func(*life) {
 	}
 }
 
-// restarts are those of the container of the pod that runs.
+// restarts sets the number of restarts of the container that runs.
 func restarts(count int32) func(*life) {
 	return func(l *life) {
 		l.finish(0, func(p *corev1.Pod) {

@@ -160,7 +160,7 @@ func (l *life) sync() {
 	l.observe()
 }
 
-// ending is the condition with which a Job ends or is about to, if it has one.
+// ending returns the condition with which a Job ends or is about to, if it has one.
 func ending(job *batchv1.Job) plan.Step {
 	kinds := map[batchv1.JobConditionType]plan.StepKind{
 		batchv1.JobFailureTarget: plan.Fails, batchv1.JobFailed: plan.Fails,

@@ -76,7 +76,7 @@ func (p *panel) judge(ctx context.Context, pod *corev1.Pod) (v runtime.Verdict, 
 	return v, agree, nil
 }
 
-// withPhase is the pod to give a program: one without a phase is judged as a
+// withPhase returns the pod to give a program: one without a phase is judged as a
 // failed one, which is the business of engines, not of programs.
 func withPhase(pod *corev1.Pod) *corev1.Pod {
 	if pod.Status.Phase != "" {

@@ -72,7 +72,7 @@ func steps(p pair) []func(pair) {
 	)
 }
 
-// baseStatuses are the container statuses of the base pod.
+// baseStatuses returns the container statuses of the base pod.
 func baseStatuses() []corev1.ContainerStatus {
 	c := corev1.ContainerStatus{Name: baseContainer}
 	c.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: baseExitCode}

@@ -44,12 +44,12 @@ type Generated struct {
 
 var _, _ Space = Generated{}, Exhaustive{}
 
-// Blocks is the number of blocks; the last one may be smaller.
+// Blocks returns the number of blocks; the last one may be smaller.
 func (g Generated) Blocks() int64 {
 	return (g.Count + pairsPerBlock - 1) / pairsPerBlock
 }
 
-// Pairs is the number of pairs asked for.
+// Pairs returns the number of pairs asked for.
 func (g Generated) Pairs() int64 {
 	return g.Count
 }
@@ -81,12 +81,12 @@ func scatter(seed uint64, n int64) uint64 {
 // Exhaustive is the whole small scope. A block is one policy with every pod.
 type Exhaustive struct{ *generators.SmallScope }
 
-// Blocks is the number of policies.
+// Blocks returns the number of policies.
 func (e Exhaustive) Blocks() int64 {
 	return int64(e.Policies())
 }
 
-// Pairs is the number of policies times the number of pods.
+// Pairs returns the number of policies times the number of pods.
 func (e Exhaustive) Pairs() int64 {
 	return int64(e.Policies()) * int64(e.Pods())
 }

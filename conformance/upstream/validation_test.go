@@ -59,7 +59,7 @@ func TestNewPolicyRefusesAsTheAPIServer(t *testing.T) {
 	}
 }
 
-// upstreamErrors is what the API server says about a policy in itself: in a Job
+// upstreamErrors returns what the API server says about a policy in itself: in a Job
 // that has limits per index and all containers that the policy names.
 func upstreamErrors(t *testing.T, p *batchv1.PodFailurePolicy) []string {
 	t.Helper()

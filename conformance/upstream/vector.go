@@ -74,7 +74,7 @@ func writeVerdict(b *strings.Builder, v runtime.Verdict) error {
 	return nil
 }
 
-// featureList is the value of the header "#features".
+// featureList returns the value of the header "#features".
 func featureList(r conformance.Request) string {
 	var names []string
 	for _, f := range vectors.Uses(r) {

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/policies"
 )
 
-// rulesOf are the rules of a folder of the bundle, by id.
+// rulesOf returns the rules of a folder of the bundle, by id.
 func rulesOf(t *testing.T, folder string) map[string]policies.Rule {
 	t.Helper()
 	all, err := policies.Rules()
@@ -156,7 +156,7 @@ spec.jobTemplate.spec.ttlSecondsAfterFinished: 4
 `
 )
 
-// jobFolder is a folder of one vector of a family, with the bases of this package.
+// jobFolder returns a folder of one vector of a family, with the bases of this package.
 func jobFolder(t testing.TB, f family, file, text string) fstest.MapFS {
 	t.Helper()
 	folder := fstest.MapFS{string(f) + "/" + file: {Data: []byte(text)}}

@@ -16,7 +16,7 @@ type mistake struct {
 	make func(*matcher)
 }
 
-// mistakes are what an implementer could get wrong.
+// mistakes returns what an implementer could get wrong.
 func mistakes() []mistake {
 	return slices.Concat(phaseMistakes(), actionMistakes(), orderMistakes(), selectorMistakes(), containerMistakes(),
 		codeMistakes(), valueMistakes(), nameMistakes(), conditionMistakes(), statusMistakes(), verdictMistakes())

@@ -16,7 +16,7 @@ func finished(c status) metav1.Time {
 	return c.State.Terminated.FinishedAt
 }
 
-// sum is one container, with the codes of all.
+// sum returns a single container with the exit codes of all.
 func sum(s corev1.PodStatus) []status {
 	var total int32
 	for _, c := range slices.Concat(s.ContainerStatuses, s.InitContainerStatuses) {

@@ -64,7 +64,7 @@ func TestRunOfAVersion(t *testing.T) {
 	}
 }
 
-// three is a small suite: one vector on exit codes and two on conditions.
+// three returns a small suite: one vector on exit codes and two on conditions.
 func three(t *testing.T) []Vector {
 	t.Helper()
 	var some []Vector

@@ -117,7 +117,7 @@ exitCode: 42
 message: Container main for pod default/p failed with exit code 42 matching FailJob rule at index 0
 `
 
-// from is the end of the good vector.
+// from returns the end of the good vector.
 func from(mark string) string {
 	_, rest, _ := strings.Cut(goodVector, mark)
 	return mark + rest
@@ -185,7 +185,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// tree is a folder of vectors: the base, and pairs of file name and content.
+// tree returns a folder of vectors: the base, and pairs of file name and content.
 func tree(t testing.TB, pairs ...string) fs.FS {
 	t.Helper()
 	data, err := os.ReadFile(baseFile)

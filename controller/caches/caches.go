@@ -42,7 +42,7 @@ func (c *Caches) Start(ctx context.Context, running *sync.WaitGroup) (filled boo
 	return cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.pods.HasSynced)
 }
 
-// Filled tells whether the caches have been filled.
+// Filled reports whether the caches have been filled.
 func (c *Caches) Filled() bool { return c.jobs.HasSynced() && c.pods.HasSynced() }
 
 // Subscribe has the functions called with the states of a Job or pod before and after each change, nil when there is none. Both
@@ -76,7 +76,7 @@ func (c *Caches) Keep(reads custom.Reads) { c.kept.keep(reads) }
 // LacksJob reports whether rules must not be asked about the Job yet, because something is missing that some of them read.
 func (c *Caches) LacksJob(job *batchv1.Job) bool { return c.kept.jobs.lacks(job) }
 
-// LacksPod is LacksJob for a pod.
+// LacksPod does what LacksJob does, for a pod.
 func (c *Caches) LacksPod(pod *corev1.Pod) bool { return c.kept.pods.lacks(pod) }
 
 // TrimJob drops from a Job that a write returned what the caches do not keep.

@@ -87,7 +87,7 @@ func (r *relister) relist() {
 	}
 }
 
-// lists is to be called before a list, with its options.
+// lists must be called before a list, with its options.
 func (r *relister) lists(o metav1.ListOptions) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -124,7 +124,7 @@ func benchmarkProcess(b *testing.B, phase corev1.PodPhase, reads custom.Reads) {
 	}
 }
 
-// residentMiB is what Linux says of the process.
+// residentMiB returns what Linux says of the process.
 func residentMiB(b *testing.B, field string) float64 {
 	b.Helper()
 	text, err := os.ReadFile("/proc/self/status")

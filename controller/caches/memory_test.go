@@ -19,7 +19,7 @@ import (
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
 )
 
-// largePod is a pod of some 8 KB, as API servers tell them: two containers with their environments, volumes and resources, and
+// largePod returns a pod of some 8 KB, as API servers tell them: two containers with their environments, volumes and resources, and
 // who manages which field.
 func largePod(job, i int, phase corev1.PodPhase) *corev1.Pod {
 	pod := fullPod(phase, nil)
@@ -53,7 +53,7 @@ func largeJob(i int) *batchv1.Job {
 	return job
 }
 
-// heap is what is in use.
+// heap returns what is in use.
 func heap() uint64 {
 	runtime.GC()
 	runtime.GC()
@@ -62,7 +62,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// cachedBytes is how many bytes the caches have for each of n objects, which come from the wire.
+// cachedBytes returns the number of bytes that the caches hold for each of n objects, which come from the wire.
 func cachedBytes(t testing.TB, n int, reads custom.Reads, read func(i int) any) float64 {
 	t.Helper()
 	caching := newCaching(true)
@@ -111,7 +111,7 @@ func typicalPolicy() *v1alpha1.PodFailurePolicy {
 	return p
 }
 
-// readsOf are those of a policy.
+// readsOf returns the fields that a policy reads.
 func readsOf(t testing.TB, p *v1alpha1.PodFailurePolicy) custom.Reads {
 	t.Helper()
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
@@ -121,7 +121,7 @@ func readsOf(t testing.TB, p *v1alpha1.PodFailurePolicy) custom.Reads {
 	return compiled.Reads
 }
 
-// memories are the objects that are measured, with a generous bound on their bytes in the caches.
+// memories returns the objects that are measured, with a generous bound on their bytes in the caches.
 func memories(t testing.TB) map[string]func(n int) (bytes, most float64) {
 	t.Helper()
 	const podsOfJob = 10

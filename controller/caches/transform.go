@@ -23,7 +23,7 @@ const (
 	MaxPairs = 1000
 )
 
-// transform is for both informers.
+// transform trims the objects of both informers.
 func (c *caching) transform(object any) (any, error) {
 	switch o := object.(type) {
 	case *batchv1.Job:

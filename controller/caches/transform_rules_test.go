@@ -25,7 +25,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// documentsOf are the objects of a kind in the YAML of the repository's examples, tests and scenarios.
+// documentsOf returns the objects of a kind in the YAML of the repository's examples, tests and scenarios.
 func documentsOf[T any](t *testing.T, kind string) []T {
 	t.Helper()
 	var texts []string
@@ -62,7 +62,7 @@ func documentsOf[T any](t *testing.T, kind string) []T {
 	return all
 }
 
-// policiesOf are all that the repository has, and some for which pods must not be as the controller alone needs them.
+// policiesOf returns all that the repository has, and some for which pods must not be as the controller alone needs them.
 func policiesOf(t *testing.T) []v1alpha1.PodFailurePolicy {
 	t.Helper()
 	policies := append(documentsOf[v1alpha1.PodFailurePolicy](t, v1alpha1.KindPodFailurePolicy), *typicalPolicy())
@@ -137,7 +137,7 @@ func TestCachesKeepEnough(t *testing.T) {
 	}
 }
 
-// saidOf is all that is said of a pod.
+// saidOf returns all that is said of a pod.
 func saidOf(t *testing.T, program *runtime.Program, policy *runtime.Policy, in runtime.Input) string {
 	t.Helper()
 	verdict := program.Judge(t.Context(), in)
@@ -154,7 +154,7 @@ func saidOf(t *testing.T, program *runtime.Program, policy *runtime.Policy, in r
 	return fmt.Sprintln(string(text), verdict.Message(), verdict.Err, pending.Message(), decided, applies, err, pending.PodCondition(), timesOf(in.Pod))
 }
 
-// timesOf are those of the changes of a pod, by which the loops tell since when it has failed.
+// timesOf returns the times of a pod's changes, by which the loops tell since when it has failed.
 func timesOf(pod *corev1.Pod) []metav1.Time {
 	times := []metav1.Time{pod.CreationTimestamp}
 	for _, c := range pod.Status.Conditions {

@@ -68,7 +68,7 @@ func NewSpareLimiter(limit flowcontrol.RateLimiter) flowcontrol.RateLimiter {
 	return limit
 }
 
-// Wait is that of the limiter.
+// Wait does what the limiter's Wait does.
 func (s spareLimiter) Wait(ctx context.Context) error { return s.wait(ctx, s.spare) }
 
 // namespaceKey is that of the namespace in a context.

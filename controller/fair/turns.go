@@ -99,7 +99,7 @@ func (n *turn[T]) before(other *turn[T]) bool {
 	return n.last < other.last
 }
 
-// End is for work that has ended, with the time that it took.
+// End takes back work that has ended, with the time that it took.
 func (t *Turns[T]) End(work T, took time.Duration) {
 	n := t.namespaces[t.namespaceOf(work)]
 	t.busy--

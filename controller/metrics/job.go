@@ -103,7 +103,7 @@ func (m *Metrics) indexesWritten(old, stored *batchv1.Job) int32 {
 	return succeeded
 }
 
-// indexCount is how many indexes below completions a text such as 0,2-4 has. The API server sees to it that they are in
+// indexCount returns the number of indexes below completions that a text such as 0,2-4 has. The API server sees to it that they are in
 // order; text that cannot be read has no indexes.
 func indexCount(text string, completions int) int32 {
 	count := 0
@@ -121,7 +121,7 @@ func indexCount(text string, completions int) int32 {
 	return int32(min(count, completions)) //nolint:gosec // completions is an int32
 }
 
-// lastCondition is Complete or Failed, or nil while the Job is at work.
+// lastCondition returns Complete or Failed, or nil while the Job is at work.
 func lastCondition(job *batchv1.Job) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		c := &job.Status.Conditions[i]

@@ -102,21 +102,21 @@ func counters(prefix, name, help string, labels ...string) *prometheus.CounterVe
 // collectors are registered as one.
 type collectors []prometheus.Collector
 
-// Describe is that of each.
+// Describe calls Describe of each collector.
 func (c collectors) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, collector := range c {
 		collector.Describe(descriptions)
 	}
 }
 
-// Collect is that of each.
+// Collect calls Collect of each collector.
 func (c collectors) Collect(metrics chan<- prometheus.Metric) {
 	for _, collector := range c {
 		collector.Collect(metrics)
 	}
 }
 
-// closed is the value of a label: one of those that it may have, or other.
+// closed returns the value of a label: one of those that it may have, or other.
 func closed[T ~string](value T, allowed ...T) string {
 	if slices.Contains(allowed, value) {
 		return string(value)

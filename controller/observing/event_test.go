@@ -145,3 +145,11 @@ func TestCustomVerdictsAreTold(t *testing.T) {
 		}
 	}
 }
+
+// An error in a rule is reported also when no rule has matched.
+func TestRuleErrorOfAManagedJob(t *testing.T) {
+	o, pod := newTestLoop(t, false, fixtures.OwnJob(fixtures.FailJobOn(42))), fixtures.FailedPod("a", 1)
+	o.Judged(pod, runtime.Failure(pod, errors.New("no such key: reason")), nil)
+	o.settleAll(t)
+	o.expectNotes(t, "a Warning: Count: error: no such key: reason")
+}

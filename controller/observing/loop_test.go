@@ -54,7 +54,7 @@ func newTestLoop(t *testing.T, others bool, jobs ...*batchv1.Job) *testLoop {
 	return o
 }
 
-// quiet is a context in which nothing is logged.
+// quiet returns a context in which nothing is logged.
 func quiet(t *testing.T) context.Context {
 	t.Helper()
 	return klog.NewContext(t.Context(), klog.Logger{})

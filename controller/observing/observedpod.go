@@ -73,7 +73,7 @@ func (o *Loop) settle(pod *corev1.Pod, s observedPod, due bool) {
 	}
 }
 
-// finish is for a pod about which nothing more is to be written, with the result of writing its event.
+// finish ends the work on a pod about which nothing more is to be written, with the result of writing its event.
 func (o *Loop) finish(key podKey, result string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

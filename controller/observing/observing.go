@@ -97,7 +97,7 @@ func New(o Options) *Loop {
 	}
 }
 
-// PodChanged is to be called with every change of every pod that the caches show. One of the states may be nil.
+// PodChanged must be called with every change of every pod that the caches show. One of the states may be nil.
 func (o *Loop) PodChanged(before, after *corev1.Pod) {
 	switch {
 	case after != nil:
@@ -107,7 +107,7 @@ func (o *Loop) PodChanged(before, after *corev1.Pod) {
 	}
 }
 
-// JobGone is to be called with every Job that is gone.
+// JobGone must be called with every Job that is gone.
 func (o *Loop) JobGone(job *batchv1.Job) { o.attempts.forget(job.UID) }
 
 // enqueue has a pod judged if it has failed.
@@ -128,13 +128,13 @@ func (o *Loop) enqueue(pod *corev1.Pod) {
 	}
 }
 
-// Judged is to be called with the verdicts on pods of managed Jobs, any number of times. The first one counts. Would are those
+// Judged must be called with the verdicts on pods of managed Jobs, any number of times. The first one counts. Would are those
 // that nobody carries out.
 func (o *Loop) Judged(pod *corev1.Pod, decided runtime.Verdict, would []binding.Would) {
-	o.settle(pod, observedPod{verdict: decided, would: would, mode: metrics.ModeManage}, decided.Matched || len(would) > 0)
+	o.settle(pod, observedPod{verdict: decided, would: would, mode: metrics.ModeManage}, decided.Matched || decided.Err != nil || len(would) > 0)
 }
 
-// forget is to be called with every pod that is gone. Its event is still written.
+// forget must be called with every pod that is gone. Its event is still written.
 func (o *Loop) forget(pod *corev1.Pod) {
 	o.enqueue(pod) // the last state may be the first that shows the failure
 	job := o.Caches.JobOf(pod)
@@ -300,7 +300,7 @@ func (o *Loop) event(ctx context.Context, s *observedPod) (*eventsv1.Event, erro
 	return event, nil
 }
 
-// giveUp is for what has failed maxTries times. A Job that is not there is no failure: it was deleted, and its pods die with
+// giveUp ends the work on a pod that has failed maxTries times. A Job that is not there is no failure: it was deleted, and its pods die with
 // it.
 func (o *Loop) giveUp(ctx context.Context, key podKey, err error) {
 	s, found := o.observedPod(key.uid)

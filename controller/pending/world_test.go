@@ -78,7 +78,7 @@ func inPendingWorldOf(t *testing.T, observeOnly bool, run func(*pendingWorld)) {
 	})
 }
 
-// context is one in which nothing is logged.
+// context returns a context in which nothing is logged.
 func (w *pendingWorld) context() context.Context {
 	return klog.NewContext(w.Context(), logr.Discard())
 }
@@ -114,7 +114,7 @@ func (w *pendingWorld) Eventf(regarding, related runtime.Object, kind, reason, a
 	w.events = append(w.events, fmt.Sprintf("%s %s/%s ", kind, job.Name, pod.Name)+reason+": "+fmt.Sprintf(note, args...))
 }
 
-// took are the writes since it was asked last.
+// took returns the writes since it was asked last.
 func (w *pendingWorld) took() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -149,7 +149,7 @@ func lateImage() v1alpha1.Rule {
 	}
 }
 
-// startPolicy is the policy start of some rules.
+// startPolicy returns the policy start of some rules.
 func startPolicy(rules ...v1alpha1.Rule) fixtures.BoundPolicy {
 	return fixtures.BoundPolicy{Name: "start", Rules: rules}
 }
@@ -205,7 +205,7 @@ func (w *pendingWorld) start(name string) {
 	w.server.ChangePod("default", name, func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning })
 }
 
-// state is what the pod's condition and deletion are.
+// state returns what the pod's condition and deletion are.
 func (w *pendingWorld) state(name string) string {
 	w.Helper()
 	pod := w.pod(name)

@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Attempt is the number of the attempt at its slot that a pod is, from 1, as Next has it: that in the name, and 1 for a pod
+// Attempt returns the number of the attempt at its slot that a pod is, from 1, as Next has it: that in the name, and 1 for a pod
 // that Next has not named. It never changes.
 func Attempt(job *batchv1.Job, p *corev1.Pod) int64 {
 	_, attempt, _ := newNamer(job).parse(p.Name)
 	return int64(attempt) + 1
 }
 
-// Attempts are the numbers of a Job's pods at their index or slot, from 1, in the order of the pods.
+// Attempts returns the numbers of a Job's pods at their index or slot, from 1, in the order of the pods.
 //
 // A name that Next gave tells the number. So do the failure counts that the Job controller annotates pods with when there is a
 // backoffLimitPerIndex (KEP-3850). Of other pods it is one more than the pods, of the same index if there are indexes, that

@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// ranFrom is a pod of upstream's naming that was created at a second, and failed at another: 0 is not known.
+// ranFrom returns a pod of upstream's naming that was created at a second, and failed at another: 0 is not known.
 func ranFrom(name string, created, failed int64) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}
 	if created > 0 {

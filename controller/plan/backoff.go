@@ -20,7 +20,7 @@ import (
 // It keeps the back-off of a Job without backoffLimitPerIndex over a restart even if failed pods are deleted.
 const ConsecutiveFailuresAnnotation = "podverdict.io/consecutive-failures"
 
-// delay is what is left of the wait after the last of some failures: the first delay, doubled with each failure after the
+// delay returns what is left of the wait after the last of some failures: the first delay, doubled with each failure after the
 // first, up to the cap.
 func (s Settings) delay(failures int64, last, now time.Time) time.Duration {
 	if failures == 0 {
@@ -33,7 +33,7 @@ func (s Settings) delay(failures int64, last, now time.Time) time.Duration {
 	return left(wait, last, now)
 }
 
-// left is what is left of a wait since a time.
+// left returns what is left of a wait since a time.
 func left(wait time.Duration, since, now time.Time) time.Duration {
 	return max(0, wait-max(0, now.Sub(since))) // clocks differ
 }
@@ -51,13 +51,13 @@ type streak struct {
 	Mixed bool   `json:"mixed,omitempty"`
 }
 
-// plausible tells whether a Plan may have written the streak.
+// plausible reports whether a Plan may have written the streak.
 func (s *streak) plausible() bool {
 	const longest = int64(v1alpha1.MaxRetryDelay / time.Second)
 	return s.Failures > 0 && !s.Last.IsZero() && (s.Retry == nil || 0 <= *s.Retry && *s.Retry <= longest)
 }
 
-// has tells whether the streak, as it was recorded, counts a failure.
+// has reports whether the streak, as it was recorded, counts a failure.
 func (s *streak) has(p *pod) bool {
 	switch {
 	case s == nil || p.finish.After(s.Last.Time):
@@ -91,7 +91,7 @@ func (s *streak) combine(retry *int64) {
 	}
 }
 
-// retry is the pod's retryDelay in seconds, or nil.
+// retry returns the pod's retryDelay in seconds, or nil.
 func (p *pod) retry() *int64 {
 	if p.verdict.RetryDelay == nil {
 		return nil
@@ -99,7 +99,7 @@ func (p *pod) retry() *int64 {
 	return new(int64(*p.verdict.RetryDelay / time.Second))
 }
 
-// delay is the wait before any pod of the Job is replaced: the back-off, or the retryDelay of the rule that the last failure
+// delay returns the wait before any pod of the Job is replaced: the back-off, or the retryDelay of the rule that the last failure
 // matched. Of several at a time the longest wait counts.
 func (v *view) delay(s streak) time.Duration {
 	backoff := v.settings.delay(s.Failures, s.Last.Time, v.Now)
@@ -113,7 +113,7 @@ func (v *view) delay(s streak) time.Duration {
 	return retry
 }
 
-// streak is a function of the pods: how many failed after the last success, ignored or not. Pods that are gone are remembered
+// streak returns a function of the pods: how many failed after the last success, ignored or not. Pods that are gone are remembered
 // by the ledger, and by those that were created after them.
 func (v *view) streak() streak {
 	var seen, carried int64
@@ -148,18 +148,18 @@ func (v *view) streak() streak {
 	return recorded
 }
 
-// delays tells whether a pod is one of the failures since the last success.
+// delays reports whether a pod is one of the failures since the last success.
 func (v *view) delays(p *pod) bool {
 	dismissed := !p.held && p.DeletionTimestamp != nil
 	return p.failed && !dismissed && v.valid(p) && p.finish.After(v.lastSuccess)
 }
 
-// remembered tells whether the ledger, as it is stored, knows of a failure as far as the delay is concerned.
+// remembered reports whether the ledger, as it is stored, knows of a failure as far as the delay is concerned.
 func (v *view) remembered(p *pod) bool {
 	return v.perIndex || !v.delays(p) || v.ledger.Backoff.has(p)
 }
 
-// indexDelay is the wait before the donor is replaced.
+// indexDelay returns the wait before the donor is replaced.
 func (v *view) indexDelay(donor *pod) time.Duration {
 	if retry := donor.verdict.RetryDelay; retry != nil {
 		return left(*retry, donor.finish, v.Now)
@@ -167,12 +167,12 @@ func (v *view) indexDelay(donor *pod) time.Duration {
 	return v.settings.delay(precedingFailures(donor.Pod)+1, donor.finish, v.Now)
 }
 
-// precedingFailures are those of a pod's index before it, ignored or not.
+// precedingFailures returns the number of failures at a pod's index before it, ignored or not.
 func precedingFailures(p *corev1.Pod) int64 {
 	return annotatedCount(p, batchv1.JobIndexFailureCountAnnotation) + annotatedCount(p, batchv1.JobIndexIgnoredFailureCountAnnotation)
 }
 
-// annotatedCount is the number in an annotation; 0 for anything that no controller writes.
+// annotatedCount returns the number in an annotation; 0 for anything that no controller writes.
 func annotatedCount(p *corev1.Pod, annotation string) int64 {
 	count, err := strconv.Atoi(p.Annotations[annotation])
 	if err != nil || count < 0 || count > math.MaxInt32 {
@@ -181,7 +181,7 @@ func annotatedCount(p *corev1.Pod, annotation string) int64 {
 	return int64(count)
 }
 
-// FinishTime is the best guess of when a pod finished (getFinishedTime in pkg/controller/job/backoff_utils.go): when the last
+// FinishTime returns the best guess of when a pod finished (getFinishedTime in pkg/controller/job/backoff_utils.go): when the last
 // container did, else when the pod ceased to be ready, else when it was deleted, else when it was created. A pod that was
 // deleted because it did not start has never been ready.
 func FinishTime(p *corev1.Pod) time.Time {
@@ -200,7 +200,7 @@ func FinishTime(p *corev1.Pod) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// containersFinish is when the last container finished, sidecars included; zero when one has not. As upstream, a pod whose
+// containersFinish returns the time when the last container finished, sidecars included; zero when one has not. As upstream, a pod whose
 // ordinary containers have not all finished has finished when its sidecars did.
 func containersFinish(p *corev1.Pod) time.Time {
 	sidecars := map[string]bool{}

@@ -77,7 +77,7 @@ func (b behaviour) run(t *testing.T) {
 	}
 }
 
-// ledgerOf is the Job's ledger after a Plan.
+// ledgerOf returns the Job's ledger after a Plan.
 func ledgerOf(j *batchv1.Job, p Plan) string {
 	if p.Write != nil {
 		j = p.Write

@@ -26,7 +26,7 @@ const maxBudgets = 128
 // maxRuleKey is the length of a ruleKey, in bytes.
 const maxRuleKey = 80
 
-// ruleKey is the name under which the matches of a rule are counted: POLICY/RULE, or the beginning of it and a hash of the
+// ruleKey returns the name under which the matches of a rule are counted: POLICY/RULE, or the beginning of it and a hash of the
 // whole.
 func ruleKey(v runtime.Verdict) string {
 	key := v.Policy + "/" + v.RuleName
@@ -84,7 +84,7 @@ func (v *view) spendIndex(p *pod) {
 	}
 }
 
-// heldBudgets are the ledger's without the pods that are not held any more. It tells the others what they are entered for.
+// heldBudgets returns the ledger's without the pods that are not held any more. It tells the others what they are entered for.
 func (v *view) heldBudgets() map[string]budget {
 	budgets := make(map[string]budget, len(v.ledger.Budgets))
 	if len(v.ledger.Budgets) == 0 {
@@ -146,13 +146,13 @@ func (p *pod) unstoredIf(unwritten bool) {
 	}
 }
 
-// means tells whether a rule says that of a pod's failure. The rules with a budget say nothing of a pod that is no match.
+// means reports whether a rule says that of a pod's failure. The rules with a budget say nothing of a pod that is no match.
 func (p *pod) means(action batchv1.PodFailurePolicyAction) bool {
 	spent := p.held && p.slot != none || p.verdict.Budget.Limit == 0
 	return p.decided() && spent && p.verdict.Matched && p.verdict.Action == action
 }
 
-// decided tells whether it is known what a pod's failure means.
+// decided reports whether it is known what a pod's failure means.
 func (p *pod) decided() bool { return p.failed && p.decision != postponed }
 
 // tellDecisions has the Plan say whose budget is used up, and of which pods it is not known for sure yet.

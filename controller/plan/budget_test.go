@@ -17,7 +17,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// budgets is a ledger that knows matches of the rule on code 51, and pods that are held.
+// budgets returns a ledger that knows matches of the rule on code 51, and pods that are held.
 func budgets(matches int, held ...podBuilder) string {
 	return `{"budgets":{"gpu/code-51":` + budgetText(matches, held...) + `}}`
 }
@@ -37,7 +37,7 @@ func budgetText(matches int, held ...podBuilder) string {
 	return text + "}"
 }
 
-// countedIn is a ledger with a failure that is counted, and a row of failures of which the last is another.
+// countedIn returns a ledger with a failure that is counted, and a row of failures of which the last is another.
 func countedIn(counted podBuilder, failures int, last podBuilder, ledger string) string {
 	return fmt.Sprintf(`{"releasing":[%q],"backoff":{"failures":%d,"last":%q,"at":[%q]},%s`,
 		counted.p.UID, failures, FinishTime(last.p).Format(time.RFC3339), last.p.UID, ledger[1:])

@@ -17,7 +17,7 @@ import (
 // epoch is when everything in the tests starts.
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// at is a time some seconds after the epoch.
+// at returns a time some seconds after the epoch.
 func at(seconds int) metav1.Time {
 	return metav1.NewTime(epoch.Add(time.Duration(seconds) * time.Second))
 }
@@ -33,7 +33,7 @@ func (b jobBuilder) with(change func(*batchv1.Job)) jobBuilder {
 	return jobBuilder{changed}
 }
 
-// newJob is a Job with the API's defaults.
+// newJob returns a Job with the API's defaults.
 func newJob(completions *int32, parallelism int32) jobBuilder {
 	return jobBuilder{&batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
@@ -67,7 +67,7 @@ func indexed(completions, parallelism int32) jobBuilder {
 	})
 }
 
-// perIndex is an Indexed Job with a limit for each index.
+// perIndex returns an Indexed Job with a limit for each index.
 func perIndex(completions, parallelism, limit int32) jobBuilder {
 	return indexed(completions, parallelism).with(func(j *batchv1.Job) {
 		j.Spec.BackoffLimit = new(int32(1<<31 - 1))
@@ -124,7 +124,7 @@ func (b jobBuilder) condition(kind batchv1.JobConditionType, status corev1.Condi
 // podBuilder changes a pod, step by step.
 type podBuilder struct{ p *corev1.Pod }
 
-// podOf is a pending pod as the controller would create it.
+// podOf returns a pending pod as the controller would create it.
 func podOf(b jobBuilder, slot, attempt int) podBuilder {
 	j := b.j
 	name := newNamer(j).name(slot, attempt)
@@ -194,7 +194,7 @@ func (b podBuilder) disrupted() podBuilder {
 	})
 }
 
-// deleted is a pod whose deletion was asked for.
+// deleted returns a pod whose deletion was asked for.
 func (b podBuilder) deleted(second int) podBuilder {
 	return b.with(func(p *corev1.Pod) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = new(at(second)), new(int64(0))
@@ -238,7 +238,7 @@ func judge(p *corev1.Pod) runtime.Verdict {
 // judged is judge for an Observation: what the pods say does not depend on the attempt.
 func judged(p *corev1.Pod, _ int64) runtime.Verdict { return judge(p) }
 
-// seen is the observation of a Job and its pods, with nothing overlooked, some seconds after the epoch.
+// seen returns the observation of a Job and its pods, with nothing overlooked, some seconds after the epoch.
 func seen(b jobBuilder, second int, pods ...podBuilder) Observation {
 	o := Observation{Job: b.job(), Now: at(second).Time, Current: true}
 	if b.j.Spec.PodFailurePolicy != nil {
@@ -250,7 +250,7 @@ func seen(b jobBuilder, second int, pods ...podBuilder) Observation {
 	return o
 }
 
-// planned is the Plan for an observation, whose write obeys the status rules, and which is the same a second time.
+// planned returns the Plan for an observation, whose write obeys the status rules, and which is the same a second time.
 func planned(t *testing.T, o Observation) Plan {
 	t.Helper()
 	p := Next(o)
@@ -272,7 +272,7 @@ func planned(t *testing.T, o Observation) Plan {
 	return p
 }
 
-// podNames are the names of pods, in their order.
+// podNames returns the names of pods, in their order.
 func podNames(pods []*corev1.Pod) []string {
 	var names []string
 	for _, p := range pods {
@@ -281,7 +281,7 @@ func podNames(pods []*corev1.Pod) []string {
 	return names
 }
 
-// slotsAndAttempts are the names of pods, as slot/attempt.
+// slotsAndAttempts returns the names of pods, as slot/attempt.
 func slotsAndAttempts(j *batchv1.Job, pods []*corev1.Pod) []string {
 	var texts []string
 	for _, p := range pods {

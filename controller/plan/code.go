@@ -39,7 +39,7 @@ func newCipher(uid types.UID) cipher {
 
 func (c cipher) encode(number int64) string { return spell((number*c.factor + c.offset) % codes) }
 
-// decode is the inverse of encode. It is false for what is no code.
+// decode returns the inverse of encode. It is false for what is no code.
 func (c cipher) decode(code string) (number int64, ok bool) {
 	if len(code) != codeLength {
 		return 0, false
@@ -81,7 +81,7 @@ func pair(slot, attempt int) (number int64, ok bool) {
 	return int64(block*blockSize + attempt*size + slot - first), true
 }
 
-// unpair is the inverse of pair.
+// unpair returns the inverse of pair.
 func unpair(number int64) (slot, attempt int) {
 	rest := int(number % blockSize)
 	first, size := slotsOf(int(number / blockSize))

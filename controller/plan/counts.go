@@ -172,7 +172,7 @@ func (t *tally) countFailures(v *view) {
 	t.shownFailed = t.failedPods - donors
 }
 
-// counts tells whether a pod counts as a failure that the ledger does not know. It does not matter whether the Job has lost
+// counts reports whether a pod counts as a failure that the ledger does not know. It does not matter whether the Job has lost
 // the index in the meantime: what is counted once stays so.
 func (v *view) counts(p *pod) bool {
 	return p.held && p.decided() && !p.releasing && (v.valid(p) || p.attempt != none) && p.verdict.Counted
@@ -183,7 +183,7 @@ func (t *tally) isDonor(p *pod) bool {
 	return found && donor.UID == p.UID
 }
 
-// restarts are those of containers in pods that are not terminal; with restartPolicy OnFailure they count towards
+// restarts returns the restarts of containers in pods that are not terminal; with restartPolicy OnFailure they count towards
 // backoffLimit.
 func (v *view) restarts() int64 {
 	sum := int64(0)

@@ -44,7 +44,7 @@ func (n *next) createPods() {
 	}
 }
 
-// mostCreated is how many pods the Plan may create: fewer of a large template, because each is sent as a whole.
+// mostCreated returns the number of pods that the Plan may create: fewer of a large template, because each is sent as a whole.
 func (n *next) mostCreated() int {
 	const most, perPair = 16 << 20, 64 // bytes of all pods, and what a label or an annotation takes beside its text
 	template := cmp.Or(n.Template, &n.Job.Spec.Template)
@@ -54,7 +54,7 @@ func (n *next) mostCreated() int {
 	return min(n.settings.MaxCreate, max(1, most/n.templateSize))
 }
 
-// takenSlots are those for which no pod is to be created.
+// takenSlots returns the slots for which no pod is to be created.
 func (n *next) takenSlots() indexes {
 	atWork := n.slotsOf(func(p *pod) bool {
 		return p.active() || p.decision == postponed || n.onlyFailed && p.terminating()
@@ -180,7 +180,7 @@ func withIndexVariable(containers []corev1.Container) []corev1.Container {
 	return with
 }
 
-// addIndex tells the pod its index: in an annotation, a label and the host name (KEP-2214, KEP-4017).
+// addIndex gives the pod its index: in an annotation, a label and the host name (KEP-2214, KEP-4017).
 func (n *next) addIndex(p *corev1.Pod, index int) {
 	text := strconv.Itoa(index)
 	metav1.SetMetaDataAnnotation(&p.ObjectMeta, batchv1.JobCompletionIndexAnnotation, text)

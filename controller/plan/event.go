@@ -36,7 +36,7 @@ func unknownModeEvent() Event {
 	return Event{corev1.EventTypeWarning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown"}
 }
 
-// endEvents are upstream's, and the proposal's.
+// endEvents returns the events of upstream's controller, and of the proposal.
 func (n *next) endEvents() []Event {
 	finish := Event{corev1.EventTypeNormal, ReasonJobFinish, "Job finished: " + string(n.goal.terminal)}
 	if n.goal.terminal == batchv1.JobFailed {

@@ -65,7 +65,7 @@ func noneUncounted() func(*batchv1.JobStatus) string {
 	}
 }
 
-// ledgerText is a ledger that is releasing pods.
+// ledgerText returns a ledger that is releasing pods.
 func ledgerText(pods ...podBuilder) string {
 	var l ledger
 	for _, p := range pods {

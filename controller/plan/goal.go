@@ -32,7 +32,7 @@ func success(reason, message string) *goal {
 	return &goal{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete, reason, message}
 }
 
-// storedGoal is what the Job's status says already: it does not change any more.
+// storedGoal returns what the Job's status says already: it does not change any more.
 func (v *view) storedGoal() *goal {
 	switch v.stage {
 	case jobSucceeding:
@@ -67,7 +67,7 @@ func (n *next) findGoal() *goal {
 	return n.metSuccessPolicy()
 }
 
-// failJobMessage is that of the first failed pod with a FailJob verdict. Pods that are counted already are asked too, unless
+// failJobMessage returns the message of the first failed pod with a FailJob verdict. Pods that are counted already are asked too, unless
 // the rules may have been others then.
 func (v *view) failJobMessage() string {
 	var failing []*pod
@@ -90,7 +90,7 @@ func (n *next) pastBackoffLimit() bool {
 	return n.Job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && n.restarts() >= max(limit, 1)
 }
 
-// pastDeadline tells whether the Job was active for activeDeadlineSeconds. A suspended Job is not active.
+// pastDeadline reports whether the Job was active for activeDeadlineSeconds. A suspended Job is not active.
 func (n *next) pastDeadline() bool {
 	if n.Job.Spec.ActiveDeadlineSeconds == nil || n.suspended() || n.status.StartTime == nil {
 		return false
@@ -115,7 +115,7 @@ func (n *next) onlyFailedIndexesLeft() bool {
 	return failed > 0 && failed+n.completed.size() >= n.completions
 }
 
-// completionGoal tells whether the Job has its completions, once nothing is active. A Job without completions needs one
+// completionGoal reports whether the Job has its completions, once nothing is active. A Job without completions needs one
 // success, and must be sure that no pod is overlooked, because another pod may be at work still.
 func (n *next) completionGoal() *goal {
 	done := n.succeeded >= n.completions

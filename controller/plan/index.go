@@ -79,7 +79,7 @@ func (s indexes) has(index int) bool {
 	return found
 }
 
-// size is the number of members.
+// size returns the number of members.
 func (s indexes) size() int {
 	size := 0
 	for _, i := range s {
@@ -88,7 +88,7 @@ func (s indexes) size() int {
 	return size
 }
 
-// common is the number of members in both.
+// common returns the number of members in both.
 func (s indexes) common(other indexes) int {
 	common := 0
 	for a, b := 0, 0; a < len(s) && b < len(other); {
@@ -129,7 +129,7 @@ func (s indexes) all() iter.Seq[int] {
 	}
 }
 
-// String is the form of status.completedIndexes: two neighbours are written 0,1, more are written 0-2.
+// String returns the form of status.completedIndexes: two neighbours are written 0,1, more are written 0-2.
 func (s indexes) String() string {
 	var text strings.Builder
 	for _, i := range s {

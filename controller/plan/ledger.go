@@ -23,7 +23,7 @@ const ledgerFormat = "FormatV1"
 // under way it says that one of them ran it.
 const earlierLedger = "podverdict.io/ledger"
 
-// Ledger is the text of a Job's ledger. It is empty when the Job has none.
+// Ledger returns the text of a Job's ledger. It is empty when the Job has none.
 func Ledger(status *batchv1.JobStatus) string {
 	if c := condition(status.Conditions, LedgerCondition); c != nil {
 		return c.Message
@@ -57,10 +57,10 @@ func (l ledger) empty() bool {
 	return l.Failed == 0 && len(l.Releasing) == 0 && l.Succeeded == "" && l.Backoff == nil && len(l.Budgets) == 0 && !l.Volatile && !l.Lost
 }
 
-// recorded is the number of failures that do not depend on pods any more.
+// recorded returns the number of failures that do not depend on pods any more.
 func (l ledger) recorded() int { return l.Failed + len(l.Releasing) }
 
-// String is the condition's message. It is empty for an empty ledger.
+// String returns the condition's message. It is empty for an empty ledger.
 func (l ledger) String() string {
 	if l.empty() {
 		return ""
@@ -83,7 +83,7 @@ func (v *view) readLedger() {
 	v.ledger.Lost = v.ledger.Lost || v.losing
 }
 
-// underEarlier tells whether an earlier program has run a Job. What it allowed is not known: the counters do not tell all of
+// underEarlier reports whether an earlier program has run a Job. What it allowed is not known: the counters do not tell all of
 // it, and whoever may edit the Job may edit the annotation. On a Job that nobody has begun the annotation says nothing: it was
 // copied from another one.
 func underEarlier(job *batchv1.Job) bool {

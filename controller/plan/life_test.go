@@ -134,7 +134,7 @@ func (l life) exit(name string, code int32) {
 	l.update(name, func(p *corev1.Pod) { podBuilder{p}.exited(code, second) })
 }
 
-// pick is one of the pods that have not ended.
+// pick returns one of the pods that have not ended.
 func (l life) pick() (string, bool) {
 	var running []string
 	for _, name := range slices.Sorted(maps.Keys(l.pods)) {
@@ -202,7 +202,7 @@ func (l life) settle() {
 	l.fail("the Job does not end: %s", statusText(l.job))
 }
 
-// idle tells whether nothing is left to do, and nothing held.
+// idle reports whether nothing is left to do, and nothing held.
 func (l life) idle(p Plan) bool {
 	if len(l.calls(p)) > 0 {
 		return false

@@ -43,7 +43,7 @@ func (m matches) plausible() bool {
 	return len(m) <= maxBudgets
 }
 
-// sum is the number of all matches.
+// sum returns the number of all matches.
 func (m matches) sum() int {
 	sum := 0
 	for _, number := range m {
@@ -52,7 +52,7 @@ func (m matches) sum() int {
 	return sum
 }
 
-// passed are the matches that a pod's successor begins with.
+// passed returns the matches that a pod's successor begins with.
 func (p *pod) passed() matches {
 	if !p.matched {
 		return p.matches
@@ -75,7 +75,7 @@ func (n *next) addMatches(created *corev1.Pod, index int) {
 	metav1.SetMetaDataAnnotation(&created.ObjectMeta, MatchesAnnotation, string(text))
 }
 
-// matchesOf are what the next pod of an index begins with.
+// matchesOf returns what the next pod of an index begins with.
 func (v *view) matchesOf(index int) matches {
 	most := matches{}
 	for _, p := range v.podsAt(index) {

@@ -41,7 +41,7 @@ func newNamer(job *batchv1.Job) namer {
 	return namer{job.Name, completionMode(job) == batchv1.IndexedCompletion, newCipher(job.UID)}
 }
 
-// Made tells whether Next named a pod. Its Job need not be there any more: the UID is in the pod's owner reference or, when that
+// Made reports whether Next named a pod. Its Job need not be there any more: the UID is in the pod's owner reference or, when that
 // was taken away, in its label.
 func Made(p *corev1.Pod) bool {
 	_, _, made := Place(p)
@@ -95,7 +95,7 @@ func (n namer) place(job *batchv1.Job, p *corev1.Pod) (slot, attempt int, ok boo
 	return slot, attempt - 1, ok
 }
 
-// name is that of an attempt at a slot.
+// name returns the name of the Pod of an attempt at a slot.
 func (n namer) name(slot, attempt int) string {
 	ending, short := n.ending(slot, attempt)
 	if !short {
@@ -133,7 +133,7 @@ func (n namer) longName(slot, attempt int) string {
 	return prefix + suffix
 }
 
-// parse is the inverse of name. It takes the long form of any attempt, because earlier programs gave it.
+// parse returns the inverse of name. It takes the long form of any attempt, because earlier programs gave it.
 func (n namer) parse(name string) (slot, attempt int, ok bool) {
 	beginning := name[:max(0, len(name)-codeLength)]
 	code := name[len(beginning):]

@@ -310,7 +310,7 @@ func (b jobBuilder) named(name string) jobBuilder {
 	return b.with(func(j *batchv1.Job) { j.Name = name })
 }
 
-// earlier is the pod as an earlier version has named it.
+// earlier returns the pod as an earlier version has named it.
 func (b podBuilder) earlier() podBuilder {
 	owner := metav1.GetControllerOfNoCopy(b.p)
 	n := namerOf(owner.Name, owner.UID, b.p.Annotations[batchv1.JobCompletionIndexAnnotation] != "")

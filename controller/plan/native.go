@@ -14,7 +14,7 @@ import (
 // (trackJobStatusAndRemoveFinalizers in pkg/controller/job/job_controller.go). Read as a ledger, all else is as for a managed
 // Job.
 
-// emptyStatus tells whether nobody has written a Job's status, as in a manifest.
+// emptyStatus reports whether nobody has written a Job's status, as in a manifest.
 func emptyStatus(status *batchv1.JobStatus) bool {
 	return equality.Semantic.DeepEqual(*status, batchv1.JobStatus{})
 }
@@ -33,7 +33,7 @@ func (v *view) readNative() {
 	}
 }
 
-// countedSuccesses are the pods that the status counts as succeeded, though they have the finalizer.
+// countedSuccesses returns the pods that the status counts as succeeded, though they have the finalizer.
 func (v *view) countedSuccesses() []types.UID {
 	if !v.native || v.Job.Status.UncountedTerminatedPods == nil {
 		return nil

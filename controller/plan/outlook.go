@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/internal/jobdefaults"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // Outlook says how far a Job is from its limits, and what happens to it next if nothing else happens to its pods.
@@ -123,7 +124,24 @@ func Look(o Observation) Outlook {
 	return outlook
 }
 
-// lacksActive tells whether the status counts active pods that are not there, neither at work nor ended since.
+// UsedUp returns the verdicts on the pods that matched when their rule's budget was used up, by the pods' names. Matches of a Job's
+// budget are counted over the pods that are given, in the order in which they finished, for nobody notes what was decided of a pod
+// that is not held any more; a pod that the controller has made knows those of its index.
+func UsedUp(o Observation) map[string]runtime.Verdict {
+	job := *o.Job
+	job.Status = batchv1.JobStatus{}
+	o.Job, o.Pods = &job, tracked(o.Pods, true)
+	o.owned, o.unnamed, o.Volatile, o.Settings.MaxReleasing = true, true, false, len(o.Pods)+1
+	used := map[string]runtime.Verdict{}
+	for _, p := range observe(o).pods {
+		if p.failed && p.verdict.IsUsedUp() {
+			used[p.Name] = p.verdict
+		}
+	}
+	return used
+}
+
+// lacksActive reports whether the status counts active pods that are not there, neither at work nor ended since.
 func (n *next) lacksActive() bool {
 	there := 0
 	for _, p := range n.pods {
@@ -155,10 +173,13 @@ func tracked(pods []*corev1.Pod, all bool) []*corev1.Pod {
 	return with
 }
 
-// outlook is what a Plan in the making knows.
+// outlook returns what a Plan in the making knows.
 func (n *next) outlook() Outlook {
 	o := Outlook{
 		Failures: Usage{Used: n.failedPods}, Budgets: n.budgetUsage(), Active: n.active, Terminating: n.terminating,
+	}
+	if n.stage == jobFinished { // the ledger is gone, and the pods are released
+		o.Failures.Used = max(o.Failures.Used, int(n.Job.Status.Failed))
 	}
 	if limit := ptr.Deref(n.Job.Spec.BackoffLimit, jobdefaults.BackoffLimit); limit < math.MaxInt32 { // the default beside backoffLimitPerIndex
 		o.Failures.Limit = new(int(limit))
@@ -176,7 +197,7 @@ func (n *next) outlook() Outlook {
 	return o
 }
 
-// step is what happens next.
+// step returns what happens next.
 func (n *next) step() Step {
 	switch {
 	case n.stage == jobFinished:
@@ -202,7 +223,7 @@ func (n *next) step() Step {
 	return Step{Does: Creates, At: new(metav1.NewTime(at)), Pods: n.waiting}
 }
 
-// ended is the last step of a Job, which it has taken.
+// ended returns the last step of a Job, which it has taken.
 func ended(job *batchv1.Job) Step {
 	if c := condition(job.Status.Conditions, batchv1.JobFailed); c != nil && c.Status == corev1.ConditionTrue {
 		return Step{Does: Failed, Reason: c.Reason, Message: c.Message}

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// named is a pod as people write it: with a name and a phase, and nothing that a cluster adds.
+// named returns a pod as people write it: with a name and a phase, and nothing that a cluster adds.
 func named(name string, phase corev1.PodPhase) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Status: corev1.PodStatus{Phase: phase}}
 }
@@ -70,6 +70,10 @@ func TestLook(t *testing.T) {
 		{"ended", nonIndexed(1, 1).status(func(s *batchv1.JobStatus) { s.Failed = 1 }).condition(batchv1.JobFailed, corev1.ConditionTrue, "PodFailurePolicy", "because"), nil, Outlook{
 			Failures: limit, Next: &Step{Does: Failed, Reason: "PodFailurePolicy", Message: "because"},
 		}},
+		{"ended by us", managed(nonIndexed(1, 1).status(func(s *batchv1.JobStatus) { s.Failed = 1 }).condition(batchv1.JobFailed, corev1.ConditionTrue, "PodFailurePolicy", "because")),
+			[]*corev1.Pod{podOf(nonIndexed(1, 1), 0, 0).exited(1, 1).released().p}, Outlook{
+				Failures: limit, Next: &Step{Does: Failed, Reason: "PodFailurePolicy", Message: "because"},
+			}},
 		{"per index", perIndex(2, 2, 0).with(func(j *batchv1.Job) { j.Spec.MaxFailedIndexes = new(int32(5)) }).started().
 			status(func(s *batchv1.JobStatus) { s.Failed, s.FailedIndexes = 1, new("1") }), nil, Outlook{
 			Failures: Usage{Used: 1}, FailedIndexes: &Usage{1, new(5)}, Next: &Step{Does: Creates, Pods: 1},

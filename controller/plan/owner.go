@@ -31,21 +31,21 @@ func OwnerOf(p *corev1.Pod) (Owner, bool) {
 	return Owner{types.NamespacedName{Namespace: p.Namespace, Name: reference.Name}, reference.UID}, true
 }
 
-// Managed tells whether this controller runs the Job. The field cannot be changed (KEP-4368).
+// Managed reports whether this controller runs the Job. The field cannot be changed (KEP-4368).
 func Managed(job *batchv1.Job) bool {
 	return ptr.Deref(job.Spec.ManagedBy, "") == v1alpha1.JobController
 }
 
-// OwnerFor is the Owner that the pods of a Job have.
+// OwnerFor returns the Owner that the pods of a Job have.
 func OwnerFor(job *batchv1.Job) Owner {
 	return Owner{types.NamespacedName{Namespace: job.Namespace, Name: job.Name}, job.UID}
 }
 
-// Controls tells whether the Job controls the pod: namespace, kind, name and UID are those of the pod's controller reference.
+// Controls reports whether the Job controls the pod: namespace, kind, name and UID are those of the pod's controller reference.
 func Controls(job *batchv1.Job, p *corev1.Pod) bool {
 	owner, ok := OwnerOf(p)
 	return ok && owner == OwnerFor(job)
 }
 
-// String is the owner as the key of an index.
+// String returns the owner as the key of an index.
 func (o Owner) String() string { return o.NamespacedName.String() + "/" + string(o.UID) }

@@ -87,7 +87,7 @@ type Event struct {
 	Message string
 }
 
-// Next is what to do next for a Job.
+// Next returns what to do next for a Job.
 func Next(o Observation) Plan {
 	v := observe(o)
 	switch {

@@ -58,7 +58,7 @@ const (
 	jobFinished         // Complete or Failed
 )
 
-// Finished tells whether the Job has the condition Complete or Failed.
+// Finished reports whether the Job has the condition Complete or Failed.
 func Finished(job *batchv1.Job) bool {
 	return hasCondition(job, batchv1.JobComplete) || hasCondition(job, batchv1.JobFailed)
 }
@@ -208,7 +208,7 @@ func (v *view) podsAt(slot int) []*pod {
 	return v.pods[first:end]
 }
 
-// compareFinish is the order in which pods finished, as far as the times tell.
+// compareFinish returns the order in which pods finished, as far as the times tell.
 func compareFinish(a, b *pod) int {
 	return cmp.Or(a.finish.Compare(b.finish), a.slot-b.slot, a.attempt-b.attempt, cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 }
@@ -241,7 +241,7 @@ func annotatedIndex(p *corev1.Pod) int {
 	return index
 }
 
-// takenAsFailed tells whether a pod is or counts as failed. A terminating pod does unless only failed pods are replaced
+// takenAsFailed reports whether a pod is or counts as failed. A terminating pod does unless only failed pods are replaced
 // (isPodFailed upstream), and always once the Job fails, which it cannot survive.
 func (v *view) takenAsFailed(p *corev1.Pod) bool {
 	switch {
@@ -253,7 +253,7 @@ func (v *view) takenAsFailed(p *corev1.Pod) bool {
 	return !v.onlyFailed || v.stage == jobFailing
 }
 
-// judge is the verdict on a failed pod. One that the Job takes down is judged as it is, as if it were in phase Failed.
+// judge returns the verdict on a failed pod. One that the Job takes down is judged as it is, as if it were in phase Failed.
 func (v *view) judge(p *corev1.Pod, attempt int64) runtime.Verdict {
 	if v.Judge == nil {
 		return runtime.Unmatched(p)
@@ -266,13 +266,13 @@ func (v *view) judge(p *corev1.Pod, attempt int64) runtime.Verdict {
 	return v.Judge(p, attempt)
 }
 
-// number is that of the attempt, from 1; 1 for a pod that is not named by us.
+// number returns the attempt's number, from 1; 1 for a pod that is not named by us.
 func (p *pod) number() int64 { return int64(max(p.attempt, 0)) + 1 }
 
-// valid tells whether a pod has a slot of the Job, as those that count have.
+// valid reports whether a pod has a slot of the Job, as those that count have.
 func (v *view) valid(p *pod) bool { return p.slot != none && p.slot < v.completions }
 
-// past tells whether a failed pod was decided on before, maybe by other rules, and what that means is stored: nobody asks again.
+// past reports whether a failed pod was decided on before, maybe by other rules, and what that means is stored: nobody asks again.
 func (v *view) past(p *pod) bool {
 	return (v.Volatile || v.ledger.Volatile) && (!p.held || p.releasing)
 }
@@ -291,7 +291,7 @@ func (p *pod) ready() bool {
 	})
 }
 
-// succeeded tells whether a pod counts as a success. One that is counted as a failure stays one, even if it then succeeds.
+// succeeded reports whether a pod counts as a success. One that is counted as a failure stays one, even if it then succeeds.
 func (p *pod) succeeded() bool {
 	return p.held && !p.releasing && p.Status.Phase == corev1.PodSucceeded
 }

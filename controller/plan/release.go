@@ -34,7 +34,7 @@ func (n *next) hold() {
 	}
 }
 
-// beyond tells whether a pod has ended whose index the Job had, and has no more. It must go: if completions rise again, the
+// beyond reports whether a pod has ended whose index the Job had, and has no more. It must go: if completions rise again, the
 // index is worked on again, whoever was faster.
 func (n *next) beyond(p *pod) bool { return n.indexed && p.terminal() && p.slot >= n.completions }
 
@@ -93,7 +93,7 @@ func (n *next) releaseOf(p *pod) release {
 	}
 }
 
-// mayRecord tells whether the ledger may count a failure instead of the pod. A pod from which its replacement gets a
+// mayRecord reports whether the ledger may count a failure instead of the pod. A pod from which its replacement gets a
 // failure count is counted early only if it could still succeed.
 func (n *next) mayRecord(p *pod) bool {
 	switch {
@@ -108,7 +108,7 @@ func (n *next) mayRecord(p *pod) bool {
 	}
 }
 
-// tellsNews tells whether a pod that does not count any more says what the status and the ledger do not.
+// tellsNews reports whether a pod that does not count any more says what the status and the ledger do not.
 func (n *next) tellsNews(p *pod) bool {
 	if p.succeeded() && n.valid(p) && !n.storedCompleted.has(p.slot) && !n.storedFailed.has(p.slot) {
 		return true
@@ -132,7 +132,7 @@ func (n *next) store(atOnce bool) {
 	n.plan.Urgent = n.plan.Urgent || atOnce
 }
 
-// surplus are the names of the terminal pods, oldest first, that are more than may be held. Letting them go can wait while
+// surplus returns the names of the terminal pods, oldest first, that are more than may be held. Letting them go can wait while
 // there is something better to call for, until they are twice as many.
 func (n *next) surplus() map[string]bool {
 	most := n.settings.MaxHeld
@@ -148,7 +148,7 @@ func (n *next) surplus() map[string]bool {
 	return names(oldest(held, len(held)-most))
 }
 
-// oldest are the pods that finished first.
+// oldest returns the pods that finished first.
 func oldest(pods []*pod, count int) []*pod {
 	if count <= 0 {
 		return nil
@@ -165,7 +165,7 @@ func names(pods []*pod) map[string]bool {
 	return set
 }
 
-// lastAttempts tells which pods are the last ones of slots that are to be tried again: custom rules may ask for the number of
+// lastAttempts returns the filter of the pods that are the last ones of slots that are to be tried again: custom rules may ask for the number of
 // the attempt, which the names tell.
 func (n *next) lastAttempts() func(*pod) bool {
 	if !n.Volatile || n.goal != nil || n.failedPodsLimit == noFailedPodsLimit {
@@ -177,7 +177,7 @@ func (n *next) lastAttempts() func(*pod) bool {
 	}
 }
 
-// oldFailures are the failed pods beyond the number that the Job's annotation asks for, those aside that are wanted anyway.
+// oldFailures returns the failed pods beyond the number that the Job's annotation asks for, those aside that are wanted anyway.
 func (v *view) oldFailures(wanted func(*pod) bool) []*corev1.Pod {
 	if v.failedPodsLimit == noFailedPodsLimit {
 		return nil

@@ -52,7 +52,7 @@ func (n *next) removePods() {
 	}
 }
 
-// byProgress are the active pods, slot by slot, those that got furthest first.
+// byProgress returns the active pods, slot by slot, those that got furthest first.
 func (n *next) byProgress() []*pod {
 	active := slices.DeleteFunc(slices.Clone(n.pods), func(p *pod) bool { return !p.active() })
 	slices.SortFunc(active, func(a, b *pod) int {
@@ -64,7 +64,7 @@ func (n *next) byProgress() []*pod {
 	return active
 }
 
-// wantActive is how many pods should be active.
+// wantActive returns the number of pods that should be active.
 func (n *next) wantActive(active int) int {
 	parallelism := int(ptr.Deref(n.Job.Spec.Parallelism, 1))
 	if n.Job.Spec.Completions != nil {

@@ -51,7 +51,7 @@ func (r customRules) judge(p *corev1.Pod, _ int64) runtime.Verdict {
 	return v
 }
 
-// exitCodeOf is the code that a failed pod ended with, or 0.
+// exitCodeOf returns the code that a failed pod ended with, or 0.
 func exitCodeOf(p *corev1.Pod) int32 {
 	if len(p.Status.ContainerStatuses) == 0 || p.Status.ContainerStatuses[0].State.Terminated == nil {
 		return 0
@@ -160,7 +160,7 @@ func (m *ruleModel) checkRetries(w *world, o Observation, p Plan) {
 	}
 }
 
-// lastFailure is that of an index, or of the Job since its last success.
+// lastFailure returns the last failure of an index, or of the Job since its last success.
 func (m *ruleModel) lastFailure(slot int, perIndex bool) *pod {
 	var last *pod
 	for _, p := range m.failures {
@@ -174,7 +174,7 @@ func (m *ruleModel) lastFailure(slot int, perIndex bool) *pod {
 	return last
 }
 
-// wait is the least time after a failure.
+// wait returns the least time after a failure.
 func (m *ruleModel) wait(p *pod) time.Duration {
 	if p.verdict.RetryDelay != nil {
 		return *p.verdict.RetryDelay
@@ -182,7 +182,7 @@ func (m *ruleModel) wait(p *pod) time.Duration {
 	return 10 * time.Second
 }
 
-// within is how many pods have had their rule's action.
+// within returns the number of pods that have had their rule's action.
 func (m *ruleModel) within(a account) int {
 	within := 0
 	for uid, usedUp := range m.usedUp {

@@ -31,7 +31,7 @@ var statusRules = sync.OnceValues(func() (oparego.PreparedEvalQuery, error) {
 		PrepareForEval(context.Background())
 })
 
-// brokenStatusRules are the rules that a write breaks, one a line.
+// brokenStatusRules returns the rules that a write breaks, one a line.
 func brokenStatusRules(oldJob, newJob *batchv1.Job) (string, error) {
 	query, err := statusRules()
 	if err != nil {

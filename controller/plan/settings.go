@@ -71,7 +71,7 @@ var (
 	failedPodsLimit = tuning{FailedPodsLimitAnnotation, 0, math.MaxInt32}
 )
 
-// read is the annotation's number; it is not given when it is absent or wrong.
+// read returns the annotation's number; it is not given when it is absent or wrong.
 func (t tuning) read(job *batchv1.Job) (number int, given bool, err error) {
 	text, given := job.Annotations[t.name]
 	if !given {

@@ -33,7 +33,7 @@ func (n *next) forgetting() bool {
 	return !n.deleting && slices.ContainsFunc(n.pods, held)
 }
 
-// newCondition tells whether a condition is to be written, other than that of the ledger.
+// newCondition reports whether a condition is to be written, other than that of the ledger.
 func (n *next) newCondition() bool {
 	return slices.ContainsFunc(n.status.Conditions, func(c batchv1.JobCondition) bool {
 		old := condition(n.Job.Status.Conditions, c.Type)
@@ -88,7 +88,7 @@ func (n *next) count() {
 	}
 }
 
-// counter is a number of pods as the API has it.
+// counter returns a number of pods as the API has it.
 func counter(pods int) int32 { return int32(min(pods, math.MaxInt32)) } //nolint:gosec // it is in range
 
 // start sets the start time when the Job is first seen and not suspended. For one that is resumed, that is told by an event of
@@ -121,7 +121,7 @@ func (n *next) noteSuspension() {
 	}
 }
 
-// resuming tells whether the Job is not suspended any more, but its status does not say so yet.
+// resuming reports whether the Job is not suspended any more, but its status does not say so yet.
 func (v *view) resuming() bool { return !v.suspended() && hasCondition(v.Job, batchv1.JobSuspended) }
 
 func hasCondition(job *batchv1.Job, kind batchv1.JobConditionType) bool {
@@ -151,7 +151,7 @@ func (n *next) setCondition(kind batchv1.JobConditionType, status corev1.Conditi
 	}
 }
 
-// now is the time as the API stores it.
+// now returns the time as the API stores it.
 func (n *next) now() *metav1.Time {
 	now := metav1.NewTime(n.Now).Rfc3339Copy()
 	return &now

@@ -6,7 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// metSuccessPolicy is the goal of the first rule of the success policy that is met (KEP-3998), or nil.
+// metSuccessPolicy returns the goal of the first rule of the success policy that is met (KEP-3998), or nil.
 func (n *next) metSuccessPolicy() *goal {
 	if n.Job.Spec.SuccessPolicy == nil || !n.indexed || len(n.completed) == 0 {
 		return nil

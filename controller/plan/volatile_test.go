@@ -33,7 +33,7 @@ func TestDecisionsOutliveRules(t *testing.T) {
 
 func failing() customRule { return customRule{action: failJob} }
 
-// carriedOut is what is observed when Plans have been carried out until there is nothing more to do.
+// carriedOut returns what is observed when Plans have been carried out until there is nothing more to do.
 func carriedOut(t *testing.T, o Observation) Observation {
 	t.Helper()
 	const enough = 20

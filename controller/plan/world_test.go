@@ -97,7 +97,7 @@ func (w *world) update(name string, change func(*corev1.Pod)) {
 	w.changedPods()
 }
 
-// podView is a pod as the plan sees it, with what does not depend on the Job.
+// podView returns a pod as the plan sees it, with what does not depend on the Job.
 func podView(p *corev1.Pod) *pod { return &pod{Pod: p} }
 
 // record notes what a pod must and may count as.
@@ -128,7 +128,7 @@ func (w *world) record(p *corev1.Pod) {
 	}
 }
 
-// judge tells whether a failed pod counts.
+// judge reports whether a failed pod counts.
 func (w *world) judge(p *corev1.Pod) bool {
 	return w.job.Spec.PodFailurePolicy == nil && w.rules == nil || judge(p).Counted
 }
@@ -153,7 +153,7 @@ func (w *world) checkPods() {
 	}
 }
 
-// parallelism is the highest that the Job had.
+// parallelism returns the highest that the Job had.
 func (w *world) parallelism() int {
 	highest := int32(0)
 	for _, j := range w.jobs {
@@ -162,7 +162,7 @@ func (w *world) parallelism() int {
 	return int(highest)
 }
 
-// observe is what the controller sees.
+// observe returns what the controller sees.
 func (w *world) observe() Observation {
 	o := Observation{Job: w.jobs[w.seenJob], Pods: slices.Clone(w.podLists[w.seenPods]), Now: w.now, Current: true, Settings: w.settings}
 	for state, p := range w.created {
@@ -180,7 +180,7 @@ func (w *world) observe() Observation {
 	return o
 }
 
-// next is the Plan for what the controller sees.
+// next returns the Plan for what the controller sees.
 func (w *world) next() Plan {
 	o := w.observe()
 	p := Next(o)
@@ -196,7 +196,7 @@ func (w *world) next() Plan {
 // catchUp lets the caches see the newest state.
 func (w *world) catchUp() { w.seenJob, w.seenPods = len(w.jobs)-1, len(w.podLists)-1 }
 
-// calls are the calls of a Plan, each safe without the others.
+// calls returns the calls of a Plan, each safe without the others.
 func (w *world) calls(p Plan) []func() {
 	var calls []func()
 	for _, released := range slices.Concat(p.Release, p.Free) {

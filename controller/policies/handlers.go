@@ -26,7 +26,7 @@ func (r *Registry) handle() error {
 	return errors.Join(policyErr, bindingErr, namespaceErr)
 }
 
-// replaced is given the states of a policy or binding before and after; the first is nil when there is none. Its generation
+// replaced takes the states of a policy or binding before and after; the first is nil when there is none. Its generation
 // changes when what it says does; else somebody has written its status.
 func (r *Registry) replaced(before, after any) {
 	old, _ := before.(v1alpha1.Object)

@@ -45,7 +45,7 @@ func (s *selections) cache() *lru.Cache {
 
 func (s *selections) forget(job types.UID) { s.cache().Remove(job) }
 
-// JobGone is to be called with every Job that is gone.
+// JobGone must be called with every Job that is gone.
 func (r *Registry) JobGone(job *batchv1.Job) { r.selections.forget(job.UID) }
 
 // Selection returns what is in force for a Job. The error is that its namespace is not known yet, or what the rules read of it.

@@ -34,7 +34,7 @@ func (d *testJob) refuse(verb, resource string, err error) {
 	d.answer(verb, resource, func(clienttesting.Action) (apiruntime.Object, error) { return nil, err })
 }
 
-// calls are what was asked of the API server since the last time, as "create pods".
+// calls returns what was asked of the API server since the last time, as "create pods".
 func (d *testJob) calls() []string {
 	var calls []string
 	for _, a := range d.api.Actions() {

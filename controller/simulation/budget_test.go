@@ -18,7 +18,7 @@ import (
 
 var language = sync.OnceValues(func() (*compiler.Environment, error) { return compiler.NewEnvironment(compiler.DefaultVersion) })
 
-// newCustomOptions are those of newOptions with the rules of a policy named gpu before those of the Job.
+// newCustomOptions returns the options of newOptions with the rules of a policy named gpu before those of the Job.
 func newCustomOptions(t testing.TB, spec, script, rules string) Options {
 	t.Helper()
 	o := newOptions(t, spec, script)
@@ -39,7 +39,7 @@ func newCustomOptions(t testing.TB, spec, script, rules string) Options {
 	return o
 }
 
-// onCode is a rule on the exit code 9 of a pod's container.
+// onCode returns a rule on the exit code 9 of a pod's container.
 func onCode(more string) string {
 	return "[{name: nine, when: 'pod.failedContainers().exists(c, c.exitCode == 9)', " + more + "}]"
 }

@@ -46,7 +46,7 @@ func errTooLarge(pods int32) error {
 	return fmt.Errorf("spec.parallelism: %d pods at a time are too many to simulate, at most %d are possible", pods, maxSize)
 }
 
-// errRestless is a defect: the Plan of an instant never comes to rest.
+// errRestless returns a defect: the Plan of an instant never comes to rest.
 func errRestless(job string, at int64) error {
 	return fmt.Errorf("job %s: the controller does not come to rest %s after the start", job, Clock(at))
 }

@@ -39,7 +39,7 @@ func (s *simulator) intervene(change intervention) {
 	}
 }
 
-// evict is what the eviction API does: it says why in a condition, and deletes the pod.
+// evict does what the eviction API does: it says why in a condition, and deletes the pod.
 func (s *simulator) evict(l *life) {
 	s.change(l, func(p *corev1.Pod) {
 		p.Status.Conditions = append(slices.Clone(p.Status.Conditions), corev1.PodCondition{

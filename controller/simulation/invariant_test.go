@@ -7,7 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// lived is the result of a simulation that is looked at after every step.
+// lived returns the result of a simulation that is looked at after every step.
 func lived(t *testing.T, o Options) *Result {
 	t.Helper()
 	s, err := newSimulator(t.Context(), o)

@@ -75,7 +75,7 @@ func (s *simulator) start(l *life) {
 	s.runOn(l)
 }
 
-// place is the next node that takes pods.
+// place returns the next node that takes pods.
 func (s *simulator) place() (node string, found bool) {
 	for range s.nodes {
 		node = s.nodes[s.placed%len(s.nodes)]
@@ -97,7 +97,7 @@ func (s *simulator) runOn(l *life) {
 	})
 }
 
-// later is add for a time from now.
+// later adds what is to be done after a delay.
 func (s *simulator) later(delay int64, do func()) {
 	if delay < forever {
 		s.add(s.now+delay, do)

@@ -39,10 +39,10 @@ func outcomeOf(given Rule, job *batchv1.Job) outcome {
 	return o
 }
 
-// evicted tells whether the kubelet ends the pod, and not its containers.
+// evicted reports whether the kubelet ends the pod, and not its containers.
 func (o outcome) evicted() bool { return o.condition == corev1.DisruptionTarget }
 
-// stopped is the outcome of a pod whose containers are told to stop.
+// stopped returns the outcome of a pod whose containers are told to stop.
 func stopped(spec *corev1.PodSpec, killed bool) outcome {
 	code := int32(codeTerminated)
 	if killed {
@@ -57,7 +57,7 @@ func stopped(spec *corev1.PodSpec, killed bool) outcome {
 	return o
 }
 
-// failsToStart is the init container that fails; then the others never start.
+// failsToStart returns the init container that fails; then the others never start.
 func (o outcome) failsToStart(spec *corev1.PodSpec) string {
 	for _, c := range spec.InitContainers {
 		if !isSidecar(c) && o.codes[c.Name] != 0 {
@@ -67,7 +67,7 @@ func (o outcome) failsToStart(spec *corev1.PodSpec) string {
 	return ""
 }
 
-// failed tells whether the pod ends in phase Failed. The exit codes of sidecars do not matter for it.
+// failed reports whether the pod ends in phase Failed. The exit codes of sidecars do not matter for it.
 func (o outcome) failed(spec *corev1.PodSpec) bool {
 	if o.collected || o.evicted() || o.failsToStart(spec) != "" {
 		return true

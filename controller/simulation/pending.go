@@ -46,7 +46,7 @@ func (s *simulator) hinder(l *life) {
 	}
 }
 
-// reject is what the scheduler does with a pod that it has no node for.
+// reject does what the scheduler does with a pod that it has no node for.
 func (s *simulator) reject(l *life, because string) {
 	s.change(l, func(p *corev1.Pod) { p.Status = unschedulableStatus(len(s.nodes), because, *s.time()) })
 }
@@ -97,7 +97,7 @@ func (s *simulator) endPending(l *life, d binding.PendingDecision) {
 	s.erase(l)
 }
 
-// anyRuns tells whether some container has to be told to stop.
+// anyRuns reports whether some container has to be told to stop.
 func anyRuns(p *corev1.Pod) bool {
 	runs := func(c corev1.ContainerStatus) bool { return c.State.Running != nil }
 	return slices.ContainsFunc(p.Status.InitContainerStatuses, runs) || slices.ContainsFunc(p.Status.ContainerStatuses, runs)

@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// newPendingOptions are those of newOptions with the rules of a policy named start, bound before those of the Job. The
+// newPendingOptions returns the options of newOptions with the rules of a policy named start, bound before those of the Job. The
 // binding says Delete, and what else is given.
 func newPendingOptions(t testing.TB, spec, script, rules, bound string) Options {
 	t.Helper()

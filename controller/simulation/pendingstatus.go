@@ -21,7 +21,7 @@ const (
 	reasonUnknown = "ContainerStatusUnknown"
 )
 
-// unschedulableStatus is that of a pod that no node has room for (pkg/scheduler/schedule_one.go).
+// unschedulableStatus returns the status of a pod that no node has room for (pkg/scheduler/schedule_one.go).
 func unschedulableStatus(nodes int, because string, now metav1.Time) corev1.PodStatus {
 	status := pendingStatus()
 	status.Conditions = []corev1.PodCondition{{
@@ -31,7 +31,7 @@ func unschedulableStatus(nodes int, because string, now metav1.Time) corev1.PodS
 	return status
 }
 
-// waitingStatus is that of a pod on a node whose first container waits. The kubelet starts the others nevertheless
+// waitingStatus returns the status of a pod on a node whose first container waits. The kubelet starts the others nevertheless
 // (pkg/kubelet/kuberuntime/kuberuntime_manager.go), unless it is not that far with the pod.
 func waitingStatus(p *corev1.Pod, reason string, now metav1.Time) corev1.PodStatus {
 	status := runningStatus(p, outcome{}, now)
@@ -59,7 +59,7 @@ func waitingState(c corev1.Container, reason string) corev1.ContainerState {
 	return corev1.ContainerState{Waiting: &waits}
 }
 
-// startedStatus is that of a pod that may have waited on its node: what ran by then runs on.
+// startedStatus returns the status of a pod that may have waited on its node: what ran by then runs on.
 func startedStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus {
 	status := runningStatus(p, does, now)
 	if before := p.Status.StartTime; before != nil {
@@ -78,7 +78,7 @@ func keepStates(to, from []corev1.ContainerStatus) {
 	}
 }
 
-// pendingConditions are those of a pod that has a node and is in phase Pending (pkg/kubelet/status/generate.go). Its
+// pendingConditions returns the conditions of a pod that has a node and is in phase Pending (pkg/kubelet/status/generate.go). Its
 // sandbox is what containers are created in.
 func pendingConditions(p *corev1.Pod, status corev1.PodStatus, sandbox bool, now metav1.Time) []corev1.PodCondition {
 	incomplete, unready := behind(p, status)
@@ -100,7 +100,7 @@ func pendingConditions(p *corev1.Pod, status corev1.PodStatus, sandbox bool, now
 	return all
 }
 
-// behind are the names of init containers that are not through, and of containers that are not ready.
+// behind returns the names of init containers that are not through, and of containers that are not ready.
 func behind(p *corev1.Pod, status corev1.PodStatus) (incomplete, unready []string) {
 	for i, c := range p.Spec.InitContainers {
 		if status.InitContainerStatuses[i].Ready {
@@ -159,7 +159,7 @@ func loseAll(statuses []corev1.ContainerStatus) (lost int) {
 	return lost
 }
 
-// initialized tells whether the containers of a pod could be started: its init containers have succeeded, or another
+// initialized reports whether the containers of a pod could be started: its init containers have succeeded, or another
 // container shows it.
 func initialized(p *corev1.Pod) bool {
 	for _, c := range p.Status.ContainerStatuses {

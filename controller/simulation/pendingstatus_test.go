@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// waited is the Job's only pod, described just before it is looked at, and when it has ended.
+// waited returns the Job's only pod, described just before it is looked at, and when it has ended.
 func waited(t *testing.T, o Options) (before, after string) {
 	t.Helper()
 	s, err := newSimulator(t.Context(), o)
@@ -28,7 +28,7 @@ func waited(t *testing.T, o Options) (before, after string) {
 	return before, described(only.pod)
 }
 
-// described is a pod's status, all that rules may ask for but times.
+// described returns a pod's status, all that rules may ask for but times.
 func described(p *corev1.Pod) string {
 	lines := []string{strings.TrimSpace(string(p.Status.Phase) + " " + p.Spec.NodeName)}
 	for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {

@@ -7,12 +7,12 @@ import (
 
 // The statuses here are written as the kubelet of v1.37 does (pkg/kubelet/status/generate.go).
 
-// pendingStatus is that of a pod that waits for a node.
+// pendingStatus returns the status of a pod that waits for a node.
 func pendingStatus() corev1.PodStatus {
 	return corev1.PodStatus{Phase: corev1.PodPending}
 }
 
-// runningStatus is that of a pod whose containers have started; of one that fails to start, that of a pod whose init
+// runningStatus returns the status of a pod whose containers have started; of one that fails to start, that of a pod whose init
 // containers have.
 func runningStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus {
 	status := corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &now}
@@ -45,13 +45,13 @@ func runningStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatu
 	return status
 }
 
-// containerStatus is that of a container without probes (pkg/kubelet/prober/prober_manager.go).
+// containerStatus returns the status of a container without probes (pkg/kubelet/prober/prober_manager.go).
 func containerStatus(c corev1.Container, state corev1.ContainerState) corev1.ContainerStatus {
 	runs := state.Running != nil
 	return corev1.ContainerStatus{Name: c.Name, Image: c.Image, State: state, Ready: runs, Started: &runs}
 }
 
-// initStatus is that of an init container, which is ready when it has succeeded, unless it is a sidecar.
+// initStatus returns the status of an init container, which is ready when it has succeeded, unless it is a sidecar.
 func initStatus(c corev1.Container, state corev1.ContainerState) corev1.ContainerStatus {
 	status := containerStatus(c, state)
 	if !isSidecar(c) {
@@ -60,7 +60,7 @@ func initStatus(c corev1.Container, state corev1.ContainerState) corev1.Containe
 	return status
 }
 
-// podConditions are those of a pod that has a node.
+// podConditions returns the conditions of a pod that has a node.
 func podConditions(ready corev1.ConditionStatus, reason string, now metav1.Time) []corev1.PodCondition {
 	conditions := []corev1.PodCondition{
 		{Type: corev1.PodReadyToStartContainers, Status: ready},
@@ -75,7 +75,7 @@ func podConditions(ready corev1.ConditionStatus, reason string, now metav1.Time)
 	return conditions
 }
 
-// finalStatus is that of a pod whose containers have ended. Conditions that the kubelet does not own stay.
+// finalStatus returns the status of a pod whose containers have ended. Conditions that the kubelet does not own stay.
 func finalStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus {
 	status := *p.Status.DeepCopy()
 	if does.collected {
@@ -118,7 +118,7 @@ func keepTransitions(conditions, before []corev1.PodCondition) {
 	}
 }
 
-// foreignConditions are those that the kubelet does not own (pkg/kubelet/types/pod_status.go).
+// foreignConditions returns the conditions that the kubelet does not own (pkg/kubelet/types/pod_status.go).
 func foreignConditions(conditions []corev1.PodCondition) []corev1.PodCondition {
 	var kept []corev1.PodCondition
 	for _, c := range conditions {
@@ -156,7 +156,7 @@ func terminate(c *corev1.ContainerStatus, does outcome, now metav1.Time) {
 	c.State, c.Ready, c.Started = corev1.ContainerState{Terminated: ended}, false, new(false)
 }
 
-// crashedStatus is that of a pod whose failed containers wait to be started again.
+// crashedStatus returns the status of a pod whose failed containers wait to be started again.
 func crashedStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus {
 	status := *p.Status.DeepCopy()
 	status.Conditions = podConditions(corev1.ConditionFalse, "ContainersNotReady", now)
@@ -175,7 +175,7 @@ func crashedStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatu
 	return status
 }
 
-// restartedStatus is that of a pod whose containers run again.
+// restartedStatus returns the status of a pod whose containers run again.
 func restartedStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus {
 	before := p.Status
 	status := runningStatus(p, does, now)

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// final are the statuses that pods end with, as JSON without times, by attempt.
+// final returns the statuses that pods end with, as JSON without times, by attempt.
 func final(t *testing.T, o Options) []string {
 	t.Helper()
 	s, err := newSimulator(t.Context(), o)
@@ -32,7 +32,7 @@ func final(t *testing.T, o Options) []string {
 	return texts
 }
 
-// brief is a status without what is in all of them.
+// brief returns a status without what is in all of them.
 func brief(status corev1.PodStatus) string {
 	var texts []string
 	for _, c := range append(status.InitContainerStatuses, status.ContainerStatuses...) {

@@ -24,7 +24,7 @@ func (q *queue) add(at int64, do func()) {
 	heap.Push(&q.items, item{at, q.sequence, do})
 }
 
-// next is the time of what comes next.
+// next returns the time of what comes next.
 func (q *queue) next() (at int64, found bool) {
 	if len(q.items) == 0 {
 		return 0, false

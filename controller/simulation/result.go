@@ -145,7 +145,7 @@ type Summary struct {
 	Writes int `json:"-"`
 }
 
-// Clock is a time of the simulation, as 1h2m3s without what is zero.
+// Clock returns a time of the simulation, as 1h2m3s without what is zero.
 func Clock(seconds int64) string {
 	if seconds == 0 {
 		return "0s"

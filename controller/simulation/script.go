@@ -75,7 +75,7 @@ type Intervention struct {
 	Drain string `json:"drain,omitempty"`
 }
 
-// Random is a Script in which pods run for 30 seconds to 5 minutes, and fail at this rate: half of them exit with 1, the
+// Random returns a Script in which pods run for 30 seconds to 5 minutes, and fail at this rate: half of them exit with 1, the
 // others are killed for their use of memory, or disrupted.
 func Random(failureRate float64) Script {
 	const run = "30s-5m"

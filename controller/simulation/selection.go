@@ -50,7 +50,7 @@ func (s selection) has(number int) bool {
 	return slices.ContainsFunc(s, func(i interval) bool { return i.first <= number && number <= i.last })
 }
 
-// indexesOf are the numbers in a text such as status.failedIndexes.
+// indexesOf returns the numbers in a text such as status.failedIndexes.
 func indexesOf(text string) []int {
 	if text == "" {
 		return nil

@@ -165,7 +165,7 @@ func (s *simulator) control() error {
 	return errRestless(s.job.Name, s.now)
 }
 
-// canWait tells whether what follows from a Plan that was applied can wait for what happens next: it has only written counters
+// canWait reports whether what follows from a Plan that was applied can wait for what happens next: it has only written counters
 // and let go of pods on which nothing depends.
 func (s *simulator) canWait(p plan.Plan) bool {
 	_, more := s.next()
@@ -186,7 +186,7 @@ func (s *simulator) observe() plan.Observation {
 	return o
 }
 
-// judge is the verdict on a failed pod, which is the attempt of that number at its slot, from 1.
+// judge returns the verdict on a failed pod, which is the attempt of that number at its slot, from 1.
 func (s *simulator) judge(p *corev1.Pod, attempt int64) runtime.Verdict {
 	if s.Program == nil {
 		return runtime.Unmatched(p)
@@ -211,7 +211,7 @@ func (s *simulator) finished() bool {
 	return s.condition(batchv1.JobComplete) != nil || s.condition(batchv1.JobFailed) != nil
 }
 
-// condition is one that is true.
+// condition returns a condition that is true.
 func (s *simulator) condition(kind batchv1.JobConditionType) *batchv1.JobCondition {
 	for i := range s.job.Status.Conditions {
 		if c := &s.job.Status.Conditions[i]; c.Type == kind && c.Status == corev1.ConditionTrue {

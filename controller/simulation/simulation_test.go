@@ -81,7 +81,7 @@ func newOptions(t testing.TB, spec, script string) Options {
 	return o
 }
 
-// told is a result on one line.
+// told returns a result on one line.
 func told(r *Result) string {
 	text := fmt.Sprintf("%s %s after %s: succeeded %d, failed %d", r.Outcome, r.Reason, Clock(r.Seconds), r.Status.Succeeded, r.Status.Failed)
 	if r.Status.CompletedIndexes != "" {

@@ -27,7 +27,7 @@ const (
 	Kwok Component = "kwok"
 )
 
-// core tells whether a component is one without which there is no control plane.
+// core reports whether a component is one without which there is no control plane.
 func (c Component) core() bool { return c == Etcd || c == APIServer }
 
 // flags returns the flags of the component, but for its port.
@@ -52,7 +52,7 @@ func (p *plane) flags(component Component) ([]string, error) {
 	}
 }
 
-// upstreamFlags are those that the components of Kubernetes share. Each is the user whom
+// upstreamFlags returns the flags that the components of Kubernetes share. Each is the user whom
 // RBAC gives what it needs.
 func (p *plane) upstreamFlags(user string) ([]string, error) {
 	kubeconfig, err := p.writeKubeconfig(envtest.User{Name: user})

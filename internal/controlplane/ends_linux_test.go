@@ -119,7 +119,7 @@ func (c *child) waitUp(t *testing.T) {
 	}
 }
 
-// processes are the child and its descendants, with their arguments, by their ids.
+// processes returns the child and its descendants, with their arguments, by their ids.
 func (c *child) processes(t *testing.T) map[int][]string {
 	t.Helper()
 	folders, err := filepath.Glob("/proc/[0-9]*")
@@ -139,7 +139,7 @@ func (c *child) processes(t *testing.T) map[int][]string {
 	return processes
 }
 
-// running are the names of the processes.
+// running returns the names of the processes.
 func (c *child) running(t *testing.T) []string {
 	t.Helper()
 	var names []string

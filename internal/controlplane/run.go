@@ -32,7 +32,7 @@ type sharedPlane struct {
 // not 0 when a component did not stop as told. It is for TestMain, and does not parse flags.
 func Run(m *testing.M) int { return Main(m.Run) }
 
-// Main is Run for a command that is not a test: the program takes the place of the tests,
+// Main does what Run does, for a command that is not a test: the program takes the place of the tests,
 // and may call Open.
 func Main(program func() int) int {
 	if slices.Equal(os.Args[1:], []string{supervising}) {
@@ -66,7 +66,7 @@ func Start(t testing.TB, components ...Component) *Cluster {
 	return StartNamed(t, "", components...)
 }
 
-// StartNamed is Start for tests of more than one cluster: each name is a control plane of
+// StartNamed does what Start does, for tests of more than one cluster: each name is a control plane of
 // its own, and Start's has none.
 func StartNamed(t testing.TB, name string, components ...Component) *Cluster {
 	t.Helper()
@@ -80,7 +80,7 @@ func StartNamed(t testing.TB, name string, components ...Component) *Cluster {
 	return cluster
 }
 
-// Open is Start without a test.
+// Open does what Start does, without a test.
 func Open(components ...Component) (*Cluster, error) { return open("", components) }
 
 func open(name string, components []Component) (*Cluster, error) {

@@ -95,7 +95,7 @@ func writeMap(t *testing.T, client kubernetes.Interface, namespace, name string)
 	return made
 }
 
-// answers tells whether a write of the namespace is answered soon.
+// answers reports whether a write of the namespace is answered soon.
 func answers(t *testing.T, client kubernetes.Interface, namespace string) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)

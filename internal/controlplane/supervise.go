@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// supervise is main of the supervisor: it serves the test binary until that is gone, and
+// supervise runs the supervisor: it serves the test binary until that is gone, and
 // returns the exit code.
 func supervise() int {
 	// The test binary may be gone when an answer is ready, and the terminal with it.

@@ -43,7 +43,7 @@ func (c *Container) String() string {
 	return text
 }
 
-// stopped tells whether a kubelet that ends a pod leaves the container so.
+// stopped reports whether a kubelet that ends a pod leaves the container so.
 func (c *Container) stopped() bool {
 	return c.ExitCode != nil && (*c.ExitCode == 128+9 || *c.ExitCode == 128+15) && c.Reason != "OOMKilled"
 }

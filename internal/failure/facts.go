@@ -166,7 +166,7 @@ func (f *Facts) summary() string {
 	return "no container has ended"
 }
 
-// Failed tells whether something failed: the pod, in its phase, or a container of it that was
+// Failed reports whether something failed: the pod, in its phase, or a container of it that was
 // restarted.
 func (f *Facts) Failed(phase corev1.PodPhase) bool {
 	failed := func(c Container) bool { return c.ExitCode != nil && *c.ExitCode != 0 }

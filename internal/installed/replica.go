@@ -74,7 +74,7 @@ func (i *Installation) Start(t testing.TB, kubeconfig string, launcher []string,
 	return r
 }
 
-// argumentsOf are those of the Pods, as the kubelet would fill them in.
+// argumentsOf returns the Pods' arguments, as the kubelet would fill them in.
 func argumentsOf(deployment *appsv1.Deployment) []string {
 	var all []string
 	for _, argument := range deployment.Spec.Template.Spec.Containers[0].Args {
@@ -83,7 +83,7 @@ func argumentsOf(deployment *appsv1.Deployment) []string {
 	return all
 }
 
-// environmentOf are the variables of the Pods that are values, or limits of resources.
+// environmentOf returns the Pods' variables whose values are texts or limits of resources.
 func environmentOf(deployment *appsv1.Deployment) []string {
 	var all []string
 	container := deployment.Spec.Template.Spec.Containers[0]
@@ -116,14 +116,14 @@ func (r *Replica) read(log io.Reader) {
 	}
 }
 
-// Said tells whether the log has a line with the message.
+// Said reports whether the log has a line with the message.
 func (r *Replica) Said(message string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.ContainsFunc(r.lines, func(l line) bool { return l.Msg == message })
 }
 
-// Log is the log so far.
+// Log returns the log so far.
 func (r *Replica) Log() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the table of scenarios in docs/testing-policies.md, and testdata")
 
-// fullJob is a Job with containers of every kind.
+// fullJob returns a Job with containers of every kind.
 func fullJob() *batchv1.Job {
 	job := PlainJob()
 	job.Name, job.UID = "full", "1"
@@ -61,7 +61,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// summary is what rules may ask of a Pod.
+// summary returns what rules may ask of a Pod.
 func summary(pod *corev1.Pod) string {
 	parts := []string{string(pod.Status.Phase)}
 	if pod.Status.Reason != "" {
@@ -257,7 +257,7 @@ func TestScenariosAreDocumented(t *testing.T) {
 	}
 }
 
-// links are the addresses of sources.
+// links returns the addresses of sources.
 func links(sources []Source) string {
 	var all []string
 	for _, s := range sources {

@@ -88,7 +88,7 @@ var waiting = []Scenario{
 	},
 }
 
-// notFound is what containerd says of an image that its registry does not have.
+// notFound returns what containerd says of an image that its registry does not have.
 func notFound(image string) string {
 	return fmt.Sprintf("rpc error: code = NotFound desc = failed to pull and unpack image %q: failed to resolve reference %q: %s: not found", image, image, image)
 }

@@ -55,6 +55,7 @@ var (
 var rooms = []room{
 	{folder: "internal/structure"},
 	{folder: "playground/engine"},
+	{folder: "playground/fields", imports: []string{"internal/kubeversion"}},
 	{folder: "internal/race", direct: noIO},
 	{folder: "internal/terminal", direct: noIO},
 	{folder: "internal/failure", avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -191,7 +192,7 @@ type listedPackage struct {
 	Deps       []string // all that is linked with it
 }
 
-// ownPackages are the root module's packages, as go list finds them.
+// ownPackages returns the root module's packages, as go list finds them.
 func ownPackages(t *testing.T) []listedPackage {
 	t.Helper()
 	packages, err := listed()
@@ -227,7 +228,7 @@ var listed = sync.OnceValues(func() ([]listedPackage, error) {
 	}
 })
 
-// roomOf is the room of a package: the longest folder that holds it.
+// roomOf returns the room of a package: the longest folder that holds it.
 func roomOf(t *testing.T, importPath string) room {
 	t.Helper()
 	var found room
@@ -242,7 +243,7 @@ func roomOf(t *testing.T, importPath string) room {
 	return found
 }
 
-// within is whether the import path is the other path, or below it.
+// within reports whether the import path is the other path, or below it.
 func within(importPath, path string) bool {
 	return importPath == path || strings.HasPrefix(importPath, path+"/")
 }

@@ -34,7 +34,7 @@ func (c Command) Write(w io.Writer) error {
 	return err
 }
 
-// inert is text as a Writer has it.
+// inert returns the text as a Writer writes it.
 func inert(text string) string {
 	var line lineState
 	safe, _ := line.escaped([]byte(text))

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Line is the text on one line, with what cannot be printed, ends of lines too,
+// Line returns the text on one line, with what cannot be printed, ends of lines too,
 // escaped as in Go's strings.
 func Line(text string) string {
 	var b strings.Builder
@@ -23,7 +23,7 @@ func Line(text string) string {
 	return b.String()
 }
 
-// Lines is Line for each line of a text.
+// Lines does what Line does, for each line of a text.
 func Lines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {

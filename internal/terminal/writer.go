@@ -25,7 +25,7 @@ type Writer struct {
 // NewWriter returns a Writer that writes to another one.
 func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
 
-// Raw is where a Writer writes to, for what is ours from the first byte to the last. Other writers are returned as they are.
+// Raw returns where a Writer writes to, for what is ours from the first byte to the last. Other writers are returned as they are.
 func Raw(w io.Writer) io.Writer {
 	if safe, ok := w.(*Writer); ok {
 		return safe.to
@@ -45,7 +45,7 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Safe tells whether a Writer would write the text as it is.
+// Safe reports whether a Writer would write the text as it is.
 func Safe(text string) bool {
 	var line lineState
 	safe, rest := line.escaped([]byte(text))
@@ -60,7 +60,7 @@ type lineState struct {
 	hashes int // 2 stays through the letters that follow
 }
 
-// escaped is the text for people and machines. The rest is a character that has no end yet.
+// escaped returns the text for people and machines. The rest is a character that has no end yet.
 func (s *lineState) escaped(text []byte) (safe, rest []byte) {
 	safe = make([]byte, 0, len(text))
 	for len(text) > 0 {
@@ -97,7 +97,7 @@ func (s *lineState) plain(text []byte) (n int) {
 	return n
 }
 
-// commands tells whether a character would make a command of what stands before it.
+// commands reports whether a character would make a command of what stands before it.
 func (s *lineState) commands(r rune) bool {
 	switch {
 	case r == '\n':

@@ -1,7 +1,7 @@
 package main
 
-// copied are the modules that are copied.
-var copied = map[string]bool{
+// kubernetes are the modules whose methods of protobuf are left out.
+var kubernetes = map[string]bool{
 	"k8s.io/api": true, "k8s.io/apimachinery": true, "k8s.io/apiserver": true, "sigs.k8s.io/structured-merge-diff/v6": true,
 }
 
@@ -9,6 +9,11 @@ var copied = map[string]bool{
 // bounds what it creates.
 var protobuf = map[string]bool{
 	"Marshal": true, "MarshalTo": true, "MarshalToSizedBuffer": true, "Unmarshal": true, "MarshalToWriter": true, "NestedMarshalTo": true,
+}
+
+// leftOut are functions by their files. Descriptors in messages are not read: no message is declared in expressions.
+var leftOut = map[string][]string{
+	"github.com/google/cel-go/cel/options.go": {"TypeDescs", "registerFileSet", "registerFiles"},
 }
 
 // edits are the replacements in files: old and new texts, in turns. Each old text must be there, so that an upgrade that changes it
@@ -31,6 +36,11 @@ var edits = map[string][]string{
 		"// FromJSON is a helper", "/* FromJSON is a helper",
 		"// ToYAML marshals", "*/\n\n// ToYAML marshals",
 	},
+	// Messages are written and read by reflection, without functions for each kind of field.
+	"google.golang.org/protobuf/internal/impl/codec_message.go": {
+		"mi.coderFields = make(map[protowire.Number]*coderFieldInfo)\n", "return\n\n\tmi.coderFields = make(map[protowire.Number]*coderFieldInfo)\n",
+	},
+	"google.golang.org/protobuf/internal/impl/codec_extension.go": {"\t\tfuncs:   encoderFuncsForValue(xd),\n", ""},
 	// A registration keeps all kinds of an API group, with all their methods.
 	"k8s.io/api/core/v1/register.go":             noKinds,
 	"k8s.io/api/batch/v1/register.go":            noKinds,

@@ -1,5 +1,6 @@
 // Engine builds the engines of the page into a folder: the verbs of podverdict that run in a browser, for js/wasm. It builds them of
-// smaller copies of Kubernetes' modules, without what the page has no use for.
+// smaller copies of all packages, without what the page has no use for. A panic in a page names functions, but no lines. Beside them
+// it writes the bundle of the Rego rules, which is the same for all input.
 package main
 
 import (
@@ -14,10 +15,15 @@ import (
 // command is the main package that engines are built of.
 const command = "./cmd/podverdict"
 
-// engines are the files that are built, with the build tags of each. The one that has no Rego is ready sooner.
-var engines = []struct{ name, tags string }{
-	{"engine", "page"},
-	{"constraints", "constraints"},
+// engines are the files that are built, with the build tags of each. The one that has no Rego is ready sooner. A whole one has the API
+// server's own CEL environments, which need the modules as they are.
+var engines = []struct {
+	name, tags string
+	whole      bool
+}{
+	{name: "engine", tags: "page"},
+	{name: "constraints", tags: "constraints"},
+	{name: "generate", tags: "generate", whole: true},
 }
 
 func main() {
@@ -32,15 +38,18 @@ func run(ctx context.Context, args []string) error {
 		return errors.New("usage: go run ./playground/engine FOLDER")
 	}
 	for _, engine := range engines {
-		if err := build(ctx, filepath.Join(args[0], engine.name), engine.tags); err != nil {
+		if err := build(ctx, filepath.Join(args[0], engine.name), engine.tags, engine.whole); err != nil {
 			return err
 		}
 	}
-	return nil
+	bundle := exec.CommandContext(ctx, "go", "run", "-trimpath", "-ldflags=-s -w", command, //nolint:gosec // a tool for us
+		"generate", "bundle", "-o", filepath.Join(args[0], "bundle.tar.gz"))
+	bundle.Env, bundle.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr // as make build
+	return bundle.Run()
 }
 
 // build builds one engine, and writes the licences of its modules beside it.
-func build(ctx context.Context, name, tags string) error {
+func build(ctx context.Context, name, tags string, whole bool) error {
 	temporary, err := os.MkdirTemp("", "podverdict-engine-")
 	if err != nil {
 		return err
@@ -56,12 +65,15 @@ func build(ctx context.Context, name, tags string) error {
 	if err != nil {
 		return err
 	}
-	modfile, err := writeModules(folder, packages)
-	if err != nil {
-		return err
+	flags := []string{"-trimpath", "-ldflags=-s -w", command}
+	if !whole {
+		source, err := writeSource(folder, packages)
+		if err != nil {
+			return err
+		}
+		flags = source.flags(command)
 	}
-	compile := exec.CommandContext(ctx, "go", "build", "-modfile="+modfile, "-mod=mod", "-trimpath", "-ldflags=-s -w", //nolint:gosec // a tool for us
-		"-o", name+".wasm", command)
+	compile := exec.CommandContext(ctx, "go", append([]string{"build", "-o", name + ".wasm"}, flags...)...) //nolint:gosec // for us
 	compile.Env, compile.Stderr = env, os.Stderr
 	if err := compile.Run(); err != nil {
 		return fmt.Errorf("go build: %w", err)

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 )
 
 // pkg is a package as go list prints it.
@@ -17,6 +19,8 @@ type pkg struct {
 	ImportPath string   `json:"ImportPath"`
 	Dir        string   `json:"Dir"`
 	GoFiles    []string `json:"GoFiles"`
+	SFiles     []string `json:"SFiles"`
+	HFiles     []string `json:"HFiles"`
 	EmbedFiles []string `json:"EmbedFiles"`
 	Module     *module  `json:"Module"`
 }
@@ -26,27 +30,51 @@ type module struct {
 	Path    string `json:"Path"`
 	Version string `json:"Version"`
 	Dir     string `json:"Dir"`
+	Main    bool   `json:"Main"`
 }
 
-// writeModules writes smaller copies of modules into a folder, of the packages given, and returns a file for `go build -modfile` that
-// uses them.
-func writeModules(folder *os.Root, packages []pkg) (string, error) {
-	modules := map[string]string{}
+// source is what a program is built of: a file for `go build -modfile`, which replaces modules by copies, and one for -overlay, which
+// replaces the files of Go and of this module.
+type source struct{ modfile, overlay string }
+
+// flags returns the arguments of `go build` for a main package. Inlined functions, with their tables, would be a sixth of the
+// compressed program.
+func (s source) flags(main string) []string {
+	return []string{"-modfile=" + s.modfile, "-overlay=" + s.overlay, "-mod=mod", "-trimpath", "-gcflags=all=-l", "-ldflags=-s -w", main}
+}
+
+// writeSource writes edited copies of packages into a folder.
+func writeSource(folder *os.Root, packages []pkg) (source, error) {
+	modules, replaced := map[string]string{}, map[string]string{}
 	for _, p := range packages {
-		if p.Module == nil || !copied[p.Module.Path] {
+		if p.ImportPath == "unsafe" {
 			continue
 		}
-		modules[p.Module.Path] = p.Module.Dir
 		if err := p.copy(folder); err != nil {
-			return "", err
+			return source{}, err
+		}
+		if p.Module != nil && !p.Module.Main {
+			modules[p.Module.Path] = p.Module.Dir
+			continue
+		}
+		for _, name := range p.GoFiles {
+			replaced[filepath.Join(p.Dir, name)] = filepath.Join(folder.Name(), p.ImportPath, name)
 		}
 	}
-	return writeModfile(folder, modules)
+	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
+	if err != nil {
+		return source{}, err
+	}
+	if err := folder.WriteFile("overlay.json", overlay, 0o600); err != nil {
+		return source{}, err
+	}
+	modfile, err := writeModfile(folder, modules)
+	return source{modfile: modfile, overlay: filepath.Join(folder.Name(), "overlay.json")}, err
 }
 
 // list returns the packages that a main package is built of.
 func list(ctx context.Context, main string, env []string) ([]pkg, error) {
-	command := exec.CommandContext(ctx, "go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,EmbedFiles,Module", main) //nolint:gosec // a constant
+	command := exec.CommandContext(ctx, "go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,SFiles,HFiles,EmbedFiles,Module", main) //nolint:gosec // a constant
 	command.Env, command.Stderr = env, os.Stderr
 	out, err := command.Output()
 	if err != nil {
@@ -68,18 +96,18 @@ func list(ctx context.Context, main string, env []string) ([]pkg, error) {
 
 // copy writes the package's files into a folder, edited.
 func (p pkg) copy(folder *os.Root) error {
-	if err := folder.MkdirAll(p.ImportPath, 0o750); err != nil {
-		return err
-	}
-	for _, name := range append(p.GoFiles, p.EmbedFiles...) {
+	for _, name := range slices.Concat(p.GoFiles, p.SFiles, p.HFiles, p.EmbedFiles) {
 		text, err := os.ReadFile(filepath.Join(p.Dir, name))
 		if err != nil {
 			return err
 		}
 		if filepath.Ext(name) == ".go" {
-			if text, err = slimmed(string(text), p.ImportPath+"/"+name); err != nil {
+			if text, err = p.slimmed(string(text), name); err != nil {
 				return err
 			}
+		}
+		if err := folder.MkdirAll(filepath.Join(p.ImportPath, filepath.Dir(name)), 0o750); err != nil {
+			return err
 		}
 		if err := folder.WriteFile(filepath.Join(p.ImportPath, name), text, 0o600); err != nil {
 			return err
@@ -101,6 +129,9 @@ func writeModfile(folder *os.Root, modules map[string]string) (string, error) {
 	for path, dir := range modules {
 		mod = fmt.Appendf(mod, "\nreplace %s => %s\n", path, filepath.Join(folder.Name(), path))
 		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if errors.Is(err, fs.ErrNotExist) {
+			text, err = fmt.Appendf(nil, "module %s\n", path), nil
+		}
 		if err != nil {
 			return "", err
 		}

@@ -13,24 +13,43 @@ import (
 	"strings"
 )
 
-// slimmed returns the text of a Go file with its edits, without methods of protobuf, and without the imports that only they need.
-func slimmed(text, file string) ([]byte, error) {
+// slimmed returns the text of one of the package's Go files with its edits, without what is left out, and all at one place.
+func (p pkg) slimmed(text, name string) ([]byte, error) {
+	file := p.ImportPath + "/" + name
 	edited, err := edit(text, file)
 	if err != nil {
 		return nil, err
 	}
+	kubernetes := p.Module != nil && kubernetes[p.Module.Path]
+	if !kubernetes && leftOut[file] == nil && edits[file] == nil {
+		return oneLine([]byte(edited)), nil
+	}
+	without, err := withoutFunctions(edited, file, kubernetes)
+	return oneLine(without), err
+}
+
+// withoutFunctions returns the text of a Go file without the functions that are left out, and without the imports that only they and
+// edits needed.
+func withoutFunctions(text, file string, kubernetes bool) ([]byte, error) {
 	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, file, edited, parser.ParseComments)
+	tree, err := parser.ParseFile(set, file, text, parser.ParseComments)
 	if err != nil {
 		return nil, err
 	}
-	cut := cutter{text: edited, set: set}
-	generated := path.Base(file) == "generated.pb.go"
+	cut, missing := cutter{text: text, set: set}, slices.Clone(leftOut[file])
 	for _, d := range tree.Decls {
 		f, ok := d.(*ast.FuncDecl)
-		if ok && f.Recv != nil && (protobuf[f.Name.Name] || generated && f.Name.Name == "String") {
+		switch {
+		case !ok:
+		case f.Recv == nil && slices.Contains(missing, f.Name.Name):
+			missing = slices.DeleteFunc(missing, func(name string) bool { return name == f.Name.Name })
+			cut.remove(f)
+		case kubernetes && f.Recv != nil && (protobuf[f.Name.Name] || path.Base(file) == "generated.pb.go" && f.Name.Name == "String"):
 			cut.remove(f)
 		}
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%s: there is no function %s to leave out", file, missing[0])
 	}
 	if tree, err = parser.ParseFile(set, file, cut.result(), parser.ParseComments); err != nil {
 		return nil, err

@@ -1,17 +1,22 @@
 // The page: what is written goes to the engine, and its answer to the pane that is open.
 
 import examples from "virtual:examples";
+import versions from "virtual:versions";
 import { newEditor } from "./editor.js";
-import { FILE, PICTURE, filesOf, panes } from "./panes.js";
+import { download, fillMenu } from "./exports.js";
+import { startLive } from "./live.js";
+import { FILE, PICTURE, filesOf, panes, version } from "./panes.js";
 import { places } from "./places.js";
 import { decode, encode } from "./share.js";
+import { link } from "./why.js";
 import { engine } from "./worker.js";
 
 const element = (id) => document.getElementById(id);
 const shownLines = 2000;
-const fields = ["script", "names", "now"]; // of panes, beside the editor
+const fields = ["script", "names", "now", "kubernetes"]; // beside the editor
+const loading = { light: "Loading the engine", heavy: "Loading the constraints", generate: "Loading the generator" };
 
-const empty = { input: "", pinned: "", script: "", names: "", now: "", pane: "matrix" };
+const empty = { input: "", pinned: "", script: "", names: "", now: "", kubernetes: "", pane: "matrix" };
 const state = { ...empty };
 const ready = {};
 let asked = 0; // questions; the status line is that of the last
@@ -36,13 +41,27 @@ async function answer() {
     say("Pin a version first: later ones are compared with it.");
     return;
   }
-  const wanted = engine(pane.heavy, loaded);
-  if (!ready[pane.heavy ? "heavy" : "light"]) say(pane.heavy ? "Loading the constraints" : "Loading the engine");
   const began = performance.now();
-  const reply = await wanted.ask({ args, files: filesOf(state), wanted: pane.wanted });
+  const reply = await ask(pane.heavy ? "heavy" : "light", args, pane.wanted);
+  if (!reply && question === asked) return answer(); // a download took its place
   if (!reply || state.pane !== id) return;
   show(reply);
+  if (id === "why") relate(question, args, reply);
   if (question === asked) say(`Exit code ${reply.code}, ${Math.round(performance.now() - began)} ms`);
+}
+
+// relate links the explanation that is shown to the input, unless something newer was asked.
+async function relate(question, args, { stdout }) {
+  if (!stdout || !element("more").hidden) return;
+  const reply = await ask("light", [...args, "-o", "json"]);
+  if (reply?.stdout && question === asked) link(element("stdout"), stdout, JSON.parse(reply.stdout), editor);
+}
+
+// ask resolves with the answer of an engine to a command, or with null when a later question took its place.
+function ask(kind, args, wanted) {
+  const asked = engine(kind, loaded);
+  if (!ready[kind]) say(loading[kind]);
+  return asked.ask({ args, files: filesOf(state), wanted });
 }
 
 function loaded(kind, failed) {
@@ -106,6 +125,7 @@ function open(id, focus) {
     if (selected && focus) tab.focus();
   }
   element("panel").setAttribute("aria-labelledby", `tab-${id}`);
+  element("panel").dataset.pane = id;
   element("life").hidden = id !== "life";
   element("why").hidden = id !== "why";
   element("time").hidden = id !== "why" && id !== "matrix";
@@ -127,14 +147,15 @@ function button(label, run) {
 const buttons = {
   check: () => [
     button("Show repairs", async () => {
-      const reply = await engine(true, loaded).ask({ args: ["check", "--diff", FILE], files: filesOf(state) });
+      const args = ["check", "--diff", FILE, ...version(state)];
+      const reply = await ask("heavy", args);
       if (!reply) return;
-      element("command").textContent = `podverdict check --diff ${FILE}`;
+      element("command").textContent = "podverdict " + args.join(" ");
       show(reply);
       say(reply.stdout ? "What the repairs would change" : "There is nothing to repair");
     }),
     button("Repair", async () => {
-      const reply = await engine(true, loaded).ask({ args: ["check", "--fix", FILE], files: filesOf(state), wanted: [FILE] });
+      const reply = await ask("heavy", ["check", "--fix", FILE, ...version(state)], [FILE]);
       if (!reply) return;
       if (reply.files[FILE] !== state.input) editor.set(reply.files[FILE]);
       else say("There is nothing to repair");
@@ -143,18 +164,10 @@ const buttons = {
   life: () => [
     button("Download SVG", () => {
       const drawn = element("picture").firstElementChild;
-      if (drawn) download(PICTURE, "image/svg+xml", new XMLSerializer().serializeToString(drawn));
+      if (drawn) download(PICTURE, new XMLSerializer().serializeToString(drawn));
     }),
   ],
 };
-
-function download(name, type, text) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
 
 function take(given) {
   Object.assign(state, empty, given);
@@ -184,11 +197,19 @@ function makeTabs() {
 
 function makeExamples() {
   const select = element("examples");
+  const own = new Option("Your own", "");
+  own.hidden = true; // to choose; it is shown for what a link holds
+  select.append(own);
   examples.forEach(({ problem }, i) => select.append(new Option(problem, String(i))));
   select.onchange = () => {
     history.replaceState(null, "", location.pathname);
     take(examples[Number(select.value)]);
   };
+}
+
+function makeVersions() {
+  const newest = versions[0];
+  for (const version of versions) element("kubernetes").append(new Option(version, version === newest ? "" : version));
 }
 
 function makeActions() {
@@ -201,7 +222,19 @@ function makeActions() {
       say("The link is the address of this page now.");
     }
   };
-  element("export").onclick = () => download(FILE, "application/yaml", state.input);
+  fillMenu(element("export"), {
+    state, say,
+    async ask(kind, args, wanted) {
+      for (;;) {
+        const reply = await ask(kind, args, wanted && [wanted]);
+        if (reply) return reply;
+      }
+    },
+    failed(reply, text) {
+      show(reply);
+      say(text);
+    },
+  });
   element("pin").onclick = () => {
     state.pinned = state.input;
     say("Pinned: Diff compares with this version.");
@@ -227,7 +260,7 @@ function makeActions() {
 async function takeLink() {
   try {
     const shared = await decode(location.hash);
-    element("examples").selectedIndex = shared ? -1 : 0;
+    element("examples").value = shared ? "" : "0";
     take(shared ?? examples[0]);
   } catch {
     take({ ...empty, input: "# The link to this page is damaged: what it held cannot be read.\n" });
@@ -236,6 +269,10 @@ async function takeLink() {
 
 makeTabs();
 makeExamples();
+makeVersions();
 makeActions();
 window.addEventListener("hashchange", takeLink);
-takeLink();
+startLive((given) => {
+  element("examples").value = "";
+  take({ pane: state.pane, ...given });
+}).then((opened) => opened || takeLink());

@@ -1,6 +1,6 @@
 // A state as text for the fragment of an address: JSON, compressed, in base64 of addresses. A fragment is never sent to a server.
 
-const kept = ["input", "pinned", "script", "names", "now", "pane"];
+const kept = ["input", "pinned", "script", "names", "now", "kubernetes", "pane"];
 const longest = 4 << 20; // a link that unpacks to more is refused
 
 async function through(bytes, transform) {
@@ -32,6 +32,7 @@ export async function decode(fragment) {
   const binary = atob(fragment.slice(3).replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(binary, (c) => c.charCodeAt(0));
   const state = JSON.parse(new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw"))));
-  if (!kept.every((key) => typeof state[key] === "string")) throw new Error("the link is damaged");
-  return Object.fromEntries(kept.map((key) => [key, state[key]]));
+  const texts = kept.map((key) => [key, state[key] ?? ""]); // older links have fewer
+  if (!texts.every(([, text]) => typeof text === "string")) throw new Error("the link is damaged");
+  return Object.fromEntries(texts);
 }

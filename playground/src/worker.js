@@ -1,6 +1,6 @@
 // An engine in a worker. Of questions that wait, only the last of each asker is answered: the others are out of date.
 
-const addresses = { light: "engine.wasm", heavy: "constraints.wasm" };
+const addresses = { light: "engine.wasm", heavy: "constraints.wasm", generate: "generate.wasm" };
 
 class Engine {
   #worker;
@@ -41,8 +41,7 @@ class Engine {
 
 const engines = {};
 
-/** engine returns the engine that a pane needs, and starts it when it is the first. */
-export function engine(heavy, loaded) {
-  const kind = heavy ? "heavy" : "light";
+/** engine returns the engine of a kind, and starts it when it is first needed. */
+export function engine(kind, loaded) {
   return (engines[kind] ??= new Engine(addresses[kind], (failed) => loaded(kind, failed)));
 }

@@ -6,7 +6,7 @@ import { extname, join } from "node:path";
 import { chromium } from "playwright-core";
 
 const dist = new URL("../dist/", import.meta.url).pathname;
-const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".txt": "text/plain" };
+const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".txt": "text/plain", ".json": "application/json" };
 
 /** serve serves dist/, compressed files first, and returns the address and the server. */
 async function serve() {
@@ -23,9 +23,10 @@ async function serve() {
   return { server, address: `http://127.0.0.1:${server.address().port}/` };
 }
 
-/** start returns a browser, the page's address, and what the pages asked of other hosts and said of errors. */
-export async function start() {
-  const { server, address } = await serve();
+/** start returns a browser, the page's address, and what the pages asked of other hosts and said of errors. Without the address of a
+ *  server that runs, it starts one. */
+export async function start(running) {
+  const { server, address } = running ? { address: running } : await serve();
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage"] });
   const foreign = [];
   const errors = [];
@@ -41,9 +42,13 @@ export async function start() {
       await page.goto(address + fragment);
       return page;
     },
+    /** foreigner returns a context whose requests are not watched. */
+    async foreigner() {
+      return { context: await browser.newContext() };
+    },
     async stop() {
       await browser.close();
-      server.close();
+      server?.close();
     },
   };
 }

@@ -1,71 +1,18 @@
 // The page in a browser: every answer is that of the command line, byte for byte.
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync, readdirSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { FILE, filesOf, panes } from "../src/panes.js";
+import { FILE, panes } from "../src/panes.js";
 import { decode, encode } from "../src/share.js";
 import { settled, start } from "./browser.mjs";
-
-const examples = new URL("../../examples/", import.meta.url).pathname;
-const binary = process.env.PODVERDICT ?? new URL("../../bin/podverdict", import.meta.url).pathname;
-const shots = process.env.SCREENSHOTS;
-const empty = { input: "", pinned: "", script: "", names: "", now: "", pane: "matrix" };
+import { change, commandLine, empty, examples, job, open as openIn, picture, shown, write } from "./page.mjs";
 
 let browser;
 before(async () => (browser = await start()));
 after(() => browser.stop());
 
-// commandLine runs podverdict in a folder with a state's files and returns what the page should show.
-function commandLine(state, args = panes[state.pane].command(state), wanted = panes[state.pane].wanted ?? []) {
-  const cwd = mkdtempSync(join(tmpdir(), "playground-"));
-  try {
-    for (const [name, text] of Object.entries(filesOf(state))) writeFileSync(join(cwd, name), text);
-    const { status, stdout, stderr } = spawnSync(binary, args, { cwd, encoding: "utf8", env: { HOME: cwd, TZ: "UTC" }, maxBuffer: 1 << 30 });
-    return { code: status, stdout, stderr, files: wanted.map((name) => existsSync(join(cwd, name)) && readFileSync(join(cwd, name), "utf8")) };
-  } finally {
-    rmSync(cwd, { recursive: true });
-  }
-}
-
-// shown returns what the page shows.
-async function shown(page) {
-  const more = page.locator("#more");
-  if (await more.isVisible()) await more.click();
-  const [stdout, stderr, status] = await Promise.all(["stdout", "stderr", "status"].map((id) => page.textContent("#" + id)));
-  return { code: Number(/^Exit code (\d+)/.exec(status)?.[1]), stdout, stderr };
-}
-
-async function open(state, options) {
-  const page = await browser.page(options, "#" + (await encode({ ...empty, ...state })));
-  await settled(page);
-  return page;
-}
-
-// change does something to the page and waits for the answer.
-async function change(page, act) {
-  await page.evaluate(() => (document.getElementById("status").textContent = ""));
-  await act();
-  await settled(page);
-}
-
-async function picture(page, name) {
-  if (shots) await page.screenshot({ path: join(shots, name + ".png") });
-}
-
-// write replaces the text of the editor as a paste does.
-async function write(page, text) {
-  await page.click(".cm-content");
-  await page.keyboard.press("Control+a");
-  await page.evaluate((pasted) => {
-    const data = new DataTransfer();
-    data.setData("text/plain", pasted);
-    document.querySelector(".cm-content").dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
-  }, text);
-}
+const open = (state, options) => openIn(browser, state, options);
 
 // folders returns the states of the folders of examples that have a Job or a policy.
 function folders(below = "") {
@@ -102,14 +49,12 @@ test("every pane answers as the command line on every example", async () => {
 
 test("the page shows every example of its list in every pane", async () => {
   const page = await open(empty);
-  const count = await page.locator("#examples option").count();
+  const count = await page.locator("#examples option:not([hidden])").count();
   for (let i = 0; i < count; i++) {
     await change(page, () => page.selectOption("#examples", String(i)));
     assert.match((await shown(page)).stdout, /\S/, `example ${i}`);
   }
 });
-
-const job = readFileSync(examples + "quickstart/job.yaml", "utf8");
 
 test("what is typed is answered, and an error is shown at its place", async () => {
   const page = await open({ input: job });
@@ -138,6 +83,25 @@ test("a link holds the state and nothing is sent", async () => {
   assert.deepEqual((await shown(other)).stdout, commandLine(state).stdout);
   const broken = await browser.page({}, "#s=%%%");
   await broken.waitForFunction(() => /damaged/.test(document.querySelector(".cm-content").textContent));
+});
+
+test("the version of Kubernetes is that of the command line's flag, and a link holds it", async () => {
+  const page = await open({ input: job, pane: "cel" });
+  const versions = await page.locator("#kubernetes option").allTextContents();
+  assert.deepEqual([versions[0], versions.at(-1)], ["1.37", "1.28"]);
+  for (const [kubernetes, pane] of [["1.28", "cel"], ["1.30", "matrix"], ["1.31", "why"]]) {
+    await follow(page, { input: job, kubernetes: "", pane, names: "drained" });
+    await change(page, () => page.selectOption("#kubernetes", kubernetes));
+    const state = { ...empty, input: job, kubernetes, pane, names: "drained" };
+    const { files, ...expected } = commandLine(state);
+    assert.deepEqual(await shown(page), expected, kubernetes);
+    assert.match(await page.textContent("#command"), new RegExp(`--kubernetes ${kubernetes}$`));
+    await change(page, () => page.selectOption("#kubernetes", ""));
+    await follow(page, state);
+    assert.equal(await page.inputValue("#kubernetes"), kubernetes);
+  }
+  const { kubernetes, ...older } = { ...empty, input: job };
+  assert.equal((await decode("#" + (await encode(older)))).kubernetes, "", "a link of an older page");
 });
 
 test("pinning compares later versions", async () => {

@@ -74,7 +74,7 @@ func (s Selection) DecidePending(ctx context.Context, in runtime.Input) PendingD
 	return PendingDecision{Step: LeavePending}
 }
 
-// stepOf is the step of a rule that matched, or that nobody knows whether it does.
+// stepOf returns the step of a rule that matched, or that nobody knows whether it does.
 func stepOf(v runtime.Verdict, matched PendingStep) PendingStep {
 	if !v.Matched {
 		return TellPending
@@ -82,7 +82,7 @@ func stepOf(v runtime.Verdict, matched PendingStep) PendingStep {
 	return matched
 }
 
-// AtWork tells whether a Job wants its pods to start: it has not ended, is not about
+// AtWork reports whether a Job wants its pods to start: it has not ended, is not about
 // to end, and is not suspended.
 func AtWork(job *batchv1.Job) bool {
 	if job.DeletionTimestamp != nil || ptr.Deref(job.Spec.Suspend, false) {

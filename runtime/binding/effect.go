@@ -201,7 +201,7 @@ func (e Effect) Idle() []Idle {
 	return all
 }
 
-// OnFailed tells whether a policy has a rule on failed pods.
+// OnFailed reports whether a policy has a rule on failed pods.
 func OnFailed(p *runtime.Policy) bool {
 	for i := range p.Rules {
 		if p.Rules[i].Phase != corev1.PodPending {

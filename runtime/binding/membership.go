@@ -84,7 +84,7 @@ func (b *bound) selects(job *batchv1.Job, namespace labels.Set) (outcome Outcome
 	return InForce, ""
 }
 
-// unmet is the first requirement of a selector that labels do not meet, and what they
+// unmet returns the first requirement of a selector that labels do not meet, and what they
 // have instead; empty if they meet all.
 func unmet(selector labels.Selector, of labels.Set, owner string) string {
 	requirements, _ := selector.Requirements()
@@ -101,7 +101,7 @@ func unmet(selector labels.Selector, of labels.Set, owner string) string {
 	return ""
 }
 
-// decisive is the condition that keeps a policy away: the first one that is false,
+// decisive returns the condition that keeps a policy away: the first one that is false,
 // else the first one with an error.
 func decisive(conditions []runtime.ConditionExplanation) *runtime.ConditionExplanation {
 	var failed *runtime.ConditionExplanation

@@ -7,7 +7,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// All are the policies in force and what binds them, in the order of their rules:
+// All returns the policies in force and what binds them, in the order of their rules:
 // those Before the Job's own rules, then those After.
 func (s Selection) All() iter.Seq2[*runtime.Policy, *v1alpha1.PodFailurePolicyBinding] {
 	return func(yield func(*runtime.Policy, *v1alpha1.PodFailurePolicyBinding) bool) {

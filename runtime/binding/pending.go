@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Pending is the verdict on a pod in phase Pending, if a rule on Pending matches it:
+// Pending returns the verdict on a pod in phase Pending, if a rule on Pending matches it:
 // of the first such rule, Before before After. The binding says what becomes of the
 // pod. A verdict without a match may have the error of a rule: with a binding, it has
 // ended the search, without one, it was ignored.
@@ -18,7 +18,7 @@ func (s Selection) Pending(ctx context.Context, in runtime.Input) (runtime.Verdi
 	return s.pending(ctx, in, func(*v1alpha1.PodFailurePolicyBinding) bool { return true })
 }
 
-// Ends is whether there are rules because of which a pod in phase Pending may have to
+// Ends reports whether there are rules because of which a pod in phase Pending may have to
 // be deleted, if only for an audit.
 func (s Selection) Ends() bool {
 	for policy, bound := range s.All() {
@@ -30,7 +30,7 @@ func (s Selection) Ends() bool {
 	return false
 }
 
-// EndedPending is Pending of those bindings only that are enforced and say Delete. The
+// EndedPending does what Pending does, for those bindings only that are enforced and say Delete. The
 // pod is to be deleted when a rule matches: no other policy keeps it from that.
 func (s Selection) EndedPending(ctx context.Context, in runtime.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
 	return s.pending(ctx, in, func(b *v1alpha1.PodFailurePolicyBinding) bool {
@@ -38,7 +38,7 @@ func (s Selection) EndedPending(ctx context.Context, in runtime.Input) (runtime.
 	})
 }
 
-// AuditedPending is EndedPending as if all policies were enforced.
+// AuditedPending does what EndedPending does, as if all policies were enforced.
 func (s Selection) AuditedPending(ctx context.Context, in runtime.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
 	return s.pending(ctx, in, deletes)
 }

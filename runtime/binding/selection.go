@@ -22,7 +22,7 @@ type entry struct {
 	binding *v1alpha1.PodFailurePolicyBinding
 }
 
-// add is for a further binding, whose policy may be there already. To enforce it is
+// add returns the entries with a further binding, whose policy may be there already. To enforce it is
 // more than to audit it.
 func add(entries []entry, e entry) []entry {
 	at := index(entries, e.policy)
@@ -35,16 +35,16 @@ func add(entries []entry, e entry) []entry {
 	return entries
 }
 
-// index is where a policy is, or -1. It is found by its name: one whose match conditions
+// index returns where a policy is, or -1. It is found by its name: one whose match conditions
 // cannot be evaluated is another object.
 func index(entries []entry, policy *runtime.Policy) int {
 	return slices.IndexFunc(entries, func(e entry) bool { return e.policy.Name == policy.Name })
 }
 
-// Empty is when no policy is in force, not even for an audit.
+// Empty reports whether no policy is in force, not even for an audit.
 func (s Selection) Empty() bool { return len(s.entries) == 0 }
 
-// Audits is when some policy is only to be told of.
+// Audits reports whether some policy is only audited.
 func (s Selection) Audits() bool {
 	for i := range s.entries {
 		if s.entries[i].binding.Spec.Mode == v1alpha1.ModeAudit {

@@ -79,7 +79,7 @@ func (s *Set) For(ctx context.Context, job *batchv1.Job, namespace labels.Set) S
 	return selected
 }
 
-// applying is what is in force of a policy for a Job that its binding selects, or nil:
+// applying returns what is in force of a policy for a Job that its binding selects, or nil:
 // the policy if its match conditions are true, and if one of them cannot be evaluated,
 // what its failurePolicy says.
 func applying(ctx context.Context, policy *runtime.Policy, job *batchv1.Job) (*runtime.Policy, error) {

@@ -83,7 +83,7 @@ func byName(policies ...*runtime.Policy) map[string]*runtime.Policy {
 	return named
 }
 
-// order is the policies of a program, by what Explain tells of a pod that no rule matches.
+// order returns the policies of a program, by what Explain tells of a pod that no rule matches.
 func order(t failer, p *runtime.Program) []string {
 	t.Helper()
 	if p == nil {
@@ -143,7 +143,7 @@ func TestForIsTheDefinition(t *testing.T) {
 	}
 }
 
-// inForce are the names of the policies, in order.
+// inForce returns the names of the policies, in order.
 func inForce(bindings []*v1alpha1.PodFailurePolicyBinding, job *batchv1.Job, namespace labels.Set, audits bool) []string {
 	sorted := slices.Clone(bindings)
 	slices.SortFunc(sorted, func(a, b *v1alpha1.PodFailurePolicyBinding) int { return strings.Compare(a.Name, b.Name) })

@@ -69,7 +69,7 @@ func Failed(p *v1alpha1.PodFailurePolicy, before *Version, err error) *Version {
 	return v
 }
 
-// Is tells whether v is the version of the policy as it is now. It is false for nil.
+// Is reports whether v is the version of the policy as it is now. It is false for nil.
 func (v *Version) Is(p *v1alpha1.PodFailurePolicy) bool {
 	return v != nil && v.UID == p.UID && v.Generation == p.Generation
 }

@@ -33,7 +33,7 @@ func newIntSet(list []types.Int) intSet {
 
 func (s *intSet) has(v int64) bool { return s.lists(v) != s.not }
 
-// hasByte is has for the numbers from 0 to 255.
+// hasByte does what has does, for the numbers from 0 to 255.
 func (s *intSet) hasByte(v uint8) bool { return s.bytes[v>>6]&(1<<(v&63)) != 0 != s.not }
 
 func (s *intSet) lists(v int64) bool {

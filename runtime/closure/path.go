@@ -176,7 +176,7 @@ func (s *scope) hasValue(call ast.CallExpr) boolean {
 	}
 }
 
-// isStringMap returns whether the Go type is a map of strings. Some maps only look like
+// isStringMap reports whether the Go type is a map of strings. Some maps only look like
 // one in CEL, as those of quantities.
 func (p *path) isStringMap() bool { return p.goType == reflect.TypeFor[map[string]string]() }
 

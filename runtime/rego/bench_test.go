@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// training is a Job as people write them: indexed, with a policy of four rules and one fault.
+// training returns a Job as people write them: indexed, with a policy of four rules and one fault.
 func training() *batchv1.Job {
 	completions, parallelism, perIndex := int32(100), int32(10), int32(2)
 	exitCodes := func(action batchv1.PodFailurePolicyAction, codes ...int32) batchv1.PodFailurePolicyRule {

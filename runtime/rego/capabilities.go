@@ -7,7 +7,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// capabilities are what OPA can do, less what reaches out of the evaluation.
+// capabilities returns what OPA can do, less what reaches out of the evaluation.
 func capabilities() *ast.Capabilities {
 	c := ast.CapabilitiesForThisVersion()
 	c.Builtins = slices.DeleteFunc(c.Builtins, func(b *ast.Builtin) bool { return reachesOut(b.Name) })

@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/policies"
 )
 
-// overlay is the bundle's data with the user's over it. Objects are merged, everything else is replaced; an object of
+// overlay returns the bundle's data with the user's over it. Objects are merged, everything else is replaced; an object of
 // the bundle cannot be replaced by something else. Neither argument is changed.
 func overlay(base, over map[string]any, path ...string) (map[string]any, error) {
 	merged := maps.Clone(base)
@@ -46,7 +46,7 @@ func (p program) checkRead(data map[string]any) error {
 	return errors.Join(unread(data, p.reads())...)
 }
 
-// reads are the paths of data that rules name, as far as these are constant.
+// reads returns the paths of data that rules name, as far as these are constant.
 func (p program) reads() [][]string {
 	var all [][]string
 	for _, module := range p.compiler.Modules {
@@ -89,7 +89,7 @@ func startsWith(path, prefix []string) bool {
 	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
 }
 
-// meant is a path that rules read and that has the key somewhere else, or "".
+// meant returns a path that rules read and that has the key somewhere else, or "".
 func meant(key string, reads [][]string) string {
 	if path := guardrail(key, reads); path != "" {
 		return path
@@ -106,7 +106,7 @@ func meant(key string, reads [][]string) string {
 	return slices.Min(found)
 }
 
-// guardrail is the path of a guardrail's settings, if the key names a guardrail and the rules read such settings, or "".
+// guardrail returns the path of a guardrail's settings, if the key names a guardrail and the rules read such settings, or "".
 func guardrail(key string, reads [][]string) string {
 	settings, err := policies.Settings()
 	at := []string{"podverdict", "config", "guardrails"}

@@ -35,7 +35,7 @@ func errBundle(err error) error {
 
 func errObject(err error) error { return fmt.Errorf("cannot be read as an object: %w", err) }
 
-// errUnread is about data that cannot have an effect. The path that was meant is empty when none is known.
+// errUnread returns the error of data that cannot have an effect. The path that was meant is empty when none is known.
 func errUnread(path []string, meant string) error {
 	message := "no rule of the bundle reads it"
 	if meant != "" {

@@ -58,7 +58,7 @@ func findings(answer any, standard string) ([]Finding, error) {
 	return found, nil
 }
 
-// Sentence is the message without the field and the guardrail's id, for who says them in another way.
+// Sentence returns the message without the field and the guardrail's id, for who says them in another way.
 func (f Finding) Sentence() string {
 	sentence := strings.TrimPrefix(f.Message, f.Field+": ")
 	return strings.TrimPrefix(sentence, "Guardrail "+f.ID+": ")

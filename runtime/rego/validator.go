@@ -108,7 +108,7 @@ func New(ctx context.Context, o Options) (*Validator, error) {
 	return v, nil
 }
 
-// Checks are the rules of the bundle that have an id, by it.
+// Checks returns the rules of the bundle that have an id, by it.
 func (v *Validator) Checks() map[string]Check { return maps.Clone(v.checks) }
 
 // Title returns what the rule with an id says of itself, or "".
@@ -168,7 +168,7 @@ func (q question) answer(ctx context.Context, input ast.Value) ([]Finding, error
 	return found, nil
 }
 
-// evaluate is the value of the entrypoint for an input. It takes no longer than the limit.
+// evaluate returns the value of the entrypoint for an input. It takes no longer than the limit.
 func (q question) evaluate(ctx context.Context, input ast.Value) (any, error) {
 	limited, release := context.WithTimeout(ctx, q.limit)
 	defer release()
@@ -211,7 +211,7 @@ func compile(b *bundle.Bundle, data map[string]any, skipped ...ast.StageID) (pro
 	return program{compiler, inmem.NewFromObjectWithOpts(merged, inmem.OptReturnASTValuesOnRead(true)), Limit}, nil
 }
 
-// holds tells whether data has a value where a rule would have its own.
+// holds reports whether data has a value where a rule would have its own.
 func holds(data any, path []string) bool {
 	for _, key := range path {
 		object, ok := data.(map[string]any)
@@ -225,7 +225,7 @@ func holds(data any, path []string) bool {
 	return true
 }
 
-// entrypoints are what the options ask for.
+// entrypoints returns what the options ask for.
 func (p program) entrypoints(o Options) []string {
 	asked := []string{entrypointJob}
 	if o.Warnings && p.has(entrypointWarnings) { // bundles of others need not have them

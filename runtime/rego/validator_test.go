@@ -15,7 +15,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// standIn is a bundle in which a Job may have as many completions as data allows, and must have a name.
+// standIn returns a bundle in which a Job may have as many completions as data allows, and must have a name.
 func standIn() fstest.MapFS {
 	return fstest.MapFS{
 		".manifest": {Data: []byte(`{"revision":"1","roots":["podverdict"],"rego_version":1}`)},

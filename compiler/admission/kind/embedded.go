@@ -119,7 +119,7 @@ func fieldSchema(s *spec.Schema, name string) (*spec.Schema, bool) {
 	return nil, false
 }
 
-// isOpen returns whether an object may have fields that its schema does not know.
+// isOpen reports whether an object may have fields that its schema does not know.
 func isOpen(s *spec.Schema) bool {
 	return s == nil || preserves(s) || s.AdditionalProperties != nil && s.AdditionalProperties.Allows
 }
@@ -129,10 +129,10 @@ func preserves(s *spec.Schema) bool {
 	return preserve
 }
 
-// isUntyped returns whether a schema allows any value.
+// isUntyped reports whether a schema allows any value.
 func isUntyped(s *spec.Schema) bool { return len(s.Type) == 0 && preserves(s) }
 
-// isShown returns whether the type checker knows a field of this name and schema.
+// isShown reports whether the type checker knows a field of this name and schema.
 func isShown(name string, s *spec.Schema) bool {
 	escaped, _ := apiservercel.Escape(name)
 	return escaped == name && common.SchemaDeclType(&openapi.Schema{Schema: s}, false) != nil

@@ -73,7 +73,7 @@ func TestBuiltinSchemaIsResolved(t *testing.T) {
 	}
 }
 
-// celType is the type that the type checker gives to a field; empty when it shows none.
+// celType returns the type that the type checker gives to a field; empty when it shows none.
 func celType(t *testing.T, k Kind, path string) string {
 	t.Helper()
 	p, err := ParsePath(path)

@@ -65,7 +65,7 @@ func checkName(name string) (at int, err error) {
 	return 0, nil
 }
 
-// isOdd returns whether no field that the API server shows to CEL has the character in
+// isOdd reports whether no field that the API server shows to CEL has the character in
 // its name.
 func isOdd(r rune) bool {
 	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'

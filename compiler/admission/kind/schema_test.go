@@ -84,7 +84,7 @@ func asJSON(t *testing.T, s *spec.Schema) string {
 	return string(text)
 }
 
-// typesOf are the types that the type checker gives to the fields of an object, by path.
+// typesOf returns the types that the type checker gives to the fields of an object, by path.
 func typesOf(s *spec.Schema) map[string]string {
 	types := map[string]string{}
 	declared := common.SchemaDeclType(&openapi.Schema{Schema: s}, true).MaybeAssignTypeName("object")

@@ -61,7 +61,7 @@ func examples(t *testing.T) []example {
 	return all
 }
 
-// smallest is an object with nothing but what is required.
+// smallest returns an object with nothing but what is required.
 func smallest(kind string) map[string]any {
 	spec := map[string]any{"rules": []any{map[string]any{"name": "any", "when": "true", "action": "Count"}}}
 	if kind == v1alpha1.KindPodFailurePolicyBinding {

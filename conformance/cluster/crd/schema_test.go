@@ -17,7 +17,7 @@ type schemaRule struct{ kind, path, keyword string }
 
 func (r schemaRule) String() string { return fmt.Sprintf("%s %s %s", r.kind, r.path, r.keyword) }
 
-// schemaRules are those of the spec and of the status of both kinds. What Kubernetes' conditions hold themselves to is
+// schemaRules returns the schema's rules for the spec and the status of both kinds. What Kubernetes' conditions hold themselves to is
 // its own affair, and so are types: see TestTypes.
 func schemaRules(t *testing.T) []schemaRule {
 	t.Helper()
@@ -80,7 +80,7 @@ var (
 	key   = regexp.MustCompile(`matchLabels\[.*\]`)
 )
 
-// fired is the rule that a cause is about.
+// fired returns the rule that a cause is about.
 func (c cause) fired(kind string) schemaRule {
 	path := key.ReplaceAllString(index.ReplaceAllString(c.field, "[]"), "matchLabels{}")
 	keyword := c.message[strings.LastIndex(c.message, ": ")+2:]

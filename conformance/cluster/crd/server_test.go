@@ -168,7 +168,7 @@ func unknownField(message string) string {
 	return ""
 }
 
-// fields are those at fault, with the types of what is said of them.
+// fields returns the fields at fault, each with the type of its fault.
 func (r refusal) fields() map[string]string {
 	fields := map[string]string{}
 	for _, c := range r {

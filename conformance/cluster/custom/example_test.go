@@ -51,7 +51,7 @@ func readFile(t *testing.T, example, file string) []byte {
 	return text
 }
 
-// documents are those of a YAML stream.
+// documents returns the documents of a YAML stream.
 func documents(t *testing.T, stream []byte) [][]byte {
 	t.Helper()
 	var all [][]byte

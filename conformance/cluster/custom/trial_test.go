@@ -141,7 +141,7 @@ func (r *trial) isDeleted() (why corev1.PodCondition) {
 	return why
 }
 
-// conditionOf is the condition of a type, or an empty one.
+// conditionOf returns the condition of a type, or an empty one.
 func conditionOf(pod *corev1.Pod, conditionType corev1.PodConditionType) corev1.PodCondition {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == conditionType {

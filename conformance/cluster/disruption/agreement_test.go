@@ -47,7 +47,7 @@ func TestDisruptions(t *testing.T) {
 	t.Run("writers", func(t *testing.T) { w.checkWriters(t, pairs) })
 }
 
-// pairs are all disruptions with all policies that say something about them.
+// pairs returns all disruptions with all policies that say something about them.
 func (w *world) pairs() []pair {
 	var pairs []pair
 	for _, d := range disruptions {
@@ -128,7 +128,7 @@ func endingOf(job *batchv1.Job) ending {
 	return e
 }
 
-// status is that of the Job without times and without the names of the trial.
+// status returns the Job's status without times and without the names of the trial.
 func (r *trial) status() batchv1.JobStatus {
 	s := *r.job.Status.DeepCopy()
 	s.StartTime, s.CompletionTime = nil, nil

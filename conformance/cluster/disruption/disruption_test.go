@@ -115,7 +115,7 @@ func (r *trial) press(ctx context.Context) error {
 	return r.annotate(ctx, r.targets, controlplane.AnnotationEvict, "The node was low on resource: memory. ")
 }
 
-// nodes are those of the targets.
+// nodes returns the nodes of the targets.
 func (r *trial) nodes() []string {
 	var names []string
 	for _, pod := range r.targets {

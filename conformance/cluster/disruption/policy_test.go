@@ -145,7 +145,7 @@ func onExit(action batchv1.PodFailurePolicyAction, codes ...int32) batchv1.PodFa
 	}}
 }
 
-// always is the outcome however the pod ends.
+// always returns the outcome however the pod ends.
 func always(o outcome) map[manner]outcome {
 	return map[manner]outcome{terminated: o, killed: o, lost: o}
 }

@@ -151,7 +151,7 @@ func (r *trial) awaitEvents(ctx context.Context) error {
 	})
 }
 
-// note is the event that our controller is to tell of each victim: of a pod that no rule
+// note returns the event that our controller is to tell of each victim: of a pod that no rule
 // matches when it runs the Job itself, it tells nothing.
 func (r *trial) note() string {
 	v := r.policy.want[r.disruption.manner].verdict
@@ -166,7 +166,7 @@ func (r *trial) note() string {
 	return ""
 }
 
-// told is the event that it has told of a victim, without the reasons why a rule does not
+// told returns the event that it has told of a victim, without the reasons why a rule does not
 // match.
 func (r *trial) told(victim *corev1.Pod) string {
 	r.history.mu.Lock()
@@ -179,10 +179,10 @@ func (r *trial) told(victim *corev1.Pod) string {
 	return note
 }
 
-// finished is true for a Job that is there, and Complete or Failed.
+// finished reports true for a Job that is there, and Complete or Failed.
 func finished(job *batchv1.Job) bool { return job != nil && last(job).Type != "" }
 
-// last is the condition that says how the Job ended.
+// last returns the condition that says how the Job ended.
 func last(job *batchv1.Job) batchv1.JobCondition {
 	for _, c := range job.Status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
@@ -192,7 +192,7 @@ func last(job *batchv1.Job) batchv1.JobCondition {
 	return batchv1.JobCondition{}
 }
 
-// state is what there is of a trial that has failed.
+// state returns what there is of a trial that has failed.
 func (r *trial) state() string {
 	r.history.mu.Lock()
 	defer r.history.mu.Unlock()

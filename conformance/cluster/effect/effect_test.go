@@ -38,7 +38,7 @@ type combination struct {
 	restart corev1.RestartPolicy
 }
 
-// combinations are all that there are of who runs the Job, the mode of the policy bound to it, and its restartPolicy.
+// combinations returns all that there are of who runs the Job, the mode of the policy bound to it, and its restartPolicy.
 func combinations() (all []combination) {
 	for _, manager := range []string{"", batchv1.JobControllerName, v1alpha1.JobController} {
 		for _, mode := range []v1alpha1.Mode{v1alpha1.ModeEnforce, v1alpha1.ModeAudit} {
@@ -112,7 +112,7 @@ func TestEffectIsWhatHappens(t *testing.T) {
 	w.untilCounted("audit", v1alpha1.BoundJobs{Selected: 3, NotCarriedOut: 3, Because: "the binding has mode Audit"})
 }
 
-// acts tells whether the policy can do something in the Job.
+// acts reports whether the policy can do something in the Job.
 func (c combination) acts() bool {
 	return c.manager == v1alpha1.JobController && c.mode == v1alpha1.ModeEnforce
 }

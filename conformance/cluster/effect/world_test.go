@@ -63,7 +63,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// in is the world of a subtest.
+// in returns the world of a subtest.
 func (w *world) in(t *testing.T) *world {
 	t.Helper()
 	inner := *w

@@ -111,7 +111,7 @@ func (c *chaos) run(t *testing.T) {
 	}
 }
 
-// underWay is how many Jobs there are that have not ended.
+// underWay returns the number of Jobs that have not ended.
 func (c *chaos) underWay() (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,7 +195,7 @@ func (c *chaos) report(t *testing.T, took time.Duration) {
 	t.Logf("faults of calls: %s", counts(calls))
 }
 
-// counts is what was counted, by name.
+// counts returns what was counted, by name.
 func counts(all map[string]int) (text string) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if text != "" {
@@ -222,7 +222,7 @@ func (c *chaos) removeFinished(t *testing.T) {
 	}
 }
 
-// finished are some pods that have ended, of Jobs that have not. From now on they may be deleted.
+// finished returns some pods that have ended, of Jobs that have not. From now on they may be deleted.
 func (c *chaos) finished() (pods []*corev1.Pod) {
 	const most = 5
 	c.mu.Lock()

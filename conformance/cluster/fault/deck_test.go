@@ -64,7 +64,7 @@ func (c *chaos) leader(t *testing.T) (leader *replica) {
 	return leader
 }
 
-// latest is the replica that wrote the lease last.
+// latest returns the replica that wrote the lease last.
 func (c *chaos) latest() *replica {
 	return slices.MaxFunc(c.replicas, func(a, b *replica) int { return a.lastRenewed().Compare(b.lastRenewed()) })
 }

@@ -54,7 +54,7 @@ func (k *kubelet) work(ctx context.Context) {
 	}
 }
 
-// due are the pods with a new status, as they are to be written.
+// due returns the pods with a new status, as they are to be written.
 func (k *kubelet) due(now time.Time) []*corev1.Pod {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -72,7 +72,7 @@ func (k *kubelet) due(now time.Time) []*corev1.Pod {
 	return due
 }
 
-// next is a pod with its next status, or nil when it has none now.
+// next returns a pod with its next status, or nil when it has none now.
 func (k *kubelet) next(job string, pod *corev1.Pod, now time.Time) *corev1.Pod {
 	first, known := k.made[job][pod.UID]
 	if !known || terminal(pod) || k.told[pod.UID] == pod.ResourceVersion {
@@ -97,7 +97,7 @@ func (k *kubelet) next(job string, pod *corev1.Pod, now time.Time) *corev1.Pod {
 // codeKilled is the exit code of a container that is stopped.
 const codeKilled = 137
 
-// run is a pod that runs.
+// run returns a pod that runs.
 func run(pod *corev1.Pod) *corev1.Pod {
 	pod = pod.DeepCopy()
 	pod.Status.Phase = corev1.PodRunning
@@ -105,7 +105,7 @@ func run(pod *corev1.Pod) *corev1.Pod {
 	return pod
 }
 
-// end is a pod that has ended.
+// end returns a pod that has ended.
 func end(pod *corev1.Pod, code int32) *corev1.Pod {
 	pod = pod.DeepCopy()
 	pod.Status.Conditions = nil

@@ -94,7 +94,7 @@ func hangUp() {
 	panic(http.ErrAbortHandler) //nolint:forbidigo // it is how a handler does that
 }
 
-// last tells whether a request is the write at which the process ends.
+// last reports whether a request is the write at which the process ends.
 func (e *executioner) last(r *http.Request) bool {
 	if !writes(r) {
 		return false
@@ -105,7 +105,7 @@ func (e *executioner) last(r *http.Request) bool {
 	return e.writes == e.at
 }
 
-// kubeconfig is one for the gate.
+// kubeconfig returns a kubeconfig that leads to the gate.
 func (g *gate) kubeconfig(t *testing.T) string {
 	t.Helper()
 	config := clientcmdapi.NewConfig()

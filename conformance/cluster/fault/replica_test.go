@@ -55,7 +55,7 @@ type shiftedClock struct {
 	by time.Duration
 }
 
-// Now is the wrong time.
+// Now returns the wrong time.
 func (c shiftedClock) Now() time.Time { return c.RealClock.Now().Add(c.by) }
 
 // Since is right for a time that is as wrong.
@@ -107,7 +107,7 @@ type replica struct {
 	wrong   []string
 }
 
-// shipped is a replica that is the program we ship.
+// shipped returns a replica that is the program we ship.
 func (s *stage) shipped(t *testing.T, binary string, w *wire) *replica {
 	t.Helper()
 	g := newGate(t, s.config, w, straight)
@@ -121,7 +121,7 @@ func (s *stage) shipped(t *testing.T, binary string, w *wire) *replica {
 	}}
 }
 
-// shifted is a replica whose clock is wrong, in each life by another time.
+// shifted returns a replica whose clock is wrong, in each life by another time.
 func (s *stage) shifted(t *testing.T, w *wire, random *rand.Rand) *replica {
 	t.Helper()
 	g := newGate(t, s.config, w, straight)

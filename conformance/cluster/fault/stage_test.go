@@ -121,7 +121,7 @@ func (s *stage) start(t *testing.T, w *wire) *live {
 	return l
 }
 
-// over tells whether the life has ended.
+// over reports whether the life has ended.
 func (l *live) over() bool {
 	select {
 	case <-l.done:

@@ -47,7 +47,7 @@ const (
 // never stands for the exit code of a pod that does not end.
 const never int32 = -1
 
-// exitCode is the fate of an attempt.
+// exitCode returns the fate of an attempt.
 func (r trial) exitCode(slot, attempt int) int32 {
 	switch {
 	case r.endless:
@@ -114,7 +114,7 @@ type outcome struct {
 	Pods      int
 }
 
-// early is the outcome of a Job that ends when some of its pods may be active or may not have been made, so that its counters
+// early returns the outcome of a Job that ends when some of its pods may be active or may not have been made, so that its counters
 // depend on the moment.
 func (r trial) early() (o outcome, early bool) {
 	total := 0
@@ -134,7 +134,7 @@ func (r trial) early() (o outcome, early bool) {
 	return outcome{}, false
 }
 
-// want is the outcome that follows from the fates.
+// want returns the outcome that follows from the fates.
 func (r trial) want() outcome {
 	if o, early := r.early(); early {
 		return o
@@ -163,7 +163,7 @@ func (r trial) want() outcome {
 	return o
 }
 
-// count is how many failures at a slot count, and whether the slot is given up for them.
+// count returns the number of failures at a slot that count, and whether the slot is given up for them.
 func (r trial) count(slot int) (counted int, lost bool) {
 	failures := r.failures[slot]
 	switch {
@@ -177,7 +177,7 @@ func (r trial) count(slot int) (counted int, lost bool) {
 	return failures, false
 }
 
-// outcomeOf is that of a Job which has ended, with as many pods created for it.
+// outcomeOf returns the outcome of a Job that has ended, for which so many pods were created.
 func (r trial) outcomeOf(job *batchv1.Job, created int) outcome {
 	var o outcome
 	if i := slices.IndexFunc(job.Status.Conditions, isEnd); i >= 0 {
@@ -233,7 +233,7 @@ func randomTrial(random *rand.Rand, name string, slots int) trial {
 	return r
 }
 
-// anyTrial is a random one, or one that ends early or by a rule.
+// anyTrial returns a random one, or one that ends early or by a rule.
 func anyTrial(random *rand.Rand, name string, slots int) trial {
 	r := randomTrial(random, name, slots)
 	switch kind := random.IntN(10); {

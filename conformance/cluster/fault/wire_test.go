@@ -69,7 +69,7 @@ func (w *wire) calm() {
 	w.weather, w.random = fair, nil
 }
 
-// total is how many faults there were.
+// total returns the number of faults.
 func (w *wire) total() (total int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,7 +92,7 @@ var (
 	errRefused = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 )
 
-// writes tells whether a request changes Jobs or pods.
+// writes reports whether a request changes Jobs or pods.
 func writes(r *http.Request) bool {
 	return r.Method != http.MethodGet && (strings.Contains(r.URL.Path, "/jobs") || strings.Contains(r.URL.Path, "/pods"))
 }
@@ -141,7 +141,7 @@ func (w *wire) noteLease(r *http.Request, response *http.Response) {
 	w.renewed = time.Now()
 }
 
-// count tells whether the wire is dead, and whether it dies with this request.
+// count reports whether the wire is dead, and whether it dies with this request.
 func (w *wire) count(r *http.Request) (dead, last, after bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -162,7 +162,7 @@ func (w through) effect(r *http.Request) {
 	}
 }
 
-// fault is what goes wrong with a request, or nil.
+// fault returns what goes wrong with a request, or nil.
 func (w through) fault(r *http.Request) func() (*http.Response, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -304,7 +304,7 @@ func (s *slow) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lag is how long an event of a watch is under way, or whether the watch breaks instead.
+// lag returns the time that an event of a watch takes, or whether the watch breaks instead.
 func (w *wire) lag() (lag time.Duration, broken bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

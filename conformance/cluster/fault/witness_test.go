@@ -265,12 +265,12 @@ func (w *witness) seeJob(job *batchv1.Job) {
 	}
 }
 
-// isDecision tells whether a condition says how the Job ends.
+// isDecision reports whether a condition says how the Job ends.
 func isDecision(c batchv1.JobCondition) bool {
 	return c.Type == batchv1.JobFailureTarget || c.Type == batchv1.JobSuccessCriteriaMet || isEnd(c)
 }
 
-// settled tells whether a Job has ended and its pods are let go.
+// settled reports whether a Job has ended and its pods are let go.
 func (w *witness) settled(job string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -77,7 +77,7 @@ func newInstallation(t *testing.T) *installation {
 	return &installation{cluster, client, bin}
 }
 
-// generate is what podverdict generate install prints.
+// generate returns what podverdict generate install prints.
 func (i *installation) generate(t *testing.T, arguments ...string) []byte {
 	t.Helper()
 	return output(t, filepath.Join(i.bin, "podverdict"), slices.Concat([]string{"generate", "install", "--image", image}, arguments)...)
@@ -164,7 +164,7 @@ func (i *installation) kustomize(t *testing.T, lines []string) []byte {
 	return output(t, i.cluster.Kubectl(t), "kustomize", overlay)
 }
 
-// documents are those of a YAML stream by kind and name.
+// documents returns the documents of a YAML stream by kind and name.
 func documents(t *testing.T, stream []byte) map[string]any {
 	t.Helper()
 	all := map[string]any{}

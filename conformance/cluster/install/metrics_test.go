@@ -44,7 +44,7 @@ func (i *installation) guardsMetrics(t *testing.T) {
 	open.stop(t)
 }
 
-// token is one of a service account, which may be given something before.
+// token returns a token of a service account, which give may have granted something before.
 func (i *installation) token(t *testing.T, account string, give func(*testing.T, rbacv1.Subject)) string {
 	t.Helper()
 	const home = metav1.NamespaceDefault

@@ -81,7 +81,7 @@ func (i *installation) start(t *testing.T, kubeconfig string, more ...string) *p
 	return p
 }
 
-// argumentsOf are those of the pods, as the kubelet would fill them in.
+// argumentsOf returns the pods' arguments, as the kubelet would fill them in.
 func argumentsOf(deployment *appsv1.Deployment) []string {
 	values := []string{"$(NAMESPACE)", deployment.Namespace}
 	for _, variable := range deployment.Spec.Template.Spec.Containers[0].Env {
@@ -106,7 +106,7 @@ func (p *process) read(log io.Reader) {
 	}
 }
 
-// found are the lines of the log so far that are so.
+// found returns the lines of the log so far that are so.
 func (p *process) found(is func(line) bool) (all []line) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -148,7 +148,7 @@ func (p *process) stop(t *testing.T) int {
 	return p.command.ProcessState.ExitCode()
 }
 
-// get is the answer of a probe, or to who gathers metrics.
+// get returns the answer of a probe, or to who gathers metrics.
 func get(address, path string) (status int, text string, err error) {
 	response, err := http.Get("http://" + address + path)
 	if err != nil {
@@ -159,7 +159,7 @@ func get(address, path string) (status int, text string, err error) {
 	return response.StatusCode, string(body), err
 }
 
-// gather is what a request for metrics with a token gets. The certificate is the controller's own.
+// gather returns what a request for metrics with a token gets. The certificate is the controller's own.
 func (p *process) gather(t *testing.T, token string) (status int, text string, err error) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}

@@ -94,7 +94,7 @@ func (p *proxy) note(response *http.Response) error {
 	return nil
 }
 
-// isRefused tells whether the API server did not know or allow the caller. It is forbidden for everybody to create objects in
+// isRefused reports whether the API server did not know or allow the caller. It is forbidden for everybody to create objects in
 // a namespace that is being deleted.
 func isRefused(response *http.Response) (bool, error) {
 	if response.StatusCode != http.StatusForbidden {
@@ -112,7 +112,7 @@ func (p *proxy) lose(answers int) {
 	p.deaf = answers
 }
 
-// refused are the calls that the API server did not allow.
+// refused returns the calls that the API server did not allow.
 func (p *proxy) refused() (all []call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,7 +124,7 @@ func (p *proxy) refused() (all []call) {
 	return all
 }
 
-// used are the permissions without which calls would have failed.
+// used returns the permissions without which calls would have failed.
 func (p *proxy) used() sets.Set[string] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +141,7 @@ func permission(verb, group, resource string) string {
 	return verb + " " + strings.TrimSuffix(resource+"."+group, ".")
 }
 
-// kubeconfig is one with a token of the service account.
+// kubeconfig returns a kubeconfig with a token of the service account.
 func (i *installation) kubeconfig(t *testing.T, p *proxy) string {
 	t.Helper()
 	token, err := i.client.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})

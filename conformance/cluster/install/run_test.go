@@ -125,7 +125,7 @@ func (i *installation) holdToGrants(t *testing.T, wire *proxy, unused ...string)
 	}
 }
 
-// granted is what bindings give the service account, wherever they are.
+// granted returns what bindings give the service account, wherever they are.
 func (i *installation) granted(t *testing.T) sets.Set[string] {
 	t.Helper()
 	all := sets.New[string]()
@@ -358,7 +358,7 @@ func (i *installation) untilNoPods(t *testing.T, namespace, job string) {
 	})
 }
 
-// holder is the identity of the leader.
+// holder returns the identity of the leader.
 func (i *installation) holder(ctx context.Context, t *testing.T) string {
 	t.Helper()
 	lease, err := i.client.CoordinationV1().Leases(namespace).Get(ctx, name, metav1.GetOptions{})

@@ -243,7 +243,7 @@ func (i *installation) jobThere(ctx context.Context, namespace, name string) err
 	return err
 }
 
-// held is how many Pods of a Job have the finalizer; of those alone that are being deleted, if asked.
+// held returns the number of Pods of a Job that have the finalizer; if deleted is set, only of those that are being deleted.
 func (i *installation) held(ctx context.Context, t *testing.T, namespace, job string, deleted bool) (held int) {
 	t.Helper()
 	pods, err := i.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})

@@ -83,7 +83,7 @@ func (k *kubelet) syncPod(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// pulls tells whether the image of a pod is there.
+// pulls reports whether the image of a pod is there.
 func (k *kubelet) pulls(pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(pod)
 	if strings.Contains(owner.Name, neverPulled) {

@@ -187,7 +187,7 @@ func (w *world) checkCollected(t *testing.T, pod string) {
 	})
 }
 
-// anonymous is a message without names that differ from run to run.
+// anonymous returns a message without names that differ from run to run.
 func (w *world) anonymous(r trial, message, first string) string {
 	message = strings.ReplaceAll(message, w.namespace+"/"+first, "POD")
 	if rest, found := strings.CutPrefix(message, "Pod "+w.namespace+"/"+r.name); found {

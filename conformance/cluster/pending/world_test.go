@@ -109,7 +109,7 @@ func (w *world) addNode(t *testing.T, name string, labels map[string]string) {
 	})
 }
 
-// pods are those of a Job.
+// pods returns the Pods of a Job.
 func (w *world) pods(ctx context.Context, job string) ([]corev1.Pod, error) {
 	list, err := w.client.CoreV1().Pods(w.namespace).List(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
 	if err != nil {

@@ -110,7 +110,7 @@ func (w *world) until(what string, met func(context.Context) (bool, string)) {
 	}
 }
 
-// kinds are the definitions of the installation.
+// kinds returns the definitions of the installation.
 func (w *world) kinds() (all []*unstructured.Unstructured) {
 	w.Helper()
 	installation, err := config.Objects(config.Options{})
@@ -157,7 +157,7 @@ func (w *world) uninstall() {
 	})
 }
 
-// known is how many policies the controller knows.
+// known returns the number of policies that the controller knows.
 func (w *world) known() (n float64) {
 	w.Helper()
 	families, err := w.metrics.Gather()
@@ -199,7 +199,7 @@ func (w *world) keep(lastGood string) string {
 	return kept(o)
 }
 
-// kept is the last good version in the status of a policy.
+// kept returns the last good version in the status of a policy.
 func kept(o *unstructured.Unstructured) string {
 	lastGood, _, _ := unstructured.NestedFieldNoCopy(o.Object, "status", "lastGood")
 	text, err := json.Marshal(lastGood)

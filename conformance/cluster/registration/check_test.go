@@ -60,7 +60,7 @@ func examinations(t *testing.T) []examination {
 	return all
 }
 
-// repeated is a list of copies of an element with names of their own.
+// repeated returns a list of copies of an element with names of their own.
 func repeated(element map[string]any, n int) []any {
 	all := make([]any, n)
 	for i := range all {

@@ -112,7 +112,7 @@ func (r registrar) register(t *testing.T, policies ...admission.Policy) {
 	}
 }
 
-// builtIn are the kinds of the API server that policies are checked against.
+// builtIn returns the kinds of the API server that policies are checked against.
 func builtIn(t *testing.T) []kind.Kind {
 	t.Helper()
 	var all []kind.Kind
@@ -135,7 +135,7 @@ func newTarget(t *testing.T, k kind.Kind, path string) admission.Target {
 	return target
 }
 
-// workflow is a kind that embeds Jobs.
+// workflow returns a kind that embeds Jobs.
 func (r registrar) workflow(t *testing.T) kind.Kind {
 	t.Helper()
 	text, err := os.ReadFile("../testdata/workflow-crd.yaml")

@@ -65,7 +65,7 @@ func (a *attacker) must(err error) {
 	}
 }
 
-// prevented tells whether an admission policy has refused a call. The only ones are those of the installation.
+// prevented reports whether an admission policy has refused a call. The only ones are those of the installation.
 func prevented(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "ValidatingAdmissionPolicy")
 }
@@ -145,7 +145,7 @@ func (a *attacker) annotate(ctx context.Context, resource, name string, annotati
 	return a.patch(ctx, resource, name, map[string]any{"metadata": map[string]any{"annotations": annotations}})
 }
 
-// ownedBy is the patch that gives a Pod an owner, the label by which the controller watches, and a finalizer that keeps the
+// ownedBy returns the patch that gives a Pod an owner, the label by which the controller watches, and a finalizer that keeps the
 // Pod when the garbage collector deletes it.
 func ownedBy(owner metav1.OwnerReference) map[string]any {
 	return map[string]any{"metadata": map[string]any{
@@ -158,7 +158,7 @@ func ownedBy(owner metav1.OwnerReference) map[string]any {
 // stay is a finalizer of the attacker's.
 const stay = "example.com/stay"
 
-// victimsJobs are the managed ones, as the attacker may see them.
+// victimsJobs returns the managed ones, as the attacker may see them.
 func (a *attacker) victimsJobs() (jobs []*batchv1.Job) {
 	a.Helper()
 	for _, planned := range victimJobs {
@@ -171,7 +171,7 @@ func (a *attacker) victimsJobs() (jobs []*batchv1.Job) {
 	return jobs
 }
 
-// controls is a reference to a Job that controls a Pod.
+// controls returns a reference to a Job that controls a Pod.
 func controls(job *batchv1.Job) metav1.OwnerReference {
 	return *metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))
 }
@@ -207,7 +207,7 @@ func (a *attacker) untilFinished(name string) (job *batchv1.Job) {
 	return job
 }
 
-// finished is the last condition of a Job, or nil.
+// finished returns the last condition of a Job, or nil.
 func finished(job *batchv1.Job) *batchv1.JobCondition {
 	for i, c := range job.Status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
@@ -217,7 +217,7 @@ func finished(job *batchv1.Job) *batchv1.JobCondition {
 	return nil
 }
 
-// pods are the attacker's, of a Job unless it is "".
+// pods returns the attacker's, of a Job unless it is "".
 func (a *attacker) pods(ctx context.Context, job string) ([]corev1.Pod, error) {
 	var o metav1.ListOptions
 	if job != "" {
@@ -230,7 +230,7 @@ func (a *attacker) pods(ctx context.Context, job string) ([]corev1.Pod, error) {
 	return pods.Items, nil
 }
 
-// writes is how many writes the controller has made in the attacker's namespace.
+// writes returns the number of writes that the controller has made in the attacker's namespace.
 func (a *attacker) writes() (count int) {
 	for _, event := range a.cluster.AuditLog(a, a.namespace) {
 		if strings.HasSuffix(event.User.Username, ":"+installed.Name) {

@@ -265,7 +265,7 @@ var books = []attack{
 	},
 }
 
-// retrying is a Job of one Pod that fails by the same code again and again.
+// retrying returns a Job of one Pod that fails by the same code again and again.
 func retrying(name string, code int) *batchv1.Job {
 	return newJob(name, func(s *batchv1.JobSpec) { s.BackoffLimit = new(int32(math.MaxInt32)); exits(s, code) })
 }

@@ -226,7 +226,7 @@ func (a *attacker) orphans(count int, finalizers []string) {
 	}
 }
 
-// may tells whether the attacker has a permission in its namespace.
+// may reports whether the attacker has a permission in its namespace.
 func (a *attacker) may(verb, resource, subresource string) bool {
 	a.Helper()
 	review, err := a.user.AuthorizationV1().SelfSubjectAccessReviews().Create(a.under, &authorizationv1.SelfSubjectAccessReview{

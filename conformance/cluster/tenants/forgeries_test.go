@@ -198,7 +198,7 @@ func forge(exit string, owner func(*metav1.OwnerReference), changes ...func(pod,
 	}
 }
 
-// victimsPods are those of the victim's managed Jobs, as the attacker may see them.
+// victimsPods returns the Pods of the victim's managed Jobs, as the attacker may see them.
 func (a *attacker) victimsPods() (all []*corev1.Pod) {
 	a.Helper()
 	pods, err := a.user.CoreV1().Pods(a.victim).List(a.under, metav1.ListOptions{})

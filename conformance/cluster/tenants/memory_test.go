@@ -71,7 +71,7 @@ func (c cgroup) watch(r *installed.Replica) {
 	}()
 }
 
-// memoryOf is what is resident of a replica now, and the most that was since forgetPeak, in bytes.
+// memoryOf returns what is resident of a replica now, and the most that was since forgetPeak, in bytes.
 func memoryOf(r *installed.Replica) (now, peak int, err error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.Process.Pid))
 	if err != nil {

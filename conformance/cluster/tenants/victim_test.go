@@ -93,7 +93,7 @@ func failJob(code int32) *batchv1.PodFailurePolicy {
 	}}}
 }
 
-// newJob is a managed Job of one Pod.
+// newJob returns a managed Job of one Pod.
 func newJob(name string, change func(*batchv1.JobSpec)) *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{
 		ManagedBy: new(controller.Name), Completions: new(int32(1)), Parallelism: new(int32(1)), BackoffLimit: new(int32(0)),
@@ -254,7 +254,7 @@ func (v *victim) outcomeOf(job *batchv1.Job, pods []corev1.Pod) jobOutcome {
 
 var suffix = regexp.MustCompile(`-[a-z0-9]{5}( |$)`)
 
-// anonymous is a text without what differs from namespace to namespace.
+// anonymous returns a text without what differs from namespace to namespace.
 func (v *victim) anonymous(text string) string {
 	return suffix.ReplaceAllString(strings.ReplaceAll(text, v.namespace, "NAMESPACE"), "$1")
 }

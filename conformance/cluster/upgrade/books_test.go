@@ -144,7 +144,7 @@ func count(is bool) int {
 	return 0
 }
 
-// losses is how many events say that the ledger of a Job is lost. It waits for the first if there is to be one.
+// losses returns the number of events which say that the ledger of a Job is lost. It waits for the first if there is to be one.
 func (w *world) losses(t *testing.T, r *trial, wait bool) (told int) {
 	t.Helper()
 	installed.Eventually(t, "the loss is told", func(ctx context.Context) (bool, error) {

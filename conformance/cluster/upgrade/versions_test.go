@@ -51,7 +51,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// knowsNames tells whether the program of a commit knows which attempts Pods are that this one has named.
+// knowsNames reports whether the program of a commit knows which attempts Pods are that this one has named.
 func knowsNames(t *testing.T, commit string) bool {
 	t.Helper()
 	return exec.CommandContext(t.Context(), "git", "cat-file", "-e", commit+":controller/plan/code.go").Run() == nil

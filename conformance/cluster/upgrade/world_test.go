@@ -162,7 +162,7 @@ func (r *trial) job() *batchv1.Job {
 	return job
 }
 
-// exit is how a Pod ends in a leg.
+// exit returns the exit code of a Pod in a leg, and whether it ends there.
 func (r *trial) exit(pod *corev1.Pod, leg int) (code int32, ends bool) {
 	slot, before := r.see(pod)
 	last := r.legs - 1
@@ -231,7 +231,7 @@ func (w *world) barrier(t *testing.T, leg int, trials []*trial) {
 	}
 }
 
-// done tells whether all is done that a leg has in store for a Job, and written down. It waits until Pods that have ended are
+// done reports whether all is done that a leg has in store for a Job, and written down. It waits until Pods that have ended are
 // let go if the version frees them before the Job ends.
 func (w *world) done(ctx context.Context, r *trial, leg int, frees bool) (bool, error) {
 	job, err := w.client.BatchV1().Jobs(r.namespace).Get(ctx, r.name(), metav1.GetOptions{})
@@ -259,7 +259,7 @@ func (w *world) done(ctx context.Context, r *trial, leg int, frees bool) (bool, 
 	return int(s.Succeeded) == leg+1 && int(s.Active) == r.legs-leg && ended == len(r.failures)+leg && !held, what
 }
 
-// end is the last condition of a Job, or nil.
+// end returns the last condition of a Job, or nil.
 func end(job *batchv1.Job) *batchv1.JobCondition {
 	at := slices.IndexFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
 		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
@@ -286,7 +286,7 @@ func (w *world) deleteEnded(t *testing.T, namespace string) {
 	}
 }
 
-// created is how many Pods of a Job were created.
+// created returns the number of Pods that were created for a Job.
 func (w *world) created(t *testing.T, r *trial) (count int) {
 	t.Helper()
 	for _, event := range w.cluster.AuditLog(t, r.namespace) {
@@ -298,7 +298,7 @@ func (w *world) created(t *testing.T, r *trial) (count int) {
 	return count
 }
 
-// used is how many of some failures are matches.
+// used returns the number of matches among the failures.
 func used(failures []int32) (matches int) {
 	for _, code := range failures {
 		if code == temporary {

@@ -53,7 +53,7 @@ func (w *world) lives(t *testing.T, namespace string) {
 	}
 }
 
-// oldJob is the name of a Job from before the webhook.
+// oldJob returns the name of a Job from before the webhook.
 func oldJob(propagation metav1.DeletionPropagation) string {
 	return "old-" + strings.ToLower(string(propagation))
 }

@@ -113,7 +113,7 @@ func (s server) stop() {
 	_ = s.process.Wait()
 }
 
-// configuration is the documented one, with the server's address, for one namespace.
+// configuration returns the documented one, with the server's address, for one namespace.
 func (s server) configuration(t *testing.T, d documented, namespace string) []byte {
 	t.Helper()
 	hook := &d.webhook.Webhooks[0]
@@ -129,7 +129,7 @@ func (s server) configuration(t *testing.T, d documented, namespace string) []by
 	return text
 }
 
-// manifests are the documented ones that no kubelet is needed for, as they stand there.
+// manifests returns the documented ones that no kubelet is needed for, as they stand there.
 func (d documented) manifests(certificate []byte) []byte {
 	return bytes.ReplaceAll(d.text, []byte("CA_BUNDLE"), []byte(base64.StdEncoding.EncodeToString(certificate)))
 }

@@ -48,7 +48,7 @@ func requests(t *testing.T) []request {
 	return file.Requests
 }
 
-// patched is a copy of an object with a merge patch on it.
+// patched returns a copy of an object with a merge patch on it.
 func patched(t *testing.T, object, patch map[string]any) map[string]any {
 	t.Helper()
 	merged, err := jsonpatch.MergePatch(marshal(t, object), marshal(t, patch))

@@ -128,7 +128,7 @@ func denial(err error, before string) []string {
 	return strings.Split(addresses.ReplaceAllString(text, ""), "; ")
 }
 
-// warnings are the messages of the last response, without the names of policies.
+// warnings returns the messages of the last response, without the names of policies.
 func (w *world) warnings() []string {
 	var messages []string
 	for _, text := range w.warned {

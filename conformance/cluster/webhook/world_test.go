@@ -61,7 +61,7 @@ func newWorld(t *testing.T) *world {
 // HandleWarningHeader keeps what a response warns of.
 func (w *world) HandleWarningHeader(_ int, _, text string) { w.warned = append(w.warned, text) }
 
-// resource is where objects of this one's kind are.
+// resource returns where objects of this one's kind are.
 func (w *world) resource(namespace string, object map[string]any) dynamic.ResourceInterface {
 	plural := strings.ToLower(object["kind"].(string)) + "s"
 	return w.client.Resource(schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: plural}).Namespace(namespace)

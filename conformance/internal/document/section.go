@@ -40,7 +40,7 @@ func DecodeYAML(data []byte, into any) error {
 	return DecodeJSON(js, into)
 }
 
-// DecodeJSON is DecodeYAML for JSON.
+// DecodeJSON does what DecodeYAML does, for JSON.
 func DecodeJSON(data []byte, into any) error {
 	strict, err := sigsjson.UnmarshalStrict(data, into)
 	return errors.Join(append(strict, err)...)

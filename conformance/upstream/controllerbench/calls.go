@@ -15,16 +15,16 @@ type Kind struct{ Verb, Resource string }
 
 func (k Kind) String() string { return k.Verb + " " + k.Resource }
 
-// event is whether calls of the kind record an event.
+// event reports whether calls of the kind record an event.
 func (k Kind) event() bool { return k.Resource == "events" }
 
-// cached is whether calls of the kind fill a cache.
+// cached reports whether calls of the kind fill a cache.
 func (k Kind) cached() bool { return k.Verb == "list" || k.Verb == "watch" }
 
 // Calls are how many calls of each kind were made.
 type Calls map[Kind]int
 
-// Total is the number of calls by which the Job is run: those of events and caches are left out.
+// Total returns the number of calls by which the Job is run: those of events and caches are left out.
 func (c Calls) Total() int {
 	total := 0
 	for kind, number := range c {
@@ -35,7 +35,7 @@ func (c Calls) Total() int {
 	return total
 }
 
-// Events is the number of calls that record events.
+// Events returns the number of calls that record events.
 func (c Calls) Events() int {
 	total := 0
 	for kind, number := range c {
@@ -46,7 +46,7 @@ func (c Calls) Events() int {
 	return total
 }
 
-// plus is the sum of both.
+// plus returns the sum of both.
 func (c Calls) plus(more Calls) Calls {
 	sum := Calls{}
 	for _, calls := range []Calls{c, more} {
@@ -57,7 +57,7 @@ func (c Calls) plus(more Calls) Calls {
 	return sum
 }
 
-// since is what was made after the calls before were.
+// since returns what was made after the calls before were.
 func (c Calls) since(before Calls) Calls {
 	made := Calls{}
 	for kind, number := range c {
@@ -85,7 +85,7 @@ func newMeter() *meter {
 	}
 }
 
-// wrap is the transport with the meter in it.
+// wrap returns the transport with the meter in it.
 func (m *meter) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		kind, err := m.kind(r)
@@ -141,14 +141,14 @@ func (m *meter) touch(kind Kind) {
 	}
 }
 
-// read is all calls so far, and when the Job was last worked on.
+// read returns all calls so far, and when the Job was last worked on.
 func (m *meter) read() (calls Calls, work time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.calls), m.work
 }
 
-// idle is for how long there have been no calls.
+// idle returns the time since the last call.
 func (m *meter) idle() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -58,7 +58,7 @@ func (c Comparison) Run(ctx context.Context) (*Table, error) {
 	return table, nil
 }
 
-// runs are the phases of all runs of one trial. The controllers take turns to begin, because the machine's speed varies.
+// runs returns the phases of all runs of one trial. The controllers take turns to begin, because the machine's speed varies.
 func (c Comparison) runs(ctx context.Context, shape Shape, pods int) (peer, own [][]Phase, err error) {
 	turns := []struct {
 		contender Contender
@@ -80,7 +80,7 @@ func (c Comparison) runs(ctx context.Context, shape Shape, pods int) (peer, own 
 	return peer, own, nil
 }
 
-// number is how many runs there are.
+// number returns the number of runs.
 func (c Comparison) number(pods int) int {
 	switch {
 	case c.Runs > 0:

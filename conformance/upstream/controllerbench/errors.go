@@ -11,7 +11,7 @@ func errTrial(t Trial, err error) error {
 	return fmt.Errorf("%s, %d pods %s: %w", t.Contender.Name, t.Pods, t.Shape.Name, err)
 }
 
-// errContender is for a controller that stopped by itself.
+// errContender returns the error for a controller that stopped by itself.
 func errContender(err error) error {
 	if err == nil {
 		err = errors.New("it ended before the Job did")

@@ -20,7 +20,7 @@ type sample struct {
 	calls Calls
 }
 
-// take is the measure of a trial; it is not there if the trial ended before. What the controller does after a milestone
+// take returns the measure of a trial; it is not there if the trial ended before. What the controller does after a milestone
 // takes time, too, unless it is the last one.
 func (m measure) take(phases []Phase) (s sample, ok bool) {
 	s.calls = Calls{}
@@ -38,7 +38,7 @@ func (m measure) take(phases []Phase) (s sample, ok bool) {
 	return s, false
 }
 
-// atMost is the ratio of times that is promised of a Job of the size.
+// atMost returns the ratio of times that is promised of a Job of the size.
 func (m measure) atMost(pods int) float64 {
 	if m.bar > 0 && pods >= m.from {
 		return m.bar
@@ -46,7 +46,7 @@ func (m measure) atMost(pods int) float64 {
 	return 1
 }
 
-// middle is the median of what is told about the samples.
+// middle returns the median of what is told about the samples.
 func middle(samples []sample, tell func(sample) float64) float64 {
 	values := make([]float64, len(samples))
 	for i, s := range samples {

@@ -30,10 +30,10 @@ func ParseMilestone(name string) (Milestone, error) {
 	return "", errMilestone(name, all)
 }
 
-// ends is whether the pods end at the begin of the phase.
+// ends reports whether the pods end at the begin of the phase.
 func (m Milestone) ends() bool { return m == Replaced || m == Finished }
 
-// reached is whether a Job of the size is there.
+// reached reports whether a Job of the size is there.
 func (m Milestone) reached(s sight, size int) bool {
 	active, failed := int(s.status.Active), int(s.status.Failed)
 	switch m {
@@ -48,7 +48,7 @@ func (m Milestone) reached(s sight, size int) bool {
 	}
 }
 
-// total is how many pods go through the phase.
+// total returns the number of pods that go through the phase.
 func (m Milestone) total(s sight, size int) int64 {
 	if m == Released {
 		return int64(s.pods)
@@ -56,7 +56,7 @@ func (m Milestone) total(s sight, size int) int64 {
 	return int64(size)
 }
 
-// progress is for how many of them the phase is over, as a client sees it.
+// progress returns the number of pods for which the phase is over, as a client sees it.
 func (m Milestone) progress(s sight, size int) int64 {
 	switch m {
 	case Created:
@@ -70,7 +70,7 @@ func (m Milestone) progress(s sight, size int) int64 {
 	}
 }
 
-// finish is the condition by which the Job has ended.
+// finish returns the condition by which the Job has ended.
 func (s sight) finish() *batchv1.JobCondition {
 	at := slices.IndexFunc(s.status.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed

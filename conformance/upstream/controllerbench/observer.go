@@ -98,7 +98,7 @@ func (o *observer) change(what func(*sight)) {
 	}
 }
 
-// sight is what is seen now.
+// sight returns what is seen now.
 func (o *observer) sight() sight {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -125,7 +125,7 @@ func (o *observer) await(ctx context.Context, goal Milestone, done func(sight) (
 	}
 }
 
-// unfinished are the pods that have not ended.
+// unfinished returns the pods that have not ended.
 func (o *observer) unfinished() ([]*corev1.Pod, error) {
 	pods, err := o.pods.List(labels.Everything())
 	return slices.DeleteFunc(pods, ended), err

@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// Podverdict is the controller of package controller.
+// Podverdict returns the controller of package controller.
 func Podverdict() Contender {
 	name := controller.Name
 	return Contender{Name: "podverdict", managedBy: &name, run: runPodverdict}

@@ -43,7 +43,7 @@ func (s scene) play(ctx context.Context) ([]Phase, error) {
 	return s.phases(ctx)
 }
 
-// config is the controller's.
+// config returns the settings of the controller's requests.
 func (s scene) config() *rest.Config {
 	config := rest.CopyConfig(s.Config)
 	config.QPS, config.Burst = s.Limit.QPS, s.Limit.Burst
@@ -52,7 +52,7 @@ func (s scene) config() *rest.Config {
 	return config
 }
 
-// phases are the trial's.
+// phases returns the phases of the trial.
 func (s scene) phases(ctx context.Context) ([]Phase, error) {
 	var phases []Phase
 	goals := s.Shape.until(s.Last)

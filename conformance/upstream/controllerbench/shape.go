@@ -20,7 +20,7 @@ type Shape struct {
 	measures []measure
 }
 
-// Succeed is an Indexed Job whose pods all succeed.
+// Succeed returns an Indexed Job whose pods all succeed.
 func Succeed() Shape {
 	whole := []Milestone{Created, Finished, Released}
 	return Shape{
@@ -32,7 +32,7 @@ func Succeed() Shape {
 	}
 }
 
-// Fail is an Indexed Job with backoffLimitPerIndex and a podFailurePolicy, whose pods all fail twice.
+// Fail returns an Indexed Job with backoffLimitPerIndex and a podFailurePolicy, whose pods all fail twice.
 func Fail() Shape {
 	retries := int32(1)
 	whole := []Milestone{Created, Replaced, Finished, Released}
@@ -57,7 +57,7 @@ func ParseShape(name string) (Shape, error) {
 	return Shape{}, errShape(name)
 }
 
-// until is the shape's phases up to the milestone.
+// until returns the shape's phases up to the milestone.
 func (s Shape) until(last Milestone) []Milestone {
 	if at := slices.Index(s.phases, last); at >= 0 {
 		return s.phases[:at+1]
@@ -65,7 +65,7 @@ func (s Shape) until(last Milestone) []Milestone {
 	return s.phases
 }
 
-// job is a Job of the shape, with as many pods.
+// job returns a Job of the shape, with as many pods.
 func (s Shape) job(pods int, managedBy *string) *batchv1.Job {
 	mode, number := batchv1.IndexedCompletion, int32(pods) //nolint:gosec // at most mostPods
 	return &batchv1.Job{
@@ -86,7 +86,7 @@ const (
 	container = "main" // the only one of each pod
 )
 
-// terminated is the status of a pod whose container has ended.
+// terminated returns the status of a pod whose container has ended.
 func terminated(phase corev1.PodPhase, code int32) corev1.PodStatus {
 	return corev1.PodStatus{Phase: phase, ContainerStatuses: []corev1.ContainerStatus{{
 		Name:  container,
@@ -94,7 +94,7 @@ func terminated(phase corev1.PodPhase, code int32) corev1.PodStatus {
 	}}}
 }
 
-// unmatched is a policy in which every rule is looked at for every pod, and none matches.
+// unmatched returns a policy in which every rule is looked at for every pod, and none matches.
 func unmatched() *batchv1.PodFailurePolicy {
 	name := container
 	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{

@@ -63,7 +63,7 @@ func (t *Table) Write(out io.Writer) {
 	}
 }
 
-// String is the row with times and calls.
+// String returns the row with times and calls.
 func (r row) String() string {
 	ratio, lives := middle(r.own, seconds)/middle(r.peer, seconds), float64(r.pods*r.measure.lives)
 	return fmt.Sprintf("| %d %s | %d | %.2f | %.2f | %.2f | %.2f | %.0f | %.0f | %.2f | %.2f | %.0f / %.0f |",
@@ -81,7 +81,7 @@ func (r row) writeCalls(out io.Writer, kinds []Kind) {
 	fmt.Fprintln(out)
 }
 
-// kinds are those of all calls in the table but the caches', by resource.
+// kinds returns the kinds of all calls in the table but the caches', by resource.
 func (t *Table) kinds() []Kind {
 	all := Calls{}
 	for _, r := range t.rows {

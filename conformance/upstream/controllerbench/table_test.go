@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// whole is a trial of a failing Job, in which each phase makes a call for each pod, and works on for half a second.
+// whole returns a trial of a failing Job, in which each phase makes a call for each pod, and works on for half a second.
 func whole(step time.Duration, pods int, kind Kind) []Phase {
 	var phases []Phase
 	for _, goal := range Fail().phases {

@@ -24,7 +24,7 @@ var DefaultLimit = Limit{QPS: 100, Burst: 100}
 // batch is the period at which upstream looks at a Job whose pods change.
 const batch = time.Second
 
-// refill is how long a controller makes no calls until it can make a burst again, and has nothing left that it put off.
+// refill returns the time without calls after which a controller can make a burst again, and has nothing left that it put off.
 func (l Limit) refill() time.Duration {
 	return max(batch, time.Duration(float64(l.Burst)/float64(l.QPS)*float64(time.Second))) + batch/5
 }

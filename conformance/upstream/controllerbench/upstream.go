@@ -9,7 +9,7 @@ import (
 	upstreamjob "k8s.io/kubernetes/pkg/controller/job"
 )
 
-// Upstream is the Job controller of kube-controller-manager. Its back-off is a variable of its package, which this sets: call
+// Upstream returns the Job controller of kube-controller-manager. Its back-off is a variable of its package, which this sets: call
 // it before any trial.
 func Upstream() Contender {
 	upstreamjob.DefaultJobPodFailureBackOff, upstreamjob.MaxJobPodFailureBackOff = podBackoff, podBackoff

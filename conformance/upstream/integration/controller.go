@@ -28,7 +28,7 @@ func Adopt(job *batchv1.Job) {
 	}
 }
 
-// WithoutLedger is a status without the condition that only ours has.
+// WithoutLedger returns a status without the condition that only ours has.
 func WithoutLedger(status batchv1.JobStatus) batchv1.JobStatus {
 	ours := func(c batchv1.JobCondition) bool { return c.Type == plan.LedgerCondition }
 	status.Conditions = slices.DeleteFunc(slices.Clone(status.Conditions), ours)

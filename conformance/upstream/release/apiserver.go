@@ -179,7 +179,7 @@ func (f Fault) OfTemplate() bool {
 	return strings.HasSuffix(f.Field, "spec.template") || strings.HasSuffix(f.Field, "spec.template.spec")
 }
 
-// foreign tells whether an error is about any pod's restart policy. Upstream reports a
+// foreign reports whether an error is about any pod's restart policy. Upstream reports a
 // wrong restart policy of a Job a second time, with the list of those that a Job can
 // have.
 func foreign(e *field.Error) bool {
@@ -187,7 +187,7 @@ func foreign(e *field.Error) bool {
 		strings.Contains(e.Detail, `"Always"`)
 }
 
-// warnings are those on the spec as a whole. Upstream has others, on the pod
+// warnings returns the warnings on the spec as a whole. Upstream has others, on the pod
 // template and the name, which are no constraints.
 func warnings(path string, texts []string) []Fault {
 	var faults []Fault

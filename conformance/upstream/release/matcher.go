@@ -8,7 +8,7 @@ import (
 	_ "k8s.io/kubernetes/pkg/controller/job" // holds the matcher
 )
 
-// Match is upstream's matchPodFailurePolicy, see pkg/controller/job/pod_failure_policy.go:
+// Match calls upstream's matchPodFailurePolicy, see pkg/controller/job/pod_failure_policy.go:
 // the message of a FailJob rule, whether the failure counts, and the action of
 // the rule that matched, nil when none did.
 //

@@ -56,7 +56,7 @@ func (p *Process) Close() error {
 	return errors.Join(p.client.Close(), p.command.Wait())
 }
 
-// Ask is the function Ask of the release.
+// Ask returns the function Ask of the release.
 func (p *Process) Ask(policy, witness *batchv1.PodFailurePolicy, pod *corev1.Pod) (Answer, error) {
 	if p == nil {
 		return Ask(policy, witness, pod), nil
@@ -86,7 +86,7 @@ func (p *Process) AskAll(questions []Question) ([]Answer, error) {
 	return answers, err
 }
 
-// APIServer is the function APIServer of the release.
+// APIServer returns the function APIServer of the release.
 func (p *Process) APIServer(ctx context.Context, s Submission) (faults []Fault, panicked bool, err error) {
 	if p == nil {
 		return APIServer(ctx, s)

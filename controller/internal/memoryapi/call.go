@@ -26,7 +26,7 @@ type Call struct {
 	patchType types.PatchType
 }
 
-// Writes tells whether the call is meant to change something.
+// Writes reports whether the call is meant to change something.
 func (c Call) Writes() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete"}, c.Verb)
 }
@@ -35,7 +35,7 @@ func (c Call) String() string {
 	return strings.TrimSpace(c.Verb + " " + c.Resource + " " + c.Name + " " + c.Subresource)
 }
 
-// ReadCall is what a request asks for. The request's body can be read again.
+// ReadCall returns what a request asks for. The request's body can be read again.
 func ReadCall(r *http.Request) (Call, error) {
 	c := Call{query: r.URL.Query(), patchType: types.PatchType(r.Header.Get("Content-Type"))}
 	if r.Body != nil {

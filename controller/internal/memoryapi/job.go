@@ -20,7 +20,7 @@ func (s *Server) CreateJob(job *batchv1.Job) (*batchv1.Job, error) {
 	return o.(*batchv1.Job).DeepCopy(), nil //nolint:forcetypeassert // the table has one type
 }
 
-// Job is a copy of the Job of that name, or nil.
+// Job returns a copy of the Job of that name, or nil.
 func (s *Server) Job(namespace, name string) *batchv1.Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()

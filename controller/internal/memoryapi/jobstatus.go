@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// statusErrors is what the API server refuses in a write to the status (pkg/apis/batch/validation, ValidateJobStatusUpdate).
+// statusErrors returns what the API server refuses in a write to the status (pkg/apis/batch/validation, ValidateJobStatusUpdate).
 // A rule about fields that have not changed is not applied, so a status that breaks it can still be written.
 func statusErrors(old, job *batchv1.Job) field.ErrorList {
 	w := &statusWrite{old: old, job: job, before: &old.Status, after: &job.Status, path: field.NewPath("status")}
@@ -41,7 +41,7 @@ func (w *statusWrite) refuse(broken bool, name, message string) {
 	}
 }
 
-// has tells whether a condition is true, changed whether it was not what it is.
+// has reports whether a condition is true, changed whether it was not what it is.
 func has(s *batchv1.JobStatus, kind batchv1.JobConditionType) bool {
 	for _, c := range s.Conditions {
 		if c.Type == kind && c.Status == corev1.ConditionTrue {
@@ -97,7 +97,7 @@ func (w *statusWrite) uncounted() {
 	}
 }
 
-// conditions are the rules that always hold.
+// conditions checks the rules that always hold.
 func (w *statusWrite) conditions() {
 	met, complete := w.has(batchv1.JobSuccessCriteriaMet), w.has(batchv1.JobComplete)
 	metBefore := has(w.before, batchv1.JobSuccessCriteriaMet)
@@ -111,7 +111,7 @@ func (w *statusWrite) conditions() {
 	}
 }
 
-// newConditions are the rules about conditions that have changed.
+// newConditions checks the rules about conditions that have changed.
 func (w *statusWrite) newConditions() {
 	met, complete := w.has(batchv1.JobSuccessCriteriaMet), w.has(batchv1.JobComplete)
 	failed, target := w.has(batchv1.JobFailed), w.has(batchv1.JobFailureTarget)
@@ -123,7 +123,7 @@ func (w *statusWrite) newConditions() {
 		"cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
 }
 
-// finished are the rules about Jobs that have ended.
+// finished checks the rules about Jobs that have ended.
 func (w *statusWrite) finished() {
 	finished := func(s *batchv1.JobStatus) bool { return has(s, batchv1.JobComplete) || has(s, batchv1.JobFailed) }
 	if !finished(w.after) {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Pods are all pods in the order of their names. They are not to be changed.
+// Pods returns all pods in the order of their names. They are not to be changed.
 func (s *Server) Pods() []*corev1.Pod { return listed[*corev1.Pod](s, Pods) }
 
 // CreatePod stores a pod as if somebody had created it, and returns what is stored.
@@ -47,7 +47,7 @@ func (s *Server) DeletePod(namespace, name string, grace int64) error {
 	return err
 }
 
-// gracePeriod is how many seconds an object is given. A pod that does not run needs none.
+// gracePeriod returns the seconds that an object is given. A pod that does not run needs none.
 func gracePeriod(o Object, options *metav1.DeleteOptions) int64 {
 	pod, ok := o.(*corev1.Pod)
 	if !ok || pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {

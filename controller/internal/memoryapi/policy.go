@@ -76,7 +76,7 @@ func (s *Server) Delete(resource, name string) {
 	}
 }
 
-// Policy is a copy of the policy of that name, or nil.
+// Policy returns a copy of the policy of that name, or nil.
 func (s *Server) Policy(name string) *v1alpha1.PodFailurePolicy {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +84,7 @@ func (s *Server) Policy(name string) *v1alpha1.PodFailurePolicy {
 	return p.DeepCopy()
 }
 
-// Binding is a copy of the binding of that name, or nil.
+// Binding returns a copy of the binding of that name, or nil.
 func (s *Server) Binding(name string) *v1alpha1.PodFailurePolicyBinding {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,7 @@ func (s *Server) updatePolicy(t *table, old, p *v1alpha1.PodFailurePolicy, subre
 	return s.store(t, p)
 }
 
-// updateBinding is the same for a binding.
+// updateBinding does for a binding what updatePolicy does for a policy.
 func (s *Server) updateBinding(t *table, old, b *v1alpha1.PodFailurePolicyBinding, subresource string) Object {
 	if subresource == "status" {
 		b.Spec = old.Spec

@@ -39,7 +39,7 @@ func (r resource) group() schema.GroupResource {
 	return r.kind.GroupVersion().WithResource(r.name).GroupResource()
 }
 
-// typed is an object as it goes over the wire. Stored objects have no TypeMeta.
+// typed returns an object as it goes over the wire. Stored objects have no TypeMeta.
 func (r resource) typed(o Object) Object {
 	copied, ok := o.DeepCopyObject().(Object)
 	if ok {

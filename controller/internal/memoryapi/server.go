@@ -53,7 +53,7 @@ type table struct {
 // live is the version of a cache that does not lag.
 const live = math.MaxInt64
 
-// New is a Server without objects, which takes the time from now.
+// New returns a Server without objects, which takes the time from now.
 func New(now func() time.Time) *Server {
 	s := &Server{now: now, tables: map[string]*table{}}
 	for _, r := range resources() {
@@ -62,10 +62,10 @@ func New(now func() time.Time) *Server {
 	return s
 }
 
-// Config is that of a client without limits.
+// Config returns the settings of a client without limits.
 func (s *Server) Config() *rest.Config { return Config(s) }
 
-// Config is that of a client without limits whose calls go through transport to a Server.
+// Config returns the settings of a client without limits whose calls go through transport to a Server.
 func Config(transport http.RoundTripper) *rest.Config {
 	content := rest.ContentConfig{ContentType: "application/vnd.kubernetes.protobuf", AcceptContentTypes: "application/vnd.kubernetes.protobuf,application/json"}
 	return &rest.Config{Host: "http://memory", Transport: transport, QPS: -1, ContentConfig: content}
@@ -74,10 +74,10 @@ func Config(transport http.RoundTripper) *rest.Config {
 // Watch has a function called after every change of anything but events, before anybody else can see it. It must not call the Server.
 func (s *Server) Watch(observer func(Change)) { s.observer = observer }
 
-// Events are those that were told, in the order of their names.
+// Events returns the events that were recorded, in the order of their names.
 func (s *Server) Events() []*eventsv1.Event { return listed[*eventsv1.Event](s, Events) }
 
-// listed are a table's objects in the order of their names. They are not to be changed.
+// listed returns a table's objects in the order of their names. They are not to be changed.
 func listed[T Object](s *Server, resource string) []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *Server) changed(t *table, c Change) {
 	t.feed()
 }
 
-// kind is what a watcher that is interested in some objects only gets to know of a change, and of which object.
+// kind returns what a watcher that is interested in some objects only gets to know of a change, and of which object.
 func (c Change) kind(wanted func(Object) bool) (watch.EventType, Object) {
 	before, after := c.Old != nil && wanted(c.Old), c.New != nil && wanted(c.New)
 	switch {

@@ -140,7 +140,7 @@ func TestDeletion(t *testing.T) {
 	})
 }
 
-// told is what a watch tells, up to a number of events.
+// told returns what a watch tells, up to a number of events.
 func told(t *testing.T, w watch.Interface, n int) []string {
 	t.Helper()
 	var events []string

@@ -27,7 +27,7 @@ type stream struct {
 	changed chan struct{} // holds something when text or ended has changed
 }
 
-// begin tells what there is, and, when the client asks for that, that this was all.
+// begin sends what there is, and, when the client asks for that, that this was all.
 func (w *stream) begin(marked bool) {
 	for _, o := range w.table.stateAt(w.sent) {
 		if w.wanted(o) {
@@ -41,7 +41,7 @@ func (w *stream) begin(marked bool) {
 	}
 }
 
-// feed tells what is new in the cache.
+// feed sends what is new in the cache.
 func (w *stream) feed() {
 	history := w.table.history
 	first := len(history)
@@ -122,7 +122,7 @@ func (w *stream) read(p []byte) (int, error) {
 	return 0, nil
 }
 
-// Close is for the client, who does not listen any more.
+// Close ends the stream of a client that does not listen any more.
 func (w *stream) Close() error {
 	w.end()
 	return nil

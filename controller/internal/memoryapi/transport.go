@@ -48,7 +48,7 @@ func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	return respond(r, code, o), nil
 }
 
-// Refuse is a response that tells an error.
+// Refuse returns a response that tells an error.
 func Refuse(r *http.Request, err error) *http.Response {
 	told := status(err)
 	return respond(r, int(told.Code), told)
@@ -70,7 +70,7 @@ func response(r *http.Request, code int, media string, body io.ReadCloser) *http
 	}
 }
 
-// mediaOf is how the client wants to be answered: in protobuf if it knows that, else in JSON.
+// mediaOf returns the media type that the client wants: in protobuf if it knows that, else in JSON.
 func mediaOf(r *http.Request) runtime.SerializerInfo {
 	wanted := runtime.ContentTypeJSON
 	if strings.Contains(r.Header.Get("Accept"), runtime.ContentTypeProtobuf) {

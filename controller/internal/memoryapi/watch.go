@@ -39,7 +39,7 @@ func (s *Server) Show(resource string, changes int) int {
 	return len(hidden)
 }
 
-// hidden are the changes that the cache does not show.
+// hidden returns the changes that the cache does not show.
 func (t *table) hidden() []Change {
 	first, _ := slices.BinarySearchFunc(t.history, t.shown, func(c Change, shown int64) int {
 		if c.Version <= shown {
@@ -60,7 +60,7 @@ func (s *Server) Release(resources ...string) {
 	}
 }
 
-// Bookmark tells all watchers of a resource how far they are.
+// Bookmark sends all watchers of a resource how far they are.
 func (s *Server) Bookmark(resource string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +116,7 @@ func (s *Server) list(t *table, c Call) (runtime.Object, error) {
 	return t.list(objects, metav1.ListMeta{ResourceVersion: strconv.FormatInt(at, 10)}), nil
 }
 
-// since is the version that a list or the initial events of a watch are of.
+// since returns the version that a list or the initial events of a watch are of.
 func (s *Server) since(t *table, c Call) (int64, error) {
 	text := c.query.Get("resourceVersion")
 	if text == "" {
@@ -132,7 +132,7 @@ func (s *Server) since(t *table, c Call) (int64, error) {
 	return max(least, min(t.shown, s.version)), nil
 }
 
-// stateAt are the objects as they were once, in the order of their names.
+// stateAt returns the objects as they were once, in the order of their names.
 func (t *table) stateAt(version int64) []Object {
 	last := len(t.history) - 1
 	if last < 0 || t.history[last].Version <= version {
@@ -152,7 +152,7 @@ func (t *table) stateAt(version int64) []Object {
 	return then.sorted()
 }
 
-// wanted tells which objects a list or watch is about.
+// wanted returns the filter of the objects that a list or watch is about.
 func (c Call) wanted() (func(Object) bool, error) {
 	selector, err := labels.Parse(c.query.Get("labelSelector"))
 	if err != nil {

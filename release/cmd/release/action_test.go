@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +28,6 @@ func (m made) checkOut(t *testing.T) *checkout {
 		// It takes what it is asked for from the release.
 		"curl":    "for url in \"$@\"; do case $url in *v0.1.0/*) cp \"" + m.out + "/${url##*/}\" . ;; esac; done",
 		"apt-get": "true",
-		"gh":      `printf '%s\n' "$*" >>"$RUNNER_TEMP/gh.txt"; while (($#)); do if [[ $1 == --body-file ]]; then cat "$2" >>"$RUNNER_TEMP/gh.txt"; fi; shift; done`,
 	} {
 		if err := os.WriteFile(filepath.Join(c.bin, name), []byte("#!/bin/bash\n"+script+"\n"), 0o700); err != nil {
 			t.Fatal(err)
@@ -35,6 +35,7 @@ func (m made) checkOut(t *testing.T) *checkout {
 	}
 	c.environment = append(os.Environ(),
 		"PATH="+c.temp+"/podverdict-bin:"+c.bin+":"+os.Getenv("PATH"), "RUNNER_TEMP="+c.temp, "RUNNER_OS=Linux", "GITHUB_PATH="+c.temp+"/path",
+		"GITHUB_STEP_SUMMARY="+c.temp+"/summary.md", "GITHUB_WORKFLOW=podverdict", "GITHUB_JOB=check",
 		"RUNNER_ARCH="+map[string]string{"amd64": "X64", "arm64": "ARM64"}[m.p.arch],
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
 	)
@@ -48,36 +49,52 @@ func (m made) checkOut(t *testing.T) *checkout {
 // script runs a script as a runner does.
 func (c *checkout) script(t *testing.T, script string, environment ...string) (stdout string) {
 	t.Helper()
+	out, err := c.try(t, script, environment...)
+	if err != nil {
+		t.Fatalf("%s\n%v\n%s", script, err, out)
+	}
+	return out
+}
+
+// try runs a script that may fail.
+func (c *checkout) try(t *testing.T, script string, environment ...string) (stdout string, err error) {
+	t.Helper()
 	command := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script)
 	command.Dir, command.Env = c.folder, slices.Concat(c.environment, environment)
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	out, err := command.Output()
 	if err != nil {
-		t.Fatalf("%s\n%v\n%s%s", script, err, out, stderr.String())
+		err = fmt.Errorf("%w: %s", err, stderr.String())
 	}
-	return string(out)
+	return string(out), err
+}
+
+// step is one of the action.
+type step struct {
+	Name, Run string
+	Env       map[string]string
+}
+
+func actionSteps(t *testing.T) []step {
+	t.Helper()
+	var action struct{ Runs struct{ Steps []step } }
+	parseFile(t, "action.yml", &action)
+	return action.Runs.Steps
 }
 
 // The action installs the release, writes findings for code scanning, and comments on the verdicts that a pull request changes.
 func (m made) actionRuns(t *testing.T) {
 	c := m.checkOut(t)
-	var action struct {
-		Runs struct {
-			Steps []struct {
-				Name, Run string
-				Env       map[string]string
-			}
-		}
-	}
-	parseFile(t, "action.yml", &action)
+	g := &gitHub{}
 	given := strings.NewReplacer(
 		"${{ inputs.version }}", "v0.1.0", "${{ inputs.paths }}", "my manifests\n\n", "${{ inputs.fail-on }}", "error", "${{ inputs.sarif }}", "podverdict.sarif",
-		"${{ github.event.pull_request.base.sha }}", c.base, "${{ github.event.pull_request.number }}", "7", "${{ inputs.token }}", "secret",
+		"${{ github.event.pull_request.base.sha }}", c.base, "${{ github.event.pull_request.node_id }}", "PR_7", "${{ inputs.token }}", "secret",
 	)
 	ran := 0
-	for _, step := range action.Runs.Steps {
-		var environment []string
+	gh := g.environment(t)
+	for _, step := range actionSteps(t) {
+		environment := slices.Clone(gh)
 		for name, value := range step.Env {
 			environment = append(environment, name+"="+given.Replace(value))
 		}
@@ -86,18 +103,21 @@ func (m made) actionRuns(t *testing.T) {
 			c.script(t, step.Run, environment...)
 		}
 	}
-	if ran != 3 {
+	if ran != 4 {
 		t.Errorf("%d scripts ran", ran)
 	}
 	var sarif struct{ Version string }
 	if text := c.script(t, "cat podverdict.sarif"); json.Unmarshal([]byte(text), &sarif) != nil || sarif.Version != "2.1.0" {
 		t.Errorf("the findings are %s", text)
 	}
-	comment := c.script(t, `cat "$RUNNER_TEMP/gh.txt"`)
-	for _, want := range []string{"pr comment 7 --edit-last --create-if-none --body-file", "## `my manifests/train.yaml`", "FailJob -&gt; Ignore"} {
+	comment := strings.Join(g.bodies(), "\n---\n")
+	for _, want := range []string{"ours: ## `my manifests/train.yaml`\n", "FailJob -&gt; Ignore"} {
 		if !strings.Contains(comment, want) {
 			t.Errorf("%q is not in\n%s", want, comment)
 		}
+	}
+	if summary := c.script(t, `cat "$GITHUB_STEP_SUMMARY"`); "ours: "+summary != comment {
+		t.Errorf("the summary is\n%s", summary)
 	}
 	if strings.Contains(comment, "other.yaml") || strings.TrimSpace(c.script(t, "git worktree list | wc -l")) != "1" {
 		t.Errorf("more than was asked for:\n%s", comment)

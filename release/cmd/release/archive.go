@@ -29,8 +29,7 @@ func (r *release) writeArchives(context.Context) error {
 		if p.os != "linux" {
 			continue
 		}
-		members := []member{{controller, r.binary(p, controller), 0o755}, {"LICENSE", filepath.Join(r.source, "LICENSE"), 0o644}}
-		if err := r.writeArchive(r.archive(p, controller), members); err != nil {
+		if err := r.writeArchive(r.archive(p, controller), r.licensed(p, controller)); err != nil {
 			return err
 		}
 	}
@@ -45,10 +44,17 @@ func (r *release) archive(p platform, name string) string {
 	return r.file("%s_%s_%s.tar.gz", name, r.version, p)
 }
 
-// members are what the archive of podverdict has.
+// licensed returns a program with its licenses.
+func (r *release) licensed(p platform, name string) []member {
+	return []member{
+		{p.program(name), r.binary(p, name), 0o755}, {"LICENSE", filepath.Join(r.source, "LICENSE"), 0o644}, {thirdParty, r.licenses(p, name), 0o644},
+	}
+}
+
+// members returns what the archive of podverdict has.
 func (r *release) members(p platform) []member {
-	members := []member{{p.program(cli), r.binary(p, cli), 0o755}}
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+	members := r.licensed(p, cli)
+	for _, name := range []string{"README.md", "CHANGELOG.md"} {
 		members = append(members, member{name, filepath.Join(r.source, name), 0o644})
 	}
 	return append(members, r.documents()...)

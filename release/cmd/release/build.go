@@ -44,7 +44,7 @@ const (
 	controller = "podverdict-controller"
 )
 
-// programs are those for a platform: the controller runs in a cluster, so Linux is enough.
+// programs returns the programs for a platform: the controller runs in a cluster, so Linux is enough.
 func (p platform) programs() []string {
 	if p.os == "linux" {
 		return []string{cli, controller}
@@ -60,7 +60,8 @@ type release struct {
 	host    string // podverdict, for this machine
 	version string // without the v
 	time    time.Time
-	digest  string // of the controller's images, once they are written
+	digest  string   // of the controller's images, once they are written
+	pushed  []string // what a registry has got, by digest
 }
 
 // newRelease builds podverdict for this machine and asks it for the version and the time of the commit: all files then have what

@@ -3,17 +3,23 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/static"
+	"go.yaml.in/yaml/v3"
 )
 
-// writeChart packs the chart, with its own version and, where a registry has it, with the image of this release.
-func (r *release) writeChart(context.Context) error {
+// writeChart packs the chart, with its own version and, where a registry has it, with the image of this release. Registries get the same
+// file as an artifact, as helm push makes it.
+func (r *release) writeChart(ctx context.Context) error {
 	source := filepath.Join(r.source, "charts", "podverdict")
 	ignored, err := os.ReadFile(filepath.Join(source, ".helmignore"))
 	if err != nil {
@@ -30,7 +36,42 @@ func (r *release) writeChart(context.Context) error {
 		}
 		members[n] = member{"podverdict/" + m.name, changed, 0o644}
 	}
-	return create(r.file("podverdict-%s.tgz", r.version), func(out io.Writer) error { return writeTar(out, members, r.time) })
+	var archive bytes.Buffer
+	if err := writeTar(&archive, members, r.time); err != nil {
+		return err
+	}
+	if err := write(r.file("podverdict-%s.tgz", r.version), archive.Bytes()); err != nil {
+		return err
+	}
+	pushed, err := r.chartArtifact(archive.Bytes())
+	if err != nil {
+		return err
+	}
+	_, err = r.store(ctx, "charts/podverdict", r.version, pushed)
+	return err
+}
+
+// chartArtifact returns what a registry stores for the chart: the fields of Chart.yaml are its configuration.
+func (r *release) chartArtifact(archive []byte) (v1.Image, error) {
+	text, err := os.ReadFile(filepath.Join(r.work, "Chart.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	if err := yaml.Unmarshal(text, &fields); err != nil {
+		return nil, err
+	}
+	configuration, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
+	}
+	return newArtifact(v1.Manifest{
+		Config: v1.Descriptor{MediaType: "application/vnd.cncf.helm.config.v1+json"},
+		Annotations: map[string]string{
+			"org.opencontainers.image.title": cli, "org.opencontainers.image.version": r.version, "org.opencontainers.image.source": home,
+			"org.opencontainers.image.created": r.time.UTC().Format(time.RFC3339), "org.opencontainers.image.licenses": "Apache-2.0",
+		},
+	}, configuration, static.NewLayer(archive, "application/vnd.cncf.helm.chart.content.v1.tar+gzip"))
 }
 
 // chartMembers returns the files of a folder of the chart, in the order that Helm wants: Chart.yaml is the first.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto"
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"os"
@@ -10,8 +11,11 @@ import (
 	"slices"
 	"strings"
 
+	sigstore "github.com/sigstore/protobuf-specs/gen/pb-go/bundle/v1"
+	common "github.com/sigstore/protobuf-specs/gen/pb-go/common/v1"
 	"github.com/sigstore/sigstore/pkg/cryptoutils"
 	"github.com/sigstore/sigstore/pkg/signature"
+	"google.golang.org/protobuf/encoding/protojson"
 )
 
 // writeNotes writes what CHANGELOG.md says of this version, for the page of the release.
@@ -46,7 +50,7 @@ func (r *release) writeChecksums(context.Context) error {
 	}
 	var sums strings.Builder
 	for _, entry := range entries {
-		if entry.IsDir() || slices.Contains([]string{"notes.md", "images.txt"}, entry.Name()) {
+		if entry.IsDir() || slices.Contains([]string{"notes.md", "pushed.txt"}, entry.Name()) {
 			continue
 		}
 		sum, err := sha256Of(filepath.Join(r.out, entry.Name()))
@@ -61,7 +65,7 @@ func (r *release) writeChecksums(context.Context) error {
 	return r.sign(sums.String())
 }
 
-// sign writes the signature as cosign sign-blob --key does, for cosign verify-blob --key.
+// sign writes the bundle that cosign sign-blob --key writes, for cosign verify-blob --key.
 func (r *release) sign(text string) error {
 	signer, err := signature.LoadSignerFromPEMFile(r.key, crypto.SHA256, cryptoutils.PassFunc(func(bool) ([]byte, error) {
 		return []byte(os.Getenv("COSIGN_PASSWORD")), nil
@@ -73,5 +77,26 @@ func (r *release) sign(text string) error {
 	if err != nil {
 		return err
 	}
-	return write(r.file("checksums.txt.sig"), []byte(base64.StdEncoding.EncodeToString(signed)))
+	public, err := signer.PublicKey()
+	if err != nil {
+		return err
+	}
+	der, err := cryptoutils.MarshalPublicKeyToDER(public)
+	if err != nil {
+		return err
+	}
+	hint, digest := sha256.Sum256(der), sha256.Sum256([]byte(text))
+	bundle, err := protojson.Marshal(&sigstore.Bundle{
+		MediaType: "application/vnd.dev.sigstore.bundle.v0.3+json",
+		VerificationMaterial: &sigstore.VerificationMaterial{Content: &sigstore.VerificationMaterial_PublicKey{
+			PublicKey: &common.PublicKeyIdentifier{Hint: base64.StdEncoding.EncodeToString(hint[:])},
+		}},
+		Content: &sigstore.Bundle_MessageSignature{MessageSignature: &common.MessageSignature{
+			MessageDigest: &common.HashOutput{Algorithm: common.HashAlgorithm_SHA2_256, Digest: digest[:]}, Signature: signed,
+		}},
+	})
+	if err != nil {
+		return err
+	}
+	return write(r.file("checksums.txt.sigstore.json"), bundle)
 }

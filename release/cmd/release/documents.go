@@ -43,7 +43,7 @@ func (r *release) writeDocuments(ctx context.Context) error {
 // kubectlComplete is the program in the PATH that kubectl calls to complete "kubectl podverdict".
 const kubectlComplete = "kubectl_complete-podverdict"
 
-// documents are the completions and manual pages.
+// documents returns the completions and manual pages.
 func (r *release) documents() (members []member) {
 	members = append(members, member{kubectlComplete, filepath.Join(r.work, kubectlComplete), 0o755})
 	for _, folder := range []string{"completions", "man"} {

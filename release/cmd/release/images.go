@@ -3,27 +3,26 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
+	"encoding/pem"
 	"io"
 	"path/filepath"
-	"strings"
 
-	"github.com/google/go-containerregistry/pkg/authn"
-	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
-	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
+
+// home is where the source is. GitHub shows the images there.
+const home = "https://github.com/podverdict/podverdict"
 
 // user is nobody's account on the nodes; the Deployment of package config has the same.
 const user = "65532:65532"
 
 // writeImages writes an index for each program, with an image for each platform of Linux, and pushes them when that is asked for.
-// An image has one layer with the program, which is static: there is no base that would need updates.
+// An image has the program, which is static, and the certificates of public authorities: there is no base that would need updates.
 func (r *release) writeImages(ctx context.Context) error {
 	var targets []platform
 	for _, p := range r.platforms {
@@ -34,70 +33,73 @@ func (r *release) writeImages(ctx context.Context) error {
 	if len(targets) == 0 {
 		return nil
 	}
-	folder := filepath.Join(r.out, "images")
-	into, err := layout.Write(folder, empty.Index)
-	if err != nil {
+	if err := write(filepath.Join(r.work, "ca-certificates.crt"), authorities()); err != nil {
 		return err
 	}
-	var pushed strings.Builder
 	for _, program := range []string{cli, controller} {
-		index, err := r.index(program, targets)
+		index, bills, err := r.index(program, targets)
 		if err != nil {
 			return err
 		}
-		tag := map[string]string{"org.opencontainers.image.ref.name": program + ":v" + r.version}
-		if err := into.AppendIndex(index, layout.WithAnnotations(tag)); err != nil {
-			return err
-		}
-		digest, err := index.Digest()
+		digest, err := r.store(ctx, program, "v"+r.version, index)
 		if err != nil {
 			return err
 		}
 		if program == controller {
 			r.digest = digest.String()
 		}
-		if r.push {
-			if err := r.pushIndex(ctx, program, index); err != nil {
+		for _, bill := range bills {
+			if _, err := r.store(ctx, program, "", bill); err != nil {
 				return err
 			}
-			fmt.Fprintf(&pushed, "%s/%s@%s\n", r.images, program, digest)
 		}
 	}
-	if !r.push {
-		return nil
-	}
-	return write(r.file("images.txt"), []byte(pushed.String()))
+	return nil
 }
 
-// index returns the images of a program.
-func (r *release) index(program string, targets []platform) (v1.ImageIndex, error) {
-	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+// index returns the images of a program, and their bills of materials.
+func (r *release) index(program string, targets []platform) (index v1.ImageIndex, bills []v1.Image, err error) {
+	index = mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, p := range targets {
 		image, err := r.image(program, p)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		bill, err := r.imageBill(program, p, image)
+		if err != nil {
+			return nil, nil, err
+		}
+		bills = append(bills, bill)
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{
 			Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: p.os, Architecture: p.arch}},
 		})
 	}
-	return index, nil
+	return index, bills, nil
 }
 
 func (r *release) image(program string, p platform) (v1.Image, error) {
-	var archive bytes.Buffer
-	if err := writeTar(&archive, []member{{program, r.binary(p, program), 0o755}}, r.time); err != nil {
-		return nil, err
-	}
-	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(archive.Bytes())), nil }, tarball.WithMediaType(types.OCILayer))
-	if err != nil {
-		return nil, err
-	}
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	created := v1.Time{Time: r.time.UTC()}
-	image, err = mutate.Append(image, mutate.Addendum{Layer: layer, History: v1.History{Created: created, CreatedBy: "go build ./cmd/" + program}})
-	if err != nil {
-		return nil, err
+	for _, content := range []struct {
+		members []member
+		by      string
+	}{
+		{[]member{{"etc/ssl/certs/ca-certificates.crt", filepath.Join(r.work, "ca-certificates.crt"), 0o644}}, rootsModule},
+		{r.licensed(p, program), "go build ./cmd/" + program},
+	} {
+		var archive bytes.Buffer
+		if err := writeTar(&archive, content.members, r.time); err != nil {
+			return nil, err
+		}
+		open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(archive.Bytes())), nil }
+		layer, err := tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer))
+		if err != nil {
+			return nil, err
+		}
+		image, err = mutate.Append(image, mutate.Addendum{Layer: layer, History: v1.History{Created: created, CreatedBy: content.by}})
+		if err != nil {
+			return nil, err
+		}
 	}
 	file, err := image.ConfigFile()
 	if err != nil {
@@ -112,7 +114,7 @@ func (r *release) configured(file *v1.ConfigFile, program string, p platform, cr
 	file.Config = v1.Config{
 		User: user, Entrypoint: []string{"/" + program}, WorkingDir: "/",
 		Labels: map[string]string{
-			"org.opencontainers.image.source":   "https://github.com/podverdict/podverdict",
+			"org.opencontainers.image.source":   home,
 			"org.opencontainers.image.version":  "v" + r.version,
 			"org.opencontainers.image.licenses": "Apache-2.0",
 		},
@@ -120,11 +122,16 @@ func (r *release) configured(file *v1.ConfigFile, program string, p platform, cr
 	return file
 }
 
-// pushIndex pushes an index by the credentials of docker login.
-func (r *release) pushIndex(ctx context.Context, program string, index v1.ImageIndex) error {
-	tag, err := name.NewTag(r.images+"/"+program+":v"+strings.ReplaceAll(r.version, "+", "-"), name.StrictValidation)
-	if err != nil {
-		return err
+// rootsModule has the authorities that Mozilla trusts, as Go's project keeps them.
+const rootsModule = "golang.org/x/crypto/x509roots/fallback"
+
+// authorities returns the certificates in PEM. An authority that is trusted for older certificates only is left out, for PEM cannot say so.
+func authorities() []byte {
+	var certificates []byte
+	for root := range bundle.Roots() {
+		if root.Constraint == nil {
+			certificates = append(certificates, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate})...)
+		}
 	}
-	return remote.WriteIndex(tag, index, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
+	return certificates
 }

@@ -22,13 +22,14 @@ func main() {
 
 // options are the flags.
 type options struct {
-	source    string // the folder of the repository
-	out       string
-	platforms []platform
-	images    string // where images are pushed to, as in ghcr.io/podverdict
-	push      bool
-	key       string // a file with the private key that signs checksums.txt
-	dirty     bool   // take a work tree with changes, for tests
+	source     string // the folder of the repository
+	out        string
+	platforms  []platform
+	images     string // where images are pushed to, as in ghcr.io/podverdict
+	push       bool
+	key        string // a file with the private key that signs checksums.txt
+	playground string // the folder of the playground; "" leaves it out
+	dirty      bool   // take a work tree with changes, for tests
 }
 
 // run makes the release.
@@ -47,8 +48,8 @@ func run(ctx context.Context, arguments []string) error {
 		return err
 	}
 	for _, step := range []func(context.Context) error{
-		r.build, r.writeDocuments, r.writeArchives, r.writeBills, r.writePackages, r.writeImages, r.writeChart, r.writeGenerated,
-		r.writeFormula, r.writeKrew, r.writeNotes, r.writeChecksums,
+		r.build, r.writeLicenses, r.writeDocuments, r.writeArchives, r.writeBills, r.writePackages, r.writeImages, r.writeChart, r.writeGenerated, r.writePlayground,
+		r.writeFormula, r.writeKrew, r.writeNotes, r.writePushed, r.writeChecksums,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -67,6 +68,7 @@ func parse(arguments []string) (options, error) {
 	flags.StringVar(&o.images, "images", "", "registry and path that images are pushed to, as in ghcr.io/podverdict")
 	flags.BoolVar(&o.push, "push", false, "push the images")
 	flags.StringVar(&o.key, "key", "", "PEM file of the private key that signs checksums.txt; COSIGN_PASSWORD decrypts it")
+	flags.StringVar(&o.playground, "playground", "", "folder that make playground has built, to be part of the release")
 	flags.BoolVar(&o.dirty, "dirty", false, "also build what is not committed")
 	if err := flags.Parse(arguments); err != nil {
 		return o, err

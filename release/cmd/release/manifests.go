@@ -13,7 +13,7 @@ import (
 )
 
 // downloads is where a release's files are.
-const downloads = "https://github.com/podverdict/podverdict/releases/download/v"
+const downloads = home + "/releases/download/v"
 
 // download is an archive as package managers name it.
 type download struct {

@@ -35,8 +35,8 @@ func (r *release) writePackages(context.Context) error {
 func (r *release) packageInfo(p platform) *nfpm.Info {
 	info := &nfpm.Info{
 		Name: cli, Platform: p.os, Arch: p.arch, Version: "v" + r.version, Section: "admin", Priority: "optional",
-		Maintainer: "The podverdict authors <https://github.com/podverdict/podverdict>", Vendor: "podverdict", License: "Apache-2.0",
-		Homepage:    "https://github.com/podverdict/podverdict",
+		Maintainer: "The podverdict authors <" + home + ">", Vendor: "podverdict", License: "Apache-2.0",
+		Homepage:    home,
 		Description: "What a failed Pod means for its Kubernetes Job, and why\npodverdict evaluates podFailurePolicies exactly as Kubernetes does.",
 		MTime:       r.time,
 	}

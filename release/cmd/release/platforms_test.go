@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/zip"
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,13 +12,21 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-containerregistry/pkg/v1/layout"
-	"go.yaml.in/yaml/v3"
 )
 
 // For all platforms, but with programs of a line: to link them takes minutes.
 func TestPlatforms(t *testing.T) {
 	r := &release{options: options{source: root, out: t.TempDir()}, work: t.TempDir(), version: "0.1.0", time: time.Unix(1_800_000_000, 0)}
+	// A bill of materials is read from a program of Go.
+	source, program := filepath.Join(r.work, "main.go"), filepath.Join(r.work, "program")
+	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, r.work, "go", "build", "-o", program, source)
+	linked, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range allPlatforms {
 		p, err := parsePlatform(name)
 		if err != nil {
@@ -31,13 +40,13 @@ func TestPlatforms(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(r.work, kubectlComplete), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(r.binary(p, program), []byte(program+" for "+name), 0o700); err != nil {
+			if err := os.WriteFile(r.binary(p, program), slices.Concat(linked, []byte(program+" for "+name)), 0o700); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	for _, step := range []func() error{
-		func() error { return r.writeArchives(t.Context()) }, func() error { return r.writePackages(t.Context()) },
+		func() error { return r.writeLicenses(t.Context()) }, func() error { return r.writeArchives(t.Context()) }, func() error { return r.writePackages(t.Context()) },
 		func() error { return r.writeImages(t.Context()) }, func() error { return r.writeKrew(t.Context()) }, func() error { return r.writeFormula(t.Context()) },
 	} {
 		if err := step(); err != nil {
@@ -45,7 +54,7 @@ func TestPlatforms(t *testing.T) {
 		}
 	}
 	t.Run("Windows has a zip", func(t *testing.T) { hasZip(t, r) })
-	t.Run("krew has each platform once", func(t *testing.T) { krewHasAll(t, r) })
+	t.Run("krew installs each", func(t *testing.T) { krewInstalls(t, r) })
 	t.Run("Homebrew has four archives", func(t *testing.T) {
 		text, err := os.ReadFile(r.file("podverdict.rb"))
 		if err != nil || strings.Count(string(text), "sha256 ") != 4 || strings.Contains(string(text), "windows") {
@@ -76,78 +85,36 @@ func hasZip(t *testing.T, r *release) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := io.ReadAll(program); err != nil || string(text) != "podverdict for windows/arm64" {
-		t.Errorf("%q: %v", text, err)
+	if text, err := io.ReadAll(program); err != nil || !bytes.HasSuffix(text, []byte("podverdict for windows/arm64")) {
+		t.Errorf("%d bytes: %v", len(text), err)
 	}
 }
 
-// krewHasAll holds the manifest to what krew's own validation asks for.
-func krewHasAll(t *testing.T, r *release) {
+// krewInstalls has krew validate the manifest, as its index does, and install the archive of each platform.
+func krewInstalls(t *testing.T, r *release) {
 	t.Helper()
-	text, err := os.ReadFile(r.file("podverdict.krew.yaml"))
-	if err != nil {
+	manifest, named := r.file("podverdict.krew.yaml"), filepath.Join(t.TempDir(), "podverdict.yaml")
+	if err := os.Link(manifest, named); err != nil {
 		t.Fatal(err)
 	}
-	var manifest struct {
-		APIVersion, Kind string
-		Metadata         struct{ Name string }
-		Spec             struct {
-			Version, ShortDescription string
-			Platforms                 []struct {
-				Selector         struct{ MatchLabels map[string]string }
-				URI, SHA256, Bin string
-			}
+	execute(t, ".", "go", "tool", "validate-krew-manifest", "-skip-install", "-manifest", named)
+	for _, p := range r.platforms {
+		folder := t.TempDir()
+		t.Setenv("KREW_ROOT", folder)
+		t.Setenv("KREW_OS", p.os)
+		t.Setenv("KREW_ARCH", p.arch)
+		execute(t, ".", "go", "tool", "krew", "install", "--manifest", manifest, "--archive", r.archive(p, cli))
+		text, err := os.ReadFile(filepath.Join(folder, "bin", p.program("kubectl-podverdict")))
+		if err != nil || !bytes.HasSuffix(text, []byte("podverdict for "+p.os+"/"+p.arch)) {
+			t.Errorf("%s: %d bytes: %v", p, len(text), err)
 		}
 	}
-	// The decoder of YAML takes the names of fields in lower case, and krew's have capitals.
-	if err := yaml.Unmarshal([]byte(lowerKeys(string(text))), &manifest); err != nil {
-		t.Fatal(err)
-	}
-	var platforms []string
-	for _, p := range manifest.Spec.Platforms {
-		labels := p.Selector.MatchLabels
-		platforms = append(platforms, labels["os"]+"/"+labels["arch"])
-		if len(p.SHA256) != 64 || len(labels) != 2 || (p.Bin == "podverdict.exe") != (labels["os"] == "windows") || !strings.HasPrefix(p.URI, "https://") {
-			t.Errorf("%+v", p)
-		}
-	}
-	if diff := cmp.Diff(slices.Sorted(slices.Values(allPlatforms)), slices.Sorted(slices.Values(platforms))); diff != "" {
-		t.Error(diff)
-	}
-	s := manifest.Spec
-	if manifest.Metadata.Name != "podverdict" || s.Version != "v0.1.0" || s.ShortDescription == "" || len(s.ShortDescription) > 50 {
-		t.Errorf("%+v", manifest)
-	}
-}
-
-func lowerKeys(text string) string {
-	var lines []string
-	for line := range strings.Lines(text) {
-		key, value, found := strings.Cut(line, ":")
-		if found {
-			key = strings.ToLower(key) + ":"
-		}
-		lines = append(lines, key+value)
-	}
-	return strings.Join(lines, "")
 }
 
 func imagesHaveBoth(t *testing.T, r *release) {
 	t.Helper()
-	index, err := layout.ImageIndexFromPath(r.file("images"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := index.IndexManifest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, program := range manifest.Manifests {
-		below, err := index.ImageIndex(program.Digest)
-		if err != nil {
-			t.Fatal(err)
-		}
-		images, err := below.IndexManifest()
+	for _, program := range []string{cli, controller} {
+		images, err := made{out: r.out}.index(t, program+":v0.1.0").IndexManifest()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +123,7 @@ func imagesHaveBoth(t *testing.T, r *release) {
 			platforms = append(platforms, image.Platform.String())
 		}
 		if diff := cmp.Diff([]string{"linux/amd64", "linux/arm64"}, platforms); diff != "" {
-			t.Errorf("%v: %s", program.Annotations, diff)
+			t.Errorf("%s: %s", program, diff)
 		}
 	}
 }

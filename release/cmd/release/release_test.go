@@ -2,9 +2,6 @@ package main
 
 import (
 	"bytes"
-	"crypto"
-	"crypto/elliptic"
-	"encoding/base64"
 	"io"
 	"log"
 	"net/http/httptest"
@@ -19,11 +16,6 @@ import (
 
 	"github.com/CycloneDX/cyclonedx-go"
 	"github.com/google/go-containerregistry/pkg/registry"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/layout"
-	"github.com/google/go-containerregistry/pkg/v1/validate"
-	"github.com/sigstore/sigstore/pkg/cryptoutils"
-	"github.com/sigstore/sigstore/pkg/signature"
 )
 
 const (
@@ -50,11 +42,20 @@ func TestRelease(t *testing.T) {
 
 	t.Run("has the same bytes again", func(t *testing.T) { isEqual(t, first, second) })
 	t.Run("its archive runs in a clean folder", m.archiveRuns)
-	t.Run("its checksums are signed", func(t *testing.T) { m.isSigned(t, public) })
+	t.Run("it installs as documented", m.isInstalled)
+	t.Run("its checksums are signed", func(t *testing.T) {
+		for text, want := range map[string]bool{m.read(t, "checksums.txt"): true, m.read(t, "checksums.txt") + " ": false} {
+			if err := verifyBlob(t, m.file("checksums.txt.sigstore.json"), text, public); (err == nil) != want {
+				t.Error(err)
+			}
+		}
+	})
 	t.Run("its bill names the modules", m.hasBill)
 	t.Run("it is a package of Debian", m.isDeb)
 	t.Run("it is a package of Fedora", m.isRPM)
 	t.Run("its images run as nobody", m.imagesAreWhole)
+	t.Run("its images have bills", func(t *testing.T) { m.imagesHaveBills(t, images) })
+	t.Run("Helm pulls its chart", func(t *testing.T) { m.isPulled(t, images) })
 	t.Run("its chart and its installation name the image", func(t *testing.T) { m.namesImage(t, images) })
 	t.Run("package managers find it", m.isFound)
 	t.Run("its action runs", m.actionRuns)
@@ -90,7 +91,7 @@ func releaseOf(t *testing.T, commit, key, images string) (out string) {
 func execute(t *testing.T, folder, program string, arguments ...string) []byte {
 	t.Helper()
 	if _, err := exec.LookPath(program); err != nil && !strings.Contains(program, "/") {
-		t.Fatalf("%v: the tests need Debian's packages git, dpkg, rpm and mandoc (apt-get install --no-install-recommends rpm mandoc)", err)
+		t.Fatalf("%v: the tests need Debian's packages git, dpkg, rpm, mandoc and gh (apt-get install --no-install-recommends rpm mandoc gh)", err)
 	}
 	command := exec.CommandContext(t.Context(), program, arguments...)
 	command.Dir = folder
@@ -103,30 +104,12 @@ func execute(t *testing.T, folder, program string, arguments ...string) []byte {
 	return out
 }
 
-// signingKey writes a key as cosign generate-key-pair does.
-func signingKey(t *testing.T) (file string, public crypto.PublicKey) {
-	t.Helper()
-	private, text, err := cryptoutils.GeneratePEMEncodedECDSAKeyPair(elliptic.P256(), cryptoutils.StaticPasswordFunc([]byte(password)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err = cryptoutils.UnmarshalPEMToPublicKey(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file = filepath.Join(t.TempDir(), "cosign.key")
-	if err := os.WriteFile(file, private, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file, public
-}
-
 func isEqual(t *testing.T, first, second string) {
 	t.Helper()
 	a, b := contents(t, first), contents(t, second)
 	for name, text := range a {
 		// An ECDSA signature has a random part.
-		if !bytes.Equal(text, b[name]) && name != "checksums.txt.sig" {
+		if !bytes.Equal(text, b[name]) && name != "checksums.txt.sigstore.json" {
 			t.Errorf("%s differs, or is not there: %d bytes and %d", name, len(text), len(b[name]))
 		}
 	}
@@ -190,7 +173,7 @@ func (m made) archiveRuns(t *testing.T) {
 		t.Errorf("eval prints %s", out)
 	}
 	execute(t, folder, "bash", "-n", "completions/podverdict.bash")
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "completions/_podverdict", "man/podverdict-eval.1"} {
+	for _, name := range []string{"LICENSE", "THIRD_PARTY_LICENSES", "README.md", "CHANGELOG.md", "completions/_podverdict", "man/podverdict-eval.1"} {
 		if info, err := os.Stat(filepath.Join(folder, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -199,31 +182,23 @@ func (m made) archiveRuns(t *testing.T) {
 	execute(t, folder, "./podverdict-controller", "--help")
 }
 
-func (m made) isSigned(t *testing.T, public crypto.PublicKey) {
-	t.Helper()
-	text, err := cryptoutils.MarshalPublicKeyToPEM(public)
+// isInstalled follows docs/install.md.
+func (m made) isInstalled(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs", "install.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "cosign.pub")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
+	_, block, found := strings.Cut(string(text), "of your PATH:\n\n")
+	block, _, _ = strings.Cut(block, "\n\n")
+	if !found || strings.Count(block, "\n    ") != 3 {
+		t.Fatalf("the commands are\n%s", block)
 	}
-	execute(t, m.out, "bash", "-c", "base64 --decode checksums.txt.sig | openssl dgst -sha256 -verify "+file+" -signature /dev/stdin checksums.txt")
-	verifier, err := signature.LoadVerifier(public, crypto.SHA256)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signed, err := base64.StdEncoding.DecodeString(m.read(t, "checksums.txt.sig"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums := m.read(t, "checksums.txt")
-	if err := verifier.VerifySignature(bytes.NewReader(signed), strings.NewReader(sums)); err != nil {
-		t.Error(err)
-	}
-	if err := verifier.VerifySignature(bytes.NewReader(signed), strings.NewReader(sums+" ")); err == nil {
-		t.Error("the signature is also one of another text")
+	folder, home := t.TempDir(), t.TempDir()
+	t.Setenv("HOME", home)
+	execute(t, folder, "cp", m.file("podverdict_0.1.0_"+m.p.String()+".tar.gz"), m.file("checksums.txt"), ".")
+	execute(t, folder, "bash", "-eux", "-c", strings.ReplaceAll(block, "linux_amd64", m.p.String())+"\nsha256sum --check --ignore-missing checksums.txt")
+	if out := execute(t, folder, filepath.Join(home, ".local", "bin", "kubectl-podverdict"), "version"); !versionLine.Match(out) {
+		t.Errorf("version prints %s", out)
 	}
 }
 
@@ -269,68 +244,12 @@ func (m made) isRPM(t *testing.T) {
 	execute(t, ".", "rpm", "--checksig", "--nosignature", name)
 }
 
-func (m made) imagesAreWhole(t *testing.T) {
-	index, err := layout.ImageIndexFromPath(m.file("images"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := index.IndexManifest()
-	if err != nil || len(manifest.Manifests) != 2 {
-		t.Fatalf("%+v: %v", manifest, err)
-	}
-	for n, program := range []string{cli, controller} {
-		below, err := index.ImageIndex(manifest.Manifests[n].Digest)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := validate.Index(below); err != nil {
-			t.Error(err)
-		}
-		platforms, err := below.IndexManifest()
-		if err != nil || len(platforms.Manifests) != 1 || platforms.Manifests[0].Platform.Architecture != m.p.arch {
-			t.Fatalf("%+v: %v", platforms, err)
-		}
-		image, err := below.Image(platforms.Manifests[0].Digest)
-		if err != nil {
-			t.Fatal(err)
-		}
-		isWhole(t, image, program)
-	}
-}
-
-// isWhole runs what an image starts.
-func isWhole(t *testing.T, image v1.Image, program string) {
-	t.Helper()
-	file, err := image.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if file.Config.User != "65532:65532" || !slices.Equal(file.Config.Entrypoint, []string{"/" + program}) {
-		t.Errorf("the configuration is %+v", file.Config)
-	}
-	layers, err := image.Layers()
-	if err != nil || len(layers) != 1 {
-		t.Fatalf("%d layers: %v", len(layers), err)
-	}
-	content, err := layers[0].Uncompressed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := t.TempDir()
-	command := exec.CommandContext(t.Context(), "tar", "-x")
-	command.Dir, command.Stdin = folder, content
-	if out, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	execute(t, folder, "."+file.Config.Entrypoint[0], "--help")
-}
-
 // namesImage: what was pushed is what the installation runs, whatever a tag says later.
 func (m made) namesImage(t *testing.T, images string) {
 	t.Helper()
-	pushed := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(images) + `/podverdict-controller@sha256:[0-9a-f]{64}$`).FindString(m.read(t, "images.txt"))
+	pushed := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(images) + `/podverdict-controller@sha256:[0-9a-f]{64}$`).FindString(m.read(t, "pushed.txt"))
 	if pushed == "" {
-		t.Fatalf("images.txt is %s", m.read(t, "images.txt"))
+		t.Fatalf("pushed.txt is %s", m.read(t, "pushed.txt"))
 	}
 	if !strings.Contains(m.read(t, "podverdict-install.yaml"), "image: "+pushed+"\n") {
 		t.Error("the installation does not name it")

@@ -54,7 +54,7 @@ func openJournal(o options) (*journal, error) {
 	return j, nil
 }
 
-// outcome is what the journal has on the mutant of these sources, or a new one.
+// outcome returns what the journal has on the mutant of these sources, or a new one.
 func (j *journal) outcome(m *mutant) *outcome {
 	sum := fmt.Sprintf("%x", sha256.Sum256(m.file.source))[:12]
 	known := j.known[m.key()]

@@ -169,7 +169,7 @@ func (o options) run(ctx context.Context, w io.Writer) error {
 	return report(w, outcomes)
 }
 
-// report is a table of the packages and a list of the survivors.
+// report writes a table of the packages and a list of the survivors.
 func report(w io.Writer, outcomes []*outcome) error {
 	type tally struct{ mutants, killed int }
 	tallies := map[string]tally{}

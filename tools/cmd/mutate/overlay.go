@@ -77,7 +77,7 @@ func editsOf(number int, m *mutant) []edit {
 	return append(edits, edit{len(f.source), len(f.source), text})
 }
 
-// call is a call of the copy, with edits that name the parameters that have no names.
+// call returns a call of the copy, with edits that name the parameters that have no names.
 func (f *file) call(d *ast.FuncDecl, name string) ([]edit, string) {
 	var edits []edit
 	names := func(fields *ast.FieldList, prefix string) (all []string) {

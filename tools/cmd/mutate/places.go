@@ -27,7 +27,7 @@ type mutant struct {
 	start, end int           // of what becomes After, in bytes
 }
 
-// key tells a mutant from all others of the same sources.
+// key returns a text that no other mutant of the same sources has.
 func (m *mutant) key() string {
 	return fmt.Sprintf("%s:%d:%d %s %s", m.File, m.Line, m.Column, m.Operator, m.After)
 }
@@ -68,7 +68,7 @@ type finder struct {
 	mutants []*mutant
 }
 
-// mutantsOf are all mutants of a package's sources, in the order of the text: of no tests and no generated files.
+// mutantsOf returns all mutants of a package's sources, in the order of the text: of no tests and no generated files.
 func mutantsOf(root, folder string) ([]*mutant, error) {
 	names, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
 	if err != nil {

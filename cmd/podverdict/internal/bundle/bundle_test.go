@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// rules are a bundle of two packages, with data and a test.
+// rules returns a bundle of two packages, with data and a test.
 func rules() fstest.MapFS {
 	return fstest.MapFS{
 		".manifest":             {Data: []byte(`{"revision":"","roots":["podverdict","main"],"rego_version":1}`)},
@@ -187,7 +187,7 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// retold is the archive with another text in its files.
+// retold returns the archive with another text in its files.
 func retold(t *testing.T, archive []byte, before, after string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -230,8 +230,8 @@ func TestWriteFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		blocked:                             filepath.Join(blocked, FileName) + ": cannot write: file exists",
-		filepath.Join(name, "x") + "/":      filepath.Join(name, "x") + "/: cannot write: not a directory",
+		blocked:                             filepath.Join(blocked, FileName) + ": cannot write: is a directory",
+		filepath.Join(name, "x") + "/":      "mkdir " + name + ": not a directory",
 		filepath.Join(folder, "no", "such"): filepath.Join(folder, "no", "such") + ": cannot write: no such file or directory",
 	} {
 		if _, err := b.WriteFile(name); err == nil || err.Error() != want {

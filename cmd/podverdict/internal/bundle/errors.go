@@ -22,10 +22,6 @@ func in(name string, err error) error {
 	return errors.Join(errs...)
 }
 
-func errUnwritable(name string, err error) error {
-	return fmt.Errorf("%s: cannot write: %w", name, err)
-}
-
 func errTooLarge(limit int64) error { return fmt.Errorf("larger than the limit of %d MiB", limit>>20) }
 
 func errPull(err error) error { return fmt.Errorf("cannot pull: %w", err) }

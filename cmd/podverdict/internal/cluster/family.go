@@ -139,7 +139,7 @@ func pointers[T any](values []T) []*T {
 	return all
 }
 
-// jobOf is the Job that a Pod belongs to; nil when it is not in the index.
+// jobOf returns the Job that a Pod belongs to; nil when it is not in the index.
 func (x index) jobOf(pod *corev1.Pod) *batchv1.Job {
 	claim, _ := manifest.ClaimOf(pod)
 	job := x[types.NamespacedName{Namespace: pod.Namespace, Name: claim.Name}]

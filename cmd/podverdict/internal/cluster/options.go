@@ -27,7 +27,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	names.AuthOverrideFlags.Username.LongName, names.AuthOverrideFlags.Password.LongName = "", "" // no API server takes them any more
 	names.ClusterOverrideFlags.APIServer.ShortName = "s"
 	names.CurrentContext.Description = "context of the kubeconfig to use"
-	names.Timeout.Description = "how long a request may take, as in 30s; with --watch, how long to watch; 0 is for ever"
+	names.Timeout.Description = "how long a request may take, as in 30s; 0 is for ever"
 
 	connection := pflag.NewFlagSet("", pflag.ContinueOnError)
 	clientcmd.BindOverrideFlags(&o.overrides, connection, names)

@@ -47,7 +47,7 @@ func (s *selection) addPod(pod *corev1.Pod) {
 	s.single[pod.UID] = true
 }
 
-// wants tells whether a Pod of a Job is asked for, be it there already or to come.
+// wants reports whether a Pod of a Job is asked for, be it there already or to come.
 func (s *selection) wants(job *batchv1.Job, pod *corev1.Pod) bool {
 	if s.whole[job.UID] || s.single[pod.UID] {
 		return true
@@ -60,12 +60,12 @@ func (s *selection) wants(job *batchv1.Job, pod *corev1.Pod) bool {
 	return owner != nil && s.cronJobs[owner.UID]
 }
 
-// wantsAny tells whether a Pod is asked for whatever its Job is.
+// wantsAny reports whether a Pod is asked for whatever its Job is.
 func (s *selection) wantsAny(pod *corev1.Pod) bool {
 	return s.laterJobs != nil && s.laterJobs.Empty() || s.laterPods != nil && s.laterPods.Matches(labels.Set(pod.Labels))
 }
 
-// closed tells whether all is known that will be asked for, but for the Pods of Jobs that are known.
+// closed reports whether all is known that will be asked for, but for the Pods of Jobs that are known.
 func (s *selection) closed() bool {
 	return s.laterJobs == nil && s.laterPods == nil && len(s.cronJobs) == 0 && len(s.pods) == 0
 }

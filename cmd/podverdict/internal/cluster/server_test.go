@@ -74,7 +74,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	next(w, r)
 }
 
-// asked are the requests so far that begin with a prefix.
+// asked returns the requests so far that begin with a prefix.
 func (s *server) asked(prefix string) []string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -166,7 +166,7 @@ func bookmark(version string) string {
 	})
 }
 
-// demo is the Job that the Pods below belong to.
+// demo returns the Job that the Pods below belong to.
 func demo() *batchv1.Job {
 	return &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},

@@ -25,10 +25,10 @@ var kinds = map[string]Kind{
 	"pod": Pod, "pods": Pod, "po": Pod,
 }
 
-// plural is the kind's name in the API's paths.
+// plural returns the kind's name in the API's paths.
 func (k Kind) plural() string { return string(k) + "s" }
 
-// resource is the kind's name in requests, as kubectl auth takes it.
+// resource returns the kind's name in requests, as kubectl auth takes it.
 func (k Kind) resource() string {
 	if k == Pod {
 		return k.plural()

@@ -26,7 +26,7 @@ type Listener struct {
 	Notice func(text string)
 }
 
-// retryDelays are those between two attempts to watch. The first one also keeps servers that end every watch at once
+// retryDelays returns the delays between two attempts to watch. The first one also keeps servers that end every watch at once
 // from being asked without a pause.
 func retryDelays() wait.Backoff {
 	return wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 30 * time.Second}
@@ -75,7 +75,7 @@ func ended(ctx context.Context, err error) error {
 // stopError is an error of the listener.
 type stopError struct{ error }
 
-// permanent tells whether trying again is of no use.
+// permanent reports whether trying again is of no use.
 func permanent(err error) bool {
 	_, stopped := errors.AsType[*stopError](err)
 	return stopped || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)

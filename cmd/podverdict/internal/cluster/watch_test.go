@@ -132,7 +132,7 @@ func running(name, version string) corev1.Pod {
 	return pod
 }
 
-// versions are those that watches were begun from.
+// versions returns the resource versions that watches began from.
 func versions(s *server) string {
 	var all []string
 	for _, request := range s.asked("watch pods") {

@@ -1,15 +1,11 @@
 package documents
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 // blockSize is how many bytes are read at a time, and held by whoever holds a document in them. The first block is small,
@@ -58,7 +54,7 @@ func (s *input) more() bool {
 	return false
 }
 
-// fill tells whether there are n bytes.
+// fill reports whether there are n bytes.
 func (s *input) fill(n int) bool {
 	for len(s.buf) < n {
 		if !s.more() {
@@ -115,28 +111,8 @@ func (s *input) lineEnd(i int) (end int, goesOn bool, err error) {
 	}
 }
 
-// marker tells whether a marker stands at the beginning of the line at i.
+// marker reports whether a marker stands at the beginning of the line at i.
 func (s *input) marker(i int, text string) bool {
 	end := i + len(text)
 	return s.fill(end) && string(s.buf[i:end]) == text && (!s.fill(end+1) || strings.IndexByte(" \t\r\n", s.buf[end]) >= 0)
-}
-
-// maxWindow is how far back a text compressed by zstd may refer, and how much memory that takes: as far as zstd goes by itself.
-const maxWindow = 128 << 20
-
-// decompressed returns what stands in a stream that may be compressed by gzip or zstd.
-func decompressed(in io.Reader) (io.ReadCloser, error) {
-	buffered := bufio.NewReader(in)
-	magic, _ := buffered.Peek(4) // an error comes again with the first read
-	switch {
-	case bytes.HasPrefix(magic, []byte("\x1f\x8b")):
-		return gzip.NewReader(buffered)
-	case bytes.Equal(magic, []byte("\x28\xb5\x2f\xfd")):
-		text, err := zstd.NewReader(buffered, zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, err
-		}
-		return text.IOReadCloser(), nil
-	}
-	return io.NopCloser(buffered), nil
 }

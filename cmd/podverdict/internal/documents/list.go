@@ -157,7 +157,7 @@ func (s *splitter) listYAML(n int) *List {
 	return l
 }
 
-// nextYAML is nextJSON for YAML. The dash makes room for the item.
+// nextYAML does what nextJSON does, for YAML. The dash makes room for the item.
 func (l *List) nextYAML() (int, error) {
 	if !l.itemAt(0) {
 		return 0, nil
@@ -175,18 +175,18 @@ func (l *List) nextYAML() (int, error) {
 	}
 }
 
-// itemAt tells whether an item begins at the beginning of the line at i.
+// itemAt reports whether an item begins at the beginning of the line at i.
 func (l *List) itemAt(i int) bool {
 	return l.fill(i+l.dash+2) && l.pass(i, " ") == i+l.dash && l.buf[i+l.dash] == '-' && strings.IndexByte(" \t\r\n", l.buf[i+l.dash+1]) >= 0
 }
 
-// leaves tells whether the line at i has something that belongs to no item.
+// leaves reports whether the line at i has something that belongs to no item.
 func (l *List) leaves(i int) bool {
 	end := l.pass(i, " ")
 	return l.fill(end+1) && end-i <= l.dash && strings.IndexByte("#\r\n", l.buf[end]) < 0
 }
 
-// restYAML is restJSON for YAML.
+// restYAML does what restJSON does, for YAML.
 func (l *List) restYAML() error {
 	for i := 0; ; {
 		next, goesOn, err := l.lineEnd(i)

@@ -58,7 +58,7 @@ func (s *jsonScan) on(data []byte) (n int, ended bool) {
 	return len(data), false
 }
 
-// onValue is on for values that may be texts, numbers and words, too.
+// onValue does what on does, for values that may be texts, numbers and words, too.
 func (s *jsonScan) onValue(data []byte) (n int, ended bool) {
 	switch byteKinds[data[0]] {
 	case openByte:
@@ -75,7 +75,7 @@ func (s *jsonScan) onValue(data []byte) (n int, ended bool) {
 	return n, true
 }
 
-// beginsLine tells whether the scan has stopped at the beginning of a line.
+// beginsLine reports whether the scan has stopped at the beginning of a line.
 func (s *jsonScan) beginsLine(data []byte) bool {
 	return !s.quoted && s.read > 0 && data[s.read-1] == '\n'
 }

@@ -163,7 +163,7 @@ func (s *splitter) marked() error {
 	return s.yaml(0)
 }
 
-// beginsJSON tells whether an object in JSON begins at i, and not one in YAML's flow style without quotes.
+// beginsJSON reports whether an object in JSON begins at i, and not one in YAML's flow style without quotes.
 func (s *splitter) beginsJSON(i int) bool {
 	if !s.fill(i+1) || s.buf[i] != '{' {
 		return false
@@ -229,7 +229,7 @@ func (s *splitter) yaml(content int) error {
 	}
 }
 
-// endsYAML tells whether a marker ends the document before the line at i. The first --- behind a directive does not.
+// endsYAML reports whether a marker ends the document before the line at i. The first --- behind a directive does not.
 func (s *splitter) endsYAML(i int, directive *bool) bool {
 	begin := s.marker(i, "---")
 	if begin && *directive {

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
@@ -41,7 +42,17 @@ func Compile(environment *compiler.Environment, p manifest.Policy) Policy {
 	return compiled
 }
 
-// repeats tells whether a finding says once more what makes the policy invalid.
+// inForce returns the policy with the rules that are in force: those that its status keeps when its own do not compile.
+func (p *Policy) inForce() *v1alpha1.PodFailurePolicy {
+	if p.version.Err == nil || p.version.LastGood == nil {
+		return p.Object
+	}
+	kept := p.Object.DeepCopy()
+	kept.Spec = p.version.LastGood.Spec
+	return kept
+}
+
+// repeats reports whether a finding says once more what makes the policy invalid.
 func (p *Policy) repeats(f compiler.Finding) bool {
 	return len(p.Invalid) > 0 && f.Check == custom.CheckLimit ||
 		slices.ContainsFunc(p.Invalid, func(e *field.Error) bool { return e.Field == f.Field })

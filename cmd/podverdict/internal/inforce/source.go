@@ -51,7 +51,7 @@ func (s *Source) Add(p manifest.Policy) {
 	s.Policies, s.Bindings = policies, bindings
 }
 
-// Audits tells whether some binding only audits its policy.
+// Audits reports whether some binding only audits its policy.
 func (s *Source) Audits() bool {
 	return slices.ContainsFunc(s.Bindings, func(b manifest.Binding) bool { return b.Object.Spec.Mode == v1alpha1.ModeAudit })
 }
@@ -71,7 +71,7 @@ func (s *Source) Missing() []manifest.Binding {
 	return slices.DeleteFunc(slices.Clone(s.Bindings), func(b manifest.Binding) bool { return s.Policy(b) != nil })
 }
 
-// BindsNothing is what to say of a binding whose policy is missing. It is about spec.policyName.
+// BindsNothing returns the message about a binding whose policy is missing. It is about spec.policyName.
 func BindsNothing(b manifest.Binding) string {
 	return fmt.Sprintf("PodFailurePolicyBinding %s binds nothing: no PodFailurePolicy %q is there", b.Object.Name, b.Object.Spec.PolicyName)
 }

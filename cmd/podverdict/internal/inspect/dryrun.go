@@ -95,7 +95,7 @@ func dryRun(ctx context.Context, p *inforce.Policy, job *batchv1.Job) []report.F
 	return found
 }
 
-// guarded tells whether the compiler has said already that a field may be absent.
+// guarded reports whether the compiler has said already that a field may be absent.
 func guarded(findings []compiler.Finding, rule int) bool {
 	return slices.ContainsFunc(findings, func(f compiler.Finding) bool { return f.Rule == rule && keepsVerdicts(f) })
 }

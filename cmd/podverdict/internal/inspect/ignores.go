@@ -92,7 +92,7 @@ func (i *ignores) warn(found ignore, check, message string) {
 	i.wrong = append(i.wrong, f.Placed(found.origin, found.At))
 }
 
-// match tells whether something ignores a finding, and notes its reason.
+// match reports whether something ignores a finding, and notes its reason.
 func (i *ignores) match(s *report.Subject, f *report.Finding) bool {
 	for n := range i.all {
 		g := &i.all[n]
@@ -104,7 +104,7 @@ func (i *ignores) match(s *report.Subject, f *report.Finding) bool {
 	return false
 }
 
-// covers tells whether an ignore is for the place of a finding: a comment for what stands there, an annotation for the object.
+// covers reports whether an ignore is for the place of a finding: a comment for what stands there, an annotation for the object.
 func (g *ignore) covers(s *report.Subject, f *report.Finding) bool {
 	if f.Document != g.origin.Document || s.File != g.origin.Document.File && !g.origin.Live() {
 		return false

@@ -118,7 +118,7 @@ func containerNames(job *batchv1.Job) []string {
 	return names
 }
 
-// aboutPolicy tells whether a finding is about the rules in themselves.
+// aboutPolicy reports whether a finding is about the rules in themselves.
 func aboutPolicy(f report.Finding) bool {
 	rule, ok := catalogue.Find(f.Check)
 	return ok && rule.Group == catalogue.Constraints && strings.HasPrefix(rule.Field, manifest.PolicyField)

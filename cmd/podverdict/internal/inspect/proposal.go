@@ -26,7 +26,7 @@ func proveHints(ctx context.Context, environment *compiler.Environment, p *infor
 	}
 }
 
-// proven tells whether the expression that a finding is about compiles with what is proposed, without the finding, and does on
+// proven reports whether the expression that a finding is about compiles with what is proposed, without the finding, and does on
 // scenarios what it should.
 func proven(ctx context.Context, environment *compiler.Environment, p *inforce.Policy, f compiler.Finding, job *batchv1.Job) bool {
 	given, changed := p.Policy, p.Policy
@@ -62,7 +62,7 @@ func alone(p *v1alpha1.PodFailurePolicy, f compiler.Finding) (*v1alpha1.PodFailu
 	return reduced, strings.Replace(f.Field, fmt.Sprintf("rules[%d]", f.Rule), "rules[0]", 1)
 }
 
-// agree tells whether a policy with a proposal can be evaluated wherever it could without, and on all scenarios if nothing else in it
+// agree reports whether a policy with a proposal can be evaluated wherever it could without, and on all scenarios if nothing else in it
 // may be absent; and whether it matches the same Pods if the finding is about errors alone.
 func agree(ctx context.Context, was, is *inforce.Policy, f compiler.Finding, job *batchv1.Job) bool {
 	tried := attempts(was.Compiled)
@@ -89,7 +89,7 @@ func countErrors(findings []compiler.Finding) (n int) {
 	return n
 }
 
-// keepsVerdicts tells whether what a finding proposes is to change nothing but errors: a field that is absent then matches nothing.
+// keepsVerdicts reports whether what a finding proposes is to change nothing but errors: a field that is absent then matches nothing.
 func keepsVerdicts(f compiler.Finding) bool {
 	return f.Check == custom.CheckAbsent || f.Check == custom.CheckGuard
 }

@@ -17,7 +17,7 @@ const maxExamined = 4 << 20
 
 // decodeErrors says which fields of value do not fit target. The decoder tells only the first, without list indices,
 // and nothing of those that read themselves, such as times and quantities.
-func decodeErrors(o Origin, value []byte, target any, cause error) []error {
+func decodeErrors(o Origin, value []byte, target any, cause error, strict bool) []error {
 	if syntax, offset := strictjson.SyntaxErrorOffset(cause); syntax {
 		before := o.Document.Place.After(value[:max(min(int(offset), len(value))-1, 0)])
 		at := Position{File: o.Document.File, Line: before.Line, Column: before.Column + 1}
@@ -27,20 +27,27 @@ func decodeErrors(o Origin, value []byte, target any, cause error) []error {
 	if len(value) > maxExamined || json.Unmarshal(value, &whole) != nil {
 		return []error{o.Error("", cause.Error())}
 	}
-	var m misfits
+	m := misfits{strict: strict}
 	m.search(whole, reflect.TypeOf(target).Elem(), "")
-	if len(m) == 0 {
+	if len(m.found) == 0 {
 		return []error{o.Error("", cause.Error())}
 	}
-	errs := make([]*Error, len(m))
-	for i, part := range m {
-		errs[i] = o.Error(part.field, messageMismatch(part.cause))
+	errs := make([]*Error, len(m.found))
+	for i, part := range m.found {
+		if errs[i] = o.Error(part.field, messageMismatch(part.cause)); errors.Is(part.cause, errUnknownField) {
+			errs[i] = o.unfit(target, part.field, part.cause.Error())
+		}
 	}
 	return inFileOrder(errs)
 }
 
-// misfits are the smallest parts of a value that do not fit their type.
-type misfits []misfit
+// misfits are the smallest parts of a value that do not fit their type, and with strict the fields that the type does not have.
+type misfits struct {
+	found  []misfit
+	strict bool
+}
+
+var errUnknownField = errors.New("unknown field")
 
 type misfit struct {
 	field string
@@ -51,7 +58,7 @@ var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
 // search looks into a value of a type. A type that decodes itself is looked at as a whole.
 func (m *misfits) search(value any, t reflect.Type, field string) {
-	if t = indirect(t); len(*m) == maxErrors {
+	if t = indirect(t); len(m.found) == maxErrors {
 		return
 	}
 	members, isMap := value.(map[string]any)
@@ -65,8 +72,11 @@ func (m *misfits) search(value any, t reflect.Type, field string) {
 			if kind == reflect.Map {
 				below, known = t.Elem(), true
 			}
-			if known {
-				m.search(members[key], below, FieldOfKey(field, key))
+			switch at := FieldOfKey(field, key); {
+			case known:
+				m.search(members[key], below, at)
+			case m.strict && len(m.found) < maxErrors:
+				m.found = append(m.found, misfit{at, errUnknownField})
 			}
 		}
 		return
@@ -81,7 +91,7 @@ func (m *misfits) search(value any, t reflect.Type, field string) {
 		err = json.Unmarshal(data, reflect.New(t).Interface())
 	}
 	if err != nil {
-		*m = append(*m, misfit{field, err})
+		m.found = append(m.found, misfit{field, err})
 	}
 }
 

@@ -28,7 +28,7 @@ func ClaimOf(pod *corev1.Pod) (claim Claim, says bool) {
 	return Claim{owner.Name, owner.UID}, true
 }
 
-// Fits tells whether a Job is the one: one of the same name that has another uid is another Job. A Job that was never
+// Fits reports whether a Job is the one: one of the same name that has another uid is another Job. A Job that was never
 // in a cluster has none.
 func (c Claim) Fits(job *batchv1.Job) bool {
 	return c.Name == job.Name && (c.UID == "" || job.UID == "" || c.UID == job.UID)

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"errors"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -60,11 +61,15 @@ func (c *content) custom(o Origin, value []byte, h header, target v1alpha1.Objec
 		c.fail(o, "metadata.name", messageRequired)
 		return false
 	}
-	if unfit := v1alpha1.ValidateJSON(value); len(unfit) > 0 {
-		c.errs = append(c.errs, o.Errors(unfit)...)
-		return false
-	}
-	if !c.strict(o, value, target) {
+	unfit := v1alpha1.ValidateJSON(value)
+	c.errs = append(c.errs, o.Errors(unfit)...)
+	told := len(c.errs)
+	if !c.strict(o, value, target) || len(unfit) > 0 {
+		again := func(err error) bool { // the decoder has other words for some of them
+			e, ok := errors.AsType[*Error](err)
+			return ok && slices.ContainsFunc(unfit, func(u *field.Error) bool { return o.Error(u.Field, "").Field == e.Field })
+		}
+		c.errs = append(c.errs[:told], slices.DeleteFunc(c.errs[told:], again)...)
 		return false
 	}
 	target.SetDefaults()

@@ -56,12 +56,12 @@ type waitingPod struct {
 	value  []byte
 }
 
-// empty tells whether there is nothing to read, not even something wrong.
+// empty reports whether there is nothing to read, not even something wrong.
 func (c *content) empty() bool {
 	return !c.keeps() && c.Lists+len(c.errs) == 0 && c.Skipped.None()
 }
 
-// keeps tells whether something of the document is kept.
+// keeps reports whether something of the document is kept.
 func (c *content) keeps() bool {
 	return len(c.Jobs)+len(c.Pods)+len(c.Policies)+len(c.Bindings)+len(c.Namespaces)+len(c.waiting) > 0
 }
@@ -249,7 +249,7 @@ func versionOf(t metav1.TypeMeta) string {
 	return ""
 }
 
-// isClosed tells whether all kinds of an API group are read, so that another one is a mistake.
+// isClosed reports whether all kinds of an API group are read, so that another one is a mistake.
 func isClosed(apiVersion string) bool {
 	group, _, _ := strings.Cut(apiVersion, "/")
 	return group == batchv1.GroupName || group == v1alpha1.GroupVersion.Group
@@ -317,7 +317,7 @@ func (c *content) list(o Origin, value []byte, implied metav1.TypeMeta) {
 func (c *content) lenient(o Origin, value []byte, target any) bool {
 	err := strictjson.UnmarshalCaseSensitivePreserveInts(value, target)
 	if err != nil {
-		c.errs = append(c.errs, decodeErrors(o, value, target, err)...)
+		c.errs = append(c.errs, decodeErrors(o, value, target, err, false)...)
 	}
 	return err == nil
 }
@@ -326,7 +326,7 @@ func (c *content) lenient(o Origin, value []byte, target any) bool {
 func (c *content) strict(o Origin, value []byte, target any) bool {
 	refused, err := strictjson.UnmarshalStrict(value, target)
 	if err != nil {
-		c.errs = append(c.errs, decodeErrors(o, value, target, err)...)
+		c.errs = append(c.errs, decodeErrors(o, value, target, err, true)...)
 	}
 	unfit := make([]*Error, len(refused)) // 100 at most: the decoder tells no more
 	for i, err := range refused {
@@ -335,12 +335,18 @@ func (c *content) strict(o Origin, value []byte, target any) bool {
 			field = at.FieldPath()
 		}
 		message, _, _ := strings.Cut(err.Error(), " \"")
-		if meant := suggestion(target, field); meant != "" {
-			message += fmt.Sprintf(", did you mean %s?", meant)
-		}
-		unfit[i] = o.Error(field, message)
-		unfit[i].name = true
+		unfit[i] = o.unfit(target, field, message)
 	}
 	c.errs = append(c.errs, inFileOrder(unfit)...)
 	return err == nil && len(refused) == 0
+}
+
+// unfit returns an error about the name of a field of target, with the one that it is likely to mean.
+func (o Origin) unfit(target any, field, message string) *Error {
+	if meant := suggestion(target, field); meant != "" {
+		message += fmt.Sprintf(", did you mean %s?", meant)
+	}
+	err := o.Error(field, message)
+	err.name = true
+	return err
 }

@@ -32,7 +32,7 @@ type Document struct {
 	yamlLines []documents.Place // nil unless YAML counts more lines in the text than there are \n
 }
 
-// several tells whether the file has more than one document.
+// several reports whether the file has more than one document.
 func (d *Document) several() bool { return d.of != nil && d.of.Load() > 1 }
 
 // isItem and isHead tell whether the document is an item of a long List, or the List that has lost its items.

@@ -36,7 +36,7 @@ type Error struct {
 	excerpt string
 }
 
-// Position is where to look.
+// Position returns where to look.
 func (e *Error) Position() Position {
 	switch {
 	case e.at != nil:
@@ -47,7 +47,7 @@ func (e *Error) Position() Position {
 	return e.origin.Document.position(steps(e.path()))
 }
 
-// path is that of the field in what there is of the document.
+// path returns the field's path within the part of the document that was given.
 func (e *Error) path() string { return strings.TrimPrefix(e.Field, e.origin.Document.within()) }
 
 // Error names file, line and column, the document if the file has several, and the field. It is one line, whatever the names
@@ -71,7 +71,7 @@ func (e *Error) Excerpt() string {
 	return e.origin.Document.Excerpt(e.Position())
 }
 
-// withheld is a single error in place of those of a document that is no manifest, and that nobody has asked to see: whatever
+// withheld returns a single error in place of those of a document that is no manifest, and that nobody has asked to see: whatever
 // they would quote may be a secret.
 func withheld(d *Document, errs []error) []error {
 	if len(errs) == 0 || !d.found || d.isItem() || namesType(d) {
@@ -87,7 +87,7 @@ func withheld(d *Document, errs []error) []error {
 	return []error{&Error{origin: Origin{Document: d.without()}, at: &at, Message: message}}
 }
 
-// errAt is an error at a node; nil is the document.
+// errAt returns an error at a node; nil is the document.
 func errAt(d *Document, node *yaml.Node, message string) error {
 	at := d.begin(1)
 	if node != nil {
@@ -123,7 +123,7 @@ var (
 	errStdinTwice  = errors.New("-f -: standard input can be read only once")
 )
 
-// OnlyDocuments tells whether errors are about documents, so that those which are in a Set can be used without them.
+// OnlyDocuments reports whether errors are about documents, so that those which are in a Set can be used without them.
 func OnlyDocuments(wrong error) bool {
 	return !slices.ContainsFunc(EachError(wrong), func(err error) bool {
 		_, ok := errors.AsType[*Error](err)
@@ -150,7 +150,7 @@ func (s *Set) CheckUnread(wrong error) error {
 	return nil
 }
 
-// mentions tells whether the text of the document says somewhere that it is of a kind, which is a regular expression.
+// mentions reports whether the text of the document says somewhere that it is of a kind, which is a regular expression.
 func (e *Error) mentions(kind string) bool {
 	return regexp.MustCompile(`\bkind["']?\s*:\s*["']?(` + kind + `)\b`).Match(e.origin.Document.Text)
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// lineOf is a line of the file, as far as the document holds it.
+// lineOf returns a line of the file, as far as the document holds it.
 func lineOf(d *Document, line int) (string, bool) {
 	n := d.Line
 	for text := range bytes.Lines(d.Text) {
@@ -21,7 +21,7 @@ func lineOf(d *Document, line int) (string, bool) {
 	return "", false
 }
 
-// plainExcerpt is an excerpt of a document that is read from its beginning.
+// plainExcerpt returns an excerpt of a document that is read from its beginning.
 func plainExcerpt(d *Document, p Position) string {
 	text, ok := lineOf(d, p.Line)
 	if !ok {

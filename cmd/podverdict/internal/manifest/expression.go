@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/documents"
 )
 
-// PositionIn is the place of a line and a column, both from 1, of the text that a field holds. Where that cannot be told,
+// PositionIn returns the place of a line and a column, both from 1, of the text that a field holds. Where that cannot be told,
 // it is the field's.
 //
 // YAML folds lines, cuts indentation off and resolves escapes, but keeps the characters that are no space, in their
@@ -95,7 +95,7 @@ func (d *Document) written(node *yaml.Node) written {
 	return w
 }
 
-// skip is the place of the character behind some, or, at the end of the text, the place behind them. It is not ok when
+// skip returns the place of the character behind some, or, at the end of the text, the place behind them. It is not ok when
 // other characters are written there.
 func (w written) skip(ink string, end bool) (at documents.Place, ok bool) {
 	for {
@@ -116,7 +116,7 @@ func (w written) skip(ink string, end bool) (at documents.Place, ok bool) {
 	}
 }
 
-// next is the character that comes next, and how many bytes it is written in.
+// next returns the character that comes next, and how many bytes it is written in.
 func (w written) next() (r rune, size int) {
 	r, size = utf8.DecodeRuneInString(w.text)
 	switch {
@@ -131,7 +131,7 @@ func (w written) next() (r rune, size int) {
 // digits are how many of them an escape has.
 var digits = map[byte]int{'x': 2, 'u': 4, 'U': 8}
 
-// escaped is the character that an escape of a double-quoted text stands for. Those for space are all alike.
+// escaped returns the character that an escape of a double-quoted text stands for. Those for space are all alike.
 func escaped(text string) (r rune, size int) {
 	if len(text) < 2 {
 		return utf8.RuneError, 0

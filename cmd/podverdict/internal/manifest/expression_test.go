@@ -45,7 +45,7 @@ func TestPositionIn(t *testing.T) {
 	}
 }
 
-// found is the text of the file from where the marker of a field's text is said to be.
+// found returns the text of the file from where the marker of a field's text is said to be.
 func found(t *testing.T, d *Document, field string) string {
 	t.Helper()
 	_, node := d.find(steps(field))

@@ -20,7 +20,7 @@ type Ignore struct {
 	first, last int
 }
 
-// Covers tells whether the comment is for a place in its document.
+// Covers reports whether the comment is for a place in its document.
 func (i Ignore) Covers(p Position) bool {
 	return i.last == 0 || i.first <= p.Line && p.Line <= i.last
 }
@@ -54,7 +54,7 @@ func (d *Document) Ignores() []Ignore {
 	return found
 }
 
-// isYAML tells whether a line has more than a comment and a document marker.
+// isYAML reports whether a line has more than a comment and a document marker.
 func isYAML(line string) bool {
 	text := strings.TrimSpace(strings.TrimPrefix(line, "---"))
 	return text != "" && text[0] != '#'

@@ -130,7 +130,7 @@ func TestReadingIsLinear(t *testing.T) {
 	}
 }
 
-// cost is the processor's time for reading an input and reporting on it: that of the fastest of some tries.
+// cost returns the processor's time for reading an input and reporting on it: that of the fastest of some tries.
 func cost(t *testing.T, input string) time.Duration {
 	t.Helper()
 	best := time.Duration(1<<63 - 1)

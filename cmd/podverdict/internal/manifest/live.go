@@ -28,7 +28,7 @@ func live(kind string, object metav1.Object) Origin {
 	return Origin{Document: &Document{File: name}}
 }
 
-// Live tells whether the object was read from a cluster: positions within it have no line.
+// Live reports whether the object was read from a cluster: positions within it have no line.
 func (o Origin) Live() bool { return o.Document.Line == 0 }
 
 // made returns the Job that a CronJob makes. It has the CronJob's name: those in clusters have a number behind it.

@@ -37,7 +37,7 @@ func (d *Document) allMarks() []mark {
 	return d.marks
 }
 
-// offset is where a character of a line stands, or the end of the line if it has fewer. It is not ok when there is no such
+// offset returns where a character of a line stands, or the end of the line if it has fewer. It is not ok when there is no such
 // line.
 func (d *Document) offset(line, column int) (offset int, ok bool) {
 	marks := d.allMarks()
@@ -68,7 +68,7 @@ func (d *Document) offset(line, column int) (offset int, ok bool) {
 	return at.offset, true
 }
 
-// around is what stands before and after an offset on its line, or as much of it as an excerpt may show, and more.
+// around returns what stands before and after an offset on its line, or as much of it as an excerpt may show, and more.
 func (d *Document) around(offset int) (before, after string) {
 	const enough = (excerptWidth + 1) * utf8.UTFMax
 	head, rest := d.Text[:offset], d.Text[offset:]

@@ -12,7 +12,7 @@ import (
 // patchDirective is what a strategic merge patch may have, and an object has not.
 var patchDirective = regexp.MustCompile(`(^|[\s"'{])\$patch["']?\s*:`)
 
-// isPatch tells whether a document is a part of an object, for kustomize to merge: a kustomization lists its file, or it says so
+// isPatch reports whether a document is a part of an object, for kustomize to merge: a kustomization lists its file, or it says so
 // itself, or it is a Job without a template that nobody has named.
 func (c *content) isPatch(d *Document) bool {
 	switch {

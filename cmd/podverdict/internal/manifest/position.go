@@ -42,7 +42,7 @@ func (o Origin) Field(field string) string {
 	return joinField(o.Document.within(), o.path(field))
 }
 
-// path is that of the field in what there is of the document.
+// path returns the field's path within the part of the document that was given.
 func (o Origin) path(field string) string {
 	if below, ok := strings.CutPrefix(field, "spec"); ok && o.spec != "" && (below == "" || strings.HasPrefix(below, ".")) {
 		field = o.spec + below
@@ -54,7 +54,7 @@ func (o Origin) at(field string) Origin {
 	return Origin{Document: o.Document, Path: o.path(field)}
 }
 
-// Position is the place of a field's value, or of its name when the value is a block that begins on a later line. Of
+// Position returns the place of a field's value, or of its name when the value is a block that begins on a later line. Of
 // a field that is absent, it is the place of what should hold it.
 func (o Origin) Position(field string) Position {
 	return o.Document.position(steps(o.path(field)))
@@ -117,7 +117,7 @@ func steps(field string) []string {
 	return found
 }
 
-// tree is the document as YAML nodes; nil when it is not YAML.
+// tree returns the document as YAML nodes; nil when it is not YAML.
 func (d *Document) tree() *yaml.Node {
 	d.parse.Do(func() {
 		var root yaml.Node
@@ -185,7 +185,7 @@ func (d *Document) nodePosition(node *yaml.Node) Position {
 	return d.place(node.Line, node.Column)
 }
 
-// yamlLines are the places, in lines that end with \n, where the lines of YAML begin.
+// yamlLines returns the places, in lines that end with \n, where the lines of YAML begin.
 func yamlLines(data []byte) []documents.Place {
 	var begins []documents.Place
 	for at := (documents.Place{Line: 1}); len(data) > 0; {
@@ -196,7 +196,7 @@ func yamlLines(data []byte) []documents.Place {
 	return begins
 }
 
-// yamlLineLength is the length of the first line, its end included.
+// yamlLineLength returns the length of the first line, its end included.
 func yamlLineLength(data []byte) int {
 	for i := range data {
 		if data[i] == '\n' {
@@ -226,7 +226,7 @@ func (d *Document) place(line, column int) Position {
 	return Position{File: d.File, Line: d.Line + line - 1, Column: column}
 }
 
-// begin is where the text of a line of the document begins; of the last line that has text, if that one has none.
+// begin returns where the text of a line of the document begins; of the last line that has text, if that one has none.
 func (d *Document) begin(line int) Position {
 	at, n := d.place(1, 1), 0
 	for text := range bytes.Lines(d.Text) {

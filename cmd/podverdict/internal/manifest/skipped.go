@@ -29,7 +29,7 @@ type Skipped struct {
 	Files []Position
 }
 
-// None tells whether nothing was skipped.
+// None reports whether nothing was skipped.
 func (s *Skipped) None() bool { return len(s.Kinds)+len(s.Templates)+len(s.Patches)+len(s.Files) == 0 }
 
 // maxKinds is how many kinds are told apart.
@@ -124,7 +124,7 @@ var (
 	})
 )
 
-// isTemplate tells whether a document is to be rendered first. Text in double braces may as well be an argument of a Job's
+// isTemplate reports whether a document is to be rendered first. Text in double braces may as well be an argument of a Job's
 // container: it takes a document that cannot be parsed, or a value that does not fit, or a name that nothing can have.
 func (c *content) isTemplate(d *Document, parsed bool) bool {
 	switch {
@@ -144,7 +144,7 @@ var valuesFile = regexp.MustCompile(`(^|[/\\])(values[^/\\]*|Chart|kustomization
 // otherTemplate is what other engines than Helm render: a document with it need not be YAML yet.
 var otherTemplate = regexp.MustCompile(`\{\{.*\}\}|\{%.*%\}|<%`)
 
-// isForeign tells whether a document that cannot be read, which in JSON is value, is no manifest. Nobody has asked for it by
+// isForeign reports whether a document that cannot be read, which in JSON is value, is no manifest. Nobody has asked for it by
 // its name, or the name is that of a file with values. What is broken may have been meant as a manifest, unless it is a template or
 // JSON: settings of tools have comments in it.
 func (c *content) isForeign(d *Document, value []byte) bool {
@@ -166,7 +166,7 @@ func (c *content) isForeign(d *Document, value []byte) bool {
 	return (t.APIVersion == nil || known) && versionOf(metav1.TypeMeta{Kind: kind}) == ""
 }
 
-// namesType tells whether the words that every manifest has are in a document.
+// namesType reports whether the words that every manifest has are in a document.
 func namesType(d *Document) bool {
 	return bytes.Contains(d.Text, []byte("apiVersion")) && bytes.Contains(d.Text, []byte("kind"))
 }

@@ -84,34 +84,39 @@ func (o Options) directory(dir string) ([]source, error) {
 	found, err := o.files(dir, nil)
 	switch {
 	case err != nil:
-		return found, ErrUnreadable(dir, err)
 	case len(found) == 0 && o.Recursive:
 		return nil, fmt.Errorf("%s: no .yaml, .yml or .json files in this directory or below", dir)
 	case len(found) == 0:
 		return nil, fmt.Errorf("%s: no .yaml, .yml or .json files in this directory; -R looks below as well", dir)
 	}
 	o.markPatches(found)
-	return found, nil
+	return found, err
 }
 
-// files appends the files of a directory, and with Recursive those of the directories below it.
+// files appends the files of a directory, and with Recursive those of the directories below it. The error joins those of the
+// directories that cannot be read.
 func (o Options) files(dir string, found []source) ([]source, error) {
 	opened, err := o.open(dir)
 	if err != nil {
-		return found, err
+		return found, ErrUnreadable(dir, err)
 	}
 	entries, err := opened.ReadDir(-1)
+	if err := errors.Join(err, opened.Close()); err != nil {
+		return found, ErrUnreadable(dir, err)
+	}
+	var errs []error
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	for _, entry := range entries {
 		path := filepath.Join(dir, entry.Name())
 		switch {
-		case entry.IsDir() && o.Recursive && err == nil:
+		case entry.IsDir() && o.Recursive:
 			found, err = o.files(path, found)
+			errs = append(errs, err)
 		case !entry.IsDir() && isManifest(path):
 			found = append(found, source{name: path, open: func() (io.ReadCloser, error) { return o.open(path) }, found: true})
 		}
 	}
-	return found, errors.Join(err, opened.Close())
+	return found, errors.Join(errs...)
 }
 
 // SettingsFile is what the settings of a repository are in. It is no manifest.

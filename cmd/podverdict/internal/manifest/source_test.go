@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -76,6 +77,29 @@ func TestSources(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// A directory that cannot be read is named, and those after it are read.
+func TestUnreadableDirectory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "dir/z/pod.yaml", fmt.Sprintf(podYAML, "z"))
+	root, err := os.OpenRoot("dir")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	long := strings.Repeat("a", 200)
+	if err := root.MkdirAll(strings.Repeat(long+"/", 30), 0o755); err != nil { // no path may be that long
+		t.Fatal(err)
+	}
+	set, err := Read(t.Context(), Options{Filenames: []string{"dir"}, Recursive: true})
+	want := "^dir(/" + long + ")+: cannot read: file name too long$"
+	if err == nil || !regexp.MustCompile(want).MatchString(err.Error()) {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if len(set.Pods) != 1 {
+		t.Errorf("%d Pods were read", len(set.Pods))
 	}
 }
 

@@ -154,7 +154,7 @@ func (c *content) decodeWaiting(decoder *partial.Decoder, light bool) {
 	c.waiting = nil
 }
 
-// plain tells whether a Pod that could be decoded has nothing odd.
+// plain reports whether a Pod that could be decoded has nothing odd.
 func plain(pod *corev1.Pod) bool {
 	name := pod.Name + pod.GenerateName
 	return (pod.TypeMeta == podType || pod.TypeMeta == metav1.TypeMeta{}) && name != "" && !strings.Contains(name, "{{")

@@ -2,13 +2,14 @@ package partial
 
 import (
 	"bytes"
+	"errors"
 	"reflect"
 	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/json"
 )
 
 var (
@@ -16,8 +17,8 @@ var (
 	pairsType = reflect.TypeFor[map[string]string]()
 )
 
-// leaf decodes a value without structs in it. Those that nearly all fields have are decoded here, and others by package json, which
-// takes several times as long for each.
+// leaf decodes a value without structs in it. Those that nearly all fields have are decoded here, and others as the API server does,
+// which takes several times as long for each.
 func (d *Decoder) leaf(v reflect.Value) error {
 	switch kind := d.tokens.PeekKind(); {
 	case v.Kind() == reflect.Pointer && v.Type().Elem().Kind() != reflect.Struct:
@@ -41,7 +42,17 @@ func (d *Decoder) leaf(v reflect.Value) error {
 	case kind == '{' && v.Type() == pairsType:
 		return d.pairs(v)
 	}
-	return json.UnmarshalDecode(&d.tokens, v.Addr().Interface())
+	return d.strictly(v)
+}
+
+// strictly decodes as the API server does.
+func (d *Decoder) strictly(v reflect.Value) error {
+	raw, err := d.tokens.ReadValue()
+	if err != nil {
+		return err
+	}
+	refused, err := json.UnmarshalStrict(raw, v.Addr().Interface())
+	return errors.Join(append(refused, err)...)
 }
 
 // string returns the text that comes next.

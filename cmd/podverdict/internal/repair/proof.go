@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// proven tells whether no Job's verdicts have changed by a repair of Job i, but those that it is about: where a rule for disruptions
+// proven reports whether a repair of Job i has changed only the verdicts that it is about: where a rule for disruptions
 // was moved to the front, Pods that it matches are now decided by it.
 func (o Options) proven(ctx context.Context, before, after *manifest.Set, i int, f report.Finding) bool {
 	for j := range before.Jobs {

@@ -28,7 +28,7 @@ var repairs = map[string]repair{
 	"indexed-replacement-not-failed": set("podReplacementPolicy", "Failed"),
 }
 
-// Can tells whether findings of a rule can be repaired.
+// Can reports whether findings of a rule can be repaired.
 func Can(rule string) bool { return repairs[rule] != nil }
 
 // sortCodes puts exit codes in order, each once.
@@ -62,7 +62,7 @@ func sortCodes(_ Options, s source, _ manifest.Job, f report.Finding) (string, e
 	return s.arrangedLines(list, order)
 }
 
-// arrangedLines is arranged for a list whose items are scalars on lines of their own. Comments above an item go with it.
+// arrangedLines does what arranged does, for a list whose items are scalars on lines of their own. Comments above an item go with it.
 func (s source) arrangedLines(list *yaml.Node, order []int) (string, error) {
 	first := s.origin.PositionOf(list).Line - 1
 	items := make([][]string, len(list.Content))

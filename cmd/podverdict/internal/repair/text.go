@@ -127,7 +127,7 @@ func (o Options) left(r reading, reasons map[string]error) []Left {
 	return all
 }
 
-// gone tells whether a finding is not there any more, or is there less often.
+// gone reports whether a finding is not there any more, or is there less often.
 func gone(f report.Finding, found []report.Subject, i int) bool {
 	return i < len(found) && !slices.ContainsFunc(found[i].Findings, func(other report.Finding) bool {
 		return other.Check == f.Check && other.Field == f.Field && other.Message == f.Message

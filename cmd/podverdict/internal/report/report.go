@@ -76,7 +76,7 @@ func (f Finding) Placed(o manifest.Origin, at manifest.Position) Finding {
 	return f
 }
 
-// inFile tells whether a file can be pointed at.
+// inFile reports whether a file can be pointed at.
 func (f Finding) inFile() bool { return f.At.Line > 0 }
 
 // Formats returns the names of the formats, the default first.

@@ -143,7 +143,7 @@ func TestUnknownFormat(t *testing.T) {
 	}
 }
 
-// live is a report on a Job that was read from a cluster: there is no file to point at.
+// live returns a report on a Job that was read from a cluster: there is no file to point at.
 func live() Report {
 	r := awkward()
 	r.Subjects = []Subject{{Namespace: "default", Name: "demo", Findings: []Finding{{

@@ -187,7 +187,7 @@ func (s *Suite) about(text string, w *words) []candidate {
 
 var conditionType = regexp.MustCompile(`^[A-Za-z][-A-Za-z0-9_./]*$`)
 
-// isConditionType tells whether a text could be the type of a condition that is not podverdict's own.
+// isConditionType reports whether a text could be the type of a condition that is not podverdict's own.
 func isConditionType(text string) bool {
 	return conditionType.MatchString(text) && text != string(v1alpha1.FailingToStart)
 }

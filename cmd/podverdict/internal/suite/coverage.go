@@ -100,7 +100,7 @@ func (c *Coverage) Covered() (covered, total int) {
 	return covered, total
 }
 
-// Percent is rounded down, so that 100 is all. Without rules, all are covered.
+// Percent returns the share of covered rules, rounded down: 100 means all. Without rules, all are covered.
 func (c *Coverage) Percent() int {
 	covered, total := c.Covered()
 	if total == 0 {

@@ -200,7 +200,7 @@ func strategic(t rapid.TB, base *corev1.Pod, tree any) *corev1.Pod {
 	return &pod
 }
 
-// canonical is the Pod by the names of its parts: where strategic merge puts what is new in a list says nothing.
+// canonical returns the Pod by the names of its parts: where strategic merge puts what is new in a list says nothing.
 func canonical(t rapid.TB, pod *corev1.Pod) map[string]any {
 	data, err := json.Marshal(pod)
 	if err != nil {

@@ -172,7 +172,7 @@ func (d *drafting) keep(c *candidate, alone *Coverage) {
 	}
 }
 
-// complete tells whether every rule has been tried both ways.
+// complete reports whether every rule has been tried both ways.
 func (d *drafting) complete() bool {
 	for i := range d.found {
 		if d.found[i].matched == nil || d.found[i].notMatched == nil && !d.coverage.Rules[i].Always {

@@ -65,10 +65,10 @@ func (j *judge) asked(c *CaseResult, audited bool) []ruleID {
 	return append(before, after...)
 }
 
-// carriesOutPolicies tells whether who runs the Job carries out custom policies.
+// carriesOutPolicies reports whether who runs the Job carries out custom policies.
 func (j *judge) carriesOutPolicies() bool { return j.effect.Manager == v1alpha1.JobController }
 
-// counts tells whether the rules of a policy are evaluated. Only bindings that delete Pending Pods end one.
+// counts reports whether the rules of a policy are evaluated. Only bindings that delete Pending Pods end one.
 func (f inForce) counts(phase corev1.PodPhase, deleted, audited bool) bool {
 	audits := f.binding.Spec.Mode == v1alpha1.ModeAudit && !audited
 	if phase != corev1.PodPending {

@@ -100,7 +100,7 @@ func (c *candidate) expected(policies bool) []string {
 	return all
 }
 
-// saysMore tells whether the message comes from a messageExpression.
+// saysMore reports whether the message comes from a messageExpression.
 func (c *candidate) saysMore(v *runtime.Verdict) bool {
 	for _, f := range c.result.trial.judge.order {
 		if f.policy.Name == v.Policy {

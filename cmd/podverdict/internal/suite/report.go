@@ -33,7 +33,7 @@ func (r Report) Write(w io.Writer, format string) error {
 	return fmt.Errorf("no report format %q, there are %q", format, Formats())
 }
 
-// OK tells whether everything is as expected.
+// OK reports whether everything is as expected.
 func (r Report) OK() bool {
 	return !slices.ContainsFunc(r.Results, func(result Result) bool { return !result.OK() })
 }

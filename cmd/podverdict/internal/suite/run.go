@@ -35,12 +35,12 @@ type Result struct {
 	Err error
 }
 
-// OK tells whether everything is as expected.
+// OK reports whether everything is as expected.
 func (r *Result) OK() bool {
 	return r.Err == nil && !r.Empty && r.Count(false) == 0 && !r.Uncovered()
 }
 
-// Uncovered tells whether the coverage is below the threshold.
+// Uncovered reports whether the coverage is below the threshold.
 func (r *Result) Uncovered() bool { return r.Coverage != nil && r.Coverage.Percent() < r.Threshold }
 
 // Count returns how many cases pass, or fail.
@@ -83,7 +83,7 @@ type CaseResult struct {
 	err   error
 }
 
-// OK tells whether the case passes.
+// OK reports whether the case passes.
 func (c *CaseResult) OK() bool { return len(c.Differences) == 0 }
 
 // Run runs the cases that are selected.

@@ -51,7 +51,7 @@ func (b *builder) error() error {
 	return errors.Join(errs...)
 }
 
-// pod is the Pod of a scenario, which must not be changed; field is where the suite names it. It is nil, and an error is
+// pod returns the Pod of a scenario, which must not be changed; field is where the suite names it. It is nil, and an error is
 // kept, when there is none.
 func (b *builder) pod(name, field string) *corev1.Pod {
 	if pod := b.built[name]; pod != nil {

@@ -55,7 +55,7 @@ func markerText(e simulation.Event) string {
 	return e.Reason
 }
 
-// extent is where a marker's text begins and ends: to the left of its line where there is no room to the right.
+// extent returns where a marker's text begins and ends: to the left of its line where there is no room to the right.
 func (p *picture) extent(m marker) (from, to float64) {
 	length := float64(len([]rune(m.text))) * letter
 	if from = p.x(m.at) + 4; from+length > width-4 {

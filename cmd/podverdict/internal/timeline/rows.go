@@ -84,7 +84,7 @@ func (p *picture) bars() {
 	}
 }
 
-// attemptText is what is shown when the mouse is over an attempt.
+// attemptText returns what is shown when the mouse is over an attempt.
 func (p *picture) attemptText(a simulation.Attempt, end int64) string {
 	fate := string(a.Fate)
 	if a.Because != "" {

@@ -125,7 +125,7 @@ func (p *picture) head() {
 	p.text(margin, 48, "quiet", cut(counts, fitting(letter)))
 }
 
-// fitting is how many characters of a size stand between the margins.
+// fitting returns the number of characters of a size that fit between the margins.
 func fitting(size float64) int { return int((width - 2*margin) / size) }
 
 // title names the Job and how it ended. A long name is cut in its middle: names differ at the end.

@@ -43,7 +43,7 @@ func Write(w io.Writer, r *simulation.Result, wide bool) {
 	}
 }
 
-// hidden tells whether an event repeats others, as conditions do.
+// hidden reports whether an event repeats others, as conditions do.
 func hidden(e simulation.Event) bool { return e.Type == simulation.JobEvent }
 
 // group is like events.

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/controller/simulation"
 )
 
-// attempt is one that ran from start to end.
+// attempt returns an attempt that ran from start to end.
 func attempt(index int, start, end int64, fate simulation.Fate) simulation.Attempt {
 	return simulation.Attempt{Index: index, Created: start, Started: start, Ended: end, Deleted: -1, Fate: fate}
 }

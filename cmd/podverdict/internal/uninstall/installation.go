@@ -75,7 +75,7 @@ type Installation struct {
 	leases []types.NamespacedName // of the controller
 }
 
-// Empty tells that there is nothing to do.
+// Empty reports whether there is nothing to do.
 func (i *Installation) Empty() bool {
 	return len(i.Pods) == 0 && !slices.ContainsFunc(i.Objects, func(o Object) bool { return o.Result == Found })
 }

@@ -110,7 +110,7 @@ func (c *Client) idle(ctx context.Context, lease *coordinationv1.Lease) error {
 	return err
 }
 
-// taken tells whether somebody may have the lease.
+// taken reports whether somebody may have the lease.
 func (c *Client) taken(lease *coordinationv1.Lease) bool {
 	s := &lease.Spec
 	return s.HolderIdentity != nil && *s.HolderIdentity != "" && s.RenewTime != nil && c.now().Sub(s.RenewTime.Time) < maxSkew

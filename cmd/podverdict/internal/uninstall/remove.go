@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Complete tells whether everything was removed that was to be removed.
+// Complete reports whether everything was removed that was to be removed.
 func (i *Installation) Complete() bool {
 	return !slices.ContainsFunc(i.Objects, func(o Object) bool { return o.Result == Failed || o.Result == Found }) &&
 		!slices.ContainsFunc(i.Pods, func(p Pod) bool { return p.Result != Released })

@@ -21,7 +21,7 @@ func (c *Client) Stuck(ctx context.Context, namespace string) ([]Pod, error) {
 	return slices.DeleteFunc(held, func(p Pod) bool { return !p.deleting && p.owner == nil && c.exists(ctx, &p) }), nil
 }
 
-// exists tells whether a Job that is not among the managed ones is there all the same: it was created meanwhile, or is not ours. A
+// exists reports whether a Job that is not among the managed ones is there all the same: it was created meanwhile, or is not ours. A
 // Job that cannot be seen is taken to be there.
 func (c *Client) exists(ctx context.Context, p *Pod) bool {
 	if p.job.Name == "" {

@@ -280,7 +280,7 @@ func answerTo(r *http.Request, kubernetes *clientset.Clientset) (any, error) {
 	}
 }
 
-// installation is that of package config, as metadata. What is of the whole cluster is there once.
+// installation returns the objects of package config as metadata, those of the whole cluster once.
 func installation(t *testing.T, namespace string) (all []runtime.Object) {
 	t.Helper()
 	objects, err := config.Objects(config.Options{Namespace: namespace})
@@ -314,7 +314,7 @@ func unmanaged(job *batchv1.Job) *batchv1.Job {
 	return job
 }
 
-// podsOf are the Pods that the controller makes for a Job.
+// podsOf returns the Pods that the controller makes for a Job.
 func podsOf(t *testing.T, job *batchv1.Job, n int) []*corev1.Pod {
 	t.Helper()
 	observed := plan.Next(plan.Observation{Job: job, Now: time.Now(), Current: true})
@@ -341,7 +341,7 @@ func remove(t *testing.T, c *Client) (*Installation, *Installation) {
 	return found, result
 }
 
-// count is how many objects of some kinds, or of all, have each result.
+// count returns the number of objects of some kinds, or of all, by their result.
 func count(r *Installation, kinds ...string) map[string]int {
 	all := map[string]int{}
 	add := func(kind, result string) {

@@ -166,7 +166,7 @@ func TestEvaluateJobs(t *testing.T) {
 	}
 }
 
-// typedJob is the same review with a Job of Go's type, which says neither apiVersion nor
+// typedJob returns the review with a Job of Go's type, which says neither apiVersion nor
 // kind.
 func typedJob(t testing.TB, r apiserver.Review) apiserver.Review {
 	t.Helper()
@@ -179,7 +179,7 @@ func typedJob(t testing.TB, r apiserver.Review) apiserver.Review {
 	return r
 }
 
-// floatJob is the same review with an object that encoding/json has read.
+// floatJob returns the review with an object that encoding/json has read.
 func floatJob(t testing.TB, r apiserver.Review) apiserver.Review {
 	t.Helper()
 	text, err := json.Marshal(r.Object)

@@ -87,7 +87,7 @@ func list[T any](to *[]T, parse func(string) (T, error)) func(string) error {
 	}
 }
 
-// benchcontroller is the command, and returns its exit code.
+// benchcontroller runs the command and returns its exit code.
 func benchcontroller(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
 	if err != nil {

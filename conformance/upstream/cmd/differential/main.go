@@ -68,7 +68,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// differential is the command, and returns its exit code.
+// differential runs the command and returns its exit code.
 func differential(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
 	if err != nil {

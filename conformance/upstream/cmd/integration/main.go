@@ -53,7 +53,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// integration is the command, and returns its exit code.
+// integration runs the command and returns its exit code.
 func integration(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
 	if err != nil {

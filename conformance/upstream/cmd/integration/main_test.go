@@ -27,6 +27,23 @@ func TestEdits(t *testing.T) {
 			t.Errorf("%s is of package %s", name, file.Name.Name)
 		}
 	}
+	if ours, err := s.ours(); err != nil || len(ours) > 0 {
+		t.Errorf("%d of our own files are edited for the newest release, error %v", len(ours), err)
+	}
+	older := s
+	older.version = "v1.36.0"
+	ours, err := older.ours()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range ours {
+		if _, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(ours) == 0 {
+		t.Error("none of our own files is edited for an older release")
+	}
 	newest := slices.DeleteFunc(slices.Clone(exclusions), func(e exclusion) bool { return e.before != nil })
 	if found := notApplicable(s.version, files["job_test.go"]); len(found) != len(newest) {
 		t.Errorf("%d exclusions are of tests of %s, want %d", len(found), s.version, len(newest))

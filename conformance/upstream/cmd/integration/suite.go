@@ -8,13 +8,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/version"
 
 	suiteof "github.com/podverdict/podverdict/conformance/upstream/integration"
 	"github.com/podverdict/podverdict/conformance/upstream/internal/staging"
@@ -69,7 +73,7 @@ func (s suite) ask(ctx context.Context, arguments ...string) (string, error) {
 	return string(stdout), err
 }
 
-// arguments are those of the go command. Without -native they add the edited tests, which are in the work folder, to our package.
+// arguments returns the arguments of the go command. Without -native they add the edited tests, which are in the work folder, to our package.
 func (s suite) arguments(ctx context.Context, work string, o options, files map[string]string, excluded []exclusion) ([]string, error) {
 	modfile, err := s.modfile(ctx, work)
 	if err != nil {
@@ -84,7 +88,11 @@ func (s suite) arguments(ctx context.Context, work string, o options, files map[
 	if o.native {
 		return append(arguments, "k8s.io/kubernetes/"+folder), nil
 	}
-	overlay, err := s.overlay(work, files)
+	ours, err := s.ours()
+	if err != nil {
+		return nil, err
+	}
+	overlay, err := s.overlay(work, files, ours)
 	if err != nil {
 		return nil, err
 	}
@@ -123,15 +131,19 @@ func (s suite) modfile(ctx context.Context, work string) (string, error) {
 	return path, err
 }
 
-// overlay writes the edited tests, and the file by which the go command finds them.
-func (s suite) overlay(work string, files map[string]string) (string, error) {
+// overlay writes the edited files, those of the tests by their names and ours by their paths, and the file by which the go command finds them.
+func (s suite) overlay(work string, tests, ours map[string]string) (string, error) {
 	replace := map[string]string{}
-	for name, text := range files {
-		written := filepath.Join(work, name)
-		if err := os.WriteFile(written, []byte(text), 0o600); err != nil {
+	for name, text := range tests {
+		replace[filepath.Join(s.module, "integration", name)] = text
+	}
+	maps.Copy(replace, ours)
+	for i, path := range slices.Sorted(maps.Keys(replace)) {
+		written := filepath.Join(work, fmt.Sprintf("%d.go", i))
+		if err := os.WriteFile(written, []byte(replace[path]), 0o600); err != nil {
 			return "", err
 		}
-		replace[filepath.Join(s.module, "integration", name)] = written
+		replace[path] = written
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -141,7 +153,26 @@ func (s suite) overlay(work string, files map[string]string) (string, error) {
 	return overlay, os.WriteFile(overlay, text, 0o600)
 }
 
-// edited are upstream's test files by their names, with the edits made.
+// ours returns our own files by their paths, edited for the release if that is an older one.
+func (s suite) ours() (map[string]string, error) {
+	files := map[string]string{}
+	if version.MustParseGeneric(s.version).AtLeast(v137) {
+		return files, nil
+	}
+	for name, edits := range suiteof.OursBefore137 {
+		path := filepath.Join(s.module, "..", "..", name)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if files[path], err = suiteof.Apply(string(text), edits...); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return files, nil
+}
+
+// edited returns upstream's test files by their names, with the edits made.
 func (s suite) edited() (map[string]string, error) {
 	paths, err := filepath.Glob(filepath.Join(s.dir, folder, "*_test.go"))
 	if err != nil {
@@ -167,7 +198,7 @@ func (s suite) edited() (map[string]string, error) {
 	return files, nil
 }
 
-// etcd is the folder that has it: envtest's variable names it, or `make control-plane` has built it.
+// etcd returns the folder that has it: envtest's variable names it, or `make control-plane` has built it.
 func (s suite) etcd() string {
 	if assets := os.Getenv("KUBEBUILDER_ASSETS"); assets != "" {
 		return assets

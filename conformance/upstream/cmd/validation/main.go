@@ -61,7 +61,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// validation is the command, and returns its exit code.
+// validation runs the command and returns its exit code.
 func validation(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
 	if err != nil {

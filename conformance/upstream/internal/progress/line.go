@@ -55,5 +55,5 @@ func (l *Line) End() {
 	}
 }
 
-// Elapsed is the time since New.
+// Elapsed returns the time since New.
 func (l *Line) Elapsed() time.Duration { return time.Since(l.start) }
