@@ -54,6 +54,7 @@
 // A checkpoint is compared when nothing changes any more: what a controller does on its way is its own business. The whole
 // status is compared, but for times, and the names in its messages become {2/1}; and so are the states of all pods that
 // there ever were, so that one too many is a difference. What is held by a finalizer is compared when the Job has ended.
+// A pod that was created after its Job was deleted is left out: no controller knows at once that the Job is gone.
 //
 // Pods have ended an hour ago unless a step says now, so that no back-off delays what follows. The lives of the topic
 // back-off are about the delay and take their twenty seconds.

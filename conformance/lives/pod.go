@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // A Pod is identified by its purpose, because its name is up to the controller. It is written 2 or 2/1.
@@ -55,8 +56,10 @@ func (p Pod) MarshalJSON() ([]byte, error) { return json.Marshal(p.String()) }
 type observedPod struct {
 	*corev1.Pod
 
-	of   Pod
-	gone bool
+	of      Pod
+	gone    bool
+	job     types.UID // of the Job that it was created for
+	created string    // the resource version at which it was first seen
 }
 
 // slotOf returns the completion index of a pod of an Indexed Job, or -1, which no step picks, if it has none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -19,21 +21,25 @@ import (
 )
 
 // view is what a namespace shows: the Job that was created last, and all pods that there ever were.
+//
+// A pod that was created after its Job was deleted is left out. A controller whose watch of Jobs is behind its watch of pods
+// replaces what the garbage collector deletes, and the garbage collector deletes the replacement too.
 type view struct {
 	indexed bool // the Job's pods have indexes
 
 	mu      sync.Mutex
-	job     *batchv1.Job   // nil before it is there, and when it is gone
-	uid     types.UID      // of the Job
-	pods    []*observedPod // in the order of their creation
-	changed time.Time      // when something was last seen to change
-	lost    bool           // a watch has ended
+	job     *batchv1.Job         // nil before it is there, and when it is gone
+	uid     types.UID            // of the Job
+	pods    []*observedPod       // in the order of their creation, but for late ones
+	ended   map[types.UID]string // the resource versions at which Jobs were deleted
+	changed time.Time            // when something was last seen to change
+	lost    bool                 // a watch has ended
 	wake    chan struct{}
 }
 
 // newView watches an empty namespace until the context is done.
 func newView(ctx context.Context, client kubernetes.Interface, namespace string, indexed bool) (*view, error) {
-	v := &view{indexed: indexed, wake: make(chan struct{})}
+	v := &view{indexed: indexed, wake: make(chan struct{}), ended: map[types.UID]string{}}
 	jobs, pods := client.BatchV1().Jobs(namespace), client.CoreV1().Pods(namespace)
 	jobList, err := jobs.List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -92,6 +98,10 @@ func (v *view) announce() {
 }
 
 func (v *view) observeJob(job *batchv1.Job, deleted bool) {
+	if _, known := v.ended[job.UID]; !known && (deleted || job.DeletionTimestamp != nil) {
+		v.ended[job.UID] = job.ResourceVersion
+		v.number(slices.DeleteFunc(v.pods, v.late))
+	}
 	switch {
 	case !deleted:
 		v.job, v.uid = job, job.UID
@@ -107,16 +117,37 @@ func (v *view) observePod(pod *corev1.Pod, deleted bool) {
 			return
 		}
 	}
-	of := Pod{Slot: len(v.pods)}
-	if v.indexed {
-		of.Slot = slotOf(pod)
-		for _, known := range v.pods {
-			if known.of.Slot == of.Slot {
-				of.Attempt++
-			}
+	seen := &observedPod{Pod: pod, gone: deleted, created: pod.ResourceVersion}
+	if owner := metav1.GetControllerOf(pod); owner != nil {
+		seen.job = owner.UID
+	}
+	if !v.late(seen) {
+		v.number(append(v.pods, seen))
+	}
+}
+
+// late reports whether a pod was created after its Job was deleted.
+func (v *view) late(pod *observedPod) bool {
+	ended, is := v.ended[pod.job]
+	if !is {
+		return false
+	}
+	order, err := resourceversion.CompareResourceVersion(pod.created, ended)
+	return err == nil && order > 0
+}
+
+// number sets the pods, and gives each its purpose by the order of their creation.
+func (v *view) number(pods []*observedPod) {
+	v.pods = pods
+	attempts := map[int]int{}
+	for i, pod := range pods {
+		pod.of = Pod{Slot: i}
+		if v.indexed {
+			slot := slotOf(pod.Pod)
+			pod.of = Pod{Slot: slot, Attempt: attempts[slot]}
+			attempts[slot]++
 		}
 	}
-	v.pods = append(v.pods, &observedPod{Pod: pod, of: of, gone: deleted})
 }
 
 // pod returns the pod as it was last seen, or nil. The lock is held.

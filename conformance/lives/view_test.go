@@ -49,7 +49,7 @@ func TestPodsArePicked(t *testing.T) {
 
 // The end of a Job is not the end of one that was created after it.
 func TestJobAnew(t *testing.T) {
-	v := &view{wake: make(chan struct{})}
+	v := &view{wake: make(chan struct{}), ended: map[types.UID]string{}}
 	first, second := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "1"}}, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "2"}}
 	v.observe(watch.Event{Type: watch.Added, Object: first})
 	v.observe(watch.Event{Type: watch.Deleted, Object: first})
@@ -60,6 +60,41 @@ func TestJobAnew(t *testing.T) {
 	v.observe(watch.Event{Type: watch.Deleted, Object: first})
 	if v.job != second {
 		t.Error("the second Job is gone with the first")
+	}
+}
+
+// A controller may replace a pod of a deleted Job before it knows of the deletion. Whether the pod or the deletion is seen
+// first, the pod has no number.
+func TestLatePodsAreLeftOut(t *testing.T) {
+	old := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "old", ResourceVersion: "100"}}
+	end := watch.Event{Type: watch.Deleted, Object: old}
+	created := func(uid, job types.UID, version string) watch.Event {
+		pod := podWith(uid, "1")
+		pod.ResourceVersion = version
+		pod.OwnerReferences = []metav1.OwnerReference{{UID: job, Controller: new(true)}}
+		return watch.Event{Type: watch.Added, Object: pod}
+	}
+	first, late, second := created("a", "old", "99"), created("b", "old", "101"), created("c", "new", "102")
+	for name, events := range map[string][]watch.Event{
+		"the deletion is seen first":  {first, end, late, second},
+		"the pod is seen first":       {first, late, end, second},
+		"the deletion is seen last":   {first, late, second, end},
+		"the pod changes after it":    {first, late, end, {Type: watch.Modified, Object: late.Object}, second},
+		"the deletion is seen before": {end, first, late, second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := &view{indexed: true, wake: make(chan struct{}), ended: map[types.UID]string{}}
+			for _, event := range events {
+				v.observe(event)
+			}
+			got := map[types.UID]Pod{}
+			for _, pod := range v.pods {
+				got[pod.UID] = pod.of
+			}
+			if diff := cmp.Diff(map[types.UID]Pod{"a": {Slot: 1}, "c": {Slot: 1, Attempt: 1}}, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
 	}
 }
 
