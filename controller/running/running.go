@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -122,7 +123,7 @@ func (l *Loop) work(ctx context.Context, q keyQueue, workers int, doing metrics.
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			klog.FromContext(ctx).Error(err, "Will try again", "key", key, "failures", q.NumRequeues(key)+1)
+			logFailure(ctx, err, key, q.NumRequeues(key)+1)
 			q.AddRateLimited(key)
 		default:
 			q.Forget(key)
@@ -131,6 +132,16 @@ func (l *Loop) work(ctx context.Context, q keyQueue, workers int, doing metrics.
 			q.AddAfter(key, again)
 		}
 	})
+}
+
+// logFailure says why a Job or pod is looked at again. That somebody else changed it in between is no fault.
+func logFailure(ctx context.Context, err error, key types.NamespacedName, failures int) {
+	logger := klog.FromContext(ctx).WithValues("key", key, "failures", failures)
+	if apierrors.IsConflict(err) {
+		logger.V(2).Info("Will try again", "reason", err)
+		return
+	}
+	logger.Error(err, "Will try again")
 }
 
 // PoliciesChanged has the managed Jobs of a namespace, or of all if it is empty, looked at because other rules may be in force.
