@@ -21,29 +21,37 @@ func (p pkg) slimmed(text, name string) ([]byte, error) {
 		return nil, err
 	}
 	kubernetes := p.Module != nil && kubernetes[p.Module.Path]
-	if !kubernetes && leftOut[file] == nil && edits[file] == nil {
+	switch {
+	case slices.Equal(leftOut[file], wholeFile), kubernetes && name == documentation:
+		return []byte("package " + path.Base(p.ImportPath)), nil
+	case !kubernetes && leftOut[file] == nil && emptied[file] == nil && edits[file] == nil:
 		return oneLine([]byte(edited)), nil
 	}
 	without, err := withoutFunctions(edited, file, kubernetes)
 	return oneLine(without), err
 }
 
-// withoutFunctions returns the text of a Go file without the functions that are left out, and without the imports that only they and
-// edits needed.
+// withoutFunctions returns the text of a Go file without the functions that are left out or emptied, and without the imports that
+// only they and edits needed.
 func withoutFunctions(text, file string, kubernetes bool) ([]byte, error) {
 	set := token.NewFileSet()
 	tree, err := parser.ParseFile(set, file, text, parser.ParseComments)
 	if err != nil {
 		return nil, err
 	}
-	cut, missing := cutter{text: text, set: set}, slices.Clone(leftOut[file])
+	cut, missing := cutter{text: text, set: set}, slices.Concat(leftOut[file], emptied[file])
 	for _, d := range tree.Decls {
 		f, ok := d.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		name := nameOf(f)
+		missing = slices.DeleteFunc(missing, func(wanted string) bool { return wanted == name })
 		switch {
-		case !ok:
-		case f.Recv == nil && slices.Contains(missing, f.Name.Name):
-			missing = slices.DeleteFunc(missing, func(name string) bool { return name == f.Name.Name })
+		case slices.Contains(leftOut[file], name):
 			cut.remove(f)
+		case slices.Contains(emptied[file], name):
+			cut.empty(f)
 		case kubernetes && f.Recv != nil && (protobuf[f.Name.Name] || path.Base(file) == "generated.pb.go" && f.Name.Name == "String"):
 			cut.remove(f)
 		}
@@ -60,6 +68,21 @@ func withoutFunctions(text, file string, kubernetes bool) ([]byte, error) {
 	return out.Bytes(), err
 }
 
+// nameOf returns the name of a function, after the type of its receiver.
+func nameOf(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return f.Name.Name
+	}
+	receiver := f.Recv.List[0].Type
+	if pointer, ok := receiver.(*ast.StarExpr); ok {
+		receiver = pointer.X
+	}
+	if name, ok := receiver.(*ast.Ident); ok {
+		return name.Name + "." + f.Name.Name
+	}
+	return f.Name.Name // of a generic type, none of which is left out
+}
+
 // edit returns the text of a file with its edits.
 func edit(text, file string) (string, error) {
 	for pair := range slices.Chunk(edits[file], 2) {
@@ -71,7 +94,7 @@ func edit(text, file string) (string, error) {
 	return text, nil
 }
 
-// cutter removes declarations, in the order of the text.
+// cutter removes functions or what they do, in the order of the text.
 type cutter struct {
 	text string
 	set  *token.FileSet
@@ -84,8 +107,20 @@ func (c *cutter) remove(f *ast.FuncDecl) {
 	if f.Doc != nil {
 		start = f.Doc.Pos()
 	}
-	c.kept.WriteString(c.text[c.done:c.set.Position(start).Offset])
-	c.done = c.set.Position(f.End()).Offset
+	c.replace(start, f.End(), "")
+}
+
+func (c *cutter) empty(f *ast.FuncDecl) {
+	body := "{}"
+	if f.Type.Results != nil {
+		body = `{ panic("left out of the page") }`
+	}
+	c.replace(f.Body.Pos(), f.End(), body)
+}
+
+func (c *cutter) replace(start, end token.Pos, text string) {
+	c.kept.WriteString(c.text[c.done:c.set.Position(start).Offset] + text)
+	c.done = c.set.Position(end).Offset
 }
 
 func (c *cutter) result() string { return c.kept.String() + c.text[c.done:] }

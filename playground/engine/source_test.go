@@ -93,6 +93,7 @@ func TestEditsAreFound(t *testing.T) {
 	for file, missing := range map[string]string{
 		"k8s.io/api/batch/v1/register.go": "no \"runtime.NewSchemeBuilder(addKnownTypes)\" to replace",
 		options:                           "no function TypeDescs to leave out",
+		"k8s.io/klog/v2/klog.go":          "no function loggingT.printS to leave out",
 	} {
 		_, err := pkg{ImportPath: path.Dir(file)}.slimmed("package p", path.Base(file))
 		if err == nil || !strings.Contains(err.Error(), missing) {
@@ -101,17 +102,38 @@ func TestEditsAreFound(t *testing.T) {
 	}
 }
 
-// TestLeftOut: functions go with the imports that only they need, and others stay.
+// TestLeftOut: functions go with the imports that only they need, others lose what they do, and the rest stays.
 func TestLeftOut(t *testing.T) {
-	given := "package cel\n\nimport (\n\t\"fmt\"\n\tdescpb \"descriptorpb\"\n)\n\n" +
-		"func TypeDescs() { fmt.Print(descpb.X) }\nfunc registerFileSet() {}\nfunc registerFiles() {}\nfunc kept() { fmt.Print(1) }\n"
-	got, err := pkg{ImportPath: "github.com/google/cel-go/cel"}.slimmed(given, "options.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for word, want := range map[string]bool{"descpb": false, "TypeDescs": false, "registerFile": false, `"fmt"`: true, "kept": true} {
-		if strings.Contains(string(got), word) != want {
-			t.Errorf("%q is there: %t, want %t\n%s", word, !want, want, got)
+	for _, test := range []struct {
+		file, given string
+		words       map[string]bool // whether each is there afterwards
+	}{
+		{
+			file: "github.com/google/cel-go/cel/options.go",
+			given: "package cel\n\nimport (\n\t\"fmt\"\n\tdescpb \"descriptorpb\"\n)\n\n" +
+				"func TypeDescs() { fmt.Print(descpb.X) }\nfunc registerFileSet() {}\nfunc registerFiles() {}\nfunc kept() { fmt.Print(1) }\n",
+			words: map[string]bool{"descpb": false, "TypeDescs": false, "registerFile": false, `"fmt"`: true, "kept": true},
+		},
+		{
+			file: "k8s.io/klog/v2/klog.go",
+			given: "package klog\n\nimport \"fmt\"\n\nfunc (l *loggingT) printS(x int) { fmt.Print(x) }\n" +
+				"func (l *loggingT) output() (int, error) { return other() }\nfunc (l *other) printS() { kept() }\n",
+			words: map[string]bool{`"fmt"`: false, "loggingT ) printS": true, "other ( )": false, `panic ( "left out of the page" )`: true, "kept": true},
+		},
+		{
+			file:  "github.com/google/cel-go/cel/prompt.go",
+			given: "package cel\n\nimport \"text/template\"\n\nvar x template.Template\n",
+			words: map[string]bool{"template": false, "package cel": true},
+		},
+	} {
+		got, err := pkg{ImportPath: path.Dir(test.file)}.slimmed(test.given, path.Base(test.file))
+		if err != nil {
+			t.Errorf("%s: %v", test.file, err)
+		}
+		for word, want := range test.words {
+			if strings.Contains(string(got), word) != want {
+				t.Errorf("%s: %q is there: %t, want %t\n%s", test.file, word, !want, want, got)
+			}
 		}
 	}
 }

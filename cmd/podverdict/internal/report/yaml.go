@@ -1,3 +1,5 @@
+//go:build !js || generate
+
 package report
 
 import (
