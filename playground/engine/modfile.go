@@ -38,9 +38,13 @@ type module struct {
 type source struct{ modfile, overlay string }
 
 // flags returns the arguments of `go build` for a main package. Inlined functions, with their tables, would be a sixth of the
-// compressed program.
+// compressed program. In Go's runtime they are a hundredth, for answers that are a tenth faster.
 func (s source) flags(main string) []string {
-	return []string{"-modfile=" + s.modfile, "-overlay=" + s.overlay, "-mod=mod", "-trimpath", "-gcflags=all=-l", "-ldflags=-s -w", main}
+	flags := []string{"-modfile=" + s.modfile, "-overlay=" + s.overlay, "-mod=mod", "-trimpath", "-ldflags=-s -w", "-gcflags=all=-l"}
+	for _, inlined := range []string{"runtime", "internal/runtime/...", "internal/abi"} {
+		flags = append(flags, "-gcflags="+inlined+"=")
+	}
+	return append(flags, main)
 }
 
 // writeSource writes edited copies of packages into a folder.
