@@ -1,6 +1,7 @@
 package caches
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -136,10 +137,13 @@ func Unmarked(job *batchv1.Job) *batchv1.Job {
 	return &unmarked
 }
 
+// ErrNotKnownYet is in an error that passes by itself, when the caches have listed what a new rule reads.
+var ErrNotKnownYet = errors.New("not known yet")
+
 // LacksError returns the error of what cannot be done because rules must not be asked about an object.
 func LacksError(o metav1.Object) error {
 	if Excessive(o) {
 		return fmt.Errorf("%s/%s has more than %d labels and annotations: rules are not asked about it", o.GetNamespace(), o.GetName(), MaxPairs)
 	}
-	return fmt.Errorf("what rules read of %s/%s is not known yet", o.GetNamespace(), o.GetName())
+	return fmt.Errorf("what rules read of %s/%s is %w", o.GetNamespace(), o.GetName(), ErrNotKnownYet)
 }

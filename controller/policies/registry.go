@@ -139,7 +139,7 @@ func (r *Registry) labelsOf(namespace string) (of labels.Set, version string, er
 		return known.Labels, known.ResourceVersion, nil
 	}
 	if r.listed.Load() {
-		return nil, "", fmt.Errorf("namespace %s is not known yet", namespace)
+		return nil, "", fmt.Errorf("namespace %s is %w", namespace, caches.ErrNotKnownYet)
 	}
 	return labels.Set{corev1.LabelMetadataName: namespace}, "", nil
 }

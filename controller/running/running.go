@@ -3,6 +3,7 @@ package running
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"sync"
 	"time"
@@ -134,10 +135,11 @@ func (l *Loop) work(ctx context.Context, q keyQueue, workers int, doing metrics.
 	})
 }
 
-// logFailure says why a Job or pod is looked at again. That somebody else changed it in between is no fault.
+// logFailure says why a Job or pod is looked at again. That somebody else changed it in between is no fault, nor that the caches list
+// objects once more for a new rule.
 func logFailure(ctx context.Context, err error, key types.NamespacedName, failures int) {
 	logger := klog.FromContext(ctx).WithValues("key", key, "failures", failures)
-	if apierrors.IsConflict(err) {
+	if apierrors.IsConflict(err) || errors.Is(err, caches.ErrNotKnownYet) {
 		logger.V(2).Info("Will try again", "reason", err)
 		return
 	}
