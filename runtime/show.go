@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
@@ -23,6 +24,10 @@ func show(v ref.Val) string {
 		return fmt.Sprintf("timestamp('%v')", v.ConvertToType(types.StringType).Value())
 	case types.Duration:
 		return fmt.Sprintf("duration('%v')", v.Duration)
+	case types.Double:
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return fmt.Sprintf("double('%v')", f)
+		}
 	case *types.Optional:
 		if !v.HasValue() {
 			return "optional.none()"

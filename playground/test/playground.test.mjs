@@ -47,6 +47,19 @@ test("every pane answers as the command line on every example", async () => {
   }
 });
 
+test("the functions of CEL's libraries answer as on the command line", async () => {
+  const input = readFileSync(new URL("functions.yaml", import.meta.url), "utf8");
+  for (const kubernetes of ["", "1.28", "1.31", "1.34"]) {
+    for (const pane of ["why", "cel"]) {
+      const state = { ...empty, input, names: "oom-killed", now: "2026-11-22T06:00:00Z", kubernetes, pane };
+      const { files, ...expected } = commandLine(state);
+      const page = await open(state);
+      assert.deepEqual(await shown(page), expected, `${pane} ${kubernetes}`);
+      await page.close();
+    }
+  }
+});
+
 test("the page shows every example of its list in every pane", async () => {
   const page = await open(empty);
   const count = await page.locator("#examples option:not([hidden])").count();
