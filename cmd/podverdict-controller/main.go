@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // rules name time zones, which the image does not have in files
 
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	_ "time/tzdata" // rules name time zones, which browsers, Windows and most images do not have in files
 
 	"github.com/spf13/pflag"
 

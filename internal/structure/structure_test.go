@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -153,6 +154,23 @@ func TestPackagesLinkNothingLarge(t *testing.T) {
 				t.Errorf("%s links %s: %s must not", p.ImportPath, linked, r.folder)
 			}
 		}
+	}
+}
+
+// TestProgramsHaveTimeZones: a rule that names a time zone means the same where no files of the system have it.
+func TestProgramsHaveTimeZones(t *testing.T) {
+	programs := 0
+	for _, p := range ownPackages(t) {
+		if path.Dir(p.ImportPath) != module+"/cmd" {
+			continue
+		}
+		programs++
+		if !slices.Contains(p.Deps, "time/tzdata") {
+			t.Errorf("%s does not link time/tzdata", p.ImportPath)
+		}
+	}
+	if programs != 2 {
+		t.Errorf("there are %d programs, want 2", programs)
 	}
 }
 
