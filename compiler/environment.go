@@ -2,6 +2,8 @@ package compiler
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
@@ -83,6 +85,31 @@ func NewEnvironment(kubernetes string) (*Environment, error) {
 		return nil, fmt.Errorf("cel environment of kubernetes %s: %w", e.Kubernetes, err)
 	}
 	return e, nil
+}
+
+// FunctionSince returns the first later version of Kubernetes, as in "1.30", in which expressions can call a function or macro, or
+// functions of a namespace such as sets. It is "" when there is none, or when this version has it.
+func (e *Environment) FunctionSince(name string) string {
+	v, err := ParseVersion(e.Kubernetes)
+	if err != nil || hasFunction(e.FailedRules, name) {
+		return ""
+	}
+	for minor := v.Minor() + 1; minor <= kubeversion.Last.Minor(); minor++ {
+		later := version.MajorMinor(v.Major(), minor)
+		if env, err := newBase(later); err == nil && hasFunction(env, name) {
+			return later.String()
+		}
+	}
+	return ""
+}
+
+func hasFunction(env *cel.Env, name string) bool {
+	for function := range env.Functions() {
+		if function == name || strings.HasPrefix(function, name+".") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(env.Macros(), func(m cel.Macro) bool { return m.Function() == name })
 }
 
 // extend makes the environments of all kinds of expressions from the API server's.

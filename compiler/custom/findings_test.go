@@ -97,3 +97,27 @@ func checkPlace(tb testing.TB, f compiler.Finding) {
 		tb.Errorf("%s:%d:%d is outside of %q", f.Field, f.Line, f.Column, f.Expression)
 	}
 }
+
+// TestFunctionsOfLaterVersions: what the newest version has is no misspelt name in an older one.
+func TestFunctionsOfLaterVersions(t *testing.T) {
+	env, err := compiler.NewEnvironment("1.28")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for expression, want := range map[string]string{
+		"sets.contains([1], [1])":                    "Kubernetes 1.29 and later have it",
+		"isIP(pod.status.podIP)":                     "Kubernetes 1.30 and later have it",
+		"{'a': 1}.transformMap(k, v, v).size() == 1": "Kubernetes 1.32 and later have it",
+		"sets == 1":               "Kubernetes 1.29 and later have it",
+		"isipp(pod.status.podIP)": "",
+	} {
+		findings := findingsOf(t, env, &v1alpha1.PodFailurePolicySpec{Rules: []v1alpha1.Rule{{Name: "r", Action: "Count", When: expression}}})
+		hints := map[string]bool{}
+		for _, f := range findings {
+			hints[f.Hint] = true
+		}
+		if !hints[want] {
+			t.Errorf("%s: the hints are %v, want %q", expression, hints, want)
+		}
+	}
+}

@@ -233,13 +233,17 @@ func (x explainer) undeclared(name string, id int64) (message, advice string, ok
 		return message, "only rules about phase Pending have it", true
 	case x.p.isCondition() && (name == compiler.PodVariable || name == compiler.AttemptVariable) && !isCall:
 		return message, "a match condition is about the job only", true
-	case isCall:
-		return fmt.Sprintf("there is no function %q", name), hint.Names(name, x.functions(), ""), true
-	case isVariable && !x.p.isCondition():
+	case isVariable && !isCall && !x.p.isCondition():
 		return message, hint.DidYouMean(VariableName(name)), true
-	default:
-		return message, hint.Names(name, x.variables(), ""), true
 	}
+	known := x.variables
+	if isCall {
+		message, known = fmt.Sprintf("there is no function %q", name), x.functions
+	}
+	if since := x.c.environment.FunctionSince(name); since != "" {
+		return message, fmt.Sprintf("Kubernetes %s and later have it", since), true
+	}
+	return message, hint.Names(name, known(), ""), true
 }
 
 // hasOfVariable reports whether the expression has has(variables.x), which is reported
