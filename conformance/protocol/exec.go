@@ -21,6 +21,9 @@ import (
 // DefaultTimeout is how long Exec waits for one answer.
 const DefaultTimeout = 30 * time.Second
 
+// timeToEnd is how long a child that has closed its output may take to end. With Go's race detector it takes a second.
+const timeToEnd = 5 * time.Second
+
 var (
 	errNoCommand = errors.New("no command")
 	errClosed    = errors.New("engine: closed")
@@ -174,11 +177,11 @@ func (p *Process) write(in io.WriteCloser) {
 }
 
 // read hands the child's answers to those who wait for them, until the output ends.
-// Then the child has a second to end too.
+// Then the child has some seconds to end too.
 func (p *Process) read() {
 	defer close(p.ended)
 	err := p.readLines()
-	kill := time.AfterFunc(time.Second, p.kill)
+	kill := time.AfterFunc(timeToEnd, p.kill)
 	defer kill.Stop()
 	p.exit = p.command.Wait()
 	p.fail(ended(errors.Join(err, p.exit), p.stderr.String()))
