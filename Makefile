@@ -1,5 +1,4 @@
-# Everything a commit needs is `make check`; a bare machine with Go, git and make can run it. A C compiler adds the
-# race detector.
+# make test needs Go, git and make. make verify is everything that a change must pass; make tools brings what it needs beyond that.
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
@@ -45,42 +44,65 @@ playground-test: ## compare the page in playground/dist with the command line, i
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/ ./cmd/podverdict
 	cd playground && npm test
 
-.PHONY: check
-check: lint test ## everything a commit needs
+# Without symbols for debuggers, a test is linked in two thirds of the time. Without cgo, no C compiler is needed.
+export CGO_ENABLED ?= 0
+TEST := test -ldflags=-s -timeout 20m
 
-# The race detector needs cgo and its compiler.
-race = [[ $$(go env CGO_ENABLED) == 1 ]] && command -v "$$(go env CC | cut -d' ' -f1)" >/dev/null
+.PHONY: test
+test: ## run the tests that need Go alone, searches in short form
+	go $(TEST) -short ./...
+
+# The steps of make verify, the quick ones first.
+VERIFY := lint verify-tests verify-race verify-modules playground playground-test site-check release-check
+
+.PHONY: verify
+verify: tools ## run everything that a change must pass: all tests in full, linters, playground, site
+	@failed=; \
+	for step in $(VERIFY); do \
+		start=$$SECONDS; echo "== make $$step"; \
+		if $(MAKE) $$step; then result=passed; else result=FAILED; failed+=" $$step"; fi; \
+		echo "== make $$step: $$result in $$((SECONDS - start)) s"; \
+	done; \
+	if [[ -n $$failed ]]; then echo "failed:$$failed" >&2; exit 1; fi
+
+# Programs that make verify needs, and the packages of Debian that have them.
+PROGRAMS := cc:gcc node:nodejs npm:npm $(or $(CHROMIUM),chromium):chromium
+
+.PHONY: tools
+tools: control-plane ## build what make verify needs into .cache, and say how to install what cannot be built
+	@missing=; \
+	for program in $(PROGRAMS); do command -v "$${program%%:*}" >/dev/null || missing+=" $${program##*:}"; done; \
+	if [[ -n $$missing ]]; then echo "make verify needs more: apt-get install --no-install-recommends$$missing" >&2; exit 1; fi
 
 # Nothing happens when they are current, or when KUBEBUILDER_ASSETS names a folder that has them.
 .PHONY: control-plane
 control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler, kubectl and kwok, for the tests
 	@go -C $(UPSTREAM) run ./cmd/controlplane -o $(CURDIR)/.cache/control-plane
 
-# The tests of conformance/cluster have a build tag: whoever tests without a control plane need not link them.
+# Tests with the build tag cluster need a control plane.
 TAGS := -tags cluster
-# Without symbols for debuggers, a test is linked in two thirds of the time. Traces and the race detector do not need them.
-TEST := test -ldflags=-s -timeout 20m
 # Goroutines beside a control plane: most of their time is waiting, so they run once, in full and with the race detector.
 RACED := ./internal/controlplane $(addprefix ./conformance/cluster/,crd custom disruption fault install life pending policy)
-# What runs with the race detector in short form collects garbage less often, which saves a sixth of its time.
-# One goroutine, or programs that are started: the race detector takes many times as long for it and finds nothing.
+# Packages that the race detector finds nothing in: they have one goroutine, or start programs.
 SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/library ./config ./policies/... ./runtime/metered \
 	./conformance $(addprefix ./conformance/,cluster/... generators reports vectors) $(addprefix ./controller/,plan simulation) \
 	$(addprefix ./cmd/podverdict/internal/,partial report table timeline) $(addprefix ./internal/,catalogue hint kubeversion outcome structure)
 
-.PHONY: test
-test: control-plane ## run every test of all modules in full, and what goroutines share with the race detector where there is a C compiler
-	@race=; if $(race); then race=-race; else echo "the race detector is off: it needs cgo and a C compiler"; fi; \
-	set -x; \
-	go $(TEST) $(TAGS) -p 3 $$race $(RACED); \
-	go $(TEST) $(TAGS) -p 3 $$(go list ./... | grep -vxF "$$(go list $(RACED))"); \
-	go -C charts $(TEST) $(TAGS) ./...; \
-	go -C $(ECOSYSTEM) $(TEST) -run 'TestDocumentation|TestEcosystem/cronjob$$' -parallel 8 .; \
-	for module in $(UPSTREAM) $(INTEROP) release tools; do go -C $$module $(TEST) ./...; done; \
-	if [[ -n $$race ]]; then \
-		GOGC=400 go $(TEST) -race -short $$(go list ./... | grep -vxF "$$(go list $(RACED) $(SEQUENTIAL))"); \
-		go -C $(UPSTREAM) $(TEST) -race -short .; \
-	fi
+.PHONY: verify-tests
+verify-tests: control-plane ## run every test of the main module in full, on a real control plane
+	go $(TEST) $(TAGS) -p 3 $$(go list ./... | grep -vxF "$$(go list $(RACED))")
+
+# The race detector needs cgo. Less garbage collection saves it a sixth of its time.
+.PHONY: verify-race
+verify-race: control-plane ## run what goroutines share with the race detector
+	CGO_ENABLED=1 go $(TEST) $(TAGS) -p 3 -race $(RACED)
+	CGO_ENABLED=1 GOGC=400 go $(TEST) -race -short $$(go list ./... | grep -vxF "$$(go list $(RACED) $(SEQUENTIAL))")
+
+.PHONY: verify-modules
+verify-modules: control-plane ## run the tests of the other modules
+	go -C charts $(TEST) $(TAGS) ./...
+	go -C $(ECOSYSTEM) $(TEST) -run 'TestDocumentation|TestEcosystem/cronjob$$' -parallel 8 .
+	for module in $(UPSTREAM) $(INTEROP) tools; do go -C $$module $(TEST) ./... || exit 1; done
 
 BASE ?= HEAD
 

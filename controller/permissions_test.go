@@ -17,13 +17,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
 
 	"github.com/podverdict/podverdict/config"
 	"github.com/podverdict/podverdict/controller"
-	"github.com/podverdict/podverdict/internal/controlplane"
 )
 
 // all are the needs of the installation.
@@ -121,33 +119,6 @@ func TestPermissionsWithoutElection(t *testing.T) {
 		if p.Namespace != namespace || p.Resource == "leases" {
 			t.Errorf("it needs %+v", p)
 		}
-	}
-}
-
-// What RBAC gives nobody is missed, each permission in a line; an administrator misses nothing.
-func TestPreflight(t *testing.T) {
-	cluster := controlplane.Start(t)
-	nobody, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig(t, "nobody"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	needed := controller.Permissions(all)
-	lines := preflight(t, kubernetes.NewForConfigOrDie(nobody), needed)
-	if len(lines) != len(needed) {
-		t.Fatalf("%d lines for %d permissions:\n%s", len(lines), len(needed), strings.Join(lines, "\n"))
-	}
-	for text, want := range map[string]int{
-		`verb="patch" resource="jobs.batch/status" namespace="all namespaces" needed="to count the pods`:               1,
-		`verb="get" resource="leases.coordination.k8s.io/podverdict-controller" namespace="podverdict-system" needed=`: 1,
-		`verb="create" resource="pods" namespace="all namespaces" needed="to run managed Jobs"`:                        1,
-		`"A permission is missing"`: len(needed),
-	} {
-		if got := strings.Count(strings.Join(lines, "\n"), text); got != want {
-			t.Errorf("%s is there %d times, want %d:\n%s", text, got, want, strings.Join(lines, "\n"))
-		}
-	}
-	if lines := preflight(t, kubernetes.NewForConfigOrDie(cluster.Config), needed); len(lines) > 0 {
-		t.Errorf("an administrator is told:\n%s", strings.Join(lines, "\n"))
 	}
 }
 

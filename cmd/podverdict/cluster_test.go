@@ -1,3 +1,5 @@
+//go:build cluster
+
 package main
 
 import (
@@ -23,6 +25,13 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/internal/controlplane"
 )
+
+func TestMain(m *testing.M) { testscript.Main(withControlPlane{m}, programs) }
+
+// withControlPlane runs tests of which some start a control plane.
+type withControlPlane struct{ tests *testing.M }
+
+func (w withControlPlane) Run() int { return controlplane.Run(w.tests) }
 
 // The scripts of testdata/cluster run against a real API server, each with a namespace of its own, $NS, which is that
 // of its $KUBECONFIG. There are no nodes and no controllers: the scripts play these.

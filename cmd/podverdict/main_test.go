@@ -22,23 +22,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/podverdict/podverdict/internal/controlplane"
 	"github.com/podverdict/podverdict/internal/race"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
 
-func TestMain(m *testing.M) {
-	testscript.Main(withControlPlane{m}, map[string]func(){
-		"podverdict":         main,
-		"kubectl-podverdict": main,
-	})
-}
-
-// withControlPlane runs tests of which some start a control plane.
-type withControlPlane struct{ tests *testing.M }
-
-func (w withControlPlane) Run() int { return controlplane.Run(w.tests) }
+// programs are the commands that scripts can run.
+var programs = map[string]func(){"podverdict": main, "kubectl-podverdict": main}
 
 func TestScript(t *testing.T) {
 	root, err := filepath.Abs("../..")

@@ -1,3 +1,5 @@
+//go:build cluster
+
 package main
 
 import (
@@ -275,11 +277,4 @@ func readText(t *testing.T, text string) *manifest.Set {
 	set, err := manifest.Read(t.Context(), manifest.Options{Filenames: []string{"-"}, Stdin: strings.NewReader(text)})
 	must(t, err)
 	return set
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

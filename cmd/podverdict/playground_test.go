@@ -105,3 +105,10 @@ func pageFolder(t *testing.T) string {
 	}
 	return folder
 }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,3 +1,5 @@
+//go:build cluster
+
 package leadership_test
 
 import (

@@ -1,3 +1,5 @@
+//go:build cluster
+
 package controlplane_test
 
 import (
@@ -22,9 +24,6 @@ import (
 )
 
 func TestStartsOnce(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a control plane, which takes too long for go test -short")
-	}
 	clusters := make([]*controlplane.Cluster, 4)
 	var all sync.WaitGroup
 	for i := range clusters {

@@ -1,3 +1,5 @@
+//go:build cluster
+
 package controlplane_test
 
 import (
@@ -16,9 +18,6 @@ func TestMain(m *testing.M) {
 // buildTests compiles the tests of a package that go test ./... leaves out.
 func buildTests(t *testing.T, path string) (binary string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts control planes of its own, which takes too long for go test -short")
-	}
 	binary = filepath.Join(t.TempDir(), "tests")
 	if out, err := exec.Command("go", "test", "-c", "-ldflags=-s -w", "-o", binary, path).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-
-	"github.com/podverdict/podverdict/internal/race"
 )
 
 // supervising, as its only argument, makes a test binary the supervisor of another.
@@ -59,8 +57,7 @@ func Main(program func() int) int {
 }
 
 // Start returns the control plane that the tests of a package share, with the components
-// asked for running in it. It fails the test when they cannot be had, and skips it in
-// go test -short, but not in go test -short -race.
+// asked for running in it. It fails the test when they cannot be had.
 func Start(t testing.TB, components ...Component) *Cluster {
 	t.Helper()
 	return StartNamed(t, "", components...)
@@ -70,9 +67,6 @@ func Start(t testing.TB, components ...Component) *Cluster {
 // its own, and Start's has none.
 func StartNamed(t testing.TB, name string, components ...Component) *Cluster {
 	t.Helper()
-	if testing.Short() && !race.Enabled {
-		t.Skip("needs a control plane, which takes too long for go test -short")
-	}
 	cluster, err := open(name, components)
 	if err != nil {
 		t.Fatal(err)

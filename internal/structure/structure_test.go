@@ -70,7 +70,7 @@ var rooms = []room{
 	{folder: "config", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "compiler", imports: []string{"internal/hint", "internal/jobdefaults", "internal/kubeversion"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "compiler/custom", imports: []string{"api/v1alpha1", "compiler", "internal/hint"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
-	{folder: "internal/controlplane", imports: []string{"internal/kubeversion", "internal/race"}},
+	{folder: "internal/controlplane", imports: []string{"internal/kubeversion"}},
 	{folder: "internal/installed", imports: []string{"config", "internal/controlplane"}, avoids: noOPA},
 	{folder: "internal/hint", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "compiler/admission/kind", imports: []string{"internal/hint"}, avoids: slices.Concat(noCluster, noOPA), direct: noIO},
