@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -53,6 +54,7 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"append": appendRepeated,
 			"code":   exitCode,
+			"gzip":   gzipFile,
 		},
 	}
 	if race.Enabled { // the other verbs have one goroutine
@@ -116,6 +118,19 @@ func appendRepeated(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	_, err = file.Write(all.Bytes())
 	ts.Check(err)
+}
+
+// gzipFile is the script command "gzip FILE": it replaces FILE by FILE.gz, as the program of that name does.
+func gzipFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: gzip FILE")
+	}
+	var packed bytes.Buffer
+	writer := gzip.NewWriter(&packed)
+	_, err := io.WriteString(writer, ts.ReadFile(args[0]))
+	ts.Check(errors.Join(err, writer.Close()))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".gz"), packed.Bytes(), 0o600))
+	ts.Check(os.Remove(ts.MkAbs(args[0])))
 }
 
 // exitCode is the script command "code N ARGS...": it runs podverdict in the script's folder, as exec does, and wants
