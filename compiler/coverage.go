@@ -110,7 +110,7 @@ func (d *domain) codesOf(m ExitCodes, first int, covered coverage) {
 		listed[v] = true
 	}
 	for i, code := range d.codes {
-		if code != 0 && listed[code] != m.Not {
+		if code != 0 && m.takes(listed[code]) {
 			covered.add(first + i)
 		}
 	}
@@ -120,9 +120,9 @@ func (d *domain) codesOf(m ExitCodes, first int, covered coverage) {
 func (d *domain) killed(container string) *big.Int {
 	stopped := []int32{codeKilled, codeTerminated}
 	if !slices.Contains(d.containers, container) {
-		return d.of(ExitCodes{Values: stopped})
+		return d.of(ExitCodes{Operator: In, Values: stopped})
 	}
-	return d.of(ExitCodes{Container: &container, Values: stopped})
+	return d.of(ExitCodes{Container: &container, Operator: In, Values: stopped})
 }
 
 // in returns the codes and conditions of a set of failures, each once.

@@ -9,7 +9,7 @@
 // NewPolicy defaults it, refuses what the API server would refuse, and keeps it as
 // a [Rule] whose [Match] is
 //
-//	ExitCodes{Container: "main", Values: []int32{42}}
+//	ExitCodes{Container: "main", Operator: "In", Values: []int32{42}}
 //
 // Environment.Compile writes the tree of
 //

@@ -41,7 +41,7 @@ func TestCompilingConcurrently(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			for n := range 12 {
-				rule, err := env.compileRule(Rule{Action: "FailJob", Match: ExitCodes{Values: make([]int32, n)}})
+				rule, err := env.compileRule(Rule{Action: "FailJob", Match: ExitCodes{Operator: In, Values: make([]int32, n)}})
 				if err != nil {
 					t.Errorf("%d values: %v", n, err)
 					return

@@ -52,11 +52,7 @@ func (b *builder) exitCodeIn(m ExitCodes) ast.Expr {
 	for i, v := range m.Values {
 		values[i] = b.literal(types.Int(v))
 	}
-	in := b.call(operators.In, b.field("state", "terminated", "exitCode"), b.list(values...))
-	if m.Not {
-		return b.call(operators.LogicalNot, in)
-	}
-	return in
+	return b.exitCode(m, b.field("state", "terminated", "exitCode"), b.list(values...))
 }
 
 // podConditions returns one term for each status, so that the expression of the largest

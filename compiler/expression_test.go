@@ -120,7 +120,7 @@ func TestShapesShareTheirTypes(t *testing.T) {
 func TestShapesAreFewAndShared(t *testing.T) {
 	env := newEnvironment(t, DefaultVersion)
 	typesOf := func(values ...int32) uintptr {
-		return reflect.ValueOf(compileMatch(t, env, ExitCodes{Values: values}).AST.TypeMap()).Pointer()
+		return reflect.ValueOf(compileMatch(t, env, ExitCodes{Operator: In, Values: values}).AST.TypeMap()).Pointer()
 	}
 	if typesOf(1, 2) != typesOf(3, 4) {
 		t.Error("two expressions of one shape were checked twice")
@@ -135,7 +135,7 @@ func TestShapesAreFewAndShared(t *testing.T) {
 		t.Errorf("%d shapes are kept, were %d: illegal lists and mixed statuses must not add any", after, before)
 	}
 	for n := range 2 * maxShapes {
-		compileMatch(t, env, ExitCodes{Not: n%2 == 0, Values: make([]int32, n/2)})
+		compileMatch(t, env, ExitCodes{Operator: Operators[n%2], Values: make([]int32, n/2)})
 	}
 	if after := len(env.shapes.known); after != maxShapes {
 		t.Errorf("%d shapes are kept, at most %d should be", after, maxShapes)
@@ -159,7 +159,7 @@ func TestCompilingIsDeterministic(t *testing.T) {
 func TestLegalRulesStayWithinTheCostLimit(t *testing.T) {
 	env := newEnvironment(t, DefaultVersion)
 	name := "main"
-	codes := ExitCodes{Container: &name, Not: true, Values: make([]int32, MaxValues)}
+	codes := ExitCodes{Container: &name, Operator: NotIn, Values: make([]int32, MaxValues)}
 	var conditions PodConditions
 	for i := range MaxPatterns {
 		conditions.Patterns = append(conditions.Patterns, patternsOf(fmt.Sprintf("T%0*d=True", longestType-1, i))...)

@@ -89,7 +89,7 @@ func isLegal(m Match) bool {
 	case ExitCodes:
 		sorted := slices.Compact(slices.Sorted(slices.Values(m.Values)))
 		return len(m.Values) > 0 && len(m.Values) <= 255 && slices.Equal(sorted, m.Values) &&
-			(m.Not || !slices.Contains(m.Values, 0))
+			(m.Operator == NotIn || !slices.Contains(m.Values, 0))
 	case PodConditions:
 		for _, p := range m.Patterns {
 			known := p.Status == "True" || p.Status == "False" || p.Status == "Unknown"

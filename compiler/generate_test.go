@@ -43,8 +43,8 @@ var conditionStatuses = rapid.OneOf(
 
 func drawExitCodes(t *rapid.T) ExitCodes {
 	m := ExitCodes{
-		Not:    rapid.Bool().Draw(t, "not"),
-		Values: rapid.SliceOfN(exitCodes, 0, 40).Draw(t, "values"),
+		Operator: rapid.SampledFrom(Operators).Draw(t, "operator"),
+		Values:   rapid.SliceOfN(exitCodes, 0, 40).Draw(t, "values"),
 	}
 	if rapid.Bool().Draw(t, "named") {
 		name := drawnNames().Draw(t, "container")

@@ -222,7 +222,7 @@ func describe(m Match) string {
 		if m.Container != nil {
 			container = strconv.Quote(*m.Container)
 		}
-		return fmt.Sprintf("ExitCodes{Container: %s, Not: %t, Values: %v}", container, m.Not, m.Values)
+		return fmt.Sprintf("ExitCodes{Container: %s, Operator: %s, Values: %v}", container, m.Operator, m.Values)
 	case PodConditions:
 		return fmt.Sprintf("PodConditions%+q", m.Patterns)
 	default:

@@ -24,9 +24,6 @@ var (
 		batchv1.PodFailurePolicyActionCount, batchv1.PodFailurePolicyActionFailIndex,
 		batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore,
 	}
-	knownOperators = []batchv1.PodFailurePolicyOnExitCodesOperator{
-		batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpNotIn,
-	}
 	knownStatuses = []corev1.ConditionStatus{
 		corev1.ConditionFalse, corev1.ConditionTrue, corev1.ConditionUnknown,
 	}
@@ -95,7 +92,7 @@ func oneOf[T ~string](path *field.Path, value T, supported []T) field.ErrorList 
 }
 
 func illegalExitCodes(r *batchv1.PodFailurePolicyOnExitCodesRequirement, path *field.Path) field.ErrorList {
-	errs := oneOf(path.Child("operator"), r.Operator, knownOperators)
+	errs := oneOf(path.Child("operator"), r.Operator, Operators)
 	path = path.Child("values")
 	switch n := len(r.Values); {
 	case n == 0:
@@ -105,7 +102,7 @@ func illegalExitCodes(r *batchv1.PodFailurePolicyOnExitCodesRequirement, path *f
 	}
 	seen := map[int32]bool{}
 	for i, v := range r.Values {
-		if v == 0 && r.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn {
+		if v == 0 && r.Operator == In {
 			errs = append(errs, field.Invalid(path.Index(i), v, "must not be 0 for the In operator"))
 		}
 		if seen[v] {

@@ -41,7 +41,7 @@ func TestNewPolicyOwnsItsMemory(t *testing.T) {
 	}
 	p.Rules[0].OnExitCodes.Values[0], p.Rules[1].OnPodConditions[0].Type = 2, "B"
 	want := []Rule{
-		{Action: "FailJob", Match: ExitCodes{Values: []int32{1}}},
+		{Action: "FailJob", Match: ExitCodes{Operator: In, Values: []int32{1}}},
 		{Action: "Ignore", Match: PodConditions{Patterns: patternsOf("A=True")}},
 	}
 	if diff := cmp.Diff(want, policy.Rules); diff != "" {
@@ -137,10 +137,7 @@ func drawRule(t *rapid.T) batchv1.PodFailurePolicyRule {
 		return r
 	}
 	m := drawExitCodes(t)
-	r.OnExitCodes = &batchv1.PodFailurePolicyOnExitCodesRequirement{ContainerName: m.Container, Operator: "In", Values: m.Values}
-	if m.Not {
-		r.OnExitCodes.Operator = "NotIn"
-	}
+	r.OnExitCodes = &batchv1.PodFailurePolicyOnExitCodesRequirement{ContainerName: m.Container, Operator: m.Operator, Values: m.Values}
 	if rapid.Bool().Draw(t, "sorted") {
 		slices.Sort(r.OnExitCodes.Values)
 		r.OnExitCodes.Values = slices.Compact(r.OnExitCodes.Values)

@@ -139,7 +139,7 @@ func isDisruption(p batchv1.PodFailurePolicyOnPodConditionsPattern) bool {
 // those are killed when the main containers are done, and their exit code counts.
 func (l *linter) sidecars(this linted) {
 	m, ok := this.Match.(ExitCodes)
-	if !ok || !m.Not || m.Container != nil {
+	if !ok || m.Operator != NotIn || m.Container != nil {
 		return
 	}
 	for _, c := range l.job.Template.Spec.InitContainers {

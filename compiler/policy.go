@@ -28,14 +28,14 @@ type Rule struct {
 type Match interface{ match() }
 
 // ExitCodes asks for a terminated container or init container that failed with a
-// code in Values, or with Not, with a code that is not in Values. Exit code 0
-// never matches.
+// code that Operator takes, given Values. Exit code 0 never matches.
 type ExitCodes struct {
 	// Container restricts the rule to the container or init container of that
 	// name; nil is any.
 	Container *string
-	Not       bool
-	Values    []int32
+	// Operator is one of Operators.
+	Operator batchv1.PodFailurePolicyOnExitCodesOperator
+	Values   []int32
 }
 
 // PodConditions asks for a pod condition that has the type and the status of one
@@ -82,10 +82,8 @@ func storedMatch(r *batchv1.PodFailurePolicyRule) Match {
 		return Never{}
 	case on == nil:
 		return PodConditions{Patterns: r.OnPodConditions}
-	case on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn:
-		return ExitCodes{Container: on.ContainerName, Values: on.Values}
-	case on.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn:
-		return ExitCodes{Container: on.ContainerName, Not: true, Values: on.Values}
+	case slices.Contains(Operators, on.Operator):
+		return ExitCodes{Container: on.ContainerName, Operator: on.Operator, Values: on.Values}
 	default:
 		return Never{}
 	}

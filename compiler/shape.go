@@ -5,14 +5,16 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
+	batchv1 "k8s.io/api/batch/v1"
 )
 
 // shape is what the types of an expression depend on: everything but the values
 // of its literals.
 type shape struct {
-	kind       byte
-	named, not bool
-	values     int
+	kind     byte
+	named    bool
+	operator batchv1.PodFailurePolicyOnExitCodesOperator
+	values   int
 }
 
 // maxShapes bounds how many shapes are kept: there are about a thousand legal ones,
@@ -24,9 +26,9 @@ const maxShapes = 256
 func shapeOf(m Match) (s shape, common bool) {
 	switch m := m.(type) {
 	case ExitCodes:
-		return shape{'e', m.Container != nil, m.Not, len(m.Values)}, len(m.Values) <= MaxValues
+		return shape{'e', m.Container != nil, m.Operator, len(m.Values)}, len(m.Values) <= MaxValues
 	case PodConditions:
-		return shape{'c', false, false, len(m.Patterns)}, len(m.Patterns) <= MaxPatterns && len(m.statuses()) == 1
+		return shape{'c', false, "", len(m.Patterns)}, len(m.Patterns) <= MaxPatterns && len(m.statuses()) == 1
 	default:
 		return shape{kind: 'n'}, true
 	}

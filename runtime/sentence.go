@@ -34,10 +34,7 @@ func (p *Policy) because(match compiler.Match, r *RuleExplanation) string {
 }
 
 func noContainer(m compiler.ExitCodes) string {
-	what := "in"
-	if m.Not {
-		what = "other than 0 and those in"
-	}
+	what := m.Phrase()
 	if m.Container != nil {
 		return fmt.Sprintf("container %s has not failed with an exit code %s %s", *m.Container, what, codes(m.Values))
 	}

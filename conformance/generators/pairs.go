@@ -6,6 +6,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler"
 )
 
 const (
@@ -69,9 +71,6 @@ var (
 		batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex,
 		batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount,
 	}
-	generatedOperators = [...]batchv1.PodFailurePolicyOnExitCodesOperator{
-		batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpNotIn,
-	}
 	generatedPhases = [...]corev1.PodPhase{corev1.PodRunning, corev1.PodPending, corev1.PodSucceeded, corev1.PodUnknown}
 	generatedPods   = [...]string{"p", "train-0-x7k2p", "job.with.dots-3", "a"}
 	generatedSpaces = [...]string{"default", "team-a", "n"}
@@ -123,13 +122,13 @@ func (g *Pairs) rule() batchv1.PodFailurePolicyRule {
 }
 
 func (g *Pairs) exitCodes() *batchv1.PodFailurePolicyOnExitCodesRequirement {
-	r := &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: pick(g, generatedOperators[:])}
+	r := &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: pick(g, compiler.Operators)}
 	if g.rng.IntN(5) < 2 {
 		name := skewed(g, generatedNames[:6])
 		r.ContainerName = &name
 	}
 	r.Values = g.values(g.size(4, 255))
-	if r.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn && g.one(8) {
+	if r.Operator == compiler.NotIn && g.one(8) {
 		r.Values[0] = 0
 	}
 	slices.Sort(r.Values)

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/podverdict/podverdict/compiler"
 )
 
 // census counts what happens between generated policies and pods, by an
@@ -106,7 +108,7 @@ func containerReason(r *batchv1.PodFailurePolicyOnExitCodesRequirement, s corev1
 		return "not in the list"
 	case r.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn && listed:
 		return "in the list of NotIn"
-	case !slices.Contains(generatedOperators[:], r.Operator):
+	case !slices.Contains(compiler.Operators, r.Operator):
 		return "unknown operator"
 	default:
 		return "matched"

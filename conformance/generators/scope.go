@@ -5,6 +5,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler"
 )
 
 // SmallScope is a finite space of policies and pods that is walked in full: most
@@ -91,7 +93,7 @@ func (s *SmallScope) Pod(i int, pod *corev1.Pod) {
 func scopeRules() []batchv1.PodFailurePolicyRule {
 	var rules []batchv1.PodFailurePolicyRule
 	for _, action := range generatedActions {
-		for _, operator := range generatedOperators {
+		for _, operator := range compiler.Operators {
 			for _, values := range subsets(scopeCodes[:], len(scopeCodes)) {
 				for _, name := range [...]*string{nil, &scopeNames[0], &scopeNames[1]} {
 					rules = append(rules, batchv1.PodFailurePolicyRule{
