@@ -7,7 +7,7 @@
 // packages, the messages of guardrails in them, and the names of generated admission policies. Reports show the ID and give
 // the aliases beside it.
 //
-// The list is Go code, so that a program that reports two findings does not parse descriptions of a hundred rules first. Its
-// test generates it from pages/, from the METADATA of the rules in package policies, and from the settings there. Rules on
+// The test of this package generates rules.json from pages/, from the METADATA of the rules in package policies, and from the
+// settings there. Programs read it when they first ask for a rule: parsing the descriptions of a hundred rules takes longer. Rules on
 // the status of Jobs are not in the list: they are for authors of Job controllers, and no verb that reads manifests asks them.
 package catalogue

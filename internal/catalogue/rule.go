@@ -1,6 +1,8 @@
 package catalogue
 
 import (
+	_ "embed" // the list of rules
+	"encoding/json"
 	"slices"
 	"sync"
 )
@@ -59,11 +61,26 @@ type Value string
 // MarshalJSON returns the JSON as it is.
 func (v Value) MarshalJSON() ([]byte, error) { return []byte(v), nil }
 
+// UnmarshalJSON keeps the JSON as it is.
+func (v *Value) UnmarshalJSON(text []byte) error {
+	*v = Value(text)
+	return nil
+}
+
+//go:embed rules.json
+var list []byte
+
 // All returns the rules in the order of the documentation. The caller must not change them.
-func All() []Rule { return rules }
+var All = sync.OnceValue(func() (rules []Rule) {
+	if err := json.Unmarshal(list, &rules); err != nil {
+		panic("rules.json: " + err.Error())
+	}
+	return rules
+})
 
 // byID finds rules by their ids and aliases.
 var byID = sync.OnceValue(func() map[string]int {
+	rules := All()
 	index := make(map[string]int, 2*len(rules))
 	for i, r := range rules {
 		for _, id := range append(slices.Clone(r.Aliases), r.ID) {
@@ -79,13 +96,13 @@ func Find(id string) (Rule, bool) {
 	if !ok {
 		return Rule{}, false
 	}
-	return rules[i], true
+	return All()[i], true
 }
 
 // IDs returns the ids of all rules, without aliases.
 func IDs() []string {
-	ids := make([]string, len(rules))
-	for i, r := range rules {
+	ids := make([]string, len(All()))
+	for i, r := range All() {
 		ids[i] = r.ID
 	}
 	return ids
