@@ -38,7 +38,7 @@ func TestExamples(t *testing.T) {
 }
 
 // readsCluster matches examples that name resources of a cluster, or change one.
-var readsCluster = regexp.MustCompile(`kubectl| (jobs|cronjobs)[ ,]| (job|cronjob|pod)/|podverdict (rescue|uninstall)| --cluster`)
+var readsCluster = regexp.MustCompile(`kubectl| (jobs|cronjobs)[ ,]| (job|cronjob|pod)/|podverdict rescue| --cluster`)
 
 // exampleLines lists the lines of the Example of every verb.
 func exampleLines(t *testing.T) []string {
@@ -60,9 +60,6 @@ func runExample(t *testing.T, bin, line string) {
 	t.Helper()
 	if strings.Contains(line, "oci://") {
 		line += " --help"
-	}
-	if strings.Contains(line, "podverdict uninstall") {
-		line += " --wait 2s" // nobody here removes what a namespace has in it
 	}
 	line = strings.ReplaceAll(line, "127.0.0.1:8080", "127.0.0.1:0") // which is free
 	if !strings.Contains(line, "|") {

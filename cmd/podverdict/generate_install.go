@@ -28,8 +28,8 @@ func newGenerateInstall() *cobra.Command {
 		Long: `Write the objects that run the Job controller in a cluster, for kubectl apply:
 the kinds of custom policies, a namespace, a service account that may do what
 the controller does and nothing else, two replicas of which one works, and their
-priority, disruption budget and network policy. "podverdict uninstall" removes
-them.
+priority, disruption budget and network policy. docs/controller.md says how to
+take them away.
 
 No image is published: build one first, push it to a registry of yours, and name
 it with --image. docs/controller.md has the steps.`,

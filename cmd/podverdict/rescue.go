@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/uninstall"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/rescue"
 )
 
 // rescueOptions are the flags of rescue.
@@ -20,6 +20,7 @@ type rescueOptions struct {
 	connection   cluster.Options
 	namespace    string
 	everywhere   bool
+	uninstall    bool
 	force, trial bool
 	output       format
 }
@@ -33,20 +34,23 @@ func newRescue() *cobra.Command {
 when their controller is gone and nothing else will: from Pods that are being
 deleted, and those whose Job is being deleted or gone. Namespaces and Jobs that
 wait for these Pods can then be deleted. Other Pods are left alone, so that a
-controller that comes back counts them.
+controller that comes back counts them; with --uninstall, no controller will,
+and all Pods that it made are let go. They run on, but nobody counts them.
 
 The command refuses while a controller is at work, which does this itself. If a
 controller has ended without giving up its lease, finding out takes up to 15
 seconds.
 ` + connectionHelp,
 		Example: `  podverdict rescue -n team-a
-  podverdict rescue --all-namespaces --dry-run`,
+  podverdict rescue --all-namespaces --dry-run
+  podverdict rescue --all-namespaces --uninstall`,
 		Args: noArguments,
-		RunE: verb(&o, rescue),
+		RunE: verb(&o, runRescue),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the Pods (default that of the kubeconfig)")
 	flags.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "in all namespaces of the cluster")
+	flags.BoolVar(&o.uninstall, "uninstall", false, "the controller will not come back: let go of Pods whose Jobs live, too")
 	flags.BoolVar(&o.force, "force", false, "also while a controller is at work")
 	flags.BoolVar(&o.trial, "dry-run", false, "only show which Pods would be let go")
 	addFormat(cmd, &o.output, "text", "json", "yaml")
@@ -55,40 +59,50 @@ seconds.
 	return cmd
 }
 
-// rescue finds stuck Pods, makes sure that no controller is at work, removes the finalizers, and prints the Pods.
-func rescue(ctx context.Context, c *console, o *rescueOptions, _ []string) error {
+// runRescue finds Pods that wait for a controller, makes sure that no controller is at work, removes the finalizers, and prints the Pods.
+func runRescue(ctx context.Context, c *console, o *rescueOptions, _ []string) error {
 	if o.everywhere && o.namespace != "" {
 		return usagef("--namespace and --all-namespaces: give one or the other")
 	}
-	client, shown, namespace, err := connectUninstall(c, &o.connection, o.namespace)
+	config, namespace, err := o.connection.Config(o.namespace, userAgent())
+	if err != nil {
+		return err
+	}
+	client, err := rescue.NewClient(config)
 	if err != nil {
 		return err
 	}
 	if o.everywhere {
 		namespace = ""
 	}
+	shown := newProgress(c.stderr, "objects read and changed", 0)
 	defer shown.end()
-	stuck, err := client.Stuck(ctx, namespace)
+	client.Progress = shown.add
+	find := client.Stuck
+	if o.uninstall {
+		find = client.Held
+	}
+	pods, err := find(ctx, namespace)
 	if err != nil {
 		return err
 	}
-	if !o.trial && len(stuck) > 0 {
+	if !o.trial && len(pods) > 0 {
 		if err := o.checkIdle(ctx, client); err != nil {
 			return err
 		}
-		client.Rescue(ctx, stuck)
+		client.Release(ctx, pods)
 	}
 	shown.end()
-	return o.print(c.stdout, stuck)
+	return o.print(c.stdout, pods)
 }
 
 // checkIdle refuses while a controller is at work in any namespace: it may look after this one.
-func (o *rescueOptions) checkIdle(ctx context.Context, client *uninstall.Client) error {
+func (o *rescueOptions) checkIdle(ctx context.Context, client *rescue.Client) error {
 	if o.force {
 		return nil
 	}
-	err := client.Idle(ctx, "")
-	if live, ok := errors.AsType[*uninstall.LiveError](err); ok {
+	err := client.Idle(ctx)
+	if live, ok := errors.AsType[*rescue.LiveError](err); ok {
 		return fmt.Errorf("%w: it lets go of these Pods itself. --force does it all the same", live)
 	}
 	return err
@@ -96,13 +110,13 @@ func (o *rescueOptions) checkIdle(ctx context.Context, client *uninstall.Client)
 
 // rescued is the result as JSON and YAML.
 type rescued struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	DryRun     bool            `json:"dryRun,omitempty"`
-	Items      []uninstall.Pod `json:"items"`
+	APIVersion string       `json:"apiVersion"`
+	Kind       string       `json:"kind"`
+	DryRun     bool         `json:"dryRun,omitempty"`
+	Items      []rescue.Pod `json:"items"`
 }
 
-func (o *rescueOptions) print(w io.Writer, pods []uninstall.Pod) error {
+func (o *rescueOptions) print(w io.Writer, pods []rescue.Pod) error {
 	if o.output.isObject() {
 		if err := writeObject(w, o.output.name, rescued{apiVersion, "RescuedPodList", o.trial, pods}); err != nil {
 			return err
@@ -111,14 +125,14 @@ func (o *rescueOptions) print(w io.Writer, pods []uninstall.Pod) error {
 		return err
 	}
 	for _, pod := range pods {
-		if pod.Result != uninstall.Released && !o.trial {
+		if pod.Result != rescue.Released && !o.trial {
 			return errFindings
 		}
 	}
 	return nil
 }
 
-func writePods(w io.Writer, pods []uninstall.Pod) error {
+func writePods(w io.Writer, pods []rescue.Pod) error {
 	if len(pods) == 0 {
 		_, err := fmt.Fprintln(w, "no Pods wait for a controller")
 		return err

@@ -60,7 +60,7 @@ and Pods from files, without a cluster, or from a cluster.`,
 	}
 	add(groupPods, newEval(stdout), newExplain(), newDiff(stdout), newCompile(), newCheck(stdout), newLint(stdout), newValidate(stdout), newRules(stdout), newTest(stdout), newSimulate(), newPlayground(stdout))
 	add(groupChecks, newConformance(), newEngine(stdout), newGenerate())
-	add(groupInstall, newUninstall(), newRescue())
+	add(groupInstall, newRescue())
 	add("", newVersion())
 	root.SetHelpCommand(newHelp())
 	newCompletion(root)

@@ -78,8 +78,6 @@ func (i *installation) ends(t *testing.T, p *process, wire *proxy, unused ...str
 		t.Errorf("exit code %d", code)
 	}
 	i.holdToGrants(t, wire, unused...)
-	if code, stdout, stderr := i.podverdict(t, "uninstall", "--yes"); code != 0 {
-		t.Fatalf("uninstall: exit code %d\n%s%s", code, stdout, stderr)
-	}
+	i.uninstall(t)
 	i.leavesNothing(t)
 }

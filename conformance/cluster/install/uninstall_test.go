@@ -5,9 +5,9 @@ package install
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -111,7 +111,7 @@ func (i *installation) renew(t *testing.T) (stop func()) {
 	}
 }
 
-// A controller at work is asked to stop, and nothing but what belongs to users stays.
+// The commands of docs/controller.md leave nothing but what belongs to users.
 func (i *installation) isUninstalled(t *testing.T) {
 	i.deleteLease(t)
 	p := i.start(t, i.kubeconfig(t, newProxy(t, i.cluster.Config)))
@@ -122,15 +122,8 @@ func (i *installation) isUninstalled(t *testing.T) {
 		i.untilActive(t, namespace, "running", 2)
 	}
 	i.createStranger(t, here, "stranger-0-0-bcdfg")
-	if code, _, stderr := i.podverdict(t, "uninstall"); code != 2 || !strings.Contains(stderr, "--yes") {
-		t.Errorf("without consent: exit code %d\n%s", code, stderr)
-	}
-	code, stdout, stderr := i.podverdict(t, "uninstall", "--dry-run")
-	if code != 0 || !strings.Contains(stdout, "found    Deployment") || !strings.Contains(stdout, "no controller runs Job "+here+"/running any more") {
-		t.Errorf("--dry-run: exit code %d\n%s%s", code, stdout, stderr)
-	}
-	if code, _, stderr := i.podverdict(t, "uninstall", "--yes", "--wait", "1s"); code != 2 || !strings.Contains(stderr, "a controller is at work") {
-		t.Errorf("the process does not stop: exit code %d\n%s", code, stderr)
+	if code, _, stderr := i.podverdict(t, "rescue", "-A", "--uninstall"); code != 2 || !strings.Contains(stderr, "a controller is at work") {
+		t.Errorf("beside a controller: exit code %d\n%s", code, stderr)
 	}
 	if i.held(t.Context(), t, here, "running", false) != 2 {
 		t.Error("Pods were let go of while the controller was at work")
@@ -138,24 +131,41 @@ func (i *installation) isUninstalled(t *testing.T) {
 	if code := p.stop(t); code != 0 { // as the kubelet does when the Deployment is gone
 		t.Errorf("exit code %d of the controller", code)
 	}
-	for range 2 { // the second time there is nothing to do
-		if code, stdout, stderr = i.podverdict(t, "uninstall", "--yes", "-o", "json"); code != 0 {
-			t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
-		}
-	}
+	i.uninstall(t)
 	i.leavesNothing(t)
-
-	var left struct {
-		Objects []struct{ Kind, Result string }
-	}
-	if err := json.Unmarshal([]byte(stdout), &left); err != nil || len(left.Objects) != 2 || left.Objects[0].Result != "kept" {
-		t.Errorf("of the second time: %v\n%s", err, stdout)
-	}
 	if held := i.held(t.Context(), t, here, "stranger", false); held != 1 {
 		t.Error("the finalizer of a Pod that the controller did not make is gone")
 	}
 	i.release(t, here, "stranger-0-0-bcdfg")
 	i.canBeDeleted(t, here, doomed)
+}
+
+// uninstall runs the commands of docs/controller.md, but for the last one, which deletes the kinds of custom policies.
+func (i *installation) uninstall(t *testing.T) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(moduleRoot, "docs", "controller.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "## Uninstall\n")
+	ran := 0
+	for line := range strings.Lines(section) {
+		command, _, _ := strings.Cut(strings.TrimPrefix(line, "    "), "#")
+		program, arguments, _ := strings.Cut(strings.TrimSpace(command), " ")
+		switch {
+		case !strings.HasPrefix(line, "    ") && ran > 0:
+			return
+		case !strings.HasPrefix(line, "    ") || strings.Contains(command, "crds"):
+			continue
+		case program == "podverdict":
+			program = filepath.Join(i.bin, program)
+		case program == "kubectl":
+			program = i.cluster.Kubectl(t)
+		}
+		output(t, program, append(strings.Fields(arguments), "--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"))...)
+		ran++
+	}
+	t.Fatalf("docs/controller.md shows %d commands, and no text behind them", ran)
 }
 
 // createStranger makes a Pod that looks like one of the controller, and is controlled by something else.

@@ -1,4 +1,4 @@
-package uninstall
+package rescue
 
 import (
 	"context"
@@ -13,7 +13,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/controller/plan"
+)
+
+// Results of a Pod.
+const (
+	Found    = "found"    // nothing was done
+	Released = "released" // it has no finalizer of the controller
+	Failed   = "failed"   // it is still as it was
 )
 
 // Pod is a Pod with the controller's finalizer.
@@ -31,22 +39,46 @@ type Pod struct {
 	owner    *batchv1.Job // as it is in the cluster; nil when it is gone
 }
 
-// held returns the Pods of a namespace, or of all, that the controller made and that have its finalizer, and the managed Jobs.
+// Stuck returns the Pods of a namespace, or of all, that have the finalizer of the controller and are being deleted, or whose
+// Job is being deleted or gone. A controller that comes back counts the others.
+func (c *Client) Stuck(ctx context.Context, namespace string) ([]Pod, error) {
+	held, err := c.Held(ctx, namespace)
+	if err != nil {
+		return nil, err
+	}
+	held = slices.DeleteFunc(held, func(p Pod) bool { return !p.deleting && p.owner != nil && p.owner.DeletionTimestamp == nil })
+	return slices.DeleteFunc(held, func(p Pod) bool { return !p.deleting && p.owner == nil && c.exists(ctx, &p) }), nil
+}
+
+// exists reports whether a Job that is not among the managed ones is there all the same: it was created meanwhile, or is not ours. A
+// Job that cannot be seen is taken to be there.
+func (c *Client) exists(ctx context.Context, p *Pod) bool {
+	if p.job.Name == "" {
+		return false
+	}
+	job, err := cluster.Get[batchv1.Job](ctx, c.batch, jobs.Resource, p.Namespace, p.job.Name)
+	if err != nil {
+		return !apierrors.IsNotFound(err)
+	}
+	return job.UID == p.job.UID && job.DeletionTimestamp == nil
+}
+
+// Held returns the Pods of a namespace, or of all, that the controller made and that have its finalizer.
 //
 // It looks at all Pods, as metadata: a Pod whose labels were removed may still have the finalizer. Such a Pod is known by its Job,
 // unless that is gone; then kube-controller-manager removes the finalizer.
-func (c *Client) held(ctx context.Context, namespace string) (held []Pod, managed []batchv1.Job, err error) {
-	managed, err = c.listJobs(ctx, namespace)
+func (c *Client) Held(ctx context.Context, namespace string) (held []Pod, err error) {
+	managed, err := c.listJobs(ctx, namespace)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	byOwner := make(map[plan.Owner]*batchv1.Job, len(managed))
 	for i := range managed {
 		byOwner[plan.OwnerFor(&managed[i])] = &managed[i]
 	}
-	all, err := c.list(ctx, pods, namespace, "")
+	all, err := c.listPods(ctx, namespace)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for i := range all {
 		pod := &corev1.Pod{ObjectMeta: all[i].ObjectMeta}
@@ -57,11 +89,11 @@ func (c *Client) held(ctx context.Context, namespace string) (held []Pod, manage
 			held = append(held, p)
 		}
 	}
-	return held, managed, nil
+	return held, nil
 }
 
-// release removes the finalizers of Pods, and sets their results. Pods that are gone count as released.
-func (c *Client) release(ctx context.Context, held []Pod) {
+// Release removes the finalizers of Pods, and sets their results. Pods that are gone count as released.
+func (c *Client) Release(ctx context.Context, held []Pod) {
 	var group errgroup.Group
 	var mu sync.Mutex // of the progress
 	group.SetLimit(width)

@@ -1,13 +1,13 @@
-package uninstall
+package rescue
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
@@ -17,12 +17,10 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 )
 
-// Client speaks with a cluster that has, or had, an installation.
+// Client speaks with a cluster that has, or had, a controller.
 type Client struct {
 	// Progress is called with the number of objects that were read or changed.
 	Progress func(objects int)
-	// Wait bounds how long it waits for the controller to stop, and again for deleted objects to go.
-	Wait time.Duration
 
 	objects                   metadata.Interface
 	apps, batch, coordination *rest.RESTClient
@@ -31,7 +29,7 @@ type Client struct {
 
 // NewClient makes a client; nothing is asked of the API server yet.
 func NewClient(config *rest.Config) (c *Client, err error) {
-	c = &Client{Progress: func(int) {}, Wait: 2 * time.Minute, now: time.Now}
+	c = &Client{Progress: func(int) {}, now: time.Now}
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // width bounds how many calls are made at a time, and the API server has a limit of its own
 	config.WarningHandler = rest.NoWarnings{}
@@ -59,26 +57,41 @@ const (
 	jobPageSize = 50
 	// width is how many Pods are let go at a time.
 	width = 16
-	// pollPeriod is the time between two looks at what is to go.
+	// pollPeriod is the time between two looks at a lease.
 	pollPeriod = 500 * time.Millisecond
 )
 
-// list reads the metadata of all objects of a resource. A resource that is not served has none.
-func (c *Client) list(ctx context.Context, resource schema.GroupVersionResource, namespace, selector string) ([]metav1.PartialObjectMetadata, error) {
-	all, _, err := cluster.ReadPages(ctx, c.Progress, metav1.ListOptions{LabelSelector: selector},
-		c.objects.Resource(resource).Namespace(namespace).List,
+var (
+	pods        = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	jobs        = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
+	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	leases      = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
+)
+
+// listPods reads the metadata of all Pods.
+func (c *Client) listPods(ctx context.Context, namespace string) ([]metav1.PartialObjectMetadata, error) {
+	all, _, err := cluster.ReadPages(ctx, c.Progress, metav1.ListOptions{},
+		c.objects.Resource(pods).Namespace(namespace).List,
 		func(l *metav1.PartialObjectMetadataList) []metav1.PartialObjectMetadata { return l.Items })
-	if apierrors.IsNotFound(err) {
-		return nil, nil
+	return all, errList(pods, namespace, err)
+}
+
+// errList says what could not be listed. It returns nil for nil.
+func errList(resource schema.GroupVersionResource, namespace string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case namespace == "":
+		return fmt.Errorf("list %s in all namespaces: %w", resource.GroupResource(), err)
 	}
-	return all, errList(resource.GroupResource(), namespace, err)
+	return fmt.Errorf("list %s in namespace %s: %w", resource.GroupResource(), namespace, err)
 }
 
 // listJobs reads the managed Jobs. The API server cannot select them.
 func (c *Client) listJobs(ctx context.Context, namespace string) ([]batchv1.Job, error) {
 	all, _, err := cluster.ReadPages(ctx, c.Progress, metav1.ListOptions{Limit: jobPageSize},
 		cluster.List[batchv1.JobList](c.batch, jobs.Resource, namespace), managedJobs)
-	return all, errList(jobs.GroupResource(), namespace, err)
+	return all, errList(jobs, namespace, err)
 }
 
 // managedJobs returns what is read of the managed Jobs of a list, which is small.

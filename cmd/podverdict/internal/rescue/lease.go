@@ -1,8 +1,9 @@
-package uninstall
+package rescue
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -24,31 +25,56 @@ import (
 // held any more; one that was renewed later is, if it is renewed again.
 const maxSkew = 5 * time.Minute
 
-// Idle returns nil when no controller has a lease, in a namespace or in any, and a LiveError when one renews it. It takes up to
-// the duration of the lease to tell whether a controller that did not release it is alive.
-func (c *Client) Idle(ctx context.Context, namespace string) error {
-	leases, err := c.findLeases(ctx, namespace)
+const (
+	// leaseName is that of the lease, unless the Deployment says another one.
+	leaseName = "podverdict-controller"
+	// partOf selects the objects of installations.
+	partOf = "app.kubernetes.io/part-of=podverdict"
+)
+
+// A LiveError says that a controller holds a lease.
+type LiveError struct{ Namespace, Lease, Holder string }
+
+func (e *LiveError) Error() string {
+	return fmt.Sprintf("a controller is at work: %s has the lease %s/%s", e.Holder, e.Namespace, e.Lease)
+}
+
+// Idle returns nil when no controller of the cluster has a lease, and a LiveError when one renews it. It takes up to the duration
+// of the lease to tell whether a controller that did not release it is alive.
+func (c *Client) Idle(ctx context.Context) error {
+	named, err := c.findLeases(ctx)
 	if err != nil {
 		return err
 	}
-	return c.free(ctx, leases)
-}
-
-// findLeases returns those that the Deployments of a namespace, or of all, say, and that of the default name. A namespace that
-// is "" means all.
-func (c *Client) findLeases(ctx context.Context, namespace string) ([]types.NamespacedName, error) {
-	deployed, err := cluster.List[appsv1.DeploymentList](c.apps, deployments.Resource, namespace)(ctx, metav1.ListOptions{LabelSelector: partOf})
-	if err != nil {
-		return nil, errList(deployments.GroupResource(), namespace, err)
-	}
-	leases := []types.NamespacedName{{Namespace: namespace, Name: leaseName}}
-	for i := range deployed.Items {
-		lease := leaseOf(&deployed.Items[i])
-		if !slices.Contains(leases, lease) {
-			leases = append(leases, lease)
+	for _, name := range named {
+		found, err := cluster.List[coordinationv1.LeaseList](c.coordination, leases.Resource, name.Namespace)(ctx, metav1.ListOptions{
+			FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name.Name).String(),
+		})
+		if err != nil {
+			return errList(leases, name.Namespace, err)
+		}
+		for i := range found.Items {
+			if err := c.idle(ctx, &found.Items[i]); err != nil {
+				return err
+			}
 		}
 	}
-	return leases, nil
+	return nil
+}
+
+// findLeases returns those that Deployments name, and those of the default name in any namespace.
+func (c *Client) findLeases(ctx context.Context) ([]types.NamespacedName, error) {
+	deployed, err := cluster.List[appsv1.DeploymentList](c.apps, deployments.Resource, "")(ctx, metav1.ListOptions{LabelSelector: partOf})
+	if err != nil {
+		return nil, errList(deployments, "", err)
+	}
+	named := []types.NamespacedName{{Name: leaseName}}
+	for i := range deployed.Items {
+		if lease := leaseOf(&deployed.Items[i]); lease.Name != leaseName {
+			named = append(named, lease)
+		}
+	}
+	return named, nil
 }
 
 // leaseOf returns the lease that the arguments of a Deployment name, by default that of the installation.
@@ -63,24 +89,6 @@ func leaseOf(deployment *appsv1.Deployment) types.NamespacedName {
 	}
 	lease.Namespace = strings.ReplaceAll(lease.Namespace, "$(NAMESPACE)", deployment.Namespace)
 	return lease
-}
-
-// free returns nil when nobody has one of some leases.
-func (c *Client) free(ctx context.Context, named []types.NamespacedName) error {
-	for _, name := range named {
-		found, err := cluster.List[coordinationv1.LeaseList](c.coordination, leases.Resource, name.Namespace)(ctx, metav1.ListOptions{
-			FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name.Name).String(),
-		})
-		if err != nil {
-			return errList(leases.GroupResource(), name.Namespace, err)
-		}
-		for i := range found.Items {
-			if err := c.idle(ctx, &found.Items[i]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // idle watches one lease for as long as it lasts.

@@ -1,4 +1,4 @@
-package uninstall
+package rescue
 
 import (
 	"encoding/json"
@@ -24,123 +24,55 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/config"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
 const here = "podverdict-system"
 
-// An uninstall reports what failed, does everything else, and can be run again to
-// finish.
-func TestRemoveGoesOnAfterFailures(t *testing.T) {
+// A Pod that cannot be released says why, and the others are released.
+func TestReleaseGoesOnAfterFailures(t *testing.T) {
 	job := managedJob("job", nil)
 	pods := podsOf(t, job, 2)
-	done := managedJob("done", nil)
-	done.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
-	c, objects := client(t, append(installation(t, here), asMetadata("v1", "Pod", &pods[0].ObjectMeta), asMetadata("v1", "Pod", &pods[1].ObjectMeta)), job, done)
-	refused := errors.New("refused")
-	broken := true
-	objects.PrependReactor("delete", "clusterroles", func(clienttesting.Action) (bool, runtime.Object, error) { return broken, nil, refused })
+	c, objects := client(t, []runtime.Object{asMetadata("v1", "Pod", &pods[0].ObjectMeta), asMetadata("v1", "Pod", &pods[1].ObjectMeta)}, job)
 	objects.PrependReactor("patch", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		return broken && action.(clienttesting.PatchAction).GetName() == pods[0].Name, nil, refused
+		return action.(clienttesting.PatchAction).GetName() == pods[0].Name, nil, errors.New("refused")
 	})
-	found, result := remove(t, c)
-	want := map[string]int{"ClusterRole failed": 4, "Pod failed": 1, "Pod released": 1, "CustomResourceDefinition kept": 2}
-	if diff := cmp.Diff(want, count(result, "ClusterRole", "Pod", "CustomResourceDefinition")); diff != "" || result.Complete() {
-		t.Errorf("complete %v (-want +got):\n%s", result.Complete(), diff)
-	}
-	if len(found.Jobs) != 1 || found.Jobs[0].String() != "team-a/job" {
-		t.Errorf("Jobs that nobody runs any more: %v", found.Jobs)
-	}
-
-	broken = false
-	_, result = remove(t, c)
-	want = map[string]int{"ClusterRole deleted": 4, "Pod released": 1, "CustomResourceDefinition kept": 2}
-	if diff := cmp.Diff(want, count(result)); diff != "" || !result.Complete() {
-		t.Errorf("the next run: complete %v (-want +got):\n%s", result.Complete(), diff)
-	}
-	if found, _ := remove(t, c); !found.Empty() {
-		t.Errorf("there is still something: %+v", found)
-	}
-}
-
-func TestOrder(t *testing.T) {
-	c, _ := client(t, installation(t, here))
-	found, err := c.Find(t.Context(), here, true)
+	held, err := c.Held(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var order []string
-	for _, o := range found.Objects {
-		if len(order) == 0 || order[len(order)-1] != o.Kind {
-			order = append(order, o.Kind)
-		}
-		if o.Result != Found {
-			t.Errorf("%+v", o)
-		}
+	c.Release(t.Context(), held)
+	got := map[string]string{}
+	for _, p := range held {
+		got[p.Name] = strings.TrimSpace(p.Result + " " + p.Message)
 	}
-	if order[0] != "Deployment" || order[len(order)-2] != "Namespace" || order[len(order)-1] != "CustomResourceDefinition" {
-		t.Errorf("the order is %v", order)
+	if diff := cmp.Diff(map[string]string{pods[0].Name: "failed refused", pods[1].Name: "released"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
-}
-
-// Objects that somebody else uses stay.
-func TestFindKeeps(t *testing.T) {
-	for name, test := range map[string]struct {
-		others []runtime.Object
-		kept   map[string]int
-	}{
-		"nothing but the kinds of policies": {nil, map[string]int{"CustomResourceDefinition kept": 2}},
-		"the namespace, which has a Pod of others": {
-			[]runtime.Object{asMetadata("v1", "Pod", &metav1.ObjectMeta{Namespace: here, Name: "stranger"})},
-			map[string]int{"Namespace kept": 1, "CustomResourceDefinition kept": 2},
-		},
-		"what is of the cluster, while there is another controller": {
-			installation(t, "elsewhere"),
-			map[string]int{
-				"ClusterRole kept": 4, "ClusterRoleBinding kept": 3, "PriorityClass kept": 1, "RoleBinding kept": 1, "CustomResourceDefinition kept": 2,
-				"ValidatingAdmissionPolicy kept": 1, "ValidatingAdmissionPolicyBinding kept": 1,
-			},
-		},
-	} {
-		c, _ := client(t, append(installation(t, here), test.others...))
-		found, err := c.Find(t.Context(), here, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := count(&Installation{Objects: found.Objects})
-		if all["Namespace found"]+all["Namespace kept"] != 1 {
-			t.Errorf("%s: the namespace of another controller is found: %v", name, all)
-		}
-		for key := range all {
-			if test.kept[key] == 0 && key[len(key)-len(Kept):] != Kept {
-				delete(all, key)
-			}
-		}
-		if diff := cmp.Diff(test.kept, all); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+	if left, err := c.Held(t.Context(), ""); err != nil || len(left) != 1 {
+		t.Errorf("then %d Pods are held, %v", len(left), err)
 	}
 }
 
-// Pods that a controller would count when it comes back are left alone.
+// Pods that a controller would count when it comes back are held, and not stuck.
 func TestStuck(t *testing.T) {
 	now := metav1.Now()
 	for name, test := range map[string]struct {
-		job     *batchv1.Job // nil when it is gone
-		change  func(*corev1.Pod)
-		present bool
+		job    *batchv1.Job // nil when it is gone
+		change func(*corev1.Pod)
+		stuck  bool
+		held   bool
 	}{
-		"the Job is at work":           {managedJob("job", nil), func(*corev1.Pod) {}, false},
-		"the Job is being deleted":     {managedJob("job", &now), func(*corev1.Pod) {}, true},
-		"the Job is gone":              {nil, func(*corev1.Pod) {}, true},
-		"the Pod is being deleted":     {managedJob("job", nil), func(p *corev1.Pod) { p.DeletionTimestamp = &now }, true},
-		"the Job is somebody else's":   {unmanaged(managedJob("job", nil)), func(*corev1.Pod) {}, false},
-		"the finalizer is another one": {nil, func(p *corev1.Pod) { p.Finalizers = []string{"example.com/other"} }, false},
-		"the name is another one":      {nil, func(p *corev1.Pod) { p.Name = "job-x7k2p" }, false},
-		"somebody took its labels":     {managedJob("job", &now), func(p *corev1.Pod) { p.Labels = nil }, true},
-		"of a Job that is gone, too":   {nil, func(p *corev1.Pod) { p.Labels = nil }, false},
-		"somebody took its owner":      {managedJob("job", nil), func(p *corev1.Pod) { p.OwnerReferences = nil }, true},
+		"the Job is at work":           {managedJob("job", nil), func(*corev1.Pod) {}, false, true},
+		"the Job is being deleted":     {managedJob("job", &now), func(*corev1.Pod) {}, true, true},
+		"the Job is gone":              {nil, func(*corev1.Pod) {}, true, true},
+		"the Pod is being deleted":     {managedJob("job", nil), func(p *corev1.Pod) { p.DeletionTimestamp = &now }, true, true},
+		"the Job is somebody else's":   {unmanaged(managedJob("job", nil)), func(*corev1.Pod) {}, false, true},
+		"the finalizer is another one": {nil, func(p *corev1.Pod) { p.Finalizers = []string{"example.com/other"} }, false, false},
+		"the name is another one":      {nil, func(p *corev1.Pod) { p.Name = "job-x7k2p" }, false, false},
+		"somebody took its labels":     {managedJob("job", &now), func(p *corev1.Pod) { p.Labels = nil }, true, true},
+		"of a Job that is gone, too":   {nil, func(p *corev1.Pod) { p.Labels = nil }, false, false},
+		"somebody took its owner":      {managedJob("job", nil), func(p *corev1.Pod) { p.OwnerReferences = nil }, true, true},
 	} {
 		pod := podsOf(t, managedJob("job", nil), 1)[0]
 		test.change(pod)
@@ -150,8 +82,11 @@ func TestStuck(t *testing.T) {
 		}
 		c, _ := client(t, []runtime.Object{asMetadata("v1", "Pod", &pod.ObjectMeta)}, jobs...)
 		stuck, err := c.Stuck(t.Context(), "")
-		if err != nil || (len(stuck) == 1) != test.present {
-			t.Errorf("%s: %+v, %v", name, stuck, err)
+		if err != nil || (len(stuck) == 1) != test.stuck {
+			t.Errorf("%s: stuck are %+v, %v", name, stuck, err)
+		}
+		if held, err := c.Held(t.Context(), ""); err != nil || (len(held) == 1) != test.held {
+			t.Errorf("%s: held are %+v, %v", name, held, err)
 		}
 	}
 }
@@ -182,7 +117,7 @@ func TestIdle(t *testing.T) {
 				return false, nil, nil
 			})
 			serve(t, c, kubernetes)
-			live, ok := errors.AsType[*LiveError](c.Idle(t.Context(), ""))
+			live, ok := errors.AsType[*LiveError](c.Idle(t.Context()))
 			if ok != test.live || ok && live.Holder != test.holder {
 				t.Errorf("a controller is at work: %v", ok)
 			}
@@ -202,20 +137,19 @@ func TestLeases(t *testing.T) {
 		deployment *appsv1.Deployment
 		want       []types.NamespacedName
 	}{
-		"none":               {deployment("elsewhere"), []types.NamespacedName{{Namespace: here, Name: leaseName}}},
-		"silent":             {deployment(here), []types.NamespacedName{{Namespace: here, Name: leaseName}}},
-		"as it is installed": {deployment(here, "--leader-elect=true", "--leader-elect-resource-namespace=$(NAMESPACE)", "--observe"), []types.NamespacedName{{Namespace: here, Name: leaseName}}},
+		"silent":             {deployment(here), []types.NamespacedName{{Name: leaseName}}},
+		"as it is installed": {deployment(here, "--leader-elect=true", "--leader-elect-resource-namespace=$(NAMESPACE)", "--observe"), []types.NamespacedName{{Name: leaseName}}},
 		"another": {
 			deployment(here, "--unknown", "--leader-elect-resource-name", "other", "--leader-elect-resource-namespace=locks"),
-			[]types.NamespacedName{{Namespace: here, Name: leaseName}, {Namespace: "locks", Name: "other"}},
+			[]types.NamespacedName{{Name: leaseName}, {Namespace: "locks", Name: "other"}},
 		},
 	} {
 		c, _ := client(t, nil, test.deployment)
-		found, err := c.Find(t.Context(), here, false)
+		leases, err := c.findLeases(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(test.want, found.leases); diff != "" {
+		if diff := cmp.Diff(test.want, leases); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -235,7 +169,7 @@ func client(t *testing.T, objects []runtime.Object, jobs ...runtime.Object) (*Cl
 		t.Fatal(err)
 	}
 	known := metadatafake.NewSimpleMetadataClient(scheme, objects...)
-	c := &Client{Progress: func(int) {}, Wait: time.Second, objects: known, now: time.Now}
+	c := &Client{Progress: func(int) {}, objects: known, now: time.Now}
 	serve(t, c, clientset.NewClientset(jobs...))
 	return c, known
 }
@@ -280,23 +214,6 @@ func answerTo(r *http.Request, kubernetes *clientset.Clientset) (any, error) {
 	}
 }
 
-// installation returns the objects of package config as metadata, those of the whole cluster once.
-func installation(t *testing.T, namespace string) (all []runtime.Object) {
-	t.Helper()
-	objects, err := config.Objects(config.Options{Namespace: namespace})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range objects {
-		if namespace == here || o.GetNamespace() != "" || o.GetKind() == "Namespace" {
-			all = append(all, asMetadata(o.GetAPIVersion(), o.GetKind(), &metav1.ObjectMeta{
-				Namespace: o.GetNamespace(), Name: o.GetName(), Labels: o.GetLabels(), UID: types.UID(o.GetKind() + o.GetName() + namespace),
-			}))
-		}
-	}
-	return all
-}
-
 func asMetadata(apiVersion, kind string, meta *metav1.ObjectMeta) runtime.Object {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: apiVersion, Kind: kind}, ObjectMeta: *meta}
 }
@@ -326,36 +243,4 @@ func podsOf(t *testing.T, job *batchv1.Job, n int) []*corev1.Pod {
 		pod.UID = types.UID(pod.Name)
 	}
 	return pods
-}
-
-func remove(t *testing.T, c *Client) (*Installation, *Installation) {
-	t.Helper()
-	found, err := c.Find(t.Context(), here, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := c.Remove(t.Context(), found)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found, result
-}
-
-// count returns the number of objects of some kinds, or of all, by their result.
-func count(r *Installation, kinds ...string) map[string]int {
-	all := map[string]int{}
-	add := func(kind, result string) {
-		for _, wanted := range append(kinds, "") {
-			if wanted == kind || wanted == "" && len(kinds) == 0 {
-				all[kind+" "+result]++
-			}
-		}
-	}
-	for _, o := range r.Objects {
-		add(o.Kind, o.Result)
-	}
-	for _, p := range r.Pods {
-		add("Pod", p.Result)
-	}
-	return all
 }
