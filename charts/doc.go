@@ -1,4 +1,4 @@
-// Package charts tests charts/podverdict with Helm 3 and Helm 4, and monitoring with Jsonnet and promtool. It has no code of its own,
+// Package charts tests charts/podverdict with Helm 3 and Helm 4, and monitoring with Jsonnet and Prometheus' own engine. It has no code of its own,
 // and is a module of its own, so that nobody else links Helm.
 //
 // The chart's templates read the objects of package config and change what the values say, so that config alone says which rights,
