@@ -137,14 +137,16 @@ mutants: N = 200
 mutants: control-plane ## change the engine and the controller in N small ways chosen by SEED, and list the changes that no test notices
 	go -C tools run ./cmd/mutate -n $(N) -seed $(SEED)
 
+ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 -shellcheck= -pyflakes=
+
 .PHONY: lint
-lint: checkformat checktidy checkgenerate ## format, golangci-lint (go vet is a part of it); go.mod and generated files must be current
+lint: checkformat checktidy checkgenerate ## format, golangci-lint (go vet is a part of it), workflows; go.mod and generated files must be current
+	$(ACTIONLINT) .github/workflows/*.yml examples/ci/github.yaml
 	$(LINT) run ./...
 	cd $(UPSTREAM) && $(LINT) run --config $(CURDIR)/.golangci.yml ./...
 	cd $(INTEROP) && $(LINT) run --config $(CURDIR)/.golangci.yml ./...
 	cd $(ECOSYSTEM) && $(LINT) run --config $(CURDIR)/.golangci.yml ./...
 	cd charts && $(LINT) run --config $(CURDIR)/.golangci.yml ./...
-	cd release && $(LINT) run --config $(CURDIR)/.golangci.yml ./...
 	cd tools && $(LINT) run --config $(CURDIR)/.golangci.yml ./...
 
 .PHONY: checkformat
@@ -159,7 +161,6 @@ fmt: ## format the code
 	cd $(INTEROP) && $(LINT) fmt --config $(CURDIR)/.golangci.yml ./...
 	cd $(ECOSYSTEM) && $(LINT) fmt --config $(CURDIR)/.golangci.yml ./...
 	cd charts && $(LINT) fmt --config $(CURDIR)/.golangci.yml ./...
-	cd release && $(LINT) fmt --config $(CURDIR)/.golangci.yml ./...
 	cd tools && $(LINT) fmt --config $(CURDIR)/.golangci.yml ./...
 
 # Packages whose tests rewrite their golden files when given -update.
@@ -277,16 +278,57 @@ bench-controller: N = 10,100,1000
 bench-controller: control-plane ## compare the Job controller's times and calls with upstream's, for Jobs of N pods; also SHAPES, UNTIL, RUNS
 	go -C $(UPSTREAM) run ./cmd/benchcontroller -n $(N) $(if $(SHAPES),-shapes $(SHAPES)) $(if $(UNTIL),-until $(UNTIL)) $(if $(RUNS),-runs $(RUNS))
 
-IMAGES ?=
-PUSH ?=
-KEY ?=
-PLATFORMS ?=
-VERSIONS ?=
+# The newest release of GoReleaser that this project's Go builds.
+GORELEASER := go run github.com/goreleaser/goreleaser/v2@v2.17.0
+VERSION ?= 0.0.0
+RELEASED := .cache/release
+CONTROLLER_IMAGE := ghcr.io/podverdict/podverdict-controller:v$(VERSION)
 
-.PHONY: release
-release: ## build the files of a release into dist, from the commit that is checked out; also PLATFORMS, IMAGES, PUSH, KEY, PLAYGROUND=playground/dist
-	go -C release run ./cmd/release -o $(CURDIR)/dist $(if $(PLATFORMS),-platforms $(PLATFORMS)) $(if $(IMAGES),-images $(IMAGES)) \
-		$(if $(PUSH),-push) $(if $(KEY),-key $(abspath $(KEY))) $(if $(PLAYGROUND),-playground $(abspath $(PLAYGROUND)))
+# .goreleaser.yaml calls this. It does not build playground/dist, which the release has too.
+.PHONY: release-files
+release-files: ## write what a release has beside programs into .cache/release: completions, licenses, bundle, policies, chart, schemas; by VERSION
+	@test -f playground/dist/index.html || { echo "a release has the playground: run make playground first" >&2; exit 1; }
+	rm -rf $(RELEASED)
+	mkdir -p $(RELEASED)/completions
+	CGO_ENABLED=0 go build -o bin/ ./cmd/podverdict
+	bin/podverdict completion bash >$(RELEASED)/completions/podverdict.bash
+	bin/podverdict completion zsh >$(RELEASED)/completions/_podverdict
+	bin/podverdict completion fish >$(RELEASED)/completions/podverdict.fish
+	bin/podverdict completion kubectl >$(RELEASED)/kubectl_complete-podverdict
+	bin/podverdict generate bundle -o $(RELEASED)/podverdict-rego-$(VERSION).tar.gz
+	bin/podverdict generate vap >$(RELEASED)/podverdict-admission-policies.yaml
+	bin/podverdict generate install --image $(CONTROLLER_IMAGE) >$(RELEASED)/podverdict-install.yaml
+	$(call licenses,./cmd/...) >$(RELEASED)/THIRD_PARTY_LICENSES
+	for schema in docs/schemas/*.json; do cp $$schema $(RELEASED)/podverdict-$$(basename $$schema .json).schema.json; done
+	cp -r charts/podverdict $(RELEASED)/chart
+	sed -i 's|^image: ""|image: $(CONTROLLER_IMAGE)|' $(RELEASED)/chart/values.yaml
+	go -C charts run helm.sh/helm/v4/cmd/helm package $(CURDIR)/$(RELEASED)/chart --version $(VERSION) --app-version $(VERSION) -d $(CURDIR)/$(RELEASED)
+
+# The licenses of Go and of the modules that the programs $(1) are built of.
+define licenses
+{ echo "$$(go env GOROOT) Go"; go list -deps -f '{{with .Module}}{{with .Version}}{{$$.Module.Dir}} {{$$.Module.Path}} {{.}}{{end}}{{end}}' $(1); } | sort -u | \
+	while read -r folder module; do \
+		find "$$folder" -maxdepth 1 -type f '(' -iname 'licen[cs]e*' -o -iname 'notice*' -o -iname 'copying*' ')' | sort | grep . | \
+			while read -r file; do printf '%s, %s\n\n' "$$module" "$${file##*/}"; cat "$$file"; printf '\n\n'; done; \
+	done
+endef
+
+# Signing, images and bills of materials need a network, or programs that the workflow installs.
+SNAPSHOT := release --snapshot --clean --skip=ko,sbom,sign,docker,publish
+
+.PHONY: release-snapshot
+release-snapshot: ## build the files of a release for all platforms into dist, without publishing them
+	$(GORELEASER) $(SNAPSHOT)
+
+# The files that say what a release is. One platform shows whether they work.
+RELEASE_SOURCES := .goreleaser.yaml .github/workflows/release.yml charts/podverdict/Chart.yaml
+.PHONY: release-check
+release-check: .cache/release-check ## build the files of a release for Linux on amd64, when what says how has changed since the last time
+.cache/release-check: $(RELEASE_SOURCES)
+	$(GORELEASER) check
+	sed 's/goos: .*/goos: [linux]/; s/goarch: .*/goarch: [amd64]/' .goreleaser.yaml >.cache/goreleaser.yaml
+	$(GORELEASER) $(SNAPSHOT) --config .cache/goreleaser.yaml
+	touch $@
 
 # The packages that build the site, as its lock file says.
 site/node_modules: site/package-lock.json
