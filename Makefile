@@ -66,7 +66,8 @@ verify: tools ## run everything that a change must pass: all tests in full, lint
 	if [[ -n $$failed ]]; then echo "failed:$$failed" >&2; exit 1; fi
 
 # Programs that make verify needs, and the packages of Debian that have them.
-PROGRAMS := cc:gcc node:nodejs npm:npm $(or $(CHROMIUM),chromium):chromium
+CHROMIUM ?= chromium
+PROGRAMS := cc:gcc node:nodejs npm:npm $(CHROMIUM):chromium
 
 .PHONY: tools
 tools: control-plane ## build what make verify needs into .cache, and say how to install what cannot be built
@@ -278,8 +279,8 @@ bench-controller: N = 10,100,1000
 bench-controller: control-plane ## compare the Job controller's times and calls with upstream's, for Jobs of N pods; also SHAPES, UNTIL, RUNS
 	go -C $(UPSTREAM) run ./cmd/benchcontroller -n $(N) $(if $(SHAPES),-shapes $(SHAPES)) $(if $(UNTIL),-until $(UNTIL)) $(if $(RUNS),-runs $(RUNS))
 
-# The newest release of GoReleaser that this project's Go builds.
-GORELEASER := go run github.com/goreleaser/goreleaser/v2@v2.17.0
+# The newest release of GoReleaser that builds with the Go of go.mod, from the modules that the proxy has.
+GORELEASER := go run github.com/goreleaser/goreleaser/v2@v2.16.0
 VERSION ?= 0.0.0
 RELEASED := .cache/release
 CONTROLLER_IMAGE := ghcr.io/podverdict/podverdict-controller:v$(VERSION)
