@@ -7,5 +7,5 @@
 //
 // Ends are found by brackets and markers alone: one goroutine splits while others decode. A stream may mix YAML and JSON, as in JSON
 // behind a marker or an object a line, and be compressed by gzip or zstd. A List is cut where its kind says List, or is still to
-// come; the List without its items follows them.
+// come and its first item has one. The List without its items follows them.
 package documents

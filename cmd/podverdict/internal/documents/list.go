@@ -12,7 +12,7 @@ import (
 
 // List is a long List whose items are documents of their own.
 type List struct {
-	// TypeMeta is what stands before the items. Without a kind, the List says it behind them.
+	// TypeMeta is what stands before the items. It has no kind where that stands behind them.
 	metav1.TypeMeta
 
 	*splitter
@@ -26,15 +26,18 @@ type List struct {
 // longMember is how many bytes a member before the items may have.
 const longMember = 1 << 20
 
-// newList returns the List whose items begin behind n bytes, or nil if it can be none: its kind says so. It leaves the splitter where
-// it is in that case, and else at the items.
-func (s *splitter) newList(n int, head []byte, isJSON bool) *List {
+// newList returns the List whose items begin behind n bytes, and moves the splitter to them. The result is nil, and the splitter stays,
+// if its kind is not that of a List, or if neither it nor its first item has a kind yet: items are read by that.
+func (s *splitter) newList(n int, head []byte, isJSON, typed bool) *List {
 	l := &List{splitter: s, begin: s.at, head: head, json: isJSON}
 	value, err := append(bytes.Clone(head), "]}"...), error(nil)
 	if !isJSON {
 		value, err = kubeyaml.YAMLToJSON(head)
 	}
-	if err != nil || json.Unmarshal(value, &l.TypeMeta) != nil || l.Kind != "" && !strings.HasSuffix(l.Kind, "List") {
+	switch {
+	case err != nil, json.Unmarshal(value, &l.TypeMeta) != nil:
+		return nil
+	case l.Kind == "" && !typed, l.Kind != "" && !strings.HasSuffix(l.Kind, "List"):
 		return nil
 	}
 	s.advance(n)
@@ -85,13 +88,21 @@ func (s *splitter) listJSON() *List {
 		name := string(s.buf[i : i+n])
 		i = s.pass(i+n, ": \t\r\n")
 		if name == `"items"` && s.fill(i+1) && s.buf[i] == '[' {
-			return s.newList(i+1, bytes.Clone(s.buf[:i+1]), true)
+			return s.newList(i+1, bytes.Clone(s.buf[:i+1]), true, s.typedJSON(i+1))
 		}
 		if n = s.valueJSON(i, longMember); n == 0 {
 			return nil
 		}
 		i += n
 	}
+}
+
+// typedJSON reports whether the item that begins at i says of what kind it is.
+func (s *splitter) typedJSON(i int) bool {
+	i = s.pass(i, " \t\r\n")
+	n := s.valueJSON(i, longMember)
+	var item metav1.TypeMeta
+	return n > 0 && json.Unmarshal(s.buf[i:i+n], &item) == nil && item.Kind != ""
 }
 
 // valueJSON returns how long the value is that begins at i, or 0 if it does not end within a limit.
@@ -150,7 +161,11 @@ func (s *splitter) listYAML(n int) *List {
 	if at == nil {
 		return nil
 	}
-	l := s.newList(at[2], append(bytes.TrimRight(bytes.Clone(s.buf[:at[2]]), "\r\n"), " []\n"...), false)
+	dash := s.buf[at[2]:at[3]]
+	item, _, _ := bytes.Cut(s.buf[at[2]:n], append([]byte("\n"), dash...))
+	var items []metav1.TypeMeta
+	typed := kubeyaml.Unmarshal(item, &items) == nil && len(items) > 0 && items[0].Kind != ""
+	l := s.newList(at[2], append(bytes.TrimRight(bytes.Clone(s.buf[:at[2]]), "\r\n"), " []\n"...), false, typed)
 	if l != nil {
 		l.dash = at[5] - at[4]
 	}

@@ -36,12 +36,14 @@ func TestSplit(t *testing.T) {
 		"json list without end": {`{"items":[` + item + `,{"a":`, []string{"1:11 items[0] " + item, `1:1 {"items":[{"a":`}},
 		"no list":               {`{"kind":"Other","items":[{}]}`, []string{`1:1 {"kind":"Other","items":[{}]}`}},
 		"yaml list": {
-			"apiVersion: v1\nitems:\n- a: b\n\n  c:\n  - d\n# comment\n- a: |\n    - x\nkind: List\n---\na: b\n",
-			[]string{"3:1 items[0]   a: b\n\n  c:\n  - d\n# comment\n", "8:1 items[1]   a: |\n    - x\n", "1:1 apiVersion: v1\nitems: []\nkind: List\n", "12:1 a: b\n"},
+			"apiVersion: v1\nitems:\n- kind: b\n\n  c:\n  - d\n# comment\n- a: |\n    - x\nkind: List\n---\na: b\n",
+			[]string{"3:1 items[0]   kind: b\n\n  c:\n  - d\n# comment\n", "8:1 items[1]   a: |\n    - x\n", "1:1 apiVersion: v1\nitems: []\nkind: List\n", "12:1 a: b\n"},
 		},
 		"yaml list, indented": {
-			"items:\n  - a: b\n  - a: c\n", []string{"2:1 items[0]     a: b\n", "3:1 items[1]     a: c\n", "1:1 items: []\n"},
+			"kind: List\nitems:\n  - a: b\n  - a: c\n", []string{"3:1 items[0]     a: b\n", "4:1 items[1]     a: c\n", "1:1 kind: List\nitems: []\n"},
 		},
+		"no kinds yet":         {`{"items":[{"a":"b"}],"kind":"BList"}`, []string{`1:1 {"items":[{"a":"b"}],"kind":"BList"}`}},
+		"no kinds yet in yaml": {"items:\n- a: b\nkind: BList\n", []string{"1:1 items:\n- a: b\nkind: BList\n"}},
 	} {
 		for reader, in := range map[string]io.Reader{
 			"at once": strings.NewReader(c.text), "bytes": iotest.OneByteReader(strings.NewReader(c.text)),

@@ -42,9 +42,6 @@ type content struct {
 	errs []error
 	// waiting are Pods that are still to be decoded.
 	waiting []waitingPod
-	// untyped is an item of a long List that is still to say what its items are, and head is the type of that List.
-	untyped *Document
-	head    metav1.TypeMeta
 
 	options Options
 	nested  int // Lists that hold the one being read
@@ -77,7 +74,7 @@ func read(d *Document, options Options) content {
 	switch {
 	case options.Strict && len(c.errs) == 0 && c.isPatch(d):
 		return content{errs: []error{Origin{Document: d}.Error("", messagePatch)}}
-	case options.Strict, c.untyped != nil:
+	case options.Strict:
 	case c.isTemplate(d, value != nil):
 		return content{Set: Set{Skipped: Skipped{Templates: []Position{d.begin(1)}}}}
 	case c.isPatch(d):
@@ -178,10 +175,6 @@ func (c *content) object(o Origin, value []byte, implied metav1.TypeMeta) {
 func (c *content) decode(o Origin, value []byte, implied metav1.TypeMeta) {
 	var h header
 	if !c.lenient(o, value, &h) {
-		return
-	}
-	if h.TypeMeta == (metav1.TypeMeta{}) && o.Document.isItem() && !o.Document.settled && o.Path == "" {
-		c.untyped = o.Document
 		return
 	}
 	if h.TypeMeta == (metav1.TypeMeta{}) {
@@ -299,9 +292,6 @@ func (c *content) list(o Origin, value []byte, implied metav1.TypeMeta) {
 		return
 	}
 	c.Lists++
-	if o.Document.isHead() {
-		c.head = l.TypeMeta
-	}
 	c.nested++
 	defer func() { c.nested-- }()
 	for i, item := range l.Items {

@@ -22,7 +22,6 @@ type Document struct {
 	of           *atomic.Int64   // how many documents of the file have been read; nil for one
 	found, patch bool            // as of a source
 	implied      metav1.TypeMeta // of an item that may leave its type out
-	settled      bool            // whether implied is what the List says in the end
 
 	mark  sync.Once
 	marks []mark // for excerpts; none until then

@@ -34,7 +34,7 @@ func TestLongLists(t *testing.T) {
 		"raw":            {`{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[` + jsonItems(untyped) + `]}`, n, ""},
 		"raw, by name":   {`{"apiVersion":"v1","items":[` + jsonItems(untyped) + `],"kind":"PodList"}`, n, ""},
 		"other kinds":    {`{"apiVersion":"v1","items":[` + jsonItems(service) + `],"kind":"List"}`, 0, ""},
-		"no kind at all": {`{"items":[` + jsonItems(untyped) + `]}`, 0, "stdin:1:11: items[0].kind: is required"},
+		"no kind at all": {`{"items":[` + jsonItems(untyped) + `]}`, 0, "stdin:1:1: kind: is required"},
 		"nested":         {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"List","items":[` + jsonItems(typed) + `]}]}`, n, ""},
 		"yaml":           {"apiVersion: v1\nitems:\n" + yamlItems + "kind: List\nmetadata:\n  resourceVersion: \"\"\n", n, ""},
 		"two":            {"apiVersion: v1\nitems:\n" + yamlItems + "kind: List\n---\n" + fmt.Sprintf(podYAML, "last"), n + 1, ""},

@@ -180,8 +180,6 @@ type collector struct {
 	errs    []error
 	// empty says that nothing was found yet for the argument of -f that is being read.
 	empty bool
-	// waiting are items of a long List that do not say what they are.
-	waiting []*Document
 }
 
 func newCollector(o Options) *collector { return &collector{set: &Set{}, options: o, empty: true} }
@@ -201,24 +199,12 @@ func (c *collector) take(p part) {
 		p.from.unread = true
 		c.errs = append(c.errs, Origin{Document: p.document}.Error("", messageRestUnread))
 	default:
-		c.document(p)
+		c.document(p.from, p.document, &p.content)
 	}
 }
 
 // document adds what a document has.
-func (c *collector) document(p part) {
-	if p.content.untyped != nil {
-		c.waiting = append(c.waiting, p.content.untyped)
-		c.empty = false
-		return
-	}
-	if p.document.isHead() {
-		c.items(p)
-	}
-	c.add(p.from, p.document, &p.content)
-}
-
-func (c *collector) add(from *file, d *Document, found *content) {
+func (c *collector) document(from *file, d *Document, found *content) {
 	c.empty = c.empty && found.empty()
 	from.errors += len(found.errs)
 	c.errs = append(c.errs, found.errs...)
@@ -230,18 +216,6 @@ func (c *collector) add(from *file, d *Document, found *content) {
 		from.unread = true
 		c.errs = append(c.errs, fmt.Errorf("%s: larger than the limit of %d MiB", d.File, cmp.Or(c.options.MaxBytes, MaxBytes)>>20))
 	}
-}
-
-// items reads the items that waited for the type of their List.
-func (c *collector) items(head part) {
-	implied := impliedBy(head.content.head)
-	for _, d := range c.waiting {
-		d.implied, d.settled = implied, true
-		found := read(d, c.options)
-		found.decodeWaiting(wholePods().NewDecoder(), false)
-		c.add(head.from, d, &found)
-	}
-	c.waiting = nil
 }
 
 // Read reads everything that Options name. The error joins one error for each thing wrong: *Error for what is wrong

@@ -139,7 +139,7 @@ func (s source) split(o Options, long int, emit func(*Document) bool) error {
 		of.Store(int64(part.Number))
 		d := &Document{Document: part, File: s.name, of: of, found: s.found, patch: s.patch}
 		if d.isItem() {
-			d.implied, d.settled = impliedBy(d.List.TypeMeta), d.List.Kind != ""
+			d.implied = impliedBy(d.List.TypeMeta)
 		}
 		return emit(d)
 	})

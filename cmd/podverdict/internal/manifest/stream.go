@@ -45,7 +45,7 @@ func Open(ctx context.Context, o Options) *Stream {
 		if !more {
 			s.collector.errs = append(s.collector.errs, ctx.Err())
 			s.Whole = true
-			s.Set.Pods = append(s.Set.Pods, s.decodeAll(s.waiting, wholePods(), false)...) // to items whose List has said late what they are
+			s.Set.Pods = s.decodeAll(s.waiting, wholePods(), false)
 			break
 		}
 		s.collector.take(p)
