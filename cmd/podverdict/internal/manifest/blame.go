@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -101,7 +102,7 @@ func messageMismatch(cause error) string {
 	if !ok {
 		return cause.Error()
 	}
-	want, got := typeName(mismatch.Type), valueName(mismatch.Value)
+	want, got := typeName(mismatch.Type), cmp.Or(valueNames[mismatch.Value], mismatch.Value) // which may be "number 5"
 	if want == "a string" && got != "a list" && got != "an object" {
 		return fmt.Sprintf("expected %s, found %s: put it in quotes", want, got)
 	}
@@ -124,18 +125,5 @@ func typeName(t reflect.Type) string {
 	return fmt.Sprintf("an integer (%s)", t.Kind())
 }
 
-func valueName(value string) string {
-	switch value {
-	case "bool":
-		return "a boolean"
-	case "array":
-		return "a list"
-	case "object":
-		return "an object"
-	case "string":
-		return "a string"
-	case "number":
-		return "a number"
-	}
-	return value // "number 5"
-}
+// valueNames are YAML's words for what encoding/json calls the kinds of values.
+var valueNames = map[string]string{"bool": "a boolean", "array": "a list", "object": "an object", "string": "a string", "number": "a number"}

@@ -99,9 +99,6 @@ func (c *content) document(d *Document) []byte {
 	if c.errs = errs; len(errs) > 0 {
 		return nil
 	}
-	if c.errs = checkDepth(d, value); len(c.errs) > 0 {
-		return nil
-	}
 	if !bytes.Equal(bytes.TrimSpace(value), []byte("null")) {
 		c.object(origin, value, d.implied)
 	}

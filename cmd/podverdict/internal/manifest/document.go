@@ -27,8 +27,8 @@ type Document struct {
 	marks []mark // for excerpts; none until then
 
 	parse     sync.Once
-	root      *yaml.Node        // nil until parse, and when the text is not YAML
-	yamlLines []documents.Place // nil unless YAML counts more lines in the text than there are \n
+	root      *yaml.Node // nil until parse, and when the text is not YAML
+	oddBreaks bool       // YAML counts more lines in the text than there are \n
 }
 
 // several reports whether the file has more than one document.

@@ -56,26 +56,3 @@ func TestExcerptIsThatOfTheWhole(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkExcerpt shows places of a List as kubectl writes it, and of one on a single line.
-func BenchmarkExcerpt(b *testing.B) {
-	const items = 3000
-	item := `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"a"},"spec":{"template":{"spec":{"restartPolicy":"Never"}}}},`
-	for name, end := range map[string]string{"lines": "\n", "line": ""} {
-		b.Run(name, func(b *testing.B) {
-			d := &Document{}
-			d.Text, d.Line = []byte(strings.Repeat(item+end, items)), 1
-			for b.Loop() {
-				for i := range items {
-					p := Position{Line: 1 + i, Column: 20}
-					if end == "" {
-						p = Position{Line: 1, Column: 20 + i*len(item)}
-					}
-					if d.Excerpt(p) == "" {
-						b.Fatal(p)
-					}
-				}
-			}
-		})
-	}
-}

@@ -25,7 +25,7 @@ func (o Origin) PositionIn(field string, line, column int) Position {
 	for node != nil && node.Kind == yaml.AliasNode {
 		node = node.Alias
 	}
-	if node == nil || node.Kind != yaml.ScalarNode || d.yamlLines != nil {
+	if node == nil || node.Kind != yaml.ScalarNode || d.oddBreaks {
 		return o.Position(field)
 	}
 	before, after := cutInk(node.Value, line, column)

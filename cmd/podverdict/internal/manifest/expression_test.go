@@ -115,7 +115,7 @@ func FuzzPositionIn(f *testing.F) {
 		}
 		for _, text := range [][]byte{asYAML, asJSON} {
 			documents := documentsOf(t, string(text))
-			if len(documents) != 1 || documents[0].yamlLines != nil {
+			if len(documents) != 1 || documents[0].oddBreaks {
 				return
 			}
 			if _, node := documents[0].find([]string{"when"}); node == nil || !strings.Contains(node.Value, marker) {

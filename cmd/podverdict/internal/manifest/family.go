@@ -6,7 +6,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Family is a Job with the Pods of the input that belong to it.
@@ -46,7 +45,7 @@ func (s *Set) Families() (families []Family, others []error, err error) {
 func (s *Set) give(pods []Pod, index map[Reference]int, anyClaimed bool, refuse func(Pod, *refusal)) (map[int][]Pod, map[int]bool) {
 	found, makers := map[int][]Pod{}, s.addMade(pods, index)
 	for _, pod := range pods {
-		job, refused := 0, s.elsewhere(pod)
+		job, refused := 0, s.otherNamespace(pod)
 		if anyClaimed || len(s.Jobs) != 1 {
 			job, refused = s.jobOf(pod, index)
 		}
@@ -62,8 +61,8 @@ func (s *Set) give(pods []Pod, index map[Reference]int, anyClaimed bool, refuse 
 // refusal says why a Pod belongs to no Job, and because of which field of the Pod.
 type refusal struct{ field, why string }
 
-// elsewhere refuses a Pod that says that it is in another namespace than the first Job says.
-func (s *Set) elsewhere(pod Pod) *refusal {
+// otherNamespace refuses a Pod that says that it is in another namespace than the first Job says.
+func (s *Set) otherNamespace(pod Pod) *refusal {
 	if len(s.Jobs) == 0 {
 		return nil
 	}
@@ -74,42 +73,39 @@ func (s *Set) elsewhere(pod Pod) *refusal {
 	return &refusal{"metadata.namespace", "the only Job is in namespace " + job.Namespace}
 }
 
-// jobOf returns the index of the Pod's Job.
+// jobOf returns the index of the Pod's Job, or why the Pod has none.
 func (s *Set) jobOf(pod Pod, index map[Reference]int) (int, *refusal) {
-	namespace := pod.Reference().Namespace
-	for i, owner := range pod.Object.OwnerReferences {
-		if owner.Controller != nil && *owner.Controller {
-			job, why := s.jobOwning(owner, index, namespace)
-			if why != "" {
-				return 0, &refusal{fmt.Sprintf("metadata.ownerReferences[%d]", i), why}
-			}
-			return job, nil
-		}
-	}
-	value, label := jobNameLabel(pod.Object)
+	claim, says := ClaimOf(pod.Object)
+	job, there := index[Reference{pod.Reference().Namespace, claim.Name}]
 	switch {
-	case label == "" && len(s.Jobs) == 1:
-		return 0, &refusal{"metadata.name", "it has neither a controller nor a label job-name, and other pods of the input have"}
-	case label == "":
-		return 0, &refusal{"metadata.name",
-			fmt.Sprintf("it has neither a controller nor a label job-name, and the input has %d Jobs", len(s.Jobs))}
-	}
-	job, ok := index[Reference{namespace, value}]
-	if !ok {
-		return 0, &refusal{"metadata.labels[" + label + "]", fmt.Sprintf("its label %s says %q", label, value)}
+	case !says && len(s.Jobs) == 1:
+		return 0, &refusal{"metadata.name", messageUnclaimed + ", and other pods of the input have"}
+	case !says:
+		return 0, &refusal{"metadata.name", fmt.Sprintf("%s, and the input has %d Jobs", messageUnclaimed, len(s.Jobs))}
+	case !there:
+		return 0, elsewhere(pod.Object)
+	case !claim.Fits(s.Jobs[job].Object):
+		refused := elsewhere(pod.Object)
+		refused.why = fmt.Sprintf("its controller is Job %q with uid %s, but that of the input has uid %s", claim.Name, claim.UID, s.Jobs[job].Object.UID)
+		return 0, refused
 	}
 	return job, nil
 }
 
-func (s *Set) jobOwning(owner metav1.OwnerReference, index map[Reference]int, namespace string) (job int, why string) {
-	job, ok := index[Reference{namespace, owner.Name}]
-	if !ok || !isJob(&owner) {
-		return 0, fmt.Sprintf("its controller is %s %s %q", owner.APIVersion, owner.Kind, owner.Name)
+// messageUnclaimed is of a Pod that does not say whose it is.
+const messageUnclaimed = "it has neither a controller nor a label job-name"
+
+// elsewhere refuses a Pod whose controller or label names something that is not in the input.
+func elsewhere(pod *corev1.Pod) *refusal {
+	for i, owner := range pod.OwnerReferences {
+		if owner.Controller != nil && *owner.Controller {
+			return &refusal{
+				fmt.Sprintf("metadata.ownerReferences[%d]", i), fmt.Sprintf("its controller is %s %s %q", owner.APIVersion, owner.Kind, owner.Name),
+			}
+		}
 	}
-	if given := s.Jobs[job].Object; given.UID != "" && owner.UID != given.UID {
-		return 0, fmt.Sprintf("its controller is Job %q with uid %s, but that of the input has uid %s", owner.Name, owner.UID, given.UID)
-	}
-	return job, ""
+	value, label := jobNameLabel(pod)
+	return &refusal{"metadata.labels[" + label + "]", fmt.Sprintf("its label %s says %q", label, value)}
 }
 
 // jobNameLabel returns the Job that a label names, and the label.

@@ -15,7 +15,7 @@ func TestMembership(t *testing.T) {
 	owner := func(apiVersion, kind, name, uid string) string {
 		return fmt.Sprintf(`,"ownerReferences":[{"apiVersion":%q,"kind":%q,"name":%q,"uid":%q,"controller":true}]`, apiVersion, kind, name, uid)
 	}
-	const live, a, b, label = `,"uid":"1"`, `,"namespace":"a"`, `,"namespace":"b"`, `,"labels":{"job-name":"demo"}`
+	const live, a, b, label = `,"uid":"1"`, `,"namespace":"a"`, `,"namespace":"b"`, `,"labels":{"batch.kubernetes.io/job-name":"demo"}`
 	for _, c := range []struct {
 		name, job, pod string
 		want           bool
@@ -25,7 +25,7 @@ func TestMembership(t *testing.T) {
 		{"a Job of a file has no uid", "", a + owner("batch/v1", "Job", "demo", "1"), true},
 		{"another uid", live, a + owner("batch/v1", "Job", "demo", "2"), false},
 		{"the uid of another Job", live, a + owner("batch/v1", "Job", "demo", "9"), false},
-		{"no uid", live, a + owner("batch/v1", "Job", "demo", ""), false},
+		{"a controller of a file has no uid", live, a + owner("batch/v1", "Job", "demo", ""), true},
 		{"another namespace", live, b + owner("batch/v1", "Job", "demo", "1"), false},
 		{"the default namespace", live, owner("batch/v1", "Job", "demo", "1"), false},
 		{"another group", live, a + owner("example.com/v1", "Job", "demo", "1"), false},
@@ -35,6 +35,9 @@ func TestMembership(t *testing.T) {
 		{"the label of a Pod with another controller", live, a + label + owner("apps/v1", "ReplicaSet", "demo", "1"), false},
 		{"the label of a Pod with another uid", live, a + label + owner("batch/v1", "Job", "demo", "2"), false},
 		{"label", live, a + label, true},
+		{"the label of old", live, a + strings.ReplaceAll(label, "batch.kubernetes.io/", ""), true},
+		{"the label of a Pod with an owner that is no controller", live,
+			a + label + strings.ReplaceAll(owner("batch/v1", "Job", "other", "9"), `true`, `false`), true},
 		{"label in another namespace", live, b + label, false},
 		{"label in the default namespace", live, label, false},
 	} {

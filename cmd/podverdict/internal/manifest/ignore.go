@@ -45,7 +45,7 @@ func (d *Document) Ignores() []Ignore {
 		if next := nextYAML(lines, n); next < len(lines) {
 			target = next
 		}
-		i.first, i.last = d.Line+n, d.Line+endOfBlock(lines, target)
+		i.first, i.last = d.Line+n, d.Line+EndOfBlock(lines, target)
 		if target != n && nextYAML(lines[:n], 0) == n { // nothing stands before it
 			i.last = 0
 		}
@@ -68,9 +68,9 @@ func nextYAML(lines []string, n int) int {
 	return n
 }
 
-// endOfBlock returns the index of the last line that belongs to the value on line n: those that are indented more, and the items
+// EndOfBlock returns the index of the last line that belongs to the value on line n: those that are indented more, and the items
 // of a list that may be indented like its name.
-func endOfBlock(lines []string, n int) int {
+func EndOfBlock(lines []string, n int) int {
 	end, indent, isItem := n, indentation(lines[n]), startsItem(lines[n])
 	for i := n + 1; i < len(lines); i++ {
 		if !isYAML(lines[i]) {

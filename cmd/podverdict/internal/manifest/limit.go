@@ -7,50 +7,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Reading takes time and memory in proportion to the size of the input, because what could multiply them has a limit.
+// Reading takes time and memory in proportion to the size of the input, because what could multiply them has a limit. The parsers of
+// YAML and JSON limit how deep maps and lists are nested.
 const (
 	// maxNested is how many Lists may hold another: each is read once more.
 	maxNested = 5
-	// maxDepth is how deep maps and lists may be nested. Pods have less than 20 levels.
-	maxDepth = 200
 	// maxExpansion is how many times larger than its text a document may get by aliases, beyond a size that is always fine.
 	maxExpansion = 10
 	smallEnough  = 1 << 20
 )
-
-// checkDepth refuses a document whose value, in JSON, is nested too deeply.
-func checkDepth(d *Document, value []byte) []error {
-	depth, quoted := 0, false
-	for i := 0; i < len(value); i++ {
-		switch c := value[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return []error{errAt(d, deepest(d.tree(), maxDepth), fmt.Sprintf("nested deeper than %d levels", maxDepth))}
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return nil
-}
-
-// deepest returns the first map or list at a depth.
-func deepest(node *yaml.Node, depth int) *yaml.Node {
-	if node == nil || depth == 0 {
-		return node
-	}
-	for _, child := range node.Content {
-		if found := deepest(child, depth-1); found != nil && found.Kind != yaml.ScalarNode {
-			return found
-		}
-	}
-	return nil
-}
 
 // checkAliases refuses a document that is much larger than its text.
 func checkAliases(d *Document) []error {

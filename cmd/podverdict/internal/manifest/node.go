@@ -15,7 +15,7 @@ var errOddBreaks = errors.New("editors and YAML differ on where its lines end")
 func (o Origin) Node(field string) (*yaml.Node, error) {
 	d := o.Document
 	node := d.tree()
-	if node == nil || d.yamlLines != nil {
+	if node == nil || d.oddBreaks {
 		return nil, errOddBreaks
 	}
 	for _, step := range steps(o.path(field)) {
@@ -60,6 +60,3 @@ func (o Origin) sharedAt(node *yaml.Node) error {
 	}
 	return nil
 }
-
-// EndOfBlock returns the index of the last line of the value that begins on line n, by its indentation.
-func EndOfBlock(lines []string, n int) int { return endOfBlock(lines, n) }

@@ -1,11 +1,13 @@
 package manifest
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 )
 
@@ -46,5 +48,33 @@ func TestReadPart(t *testing.T) {
 				t.Errorf("at %v", at)
 			}
 		})
+	}
+}
+
+func TestReadValue(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, test := range []struct{ name, text, want string }{
+		{"a.yaml", "# comment\na: {b: 12345678901234567890}\n", ""},
+		{"a.json", "\n{\"a\": {\"b\": 12345678901234567890}}\n", ""},
+		{"list.yaml", "[a]", "list.yaml:1:1: expected an object"},
+		{"bytes.yaml", "a: \xff\n", "bytes.yaml:1:4: invalid UTF-8: byte 0xff"},
+	} {
+		if err := os.WriteFile(test.name, []byte(test.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, origin, err := ReadValue(Options{}, test.name)
+		if test.want != "" {
+			if err == nil || err.Error() != test.want {
+				t.Errorf("%s: got  %v\nwant %s", test.name, err, test.want)
+			}
+			continue
+		}
+		want := map[string]any{"a": map[string]any{"b": json.Number("12345678901234567890")}}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", test.name, err, diff)
+		}
+		if at := origin.Position("a.b"); at.Line != 2 || at.File != test.name {
+			t.Errorf("%s: a.b is at %s", test.name, at)
+		}
 	}
 }

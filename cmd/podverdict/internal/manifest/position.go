@@ -10,8 +10,6 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/documents"
 )
 
 // Position is a place in a file. Lines and columns count from 1, columns in characters. Of an object that was read from
@@ -122,10 +120,7 @@ func (d *Document) tree() *yaml.Node {
 	d.parse.Do(func() {
 		var root yaml.Node
 		if yaml.Unmarshal(d.Text, &root) == nil && len(root.Content) > 0 {
-			d.root = root.Content[0]
-			if hasOddBreaks(d.Text) {
-				d.yamlLines = yamlLines(d.Text)
-			}
+			d.root, d.oddBreaks = root.Content[0], hasOddBreaks(d.Text)
 		}
 	})
 	return d.root
@@ -174,48 +169,17 @@ func (d *Document) keyPosition(path []string) Position {
 	return d.nodePosition(key)
 }
 
-// yamlBreaks end a line for YAML, besides \n; editors and compilers do not all agree.
-var yamlBreaks = [...]string{"\r\n", "\r", "\u0085", "\u2028", "\u2029"}
-
-// nodePosition returns the place of a node, in lines that end with \n.
+// nodePosition returns the place of a node, in lines that end with \n. Where YAML counts lines otherwise, it is that of the document.
 func (d *Document) nodePosition(node *yaml.Node) Position {
-	if n := node.Line - 1; n < len(d.yamlLines) {
-		return d.place(d.yamlLines[n].Line, d.yamlLines[n].Column+node.Column)
+	if d.oddBreaks {
+		return d.begin(1)
 	}
 	return d.place(node.Line, node.Column)
 }
 
-// yamlLines returns the places, in lines that end with \n, where the lines of YAML begin.
-func yamlLines(data []byte) []documents.Place {
-	var begins []documents.Place
-	for at := (documents.Place{Line: 1}); len(data) > 0; {
-		begins = append(begins, at)
-		n := yamlLineLength(data)
-		at, data = at.After(data[:n]), data[n:]
-	}
-	return begins
-}
-
-// yamlLineLength returns the length of the first line, its end included.
-func yamlLineLength(data []byte) int {
-	for i := range data {
-		if data[i] == '\n' {
-			return i + 1
-		}
-		for _, end := range yamlBreaks {
-			if bytes.HasPrefix(data[i:], []byte(end)) {
-				return i + len(end)
-			}
-		}
-	}
-	return len(data)
-}
-
-func hasOddBreaks(data []byte) bool {
-	if bytes.Count(data, []byte("\r")) != bytes.Count(data, []byte("\r\n")) {
-		return true
-	}
-	return slices.ContainsFunc(yamlBreaks[2:], func(end string) bool { return bytes.Contains(data, []byte(end)) })
+// hasOddBreaks reports whether a text has breaks that end a line for YAML, but not for most editors.
+func hasOddBreaks(text []byte) bool {
+	return bytes.Count(text, []byte("\r")) != bytes.Count(text, []byte("\r\n")) || bytes.ContainsAny(text, "\u0085\u2028\u2029")
 }
 
 // place turns a place in the document, counted from 1, into one in the file.

@@ -28,8 +28,6 @@ type reading struct {
 	options Options
 	// plan is how workers decode Pods; nil as long as these wait.
 	plan atomic.Pointer[partial.Plan]
-	// light says that origins of Pods keep nothing of the file.
-	light bool
 }
 
 // wholePods is the plan for Pods with all their fields.
@@ -103,7 +101,7 @@ func (r *reading) work(batches <-chan *batch) {
 				if decoder == nil {
 					decoder = plan.NewDecoder()
 				}
-				p.content.decodeWaiting(decoder, r.light)
+				p.content.decodeWaiting(decoder)
 			}
 		}
 		close(b.done)

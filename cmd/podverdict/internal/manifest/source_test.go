@@ -130,14 +130,9 @@ func TestHostile(t *testing.T) {
 	for name, input := range map[string]string{
 		"alias bomb":   bomb,
 		"alias cycle":  "a: &a [*a]\n",
-		"deep flow":    strings.Repeat("[", 1_000_000),
-		"deep JSON":    strings.Repeat(`{"a":`, 1_000_000),
-		"deep keys":    strings.Repeat("? ", 1_000_000),
-		"deep lists":   strings.Repeat("- ", 1_000_000),
 		"deep value":   `{"apiVersion":"v1","kind":"Pod","metadata":{"name":` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + `}}`,
 		"long line":    "kind: " + strings.Repeat("x", 1_000_000),
 		"control code": "kind: \x01\n",
-		"many markers": strings.Repeat("---\n", 100_000),
 		"tag":          "!!binary x: y",
 	} {
 		t.Run(name, func(t *testing.T) {

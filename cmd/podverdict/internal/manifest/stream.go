@@ -37,7 +37,7 @@ type Stream struct {
 // Open reads until the end of the input, or until there are so many Pods that they are to be taken one by one, by Pods. Close is to
 // be called in any case.
 func Open(ctx context.Context, o Options) *Stream {
-	s := &Stream{collector: newCollector(o), reading: reading{options: o, light: true}}
+	s := &Stream{collector: newCollector(o), reading: reading{options: o}}
 	s.Set = s.collector.set
 	s.next, s.stop = iter.Pull(s.reading.parts(ctx))
 	for size := 0; size < maxWaiting; {
@@ -45,7 +45,7 @@ func Open(ctx context.Context, o Options) *Stream {
 		if !more {
 			s.collector.errs = append(s.collector.errs, ctx.Err())
 			s.Whole = true
-			s.Set.Pods = s.decodeAll(s.waiting, wholePods(), false)
+			s.Set.Pods = s.decodeAll(s.waiting, wholePods())
 			break
 		}
 		s.collector.take(p)
@@ -64,13 +64,13 @@ func (s *Stream) Close() { s.stop() }
 func (s *Stream) Err() error { return errors.Join(s.collector.errs...) }
 
 // decodeAll decodes Pods that have waited, side by side.
-func (s *Stream) decodeAll(waiting []waitingPod, plan *partial.Plan, light bool) (pods []Pod) {
+func (s *Stream) decodeAll(waiting []waitingPod, plan *partial.Plan) (pods []Pod) {
 	var results []*content
 	var workers sync.WaitGroup
 	for some := range slices.Chunk(waiting, 1+len(waiting)/runtime.GOMAXPROCS(0)) {
 		c := &content{options: s.reading.options, waiting: some}
 		results = append(results, c)
-		workers.Go(func() { c.decodeWaiting(plan.NewDecoder(), light) })
+		workers.Go(func() { c.decodeWaiting(plan.NewDecoder()) })
 	}
 	workers.Wait()
 	for _, c := range results {
@@ -90,15 +90,15 @@ func (s *Stream) Pods(fields schema.Fields) iter.Seq2[[]Pod, error] {
 	return func(yield func([]Pod, error) bool) {
 		const atOnce = 128 // decoded Pods take more memory than those that wait
 		for some := range slices.Chunk(s.waiting, atOnce) {
-			if !yield(s.decodeAll(some, plan, true), nil) {
+			if !yield(placesOnly(s.decodeAll(some, plan)), nil) {
 				return
 			}
 		}
 		s.waiting = nil
 		decoder := plan.NewDecoder()
 		for p, more := s.next(); more; p, more = s.next() {
-			p.content.decodeWaiting(decoder, true) // what was read before there was a plan
-			pods := p.content.Pods
+			p.content.decodeWaiting(decoder) // what was read before there was a plan
+			pods := placesOnly(p.content.Pods)
 			p.content.Pods = nil
 			s.collector.take(p)
 			s.collector.empty = s.collector.empty && len(pods) == 0
@@ -123,9 +123,16 @@ func late(c *content) error {
 	return nil
 }
 
-// decodeWaiting decodes the Pods that wait, those of a document as long as few of them are wrong. Their origins keep nothing of the
-// file where that is asked for.
-func (c *content) decodeWaiting(decoder *partial.Decoder, light bool) {
+// placesOnly returns Pods whose origins keep nothing of the file.
+func placesOnly(pods []Pod) []Pod {
+	for i := range pods {
+		pods[i].Origin = Origin{Document: pods[i].Origin.Document.without(), Path: pods[i].Origin.Path}
+	}
+	return pods
+}
+
+// decodeWaiting decodes the Pods that wait, those of a document as long as few of them are wrong.
+func (c *content) decodeWaiting(decoder *partial.Decoder) {
 	var from, unread *Document
 	enough := maxErrors
 	for _, w := range c.waiting {
@@ -146,9 +153,6 @@ func (c *content) decodeWaiting(decoder *partial.Decoder, light bool) {
 				continue
 			}
 		}
-		if light {
-			w.origin = Origin{Document: w.origin.Document.without(), Path: w.origin.Path}
-		}
 		c.Pods = append(c.Pods, Pod{Object: pod, Origin: w.origin, Namespace: c.options.Namespace})
 	}
 	c.waiting = nil
@@ -164,9 +168,6 @@ func plain(pod *corev1.Pod) bool {
 func (c *content) strictly(w waitingPod) *corev1.Pod {
 	d := w.origin.Document
 	alone := content{options: c.options, errs: checkUTF8(d)}
-	if len(alone.errs) == 0 {
-		alone.errs = checkDepth(d, w.value)
-	}
 	if len(alone.errs) == 0 {
 		alone.decode(w.origin, w.value, podType)
 	}
