@@ -42,10 +42,10 @@ func Get[T any, P object[T]](ctx context.Context, client *rest.RESTClient, resou
 }
 
 // List returns a function that reads a list, as ReadPages calls it. A namespace that is "" means all.
-func List[L any, P object[L]](client *rest.RESTClient, resource, namespace string) func(context.Context, metav1.ListOptions) (*L, error) {
-	return func(ctx context.Context, o metav1.ListOptions) (*L, error) {
-		read := new(L)
-		return read, listRequest(client, resource, namespace, o).Do(ctx).Into(P(read))
+func List[L any, P object[L]](client *rest.RESTClient, resource, namespace string) func(context.Context, metav1.ListOptions) (P, error) {
+	return func(ctx context.Context, o metav1.ListOptions) (P, error) {
+		read := P(new(L))
+		return read, listRequest(client, resource, namespace, o).Do(ctx).Into(read)
 	}
 }
 

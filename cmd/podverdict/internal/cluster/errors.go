@@ -35,14 +35,6 @@ func (looked noKubeconfigError) Error() string {
 	return fmt.Sprintf("no kubeconfig (looked in %s): name one with --kubeconfig or KUBECONFIG", strings.Join(looked, ", "))
 }
 
-// checkName refuses the name of a context, cluster or user that is not known; "" is none.
-func checkName(what, name string, known []string) error {
-	if name == "" || slices.Contains(known, name) {
-		return nil
-	}
-	return fmt.Errorf("kubeconfig: no %s %q%s", what, name, alternatives(name, known))
-}
-
 // alternatives names what was likely meant, else all known names if they are few.
 func alternatives(name string, known []string) string {
 	if near := hint.Name(name, known); near != "" {
@@ -64,13 +56,6 @@ func keys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 // request is a request to the API server, for errors.
 type request struct {
 	verb, resource, namespace string // "" is all namespaces
-}
-
-func (r request) scope() string {
-	if r.namespace == "" {
-		return "-A"
-	}
-	return "-n " + r.namespace
 }
 
 // failure returns an Error that says why a request failed. It returns nil for nil.
@@ -107,7 +92,12 @@ func (c *Cluster) sentence(err error, r request) string {
 
 // canI returns the kubectl command that says whether a request is allowed.
 func (c *Cluster) canI(r request) string {
-	command := "kubectl auth can-i " + r.verb + " " + r.resource + " " + r.scope()
+	command := "kubectl auth can-i " + r.verb + " " + r.resource
+	if r.namespace == "" {
+		command += " -A"
+	} else {
+		command += " -n " + r.namespace
+	}
 	if c.context != "" {
 		command += " --context " + c.context
 	}
@@ -131,7 +121,10 @@ func (c *Cluster) network(err error) string {
 	case c.timeout > 0 && os.IsTimeout(err):
 		return fmt.Sprintf("no answer in %s", c.timeout)
 	}
-	return reason(err)
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err // without the request
+	}
+	return err.Error()
 }
 
 // certificate says what is wrong with the server's certificate, without details of the chain.
@@ -141,12 +134,4 @@ func certificate(err error) string {
 	}
 	wrong, _ := errors.AsType[*tls.CertificateVerificationError](err)
 	return wrong.Err.Error()
-}
-
-// reason returns the text of an error without its request.
-func reason(err error) string {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err
-	}
-	return err.Error()
 }

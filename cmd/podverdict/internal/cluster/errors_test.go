@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,6 +38,10 @@ func TestUnreachable(t *testing.T) {
 		"unknown host": {
 			rest.Config{Host: "https://api.example.com", Transport: failing{errUnknownHost}},
 			"server https://api.example.com: cannot find host api.example.com: no such host",
+		},
+		"nobody listens": {
+			rest.Config{Host: "https://api.example.com", Transport: failing{&net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}}},
+			"server https://api.example.com: connection refused: is it running, and are host and port right?",
 		},
 		"no TLS": {
 			rest.Config{Host: strings.Replace(plain.URL, "http:", "https:", 1)},

@@ -58,8 +58,8 @@ func (c *Cluster) podsOf(ctx context.Context, q Query, s *selection) ([]*corev1.
 		if err != nil {
 			return nil, err
 		}
-		for i := range found {
-			if pod := &found[i]; !seen[pod.UID] {
+		for _, pod := range found {
+			if !seen[pod.UID] {
 				seen[pod.UID] = true
 				pods = append(pods, pod)
 			}
@@ -129,14 +129,6 @@ func newIndex(jobs []*batchv1.Job) index {
 		x[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}] = job
 	}
 	return x
-}
-
-func pointers[T any](values []T) []*T {
-	all := make([]*T, len(values))
-	for i := range values {
-		all[i] = &values[i]
-	}
-	return all
 }
 
 // jobOf returns the Job that a Pod belongs to; nil when it is not in the index.

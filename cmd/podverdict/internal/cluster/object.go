@@ -15,13 +15,34 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// get reads the object that a target names.
-func get[T any, P object[T]](ctx context.Context, c *Cluster, client *rest.RESTClient, t Target) (*T, error) {
-	read, err := Get[T, P](ctx, client, t.Kind.plural(), c.Namespace, t.Name)
-	if err != nil {
-		return nil, c.missing(ctx, err, t)
+// find reads the object that a target names, or all objects of its kind that the query selects.
+func find[T, L any, P object[T], PL interface {
+	*L
+	list
+}](ctx context.Context, c *Cluster, client *rest.RESTClient, q Query, t Target) ([]*T, error) {
+	if t.Name != "" {
+		read, err := Get[T, P](ctx, client, t.Kind.plural(), c.Namespace, t.Name)
+		if err != nil {
+			return nil, c.missing(ctx, err, t)
+		}
+		return []*T{read}, nil
 	}
-	return read, nil
+	namespace := c.scope(q)
+	found, _, err := ReadPages(ctx, c.Progress, metav1.ListOptions{LabelSelector: q.Selector}, List[L, PL](client, t.Kind.plural(), namespace), items[T])
+	return found, c.failure(err, request{"list", t.Kind.resource(), namespace})
+}
+
+func (c *Cluster) jobs(ctx context.Context, q Query, t Target) ([]*batchv1.Job, error) {
+	return find[batchv1.Job, batchv1.JobList](ctx, c, c.batch, q, t)
+}
+
+// allJobs reads the Jobs of the namespaces of a query, whatever it selects.
+func (c *Cluster) allJobs(ctx context.Context, q Query) ([]*batchv1.Job, error) {
+	return c.jobs(ctx, Query{AllNamespaces: q.AllNamespaces}, Target{Kind: Job})
+}
+
+func (c *Cluster) cronJobs(ctx context.Context, q Query, t Target) ([]*batchv1.CronJob, error) {
+	return find[batchv1.CronJob, batchv1.CronJobList](ctx, c, c.batch, q, t)
 }
 
 func (c *Cluster) namespace(ctx context.Context, name string) (*corev1.Namespace, error) {
@@ -37,11 +58,11 @@ func (c *Cluster) missing(ctx context.Context, err error, t Target) error {
 	if err := c.CheckNamespace(ctx); err != nil {
 		return err
 	}
-	return fmt.Errorf("no %s %q in namespace %s%s", t.Kind, t.Name, c.Namespace, alternatives(t.Name, c.names(ctx, t.Kind)))
+	return fmt.Errorf("no %s %q in namespace %s%s", t.Kind, t.Name, c.Namespace, alternatives(t.Name, c.Names(ctx, t.Kind)))
 }
 
-// names returns the names on the first page of a kind's objects, or none when listing them is not allowed.
-func (c *Cluster) names(ctx context.Context, kind Kind) []string {
+// Names returns the names on the first page of a kind's objects, or none when they cannot be listed.
+func (c *Cluster) Names(ctx context.Context, kind Kind) []string {
 	options := metav1.ListOptions{Limit: pageSize}
 	switch kind {
 	case Job:
@@ -66,6 +87,11 @@ func namesIn(list runtime.Object, err error) []string {
 		return nil
 	})
 	return names
+}
+
+// Namespaces returns the names of namespaces for a shell to complete: those on the first page. What cannot be read has none.
+func (c *Cluster) Namespaces(ctx context.Context) []string {
+	return namesIn(List[corev1.NamespaceList](c.core, "namespaces", metav1.NamespaceAll)(ctx, metav1.ListOptions{Limit: pageSize}))
 }
 
 // CheckNamespace refuses a namespace that is not there, for those who found nothing in it: the API server lists it like

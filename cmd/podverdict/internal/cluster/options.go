@@ -4,6 +4,8 @@ package cluster
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -87,9 +89,22 @@ func (o *Options) checkNames(raw clientcmdapi.Config) error {
 		{"cluster", o.overrides.Context.Cluster, keys(raw.Clusters)},
 		{"user", o.overrides.Context.AuthInfo, keys(raw.AuthInfos)},
 	} {
-		if err := checkName(chosen.what, chosen.name, chosen.known); err != nil {
-			return err
+		if chosen.name != "" && !slices.Contains(chosen.known, chosen.name) {
+			return fmt.Errorf("kubeconfig: no %s %q%s", chosen.what, chosen.name, alternatives(chosen.name, chosen.known))
 		}
 	}
 	return nil
+}
+
+// Kubeconfig returns the names of contexts, clusters and users that a shell can complete. What cannot be read has none.
+func (o *Options) Kubeconfig() (contexts, clusters, users []string) {
+	config, err := o.load("")
+	if err != nil {
+		return nil, nil, nil
+	}
+	raw, err := config.RawConfig()
+	if err != nil {
+		return nil, nil, nil
+	}
+	return keys(raw.Contexts), keys(raw.Clusters), keys(raw.AuthInfos)
 }

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -47,20 +46,19 @@ func ReadPages[T any, L list](
 	}
 }
 
-func (c *Cluster) listJobs(ctx context.Context, namespace, selector string) ([]batchv1.Job, error) {
-	jobs, _, err := ReadPages(ctx, c.Progress, metav1.ListOptions{LabelSelector: selector}, List[batchv1.JobList](c.batch, Job.plural(), namespace),
-		func(l *batchv1.JobList) []batchv1.Job { return l.Items })
-	return jobs, c.failure(err, request{"list", "jobs.batch", namespace})
+// items returns the items of a list.
+func items[T any, L list](l L) []*T {
+	var all []*T
+	_ = meta.EachListItem(l, func(object runtime.Object) error { // which returns the errors of the function
+		if item, ok := any(object).(*T); ok {
+			all = append(all, item)
+		}
+		return nil
+	})
+	return all
 }
 
-func (c *Cluster) listCronJobs(ctx context.Context, namespace, selector string) ([]batchv1.CronJob, error) {
-	cronJobs, _, err := ReadPages(ctx, c.Progress, metav1.ListOptions{LabelSelector: selector}, List[batchv1.CronJobList](c.batch, CronJob.plural(), namespace),
-		func(l *batchv1.CronJobList) []batchv1.CronJob { return l.Items })
-	return cronJobs, c.failure(err, request{"list", "cronjobs.batch", namespace})
-}
-
-func (c *Cluster) listPods(ctx context.Context, namespace string, options metav1.ListOptions) (pods []corev1.Pod, version string, err error) {
-	pods, version, err = ReadPages(ctx, c.Progress, options, List[corev1.PodList](c.core, Pod.plural(), namespace),
-		func(l *corev1.PodList) []corev1.Pod { return l.Items })
-	return pods, version, c.failure(err, request{"list", "pods", namespace})
+func (c *Cluster) listPods(ctx context.Context, namespace string, options metav1.ListOptions) (pods []*corev1.Pod, version string, err error) {
+	pods, version, err = ReadPages(ctx, c.Progress, options, List[corev1.PodList](c.core, Pod.plural(), namespace), items[corev1.Pod])
+	return pods, version, c.failure(err, request{"list", Pod.resource(), namespace})
 }

@@ -18,26 +18,25 @@ import (
 // Without the right to read them, which is no error, unread says so.
 func (c *Cluster) Policies(ctx context.Context) (policies []manifest.Policy, bindings []manifest.Binding, unread string, err error) {
 	foundPolicies, _, err := ReadPages(ctx, c.Progress, metav1.ListOptions{},
-		List[v1alpha1.PodFailurePolicyList](c.policies, v1alpha1.ResourcePodFailurePolicies, metav1.NamespaceAll),
-		func(l *v1alpha1.PodFailurePolicyList) []v1alpha1.PodFailurePolicy { return l.Items })
+		List[v1alpha1.PodFailurePolicyList](c.policies, v1alpha1.ResourcePodFailurePolicies, metav1.NamespaceAll), items[v1alpha1.PodFailurePolicy])
 	if err != nil {
 		unread, err = c.unread(ctx, err, v1alpha1.ResourcePodFailurePolicies)
 		return nil, nil, unread, err
 	}
 	foundBindings, _, err := ReadPages(ctx, c.Progress, metav1.ListOptions{},
 		List[v1alpha1.PodFailurePolicyBindingList](c.policies, v1alpha1.ResourcePodFailurePolicyBindings, metav1.NamespaceAll),
-		func(l *v1alpha1.PodFailurePolicyBindingList) []v1alpha1.PodFailurePolicyBinding { return l.Items })
+		items[v1alpha1.PodFailurePolicyBinding])
 	if err != nil {
 		unread, err = c.unread(ctx, err, v1alpha1.ResourcePodFailurePolicyBindings)
 		return nil, nil, unread, err
 	}
-	for i := range foundPolicies {
-		foundPolicies[i].SetDefaults()
-		policies = append(policies, manifest.LivePolicy(&foundPolicies[i]))
+	for _, policy := range foundPolicies {
+		policy.SetDefaults()
+		policies = append(policies, manifest.LivePolicy(policy))
 	}
-	for i := range foundBindings {
-		foundBindings[i].SetDefaults()
-		bindings = append(bindings, manifest.LiveBinding(&foundBindings[i]))
+	for _, binding := range foundBindings {
+		binding.SetDefaults()
+		bindings = append(bindings, manifest.LiveBinding(binding))
 	}
 	return policies, bindings, "", nil
 }

@@ -90,26 +90,40 @@ func (c *Cluster) resolve(ctx context.Context, q Query) (*selection, error) {
 	return s, nil
 }
 
+// Jobs reads the Jobs and CronJobs of a query, each once.
+func (c *Cluster) Jobs(ctx context.Context, q Query) ([]manifest.Job, error) {
+	var jobs []manifest.Job
+	for _, t := range q.Targets {
+		if t.Kind == CronJob {
+			found, err := c.cronJobs(ctx, q, t)
+			if err != nil {
+				return nil, err
+			}
+			for _, cronJob := range found {
+				jobs = append(jobs, manifest.LiveCronJob(cronJob))
+			}
+			continue
+		}
+		found, err := c.jobs(ctx, q, t)
+		if err != nil {
+			return nil, err
+		}
+		for _, job := range found {
+			jobs = append(jobs, manifest.LiveJob(job))
+		}
+	}
+	return jobs, nil
+}
+
 func (c *Cluster) resolveJobs(ctx context.Context, q Query, t Target, s *selection) error {
 	jobs, err := c.jobs(ctx, q, t)
-	for i := range jobs {
-		s.add(&jobs[i], true)
+	for _, job := range jobs {
+		s.add(job, true)
 	}
 	if t.Name == "" {
 		s.laterJobs, _ = labels.Parse(q.Selector) // Check has seen it
 	}
 	return err
-}
-
-func (c *Cluster) jobs(ctx context.Context, q Query, t Target) ([]batchv1.Job, error) {
-	if t.Name == "" {
-		return c.listJobs(ctx, c.scope(q), q.Selector)
-	}
-	job, err := get[batchv1.Job](ctx, c, c.batch, t)
-	if err != nil {
-		return nil, err
-	}
-	return []batchv1.Job{*job}, nil
 }
 
 // resolveCronJobs finds the Jobs of CronJobs, by their controllers.
@@ -121,50 +135,35 @@ func (c *Cluster) resolveCronJobs(ctx context.Context, q Query, t Target, s *sel
 	for _, cronJob := range cronJobs {
 		s.cronJobs[cronJob.UID] = true
 	}
-	jobs, err := c.listJobs(ctx, c.scope(q), "")
-	for i := range jobs {
-		if owner := metav1.GetControllerOfNoCopy(&jobs[i]); owner != nil && s.cronJobs[owner.UID] {
-			s.add(&jobs[i], true)
+	jobs, err := c.allJobs(ctx, q)
+	for _, job := range jobs {
+		if owner := metav1.GetControllerOfNoCopy(job); owner != nil && s.cronJobs[owner.UID] {
+			s.add(job, true)
 		}
 	}
 	return err
 }
 
-func (c *Cluster) cronJobs(ctx context.Context, q Query, t Target) ([]batchv1.CronJob, error) {
-	if t.Name == "" {
-		return c.listCronJobs(ctx, c.scope(q), q.Selector)
-	}
-	cronJob, err := get[batchv1.CronJob](ctx, c, c.batch, t)
-	if err != nil {
-		return nil, err
-	}
-	return []batchv1.CronJob{*cronJob}, nil
-}
-
 // resolvePods finds Pods and their Jobs. A Pod without a Job is an error if it was named, else it is left out.
 func (c *Cluster) resolvePods(ctx context.Context, q Query, t Target, s *selection) error {
-	if t.Name != "" {
-		pod, err := get[corev1.Pod](ctx, c, c.core, t)
-		if err != nil {
-			return err
-		}
-		job, err := c.jobOf(ctx, pod)
-		if err == nil {
-			s.add(job, false)
-			s.addPod(pod)
-		}
-		return err
-	}
-	pods, _, err := c.listPods(ctx, c.scope(q), metav1.ListOptions{LabelSelector: q.Selector})
+	pods, err := find[corev1.Pod, corev1.PodList](ctx, c, c.core, q, t)
 	if err != nil {
 		return err
 	}
-	for i := range pods {
-		s.addPod(&pods[i])
+	if t.Name != "" {
+		job, err := c.jobOf(ctx, pods[0])
+		if err == nil {
+			s.add(job, false)
+			s.addPod(pods[0])
+		}
+		return err
+	}
+	for _, pod := range pods {
+		s.addPod(pod)
 	}
 	s.laterPods, _ = labels.Parse(q.Selector) // Check has seen it
-	jobs, err := c.listJobs(ctx, c.scope(q), "")
-	index := newIndex(pointers(jobs))
+	jobs, err := c.allJobs(ctx, q)
+	index := newIndex(jobs)
 	for _, pod := range s.pods {
 		if job := index.jobOf(pod); job != nil {
 			s.add(job, false)

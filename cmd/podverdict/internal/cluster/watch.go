@@ -191,8 +191,7 @@ func (w *watcher) list(ctx context.Context) (string, error) {
 		return "", err
 	}
 	there := make(map[types.UID]bool, len(all))
-	for i := range all {
-		pod := &all[i]
+	for _, pod := range all {
 		there[pod.UID] = true
 		if err := w.take(ctx, pod); err != nil {
 			return "", err

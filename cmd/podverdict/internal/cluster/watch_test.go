@@ -3,10 +3,8 @@ package cluster
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -14,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/rest"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
@@ -141,40 +138,6 @@ func versions(s *server) string {
 		all = append(all, version)
 	}
 	return strings.Join(all, " ")
-}
-
-// unreachable refuses some connections of watches, as a server does that is restarted.
-type unreachable struct {
-	http.RoundTripper
-
-	refused int
-}
-
-func (u *unreachable) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Query().Get("watch") != "" && u.refused > 0 {
-		u.refused--
-		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
-	}
-	return u.RoundTripper.RoundTrip(r)
-}
-
-func TestWatchOutage(t *testing.T) {
-	s := newServer(t, map[string][]answer{
-		"get jobs/demo": {send(demo())}, "list pods": {pods("5", "")}, "watch pods": {stay(event("ADDED", failed("z", "6")))},
-	})
-	c := s.cluster(t)
-	err := c.connect(&rest.Config{Host: s.URL, WrapTransport: func(rt http.RoundTripper) http.RoundTripper {
-		return &unreachable{rt, 3}
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := watched{[]string{"z"}, []string{
-		"server " + s.URL + ": connection refused: is it running, and are host and port right?; trying again", "connected again",
-	}}
-	if diff := cmp.Diff(want, watchUntil(t, c, Target{Job, "demo"}, "z"), cmp.AllowUnexported(watched{})); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
 }
 
 // A Job that cannot be read right now costs no verdict: the event is taken again.

@@ -11,7 +11,7 @@
 // a second reading of the same bytes as YAML nodes, done only for documents that have something to report. All bad documents are
 // reported, each as an *Error that knows its place, beside what could be read.
 //
-// Input goes through three stages. Package documents cuts it into documents, and Lists of more than 1 MiB into their items. Workers
+// Input goes through three stages. Package documents cuts it into documents, and Lists of more than 1 MiB into their items. Goroutines
 // recognise and decode these, and results come in the order of the input (reading.go, decode.go). Pods are decoded by package partial: all
 // their fields for Read, which collects everything in a Set, and for a Stream, which hands over Pods and keeps none, the few that
 // somebody reads (stream.go, members.go). What package partial refuses is decoded once more, strictly, to say what is wrong.

@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// batchBytes and batchDocuments are from when on documents are handed to a worker.
+	// batchBytes and batchDocuments are from when on documents are decoded together.
 	batchBytes     = 256 << 10
 	batchDocuments = 256
 	// maxFileErrors is from how many errors on a file is read no further.
 	maxFileErrors = 1000
 )
 
-// reading is one pass over what Options name: one goroutine splits, several decode, and the results come in the order of the input.
+// reading is one pass over what Options name: one goroutine splits, others decode, and the results come in the order of the input.
 type reading struct {
 	options Options
-	// plan is how workers decode Pods; nil as long as these wait.
+	// plan is how Pods are decoded; nil as long as these wait.
 	plan atomic.Pointer[partial.Plan]
 }
 
@@ -53,7 +53,7 @@ type part struct {
 	failed bool
 }
 
-// batch is some parts, which a worker makes of documents.
+// batch is some parts, whose documents are decoded beside those of other batches.
 type batch struct {
 	parts []part
 	bytes int
@@ -65,15 +65,10 @@ func (r *reading) parts(ctx context.Context) iter.Seq[part] {
 	return func(yield func(part) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		workers := runtime.GOMAXPROCS(0)
-		work, inOrder := make(chan *batch), make(chan *batch, 2*workers)
-		for range workers {
-			go r.work(work)
-		}
+		inOrder := make(chan *batch, 2*runtime.GOMAXPROCS(0)) // as many are decoded at once
 		go func() {
-			defer close(work)
 			defer close(inOrder)
-			b := batcher{ctx: ctx, work: work, inOrder: inOrder}
+			b := batcher{ctx: ctx, decode: r.decode, inOrder: inOrder}
 			r.produce(ctx, &b)
 			b.flush()
 		}()
@@ -88,23 +83,22 @@ func (r *reading) parts(ctx context.Context) iter.Seq[part] {
 	}
 }
 
-func (r *reading) work(batches <-chan *batch) {
+// decode decodes the documents of a batch.
+func (r *reading) decode(b *batch) {
+	defer close(b.done)
 	var decoder *partial.Decoder
-	for b := range batches {
-		for i := range b.parts {
-			p := &b.parts[i]
-			if p.document == nil {
-				continue
-			}
-			p.content = read(p.document, r.options)
-			if plan := r.plan.Load(); plan != nil && len(p.content.waiting) > 0 {
-				if decoder == nil {
-					decoder = plan.NewDecoder()
-				}
-				p.content.decodeWaiting(decoder)
-			}
+	if plan := r.plan.Load(); plan != nil {
+		decoder = plan.NewDecoder()
+	}
+	for i := range b.parts {
+		p := &b.parts[i]
+		if p.document == nil {
+			continue
 		}
-		close(b.done)
+		p.content = read(p.document, r.options)
+		if decoder != nil {
+			p.content.decodeWaiting(decoder)
+		}
 	}
 }
 
@@ -140,7 +134,7 @@ func (r *reading) produce(ctx context.Context, b *batcher) {
 // batcher makes batches, and stops when their reader has left.
 type batcher struct {
 	ctx     context.Context //nolint:containedctx // as long as the pass
-	work    chan<- *batch
+	decode  func(*batch)
 	inOrder chan<- *batch
 	now     *batch
 }
@@ -166,9 +160,9 @@ func (b *batcher) flush() (goOn bool) {
 	case <-b.ctx.Done():
 		return false
 	case b.inOrder <- full:
+		go b.decode(full)
+		return true
 	}
-	b.work <- full
-	return true
 }
 
 // collector adds the parts of a reading to a Set.
