@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/clock"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
@@ -32,8 +33,8 @@ func retryDelays() wait.Backoff {
 	return wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 30 * time.Second}
 }
 
-// steady is how long a watch must last for the delays to start over.
-const steady = 10 * time.Second
+// delaysReset is how often the delays start over.
+const delaysReset = time.Minute
 
 // Watch passes the Pods of a query in phase Failed to the listener, first those that exist. It goes on until the
 // context is done or the request timeout is over, and then returns nil. A connection that is lost is made again; what is
@@ -113,26 +114,18 @@ func newWatcher(c *Cluster, q Query, s *selection, l Listener) *watcher {
 // run watches from a resource version on. It goes on where a watch ended, so that what happens in between is not lost,
 // and lists again when the API server has forgotten that version, which is then "".
 func (w *watcher) run(ctx context.Context, version string) error {
-	delays := w.retry
-	for ctx.Err() == nil {
-		begun := time.Now()
+	delays := w.retry.DelayWithReset(clock.RealClock{}, delaysReset)
+	return delays.Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		next, err := w.attempt(ctx, version)
 		version = next
 		if permanent(err) {
-			return err
+			return false, err
 		}
 		if err != nil && ctx.Err() == nil {
 			w.lost(err)
 		}
-		if time.Since(begun) > steady {
-			delays = w.retry
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(delays.Step()):
-		}
-	}
-	return nil
+		return false, nil
+	})
 }
 
 // attempt watches once, after a list if that is needed. It returns the version to go on from.

@@ -167,14 +167,16 @@ func (b *batcher) flush() (goOn bool) {
 
 // collector adds the parts of a reading to a Set.
 type collector struct {
-	set     *Set
+	// Set is what was read so far.
+	Set *Set
+
 	options Options
 	errs    []error
 	// empty says that nothing was found yet for the argument of -f that is being read.
 	empty bool
 }
 
-func newCollector(o Options) *collector { return &collector{set: &Set{}, options: o, empty: true} }
+func newCollector(o Options) *collector { return &collector{Set: &Set{}, options: o, empty: true} }
 
 // take adds a part.
 func (c *collector) take(p part) {
@@ -200,7 +202,7 @@ func (c *collector) document(from *file, d *Document, found *content) {
 	c.empty = c.empty && found.empty()
 	from.errors += len(found.errs)
 	c.errs = append(c.errs, found.errs...)
-	c.set.add(&found.Set)
+	c.Set.add(&found.Set)
 	if !found.keeps() {
 		return
 	}
@@ -222,7 +224,7 @@ func Read(ctx context.Context, o Options) (*Set, error) {
 	for p := range r.parts(ctx) {
 		c.take(p)
 	}
-	return c.set, errors.Join(append(c.errs, ctx.Err())...)
+	return c.Set, errors.Join(append(c.errs, ctx.Err())...)
 }
 
 func nameOf(filename string) string {

@@ -22,33 +22,31 @@ const maxWaiting = 8 << 20
 
 // Stream is an input whose Pods may be too many to be held in memory.
 type Stream struct {
-	// Set is what was read so far; it has Pods only if Whole is true.
-	Set *Set
-	// Whole says that all of the input was read.
+	*collector
+
+	// Whole says that all of the input was read. The Set has no Pods else.
 	Whole bool
 
-	collector *collector
-	reading   reading
-	next      func() (part, bool)
-	stop      func()
-	waiting   []waitingPod
+	reading reading
+	next    func() (part, bool)
+	stop    func()
+	waiting []waitingPod
 }
 
 // Open reads until the end of the input, or until there are so many Pods that they are to be taken one by one, by Pods. Close is to
 // be called in any case.
 func Open(ctx context.Context, o Options) *Stream {
 	s := &Stream{collector: newCollector(o), reading: reading{options: o}}
-	s.Set = s.collector.set
 	s.next, s.stop = iter.Pull(s.reading.parts(ctx))
 	for size := 0; size < maxWaiting; {
 		p, more := s.next()
 		if !more {
-			s.collector.errs = append(s.collector.errs, ctx.Err())
+			s.errs = append(s.errs, ctx.Err())
 			s.Whole = true
 			s.Set.Pods = s.decodeAll(s.waiting, wholePods())
 			break
 		}
-		s.collector.take(p)
+		s.take(p)
 		for _, w := range p.content.waiting {
 			size += len(w.value)
 		}
@@ -61,20 +59,20 @@ func Open(ctx context.Context, o Options) *Stream {
 func (s *Stream) Close() { s.stop() }
 
 // Err returns what was wrong so far, as Read does.
-func (s *Stream) Err() error { return errors.Join(s.collector.errs...) }
+func (s *Stream) Err() error { return errors.Join(s.errs...) }
 
 // decodeAll decodes Pods that have waited, side by side.
 func (s *Stream) decodeAll(waiting []waitingPod, plan *partial.Plan) (pods []Pod) {
 	var results []*content
 	var workers sync.WaitGroup
 	for some := range slices.Chunk(waiting, 1+len(waiting)/runtime.GOMAXPROCS(0)) {
-		c := &content{options: s.reading.options, waiting: some}
+		c := &content{options: s.options, waiting: some}
 		results = append(results, c)
 		workers.Go(func() { c.decodeWaiting(plan.NewDecoder()) })
 	}
 	workers.Wait()
 	for _, c := range results {
-		s.collector.errs = append(s.collector.errs, c.errs...)
+		s.errs = append(s.errs, c.errs...)
 		s.Set.Skipped.add(c.Skipped)
 		pods = append(pods, c.Pods...)
 	}
@@ -100,8 +98,8 @@ func (s *Stream) Pods(fields schema.Fields) iter.Seq2[[]Pod, error] {
 			p.content.decodeWaiting(decoder) // what was read before there was a plan
 			pods := placesOnly(p.content.Pods)
 			p.content.Pods = nil
-			s.collector.take(p)
-			s.collector.empty = s.collector.empty && len(pods) == 0
+			s.take(p)
+			s.empty = s.empty && len(pods) == 0
 			if !yield(pods, late(&p.content)) {
 				return
 			}
