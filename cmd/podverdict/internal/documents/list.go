@@ -10,13 +10,11 @@ import (
 	kubeyaml "sigs.k8s.io/yaml"
 )
 
-// List is a long List whose items are documents of their own.
-type List struct {
-	// TypeMeta is what stands before the items. It has no kind where that stands behind them.
-	metav1.TypeMeta
-
+// list is a long List whose items are documents of their own.
+type list struct {
 	*splitter
 
+	of    *metav1.TypeMeta // as it stands before the items
 	begin Place
 	head  []byte // the List without its items, as far as it was read
 	json  bool
@@ -28,16 +26,16 @@ const longMember = 1 << 20
 
 // newList returns the List whose items begin behind n bytes, and moves the splitter to them. The result is nil, and the splitter stays,
 // if its kind is not that of a List, or if neither it nor its first item has a kind yet: items are read by that.
-func (s *splitter) newList(n int, head []byte, isJSON, typed bool) *List {
-	l := &List{splitter: s, begin: s.at, head: head, json: isJSON}
+func (s *splitter) newList(n int, head []byte, isJSON, typed bool) *list {
+	l := &list{splitter: s, of: &metav1.TypeMeta{}, begin: s.at, head: head, json: isJSON}
 	value, err := append(bytes.Clone(head), "]}"...), error(nil)
 	if !isJSON {
 		value, err = kubeyaml.YAMLToJSON(head)
 	}
 	switch {
-	case err != nil, json.Unmarshal(value, &l.TypeMeta) != nil:
+	case err != nil, json.Unmarshal(value, l.of) != nil:
 		return nil
-	case l.Kind == "" && !typed, l.Kind != "" && !strings.HasSuffix(l.Kind, "List"):
+	case l.of.Kind == "" && !typed, l.of.Kind != "" && !strings.HasSuffix(l.of.Kind, "List"):
 		return nil
 	}
 	s.advance(n)
@@ -45,7 +43,7 @@ func (s *splitter) newList(n int, head []byte, isJSON, typed bool) *List {
 }
 
 // cut emits the items, and then the List without them.
-func (l *List) cut() error {
+func (l *list) cut() error {
 	l.number++
 	next, rest := l.nextYAML, l.restYAML
 	if l.json {
@@ -62,7 +60,7 @@ func (l *List) cut() error {
 		if n == 0 {
 			break
 		}
-		d := Document{Place: l.at, JSON: l.json, List: l, Item: i}
+		d := Document{Place: l.at, JSON: l.json, List: l.of, Item: i}
 		d.Text = l.advance(n)
 		if err := l.send(d); err != nil {
 			return err
@@ -71,11 +69,11 @@ func (l *List) cut() error {
 	if err := rest(); err != nil {
 		return err
 	}
-	return l.send(Document{Place: l.begin, Text: l.head, JSON: l.json, List: l, Item: Rest})
+	return l.send(Document{Place: l.begin, Text: l.head, JSON: l.json, List: l.of, Item: Rest})
 }
 
 // listJSON returns the List that comes next, or nil.
-func (s *splitter) listJSON() *List {
+func (s *splitter) listJSON() *list {
 	for i := 1; ; {
 		i = s.pass(i, ", \t\r\n")
 		if !s.fill(i+1) || s.buf[i] != '"' {
@@ -121,7 +119,7 @@ func (s *splitter) valueJSON(i, limit int) int {
 
 // nextJSON returns how long the next item is, behind the space before it that it passes; 0 behind the last. What is no value ends the
 // items: the head shows what is wrong then.
-func (l *List) nextJSON() (int, error) {
+func (l *list) nextJSON() (int, error) {
 	l.advance(l.pass(0, ", \t\r\n"))
 	if l.fill(1) && l.buf[0] == ']' {
 		return 0, nil
@@ -137,7 +135,7 @@ func (l *List) nextJSON() (int, error) {
 }
 
 // restJSON completes the head.
-func (l *List) restJSON() error {
+func (l *list) restJSON() error {
 	scan := jsonScan{depth: 2}
 	for {
 		n, ended := scan.on(l.buf)
@@ -156,7 +154,7 @@ var yamlItems = regexp.MustCompile(`(?m)^items:[ \t]*\r?\n(( *)- )`)
 
 // listYAML returns the List that comes next, of which n bytes have been read, or nil. Only lists that are written line by line are
 // cut: each item begins with a dash, in the same column, and all that belongs to it stands further right.
-func (s *splitter) listYAML(n int) *List {
+func (s *splitter) listYAML(n int) *list {
 	at := yamlItems.FindSubmatchIndex(s.buf[:n])
 	if at == nil {
 		return nil
@@ -173,7 +171,7 @@ func (s *splitter) listYAML(n int) *List {
 }
 
 // nextYAML does what nextJSON does, for YAML. The dash makes room for the item.
-func (l *List) nextYAML() (int, error) {
+func (l *list) nextYAML() (int, error) {
 	if !l.itemAt(0) {
 		return 0, nil
 	}
@@ -191,18 +189,18 @@ func (l *List) nextYAML() (int, error) {
 }
 
 // itemAt reports whether an item begins at the beginning of the line at i.
-func (l *List) itemAt(i int) bool {
+func (l *list) itemAt(i int) bool {
 	return l.fill(i+l.dash+2) && l.pass(i, " ") == i+l.dash && l.buf[i+l.dash] == '-' && strings.IndexByte(" \t\r\n", l.buf[i+l.dash+1]) >= 0
 }
 
 // leaves reports whether the line at i has something that belongs to no item.
-func (l *List) leaves(i int) bool {
+func (l *list) leaves(i int) bool {
 	end := l.pass(i, " ")
 	return l.fill(end+1) && end-i <= l.dash && strings.IndexByte("#\r\n", l.buf[end]) < 0
 }
 
 // restYAML does what restJSON does, for YAML.
-func (l *List) restYAML() error {
+func (l *list) restYAML() error {
 	for i := 0; ; {
 		next, goesOn, err := l.lineEnd(i)
 		if err != nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Document is one document of a stream, or an item of one that is a long List.
@@ -15,8 +17,9 @@ type Document struct {
 	JSON   bool
 	// Flow is JSON that nothing but the braces tells from YAML's flow style.
 	Flow bool
-	// List is set for an item, and for the List that has lost its items, which follows them.
-	List *List
+	// List is set for an item, and for the List that has lost its items, which follows them: to the type that stands before the items,
+	// without a kind where that stands behind them.
+	List *metav1.TypeMeta
 	// Item is the index of an item in the List, or Rest.
 	Item int
 }
@@ -178,8 +181,8 @@ func (s *splitter) json() error {
 	for {
 		n, ended := scan.on(s.buf)
 		if long > 0 && n > long {
-			if list := s.listJSON(); list != nil {
-				return list.cut()
+			if l := s.listJSON(); l != nil {
+				return l.cut()
 			}
 			long = 0
 		}
@@ -218,8 +221,8 @@ func (s *splitter) yaml(content int) error {
 			return s.document(next, false)
 		}
 		if i = next; long > 0 && i > long {
-			if list := s.listYAML(i); list != nil {
-				return list.cut()
+			if l := s.listYAML(i); l != nil {
+				return l.cut()
 			}
 			long *= 2
 		}

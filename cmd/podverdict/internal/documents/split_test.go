@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -65,5 +66,14 @@ func TestSplit(t *testing.T) {
 				t.Errorf("%s, %s: (-want +got)\n%s", name, reader, diff)
 			}
 		}
+	}
+}
+
+// TestLimit: one document may be too long, and all of them together are not.
+func TestLimit(t *testing.T) {
+	documents := 0
+	err := Split(strings.NewReader("a: b\n---\nc: d\n---\ntoo: long\n"), Options{Limit: 9}, func(Document) bool { documents++; return true })
+	if long, ok := errors.AsType[*LimitError](err); !ok || long.Place != (Place{Line: 5}) || documents != 2 {
+		t.Errorf("%d documents, then %v", documents, err)
 	}
 }

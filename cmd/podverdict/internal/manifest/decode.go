@@ -92,7 +92,7 @@ func (c *content) document(d *Document) []byte {
 	if d.isItem() {
 		c.nested++
 	}
-	if d.JSON && c.waits(origin, d.Text, d.implied) {
+	if d.JSON && c.waits(origin, d.Text, d.implied()) {
 		return d.Text
 	}
 	value, errs := d.value()
@@ -100,7 +100,7 @@ func (c *content) document(d *Document) []byte {
 		return nil
 	}
 	if !bytes.Equal(bytes.TrimSpace(value), []byte("null")) {
-		c.object(origin, value, d.implied)
+		c.object(origin, value, d.implied())
 	}
 	return value
 }

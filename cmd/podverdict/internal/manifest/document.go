@@ -19,9 +19,8 @@ type Document struct {
 	// File is the name of the file, "stdin", or the URL.
 	File string
 
-	of           *atomic.Int64   // how many documents of the file have been read; nil for one
-	found, patch bool            // as of a source
-	implied      metav1.TypeMeta // of an item that may leave its type out
+	of           *atomic.Int64 // how many documents of the file have been read; nil for one
+	found, patch bool          // as of a source
 
 	mark  sync.Once
 	marks []mark // for excerpts; none until then
@@ -50,17 +49,17 @@ func (d *Document) within() string {
 func (d *Document) without() *Document {
 	place := &Document{Document: d.Document, File: d.File, of: d.of}
 	place.Text = nil
-	if d.List != nil {
-		place.List = &documents.List{}
-	}
 	return place
 }
 
-// impliedBy returns the type of the items of a list such as PodList.
-func impliedBy(list metav1.TypeMeta) metav1.TypeMeta {
-	kind := strings.TrimSuffix(list.Kind, "List")
-	if kind == "" || kind == list.Kind {
+// implied returns the type of an item of a list such as PodList, which may leave it out.
+func (d *Document) implied() metav1.TypeMeta {
+	if !d.isItem() {
 		return metav1.TypeMeta{}
 	}
-	return metav1.TypeMeta{APIVersion: list.APIVersion, Kind: kind}
+	kind := strings.TrimSuffix(d.List.Kind, "List")
+	if kind == "" {
+		return metav1.TypeMeta{}
+	}
+	return metav1.TypeMeta{APIVersion: d.List.APIVersion, Kind: kind}
 }

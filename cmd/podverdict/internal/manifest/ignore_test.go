@@ -62,7 +62,7 @@ func documentsOf(t *testing.T, text string) []*Document {
 	t.Helper()
 	var documents []*Document
 	in := source{name: "f", open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
-	err := in.split(Options{}, 0, func(d *Document) bool {
+	err := in.split(0, func(d *Document) bool {
 		documents = append(documents, d)
 		return true
 	})

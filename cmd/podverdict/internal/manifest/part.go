@@ -16,7 +16,7 @@ func ReadPart(ctx context.Context, o Options, filename string, target any) (map[
 	if err != nil {
 		return nil, Origin{}, err
 	}
-	origin, value, err := readOnly(filename, files, o)
+	origin, value, err := readOnly(filename, files)
 	if err != nil {
 		return nil, Origin{}, err
 	}
@@ -34,7 +34,7 @@ func ReadPart(ctx context.Context, o Options, filename string, target any) (map[
 // ReadValue reads a YAML or JSON file that holds one object of whatever shape. Its numbers are json.Number.
 func ReadValue(o Options, filename string) (map[string]any, Origin, error) {
 	file := source{name: filename, open: func() (io.ReadCloser, error) { return o.open(filename) }, found: o.Indirect}
-	origin, value, err := readOnly(filename, []source{file}, o)
+	origin, value, err := readOnly(filename, []source{file})
 	if err != nil {
 		return nil, Origin{}, err
 	}
@@ -48,10 +48,10 @@ func ReadValue(o Options, filename string) (map[string]any, Origin, error) {
 }
 
 // readOnly returns the only document of some files, as JSON.
-func readOnly(filename string, files []source, o Options) (Origin, []byte, error) {
+func readOnly(filename string, files []source) (Origin, []byte, error) {
 	var documents []*Document
 	for _, s := range files {
-		err := s.split(o, 0, func(d *Document) bool {
+		err := s.split(0, func(d *Document) bool {
 			documents = append(documents, d)
 			return len(documents) < maxErrors
 		})

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,7 +120,7 @@ func (r *reading) produce(ctx context.Context, b *batcher) {
 		}
 		for _, s := range found {
 			from := &file{source: s}
-			err := s.split(r.options, longList, func(d *Document) bool { return b.add(part{from: from, document: d}, len(d.Text)) })
+			err := s.split(longList, func(d *Document) bool { return b.add(part{from: from, document: d}, len(d.Text)) })
 			if err != nil {
 				failed = true
 				b.add(part{from: from, err: err}, 0)
@@ -170,13 +169,10 @@ type collector struct {
 	// Set is what was read so far.
 	Set *Set
 
-	options Options
-	errs    []error
+	errs []error
 	// empty says that nothing was found yet for the argument of -f that is being read.
 	empty bool
 }
-
-func newCollector(o Options) *collector { return &collector{Set: &Set{}, options: o, empty: true} }
 
 // take adds a part.
 func (c *collector) take(p part) {
@@ -206,9 +202,9 @@ func (c *collector) document(from *file, d *Document, found *content) {
 	if !found.keeps() {
 		return
 	}
-	if from.kept += len(d.Text); from.kept > cmp.Or(c.options.MaxBytes, MaxBytes) {
+	if from.kept += len(d.Text); from.kept > maxBytes {
 		from.unread = true
-		c.errs = append(c.errs, fmt.Errorf("%s: larger than the limit of %d MiB", d.File, cmp.Or(c.options.MaxBytes, MaxBytes)>>20))
+		c.errs = append(c.errs, fmt.Errorf("%s: larger than the limit of %d MiB", d.File, maxBytes>>20))
 	}
 }
 
@@ -220,7 +216,7 @@ func Read(ctx context.Context, o Options) (*Set, error) {
 	}
 	r := reading{options: o}
 	r.plan.Store(wholePods())
-	c := newCollector(o)
+	c := collector{Set: &Set{}, empty: true}
 	for p := range r.parts(ctx) {
 		c.take(p)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/documents"
 )
 
-// MaxBytes is how large one document may be, and all that is kept of one file, unless Options say otherwise: 256 MiB.
-const MaxBytes = 256 << 20
+// maxBytes is how large one document may be, and all that is kept of one file.
+const maxBytes = 256 << 20
 
 // longList is the size from which on the items of a List are documents of their own.
 const longList = 1 << 20
@@ -41,8 +41,6 @@ type Options struct {
 	Strict bool
 	// At says where objects of other kinds have specs of Jobs: spec.template.spec by kind.
 	At map[string]string
-	// MaxBytes is how large a document may be, and all that is kept of a file; 0 means the package's MaxBytes.
-	MaxBytes int
 }
 
 // source is one file, stream or URL.
@@ -128,20 +126,16 @@ func isManifest(path string) bool {
 }
 
 // split emits the documents of the source, and the items of Lists that are longer than long.
-func (s source) split(o Options, long int, emit func(*Document) bool) error {
+func (s source) split(long int, emit func(*Document) bool) error {
 	in, err := s.open()
 	if err != nil {
 		return ErrUnreadable(s.name, err)
 	}
 	defer in.Close()
 	of := new(atomic.Int64)
-	err = documents.Split(in, documents.Options{Limit: cmp.Or(o.MaxBytes, MaxBytes), Long: long}, func(part documents.Document) bool {
+	err = documents.Split(in, documents.Options{Limit: maxBytes, Long: long}, func(part documents.Document) bool {
 		of.Store(int64(part.Number))
-		d := &Document{Document: part, File: s.name, of: of, found: s.found, patch: s.patch}
-		if d.isItem() {
-			d.implied = impliedBy(d.List.TypeMeta)
-		}
-		return emit(d)
+		return emit(&Document{Document: part, File: s.name, of: of, found: s.found, patch: s.patch})
 	})
 	if long, ok := errors.AsType[*documents.LimitError](err); ok {
 		return fmt.Errorf("%s: %w", Position{s.name, long.Line, long.Column + 1}, err)

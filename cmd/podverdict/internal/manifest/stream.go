@@ -36,7 +36,7 @@ type Stream struct {
 // Open reads until the end of the input, or until there are so many Pods that they are to be taken one by one, by Pods. Close is to
 // be called in any case.
 func Open(ctx context.Context, o Options) *Stream {
-	s := &Stream{collector: newCollector(o), reading: reading{options: o}}
+	s := &Stream{collector: &collector{Set: &Set{}, empty: true}, reading: reading{options: o}}
 	s.next, s.stop = iter.Pull(s.reading.parts(ctx))
 	for size := 0; size < maxWaiting; {
 		p, more := s.next()
@@ -66,7 +66,7 @@ func (s *Stream) decodeAll(waiting []waitingPod, plan *partial.Plan) (pods []Pod
 	var results []*content
 	var workers sync.WaitGroup
 	for some := range slices.Chunk(waiting, 1+len(waiting)/runtime.GOMAXPROCS(0)) {
-		c := &content{options: s.options, waiting: some}
+		c := &content{options: s.reading.options, waiting: some}
 		results = append(results, c)
 		workers.Go(func() { c.decodeWaiting(plan.NewDecoder()) })
 	}
