@@ -12,9 +12,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
@@ -92,21 +94,21 @@ type watcher struct {
 	options   metav1.ListOptions
 	first     bool // nothing is listed yet
 	broken    bool // the last attempt failed
-	judged    map[types.UID]origin
-	jobs      map[origin]*knownJob
+	judged    sets.Set[types.UID]
+	jobs      *lru.Cache // of Jobs by their origins; nil when one is gone
 }
 
 func newWatcher(c *Cluster, q Query, s *selection, l Listener) *watcher {
 	w := &watcher{
 		Cluster: c, Listener: l, selection: s, namespace: c.scope(q), first: true,
-		judged: map[types.UID]origin{}, jobs: map[origin]*knownJob{},
+		judged: sets.Set[types.UID]{}, jobs: lru.New(maxKnownJobs),
 	}
 	w.options.FieldSelector = fields.OneTermEqualSelector("status.phase", string(corev1.PodFailed)).String()
 	if selectors := podSelectors(s); s.closed() && len(selectors) == 1 {
 		w.options.LabelSelector = selectors[0].String()
 	}
 	for _, job := range s.jobs {
-		w.jobs[origin{job.Namespace, manifest.Claim{Name: job.Name, UID: job.UID}}] = &knownJob{job: job, pinned: true}
+		w.jobs.Add(origin{job.Namespace, manifest.Claim{Name: job.Name, UID: job.UID}}, job)
 	}
 	return w
 }
@@ -170,7 +172,7 @@ func (w *watcher) follow(ctx context.Context, version string, stream watch.Inter
 			}
 		}
 		if event.Type == watch.Deleted {
-			w.forget(pod.UID)
+			w.judged.Delete(pod.UID)
 		}
 		version = pod.ResourceVersion
 	}
@@ -183,18 +185,14 @@ func (w *watcher) list(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	there := make(map[types.UID]bool, len(all))
+	there := sets.Set[types.UID]{}
 	for _, pod := range all {
-		there[pod.UID] = true
+		there.Insert(pod.UID)
 		if err := w.take(ctx, pod); err != nil {
 			return "", err
 		}
 	}
-	for uid := range w.judged {
-		if !there[uid] {
-			w.forget(uid)
-		}
-	}
+	w.judged = w.judged.Intersection(there)
 	w.found()
 	w.first = false
 	return version, nil

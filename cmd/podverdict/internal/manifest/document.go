@@ -22,8 +22,9 @@ type Document struct {
 	of           *atomic.Int64 // how many documents of the file have been read; nil for one
 	found, patch bool          // as of a source
 
-	mark  sync.Once
-	marks []mark // for excerpts; none until then
+	index sync.Once
+	lines []int // where they begin; none until index
+	ascii bool  // each character is one byte
 
 	parse     sync.Once
 	root      *yaml.Node // nil until parse, and when the text is not YAML

@@ -38,13 +38,9 @@ func (o Origin) PositionIn(field string, line, column int) Position {
 
 // cutInk cuts a text before a line and a column, and leaves out space.
 func cutInk(text string, line, column int) (before, after string) {
-	rest := text
-	for range line - 1 {
-		end := strings.IndexByte(rest, '\n') + 1
-		if end == 0 {
-			end = len(rest)
-		}
-		rest = rest[end:]
+	rest := ""
+	if lines := strings.SplitAfterN(text, "\n", line); len(lines) == line {
+		rest = lines[line-1]
 	}
 	head := text[:len(text)-len(rest)]
 	within, behind, _ := strings.Cut(rest, "\n")

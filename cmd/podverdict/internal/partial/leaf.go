@@ -36,7 +36,7 @@ func (d *Decoder) leaf(v reflect.Value) error {
 		token, err := d.tokens.ReadToken()
 		v.SetBool(token.Kind() == 't')
 		if err == nil && token.Kind() != 't' && token.Kind() != 'f' {
-			err = errKind
+			err = errRefused
 		}
 		return err
 	case kind == '{' && v.Type() == pairsType:
@@ -62,7 +62,7 @@ func (d *Decoder) string() (string, error) {
 	case err != nil:
 		return "", err
 	case raw.Kind() != '"':
-		return "", errKind
+		return "", errRefused
 	case bytes.IndexByte(raw, '\\') < 0:
 		return string(raw[1 : len(raw)-1]), nil
 	}
@@ -103,7 +103,7 @@ func (d *Decoder) pairs(v reflect.Value) error {
 			return err
 		}
 		if _, twice := pairs[key]; twice {
-			return errUnknown
+			return errRefused
 		}
 		if pairs[key], err = d.string(); err != nil {
 			return err

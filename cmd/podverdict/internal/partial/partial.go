@@ -92,11 +92,8 @@ type Decoder struct {
 // NewDecoder returns a decoder, for one goroutine.
 func (p *Plan) NewDecoder() *Decoder { return &Decoder{plan: p} }
 
-var (
-	errUnknown = errors.New("a field that the type does not have, or one that is there twice")
-	errKind    = errors.New("a value that does not fit the field")
-	errRest    = errors.New("something behind the object")
-)
+// errRefused is of an object that does not fit its type, or has a field twice.
+var errRefused = errors.New("does not fit")
 
 // Decode decodes the fields that are kept of an object in JSON into a pointer to a zero value, and reads over the others. It keeps
 // nothing of data. Its errors are not for people: whoever gets one decodes the object in another way, which says what is wrong.
@@ -108,7 +105,7 @@ func (d *Decoder) Decode(data []byte, object any) error {
 		return err
 	}
 	if _, err := d.tokens.ReadToken(); !errors.Is(err, io.EOF) {
-		return errRest
+		return errRefused
 	}
 	return nil
 }
@@ -126,7 +123,7 @@ func (d *Decoder) object(v reflect.Value, plan *structPlan) error {
 		field := plan.fields[string(name)]
 		switch {
 		case field == nil || seen&field.bit != 0:
-			return errUnknown
+			return errRefused
 		case !field.kept:
 			err = d.tokens.SkipValue()
 		default:
@@ -145,7 +142,7 @@ func (d *Decoder) object(v reflect.Value, plan *structPlan) error {
 func (d *Decoder) begin(kind jsontext.Kind) error {
 	token, err := d.tokens.ReadToken()
 	if err == nil && token.Kind() != kind {
-		return errKind
+		return errRefused
 	}
 	return err
 }
