@@ -34,7 +34,6 @@ var wholePods = sync.OnceValue(func() *partial.Plan { return partial.NewPlan[cor
 
 // file is a source that is being read.
 type file struct {
-	source source
 	// errors and kept count what was wrong and what is kept, in bytes.
 	errors, kept int
 	// unread says that the rest of it is of no interest.
@@ -65,12 +64,7 @@ func (r *reading) parts(ctx context.Context) iter.Seq[part] {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		inOrder := make(chan *batch, 2*runtime.GOMAXPROCS(0)) // as many are decoded at once
-		go func() {
-			defer close(inOrder)
-			b := batcher{ctx: ctx, decode: r.decode, inOrder: inOrder}
-			r.produce(ctx, &b)
-			b.flush()
-		}()
+		go r.batches(ctx, inOrder)
 		for b := range inOrder {
 			<-b.done
 			for i := range b.parts {
@@ -80,6 +74,34 @@ func (r *reading) parts(ctx context.Context) iter.Seq[part] {
 			}
 		}
 	}
+}
+
+// batches sends the input in batches, and has each decoded meanwhile.
+func (r *reading) batches(ctx context.Context, inOrder chan<- *batch) {
+	defer close(inOrder)
+	b := &batch{done: make(chan struct{})}
+	send := func() (goOn bool) {
+		full := b
+		b = &batch{done: make(chan struct{})}
+		select {
+		case <-ctx.Done():
+			return false
+		case inOrder <- full:
+			go r.decode(full)
+			return true
+		}
+	}
+	r.produce(ctx, func(p part) (goOn bool) {
+		b.parts = append(b.parts, p)
+		if p.document != nil {
+			b.bytes += len(p.document.Text)
+		}
+		if b.bytes < batchBytes && len(b.parts) < batchDocuments {
+			return ctx.Err() == nil
+		}
+		return send()
+	})
+	send()
 }
 
 // decode decodes the documents of a batch.
@@ -101,66 +123,32 @@ func (r *reading) decode(b *batch) {
 	}
 }
 
-// produce goes through the input.
-func (r *reading) produce(ctx context.Context, b *batcher) {
+// produce goes through the input, and adds what is to be decoded.
+func (r *reading) produce(ctx context.Context, add func(part) (goOn bool)) {
 	stdin := false
 	for _, filename := range r.options.Filenames {
 		if ctx.Err() != nil {
 			return
 		}
 		if filename == "-" && stdin {
-			b.add(part{err: errStdinTwice}, 0)
+			add(part{err: errStdinTwice})
 			continue
 		}
 		stdin = stdin || filename == "-"
 		found, err := r.options.sources(ctx, filename)
 		failed := err != nil
 		if failed {
-			b.add(part{err: err}, 0)
+			add(part{err: err})
 		}
 		for _, s := range found {
-			from := &file{source: s}
-			err := s.split(longList, func(d *Document) bool { return b.add(part{from: from, document: d}, len(d.Text)) })
+			from := &file{}
+			err := s.split(longList, func(d *Document) bool { return add(part{from: from, document: d}) })
 			if err != nil {
 				failed = true
-				b.add(part{from: from, err: err}, 0)
+				add(part{err: err})
 			}
 		}
-		b.add(part{ended: filename, failed: failed}, 0)
-	}
-}
-
-// batcher makes batches, and stops when their reader has left.
-type batcher struct {
-	ctx     context.Context //nolint:containedctx // as long as the pass
-	decode  func(*batch)
-	inOrder chan<- *batch
-	now     *batch
-}
-
-func (b *batcher) add(p part, bytes int) (goOn bool) {
-	if b.now == nil {
-		b.now = &batch{done: make(chan struct{})}
-	}
-	b.now.parts = append(b.now.parts, p)
-	b.now.bytes += bytes
-	if b.now.bytes < batchBytes && len(b.now.parts) < batchDocuments {
-		return b.ctx.Err() == nil
-	}
-	return b.flush()
-}
-
-func (b *batcher) flush() (goOn bool) {
-	full := b.now
-	if b.now = nil; full == nil {
-		return b.ctx.Err() == nil
-	}
-	select {
-	case <-b.ctx.Done():
-		return false
-	case b.inOrder <- full:
-		go b.decode(full)
-		return true
+		add(part{ended: filename, failed: failed})
 	}
 }
 
