@@ -1,13 +1,14 @@
-// Package fault runs the Job controller on a real API server while things go wrong: calls fail before and after they took
-// effect, watches lag, and the controller is killed at a write, its context or its process. It consists of tests.
+// Package fault runs the Job controller on a real API server while things go wrong. It consists of tests, which play the kubelet.
 //
-// The same is done in memory with more patience in package controller, at every write of many scenarios and with thousands
-// of random schedules. Here is shown that the real API server gives no other answer. The tests play the kubelet.
+// TestKillAtAWrite kills the process of the shipped program at each of its first writes, before the write and after it took effect.
 //
-// TestChaos goes further: two replicas of the controller, each a process, and the control plane itself are killed, paused and
-// cut off from each other.
+// TestChaos runs two replicas of the controller, each a process, while their calls fail before and after they took effect, watches
+// lag and break, and the replicas and the control plane itself are killed, paused and cut off from each other.
 //
 //	make chaos SEED=7 JOBS=300
+//
+// The same is done in memory with more patience in package controller, at every write of many scenarios and with thousands
+// of random schedules. Here is shown that the real API server gives no other answer.
 //
 // # What is known before
 //

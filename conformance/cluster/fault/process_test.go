@@ -17,6 +17,7 @@ import (
 	"sync"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -140,6 +141,10 @@ func TestKillAtAWrite(t *testing.T) {
 		for _, after := range []bool{false, true} {
 			t.Run(strconv.Itoa(at)+" "+strconv.FormatBool(after), func(t *testing.T) {
 				s := newStage(t, cluster, r)
+				s.begin(t)
+				if _, err := s.client.BatchV1().Jobs(s.namespace).Create(t.Context(), r.job(), metav1.CreateOptions{}); err != nil {
+					t.Fatal(err)
+				}
 				e := newExecutioner(t, s.config, at, after)
 				first := process(t, binary, e, s.namespace)
 				if err := first.Start(); err != nil {

@@ -4,22 +4,16 @@ package fault
 
 import (
 	"context"
-	"net/http"
 	"os"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
 
-	"github.com/podverdict/podverdict/controller"
-	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/controlplane"
 )
 
@@ -30,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(controlplane.Run(m)) //nolint:forbidigo // main of the tests
 }
 
-// stage is a namespace of its own with Jobs and a kubelet, in which controllers live one after the other.
+// stage is a namespace of its own with Jobs, a kubelet and a witness.
 type stage struct {
 	*kubelet
 
@@ -38,21 +32,8 @@ type stage struct {
 	trials []trial
 }
 
-// newStage creates the Jobs, and has the kubelet at work until the test ends.
+// newStage returns a stage for Jobs that are created later. Nobody is at work yet.
 func newStage(t *testing.T, cluster *controlplane.Cluster, trials ...trial) *stage {
-	t.Helper()
-	s := newEmptyStage(t, cluster, trials...)
-	s.begin(t)
-	for _, r := range trials {
-		if _, err := s.client.BatchV1().Jobs(s.namespace).Create(t.Context(), r.job(), metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return s
-}
-
-// newEmptyStage is for Jobs that are created later. Nobody is at work yet.
-func newEmptyStage(t *testing.T, cluster *controlplane.Cluster, trials ...trial) *stage {
 	t.Helper()
 	config := rest.CopyConfig(cluster.Config)
 	config.QPS = -1
@@ -79,56 +60,6 @@ func (s *stage) begin(t *testing.T) {
 		stop()
 		both.Wait()
 	})
-}
-
-// live is one life of a controller.
-type live struct {
-	*wire
-
-	kill func() // ends it at once, and waits
-	done chan struct{}
-}
-
-// start begins a life. It ends by itself when the wire is cut.
-func (s *stage) start(t *testing.T, w *wire) *live {
-	t.Helper()
-	quiet := klog.NewContext(context.WithoutCancel(t.Context()), logr.Discard())
-	ctx, cancel := context.WithCancel(quiet)
-	w.cut = cancel
-	config := rest.CopyConfig(s.config)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return through{w, next} })
-	c, err := controller.New(controller.Options{
-		Config: config, Namespace: s.namespace, BatchPeriod: 100 * time.Millisecond,
-		Settings: plan.Settings{Backoff: 20 * time.Millisecond, MaxBackoff: 100 * time.Millisecond},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := &live{wire: w, done: make(chan struct{})}
-	go func() {
-		defer close(l.done)
-		if err := c.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	}()
-	l.kill = func() {
-		w.mu.Lock()
-		w.dead = true
-		w.mu.Unlock()
-		cancel()
-		<-l.done
-	}
-	return l
-}
-
-// over reports whether the life has ended.
-func (l *live) over() bool {
-	select {
-	case <-l.done:
-		return true
-	default:
-		return false
-	}
 }
 
 const patience = 4 * time.Minute

@@ -18,20 +18,11 @@ import (
 
 // wire is between a controller and the API server.
 type wire struct {
-	mu     sync.Mutex
-	writes int
-	// cutAt is the write at which the wire breaks for ever, 0 for never: after the write has taken effect, or before. Then
-	// cut is called.
-	cutAt    int
-	cutAfter bool
-	cut      func()
-	dead     bool
+	mu sync.Mutex
 	// random has one call of five go wrong, and watches lag; nil for none.
 	random *rand.Rand
 	// weather is what else befalls all calls for a while, also those for the lease.
 	weather weather
-	// faults are counted by kind.
-	faults map[string]int
 	// late are the writes that are held.
 	late []*http.Request
 	// renewed is when the lease was last written through the wire.
@@ -69,28 +60,7 @@ func (w *wire) calm() {
 	w.weather, w.random = fair, nil
 }
 
-// total returns the number of faults.
-func (w *wire) total() (total int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, n := range w.faults {
-		total += n
-	}
-	return total
-}
-
-// fail counts a fault. The mutex is held.
-func (w *wire) fail(kind string) {
-	if w.faults == nil {
-		w.faults = map[string]int{}
-	}
-	w.faults[kind]++
-}
-
-var (
-	errReset   = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
-	errRefused = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
-)
+var errReset = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
 
 // writes reports whether a request changes Jobs or pods.
 func writes(r *http.Request) bool {
@@ -105,16 +75,6 @@ type through struct {
 }
 
 func (w through) RoundTrip(r *http.Request) (*http.Response, error) {
-	switch dead, last, after := w.count(r); {
-	case dead:
-		return nil, errRefused
-	case last:
-		if after {
-			w.effect(r)
-		}
-		w.cut()
-		return nil, errReset
-	}
 	if f := w.fault(r); f != nil {
 		return f()
 	}
@@ -141,18 +101,6 @@ func (w *wire) noteLease(r *http.Request, response *http.Response) {
 	w.renewed = time.Now()
 }
 
-// count reports whether the wire is dead, and whether it dies with this request.
-func (w *wire) count(r *http.Request) (dead, last, after bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.dead || !writes(r) {
-		return w.dead, false, false
-	}
-	w.writes++
-	w.dead = w.writes == w.cutAt
-	return false, w.dead, w.cutAfter
-}
-
 // effect lets a request take effect, though who sent it will not know.
 func (w through) effect(r *http.Request) {
 	response, err := w.next.RoundTrip(r.Clone(context.WithoutCancel(r.Context())))
@@ -173,26 +121,24 @@ func (w through) fault(r *http.Request) func() (*http.Response, error) {
 		return nil
 	}
 	effective := w.random.IntN(2) == 0
-	var kind string
 	status, broken := 0, error(nil)
 	switch w.random.IntN(5) {
 	case 0:
-		kind, status = "429", http.StatusTooManyRequests
+		status = http.StatusTooManyRequests
 		effective = false
 	case 1:
-		kind, status = "409 or 503", http.StatusConflict
+		status = http.StatusConflict
 		effective = false
 		if r.Method == http.MethodPost {
 			status = http.StatusServiceUnavailable
 		}
 	case 2:
-		kind, status = "500", http.StatusInternalServerError
+		status = http.StatusInternalServerError
 	case 3:
-		kind, broken = "reset", errReset
+		broken = errReset
 	default:
-		kind, broken = "timeout", context.DeadlineExceeded
+		broken = context.DeadlineExceeded
 	}
-	w.fail(kind)
 	return func() (*http.Response, error) {
 		if effective {
 			w.effect(r)
@@ -211,10 +157,8 @@ func (w through) storm(r *http.Request) func() (*http.Response, error) {
 	case w.weather == held && writes(r):
 		return func() (*http.Response, error) { return w.hold(r) }
 	case w.weather == cut, w.weather == held:
-		w.fail("cut")
 		return func() (*http.Response, error) { return nil, errReset }
 	case w.weather == slowed:
-		w.fail("slowed")
 		delay := time.After(w.slowness())
 		return func() (*http.Response, error) {
 			select {
@@ -227,14 +171,12 @@ func (w through) storm(r *http.Request) func() (*http.Response, error) {
 	case lucky:
 		return nil
 	case w.weather == throttled:
-		w.fail("429 with Retry-After")
 		return func() (*http.Response, error) {
 			response := refusal(r, http.StatusTooManyRequests)
 			response.Header.Set("Retry-After", "1")
 			return response, nil
 		}
 	}
-	w.fail("500 or 503")
 	status := http.StatusInternalServerError
 	if w.random != nil && w.random.IntN(2) == 0 {
 		status = http.StatusServiceUnavailable
@@ -252,7 +194,6 @@ func (w through) hold(r *http.Request) (*http.Response, error) {
 	late.Body = io.NopCloser(bytes.NewReader(body))
 	w.mu.Lock()
 	w.late = append(w.late, late)
-	w.fail("delivered late")
 	w.mu.Unlock()
 	<-r.Context().Done()
 	return nil, r.Context().Err()
