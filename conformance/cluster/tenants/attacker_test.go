@@ -240,22 +240,6 @@ func (a *attacker) writes() (count int) {
 	return count
 }
 
-// tellEvents logs what a test that has failed needs: some of the warnings in the attacker's namespace.
-func (a *attacker) tellEvents() {
-	if !a.Failed() {
-		return
-	}
-	events, err := a.admin.EventsV1().Events(a.namespace).List(context.Background(), metav1.ListOptions{FieldSelector: "type=" + corev1.EventTypeWarning})
-	if err != nil {
-		a.Log(err)
-		return
-	}
-	const most = 5
-	for _, e := range events.Items[:min(most, len(events.Items))] {
-		a.Logf("one of %d warnings: %s %s: %s: %.300s", len(events.Items), e.Regarding.Kind, e.Regarding.Name, e.Reason, e.Note)
-	}
-}
-
 // ignoreGone is an error unless it says that the object is gone or has changed.
 func ignoreGone(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {

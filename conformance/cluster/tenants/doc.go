@@ -1,6 +1,6 @@
 // Package tenants has the users of one namespace attack the Jobs of another, on a real control plane, where the controller
-// runs as it is installed: as a process with the permissions of its service account, in a cgroup with the memory limit of its
-// Deployment. It consists of tests.
+// runs as it is installed: as a process with the permissions of its service account, and is killed when it has more
+// memory than the limit of its Deployment. It consists of tests.
 //
 // An attacker is a user with the built-in role edit in a namespace of its own, and view in the victim's. All that an attack
 // does, it does by the client of that user, so it is what a tenant may do. While it goes on, the victim's Jobs must end as

@@ -11,65 +11,44 @@ import (
 	"strconv"
 	"strings"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // floods are much of what is legal.
 var floods = []attack{
 	{
-		name:     "Jobs of 60000 variables each, through which the platform's policy looks, are patched again and again",
+		name:     "Jobs of 60000 variables each, through which the platform's policy looks, are patched again and again, and Pods of one fail",
 		upstream: "nothing: it evaluates no CEL",
 		before: func(a *attacker) {
 			const jobs = 12
-			a.createAll(jobs, func(s *batchv1.JobSpec) {
-				s.Suspend = new(true)
-				s.Template.Spec.Containers[0].Env = slices.Repeat([]corev1.EnvVar{{Name: "E"}}, 60_000)
-			})
+			many := slices.Repeat([]corev1.EnvVar{{Name: "E"}}, 60_000)
+			a.create(newJob("own", func(s *batchv1.JobSpec) {
+				s.BackoffLimit, s.Template.Spec.Containers[0].Env = new(int32(math.MaxInt32)), many
+				exits(s, forbidden)
+			}))
+			a.createAll(jobs, func(s *batchv1.JobSpec) { s.Suspend, s.Template.Spec.Containers[0].Env = new(true), many })
 			a.again(10, func(ctx context.Context, n int) error {
 				return a.annotate(ctx, "jobs", fmt.Sprintf("job-%d", n%jobs), map[string]any{"patched": fmt.Sprint(n)})
 			})
 		},
-	}, {
-		name:     "the Pods of a Job of 60000 variables fail, of which the platform's policy says something",
-		upstream: "nothing: it evaluates no CEL",
-		before: func(a *attacker) {
-			a.create(newJob("own", func(s *batchv1.JobSpec) {
-				s.BackoffLimit = new(int32(math.MaxInt32))
-				exits(s, forbidden)
-				s.Template.Spec.Containers[0].Env = slices.Repeat([]corev1.EnvVar{{Name: "E"}}, 60_000)
-			}))
-		},
 		then: func(a *attacker) { a.failsByPolicy("own") },
 	}, {
-		name:     "Jobs of 1.4 MB, which are observed",
-		upstream: "its cache holds all Jobs",
+		name:     "Jobs of 1.4 MB, which are run and observed by turns",
+		upstream: "its cache holds all Jobs whole",
 		before: func(a *attacker) {
-			count := 60
+			count := 120
 			if *full {
-				count = 700
+				count = 1400
 			}
 			for n := range count {
 				a.create(newJob(fmt.Sprintf("large-%d", n), func(s *batchv1.JobSpec) {
-					s.ManagedBy, s.Suspend = nil, new(true)
+					if s.Suspend = new(n%20 != 0); n%2 == 1 {
+						s.ManagedBy = nil
+					}
 					large(s, n)
 				}))
-			}
-		},
-	}, {
-		name:     "Jobs of 1.4 MB, which are run",
-		upstream: "its cache holds them whole",
-		before: func(a *attacker) {
-			count := 60
-			if *full {
-				count = 700
-			}
-			for n := range count {
-				a.create(newJob(fmt.Sprintf("large-%d", n), func(s *batchv1.JobSpec) { s.Suspend = new(n%10 != 0); large(s, n) }))
 			}
 		},
 	}, {
@@ -107,13 +86,18 @@ var floods = []attack{
 			a.untilFinished("own")
 		},
 	}, {
-		name:     "hundreds of Pods with the label, and without an owner",
-		upstream: "it adopts those that match the selector of a Job of their namespace",
-		before:   func(a *attacker) { a.orphans(300, nil) },
-	}, {
-		name:     "hundreds of Pods with the finalizer of Jobs, and without an owner",
-		upstream: "it removes the finalizers, with a call each",
-		before:   func(a *attacker) { a.orphans(300, []string{batchv1.JobTrackingFinalizer}) },
+		name:     "hundreds of Pods with the label, half of them with the finalizer of Jobs, and without an owner",
+		upstream: "it adopts those that match the selector of a Job of their namespace, and removes the finalizers, with a call each",
+		before: func(a *attacker) {
+			for n := range 600 {
+				a.createPod(fmt.Sprintf("orphan-%d-0-bcdfg", n), "", func(pod *corev1.Pod) {
+					pod.Labels = map[string]string{batchv1.ControllerUidLabel: fmt.Sprint(n), batchv1.JobNameLabel: "succeeds"}
+					if n%2 == 1 {
+						pod.Finalizers = []string{batchv1.JobTrackingFinalizer}
+					}
+				})
+			}
+		},
 	}, {
 		name:     "Pods have finalizers of their owner's, and their Job is deleted",
 		upstream: "nothing: they wait for their finalizers",
@@ -151,8 +135,8 @@ var floods = []attack{
 			a.againForPods("job-1", 20, func(n int) map[string]any { return map[string]any{"patched": fmt.Sprint(n)} })
 		},
 	}, {
-		name:     "Jobs are created and deleted again and again",
-		upstream: "it creates their Pods, with all the calls per second that it has",
+		name:     "Jobs are created and deleted again and again, one by the same name",
+		upstream: "it creates their Pods, with all the calls per second that it has; the UID tells Jobs apart",
 		before: func(a *attacker) {
 			a.again(20, func(ctx context.Context, n int) error {
 				name := fmt.Sprintf("job-%d", n)
@@ -163,11 +147,6 @@ var floods = []attack{
 				how := []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan}[n%3]
 				return a.jobs().Delete(ctx, fmt.Sprintf("job-%d", n-5), metav1.DeleteOptions{PropagationPolicy: &how})
 			})
-		},
-	}, {
-		name:     "a Job is deleted and created again by the same name",
-		upstream: "the UID tells them apart",
-		before: func(a *attacker) {
 			a.again(20, func(ctx context.Context, _ int) error {
 				err := a.jobs().Delete(ctx, "own", metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
 				if ignoreGone(err) != nil {
@@ -194,48 +173,7 @@ var floods = []attack{
 				}))
 			}
 		},
-	}, {
-		name:     "ephemeral containers are added to Pods again and again",
-		upstream: "nothing: it does not look at them",
-		before: func(a *attacker) {
-			if !a.may("patch", "pods", "ephemeralcontainers") {
-				a.Log("the role edit does not let its users add ephemeral containers: the attack is on labels instead")
-			}
-			a.create(newJob("own", func(s *batchv1.JobSpec) { indexed(s, 2, 2) }))
-			name := a.firstPod("own")
-			a.again(20, func(ctx context.Context, n int) error {
-				patch := fmt.Sprintf(`{"spec":{"ephemeralContainers":[{"name":"c%d","image":"image","env":[{"name":"E","value":%q}]}]}}`, n, strings.Repeat("x", 10_000))
-				_, err := a.user.CoreV1().Pods(a.namespace).Patch(ctx, name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "ephemeralcontainers")
-				if apierrors.IsForbidden(err) {
-					return a.patch(ctx, "pods", name, map[string]any{"metadata": map[string]any{"labels": map[string]any{fmt.Sprintf("l%d", n): strings.Repeat("x", 63)}}})
-				}
-				return err
-			})
-		},
 	},
-}
-
-// orphans makes Pods of no Job that have the label by which the controller watches.
-func (a *attacker) orphans(count int, finalizers []string) {
-	a.Helper()
-	for n := range count {
-		a.createPod(fmt.Sprintf("orphan-%d-0-bcdfg", n), "", func(pod *corev1.Pod) {
-			pod.Labels = map[string]string{batchv1.ControllerUidLabel: fmt.Sprint(n), batchv1.JobNameLabel: "succeeds"}
-			pod.Finalizers = finalizers
-		})
-	}
-}
-
-// may reports whether the attacker has a permission in its namespace.
-func (a *attacker) may(verb, resource, subresource string) bool {
-	a.Helper()
-	review, err := a.user.AuthorizationV1().SelfSubjectAccessReviews().Create(a.under, &authorizationv1.SelfSubjectAccessReview{
-		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Namespace: a.namespace, Verb: verb, Resource: resource, Subresource: subresource,
-		}},
-	}, metav1.CreateOptions{})
-	a.must(err)
-	return review.Status.Allowed
 }
 
 // large gives a Job 1.4 MB of variables, of which no two Jobs have the same.

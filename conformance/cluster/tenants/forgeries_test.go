@@ -5,7 +5,6 @@ package tenants
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -18,32 +17,12 @@ import (
 // writes owner references, labels, annotations and names of its own Pods as it likes.
 var forgeries = []attack{
 	{
-		name:     "failed Pods of another namespace name the Jobs as their controllers",
-		upstream: "nothing: its index of Pods has the namespace in its keys",
-		during:   forge("99", claim),
-	}, {
-		name:     "succeeded Pods of another namespace do",
-		upstream: "nothing, as above",
-		during:   forge("0", claim),
-	}, {
-		name:     "Pods of another namespace that never end do",
-		upstream: "nothing, as above",
-		during:   forge("", claim, endless),
-	}, {
-		name:     "Pods of another namespace do, with the names of the Jobs' own",
-		upstream: "nothing, as above",
-		during:   forge("99", claim, namesake),
-	}, {
-		name:     "Pods of another namespace do, with the names of later attempts",
-		upstream: "nothing, as above",
-		during:   forge("1", claim, later),
-	}, {
-		name:     "Pods of another namespace that use up the platform's budget do",
-		upstream: "nothing, as above",
-		during:   forge("75", claim, later),
+		name:     "Pods of another namespace claim to be of the Jobs, in all ways",
+		upstream: "nothing: its index of Pods has the namespace in its keys, a Job adopts Pods of its own namespace only, and it asks for a controller of kind Job",
+		during:   (*attacker).forge,
 	}, {
 		name:     "Pods of another namespace are created with the owner, and end later",
-		upstream: "nothing, as above",
+		upstream: "nothing: its index of Pods has the namespace in its keys",
 		during: func(a *attacker) {
 			var names []string
 			for _, theirs := range a.victimsPods() {
@@ -58,22 +37,6 @@ var forgeries = []attack{
 			a.untilEnded(names...)
 			a.barrier()
 		},
-	}, {
-		name:     "Pods have the label of the Jobs' UIDs, and no owner",
-		upstream: "nothing: a Job adopts Pods of its own namespace only",
-		during:   forge("99", func(owner *metav1.OwnerReference) { owner.Name = "" }),
-	}, {
-		name:     "Pods are owned, but not controlled, by the Jobs",
-		upstream: "nothing: it asks for controllers",
-		during:   forge("99", func(owner *metav1.OwnerReference) { owner.Controller = nil }),
-	}, {
-		name:     "the owner is a Job of another API group",
-		upstream: "nothing: the group is not compared, but the namespace is",
-		during:   forge("99", func(owner *metav1.OwnerReference) { owner.APIVersion = "batch.example.com/v1" }),
-	}, {
-		name:     "the owner is a CronJob with the UID of the Job",
-		upstream: "nothing: it asks for the kind",
-		during:   forge("99", func(owner *metav1.OwnerReference) { owner.Kind = "CronJob" }),
 	}, {
 		name:     "the attacker has Jobs of the same names, and Pods with the UIDs of the victim's",
 		upstream: "nothing: the UID decides among Jobs of a name, in a namespace",
@@ -126,7 +89,25 @@ var forgeries = []attack{
 	},
 }
 
-func claim(*metav1.OwnerReference) {}
+// forgery is a Pod that claims to be one of the victim's.
+type forgery struct {
+	exit   string // the code with which it ends, "" for never
+	owner  func(*metav1.OwnerReference)
+	change func(pod, theirs *corev1.Pod)
+}
+
+// claims are all kinds of forgeries.
+var claims = []forgery{
+	{exit: "99"},
+	{exit: "0"},
+	{change: endless},
+	{exit: "99", change: namesake},
+	{exit: "75", change: later}, // these would use up the platform's budget
+	{exit: "99", owner: func(owner *metav1.OwnerReference) { owner.Name = "" }}, // labels alone
+	{exit: "99", owner: func(owner *metav1.OwnerReference) { owner.Controller = nil }},
+	{exit: "99", owner: func(owner *metav1.OwnerReference) { owner.APIVersion = "batch.example.com/v1" }},
+	{exit: "99", owner: func(owner *metav1.OwnerReference) { owner.Kind = "CronJob" }},
+}
 
 // endless Pods are not gone when they are deleted: only the kubelet of their node could say that they have ended.
 func endless(pod, _ *corev1.Pod) {
@@ -151,51 +132,48 @@ func imitate(pod, theirs *corev1.Pod) {
 	}
 }
 
-// forge makes Pods for each of the victim's, has them end with the exit code unless it is "", and gives them the owner of the
-// victim's then: of some before the victim's end, of others in the meantime, because the garbage collector deletes them soon.
-func forge(exit string, owner func(*metav1.OwnerReference), changes ...func(pod, theirs *corev1.Pod)) func(*attacker) {
-	const copies, early = 5, 1
-	return func(a *attacker) {
-		var forged []string
-		owners := map[string]metav1.OwnerReference{}
-		for n := range copies {
-			for i, theirs := range a.victimsPods() {
-				pod := a.createPod(fmt.Sprintf("forged-%d-%d", n, i), exit, func(pod *corev1.Pod) {
-					imitate(pod, theirs)
-					for _, change := range changes {
-						change(pod, theirs)
-					}
-					if n > 0 && !strings.HasPrefix(pod.Name, "forged-") {
-						pod.Name = strconv.Itoa(n) + pod.Name // there is one of each name
-					}
-				})
-				forged, owners[pod.Name] = append(forged, pod.Name), *metav1.GetControllerOf(theirs)
+// forge makes Pods of all kinds for each of the victim's, has them end, and gives them the owner of the victim's then: some
+// before the victim's end, others in the meantime, because the garbage collector deletes them soon.
+func (a *attacker) forge() {
+	const early = 5 // one of so many
+	var ending, now, soon []string
+	patches := map[string]map[string]any{}
+	for i, theirs := range a.victimsPods() {
+		for n, f := range claims {
+			pod := a.createPod(fmt.Sprintf("forged-%d-%d", n, i), f.exit, func(pod *corev1.Pod) {
+				imitate(pod, theirs)
+				if f.change != nil {
+					f.change(pod, theirs)
+				}
+			})
+			owner := *metav1.GetControllerOf(theirs)
+			if f.owner != nil {
+				f.owner(&owner)
+			}
+			if patches[pod.Name] = ownedBy(owner); owner.Name == "" {
+				patches[pod.Name]["metadata"].(map[string]any)["ownerReferences"] = nil
+			}
+			if f.exit != "" {
+				ending = append(ending, pod.Name)
+			}
+			if (i+n)%early == 0 {
+				now = append(now, pod.Name)
+			} else {
+				soon = append(soon, pod.Name)
 			}
 		}
-		if exit != "" {
-			a.untilEnded(forged...)
-		}
-		claim := func(ctx context.Context, name string) error {
-			reference := owners[name]
-			owner(&reference)
-			claimed := ownedBy(reference)
-			if reference.Name == "" {
-				claimed["metadata"].(map[string]any)["ownerReferences"] = nil
-			}
-			return a.patch(ctx, "pods", name, claimed)
-		}
-		now := len(forged) * early / copies
-		for _, name := range forged[:now] {
-			a.must(claim(a.under, name))
-		}
-		a.barrier()
-		a.again(60, func(ctx context.Context, _ int) error {
-			if now++; now > len(forged) {
-				return nil
-			}
-			return claim(ctx, forged[now-1])
-		})
 	}
+	a.untilEnded(ending...)
+	for _, name := range now {
+		a.must(a.patch(a.under, "pods", name, patches[name]))
+	}
+	a.barrier()
+	a.again(60, func(ctx context.Context, n int) error {
+		if n >= len(soon) {
+			return nil
+		}
+		return a.patch(ctx, "pods", soon[n], patches[soon[n]])
+	})
 }
 
 // victimsPods returns the Pods of the victim's managed Jobs, as the attacker may see them.

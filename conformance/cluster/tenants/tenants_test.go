@@ -29,47 +29,45 @@ type attack struct {
 }
 
 // slack is what an attack may delay all of the victim's Jobs by, beyond twice their time: some attacks take a core of the API
-// server, which has no other machine here. What the controller adds to that is measured by pace.
+// server, which has no other machine here.
 const slack = 8 * time.Second
 
 // TestTenants holds for each attack that the victim's Jobs end as they do without it.
 func TestTenants(t *testing.T) {
 	w := newWorld(t)
-	control, _, _ := w.peace(t)
-	again, took, usual := w.peace(t)
+	control, _ := w.peace(t)
+	again, took := w.peace(t)
 	if diff := cmp.Diff(control, again); diff != "" {
 		t.Fatalf("two runs without an attack differ:\n%s", diff)
 	}
-	t.Logf("without an attack, in %v, %v: %+v", took.Round(time.Millisecond), usual, control)
+	t.Logf("without an attack, in %v: %+v", took.Round(time.Millisecond), control)
 	for _, attacks := range [][]attack{forgeries, extremes, books, floods} {
 		for _, attack := range attacks {
-			t.Run(attack.name, func(t *testing.T) { w.tryAgain(t, attack, control, took, usual) })
+			t.Run(attack.name, func(t *testing.T) { w.tryAgain(t, attack, control, took) })
 		}
 	}
 }
 
 // peace runs the victim's Jobs without an attack.
-func (w *world) peace(t *testing.T) (o outcome, took time.Duration, usual pace) {
+func (w *world) peace(t *testing.T) (o outcome, took time.Duration) {
 	t.Helper()
 	ok := t.Run("peace", func(t *testing.T) {
-		v := newVictim(t, w.admin, w.newNamespace(t, "view"))
-		o, took = v.run(t)
-		usual = v.pace(t)
+		o, took = newVictim(t, w.admin, w.newNamespace(t, "view")).run(t)
 	})
 	if !ok {
 		t.FailNow()
 	}
-	return o, took, usual
+	return o, took
 }
 
 // tries is how often an attack must delay the victim's Jobs to be one that does: the machine may have been busy.
 const tries = 3
 
 // tryAgain tries an attack until it delays nothing.
-func (w *world) tryAgain(t *testing.T, attack attack, control outcome, before time.Duration, usual pace) {
+func (w *world) tryAgain(t *testing.T, attack attack, control outcome, before time.Duration) {
 	t.Helper()
 	for n := range tries {
-		delay := w.try(t, attack, control, before, usual)
+		delay := w.try(t, attack, control, before)
 		if delay == nil {
 			return
 		}
@@ -79,7 +77,7 @@ func (w *world) tryAgain(t *testing.T, attack attack, control outcome, before ti
 }
 
 // try runs the victim's Jobs under an attack. The error is about a delay.
-func (w *world) try(t *testing.T, attack attack, control outcome, before time.Duration, usual pace) error {
+func (w *world) try(t *testing.T, attack attack, control outcome, before time.Duration) error {
 	t.Helper()
 	t.Cleanup(func() { w.revive(t) })
 	a := w.newAttacker(t)
@@ -90,7 +88,6 @@ func (w *world) try(t *testing.T, attack attack, control outcome, before time.Du
 		stop()
 		a.loops.Wait()
 	})
-	t.Cleanup(a.tellEvents)
 	forgetPeak(w.replica)
 	if attack.before != nil {
 		attack.before(a)
@@ -102,7 +99,6 @@ func (w *world) try(t *testing.T, attack attack, control outcome, before time.Du
 		v.begin = v.begin.Add(time.Since(begin)) // the attacker's own time does not count
 	}
 	got, took := v.run(t)
-	attacked := v.pace(t)
 	if diff := cmp.Diff(control, got); diff != "" {
 		t.Errorf("the victim's Jobs end otherwise than without the attack (-without +with):\n%s", diff)
 	}
@@ -112,17 +108,14 @@ func (w *world) try(t *testing.T, attack attack, control outcome, before time.Du
 	stop()
 	a.loops.Wait()
 	now, peak, _ := memoryOf(w.replica)
-	t.Logf("the victim's Jobs took %v, %v; the controller has %d MiB, %d at its peak", took.Round(time.Millisecond), attacked, now>>20, peak>>20)
-	if took <= 2*before+slack && attacked.delay(usual) <= mostDelay {
+	t.Logf("the victim's Jobs took %v; the controller has %d MiB, %d at its peak", took.Round(time.Millisecond), now>>20, peak>>20)
+	if took <= 2*before+slack {
 		return nil
 	}
 	w.clear(t, a.namespace)
-	_, without, later := w.peace(t) // the machine may have slowed down
-	if most := 2*max(before, without) + slack; took > most {
+	_, without := w.peace(t) // the machine may have slowed down
+	if took > 2*max(before, without)+slack {
 		return fmt.Errorf("the victim's Jobs took %v, and at most %v before the attack and after it", took, max(before, without))
-	}
-	if late := min(attacked.delay(usual), attacked.delay(later)); late > mostDelay {
-		return fmt.Errorf("the attack delays Jobs by %v: %v, %v before it and %v after it", late, attacked, usual, later)
 	}
 	return nil
 }

@@ -148,11 +148,8 @@ func (v *victim) eventually(t *testing.T, what string, is func(context.Context) 
 
 func (v *victim) exit(pod *corev1.Pod) (int32, bool) {
 	at := slices.IndexFunc(victimJobs, func(p plannedJob) bool { return p.name == pod.Labels[batchv1.JobNameLabel] })
-	if !v.running.Load() {
+	if at < 0 || !v.running.Load() {
 		return 0, false
-	}
-	if at < 0 {
-		return 0, true // it sets the pace
 	}
 	index, attempt, _ := plan.Place(pod)
 	return victimJobs[at].exit(index, attempt)

@@ -59,7 +59,6 @@ type world struct {
 	admin, user  *kubernetes.Clientset
 	installation *installed.Installation
 	kubeconfig   string
-	cgroup       cgroup
 	replica      *installed.Replica
 
 	test *testing.T // of the whole suite: the controller outlives an attack
@@ -68,7 +67,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	cluster := controlplane.Start(t, controlplane.ControllerManager)
-	w := &world{cluster: cluster, test: t, installation: installed.Apply(t, cluster), cgroup: newCgroup(t)}
+	w := &world{cluster: cluster, test: t, installation: installed.Apply(t, cluster)}
 	w.kubeconfig = w.installation.Kubeconfig(t)
 	var err error
 	if w.admin, err = kubernetes.NewForConfig(cluster.Config); err != nil {
@@ -91,9 +90,9 @@ func newWorld(t *testing.T) *world {
 // start starts the controller. It has the arguments of the Deployment, more calls a second, as a cluster of many tenants
 // gives it, and a back-off for which a test can wait.
 func (w *world) start() {
-	w.replica = w.installation.Start(w.test, w.kubeconfig, w.cgroup.launcher(),
+	w.replica = w.installation.Start(w.test, w.kubeconfig, nil,
 		"--kube-api-qps=200", "--kube-api-burst=300", "--pod-failure-backoff=100ms")
-	w.cgroup.watch(w.replica)
+	limitMemory(w.replica)
 }
 
 // revive fails the test if the controller has died, and starts another one for the next test.
