@@ -64,12 +64,21 @@ func Apply(t testing.TB, cluster *controlplane.Cluster) *Installation {
 // Kubectl runs kubectl as an administrator.
 func (i *Installation) Kubectl(t testing.TB, stdin []byte, arguments ...string) {
 	t.Helper()
-	arguments = append(arguments, "--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"))
-	command := exec.CommandContext(t.Context(), i.cluster.Kubectl(t), arguments...) //nolint:gosec // the test's
-	command.Stdin = bytes.NewReader(stdin)
-	if out, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", command, err, out)
+	Kubectl(t, i.cluster, stdin, arguments...)
+}
+
+// Kubectl runs kubectl as an administrator of a cluster, and returns what it prints. The test fails if it warns.
+func Kubectl(t testing.TB, cluster *controlplane.Cluster, stdin []byte, arguments ...string) string {
+	t.Helper()
+	arguments = append(arguments, "--kubeconfig", cluster.Kubeconfig(t, "admin", "system:masters"))
+	command := exec.CommandContext(t.Context(), cluster.Kubectl(t), arguments...) //nolint:gosec // the test's
+	var stderr bytes.Buffer
+	command.Stdin, command.Stderr = bytes.NewReader(stdin), &stderr
+	out, err := command.Output()
+	if err != nil || bytes.Contains(stderr.Bytes(), []byte("Warning")) {
+		t.Fatalf("%s: %v\n%s%s", command, err, out, &stderr)
 	}
+	return string(out)
 }
 
 // Kubeconfig returns the path of a file with a token of the controller's service account.

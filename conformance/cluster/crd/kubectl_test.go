@@ -4,7 +4,7 @@ package crd
 
 import (
 	"encoding/json"
-	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,14 +15,17 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 // kubectl takes the objects, knows the short names, and shows the columns.
 func TestKubectl(t *testing.T) {
 	s := newServer(t)
-	kubectl := s.kubectl(t)
+	kubectl := func(arguments ...string) string {
+		t.Helper()
+		return installed.Kubectl(t, s.cluster, nil, arguments...)
+	}
 	kubectl("apply", "-f", "testdata/training.yaml")
-	t.Cleanup(func() { kubectl("delete", "-f", "testdata/training.yaml") })
 	before := columns(kubectl("get", "pfp", "training"))
 	if diff := cmp.Diff([]string{"NAME", "RULES", "READY", "AGE", "training"}, before[:5]); diff != "" {
 		t.Errorf("without a status (-want +got):\n%s", diff)
@@ -45,23 +48,23 @@ func TestKubectl(t *testing.T) {
 	if got := kubectl("explain", "pfp.spec.rules.retryDelay"); !strings.Contains(got, "from 0s to 24h") {
 		t.Errorf("what is said of retryDelay:\n%s", got)
 	}
+	kubectl("delete", "-f", "testdata/training.yaml")
 }
 
-// kubectl runs the command, which must not warn either, and returns its output.
-func (s *server) kubectl(t *testing.T) func(arguments ...string) string {
-	t.Helper()
-	config := s.cluster.Kubeconfig(t, "admin", "system:masters")
-	return func(arguments ...string) string {
-		t.Helper()
-		command := exec.Command(s.cluster.Kubectl(t), append([]string{"--kubeconfig", config}, arguments...)...)
-		var stderr strings.Builder
-		command.Stderr = &stderr
-		out, err := command.Output()
-		if err != nil || strings.Contains(stderr.String(), "Warning") {
-			t.Fatalf("%s: %v\n%s", command, err, stderr.String())
+// The API server takes the examples of custom policies with their Jobs, also with the one that Kubernetes is to run itself.
+func TestExamplesAreTaken(t *testing.T) {
+	s := newServer(t)
+	arguments := []string{"apply", "--dry-run=server", "--validate=strict"}
+	for _, kind := range []string{"policy", "*job"} {
+		files, err := filepath.Glob("../../../examples/custom/*/" + kind + ".yaml")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("examples: %v, %v", files, err)
 		}
-		return string(out)
+		for _, file := range files {
+			arguments = append(arguments, "-f", file)
+		}
 	}
+	installed.Kubectl(t, s.cluster, nil, arguments...)
 }
 
 func columns(table string) []string { return strings.Fields(table) }

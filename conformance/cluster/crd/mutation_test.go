@@ -5,7 +5,6 @@ package crd
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -92,36 +91,5 @@ func wrongTypes(value any) []any {
 		return []any{int64(7), "text", map[string]any{}}
 	default:
 		return []any{"7", true, 1.5, []any{}}
-	}
-}
-
-// Two mistakes in an object do not hide each other: what the API server says of both, Validate says, unless one of them
-// keeps the object from being decoded.
-func TestMistakesAddUp(t *testing.T) {
-	s := newServer(t)
-	const seed, pairs = 1, 400
-	random := rand.New(rand.NewPCG(seed, seed))
-	all := slices.DeleteFunc(examples(t), func(e example) bool { return e.Status != nil || e.Bare })
-	refused := 0
-	for range pairs {
-		one, two := all[random.IntN(len(all))], all[random.IntN(len(all))]
-		if _, replaced := one.Spec["rules"]; one.Kind != two.Kind || replaced && two.Rule != nil {
-			continue
-		}
-		object := one.object()
-		two.change(object)
-		theirs := s.agree(t, object, one.Name+" + "+two.Name)
-		decoded, we := ours(t, object)
-		for field := range theirs.fields() {
-			if _, found := we.fields()[field]; !found && decoded != nil {
-				t.Errorf("%s + %s: of %s only the API server says %.1000v, we say %.1000v", one.Name, two.Name, field, theirs, we)
-			}
-		}
-		if theirs != nil {
-			refused++
-		}
-	}
-	if refused < pairs/10 {
-		t.Errorf("%d objects are refused", refused)
 	}
 }

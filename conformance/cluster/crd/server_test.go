@@ -11,20 +11,19 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset/typed/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
@@ -68,14 +67,10 @@ func (s *server) HandleWarningHeader(_ int, _, text string) { s.warned = append(
 func (s *server) await(t *testing.T, d *apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	resource := s.client.Resource(v1alpha1.GroupVersion.WithResource(d.Spec.Names.Plural))
-	last := errors.New("not asked yet")
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		_, last = resource.List(ctx, metav1.ListOptions{})
-		return last == nil, nil
+	installed.Eventually(t, d.Name+" is served", func(ctx context.Context) (bool, error) {
+		_, err := resource.List(ctx, metav1.ListOptions{})
+		return err == nil, err
 	})
-	if err != nil {
-		t.Fatalf("%s: %v: %v", d.Name, err, last)
-	}
 }
 
 // definitionsOf reads config/crd.
