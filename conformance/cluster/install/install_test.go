@@ -38,9 +38,7 @@ func TestInstallation(t *testing.T) {
 	t.Run("others are not", i.privilegedPodsAreNot)
 	t.Run("nobody may do nothing", i.runWithoutPermissions)
 	t.Run("its permissions are the ones used", i.runWithPermissions)
-	t.Run("another replica takes over", i.failOver)
 	t.Run("a lost lease ends it", i.endsWithItsLease)
-	t.Run("metrics are for who may get them", i.guardsMetrics)
 	t.Run("it is lost, and its Pods are rescued", i.isLost)
 	t.Run("it is uninstalled", i.isUninstalled)
 	t.Run("it only observes", i.onlyObserves)
@@ -108,10 +106,6 @@ func (i *installation) isTheBase(t *testing.T) {
 		"observing a namespace": {
 			[]string{"resources: [BASE, namespace.yaml]", "components: [BASE/components/observe-only, BASE/components/namespaced]"},
 			[]string{"--jobs-namespace", "team-a", "--observe-only"},
-		},
-		"observing a namespace, the other way round": {
-			[]string{"resources: [BASE, namespace.yaml]", "components: [BASE/components/namespaced, BASE/components/observe-only]"},
-			[]string{"--observe-only", "--jobs-namespace", "team-a"},
 		},
 	} {
 		theirs, ours := documents(t, i.kustomize(t, test.overlay)), documents(t, i.generate(t, test.arguments...))

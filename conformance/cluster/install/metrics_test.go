@@ -3,8 +3,6 @@
 package install
 
 import (
-	"net/http"
-	"strings"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -13,36 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
-
-// The API server says who may get /metrics, unless a flag says that all may.
-func (i *installation) guardsMetrics(t *testing.T) {
-	p := i.start(t, i.kubeconfig(t, newProxy(t, i.cluster.Config)))
-	reader, stranger := i.token(t, "reader", i.mayRead), i.token(t, "stranger", nil)
-	for name, test := range map[string]struct {
-		token  string
-		status int
-	}{
-		"no token":         {"", http.StatusUnauthorized},
-		"no token of ours": {"nonsense", http.StatusUnauthorized},
-		"without the role": {stranger, http.StatusForbidden},
-		"with the role":    {reader, http.StatusOK},
-	} {
-		status, text, err := p.gather(t, test.token)
-		if status != test.status || err != nil || strings.Contains(text, "go_goroutines") != (status == http.StatusOK) {
-			t.Errorf("%s: %d %s %v", name, status, text, err)
-		}
-	}
-	if status, _, err := get(p.metrics, "/metrics"); status != http.StatusBadRequest || err != nil {
-		t.Errorf("HTTP in place of HTTPS: %d %v", status, err)
-	}
-	p.stop(t)
-
-	open := i.start(t, i.kubeconfig(t, newProxy(t, i.cluster.Config)), "--metrics-authentication=false")
-	if status, text, err := get(open.metrics, "/metrics"); status != http.StatusOK || err != nil || !strings.Contains(text, "go_goroutines") {
-		t.Errorf("without authentication: %d %s %v", status, text, err)
-	}
-	open.stop(t)
-}
 
 // token returns a token of a service account, which give may have granted something before.
 func (i *installation) token(t *testing.T, account string, give func(*testing.T, rbacv1.Subject)) string {

@@ -26,11 +26,10 @@ import (
 
 // process is a replica.
 type process struct {
-	command  *exec.Cmd
-	ended    chan struct{} // its log has ended
-	identity string
-	health   string // address of the probes
-	metrics  string
+	command *exec.Cmd
+	ended   chan struct{} // its log has ended
+	health  string        // address of the probes
+	metrics string
 
 	mu    sync.Mutex
 	lines []line
@@ -41,9 +40,6 @@ type line struct {
 	Level, Msg string
 	Address    string
 	Paths      []string
-	Identity   string
-	Verb       string
-	Resource   string
 
 	text string
 }
@@ -73,7 +69,7 @@ func (i *installation) start(t *testing.T, kubeconfig string, more ...string) *p
 		<-p.ended
 		_ = p.command.Wait()
 		if t.Failed() {
-			t.Logf("log of %s:\n%s", p.identity, p.log())
+			t.Logf("the log:\n%s", p.log())
 		}
 	})
 	p.health = p.await(t, func(l line) bool { return slices.Contains(l.Paths, "/readyz") }).Address

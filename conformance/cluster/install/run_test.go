@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -59,6 +58,11 @@ func (i *installation) runWithPermissions(t *testing.T) {
 	if missing := p.found(func(l line) bool { return l.Level == "ERROR" }); len(missing) > 0 {
 		t.Errorf("the log says:\n%s", p.log())
 	}
+	waiting := i.start(t, i.kubeconfig(t, wire))
+	waiting.untilReady(t)
+	if code := waiting.stop(t); code != 0 {
+		t.Errorf("exit code %d of the replica that waits", code)
+	}
 
 	jobs := i.cluster.Namespace(t)
 	installed.PlayKubelet(t, i.client, jobs, func(pod *corev1.Pod) (int32, bool) {
@@ -93,7 +97,7 @@ func (i *installation) runWithPermissions(t *testing.T) {
 	if holder := i.holder(t.Context(), t); holder != "" {
 		t.Errorf("the lease is still of %s", holder)
 	}
-	i.holdToGrants(t, wire, finalizing)
+	i.holdToGrants(t, wire)
 }
 
 // deleteLease has nobody wait for a leader that was killed.
@@ -105,11 +109,17 @@ func (i *installation) deleteLease(t *testing.T) {
 	}
 }
 
-// finalizing is a permission that an admission plugin asks for.
-const finalizing = "update jobs/finalizers.batch"
+// holdToGrants compares what was called with what the roles grant. An admission plugin asks for the right to update finalizers.
+func (i *installation) holdToGrants(t *testing.T, wire *proxy) {
+	t.Helper()
+	i.isRefusedNothing(t, wire)
+	used := wire.used().Insert("update jobs/finalizers.batch")
+	if diff := cmp.Diff(sets.List(used), sets.List(i.granted(t))); diff != "" {
+		t.Errorf("what the roles grant is not what is used (-used +granted):\n%s", diff)
+	}
+}
 
-// holdToGrants compares what was called with what the roles grant. Some permissions may be needed only at other times.
-func (i *installation) holdToGrants(t *testing.T, wire *proxy, unused ...string) {
+func (i *installation) isRefusedNothing(t *testing.T, wire *proxy) {
 	t.Helper()
 	if refused := wire.refused(); len(refused) > 0 {
 		t.Errorf("calls are refused: %v", refused)
@@ -118,10 +128,6 @@ func (i *installation) holdToGrants(t *testing.T, wire *proxy, unused ...string)
 		if strings.HasSuffix(event.User.Username, ":"+name) && event.Annotations["authorization.k8s.io/decision"] != "allow" {
 			t.Errorf("%s %s is refused", event.Verb, event.RequestURI)
 		}
-	}
-	used := wire.used().Insert(unused...)
-	if diff := cmp.Diff(sets.List(used), sets.List(i.granted(t))); diff != "" {
-		t.Errorf("what the roles grant is not what is used (-used +granted):\n%s", diff)
 	}
 }
 
@@ -280,19 +286,9 @@ func (i *installation) isEndedByPolicy(t *testing.T, namespace string) {
 func (i *installation) applyPolicies(t *testing.T) {
 	t.Helper()
 	for _, arguments := range [][]string{{"delete", "--ignore-not-found", "-f", "-"}, {"apply", "-f", "-"}} {
-		apply := exec.CommandContext(t.Context(), i.cluster.Kubectl(t),
-			append(arguments, "--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"))...)
-		apply.Stdin = strings.NewReader(customPolicy)
-		if out, err := apply.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		installed.Kubectl(t, i.cluster, []byte(customPolicy), arguments...)
 	}
-	installed.Eventually(t, "the policy and its binding are ready", func(ctx context.Context) (bool, error) {
-		get := exec.CommandContext(ctx, i.cluster.Kubectl(t), "--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"), "get", "pfp,pfpb",
-			"-o", `jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}`)
-		out, err := get.CombinedOutput()
-		return strings.Count(string(out), "True") == 2, fmt.Errorf("%w: %s", err, out)
-	})
+	installed.Kubectl(t, i.cluster, nil, "wait", "--for=condition=Ready", "--timeout=1m", "pfp/stuck", "pfpb/stuck")
 }
 
 func managedJob(name string, completions, parallelism int32) *batchv1.Job {
@@ -370,3 +366,25 @@ func (i *installation) holder(ctx context.Context, t *testing.T) string {
 
 // of reports whether a pod is of a Job.
 func of(pod *corev1.Pod, job string) bool { return strings.HasPrefix(pod.Name, job+"-") }
+
+// Without the lease the process ends by itself, so that the kubelet restarts it.
+func (i *installation) endsWithItsLease(t *testing.T) {
+	p := i.start(t, i.kubeconfig(t, newProxy(t, i.cluster.Config)))
+	p.await(t, func(l line) bool { return l.Msg == "Running" })
+	leases := i.client.CoordinationV1().Leases(namespace)
+	installed.Eventually(t, "the lease is stolen", func(ctx context.Context) (bool, error) {
+		lease, err := leases.Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		lease.Spec.HolderIdentity = new("thief")
+		_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
+		return err == nil, err
+	})
+	<-p.ended
+	_ = p.command.Wait() // the code says it
+	if code := p.command.ProcessState.ExitCode(); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	p.await(t, func(l line) bool { return l.Msg == "The work cannot go on" && strings.Contains(l.text, "is lost") })
+}

@@ -6,21 +6,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/podverdict/podverdict/internal/installed"
 )
@@ -64,11 +60,6 @@ func (i *installation) isLost(t *testing.T) {
 	if i.jobThere(t.Context(), here, "foreground") != nil || i.held(t.Context(), t, doomed, "job", true) == 0 {
 		t.Error("a dry run has let go of Pods")
 	}
-	stop := i.renew(t)
-	if code, _, stderr := i.podverdict(t, "rescue", "-A"); code != 2 || !strings.Contains(stderr, "a controller is at work") {
-		t.Errorf("beside a controller: exit code %d\n%s", code, stderr)
-	}
-	stop()
 	if code, stdout, stderr := i.podverdict(t, "rescue", "-A"); code != 0 {
 		t.Fatalf("rescue: exit code %d\n%s%s", code, stdout, stderr)
 	}
@@ -85,32 +76,6 @@ func (i *installation) isLost(t *testing.T) {
 	}
 }
 
-// renew renews the lease as a controller does that is alive, until it is stopped.
-func (i *installation) renew(t *testing.T) (stop func()) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for ctx.Err() == nil {
-			patch := fmt.Appendf(nil, `{"spec":{"renewTime":%q}}`, time.Now().Format(metav1.RFC3339Micro))
-			_, err := i.client.CoordinationV1().Leases(namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
-			if err != nil && ctx.Err() == nil {
-				t.Error(err)
-				return
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(200 * time.Millisecond):
-			}
-		}
-	}()
-	return func() {
-		cancel()
-		<-ended
-	}
-}
-
 // The commands of docs/controller.md leave nothing but what belongs to users.
 func (i *installation) isUninstalled(t *testing.T) {
 	i.deleteLease(t)
@@ -121,7 +86,6 @@ func (i *installation) isUninstalled(t *testing.T) {
 		i.create(t, namespace, managedJob("running", 2, 2))
 		i.untilActive(t, namespace, "running", 2)
 	}
-	i.createStranger(t, here, "stranger-0-0-bcdfg")
 	if code, _, stderr := i.podverdict(t, "rescue", "-A", "--uninstall"); code != 2 || !strings.Contains(stderr, "a controller is at work") {
 		t.Errorf("beside a controller: exit code %d\n%s", code, stderr)
 	}
@@ -133,10 +97,6 @@ func (i *installation) isUninstalled(t *testing.T) {
 	}
 	i.uninstall(t)
 	i.leavesNothing(t)
-	if held := i.held(t.Context(), t, here, "stranger", false); held != 1 {
-		t.Error("the finalizer of a Pod that the controller did not make is gone")
-	}
-	i.release(t, here, "stranger-0-0-bcdfg")
 	i.canBeDeleted(t, here, doomed)
 }
 
@@ -166,26 +126,6 @@ func (i *installation) uninstall(t *testing.T) {
 		ran++
 	}
 	t.Fatalf("docs/controller.md shows %d commands, and no text behind them", ran)
-}
-
-// createStranger makes a Pod that looks like one of the controller, and is controlled by something else.
-func (i *installation) createStranger(t *testing.T, namespace, name string) {
-	t.Helper()
-	owner, err := i.client.CoreV1().ConfigMaps(namespace).Create(t.Context(),
-		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stranger := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: name, Finalizers: []string{batchv1.JobTrackingFinalizer},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))},
-		},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "main"}}},
-	}
-	if _, err := i.client.CoreV1().Pods(namespace).Create(t.Context(), stranger, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // canBeDeleted deletes a Job in the foreground, and a namespace with one.
@@ -268,19 +208,10 @@ func (i *installation) held(ctx context.Context, t *testing.T, namespace, job st
 	return held
 }
 
-// release removes the finalizers of a Pod.
-func (i *installation) release(t *testing.T, namespace, name string) {
+func (i *installation) untilSucceeded(t *testing.T, namespace, name string, succeeded int32) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		pod, err := i.client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return false, err
-		}
-		pod.Finalizers = nil
-		_, err = i.client.CoreV1().Pods(namespace).Update(ctx, pod, metav1.UpdateOptions{})
-		return err == nil, nil
+	installed.Eventually(t, "some pods have succeeded", func(ctx context.Context) (bool, error) {
+		job, err := i.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
+		return err == nil && job.Status.Succeeded == succeeded, err
 	})
-	if err != nil {
-		t.Fatal(fmt.Errorf("release %s: %w", name, err))
-	}
 }
