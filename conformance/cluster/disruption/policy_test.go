@@ -15,8 +15,6 @@ type policy struct {
 	name     string
 	rules    []batchv1.PodFailurePolicyRule
 	shape    func(*batchv1.JobSpec) // more of the Job, or nil
-	pods     int                    // of the Job; 0 means 1
-	spared   int                    // of these, by the disruption
 	exitCode string                 // with which a pod that is deleted ends its containers
 	want     map[manner]outcome
 }
@@ -81,23 +79,6 @@ var policies = []policy{
 			spec.CompletionMode, spec.BackoffLimit, spec.BackoffLimitPerIndex = new(batchv1.IndexedCompletion), nil, new(int32(3))
 		},
 		want: always(outcome{byDisruption(0, batchv1.PodFailurePolicyActionFailIndex), byIndexes}),
-	},
-	{
-		// Ignored failures delay their replacement too: two by 20 seconds.
-		name: "ignores-all", pods: 2,
-		rules: []batchv1.PodFailurePolicyRule{onDisruption(batchv1.PodFailurePolicyActionIgnore)},
-		shape: func(spec *batchv1.JobSpec) { spec.CompletionMode = new(batchv1.IndexedCompletion) },
-		want: always(outcome{byDisruption(0, batchv1.PodFailurePolicyActionIgnore), ending{
-			Condition: batchv1.JobComplete, Reason: batchv1.JobReasonCompletionsReached, Succeeded: 2, CompletedIndexes: "0,1",
-		}}),
-	},
-	{
-		// The others are deleted, and count.
-		name: "fails-by-one", pods: 3, spared: 2,
-		rules: []batchv1.PodFailurePolicyRule{onDisruption(batchv1.PodFailurePolicyActionFailJob)},
-		want: always(outcome{byDisruption(0, batchv1.PodFailurePolicyActionFailJob), ending{
-			Condition: batchv1.JobFailed, Reason: batchv1.JobReasonPodFailurePolicy, Failed: 3,
-		}}),
 	},
 	{
 		// A bug shows while the program stops: its rule comes first.

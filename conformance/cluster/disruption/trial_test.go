@@ -66,17 +66,13 @@ func (r *trial) conduct(ctx context.Context) {
 	}
 }
 
-// start creates the Job and a node for each of its pods.
+// start creates the Job and a node for its pod.
 func (r *trial) start(ctx context.Context) error {
-	for i := range r.pods() {
-		if err := r.addNode(ctx, fmt.Sprintf("%s-%d", r.name, i), r.name); err != nil {
-			return err
-		}
+	if err := r.addNode(ctx, r.name+"-0", r.name); err != nil {
+		return err
 	}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: r.name}, Spec: batchv1.JobSpec{
 		ManagedBy:        r.managedBy,
-		Completions:      new(int32(r.pods())),
-		Parallelism:      new(int32(r.pods())),
 		BackoffLimit:     new(int32(0)),
 		PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: r.policy.rules},
 	}}
@@ -95,17 +91,14 @@ func (r *trial) start(ctx context.Context) error {
 	return err
 }
 
-func (r *trial) pods() int { return max(r.policy.pods, 1) }
-
-// awaitPods waits until all pods run that the Job wants, or the Job has finished, and none
-// runs.
+// awaitPods waits until the Job's pod runs, or the Job has finished.
 func (r *trial) awaitPods(ctx context.Context) error {
 	return r.history.until(ctx, func(h *history) bool {
 		if r.running = nil; finished(h.jobs[r.name]) {
 			return true
 		}
 		r.running = h.of(r.name, corev1.PodRunning)
-		return len(r.running) == r.pods()
+		return len(r.running) == 1
 	})
 }
 
@@ -113,7 +106,7 @@ func (r *trial) strike(ctx context.Context) error {
 	if len(r.running) == 0 {
 		return errors.New("the Job has finished already")
 	}
-	r.targets = r.running[r.policy.spared:]
+	r.targets = r.running
 	return r.disruption.strike(r, ctx)
 }
 

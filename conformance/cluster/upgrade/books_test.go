@@ -47,11 +47,6 @@ var handovers = []handover{
 		ledger.Reason = "FormatV2"
 	}},
 	{name: "annotation", failures: mixed, lost: true, change: annotate},
-	{name: "annotation-without-pods", failures: mixed, lost: true, forgotten: true, change: annotate},
-	{name: "annotation-of-ignored-failures", failures: []int32{temporary}, lost: true, change: annotate},
-	{name: "annotation-beside-an-old-ledger", failures: mixed, lost: true, change: func(job *batchv1.Job, ledger *batchv1.JobCondition) {
-		metav1.SetMetaDataAnnotation(&job.ObjectMeta, annotation, ledger.Message)
-	}},
 	{name: "nothing", failures: mixed, lost: true, change: func(_ *batchv1.Job, ledger *batchv1.JobCondition) { ledger.Type = "example.com/None" }},
 }
 
@@ -122,8 +117,8 @@ func (w *world) rewrite(t *testing.T, h handover, r *trial) {
 // checkBooks holds that nothing is forgotten and nothing is allowed that is not known to be left.
 func (w *world) checkBooks(t *testing.T, h handover, r *trial) {
 	t.Helper()
-	if told, want := w.losses(t, r, h.lost), count(h.lost); told != want {
-		t.Errorf("%s: %d events tell the loss, want %d", r.name(), told, want)
+	if told := w.losses(t, r, h.lost); told > 1 || (told == 1) != h.lost {
+		t.Errorf("%s: %d events tell the loss, which is one: %t", r.name(), told, h.lost)
 	}
 	if !r.fails {
 		return
@@ -135,13 +130,6 @@ func (w *world) checkBooks(t *testing.T, h handover, r *trial) {
 	if got := r.attempts()[1]; len(got) != want {
 		t.Errorf("%s: slot 1 is tried %d times, want %d: the budget is %d, and lost is %t", r.name(), len(got), want, limit, h.lost)
 	}
-}
-
-func count(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
 }
 
 // losses returns the number of events which say that the ledger of a Job is lost. It waits for the first if there is to be one.
