@@ -17,6 +17,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/conformance/vectors"
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 const pathOfJobs = "spec.groups[*].template.spec"
@@ -48,9 +49,9 @@ func TestConstraintVectorsInCustomResources(t *testing.T) {
 	}
 	workflows := s.client.Resource(kinds[0].GroupVersion().WithResource(kinds[0].Resource)).Namespace(s.namespace)
 	broken := workflow(map[string]any{"parallelism": int64(-1)})
-	eventually(t, "warning of workflows", func(ctx context.Context) bool {
+	installed.Eventually(t, "warning of workflows", func(ctx context.Context) (bool, error) {
 		found, _ := s.create(ctx, workflows, broken)
-		return len(found) > 0
+		return len(found) > 0, nil
 	})
 	judged := 0
 	for _, v := range all {

@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
 
@@ -22,6 +21,7 @@ import (
 	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/internal/catalogue"
 	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 // The API server says of every vector of the guardrails what it wants, by the generated policies. Each set of settings
@@ -128,9 +128,9 @@ func (s *server) awaitGuardrails(t *testing.T, namespace string) {
 	t.Helper()
 	s.namespace = namespace
 	for _, object := range []map[string]any{careless("Job"), careless("CronJob")} {
-		eventually(t, namespace, func(ctx context.Context) bool {
+		installed.Eventually(t, namespace, func(ctx context.Context) (bool, error) {
 			found, _ := s.create(ctx, s.resource(object), object)
-			return len(found) > 0
+			return len(found) > 0, nil
 		})
 	}
 }
@@ -171,9 +171,9 @@ func TestGuardrailsDeny(t *testing.T) {
 		}
 	}
 	for _, object := range []map[string]any{careless("Job"), careless("CronJob")} {
-		eventually(t, "denying "+object["kind"].(string), func(ctx context.Context) bool {
+		installed.Eventually(t, "denying "+object["kind"].(string), func(ctx context.Context) (bool, error) {
 			found, err := s.create(ctx, s.resource(object), object)
-			return err != nil && len(found) > 0
+			return err != nil && len(found) > 0, nil
 		})
 	}
 	denied := map[string]bool{}
@@ -246,51 +246,6 @@ func warnings(v vectors.JobVector) []string {
 	return all
 }
 
-// Jobs that are older than the policy go on: only what a change newly breaks is denied.
-func TestGuardrailsLetOldJobsEnd(t *testing.T) {
-	s := newServer(t)
-	jobs := s.resource(map[string]any{"kind": "Job"})
-	old := careless("Job")
-	old["metadata"] = map[string]any{"name": "old", "finalizers": []any{"example.com/held"}}
-	old["spec"].(map[string]any)["suspend"] = true
-	if _, err := jobs.Create(t.Context(), s.local(old), metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	job := builtInTargets(t)[0]
-	for _, p := range s.policies(t, selection(t, "G-PARALLELISM"), admission.Options{
-		Name: "old", Target: job, Actions: admission.DefaultActions(),
-		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
-	}) {
-		s.apply(t, p.Definition, p.Binding)
-	}
-	eventually(t, "denying Jobs", func(ctx context.Context) bool {
-		_, err := s.create(ctx, jobs, careless("Job"))
-		return err != nil
-	})
-	patch := func(patch string) error {
-		_, err := jobs.Patch(t.Context(), "old", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
-		return err
-	}
-	for _, tc := range []struct{ what, patch, want string }{
-		{"labels", `{"metadata": {"labels": {"a": "b"}}}`, ""},
-		{"resuming", `{"spec": {"suspend": false}}`, ""},
-		{"more parallelism", `{"spec": {"parallelism": 1000001}}`,
-			withPage("G-PARALLELISM", "spec.parallelism: Guardrail G-PARALLELISM: 1000001: must be at most 1000")},
-		{"a deadline, with the parallelism of old", `{"spec": {"activeDeadlineSeconds": 60}}`, ""},
-		{"less parallelism", `{"spec": {"parallelism": 1000}}`, ""},
-	} {
-		if got := denial(patch(tc.patch)); got != tc.want {
-			t.Errorf("%s: %q, want %q", tc.what, got, tc.want)
-		}
-	}
-	if err := jobs.Delete(t.Context(), "old", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := patch(`{"metadata": {"finalizers": null}}`); err != nil {
-		t.Errorf("the finalizer of a Job that is being deleted: %v", err)
-	}
-}
-
 // The ids of what an object breaks are in the audit log, whatever becomes of the request.
 func TestGuardrailsAreAudited(t *testing.T) {
 	s := newServer(t)
@@ -301,19 +256,19 @@ func TestGuardrailsAreAudited(t *testing.T) {
 	}) {
 		s.apply(t, p.Definition, p.Binding)
 	}
-	eventually(t, "warning of Jobs", func(ctx context.Context) bool {
+	installed.Eventually(t, "warning of Jobs", func(ctx context.Context) (bool, error) {
 		found, _ := s.create(ctx, jobs, careless("Job"))
-		return len(found) > 0
+		return len(found) > 0, nil
 	})
 	const key, want = "audited-guardrails-job-warn/guardrails", "G-BACKOFF-LIMIT G-CATCH-ALL-LAST G-DEADLINE G-DISRUPTION-HANDLED G-IGNORE-BOUNDED G-KILL-CODES G-PARALLELISM G-TTL"
-	eventually(t, "the audit log", func(context.Context) bool {
+	installed.Eventually(t, "the audit log", func(context.Context) (bool, error) {
 		for _, event := range controlplane.Start(t).AuditLog(t, s.namespace) {
 			if got := event.Annotations[key]; got == want {
-				return true
+				return true, nil
 			} else if got != "" {
 				t.Fatalf("annotation %q, want %q", got, want)
 			}
 		}
-		return false
+		return false, nil
 	})
 }

@@ -4,7 +4,6 @@ package cluster
 
 import (
 	"context"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -21,8 +20,8 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
-	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 // platform has a default for everything, none of them the API server's own.
@@ -143,6 +142,8 @@ func defaulted(s batchv1.JobSpec) batchv1.JobSpec {
 	}
 }
 
+// Jobs are given what the reference in compiler/admission, which is held to the API server's own packages with all kinds of Jobs,
+// gives them.
 func TestMutation(t *testing.T) {
 	t.Parallel()
 	m := startMutated(t, platform)
@@ -173,14 +174,10 @@ podFailurePolicy:
   - {action: Count, onExitCodes: {operator: In, values: [1]}}`
 	)
 	for name, c := range map[string]struct{ job, want string }{
-		"nothing of its own":    {plain, given + policy + "\nbackoffLimit: 3"},
-		"all of its own":        {plain + own, own},
-		"restarts in place":     {strings.Replace(plain, "Never", "OnFailure", 1), given + "\nbackoffLimit: 3"},
-		"restarts, indexed":     {strings.Replace(indexed, "Never", "OnFailure", 1), given + "\nbackoffLimit: 3"},
-		"other container":       {strings.Replace(plain, "main", "other", 1), given + strings.Split(policy, "\n  - action: FailJob")[0] + "\nbackoffLimit: 3"},
-		"indexed":               {indexed, given + policy + failIndex + "\nbackoffLimit: 3\nbackoffLimitPerIndex: 1\nmaxFailedIndexes: 5"},
-		"indexed, few indexes":  {strings.Replace(indexed, "10", "4", 1), given + policy + failIndex + "\nbackoffLimit: 3\nbackoffLimitPerIndex: 1"},
-		"indexed, many indexes": {strings.Replace(indexed, "10", "100001", 1), given + policy + failIndex + "\nbackoffLimit: 3\nbackoffLimitPerIndex: 1\nmaxFailedIndexes: 5"},
+		"nothing of its own": {plain, given + policy + "\nbackoffLimit: 3"},
+		"all of its own":     {plain + own, own},
+		"restarts in place":  {strings.Replace(plain, "Never", "OnFailure", 1), given + "\nbackoffLimit: 3"},
+		"indexed":            {indexed, given + policy + failIndex + "\nbackoffLimit: 3\nbackoffLimitPerIndex: 1\nmaxFailedIndexes: 5"},
 		"indexed, too many pods": {
 			strings.NewReplacer("10", "100001", "parallelism: 2", "parallelism: 10001").Replace(indexed),
 			given + policy + "\nbackoffLimit: 3",
@@ -189,7 +186,6 @@ podFailurePolicy:
 			indexed + "\nbackoffLimitPerIndex: 4",
 			given + policy + failIndex + "\nbackoffLimit: 2147483647\nbackoffLimitPerIndex: 4\nmaxFailedIndexes: 5",
 		},
-		"the API server's default": {plain + "\nbackoffLimit: 6\npodReplacementPolicy: TerminatingOrFailed", given + policy + "\nbackoffLimit: 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -209,7 +205,6 @@ podFailurePolicy:
 func TestMutationRoundTrip(t *testing.T) {
 	t.Parallel()
 	m := startMutated(t, platform)
-	kubectl := m.kubectl(t)
 	for side, flags := range map[string][]string{"client-side": nil, "server-side": {"--server-side"}} {
 		for wrote, c := range map[string]struct {
 			spec        string
@@ -223,7 +218,11 @@ func TestMutationRoundTrip(t *testing.T) {
 				t.Parallel()
 				name := side + "-" + wrote
 				manifest := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: " + name + "}\nspec:" + strings.ReplaceAll(c.spec, "\n", "\n  ") + "\n"
-				kubectl(t, manifest, append([]string{"apply", "-f", "-"}, flags...)...)
+				kubectl := func(verb string) string {
+					t.Helper()
+					return installed.Kubectl(t, m.cluster, []byte(manifest), append([]string{verb, "--namespace", m.namespace, "-f", "-"}, flags...)...)
+				}
+				kubectl("apply")
 				first := m.get(t, name).Spec
 				if *first.BackoffLimit != c.limit || *first.PodReplacementPolicy != c.replacement {
 					t.Errorf("backoffLimit %d and podReplacementPolicy %s", *first.BackoffLimit, *first.PodReplacementPolicy)
@@ -231,11 +230,11 @@ func TestMutationRoundTrip(t *testing.T) {
 				if given := first.PodFailurePolicy != nil; given != (c.replacement == batchv1.Failed) {
 					t.Errorf("podFailurePolicy %v beside podReplacementPolicy %s", first.PodFailurePolicy, c.replacement)
 				}
-				kubectl(t, manifest, append([]string{"apply", "-f", "-"}, flags...)...)
+				kubectl("apply")
 				if diff := cmp.Diff(first, m.get(t, name).Spec); diff != "" {
 					t.Errorf("applied again (-first +second):\n%s", diff)
 				}
-				if out := kubectl(t, manifest, append([]string{"diff", "-f", "-"}, flags...)...); out != "" {
+				if out := kubectl("diff"); out != "" {
 					t.Errorf("a difference is left:\n%s", out)
 				}
 			})
@@ -271,58 +270,6 @@ func TestMutationOnCreateOnly(t *testing.T) {
 	}
 }
 
-// In the template of a CronJob, what is absent is not set.
-func TestMutationOfCronJobs(t *testing.T) {
-	t.Parallel()
-	m := startMutated(t, platform)
-	cron := func(name, spec string) batchv1.JobSpec {
-		c := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		c.Spec.Schedule, c.Spec.JobTemplate.Spec = "@daily", m.job(t, spec).Spec
-		created, err := m.client.BatchV1().CronJobs(m.namespace).Create(t.Context(), c, metav1.CreateOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return created.Spec.JobTemplate.Spec
-	}
-	given := cron("lacks", indexed)
-	want := m.job(t, strings.ReplaceAll(platform, "type: DisruptionTarget", `type: DisruptionTarget, status: "True"`)).Spec
-	if diff := cmp.Diff(want, defaulted(given)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	kept := cron("has", plain+"\nbackoffLimit: 6\npodReplacementPolicy: TerminatingOrFailed")
-	if *kept.BackoffLimit != 6 || *kept.PodReplacementPolicy != batchv1.TerminatingOrFailed || kept.PodFailurePolicy != nil {
-		t.Errorf("got %d, %s, %v", *kept.BackoffLimit, *kept.PodReplacementPolicy, kept.PodFailurePolicy)
-	}
-}
-
-// Whatever Job the API server accepts, it accepts with the defaults.
-func TestMutatedJobsAreAccepted(t *testing.T) {
-	t.Parallel()
-	m := startMutated(t, platform)
-	untouched := m.cluster.Namespace(t)
-	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
-	accepted := 0
-	for seed := range uint64(2) {
-		generator := generators.NewJobs(seed, seed == 1)
-		for range 150 {
-			job := generator.Job()
-			job.Namespace = untouched
-			_, before := m.client.BatchV1().Jobs(untouched).Create(t.Context(), job, dryRun)
-			job.Namespace = m.namespace
-			_, after := m.client.BatchV1().Jobs(m.namespace).Create(t.Context(), job, dryRun)
-			if before == nil {
-				accepted++
-			}
-			if before == nil && after != nil {
-				t.Errorf("%+v: %v", job.Spec, after)
-			}
-		}
-	}
-	if accepted < 200 {
-		t.Errorf("%d Jobs were accepted", accepted)
-	}
-}
-
 func (m *mutated) get(t *testing.T, name string) *batchv1.Job {
 	t.Helper()
 	job, err := m.client.BatchV1().Jobs(m.namespace).Get(t.Context(), name, metav1.GetOptions{})
@@ -330,23 +277,4 @@ func (m *mutated) get(t *testing.T, name string) *batchv1.Job {
 		t.Fatal(err)
 	}
 	return job
-}
-
-// kubectl returns a function that runs it in the namespace.
-func (m *mutated) kubectl(t *testing.T) func(t *testing.T, stdin string, args ...string) string {
-	t.Helper()
-	path := m.cluster.Kubectl(t)
-	config := m.cluster.Kubeconfig(t, "admin", "system:masters")
-	return func(t *testing.T, stdin string, args ...string) string {
-		t.Helper()
-		command := exec.CommandContext(t.Context(), path, append([]string{"--kubeconfig", config, "--namespace", m.namespace}, args...)...)
-		command.Stdin = strings.NewReader(stdin)
-		var stderr strings.Builder
-		command.Stderr = &stderr
-		out, err := command.Output()
-		if err != nil {
-			t.Fatalf("kubectl %s: %v\n%s%s", strings.Join(args, " "), err, out, &stderr)
-		}
-		return string(out)
-	}
 }

@@ -8,13 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
@@ -147,18 +145,6 @@ func (s *server) create(ctx context.Context, in dynamic.ResourceInterface, objec
 	s.warned = nil
 	_, err := in.Create(ctx, s.local(object), metav1.CreateOptions{DryRun: dryRun})
 	return s.policyWarnings(), err
-}
-
-// eventually waits until the API server has taken notice: it reads policies, bindings and parameters when it gets to
-// it.
-func eventually(t *testing.T, what string, done func(ctx context.Context) bool) {
-	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		return done(ctx), nil
-	})
-	if err != nil {
-		t.Fatalf("the API server does not notice: %s", what)
-	}
 }
 
 // policyWarnings returns the messages in the warnings of policies.

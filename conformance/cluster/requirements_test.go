@@ -15,6 +15,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 // training is a custom policy for the Jobs of a team.
@@ -100,9 +101,9 @@ func (s *server) require(t *testing.T, text string) {
 		s.apply(t, p.Definition, p.Binding)
 	}
 	careless := trainingJob(map[string]any{"team": "training", "size": "large"}, nil, map[string]any{"restartPolicy": "OnFailure"})
-	eventually(t, "what the policy requires", func(ctx context.Context) bool {
+	installed.Eventually(t, "what the policy requires", func(ctx context.Context) (bool, error) {
 		warned, err := s.create(ctx, s.resource(careless), careless)
-		return err != nil && len(warned) > 0
+		return err != nil && len(warned) > 0, nil
 	})
 }
 

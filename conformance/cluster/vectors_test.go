@@ -47,21 +47,3 @@ func lens(v vectors.JobVector) vectors.Lens {
 		return f.Type != vectors.TypeWarning || !refused
 	}
 }
-
-// The API server accepts the Jobs in the vectors of the guardrails: such Jobs can
-// exist.
-func TestGuardrailVectorsAreLegal(t *testing.T) {
-	s := newServer(t)
-	all, err := vectors.Guardrails()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range all {
-		if s.lacks(v) {
-			continue
-		}
-		if got, err := s.judge(t.Context(), v.Submission); err != nil || len(got) > 0 {
-			t.Errorf("%s: %v, %v", v.Name, got, err)
-		}
-	}
-}

@@ -6,20 +6,16 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/internal/installed"
 )
-
-// patience is for each step of the trials, which go on at the same time.
-const patience = 2 * time.Minute
 
 // trial is one Job whose pod does not start.
 type trial struct {
@@ -87,10 +83,6 @@ func TestPendingPods(t *testing.T) {
 				w.conduct(t, r)
 			})
 		}
-		t.Run("audited", func(t *testing.T) {
-			t.Parallel()
-			w.audit(t)
-		})
 	})
 }
 
@@ -104,7 +96,7 @@ func (w *world) conduct(t *testing.T, r trial) {
 	}
 	var job *batchv1.Job
 	var last batchv1.JobCondition
-	w.until(t, "the Job finishes", func(ctx context.Context) (_ bool, err error) {
+	installed.Eventually(t, "the Job finishes", func(ctx context.Context) (_ bool, err error) {
 		job, err = w.client.BatchV1().Jobs(w.namespace).Get(ctx, r.name, metav1.GetOptions{})
 		if err != nil {
 			return false, err
@@ -155,7 +147,7 @@ func (w *world) create(t *testing.T, r trial) {
 func (w *world) ended(t *testing.T, r trial) string {
 	t.Helper()
 	var name string
-	w.until(t, "the first pod is deleted", func(ctx context.Context) (bool, error) {
+	installed.Eventually(t, "the first pod is deleted", func(ctx context.Context) (bool, error) {
 		pods, err := w.pods(ctx, r.name)
 		if err != nil || len(pods) == 0 && name == "" {
 			return false, err
@@ -177,7 +169,7 @@ func (w *world) ended(t *testing.T, r trial) string {
 func (w *world) checkCollected(t *testing.T, pod string) {
 	t.Helper()
 	const collector = "system:serviceaccount:kube-system:pod-garbage-collector"
-	w.until(t, "PodGC writes the status of "+pod, func(context.Context) (bool, error) {
+	installed.Eventually(t, "PodGC writes the status of "+pod, func(context.Context) (bool, error) {
 		for _, event := range w.cluster.AuditLog(t, w.namespace) {
 			if ref := event.ObjectRef; ref.Resource == "pods" && ref.Name == pod && ref.Subresource == "status" && event.User.Username == collector {
 				return true, nil
@@ -196,47 +188,4 @@ func (w *world) anonymous(r trial, message, first string) string {
 		}
 	}
 	return message
-}
-
-// audit waits for the event that says what would be done, after which the pod is there still.
-func (w *world) audit(t *testing.T) {
-	t.Helper()
-	r := trial{name: "audited", policy: "audited", scheduled: true}
-	w.create(t, r)
-	const want = "matching FailJob rule image of PodFailurePolicy fail: ImageUnavailable: waits for ImagePullBackOff"
-	w.until(t, "the audit is told", func(ctx context.Context) (bool, error) {
-		events, err := w.client.EventsV1().Events(w.namespace).List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return false, err
-		}
-		for _, e := range events.Items {
-			if e.Reason == "PodWouldBeDeleted" && e.Regarding.Name == r.name && strings.Contains(e.Note, want) {
-				return true, nil
-			}
-		}
-		return false, nil
-	})
-	pods, err := w.pods(t.Context(), r.name)
-	if err != nil || len(pods) != 1 || pods[0].DeletionTimestamp != nil || len(pods[0].Status.Conditions) == 0 {
-		t.Fatalf("%v %+v", err, pods)
-	}
-	for _, c := range pods[0].Status.Conditions {
-		if c.Type == v1alpha1.FailingToStart {
-			t.Errorf("the pod is marked: %+v", c)
-		}
-	}
-}
-
-// until waits for a condition. An error that goes away does not matter.
-func (w *world) until(t *testing.T, what string, done func(context.Context) (bool, error)) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		ok, err := done(ctx)
-		last = err
-		return ok && err == nil, nil
-	})
-	if err != nil {
-		t.Fatalf("%s: %v: %v", what, err, last)
-	}
 }

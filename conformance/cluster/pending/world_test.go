@@ -6,7 +6,6 @@ import (
 	"context"
 	"flag"
 	"os"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 
 	"github.com/podverdict/podverdict/controller"
 	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 func TestMain(m *testing.M) {
@@ -55,22 +55,14 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{cluster: cluster, client: client, namespace: cluster.Namespace(t)}
-	w.kubectl(t, "apply", "-f", "../../../config/crd")
-	w.kubectl(t, "wait", "--for=condition=Established", "-f", "../../../config/crd", "--timeout=1m")
-	w.kubectl(t, "apply", "-f", "testdata/policies.yaml")
+	installed.Kubectl(t, cluster, nil, "apply", "-f", "../../../config/crd")
+	installed.Kubectl(t, cluster, nil, "wait", "--for=condition=Established", "-f", "../../../config/crd", "--timeout=1m")
+	installed.Kubectl(t, cluster, nil, "apply", "-f", "testdata/policies.yaml")
 	w.addNode(t, node, map[string]string{corev1.LabelHostname: node})
 	(&kubelet{client: client, namespace: w.namespace, first: map[string]types.UID{}}).run(t)
 	w.startController(t)
-	w.kubectl(t, "wait", "--for=condition=Ready", "-f", "testdata/policies.yaml", "--timeout=1m")
+	installed.Kubectl(t, cluster, nil, "wait", "--for=condition=Ready", "-f", "testdata/policies.yaml", "--timeout=1m")
 	return w
-}
-
-func (w *world) kubectl(t *testing.T, arguments ...string) {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), w.cluster.Kubectl(t), append(arguments, "--kubeconfig", w.cluster.Kubeconfig(t, "admin", "system:masters"))...)
-	if out, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", command, err, out)
-	}
 }
 
 // startController runs ours until the test ends.

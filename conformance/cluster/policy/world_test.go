@@ -15,7 +15,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -26,7 +25,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/config"
 	"github.com/podverdict/podverdict/controller"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
@@ -35,9 +33,8 @@ import (
 )
 
 var (
-	definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-	policies    = v1alpha1.GroupVersion.WithResource(v1alpha1.ResourcePodFailurePolicies)
-	bindings    = v1alpha1.GroupVersion.WithResource(v1alpha1.ResourcePodFailurePolicyBindings)
+	policies = v1alpha1.GroupVersion.WithResource(v1alpha1.ResourcePodFailurePolicies)
+	bindings = v1alpha1.GroupVersion.WithResource(v1alpha1.ResourcePodFailurePolicyBindings)
 )
 
 // world is an API server, and a controller that works with it in this process. The test is the kubelet.
@@ -110,47 +107,17 @@ func (w *world) until(what string, met func(context.Context) (bool, string)) {
 	}
 }
 
-// kinds returns the definitions of the installation.
-func (w *world) kinds() (all []*unstructured.Unstructured) {
-	w.Helper()
-	installation, err := config.Objects(config.Options{})
-	if err != nil {
-		w.Fatal(err)
-	}
-	for _, o := range installation {
-		if o.GetKind() == "CustomResourceDefinition" {
-			all = append(all, o.Unstructured)
-		}
-	}
-	return all
-}
+const definitions = "../../../config/crd"
 
 func (w *world) install() {
 	w.Helper()
-	for _, kind := range w.kinds() {
-		if _, err := w.objects.Resource(definitions).Create(w.Context(), kind, metav1.CreateOptions{}); err != nil {
-			w.Fatal(err)
-		}
-	}
-	w.until("the kinds are served", func(ctx context.Context) (bool, string) {
-		_, first := w.objects.Resource(policies).List(ctx, metav1.ListOptions{})
-		_, second := w.objects.Resource(bindings).List(ctx, metav1.ListOptions{})
-		return first == nil && second == nil, fmt.Sprint(first, second)
-	})
+	installed.Kubectl(w, w.cluster, nil, "apply", "-f", definitions)
+	installed.Kubectl(w, w.cluster, nil, "wait", "--for=condition=Established", "-f", definitions, "--timeout=1m")
 }
 
 func (w *world) uninstall() {
 	w.Helper()
-	for _, kind := range w.kinds() {
-		if err := w.objects.Resource(definitions).Delete(w.Context(), kind.GetName(), metav1.DeleteOptions{}); err != nil {
-			w.Fatal(err)
-		}
-	}
-	w.until("the kinds are gone", func(ctx context.Context) (bool, string) {
-		_, first := w.objects.Resource(policies).List(ctx, metav1.ListOptions{})
-		_, second := w.objects.Resource(bindings).List(ctx, metav1.ListOptions{})
-		return apierrors.IsNotFound(first) && apierrors.IsNotFound(second), fmt.Sprint(first, second)
-	})
+	installed.Kubectl(w, w.cluster, nil, "delete", "-f", definitions)
 	w.until("the controller has none", func(context.Context) (bool, string) {
 		n := w.known()
 		return n == 0, fmt.Sprintf("%v are left", n)

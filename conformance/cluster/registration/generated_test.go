@@ -10,7 +10,6 @@ import (
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset/typed/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -184,47 +183,3 @@ func (r registrar) awaitTypes(t *testing.T, k kind.Kind) {
 		t.Fatalf("the type checking does not know %s: %v", k.Kind, err)
 	}
 }
-
-// The API server takes the policies that give defaults.
-func TestMutationsAreRightForTheAPIServer(t *testing.T) {
-	r := newRegistrar(t)
-	var spec batchv1.JobSpec
-	if err := yaml.UnmarshalStrict([]byte(platform), &spec); err != nil {
-		t.Fatal(err)
-	}
-	defaults, err := admission.NewDefaults(&spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, k := range builtIn(t)[:2] {
-		mutation, err := admission.NewMutation(defaults, k, admission.MutationOptions{Name: "platform"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := r.MutatingAdmissionPolicies().Create(t.Context(), mutation.Policy, metav1.CreateOptions{}); err != nil {
-			t.Error(err)
-		}
-		if _, err := r.MutatingAdmissionPolicyBindings().Create(t.Context(), mutation.Binding, metav1.CreateOptions{}); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// platform has a default for everything.
-const platform = `
-backoffLimit: 3
-backoffLimitPerIndex: 1
-maxFailedIndexes: 5
-activeDeadlineSeconds: 3600
-ttlSecondsAfterFinished: 600
-managedBy: example.com/controller
-podReplacementPolicy: Failed
-podFailurePolicy:
-  rules:
-  - action: Ignore
-    onPodConditions: [{type: DisruptionTarget}]
-  - action: FailJob
-    onExitCodes: {containerName: main, operator: In, values: [42]}
-  - action: FailIndex
-    onExitCodes: {operator: In, values: [43]}
-`

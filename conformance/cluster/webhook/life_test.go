@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/util/retry"
+
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 func jsonOf(patch map[string]any) ([]byte, error) {
@@ -45,9 +47,9 @@ func (w *world) lives(t *testing.T, namespace string) {
 				t.Fatal(err)
 			}
 			w.release(t, namespace, name)
-			eventually(t, "the Job goes", func(ctx context.Context) bool {
+			installed.Eventually(t, "the Job goes", func(ctx context.Context) (bool, error) {
 				_, err := w.jobs(namespace).Get(ctx, name, metav1.GetOptions{})
-				return apierrors.IsNotFound(err)
+				return apierrors.IsNotFound(err), nil
 			})
 		})
 	}
@@ -99,9 +101,9 @@ func (w *world) release(t *testing.T, namespace, name string) {
 
 func (w *world) awaitStatus(t *testing.T, namespace, name, what string, reached func(*unstructured.Unstructured) bool) {
 	t.Helper()
-	eventually(t, "the controller writes that the Job is "+what, func(ctx context.Context) bool {
+	installed.Eventually(t, "the controller writes that the Job is "+what, func(ctx context.Context) (bool, error) {
 		job, err := w.jobs(namespace).Get(ctx, name, metav1.GetOptions{})
-		return err == nil && reached(job)
+		return err == nil && reached(job), err
 	})
 }
 

@@ -4,14 +4,8 @@ package webhook
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
-	"math/big"
 	"net"
 	"os"
 	"os/exec"
@@ -19,12 +13,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/yaml"
 )
 
@@ -80,7 +74,7 @@ func (w *world) serve(t *testing.T, d documented) server {
 	podverdict := filepath.Join(w.bin, "podverdict")
 	mkdir(t, filepath.Join(root, "bundles", "podverdict"))
 	mkdir(t, filepath.Join(root, "bundles", "authz"))
-	run(t, nil, podverdict, "generate", "bundle", "-o", filepath.Join(root, "bundles", "podverdict", "bundle.tar.gz"))
+	run(t, podverdict, "generate", "bundle", "-o", filepath.Join(root, "bundles", "podverdict", "bundle.tar.gz"))
 	container := d.deployment.Spec.Template.Spec.Containers[0]
 	for _, m := range container.VolumeMounts {
 		if m.SubPath != "" {
@@ -147,28 +141,14 @@ func freeAddress(t *testing.T) string {
 // writeCertificate writes a key and its certificate for loopback, and returns the latter.
 func writeCertificate(t *testing.T, folder string) []byte {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
+	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	mkdir(t, folder)
-	encoded := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})
-	write(t, filepath.Join(folder, "tls.crt"), encoded)
-	write(t, filepath.Join(folder, "tls.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
-	return encoded
+	write(t, filepath.Join(folder, "tls.crt"), certificate)
+	write(t, filepath.Join(folder, "tls.key"), key)
+	return certificate
 }
 
 func mkdir(t *testing.T, folder string) {

@@ -14,6 +14,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 // TestAdmission asks everything of one control plane, since two would take twice the time.
@@ -31,9 +33,9 @@ func TestAdmission(t *testing.T) {
 	w.apply(t, opa.configuration(t, documentation, webhook))
 	for _, namespace := range []string{policies, webhook} {
 		for _, object := range []map[string]any{find(all, "a new Job is judged as a whole").object, find(all, "a new CronJob is judged by its Jobs").object} {
-			eventually(t, "denying in "+namespace, func(ctx context.Context) bool {
+			installed.Eventually(t, "denying in "+namespace, func(ctx context.Context) (bool, error) {
 				_, err := w.create(ctx, namespace, "probe", object, metav1.DryRunAll)
-				return apierrors.IsInvalid(err)
+				return apierrors.IsInvalid(err), nil
 			})
 		}
 	}

@@ -10,16 +10,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
 	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
@@ -30,7 +29,6 @@ const moduleRoot = "../../.."
 type world struct {
 	cluster *controlplane.Cluster
 	client  dynamic.Interface
-	kubectl string
 	bin     string   // a folder with podverdict and opa
 	warned  []string // by the last response
 }
@@ -38,7 +36,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	cluster := controlplane.Start(t, controlplane.ControllerManager)
-	w := &world{cluster: cluster, kubectl: cluster.Kubectl(t), bin: t.TempDir()}
+	w := &world{cluster: cluster, bin: t.TempDir()}
 	config := rest.CopyConfig(cluster.Config)
 	config.WarningHandler = w
 	var err error
@@ -76,11 +74,11 @@ func (w *world) create(ctx context.Context, namespace, name string, object map[s
 }
 
 // run runs a program and returns what it prints.
-func run(t *testing.T, input []byte, program string, arguments ...string) []byte {
+func run(t *testing.T, program string, arguments ...string) []byte {
 	t.Helper()
 	var stderr bytes.Buffer
 	command := exec.CommandContext(t.Context(), program, arguments...)
-	command.Stdin, command.Stderr = bytes.NewReader(input), &stderr
+	command.Stderr = &stderr
 	out, err := command.Output()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", command, err, &stderr)
@@ -91,22 +89,12 @@ func run(t *testing.T, input []byte, program string, arguments ...string) []byte
 // apply gives manifests to kubectl.
 func (w *world) apply(t *testing.T, manifests []byte) {
 	t.Helper()
-	run(t, manifests, w.kubectl, "--kubeconfig", w.cluster.Kubeconfig(t, "admin", "system:masters"), "apply", "--validate=strict", "-f", "-")
+	installed.Kubectl(t, w.cluster, manifests, "apply", "--validate=strict", "-f", "-")
 }
 
 // applyPolicies puts what podverdict generates in force in a namespace.
 func (w *world) applyPolicies(t *testing.T, namespace string) {
 	t.Helper()
-	w.apply(t, run(t, nil, filepath.Join(w.bin, "podverdict"), "generate", "vap", "--name", "webhook",
+	w.apply(t, run(t, filepath.Join(w.bin, "podverdict"), "generate", "vap", "--name", "webhook",
 		"--namespace-selector", "kubernetes.io/metadata.name="+namespace))
-}
-
-func eventually(t *testing.T, what string, done func(ctx context.Context) bool) {
-	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
-		return done(ctx), nil
-	})
-	if err != nil {
-		t.Fatalf("it does not happen: %s", what)
-	}
 }
