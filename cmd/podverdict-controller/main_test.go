@@ -5,17 +5,11 @@ import (
 	"context"
 	"net"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
-	"github.com/podverdict/podverdict/config"
 )
 
 // If the program cannot begin, it says on stderr which flag is wrong, and exits with 2.
@@ -90,41 +84,6 @@ func TestStops(t *testing.T) {
 		if code != exitFine || stderr.Len() > 0 {
 			t.Errorf("--leader-elect=%s: exit code %d\n%s", elect, code, stderr.String())
 		}
-	}
-}
-
-// The installation's flags are some that there are, and its lease is the one that its role is for.
-func TestInstallationFits(t *testing.T) {
-	var deployment appsv1.Deployment
-	installed(t, "Deployment", &deployment)
-	var role rbacv1.Role
-	installed(t, "Role", &role)
-	for _, argument := range deployment.Spec.Template.Spec.Containers[0].Args {
-		if err := newCommand(nil).ParseFlags([]string{argument}); err != nil {
-			t.Errorf("%s: %v", argument, err)
-		}
-	}
-	if got, _ := newCommand(nil).Flags().GetString("leader-elect-resource-name"); !slices.Equal(role.Rules[len(role.Rules)-1].ResourceNames, []string{got}) {
-		t.Errorf("the role is not for the lease %s", got)
-	}
-	if got, _ := newCommand(nil).Flags().GetString("leader-elect-resource-namespace"); got != role.Namespace {
-		t.Errorf("the lease is in %s, and the role in %s", got, role.Namespace)
-	}
-}
-
-// installed reads the installation's only object of a kind.
-func installed(t *testing.T, kind string, into any) {
-	t.Helper()
-	objects, err := config.Objects(config.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := slices.IndexFunc(objects, func(o config.Object) bool { return o.GetKind() == kind })
-	if i < 0 {
-		t.Fatalf("there is no %s", kind)
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(objects[i].Object, into); err != nil {
-		t.Fatal(err)
 	}
 }
 

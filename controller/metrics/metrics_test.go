@@ -3,11 +3,9 @@ package metrics_test
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -40,59 +38,6 @@ func TestMetricsOfNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.VerdictEvent(metrics.EventCreated) // does not crash
-}
-
-// collected has what is registered.
-type collected struct {
-	prometheus.Registerer
-	all prometheus.Collector
-}
-
-func (c *collected) Register(all prometheus.Collector) error {
-	c.all = all
-	return nil
-}
-
-// Names and labels of metrics do not change unnoticed: dashboards depend on them.
-func TestMetricNames(t *testing.T) {
-	var registered collected
-	_, err := metrics.New(&registered)
-	fixtures.Put(t, err)
-	descriptions := make(chan *prometheus.Desc, 100)
-	registered.all.Describe(descriptions)
-	close(descriptions)
-	var got []string
-	for d := range descriptions {
-		text := d.String()
-		name, _, _ := strings.Cut(strings.TrimPrefix(text, `Desc{fqName: "`), `"`)
-		got = append(got, name+text[strings.LastIndex(text, "{"):len(text)-1])
-	}
-	if diff := cmp.Diff([]string{
-		"job_controller_job_sync_duration_seconds{completion_mode,result,action}",
-		"job_controller_job_syncs_total{completion_mode,result,action}",
-		"job_controller_jobs_finished_total{completion_mode,result,reason}",
-		"job_controller_job_pods_finished_total{completion_mode,result}",
-		"job_controller_job_pods_creation_total{reason,status}",
-		"job_controller_job_finished_indexes_total{status,backoffLimit}",
-		"job_controller_pod_failures_handled_by_failure_policy_total{action}",
-		"job_controller_terminated_pods_tracking_finalizer_total{event}",
-		"podverdict_verdicts_total{mode,action,matched}",
-		"podverdict_verdict_errors_total{mode}",
-		"podverdict_verdict_events_total{result}",
-		"podverdict_program_cache_lookups_total{result}",
-		"podverdict_program_compile_errors_total{}",
-		"podverdict_api_calls_total{verb,resource,code}",
-		"podverdict_custom_policy_verdicts_total{policy,rule,action,mode}",
-		"podverdict_custom_policies{ready}",
-		"podverdict_custom_policy_bindings{ready}",
-		"podverdict_custom_policy_compile_duration_seconds{result}",
-		"podverdict_pending_pods_total{mode,action,result}",
-		"podverdict_pending_pod_errors_total{mode,kind}",
-		"podverdict_panics_total{activity}",
-		"podverdict_events_dropped_total{}",
-	}, got); diff != "" {
-		t.Errorf("the metrics are others (-want +got):\n%s", diff)
-	}
 }
 
 func TestSynced(t *testing.T) {

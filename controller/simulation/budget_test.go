@@ -8,35 +8,15 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
-
-	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 var language = sync.OnceValues(func() (*compiler.Environment, error) { return compiler.NewEnvironment(compiler.DefaultVersion) })
 
-// newCustomOptions returns the options of newOptions with the rules of a policy named gpu before those of the Job.
+// newCustomOptions returns the options of newOptions with the rules of a policy before those of the Job.
 func newCustomOptions(t testing.TB, spec, script, rules string) Options {
 	t.Helper()
-	o := newOptions(t, spec, script)
-	policy := &v1alpha1.PodFailurePolicy{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}
-	if err := yaml.UnmarshalStrict([]byte("rules: "+rules), &policy.Spec); err != nil {
-		t.Fatal(err)
-	}
-	policy.SetDefaults()
-	environment, err := language()
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiled, err := runtime.NewCustomPolicy(environment, policy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Program = runtime.Join([]*runtime.Policy{compiled}, o.Program, nil)
-	return o
+	return newPendingOptions(t, spec, script, rules, "pendingPods: Ignore")
 }
 
 // onCode returns a rule on the exit code 9 of a pod's container.

@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -174,42 +173,6 @@ func TestPendingPodsOfNativeJobs(t *testing.T) {
 				t.Errorf("\ngot  %s\nwant %s", got, test.want)
 			}
 		})
-	}
-}
-
-// Events come in the order in which things happen: the pod is deleted, and fails with the rule's verdict.
-func TestPendingPodsAreTold(t *testing.T) {
-	o := newPendingOptions(t, "completions: 1\nmanagedBy: podverdict.io/job-controller", noImage, onWaiting("action: FailJob"), "")
-	r := lived(t, o)
-	var lines []string
-	for _, e := range r.Events {
-		line := fmt.Sprintf("%s %s", Clock(e.Seconds), e.Type)
-		for _, text := range []string{e.Because, e.Reason, e.Message} {
-			if text != "" {
-				line += ", " + text
-			}
-		}
-		if e.Verdict != nil {
-			line += fmt.Sprintf(", %s by %s", e.Verdict.Action, e.Verdict.Subject())
-		}
-		lines = append(lines, line)
-	}
-	const sentence = "Pod default/demo-x5psj matching FailJob rule image of PodFailurePolicy start: ImageUnavailable"
-	want := []string{
-		"0s PodCreated", "0s JobEvent, JobStart, Job started",
-		"10m10s PodDeleted, ImageUnavailable", "10m10s JobEvent, PodDeletedByPolicy, " + sentence,
-		"10m11s PodFailed, podverdict.io/FailingToStart (ImageUnavailable), main ContainerStatusUnknown (137), side exited with 143 (SIGTERM), FailJob by rule image of start",
-		"10m11s JobCondition, FailureTarget, PodFailurePolicy: " + sentence, "10m11s JobCondition, Failed, PodFailurePolicy: " + sentence,
-		"10m11s JobEvent, PodFailurePolicy, " + sentence, "10m11s JobEvent, JobFinish, Job finished: Failed",
-	}
-	if diff := cmp.Diff(want, lines); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if got, want := fmt.Sprintf("%+v", r.Attempts), "[{Index:0 Number:1 Created:0 Started:-1 Ended:611 Deleted:610 Fate:FailJob Because:podverdict.io/FailingToStart (ImageUnavailable), main ContainerStatusUnknown (137), side exited with 143 (SIGTERM)}]"; got != want {
-		t.Errorf("the attempts are %s, want %s", got, want)
-	}
-	if r.Summary.PodSeconds != 0 {
-		t.Errorf("pods ran for %d seconds", r.Summary.PodSeconds)
 	}
 }
 

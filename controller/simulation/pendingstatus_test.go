@@ -78,17 +78,6 @@ func TestPendingStatuses(t *testing.T) {
 			append(append([]string{"Failed node-0", "main: " + gone, "side: " + gone}, conditionTexts("False", "", "main side")...), because),
 		},
 		{
-			"volumes, with init containers", initContainers + "containers: [{name: main}]", "pending: forever, waiting: PodInitializing",
-			append([]string{
-				"Pending node-0", "prepare: PodInitializing, ready false, started false", "proxy: PodInitializing, ready false, started false",
-				"main: PodInitializing, ready false, started false",
-			}, conditionTexts("False", "prepare proxy", "proxy main")...),
-			append(append([]string{
-				"Failed node-0", "prepare: " + gone, "proxy: PodInitializing, ready false, started false",
-				"main: PodInitializing, ready false, started false",
-			}, conditionTexts("False", "prepare proxy", "proxy main")...), because),
-		},
-		{
 			"a node", "containers: [{name: main}]", "pending: forever, unschedulable: true",
 			[]string{"Pending", "PodScheduled=False Unschedulable 0/3 nodes are available: 3 Insufficient cpu."},
 			[]string{"Failed", "PodScheduled=False Unschedulable 0/3 nodes are available: 3 Insufficient cpu.", because},

@@ -106,16 +106,8 @@ func TestLives(t *testing.T) {
 			"Complete CompletionsReached after 1m33s: succeeded 3, failed 0",
 		},
 		{
-			"side by side", "completions: 3\nparallelism: 3", "pods: [{run: 10s}]",
-			"Complete CompletionsReached after 11s: succeeded 3, failed 0",
-		},
-		{
 			"FailJob", "completions: 5\nparallelism: 5" + policy, "pods: [{index: 2, run: 5s, exitCode: 42}]",
 			"Failed PodFailurePolicy after 7s: succeeded 0, failed 5, verdicts [Count:4 FailJob:1]",
-		},
-		{
-			"the code of another container", "completions: 1\nbackoffLimit: 0" + policy, "pods: [{exitCodes: {side: 42}}]",
-			"Failed BackoffLimitExceeded after 31s: succeeded 0, failed 1, verdicts [Count:1]",
 		},
 		{
 			"ignored evictions by the kubelet", "completions: 2\nbackoffLimit: 0" + policy, "pods: [{attempt: 1-3, condition: DisruptionTarget}]",
@@ -134,10 +126,6 @@ func TestLives(t *testing.T) {
 		{
 			"backoffLimit", "completions: 1\nbackoffLimit: 2", "pods: [{run: 5s, exitCode: 1}]",
 			"Failed BackoffLimitExceeded after 48s: succeeded 0, failed 3, verdicts [Count:3]",
-		},
-		{
-			"backoffLimit of a counting rule", "completions: 1\nbackoffLimit: 1" + policy, "pods: [{run: 5s, exitCode: 3}]",
-			"Failed BackoffLimitExceeded after 22s: succeeded 0, failed 2, verdicts [Count:2]",
 		},
 		{
 			"restarts in place", "completions: 1\nbackoffLimit: 3\ntemplate: {spec: {restartPolicy: OnFailure, containers: [{name: main}]}}",
@@ -197,11 +185,6 @@ func TestLives(t *testing.T) {
 			"a deleted pod is replaced when it has ended", "completions: 1\nbackoffLimit: 1\npodReplacementPolicy: Failed",
 			"pods: [{run: 1m, stop: 20s}]\nevents: [{at: 30s, delete: 0}]",
 			"Complete CompletionsReached after 2m1s: succeeded 1, failed 1, verdicts [Count:1]",
-		},
-		{
-			"a pending pod is deleted", "completions: 1\nbackoffLimit: 1\npodReplacementPolicy: Failed",
-			"pods: [{attempt: 1, pending: 1m}]\nevents: [{at: 30s, delete: 0}]",
-			"Complete CompletionsReached after 1m21s: succeeded 1, failed 1, verdicts [Count:1]",
 		},
 		{
 			"elastic", "completions: 2\nparallelism: 2\ncompletionMode: Indexed", "events: [{at: 10s, completions: 4, parallelism: 4}]",
