@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"errors"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -232,42 +231,5 @@ func TestNoExtraPodFromAStaleCache(t *testing.T) {
 		if len(c.server.Pods()) != 3 {
 			t.Errorf("%d pods were created", len(c.server.Pods()))
 		}
-	}))
-}
-
-// 130103, too: the controller that created the third pod has crashed, and the answer was lost with it.
-func TestNoExtraPodAfterACrash(t *testing.T) {
-	s := scenario{job: managed(2, completions(3)), fate: succeeds, calm: true}
-	sound(t, isolated(t, s, func(c *cluster) {
-		c.work()
-		c.moveAll()
-		c.work()
-		c.end(c.server.Pods()[0], 0)
-		c.cutAt, c.cutAfter = c.writes+1, true // the next write is the third pod
-		c.settle()
-		if len(c.server.Pods()) != 3 || c.crashes != 1 {
-			t.Errorf("%d pods were created, %d crashes", len(c.server.Pods()), c.crashes)
-		}
-	}))
-}
-
-// The server in memory refuses what the real one does, or none of this would mean much.
-func TestServerRefusesStaleWrites(t *testing.T) {
-	s := scenario{job: managed(1, completions(1)), fate: succeeds, calm: true}
-	sound(t, isolated(t, s, func(c *cluster) {
-		c.work()
-		c.moveAll()
-		for q := (*request)(nil); q == nil; c.pause(time.Second) {
-			synctest.Wait()
-			for _, waiting := range c.wire.requests() {
-				if q = waiting; q.Verb == "patch" && q.Resource == memoryapi.Jobs {
-					c.server.ChangeJob(namespace, jobName, func(job *batchv1.Job) { job.Labels = map[string]string{"changed": "true"} })
-					if code := c.wire.serve(q); code != http.StatusConflict {
-						t.Errorf("a stale write is answered with %d", code)
-					}
-				}
-			}
-		}
-		c.settle()
 	}))
 }

@@ -1,7 +1,6 @@
 package controller_test
 
 import (
-	"fmt"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -9,7 +8,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 )
@@ -114,49 +112,6 @@ func (c *cluster) spoilNext(verb string, f fault) {
 			c.logf("fault %d: %s of %s", f, q.Call, objectOf(q))
 			c.wire.spoil(q, f)
 			return
-		}
-		c.serve(waiting[0])
-	}
-}
-
-// A status is written only over the Job that it was made from: what others write meanwhile stays, and the status comes again.
-func TestStatusWriteKeepsWhatOthersWrote(t *testing.T) {
-	s := scenario{job: managed(2, completions(2)), fate: exits(map[int][]int32{0: {1}})}
-	others := 0
-	sound(t, isolated(t, s, func(c *cluster) {
-		c.beforeWrites(3, func(job *batchv1.Job) {
-			others++
-			metav1.SetMetaDataAnnotation(&job.ObjectMeta, fmt.Sprint("other-", others), "written")
-		})
-		c.settle()
-		for i := range others {
-			if name := fmt.Sprint("other-", i+1); c.job.Annotations[name] == "" {
-				t.Errorf("annotation %s is lost: %v", name, c.job.Annotations)
-			}
-		}
-		if s := c.job.Status; !isTrue(c.job, batchv1.JobComplete) || s.Succeeded != 2 || s.Failed != 1 {
-			t.Error(statusText(c.job))
-		}
-	}))
-	if others != 3 {
-		t.Errorf("the status was written %d times", others)
-	}
-}
-
-// beforeWrites lets everything happen until the status has been on its way so many times; just before it arrives, another writes.
-func (c *cluster) beforeWrites(writes int, other func(*batchv1.Job)) {
-	for end := time.Now().Add(10 * time.Minute); writes > 0 && time.Now().Before(end) && len(c.violations) == 0; {
-		synctest.Wait()
-		waiting := c.wire.requests()
-		if len(waiting) == 0 {
-			if c.pause(time.Second) {
-				c.move()
-			}
-			continue
-		}
-		if q := waiting[0]; q.Verb == "patch" && q.Resource == memoryapi.Jobs {
-			writes--
-			c.server.ChangeJob(namespace, jobName, other)
 		}
 		c.serve(waiting[0])
 	}

@@ -224,25 +224,6 @@ func TestIndexesOutOfRange(t *testing.T) {
 	}
 }
 
-// A pod whose finalizer is taken by hand, and that is deleted then, vanishes uncounted, and is replaced.
-func TestPodsVanish(t *testing.T) {
-	c := isolated(t, scenario{job: managed(2, indexed(2)), fate: succeeds}, func(c *cluster) {
-		for range 3 {
-			c.work()
-			c.moveAll()
-			for _, pod := range c.server.Pods() {
-				c.server.ChangePod(pod.Namespace, pod.Name, func(p *corev1.Pod) { p.Finalizers = nil })
-				_ = c.server.DeletePod(pod.Namespace, pod.Name, 0) // it is there
-			}
-		}
-		c.settle()
-	})
-	sound(t, c)
-	if s := c.job.Status; s.Succeeded != 2 || s.CompletedIndexes != "0,1" {
-		t.Error(statusText(c.job))
-	}
-}
-
 // Somebody takes a pod from the Job before the cache shows that there is one: the Job is looked at again all the same.
 func TestPodIsTakenBeforeTheCacheShowsIt(t *testing.T) {
 	takes := map[string]func(*corev1.Pod){

@@ -30,8 +30,8 @@ func (w *world) expectLastGood(generation int64, rules ...v1alpha1.Rule) {
 	}
 }
 
-// The last good version of a policy stays in force, until somebody corrects the policy, even for a controller
-// that has not seen that version.
+// The last good version of a policy stays in force until somebody corrects the policy, even for a controller that has not seen
+// that version.
 func TestLastGoodIsRestored(t *testing.T) {
 	inWorld(t, ignoring, func(w *world) {
 		w.run(one())
@@ -44,7 +44,11 @@ func TestLastGoodIsRestored(t *testing.T) {
 		w.expectReady(w.server.Policy("gpu"), "False InvalidExpressions: generation 1 stays in force: "+wrong)
 		w.expectReady(w.server.Binding("gpu"), "False PolicyInvalid: PodFailurePolicy gpu does not compile: generation 1 stays in force")
 		w.expectNotes("PodFailurePolicy", "Warning InvalidExpressions: generation 1 stays in force: "+wrong)
+		w.expectSeries("custom_policies", map[string]float64{"ready=false": 1})
 		w.expectLastGood(1, rule("r", onCode3, ignore))
+		if found := w.server.Policy("gpu").Status.TypeChecking; found == nil || len(found.Findings) != 1 || found.Findings[0].Rule != "r" {
+			t.Errorf("the findings are %+v", found)
+		}
 
 		writes := w.writes.Load()
 		w.restart()
@@ -59,6 +63,10 @@ func TestLastGoodIsRestored(t *testing.T) {
 		w.fail(3)
 		w.expectJob("failed 1")
 		w.expectReady(w.server.Policy("gpu"), "True Compiled: every expression compiles")
+		w.expectNotes("PodFailurePolicy", "Normal Compiled: every expression compiles", "Warning InvalidExpressions: generation 1 stays in force: "+wrong)
+		if found := w.server.Policy("gpu").Status.TypeChecking; found != nil {
+			t.Errorf("the findings are %+v", found)
+		}
 		w.expectLastGood(3, rule("s", onCode3, count))
 		w.apply(customPolicy("gpu", rule("r", broken, ignore)))
 		w.restart()
@@ -68,19 +76,28 @@ func TestLastGoodIsRestored(t *testing.T) {
 	})
 }
 
-// A policy that took the name of another one while no controller ran has no last good version.
+// A policy that took the name of another one has no last good version, whether a controller saw that or not.
 func TestLastGoodIsNotAnothers(t *testing.T) {
-	inWorld(t, ignoring, func(w *world) {
-		w.run(one())
-		w.stop()
-		w.server.Delete(memoryapi.Policies, "gpu")
-		w.apply(customPolicy("gpu", rule("r", broken, ignore)))
-		w.start()
-		w.fail(3)
-		w.expectJob("failed 1")
-		w.expectReady(w.server.Policy("gpu"), "False InvalidExpressions: not in force: "+wrong)
-		w.expectLastGood(0)
-	})
+	for name, away := range map[string]bool{"seen": false, "while no controller ran": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, ignoring, func(w *world) {
+				w.run(one())
+				if away {
+					w.stop()
+				}
+				w.server.Delete(memoryapi.Policies, "gpu")
+				w.apply(customPolicy("gpu", rule("r", broken, ignore)))
+				if away {
+					w.start()
+				}
+				w.fail(3)
+				w.expectJob("failed 1")
+				w.expectReady(w.server.Policy("gpu"), "False InvalidExpressions: not in force: "+wrong)
+				w.expectReady(w.server.Binding("gpu"), "False PolicyInvalid: PodFailurePolicy gpu does not compile: not in force")
+				w.expectLastGood(0)
+			})
+		})
+	}
 }
 
 // A version that this program cannot compile stays in the status, for one that can.

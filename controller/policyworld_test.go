@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -21,17 +20,17 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
-	"github.com/podverdict/podverdict/controller/metrics"
 )
 
 // world is an API server in memory with custom policies and a controller that obeys them, in a synctest bubble.
 type world struct {
 	kubelet
 
-	t        *testing.T
-	registry *prometheus.Registry
-	stop     func()
+	t      *testing.T
+	counts fixtures.Counted
+	stop   func()
 	// writes is how many calls there were to change policies and bindings.
 	writes atomic.Int32
 }
@@ -63,12 +62,8 @@ func nothing(*world) {}
 // start gives the world a controller.
 func (w *world) start() {
 	w.t.Helper()
-	w.registry = prometheus.NewRegistry()
-	metrics, err := metrics.New(w.registry)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	live, err := controller.New(controller.Options{Config: memoryapi.Config(w), Observe: true, Metrics: metrics})
+	w.counts = fixtures.NewCounted(w.t)
+	live, err := controller.New(controller.Options{Config: memoryapi.Config(w), Observe: true, Metrics: w.counts.Metrics})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -193,32 +188,16 @@ func (w *world) expectReady(o v1alpha1.Object, want string) {
 	}
 }
 
-// series returns the values of a metric, by labels.
-func (w *world) series(name string) map[string]float64 {
-	w.t.Helper()
-	families, err := w.registry.Gather()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	values := map[string]float64{}
-	for _, family := range families {
-		if family.GetName() != "podverdict_"+name {
-			continue
-		}
-		for _, m := range family.GetMetric() {
-			var labels []string
-			for _, l := range m.GetLabel() {
-				labels = append(labels, l.GetName()+"="+l.GetValue())
-			}
-			values[strings.Join(labels, ",")] = m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
-		}
-	}
-	return values
-}
-
+// expectSeries compares the values of a metric that are not 0, by labels.
 func (w *world) expectSeries(name string, want map[string]float64) {
 	w.t.Helper()
-	if diff := cmp.Diff(want, w.series(name)); diff != "" {
+	got := map[string]float64{}
+	for series, value := range w.counts.Series(w.t) {
+		if labels, found := strings.CutPrefix(series, name+"{"); found {
+			got[strings.TrimSuffix(labels, "}")] = value
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		w.t.Errorf("%s differs (-want +got):\n%s", name, diff)
 	}
 }
