@@ -139,28 +139,6 @@ func TestElectReturnsWhatRunReturns(t *testing.T) {
 	}
 }
 
-func TestElectStopsACandidate(t *testing.T) {
-	e := newElectorate(t)
-	leader := e.candidate(t, "leader")
-	<-leader.begun
-	candidate := e.candidate(t, "candidate")
-	candidate.cancel()
-	if err := <-candidate.result; err != nil {
-		t.Error(err)
-	}
-	select {
-	case <-candidate.begun:
-		t.Error("it was called though another has the lease")
-	default:
-	}
-	if holder := *e.lease(t.Context(), t).Spec.HolderIdentity; holder != "leader" {
-		t.Errorf("the lease is of %q", holder)
-	}
-	leader.cancel()
-	close(leader.end)
-	<-leader.result
-}
-
 func TestElectRefusesImpossibleTimes(t *testing.T) {
 	e := leadership.Election{
 		Config: &rest.Config{}, Namespace: "default", Name: "elected", Identity: "me",
