@@ -80,7 +80,7 @@ func (w *world) tryAgain(t *testing.T, attack attack, control outcome, before ti
 func (w *world) try(t *testing.T, attack attack, control outcome, before time.Duration) error {
 	t.Helper()
 	t.Cleanup(func() { w.revive(t) })
-	a := w.newAttacker(t)
+	a := &attacker{T: t, world: w, user: w.user, namespace: w.newNamespace(t, "edit"), victim: w.newNamespace(t, "view")}
 	installed.PlayKubelet(t, w.admin, a.namespace, exitOf)
 	under, stop := context.WithCancel(t.Context())
 	a.under = under
@@ -118,9 +118,4 @@ func (w *world) try(t *testing.T, attack attack, control outcome, before time.Du
 		return fmt.Errorf("the victim's Jobs took %v, and at most %v before the attack and after it", took, max(before, without))
 	}
 	return nil
-}
-
-func (w *world) newAttacker(t *testing.T) *attacker {
-	t.Helper()
-	return &attacker{T: t, world: w, user: w.user, namespace: w.newNamespace(t, "edit"), victim: w.newNamespace(t, "view")}
 }
