@@ -2,7 +2,6 @@ package runtime_test
 
 import (
 	"fmt"
-	goruntime "runtime"
 	"testing"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -57,23 +55,6 @@ func benchPod(containers int, others int32) *corev1.Pod {
 	return pod
 }
 
-func nativeProgram(tb testing.TB, r batchv1.PodFailurePolicyRule) *runtime.Program {
-	tb.Helper()
-	env, err := compiler.NewEnvironment(compiler.DefaultVersion)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	policy, err := compiler.NewPolicy(&batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{r}})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	compiled, err := env.Compile(policy)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return runtime.NewProgram(compiled)
-}
-
 // twinRuns is how many evaluations are timed at once.
 const twinRuns = 500
 
@@ -84,7 +65,7 @@ func BenchmarkTwins(b *testing.B) {
 	env := newEnvironment(b)
 	for _, twin := range twins() {
 		custom := runtime.Join([]*runtime.Policy{compilePolicy(b, env, rules(twin.custom))}, nil, nil)
-		program := nativeProgram(b, twin.native)
+		program := programs(b, &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{twin.native}})["specialized"]
 		for _, size := range []struct {
 			containers int
 			others     int32
@@ -132,49 +113,6 @@ func benchSpec() *v1alpha1.PodFailurePolicySpec {
 			{Name: "config", When: "pod.failedContainers().exists(c, c.exitCode in [2, 64, 78])", Action: "FailJob"},
 			{Name: "signals", When: "pod.failedContainers().exists(c, c.exitCode.between(128, 159))", Action: "Count"},
 		},
-	}
-}
-
-// BenchmarkCompile is a whole policy, and what it holds on to.
-func BenchmarkCompile(b *testing.B) {
-	env := newEnvironment(b)
-	spec := benchSpec()
-	b.ReportAllocs()
-	for b.Loop() {
-		compilePolicy(b, env, spec)
-	}
-	const n = 200
-	policies := make([]*runtime.Policy, n)
-	before := heap()
-	for i := range policies {
-		policies[i] = compilePolicy(b, env, spec)
-	}
-	b.ReportMetric(float64(heap()-before)/n, "held-B/policy")
-	goruntime.KeepAlive(policies)
-}
-
-func heap() int64 {
-	goruntime.GC()
-	var m goruntime.MemStats
-	goruntime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
-// BenchmarkEvaluateCustom is the same policy on a pod that its last rule matches, on both
-// ways.
-func BenchmarkEvaluateCustom(b *testing.B) {
-	policy := compilePolicy(b, newEnvironment(b), benchSpec())
-	in := runtime.Input{Pod: exitCode(137), Job: &batchv1.Job{}, Attempt: 1}
-	for name, p := range bothWays(policy) {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			ctx := b.Context()
-			for b.Loop() {
-				if m, err := p.Evaluate(ctx, in); m.Rule != 4 {
-					b.Fatal(m, err)
-				}
-			}
-		})
 	}
 }
 

@@ -1,7 +1,6 @@
 package runtime_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,18 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/internal/race"
 	"github.com/podverdict/podverdict/runtime"
 )
-
-func TestEvaluateEndsWithTheContext(t *testing.T) {
-	policy := compilePolicy(t, newEnvironment(t), rules("true"))
-	ctx, cancel := context.WithCancelCause(t.Context())
-	reason := errors.New("enough")
-	cancel(reason)
-	if m, err := policy.Evaluate(ctx, runtime.Input{Pod: exitCode(1)}); !errors.Is(err, reason) || m.Rule != runtime.NoRule {
-		t.Errorf("got %+v, %v", m, err)
-	}
-}
 
 // TestLargePods holds that evaluation ends on pods that no API server would store: by
 // an answer of the fast path, or by an error.
@@ -84,8 +74,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestCustomRulesAllocateNothing holds on the fast path, variables and errors that do
-// not matter included.
+// TestCustomRulesAllocateNothing holds on the fast path, after a Job's own rules, whether a rule decides or none. Variables, and
+// errors that do not matter, allocate nothing either.
 func TestCustomRulesAllocateNothing(t *testing.T) {
 	env := newEnvironment(t)
 	spec := rules(
@@ -98,19 +88,37 @@ func TestCustomRulesAllocateNothing(t *testing.T) {
 	spec.Variables = []v1alpha1.Variable{{Name: "oom", Expression: "pod.failedContainers().exists(c, c.oomKilled)"}}
 	spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "a", Expression: "job.metadata.?labels[?'team'].orValue('') == ''"}}
 	policy := compilePolicy(t, env, spec)
-	in := runtime.Input{Pod: failed(corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}), Job: &batchv1.Job{}, Attempt: 1}
+	own := runtime.NewProgram(compiled(t, policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [42]}}]`)))
+	program := runtime.Join(nil, own, []*runtime.Policy{policy})
 	ctx := t.Context()
-	var m runtime.Match
-	var err error
-	n := testing.AllocsPerRun(200, func() {
-		if applies, _ := policy.Applies(ctx, in.Job); applies {
-			m, err = policy.Evaluate(ctx, in)
+	for rule, pod := range map[string]*corev1.Pod{
+		"r11": failed(corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}), "": exitCode(1),
+	} {
+		in := runtime.Input{Pod: pod, Job: &batchv1.Job{}, Attempt: 1}
+		var v runtime.Verdict
+		n := testing.AllocsPerRun(200, func() {
+			if applies, _ := policy.Applies(ctx, in.Job); applies {
+				v = program.Judge(ctx, in)
+			}
+		})
+		if v.RuleName != rule || !v.Terminal || v.Err != nil {
+			t.Errorf("%+v, want rule %q", v, rule)
 		}
-	})
-	if m.Rule != 11 || err != nil {
-		t.Fatalf("rule %d decided: %v", m.Rule, err)
+		if n > forgotten() {
+			t.Errorf("rule %q: %v allocations", rule, n)
+		}
 	}
-	if n > forgotten() {
-		t.Errorf("%v allocations", n)
+}
+
+// TestLongLoopsEnd: a loop that is as long as the limit on its cost allows is evaluated to its end.
+func TestLongLoopsEnd(t *testing.T) {
+	t.Parallel()
+	if race.Enabled {
+		t.Skip("the limit on time is met first")
+	}
+	policy := compilePolicy(t, newEnvironment(t), rules("lists.range(150000).all(i, i >= 0)", "true"))
+	match, err := policy.Evaluate(t.Context(), runtime.Input{Pod: failed(corev1.ContainerStateTerminated{ExitCode: 1}), Job: &batchv1.Job{}, Attempt: 1})
+	if match.Rule != 0 || err != nil {
+		t.Errorf("rule %d, %v", match.Rule, err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
@@ -58,37 +57,6 @@ func oomKilled() *corev1.Pod {
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{*container("main", 137)}
 	pod.Status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
 	return pod
-}
-
-// TestCustomVerdictJSON is what programs read of a custom rule's verdict.
-func TestCustomVerdictJSON(t *testing.T) {
-	program := runtime.Join([]*runtime.Policy{customPolicy(t, "gpu", outOfMemory())}, nil, nil)
-	v := program.Judge(t.Context(), runtime.Input{Pod: oomKilled(), Attempt: 4})
-	broken := v
-	broken.MessageErr = context.Canceled
-	for name, c := range map[string]struct {
-		verdict runtime.Verdict
-		want    string
-	}{
-		"within the budget": {v, `{"terminal":true,"matched":true,"action":"Ignore","counted":false,"rule":0,"policy":"gpu",` +
-			`"ruleName":"oom","reason":"OutOfMemory","budget":{"limit":3,"per":"Index","then":"FailIndex"},"retryDelay":"1m30s",` +
-			`"message":"Pod default/p matching Ignore rule oom of PodFailurePolicy gpu: OutOfMemory: attempt 4"}`},
-		"used up": {v.UsedUp(), `{"terminal":true,"matched":true,"action":"FailIndex","counted":true,"rule":0,"policy":"gpu",` +
-			`"ruleName":"oom","reason":"OutOfMemory","budget":{"limit":3,"per":"Index","then":"FailIndex","usedUp":true},"retryDelay":"1m30s",` +
-			`"message":"Pod default/p matching FailIndex rule oom of PodFailurePolicy gpu after its budget of 3 per Index: OutOfMemory: attempt 4"}`},
-		"without its message": {broken, `{"terminal":true,"matched":true,"action":"Ignore","counted":false,"rule":0,"policy":"gpu",` +
-			`"ruleName":"oom","reason":"OutOfMemory","budget":{"limit":3,"per":"Index","then":"FailIndex"},"retryDelay":"1m30s",` +
-			`"message":"Pod default/p matching Ignore rule oom of PodFailurePolicy gpu: OutOfMemory: attempt 4","messageError":"context canceled"}`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := marshal(t, c.verdict); got != c.want {
-				t.Errorf("got  %s\nwant %s", got, c.want)
-			}
-			if got := unmarshal(t, c.want); !got.Equal(c.verdict) || got.Equal(runtime.Unmatched(oomKilled())) {
-				t.Errorf("read back as %+v, not as %+v", got, c.verdict)
-			}
-		})
-	}
 }
 
 func TestUsedUpNeedsABudget(t *testing.T) {
@@ -222,21 +190,6 @@ func checkList(t *rapid.T, e runtime.Explanation, list []listed, attempt int64) 
 		}
 	case v.Matched || v.Err != nil || !v.Counted:
 		t.Fatalf("%+v", v)
-	}
-}
-
-// TestJoinedJudgeAllocatesNothing: neither does a custom rule that decides, nor one that does not.
-func TestJoinedJudgeAllocatesNothing(t *testing.T) {
-	rule := outOfMemory()
-	rule.MessageExpression = "" // text that is put together must be kept somewhere
-	own := runtime.NewProgram(compiled(t, policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [42]}}]`)))
-	job, ctx := &batchv1.Job{}, t.Context()
-	p := runtime.Join(nil, own, []*runtime.Policy{customPolicy(t, "gpu", rule)})
-	for _, pod := range []*corev1.Pod{oomKilled(), namedPod("default", "q")} {
-		in := runtime.Input{Pod: pod, Job: job, Attempt: 1}
-		if n := testing.AllocsPerRun(100, func() { p.Judge(ctx, in) }); n > forgotten() {
-			t.Errorf("%s: %v allocations", pod.Name, n)
-		}
 	}
 }
 

@@ -2,7 +2,6 @@ package runtime_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"flag"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
@@ -90,19 +88,6 @@ func TestExplainRuleBeyondCostLimit(t *testing.T) {
 	}
 	if last := e.Rules[2]; !last.Holds || last.Error != "" {
 		t.Errorf("%+v", last)
-	}
-}
-
-// TestExplainWhenContextIsDone: rules that are short enough to finish all the same
-// must not contradict a verdict that was cut short.
-func TestExplainWhenContextIsDone(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	pod := podOf(t, `containerStatuses: [{name: main, state: {terminated: {exitCode: 42}}}]`)
-	for path, p := range programs(t, policyOf(t, catchAll)) {
-		if e, err := p.Explain(ctx, runtime.Input{Pod: pod}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: error %v, explanation %+v", path, err, e)
-		}
 	}
 }
 
@@ -234,30 +219,4 @@ func actualCost(t *testing.T, r compiler.CompiledRule, env *cel.Env, pod *corev1
 		t.Fatal(err)
 	}
 	return *details.ActualCost()
-}
-
-// TestEstimateHoldsOnTheBounds: no rule that the API accepts costs more than its
-// estimate, or than the limit, on a pod of the largest size within the bounds.
-func TestEstimateHoldsOnTheBounds(t *testing.T) {
-	pod := failedPod()
-	pod.Status.ContainerStatuses = exited(compiler.MaxContainers, 255)
-	pod.Status.InitContainerStatuses = exited(compiler.MaxContainers, 255)
-	pod.Status.Conditions = conditions(compiler.MaxConditions)
-	longest := strings.Repeat("x", 253) + "/" + strings.Repeat("y", 63)
-	for i := range pod.Status.Conditions {
-		pod.Status.Conditions[i].Type = corev1.PodConditionType(longest)
-	}
-	onCodes, onConditions, not := longRule(0), longRule(1), longRule(0)
-	onCodes.OnExitCodes.ContainerName = &longest
-	not.OnExitCodes.Operator = batchv1.PodFailurePolicyOnExitCodesOpNotIn
-	for i := range onConditions.OnPodConditions {
-		onConditions.OnPodConditions[i].Type = corev1.PodConditionType(longest[1:] + string(rune('a'+i)))
-		onConditions.OnPodConditions[i].Status = []corev1.ConditionStatus{"False", "Unknown", "True"}[i%3]
-	}
-	c := compiled(t, &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{onCodes, onConditions, not}})
-	for i, r := range c.Rules {
-		if actual := actualCost(t, r, c.Environment.FailedRules, pod); actual > r.Cost || r.Cost > compiler.CostLimit {
-			t.Errorf("rule %d: actual cost %d, estimate %d, limit %d", i, actual, r.Cost, compiler.CostLimit)
-		}
-	}
 }

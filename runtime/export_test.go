@@ -15,9 +15,6 @@ type Match struct {
 
 // Evaluate tries the rules of one policy.
 func (p *Policy) Evaluate(ctx context.Context, in Input) (Match, error) {
-	if ctx.Err() != nil {
-		return Match{Rule: NoRule}, context.Cause(ctx)
-	}
 	m := p.match(ctx, in)
 	found := Match{Rule: NoRule, Message: m.message, MessageErr: m.messageErr, Ignored: m.ignored}
 	if m.rule != nil {

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"pgregory.net/rapid"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/runtime"
@@ -134,42 +132,4 @@ func TestPolicyErrorsSayWhy(t *testing.T) {
 			t.Errorf("read back as %+v", read)
 		}
 	}
-}
-
-// TestIgnoredErrorsChangeNothing: whatever rules without a value a platform puts before and after a Job's own rules, the
-// verdict is that of the own rules but for its error.
-func TestIgnoredErrorsChangeNothing(t *testing.T) {
-	own := runtime.NewProgram(compiled(t, policyOf(t, `
-- {action: Ignore, onPodConditions: [{type: DisruptionTarget}]}
-- {action: FailJob, onExitCodes: {operator: In, values: [1, 2]}}
-- {action: Count, onExitCodes: {operator: In, values: [3]}}`)))
-	var broken []*runtime.Policy
-	whens := []string{
-		evicted, "pod.metadata.labels['none'] == 'x'", "[0][attempt] == 0", "1 / (attempt - attempt) == 0", "pod.failedContainers()[9].oomKilled",
-	}
-	if !testing.Short() {
-		whens = append(whens, costly)
-	}
-	for _, when := range whens {
-		broken = append(broken, customPolicy(t, "p", v1alpha1.Rule{Name: "r", When: when, Action: failJob}, v1alpha1.Rule{Name: "s", When: when, Action: ignore}))
-	}
-	job := largeJob()
-	rapid.Check(t, func(t *rapid.T) {
-		pick := rapid.SliceOfN(rapid.SampledFrom(broken), 0, 3)
-		before, after := pick.Draw(t, "before"), pick.Draw(t, "after")
-		pod := namedPod("default", "p")
-		pod.Status.ContainerStatuses = []corev1.ContainerStatus{*container("main", rapid.Int32Range(1, 4).Draw(t, "exit code"))}
-		if rapid.Bool().Draw(t, "disrupted") {
-			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
-		}
-		want := own.Evaluate(t.Context(), pod)
-		got := runtime.Join(before, own, after).Judge(t.Context(), runtime.Input{Pod: pod, Job: job, Attempt: 1})
-		if told := len(before) > 0 || len(after) > 0 && !want.Matched; told != (got.Err != nil) {
-			t.Fatalf("error %v, %d before and %d after", got.Err, len(before), len(after))
-		}
-		got.Err = nil
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatal(diff)
-		}
-	})
 }

@@ -89,24 +89,6 @@ func TestPartsAreDecided(t *testing.T) {
 	}
 }
 
-// TestVariablesAreDecided: a variable that closures know leaves nothing to the interpreter, also when it is used twice.
-func TestVariablesAreDecided(t *testing.T) {
-	env := newEnvironment(t)
-	in := runtime.Input{Pod: exitCode(1), Attempt: 3}
-	in.Pod.Name = "p"
-	for _, when := range []string{
-		"variables.text == 'p' && variables.text != 'q'", "variables.number == 3 && variables.number < 4", "variables.yes && !(!variables.yes)",
-	} {
-		spec := rules(when)
-		spec.Variables = []v1alpha1.Variable{
-			{Name: "text", Expression: "pod.metadata.name"}, {Name: "number", Expression: "attempt"}, {Name: "yes", Expression: "attempt == 3"},
-		}
-		if policy := compilePolicy(t, env, spec); !policy.Decides(0, in) || outcome(t.Context(), policy, in) != `rule 0, message "" (<nil>), error <nil>` {
-			t.Errorf("%s: %s", when, outcome(t.Context(), policy, in))
-		}
-	}
-}
-
 // TestManyPairs: two long lists in one predicate are not multiplied.
 func TestManyPairs(t *testing.T) {
 	words := "['" + strings.Repeat("a','", 450) + "']"

@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"testing"
@@ -25,6 +26,10 @@ func TestVerdictJSON(t *testing.T) {
 	pod := namedPod("default", "p")
 	named := runtime.MatchedExitCode(pod, 3, count, container("main", 7))
 	named.RuleName = "out-of-memory"
+	custom := runtime.Join([]*runtime.Policy{customPolicy(t, "gpu", outOfMemory())}, nil, nil).
+		Judge(t.Context(), runtime.Input{Pod: oomKilled(), Attempt: 4})
+	broken := custom
+	broken.MessageErr = context.Canceled
 	for name, c := range map[string]struct {
 		verdict runtime.Verdict
 		want    string
@@ -65,6 +70,15 @@ func TestVerdictJSON(t *testing.T) {
 			`{"terminal":true,"matched":true,"action":"FailJob","counted":true,"rule":0,"container":"\"\\\n\u0001\u2028","exitCode":1,` +
 				`"message":"Container \"\\\n\u0001\u2028 for pod \u003c\u0026\u003e/größe failed with exit code 1 matching FailJob rule at index 0"}`,
 		},
+		"custom rule, within its budget": {custom, `{"terminal":true,"matched":true,"action":"Ignore","counted":false,"rule":0,"policy":"gpu",` +
+			`"ruleName":"oom","reason":"OutOfMemory","budget":{"limit":3,"per":"Index","then":"FailIndex"},"retryDelay":"1m30s",` +
+			`"message":"Pod default/p matching Ignore rule oom of PodFailurePolicy gpu: OutOfMemory: attempt 4"}`},
+		"custom rule, used up": {custom.UsedUp(), `{"terminal":true,"matched":true,"action":"FailIndex","counted":true,"rule":0,"policy":"gpu",` +
+			`"ruleName":"oom","reason":"OutOfMemory","budget":{"limit":3,"per":"Index","then":"FailIndex","usedUp":true},"retryDelay":"1m30s",` +
+			`"message":"Pod default/p matching FailIndex rule oom of PodFailurePolicy gpu after its budget of 3 per Index: OutOfMemory: attempt 4"}`},
+		"custom rule, without its message": {broken, `{"terminal":true,"matched":true,"action":"Ignore","counted":false,"rule":0,"policy":"gpu",` +
+			`"ruleName":"oom","reason":"OutOfMemory","budget":{"limit":3,"per":"Index","then":"FailIndex"},"retryDelay":"1m30s",` +
+			`"message":"Pod default/p matching Ignore rule oom of PodFailurePolicy gpu: OutOfMemory: attempt 4","messageError":"context canceled"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := marshal(t, c.verdict); got != c.want {
@@ -83,18 +97,6 @@ func TestUnmarshalVerdictRefusesOtherTypes(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &v); err == nil {
 			t.Errorf("%s: no error, but %+v", text, v)
 		}
-	}
-}
-
-// TestVerdictIsReplacedByUnmarshal: nothing of the verdict that was there stays.
-func TestVerdictIsReplacedByUnmarshal(t *testing.T) {
-	pod := namedPod("default", "p")
-	v := runtime.MatchedExitCode(pod, 4, ignore, container("main", 42))
-	if err := json.Unmarshal([]byte(marshal(t, runtime.NotTerminal(pod))), &v); err != nil {
-		t.Fatal(err)
-	}
-	if want := runtime.NotTerminal(pod); v.Rule != runtime.NoRule || !v.Equal(want) {
-		t.Errorf("got %+v, want %+v", v, want)
 	}
 }
 
@@ -232,9 +234,11 @@ func marshal(t failer, v runtime.Verdict) string {
 	return string(data)
 }
 
+// unmarshal reads a verdict over another one, of which nothing may stay.
 func unmarshal(t failer, text string) runtime.Verdict {
 	t.Helper()
-	var v runtime.Verdict
+	v := runtime.MatchedExitCode(namedPod("other", "q"), 4, ignore, container("before", 42))
+	v.Policy, v.RuleName, v.Reason, v.Budget.Limit = "before", "before", "before", 9
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
 		t.Fatal(err)
 	}
