@@ -16,7 +16,7 @@ import (
 
 func newEnvironment(tb testing.TB) *compiler.Environment {
 	tb.Helper()
-	env, err := compiler.NewEnvironment(compiler.DefaultVersion)
+	env, err := current()
 	if err != nil {
 		tb.Fatal(err)
 	}

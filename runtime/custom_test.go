@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,11 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/runtime"
 )
-
-var language = sync.OnceValues(func() (*compiler.Environment, error) { return compiler.NewEnvironment(compiler.DefaultVersion) })
 
 func customPolicy(t testing.TB, name string, rules ...v1alpha1.Rule) *runtime.Policy {
 	t.Helper()
@@ -28,15 +24,11 @@ func customPolicy(t testing.TB, name string, rules ...v1alpha1.Rule) *runtime.Po
 
 func policyWith(t testing.TB, name string, failurePolicy v1alpha1.FailurePolicy, rules ...v1alpha1.Rule) *runtime.Policy {
 	t.Helper()
-	e, err := language()
-	if err != nil {
-		t.Fatal(err)
-	}
 	object := &v1alpha1.PodFailurePolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.PodFailurePolicySpec{FailurePolicy: failurePolicy, Rules: rules},
 	}
 	object.SetDefaults()
-	policy, err := runtime.NewCustomPolicy(e, object)
+	policy, err := runtime.NewCustomPolicy(newEnvironment(t), object)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,40 +23,15 @@ func keeping(generation int64, rules ...v1alpha1.Rule) *v1alpha1.PodFailurePolic
 	}
 }
 
-// TestLastGood is compiled as if the API server had just stored it.
+// TestLastGood is compiled as if the API server had just stored it, unless it cannot be in force.
 func TestLastGood(t *testing.T) {
-	e, err := language()
-	if err != nil {
-		t.Fatal(err)
-	}
 	rule := v1alpha1.Rule{Name: "oom", When: "true", Action: ignore, Budget: &v1alpha1.Budget{Limit: 1, Then: failJob}}
-	policy := keeping(2, rule)
-	before := policy.DeepCopy()
-	last, err := runtime.NewLastGood(e, policy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rule.Phase, rule.Budget = corev1.PodFailed, &v1alpha1.Budget{Limit: 1, Then: failJob, Per: v1alpha1.PerJob}
-	if diff := cmp.Diff([]v1alpha1.Rule{rule}, last.Rules); diff != "" || last.Name != "gpu" {
-		t.Errorf("%s (-want +got):\n%s", last.Name, diff)
-	}
-	if diff := cmp.Diff(before, policy); diff != "" {
-		t.Errorf("the policy has changed:\n%s", diff)
-	}
-}
-
-// TestNoLastGood is about versions that cannot be in force.
-func TestNoLastGood(t *testing.T) {
-	e, err := language()
-	if err != nil {
-		t.Fatal(err)
-	}
-	rule := v1alpha1.Rule{Name: "oom", When: "true", Action: ignore}
 	const notOlder = "the status keeps no older version of the policy"
 	for name, c := range map[string]struct {
 		policy *v1alpha1.PodFailurePolicy
-		want   string
+		want   string // "" for no error
 	}{
+		"good":           {keeping(2, rule), ""},
 		"none":           {&v1alpha1.PodFailurePolicy{}, notOlder},
 		"same":           {keeping(3, rule), notOlder},
 		"later":          {keeping(4, rule), notOlder},
@@ -65,9 +40,24 @@ func TestNoLastGood(t *testing.T) {
 		"does not check": {keeping(2, v1alpha1.Rule{Name: "oom", When: "pod", Action: ignore}), "spec.rules[0].when"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			last, err := runtime.NewLastGood(e, c.policy)
-			if err == nil || last != nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v, %v, want %s", last, err, c.want)
+			before := c.policy.DeepCopy()
+			last, err := runtime.NewLastGood(newEnvironment(t), c.policy)
+			if diff := cmp.Diff(before, c.policy); diff != "" {
+				t.Errorf("the policy has changed:\n%s", diff)
+			}
+			if c.want != "" {
+				if err == nil || last != nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%v, %v, want %s", last, err, c.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			stored := rule
+			stored.Phase, stored.Budget = corev1.PodFailed, &v1alpha1.Budget{Limit: 1, Then: failJob, Per: v1alpha1.PerJob}
+			if diff := cmp.Diff([]v1alpha1.Rule{stored}, last.Rules); diff != "" || last.Name != "gpu" {
+				t.Errorf("%s (-want +got):\n%s", last.Name, diff)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package binding_test
 
 import (
+	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -63,6 +64,11 @@ func TestFailurePolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 		selection := set.For(t.Context(), &batchv1.Job{}, nil)
+		for _, problem := range selection.Problems {
+			if !strings.HasPrefix(problem.Error(), "PodFailurePolicy platform: spec.matchConditions[0].expression: ") {
+				t.Errorf("%s: %v", name, problem)
+			}
+		}
 		if selection.Empty() == c.inForce || len(selection.Problems) != c.problems || selection.Audits() {
 			t.Errorf("%s: in force %t, problems %v", name, !selection.Empty(), selection.Problems)
 		}

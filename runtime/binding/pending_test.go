@@ -14,8 +14,9 @@ import (
 
 func deletes(s *v1alpha1.PodFailurePolicyBindingSpec) { s.PendingPods = v1alpha1.PendingPodsDelete }
 
-// TestEndedPending: a binding that only audits, or ignores pending pods, is in nobody's way.
-func TestEndedPending(t *testing.T) {
+// TestPending: rules that stand before are asked first, and the binding comes with the verdict. A binding that only audits, or
+// ignores pending pods, does not keep the others from ending a pod.
+func TestPending(t *testing.T) {
 	set, err := binding.NewSet(byName(policy(t, "a"), policy(t, "b"), policy(t, "c"), policy(t, "d")), []*v1alpha1.PodFailurePolicyBinding{
 		bindingOf("1", "a"), bindingOf("2", "b", audit, deletes), bindingOf("3", "c", deletes, after), bindingOf("4", "d", deletes),
 	})
@@ -23,15 +24,23 @@ func TestEndedPending(t *testing.T) {
 		t.Fatal(err)
 	}
 	selection := set.For(t.Context(), &batchv1.Job{}, nil)
-	for pod, want := range map[string][2]string{ // ended and audited
-		"a": {"", ""}, "b": {"", "2"}, "c": {"3", "3"}, "d": {"4", "4"}, "none": {"", ""},
-		"ac": {"3", "3"}, "bc": {"3", "2"}, "cd": {"4", "4"}, "abcd": {"4", "2"},
+	if !selection.Audits() || selection.Empty() {
+		t.Errorf("%+v", selection)
+	}
+	for pod, want := range map[string][3]string{ // matched, ended and audited
+		"a": {"1", "", ""}, "b": {"2", "", "2"}, "c": {"3", "3", "3"}, "d": {"4", "4", "4"}, "none": {"", "", ""},
+		"ac": {"1", "3", "3"}, "bc": {"2", "3", "2"}, "cd": {"4", "4", "4"}, "abcd": {"1", "4", "2"},
 	} {
 		in := runtime.Input{Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod}, Status: corev1.PodStatus{Phase: corev1.PodPending}}}
+		u, matched := selection.Pending(t.Context(), in)
 		v, ended := selection.EndedPending(t.Context(), in)
 		w, audited := selection.AuditedPending(t.Context(), in)
-		if got := [2]string{nameOf(ended), nameOf(audited)}; got != want || v.Matched != (want[0] != "") || w.Matched != (want[1] != "") {
+		got := [3]string{nameOf(matched), nameOf(ended), nameOf(audited)}
+		if got != want || u.Matched != (want[0] != "") || v.Matched != (want[1] != "") || w.Matched != (want[2] != "") {
 			t.Errorf("%s: %v, want %v", pod, got, want)
+		}
+		if u.Matched && (u.RuleName != "pending" || u.Action != batchv1.PodFailurePolicyActionFailJob) {
+			t.Errorf("%s: %+v", pod, u)
 		}
 	}
 }

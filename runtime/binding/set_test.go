@@ -174,29 +174,6 @@ func team(name string) *v1alpha1.LabelSelector {
 	return &v1alpha1.LabelSelector{MatchLabels: map[string]v1alpha1.LabelValue{"team": v1alpha1.LabelValue(name)}}
 }
 
-// TestProblemsKeepAway: a policy whose match condition cannot be evaluated is not in force, and the others are.
-func TestProblemsKeepAway(t *testing.T) {
-	broken := policy(t, "broken", "job.metadata.name == 'fine' || [true][size(job.metadata.name)]")
-	set, err := binding.NewSet(byName(broken, policy(t, "sound")), []*v1alpha1.PodFailurePolicyBinding{
-		bindingOf("1", "broken"), bindingOf("2", "broken", after), bindingOf("3", "sound"),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}}
-	selection := set.For(t.Context(), job, nil)
-	if got := order(t, selection.Effect(v1alpha1.JobController, nil).Acting); !slices.Equal(got, []string{"sound"}) {
-		t.Errorf("in force: %v", got)
-	}
-	if len(selection.Problems) != 1 || !strings.HasPrefix(selection.Problems[0].Error(), "PodFailurePolicy broken: spec.matchConditions[0].expression: ") {
-		t.Errorf("problems: %v", selection.Problems)
-	}
-	job.Name = "fine"
-	if got := order(t, set.For(t.Context(), job, nil).Effect(v1alpha1.JobController, nil).Acting); !slices.Equal(got, []string{"broken", "sound"}) {
-		t.Errorf("in force where it can be evaluated: %v", got)
-	}
-}
-
 // TestBadSelector: what the API server would have refused is named, and the others are bound.
 func TestBadSelector(t *testing.T) {
 	bad := bindingOf("bad", "a", func(s *v1alpha1.PodFailurePolicyBindingSpec) {
@@ -218,32 +195,6 @@ func TestNothingBound(t *testing.T) {
 	for _, s := range []binding.Selection{none.For(t.Context(), &batchv1.Job{}, nil), {}} {
 		if s.Effect(v1alpha1.JobController, own).Acting != own || s.Effect(v1alpha1.JobController, nil).Audited != nil || !s.Empty() || s.Audits() {
 			t.Errorf("%+v", s)
-		}
-	}
-}
-
-// TestPending: rules that stand before are asked first, and the binding comes with the verdict.
-func TestPending(t *testing.T) {
-	set, err := binding.NewSet(byName(policy(t, "a"), policy(t, "b"), policy(t, "c")), []*v1alpha1.PodFailurePolicyBinding{
-		bindingOf("1", "a", after), bindingOf("2", "b"), bindingOf("3", "c", audit),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	selection := set.For(t.Context(), &batchv1.Job{}, nil)
-	if !selection.Audits() || selection.Empty() {
-		t.Errorf("%+v", selection)
-	}
-	for pod, want := range map[string]string{"a": "1", "b": "2", "c": "3", "abc": "2", "ac": "3", "none": ""} {
-		in := runtime.Input{Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod}, Status: corev1.PodStatus{Phase: corev1.PodPending}}}
-		v, bound := selection.Pending(t.Context(), in)
-		switch {
-		case want == "":
-			if bound != nil || v.Matched {
-				t.Errorf("%s: %+v by %v", pod, v, bound)
-			}
-		case bound == nil || bound.Name != want || !v.Matched || v.RuleName != "pending" || v.Action != batchv1.PodFailurePolicyActionFailJob:
-			t.Errorf("%s: %+v by %v, want %s", pod, v, bound, want)
 		}
 	}
 }
