@@ -21,7 +21,7 @@ func smallPolicy() *batchv1.PodFailurePolicy { return generators.Sizes()[0].Poli
 // the types of common shapes are known, as in a controller that has seen a policy
 // of this form before.
 func BenchmarkCompile(b *testing.B) {
-	env := newEnvironment(b, compiler.DefaultVersion)
+	env := newEnvironment(b)
 	for _, bench := range generators.Sizes() {
 		b.Run(bench.Name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -40,7 +40,7 @@ func BenchmarkCompileFirst(b *testing.B) {
 		b.Run(bench.Name, func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
-				env := newEnvironment(b, compiler.DefaultVersion)
+				env := newEnvironment(b)
 				b.StartTimer()
 				compilePolicy(b, env, bench.Policy)
 			}
@@ -86,7 +86,7 @@ func characters(b *testing.B, env *compiler.Environment, p *batchv1.PodFailurePo
 // BenchmarkParse is what compiling would take if expressions were written as text:
 // parsing alone, and parsing and checking.
 func BenchmarkParse(b *testing.B) {
-	env := newEnvironment(b, compiler.DefaultVersion)
+	env := newEnvironment(b)
 	for _, bench := range generators.Sizes() {
 		rules := texts(b, env, bench.Policy)
 		b.Run(bench.Name+"/parse", func(b *testing.B) {
@@ -110,39 +110,11 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkLint is a legal Job whose rules tell the most failures apart: 20 NotIn
-// lists without a code in common, and ten containers.
-func BenchmarkLint(b *testing.B) {
-	job := &batchv1.Job{}
-	for i := range 10 {
-		job.Spec.Template.Spec.Containers = append(job.Spec.Template.Spec.Containers, corev1.Container{Name: fmt.Sprintf("c%d", i)})
-	}
-	policy := &batchv1.PodFailurePolicy{}
-	actions := []batchv1.PodFailurePolicyAction{"FailJob", "Ignore"}
-	for rule := range 20 {
-		codes := make([]int32, 255)
-		for i := range codes {
-			codes[i] = int32(rule*255 + i + 1)
-		}
-		on := &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpNotIn, Values: codes}
-		if rule < 10 {
-			on.ContainerName = &job.Spec.Template.Spec.Containers[rule].Name
-		}
-		policy.Rules = append(policy.Rules, batchv1.PodFailurePolicyRule{Action: actions[rule%2], OnExitCodes: on})
-	}
-	job.Spec.PodFailurePolicy = policy
-	for b.Loop() {
-		if len(compiler.Lint(job)) == 0 {
-			b.Fatal("no findings")
-		}
-	}
-}
-
 // BenchmarkHold is the memory of 10,000 distinct small policies that are ready to
 // be evaluated.
 func BenchmarkHold(b *testing.B) {
 	const n = 10_000
-	env := newEnvironment(b, compiler.DefaultVersion)
+	env := newEnvironment(b)
 	compilePolicy(b, env, smallPolicy())
 	var held float64
 	for b.Loop() {

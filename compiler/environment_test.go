@@ -1,7 +1,6 @@
 package compiler
 
 import (
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -51,33 +50,4 @@ func TestCompilingConcurrently(t *testing.T) {
 		})
 	}
 	group.Wait()
-}
-
-// One text for a whole policy would not do: the parser refuses the largest one.
-func TestLargestPolicyIsTooLongForOneText(t *testing.T) {
-	env := newEnvironment(t, DefaultVersion)
-	var policy Policy
-	for rule := range MaxRules {
-		var m PodConditions
-		for i := range MaxPatterns {
-			m.Patterns = append(m.Patterns, patternsOf(fmt.Sprintf("%0*d=True", longestType, rule*MaxPatterns+i))...)
-		}
-		policy.Rules = append(policy.Rules, Rule{Action: "Ignore", Match: m})
-	}
-	compiled, err := env.Compile(&policy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var texts []string
-	for _, r := range compiled.Rules {
-		text, err := r.Source()
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts = append(texts, text)
-	}
-	whole := strings.Join(texts, " || ")
-	if _, issues := env.FailedRules.Parse(whole); issues.Err() == nil {
-		t.Errorf("the parser takes %d characters", len(whole))
-	}
 }

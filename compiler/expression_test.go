@@ -78,20 +78,6 @@ func TestBuiltTreeIsTheParsedTree(t *testing.T) {
 	}
 }
 
-// Types are found by a node's number, so no two nodes may share one.
-func TestNodesAreNumberedOnce(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		b := newBuilder()
-		seen := map[int64]bool{}
-		ast.PreOrderVisit(b.expression(Matches.Draw(t, "match")), ast.NewExprVisitor(func(e ast.Expr) {
-			if e.ID() < 1 || e.ID() > b.last || seen[e.ID()] {
-				t.Fatalf("two nodes have number %d of %d", e.ID(), b.last)
-			}
-			seen[e.ID()] = true
-		}))
-	})
-}
-
 // An expression that takes the types of another of its shape has the types that a
 // check of its own finds.
 func TestShapesShareTheirTypes(t *testing.T) {
@@ -153,20 +139,4 @@ func TestCompilingIsDeterministic(t *testing.T) {
 			t.Fatalf("%s %v %v\n%s %v %v", textA, a.Cost, errA, textB, b.Cost, errB)
 		}
 	})
-}
-
-// Policies of the API's limits stay within what one rule may cost.
-func TestLegalRulesStayWithinTheCostLimit(t *testing.T) {
-	env := newEnvironment(t, DefaultVersion)
-	name := "main"
-	codes := ExitCodes{Container: &name, Operator: NotIn, Values: make([]int32, MaxValues)}
-	var conditions PodConditions
-	for i := range MaxPatterns {
-		conditions.Patterns = append(conditions.Patterns, patternsOf(fmt.Sprintf("T%0*d=True", longestType-1, i))...)
-	}
-	for _, m := range []Match{codes, conditions} {
-		if cost := compileMatch(t, env, m).Cost; cost > CostLimit || cost < MaxContainers {
-			t.Errorf("%T: cost %d, the limit is %d", m, cost, CostLimit)
-		}
-	}
 }

@@ -262,19 +262,3 @@ func TestGoldenFilesAreStrict(t *testing.T) {
 		}
 	}
 }
-
-func TestGoldenRulesAreBuiltAsParsed(t *testing.T) {
-	environments := map[string]*Environment{}
-	for _, version := range supportedVersions() {
-		environments[version] = newEnvironment(t, version)
-	}
-	for name, g := range goldenInputs(t) {
-		t.Run(name, func(t *testing.T) {
-			for _, env := range environments {
-				for _, r := range StoredPolicy(g.policy).Rules {
-					sameWhenParsed(t, env, compileMatch(t, env, r.Match))
-				}
-			}
-		})
-	}
-}

@@ -49,43 +49,6 @@ func TestNewPolicyOwnsItsMemory(t *testing.T) {
 	}
 }
 
-// A policy at the limits is legal; one step beyond each of them is not.
-func TestLimitsAreInclusive(t *testing.T) {
-	rules := func(n int, r batchv1.PodFailurePolicyRule) *batchv1.PodFailurePolicy {
-		return &batchv1.PodFailurePolicy{Rules: slices.Repeat([]batchv1.PodFailurePolicyRule{r}, n)}
-	}
-	codes := func(n int) batchv1.PodFailurePolicyRule {
-		on := &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: "NotIn"}
-		for i := range n {
-			on.Values = append(on.Values, int32(i))
-		}
-		return batchv1.PodFailurePolicyRule{Action: "FailJob", OnExitCodes: on}
-	}
-	conditions := func(n int) batchv1.PodFailurePolicyRule {
-		r := batchv1.PodFailurePolicyRule{Action: "Ignore"}
-		for i := range n {
-			r.OnPodConditions = append(r.OnPodConditions, patternsOf(fmt.Sprintf("T%d=True", i))...)
-		}
-		return r
-	}
-	for _, test := range []struct {
-		name  string
-		limit int
-		make  func(n int) *batchv1.PodFailurePolicy
-	}{
-		{"rules", 20, func(n int) *batchv1.PodFailurePolicy { return rules(n, codes(1)) }},
-		{"values", 255, func(n int) *batchv1.PodFailurePolicy { return rules(1, codes(n)) }},
-		{"patterns", 20, func(n int) *batchv1.PodFailurePolicy { return rules(1, conditions(n)) }},
-	} {
-		if _, err := NewPolicy(test.make(test.limit)); err != nil {
-			t.Errorf("%d %s: %v", test.limit, test.name, err)
-		}
-		if _, err := NewPolicy(test.make(test.limit + 1)); err == nil {
-			t.Errorf("%d %s: accepted", test.limit+1, test.name)
-		}
-	}
-}
-
 // Every finding of a policy is in the text of the one error.
 func TestPolicyErrorNamesEveryFinding(t *testing.T) {
 	_, err := NewPolicy(&batchv1.PodFailurePolicy{Rules: make([]batchv1.PodFailurePolicyRule, 1)})

@@ -2,12 +2,15 @@ package compiler_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -141,53 +144,33 @@ func newProgram(t *rapid.T, env *compiler.Environment, rules []batchv1.PodFailur
 	return runtime.NewProgram(c)
 }
 
-// reported returns the rules with a finding of a check.
-func reported(findings []compiler.Finding, check string) map[int]bool {
-	rules := map[int]bool{}
-	for _, f := range findings {
-		if f.Check == check {
-			rules[f.Rule] = true
-		}
-	}
-	return rules
-}
-
-func TestUnreachableRulesAreThoseThatDecideNoPod(t *testing.T) {
-	env := newEnvironment(t, compiler.DefaultVersion)
-	unreachable, reachable := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
-		job := lintJobs.Draw(t, "job")
-		deciding := map[int]bool{}
-		for _, rule := range decide(t, env, job).decides {
-			deciding[rule] = true
-		}
-		found := reported(compiler.Lint(job), compiler.CheckUnreachable)
-		for i := range job.Spec.PodFailurePolicy.Rules {
-			if deciding[i] == found[i] {
-				t.Fatalf("rule %d: decides some pod is %t, reported unreachable is %t", i, deciding[i], found[i])
-			}
-		}
-		unreachable += len(found)
-		reachable += len(deciding)
-	})
-	if (unreachable == 0 || reachable == 0) && !testing.Short() {
-		t.Errorf("%d unreachable rules and %d others: one kind was not drawn", unreachable, reachable)
-	}
-}
-
-// A rule is reported as shadowed by another exactly when that one decides a pod
-// with an action that is not the rule's own, and the rule itself matches the pod
-// by the same failure.
-func TestShadowedRulesLosePods(t *testing.T) {
-	env := newEnvironment(t, compiler.DefaultVersion)
-	shadowed := 0
+// TestLint holds the findings to what rules do. A rule is unreachable when it decides no pod. It is shadowed by another one when
+// that one decides a pod with an action that is not the rule's own, and the rule itself matches the pod by the same failure.
+func TestLint(t *testing.T) {
+	env := newEnvironment(t)
+	unreachableRules, reachable, shadowed := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		job := lintJobs.Draw(t, "job")
 		rules := job.Spec.PodFailurePolicy.Rules
 		findings := compiler.Lint(job)
-		unreachable := reported(findings, compiler.CheckUnreachable)
-		want := map[[2]int]bool{}
 		d := decide(t, env, job)
+
+		unreachable := map[int]bool{}
+		for _, f := range findings {
+			checkFinding(t, f, len(rules))
+			if f.Check == compiler.CheckUnreachable {
+				unreachable[f.Rule] = true
+			}
+		}
+		for i := range rules {
+			if slices.Contains(d.decides, i) == unreachable[i] {
+				t.Fatalf("rule %d: reported unreachable is %t", i, unreachable[i])
+			}
+		}
+		unreachableRules += len(unreachable)
+		reachable += len(rules) - len(unreachable)
+
+		want := map[[2]int]bool{}
 		for i, pod := range d.pods {
 			for rule, matches := range d.matches[i] {
 				by := d.decides[i]
@@ -196,27 +179,23 @@ func TestShadowedRulesLosePods(t *testing.T) {
 				}
 			}
 		}
+		got := map[[2]int]bool{}
 		for _, f := range findings {
-			if f.Check != compiler.CheckShadowed {
-				continue
-			}
-			shadowed++
-			by := 0
-			if _, err := fmt.Sscanf(f.Message, "rule %d (", &by); err != nil {
-				t.Fatalf("%s: %v", f.Message, err)
-			}
-			if pair := [2]int{f.Rule, by}; !want[pair] {
-				t.Fatalf("rule %d is not shadowed: %v", f.Rule, f)
-			} else {
-				delete(want, pair)
+			if f.Check == compiler.CheckShadowed {
+				by := 0
+				if _, err := fmt.Sscanf(f.Message, "rule %d (", &by); err != nil {
+					t.Fatalf("%s: %v", f.Message, err)
+				}
+				got[[2]int{f.Rule, by}] = true
 			}
 		}
-		if len(want) > 0 {
-			t.Fatalf("shadowed, by, not reported: %v", want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("rules that are shadowed, and by which (-want +got):\n%s", diff)
 		}
+		shadowed += len(got)
 	})
-	if shadowed == 0 && !testing.Short() {
-		t.Error("no shadowed rule was drawn")
+	if (unreachableRules == 0 || reachable == 0 || shadowed == 0) && !testing.Short() {
+		t.Errorf("%d unreachable rules, %d others, %d shadowed: one kind was not drawn", unreachableRules, reachable, shadowed)
 	}
 }
 
@@ -224,16 +203,20 @@ func single(pod *corev1.Pod) bool {
 	return len(pod.Status.InitContainerStatuses)+len(pod.Status.ContainerStatuses)+len(pod.Status.Conditions) == 1
 }
 
-// Findings can be shown: they name a rule that exists and a field below it.
-func TestFindingsNameTheirRule(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		job := lintJobs.Draw(t, "job")
-		for _, f := range compiler.Lint(job) {
-			prefix := fmt.Sprintf("spec.podFailurePolicy.rules[%d]", f.Rule)
-			if f.Rule >= len(job.Spec.PodFailurePolicy.Rules) || len(f.Field) < len(prefix) || f.Field[:len(prefix)] != prefix ||
-				f.Message == "" || f.Hint == "" || (f.Severity != compiler.Error && f.Severity != compiler.Warning) {
-				t.Fatalf("%+v", f)
-			}
-		}
-	})
+// checkFinding holds that a finding can be shown: it names a rule that exists and a field below it.
+func checkFinding(t *rapid.T, f compiler.Finding, rules int) {
+	t.Helper()
+	known := f.Severity == compiler.Error || f.Severity == compiler.Warning
+	if f.Rule >= rules || !strings.HasPrefix(f.Field, fmt.Sprintf("spec.podFailurePolicy.rules[%d]", f.Rule)) || f.Message == "" || f.Hint == "" || !known {
+		t.Fatalf("%+v", f)
+	}
+}
+
+func newEnvironment(t testing.TB) *compiler.Environment {
+	t.Helper()
+	env, err := compiler.NewEnvironment(compiler.DefaultVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
 }

@@ -1,4 +1,4 @@
-package compiler_test
+package compiler
 
 import (
 	"os"
@@ -15,15 +15,11 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
-
-	"github.com/podverdict/podverdict/compiler"
 )
 
 // The text of a rule means the same wherever it is pasted in the API server, where
 // objects are of type dyn: over plain maps, as in a validating admission policy,
 // and over values that know their OpenAPI schema.
-
-var versions = []string{"1.28", "1.29", "1.30", "1.31", "1.32", "1.33", "1.34", "1.35", "1.36", "1.37"}
 
 // platform is how some part of the API server hands an object to CEL.
 type platform struct {
@@ -37,18 +33,18 @@ func TestTextIsPortable(t *testing.T) {
 		{"map", func(form map[string]any) any { return form }},
 		{"schema", func(form map[string]any) any { return openapi.UnstructuredToVal(form, schema) }},
 	}
-	for _, v := range versions {
+	for _, v := range supportedVersions() {
 		t.Run(v, func(t *testing.T) {
 			env := newEnvironment(t, v)
-			untyped := extend(t, expressions(v), cel.Variable(compiler.PodVariable, cel.DynType))
+			untyped := extend(t, expressions(v), cel.Variable(PodVariable, cel.DynType))
 			rapid.Check(t, func(t *rapid.T) {
-				rule := compileMatch(t, env, compiler.Matches.Draw(t, "match"))
+				rule := compileMatch(t, env, Matches.Draw(t, "match"))
 				text, err := rule.Source()
 				if err != nil {
 					t.Fatal(err)
 				}
 				ours, theirs := program(t, env.FailedRules, rule), portable(t, untyped, text)
-				pods := rapid.SliceOfN(compiler.Pods, 1, 4).Draw(t, "pods")
+				pods := rapid.SliceOfN(Pods, 1, 4).Draw(t, "pods")
 				for _, p := range platforms {
 					p.agrees(t, text, ours, theirs, pods)
 				}
@@ -92,7 +88,7 @@ func (p platform) agrees(t *rapid.T, text string, ours, theirs cel.Program, pods
 
 func evaluate(t *rapid.T, p cel.Program, pod any) ref.Val {
 	t.Helper()
-	value, _, err := p.Eval(map[string]any{compiler.PodVariable: pod})
+	value, _, err := p.Eval(map[string]any{PodVariable: pod})
 	if err != nil {
 		t.Fatalf("%v over %v", err, pod)
 	}
@@ -103,15 +99,15 @@ func evaluate(t *rapid.T, p cel.Program, pod any) ref.Val {
 // admission policies, the elements of the two container lists have two types.
 func TestSchemaTypesSuit(t *testing.T) {
 	declared := openapi.SchemaDeclType(podSchema(t), true).MaybeAssignTypeName("io.k8s.api.core.v1.Pod")
-	base := expressions(compiler.DefaultVersion)
+	base := expressions(DefaultVersion)
 	options, err := apiservercel.NewDeclTypeProvider(declared).EnvOptions(base.CELTypeProvider())
 	if err != nil {
 		t.Fatal(err)
 	}
-	typed := extend(t, base, append(options, cel.Variable(compiler.PodVariable, declared.CelType()))...)
-	env := newEnvironment(t, compiler.DefaultVersion)
+	typed := extend(t, base, append(options, cel.Variable(PodVariable, declared.CelType()))...)
+	env := newEnvironment(t, DefaultVersion)
 	rapid.Check(t, func(t *rapid.T) {
-		text, err := compileMatch(t, env, compiler.Matches.Draw(t, "match")).Source()
+		text, err := compileMatch(t, env, Matches.Draw(t, "match")).Source()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,25 +172,7 @@ func pruned(value any) any {
 	}
 }
 
-func newEnvironment(t testing.TB, kubernetes string) *compiler.Environment {
-	t.Helper()
-	env, err := compiler.NewEnvironment(kubernetes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return env
-}
-
-func compileMatch(t rapid.TB, env *compiler.Environment, m compiler.Match) compiler.CompiledRule {
-	t.Helper()
-	c, err := env.Compile(&compiler.Policy{Rules: []compiler.Rule{{Action: "FailJob", Match: m}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c.Rules[0]
-}
-
-func program(t rapid.TB, env *cel.Env, r compiler.CompiledRule) cel.Program {
+func program(t rapid.TB, env *cel.Env, r CompiledRule) cel.Program {
 	t.Helper()
 	p, err := env.PlanProgram(r.AST)
 	if err != nil {
@@ -207,13 +185,13 @@ func program(t rapid.TB, env *cel.Env, r compiler.CompiledRule) cel.Program {
 // more than that while it evaluates. The minimum is no promise, because optional
 // selections that end early count less than cel-go estimates.
 func TestCostsStayWithinTheEstimate(t *testing.T) {
-	env := newEnvironment(t, compiler.DefaultVersion)
+	env := newEnvironment(t, DefaultVersion)
 	large := largePod()
 	rapid.Check(t, func(t *rapid.T) {
-		rule := compileMatch(t, env, compiler.Matches.Draw(t, "match"))
+		rule := compileMatch(t, env, Matches.Draw(t, "match"))
 		p := program(t, env.FailedRules, rule)
-		for _, pod := range []*corev1.Pod{compiler.Pods.Draw(t, "pod"), {}, large} {
-			_, details, err := p.Eval(map[string]any{compiler.PodVariable: pod})
+		for _, pod := range []*corev1.Pod{Pods.Draw(t, "pod"), {}, large} {
+			_, details, err := p.Eval(map[string]any{PodVariable: pod})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -227,14 +205,14 @@ func TestCostsStayWithinTheEstimate(t *testing.T) {
 // largePod is as long as the bounds permit, and satisfies no rule.
 func largePod() *corev1.Pod {
 	pod := &corev1.Pod{}
-	for range compiler.MaxContainers {
+	for range MaxContainers {
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
 			Name:  "longest-legal-name-of-a-container-is-a-label-of-63-characters--x",
 			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 77}},
 		})
 	}
 	pod.Status.InitContainerStatuses = pod.Status.ContainerStatuses
-	for range compiler.MaxConditions {
+	for range MaxConditions {
 		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
 			Type: "example.com/some-condition-that-nobody-asks-for-in-any-policy-of-all", Status: corev1.ConditionTrue,
 		})
