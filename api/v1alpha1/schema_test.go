@@ -91,29 +91,6 @@ func TestEverythingHasALimitAndADescription(t *testing.T) {
 	}
 }
 
-// kubectl takes some words for something else than text when they have no quotes, as "on" for true.
-func TestNamesNeedNoQuotes(t *testing.T) {
-	for _, p := range everyPlace(t) {
-		var got map[string]any
-		if err := yaml.Unmarshal([]byte(p.name()+": 1"), &got); err != nil {
-			t.Fatal(err)
-		}
-		if name := strings.Trim(p.name(), "[]{}"); got[name] == nil && got[p.name()] == nil {
-			t.Errorf("%s without quotes is %v", p.path, got)
-		}
-		for _, value := range p.Enum {
-			var text string
-			if err := yaml.Unmarshal(value.Raw, &text); err != nil {
-				t.Fatal(err)
-			}
-			var plain any
-			if err := yaml.Unmarshal([]byte(text), &plain); err != nil || plain != text {
-				t.Errorf("%s: %s without quotes is %v", p.path, text, plain)
-			}
-		}
-	}
-}
-
 // The limits in Go are those of the schemas.
 func TestLimitsAreThoseOfTheSchemas(t *testing.T) {
 	want := map[string]int64{

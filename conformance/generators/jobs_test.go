@@ -1,11 +1,9 @@
 package generators
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	batchv1 "k8s.io/api/batch/v1"
 )
 
 // jobDraws draws one of each.
@@ -14,44 +12,6 @@ func jobDraws(g *Jobs) []any {
 	written, stored := g.StatusUpdate()
 	cron, oldCron := g.CronJobUpdate()
 	return []any{g.Job(), job, old, g.CronJob(), cron, oldCron, written, stored}
-}
-
-func TestJobGeneratorIsAFunctionOfItsArguments(t *testing.T) {
-	for _, hostile := range []bool{false, true} {
-		a, b, other := NewJobs(1, hostile), NewJobs(1, hostile), NewJobs(2, hostile)
-		same := true
-		for range 50 {
-			first := jobDraws(a)
-			if diff := cmp.Diff(first, jobDraws(b)); diff != "" {
-				t.Fatal(diff)
-			}
-			same = same && cmp.Equal(first, jobDraws(other))
-		}
-		if same {
-			t.Error("another seed has the same draws")
-		}
-	}
-}
-
-// Draws are owned by the caller: they share nothing, neither with another nor
-// with the vocabularies.
-func TestJobGeneratorSharesNothing(t *testing.T) {
-	g := NewJobs(3, true)
-	draws := jobDraws(g)
-	before, err := json.Marshal(draws)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 200 {
-		jobDraws(g)
-	}
-	after, err := json.Marshal(draws)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(before), string(after)); diff != "" {
-		t.Error(diff)
-	}
 }
 
 // Every fault changes a legal Job, most of the time; that it breaks the constraint it
@@ -92,12 +52,5 @@ func TestUpdatesKeepTheName(t *testing.T) {
 	}
 	if changed < 250 {
 		t.Errorf("%d of 500 updates change something", changed)
-	}
-}
-
-func TestCronJobHasTheSpecOfAJob(t *testing.T) {
-	cron := NewJobs(6, false).CronJob()
-	if cron.Kind != "CronJob" || cron.APIVersion != batchv1.SchemeGroupVersion.String() || len(cron.Spec.JobTemplate.Spec.Template.Spec.Containers) == 0 {
-		t.Errorf("got %+v", cron)
 	}
 }

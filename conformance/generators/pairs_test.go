@@ -196,39 +196,6 @@ func TestGeneratorReachesEverything(t *testing.T) {
 	}
 }
 
-// A well-typed policy keeps the limits of the API server on lists (F1, F8 to F12
-// and F13 of its validation).
-func TestWellTypedPolicyKeepsTheLimits(t *testing.T) {
-	g := NewPairs(2, false)
-	rules, longest := 0, 0
-	for range 20000 {
-		p := g.Policy()
-		rules = max(rules, len(p.Rules))
-		for _, r := range p.Rules {
-			if (r.OnExitCodes != nil) == (len(r.OnPodConditions) > 0) {
-				t.Fatalf("rule has both selectors or none: %+v", r)
-			}
-			if len(r.OnPodConditions) > 20 {
-				t.Fatalf("%d patterns", len(r.OnPodConditions))
-			}
-			if r.OnExitCodes == nil {
-				continue
-			}
-			v := r.OnExitCodes.Values
-			longest = max(longest, len(v))
-			if len(v) == 0 || len(v) > 255 || !slices.IsSorted(v) || len(slices.Compact(slices.Clone(v))) != len(v) {
-				t.Fatalf("values %v are not 1 to 255, sorted and unique", v)
-			}
-			if r.OnExitCodes.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn && slices.Contains(v, 0) {
-				t.Fatalf("0 under In: %v", v)
-			}
-		}
-	}
-	if rules != 20 || longest < 230 {
-		t.Errorf("longest policy has %d rules, longest list %d values; want 20 and at least 230", rules, longest)
-	}
-}
-
 func TestWellTypedPodHasDistinctContainers(t *testing.T) {
 	g := NewPairs(3, false)
 	most := 0
@@ -248,50 +215,6 @@ func TestWellTypedPodHasDistinctContainers(t *testing.T) {
 	}
 }
 
-// The draws are a function of seed and kind.
-func TestGeneratorIsReproducible(t *testing.T) {
-	draw := func(seed uint64, hostile bool) string {
-		g := NewPairs(seed, hostile)
-		var drawn []any
-		for range 20 {
-			drawn = append(drawn, g.Policy(), g.Pod().DeepCopy())
-		}
-		text, err := json.Marshal(drawn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	for _, hostile := range []bool{false, true} {
-		if diff := cmp.Diff(draw(7, hostile), draw(7, hostile)); diff != "" {
-			t.Errorf("one seed, two sequences (hostile %v): %s", hostile, diff)
-		}
-		if draw(7, hostile) == draw(8, hostile) {
-			t.Errorf("two seeds, one sequence (hostile %v)", hostile)
-		}
-	}
-	if draw(7, true) == draw(7, false) {
-		t.Error("hostile and well-typed draws are the same")
-	}
-}
-
-// Policies outlive later draws: compiled programs may refer to them.
-func TestGeneratorPolicyIsTheCallers(t *testing.T) {
-	g := NewPairs(4, true)
-	p := g.Policy()
-	for p == nil || len(p.Rules) == 0 {
-		p = g.Policy()
-	}
-	kept := p.DeepCopy()
-	for range 200 {
-		g.Policy()
-		g.Pod()
-	}
-	if diff := cmp.Diff(kept, p); diff != "" {
-		t.Errorf("policy changed under later draws (-before +after):\n%s", diff)
-	}
-}
-
 func TestGeneratorPodAllocatesNothing(t *testing.T) {
 	for _, hostile := range []bool{false, true} {
 		g := NewPairs(5, hostile)
@@ -301,10 +224,70 @@ func TestGeneratorPodAllocatesNothing(t *testing.T) {
 	}
 }
 
-func BenchmarkGeneratorPod(b *testing.B) {
-	g := NewPairs(6, true)
-	b.ReportAllocs()
-	for b.Loop() {
-		g.Pod()
+// A well-typed policy is legal, and as long as the API lets it be.
+func TestWellTypedPoliciesAreLegal(t *testing.T) {
+	g := NewPairs(2, false)
+	rules, longest := 0, 0
+	for range 20000 {
+		p := g.Policy()
+		if _, err := compiler.NewPolicy(p); err != nil {
+			t.Fatalf("%v: %v", err, p)
+		}
+		rules = max(rules, len(p.Rules))
+		for _, r := range p.Rules {
+			if r.OnExitCodes != nil {
+				longest = max(longest, len(r.OnExitCodes.Values))
+			}
+		}
 	}
+	if rules != 20 || longest < 230 {
+		t.Errorf("longest policy has %d rules, longest list %d values; want 20 and at least 230", rules, longest)
+	}
+}
+
+// Draws are a function of seed and kind.
+func TestDrawsAreReproducible(t *testing.T) {
+	for name, start := range map[string]func(seed uint64, hostile bool) func() []any{
+		"pairs": func(seed uint64, hostile bool) func() []any {
+			g := NewPairs(seed, hostile)
+			return func() []any { return []any{g.Policy(), g.Pod().DeepCopy()} }
+		},
+		"jobs": func(seed uint64, hostile bool) func() []any {
+			g := NewJobs(seed, hostile)
+			return func() []any { return jobDraws(g) }
+		},
+	} {
+		for _, hostile := range []bool{false, true} {
+			if diff := cmp.Diff(drawn(t, start(7, hostile)), drawn(t, start(7, hostile))); diff != "" {
+				t.Errorf("%s, hostile %t: one seed, two sequences: %s", name, hostile, diff)
+			}
+			if drawn(t, start(7, hostile)) == drawn(t, start(8, hostile)) {
+				t.Errorf("%s, hostile %t: two seeds, one sequence", name, hostile)
+			}
+		}
+		if drawn(t, start(7, true)) == drawn(t, start(7, false)) {
+			t.Errorf("%s: hostile and well-typed draws are the same", name)
+		}
+	}
+}
+
+// drawn returns some draws as text. The first one is the caller's: later ones do not change it.
+func drawn(t *testing.T, draw func() []any) string {
+	t.Helper()
+	text := func(value any) string {
+		written, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(written)
+	}
+	first := draw()
+	before, all := text(first), []any{}
+	for range 100 {
+		all = append(all, draw()...)
+	}
+	if diff := cmp.Diff(before, text(first)); diff != "" {
+		t.Errorf("a draw has changed (-before +after):\n%s", diff)
+	}
+	return before + text(all)
 }

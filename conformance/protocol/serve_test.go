@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"runtime/debug"
 	"runtime/metrics"
@@ -122,23 +121,6 @@ func TestServe(t *testing.T) {
 	}
 }
 
-func TestServeVectors(t *testing.T) {
-	list := all(t)
-	var in bytes.Buffer
-	for _, v := range list {
-		in.Write(append(wireLine(t, v), '\n'))
-	}
-	for i, line := range served(t, iotest.HalfReader(&in), conformance.CEL()) {
-		var got struct {
-			ID      string
-			Verdict runtime.Verdict
-		}
-		if err := json.Unmarshal([]byte(line), &got); err != nil || got.ID != list[i].Name || !got.Verdict.Equal(list[i].Want) {
-			t.Errorf("%s: %v\n%s", list[i].Name, err, line)
-		}
-	}
-}
-
 // An answer is not held back while the next line has only begun.
 func TestServeAnswersAtOnce(t *testing.T) {
 	requests, out := io.Pipe()
@@ -158,15 +140,6 @@ func TestServeAnswersAtOnce(t *testing.T) {
 	_ = out.Close()
 	if err := <-done; err != nil {
 		t.Error(err)
-	}
-}
-
-func TestServeEndsWithoutNewline(t *testing.T) {
-	if got := served(t, strings.NewReader(smallRequest(1)), conformance.Go); len(got) != 1 {
-		t.Errorf("%q", got)
-	}
-	if got := served(t, strings.NewReader(""), conformance.Go); got != nil {
-		t.Errorf("%q", got)
 	}
 }
 
@@ -213,46 +186,6 @@ func TestServeSurvivesTheEngine(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-}
-
-// Memory is that of the caches, not that of the stream: every line has a policy, a
-// container and a version text of its own.
-func TestServeInConstantMemory(t *testing.T) {
-	in := &distinct{lines: 20_000}
-	if testing.Short() {
-		in.lines = 1000
-	}
-	if err := Serve(t.Context(), in, io.Discard, conformance.CEL()); err != nil {
-		t.Fatal(err)
-	}
-	const limit = 64 << 20
-	if in.heap == 0 || in.heap > limit {
-		t.Errorf("%d MiB in use after %d lines", in.heap>>20, in.line)
-	}
-}
-
-// distinct reads lines that are all different, and measures the heap at its end.
-type distinct struct {
-	lines, line int
-	rest        string
-	heap        uint64
-}
-
-func (d *distinct) Read(p []byte) (int, error) {
-	if d.rest == "" && d.line == d.lines {
-		d.heap = heapInUse()
-		return 0, io.EOF
-	}
-	if d.rest == "" {
-		d.line++
-		d.rest = fmt.Sprintf(`{"id":"%d","op":"verdict","kubernetes":"1.%d.%[1]d","policy":{"rules":[`+
-			`{"action":"FailJob","onExitCodes":{"containerName":"c%[1]d","operator":"In","values":[%[1]d]}}]},`+
-			`"pod":{"metadata":{"name":"p%[1]d"},"status":{"containerStatuses":[{"name":"c%[1]d","state":{"terminated":{"exitCode":%[1]d}}}]}}}`+"\n",
-			d.line, 28+d.line%9)
-	}
-	n := copy(p, d.rest)
-	d.rest = d.rest[n:]
-	return n, nil
 }
 
 func heapInUse() uint64 {

@@ -56,35 +56,3 @@ func plain(p pair) []any {
 	}
 	return append(lists, append([]corev1.PodCondition{}, s.Conditions...))
 }
-
-// Removals must be able to take every single element, and all of them.
-func TestRemovals(t *testing.T) {
-	for n := range 10 {
-		alone := map[int]bool{}
-		emptied := n == 0
-		list := func(q pair) *[]corev1.PodCondition { return &q.pod.Status.Conditions }
-		for _, remove := range removals(nil, n, list) {
-			p := pair{pod: &corev1.Pod{}}
-			for i := range n {
-				p.pod.Status.Conditions = append(p.pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodConditionType(rune('a' + i))})
-			}
-			remove(p)
-			left := p.pod.Status.Conditions
-			emptied = emptied || len(left) == 0
-			if len(left) == n-1 {
-				for i := range n {
-					gone := corev1.PodCondition{Type: corev1.PodConditionType(rune('a' + i))}
-					alone[i] = alone[i] || !slices.Contains(left, gone)
-				}
-			}
-		}
-		for i := range n {
-			if !alone[i] {
-				t.Errorf("of %d elements, number %d cannot be removed alone", n, i)
-			}
-		}
-		if !emptied {
-			t.Errorf("%d elements cannot be removed at once", n)
-		}
-	}
-}
