@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -265,36 +264,6 @@ func TestDonorsAreNotFree(t *testing.T) {
 	p := planned(t, o)
 	if diff := cmp.Diff([]string{"1/0"}, slotsAndAttempts(o.Job, p.Free)); diff != "" || len(p.Release) > 0 {
 		t.Errorf("free: %s, released %v", diff, podNames(p.Release))
-	}
-}
-
-// Nobody's annotation or finalizer makes a counter shrink, or a failure count twice.
-func TestHostileLedger(t *testing.T) {
-	b := nonIndexed(9, 2).started().status(func(s *batchv1.JobStatus) { s.Failed, s.Succeeded = 3, 2 })
-	for name, text := range map[string]string{
-		"garbage":           "{",
-		"negative":          `{"failed":-7}`,
-		"more than counted": `{"failed":2000000000}`,
-		"another type":      `{"releasing":"x"}`,
-		"no failures":       `{"backoff":{"failures":0,"last":"2026-03-01T12:00:00Z"}}`,
-		"no time":           `{"backoff":{"failures":7,"last":null}}`,
-		"empty":             "",
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := seen(b.ledger(text), 100, podOf(b, 0, 1).exited(1, 3), podOf(b, 1, 0).ready())
-			p := planned(t, o)
-			if len(p.Problems) != 1 || !strings.Contains(p.Problems[0].Error(), "status.conditions[podverdict.io/Ledger].message") {
-				t.Errorf("problems are %v", p.Problems)
-			}
-			if s := p.Write.Status; s.Failed != 3 || s.Succeeded != 2 {
-				t.Errorf("the status is %s", statusText(p.Write))
-			}
-			// The next failure counts.
-			o.Job, o.Pods = p.Write, append(o.Pods, podOf(b, 2, 0).exited(1, 4).p)
-			if p = planned(t, o); p.Write.Status.Failed != 4 || len(p.Problems) > 0 {
-				t.Errorf("%v, the status is %s", p.Problems, statusText(p.Write))
-			}
-		})
 	}
 }
 

@@ -19,26 +19,37 @@ func TestLostLedger(t *testing.T) {
 		return b.condition(LedgerCondition, corev1.ConditionTrue, reason, text)
 	}
 	for name, test := range map[string]struct {
-		job  jobBuilder
-		lost bool
+		job              jobBuilder
+		lost, unreadable bool
 	}{
-		"gone":               {b, true},
-		"garbage":            {unreadable(ledgerFormat, "{"), true},
-		"empty":              {unreadable(ledgerFormat, ""), true},
-		"another format":     {unreadable("FormatV2", `{"failed":3}`), true},
-		"nothing counted":    {unreadable("FormatV2", `{"budgets":{}}`).status(func(s *batchv1.JobStatus) { s.Failed = 0 }), true},
-		"one failure more":   {b.ledger(`{"failed":4}`), true},
-		"more by UID":        {b.ledger(`{"failed":2,"releasing":["a","b"]}`), true},
-		"as it was":          {b.ledger(`{"failed":3}`), false},
-		"a pod has vanished": {b.ledger(`{"failed":2}`), false},
-		"lost before":        {b.ledger(`{"failed":3,"lost":true}`), true},
-		"an annotation":      {b.annotated(earlierLedger, `{"failed":3}`), true},
-		"and an older one":   {b.annotated(earlierLedger, `{}`).ledger(`{"failed":3}`), true},
+		"gone":               {b, true, false},
+		"garbage":            {unreadable(ledgerFormat, "{"), true, true},
+		"empty":              {unreadable(ledgerFormat, ""), true, true},
+		"negative":           {unreadable(ledgerFormat, `{"failed":-7}`), true, true},
+		"billions":           {unreadable(ledgerFormat, `{"failed":2000000000}`), true, true},
+		"another type":       {unreadable(ledgerFormat, `{"releasing":"x"}`), true, true},
+		"no failures":        {unreadable(ledgerFormat, `{"backoff":{"failures":0,"last":"2026-03-01T12:00:00Z"}}`), true, true},
+		"no time":            {unreadable(ledgerFormat, `{"backoff":{"failures":7,"last":null}}`), true, true},
+		"another format":     {unreadable("FormatV2", `{"failed":3}`), true, true},
+		"nothing counted":    {unreadable("FormatV2", `{"budgets":{}}`).status(func(s *batchv1.JobStatus) { s.Failed = 0 }), true, true},
+		"one failure more":   {b.ledger(`{"failed":4}`), true, true},
+		"more by UID":        {b.ledger(`{"failed":2,"releasing":["a","b"]}`), true, true},
+		"as it was":          {b.ledger(`{"failed":3}`), false, false},
+		"a pod has vanished": {b.ledger(`{"failed":2}`), false, false},
+		"lost before":        {b.ledger(`{"failed":3,"lost":true}`), true, false},
+		"an annotation":      {b.annotated(earlierLedger, `{"failed":3}`), true, false},
+		"and an older one":   {b.annotated(earlierLedger, `{}`).ledger(`{"failed":3}`), true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := seen(test.job, 60, podOf(b, 0, 1).exited(51, 5))
 			o.Judge = customRules{51: ignoring().upTo(2, v1alpha1.PerJob, count)}.judge
 			p := planned(t, o)
+			problem := slices.ContainsFunc(p.Problems, func(err error) bool {
+				return strings.Contains(err.Error(), "status.conditions[podverdict.io/Ledger].message")
+			})
+			if problem != test.unreadable {
+				t.Errorf("problems are %v", p.Problems)
+			}
 			if told := slices.ContainsFunc(p.Events, func(e Event) bool { return e.Reason == ReasonLedgerLost }); told != test.lost && name != "lost before" {
 				t.Errorf("events are %v", p.Events)
 			}
@@ -53,8 +64,16 @@ func TestLostLedger(t *testing.T) {
 			if told := slices.ContainsFunc(p.Events, func(e Event) bool { return e.Reason == ReasonLedgerLost }); told {
 				t.Error("it is told again")
 			}
-			if o.Job.Status.Failed < test.job.j.Status.Failed {
-				t.Errorf("status.failed is %d", o.Job.Status.Failed)
+			if p.Write != nil {
+				o.Job = p.Write
+			}
+			counted := o.Job.Status.Failed
+			if counted < test.job.j.Status.Failed {
+				t.Errorf("status.failed is %d", counted)
+			}
+			o.Pods = append(o.Pods, podOf(b, 2, 0).exited(1, 6).p)
+			if p = planned(t, o); p.Write == nil || p.Write.Status.Failed != counted+1 {
+				t.Errorf("the next failure does not count: %d after %d", p.Write.Status.Failed, counted)
 			}
 		})
 	}

@@ -8,7 +8,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 )
@@ -213,41 +212,4 @@ func (l life) idle(p Plan) bool {
 		}
 	}
 	return true
-}
-
-// The world itself must tell a good state from a bad one.
-func TestWorldFindsFaults(t *testing.T) {
-	tests := map[string]func(*world){
-		"two active pods of a slot": func(w *world) {
-			w.create(podOf(jobBuilder{w.job}, 0, 0).p)
-			w.create(podOf(jobBuilder{w.job}, 0, 1).p)
-		},
-		"more active pods than parallelism": func(w *world) {
-			for slot := range 3 {
-				w.create(podOf(jobBuilder{w.job}, slot, 0).p)
-			}
-		},
-		"a failure counted without a pod": func(w *world) {
-			j := w.job.DeepCopy()
-			j.Status.Failed = 1
-			w.write(Plan{Write: j})
-		},
-		"a failure forgotten": func(w *world) {
-			w.create(podOf(jobBuilder{w.job}, 0, 0).p)
-			w.update(newNamer(w.job).name(0, 0), func(p *corev1.Pod) { podBuilder{p}.exited(1, 0) })
-			j := w.job.DeepCopy()
-			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
-			j.Status.StartTime = new(metav1.NewTime(epoch))
-			w.write(Plan{Write: j})
-		},
-	}
-	for name, spoil := range tests {
-		t.Run(name, func(t *testing.T) {
-			faults := 0
-			spoil(newWorld(func(string, ...any) { faults++ }, nonIndexed(5, 2)))
-			if faults == 0 {
-				t.Error("nothing is found")
-			}
-		})
-	}
 }

@@ -129,33 +129,6 @@ func TestNamesWithoutCode(t *testing.T) {
 	}
 }
 
-// Each number is that of one attempt, and each attempt has one at most.
-func TestPairs(t *testing.T) {
-	lost := 0
-	for number := int64(0); number < codes; number += 7 {
-		slot, attempt := unpair(number)
-		switch back, ok := pair(slot, attempt); {
-		case !ok:
-			lost++
-		case back != number:
-			t.Fatalf("%d is attempt %d at slot %d, whose number is %d", number, attempt, slot, back)
-		}
-	}
-	if lost > codes/7/10 {
-		t.Errorf("%d of %d numbers are of no use", lost, codes/7)
-	}
-}
-
-func TestCiphers(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c := newCipher(types.UID(rapid.String().Draw(t, "uid")))
-		number := rapid.Int64Range(0, codes-1).Draw(t, "number")
-		if back, ok := c.decode(c.encode(number)); !ok || back != number {
-			t.Errorf("%d becomes %s, and that %d, %t", number, c.encode(number), back, ok)
-		}
-	})
-}
-
 func TestForeignNames(t *testing.T) {
 	for _, indexed := range []bool{true, false} {
 		n := namerOf("train", "uid", indexed)
@@ -274,13 +247,17 @@ func TestEarlierNames(t *testing.T) {
 // Names of the highest numbers do not stop a slot: somebody may make a pod with such a name.
 func TestHighestNumbers(t *testing.T) {
 	for _, b := range []jobBuilder{indexed(1, 1).started(), nonIndexed(1, 1).started()} {
-		for _, test := range []struct {
-			attempt int
-			want    string
-		}{{codes - 2, "0/14348906"}, {codes - 1, "0/14348907"}, {math.MaxInt32 - 1, "0/2147483647"}, {math.MaxInt32, "0/0"}} {
-			o := seen(b, 60, podOf(b, 0, test.attempt).exited(1, 1))
-			if got := slotsAndAttempts(o.Job, planned(t, o).Create); !slices.Equal(got, []string{test.want}) {
-				t.Errorf("after attempt %d: created are %v, want %s", test.attempt, got, test.want)
+		for want, attempts := range map[string][]int{
+			"0/14348906": {codes - 2}, "0/14348907": {codes - 1}, "0/2147483647": {math.MaxInt32 - 1}, "0/0": {math.MaxInt32},
+			"0/1": {0, math.MaxInt32}, "0/2": {0, 1, 4, math.MaxInt32 - 1, math.MaxInt32},
+		} {
+			var pods []podBuilder
+			for _, attempt := range attempts {
+				pods = append(pods, podOf(b, 0, attempt).exited(1, 1))
+			}
+			o := seen(b, 10_000, pods...)
+			if got := slotsAndAttempts(o.Job, planned(t, o).Create); !slices.Equal(got, []string{want}) {
+				t.Errorf("after attempts %d: created are %v, want %s", attempts, got, want)
 			}
 		}
 	}

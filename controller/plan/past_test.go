@@ -12,33 +12,6 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// Volatile rules that are gone when the controller restarts leave nothing for the Job's own to decide on.
-func TestDecisionsOutliveVolatileRules(t *testing.T) {
-	for name, job := range map[string]jobBuilder{
-		"by slot": nonIndexed(9, 4).started().policy(), "by index": perIndex(9, 4, 9).started().policy(),
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := seen(job, 5000, podOf(job, 0, 0).exited(codeFailJob, 5), podOf(job, 1, 0).exited(codeFailJob, 5))
-			o.Volatile = true
-			o.Judge = customRules{codeFailJob: ignoring()}.judge
-			o = carriedOut(t, o)
-			if held := heldFailures(o); len(held) > 0 {
-				t.Fatalf("%v are held", held)
-			}
-			o.Volatile, o.Judge = false, judged
-			if o = carriedOut(t, o); hasCondition(o.Job, batchv1.JobFailureTarget) {
-				t.Errorf("the status is %s", statusText(o.Job))
-			}
-		})
-	}
-}
-
-func heldFailures(o Observation) []string {
-	return podNames(slices.DeleteFunc(slices.Clone(o.Pods), func(p *corev1.Pod) bool {
-		return p.Status.Phase != corev1.PodFailed || len(p.Finalizers) == 0
-	}))
-}
-
 // A pod that was let go has the delay of the rule that decided on it.
 func TestPastRetryDelay(t *testing.T) {
 	job := nonIndexed(9, 1).started().replaceFailed()
@@ -48,25 +21,6 @@ func TestPastRetryDelay(t *testing.T) {
 	o.Judge, o.Now = customRules{51: ignoring().after(time.Hour)}.judge, at(20).Time
 	if p := planned(t, o); len(p.Create) != 1 {
 		t.Errorf("%v are created, it looks again after %v", podNames(p.Create), p.LookAgain)
-	}
-}
-
-// A pod that was let go uses no budget of rules that came later.
-func TestPastMatches(t *testing.T) {
-	for name, job := range map[string]jobBuilder{"index": indexed(9, 1).started().replaceFailed(), "Job": nonIndexed(9, 1).started().replaceFailed()} {
-		t.Run(name, func(t *testing.T) {
-			o := seen(job, 6, podOf(job, 0, 0).exited(51, 5))
-			o.Volatile, o.Judge = true, customRules{51: counting()}.judge
-			o = carriedOut(t, o)
-			o.Judge, o.Now = customRules{51: ignoring().upTo(1, v1alpha1.PerIndex, count)}.judge, at(600).Time
-			p := planned(t, o)
-			if len(p.Create) != 1 {
-				t.Fatalf("%v are created", podNames(p.Create))
-			}
-			if matches := p.Create[0].Annotations[MatchesAnnotation]; matches != "" || strings.Contains(ledgerOf(o.Job, p), "budgets") {
-				t.Errorf("the next one begins with %s, the ledger is %s", matches, ledgerOf(o.Job, p))
-			}
-		})
 	}
 }
 
@@ -155,4 +109,35 @@ func TestTerminatingCarrierStaysFailed(t *testing.T) {
 	if o = carriedOut(t, o); o.Job.Status.Failed != 1 || o.Job.Status.Succeeded != 0 {
 		t.Errorf("the status is %s", statusText(o.Job))
 	}
+}
+
+// carriedOut returns what is observed when Plans have been carried out until there is nothing more to do.
+func carriedOut(t *testing.T, o Observation) Observation {
+	t.Helper()
+	const enough = 20
+	for range enough {
+		p := planned(t, o)
+		if p.Write == nil && len(p.Release)+len(p.Create) == 0 {
+			return o
+		}
+		if p.Write != nil {
+			o.Job = p.Write
+		}
+		var pods []*corev1.Pod
+		for _, pod := range o.Pods {
+			if slices.Contains(p.Release, pod) {
+				pod = pod.DeepCopy()
+				pod.Finalizers = withoutTracking(pod.Finalizers)
+			}
+			pods = append(pods, pod)
+		}
+		for _, created := range p.Create {
+			created.UID = "uid-" + created.UID
+			created.Status.Phase = corev1.PodRunning
+			pods = append(pods, created)
+		}
+		o.Pods = pods
+	}
+	t.Fatalf("there is no end to it: %+v", Next(o))
+	return o
 }
