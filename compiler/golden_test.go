@@ -229,36 +229,3 @@ func describe(m Match) string {
 		return "Never{}"
 	}
 }
-
-// Every file shows something else, or it would be one to maintain for nothing.
-func TestGoldenFilesDiffer(t *testing.T) {
-	sentences, inputs := map[string]string{}, map[string]string{}
-	for name, g := range goldenInputs(t) {
-		input := fmt.Sprint(g.kubernetes, g.stored, string(g.input.Data))
-		if other, ok := sentences[g.sentence]; ok {
-			t.Errorf("%s and %s have one sentence", name, other)
-		}
-		if other, ok := inputs[input]; ok {
-			t.Errorf("%s and %s have one input", name, other)
-		}
-		sentences[g.sentence], inputs[input] = name, name
-	}
-}
-
-// A misspelt header or section would be a test that says less than it seems to.
-func TestGoldenFilesAreStrict(t *testing.T) {
-	for name, text := range map[string]string{
-		"unknown header":  "Sentence.\n#kubernets: 1.28\n-- policy.yaml --\n",
-		"unknown reading": "Sentence.\n#read: strict\n-- policy.yaml --\n",
-		"unknown section": "Sentence.\n-- policy.yaml --\n-- sel --\n",
-		"second input":    "Sentence.\n-- policy.yaml --\n-- job.yaml --\n",
-		"no input":        "Sentence.\n",
-		"input not first": "Sentence.\n-- cel --\n-- policy.yaml --\n",
-		"no sentence":     "#kubernetes: 1.28\n-- policy.yaml --\n",
-		"unknown field":   "Sentence.\n-- policy.yaml --\nrule: []\n",
-	} {
-		if _, err := parseGolden([]byte(text)); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
-}

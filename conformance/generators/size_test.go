@@ -57,36 +57,6 @@ func candidates() map[string]batchv1.PodFailurePolicyRule {
 	return all
 }
 
-func TestLongestIsLongest(t *testing.T) {
-	want := characters(t, longest().Rules[0])
-	for name, rule := range candidates() {
-		if n := characters(t, rule); n > want {
-			t.Errorf("%s: %d characters of CEL, longest has %d", name, n, want)
-		}
-	}
-}
-
-func characters(t *testing.T, rule batchv1.PodFailurePolicyRule) int {
-	t.Helper()
-	env, err := compiler.NewEnvironment(compiler.DefaultVersion)
-	if err != nil {
-		t.Fatal(err)
-	}
-	policy, err := compiler.NewPolicy(&batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{rule}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiled, err := env.Compile(policy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := compiled.Rules[0].Source()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(text)
-}
-
 // All legal policies are read: the longest in JSON is one of conditions.
 func TestLegalPoliciesAreRead(t *testing.T) {
 	for name, rule := range candidates() {

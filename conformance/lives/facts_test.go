@@ -62,23 +62,3 @@ func TestFacts(t *testing.T) {
 		t.Errorf("a Job that is gone: -want +got:\n%s", diff)
 	}
 }
-
-func TestFormat(t *testing.T) {
-	const want = `status:
-  conditions:
-  - {type: Failed, status: "True", message: 'pod {0} failed: so'}
-  failed: 1
-pods: {"0": 'Running, terminating', 0/1: gone}
-`
-	facts := Facts{
-		Status: &Status{Conditions: []Condition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Message: "pod {0} failed: so"}}, Failed: 1},
-		Pods:   map[string]string{"0": "Running, terminating", "0/1": "gone"},
-	}
-	got, err := facts.format()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-}

@@ -6,13 +6,14 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // standIn returns a bundle in which a Job may have as many completions as data allows, and must have a name.
@@ -242,34 +243,33 @@ f(_) := 2`: "bundle: job/job.rego:5: eval_conflict_error",
 	}
 }
 
-func TestConcurrentUse(t *testing.T) {
-	v, err := validator(t, standIn(), Options{Guardrails: true})
-	if err != nil {
-		t.Fatal(err)
+// training returns a Job as people write them: indexed, with a policy of four rules and one fault.
+func training() *batchv1.Job {
+	completions, parallelism, perIndex := int32(100), int32(10), int32(2)
+	exitCodes := func(action batchv1.PodFailurePolicyAction, codes ...int32) batchv1.PodFailurePolicyRule {
+		return batchv1.PodFailurePolicyRule{Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+			Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: codes,
+		}}
 	}
-	var all sync.WaitGroup
-	for n := range int64(8) {
-		all.Go(func() {
-			for range 50 {
-				found, err := v.Validate(t.Context(), job(n, "a"), nil)
-				if err != nil || (n > 3) != (len(found) == 1) {
-					t.Errorf("%d completions: %v, %v", n, found, err)
-				}
-			}
-		})
-	}
-	all.Wait()
-}
-
-func TestObject(t *testing.T) {
-	var typed batchv1.Job
-	typed.Kind, typed.Name = "Job", "a"
-	object, err := Object(&typed)
-	if err != nil || object["kind"] != "Job" || object["metadata"].(map[string]any)["name"] != "a" {
-		t.Errorf("%v, %v", object, err)
-	}
-	if _, err := Object(5); err == nil {
-		t.Error("no error")
+	mode := batchv1.IndexedCompletion
+	return &batchv1.Job{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
+		ObjectMeta: metav1.ObjectMeta{Name: "train", Namespace: "team-a"},
+		Spec: batchv1.JobSpec{
+			Completions: &completions, Parallelism: &parallelism, CompletionMode: &mode, BackoffLimitPerIndex: &perIndex,
+			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
+				{Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
+					{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
+				}},
+				exitCodes(batchv1.PodFailurePolicyActionFailJob, 1, 2, 42),
+				exitCodes(batchv1.PodFailurePolicyActionFailIndex, 43, 44),
+				exitCodes("Explode", 137),
+			}},
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever,
+				Containers:    []corev1.Container{{Name: "main", Image: "example.com/train:1"}},
+			}},
+		},
 	}
 }
 
@@ -326,12 +326,12 @@ findings contains finding if {
 func TestRulesThatDoNotEnd(t *testing.T) {
 	folder := standIn()
 	folder["job/job.rego"] = &fstest.MapFile{Data: []byte(endless)}
-	v, err := validator(t, folder, Options{Limit: 200 * time.Millisecond})
+	v, err := validator(t, folder, Options{Limit: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = v.Validate(t.Context(), job(1, "j"), nil)
-	if want := "bundle: data.podverdict.job.findings gives no answer within 200ms, and was stopped"; err == nil || err.Error() != want {
+	if want := "bundle: data.podverdict.job.findings gives no answer within 20ms, and was stopped"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
