@@ -93,15 +93,6 @@ func TestKindsComeFirst(t *testing.T) {
 	}
 }
 
-func TestObjectsAreTheCallers(t *testing.T) {
-	first := all(t, config.Options{})
-	before := first[0].GetName()
-	first[0].SetName("changed")
-	if got := all(t, config.Options{})[0].GetName(); got != before {
-		t.Errorf("a change of the objects changes those of the next caller: %s, want %s", got, before)
-	}
-}
-
 // Selectors that select nothing are legal, and do nothing.
 func TestSelectorsSelectThePods(t *testing.T) {
 	deployment := one[appsv1.Deployment](t, "Deployment")

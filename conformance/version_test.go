@@ -16,6 +16,7 @@ func TestVersionsMeanTheSameToAll(t *testing.T) {
 		"": "", "1.28": "", "1.37": "", "v1.30": "", "1.30.2": "",
 		"1.27":   `kubernetes version "1.27": supported are 1.28 to 1.37`,
 		"1.38":   `kubernetes version "1.38": supported are 1.28 to 1.37`,
+		"0.30":   `kubernetes version "0.30": supported are 1.28 to 1.37`,
 		"7.99":   `kubernetes version "7.99": supported are 1.28 to 1.37`,
 		"latest": `kubernetes version "latest": could not parse "latest" as version`,
 	} {

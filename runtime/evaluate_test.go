@@ -94,23 +94,6 @@ func TestPodBeyondBounds(t *testing.T) {
 	}
 }
 
-// TestPodBeyondCostLimit: on the interpreter, a rule that would match after it is
-// not tried. Closures have no limit to exceed.
-func TestPodBeyondCostLimit(t *testing.T) {
-	policy, pod := tooCostly()
-	ps := programs(t, policy)
-	v := ps["interpreted"].Evaluate(t.Context(), pod)
-	if !isFailure(v) || !strings.HasPrefix(v.Err.Error(), "rules[1]: ") {
-		t.Fatalf("%+v", v)
-	}
-	if e, ok := errors.AsType[*runtime.EvaluationError](v.Err); !ok || e.Cause() != runtime.CauseCost {
-		t.Errorf("not about the cost: %v", v.Err)
-	}
-	if got, want := ps["specialized"].Evaluate(t.Context(), pod), oracle(t, "", policy, pod); !got.Equal(want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-}
-
 // TestExplainManyElements: the first ones are explained, and the one that matched.
 func TestExplainManyElements(t *testing.T) {
 	const onExitCodes = `[{action: Ignore, onExitCodes: {operator: In, values: [42]}}]`

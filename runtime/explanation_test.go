@@ -67,16 +67,24 @@ func testExplanation(t *testing.T, file string) {
 	}
 }
 
-// TestExplainRuleBeyondCostLimit: the rules after it are not reached, whatever
-// they would have made of the pod.
-func TestExplainRuleBeyondCostLimit(t *testing.T) {
+// TestRuleBeyondCostLimit: on the interpreter, the rules after it are not reached, whatever they would have made of the pod.
+// Closures have no limit to exceed.
+func TestRuleBeyondCostLimit(t *testing.T) {
 	policy, pod := tooCostly()
-	e, err := programs(t, policy)["interpreted"].Explain(t.Context(), runtime.Input{Pod: pod})
+	ps := programs(t, policy)
+	if got, want := ps["specialized"].Evaluate(t.Context(), pod), oracle(t, "", policy, pod); !got.Equal(want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	e, err := ps["interpreted"].Explain(t.Context(), runtime.Input{Pod: pod})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cause, ok := errors.AsType[*runtime.EvaluationError](e.Verdict.Err); !isFailure(e.Verdict) || !ok || cause.Cause() != runtime.CauseCost {
+	cause, ok := errors.AsType[*runtime.EvaluationError](e.Verdict.Err)
+	if !isFailure(e.Verdict) || !ok || cause.Cause() != runtime.CauseCost || !strings.HasPrefix(e.Verdict.Err.Error(), "rules[1]: ") {
 		t.Errorf("verdict %+v", e.Verdict)
+	}
+	if v := ps["interpreted"].Evaluate(t.Context(), pod); v.Err == nil || !v.Equal(e.Verdict) {
+		t.Errorf("evaluated %+v, explained %+v", v, e.Verdict)
 	}
 	want := []runtime.Outcome{runtime.OutcomeNotMatched, runtime.OutcomeError, runtime.OutcomeNotReached}
 	if diff := cmp.Diff(want, outcomes(e)); diff != "" {

@@ -196,25 +196,6 @@ func TestGeneratorReachesEverything(t *testing.T) {
 	}
 }
 
-func TestWellTypedPodHasDistinctContainers(t *testing.T) {
-	g := NewPairs(3, false)
-	most := 0
-	for range 20000 {
-		pod := g.Pod()
-		seen := map[string]bool{}
-		for _, s := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses) {
-			if seen[s.Name] {
-				t.Fatalf("container %q occurs twice", s.Name)
-			}
-			seen[s.Name] = true
-		}
-		most = max(most, len(pod.Status.ContainerStatuses))
-	}
-	if most != maxGeneratedContainers {
-		t.Errorf("largest pod has %d containers, want %d", most, maxGeneratedContainers)
-	}
-}
-
 func TestGeneratorPodAllocatesNothing(t *testing.T) {
 	for _, hostile := range []bool{false, true} {
 		g := NewPairs(5, hostile)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -127,6 +128,13 @@ func FuzzServe(f *testing.F) {
 		f.Add(wireLine(f, v))
 	}
 	f.Add(requests(2))
+	for _, line := range []string{
+		`{"id":"7","op":"verdict",` + failed + `} {}`, `{"id":"7","op":"verdict",` + failed + `}}`, `{"id":"6","op":"verdict","id":"7",` + failed + `}`,
+		`{"id":"7","op":"verdict","pod":{"spec":{"a":1,"\u0061":2}}}`, "{\"id\":\"\xff\",\"op\":\"verdict\"}",
+		`{"op":"verdict","pod":{"metadata":{"name":"\ud800"}}}`, `{"id":"7","op":"verdict","pod":{"spec":` + strings.Repeat("[", 20000),
+	} {
+		f.Add([]byte(line))
+	}
 	for _, status := range []string{`{"conditions":[null,{"type":null}],"containerStatuses":[null]}`, `{"phase":"Failed","phase":"Running"}`, `[]`} {
 		f.Add([]byte(withStatus(status) + "\n\n{}\r\n"))
 	}

@@ -70,8 +70,6 @@ func TestServe(t *testing.T) {
 		{"no object", `["id","1"]`, `{"error":"the request is not an object"}`},
 		{"null", `null`, `{"error":"op is required: verdict or validate"}`},
 		{"cut off", `{"id":"7","op":"verdict","pod":{"status":`, `{"id":"7","error":"not JSON: unexpected EOF within \"/pod/status\" after offset 41"}`},
-		{"two values", `{"id":"7","op":"verdict",` + failed + `} {}`, ``},
-		{"rubbish after", `{"id":"7","op":"verdict",` + failed + `}}`, ``},
 		{"no op", `{"id":"7",` + failed + `}`, `{"id":"7","error":"op is required: verdict or validate"}`},
 		{"unknown op", `{"id":"7","op":"Verdict",` + failed + `}`, `{"id":"7","error":"unknown op \"Verdict\": want verdict or validate"}`},
 		{"validate", `{"id":"7","op":"validate","job":{}}`, `{"id":"7","error":"op \"validate\" is not answered here: it needs the Rego bundles"}`},
@@ -85,11 +83,6 @@ func TestServe(t *testing.T) {
 		{"case of the field", `{"ID":"7","op":"verdict",` + failed + `}`, `{"error":"unknown field \"ID\""}`},
 		{"unknown policy field", `{"id":"7","op":"verdict","policy":{"rules":[{"onexitcodes":{}}]},` + failed + `}`, `{"id":"7","error":"policy: unknown field \"rules[0].onexitcodes\""}`},
 		{"wrong type in the policy", `{"id":"7","op":"verdict","policy":{"rules":{}},` + failed + `}`, `{"id":"7","error":"policy: json: cannot unmarshal object into Go struct field PodFailurePolicy.rules of type []v1.PodFailurePolicyRule"}`},
-		{"field twice", `{"id":"7","op":"verdict",` + failed + `,` + failed + `}`, ``},
-		{"id twice", `{"id":"6","op":"verdict","id":"7",` + failed + `}`, ``},
-		{"field twice where nobody looks", `{"id":"7","op":"verdict","pod":{"spec":{"a":1,"\u0061":2}}}`, ``},
-		{"invalid UTF-8 in an id", "{\"id\":\"\xff\",\"op\":\"verdict\"}", ``},
-		{"half a surrogate", `{"op":"verdict","pod":{"metadata":{"name":"\ud800"}}}`, ``},
 		{"exit code over 32 bits", withStatus(`{"containerStatuses":[{"state":{"terminated":{"exitCode":4294967338}}}]}`), `{"error":"/pod/status/containerStatuses/0/state/terminated/exitCode is not a whole number of 32 bits"}`},
 		{"exit code over all bits", withStatus(`{"containerStatuses":[{"state":{"terminated":{"exitCode":1` + strings.Repeat("0", 400) + `}}}]}`), `{"error":"/pod/status/containerStatuses/0/state/terminated/exitCode is not a whole number of 32 bits"}`},
 		{"exit code with a fraction", withStatus(`{"containerStatuses":[{"state":{"terminated":{"exitCode":42.0}}}]}`), `{"error":"/pod/status/containerStatuses/0/state/terminated/exitCode is not a whole number of 32 bits"}`},
@@ -97,7 +90,6 @@ func TestServe(t *testing.T) {
 		{"phase is no string", withStatus(`{"phase":true}`), `{"error":"/pod/status/phase is not a string"}`},
 		{"conditions are no array", withStatus(`{"conditions":{}}`), `{"error":"/pod/status/conditions is not an array"}`},
 		{"condition is no object", withStatus(`{"conditions":[null,7]}`), `{"error":"/pod/status/conditions/1 is not an object"}`},
-		{"deep nesting", `{"id":"7","op":"verdict","pod":{"spec":` + strings.Repeat("[", 20000), ``},
 		{"bad version", `{"id":"7","op":"verdict","kubernetes":"latest",` + failed + `}`, `{"id":"7","error":"kubernetes version \"latest\": could not parse \"latest\" as version"}`},
 	}
 	for _, test := range tests {
@@ -105,9 +97,6 @@ func TestServe(t *testing.T) {
 			// A good line before and after shows that the stream goes on, unharmed.
 			good := `{"id":"g","op":"verdict",` + ruled + `,` + failed + "}\n"
 			got := served(t, strings.NewReader(good+test.line+"\n"+good), conformance.Go)
-			if test.want == "" && len(got) == 3 && strings.Contains(got[1], `"error":`) {
-				test.want = got[1] // the text is the library's
-			}
 			want := []string{`{"id":"g","verdict":` + matched + `}`, test.want, `{"id":"g","verdict":` + matched + `}`}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -145,23 +144,5 @@ func TestPanicsAreDisagreements(t *testing.T) {
 	}
 	if _, agree, err := broken.judge(t.Context(), failedPod("main", 42)); agree || err != nil {
 		t.Errorf("agree %v, error %v", agree, err)
-	}
-}
-
-// Blocks of one seed, and the first blocks of the next, share no draws.
-func TestGeneratedBlocksDiffer(t *testing.T) {
-	seen := map[string]bool{}
-	for _, seed := range []uint64{0, 1, 2} {
-		for block := range int64(4) {
-			var first string
-			err := Generated{Seed: seed, Count: 8 * pairsPerBlock}.Walk(block, Visitor{
-				Policy: func(_ int64, p *batchv1.PodFailurePolicy) error { first += p.String(); return nil },
-				Pod:    func(*corev1.Pod) error { return nil },
-			})
-			if err != nil || seen[first] {
-				t.Errorf("seed %d, block %d: drawn before, or error %v", seed, block, err)
-			}
-			seen[first] = true
-		}
 	}
 }

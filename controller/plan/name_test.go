@@ -46,6 +46,15 @@ func TestNames(t *testing.T) {
 		{long, false, 1, 1, long[:58] + "h5kxt"},
 		{long, true, 1, 1, long[:55] + "-1-95lp8"},
 		{long, true, 12345, 1, long[:51] + "-12345-gtch6"},
+		// Numbers that five characters have no room for.
+		{"train", true, 0, codes - 1, "train-0-pl57b"},
+		{"train", true, 0, codes, "train-0-14348907-bfzbr"},
+		{"train", true, maxNumber, codes - 1, "train-2147483647-4v56z"},
+		{"train", false, 0, blockSize - 1, "train-x5bmr"},
+		{"train", false, 0, blockSize, "train-0-717445-bfzbr"},
+		{"train", false, 1<<19 - 1, 1, "train-6v56g"},
+		{"train", false, 1<<19 - 1, 2, "train-524287-2-bfzbr"},
+		{"train", false, maxNumber, 0, "train-2147483647-0-bfzbr"},
 	} {
 		n := namerOf(test.job, "uid", test.indexed)
 		name := n.name(test.slot, test.attempt)
@@ -98,35 +107,6 @@ func TestNamesTellAttempts(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Numbers that five characters have no room for are in names of the earlier form.
-func TestNamesWithoutCode(t *testing.T) {
-	indexed, unindexed := namerOf("train", "uid", true), namerOf("train", "uid", false)
-	number, _ := indexed.cipher.decode(indexed.cipher.tag)
-	slot, attempt := unpair(number)
-	for name, want := range map[string]string{
-		indexed.name(0, codes-1):          "train-0-CODE",
-		indexed.name(0, codes):            "train-0-14348907-TAG",
-		indexed.name(0, maxNumber):        "train-0-2147483647-TAG",
-		indexed.name(0, int(number)):      "train-0-" + strconv.Itoa(int(number)) + "-TAG",
-		unindexed.name(0, blockSize-1):    "train-CODE",
-		unindexed.name(0, blockSize):      "train-0-717445-TAG",
-		unindexed.name(1<<19-1, 1):        "train-CODE",
-		unindexed.name(1<<19-1, 2):        "train-524287-2-TAG",
-		unindexed.name(1<<19, 0):          "train-524288-0-TAG",
-		unindexed.name(maxNumber, 0):      "train-2147483647-0-TAG",
-		unindexed.name(slot, attempt):     "train-" + strconv.Itoa(slot) + "-" + strconv.Itoa(attempt) + "-TAG",
-		unindexed.name(100_000, 9):        "train-CODE",
-		unindexed.name(1000, 1000):        "train-CODE",
-		indexed.name(maxNumber, 14348906): "train-2147483647-CODE",
-	} {
-		beginning, long := strings.CutSuffix(want, "TAG")
-		beginning = strings.TrimSuffix(beginning, "CODE")
-		if end, ok := strings.CutPrefix(name, beginning); !ok || len(end) != 5 || (end == indexed.cipher.tag) != long {
-			t.Errorf("the name is %s, want %s", name, want)
-		}
-	}
 }
 
 func TestForeignNames(t *testing.T) {

@@ -191,15 +191,6 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// TestAnyJob: a part of a Job, as a kustomize patch has it, has Pods, too.
-func TestAnyJob(t *testing.T) {
-	for i := range All {
-		if pod := All[i].Pod(&batchv1.Job{}); len(pod.Spec.Containers) == 0 {
-			t.Errorf("%s: no container", All[i].Name)
-		}
-	}
-}
-
 func TestExit(t *testing.T) {
 	for i := range All {
 		exit := Exit{Code: 1}
