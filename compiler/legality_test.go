@@ -27,28 +27,6 @@ func TestNewPolicyLeavesItsInputAlone(t *testing.T) {
 	}
 }
 
-func TestNewPolicyOwnsItsMemory(t *testing.T) {
-	p := &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
-		Action:      batchv1.PodFailurePolicyActionFailJob,
-		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: "In", Values: []int32{1}},
-	}, {
-		Action:          batchv1.PodFailurePolicyActionIgnore,
-		OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: "A"}},
-	}}}
-	policy, err := NewPolicy(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Rules[0].OnExitCodes.Values[0], p.Rules[1].OnPodConditions[0].Type = 2, "B"
-	want := []Rule{
-		{Action: "FailJob", Match: ExitCodes{Operator: In, Values: []int32{1}}},
-		{Action: "Ignore", Match: PodConditions{Patterns: patternsOf("A=True")}},
-	}
-	if diff := cmp.Diff(want, policy.Rules); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 // Every finding of a policy is in the text of the one error.
 func TestPolicyErrorNamesEveryFinding(t *testing.T) {
 	_, err := NewPolicy(&batchv1.PodFailurePolicy{Rules: make([]batchv1.PodFailurePolicyRule, 1)})

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/podverdict/podverdict/conformance/upstream/release"
 	"github.com/podverdict/podverdict/internal/kubeversion"
@@ -33,18 +32,5 @@ func TestNamedDifferences(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(answer{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-	}
-}
-
-// Older releases have differences, and the newest has none.
-func TestContestOfARelease(t *testing.T) {
-	if c := newContest(nil, nil); c.twice || len(c.differences) > 0 {
-		t.Errorf("linked in: %+v", c)
-	}
-	if c := newContest(nil, &release.Process{Kubernetes: "1.33"}); !c.twice || len(c.differences) == 0 {
-		t.Errorf("1.33: %+v", c)
-	}
-	if left := kubeversion.Differences(version.MustParseGeneric(kubeversion.Default)); len(left) > 0 {
-		t.Errorf("%s differs from itself: %v", kubeversion.Default, left)
 	}
 }

@@ -127,25 +127,6 @@ func validatorFaults(t *testing.T, v *rego.Validator, s release.Submission) []re
 	return faults
 }
 
-// The answers do not depend on the number of workers.
-func TestValidationIsReproducible(t *testing.T) {
-	count := int64(600)
-	if testing.Short() {
-		count = 60
-	}
-	var results []Findings
-	for _, workers := range []int{1, 3} {
-		found, err := Validation{Seed: 7, Count: count, Workers: workers}.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		results = append(results, found)
-	}
-	if diff := cmp.Diff(results[0], results[1]); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestValidationInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -209,12 +190,4 @@ func TestDifference(t *testing.T) {
 		return
 	}
 	t.Error("no differences found")
-}
-
-func TestSubtract(t *testing.T) {
-	a, b := release.Fault{Field: "a"}, release.Fault{Field: "b"}
-	missing, excess := subtract([]release.Fault{b, a, a}, []release.Fault{a, b, b})
-	if !cmp.Equal(missing, []release.Fault{a}) || !cmp.Equal(excess, []release.Fault{b}) {
-		t.Errorf("missing %v, excess %v", missing, excess)
-	}
 }

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -26,32 +25,6 @@ func failedPod(name string, code int32, conditions ...corev1.PodConditionType) *
 
 func policyOf(rules ...batchv1.PodFailurePolicyRule) *batchv1.PodFailurePolicy {
 	return &batchv1.PodFailurePolicy{Rules: rules}
-}
-
-// The version lasts for one request: the next one is not judged by it.
-func TestMatcherLeavesNoVersionBehind(t *testing.T) {
-	r := conformance.Request{
-		Policy: policyOf(onExitCodes(batchv1.PodFailurePolicyActionFailIndex, 42)), Pod: failedPod("main", 42),
-	}
-	for _, tt := range []struct {
-		kubernetes string
-		matched    bool
-	}{{"1.28", false}, {"", true}, {"v1.28.3", false}, {"1.29", true}, {"1.28", false}, {"1.37", true}} {
-		r.Kubernetes = tt.kubernetes
-		v, err := Matcher(t.Context(), r)
-		if err != nil || v.Matched != tt.matched {
-			t.Errorf("Kubernetes %q: matched %v, error %v; want %v", tt.kubernetes, v.Matched, err, tt.matched)
-		}
-	}
-}
-
-func TestMatcherRefusesVersions(t *testing.T) {
-	for kubernetes, want := range map[string]string{"one": "could not parse", "1.38": "supported are 1.28 to 1.37", "1.27": "supported are", "2.0": "supported are"} {
-		_, err := Matcher(t.Context(), conformance.Request{Kubernetes: kubernetes, Pod: failedPod("main", 1)})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("Kubernetes %q: error %v, want one with %q", kubernetes, err, want)
-		}
-	}
 }
 
 func TestReadRefusesOtherSentences(t *testing.T) {

@@ -96,30 +96,6 @@ func (v JobVector) setting(id, name string) any {
 	return settings[name]
 }
 
-// A vector is about what it finds or nearly finds: its KEP is that of a rule named.
-func TestJobVectorsNameTheirKEP(t *testing.T) {
-	for folder, vectors := range map[string][]JobVector{"job": loaded(t, Constraints), "guardrails": loaded(t, Guardrails)} {
-		rules := rulesOf(t, folder)
-		for _, v := range vectors {
-			ids := slices.Clone(v.Silent)
-			for _, f := range v.Want {
-				ids = append(ids, f.ID)
-			}
-			if !slices.ContainsFunc(ids, func(id string) bool { return rules[id].KEP == v.KEP }) {
-				t.Errorf("%s: %q is the KEP of none of %v", v.Name, v.KEP, ids)
-			}
-			for _, id := range ids {
-				if rules[id].ID == "" {
-					t.Errorf("%s: there is no %s", v.Name, id)
-				}
-			}
-			if !strings.HasSuffix(v.Sentence, ".") || v.Sentence[:1] != strings.ToUpper(v.Sentence[:1]) {
-				t.Errorf("%s: %q is no sentence", v.Name, v.Sentence)
-			}
-		}
-	}
-}
-
 const (
 	goodConstraint = `A sentence.
 #kep: batch/v1

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jstemmer/go-junit-report/v2/junit"
 
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/reports"
@@ -168,25 +169,14 @@ func TestReportJUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got struct {
-		Tests    int `xml:"tests,attr"`
-		Errors   int `xml:"errors,attr"`
-		Failures int `xml:"failures,attr"`
-		Suites   []struct {
-			Name  string `xml:"name,attr"`
-			Cases []struct {
-				Name  string `xml:"name,attr"`
-				Error string `xml:"error"`
-			} `xml:"testcase"`
-		} `xml:"testsuite"`
-	}
+	var got junit.Testsuites
 	if err := xml.Unmarshal([]byte(write(t, report.WriteJUnit)), &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.Tests != 2 || got.Errors != 1 || got.Failures != 1 || len(got.Suites) != 2 {
 		t.Errorf("%+v", got)
 	}
-	if c := got.Suites[0].Cases[0]; c.Name != "true" || c.Error != "no idea\nat all \uFFFD" {
+	if c := got.Suites[0].Testcases[0]; c.Name != "true" || c.Error == nil || c.Error.Data != "no idea\nat all \uFFFD" {
 		t.Errorf("%+v", c)
 	}
 }

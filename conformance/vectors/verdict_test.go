@@ -85,17 +85,6 @@ func illegal(v Vector) bool {
 	return err != nil
 }
 
-func TestVectorsSayASentence(t *testing.T) {
-	for _, v := range vectors(t) {
-		if !strings.HasSuffix(v.Sentence, ".") || v.Sentence[:1] != strings.ToUpper(v.Sentence[:1]) {
-			t.Errorf("%s: %q is no sentence", v.Name, v.Sentence)
-		}
-		if !strings.HasPrefix(v.KEP, "KEP-3329 ") && !strings.HasPrefix(v.KEP, "KEP-3850 ") {
-			t.Errorf("%s: %q names no section of a KEP", v.Name, v.KEP)
-		}
-	}
-}
-
 const goodVector = `A sentence.
 #kep: KEP-3329 JobSpec API
 #semantics: A.2, A.13

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,9 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
-
-	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // TestHostileLives is TestLives with somebody who takes finalizers, writes garbage into annotations, and makes pods in the
@@ -84,37 +80,4 @@ func (l life) intrude(index string) {
 			p.Finalizers = nil
 		}
 	})
-}
-
-// The verdicts are those of a real policy.
-func TestJudgedByProgram(t *testing.T) {
-	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := nonIndexed(2, 2).started().policy().with(func(j *batchv1.Job) {
-		j.Spec.PodFailurePolicy.Rules = []batchv1.PodFailurePolicyRule{
-			{Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
-				{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
-			}},
-			{Action: batchv1.PodFailurePolicyActionFailJob, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-				Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{42},
-			}},
-		}
-	})
-	compiled, err := environment.Compile(compiler.StoredPolicy(b.j.Spec.PodFailurePolicy))
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := runtime.NewProgram(compiled)
-	o := seen(b, 60, podOf(b, 0, 0).exited(42, 1).disrupted(), podOf(b, 1, 0).ready())
-	o.Judge = func(p *corev1.Pod, _ int64) runtime.Verdict { return program.Evaluate(context.Background(), p) }
-	if s := planned(t, o).Write.Status; s.Failed != 0 || conditions()(&s) != "" {
-		t.Errorf("an ignored failure makes the status %+v", s)
-	}
-	o.Pods[0].Status.Conditions = nil
-	want := "Container main for pod ns/" + o.Pods[0].Name + " failed with exit code 42 matching FailJob rule at index 1"
-	if wrong := message(batchv1.JobFailureTarget, want)(&planned(t, o).Write.Status); wrong != "" {
-		t.Error(wrong)
-	}
 }
