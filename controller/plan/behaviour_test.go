@@ -137,77 +137,36 @@ func all(checks ...func(*batchv1.JobStatus) string) func(*batchv1.JobStatus) str
 }
 
 func TestPodsKeptRunning(t *testing.T) {
-	ni, ix, wq, pi := nonIndexed(5, 2).started(), indexed(5, 2).started(), workQueue(2).started(), perIndex(5, 3, 1)
+	ni, ix, pi := nonIndexed(5, 2).started(), indexed(5, 2).started(), perIndex(5, 3, 1)
 	beyond := indexed(1, 1).started().status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "2", 1 })
 	runAll(t, []behaviour{
 		{name: "NonIndexed starts", job: nonIndexed(5, 2),
 			want: want{create: []string{"0/0", "1/0"}, status: numbers(0, 0, 0), events: []string{ReasonJobStart}}},
-		{name: "Indexed starts", job: indexed(5, 2), want: want{create: []string{"0/0", "1/0"}, events: []string{ReasonJobStart}}},
 		{name: "work queue starts", job: workQueue(3), want: want{create: []string{"0/0", "1/0", "2/0"}, events: []string{ReasonJobStart}}},
-		{name: "a success makes room for the next", job: ni, pods: []podBuilder{podOf(ni, 0, 0).exited(0, 1), podOf(ni, 1, 0).ready()}, second: 2,
-			want: want{create: []string{"2/0"}, status: numbers(1, 1, 0)}},
-		{name: "no more pods than completions are left", job: ni,
-			pods: []podBuilder{podOf(ni, 0, 0).exited(0, 1), podOf(ni, 1, 0).exited(0, 1), podOf(ni, 2, 0).exited(0, 1), podOf(ni, 3, 0).exited(0, 1)},
-			want: want{create: []string{"4/0"}, status: numbers(0, 4, 0)}},
 		{name: "an index that succeeded is not run again", job: ix.status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0-2", 3 }),
 			want: want{create: []string{"3/0", "4/0"}, status: all(numbers(0, 3, 0), completed("0-2"))}},
-		{name: "a work queue with a success starts nothing", job: wq, pods: []podBuilder{podOf(wq, 0, 0).exited(0, 1), podOf(wq, 1, 0).ready()},
-			want: want{status: numbers(1, 1, 0)}},
 		{name: "parallelism 0 takes all pods away", job: nonIndexed(5, 0).started(), pods: []podBuilder{podOf(ni, 0, 0).ready()},
 			want: want{dismiss: []string{"0/0"}, status: all(numbers(0, 0, 0), terminating(1))}},
-		{name: "lower parallelism takes those that got least far", job: nonIndexed(5, 1).started(),
-			pods: []podBuilder{podOf(ni, 0, 0), podOf(ni, 1, 0).ready()}, want: want{dismiss: []string{"0/0"}, status: numbers(1, 0, 0)}},
-		{name: "higher parallelism starts more", job: nonIndexed(5, 3).started(), pods: []podBuilder{podOf(ni, 1, 0).ready()},
-			want: want{create: []string{"0/0", "2/0"}}},
-		{name: "elastic: fewer completions take indexes away", job: indexed(1, 1).started().status(func(s *batchv1.JobStatus) { s.Active = 2 }),
-			pods: []podBuilder{podOf(ix, 0, 0).ready(), podOf(ix, 1, 0).ready()}, want: want{dismiss: []string{"1/0"}, status: numbers(1, 0, 0)}},
 		{name: "elastic: what succeeded beyond completions is let go before the status forgets it", job: beyond,
 			pods: []podBuilder{podOf(ix, 0, 0).ready(), podOf(ix, 2, 0).exited(0, 1)}, want: want{release: []string{"2/0"}, status: all(completed("2"), numbers(0, 1, 0))}},
-		{name: "elastic: and forgotten then", job: beyond,
-			pods: []podBuilder{podOf(ix, 0, 0).ready(), podOf(ix, 2, 0).exited(0, 1).released()}, want: want{status: all(completed(""), numbers(1, 0, 0))}},
-		{name: "elastic: an index that comes back is run again", job: indexed(3, 3).started(), second: 9,
-			pods: []podBuilder{podOf(ix, 0, 0).ready(), podOf(ix, 1, 0).ready(), podOf(ix, 2, 0).exited(0, 1).released()}, want: want{create: []string{"2/1"}, status: completed("")}},
-		{name: "elastic: what failed beyond completions is recorded at once", job: indexed(1, 1).started(), second: 9,
-			pods: []podBuilder{podOf(ix, 0, 0).ready(), podOf(ix, 2, 0).exited(1, 1)}, want: want{status: numbers(1, 0, 1), urgent: true}},
-		{name: "elastic: more completions add indexes", job: indexed(3, 3).started().status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 }),
-			pods: []podBuilder{podOf(ix, 1, 0).ready()}, want: want{create: []string{"2/0"}, status: numbers(1, 1, 0)}},
 		{name: "0 completions are reached at once", job: indexed(0, 0),
 			want: want{status: conditions("SuccessCriteriaMet/CompletionsReached"), events: []string{ReasonJobStart}}},
 		{name: "two pods of an index: the one that got less far goes", job: ix, pods: []podBuilder{podOf(ix, 0, 0).ready(), podOf(ix, 0, 1)},
 			want: want{dismiss: []string{"0/1"}}},
-		{name: "a pod of an index that is done goes", job: ix.status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 }),
-			pods: []podBuilder{podOf(ix, 0, 1).ready()}, want: want{dismiss: []string{"0/1"}, create: []string{"1/0"}}},
-		{name: "an index out of range goes", job: ix, pods: []podBuilder{podOf(ix, 7, 0).ready()},
-			want: want{dismiss: []string{"7/0"}, create: []string{"0/0"}}},
 		{name: "a pod without an index goes", job: ix,
 			pods: []podBuilder{podOf(ix, 0, 0).name("stray").annotated(batchv1.JobCompletionIndexAnnotation, "many")},
 			want: want{dismiss: []string{"stray"}, create: []string{"0/0"}}},
-		{name: "a pod of another owner is not ours", job: ni,
-			pods: []podBuilder{podOf(ni, 0, 0).with(func(p *corev1.Pod) { p.OwnerReferences[0].UID = "other" }).exited(codeFailJob, 0)},
-			want: want{create: []string{"0/0", "1/0"}, status: numbers(0, 0, 0)}},
-		{name: "completions are reached while a pod too many leaves", job: nonIndexed(1, 1).started(),
-			pods: []podBuilder{podOf(ni, 0, 0).exited(0, 1), podOf(ni, 0, 1).ready()},
-			want: want{dismiss: []string{"0/1"}, status: all(conditions("SuccessCriteriaMet/CompletionsReached"), numbers(0, 1, 0))}},
-		{name: "lower parallelism and a reason to fail: no more active pods are told than parallelism", job: nonIndexed(5, 1).started().backoffLimit(0),
-			pods: []podBuilder{podOf(ni, 0, 0).ready(), podOf(ni, 1, 0).ready(), podOf(ni, 2, 0).exited(1, 0)},
-			want: want{status: all(conditions("FailureTarget/BackoffLimitExceeded"), numbers(1, 0, 1))}},
 		{name: "a reason to end makes the deadline void", pods: []podBuilder{podOf(ix, 0, 0).exited(0, 1)},
 			job: ix.with(func(j *batchv1.Job) {
 				j.Spec.ActiveDeadlineSeconds = new(int64(30))
 				j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: new(int32(1))}}}
 			}),
 			want: want{status: conditions("SuccessCriteriaMet/SuccessPolicy")}},
-		{name: "45: pods above parallelism are not dismissed then", second: 2,
-			job:  nonIndexed(5, 0).started().with(func(j *batchv1.Job) { j.DeletionTimestamp = new(at(1)) }),
-			pods: []podBuilder{podOf(ni, 0, 0).ready()}, want: want{release: []string{"0/0"}}},
 		{name: "45: what ended is counted, donors too", second: 2,
 			job: perIndex(5, 3, 1).started().status(func(s *batchv1.JobStatus) { s.Failed = 1 }).ledger(ledgerText(podOf(pi, 0, 0))).
 				with(func(j *batchv1.Job) { j.DeletionTimestamp = new(at(1)) }),
 			pods: []podBuilder{podOf(pi, 0, 0).failures(0).exited(1, 1), podOf(pi, 1, 0).failures(0).exited(1, 1)},
 			want: want{release: []string{"0/0"}, status: numbers(0, 0, 2)}},
-		{name: "45: a Job that is being deleted gets no pods and lets go of all", second: 2,
-			job:  nonIndexed(5, 3).started().with(func(j *batchv1.Job) { j.DeletionTimestamp = new(at(1)) }),
-			pods: []podBuilder{podOf(ni, 0, 0).ready(), podOf(ni, 1, 0)}, want: want{release: []string{"0/0", "1/0"}, status: numbers(2, 0, 0)}},
 	})
 }
 
@@ -215,8 +174,6 @@ func TestSuspension(t *testing.T) {
 	ni := nonIndexed(5, 2)
 	was := nonIndexed(5, 2).condition(batchv1.JobSuspended, corev1.ConditionTrue, "JobSuspended", "Job suspended")
 	runAll(t, []behaviour{
-		{name: "a Job may start suspended", job: nonIndexed(5, 2).suspended(),
-			want: want{status: all(conditions("Suspended/JobSuspended"), started(false)), events: []string{"Suspended"}}},
 		{name: "43: active pods go uncounted", job: nonIndexed(5, 2).started().suspended(), pods: []podBuilder{podOf(ni, 0, 0).ready(), podOf(ni, 1, 0).exited(1, 0)},
 			want: want{dismiss: []string{"0/0"}, events: []string{"Suspended"},
 				status: all(conditions("Suspended/JobSuspended"), numbers(0, 0, 1), terminating(1), started(false))}},
@@ -227,8 +184,6 @@ func TestSuspension(t *testing.T) {
 				j.Status.StartTime, j.Spec.ActiveDeadlineSeconds = new(at(0)), new(int64(30))
 			}),
 			want: want{create: []string{"0/0", "1/0"}, status: conditions(), events: []string{"Resumed"}, lookAgain: 30}},
-		{name: "44: a suspended Job can fail", job: nonIndexed(5, 2).suspended().backoffLimit(0), pods: []podBuilder{podOf(ni, 0, 0).exited(1, 0)},
-			want: want{status: conditions("FailureTarget/BackoffLimitExceeded")}},
 		{name: "44: only the deadline is paused", second: 60,
 			job: nonIndexed(5, 2).suspended().condition(batchv1.JobSuspended, corev1.ConditionTrue, "JobSuspended", "Job suspended").
 				with(func(j *batchv1.Job) {

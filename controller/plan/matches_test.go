@@ -28,13 +28,8 @@ func TestBudgetOfIndex(t *testing.T) {
 	one := numbers(1, 0, 0)
 	runAll(t, []behaviour{
 		{name: "the first", job: ix, rules: rules, pods: []podBuilder{p(0).exited(51, 5)}, second: 60, want: want{create: []string{"0/1"}, status: numbers(0, 0, 0), ledger: "-"}},
-		{name: "the second", job: ix, rules: rules, pods: []podBuilder{p(1).matched(once).exited(51, 5)}, second: 60, want: want{create: []string{"0/2"}, status: numbers(0, 0, 0)}},
-		{name: "the third", job: ix, rules: rules, pods: []podBuilder{p(2).matched(twice).exited(51, 5)}, second: 60, want: want{create: []string{"0/3"}, status: numbers(0, 0, 1)}},
-		{name: "a limit for each index does not change it", job: pi, rules: rules, pods: []podBuilder{p(1).matched(once).exited(51, 5)}, second: 60, want: want{create: []string{"0/2"}}},
 		{name: "FailIndex when it is used up", job: pi, rules: ends, pods: []podBuilder{p(2).matched(twice).exited(51, 5)}, second: 60,
 			want: want{create: []string{"1/0"}, status: all(numbers(0, 0, 1), failedIndexes(new("0")))}},
-		{name: "held while its successor runs", job: ix, rules: rules, pods: []podBuilder{p(0).exited(51, 5).deleted(6), p(1).matched(once).ready()}, second: 60,
-			want: want{status: one, ledger: "-"}},
 		{name: "and while there is none", job: ix.suspended(), rules: rules, pods: []podBuilder{p(0).exited(51, 5).deleted(6)}, second: 60,
 			want: want{status: numbers(0, 0, 0), events: []string{"Suspended"}}},
 		{name: "held though it is no match itself, and counted", job: ix, rules: rules, pods: []podBuilder{p(1).matched(once).exited(1, 5).deleted(6), p(2).matched(once).ready()}, second: 60,
@@ -42,18 +37,10 @@ func TestBudgetOfIndex(t *testing.T) {
 		{name: "let go when its successor has ended", job: ix, rules: rules, second: 60,
 			pods: []podBuilder{p(0).exited(51, 5).deleted(6), p(1).matched(once).exited(1, 9), podOf(ix, 1, 0).exited(0, 20)},
 			want: want{create: []string{"0/2"}, release: []string{"0/0"}}},
-		{name: "or its index", job: ix, rules: rules, pods: []podBuilder{p(0).exited(51, 5).deleted(6), p(1).matched(once).exited(0, 9)}, second: 60,
-			want: want{create: []string{"1/0"}, release: []string{"0/0"}, status: numbers(0, 1, 0)}},
 		{name: "or the Job", job: ix.condition(batchv1.JobFailureTarget, "True", "R", "M"), rules: rules, pods: []podBuilder{p(0).exited(51, 5).deleted(6), podOf(ix, 1, 0).ready()}, second: 60,
 			want: want{del: []string{"1/0"}, release: []string{"0/0"}}},
-		{name: "not before that is stored", job: ix.backoffLimit(0), rules: rules, pods: []podBuilder{p(0).exited(51, 5).deleted(6), podOf(ix, 1, 0).exited(1, 5)}, second: 60,
-			want: want{status: conditions("FailureTarget/BackoffLimitExceeded")}},
 		{name: "not when the Job has lost the index: it may come back", job: ix.with(func(j *batchv1.Job) { j.Spec.Completions = new(int32(1)) }), rules: rules, second: 60,
 			pods: []podBuilder{p(0).ready(), podOf(ix, 2, 0).exited(51, 5).deleted(6)}, want: want{status: one, ledger: "-"}},
-		{name: "not deleted because there are too many", job: ix.annotated(FailedPodsLimitAnnotation, "0"), rules: rules, second: 60,
-			pods: []podBuilder{p(0).exited(51, 5), p(1).matched(once).ready(), podOf(ix, 1, 0).exited(1, 5)}, want: want{del: []string{"1/0"}, status: numbers(1, 0, 1)}},
-		{name: "a pod without an index has no budget", job: ix, rules: customRules{51: ignoring().upTo(1, v1alpha1.PerIndex, failJob)}, second: 60,
-			pods: []podBuilder{p(0).name("a").annotated(batchv1.JobCompletionIndexAnnotation, "x").exited(51, 5).matched(twice)}, want: want{create: []string{"0/0"}, status: conditions()}},
 	})
 }
 

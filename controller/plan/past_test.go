@@ -12,6 +12,23 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
+// Volatile rules that are gone when the controller restarts leave nothing for the Job's own rules to decide on.
+func TestDecisionsOutliveVolatileRules(t *testing.T) {
+	job := nonIndexed(9, 4).started().policy()
+	o := seen(job, 5000, podOf(job, 0, 0).exited(codeFailJob, 5), podOf(job, 1, 0).exited(codeFailJob, 5))
+	o.Volatile, o.Judge = true, customRules{codeFailJob: ignoring()}.judge
+	o = carriedOut(t, o)
+	for _, p := range o.Pods {
+		if p.Status.Phase == corev1.PodFailed && len(p.Finalizers) > 0 {
+			t.Errorf("%s is held", p.Name)
+		}
+	}
+	o.Volatile, o.Judge = false, judged
+	if o = carriedOut(t, o); hasCondition(o.Job, batchv1.JobFailureTarget) {
+		t.Errorf("the status is %s", statusText(o.Job))
+	}
+}
+
 // A pod that was let go has the delay of the rule that decided on it.
 func TestPastRetryDelay(t *testing.T) {
 	job := nonIndexed(9, 1).started().replaceFailed()
