@@ -147,13 +147,8 @@ func onDisruption() batchv1.PodFailurePolicyRule {
 	}
 }
 
-// shortRule asks for few codes or conditions, longRule for as many as the API
-// allows: none that generators.SizedPod has.
+// shortRule asks for few codes or conditions: none that generators.SizedPod has.
 func shortRule(i int) batchv1.PodFailurePolicyRule { return rule(i, 4, 2) }
-
-func longRule(i int) batchv1.PodFailurePolicyRule {
-	return rule(i, compiler.MaxValues, compiler.MaxPatterns)
-}
 
 func rule(i, values, patterns int) batchv1.PodFailurePolicyRule {
 	r := batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionFailJob}

@@ -8,7 +8,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -95,24 +94,6 @@ func BenchmarkTwins(b *testing.B) {
 				b.ReportMetric(float64(shortest)/float64(native), "times")
 			})
 		}
-	}
-}
-
-// benchSpec returns a policy of the size that people write.
-func benchSpec() *v1alpha1.PodFailurePolicySpec {
-	return &v1alpha1.PodFailurePolicySpec{
-		MatchConditions: []v1alpha1.MatchCondition{{Name: "team", Expression: "job.metadata.?labels[?'team'].orValue('') == 'training'"}},
-		Variables: []v1alpha1.Variable{
-			{Name: "oom", Expression: "pod.failedContainers().exists(c, c.oomKilled)"},
-			{Name: "gpu", Expression: "pod.failedContainers().exists(c, c.message.matches('CUDA error|NCCL'))"},
-		},
-		Rules: []v1alpha1.Rule{
-			{Name: "disrupted", When: "pod.hasCondition('DisruptionTarget')", Action: "Ignore"},
-			{Name: "oom", When: "variables.oom && attempt > 3", Action: "FailJob", MessageExpression: "'out of memory in ' + pod.failedContainers()[0].name"},
-			{Name: "gpu", When: "variables.gpu", Action: "Ignore"},
-			{Name: "config", When: "pod.failedContainers().exists(c, c.exitCode in [2, 64, 78])", Action: "FailJob"},
-			{Name: "signals", When: "pod.failedContainers().exists(c, c.exitCode.between(128, 159))", Action: "Count"},
-		},
 	}
 }
 

@@ -48,7 +48,7 @@ rules:
 	// Output: FailJob Container main for pod default/p failed with exit code 42 matching FailJob rule at index 1
 }
 
-// Rules of a PodFailurePolicy (podverdict.io) before those of the Job.
+// Rules of a PodFailurePolicy (podverdict.io) before those of the Job. Explain says what each rule makes of a pod, and why.
 func ExampleJoin() {
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
@@ -70,25 +70,7 @@ func ExampleJoin() {
 	program := runtime.Join([]*runtime.Policy{before}, nil, nil)
 	verdict := program.Judge(context.Background(), runtime.Input{Pod: failedWith(137), Attempt: 4})
 	fmt.Println(verdict.Message())
-	// Output: Pod default/p matching FailJob rule out-of-memory of PodFailurePolicy training: killed in main
-}
-
-// Explain says what each rule makes of the pod, and why.
-func ExampleProgram_Explain() {
-	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	policy := &v1alpha1.PodFailurePolicy{ObjectMeta: metav1.ObjectMeta{Name: "training"}, Spec: v1alpha1.PodFailurePolicySpec{
-		Rules: []v1alpha1.Rule{{Name: "late", When: "attempt > 3 && pod.failedContainers().size() > 0", Action: "FailJob"}},
-	}}
-	training, err := runtime.NewCustomPolicy(environment, policy)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	explanation, err := runtime.Join(nil, nil, []*runtime.Policy{training}).Explain(context.Background(), runtime.Input{Pod: failedWith(1), Attempt: 2})
+	explanation, err := program.Explain(context.Background(), runtime.Input{Pod: failedWith(137), Attempt: 2})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -96,7 +78,9 @@ func ExampleProgram_Explain() {
 	for _, rule := range explanation.Rules {
 		fmt.Println(rule.Subject(), rule.Outcome+":", rule.Because)
 	}
-	// Output: rule late of training not matched: attempt > 3 is false
+	// Output:
+	// Pod default/p matching FailJob rule out-of-memory of PodFailurePolicy training: killed in main
+	// rule out-of-memory of training not matched: attempt > 3 is false
 }
 
 // failedWith returns a failed pod whose container main exited with a code.

@@ -136,35 +136,6 @@ func TestValidationInterrupted(t *testing.T) {
 	}
 }
 
-// In a suspended Job parts of the template may change: updates of templates are
-// accepted as well as refused.
-func TestTemplatesChange(t *testing.T) {
-	generator := generators.NewJobs(8, true)
-	counts := map[string]int{}
-	for range 1000 {
-		job, old := generator.Update()
-		if cmp.Equal(job.Spec.Template, old.Spec.Template) {
-			continue
-		}
-		s := release.Submission{Object: marshal(t, job), Old: marshal(t, old)}
-		faults, _, err := release.APIServer(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		refused := slices.IndexFunc(faults, release.Fault.OfTemplate)
-		if refused < 0 {
-			counts["accepted"]++
-		} else {
-			counts[faults[refused].Field]++
-		}
-	}
-	for _, want := range []string{"accepted", "spec.template", "spec.template.spec"} {
-		if counts[want] < 10 {
-			t.Errorf("%s: %d of %v", want, counts[want], counts)
-		}
-	}
-}
-
 // A bundle that knows less than the API server is found out, and the submission is
 // shrunk to what shows it.
 func TestDifference(t *testing.T) {
