@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -175,6 +176,27 @@ func TestApplies(t *testing.T) {
 			if got := fmt.Sprint(applies, " ", err); got != c.want {
 				t.Errorf("%s: got %s, want %s", name, got, c.want)
 			}
+		}
+	}
+}
+
+// TestConditionsAreExplained: the parts of a match condition are shown with their values.
+func TestConditionsAreExplained(t *testing.T) {
+	spec := rules("true")
+	spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "wide", Expression: "job.spec.parallelism > 1 && job.spec.completions > 5"}}
+	job := &batchv1.Job{Spec: batchv1.JobSpec{Parallelism: new(int32(2)), Completions: new(int32(5))}}
+	explained, err := compilePolicy(t, newEnvironment(t), spec).ExplainConditions(t.Context(), job)
+	if err != nil || len(explained) != 1 || explained[0].Holds {
+		t.Fatalf("got %+v, %v", explained, err)
+	}
+	var got []string
+	for _, v := range explained[0].Values {
+		got = append(got, v.Expression+" is "+v.Value)
+	}
+	want := []string{"job.spec.parallelism > 1 is true", "job.spec.completions > 5 is false"}
+	for _, part := range want {
+		if !slices.Contains(got, part) {
+			t.Errorf("%q is not among %q", part, got)
 		}
 	}
 }
