@@ -311,6 +311,18 @@ func TestBuiltIn(t *testing.T) {
 	}
 }
 
+func TestObject(t *testing.T) {
+	var typed batchv1.Job
+	typed.Kind, typed.Name = "Job", "a"
+	object, err := Object(&typed)
+	if err != nil || object["kind"] != "Job" || object["metadata"].(map[string]any)["name"] != "a" {
+		t.Errorf("%v, %v", object, err)
+	}
+	if _, err := Object(5); err == nil {
+		t.Error("no error")
+	}
+}
+
 // endless is a bundle with a rule that takes longer than anybody waits.
 const endless = `package podverdict.job
 
