@@ -44,9 +44,11 @@ func (s *Suite) prepare(ctx context.Context, i int) (*trial, error) {
 	t := &trial{judge: s.base, audited: c.Audited}
 	b := builder{suite: s, job: s.base.job, built: s.scenarios}
 	if tree["job"] != nil {
-		given, errs := s.changedJob(delta{tree["job"], field + ".job"})
-		if b.errs = errs; len(errs) > 0 {
-			return nil, b.error()
+		given := manifest.Job{Object: s.job.Object.DeepCopy(), Origin: s.origin}
+		given.Origin.Path = field + ".job"
+		delta{tree["job"], given.Origin.Path}.apply(given.Object, b.fail)
+		if err := b.error(); err != nil {
+			return nil, err
 		}
 		changed, err := s.rulebook.judge(ctx, given)
 		if err != nil {
@@ -71,13 +73,6 @@ func (s *Suite) prepare(ctx context.Context, i int) (*trial, error) {
 	}
 	t.input.Now = c.now(t.input.Pod.CreationTimestamp.Time)
 	return t, nil
-}
-
-// changedJob returns the suite's Job with the changes of a case.
-func (s *Suite) changedJob(d delta) (manifest.Job, []unfit) {
-	given := manifest.Job{Object: s.job.Object.DeepCopy(), Origin: s.origin}
-	given.Origin.Path = d.field
-	return given, d.apply(given.Object)
 }
 
 func (c *caseDocument) now(created time.Time) time.Time {

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -37,19 +38,15 @@ type builder struct {
 	built map[string]*corev1.Pod
 	// under are the scenarios that are being made, each from the one after it.
 	under []string
-	errs  []unfit
+	errs  []error
 }
 
-func (b *builder) fail(field, message string) { b.errs = append(b.errs, unfit{field, message}) }
-
-// error joins what does not fit, with places.
-func (b *builder) error() error {
-	errs := make([]error, len(b.errs))
-	for i, e := range b.errs {
-		errs[i] = b.suite.origin.Error(e.field, e.message)
-	}
-	return errors.Join(errs...)
+func (b *builder) fail(field, message string) {
+	b.errs = append(b.errs, b.suite.origin.Error(field, message))
 }
+
+// error joins what does not fit.
+func (b *builder) error() error { return errors.Join(b.errs...) }
 
 // pod returns the Pod of a scenario, which must not be changed; field is where the suite names it. It is nil, and an error is
 // kept, when there is none.
@@ -85,18 +82,14 @@ func (b *builder) pod(name, field string) *corev1.Pod {
 
 // build makes a Pod of a scenario. It returns nil, and keeps an error, if that is not possible.
 func (b *builder) build(written *scenario, tree any, field string) *corev1.Pod {
-	from := written.From
-	if from == "" {
-		from = defaultScenario
-	}
-	base := b.pod(from, field+".from")
+	base := b.pod(cmp.Or(written.From, defaultScenario), field+".from")
 	if base == nil {
 		return nil
 	}
 	pod := base.DeepCopy()
 	b.containers(pod, written, field)
 	members, _ := tree.(map[string]any)
-	b.errs = append(b.errs, delta{members["pod"], field + ".pod"}.apply(pod)...)
+	delta{members["pod"], field + ".pod"}.apply(pod, b.fail)
 	return pod
 }
 
