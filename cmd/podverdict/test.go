@@ -155,7 +155,7 @@ func (o *testOptions) runAll(ctx context.Context, c *console, files []suite.Foun
 		if o.pattern == "" || len(result.Cases) > 0 || result.Err != nil {
 			report.Results = append(report.Results, result)
 		}
-		if o.failFast && !result.OK() {
+		if o.failFast && !result.OK {
 			break
 		}
 	}

@@ -126,7 +126,7 @@ func (o *testInitOptions) write(ctx context.Context, c *console, loader *suite.L
 	}
 	written, err := loader.Read(ctx, file.Name())
 	if err == nil {
-		if result := written.Run(ctx, suite.Options{}); !result.OK() {
+		if result := written.Run(ctx, suite.Options{}); !result.OK {
 			err = errors.Join(result.Err, errors.New("it does not pass"))
 		}
 	}

@@ -94,7 +94,7 @@ func BenchmarkSuite(b *testing.B) {
 			b.Fatal(err)
 		}
 		r := s.Run(b.Context(), suite.Options{})
-		if !r.OK() || len(r.Cases) != cases {
+		if !r.OK || len(r.Cases) != cases {
 			b.Fatalf("%d cases, %v", len(r.Cases), r.Err)
 		}
 		if err := (suite.Report{Results: []suite.Result{r}}).Write(io.Discard, "json"); err != nil {

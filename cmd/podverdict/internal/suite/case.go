@@ -27,10 +27,16 @@ type trial struct {
 	audited bool
 }
 
-// ruleID names a rule: by its policy and its index. Those of the Job have no policy.
+// ruleID names a rule: by its policy and its index. Those of the Job have neither a policy nor names.
 type ruleID struct {
-	policy string
-	rule   int
+	Policy string `json:"policy,omitempty"`
+	Rule   int    `json:"rule"`
+	Name   string `json:"ruleName,omitempty"`
+}
+
+// Subject names the rule as verdicts do.
+func (r ruleID) Subject() string {
+	return runtime.RuleExplanation{Policy: r.Policy, RuleName: r.Name, Rule: r.Rule}.Subject()
 }
 
 // pendingFor is the age of Pods when a case does not give it.
@@ -100,7 +106,7 @@ func (s *Suite) usedBudgets(matches map[string]int32, field string, fail func(fi
 			for i := range p.Rules {
 				names = append(names, p.Rules[i].Name)
 				if name == p.Rules[i].Name || name == p.Name+"/"+p.Rules[i].Name {
-					found, in, budget = append(found, ruleID{p.Name, i}), append(in, p.Name), p.Rules[i].Budget != nil
+					found, in, budget = append(found, ruleID{p.Name, i, p.Rules[i].Name}), append(in, p.Name), p.Rules[i].Budget != nil
 				}
 			}
 		}
@@ -157,4 +163,4 @@ func (t *trial) decision(ctx context.Context) decision {
 	return decision{verdict: v, deleted: deleted, err: joined(t.judge.selection.Problems, v.Err)}
 }
 
-func idOf(v runtime.Verdict) ruleID { return ruleID{v.Policy, v.Rule} }
+func idOf(v runtime.Verdict) ruleID { return ruleID{v.Policy, v.Rule, v.RuleName} }

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"encoding/json"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,40 +12,52 @@ import (
 // Coverage counts how often the cases have tried each rule. A rule should decide at least once, and not match at least once.
 type Coverage struct {
 	Rules []RuleCoverage
+	// Threshold is what the share of covered rules must be at least, in percent.
+	Threshold int
 
 	index map[ruleID]int
 }
 
 // RuleCoverage is how often a rule decided, and how often it was tried and did not match.
 type RuleCoverage struct {
-	// Policy is empty for the Job's own rules, which have no names.
-	Policy     string `json:"policy,omitempty"`
-	Rule       int    `json:"rule"`
-	Name       string `json:"ruleName,omitempty"`
-	Matched    int    `json:"matched"`
-	NotMatched int    `json:"notMatched"`
+	ruleID
+
+	Matched    int `json:"matched"`
+	NotMatched int `json:"notMatched"`
 	// Always tells that the rule is true by its text: it cannot not match.
 	Always bool `json:"always,omitempty"`
 }
 
 func (s *Suite) newCoverage() *Coverage {
-	c := &Coverage{index: map[ruleID]int{}}
+	c := &Coverage{Rules: []RuleCoverage{}, index: map[ruleID]int{}}
+	if s.Threshold != nil {
+		c.Threshold = *s.Threshold
+	}
+	add := func(id ruleID, always bool) {
+		c.index[id] = len(c.Rules)
+		c.Rules = append(c.Rules, RuleCoverage{ruleID: id, Always: always})
+	}
 	for _, p := range s.rulebook.policies {
 		for i := range p.Rules {
-			c.append(RuleCoverage{
-				Policy: p.Name, Name: p.Rules[i].Name, Rule: i, Always: strings.TrimSpace(p.Rules[i].When) == "true",
-			})
+			add(ruleID{p.Name, i, p.Rules[i].Name}, strings.TrimSpace(p.Rules[i].When) == "true")
 		}
 	}
 	for i := range ownRules(s.base.policy) {
-		c.append(RuleCoverage{Rule: i})
+		add(ruleID{Rule: i}, false)
 	}
 	return c
 }
 
-func (c *Coverage) append(r RuleCoverage) {
-	c.index[ruleID{r.Policy, r.Rule}] = len(c.Rules)
-	c.Rules = append(c.Rules, r)
+// MarshalJSON writes the shares too.
+func (c *Coverage) MarshalJSON() ([]byte, error) {
+	covered, total := c.Covered()
+	return json.Marshal(struct {
+		Percent   int            `json:"percent"`
+		Covered   int            `json:"covered"`
+		Total     int            `json:"total"`
+		Threshold int            `json:"threshold"`
+		Rules     []RuleCoverage `json:"rules"`
+	}{c.Percent(), covered, total, c.Threshold, c.Rules})
 }
 
 // add counts the rules that a case has tried. It counts none when a rule could not be evaluated or a rule on Pending has
@@ -56,30 +69,19 @@ func (c *Coverage) add(r *CaseResult, base *judge) {
 	}
 	changed := r.trial.judge.own != base.own
 	for _, id := range r.trial.judge.asked(r, r.trial.audited) {
-		if id.policy == "" && changed {
-			if decides(id, &r.Verdict) {
-				return
-			}
-			continue
+		decides := r.Verdict.Matched && id == idOf(r.Verdict)
+		switch {
+		case id.Policy == "" && changed:
+		case decides:
+			c.Rules[c.index[id]].Matched++
+		default:
+			c.Rules[c.index[id]].NotMatched++
 		}
-		if c.tried(id, &r.Verdict) {
+		if decides {
 			return
 		}
 	}
 }
-
-// tried counts one rule, and tells whether it was the last.
-func (c *Coverage) tried(id ruleID, v *runtime.Verdict) bool {
-	rule := &c.Rules[c.index[id]]
-	if decides(id, v) {
-		rule.Matched++
-		return true
-	}
-	rule.NotMatched++
-	return false
-}
-
-func decides(id ruleID, v *runtime.Verdict) bool { return v.Matched && id == idOf(*v) }
 
 // Covered returns how many of the things to try have been tried, and how many there are: two for each rule.
 func (c *Coverage) Covered() (covered, total int) {
@@ -127,7 +129,5 @@ func (c *Coverage) Missing() []string {
 	return all
 }
 
-// Subject names the rule as verdicts do.
-func (r *RuleCoverage) Subject() string {
-	return runtime.RuleExplanation{Policy: r.Policy, RuleName: r.Name, Rule: r.Rule}.Subject()
-}
+// isTooLow reports whether the share of covered rules is below the threshold.
+func (c *Coverage) isTooLow() bool { return c.Percent() < c.Threshold }

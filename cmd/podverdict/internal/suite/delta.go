@@ -30,8 +30,8 @@ type delta struct {
 // apply merges the delta into the object that target points to. Null takes a field away, and what is set of a union takes the
 // place of what was. A part that cannot be merged is passed to fail.
 func (d delta) apply(target any, fail func(field, message string)) {
-	tree, ok := d.tree.(map[string]any)
-	if !ok {
+	tree, _ := d.tree.(map[string]any)
+	if len(tree) == 0 {
 		return
 	}
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(target)

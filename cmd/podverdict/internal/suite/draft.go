@@ -139,7 +139,7 @@ func (d *drafting) try(ctx context.Context) {
 	alone := d.suite.newCoverage()
 	for _, c := range d.suite.candidates() {
 		d.suite.document.Cases = []caseDocument{c.written}
-		d.suite.tree["cases"] = []any{map[string]any{"pod": podTree(c.pod)}}
+		d.suite.tree["cases"] = []any{map[string]any{"pod": c.pod}}
 		t, err := d.suite.prepare(ctx, 0)
 		if err != nil {
 			continue // a scenario need not fit every Job
@@ -180,14 +180,6 @@ func (d *drafting) complete() bool {
 		}
 	}
 	return true
-}
-
-// podTree returns a nil interface for no delta.
-func podTree(pod map[string]any) any {
-	if pod == nil {
-		return nil
-	}
-	return pod
 }
 
 // choose takes the first candidate for everything that there is to try.
@@ -240,19 +232,12 @@ func (d *drafting) take(c candidate) {
 // name returns the name of the case: what happens, and which rule decides.
 func (c *candidate) name() string {
 	v := &c.decision.verdict
-	text := c.happens() + ": "
+	text := cmp.Or(c.written.From, defaultScenario) + c.differs() + ": "
 	switch {
 	case v.IsUsedUp():
-		text += v.Subject() + " has used up its budget"
+		return text + v.Subject() + " has used up its budget"
 	case v.Matched:
-		text += v.Subject() + " decides"
-	default:
-		text += "no rule matches"
+		return text + v.Subject() + " decides"
 	}
-	return text
-}
-
-func (c *candidate) happens() string {
-	text := cmp.Or(c.written.From, defaultScenario)
-	return text + c.differs()
+	return text + "no rule matches"
 }

@@ -53,13 +53,13 @@ func (j *judge) asked(c *CaseResult, audited bool) []ruleID {
 		}
 		for i := range f.policy.Rules {
 			if f.policy.Rules[i].Phase == phase {
-				*ids = append(*ids, ruleID{f.policy.Name, i})
+				*ids = append(*ids, ruleID{f.policy.Name, i, f.policy.Rules[i].Name})
 			}
 		}
 	}
 	if phase == corev1.PodFailed {
 		for i := range ownRules(j.policy) {
-			before = append(before, ruleID{rule: i})
+			before = append(before, ruleID{Rule: i})
 		}
 	}
 	return append(before, after...)

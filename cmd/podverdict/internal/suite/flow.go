@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -18,7 +17,7 @@ func (d *drafting) text() []byte {
 	var out bytes.Buffer
 	document := &d.suite.document
 	fmt.Fprintf(&out, "# Drafted by podverdict test init: it says what the policies do, not what they should do. Read it.\n")
-	fmt.Fprintf(&out, "apiVersion: %s\nkind: %s\nmetadata: {name: %s}\n", apiVersion, kind, scalar(d.suite.Name))
+	fmt.Fprintf(&out, "apiVersion: %s\nkind: %s\nmetadata: {name: %s}\n", apiVersion, kind, flow(d.suite.Name))
 	if len(document.Policies) > 0 {
 		fmt.Fprintf(&out, "policies: %s\n", flow(document.Policies))
 	}
@@ -26,7 +25,7 @@ func (d *drafting) text() []byte {
 		fmt.Fprintf(&out, "ignoreBindings: true # no Job is given that they select\n")
 	}
 	if document.Job != "" {
-		fmt.Fprintf(&out, "job: %s\n", scalar(document.Job))
+		fmt.Fprintf(&out, "job: %s\n", flow(document.Job))
 	}
 	if len(document.Pods) > 0 {
 		fmt.Fprintf(&out, "pods: %s\n", flow(document.Pods))
@@ -46,10 +45,10 @@ func (d *drafting) text() []byte {
 
 func (c *candidate) write(out *bytes.Buffer, policies bool) {
 	w := &c.written
-	fmt.Fprintf(out, "- name: %s\n", scalar(w.Name))
+	fmt.Fprintf(out, "- name: %s\n", flow(w.Name))
 	line := func(name, value string) { fmt.Fprintf(out, "  %s: %s\n", name, value) }
 	if w.From != "" {
-		line("from", scalar(w.From))
+		line("from", flow(w.From))
 	}
 	if w.ExitCode != nil {
 		line("exitCode", strconv.Itoa(int(*w.ExitCode)))
@@ -110,52 +109,33 @@ func (c *candidate) saysMore(v *runtime.Verdict) bool {
 	return false
 }
 
-// flow writes a value as YAML on one line.
+// flow writes a value as YAML on one line, with quotes only where they are needed.
 func flow(value any) string {
-	switch value := value.(type) {
-	case string:
-		return scalar(value)
-	case map[string]any:
-		var members []string
-		for _, key := range slices.Sorted(maps.Keys(value)) {
-			members = append(members, scalar(key)+": "+flow(value[key]))
-		}
-		return "{" + strings.Join(members, ", ") + "}"
-	case []any:
-		var items []string
-		for _, item := range value {
-			items = append(items, flow(item))
-		}
-		return "[" + strings.Join(items, ", ") + "]"
-	case bool, float64, int, int32, int64:
+	text, err := json.Marshal(value)
+	var tree yaml.Node
+	if err == nil {
+		err = yaml.Unmarshal(text, &tree) // JSON is YAML with quotes
+	}
+	if err == nil {
+		err = unquote(&tree)
+	}
+	if err == nil {
+		text, err = yaml.Marshal(&tree)
+	}
+	if err != nil {
 		return fmt.Sprint(value)
-	case nil:
-		return "null"
 	}
-	var tree any // what it is as JSON
-	if data, err := json.Marshal(value); err == nil && json.Unmarshal(data, &tree) == nil {
-		return flow(tree)
-	}
-	return scalar(fmt.Sprint(value))
+	return strings.TrimSpace(string(text))
 }
 
-var (
-	plainScalar = regexp.MustCompile(`^[A-Za-z.][-A-Za-z0-9_./]*$`)
-	// reserved are words that YAML 1.1 does not take for texts.
-	reserved = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
-)
-
-// scalar writes a text, in quotes if it could be taken for something else.
-func scalar(text string) string {
-	if plainScalar.MatchString(text) && !slices.Contains(reserved, strings.ToLower(text)) && !strings.HasPrefix(text, ".") ||
-		strings.HasPrefix(text, "../") && plainScalar.MatchString(text) {
-		return text
+func unquote(node *yaml.Node) error {
+	if node.Style == yaml.DoubleQuotedStyle {
+		return node.Encode(node.Value)
 	}
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(text); err != nil {
-		return strconv.Quote(text)
+	for _, child := range node.Content {
+		if err := unquote(child); err != nil {
+			return err
+		}
 	}
-	return strings.TrimSpace(out.String())
+	return nil
 }

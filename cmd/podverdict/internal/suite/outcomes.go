@@ -16,12 +16,12 @@ func (r Report) outcomes() outcome.Report {
 		for i := range s.Cases {
 			written.Cases = append(written.Cases, s.Cases[i].outcome(s.File))
 		}
-		for _, text := range s.errors() {
+		for _, text := range s.Errors {
 			written.Cases = append(written.Cases, outcome.Case{Name: "suite", Error: &outcome.Reason{Message: text, Type: "error"}})
 		}
-		for _, fault := range s.faults() {
+		for _, fault := range s.Faults {
 			why := &outcome.Reason{Message: fault, Type: "suite"}
-			if s.Uncovered() {
+			if s.Coverage != nil && s.Coverage.isTooLow() {
 				why.Detail = strings.Join(s.Coverage.Missing(), "\n")
 			}
 			written.Cases = append(written.Cases, outcome.Case{Name: "suite", Failure: why})
@@ -33,7 +33,7 @@ func (r Report) outcomes() outcome.Report {
 
 func (c *CaseResult) outcome(file string) outcome.Case {
 	written := outcome.Case{Name: c.Name}
-	if c.OK() {
+	if c.OK {
 		return written
 	}
 	var differences []string

@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 )
 
 // Report has the results of suites.
@@ -24,7 +24,7 @@ func (r Report) Write(w io.Writer, format string) error {
 	case "pretty":
 		return r.writeText(w)
 	case "json":
-		return r.writeJSON(w)
+		return report.WriteJSON(w, testReport{apiVersion, "TestReport", r.OK(), r.count(), r.Results})
 	case "junit":
 		return r.outcomes().WriteJUnit(w)
 	case "tap":
@@ -35,21 +35,30 @@ func (r Report) Write(w io.Writer, format string) error {
 
 // OK reports whether everything is as expected.
 func (r Report) OK() bool {
-	return !slices.ContainsFunc(r.Results, func(result Result) bool { return !result.OK() })
+	return !slices.ContainsFunc(r.Results, func(result Result) bool { return !result.OK })
 }
 
 // count counts the suites and cases that pass and fail.
 func (r Report) count() (c counts) {
 	for i := range r.Results {
 		c.Suites++
-		if !r.Results[i].OK() {
+		if !r.Results[i].OK {
 			c.FailedSuites++
 		}
-		c.Passed += r.Results[i].Count(true)
-		c.Failed += r.Results[i].Count(false)
+		c.Cases += len(r.Results[i].Cases)
+		c.Passed += r.Results[i].count(func(result *CaseResult) bool { return result.OK })
 	}
-	c.Cases = c.Passed + c.Failed
+	c.Failed = c.Cases - c.Passed
 	return c
+}
+
+// testReport is the JSON form of a Report; a contract with other programs.
+type testReport struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	OK         bool     `json:"ok"`
+	Counts     counts   `json:"counts"`
+	Suites     []Result `json:"suites"`
 }
 
 type counts struct {
@@ -58,25 +67,4 @@ type counts struct {
 	Cases        int `json:"cases"`
 	Passed       int `json:"passed"`
 	Failed       int `json:"failed"`
-}
-
-// errors returns the errors of Err, one by one.
-func (r *Result) errors() []string {
-	var all []string
-	for _, err := range manifest.EachError(r.Err) {
-		all = append(all, err.Error())
-	}
-	return all
-}
-
-// faults says what is wrong besides cases.
-func (r *Result) faults() []string {
-	var all []string
-	if r.Empty {
-		all = append(all, "there are no cases")
-	}
-	if r.Uncovered() {
-		all = append(all, fmt.Sprintf("coverage is %d%%, and should be %d%%", r.Coverage.Percent(), r.Threshold))
-	}
-	return all
 }

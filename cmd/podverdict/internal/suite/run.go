@@ -3,10 +3,12 @@ package suite
 import (
 	"context"
 	"errors"
+	"fmt"
 	goruntime "runtime"
 	"sync"
 	"sync/atomic"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -20,45 +22,40 @@ type Options struct {
 	Step func()
 }
 
-// Result is the result of a suite.
+// Result is the result of a suite. Its JSON form is a contract with other programs.
 type Result struct {
-	File, Name string
+	Name string `json:"name"`
+	File string `json:"file"`
+	// OK is whether everything is as expected.
+	OK bool `json:"ok"`
+	// Errors are those of Err, one by one.
+	Errors []string `json:"errors,omitempty"`
+	// Faults say what is wrong besides cases.
+	Faults []string `json:"faults,omitempty"`
 	// Cases are those that were run, in the order of the suite.
-	Cases []CaseResult
+	Cases []CaseResult `json:"cases"`
 	// Coverage is nil when not all cases were run.
-	Coverage *Coverage
-	// Threshold is what the coverage must be at least, in percent.
-	Threshold int
-	// Empty is of a suite that has no cases.
-	Empty bool
+	Coverage *Coverage `json:"coverage,omitempty"`
 	// Err joins what is wrong with the suite or its files: what was run then may not be all.
-	Err error
+	Err error `json:"-"`
 }
 
-// OK reports whether everything is as expected.
-func (r *Result) OK() bool {
-	return r.Err == nil && !r.Empty && r.Count(false) == 0 && !r.Uncovered()
-}
-
-// Uncovered reports whether the coverage is below the threshold.
-func (r *Result) Uncovered() bool { return r.Coverage != nil && r.Coverage.Percent() < r.Threshold }
-
-// Count returns how many cases pass, or fail.
-func (r *Result) Count(ok bool) int {
-	n := 0
-	for i := range r.Cases {
-		if r.Cases[i].OK() == ok {
-			n++
-		}
+// fail adds what is wrong with the suite or its files.
+func (r *Result) fail(err error) {
+	r.Err = err
+	for _, one := range manifest.EachError(err) {
+		r.OK, r.Errors = false, append(r.Errors, one.Error())
 	}
-	return n
 }
 
-// managedOnly counts the cases whose verdict takes effect only in a Job that podverdict's controller runs.
-func (r *Result) managedOnly() int {
+// fault adds what is wrong besides cases.
+func (r *Result) fault(text string) { r.OK, r.Faults = false, append(r.Faults, text) }
+
+// count returns how many cases there are for which a condition is true.
+func (r *Result) count(is func(*CaseResult) bool) int {
 	n := 0
 	for i := range r.Cases {
-		if r.Cases[i].ManagedOnly {
+		if is(&r.Cases[i]) {
 			n++
 		}
 	}
@@ -67,30 +64,39 @@ func (r *Result) managedOnly() int {
 
 // CaseResult is the result of a case.
 type CaseResult struct {
-	Name    string
-	Verdict runtime.Verdict
-	Deleted bool
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	// Line is that of the case in the suite, if it fails.
+	Line    int             `json:"line,omitempty"`
+	Verdict runtime.Verdict `json:"verdict"`
+	Deleted bool            `json:"deleted,omitempty"`
 	// ManagedOnly is true for the verdict of a custom policy in a Job that does not say who runs it. It takes effect only
 	// where podverdict's controller does.
-	ManagedOnly bool
+	ManagedOnly bool `json:"managedOnly,omitempty"`
 	// Differences are what is not as expected, and Rules what each rule made of the Pod, if there are any.
-	Differences []Difference
-	Rules       []runtime.RuleExplanation
-	// Line is that of the case in the suite, if it fails.
-	Line int
+	Differences []Difference `json:"differences,omitempty"`
+	Rules       []RuleResult `json:"rules,omitempty"`
 
 	trial *trial
 	err   error
 }
 
-// OK reports whether the case passes.
-func (c *CaseResult) OK() bool { return len(c.Differences) == 0 }
+// RuleResult is what a rule made of the Pod of a case that fails.
+type RuleResult struct {
+	ruleID
+
+	Outcome runtime.Outcome `json:"outcome"`
+	Because string          `json:"because"`
+	Error   string          `json:"error,omitempty"`
+
+	holds bool
+}
 
 // Run runs the cases that are selected.
 func (s *Suite) Run(ctx context.Context, o Options) Result {
-	r := Result{File: s.File, Name: s.Name, Empty: len(s.document.Cases) == 0}
-	if s.Threshold != nil {
-		r.Threshold = *s.Threshold
+	r := Result{File: s.File, Name: s.Name, OK: true, Cases: []CaseResult{}}
+	if len(s.document.Cases) == 0 {
+		r.fault("there are no cases")
 	}
 	var selected []int
 	for i := range s.document.Cases {
@@ -111,11 +117,15 @@ func (s *Suite) Run(ctx context.Context, o Options) Result {
 		coverage.add(result, s.base)
 		result.trial = nil
 		r.Cases = append(r.Cases, *result)
+		r.OK = r.OK && result.OK
 	}
 	if all {
 		r.Coverage = coverage
+		if coverage.isTooLow() {
+			r.fault(fmt.Sprintf("coverage is %d%%, and should be %d%%", coverage.Percent(), coverage.Threshold))
+		}
 	}
-	r.Err = errors.Join(errs...)
+	r.fail(errors.Join(errs...))
 	return r
 }
 
@@ -136,7 +146,7 @@ func (s *Suite) runAll(ctx context.Context, selected []int, o Options) []CaseRes
 					return
 				}
 				results[n] = s.runCase(ctx, selected[n])
-				if results[n].err != nil || !results[n].OK() {
+				if results[n].err != nil || !results[n].OK {
 					failed.Add(1)
 				}
 				if o.Step != nil {
@@ -160,15 +170,22 @@ func (s *Suite) runCase(ctx context.Context, i int) CaseResult {
 	o := t.decision(ctx)
 	r.trial, r.Verdict, r.Deleted = t, o.verdict, o.deleted
 	r.ManagedOnly = t.judge.assumed && o.verdict.Policy != ""
-	if r.Differences = c.Expect.differences(o); r.OK() {
+	r.Differences = c.Expect.differences(o)
+	if r.OK = len(r.Differences) == 0; r.OK {
 		return r
 	}
 	r.Line = s.origin.Position(caseField(i)).Line
-	r.Rules, r.err = t.judge.explain(ctx, t.input, t.audited)
+	rules, err := t.judge.explain(ctx, t.input, t.audited)
+	for _, rule := range rules {
+		r.Rules = append(r.Rules, RuleResult{ruleID{rule.Policy, rule.Rule, rule.RuleName}, rule.Outcome, rule.Because, rule.Error, rule.Holds})
+	}
+	r.err = err
 	return r
 }
 
 // Unread returns the result of a suite that cannot be read.
 func Unread(file string, err error) Result {
-	return Result{File: file, Name: called(file), Err: err}
+	r := Result{File: file, Name: called(file), Cases: []CaseResult{}}
+	r.fail(err)
+	return r
 }

@@ -22,7 +22,7 @@ func TestRunSideBySide(t *testing.T) {
 		steps := make(chan struct{}, cases)
 		o.Step = func() { steps <- struct{}{} }
 		r := s.Run(t.Context(), o)
-		if len(steps) != cases || !r.OK() {
+		if len(steps) != cases || !r.OK {
 			t.Errorf("%d steps, %v", len(steps), r.Err)
 		}
 		var out bytes.Buffer

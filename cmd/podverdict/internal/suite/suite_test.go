@@ -87,14 +87,14 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestScalar(t *testing.T) {
-	for text, want := range map[string]string{
-		"plain": "plain", "a-b_c.d/e": "a-b_c.d/e", "../x.yaml": "../x.yaml",
-		"": `""`, "true": `"true"`, "No": `"No"`, "y": `"y"`, "1": `"1"`, "1.36": `"1.36"`, "1h": `"1h"`, ".inf": `".inf"`,
-		"a b": `"a b"`, "a: b": `"a: b"`, "a\"b": `"a\"b"`, "a<b": `"a<b"`, "é": `"é"`, "-x": `"-x"`,
+func TestFlow(t *testing.T) {
+	for want, value := range map[string]any{
+		"plain": "plain", "../x.yaml": "../x.yaml", `""`: "", `"true"`: "true", `"No"`: "No", `"1.36"`: "1.36", "a b": "a b", "'a: b'": "a: b",
+		"{a: [1, x], b: null}": map[string]any{"b": nil, "a": []any{1, "x"}}, "{main: {exitCode: 3}}": map[string]containerEnds{"main": {ExitCode: new(int32(3))}},
+		strings.Repeat("long ", 60) + "text": strings.Repeat("long ", 60) + "text",
 	} {
-		if got := scalar(text); got != want {
-			t.Errorf("%q: got %s, want %s", text, got, want)
+		if got := flow(value); got != want {
+			t.Errorf("%v: got %s, want %s", value, got, want)
 		}
 	}
 }

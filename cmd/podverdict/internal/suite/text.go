@@ -2,6 +2,7 @@ package suite
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -28,7 +29,7 @@ func (r Report) writeText(w io.Writer) error {
 
 func (r Report) writeSuite(out *bytes.Buffer, s *Result) {
 	word := "ok  "
-	if !s.OK() {
+	if !s.OK {
 		word = "FAIL"
 	}
 	fmt.Fprintf(out, "%s  %s  %s  %s", word, terminal.Line(s.Name), terminal.Line(s.File), report.Plural(len(s.Cases), "case"))
@@ -39,15 +40,15 @@ func (r Report) writeSuite(out *bytes.Buffer, s *Result) {
 		fmt.Fprintf(out, "  coverage %d%%", s.Coverage.Percent())
 	}
 	out.WriteByte('\n')
-	for _, fault := range s.faults() {
+	for _, fault := range s.Faults {
 		out.WriteString(indented(fault, "    "))
 	}
-	if s.Uncovered() && !r.Coverage {
+	if s.Coverage != nil && s.Coverage.isTooLow() && !r.Coverage {
 		for _, missing := range s.Coverage.Missing() {
 			fmt.Fprintf(out, "      %s\n", terminal.Line(missing))
 		}
 	}
-	if n := s.managedOnly(); n > 0 {
+	if n := s.count(func(c *CaseResult) bool { return c.ManagedOnly }); n > 0 {
 		fmt.Fprintf(out, "    only a Job with managedBy: %s gets %d of the verdicts\n", v1alpha1.JobController, n)
 	}
 	for i := range s.Cases {
@@ -59,7 +60,7 @@ func (r Report) writeSuite(out *bytes.Buffer, s *Result) {
 }
 
 func (r Report) writeCase(out *bytes.Buffer, s *Result, c *CaseResult) {
-	if c.OK() {
+	if c.OK {
 		if r.Verbose {
 			fmt.Fprintf(out, "    ok    %s\n", terminal.Line(c.Name+": "+sentence(c)))
 		}
@@ -80,14 +81,10 @@ func (c *CaseResult) detail() string {
 	fmt.Fprintf(&out, "verdict: %s\n", terminal.Line(sentence(c)))
 	for i := range c.Rules {
 		rule := &c.Rules[i]
-		if rule.Outcome == runtime.OutcomeNotReached && !rule.Holds {
+		if rule.Outcome == runtime.OutcomeNotReached && !rule.holds {
 			continue
 		}
-		because := rule.Because
-		if rule.Error != "" {
-			because = rule.Error
-		}
-		fmt.Fprintln(&out, terminal.Line(fmt.Sprintf("%s: %s: %s", rule.Subject(), rule.Outcome, because)))
+		fmt.Fprintln(&out, terminal.Line(fmt.Sprintf("%s: %s: %s", rule.Subject(), rule.Outcome, cmp.Or(rule.Error, rule.Because))))
 	}
 	return out.String()
 }
