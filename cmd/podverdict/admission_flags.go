@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
@@ -40,7 +41,7 @@ func (f *admissionFlags) addFlags(flags *pflag.FlagSet) {
 }
 
 // scope returns in which namespaces and for which requests the policies are in force. It checks the name, too.
-func (f *admissionFlags) scope() (*metav1.LabelSelector, []admission.MatchCondition, error) {
+func (f *admissionFlags) scope() (*metav1.LabelSelector, []admissionregistrationv1.MatchCondition, error) {
 	if err := checkNames("name", utilvalidation.IsDNS1123Subdomain, f.name); err != nil {
 		return nil, nil, err
 	}
@@ -76,23 +77,23 @@ func (f *admissionFlags) namespaces() (*metav1.LabelSelector, error) {
 }
 
 // matchConditions parses --match-condition. The expressions are checked later, as parts of a policy.
-func (f *admissionFlags) matchConditions() ([]admission.MatchCondition, error) {
-	var all []admission.MatchCondition
+func (f *admissionFlags) matchConditions() ([]admissionregistrationv1.MatchCondition, error) {
+	var all []admissionregistrationv1.MatchCondition
 	for _, text := range f.conditions {
 		name, expression, ok := strings.Cut(text, "=")
 		if !ok || name == "" || expression == "" {
 			return nil, errFlag("match-condition", fmt.Errorf("%q: not NAME=CEL", text))
 		}
-		if slices.ContainsFunc(all, func(m admission.MatchCondition) bool { return m.Name == name }) {
+		if slices.ContainsFunc(all, func(m admissionregistrationv1.MatchCondition) bool { return m.Name == name }) {
 			return nil, errFlag("match-condition", fmt.Errorf("%s is given twice", name))
 		}
-		all = append(all, admission.MatchCondition{Name: name, Expression: expression})
+		all = append(all, admissionregistrationv1.MatchCondition{Name: name, Expression: expression})
 	}
 	return all, nil
 }
 
 // warnOfConditions warns of match conditions that cannot be evaluated on every object.
-func warnOfConditions(c *console, conditions []admission.MatchCondition, failurePolicy string) {
+func warnOfConditions(c *console, conditions []admissionregistrationv1.MatchCondition, failurePolicy string) {
 	for _, m := range conditions {
 		for _, path := range admission.AbsentMaps(m.Expression) {
 			c.warn(fmt.Sprintf("--match-condition %s: %s may be absent, which is an error there: --failure-policy %s then decides; ask has(%[2]s) first",

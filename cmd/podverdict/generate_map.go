@@ -92,7 +92,8 @@ func generateMAP(ctx context.Context, c *console, o *mapOptions, _ []string) err
 	}
 	var all generated
 	for _, target := range targets {
-		m, err := admission.NewMutation(defaults, target.Kind, options)
+		options.Target = target
+		m, err := admission.NewMutation(defaults, options)
 		if err != nil {
 			return o.common.placed(err)
 		}
@@ -105,15 +106,14 @@ func generateMAP(ctx context.Context, c *console, o *mapOptions, _ []string) err
 }
 
 // mutation returns the options that the policies of all kinds have in common.
-func (o *mapOptions) mutation() (admission.MutationOptions, error) {
-	m := admission.MutationOptions{
-		Name: o.common.name, Kubernetes: o.common.kubernetes,
-		FailurePolicy: admissionregistrationv1.FailurePolicyType(o.failure),
+func (o *mapOptions) mutation() (admission.Options, error) {
+	m := admission.Options{
+		Name: o.common.name, Kubernetes: o.common.kubernetes, Failure: admissionregistrationv1.FailurePolicyType(o.failure),
 	}
 	if o.defaults == "" {
 		return m, errors.New("no defaults: give a file with -f")
 	}
-	if m.FailurePolicy != admissionregistrationv1.Fail && m.FailurePolicy != admissionregistrationv1.Ignore {
+	if m.Failure != admissionregistrationv1.Fail && m.Failure != admissionregistrationv1.Ignore {
 		return m, errChoice("failure-policy", o.failure, "Fail", "Ignore")
 	}
 	var err error
@@ -122,21 +122,16 @@ func (o *mapOptions) mutation() (admission.MutationOptions, error) {
 }
 
 // readDefaults reads a Job that has nothing but defaults. It may have a name, because editors ask for one.
-func readDefaults(ctx context.Context, c *console, file string) (admission.Defaults, error) {
+func readDefaults(ctx context.Context, c *console, file string) (*batchv1.JobSpec, error) {
 	var job batchv1.Job
 	fields, origin, err := manifest.ReadPart(ctx, manifest.Options{Stdin: c.stdin}, file, &job)
 	if err != nil {
-		return admission.Defaults{}, err
+		return nil, err
 	}
 	if err := checkPart(&job, fields, origin); err != nil {
-		return admission.Defaults{}, err
+		return nil, err
 	}
-	defaults, err := admission.NewDefaults(&job.Spec)
-	refused, ok := errors.AsType[*admission.DefaultsError](err)
-	if !ok {
-		return defaults, err
-	}
-	return defaults, errors.Join(origin.Errors(refused.Errors)...)
+	return &job.Spec, errors.Join(origin.Errors(admission.CheckDefaults(&job.Spec))...)
 }
 
 // checkPart refuses fields for which there can be no default.

@@ -7,12 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
@@ -98,7 +98,7 @@ func generateVAP(ctx context.Context, c *console, o *vapOptions, _ []string) err
 	if len(o.files.Filenames) > 0 {
 		return generateCustomVAP(ctx, c, o, options)
 	}
-	targets, err := o.targets(c)
+	targets, err := o.targets(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (o *vapOptions) parameterObject() (admission.Parameters, error) {
 }
 
 // targets returns Jobs and CronJobs, or the kind of --crd.
-func (o *vapOptions) targets(c *console) ([]admission.Target, error) {
+func (o *vapOptions) targets(ctx context.Context, c *console) ([]admission.Target, error) {
 	if (o.crd == "") != (o.at == "") {
 		return nil, usagef("--crd and --at belong together: a kind, and where the Jobs are in it")
 	}
@@ -240,13 +240,9 @@ func (o *vapOptions) targets(c *console) ([]admission.Target, error) {
 	if c.given("for") {
 		return nil, usagef("--for is for Jobs and CronJobs, --crd for another kind: give one or the other")
 	}
-	text, err := os.ReadFile(o.crd)
+	kinds, err := readCRD(ctx, o.crd)
 	if err != nil {
 		return nil, err
-	}
-	kinds, err := kind.ReadCRD(text)
-	if err != nil {
-		return nil, errIn(o.crd, err)
 	}
 	var all []admission.Target
 	for _, k := range kinds {
@@ -257,6 +253,24 @@ func (o *vapOptions) targets(c *console) ([]admission.Target, error) {
 		all = append(all, target)
 	}
 	return all, nil
+}
+
+// readCRD reads a CustomResourceDefinition, and returns the kinds that it serves.
+func readCRD(ctx context.Context, file string) ([]kind.Kind, error) {
+	const version, name = "apiextensions.k8s.io/v1", "CustomResourceDefinition"
+	value, origin, err := manifest.ReadValue(manifest.Options{}, file)
+	if err != nil {
+		return nil, err
+	}
+	if value["apiVersion"] != version || value["kind"] != name {
+		return nil, origin.Error("kind", "is not a "+name+" of "+version)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if _, _, err := manifest.ReadPart(ctx, manifest.Options{}, file, crd); err != nil {
+		return nil, err
+	}
+	kinds, wrong := kind.ServedKinds(crd)
+	return kinds, errors.Join(origin.Errors(wrong)...)
 }
 
 // selections returns the rules of --rules with the settings of --data, and where the settings were read.
@@ -339,17 +353,13 @@ func readConfiguration(file string) (admission.Configuration, manifest.Origin, e
 
 // placedConfiguration says of errors in the settings where they are in the file.
 func placedConfiguration(err error, origin manifest.Origin) error {
-	wrong, ok := errors.AsType[*admission.ConfigurationError](err)
+	wrong, ok := errors.AsType[admission.ConfigurationError](err)
 	if !ok {
 		return err
 	}
 	var all []error
-	for _, m := range wrong.Mistakes {
-		text := m.Message
-		if m.Hint != "" {
-			text += fmt.Sprintf(", did you mean %q?", m.Hint)
-		}
-		all = append(all, origin.Error(configurationPath+"."+strings.Join(m.Path, "."), text))
+	for _, m := range wrong {
+		all = append(all, origin.Error(configurationPath+"."+m.Path, m.Message))
 	}
 	return errors.Join(all...)
 }

@@ -4,32 +4,27 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
-	"github.com/google/cel-go/parser"
 )
 
 // AbsentMaps returns the labels and annotations that an expression about a request looks into without asking whether there are
 // any, as in object.metadata.labels: for an object without, that is an error. An expression that is not CEL has none.
 func AbsentMaps(text string) []string {
-	p, err := parser.NewParser(parser.EnableOptionalSyntax(true), parser.EnableIdentEscapeSyntax(true)) // has() stays a call
+	tree, err := syntaxTree(text)
 	if err != nil {
 		return nil
 	}
-	parsed, errs := p.Parse(common.NewTextSource(text))
-	if len(errs.GetErrors()) > 0 {
-		return nil
-	}
 	var asked, used []string
-	ast.PreOrderVisit(parsed.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+	ast.PreOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {
 		case ast.SelectKind:
+			if e.AsSelect().IsTestOnly() {
+				asked = append(asked, fieldPath(e))
+			}
 			used = append(used, fieldPath(e.AsSelect().Operand()))
 		case ast.CallKind:
 			switch args := e.AsCall().Args(); e.AsCall().FunctionName() {
-			case "has":
-				asked = append(asked, fieldPath(args[0]))
 			case operators.Index:
 				used = append(used, fieldPath(args[0]))
 			case operators.In:

@@ -61,12 +61,14 @@ func (c Custom) matching(e *compiler.Environment, o Options) (matching, error) {
 	}
 	namespaces := both(c.Binding.Spec.NamespaceSelector.Kubernetes(), o.Namespaces)
 	jobs, admitted := c.Binding.Spec.JobSelector.Kubernetes(), custom.AdmittedJob
-	var own []MatchCondition
+	add := func(name, expression string) {
+		f.conditions = append(f.conditions, admissionregistrationv1.MatchCondition{Name: name, Expression: expression})
+	}
 	if !o.Target.isJob() {
 		f.constraints = o.Target.matchResources(admissionregistrationv1.Create, admissionregistrationv1.Update)
-		own = append(own, MatchCondition{conditionChanged, "request.operation == \"CREATE\" || object.spec.jobTemplate != oldObject.spec.jobTemplate"})
+		add(conditionChanged, "request.operation == \"CREATE\" || object.spec.jobTemplate != oldObject.spec.jobTemplate")
 		if jobs != nil {
-			own = append(own, MatchCondition{conditionSelector, selects(jobs, "object.spec.jobTemplate.metadata.?labels")})
+			add(conditionSelector, selects(jobs, "object.spec.jobTemplate.metadata.?labels"))
 		}
 		jobs, admitted = nil, custom.AdmittedCronJob
 	}
@@ -75,9 +77,9 @@ func (c Custom) matching(e *compiler.Environment, o Options) (matching, error) {
 		return matching{}, err
 	}
 	for _, m := range asked {
-		own = append(own, MatchCondition(m))
+		add(m.Name, m.Expression)
 	}
-	f.conditions = conditions(append(own, o.MatchConditions...))
+	f.conditions = append(f.conditions, o.MatchConditions...)
 	if namespaces != nil || jobs != nil {
 		f.selected = &admissionregistrationv1.MatchResources{NamespaceSelector: namespaces, ObjectSelector: jobs}
 	}

@@ -320,7 +320,7 @@ rules: [{name: a, when: "true", action: Count}]`, "{}")
 	if e, ok := errors.AsType[*custom.Error](err); !ok || e.Findings[0].Check != custom.CheckAdmission {
 		t.Errorf("a match condition about the status: %v", err)
 	}
-	o.MatchConditions = []MatchCondition{{"mine", "object.spec.paralelism > 3"}}
+	o.MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "mine", Expression: "object.spec.paralelism > 3"}}
 	c.Policy.Spec.MatchConditions = nil
 	_, err = c.Policies(environment, o)
 	if _, ok := errors.AsType[*apiserver.CheckError](err); !ok {

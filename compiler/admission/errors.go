@@ -4,62 +4,41 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	"github.com/podverdict/podverdict/internal/hint"
 )
 
 func errNameTaken(name, text string) error {
 	return fmt.Errorf("the loop variable or variable %s hides another name: %s", name, text)
 }
 
-// Mistake is one thing that is wrong with a configuration.
-type Mistake struct {
-	// Path leads to the rule's id, or to the setting that is wrong.
-	Path []string
-	// Message says what is wrong, as in "must be a whole number, 0 or more".
-	Message string
-	// Hint is the name that was probably meant, or empty.
-	Hint string
+// errUnknownRule says that no rule has an id, or matches a pattern.
+func errUnknownRule(id string, known []string) error {
+	return fmt.Errorf("no rule %q%s", id, meant(id, known))
 }
 
-func (m Mistake) String() string {
-	text := strings.Join(m.Path, ".") + ": " + m.Message
-	if m.Hint != "" {
-		text += fmt.Sprintf(", did you mean %q?", m.Hint)
+// meant proposes the name that was probably meant, or returns "".
+func meant(name string, known []string) string {
+	if near := hint.Name(name, known); near != "" {
+		return ", " + hint.DidYouMean(near)
 	}
-	return text
+	return ""
+}
+
+// Mistake is one thing that is wrong with a configuration.
+type Mistake struct {
+	// Path leads to the rule, or to its setting that is wrong: G-TTL.max.
+	Path string
+	// Message says what is wrong, as in "must be a whole number, 0 or more".
+	Message string
 }
 
 // ConfigurationError lists everything that is wrong with a configuration.
-type ConfigurationError struct {
-	Mistakes []Mistake
-}
+type ConfigurationError []Mistake
 
-func (e *ConfigurationError) Error() string {
-	all := make([]string, len(e.Mistakes))
-	for i, m := range e.Mistakes {
-		all[i] = m.String()
+func (e ConfigurationError) Error() string {
+	all := make([]string, len(e))
+	for i, m := range e {
+		all[i] = m.Path + ": " + m.Message
 	}
 	return strings.Join(all, "\n")
 }
-
-// UnknownRuleError says that no rule has an id, or matches a pattern.
-type UnknownRuleError struct {
-	ID string
-	// Hint is the id that was probably meant, or empty.
-	Hint string
-}
-
-func (e *UnknownRuleError) Error() string {
-	text := fmt.Sprintf("no rule %q", e.ID)
-	if e.Hint != "" {
-		text += fmt.Sprintf(", did you mean %q?", e.Hint)
-	}
-	return text
-}
-
-// DefaultsError lists the defaults that no Job could have. Paths begin with spec.
-type DefaultsError struct {
-	Errors field.ErrorList
-}
-
-func (e *DefaultsError) Error() string { return e.Errors.ToAggregate().Error() }

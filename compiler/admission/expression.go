@@ -1,16 +1,15 @@
 package admission
 
 import (
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/parser"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/podverdict/podverdict/compiler/custom"
 )
 
 // given are the names that have a meaning in every target: the Job's spec, its path, whether something removes the Job
@@ -37,33 +36,39 @@ type name struct {
 	ident, setting string
 }
 
+// syntaxTree returns the syntax tree of a CEL expression, with its macros expanded.
+func syntaxTree(text string) (*ast.AST, error) {
+	tree, issues := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).NewExpressionsEnv().Parse(text)
+	if issues.Err() != nil {
+		return nil, issues.Err()
+	}
+	return tree.NativeRep(), nil
+}
+
 // parse reads a CEL expression as far as its names. Types are checked later, in the policy that it becomes part of.
 func parse(text string) (expression, error) {
 	text = strings.TrimSpace(text)
-	// Macros stay calls, so that each name occurs once and where its author put it.
-	p, err := parser.NewParser(parser.EnableOptionalSyntax(true), parser.EnableIdentEscapeSyntax(true))
+	tree, err := syntaxTree(text)
 	if err != nil {
 		return expression{}, err
 	}
-	parsed, errs := p.Parse(common.NewTextSource(text))
-	if len(errs.GetErrors()) > 0 {
-		return expression{}, errors.New(errs.ToDisplayString())
-	}
 	e := expression{text: []rune(text)}
-	e.loops = loops(parsed)
 	selected := map[int64]string{} // the field that is selected of an identifier
-	ast.PreOrderVisit(parsed.Expr(), ast.NewExprVisitor(func(x ast.Expr) {
+	custom.Visit(tree.Expr(), nil, func(x ast.Expr, locals []string) {
 		switch x.Kind() {
 		case ast.SelectKind:
 			selected[x.AsSelect().Operand().ID()] = x.AsSelect().FieldName()
+		case ast.ComprehensionKind:
+			e.loops = append(e.loops, x.AsComprehension().IterVar(), x.AsComprehension().IterVar2())
 		case ast.IdentKind:
-			if !slices.Contains(e.loops, x.AsIdent()) && !slices.Contains(builtinNames, x.AsIdent()) {
-				e.names = append(e.names, e.name(x, parsed.SourceInfo(), selected[x.ID()]))
+			if !slices.Contains(locals, x.AsIdent()) && !slices.Contains(builtinNames, x.AsIdent()) {
+				e.names = append(e.names, e.name(x, tree.SourceInfo(), selected[x.ID()]))
 			}
 		default:
 		}
-	}))
+	})
 	slices.SortFunc(e.names, func(a, b name) int { return a.start - b.start })
+	e.names = slices.Compact(e.names) // macros have parts twice
 	return e, nil
 }
 
@@ -76,44 +81,6 @@ func (e expression) name(x ast.Expr, info *ast.SourceInfo, field string) name {
 		n.end += strings.Index(string(e.text[n.end:]), field) + len(field)
 	}
 	return n
-}
-
-// comprehensions are the macros with loop variables, by the number of variables that stand before the last arguments.
-var comprehensions = map[string]func(arguments int) int{
-	"all":               one2,
-	"exists":            one2,
-	"exists_one":        one2,
-	"existsOne":         one2,
-	"filter":            func(int) int { return 1 },
-	"map":               func(int) int { return 1 },
-	"transformList":     func(int) int { return 2 },
-	"transformMap":      func(int) int { return 2 },
-	"transformMapEntry": func(int) int { return 2 },
-	"optMap":            func(int) int { return 1 },
-	"optFlatMap":        func(int) int { return 1 },
-}
-
-// one2 returns the number of loop variables of a macro that takes one variable before one argument, or two.
-func one2(arguments int) int { return arguments - 1 }
-
-func loops(parsed *ast.AST) []string {
-	found := map[string]bool{}
-	ast.PreOrderVisit(parsed.Expr(), ast.NewExprVisitor(func(x ast.Expr) {
-		if x.Kind() != ast.CallKind || !x.AsCall().IsMemberFunction() {
-			return
-		}
-		call := x.AsCall()
-		variables, ok := comprehensions[call.FunctionName()]
-		if !ok {
-			return
-		}
-		for _, argument := range call.Args()[:min(variables(len(call.Args())), len(call.Args()))] {
-			if argument.Kind() == ast.IdentKind {
-				found[argument.AsIdent()] = true
-			}
-		}
-	}))
-	return slices.Sorted(maps.Keys(found))
 }
 
 // checkNames refuses a name that is not known, and a loop variable that hides one.

@@ -5,27 +5,11 @@ import (
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
-	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
-
-// MutationOptions say which objects get defaults, and from which API server.
-type MutationOptions struct {
-	// Kubernetes is a version that compiler.ParseVersion takes; empty is compiler.DefaultVersion.
-	Kubernetes string
-	// Name is the prefix of the names of the objects.
-	Name string
-	// FailurePolicy says what happens to a Job when a condition of MatchConditions cannot be evaluated. The expressions
-	// of the policy itself can be evaluated for every legal Job. Empty means Ignore: a Job is not refused because it got
-	// no default.
-	FailurePolicy admissionregistrationv1.FailurePolicyType
-	// Namespaces restricts the binding; nil is all.
-	Namespaces *metav1.LabelSelector
-	// MatchConditions must hold besides.
-	MatchConditions []MatchCondition
-}
 
 // Mutation is a MutatingAdmissionPolicy and the binding that puts it in force (KEP-3962). When an object of the kind is
 // created, the policy sets the defaults that the object lacks, and keeps what it has. It sets nothing that the API server
@@ -38,31 +22,30 @@ type Mutation struct {
 	Binding *admissionregistrationv1.MutatingAdmissionPolicyBinding
 }
 
-// NewMutation writes the policy that gives the defaults to a kind, Job or CronJob, and checks it as the API server would. A
-// match condition at fault is an *apiserver.CheckError.
-func NewMutation(d Defaults, k kind.Kind, o MutationOptions) (*Mutation, error) {
+// NewMutation writes the policy that gives the defaults of a spec, which CheckDefaults has checked, to the options' target, Jobs
+// or CronJobs, and checks it as the API server would. A match condition at fault is an *apiserver.CheckError.
+//
+// Options.Failure says what happens to a Job when a match condition cannot be evaluated; the expressions of the policy itself
+// can be evaluated for every legal Job. Options.Parameters and Options.Actions do not apply.
+func NewMutation(defaults *batchv1.JobSpec, o Options) (*Mutation, error) {
 	api, err := apiserver.MutationAPIOf(o.Kubernetes)
 	if err != nil {
 		return nil, err
 	}
-	w, err := newMutationWriter(d, k)
+	k := o.Target.Kind
+	w, err := newMutationWriter(defaults, k)
 	if err != nil {
 		return nil, err
-	}
-	if o.FailurePolicy == "" {
-		o.FailurePolicy = admissionregistrationv1.Ignore
 	}
 	mutations := w.mutations() // which define the variables
 	name := fmt.Sprintf("%s-defaults-%s", o.Name, strings.ToLower(k.Kind))
 	spec := admissionregistrationv1.MutatingAdmissionPolicySpec{
-		FailurePolicy:      &o.FailurePolicy,
+		FailurePolicy:      &o.Failure,
 		ReinvocationPolicy: admissionregistrationv1.IfNeededReinvocationPolicy, // a later plugin may make a Job fit for a default
 		MatchConstraints:   matchResources(k.Group, k.Version, k.Resource, admissionregistrationv1.Create),
-		MatchConditions:    conditions(append([]MatchCondition{{"lacks-a-default", w.condition()}}, o.MatchConditions...)),
+		MatchConditions:    append([]admissionregistrationv1.MatchCondition{{Name: "lacks-a-default", Expression: w.condition()}}, o.MatchConditions...),
+		Variables:          w.variables,
 		Mutations:          mutations,
-	}
-	for _, v := range w.variables {
-		spec.Variables = append(spec.Variables, admissionregistrationv1.Variable{Name: v.name, Expression: v.expression})
 	}
 	binding := admissionregistrationv1.MutatingAdmissionPolicyBindingSpec{PolicyName: name}
 	if o.Namespaces != nil {

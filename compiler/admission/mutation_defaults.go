@@ -14,19 +14,6 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// Defaults are the values that a platform sets in Jobs that have none of their own. A nil field is not set. Names and
-// meanings are those of batchv1.JobSpec.
-type Defaults struct {
-	PodFailurePolicy        *batchv1.PodFailurePolicy
-	PodReplacementPolicy    *batchv1.PodReplacementPolicy
-	ManagedBy               *string
-	BackoffLimit            *int32
-	BackoffLimitPerIndex    *int32
-	MaxFailedIndexes        *int32
-	ActiveDeadlineSeconds   *int64
-	TTLSecondsAfterFinished *int32
-}
-
 // DefaultedFields are the JSON names of the fields of a Job's spec that can have a default.
 var DefaultedFields = [...]string{
 	fieldPodFailurePolicy, fieldPodReplacementPolicy, fieldManagedBy, fieldBackoffLimit, fieldBackoffLimitPerIndex,
@@ -53,28 +40,26 @@ const (
 	maxManagedBy     = 63
 )
 
-// NewDefaults takes the defaults from the spec of a Job; other fields of it are ignored. What no Job could have is a
-// *DefaultsError.
-func NewDefaults(s *batchv1.JobSpec) (Defaults, error) {
-	d := Defaults{
-		PodFailurePolicy: s.PodFailurePolicy.DeepCopy(), PodReplacementPolicy: s.PodReplacementPolicy, ManagedBy: s.ManagedBy,
-		BackoffLimit: s.BackoffLimit, BackoffLimitPerIndex: s.BackoffLimitPerIndex, MaxFailedIndexes: s.MaxFailedIndexes,
-		ActiveDeadlineSeconds: s.ActiveDeadlineSeconds, TTLSecondsAfterFinished: s.TTLSecondsAfterFinished,
+// CheckDefaults returns what is wrong with defaults, which are the fields of the spec of a Job that DefaultedFields names: what no
+// Job could have. Other fields are ignored.
+func CheckDefaults(s *batchv1.JobSpec) field.ErrorList {
+	spec := field.NewPath("spec")
+	d := defaults{s}
+	errs := d.illegalLimits(spec)
+	errs = append(errs, d.illegalPolicy(spec.Child(fieldPodFailurePolicy))...)
+	errs = append(errs, d.illegalReplacement(spec.Child(fieldPodReplacementPolicy))...)
+	errs = append(errs, d.illegalManager(spec.Child(fieldManagedBy))...)
+	if s.PodFailurePolicy == nil && s.PodReplacementPolicy == nil && s.ManagedBy == nil && s.BackoffLimit == nil && s.BackoffLimitPerIndex == nil &&
+		s.MaxFailedIndexes == nil && s.ActiveDeadlineSeconds == nil && s.TTLSecondsAfterFinished == nil {
+		errs = append(errs, field.Required(spec, "at least one of "+strings.Join(DefaultedFields[:], ", ")))
 	}
-	errs := d.illegalLimits(field.NewPath("spec"))
-	errs = append(errs, d.illegalPolicy(field.NewPath("spec", fieldPodFailurePolicy))...)
-	errs = append(errs, d.illegalReplacement(field.NewPath("spec", fieldPodReplacementPolicy))...)
-	errs = append(errs, d.illegalManager(field.NewPath("spec", fieldManagedBy))...)
-	if d == (Defaults{}) {
-		errs = append(errs, field.Required(field.NewPath("spec"), "at least one of "+strings.Join(DefaultedFields[:], ", ")))
-	}
-	if len(errs) > 0 {
-		return Defaults{}, &DefaultsError{Errors: errs}
-	}
-	return d, nil
+	return errs
 }
 
-func (d Defaults) illegalLimits(spec *field.Path) field.ErrorList {
+// defaults are those in the spec of a Job.
+type defaults struct{ *batchv1.JobSpec }
+
+func (d defaults) illegalLimits(spec *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	notNegative := func(name string, value int64) {
 		errs = append(errs, apivalidation.ValidateNonnegativeField(value, spec.Child(name))...)
@@ -100,7 +85,7 @@ func (d Defaults) illegalLimits(spec *field.Path) field.ErrorList {
 	return errs
 }
 
-func (d Defaults) illegalPolicy(path *field.Path) field.ErrorList {
+func (d defaults) illegalPolicy(path *field.Path) field.ErrorList {
 	if d.PodFailurePolicy == nil {
 		return nil
 	}
@@ -130,7 +115,7 @@ func (d Defaults) illegalPolicy(path *field.Path) field.ErrorList {
 	return errs
 }
 
-func (d Defaults) illegalReplacement(path *field.Path) field.ErrorList {
+func (d defaults) illegalReplacement(path *field.Path) field.ErrorList {
 	if d.PodReplacementPolicy == nil {
 		return nil
 	}
@@ -144,7 +129,7 @@ func (d Defaults) illegalReplacement(path *field.Path) field.ErrorList {
 	return field.ErrorList{field.NotSupported(path, *d.PodReplacementPolicy, supported)}
 }
 
-func (d Defaults) illegalManager(path *field.Path) field.ErrorList {
+func (d defaults) illegalManager(path *field.Path) field.ErrorList {
 	if d.ManagedBy == nil {
 		return nil
 	}

@@ -23,7 +23,8 @@ import (
 // its annotation. For other clients the API server records all fields as theirs, its own defaults included, so that a
 // value which equals the default is taken for one.
 type mutationWriter struct {
-	Defaults
+	// JobSpec has the defaults. A nil field has none.
+	*batchv1.JobSpec
 
 	// object is the CEL of the Job's spec, and pointer its path in a JSON Patch.
 	object, pointer string
@@ -32,13 +33,11 @@ type mutationWriter struct {
 	around    string
 	// defaulted says that the API server has applied its defaults.
 	defaulted bool
-	variables []mutationVariable
+	variables []admissionregistrationv1.Variable
 }
 
-type mutationVariable struct{ name, expression string }
-
-func newMutationWriter(d Defaults, k kind.Kind) (*mutationWriter, error) {
-	w := &mutationWriter{Defaults: d}
+func newMutationWriter(defaults *batchv1.JobSpec, k kind.Kind) (*mutationWriter, error) {
+	w := &mutationWriter{JobSpec: defaults}
 	switch k.Kind {
 	case "Job":
 		w.object, w.pointer, w.construct, w.defaulted = "object.spec", "/spec", "Object.spec", true
@@ -56,7 +55,7 @@ func newMutationWriter(d Defaults, k kind.Kind) (*mutationWriter, error) {
 
 // define adds a variable, and returns the expression for it.
 func (w *mutationWriter) define(name, expression string) string {
-	v := mutationVariable{name, expression}
+	v := admissionregistrationv1.Variable{Name: name, Expression: expression}
 	if !slices.Contains(w.variables, v) {
 		w.variables = append(w.variables, v)
 	}

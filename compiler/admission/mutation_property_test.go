@@ -32,7 +32,7 @@ func TestGivenDefaultsAreLegal(t *testing.T) {
 	for range policies {
 		d := c.defaults(t)
 		for _, k := range kinds(t) {
-			m, err := admission.NewMutation(d, k, admission.MutationOptions{Name: "test"})
+			m, err := admission.NewMutation(d, mutationOptions(k))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ type mutationComparison struct {
 }
 
 // defaults draws some of what a Job has.
-func (c *mutationComparison) defaults(t *testing.T) admission.Defaults {
+func (c *mutationComparison) defaults(t *testing.T) *batchv1.JobSpec {
 	t.Helper()
 	for {
 		s := sent(t, c.jobs.Job()).Spec
@@ -81,9 +81,8 @@ func (c *mutationComparison) defaults(t *testing.T) admission.Defaults {
 		if c.random.IntN(2) == 0 {
 			s.MaxFailedIndexes = pointer(c, 0, 1, 5, 10, 9_999, 10_000, 10_001, 100_000)
 		}
-		d, err := admission.NewDefaults(&s)
-		if err == nil {
-			return d
+		if len(admission.CheckDefaults(&s)) == 0 {
+			return &s
 		}
 	}
 }
@@ -129,14 +128,14 @@ func (c *mutationComparison) job() *batchv1.Job {
 	return j
 }
 
-func (c *mutationComparison) compare(t *testing.T, server *mutatingServer, d admission.Defaults) {
+func (c *mutationComparison) compare(t *testing.T, server *mutatingServer, d *batchv1.JobSpec) {
 	t.Helper()
 	submitted := sent(t, c.job())
 	isJob := server.kind.Kind == "Job"
 	want := submitted.DeepCopy()
 	giveDefaults(d, &want.Spec, isJob, false)
 	before := submitted.DeepCopy()
-	giveDefaults(admission.Defaults{}, &before.Spec, isJob, false)
+	giveDefaults(&batchv1.JobSpec{}, &before.Spec, isJob, false)
 	if !c.isLegal(t, before) {
 		server.admit(t, wrapped(before, isJob)) // the API server refuses it all the same
 		return

@@ -4,14 +4,13 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
 // giveDefaults says in Go what a policy says in CEL. The spec is as submitted; in a Job, which the API server applies its
 // own defaults to, a value that equals the default counts as not set unless wrote says that the user is known to have
 // written it.
-func giveDefaults(d admission.Defaults, s *batchv1.JobSpec, isJob, wrote bool) {
+func giveDefaults(d *batchv1.JobSpec, s *batchv1.JobSpec, isJob, wrote bool) {
 	if isJob {
 		jobdefaults.SetSpec(s)
 	} else if s.PodFailurePolicy != nil {
@@ -61,7 +60,7 @@ func completionsOf(s *batchv1.JobSpec) int32 {
 	return *s.Completions
 }
 
-func fitsLimitPerIndex(d admission.Defaults, s *batchv1.JobSpec) bool {
+func fitsLimitPerIndex(d *batchv1.JobSpec, s *batchv1.JobSpec) bool {
 	few := s.Parallelism == nil || *s.Parallelism <= 10_000
 	return completionsOf(s) <= 100_000 || few && d.MaxFailedIndexes != nil && *d.MaxFailedIndexes <= 10_000
 }

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
@@ -32,16 +31,16 @@ func (s *Selection) ConfigMap(p Parameters) *corev1.ConfigMap {
 // checkLive refuses settings that a parameter object cannot have. Its bounds, those of valueSchema and usable, do not
 // hold for settings written into expressions.
 func (s *Selection) checkLive(p Parameters) error {
-	var mistakes []Mistake
+	var mistakes ConfigurationError
 	for _, r := range s.Rules {
 		for _, name := range liveSettings(r.Settings) {
 			if fault := p.fault(r.Settings[name]); fault != "" {
-				mistakes = append(mistakes, Mistake{Path: []string{r.ID, name}, Message: fault})
+				mistakes = append(mistakes, Mistake{r.ID + "." + name, fault})
 			}
 		}
 	}
 	if len(mistakes) > 0 {
-		return &ConfigurationError{Mistakes: mistakes}
+		return mistakes
 	}
 	return nil
 }
@@ -186,13 +185,9 @@ var parameterKind = sync.OnceValues(func() (kind.Kind, error) {
 	if err != nil {
 		return kind.Kind{}, err
 	}
-	text, err := yaml.Marshal(c.definition())
-	if err != nil {
-		return kind.Kind{}, err
-	}
-	kinds, err := kind.ReadCRD(text)
-	if err != nil {
-		return kind.Kind{}, err
+	kinds, wrong := kind.ServedKinds(c.definition())
+	if len(wrong) > 0 {
+		return kind.Kind{}, wrong.ToAggregate()
 	}
 	return kinds[0], nil
 })

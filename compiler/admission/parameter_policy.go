@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
@@ -34,7 +35,7 @@ func (s *Selection) ParameterPolicy(o Options) (Policy, error) {
 	if err != nil {
 		return Policy{}, err
 	}
-	return p, Options{Target: Target{Kind: guarded}, Kubernetes: o.Kubernetes}.check(p)
+	return p, apiserver.Check(p.Definition, guarded, nil, o.Kubernetes)
 }
 
 const unknownKeys = "unknown"

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
 // ParameterSource says where a policy reads its settings.
@@ -39,15 +41,17 @@ const (
 func (p Parameters) live() bool { return p.Source == FromConfigMap || p.Source == FromCustomResource }
 
 // kind returns the kind of the object, or nil when there is no object.
-func (p Parameters) kind() *admissionregistrationv1.ParamKind {
+func (p Parameters) kind() (*kind.Kind, error) {
+	read := kind.ConfigMap
 	switch p.Source {
 	case FromConfigMap:
-		return &admissionregistrationv1.ParamKind{APIVersion: "v1", Kind: "ConfigMap"}
 	case FromCustomResource:
-		return &admissionregistrationv1.ParamKind{APIVersion: parametersGroup + "/" + parametersVersion, Kind: parametersKind}
+		read = parameterKind
 	default:
-		return nil
+		return nil, nil //nolint:nilnil // there is no object
 	}
+	k, err := read()
+	return &k, err
 }
 
 // reference returns the object's reference for the binding. Where there is no object, the policy fails as it does in

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
-	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
 // Options are the properties of the policies of a selection.
@@ -26,12 +25,7 @@ type Options struct {
 	Failure admissionregistrationv1.FailurePolicyType
 	// Namespaces and MatchConditions narrow what is guarded.
 	Namespaces      *metav1.LabelSelector
-	MatchConditions []MatchCondition
-}
-
-// MatchCondition is a CEL expression that must be true of a request for the policy to apply.
-type MatchCondition struct {
-	Name, Expression string
+	MatchConditions []admissionregistrationv1.MatchCondition
 }
 
 // Policy is a policy with the binding that puts it in force.
@@ -44,7 +38,7 @@ type Policy struct {
 
 // Policies writes a selection as policies for one target: one for each set of actions, since a binding's actions are
 // those of all that its policy holds. There are no policies if no rule is for the target's kind. What is wrong with the user's
-// part of it is an *apiserver.CheckError, and a setting that the parameter object cannot have a *ConfigurationError.
+// part of it is an *apiserver.CheckError, and a setting that the parameter object cannot have a ConfigurationError.
 func (s *Selection) Policies(o Options) ([]Policy, error) {
 	if err := checkVersion(o.Kubernetes); err != nil {
 		return nil, err
@@ -59,6 +53,10 @@ func (s *Selection) Policies(o Options) ([]Policy, error) {
 
 // policies writes and checks a policy for each set of actions that some rule has.
 func (s *Selection) policies(o Options, f matching) ([]Policy, error) {
+	params, err := o.Parameters.kind()
+	if err != nil {
+		return nil, err
+	}
 	var all []Policy
 	for _, actions := range o.Actions.sets() {
 		held := s.held(o, actions)
@@ -66,20 +64,15 @@ func (s *Selection) policies(o Options, f matching) ([]Policy, error) {
 			continue
 		}
 		p := s.policy(o, held, actions, f)
-		if err := o.check(p); err != nil {
+		if params != nil {
+			p.Definition.Spec.ParamKind = &admissionregistrationv1.ParamKind{APIVersion: params.GroupVersion().String(), Kind: params.Kind}
+		}
+		if err := apiserver.Check(p.Definition, o.Target.Kind, params, o.Kubernetes); err != nil {
 			return nil, err
 		}
 		all = append(all, p)
 	}
 	return all, nil
-}
-
-func (o Options) check(p Policy) error {
-	params, err := o.parameterKind()
-	if err != nil {
-		return err
-	}
-	return apiserver.Check(p.Definition, o.Target.Kind, params, o.Kubernetes)
 }
 
 // held returns the rules that belong to the policy with these actions. Where the settings are read while the policy runs,
@@ -113,7 +106,7 @@ func (s *Selection) matching(o Options) matching {
 	f := matching{
 		name:        o.Name + "-" + s.catalogue.Name,
 		constraints: o.Target.matchResources(admissionregistrationv1.Create, admissionregistrationv1.Update),
-		conditions:  o.matchConditions(),
+		conditions:  slices.Concat(commonConditions, o.MatchConditions),
 	}
 	if o.Namespaces != nil {
 		f.selected = &admissionregistrationv1.MatchResources{NamespaceSelector: o.Namespaces}
@@ -125,7 +118,6 @@ func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrati
 	name := fmt.Sprintf("%s-%s-%s", f.name, strings.ToLower(o.Target.Kind.Kind), actionsName(actions))
 	spec := admissionregistrationv1.ValidatingAdmissionPolicySpec{
 		FailurePolicy:    &o.Failure,
-		ParamKind:        o.Parameters.kind(),
 		MatchConstraints: f.constraints,
 		MatchConditions:  f.conditions,
 		Variables:        s.variables(o, held),
@@ -159,41 +151,14 @@ func newPolicy(spec admissionregistrationv1.ValidatingAdmissionPolicySpec, bindi
 	}
 }
 
-// parameterKind returns the kind of the parameter object, or nil without one.
-func (o Options) parameterKind() (*kind.Kind, error) {
-	read := kind.ConfigMap
-	switch o.Parameters.Source {
-	case FromConfigMap:
-	case FromCustomResource:
-		read = parameterKind
-	default:
-		return nil, nil //nolint:nilnil // there is no object
-	}
-	k, err := read()
-	return &k, err
-}
-
 func partOf() map[string]string { return map[string]string{"app.kubernetes.io/part-of": "podverdict"} }
 
 // commonConditions are the match conditions of every generated policy and template. They leave out objects that are being
 // deleted, and updates that do not change the spec. The rules themselves report only what an update newly breaks
 // (newlySaid). The bundle's package admission does the same for a webhook.
-var commonConditions = []MatchCondition{
-	{"not-being-deleted", "!has(object.metadata.deletionTimestamp)"},
-	{"created-or-changed", "oldObject == null || object.spec != oldObject.spec"},
-}
-
-// matchConditions returns the conditions of every policy, followed by the user's own.
-func (o Options) matchConditions() []admissionregistrationv1.MatchCondition {
-	return conditions(append(slices.Clone(commonConditions), o.MatchConditions...))
-}
-
-func conditions(given []MatchCondition) []admissionregistrationv1.MatchCondition {
-	all := make([]admissionregistrationv1.MatchCondition, len(given))
-	for i, m := range given {
-		all[i] = admissionregistrationv1.MatchCondition(m)
-	}
-	return all
+var commonConditions = []admissionregistrationv1.MatchCondition{
+	{Name: "not-being-deleted", Expression: "!has(object.metadata.deletionTimestamp)"},
+	{Name: "created-or-changed", Expression: "oldObject == null || object.spec != oldObject.spec"},
 }
 
 // validations returns a validation for each rule: its list of messages is empty. Users see each as a warning or an audit of its own.

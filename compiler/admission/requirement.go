@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/internal/hint"
 	"github.com/podverdict/podverdict/policies"
 )
 
@@ -68,8 +67,8 @@ var requirements = []requirement{
 	},
 }
 
-// CheckRequirement returns nil for the id of something that custom policies can require of Jobs, and an *UnknownRuleError
-// for any other.
+// CheckRequirement returns nil for the id of something that custom policies can require of Jobs, and an error for any
+// other.
 func CheckRequirement(id string) error {
 	ids := make([]string, len(requirements))
 	for i, r := range requirements {
@@ -78,7 +77,7 @@ func CheckRequirement(id string) error {
 	if slices.Contains(ids, id) {
 		return nil
 	}
-	return &UnknownRuleError{ID: id, Hint: hint.Name(id, ids)}
+	return errUnknownRule(id, ids)
 }
 
 // severity returns how bad it is for a Job not to meet the requirement under a binding. It is empty if the requirement

@@ -4,8 +4,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-
-	"github.com/podverdict/podverdict/internal/hint"
 )
 
 // Selection is the part of a catalogue that a policy has, with the settings that a platform team wants.
@@ -18,8 +16,8 @@ type Selection struct {
 
 // Select chooses rules by their ids or by patterns of them, as in G-INDEX-*, out of the guardrails and the constraints,
 // and lays a configuration over the guardrails' settings. Patterns choose among the rules that are enabled; an id enables
-// its rule. There is one selection for each catalogue that has something chosen. The errors are *UnknownRuleError and
-// *ConfigurationError.
+// its rule. There is one selection for each catalogue that has something chosen. What is wrong with the configuration is a
+// ConfigurationError.
 func Select(patterns []string, configuration Configuration) ([]*Selection, error) {
 	guardrails, err := Guardrails()
 	if err != nil {
@@ -58,7 +56,7 @@ func checkPatterns(patterns []string, catalogues ...*Catalogue) error {
 	}
 	for _, pattern := range patterns {
 		if !slices.ContainsFunc(known, func(id string) bool { return matches(pattern, id) }) {
-			return &UnknownRuleError{ID: pattern, Hint: hint.Name(pattern, known)}
+			return errUnknownRule(pattern, known)
 		}
 	}
 	return nil
@@ -70,7 +68,7 @@ func matches(pattern, id string) bool {
 }
 
 // Select chooses rules of one catalogue. Patterns that mean none of them choose nothing. The error is a
-// *ConfigurationError.
+// ConfigurationError.
 func (c *Catalogue) Select(patterns []string, configuration Configuration) (*Selection, error) {
 	settings, err := c.configure(configuration)
 	if err != nil {

@@ -73,7 +73,7 @@ func TestSelectorsAsExpressions(t *testing.T) {
 func selecting(t *testing.T, target Target, condition string) *evaluator.Evaluator {
 	t.Helper()
 	p := (&Selection{catalogue: &Catalogue{Name: "tests"}}).policy(Options{}, nil, nil, matching{
-		constraints: target.matchResources(admissionregistrationv1.Create), conditions: conditions([]MatchCondition{{"selected", condition}}),
+		constraints: target.matchResources(admissionregistrationv1.Create), conditions: []admissionregistrationv1.MatchCondition{{Name: "selected", Expression: condition}},
 	})
 	p.Definition.Spec.Validations = []admissionregistrationv1.Validation{{Expression: "false"}}
 	p.Definition.Spec.AuditAnnotations = nil

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/podverdict/podverdict/internal/hint"
 )
 
 // Settings are the settings of one rule by name. Each is a bool, an int64, a string, a []int64 or a []string.
@@ -110,29 +108,24 @@ func kindOf(value any) string {
 }
 
 // configure lays a configuration over the settings that the rules come with. All mistakes are in the
-// *ConfigurationError, in the order of their paths.
+// ConfigurationError, in the order of their paths.
 func (c *Catalogue) configure(configuration Configuration) (map[string]Settings, error) {
 	all := map[string]Settings{}
 	for _, r := range c.Rules {
 		all[r.ID] = r.Settings
 	}
-	var mistakes []Mistake
+	var mistakes ConfigurationError
 	for _, id := range slices.Sorted(maps.Keys(configuration)) {
 		standard, ok := all[id]
 		if !ok {
-			meant := hint.Name(id, slices.Sorted(maps.Keys(all)))
-			mistakes = append(mistakes, Mistake{Path: []string{id}, Message: "is not a " + c.singular(), Hint: meant})
+			mistakes = append(mistakes, Mistake{id, "is not a " + c.singular() + meant(id, slices.Sorted(maps.Keys(all)))})
 			continue
 		}
-		settings, wrong := standard.with(configuration[id])
-		for _, m := range wrong {
-			m.Path = append([]string{id}, m.Path...)
-			mistakes = append(mistakes, m)
-		}
-		all[id] = settings
+		settings, wrong := standard.with(id, configuration[id])
+		mistakes, all[id] = append(mistakes, wrong...), settings
 	}
 	if len(mistakes) > 0 {
-		return nil, &ConfigurationError{Mistakes: mistakes}
+		return nil, mistakes
 	}
 	return all, nil
 }
@@ -142,17 +135,14 @@ func (c *Catalogue) singular() string { return strings.TrimSuffix(c.Name, "s") }
 // noun returns the singular as it begins a sentence.
 func (c *Catalogue) noun() string { return strings.ToUpper(c.Name[:1]) + c.singular()[1:] }
 
-func (s Settings) with(configured map[string]any) (Settings, []Mistake) {
+// with returns the settings of a rule with those that are configured.
+func (s Settings) with(id string, configured map[string]any) (Settings, []Mistake) {
 	changed := maps.Clone(s)
 	var mistakes []Mistake
 	for _, name := range slices.Sorted(maps.Keys(configured)) {
 		value, fault := s.value(name, configured[name])
 		if fault != "" {
-			m := Mistake{Path: []string{name}, Message: fault}
-			if _, known := s[name]; !known {
-				m.Hint = hint.Name(name, slices.Sorted(maps.Keys(s)))
-			}
-			mistakes = append(mistakes, m)
+			mistakes = append(mistakes, Mistake{id + "." + name, fault})
 			continue
 		}
 		changed[name] = value
@@ -161,7 +151,7 @@ func (s Settings) with(configured map[string]any) (Settings, []Mistake) {
 	if most, ok := changed["max"].(int64); bounded && ok && least > most {
 		for _, name := range []string{"max", "min"} {
 			if _, set := configured[name]; set {
-				mistakes = append(mistakes, Mistake{Path: []string{name}, Message: "min must be less than or equal to max"})
+				mistakes = append(mistakes, Mistake{id + "." + name, "min must be less than or equal to max"})
 			}
 		}
 	}
@@ -172,14 +162,14 @@ func (s Settings) with(configured map[string]any) (Settings, []Mistake) {
 func (s Settings) value(name string, given any) (value any, fault string) {
 	standard, ok := s[name]
 	if !ok {
-		return nil, "is not a parameter of this guardrail"
+		return nil, "is not a parameter of this guardrail" + meant(name, slices.Sorted(maps.Keys(s)))
 	}
 	value, ok = typedValue(given)
 	if !ok || kindOf(value) != kindOf(standard) {
 		return nil, "must be " + kindOf(standard)
 	}
 	if allowed, bound := choices[name]; bound {
-		if _, other := outside(value, allowed); other {
+		if outside(value, allowed) {
 			return nil, "must be one of " + strings.Join(allowed, ", ")
 		}
 	}
@@ -189,17 +179,13 @@ func (s Settings) value(name string, given any) (value any, fault string) {
 	return value, ""
 }
 
-// outside returns the first text that is not allowed.
-func outside(value any, allowed []string) (string, bool) {
+// outside reports whether a text is not allowed.
+func outside(value any, allowed []string) bool {
 	texts, ok := value.([]string)
 	if !ok {
 		texts = []string{fmt.Sprint(value)}
 	}
-	i := slices.IndexFunc(texts, func(text string) bool { return !slices.Contains(allowed, text) })
-	if i < 0 {
-		return "", false
-	}
-	return texts[i], true
+	return slices.ContainsFunc(texts, func(text string) bool { return !slices.Contains(allowed, text) })
 }
 
 // literal returns the value as CEL.

@@ -46,7 +46,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := someCatalogue().Select(nil, tc.configuration)
 			var got []string
-			if wrong, ok := errors.AsType[*ConfigurationError](err); ok {
+			if wrong, ok := errors.AsType[ConfigurationError](err); ok {
 				got = strings.Split(wrong.Error(), "\n")
 			} else if err != nil {
 				t.Fatal(err)
@@ -90,8 +90,7 @@ func TestUnknownRulesAreErrors(t *testing.T) {
 		"G-XYZ*": `no rule "G-XYZ*"`,
 		"[":      `no rule "["`,
 	} {
-		err := checkPatterns([]string{"G-*", id}, someCatalogue())
-		if wrong, ok := errors.AsType[*UnknownRuleError](err); !ok || wrong.Error() != want {
+		if err := checkPatterns([]string{"G-*", id}, someCatalogue()); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

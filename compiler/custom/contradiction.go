@@ -36,7 +36,7 @@ func (r *reachability) conjunction(e ast.Expr) verdict {
 }
 
 func conjuncts(e ast.Expr, terms []ast.Expr) []ast.Expr {
-	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.LogicalAnd {
+	if isCall(e, operators.LogicalAnd) {
 		return conjuncts(e.AsCall().Args()[1], conjuncts(e.AsCall().Args()[0], terms))
 	}
 	return append(terms, e)

@@ -183,7 +183,7 @@ func (g *guard) selection(e ast.Expr, known facts) {
 		}
 		base = operandOf(base)
 	}
-	if base.Kind() == ast.CallKind && base.AsCall().FunctionName() == operators.Index { // of a list
+	if isCall(base, operators.Index) { // of a list
 		for _, child := range children(base) {
 			g.expr(child, known)
 		}
@@ -249,7 +249,7 @@ func (g *guard) isLink(e ast.Expr) bool {
 	switch {
 	case e.Kind() == ast.SelectKind:
 		return !e.AsSelect().IsTestOnly()
-	case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Index:
+	case isCall(e, operators.Index):
 		return g.tree.GetType(operandOf(e).ID()).Kind() == types.MapKind
 	default:
 		return false
@@ -321,7 +321,7 @@ func presentByDefault(left, right ast.Expr, equal bool) []string {
 	if left.Kind() == ast.LiteralKind {
 		left, right = right, left
 	}
-	if left.Kind() != ast.CallKind || left.AsCall().FunctionName() != "orValue" || !left.AsCall().IsMemberFunction() || right.Kind() != ast.LiteralKind {
+	if !isOrValue(left) || right.Kind() != ast.LiteralKind {
 		return nil
 	}
 	otherwise := left.AsCall().Args()[0]

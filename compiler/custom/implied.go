@@ -74,10 +74,6 @@ func (p *implication) follows(facts []ast.Expr, goal ast.Expr) bool {
 	return p.bounded(facts, goal)
 }
 
-func isCall(e ast.Expr, function string) bool {
-	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == function
-}
-
 // same reports whether a part of the narrow expression and one of the wide are written alike.
 func (p *implication) same(narrow, wide ast.Expr) bool {
 	a, errA := parser.Unparse(narrow, p.narrow.tree.SourceInfo())

@@ -107,9 +107,9 @@ func lastName(node checker.AstNode) string {
 func selected(e ast.Expr) string {
 	switch {
 	case e == nil:
-	case e.Kind() == ast.CallKind && (e.AsCall().FunctionName() == operators.Index || e.AsCall().FunctionName() == operators.OptIndex):
+	case isCall(e, operators.Index) || isCall(e, operators.OptIndex):
 		return selected(e.AsCall().Args()[0])
-	case isOrValue(e) || e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "value" && e.AsCall().IsMemberFunction():
+	case isOrValue(e) || isCall(e, "value") && e.AsCall().IsMemberFunction():
 		return selected(e.AsCall().Target())
 	default:
 		return fieldOf(e)
@@ -118,7 +118,7 @@ func selected(e ast.Expr) string {
 }
 
 func isOrValue(e ast.Expr) bool {
-	return e != nil && e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "orValue" && e.AsCall().IsMemberFunction()
+	return e != nil && isCall(e, "orValue") && e.AsCall().IsMemberFunction()
 }
 
 // Names in CEL's paths for the elements of a list and the values of a map.

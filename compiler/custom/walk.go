@@ -68,14 +68,27 @@ func find(e ast.Expr, id int64) ast.Expr {
 	return found
 }
 
+// visitCalls calls see for each call in an expression.
+func visitCalls(e ast.Expr, see func(e ast.Expr, call ast.CallExpr)) {
+	Visit(e, nil, func(e ast.Expr, _ []string) {
+		if e.Kind() == ast.CallKind {
+			see(e, e.AsCall())
+		}
+	})
+}
+
+func isCall(e ast.Expr, function string) bool {
+	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == function
+}
+
 // isFilter reports whether a loop makes a list of some of its elements, unchanged.
 func isFilter(loop ast.ComprehensionExpr) bool {
 	step := loop.LoopStep()
-	if step.Kind() != ast.CallKind || step.AsCall().FunctionName() != operators.Conditional {
+	if !isCall(step, operators.Conditional) {
 		return false
 	}
 	add := step.AsCall().Args()[1]
-	if add.Kind() != ast.CallKind || add.AsCall().FunctionName() != operators.Add {
+	if !isCall(add, operators.Add) {
 		return false
 	}
 	added := add.AsCall().Args()[1]

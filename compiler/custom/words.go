@@ -18,11 +18,7 @@ import (
 // and exit codes that no process has.
 func (p place) words(tree *ast.AST) []compiler.Finding {
 	w := wording{place: p, tree: tree}
-	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
-		if e.Kind() == ast.CallKind {
-			w.call(e.AsCall())
-		}
-	})
+	visitCalls(tree.Expr(), func(_ ast.Expr, call ast.CallExpr) { w.call(call) })
 	return w.findings
 }
 
@@ -34,32 +30,36 @@ type wording struct {
 }
 
 func (w *wording) call(call ast.CallExpr) {
-	args := call.Args()
-	switch call.FunctionName() {
-	case library.HasConditionFunction:
-		if len(args) > 0 {
-			w.compare(args[0], compiler.ConditionTypes)
-		}
+	switch args := call.Args(); {
+	case call.FunctionName() == library.HasConditionFunction && len(args) > 0:
+		w.compare(args[0], compiler.ConditionTypes)
+	case call.FunctionName() == operators.In && args[1].Kind() != ast.ListKind:
+		w.compare(args[0], w.known(args[1])) // 'ImagePullBackOff' in pod.waitingReasons()
+	}
+	comparisons(call, func(operand, value ast.Expr) {
+		w.compare(value, w.known(operand))
+		w.exitCode(operand, value)
+	})
+}
+
+// comparisons calls see for both sides of == and !=, and for each element of a list that in looks into.
+func comparisons(call ast.CallExpr, see func(operand, value ast.Expr)) {
+	switch args := call.Args(); call.FunctionName() {
 	case operators.Equals, operators.NotEquals:
-		w.compare(args[1], w.known(args[0]))
-		w.compare(args[0], w.known(args[1]))
-		w.exitCode(args[0], args[1])
-		w.exitCode(args[1], args[0])
+		see(args[0], args[1])
+		see(args[1], args[0])
 	case operators.In:
-		if args[1].Kind() != ast.ListKind {
-			w.compare(args[0], w.known(args[1])) // 'ImagePullBackOff' in pod.waitingReasons()
-			return
-		}
-		for _, element := range args[1].AsList().Elements() {
-			w.compare(element, w.known(args[0]))
-			w.exitCode(args[0], element)
+		if args[1].Kind() == ast.ListKind {
+			for _, element := range args[1].AsList().Elements() {
+				see(args[0], element)
+			}
 		}
 	}
 }
 
 // withoutDefault returns what orValue is called on, or the node itself.
 func withoutDefault(e ast.Expr) ast.Expr {
-	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "orValue" && e.AsCall().IsMemberFunction() {
+	if isOrValue(e) {
 		return e.AsCall().Target()
 	}
 	return e
@@ -68,7 +68,7 @@ func withoutDefault(e ast.Expr) ast.Expr {
 // known returns the words that Kubernetes writes into a field, or nil.
 func (w *wording) known(e ast.Expr) []string {
 	e = withoutDefault(e)
-	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == library.WaitingReasonsFunction {
+	if isCall(e, library.WaitingReasonsFunction) {
 		return compiler.ContainerReasons
 	}
 	field := fieldOf(e)
@@ -130,11 +130,8 @@ func (p place) waiting(tree *ast.AST, phase corev1.PodPhase) (found []compiler.F
 	if phase != corev1.PodFailed {
 		return nil
 	}
-	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
-		if e.Kind() != ast.CallKind {
-			return
-		}
-		if name := e.AsCall().FunctionName(); name == library.UnschedulableFunction || name == library.WaitingReasonsFunction {
+	visitCalls(tree.Expr(), func(e ast.Expr, call ast.CallExpr) {
+		if name := call.FunctionName(); name == library.UnschedulableFunction || name == library.WaitingReasonsFunction {
 			found = append(found, p.warning(CheckWaiting, p.locate(tree, e),
 				name+"() is about Pods that wait to start, and the rule is asked when a Pod has failed", "set phase: Pending in the rule"))
 		}
@@ -155,16 +152,12 @@ func (x *Expression) Attempts() []int64 {
 		return nil
 	}
 	var found []int64
-	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
-		if e.Kind() != ast.CallKind || !mentions(e, compiler.AttemptVariable) {
-			return
-		}
-		for _, arg := range e.AsCall().Args() {
-			if arg.Kind() != ast.LiteralKind {
-				continue
-			}
-			if n, ok := arg.AsLiteral().(types.Int); ok {
-				found = append(found, int64(n))
+	visitCalls(tree.Expr(), func(e ast.Expr, call ast.CallExpr) {
+		for _, arg := range call.Args() {
+			if n, ok := plain(arg); ok && mentions(e, compiler.AttemptVariable) {
+				if n, isNumber := n.(int64); isNumber {
+					found = append(found, n)
+				}
 			}
 		}
 	})
@@ -184,30 +177,19 @@ func (x *Expression) ContainerNames() []Literal {
 	}
 	var found []Literal
 	w := wording{place: place{text: x.Text}, tree: tree}
-	name := func(field, e ast.Expr) {
-		if fieldOf(field) != "name" || w.owner(field) != library.ContainerName || e.Kind() != ast.LiteralKind {
+	visitCalls(tree.Expr(), func(_ ast.Expr, call ast.CallExpr) {
+		if call.FunctionName() == operators.NotEquals {
 			return
 		}
-		if text, ok := e.AsLiteral().(types.String); ok {
-			at := w.place.locate(tree, e)
-			found = append(found, Literal{string(text), at.Line(), at.Column() + 1})
-		}
-	}
-	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
-		if e.Kind() != ast.CallKind {
-			return
-		}
-		switch args := e.AsCall().Args(); e.AsCall().FunctionName() {
-		case operators.Equals:
-			name(args[0], args[1])
-			name(args[1], args[0])
-		case operators.In:
-			if args[1].Kind() == ast.ListKind {
-				for _, element := range args[1].AsList().Elements() {
-					name(args[0], element)
-				}
+		comparisons(call, func(field, value ast.Expr) {
+			if fieldOf(field) != "name" || w.owner(field) != library.ContainerName || value.Kind() != ast.LiteralKind {
+				return
 			}
-		}
+			if text, ok := value.AsLiteral().(types.String); ok {
+				at := w.place.locate(tree, value)
+				found = append(found, Literal{string(text), at.Line(), at.Column() + 1})
+			}
+		})
 	})
 	return found
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -39,9 +40,13 @@ func TestConstraintVectorsInCustomResources(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.apply(t, definition)
-	kinds, err := kind.ReadCRD(text)
-	if err != nil {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(text, crd); err != nil {
 		t.Fatal(err)
+	}
+	kinds, wrong := kind.ServedKinds(crd)
+	if len(wrong) > 0 {
+		t.Fatal(wrong)
 	}
 	catalogue := selection(t, "[A-FH-Z]*")
 	for _, p := range s.policies(t, catalogue, admission.Options{Name: "embedded", Target: target(t, kinds[0], pathOfJobs), Actions: everythingWarns()}) {

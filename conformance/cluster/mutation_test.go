@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -63,27 +64,28 @@ func startMutated(t *testing.T, defaults string) *mutated {
 	if err := yaml.UnmarshalStrict([]byte(defaults), &spec); err != nil {
 		t.Fatal(err)
 	}
-	d, err := admission.NewDefaults(&spec)
-	if err != nil {
-		t.Fatal(err)
+	if errs := admission.CheckDefaults(&spec); len(errs) > 0 {
+		t.Fatal(errs)
 	}
 	for _, read := range []func() (kind.Kind, error){kind.Job, kind.CronJob} {
 		k, err := read()
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.install(t, d, k)
+		m.install(t, &spec, k)
 	}
 	m.waitUntilActive(t)
 	return m
 }
 
 // install puts the policy for a kind in force, in the namespace alone.
-func (m *mutated) install(t *testing.T, d admission.Defaults, k kind.Kind) {
+func (m *mutated) install(t *testing.T, defaults *batchv1.JobSpec, k kind.Kind) {
 	t.Helper()
-	mutation, err := admission.NewMutation(d, k, admission.MutationOptions{
+	mutation, err := admission.NewMutation(defaults, admission.Options{
 		Kubernetes: m.kubernetes,
 		Name:       m.namespace,
+		Target:     admission.Target{Kind: k},
+		Failure:    admissionregistrationv1.Ignore,
 		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: m.namespace}},
 	})
 	if err != nil {

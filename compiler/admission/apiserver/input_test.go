@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -29,9 +30,13 @@ func readCRD(t testing.TB, file string) kind.Kind {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds, err := kind.ReadCRD(data)
-	if err != nil {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(data, crd); err != nil {
 		t.Fatal(err)
+	}
+	kinds, wrong := kind.ServedKinds(crd)
+	if len(wrong) > 0 {
+		t.Fatal(wrong)
 	}
 	return kinds[0]
 }

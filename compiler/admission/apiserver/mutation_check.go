@@ -2,24 +2,41 @@ package apiserver
 
 import (
 	"errors"
+	"fmt"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/util/version"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
+	"github.com/podverdict/podverdict/internal/kubeversion"
 )
+
+// MutationAPIOf returns how API servers of a Kubernetes version serve MutatingAdmissionPolicies. A version that does not serve
+// them is an error.
+func MutationAPIOf(kubernetes string) (kubeversion.MutationAPI, error) {
+	v, err := compiler.ParseVersion(kubernetes)
+	if err != nil {
+		return kubeversion.MutationAPI{}, err
+	}
+	api, found := kubeversion.MutationAPIOf(v)
+	if !found {
+		err = fmt.Errorf("kubernetes %s has no MutatingAdmissionPolicy: it came with %s", v.String(), kubeversion.MutatingPolicyAlpha)
+	}
+	return api, err
+}
 
 // CheckMutation does for a MutatingAdmissionPolicy of one kind what Check does for a
 // ValidatingAdmissionPolicy.
 func CheckMutation(policy *admissionregistrationv1.MutatingAdmissionPolicy, k kind.Kind, kubernetes string) error {
-	_, v, err := mutationAPIOf(kubernetes)
+	v, err := compiler.ParseVersion(kubernetes)
 	if err != nil {
 		return err
 	}
 	var problems []Problem
-	err = Check(withoutMutations(policy), k, nil, v.String())
+	err = Check(withoutMutations(policy), k, nil, kubernetes)
 	if refused, ok := errors.AsType[*CheckError](err); ok {
 		problems = refused.Problems
 	} else if err != nil {
@@ -35,13 +52,13 @@ func CheckMutation(policy *admissionregistrationv1.MutatingAdmissionPolicy, k ki
 // mutationProblems returns what the API server finds in the mutations: it does not look
 // at the types of the object there.
 func mutationProblems(policy *admissionregistrationv1.MutatingAdmissionPolicy, kubernetes *version.Version) ([]Problem, error) {
-	compiler, err := plugincel.NewCompositedCompiler(newEnvironment(kubernetes))
+	composited, err := plugincel.NewCompositedCompiler(newEnvironment(kubernetes))
 	if err != nil {
 		return nil, err
 	}
 	x := expressionsOf(withoutMutations(policy))
 	for _, v := range x.variables {
-		compiler.CompileAndStoreVariable(v, x.options, environment.NewExpressions)
+		composited.CompileAndStoreVariable(v, x.options, environment.NewExpressions)
 	}
 	options := x.options
 	options.HasPatchTypes = true
@@ -53,7 +70,7 @@ func mutationProblems(policy *admissionregistrationv1.MutatingAdmissionPolicy, k
 		} else {
 			e = expression{field: at("mutations[%d].applyConfiguration.expression", i), text: m.ApplyConfiguration.Expression, types: applied}
 		}
-		if r := compiler.CompileCELExpression(&e, options, environment.NewExpressions); r.Error != nil {
+		if r := composited.CompileCELExpression(&e, options, environment.NewExpressions); r.Error != nil {
 			problems = append(problems, problemsOf(e.field, e.text, r.Error)...)
 		}
 	}

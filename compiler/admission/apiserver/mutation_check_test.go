@@ -47,12 +47,8 @@ func TestCheckMutationOfTheRest(t *testing.T) {
 	}
 }
 
-func TestCheckMutationOfVersions(t *testing.T) {
-	policy := mutatingPolicy("[JSONPatch{}]")
-	if err := CheckMutation(policy, mustKind(t, kind.Job), ""); err != nil {
-		t.Errorf("the default version: %v", err)
-	}
-	err := CheckMutation(policy, mustKind(t, kind.Job), "1.31")
+func TestMutationAPIOfOldVersions(t *testing.T) {
+	_, err := MutationAPIOf("1.31")
 	if want := "kubernetes 1.31 has no MutatingAdmissionPolicy: it came with 1.32"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

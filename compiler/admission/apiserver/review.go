@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -11,13 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/authentication/user"
-	kubejson "sigs.k8s.io/json"
 
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// Review is a request to the API server.
+// Review is a request to the API server. Nobody sends it, and there is no authorizer: expressions that use it fail.
 type Review struct {
 	Kind      kind.Kind
 	Operation admission.Operation
@@ -31,10 +28,6 @@ type Review struct {
 	Params runtime.Object
 	// Namespace is the object's namespace, if the policy asks for it.
 	Namespace *corev1.Namespace
-	// User sends the request; nil is nobody. There is no authorizer: expressions that use
-	// it fail.
-	User   user.Info
-	DryRun bool
 }
 
 // Attributes returns the request as the API server's packages take it, and its parameters.
@@ -72,7 +65,7 @@ func (r Review) record(object, oldObject runtime.Object) (*admission.VersionedAt
 	resource := r.Kind.GroupVersion().WithResource(r.Kind.Resource)
 	return &admission.VersionedAttributes{
 		Attributes: admission.NewAttributesRecord(object, oldObject, r.Kind.GroupVersionKind, metadata.GetNamespace(), metadata.GetName(),
-			resource, "", r.Operation, nil, r.DryRun, r.User),
+			resource, "", r.Operation, nil, false, nil),
 		VersionedKind:      r.Kind.GroupVersionKind,
 		VersionedObject:    admission.NewLazyObject(object),
 		VersionedOldObject: admission.NewLazyObject(oldObject),
@@ -91,8 +84,11 @@ func seen(gvk schema.GroupVersionKind, object runtime.Object) (runtime.Object, e
 	case !unstructured:
 		object = object.DeepCopyObject()
 	default:
-		typed, err := decoded(gvk, content.UnstructuredContent())
+		typed, err := builtins.New(gvk)
 		if err != nil {
+			return nil, err
+		}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content.UnstructuredContent(), typed); err != nil {
 			return nil, err
 		}
 		object = typed
@@ -108,20 +104,3 @@ var builtins = func() *runtime.Scheme {
 	scheme.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.ConfigMap{})
 	return scheme
 }()
-
-// decoded returns the content of an object as its Go type.
-func decoded(gvk schema.GroupVersionKind, content map[string]any) (runtime.Object, error) {
-	typed, err := builtins.New(gvk)
-	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(content, typed) == nil {
-		return typed, err
-	}
-	// The JSON decoder is slower but takes float64 for int, and says which field is wrong.
-	if typed, err = builtins.New(gvk); err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(content)
-	if err != nil {
-		return nil, err
-	}
-	return typed, kubejson.UnmarshalCaseSensitivePreserveInts(text, typed)
-}

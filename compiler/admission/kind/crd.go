@@ -1,7 +1,6 @@
 package kind
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,78 +11,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/kube-openapi/pkg/validation/spec"
-	"sigs.k8s.io/json"
 )
 
-// maxFaults bounds what ReadCRD reports of one definition.
-const maxFaults = 20
-
-// ReadCRD reads the CustomResourceDefinitions (apiextensions.k8s.io/v1) among the YAML or
-// JSON documents of data, and returns a Kind for each version that they serve, in the
-// order of the text, with the schema that the API server publishes for it. It refuses
-// unknown fields, missing names, and schemas that are not structural; the error wraps a
-// *FieldError for each fault.
-func ReadCRD(data []byte) ([]Kind, error) {
-	documents, err := readDocuments(data)
-	if err != nil {
-		return nil, err
-	}
-	var kinds []Kind
-	for _, d := range documents {
-		if d.kind.GroupKind() != (schema.GroupKind{Group: apiextensions.GroupName, Kind: "CustomResourceDefinition"}) {
-			continue
-		}
-		served, err := d.servedKinds()
-		if err != nil {
-			return nil, err
-		}
-		kinds = append(kinds, served...)
-	}
-	if len(kinds) == 0 {
-		return nil, errNoCRD(documents)
-	}
-	return kinds, nil
-}
-
-// definition decodes a CustomResourceDefinition as strictly as kubectl asks the API
-// server to.
-func (d document) definition() (*apiextensionsv1.CustomResourceDefinition, error) {
-	if d.kind.Version != "v1" {
-		return nil, d.fault("apiVersion", fmt.Errorf("version %q of CustomResourceDefinition is not supported, want v1", d.kind.Version))
-	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	unknown, err := json.UnmarshalStrict(d.json, crd)
-	if err != nil {
-		return nil, d.decodeFault(err)
-	}
-	if len(unknown) > 0 {
-		var faults []error
-		for _, err := range unknown[:min(len(unknown), maxFaults)] {
-			faults = append(faults, d.decodeFault(err))
-		}
-		return nil, errors.Join(faults...)
-	}
+// ServedKinds returns a Kind for each version that a CustomResourceDefinition serves, with the schema that the API server
+// publishes for it. The definition gets the API's defaults. It refuses missing names, and schemas that are not structural.
+func ServedKinds(crd *apiextensionsv1.CustomResourceDefinition) ([]Kind, field.ErrorList) {
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(crd)
-	return crd, nil
-}
-
-// servedKinds returns a kind for each version that a definition serves.
-func (d document) servedKinds() ([]Kind, error) {
-	crd, err := d.definition()
-	if err != nil {
-		return nil, err
-	}
 	var kinds []Kind
 	wrong := missing(crd)
+	versions := field.NewPath("spec", "versions")
 	for i, v := range crd.Spec.Versions {
-		at := field.NewPath("spec", "versions").Index(i).Child("schema", "openAPIV3Schema")
+		at := versions.Index(i).Child("schema", "openAPIV3Schema")
 		structural, found := structuralOf(at, v.Schema)
 		if wrong = append(wrong, found...); len(wrong) > 0 || !v.Served {
 			continue
 		}
 		published, err := publishedSchema(structural)
 		if err != nil {
-			return nil, fmt.Errorf("schema of %s, version %s: %w", crd.Name, v.Name, err)
+			return nil, field.ErrorList{field.InternalError(at, err)}
 		}
 		kinds = append(kinds, Kind{
 			GroupVersionKind: schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind},
@@ -91,12 +36,11 @@ func (d document) servedKinds() ([]Kind, error) {
 			Schema:           published,
 		})
 	}
-	var faults []error
-	for _, e := range wrong[:min(len(wrong), maxFaults)] {
-		faults = append(faults, d.fault(e.Field, errors.New(e.ErrorBody())))
+	if len(wrong) > 0 {
+		return nil, wrong
 	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
+	if len(kinds) == 0 {
+		return nil, field.ErrorList{field.Required(versions, "one must be served")}
 	}
 	return kinds, nil
 }

@@ -3,7 +3,6 @@ package kind
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -11,24 +10,6 @@ import (
 
 	"github.com/podverdict/podverdict/internal/hint"
 )
-
-// FieldError is something wrong with a field of a document.
-type FieldError struct {
-	// Line counts from 1, in the whole text that was read.
-	Line int
-	// Field is its path in the document. It is empty for all of the document.
-	Field string
-	Err   error
-}
-
-func (e *FieldError) Error() string {
-	if e.Field == "" {
-		return fmt.Sprintf("line %d: %v", e.Line, e.Err)
-	}
-	return fmt.Sprintf("line %d: %s: %v", e.Line, e.Field, e.Err)
-}
-
-func (e *FieldError) Unwrap() error { return e.Err }
 
 // PathError is something wrong with a field path.
 type PathError struct {
@@ -44,24 +25,6 @@ func (e *PathError) Error() string {
 }
 
 func (e *PathError) Unwrap() error { return e.Err }
-
-func errYAML(err error) error { return fmt.Errorf("not YAML: %w", err) }
-
-func errNoCRD(found []document) error {
-	if len(found) == 0 {
-		return errors.New("no CustomResourceDefinition: the text is empty")
-	}
-	var kinds []string
-	for _, d := range found {
-		if name := d.kind.String(); !d.kind.Empty() && !slices.Contains(kinds, name) {
-			kinds = append(kinds, name)
-		}
-	}
-	if len(kinds) == 0 {
-		return errors.New("no CustomResourceDefinition: the text has no apiVersion and kind")
-	}
-	return fmt.Errorf("no CustomResourceDefinition that serves a version, only %s", strings.Join(kinds, ", "))
-}
 
 func errNoName() error { return errors.New("a field name is missing") }
 

@@ -3,7 +3,6 @@ package kind
 import (
 	"encoding/json"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,23 +17,12 @@ import (
 )
 
 // The types are those of the API server's builder of the documents that it publishes.
-func TestReadCRDTypesObjectsAsTheAPIServerDoes(t *testing.T) {
+func TestServedKindsAreTypedAsTheAPIServerDoes(t *testing.T) {
 	for _, file := range []string{"taskset.yaml", "limit.yaml", "embedded.yaml"} {
-		data, err := os.ReadFile("testdata/crd/" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		documents, err := readDocuments(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		crd, err := documents[0].definition()
-		if err != nil {
-			t.Fatal(err)
-		}
-		kinds, err := documents[0].servedKinds()
-		if err != nil {
-			t.Fatal(err)
+		crd := definition(t, file)
+		kinds, wrong := ServedKinds(crd)
+		if len(wrong) > 0 {
+			t.Fatal(wrong)
 		}
 		for _, k := range kinds {
 			published, err := builder.BuildOpenAPIV3(crd, k.Version, builder.Options{})

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
@@ -146,9 +147,9 @@ func (r registrar) workflow(t *testing.T) kind.Kind {
 		t.Fatal(err)
 	}
 	r.define(t, definition)
-	kinds, err := kind.ReadCRD(text)
-	if err != nil {
-		t.Fatal(err)
+	kinds, wrong := kind.ServedKinds(definition)
+	if len(wrong) > 0 {
+		t.Fatal(wrong)
 	}
 	return kinds[0]
 }
