@@ -234,21 +234,17 @@ func literalComparison(call ast.CallExpr) verdict {
 	if !ok {
 		return unknown
 	}
-	d := domain{allowed: map[any]bool{left: true}}
+	operand := ast.NewExprFactory().NewIdent(0, "") // in place of the left side
+	a, ok := atom{}, false
 	if call.FunctionName() == operators.In {
-		if a, ok := membershipAtom(ast.NewExprFactory().NewIdent(0, ""), call.Args()[1], false); ok {
-			a.narrow(&d)
-			return verdictIf(!d.empty())
-		}
-		return unknown
+		a, ok = membershipAtom(operand, call.Args()[1], false)
+	} else if mirrored[call.FunctionName()] != "" {
+		a, ok = comparisonAtom(call.FunctionName(), operand, call.Args()[1], false)
 	}
-	if _, ok := mirrored[call.FunctionName()]; !ok {
-		return unknown
-	}
-	a, ok := comparisonAtom(call.FunctionName(), ast.NewExprFactory().NewIdent(0, ""), call.Args()[1], false)
 	if !ok {
 		return unknown
 	}
+	d := domain{allowed: map[any]bool{left: true}}
 	a.narrow(&d)
 	return verdictIf(!d.empty())
 }

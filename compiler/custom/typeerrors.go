@@ -2,6 +2,7 @@ package custom
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -252,7 +253,6 @@ func (x explainer) hasOfVariable() bool {
 	return x.tree != nil && slices.ContainsFunc(referencesIn(x.tree.Expr()), func(r reference) bool { return r.expr.AsSelect().IsTestOnly() })
 }
 
-// identifier matches names that one can write: operators are functions too.
 var identifier = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
 func (x explainer) functions() []string {
@@ -260,22 +260,22 @@ func (x explainer) functions() []string {
 	for _, m := range x.env.Macros() {
 		names = append(names, m.Function())
 	}
-	for name := range x.env.Functions() {
-		names = append(names, name)
-	}
-	names = slices.DeleteFunc(names, func(n string) bool { return !identifier.MatchString(n) })
-	slices.Sort(names)
-	return slices.Compact(names)
+	return writable(slices.AppendSeq(names, maps.Keys(x.env.Functions())))
 }
 
 func (x explainer) variables() []string {
-	names := make([]string, 0, len(x.c.graph.names))
+	var names []string
 	for _, v := range x.env.Variables() {
 		names = append(names, v.Name())
 	}
+	return writable(names)
+}
+
+// writable returns the names that one can write, each once: operators are functions too.
+func writable(names []string) []string {
 	names = slices.DeleteFunc(names, func(n string) bool { return !identifier.MatchString(n) })
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
 func (x explainer) noOverload(function, arguments string) (message, advice string) {

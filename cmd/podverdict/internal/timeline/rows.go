@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/podverdict/podverdict/controller/simulation"
@@ -194,20 +193,14 @@ func (p *picture) area(row int, ran []float64, bins int, scale float64) {
 	}
 }
 
-// stacking returns the order of classes from the bottom.
-func stacking() []int {
-	order := make([]int, len(legend))
-	for class := range legend {
-		order[class] = class
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case legend[a].failed == legend[b].failed:
-			return 0
-		case legend[a].failed:
-			return -1
+// stacking returns the classes from the bottom: those that failed, and then the others.
+func stacking() (order []int) {
+	for _, failed := range []bool{true, false} {
+		for class, l := range legend {
+			if l.failed == failed {
+				order = append(order, class)
+			}
 		}
-		return 1
-	})
+	}
 	return order
 }

@@ -118,7 +118,7 @@ func (p *picture) x(seconds int64) float64 {
 func (p *picture) head() {
 	r := p.result
 	p.text(margin, 28, "title", p.title())
-	counts := fmt.Sprintf("%s%s, pod time %s", plural(r.Summary.Pods, "pod"), p.names.count(r.Indexes), simulation.Clock(r.Summary.PodSeconds))
+	counts := fmt.Sprintf("%s%s, pod time %s", times(r.Summary.Pods, "pod", "pods"), p.names.count(r.Indexes), simulation.Clock(r.Summary.PodSeconds))
 	if verdicts := verdictCounts(r.Summary.Verdicts); verdicts != "" {
 		counts += ", verdicts: " + verdicts
 	}
@@ -146,13 +146,6 @@ func headline(r *simulation.Result) string {
 		text += ", " + r.Reason
 	}
 	return text
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 // axis draws the stripes of the rows and the times.
