@@ -4,9 +4,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/wholefile"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/terminal"
 )
@@ -54,7 +53,7 @@ The suite is written beside the first file, unless -o says otherwise.`,
 	return cmd
 }
 
-// testInit reads policies, a Job and Pods, drafts a suite for them, runs it, and writes it.
+// testInit reads policies, a Job and Pods, drafts a suite for them, and writes it.
 func testInit(ctx context.Context, c *console, o *testInitOptions, _ []string) error {
 	if len(o.filenames) == 0 {
 		return usagef("no policies: give their files with -f")
@@ -65,20 +64,24 @@ func testInit(ctx context.Context, c *console, o *testInitOptions, _ []string) e
 		}
 	}
 	target := o.target()
-	if _, err := os.Stat(target); err == nil && !o.force && o.output != "-" {
-		return errSuiteThere(target)
+	if err := o.checkTarget(target); err != nil {
+		return err
 	}
 	loader := suite.Loader{Kubernetes: o.kubernetes, Anywhere: true} // what is read is given
 	draft, err := loader.DraftOf(ctx, target, o.filenames)
 	if err != nil {
 		return err
 	}
-	if err := o.write(ctx, c, &loader, target, draft.Text); err != nil {
-		return err
-	}
 	out := c.stdout
 	if o.output == "-" {
 		out = c.stderr // the suite is the output
+		_, err = c.stdout.Write(draft.Text)
+		err = errStdout(err)
+	} else if err = o.checkTarget(target); err == nil { // nobody has made it since
+		err = wholefile.Write(target, draft.Text)
+	}
+	if err != nil {
+		return err
 	}
 	fmt.Fprintf(out, "%s: %d cases, coverage %d%%\n", terminal.Line(target), draft.Cases, draft.Coverage.Percent())
 	for _, missing := range draft.Coverage.Missing() {
@@ -86,6 +89,14 @@ func testInit(ctx context.Context, c *console, o *testInitOptions, _ []string) e
 	}
 	if draft.Outside != "" {
 		c.note("note: the suite names " + draft.Outside + ": test it with a directory that holds both, as in podverdict test .")
+	}
+	return nil
+}
+
+// checkTarget refuses to replace a suite without --force.
+func (o *testInitOptions) checkTarget(target string) error {
+	if _, err := os.Lstat(target); err == nil && !o.force && o.output != "-" {
+		return errSuiteThere(target)
 	}
 	return nil
 }
@@ -104,46 +115,4 @@ func (o *testInitOptions) target() string {
 		return filepath.Join(o.output, name)
 	}
 	return o.output
-}
-
-// write puts the suite in its place, or on standard output, once it has passed: all at once or not at all.
-func (o *testInitOptions) write(ctx context.Context, c *console, loader *suite.Loader, target string, text []byte) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(target), ".podverdict-*_test.yaml")
-	if err != nil {
-		if path, ok := errors.AsType[*fs.PathError](err); ok {
-			err = path.Err // that of a file in between
-		}
-		return fmt.Errorf("%s: cannot write: %w", target, err)
-	}
-	defer func() {
-		if removed := os.Remove(file.Name()); err == nil && !errors.Is(removed, fs.ErrNotExist) {
-			err = removed
-		}
-	}()
-	_, err = file.Write(text)
-	if err := errors.Join(err, file.Chmod(0o644), file.Close()); err != nil {
-		return err
-	}
-	written, err := loader.Read(ctx, file.Name())
-	if err == nil {
-		if result := written.Run(ctx, suite.Options{}); !result.OK {
-			err = errors.Join(result.Err, errors.New("it does not pass"))
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("the suite was not written: %w", err)
-	}
-	if o.output == "-" {
-		_, err := c.stdout.Write(text)
-		return errStdout(err)
-	}
-	if o.force {
-		return os.Rename(file.Name(), target)
-	}
-	if err := os.Link(file.Name(), target); errors.Is(err, fs.ErrExist) { // unlike Rename, it replaces nothing
-		return errSuiteThere(target)
-	} else if err != nil {
-		return err
-	}
-	return nil
 }

@@ -70,10 +70,7 @@ func gatekeeperCEL(c *Catalogue, r Rule) celSource {
 }
 
 func gatekeeperMessages(c *Catalogue, r Rule) string {
-	text := r.messages.rewrite(gatekeeperMeaning)
-	if r.messages.isEmpty() {
-		text = fmt.Sprintf("(%s).map(field,\n  %s)", r.fields.rewrite(gatekeeperMeaning), writer{noun: c.noun()}.message(r, gatekeeperMeaning))
-	}
+	text := writer{noun: c.noun()}.messages(r, gatekeeperMeaning)
 	if r.update {
 		text = "oldObject == null ? [] : (" + text + ")"
 	}

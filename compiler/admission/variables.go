@@ -67,11 +67,7 @@ func (w writer) variable(v variable) string {
 // rule returns the CEL of a list of what a rule says of the new object and did not say of the one that it replaces. An
 // object that breaks a rule can be changed as long as the change breaks nothing else.
 func (w writer) rule(r Rule) string {
-	m := w.meaning(&r)
-	text := r.messages.rewrite(m)
-	if r.messages.isEmpty() {
-		text = fmt.Sprintf("(%s).map(field,\n  %s)", r.fields.rewrite(m), w.message(r, m))
-	}
+	text := w.messages(r, w.meaning(&r))
 	if r.update {
 		text = fmt.Sprintf("request.operation != \"UPDATE\" ? [] : (%s)", text)
 	}
@@ -79,6 +75,14 @@ func (w writer) rule(r Rule) string {
 		text = fmt.Sprintf("!variables.%s ? [] : (%s)", settingVariable(r.ID, "enabled"), text)
 	}
 	return newlySaid(eachJob(text), w.target.count())
+}
+
+// messages returns the CEL of a list of what a rule says of one Job.
+func (w writer) messages(r Rule, m meaning) string {
+	if !r.messages.isEmpty() {
+		return r.messages.rewrite(m)
+	}
+	return fmt.Sprintf("(%s).map(field,\n  %s)", r.fields.rewrite(m), w.message(r, m))
 }
 
 // newlySaid returns the CEL of the messages about the Jobs of the new object that are not among those about the old one.
