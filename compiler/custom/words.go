@@ -154,10 +154,9 @@ func (x *Expression) Attempts() []int64 {
 	var found []int64
 	visitCalls(tree.Expr(), func(e ast.Expr, call ast.CallExpr) {
 		for _, arg := range call.Args() {
-			if n, ok := plain(arg); ok && mentions(e, compiler.AttemptVariable) {
-				if n, isNumber := n.(int64); isNumber {
-					found = append(found, n)
-				}
+			value, _ := plain(arg)
+			if n, isNumber := value.(int64); isNumber && mentions(e, compiler.AttemptVariable) {
+				found = append(found, n)
 			}
 		}
 	})
