@@ -19,11 +19,16 @@ func (s *Selection) ParameterPolicy(o Options) (Policy, error) {
 	name := fmt.Sprintf("%s-%s-parameters", o.Name, s.catalogue.Name)
 	constraints := matchResources("", "v1", "configmaps", admissionregistrationv1.Create, admissionregistrationv1.Update)
 	constraints.ResourceRules[0].ResourceNames = []string{o.Parameters.Name}
+	variables := s.parameterVariables()
+	var validations []admissionregistrationv1.Validation
+	for _, v := range variables[1:] { // the first one is the data
+		validations = append(validations, saysNothing(v.Name, "settings of guardrails that cannot be used"))
+	}
 	p := newPolicy(admissionregistrationv1.ValidatingAdmissionPolicySpec{
 		FailurePolicy:    &o.Failure,
 		MatchConstraints: constraints,
-		Variables:        s.parameterVariables(),
-		Validations:      s.parameterValidations(),
+		Variables:        variables,
+		Validations:      validations,
 	}, admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
 		PolicyName:        name,
 		ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
@@ -38,8 +43,7 @@ func (s *Selection) ParameterPolicy(o Options) (Policy, error) {
 	return p, apiserver.Check(p.Definition, guarded, nil, o.Kubernetes)
 }
 
-const unknownKeys = "unknown"
-
+// parameterVariables returns the data of the ConfigMap, and lists of messages about its keys and about the settings of each rule.
 func (s *Selection) parameterVariables() []admissionregistrationv1.Variable {
 	var known []string
 	for _, r := range s.Rules {
@@ -49,27 +53,11 @@ func (s *Selection) parameterVariables() []admissionregistrationv1.Variable {
 	}
 	all := []admissionregistrationv1.Variable{
 		{Name: "data", Expression: "object.?data.orValue({})"},
-		{Name: unknownKeys, Expression: fmt.Sprintf(
+		{Name: "unknown", Expression: fmt.Sprintf(
 			"variables.data.map(key, key).filter(key, !(key in %s)).map(key, \"data[\" + key + \"]: is not a parameter of a guardrail\")", literal(known))},
 	}
 	for _, r := range s.Rules {
 		all = append(all, admissionregistrationv1.Variable{Name: ruleVariable(r.ID), Expression: mistakes(r)})
-	}
-	return all
-}
-
-func (s *Selection) parameterValidations() []admissionregistrationv1.Validation {
-	names := []string{unknownKeys}
-	for _, r := range s.Rules {
-		names = append(names, ruleVariable(r.ID))
-	}
-	all := make([]admissionregistrationv1.Validation, len(names))
-	for i, name := range names {
-		v := "variables." + name
-		all[i] = admissionregistrationv1.Validation{
-			Expression: "size(" + v + ") == 0", Reason: new(metav1.StatusReasonInvalid),
-			Message: "settings of guardrails that cannot be used", MessageExpression: v + `.join("; ")`,
-		}
 	}
 	return all
 }

@@ -165,15 +165,18 @@ var commonConditions = []admissionregistrationv1.MatchCondition{
 func validations(c *Catalogue, held []Rule) []admissionregistrationv1.Validation {
 	all := make([]admissionregistrationv1.Validation, len(held))
 	for i, r := range held {
-		v := "variables." + ruleVariable(r.ID)
-		all[i] = admissionregistrationv1.Validation{
-			Expression:        "size(" + v + ") == 0",
-			Message:           fmt.Sprintf("%s %s: %s", c.singular(), r.ID, r.Title),
-			MessageExpression: v + `.join("; ")`,
-			Reason:            new(metav1.StatusReasonInvalid),
-		}
+		all[i] = saysNothing(ruleVariable(r.ID), fmt.Sprintf("%s %s: %s", c.singular(), r.ID, r.Title))
 	}
 	return all
+}
+
+// saysNothing returns a validation that there is nothing in a list of messages, which is a variable. The other message is for lists
+// that cannot be shown.
+func saysNothing(variable, message string) admissionregistrationv1.Validation {
+	v := "variables." + variable
+	return admissionregistrationv1.Validation{
+		Expression: "size(" + v + ") == 0", Message: message, MessageExpression: v + `.join("; ")`, Reason: new(metav1.StatusReasonInvalid),
+	}
 }
 
 // auditAnnotation returns an annotation with the ids of the rules that an object breaks, whatever the actions are.
