@@ -2,8 +2,10 @@ package suite
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -27,26 +29,41 @@ type delta struct {
 	field string
 }
 
-// apply merges the delta into the object that target points to. Null takes a field away, and what is set of a union takes the
-// place of what was. A part that cannot be merged is passed to fail.
+// apply merges the delta into the metadata, spec and status of the object that target points to. Null takes a field away, and
+// what is set of a union takes the place of what was. A part that cannot be merged is passed to fail.
 func (d delta) apply(target any, fail func(field, message string)) {
 	tree, _ := d.tree.(map[string]any)
-	if len(tree) == 0 {
-		return
-	}
-	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(target)
-	if err == nil {
-		merger{fail}.object(object, tree, d.field)
-		err = runtime.DefaultUnstructuredConverter.FromUnstructured(object, target)
-	}
-	if err != nil {
-		fail(d.field, err.Error())
+	object := reflect.ValueOf(target).Elem()
+	for i := range object.NumField() {
+		name, _, _ := strings.Cut(object.Type().Field(i).Tag.Get("json"), ",")
+		value, given := tree[name]
+		switch value := value.(type) {
+		case nil:
+			if given {
+				object.Field(i).SetZero()
+			}
+		case map[string]any:
+			field := d.field + "." + name
+			if err := (merger{fail}).part(object.Field(i).Addr().Interface(), value, field); err != nil {
+				fail(field, err.Error())
+			}
+		}
 	}
 }
 
 // merger merges trees of JSON.
 type merger struct {
 	fail func(field, message string)
+}
+
+// part merges a tree into a part of an object, which is converted to a tree for it: the other parts need not be.
+func (m merger) part(target any, tree map[string]any, field string) error {
+	part, err := runtime.DefaultUnstructuredConverter.ToUnstructured(target)
+	if err != nil {
+		return err
+	}
+	m.object(part, tree, field)
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(part, target)
 }
 
 func (m merger) object(object, tree map[string]any, field string) {
