@@ -8,11 +8,14 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/catalogue"
 	"github.com/podverdict/podverdict/runtime/rego"
@@ -21,30 +24,37 @@ import (
 // checkOptions are the flags of check.
 type checkOptions struct {
 	files      manifest.Options
-	settings   string // a file
+	old        []string // files with the objects that those of files replace
+	configured string   // the file of the settings
 	kubernetes string
-	fix        string // "", diff or write
-	diff       bool
-	reporting
+	only, skip []string
+	failOn     string
+	fix, diff  bool
+	output     format
+	live       io.Writer // standard output, whose width counts
 }
 
 func newCheck(live io.Writer) *cobra.Command {
-	o := checkOptions{reporting: reporting{live: live}}
+	o := checkOptions{live: live}
 	cmd := &cobra.Command{
 		Use:   "check [PATH...]",
 		Short: "Check manifests: constraints, guardrails, and rules that mislead",
 		Long: `Check the Jobs, CronJobs and custom policies in files, as a gate before they
-reach a cluster. One report has
+reach a cluster. One report has three groups of findings:
 
   constraints   what the API server would refuse or warn of
   guardrails    what is legal and unwise, as platform teams see it
-  analysis      rules that never match, or do something else than they seem to
+  rules         rules that never match, or do something else than they seem to
 
-podverdict rules lists all rules, and podverdict rules ID explains one of them.
+--only and --skip choose groups or single rules. podverdict rules lists all, and
+podverdict rules ID explains one.
 
 A PATH is a file, a directory, which is read with all below it, a URL, or - for
-standard input; without one, the current directory is checked. A comment says
-that a finding is meant to be, and why:
+standard input; without one, the current directory is checked. For what is in a
+cluster, pipe what kubectl get prints. With --old, objects that are in that file
+too are updated, and the constraints are those of an update.
+
+A comment says that a finding is meant to be, and why:
 
   # podverdict:ignore ttl-out-of-bounds the pipeline deletes these Jobs
 
@@ -61,161 +71,161 @@ numbers that guardrails ask for. Comments and layout stay, and what is left is
 reported. --diff shows the same repairs and changes nothing. Every Pod of
 podverdict test scenarios is judged before and after each repair.`,
 		Example: `  podverdict check manifests/ --fail-on warning
-  cat job.yaml | podverdict check -
+  kubectl get jobs,cronjobs -A -o yaml | podverdict check -
   podverdict check job.yaml --skip ttl-out-of-bounds,deadline-out-of-bounds
+  podverdict check policies/ --only rules
+  podverdict check new.yaml --old old.yaml
   podverdict check manifests/ -o sarif > podverdict.sarif
   podverdict check manifests/ --diff
   podverdict check manifests/ --fix`,
 		RunE: verb(&o, check),
 	}
-	flags := cmd.Flags()
-	addFileFlags(flags, &o.files)
-	flags.StringVar(&o.settings, "settings", "", "file with settings, in place of "+manifest.SettingsFile)
-	addKubernetesFlag(flags, &o.kubernetes)
-	flags.StringVar(&o.fix, "fix", "", "repair in the files what needs no thought, and report what is left (write), or show how (diff)")
-	flags.Lookup("fix").NoOptDefVal = fixWrite
-	flags.BoolVar(&o.diff, "diff", false, "show the repairs that --fix would make, and change nothing")
-	addReporting(cmd, &o.reporting, "error")
+	addCheckFlags(cmd, &o)
 	return cmd
 }
 
-// Values of --fix.
-const (
-	fixDiff  = "diff"
-	fixWrite = "write"
-)
+func addCheckFlags(cmd *cobra.Command, o *checkOptions) {
+	flags := cmd.Flags()
+	addFileFlags(flags, &o.files)
+	flags.StringSliceVar(&o.old, "old", nil, "file, directory, URL or - with the objects that those to check replace")
+	flags.StringVar(&o.configured, "settings", "", "file with settings, in place of "+manifest.SettingsFile)
+	addKubernetesFlag(flags, &o.kubernetes)
+	flags.StringSliceVar(&o.only, "only", nil, "groups and ids of the rules to ask: constraints, guardrails, rules; podverdict rules lists the ids")
+	flags.StringSliceVar(&o.skip, "skip", nil, "groups and ids of rules to leave out")
+	flags.StringVar(&o.failOn, "fail-on", "error", "least severity that makes the exit code 1: "+strings.Join(inspect.FailOn, ", "))
+	flags.BoolVar(&o.fix, "fix", false, "repair in the files what needs no thought, and report what is left")
+	flags.BoolVar(&o.diff, "diff", false, "show the repairs that --fix would make, and change nothing")
+	addFormat(cmd, &o.output, report.Formats()...)
+	addListCompletion(cmd, "only", catalogue.Names)
+	addListCompletion(cmd, "skip", catalogue.Names)
+	addCompletion(cmd, "fail-on", func() []string { return inspect.FailOn })
+}
 
-// check reads files, asks all rules about what is in them, and prints one report.
+// check reads files, asks the rules about what is in them, and prints one report.
 func check(ctx context.Context, c *console, o *checkOptions, args []string) error {
-	if o.fix != "" && o.fix != fixDiff && o.fix != fixWrite {
-		return usageError{errChoice("fix", o.fix, fixDiff, fixWrite)}
-	}
-	if o.diff {
-		o.fix = fixDiff
-	}
-	if o.fix != "" && slices.Contains(o.paths(args).Filenames, "-") {
-		return usagef("--fix and --diff are for files, not for standard input")
-	}
-	settings, err := o.readSettings(ctx, c)
+	o.addPaths(args)
+	g, err := newGate(ctx, c, o)
 	if err != nil {
 		return err
 	}
-	choice, err := o.choice(settings)
+	found, err := g.inspect(ctx)
 	if err != nil {
 		return err
 	}
-	validator, err := settingsValidator(ctx, settings)
-	if err != nil {
-		return err
+	switch {
+	case o.diff:
+		repaired, err := g.repair(ctx, found)
+		if err != nil {
+			return err
+		}
+		err = g.printRepairs(repaired)
+		return cmp.Or(g.printUnread(found), err)
+	case o.fix:
+		repaired, err := g.repair(ctx, found)
+		if err != nil {
+			return err
+		}
+		if err := g.writeRepairs(repaired); err != nil {
+			return err
+		}
+		if found, err = g.inspect(ctx); err != nil {
+			return err
+		}
 	}
-	asked := inspect.Options{Validator: validator, Constraints: true, Analysis: true, Kubernetes: o.kubernetes}
-	found, err := o.inspect(ctx, c, args, asked)
-	if err != nil {
-		return err
-	}
-	if o.fix == "" {
-		return o.print(c, found, choice)
-	}
-	fixed, err := o.repair(ctx, c, found, asked, choice, settings)
-	if err != nil {
-		return err
-	}
-	if o.fix == fixDiff {
-		err := printRepairs(c, fixed)
-		return cmp.Or(o.printUnread(c, found, choice), err)
-	}
-	if err := writeRepairs(c, fixed); err != nil {
-		return err
-	}
-	if found, err = o.inspect(ctx, c, args, asked); err != nil {
-		return err
-	}
-	return o.print(c, found, choice)
+	return g.print(found)
 }
 
-// inspect reads files and returns what is wrong with them.
-func (o *checkOptions) inspect(ctx context.Context, c *console, args []string, asked inspect.Options) (findings, error) {
-	set, unread, err := readInspected(ctx, c, o.paths(args))
-	if err != nil {
-		return findings{}, err
-	}
-	if o.files.Strict && len(set.Jobs)+len(set.Policies)+len(set.Bindings)+len(unread) == 0 {
-		unread = inspect.Unreadable(errNoPolicies)
-	}
-	shown := newProgress(c.stderr, "Jobs checked", len(set.Jobs))
-	defer shown.end()
-	asked.Step = shown.step
-	subjects, err := inspect.Inspect(ctx, set, asked)
-	all := []catalogue.Group{catalogue.Constraints, catalogue.Guardrails, catalogue.Analysis, catalogue.Input}
-	return findings{tool: "check", groups: all, subjects: subjects, set: set, unread: unread}, err
-}
-
-// paths returns what to read. Directories among the arguments are read with all below them.
-func (o *checkOptions) paths(args []string) manifest.Options {
-	files := o.files
-	if len(args)+len(files.Filenames) == 0 {
+// addPaths adds what to read. Directories among the arguments are read with all below them.
+func (o *checkOptions) addPaths(args []string) {
+	if len(args)+len(o.files.Filenames) == 0 {
 		args = []string{"."}
 	}
-	files.Filenames = append(files.Filenames, args...)
-	files.Recursive = files.Recursive || len(args) > 0
-	return files
+	o.files.Filenames = append(o.files.Filenames, args...)
+	o.files.Recursive = o.files.Recursive || len(args) > 0
+}
+
+// gate is a run of check: its flags, joined with the settings of the repository.
+type gate struct {
+	*checkOptions
+
+	console  *console
+	settings *inspect.Settings
+	choice   inspect.Choice
+	asked    inspect.Options
+	replaced replaced
+}
+
+// newGate reads all that is not checked itself: the settings, and the objects that are replaced.
+func newGate(ctx context.Context, c *console, o *checkOptions) (g *gate, err error) {
+	stdin := slices.Contains(o.files.Filenames, "-")
+	switch {
+	case !slices.Contains(inspect.FailOn, o.failOn):
+		return nil, usageError{errChoice("fail-on", o.failOn, inspect.FailOn...)}
+	case (o.fix || o.diff) && stdin:
+		return nil, usagef("--fix and --diff are for files, not for standard input")
+	case slices.Contains(o.old, "-") && stdin:
+		return nil, errStdinTwice("--old")
+	}
+	g = &gate{checkOptions: o, console: c}
+	if err := g.readSettings(ctx); err != nil {
+		return nil, err
+	}
+	if g.choice, err = g.settings.Choice(o.only, o.skip); err != nil {
+		return nil, usageError{err}
+	}
+	if g.asked.Validator, err = g.validator(ctx); err != nil {
+		return nil, err
+	}
+	if g.replaced, err = g.readOld(ctx); err != nil {
+		return nil, err
+	}
+	g.asked.Replaced, g.asked.Kubernetes = g.replaced.by, o.kubernetes
+	return g, nil
 }
 
 // readSettings reads the settings of the repository, if it has some. Flags that are given override them.
-func (o *checkOptions) readSettings(ctx context.Context, c *console) (*inspect.Settings, error) {
-	file := o.settings
+func (g *gate) readSettings(ctx context.Context) (err error) {
+	file := g.configured
 	if file == "" {
-		var err error
 		if file, err = inspect.FindSettings("."); file == "" {
-			return &inspect.Settings{}, err
+			g.settings = &inspect.Settings{}
+			return err
 		}
 	}
-	s, err := inspect.ReadSettings(ctx, file)
-	if err != nil {
-		return nil, err
+	if g.settings, err = inspect.ReadSettings(ctx, file); err != nil {
+		return err
 	}
-	if !c.given("fail-on") {
-		o.failOn = cmp.Or(s.FailOn, o.failOn)
+	if !g.console.given("fail-on") {
+		g.failOn = cmp.Or(g.settings.FailOn, g.failOn)
 	}
-	if !c.given("strict") {
-		o.files.Strict = s.Strict
+	if !g.console.given("strict") {
+		g.files.Strict = g.settings.Strict
 	}
-	if !c.given("kubernetes") {
-		o.kubernetes = cmp.Or(s.Kubernetes, compiler.DefaultVersion)
+	if !g.console.given("kubernetes") {
+		g.kubernetes = cmp.Or(g.settings.Kubernetes, compiler.DefaultVersion)
 	}
-	return s, nil
+	return nil
 }
 
-// choice joins what flags and settings choose. --only replaces the list of the settings, and --skip adds to it.
-func (o *checkOptions) choice(settings *inspect.Settings) (inspect.Choice, error) {
-	choice, err := o.reporting.choice()
-	if err != nil {
-		return choice, err
+// validator returns how to compile the constraints and the guardrails, or nil if none is asked. The settings of guardrails are
+// looked at here, since a mistake in them is no finding about a Job.
+func (g *gate) validator(ctx context.Context) (func() (*rego.Validator, error), error) {
+	o := rego.Options{Guardrails: g.choice.Asks(catalogue.Guardrails), Warnings: true}
+	if !o.Guardrails && !g.choice.Asks(catalogue.Constraints) {
+		return nil, nil
 	}
-	set, err := settings.Choice()
-	if err != nil {
-		return choice, err
+	if o.Guardrails {
+		o.Data = g.settings.Data()
 	}
-	if len(choice.Only) == 0 {
-		choice.Only = set.Only
-	}
-	choice.Skip = append(choice.Skip, set.Skip...)
-	choice.Severities, choice.All = set.Severities, true
-	return choice, nil
-}
-
-// settingsValidator returns how to compile the constraints and guardrails. The settings of guardrails are looked at here, since
-// a mistake in them is no finding about a Job.
-func settingsValidator(ctx context.Context, settings *inspect.Settings) (func() (*rego.Validator, error), error) {
-	compiled := lazily(ctx, rego.Options{Guardrails: true, Warnings: true, Data: settings.Data()})
-	if settings.Data() == nil {
+	compiled := sync.OnceValues(func() (*rego.Validator, error) { return rego.New(ctx, o) })
+	if o.Data == nil {
 		return compiled, nil
 	}
 	_, err := compiled()
 	var errs []error
 	for _, err := range manifest.EachError(err) {
 		if wrong, ok := errors.AsType[*rego.DataError](err); ok {
-			err = settings.Error(wrong)
+			err = g.settings.Error(wrong)
 		}
 		errs = append(errs, err)
 	}

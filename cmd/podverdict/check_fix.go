@@ -26,24 +26,24 @@ type repaired struct {
 }
 
 // repair makes all repairs in the files that have findings for them. No file is changed.
-func (o *checkOptions) repair(ctx context.Context, c *console, found findings, asked inspect.Options, choice inspect.Choice, settings *inspect.Settings) ([]repaired, error) {
-	environment, err := compiler.NewEnvironment(o.kubernetes)
+func (g *gate) repair(ctx context.Context, found findings) ([]repaired, error) {
+	environment, err := compiler.NewEnvironment(g.kubernetes)
 	if err != nil {
 		return nil, err
 	}
-	options := repair.Options{Environment: environment, Parameter: settings.Parameter, Written: o.fix == fixWrite}
+	options := repair.Options{Environment: environment, Parameter: g.settings.Parameter, Written: !g.diff}
 	options.Inspect = func(ctx context.Context, text string) (*manifest.Set, []report.Subject, error) {
-		files := o.files
+		files := g.files
 		files.Filenames, files.Stdin = []string{"-"}, strings.NewReader(text)
 		set, _ := manifest.Read(ctx, files) // what cannot be read is not repaired
-		subjects, err := inspect.Inspect(ctx, set, asked)
-		return set, choice.Apply(subjects, set), err
+		subjects, err := inspect.Inspect(ctx, set, g.asked)
+		return set, g.choice.Apply(subjects, set), err
 	}
 	var all []repaired
-	for _, file := range repairable(choice.Apply(found.subjects, found.set)) {
+	for _, file := range repairable(found.subjects) {
 		text, err := os.ReadFile(file)
 		if err != nil || !utf8.Valid(text) {
-			c.note(file + ": not repaired: it is no file of plain text")
+			g.console.note(file + ": not repaired: it is no file of plain text")
 			continue
 		}
 		r := repaired{file: file, before: string(text)}
@@ -71,16 +71,16 @@ func repairable(subjects []report.Subject) []string {
 }
 
 // printRepairs writes a diff. It returns errFindings if there is one.
-func printRepairs(c *console, all []repaired) error {
+func (g *gate) printRepairs(all []repaired) error {
 	files := 0
 	for _, r := range all {
 		diff := repair.Diff(r.file, r.before, r.Text)
-		fmt.Fprint(c.stdout, diff)
+		fmt.Fprint(g.console.stdout, diff)
 		if diff != "" {
 			files++
 		}
 	}
-	noteRepairs(c, all, "can be made")
+	g.noteRepairs(all, "can be made")
 	if files > 0 {
 		return errFindings
 	}
@@ -88,7 +88,7 @@ func printRepairs(c *console, all []repaired) error {
 }
 
 // writeRepairs changes the files. The error joins those of the files that cannot be changed.
-func writeRepairs(c *console, all []repaired) error {
+func (g *gate) writeRepairs(all []repaired) error {
 	var made []repaired
 	var errs []error
 	for _, r := range all {
@@ -100,20 +100,20 @@ func writeRepairs(c *console, all []repaired) error {
 		}
 		made = append(made, r)
 	}
-	noteRepairs(c, made, "made")
+	g.noteRepairs(made, "made")
 	return errors.Join(errs...)
 }
 
 // noteRepairs says how many repairs there are, and why findings are left that repairs are for.
-func noteRepairs(c *console, all []repaired, what string) {
+func (g *gate) noteRepairs(all []repaired, what string) {
 	n, files := 0, 0
 	for _, r := range all {
 		for _, l := range r.Left {
-			c.note(fmt.Sprintf("%s:%d:%d: %s is not repaired: %v", r.file, l.Finding.At.Line, l.Finding.At.Column, l.Finding.Check, l.Reason))
+			g.console.note(fmt.Sprintf("%s:%d:%d: %s is not repaired: %v", r.file, l.Finding.At.Line, l.Finding.At.Column, l.Finding.Check, l.Reason))
 		}
 		if n += r.Done; r.Done > 0 {
 			files++
 		}
 	}
-	c.note(fmt.Sprintf("%s %s in %s", report.Plural(n, "repair"), what, report.Plural(files, "file")))
+	g.console.note(fmt.Sprintf("%s %s in %s", report.Plural(n, "repair"), what, report.Plural(files, "file")))
 }

@@ -15,7 +15,7 @@ import (
 // Functions that make a verb and its flags know cobra. Those that do its work do not, and can be called without it.
 func TestOnlyFlagsKnowCobra(t *testing.T) {
 	allowed := []string{
-		"verb", "errUsage", "addColorFlag", "showHelp", "writeVerbs", "addFormat", "addReporting", "noArguments", "fileArguments", "verbArgument", "meantVerb", "missingVerb",
+		"verb", "errUsage", "addColorFlag", "showHelp", "writeVerbs", "addFormat", "addCheckFlags", "noArguments", "fileArguments", "verbArgument", "meantVerb", "missingVerb",
 		"completed", "addCompletion", "addListCompletion", "addRulesFlag", "addConnectionCompletions", "addSourceCompletions", "completeScenarios",
 	}
 	files, err := filepath.Glob("*.go")

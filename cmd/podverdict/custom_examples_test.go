@@ -14,8 +14,8 @@ func TestCustomExamples(t *testing.T) {
 	t.Chdir("../..")
 	for _, folder := range customExamples(t) {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
-			if got := mustRun(t, "lint", "-f", folder); !strings.HasPrefix(got, "no findings") {
-				t.Errorf("lint:\n%s", got)
+			if got := mustRun(t, "check", folder, "--only", "rules"); !strings.HasPrefix(got, "no findings") {
+				t.Errorf("check:\n%s", got)
 			}
 			if suite := read(t, filepath.Join(folder, "policy_test.yaml")); !strings.Contains(suite, "\ncoverage: {threshold: 100}\n") {
 				t.Error("the suite does not ask for all of the policy")

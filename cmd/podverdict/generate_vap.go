@@ -42,9 +42,9 @@ func newGenerateVAP() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vap",
 		Short: "Write the guardrails as ValidatingAdmissionPolicies",
-		Long: `Write the guardrails of validate --guardrails as ValidatingAdmissionPolicies
-with their bindings, for kubectl apply: the API server itself then checks them,
-with the same ids and messages. Errors are denied, and warnings shown to the
+		Long: `Write the guardrails of check as ValidatingAdmissionPolicies with their
+bindings, for kubectl apply: the API server itself then checks them, with the
+same ids and messages. Errors are denied, and warnings shown to the
 user and audited; --action changes that by severity or by rule. Updates that do
 not touch what the rules look at pass, so that older Jobs can end.
 
@@ -321,7 +321,7 @@ func admissionRules() []string {
 
 const configurationPath = "podverdict.config.guardrails"
 
-// readConfiguration reads the settings of the guardrails from the file that validate --data takes.
+// readConfiguration reads the settings of the guardrails from a file.
 func readConfiguration(file string) (admission.Configuration, manifest.Origin, error) {
 	if file == "" {
 		return nil, manifest.Origin{}, nil

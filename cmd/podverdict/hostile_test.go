@@ -117,7 +117,6 @@ var hostileTexts = map[string]string{
 
 // verbArguments are what verbs need besides -f.
 var verbArguments = map[string][]string{
-	"validate":            {"--guardrails"},
 	"simulate":            {"--until", "1h"},
 	"generate vap":        {"--constraints"},
 	"test init":           {"--force"},
@@ -126,7 +125,6 @@ var verbArguments = map[string][]string{
 	"eval":                nil,
 	"explain":             nil,
 	"compile":             nil,
-	"lint":                nil,
 	"generate gatekeeper": nil,
 }
 

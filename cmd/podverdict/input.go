@@ -256,7 +256,7 @@ func (in *input) readCluster(ctx context.Context, c *console, s *source) error {
 		return err
 	}
 	if !slices.ContainsFunc(in.families, func(f manifest.Family) bool { return len(f.Pods) > 0 }) {
-		in.nothing, err = nothingFound(ctx, client, s.query, "Pods")
+		in.nothing, err = nothingFound(ctx, client, s.query)
 	}
 	return err
 }

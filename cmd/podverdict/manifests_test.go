@@ -26,8 +26,6 @@ var manifestVerbs = []struct {
 }{
 	{"eval", []string{"action"}},
 	{"check", []string{"check"}},
-	{"lint", []string{"check"}},
-	{"validate", []string{"check"}},
 	{"simulate", []string{"outcome"}},
 }
 

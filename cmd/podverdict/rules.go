@@ -24,11 +24,10 @@ func newRules(live io.Writer) *cobra.Command {
 	o := rulesOptions{live: live}
 	cmd := &cobra.Command{
 		Use:   "rules [ID...]",
-		Short: "List the rules of check, lint and validate, or explain one",
-		Long: `List the rules that check, lint and validate know, or explain some of them: what
-a rule asks for and why, an example that breaks it and one that keeps it, how to
-mend it, and its parameters with their defaults. Older ids (F12, G-TTL) are
-understood, too.`,
+		Short: "List the rules of check, or explain one",
+		Long: `List the rules that check asks, or explain some of them: what a rule asks for
+and why, an example that breaks it and one that keeps it, how to mend it, and
+its parameters with their defaults. Older ids (F12, G-TTL) are understood, too.`,
 		Example: `  podverdict rules
   podverdict rules exit-codes-unsorted
   podverdict rules -o json`,

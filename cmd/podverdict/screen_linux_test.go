@@ -51,7 +51,7 @@ func openTerminal(t *testing.T, columns uint16) (*os.File, func() string) {
 func TestWidth(t *testing.T) {
 	skipWithRace(t)
 	for _, args := range []string{
-		"rules", "check testdata/manifests", "lint -R -f testdata/manifests", "validate -R -f testdata/manifests",
+		"rules", "check testdata/manifests", "check testdata/manifests --only rules",
 	} {
 		command := append([]string{"podverdict"}, strings.Fields(args)...)
 		screen, written := openTerminal(t, 80)

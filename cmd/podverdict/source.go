@@ -109,27 +109,6 @@ func (s *source) connect(c *console) (*cluster.Cluster, *progress, error) {
 	return client, shown, nil
 }
 
-// readJobs reads Jobs and CronJobs of a cluster, which may have none.
-func (s *source) readJobs(ctx context.Context, c *console, args []string) ([]manifest.Job, error) {
-	if err := s.parse(c, args); err != nil {
-		return nil, err
-	}
-	client, shown, err := s.connect(c)
-	if err != nil {
-		return nil, err
-	}
-	jobs, err := client.Jobs(ctx, s.query)
-	shown.end()
-	if err != nil || len(jobs) > 0 {
-		return jobs, err
-	}
-	nothing, err := nothingFound(ctx, client, s.query, "Jobs")
-	if err == nil {
-		c.note(nothing)
-	}
-	return nil, err
-}
-
 // readFiles reads files, of which one may be standard input.
 func readFiles(ctx context.Context, c *console, files manifest.Options) (*manifest.Set, error) {
 	files.Stdin = c.stdin
@@ -164,9 +143,9 @@ func noteSkipped(c *console, set *manifest.Set) {
 	}
 }
 
-// nothingFound returns what to say when a cluster has none of the objects asked for, which is an error only if the namespace
-// does not exist.
-func nothingFound(ctx context.Context, client *cluster.Cluster, q cluster.Query, objects string) (string, error) {
+// nothingFound returns what to say when a cluster has no Pods for what was asked, which is an error only if the namespace does not
+// exist.
+func nothingFound(ctx context.Context, client *cluster.Cluster, q cluster.Query) (string, error) {
 	where := "any namespace"
 	if !q.AllNamespaces {
 		if err := client.CheckNamespace(ctx); err != nil {
@@ -178,7 +157,7 @@ func nothingFound(ctx context.Context, client *cluster.Cluster, q cluster.Query,
 	for i, target := range q.Targets {
 		kinds[i] = target.String()
 	}
-	text := fmt.Sprintf("no %s found for %s in %s", objects, strings.Join(kinds, ", "), where)
+	text := fmt.Sprintf("no Pods found for %s in %s", strings.Join(kinds, ", "), where)
 	if q.Selector != "" {
 		text += " with labels " + q.Selector
 	}

@@ -12,5 +12,5 @@ import (
 func newPageVerbs(stdout io.Writer) []*cobra.Command {
 	suites := &cobra.Command{Use: "test"}
 	suites.AddCommand(newTestInit())
-	return []*cobra.Command{newCheck(stdout), newLint(stdout), newSimulate(), suites}
+	return []*cobra.Command{newCheck(stdout), newSimulate(), suites}
 }

@@ -53,7 +53,7 @@ func build(t *testing.T) []catalogue.Rule {
 		}
 	}
 	var rules []catalogue.Rule
-	for _, group := range []catalogue.Group{catalogue.Constraints, catalogue.Guardrails, catalogue.Analysis, catalogue.Input} {
+	for _, group := range catalogue.Groups {
 		text, err := os.ReadFile(filepath.Join("pages", string(group)+".yaml"))
 		if err != nil {
 			t.Fatal(err)

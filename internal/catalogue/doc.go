@@ -1,5 +1,5 @@
 // Package catalogue lists the rules by which podverdict judges Jobs and custom policies: what the API server refuses, what
-// breaks a guardrail, what the analysis of rules finds, and what the input itself has to say.
+// breaks a guardrail, which failure rules mislead, and what the input itself has to say.
 //
 //	rule, ok := catalogue.Find("exit-codes-unsorted") // or F12, its id in the Rego bundle
 //

@@ -15,9 +15,9 @@ import (
 
 const pageHead = `# Rules
 
-Every rule that ` + "`podverdict check`, `lint` and `validate`" + ` know. ` + "`podverdict rules ID`" + ` shows a rule in the terminal; older ids, as
+Every rule that ` + "`podverdict check`" + ` asks. ` + "`podverdict rules ID`" + ` shows a rule in the terminal; older ids, as
 F12 and G-TTL, are understood, too. The examples are run by tests. Examples of Jobs show only what matters: for
-constraints and the analysis, the rest is a Job with one container called main; for guardrails, it is a Job that keeps
+constraints and failure rules, the rest is a Job with one container called main; for guardrails, it is a Job that keeps
 all of them. Written by ` + "`make generate`" + `.
 `
 
@@ -26,10 +26,13 @@ var groups = []struct {
 	group catalogue.Group
 	text  string
 }{
-	{catalogue.Constraints, "What the API server refuses about a Job or CronJob, in its words, and what it warns of. `podverdict validate` reports them alone."},
-	{catalogue.Guardrails, "What a platform team may want beyond the API: `podverdict validate --guardrails`. Each can be turned off and its parameters set, in " +
+	{catalogue.Constraints, "What the API server refuses about a Job or CronJob, in its words, and what it warns of. `--only constraints` asks them alone."},
+	{catalogue.Guardrails, "What a platform team may want beyond the API. Each can be turned off and its parameters set, in " +
 		"`.podverdict.yaml` (see [check.md](check.md)) or, by the older id, in `data.podverdict.config.guardrails`."},
-	{catalogue.Analysis, "Rules of a podFailurePolicy or a custom policy that cannot match, or do something else than they seem to. `podverdict lint` reports them alone."},
+	{catalogue.Rules, "Rules of a podFailurePolicy or a custom policy that cannot match, or do something else than they seem to. `--only rules` asks them alone, " +
+		"with those constraints and guardrails that look at the order of rules: " +
+		"[fail-index-without-limit](#fail-index-without-limit), [disruption-after-exit-codes](#disruption-after-exit-codes), " +
+		"[sidecar-exit-code](#sidecar-exit-code) and [unbounded-ignore](#unbounded-ignore)."},
 	{catalogue.Input, "Documents that cannot be read, and comments that ignore findings without effect."},
 }
 

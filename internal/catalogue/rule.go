@@ -15,11 +15,14 @@ const (
 	Constraints Group = "constraints"
 	// Guardrails are what a platform team may want beyond that.
 	Guardrails Group = "guardrails"
-	// Analysis finds rules that cannot match, or do something else than they seem to.
-	Analysis Group = "analysis"
+	// Rules find failure rules that cannot match, or do something else than they seem to.
+	Rules Group = "rules"
 	// Input is about documents, and about the comments in them that ignore findings.
 	Input Group = "input"
 )
+
+// Groups are all groups, in the order of the documentation.
+var Groups = []Group{Constraints, Guardrails, Rules, Input}
 
 // Rule is one thing that can be found.
 type Rule struct {
@@ -104,6 +107,29 @@ func IDs() []string {
 	ids := make([]string, len(All()))
 	for i, r := range All() {
 		ids[i] = r.ID
+	}
+	return ids
+}
+
+// Names returns the names of all groups, then the ids of all rules.
+func Names() []string {
+	var names []string
+	for _, g := range Groups {
+		names = append(names, string(g))
+	}
+	return append(names, IDs()...)
+}
+
+// Named returns the ids of the rules that a name stands for, which is a group, an id or an alias. It returns none for any other name.
+func Named(name string) []string {
+	if rule, ok := Find(name); ok {
+		return []string{rule.ID}
+	}
+	var ids []string
+	for _, r := range All() {
+		if string(r.Group) == name {
+			ids = append(ids, r.ID)
+		}
 	}
 	return ids
 }

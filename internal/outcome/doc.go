@@ -1,6 +1,6 @@
 // Package outcome writes what many cases came to in the formats that CI systems read: JUnit's XML, and TAP, the Test
 // Anything Protocol.
 //
-//	report := outcome.Report{Name: "podverdict lint", Suites: []outcome.Suite{{Name: "job default/demo", Cases: cases}}}
+//	report := outcome.Report{Name: "podverdict check", Suites: []outcome.Suite{{Name: "job default/demo", Cases: cases}}}
 //	err := report.WriteJUnit(stdout)
 package outcome

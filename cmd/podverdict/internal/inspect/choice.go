@@ -7,6 +7,7 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/catalogue"
 	"github.com/podverdict/podverdict/internal/hint"
 )
@@ -17,42 +18,56 @@ type Choice struct {
 	Only, Skip []string
 	// Severities replace those of rules, by id.
 	Severities map[string]string
-	// All says that every rule was asked, so that an ignore that nothing needs can be told.
-	All bool
+
+	also []string // ids that are reported where they are found, beside those of Only
 }
 
-// NewChoice resolves aliases. It refuses ids of no rule.
-func NewChoice(only, skip []string) (Choice, error) {
-	c := Choice{Severities: map[string]string{}}
-	var err error
-	if c.Only, err = resolved(only); err != nil {
-		return c, fmt.Errorf("--only %w", err)
+// alsoFound are constraints and guardrails that the compiler finds, too: who asks for findings about failure rules gets these.
+var alsoFound = []string{compiler.CheckFailIndexLimit, compiler.CheckDisruptionOrder, compiler.CheckSidecar, compiler.CheckUnboundedIgnore}
+
+// newChoice resolves the names of groups, ids and aliases. It refuses other names.
+func newChoice(only, skip []string) (c Choice, err error) {
+	if c.Only, err = resolved("only", only); err != nil {
+		return c, err
 	}
-	if c.Skip, err = resolved(skip); err != nil {
-		return c, fmt.Errorf("--skip %w", err)
+	if slices.Contains(only, string(catalogue.Rules)) {
+		c.also = alsoFound
 	}
-	return c, nil
+	c.Skip, err = resolved("skip", skip)
+	return c, err
 }
 
-func resolved(ids []string) ([]string, error) {
-	all := make([]string, len(ids))
-	for i, id := range ids {
-		rule, ok := catalogue.Find(id)
-		if !ok {
-			return nil, fmt.Errorf("%s: %s", id, UnknownRule(id))
+func resolved(flag string, names []string) (ids []string, err error) {
+	for _, name := range names {
+		named := catalogue.Named(name)
+		if named == nil {
+			return nil, fmt.Errorf("--%s %s: %s", flag, name, unknownName(name))
 		}
-		all[i] = rule.ID
+		ids = append(ids, named...)
 	}
-	return all, nil
+	return ids, nil
+}
+
+// Asks reports whether a rule of a group is asked.
+func (c Choice) Asks(group catalogue.Group) bool {
+	return slices.ContainsFunc(catalogue.All(), func(r catalogue.Rule) bool {
+		return r.Group == group && (len(c.Only) == 0 || slices.Contains(c.Only, r.ID)) && !slices.Contains(c.Skip, r.ID)
+	})
 }
 
 // UnknownRule says that an id names no rule, and which one may be meant.
-func UnknownRule(id string) string {
-	message := "there is no such rule"
-	if meant := hint.Name(id, catalogue.IDs()); meant != "" {
-		message += ", " + hint.DidYouMean(meant)
+func UnknownRule(id string) string { return "there is no such rule" + meant(id, catalogue.IDs()) }
+
+// unknownName says that a name is of no rule and no group, and which one may be meant.
+func unknownName(name string) string {
+	return "there is no such rule or group of rules" + meant(name, catalogue.Names())
+}
+
+func meant(name string, names []string) string {
+	if near := hint.Name(name, names); near != "" {
+		return ", " + hint.DidYouMean(near)
 	}
-	return message
+	return ""
 }
 
 // Apply leaves out the findings that the user does not want, and those that comments and annotations ignore. It adds
@@ -99,6 +114,8 @@ func (c Choice) wants(f report.Finding) (report.Finding, bool) {
 	return f, !c.leavesOut(f.Check)
 }
 
+// leavesOut reports whether findings of a rule are left out. With Only, what cannot be read is a finding still.
 func (c Choice) leavesOut(id string) bool {
-	return len(c.Only) > 0 && !slices.Contains(c.Only, id) || slices.Contains(c.Skip, id)
+	named := len(c.Only) == 0 || id == checkUnreadable || slices.Contains(c.Only, id) || slices.Contains(c.also, id)
+	return !named || slices.Contains(c.Skip, id)
 }

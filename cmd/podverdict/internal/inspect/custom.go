@@ -20,8 +20,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// customLint looks at the custom policies of an input.
-type customLint struct {
+// customPolicies are those of an input, to look at.
+type customPolicies struct {
 	set      *manifest.Set
 	inForce  *inforce.Policies
 	policies map[string]*report.Subject // by their names
@@ -38,7 +38,7 @@ func inspectCustom(ctx context.Context, kubernetes string, set *manifest.Set, jo
 	source := inforce.FromFiles(set)
 	inForce, _ := inforce.New(environment, source) // the errors are findings
 	all := inForce.All
-	c := customLint{set: set, inForce: inForce, policies: map[string]*report.Subject{}, origins: map[string]manifest.Origin{}}
+	c := customPolicies{set: set, inForce: inForce, policies: map[string]*report.Subject{}, origins: map[string]manifest.Origin{}}
 	subjects := slices.Concat(jobs, make([]report.Subject, len(all)))
 	bound := boundJobs(ctx, inForce, set.Jobs)
 	for i := range all {
@@ -119,7 +119,7 @@ func bindingSubject(b manifest.Binding, missing []manifest.Binding) report.Subje
 }
 
 // ruleFinding adds a warning about a rule of a custom policy.
-func (c *customLint) ruleFinding(policy, check string, rule int, name, path, message, hint string) {
+func (c *customPolicies) ruleFinding(policy, check string, rule int, name, path, message, hint string) {
 	s, path := c.policies[policy], fmt.Sprintf("spec.rules[%d].%s", rule, path)
 	f := newFinding(c.origins[policy], check, compiler.Warning, path, message, hint)
 	f.Rule, f.RuleName = &rule, name
@@ -127,7 +127,7 @@ func (c *customLint) ruleFinding(policy, check string, rule int, name, path, mes
 }
 
 // pending finds rules on Pending of policies whose bindings all leave Pending Pods alone.
-func (c *customLint) pending(p *v1alpha1.PodFailurePolicy) {
+func (c *customPolicies) pending(p *v1alpha1.PodFailurePolicy) {
 	var names []string
 	for _, b := range c.set.Bindings {
 		if b.Object.Spec.PolicyName == p.Name {
@@ -147,7 +147,7 @@ func (c *customLint) pending(p *v1alpha1.PodFailurePolicy) {
 }
 
 // job looks at the policies in force for a Job.
-func (c *customLint) job(ctx context.Context, job manifest.Job, stored *batchv1.Job, s *report.Subject) {
+func (c *customPolicies) job(ctx context.Context, job manifest.Job, stored *batchv1.Job, s *report.Subject) {
 	name := fmt.Sprintf("%s/%s", stored.Namespace, stored.Name)
 	indexed := *stored.Spec.CompletionMode == batchv1.IndexedCompletion
 	selection, _ := c.inForce.For(ctx, stored)
@@ -176,7 +176,7 @@ func (c *customLint) job(ctx context.Context, job manifest.Job, stored *batchv1.
 }
 
 // budget finds budgets that are never used up, since the failures that they count exceed a limit of the Job before.
-func (c *customLint) budget(policy string, i int, r *v1alpha1.Rule, job *batchv1.Job) {
+func (c *customPolicies) budget(policy string, i int, r *v1alpha1.Rule, job *batchv1.Job) {
 	if r.Budget == nil || r.Action != batchv1.PodFailurePolicyActionCount {
 		return
 	}
@@ -197,7 +197,7 @@ func (c *customLint) budget(policy string, i int, r *v1alpha1.Rule, job *batchv1
 }
 
 // containerNames finds names of containers that a Job does not have, if it has a similar one.
-func (c *customLint) containerNames(p *runtime.Policy, job *batchv1.Job) {
+func (c *customPolicies) containerNames(p *runtime.Policy, job *batchv1.Job) {
 	known := containerNames(job)
 	s, o := c.policies[p.Name], c.origins[p.Name]
 	for _, x := range p.Compiled.Expressions() {

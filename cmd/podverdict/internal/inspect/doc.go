@@ -1,9 +1,9 @@
-// Package inspect finds what is wrong with Jobs and custom policies. The verbs check, lint and validate are views of it.
+// Package inspect finds what is wrong with Jobs and custom policies. The verb check prints it.
 //
-//	subjects, err := inspect.Inspect(ctx, set, inspect.Options{Validator: validator, Constraints: true, Analysis: true})
-//	subjects = choice.Apply(subjects)
+//	subjects, err := inspect.Inspect(ctx, set, inspect.Options{Validator: validator})
+//	subjects = choice.Apply(subjects, set)
 //
-// A Job is asked twice: the Rego bundle has the constraints of the API server and the guardrails, and the analysis of package
+// A Job is asked twice: the Rego bundle has the constraints of the API server and the guardrails, and package
 // compiler looks for rules that do not do what they seem to. If both find the same thing in the same place, it is reported
 // once. Findings carry the ids of package catalogue.
 //

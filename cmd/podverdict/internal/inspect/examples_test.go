@@ -98,7 +98,7 @@ func foundIn(t *testing.T, validator func() (*rego.Validator, error), r catalogu
 	t.Helper()
 	set, err := readText(t, document(t, r, example))
 	subjects := Unreadable(err)
-	o := Options{Validator: validator, Constraints: true, Analysis: true, Kubernetes: compiler.DefaultVersion}
+	o := Options{Validator: validator, Kubernetes: compiler.DefaultVersion}
 	if r.Old != "" {
 		old, err := readText(t, document(t, r, r.Old))
 		if err != nil {

@@ -31,14 +31,10 @@ const (
 	checkContainer      = "rule-container-unknown"
 )
 
-// newSubject returns a Job without findings. A Job that was read from a cluster has no file.
+// newSubject returns a Job without findings.
 func newSubject(job manifest.Job) report.Subject {
 	named := job.Reference()
-	s := report.Subject{Namespace: named.Namespace, Name: named.Name}
-	if !job.Origin.Live() {
-		s.File = job.Origin.Document.File
-	}
-	return s
+	return report.Subject{Namespace: named.Namespace, Name: named.Name, File: job.Origin.Document.File}
 }
 
 // newFinding returns a finding about no rule.
@@ -65,13 +61,12 @@ func invalidFinding(o manifest.Origin, e *field.Error) report.Finding {
 	return found
 }
 
-// regoFinding returns what a bundle has found in a Job. The bundle's rule is podverdict's if it has the same id and title.
-func regoFinding(o manifest.Origin, f rego.Finding, title string) report.Finding {
+// regoFinding returns what the Rego bundle has found in a Job.
+func regoFinding(o manifest.Origin, f rego.Finding) report.Finding {
+	rule, _ := catalogue.Find(f.ID)
 	found := report.Finding{
-		Check: f.ID, Severity: f.Severity, Rule: ruleOf(f.Field), Field: f.Field, Type: f.Type, Message: f.Sentence(),
-	}
-	if rule, ok := catalogue.Find(f.ID); ok && rule.Title == title {
-		found.Check, found.Aliases, found.Hint = rule.ID, rule.Aliases, asHint(rule.Fix)
+		Check: rule.ID, Aliases: rule.Aliases, Severity: f.Severity, Rule: ruleOf(f.Field), Field: f.Field, Type: f.Type,
+		Message: f.Sentence(), Hint: asHint(rule.Fix),
 	}
 	return found.Placed(o, o.Position(f.Field))
 }
@@ -97,10 +92,10 @@ func ruleOf(field string) *int {
 	return &index
 }
 
-// merged adds findings of the analysis to those of the bundle. What both have found in one rule is told once, with the severity
-// that the bundle's settings give it and the words of the analysis, which name the rules and codes concerned.
-func merged(found, analysis []report.Finding) []report.Finding {
-	for _, a := range analysis {
+// merged adds findings of the compiler to those of the bundle. What both have found in one rule is reported once, with the severity
+// that the bundle's settings give it and the words of the compiler, which name the rules and codes concerned.
+func merged(found, compiled []report.Finding) []report.Finding {
+	for _, a := range compiled {
 		if a.Check == compiler.CheckUnreachable && slices.ContainsFunc(found, func(f report.Finding) bool {
 			return f.Check == checkContainer && f.Field == a.Field
 		}) {

@@ -106,7 +106,7 @@ func (i *ignores) match(s *report.Subject, f *report.Finding) bool {
 
 // covers reports whether an ignore is for the place of a finding: a comment for what stands there, an annotation for the object.
 func (g *ignore) covers(s *report.Subject, f *report.Finding) bool {
-	if f.Document != g.origin.Document || s.File != g.origin.Document.File && !g.origin.Live() {
+	if f.Document != g.origin.Document || s.File != g.origin.Document.File {
 		return false
 	}
 	if g.field == "" {
@@ -118,7 +118,7 @@ func (g *ignore) covers(s *report.Subject, f *report.Finding) bool {
 // findings returns what is wrong with ignores. It is called when all findings were compared with them.
 func (i *ignores) findings(c Choice) []report.Finding {
 	for _, g := range i.all {
-		if c.All && !g.used && !c.leavesOut(g.ID) {
+		if !g.used && !c.leavesOut(g.ID) {
 			i.warn(g, checkUnused, "nothing to ignore: "+g.ID+" is not found here")
 		}
 	}

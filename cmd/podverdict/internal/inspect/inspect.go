@@ -4,7 +4,6 @@ import (
 	"context"
 	goruntime "runtime"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -15,20 +14,14 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/catalogue"
 	"github.com/podverdict/podverdict/internal/hint"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
 // Options say what is asked.
 type Options struct {
-	// Validator returns the rules of the Rego bundle. It is called only when they are needed.
+	// Validator compiles the rules of the Rego bundle, at the first Job. It is nil when they are not asked.
 	Validator func() (*rego.Validator, error)
-	// Constraints has every Job validated. Without it, the Rego bundle is asked only about a podFailurePolicy that the API
-	// server would refuse.
-	Constraints bool
-	// Analysis has the rules of Jobs and custom policies looked at.
-	Analysis bool
 	// Kubernetes is the version that custom policies are compiled for.
 	Kubernetes string
 	// Replaced returns the object that a Job or CronJob is an update of, or nil. The function may be nil.
@@ -37,8 +30,8 @@ type Options struct {
 	Step func()
 }
 
-// Inspect returns the Jobs of the input with what is wrong with them, then with Analysis the custom policies and the bindings,
-// each in the order of the input. The error is about the rules or about a Job that they cannot judge.
+// Inspect returns the Jobs of the input with what is wrong with them, then the custom policies and the bindings, each in the order
+// of the input. The error is about the rules or about a Job that they cannot judge.
 func Inspect(ctx context.Context, set *manifest.Set, o Options) ([]report.Subject, error) {
 	subjects := make([]report.Subject, len(set.Jobs))
 	workers, limited := errgroup.WithContext(ctx)
@@ -57,41 +50,22 @@ func Inspect(ctx context.Context, set *manifest.Set, o Options) ([]report.Subjec
 	if err := workers.Wait(); err != nil {
 		return nil, err
 	}
-	if o.Analysis {
-		return inspectCustom(ctx, o.Kubernetes, set, subjects)
-	}
-	return subjects, nil
+	return inspectCustom(ctx, o.Kubernetes, set, subjects)
 }
 
 // job asks all about one Job.
-func (o Options) job(ctx context.Context, job manifest.Job) (report.Subject, error) {
-	s := newSubject(job)
-	var analysis []report.Finding
-	if o.Analysis {
-		for _, f := range compiler.Lint(job.Object) {
-			analysis = append(analysis, compilerFinding(job.Origin, f))
-		}
-	}
-	refused := false
-	if !o.Constraints {
-		_, err := compiler.NewPolicy(job.Object.Spec.PodFailurePolicy)
-		refused = err != nil
-	}
-	if o.Constraints || refused {
-		found, err := o.validate(ctx, job)
-		if err != nil {
+func (o Options) job(ctx context.Context, job manifest.Job) (s report.Subject, err error) {
+	s = newSubject(job)
+	if o.Validator != nil {
+		if s.Findings, err = o.validate(ctx, job); err != nil {
 			return s, err
 		}
-		for _, f := range found {
-			if f.Check == checkContainer {
-				f.Hint = containerHint(job.Object, f)
-			}
-			if o.Constraints || aboutPolicy(f) {
-				s.Findings = append(s.Findings, f)
-			}
-		}
 	}
-	s.Findings = merged(s.Findings, analysis)
+	var rules []report.Finding
+	for _, f := range compiler.Lint(job.Object) {
+		rules = append(rules, compilerFinding(job.Origin, f))
+	}
+	s.Findings = merged(s.Findings, rules)
 	inFileOrder(s.Findings)
 	return s, nil
 }
@@ -116,12 +90,6 @@ func containerNames(job *batchv1.Job) []string {
 		names = append(names, container.Name)
 	}
 	return names
-}
-
-// aboutPolicy reports whether a finding is about the rules in themselves.
-func aboutPolicy(f report.Finding) bool {
-	rule, ok := catalogue.Find(f.Check)
-	return ok && rule.Group == catalogue.Constraints && strings.HasPrefix(rule.Field, manifest.PolicyField)
 }
 
 // validate asks the Rego bundle.
@@ -149,7 +117,10 @@ func (o Options) validate(ctx context.Context, job manifest.Job) ([]report.Findi
 	}
 	findings := make([]report.Finding, len(found))
 	for i, f := range found {
-		findings[i] = regoFinding(origin, f, validator.Title(f.ID))
+		findings[i] = regoFinding(origin, f)
+		if findings[i].Check == checkContainer {
+			findings[i].Hint = containerHint(job.Object, findings[i])
+		}
 	}
 	return findings, nil
 }

@@ -18,7 +18,7 @@ const (
 )
 
 // outlivesQueue finds retries that come so late that Kueue has evicted the Job before.
-func (c *customLint) outlivesQueue(policy string, i int, r *v1alpha1.Rule, job *batchv1.Job) {
+func (c *customPolicies) outlivesQueue(policy string, i int, r *v1alpha1.Rule, job *batchv1.Job) {
 	if r.RetryDelay == nil || r.RetryDelay.Duration < readyTimeout || job.Labels[queueLabel] == "" {
 		return
 	}

@@ -24,7 +24,7 @@ type Settings struct {
 	FailOn string `json:"failOn"`
 	// Kubernetes is the minor version to decide for, as in "1.37".
 	Kubernetes string `json:"kubernetes"`
-	// Only and Skip are ids of rules.
+	// Only and Skip are ids of rules, and names of groups.
 	Only []string `json:"only"`
 	Skip []string `json:"skip"`
 	// Strict refuses what is skipped else, as --strict does.
@@ -69,10 +69,10 @@ func ReadSettings(ctx context.Context, file string) (*Settings, error) {
 	if s.FailOn != "" && !slices.Contains(FailOn, s.FailOn) {
 		errs = append(errs, s.origin.Error("failOn", "must be one of "+strings.Join(FailOn, ", ")))
 	}
-	for name, ids := range map[string][]string{"only": s.Only, "skip": s.Skip} {
-		for i, id := range ids {
-			if _, ok := catalogue.Find(id); !ok {
-				errs = append(errs, s.origin.Error(fmt.Sprintf("%s[%d]", name, i), id+": "+UnknownRule(id)))
+	for field, names := range map[string][]string{"only": s.Only, "skip": s.Skip} {
+		for i, name := range names {
+			if catalogue.Named(name) == nil {
+				errs = append(errs, s.origin.Error(fmt.Sprintf("%s[%d]", field, i), name+": "+unknownName(name)))
 			}
 		}
 	}
@@ -110,21 +110,25 @@ func (s *Settings) checkRule(id string) (errs []error) {
 	return errs
 }
 
-// Choice returns what the settings leave out and how they grade.
-func (s *Settings) Choice() (Choice, error) {
-	skip := slices.Clone(s.Skip)
+// Choice joins what flags and the settings leave out, and how the settings grade. The flag --only replaces the list of the settings,
+// and --skip adds to it.
+func (s *Settings) Choice(only, skip []string) (Choice, error) {
+	if len(only) == 0 {
+		only = s.Only
+	}
+	skip = slices.Concat(skip, s.Skip)
+	severities := map[string]string{}
 	for id, settings := range s.Rules {
 		if settings["enabled"] == false {
 			skip = append(skip, id)
 		}
-	}
-	c, err := NewChoice(s.Only, skip)
-	for id, settings := range s.Rules {
 		if severity, ok := settings["severity"].(string); ok {
 			rule, _ := catalogue.Find(id)
-			c.Severities[rule.ID] = severity
+			severities[rule.ID] = severity
 		}
 	}
+	c, err := newChoice(only, skip)
+	c.Severities = severities
 	return c, err
 }
 

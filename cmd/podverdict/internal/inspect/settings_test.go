@@ -48,14 +48,17 @@ func settingsSchema() schema {
 			ids = append(ids, alias)
 		}
 	}
+	for _, g := range catalogue.Groups {
+		ids = append(ids, string(g))
+	}
 	list := func(description string) schema {
 		return schema{Description: description, Type: "array", Items: &schema{Ref: "#/definitions/id"}}
 	}
 	s := object("", map[string]schema{
 		"failOn":     {Description: "The least severity that makes the exit code 1.", Type: "string", Enum: FailOn},
 		"kubernetes": {Description: "The minor version to decide for, as in \"1.37\".", Type: "string"},
-		"only":       list("The rules to report."),
-		"skip":       list("Rules to leave out."),
+		"only":       list("The rules, or groups of rules, to report."),
+		"skip":       list("Rules, or groups of rules, to leave out."),
 		"strict":     {Description: "Whether documents of other kinds are refused, not skipped.", Type: "boolean"},
 		"rules":      object("Settings by the ids of rules.", rules),
 	})

@@ -43,7 +43,7 @@ func options(t *testing.T) Options {
 		if err != nil {
 			return nil, nil, err
 		}
-		asked := inspect.Options{Validator: validator, Constraints: true, Analysis: true, Kubernetes: compiler.DefaultVersion}
+		asked := inspect.Options{Validator: validator, Kubernetes: compiler.DefaultVersion}
 		subjects, err := inspect.Inspect(ctx, set, asked)
 		return set, subjects, err
 	}

@@ -1,6 +1,6 @@
-// Package report writes what a verb found in Jobs, in the formats that people, editors and CI systems read.
+// Package report writes what check found in Jobs, in the formats that people, editors and CI systems read.
 //
-//	r := report.Report{Tool: "lint", Subjects: []report.Subject{{Name: "default/demo", File: "job.yaml", Findings: found}}}
+//	r := report.Report{Subjects: []report.Subject{{Name: "default/demo", File: "job.yaml", Findings: found}}}
 //	err := r.Write(stdout, "sarif")
 //
 // A Subject is a Job that was looked at. Those without findings matter too: JUnit and TAP list them as passed, so that

@@ -21,7 +21,7 @@ type item struct {
 	Binding string              `json:"binding,omitempty"` // a PodFailurePolicyBinding, if it is neither
 	Finding
 	Help   string `json:"help,omitempty"` // the address of the page about the rule
-	File   string `json:"file,omitempty"` // absent, as line and column are, for what was read from a cluster
+	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
 }

@@ -11,13 +11,11 @@ import (
 	"github.com/podverdict/podverdict/internal/catalogue"
 )
 
-// Report is what a verb found.
+// Report is what check found.
 type Report struct {
-	// Tool is the verb: lint.
-	Tool string
 	// Version is that of podverdict.
 	Version string
-	// Rules describe the checks that findings name. Others may be named, too, when rules come from a bundle of the user.
+	// Rules describe the checks that findings name.
 	Rules []catalogue.Rule
 	// Subjects are the Jobs, and the custom policies with what binds them, that were looked at, each in the order of the
 	// input.
@@ -32,7 +30,7 @@ type Subject struct {
 	Kind string
 	// Namespace and Name are the object's; custom resources have no namespace.
 	Namespace, Name string
-	// File is where the object was read; "" when that was a cluster.
+	// File is where the object was read.
 	File     string
 	Findings []Finding
 	// Ignored are findings that a comment or an annotation ignores.
@@ -60,7 +58,7 @@ type Finding struct {
 	// Message says what is wrong, Hint what to do about it.
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	// At is the place; without a line when the Job was read from a cluster.
+	// At is the place; without a line when there is none, as of a file that cannot be opened.
 	At manifest.Position `json:"-"`
 	// Excerpt is the line in question, with a caret, if there is one.
 	Excerpt string `json:"-"`

@@ -19,7 +19,7 @@ import (
 // awkward has in its texts what each format must escape.
 func awkward() Report {
 	return Report{
-		Tool: "lint", Version: "v1.2.3", Rules: []catalogue.Rule{{ID: "odd", Title: "A description.", Aliases: []string{"O1"}, Severity: "error"}, {ID: "unused", Title: "Another."}},
+		Version: "v1.2.3", Rules: []catalogue.Rule{{ID: "odd", Title: "A description.", Aliases: []string{"O1"}, Severity: "error"}, {ID: "unused", Title: "Another."}},
 		Subjects: []Subject{
 			{Namespace: "default", Name: "good", File: "good.yaml"},
 			{Namespace: "default", Name: "bad#1", File: "my jobs/a,b:c%.yaml", Findings: []Finding{
@@ -47,7 +47,7 @@ func write(t *testing.T, r Report, format string) string {
 }
 
 func TestSARIF(t *testing.T) {
-	for name, r := range map[string]Report{"awkward": awkward(), "empty": {Tool: "lint", Version: "v1"}} {
+	for name, r := range map[string]Report{"awkward": awkward(), "empty": {Version: "v1"}} {
 		text := write(t, r, "sarif")
 		parsed, err := sarif.FromString(text, sarif.WithStrictValidation())
 		if err != nil {
@@ -140,61 +140,5 @@ func TestUnknownFormat(t *testing.T) {
 		if write(t, awkward(), format) == "" {
 			t.Errorf("%s: nothing written", format)
 		}
-	}
-}
-
-// live returns a report on a Job that was read from a cluster: there is no file to point at.
-func live() Report {
-	r := awkward()
-	r.Subjects = []Subject{{Namespace: "default", Name: "demo", Findings: []Finding{{
-		Check: "odd", Severity: "error", Rule: new(2), Field: "spec.podFailurePolicy.rules[2]", Message: "never decides",
-		At: manifest.Position{File: "job/demo in namespace default"},
-	}}}}
-	return r
-}
-
-func TestLive(t *testing.T) {
-	for format, want := range map[string]string{
-		"table": `job/demo in namespace default: error: spec.podFailurePolicy.rules[2]: never decides [odd]
-
-1 finding in 1 Job: 1 error, 0 warnings
-`,
-		"yaml": `apiVersion: podverdict.io/v1alpha1
-items:
-- check: odd
-  field: spec.podFailurePolicy.rules[2]
-  help: https://podverdict.github.io/podverdict/rules/odd
-  job:
-    name: demo
-    namespace: default
-  message: never decides
-  rule: 2
-  severity: error
-kind: FindingList
-`,
-		"github": "::error title=odd::job default/demo: spec.podFailurePolicy.rules[2]: never decides\n",
-	} {
-		if diff := cmp.Diff(want, write(t, live(), format)); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", format, diff)
-		}
-	}
-	parsed, err := sarif.FromString(write(t, live(), "sarif"), sarif.WithStrictValidation())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := parsed.Validate(); err != nil {
-		t.Error(err)
-	}
-	place := parsed.Runs[0].Results[0].Locations[0]
-	if name := *place.LogicalLocations[0].FullyQualifiedName; place.PhysicalLocation != nil || name != "job default/demo spec.podFailurePolicy.rules[2]" {
-		t.Errorf("got %s, %v", name, place.PhysicalLocation)
-	}
-	var suites junit.Testsuites
-	if err := xml.Unmarshal([]byte(write(t, live(), "junit")), &suites); err != nil {
-		t.Fatal(err)
-	}
-	want := "job/demo in namespace default: spec.podFailurePolicy.rules[2]: never decides\n"
-	if suite := suites.Suites[0]; suite.File != "" || suite.Testcases[0].Failure.Data != want {
-		t.Errorf("got %+v", suite)
 	}
 }

@@ -53,7 +53,7 @@ func sarifResult(run *sarif.Run, s Subject, f Finding) *sarif.Result {
 		AddLocation(sarifLocation(s, f))
 }
 
-// sarifLocation returns a place in a file and a field of a Job. A Job of a cluster has only the field.
+// sarifLocation returns a place in a file and a field of a Job.
 func sarifLocation(s Subject, f Finding) *sarif.Location {
 	logical := sarif.NewLogicalLocation().WithFullyQualifiedName(strings.TrimSpace(s.title() + " " + f.Field)).WithKind("member")
 	location := sarif.NewLocation().AddLogicalLocation(logical)

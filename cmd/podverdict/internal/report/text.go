@@ -41,7 +41,7 @@ func (r Report) writeText(w io.Writer) error {
 		}
 	}
 	write(0, r.summary())
-	if r.Tool == "check" && r.Count() > 0 {
+	if r.Count() > 0 {
 		write(0, "podverdict rules ID explains a finding, by the id in brackets")
 	}
 	_, err := w.Write(out.Bytes())
@@ -118,10 +118,7 @@ func line(text string) string {
 func (r Report) writeGitHub(w io.Writer) error {
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
-			c := terminal.Command{Name: "warning", Text: s.title() + ": " + sentence(f)}
-			if f.Severity == "error" { // bundles may have others
-				c.Name = f.Severity
-			}
+			c := terminal.Command{Name: f.Severity, Text: s.title() + ": " + sentence(f)}
 			if f.inFile() {
 				c.Text = sentence(f)
 				c.Properties = []terminal.Property{

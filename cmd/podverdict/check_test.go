@@ -18,9 +18,9 @@ spec:
 `
 
 // The texts in the report are those of the rules' own descriptions.
-func TestValidateSARIF(t *testing.T) {
+func TestCheckSARIF(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	args := []string{"podverdict", "validate", "-f", "-", "--guardrails", "-o", "sarif"}
+	args := []string{"podverdict", "check", "-", "-o", "sarif"}
 	if code := run(args, strings.NewReader(badJob), &stdout, &stderr); code != exitFindings {
 		t.Fatalf("exit code %d: %s", code, stderr.String())
 	}

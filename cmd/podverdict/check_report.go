@@ -1,0 +1,122 @@
+//go:build !js || constraints
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/internal/catalogue"
+)
+
+// findings is what the user wants to know of the input.
+type findings struct {
+	subjects []report.Subject
+	unread   []report.Subject // what could not be read
+}
+
+// inspect reads the files and returns what is wrong with them.
+func (g *gate) inspect(ctx context.Context) (findings, error) {
+	set, unread := g.read(ctx, g.files)
+	if g.files.Strict && len(set.Jobs)+len(set.Policies)+len(set.Bindings)+len(unread) == 0 {
+		unread = inspect.Unreadable(errNoPolicies)
+	}
+	unread = append(unread, g.replaced.unread...)
+	if err := g.checkReplaced(set, unread); err != nil {
+		return findings{}, err
+	}
+	shown := newProgress(g.console.stderr, "Jobs checked", len(set.Jobs))
+	defer shown.end()
+	asked := g.asked
+	asked.Step = shown.step
+	subjects, err := inspect.Inspect(ctx, set, asked)
+	if err != nil {
+		return findings{}, err
+	}
+	unread = slices.DeleteFunc(g.choice.Apply(unread, &manifest.Set{}), func(s report.Subject) bool { return len(s.Findings) == 0 })
+	return findings{g.choice.Apply(subjects, set), unread}, nil
+}
+
+// read reads files. What cannot be read, and policies of one name, are findings.
+func (g *gate) read(ctx context.Context, files manifest.Options) (*manifest.Set, []report.Subject) {
+	set, err := readFiles(ctx, g.console, files)
+	return set, inspect.Unreadable(errors.Join(err, set.CheckPolicies()))
+}
+
+// print writes the report. It returns errUnread when there is input that could not be read, and errFindings when something is
+// severe enough.
+func (g *gate) print(found findings) error {
+	r := report.Report{Version: readVersion().Version, Rules: catalogue.All(), Screen: screenOf(g.live, "never")}
+	r.Subjects = append(found.subjects, found.unread...)
+	if err := r.Write(g.console.stdout, g.output.name); err != nil {
+		return err
+	}
+	if len(r.Subjects) == 0 && g.output.name != "table" { // which says so
+		g.console.warn(report.Nothing)
+	}
+	failing := map[string][]string{"error": {"error"}, "warning": nil}
+	severities, fails := failing[g.failOn]
+	switch {
+	case len(found.unread) > 0:
+		return errUnread
+	case fails && r.Count(severities...) > 0:
+		return errFindings
+	}
+	return nil
+}
+
+// printUnread writes to standard error what could not be read. It returns errUnread if there is such input.
+func (g *gate) printUnread(found findings) error {
+	if len(found.unread) == 0 {
+		return nil
+	}
+	r := report.Report{Subjects: found.unread, Screen: screenOf(g.live, "never")}
+	return errors.Join(r.Write(g.console.stderr, "table"), errUnread)
+}
+
+// replaced are the objects that those of the input replace.
+type replaced struct {
+	objects map[identity]*manifest.Job
+	unread  []report.Subject // what could not be read of them
+}
+
+// by returns the object that a Job or CronJob replaces, or nil.
+func (r replaced) by(job manifest.Job) *manifest.Job { return r.objects[identityOf(job)] }
+
+// readOld reads the objects that are replaced. Directories are read with all below them.
+func (g *gate) readOld(ctx context.Context) (replaced, error) {
+	r := replaced{objects: map[identity]*manifest.Job{}}
+	if len(g.old) == 0 {
+		return r, nil
+	}
+	files := g.files
+	files.Filenames, files.Recursive = g.old, true
+	var set *manifest.Set
+	set, r.unread = g.read(ctx, files)
+	var errs []error
+	for i := range set.Jobs {
+		job := &set.Jobs[i]
+		id := identityOf(*job)
+		if first := r.objects[id]; first != nil {
+			message := fmt.Sprintf("%s is given twice with --old, first at %s", id, first.Whole().Position("metadata.name"))
+			errs = append(errs, job.Whole().Error("metadata.name", message))
+			continue
+		}
+		r.objects[id] = job
+	}
+	return r, errors.Join(errs...)
+}
+
+// checkReplaced refuses old objects of which the input replaces none: these may be the wrong files.
+func (g *gate) checkReplaced(set *manifest.Set, unread []report.Subject) error {
+	if len(g.old) == 0 || len(unread) > 0 || slices.ContainsFunc(set.Jobs, func(job manifest.Job) bool { return g.replaced.by(job) != nil }) {
+		return nil
+	}
+	return fmt.Errorf("--old %s: none of the objects to check is in there, by kind, namespace and name", strings.Join(g.old, ","))
+}
