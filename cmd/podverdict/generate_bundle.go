@@ -3,14 +3,23 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
+	"github.com/open-policy-agent/opa/v1/bundle"
 	"github.com/spf13/cobra"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/bundle"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/wholefile"
 	"github.com/podverdict/podverdict/policies"
+	"github.com/podverdict/podverdict/runtime/rego"
 )
 
 func newGenerate() *cobra.Command {
@@ -27,58 +36,85 @@ func newGenerate() *cobra.Command {
 
 // bundleOptions are the flags of generate bundle.
 type bundleOptions struct {
-	options  bundle.Options
-	registry bundle.Registry
+	revision string
 	target   string
 }
 
 func newGenerateBundle() *cobra.Command {
 	var o bundleOptions
 	cmd := &cobra.Command{
-		Use:   "bundle -o FILE|DIR|oci://REF",
-		Short: "Write the rules as an OPA bundle, or push them to a registry",
-		Long: `Write the Rego rules that validate uses as an OPA bundle, to a file or folder,
-or push them to an OCI registry. The same rules give the same bytes. A registry
-gets two artifacts: the bundle for OPA, and, under the tag with the suffix
--conftest, the files for conftest. Log in to it with docker, podman or oras.`,
+		Use:   "bundle -o FILE|DIR",
+		Short: "Write the rules as an OPA bundle",
+		Long: `Write the Rego rules that check asks as an OPA bundle, to a file, or as
+bundle.tar.gz into a folder. The same rules give the same bytes. docs/admission.md
+shows how opa signs it, and how oras and conftest bring it to a registry.`,
 		Example: `  podverdict generate bundle -o bundle.tar.gz
-  podverdict generate bundle -o dist/ --signing-key key.pem --revision v1.2.0
-  podverdict generate bundle -o oci://registry.example.com/policies:v1`,
+  podverdict generate bundle -o dist/ --revision v1.2.0`,
 		Args: noArguments,
 		RunE: verb(&o, generateBundle),
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&o.target, "output", "o", "", "file, folder or oci://REGISTRY/REPOSITORY:TAG to write to")
-	flags.StringVar(&o.options.Revision, "revision", "", "revision for the manifest (default a digest of the rules)")
-	flags.StringVar(&o.options.Key, "signing-key", "", "PEM file of the private key to sign with, RSA or ECDSA")
-	flags.BoolVar(&o.registry.PlainHTTP, "plain-http", false, "speak HTTP with the registry; those of localhost are spoken to so anyway")
+	flags.StringVarP(&o.target, "output", "o", "", "file or folder to write to; a name that ends with a slash is a folder, which is made")
+	flags.StringVar(&o.revision, "revision", "", "revision for the manifest (default a digest of the rules)")
 	return cmd
 }
 
-// generateBundle builds a bundle, and writes it to a file or pushes it to a registry.
-func generateBundle(ctx context.Context, c *console, o *bundleOptions, _ []string) error {
+// generateBundle writes the built-in rules, without their tests.
+func generateBundle(_ context.Context, c *console, o *bundleOptions, _ []string) error {
 	if o.target == "" {
-		return usagef("no output: give a file, a folder or oci://REGISTRY/REPOSITORY:TAG with -o")
+		return usagef("no output: give a file or a folder with -o")
 	}
-	built, err := bundle.Build(policies.FS, o.options)
+	rules, err := rego.Load(policies.FS)
 	if err != nil {
 		return err
 	}
-	if !strings.HasPrefix(o.target, bundle.Scheme) {
-		name, err := built.WriteFile(o.target)
+	digest, err := digestOf(rules)
+	if err != nil {
+		return err
+	}
+	rules.Manifest.Revision = cmp.Or(o.revision, digest)
+	var archive bytes.Buffer
+	if err := bundle.Write(&archive, *rules); err != nil {
+		return err
+	}
+	name, err := inFolder(o.target, "bundle.tar.gz") // as OPA calls it
+	if err != nil {
+		return err
+	}
+	if err := wholefile.Write(name, archive.Bytes()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.stdout, "wrote %s, revision %s\n", name, rules.Manifest.Revision)
+	return err
+}
+
+// digestOf returns a digest of the rules and their data, which tells their states apart.
+func digestOf(rules *bundle.Bundle) (string, error) {
+	sum := sha256.New()
+	add := func(path string, text []byte) { fmt.Fprintf(sum, "%s %d\n%s", path, len(text), text) }
+	if len(rules.Data) > 0 {
+		data, err := json.Marshal(rules.Data)
 		if err != nil {
-			return err
+			return "", err
 		}
-		_, err = fmt.Fprintf(c.stdout, "wrote %s, revision %s\n", name, built.Revision)
-		return err
+		add("data.json", data)
 	}
-	o.registry.Reference = o.target
-	pushed, err := built.Push(ctx, o.registry)
-	if err != nil {
-		return err
+	for _, module := range rules.Modules { // in the order of their paths
+		add(strings.TrimPrefix(module.Path, "/"), module.Raw)
 	}
-	for _, artifact := range pushed {
-		fmt.Fprintf(c.stdout, "pushed %s@%s\n", artifact.Reference, artifact.Digest)
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// inFolder returns the path of a file in a folder if that is what the target is, else the target. A target that ends with a slash is
+// a folder, which is made if it is not there.
+func inFolder(target, file string) (string, error) {
+	if os.IsPathSeparator(target[len(target)-1]) {
+		if err := os.MkdirAll(target, 0o755); err != nil { //nolint:gosec // as open as mkdir makes it, for what is no secret
+			return "", err
+		}
 	}
-	return nil
+	if info, err := os.Stat(target); err == nil && info.IsDir() {
+		return filepath.Join(target, file), nil
+	}
+	return target, nil
 }

@@ -3,16 +3,9 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"flag"
 	"io"
-	"log"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -20,7 +13,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/podverdict/podverdict/internal/race"
@@ -36,9 +28,6 @@ func TestScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	oci := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
-	t.Cleanup(oci.Close)
-	private, public := signingKeys(t)
 	params := testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
@@ -46,9 +35,6 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", filepath.Join(root, "examples"))
-			env.Setenv("REGISTRY", "oci://"+oci.Listener.Addr().String())
-			env.Setenv("PRIVATE_KEY", private)
-			env.Setenv("PUBLIC_KEY", public)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -58,7 +44,7 @@ func TestScript(t *testing.T) {
 		},
 	}
 	if race.Enabled { // the other verbs have one goroutine
-		params.Dir, params.Files = "", []string{"testdata/script/validate.txtar"}
+		params.Dir, params.Files = "", []string{"testdata/script/check.txtar"}
 	}
 	testscript.Run(t, params)
 }
@@ -69,29 +55,6 @@ func skipWithRace(t *testing.T) {
 	if race.Enabled {
 		t.Skip("takes minutes with the race detector, and shares nothing")
 	}
-}
-
-// signingKeys are files with the two halves of a key.
-func signingKeys(t *testing.T) (private, public string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := t.TempDir()
-	write := func(name, kind string, der []byte, err error) string {
-		if err != nil {
-			t.Fatal(err)
-		}
-		name = filepath.Join(folder, name)
-		if err := os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return name
-	}
-	privateDER, privateErr := x509.MarshalECPrivateKey(key)
-	publicDER, publicErr := x509.MarshalPKIXPublicKey(key.Public())
-	return write("private.pem", "EC PRIVATE KEY", privateDER, privateErr), write("public.pem", "PUBLIC KEY", publicDER, publicErr)
 }
 
 // appendRepeated is the script command "append FILE N TEXT": it appends TEXT, with Go's escapes, N times to FILE. The

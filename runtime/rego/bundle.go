@@ -1,7 +1,6 @@
 package rego
 
 import (
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -48,24 +47,8 @@ func load(folder fs.FS, wanted func(file string) bool) (*bundle.Bundle, error) {
 	loader = loader.WithPathFormat(bundle.Passthrough).WithFilter(func(file string, info fs.FileInfo, _ int) bool {
 		return !info.IsDir() && !wanted(file)
 	})
-	return read(bundle.NewCustomReader(loader).WithSkipBundleVerification(true))
-}
-
-// Read reads a bundle from a tar.gz archive. With keys, the archive must be signed with one of them; without, a
-// signature is not looked at.
-func Read(archive io.Reader, keys *bundle.VerificationConfig) (*bundle.Bundle, error) {
-	r := bundle.NewReader(archive)
-	if keys == nil {
-		r = r.WithSkipBundleVerification(true)
-	} else {
-		r = r.WithBundleVerificationConfig(keys)
-	}
-	return read(r)
-}
-
-func read(r *bundle.Reader) (*bundle.Bundle, error) {
-	b, err := r.WithSizeLimitBytes(maxFile).WithProcessAnnotations(true).WithCapabilities(capabilities()).
-		WithRegoVersion(ast.RegoV1).Read()
+	b, err := bundle.NewCustomReader(loader).WithSkipBundleVerification(true).WithSizeLimitBytes(maxFile).
+		WithProcessAnnotations(true).WithCapabilities(capabilities()).WithRegoVersion(ast.RegoV1).Read()
 	if err != nil {
 		return nil, errBundle(err)
 	}

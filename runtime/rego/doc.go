@@ -6,7 +6,7 @@
 //	findings, err := validator.Validate(ctx, object, nil)
 //
 // A [Validator] is prepared once and is safe for concurrent use. Its bundle is that of package policies, or any other
-// that has the same entrypoints, from a folder ([Load]) or an archive ([Read]):
+// that has the same entrypoints, from a folder ([Load]):
 //
 //	data.podverdict.job.findings         what the API server refuses
 //	data.podverdict.job.warnings         what it accepts with a warning; a bundle need not have it
@@ -19,6 +19,6 @@
 // A [Matcher] asks the bundle's third entrypoint, data.podverdict.match.verdict, what package runtime is asked: what a
 // pod's failure means. It is there to hold the two to each other.
 //
-// Bundles may come from a registry, so they are compiled without the built-in functions that reach out of the
+// Bundles may come from elsewhere, so they are compiled without the built-in functions that reach out of the
 // evaluation: http.send, those of the network, and opa.runtime, which shows the environment.
 package rego

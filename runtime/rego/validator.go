@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +26,7 @@ const (
 
 // Options say which rules a Validator asks.
 type Options struct {
-	// Bundle is asked, from Load or Read; nil means that of package policies.
+	// Bundle is asked, from Load; nil means that of package policies.
 	Bundle *bundle.Bundle
 	// Data lies over the data of the bundle: objects of JSON values from the root of data, as in
 	// {"podverdict": {"config": ...}}.
@@ -44,18 +43,9 @@ type Options struct {
 // policies less than a second.
 const Limit = 30 * time.Second
 
-// Check is what a rule of the bundle says of itself.
-type Check struct {
-	// Title is a short sentence.
-	Title string
-	// Severity is error or warning.
-	Severity string
-}
-
 // Validator asks a bundle. It is immutable and safe for concurrent use.
 type Validator struct {
 	questions []question
-	checks    map[string]Check
 }
 
 // question is an entrypoint, prepared. OPA's package rego would do it, but links a compiler to WebAssembly.
@@ -92,7 +82,7 @@ func New(ctx context.Context, o Options) (*Validator, error) {
 	if err := p.checkRead(o.Data); err != nil {
 		return nil, err
 	}
-	v := &Validator{checks: p.checks()}
+	v := &Validator{}
 	for _, entrypoint := range p.entrypoints(o) {
 		q, err := p.prepare(entrypoint)
 		if err != nil {
@@ -107,12 +97,6 @@ func New(ctx context.Context, o Options) (*Validator, error) {
 	}
 	return v, nil
 }
-
-// Checks returns the rules of the bundle that have an id, by it.
-func (v *Validator) Checks() map[string]Check { return maps.Clone(v.checks) }
-
-// Title returns what the rule with an id says of itself, or "".
-func (v *Validator) Title(id string) string { return v.checks[id].Title }
 
 // Validate says what is wrong with a Job or CronJob, in the order of the fields' paths. With oldObject, the rules are those of
 // an update: what a guardrail says of the old object, too, is not held against the new one, as in admission. The objects are JSON values as Object makes them; they are not changed.
@@ -272,19 +256,4 @@ func (p program) checkConfiguration(ctx context.Context) error {
 		errs[i] = &DataError{Field: strings.TrimPrefix(m.Field, "data."), Message: m.Detail}
 	}
 	return errors.Join(errs...)
-}
-
-// checks collects what the METADATA of the rules says.
-func (p program) checks() map[string]Check {
-	found := map[string]Check{}
-	for _, annotation := range p.compiler.GetAnnotationSet().Flatten() {
-		custom := annotation.Annotations.Custom
-		id, ok := custom["id"].(string)
-		if !ok {
-			continue
-		}
-		severity, _ := custom["severity"].(string)
-		found[id] = Check{Title: strings.TrimSpace(annotation.Annotations.Title), Severity: severity}
-	}
-	return found
 }

@@ -100,9 +100,6 @@ func TestValidate(t *testing.T) {
 	if got := many.Sentence(); got != "Invalid value: too many" {
 		t.Errorf("sentence %q", got)
 	}
-	if diff := cmp.Diff(map[string]Check{"C1": {"Completions are few", "error"}}, v.Checks()); diff != "" {
-		t.Error(diff)
-	}
 }
 
 // The validator returns warnings only on demand, and none from a bundle that has none.
@@ -294,9 +291,6 @@ func TestBuiltIn(t *testing.T) {
 			guardrails++
 		} else if diff := cmp.Diff(want, f); diff != "" {
 			t.Error(diff)
-		}
-		if v.Checks()[f.ID].Title == "" {
-			t.Errorf("%s has no title", f.ID)
 		}
 	}
 	if guardrails == 0 || guardrails == len(found) {
