@@ -84,8 +84,7 @@ type guardPolicy struct {
 // newGuards writes the configuration into the policies, or into an object that they read it from.
 func newGuards(t *testing.T, c *admission.Catalogue, configuration admission.Configuration, source admission.ParameterSource) guards {
 	t.Helper()
-	data := map[string]any{"podverdict": map[string]any{"config": map[string]any{"guardrails": plain(configuration)}}}
-	validator, err := rego.New(t.Context(), rego.Options{Guardrails: true, Data: data})
+	validator, err := rego.New(t.Context(), rego.Options{Guardrails: true, Settings: plain(configuration)})
 	if err != nil {
 		t.Fatal(err)
 	}

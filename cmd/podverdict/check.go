@@ -215,16 +215,16 @@ func (g *gate) validator(ctx context.Context) (func() (*rego.Validator, error), 
 		return nil, nil
 	}
 	if o.Guardrails {
-		o.Data = g.settings.Data()
+		o.Settings = g.settings.Guardrails()
 	}
 	compiled := sync.OnceValues(func() (*rego.Validator, error) { return rego.New(ctx, o) })
-	if o.Data == nil {
+	if len(o.Settings) == 0 {
 		return compiled, nil
 	}
 	_, err := compiled()
 	var errs []error
 	for _, err := range manifest.EachError(err) {
-		if wrong, ok := errors.AsType[*rego.DataError](err); ok {
+		if wrong, ok := errors.AsType[*rego.SettingError](err); ok {
 			err = g.settings.Error(wrong)
 		}
 		errs = append(errs, err)

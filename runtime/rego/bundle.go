@@ -12,9 +12,6 @@ import (
 	"github.com/podverdict/podverdict/policies"
 )
 
-// maxFile is the size of the largest file that a bundle may hold: 16 MiB.
-const maxFile = 16 << 20
-
 // Load reads a bundle from a folder, the tests in it left out.
 func Load(folder fs.FS) (*bundle.Bundle, error) {
 	return load(folder, func(file string) bool { return !strings.HasSuffix(file, "_test.rego") })
@@ -26,10 +23,10 @@ var (
 	guardrails  = []string{"guardrails"}
 )
 
-// builtin reads what a Validator asks of package policies. The rest would only take time to compile.
-func builtin(o Options) (*bundle.Bundle, error) {
+// asked reads what a Validator asks of package policies. The rest would only take time to compile.
+func asked(o Options) (*bundle.Bundle, error) {
 	folders := constraints
-	if o.Guardrails || o.Data != nil {
+	if o.Guardrails {
 		folders = slices.Concat(constraints, guardrails)
 	}
 	return load(policies.FS, func(file string) bool {
@@ -47,13 +44,10 @@ func load(folder fs.FS, wanted func(file string) bool) (*bundle.Bundle, error) {
 	loader = loader.WithPathFormat(bundle.Passthrough).WithFilter(func(file string, info fs.FileInfo, _ int) bool {
 		return !info.IsDir() && !wanted(file)
 	})
-	b, err := bundle.NewCustomReader(loader).WithSkipBundleVerification(true).WithSizeLimitBytes(maxFile).
-		WithProcessAnnotations(true).WithCapabilities(capabilities()).WithRegoVersion(ast.RegoV1).Read()
+	b, err := bundle.NewCustomReader(loader).WithSkipBundleVerification(true).WithProcessAnnotations(true).
+		WithRegoVersion(ast.RegoV1).Read()
 	if err != nil {
 		return nil, errBundle(err)
-	}
-	if len(b.Modules) == 0 {
-		return nil, errNoModules
 	}
 	return &b, nil
 }

@@ -1,7 +1,6 @@
 package rego
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,22 +25,16 @@ const (
 
 // Options say which rules a Validator asks.
 type Options struct {
-	// Bundle is asked, from Load; nil means that of package policies.
-	Bundle *bundle.Bundle
-	// Data lies over the data of the bundle: objects of JSON values from the root of data, as in
-	// {"podverdict": {"config": ...}}.
-	Data map[string]any
-	// Guardrails are asked too.
+	// Guardrails are asked, beside the constraints.
 	Guardrails bool
-	// Warnings of the API server are asked for too, if the bundle has any: findings of severity warning.
+	// Settings are those of guardrails, by the ids of the bundle: objects of JSON values, as in {"G-TTL": {"max": 3600}}.
+	Settings map[string]any
+	// Warnings of the API server are asked for too: findings of severity warning.
 	Warnings bool
-	// Limit is how long the bundle may take for one answer; zero means Limit.
-	Limit time.Duration
 }
 
-// Limit is how long a bundle may take for one answer, unless Options say something else. The largest Jobs take package
-// policies less than a second.
-const Limit = 30 * time.Second
+// limit is how long the bundle may take for one answer. The largest Jobs take it less than a second.
+const limit = 30 * time.Second
 
 // Validator asks a bundle. It is immutable and safe for concurrent use.
 type Validator struct {
@@ -60,40 +53,26 @@ type question struct {
 // answered is the variable of the query that gets the value of the entrypoint.
 const answered = ast.Var("answer")
 
-// New prepares a Validator. It is an error when the bundle does not compile, has no entrypoint, or has something to say
-// against the data: a *DataError for each thing.
+// New prepares a Validator. Each setting that cannot be used is a *SettingError.
 func New(ctx context.Context, o Options) (*Validator, error) {
-	b := o.Bundle
-	if b == nil {
-		var err error
-		if b, err = builtin(o); err != nil {
-			return nil, err
-		}
-	}
-	var skipped []ast.StageID
-	if o.Bundle == nil {
-		skipped = []ast.StageID{ast.StageCheckTypes} // which the tests of package policies have checked
-	}
-	p, err := compile(b, o.Data, skipped...)
+	b, err := asked(o)
 	if err != nil {
 		return nil, err
 	}
-	p.limit = cmp.Or(o.Limit, Limit)
-	if err := p.checkRead(o.Data); err != nil {
+	p, err := compile(b, o.Settings)
+	if err != nil {
 		return nil, err
 	}
 	v := &Validator{}
-	for _, entrypoint := range p.entrypoints(o) {
+	for _, entrypoint := range entrypoints(o) {
 		q, err := p.prepare(entrypoint)
 		if err != nil {
 			return nil, err
 		}
 		v.questions = append(v.questions, q)
 	}
-	if o.Guardrails || o.Data != nil {
-		if err := p.checkConfiguration(ctx); err != nil {
-			return nil, err
-		}
+	if o.Guardrails && len(o.Settings) > 0 {
+		return v, p.checkSettings(ctx)
 	}
 	return v, nil
 }
@@ -182,53 +161,32 @@ type program struct {
 	limit    time.Duration
 }
 
-func compile(b *bundle.Bundle, data map[string]any, skipped ...ast.StageID) (program, error) {
-	merged, err := overlay(b.Data, data)
-	if err != nil {
-		return program{}, err
-	}
-	compiler := ast.NewCompiler().WithCapabilities(capabilities()).WithDefaultRegoVersion(ast.RegoV1).WithSkipStages(skipped...).
-		WithPathConflictsCheck(func(path []string) (bool, error) { return holds(merged, path), nil })
+// compile leaves out the check of types, which the tests of package policies make.
+func compile(b *bundle.Bundle, settings map[string]any) (program, error) {
+	compiler := ast.NewCompiler().WithDefaultRegoVersion(ast.RegoV1).WithSkipStages(ast.StageCheckTypes)
 	if compiler.Compile(b.ParsedModules("")); compiler.Failed() {
 		return program{}, errBundle(compiler.Errors)
 	}
-	return program{compiler, inmem.NewFromObjectWithOpts(merged, inmem.OptReturnASTValuesOnRead(true)), Limit}, nil
-}
-
-// holds reports whether data has a value where a rule would have its own.
-func holds(data any, path []string) bool {
-	for _, key := range path {
-		object, ok := data.(map[string]any)
-		if !ok {
-			return false
-		}
-		if data, ok = object[key]; !ok {
-			return false
-		}
+	data := map[string]any{}
+	if settings != nil {
+		data["podverdict"] = map[string]any{"config": map[string]any{"guardrails": settings}}
 	}
-	return true
+	return program{compiler, inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true)), limit}, nil
 }
 
 // entrypoints returns what the options ask for.
-func (p program) entrypoints(o Options) []string {
-	asked := []string{entrypointJob}
-	if o.Warnings && p.has(entrypointWarnings) { // bundles of others need not have them
-		asked = append(asked, entrypointWarnings)
+func entrypoints(o Options) []string {
+	all := []string{entrypointJob}
+	if o.Warnings {
+		all = append(all, entrypointWarnings)
 	}
 	if o.Guardrails {
-		asked = append(asked, entrypointGuardrails)
+		all = append(all, entrypointGuardrails)
 	}
-	return asked
-}
-
-func (p program) has(entrypoint string) bool {
-	return len(p.compiler.GetRules(ast.MustParseRef(entrypoint))) > 0
+	return all
 }
 
 func (p program) prepare(entrypoint string) (question, error) {
-	if !p.has(entrypoint) {
-		return question{}, fmt.Errorf("bundle: no rule %s in it", entrypoint)
-	}
 	compiled := p.compiler.QueryCompiler()
 	value := ast.NewTerm(ast.MustParseRef(entrypoint))
 	query, err := compiled.Compile(ast.NewBody(ast.Equality.Expr(ast.NewTerm(answered), value)))
@@ -238,11 +196,8 @@ func (p program) prepare(entrypoint string) (question, error) {
 	return question{p, entrypoint, query, compiled}, nil
 }
 
-// checkConfiguration asks the bundle, if it knows, whether it can use the data.
-func (p program) checkConfiguration(ctx context.Context) error {
-	if !p.has(entrypointConfiguration) {
-		return nil // bundles of others need not look at their data
-	}
+// checkSettings asks the bundle whether it can use the settings.
+func (p program) checkSettings(ctx context.Context) error {
 	q, err := p.prepare(entrypointConfiguration)
 	if err != nil {
 		return err
@@ -253,7 +208,7 @@ func (p program) checkConfiguration(ctx context.Context) error {
 	}
 	errs := make([]error, len(mistakes))
 	for i, m := range mistakes {
-		errs[i] = &DataError{Field: strings.TrimPrefix(m.Field, "data."), Message: m.Detail}
+		errs[i] = &SettingError{Field: strings.TrimPrefix(m.Field, "data.podverdict.config.guardrails."), Message: m.Detail}
 	}
 	return errors.Join(errs...)
 }

@@ -121,14 +121,12 @@ func foundIn(t *testing.T, validator func() (*rego.Validator, error), r catalogu
 
 // TestExamples runs the examples of the catalogue: what is bad breaks the rule, and what is good keeps it and all constraints.
 func TestExamples(t *testing.T) {
-	enabled := map[string]any{"podverdict": map[string]any{"config": map[string]any{"guardrails": map[string]any{
-		"G-REPLACEMENT-INDEXED": map[string]any{"enabled": true},
-	}}}}
+	enabled := map[string]any{"G-REPLACEMENT-INDEXED": map[string]any{"enabled": true}}
 	plain := sync.OnceValues(func() (*rego.Validator, error) {
 		return rego.New(t.Context(), rego.Options{Guardrails: true, Warnings: true})
 	})
 	other := sync.OnceValues(func() (*rego.Validator, error) {
-		return rego.New(t.Context(), rego.Options{Guardrails: true, Warnings: true, Data: enabled})
+		return rego.New(t.Context(), rego.Options{Guardrails: true, Warnings: true, Settings: enabled})
 	})
 	for _, r := range catalogue.All() {
 		if r.Bad == "" {

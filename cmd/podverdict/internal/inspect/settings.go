@@ -132,23 +132,20 @@ func (s *Settings) Choice(only, skip []string) (Choice, error) {
 	return c, err
 }
 
-// Data returns the settings of guardrails as the Rego bundle has them, or nil.
-func (s *Settings) Data() map[string]any {
+// Guardrails returns the settings of guardrails by their ids in the Rego bundle.
+func (s *Settings) Guardrails() map[string]any {
 	guardrails := map[string]any{}
 	for id, settings := range s.Rules {
 		if rule, _ := catalogue.Find(id); rule.Group == catalogue.Guardrails && len(settings) > 0 {
 			guardrails[rule.Aliases[0]] = settings
 		}
 	}
-	if len(guardrails) == 0 {
-		return nil
-	}
-	return map[string]any{"podverdict": map[string]any{"config": map[string]any{"guardrails": guardrails}}}
+	return guardrails
 }
 
-// Error returns an error of the Rego bundle about Data with its place in the settings file.
-func (s *Settings) Error(err *rego.DataError) error {
-	id, rest, _ := strings.Cut(strings.TrimPrefix(err.Field, "podverdict.config.guardrails."), ".")
+// Error returns an error of the Rego bundle about Guardrails with its place in the settings file.
+func (s *Settings) Error(err *rego.SettingError) error {
+	id, rest, _ := strings.Cut(err.Field, ".")
 	for key := range s.Rules {
 		if rule, _ := catalogue.Find(key); slices.Contains(rule.Aliases, id) {
 			field := manifest.FieldOfKey("rules", key)
