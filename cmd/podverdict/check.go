@@ -73,7 +73,7 @@ podverdict test scenarios is judged before and after each repair.`,
 		Example: `  podverdict check manifests/ --fail-on warning
   kubectl get jobs,cronjobs -A -o yaml | podverdict check -
   podverdict check job.yaml --skip ttl-out-of-bounds,deadline-out-of-bounds
-  podverdict check policies/ --only rules
+  podverdict check policy.yaml --only rules
   podverdict check new.yaml --old old.yaml
   podverdict check manifests/ -o sarif > podverdict.sarif
   podverdict check manifests/ --diff

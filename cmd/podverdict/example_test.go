@@ -2,11 +2,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"io"
 	"os"
@@ -20,8 +15,7 @@ import (
 )
 
 // Every line of every Example runs as it is written, in a folder that has the files that it names. Lines that read a cluster run in
-// TestClusterExamples. Lines that name a registry are held to the flags that exist. Those that watch or serve are interrupted when
-// they have written something, and must then end well.
+// TestClusterExamples. Lines that watch or serve are interrupted when they have written something, and must then end well.
 func TestExamples(t *testing.T) {
 	skipWithRace(t)
 	bin := exampleFolder(t)
@@ -58,9 +52,6 @@ func exampleLines(t *testing.T) []string {
 
 func runExample(t *testing.T, bin, line string) {
 	t.Helper()
-	if strings.Contains(line, "oci://") {
-		line += " --help"
-	}
 	line = strings.ReplaceAll(line, "127.0.0.1:8080", "127.0.0.1:0") // which is free
 	if !strings.Contains(line, "|") {
 		line = "exec " + line // so that an interrupt reaches the program
@@ -137,7 +128,7 @@ func exampleFolder(t *testing.T) (bin string) {
 	all := job + "---\n" + pods
 	for name, text := range map[string]string{
 		"job.yaml": job, "new.yaml": job, "old.yaml": job, "new-job.yaml": job, "manifests/a/job.yaml": job, "pods.yaml": one, "pods/all.yaml": pods,
-		"all.yaml": all, "requests.jsonl": `{"id":"1","op":"verdict","pod":{}}` + "\n", "key.pem": privateKey(t),
+		"all.yaml": all, "requests.jsonl": `{"id":"1","op":"verdict","pod":{}}` + "\n",
 		"my-engine":   "#!/bin/sh\nexec podverdict engine\n",
 		"dist/README": "", "tests/README": "", "playground/dist/index.html": "page", "playground/dist/engine.wasm": "engine",
 		"script.yaml": "pods:\n- {index: 2, attempt: 1-2, run: 10s-2m, exitCode: 42}\n",
@@ -183,17 +174,4 @@ func quickstart(t *testing.T) (job, pods, one string) {
 		pods += "---\n" + text
 	}
 	return job, pods, one
-}
-
-func privateKey(t *testing.T) string {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }

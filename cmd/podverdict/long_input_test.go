@@ -10,16 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const longPolicy = `{"rules":[{"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget","status":"True"}]},` +
@@ -219,8 +213,7 @@ func peak(t *testing.T, file string) (most int) {
 	}
 }
 
-// BenchmarkLongInput compares eval with json.Decoders side by side that fill only the fields that rules and rows read, match by hand,
-// and write a line for each Pod.
+// BenchmarkLongInput evaluates lines and Lists of small Pods and of whole ones.
 //
 //	go test ./cmd/podverdict -run '^$' -bench LongInput -benchtime 3x
 func BenchmarkLongInput(b *testing.B) {
@@ -231,22 +224,13 @@ func BenchmarkLongInput(b *testing.B) {
 		"pods=small": {n: 100_000}, "pods=full": {n: 20_000, full: true}, "pods=full/form=list": {n: 20_000, full: true, list: true},
 	} {
 		file := writeLong(b, c.n, c.full, c.list)
-		b.Run(name+"/reader=eval", func(b *testing.B) {
+		b.Run(name, func(b *testing.B) {
 			defer reportCPU(b)()
 			for b.Loop() {
 				var stderr bytes.Buffer
 				if code := run([]string{"podverdict", "eval", "-f", file, "-o", "ndjson"}, nil, io.Discard, &stderr); code != exitFine {
 					b.Fatal(stderr.String())
 				}
-			}
-		})
-		if c.list {
-			continue
-		}
-		b.Run(name+"/reader=plain", func(b *testing.B) {
-			defer reportCPU(b)()
-			for b.Loop() {
-				plainReader(b, file)
 			}
 		})
 	}
@@ -264,120 +248,4 @@ func reportCPU(b *testing.B) func() {
 	}
 	before := used()
 	return func() { b.ReportMetric(float64(used()-before)/float64(b.N)/1e9, "cpu-s/op") }
-}
-
-// plainPod has the fields that rules and rows read.
-type plainPod struct {
-	Metadata struct {
-		Name, GenerateName, Namespace, UID string
-		CreationTimestamp                  metav1.Time
-		DeletionTimestamp                  *metav1.Time
-		Labels, Annotations                map[string]string
-		OwnerReferences                    []metav1.OwnerReference
-		Finalizers                         []string
-	}
-	Spec struct {
-		RestartPolicy, NodeName string
-		InitContainers          []struct{ Name, RestartPolicy string }
-	}
-	Status struct {
-		Phase, Reason, Message string
-		StartTime              *metav1.Time
-		Conditions             []struct {
-			Type, Status, Reason, Message string
-			LastTransitionTime            metav1.Time
-		}
-		InitContainerStatuses, ContainerStatuses []struct {
-			Name         string
-			RestartCount int32
-			State        corev1.ContainerState
-		}
-	}
-}
-
-// plainReader decodes lines with encoding/json in as many goroutines as there are processors.
-func plainReader(b *testing.B, name string) {
-	b.Helper()
-	file, err := os.Open(name)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer file.Close()
-	lines := make(chan [][]byte, 2*runtime.GOMAXPROCS(0))
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for some := range lines {
-				for _, line := range some {
-					var pod plainPod
-					if err := json.NewDecoder(bytes.NewReader(line)).Decode(&pod); err != nil {
-						b.Error(err)
-					}
-					fmt.Fprintf(io.Discard, `{"pod":{"namespace":%q,"name":%q},"rule":%d}`+"\n", pod.Metadata.Namespace, pod.Metadata.Name, pod.rule())
-				}
-			}
-		})
-	}
-	scanner := bufio.NewScanner(file)
-	scanner.Buffer(nil, 1<<20)
-	var some [][]byte
-	for scanner.Scan() {
-		if some = append(some, bytes.Clone(scanner.Bytes())); len(some) == 64 {
-			lines <- some
-			some = nil
-		}
-	}
-	lines <- some
-	close(lines)
-	workers.Wait()
-	if err := scanner.Err(); err != nil {
-		b.Fatal(err)
-	}
-}
-
-// rule returns the rule of longPolicy that matches, from 1, or 0.
-func (p *plainPod) rule() int {
-	for _, c := range p.Status.Conditions {
-		if c.Type == "DisruptionTarget" && c.Status == "True" {
-			return 1
-		}
-	}
-	for rule, codes := range []map[int32]bool{{2: true, 42: true, 126: true, 127: true}, {13: true, 42: true, 77: true}} {
-		for _, c := range p.Status.ContainerStatuses {
-			if t := c.State.Terminated; t != nil && codes[t.ExitCode] && (rule > 0 || c.Name == "main") {
-				return rule + 2
-			}
-		}
-	}
-	return 0
-}
-
-// The plain reader and eval agree on the number of Pods that each rule decides.
-func TestPlainReader(t *testing.T) {
-	random := rand.New(rand.NewPCG(8, 31))
-	input, want := longJob+"\n", []string{}
-	for i := range 200 {
-		text := longPod(random, i, i%2 == 0)
-		input += text + "\n"
-		var pod plainPod
-		if err := json.Unmarshal([]byte(text), &pod); err != nil {
-			t.Fatal(err)
-		}
-		want = append(want, fmt.Sprint(pod.rule()))
-	}
-	var got []string
-	for line := range bytes.Lines(evaluated(t, strings.NewReader(input), "-f", "-", "-o", "ndjson")) {
-		var item struct{ Verdict struct{ Rule *int } }
-		if err := json.Unmarshal(line, &item); err != nil {
-			t.Fatal(err)
-		}
-		rule := 0
-		if item.Verdict.Rule != nil {
-			rule = *item.Verdict.Rule + 1
-		}
-		got = append(got, fmt.Sprint(rule))
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
 }

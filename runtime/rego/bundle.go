@@ -12,9 +12,9 @@ import (
 	"github.com/podverdict/podverdict/policies"
 )
 
-// Load reads a bundle from a folder, the tests in it left out.
+// Load reads a bundle with its METADATA from a folder, the tests in it left out.
 func Load(folder fs.FS) (*bundle.Bundle, error) {
-	return load(folder, func(file string) bool { return !strings.HasSuffix(file, "_test.rego") })
+	return load(folder, true, func(file string) bool { return !strings.HasSuffix(file, "_test.rego") })
 }
 
 // Packages of package policies that the entrypoints of a Validator are in, and those that these import.
@@ -29,14 +29,14 @@ func asked(o Options) (*bundle.Bundle, error) {
 	if o.Guardrails {
 		folders = slices.Concat(constraints, guardrails)
 	}
-	return load(policies.FS, func(file string) bool {
+	return load(policies.FS, false, func(file string) bool {
 		isTest := strings.HasSuffix(file, "_test.rego")
 		return path.Ext(file) != ".rego" || !isTest && slices.Contains(folders, path.Base(path.Dir(file)))
 	})
 }
 
 // load reads the files of a folder that are wanted.
-func load(folder fs.FS, wanted func(file string) bool) (*bundle.Bundle, error) {
+func load(folder fs.FS, metadata bool, wanted func(file string) bool) (*bundle.Bundle, error) {
 	loader, err := bundle.NewFSLoader(folder)
 	if err != nil {
 		return nil, errBundle(err)
@@ -44,7 +44,7 @@ func load(folder fs.FS, wanted func(file string) bool) (*bundle.Bundle, error) {
 	loader = loader.WithPathFormat(bundle.Passthrough).WithFilter(func(file string, info fs.FileInfo, _ int) bool {
 		return !info.IsDir() && !wanted(file)
 	})
-	b, err := bundle.NewCustomReader(loader).WithSkipBundleVerification(true).WithProcessAnnotations(true).
+	b, err := bundle.NewCustomReader(loader).WithSkipBundleVerification(true).WithProcessAnnotations(metadata).
 		WithRegoVersion(ast.RegoV1).Read()
 	if err != nil {
 		return nil, errBundle(err)

@@ -161,9 +161,13 @@ type program struct {
 	limit    time.Duration
 }
 
-// compile leaves out the check of types, which the tests of package policies make.
+// checked are stages of compiling that only find mistakes. The tests of package policies have made them.
+var checked = []ast.StageID{
+	ast.StageCheckRuleConflicts, ast.StageCheckUndefinedFuncs, ast.StageCheckRecursion, ast.StageCheckTypes,
+}
+
 func compile(b *bundle.Bundle, settings map[string]any) (program, error) {
-	compiler := ast.NewCompiler().WithDefaultRegoVersion(ast.RegoV1).WithSkipStages(ast.StageCheckTypes)
+	compiler := ast.NewCompiler().WithDefaultRegoVersion(ast.RegoV1).WithSkipStages(checked...)
 	if compiler.Compile(b.ParsedModules("")); compiler.Failed() {
 		return program{}, errBundle(compiler.Errors)
 	}
