@@ -112,25 +112,22 @@ func check(ctx context.Context, c *console, o *checkOptions, args []string) erro
 	if err != nil {
 		return err
 	}
-	switch {
-	case o.diff:
-		repaired, err := g.repair(ctx, found)
-		if err != nil {
-			return err
-		}
-		err = g.printRepairs(repaired)
+	if !o.fix && !o.diff {
+		return g.print(found)
+	}
+	repaired, err := g.repair(ctx, found)
+	if err != nil {
+		return err
+	}
+	if o.diff {
+		err := g.printRepairs(repaired)
 		return cmp.Or(g.printUnread(found), err)
-	case o.fix:
-		repaired, err := g.repair(ctx, found)
-		if err != nil {
-			return err
-		}
-		if err := g.writeRepairs(repaired); err != nil {
-			return err
-		}
-		if found, err = g.inspect(ctx); err != nil {
-			return err
-		}
+	}
+	if err := g.writeRepairs(repaired); err != nil {
+		return err
+	}
+	if found, err = g.inspect(ctx); err != nil {
+		return err
 	}
 	return g.print(found)
 }
@@ -212,7 +209,7 @@ func (g *gate) readSettings(ctx context.Context) (err error) {
 func (g *gate) validator(ctx context.Context) (func() (*rego.Validator, error), error) {
 	o := rego.Options{Guardrails: g.choice.Asks(catalogue.Guardrails), Warnings: true}
 	if !o.Guardrails && !g.choice.Asks(catalogue.Constraints) {
-		return nil, nil
+		return nil, nil //nolint:nilnil // there is nothing to compile
 	}
 	if o.Guardrails {
 		o.Settings = g.settings.Guardrails()

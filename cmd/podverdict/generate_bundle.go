@@ -46,8 +46,8 @@ func newGenerateBundle() *cobra.Command {
 		Use:   "bundle -o FILE|DIR",
 		Short: "Write the rules as an OPA bundle",
 		Long: `Write the Rego rules that check asks as an OPA bundle, to a file, or as
-bundle.tar.gz into a folder. The same rules give the same bytes. docs/admission.md
-shows how opa signs it, and how oras and conftest bring it to a registry.`,
+bundle.tar.gz into a folder. The same rules give the same bytes. How opa signs
+it, and how oras and conftest bring it to a registry, is in docs/admission.md.`,
 		Example: `  podverdict generate bundle -o bundle.tar.gz
   podverdict generate bundle -o dist/ --revision v1.2.0`,
 		Args: noArguments,
