@@ -31,12 +31,18 @@ help: ## print this list
 build: ## build bin/podverdict and bin/podverdict-controller
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/ ./cmd/podverdict ./cmd/podverdict-controller
 
-# BROTLI is how hard the engines are compressed: 11 takes minutes.
-BROTLI ?= 11
+# BROTLI is how hard the engines are compressed: 11 makes them 8 % smaller than 9, and takes minutes.
+BROTLI ?= 9
+
+# Without inlined functions, the engines are a sixth smaller.
+ENGINE := GOOS=js GOARCH=wasm go build -trimpath -ldflags='-s -w' -gcflags=all=-l
 
 .PHONY: playground
 playground: ## build the page that runs podverdict in a browser into playground/dist
-	go run ./playground/engine playground/dist
+	rm -rf playground/dist
+	$(ENGINE) -o playground/dist/engine.wasm ./cmd/podverdict
+	$(ENGINE) -tags=constraints -o playground/dist/constraints.wasm ./cmd/podverdict
+	CGO_ENABLED=0 go run -trimpath -ldflags='-s -w' ./cmd/podverdict generate bundle -o playground/dist/bundle.tar.gz
 	cd playground && npm ci --ignore-scripts --no-audit --no-fund && BROTLI=$(BROTLI) npm run build
 
 .PHONY: playground-test

@@ -1,15 +1,15 @@
-// Builds the page into dist/ with the table that its editor completes by, and compresses the engines, which
-// `go run ./playground/engine` has built. BROTLI is how hard: 11, the most, takes minutes.
+// Builds the page into dist/ with the table that its editor completes by, and compresses the engines, which `make playground` has built
+// there. BROTLI is how hard: from 0 to 11.
 
 import { execFileSync } from "node:child_process";
-import { brotliCompressSync, constants } from "node:zlib";
+import { brotliCompress, constants } from "node:zlib";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { promisify } from "node:util";
 import { build } from "esbuild";
 import { examples } from "./examples.mjs";
 
-const root = execFileSync("go", ["env", "GOROOT"], { encoding: "utf8" }).trim();
-
-const fields = execFileSync("go", ["run", "./playground/fields"], { cwd: "..", encoding: "utf8", maxBuffer: 1 << 24 });
+const root = go(["env", "GOROOT"]);
+const fields = go(["run", "./playground/fields"]);
 
 // virtual are modules that are no files here.
 const virtual = { examples: () => examples(), versions: () => JSON.parse(fields).versions };
@@ -32,22 +32,43 @@ const result = await build({
 });
 copyFileSync("index.html", "dist/index.html");
 writeFileSync("dist/fields.json", fields);
-writeFileSync("dist/page-licenses.txt", licenses(Object.keys(result.metafile.inputs)));
+writeFileSync("dist/licenses.txt", licenses([...bundled(Object.keys(result.metafile.inputs)), ["Go", root], ...modules()]));
 
-const brotli = { [constants.BROTLI_PARAM_QUALITY]: Number(process.env.BROTLI ?? 11), [constants.BROTLI_PARAM_LGWIN]: 24 };
-for (const file of readdirSync("dist").filter((name) => /\.(wasm|json)$/.test(name))) {
-  writeFileSync(`dist/${file}.br`, brotliCompressSync(readFileSync(`dist/${file}`), { params: brotli }));
+const params = { [constants.BROTLI_PARAM_QUALITY]: Number(process.env.BROTLI ?? 9), [constants.BROTLI_PARAM_LGWIN]: 24 };
+const large = readdirSync("dist").filter((name) => /\.(wasm|json)$/.test(name));
+await Promise.all(large.map(async (name) => {
+  writeFileSync(`dist/${name}.br`, await promisify(brotliCompress)(readFileSync(`dist/${name}`), { params }));
+}));
+
+// go returns what a command of Go prints, run at the top of the repository.
+function go(args, env = {}) {
+  const options = { cwd: "..", encoding: "utf8", maxBuffer: 1 << 24, env: { ...process.env, ...env } };
+  return execFileSync("go", args, options).trim();
 }
 
-// licenses returns the licences of the packages that are bundled. Those of Go and its modules are beside the engines.
-function licenses(inputs) {
-  const names = new Set(inputs.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []));
-  const texts = [...names].sort().map((name) => {
+// bundled returns the npm packages that files are from, and their folders.
+function bundled(files) {
+  const names = new Set(files.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []));
+  return [...names].sort().map((name) => {
     const folder = `node_modules/${name}`;
-    const { version, license } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
-    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-    if (!file) throw new Error(`${name} has no file with its licence`);
-    return `${name} ${version} (${license})\n\n${readFileSync(`${folder}/${file}`, "utf8")}`;
+    return [`${name} ${JSON.parse(readFileSync(`${folder}/package.json`, "utf8")).version}`, folder];
+  });
+}
+
+// modules returns the Go modules that engines are built of, and their folders. The engine with constraints has all of the other.
+function modules() {
+  const format = "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}";
+  const list = ["list", "-deps", "-tags=constraints", "-f", format, "./cmd/podverdict"];
+  const lines = go(list, { GOOS: "js", GOARCH: "wasm" }).split("\n");
+  return [...new Set(lines)].sort().map((line) => line.split("\t"));
+}
+
+// licenses returns the licences that lie in folders, each under the name of what it is for.
+function licenses(folders) {
+  const texts = folders.map(([name, folder]) => {
+    const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
+    if (files.length === 0) throw new Error(`${name} has no file with its licence`);
+    return [name, ...files.map((file) => readFileSync(`${folder}/${file}`, "utf8"))].join("\n\n");
   });
   return texts.join("\n\n" + "-".repeat(80) + "\n\n");
 }

@@ -2,5 +2,5 @@ package main
 
 import "errors"
 
-// newTemplate refuses all templates: the page asks for none, and they are as large as its YAML.
+// newTemplate refuses all templates: the page asks for none, and is smaller without them.
 func newTemplate(string) (template, error) { return nil, errors.New("a page has no templates") }

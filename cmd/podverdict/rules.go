@@ -1,4 +1,4 @@
-//go:build !js || constraints
+//go:build !js
 
 package main
 

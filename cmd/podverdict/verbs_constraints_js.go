@@ -8,9 +8,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newPageVerbs returns the verbs that ask the Rego bundle, and the one that writes suites.
+// newPageVerbs returns the verbs that need the Rego bundle or the API server's own CEL, and the one that writes suites.
 func newPageVerbs(stdout io.Writer) []*cobra.Command {
 	suites := &cobra.Command{Use: "test"}
 	suites.AddCommand(newTestInit())
-	return []*cobra.Command{newCheck(stdout), newSimulate(), suites}
+	generate := &cobra.Command{Use: "generate"}
+	generate.AddCommand(newGenerateVAP())
+	return []*cobra.Command{newCheck(stdout), newSimulate(), suites, generate}
 }

@@ -1,4 +1,4 @@
-//go:build !constraints && !generate
+//go:build !constraints
 
 package main
 

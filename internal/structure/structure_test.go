@@ -55,7 +55,6 @@ var (
 // rooms is the table of the project's folders, from the bottom up.
 var rooms = []room{
 	{folder: "internal/structure"},
-	{folder: "playground/engine"},
 	{folder: "playground/fields", imports: []string{"internal/kubeversion"}},
 	{folder: "internal/race", direct: noIO},
 	{folder: "internal/terminal", direct: noIO},

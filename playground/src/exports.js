@@ -18,13 +18,13 @@ export const exports = [
   {
     label: "What its policies require of Jobs, for the API server",
     name: "requirements.yaml",
-    engine: "generate",
+    engine: "heavy",
     command: (state) => ["generate", "vap", "-f", FILE, ...version(state)],
   },
   {
     label: "The guardrails, for the API server",
     name: "guardrails.yaml",
-    engine: "generate",
+    engine: "heavy",
     command: (state) => ["generate", "vap", ...version(state)],
   },
   { label: "The rules of Check in Rego, as a bundle", name: "bundle.tar.gz", address: "bundle.tar.gz", command: () => ["generate", "bundle", "-o", "bundle.tar.gz"] },

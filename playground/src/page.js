@@ -14,7 +14,7 @@ import { engine } from "./worker.js";
 const element = (id) => document.getElementById(id);
 const shownLines = 2000;
 const fields = ["script", "names", "now", "kubernetes"]; // beside the editor
-const loading = { light: "Loading the engine", heavy: "Loading the constraints", generate: "Loading the generator" };
+const loading = { light: "Loading the engine", heavy: "Loading the constraints" };
 
 const empty = { input: "", pinned: "", script: "", names: "", now: "", kubernetes: "", pane: "matrix" };
 const state = { ...empty };

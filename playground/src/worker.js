@@ -1,6 +1,6 @@
 // An engine in a worker. Of questions that wait, only the last of each asker is answered: the others are out of date.
 
-const addresses = { light: "engine.wasm", heavy: "constraints.wasm", generate: "generate.wasm" };
+const addresses = { light: "engine.wasm", heavy: "constraints.wasm" };
 
 class Engine {
   #worker;

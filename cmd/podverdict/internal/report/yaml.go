@@ -1,4 +1,4 @@
-//go:build !js || generate
+//go:build !js || constraints
 
 package report
 
