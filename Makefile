@@ -31,7 +31,7 @@ help: ## print this list
 build: ## build bin/podverdict and bin/podverdict-controller
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/ ./cmd/podverdict ./cmd/podverdict-controller
 
-# BROTLI is how hard the engines are compressed: 11 makes them 8 % smaller than 9, and takes minutes.
+# BROTLI is how hard the engines are compressed: 11 makes them an eighth smaller than 9, and takes minutes.
 BROTLI ?= 9
 
 # Without inlined functions, the engines are a sixth smaller.

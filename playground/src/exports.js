@@ -30,8 +30,8 @@ export const exports = [
   { label: "The rules of Check in Rego, as a bundle", name: "bundle.tar.gz", address: "bundle.tar.gz", command: () => ["generate", "bundle", "-o", "bundle.tar.gz"] },
 ];
 
-/** download saves a text as a file. */
-export function download(name, text) {
+// download saves a text as a file.
+function download(name, text) {
   const address = URL.createObjectURL(new Blob([text], { type: name.endsWith(".svg") ? "image/svg+xml" : "application/yaml" }));
   save(name, address);
   URL.revokeObjectURL(address);

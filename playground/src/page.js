@@ -3,7 +3,7 @@
 import examples from "virtual:examples";
 import versions from "virtual:versions";
 import { newEditor } from "./editor.js";
-import { download, fillMenu } from "./exports.js";
+import { fillMenu } from "./exports.js";
 import { startLive } from "./live.js";
 import { FILE, PICTURE, filesOf, panes, version } from "./panes.js";
 import { places } from "./places.js";
@@ -159,12 +159,6 @@ const buttons = {
       if (!reply) return;
       if (reply.files[FILE] !== state.input) editor.set(reply.files[FILE]);
       else say("There is nothing to repair");
-    }),
-  ],
-  life: () => [
-    button("Download SVG", () => {
-      const drawn = element("picture").firstElementChild;
-      if (drawn) download(PICTURE, new XMLSerializer().serializeToString(drawn));
     }),
   ],
 };
