@@ -113,9 +113,28 @@ verify-modules: control-plane ## run the tests of the other modules
 
 BASE ?= HEAD
 
+# The folders of files that differ from BASE. Those of testdata belong to the package around them.
+differing = { git diff --name-only $(BASE); git ls-files --others --exclude-standard; } | sed -E 's,/(testdata/.*|[^/]*)$$,,' | sort -u
+# Programs, and the controller that puts the loops together, import everything: they are tested when their own files differ. Tests
+# of conformance/cluster need a control plane. What is not tested is vetted, so that it compiles.
+define affected
+BEGIN { n = split(folders, list); for (i = 1; i <= n; i++) differs[module "/" list[i]] = 1 }
+{
+	own = $$1 in differs; imports = 0
+	for (i = 2; i <= NF; i++) imports += $$i in differs
+	test = $$1 !~ /\/conformance\/cluster/ && (own || $$1 !~ module "/(cmd/.*|controller)$$")
+	if ((own || imports) && (test || what == "vet")) print $$1
+}
+endef
+export affected
+
 .PHONY: quick
 quick: checkformat ## format, vet, and short tests of the packages that differ from BASE and of those that import them
-	go -C tools run ./cmd/quick -base $(BASE)
+	@folders=$$($(differing) | tr '\n' ' '); \
+	packages() { go list -f '{{.ImportPath}} {{join .Imports " "}}' ./... | awk -v module=$$(go list -m) -v folders="$$folders" -v what=$$1 "$$affected"; }; \
+	vetted=$$(packages vet); tested=$$(packages test); \
+	if [[ -n $$vetted ]]; then (set -x; go vet $(TAGS) $$vetted); fi; \
+	if [[ -n $$tested ]]; then (set -x; GOGC=400 go $(TEST) -short -vet=off $$tested); fi
 
 .PHONY: e2e
 e2e: control-plane ## have Kubernetes disrupt the pods of Jobs, and compare what both controllers and the program make of it
@@ -139,10 +158,15 @@ FROM ?= a44552d
 upgrade: control-plane ## hand Jobs that are half run from the controller of commit FROM to this one, and back
 	go test $(TAGS) -count=1 -v -timeout 10m ./conformance/cluster/upgrade -from=$(FROM)
 
+GREMLINS := go run github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
+MUTATED ?= controller/plan
+DIFF ?=
+
 .PHONY: mutants
-mutants: N = 200
-mutants: control-plane ## change the engine and the controller in N small ways chosen by SEED, and list the changes that no test notices
-	go -C tools run ./cmd/mutate -n $(N) -seed $(SEED)
+mutants: N = 5
+mutants: ## change operators in N files of the package MUTATED, chosen by SEED, and list the changes that its short tests do not notice; DIFF=origin/main only in changed lines
+	@cd $(MUTATED) && ls *.go | grep -v _test.go | shuf --random-source=<(yes $(SEED)) | tail -n +$$(($(N) + 1)) | sed 's/.*/-E ^&$$/' | \
+		GOFLAGS="$$(go env GOFLAGS) -short" xargs $(GREMLINS) unleash -E / $(if $(DIFF),--diff $(DIFF)) .
 
 ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 -shellcheck= -pyflakes=
 
@@ -268,11 +292,13 @@ fuzz: ## run every fuzz target for FUZZTIME
 	if [[ $$found == 0 ]]; then echo "there is no fuzz target" >&2; exit 1; fi; \
 	echo "$$found fuzz targets ran for $(FUZZTIME) each"
 
+BENCHSTAT := go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
+
 .PHONY: bench
 bench: ## measure: matching against upstream's, compiling and its memory, the engine's stream
 	@mkdir -p .cache
 	go -C $(UPSTREAM) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -count $(BENCHCOUNT) -benchmem . | tee .cache/bench.txt
-	go -C $(UPSTREAM) run ./cmd/benchtable <.cache/bench.txt
+	$(BENCHSTAT) -row /policy,/containers -col '/engine@(upstream podverdict table)' .cache/bench.txt
 	go test ./compiler -run '^$$' -bench 'Compile|Hold' -benchtime $(BENCHTIME)
 	GOMAXPROCS=1 go test ./conformance/protocol -run '^$$' -bench Serve -benchtime $(BENCHTIME)
 

@@ -43,8 +43,8 @@ func (bm benchmark) pod(containers int) *corev1.Pod {
 }
 
 // BenchmarkMatch measures the Job controller's matcher and podverdict on the
-// same question, message included where upstream makes one. Read its output
-// through cmd/benchtable.
+// same question, message included where upstream makes one. Make bench prints it
+// through benchstat.
 func BenchmarkMatch(b *testing.B) {
 	env, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
