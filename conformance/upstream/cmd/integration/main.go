@@ -1,8 +1,8 @@
 // Command integration runs Kubernetes' own integration tests of the Job controller, test/integration/job of the k8s.io/kubernetes
-// that go.mod requires, or with -release of another, against podverdict's controller, or with -native against upstream's as they stand. The tests need etcd and
-// start an API server in their own process.
+// that go.mod requires, or with -release of another, against podverdict's controller, or with -native against upstream's as they
+// stand. The tests need etcd and start an API server in their own process. Gotestsum prints their results.
 //
-// It exits with 1 when a test failed, and with 2 when it could not run to the end.
+// It exits with 1 when a test failed, and with 2 when it could not start them.
 package main
 
 import (
@@ -31,7 +31,6 @@ type options struct {
 	count   int
 	native  bool
 	release string
-	log     string
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -42,7 +41,6 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.IntVar(&o.count, "count", 1, "runs of each test")
 	flags.BoolVar(&o.native, "native", false, "run upstream's controller")
 	flags.StringVar(&o.release, "release", "", "release of Kubernetes, as in v1.36.3; without it the one that go.mod requires")
-	flags.StringVar(&o.log, "log", "", "file for all that the tests write")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -59,20 +57,18 @@ func integration(ctx context.Context, args []string, stdout, stderr io.Writer) i
 	if err != nil {
 		return 2
 	}
-	s := &summary{out: stdout}
-	if err := o.test(ctx, s); err != nil {
+	switch err := o.test(ctx, stdout, stderr); {
+	case err == nil:
+		return 0
+	case errors.Is(err, errFailed):
+		return 1
+	default:
 		fmt.Fprintf(stderr, "integration: %v\n", err)
 		return 2
 	}
-	s.write()
-	if s.failed() {
-		return 1
-	}
-	return 0
 }
 
-// test runs the tests, and fills in the summary.
-func (o options) test(ctx context.Context, s *summary) (err error) {
+func (o options) test(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	suite, err := findSuite(ctx, o.release)
 	if err != nil {
 		return err
@@ -82,25 +78,28 @@ func (o options) test(ctx context.Context, s *summary) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	log := io.Discard
-	if o.log != "" {
-		file, err := os.Create(o.log)
+	arguments, err := suite.arguments(ctx, work, o)
+	if err != nil {
+		return err
+	}
+	if o.native {
+		arguments = append(arguments, "k8s.io/kubernetes/"+folder)
+	} else {
+		files, err := suite.edited()
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, file.Close()) }()
-		log = file
+		overlay, err := suite.overlay(work, files)
+		if err != nil {
+			return err
+		}
+		var skipped []string
+		fmt.Fprintln(stdout, "not applicable:")
+		for _, e := range notApplicable(suite.version, strings.Join(slices.Collect(maps.Values(files)), "")) {
+			fmt.Fprintf(stdout, "  %s: %s\n", strings.NewReplacer("^", "", "$", "").Replace(e.test), e.reason)
+			skipped = append(skipped, e.test)
+		}
+		arguments = append(arguments, "-overlay", overlay, "-skip", strings.Join(skipped, "|"), "./integration")
 	}
-	files, err := suite.edited()
-	if err != nil {
-		return err
-	}
-	if !o.native {
-		s.excluded = notApplicable(suite.version, strings.Join(slices.Collect(maps.Values(files)), ""))
-	}
-	arguments, err := suite.arguments(ctx, work, o, files, s.excluded)
-	if err != nil {
-		return err
-	}
-	return suite.goTest(ctx, arguments, func(e event) { s.add(e); fmt.Fprint(log, e.Output) })
+	return suite.goTest(ctx, arguments, stdout, stderr)
 }

@@ -50,48 +50,6 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-func TestSummary(t *testing.T) {
-	for name, test := range map[string]struct {
-		events []event
-		failed bool
-		want   string
-	}{
-		"passed": {
-			[]event{{Action: "output", Test: "TestA", Output: "    a_test.go:1: fine\n"}, {Action: "pass", Test: "TestA", Elapsed: 2}, {Action: "pass"}},
-			false, "  1 of 1 passed, at most   2.0 s  TestA\n1 of 1 functions passed\n",
-		},
-		"failed once": {
-			[]event{
-				{Action: "pass", Test: "TestA"}, {Action: "output", Test: "TestA/b", Output: "    a_test.go:7: wrong\n"},
-				{Action: "output", Test: "TestA/b", Output: "I0101 noise\n"}, {Action: "fail", Test: "TestA/b"}, {Action: "fail", Test: "TestA", Elapsed: 3}, {Action: "fail"},
-			},
-			true, "FAIL TestA/b\n    a_test.go:7: wrong\nFAIL TestA\n  1 of 2 passed, at most   3.0 s  TestA\n0 of 1 functions passed\n",
-		},
-		"crashed": {
-			[]event{{Action: "run", Test: "TestA"}, {Action: "output", Test: "TestA", Output: "panic: no\n"}, {Action: "fail"}},
-			true, "FAIL TestA\npanic: no\n  0 of 1 passed, at most   0.0 s  TestA\n0 of 1 functions passed\n",
-		},
-		"goroutines are left": {
-			[]event{{Action: "pass", Test: "TestA"}, {Action: "output", Output: `E0101 "EtcdMain goroutine check" err="found leaks"` + "\n"}, {Action: "fail"}},
-			true, "FAIL \nE0101 \"EtcdMain goroutine check\" err=\"found leaks\"\n  1 of 1 passed, at most   0.0 s  TestA\n1 of 1 functions passed\n",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var out bytes.Buffer
-			s := &summary{out: &out}
-			for _, e := range test.events {
-				s.add(e)
-			}
-			if s.write(); out.String() != test.want {
-				t.Errorf("got\n%swant\n%s", &out, test.want)
-			}
-			if s.failed() != test.failed {
-				t.Errorf("failed is %t", s.failed())
-			}
-		})
-	}
-}
-
 func TestRefuses(t *testing.T) {
 	for _, args := range [][]string{{"-count", "0"}, {"-frob"}, {"tests"}} {
 		var stdout, stderr bytes.Buffer

@@ -73,34 +73,16 @@ func (s suite) ask(ctx context.Context, arguments ...string) (string, error) {
 	return string(stdout), err
 }
 
-// arguments returns the arguments of the go command. Without -native they add the edited tests, which are in the work folder, to our package.
-func (s suite) arguments(ctx context.Context, work string, o options, files map[string]string, excluded []exclusion) ([]string, error) {
+// arguments returns those of go test that all runs share.
+func (s suite) arguments(ctx context.Context, work string, o options) ([]string, error) {
 	modfile, err := s.modfile(ctx, work)
-	if err != nil {
-		return nil, err
-	}
 	arguments := []string{
-		"test", "-json", "-vet=off", "-timeout", fmt.Sprintf("%dh", o.count), "-count", strconv.Itoa(o.count), "-mod=mod", "-modfile", modfile,
+		"-vet=off", "-timeout", fmt.Sprintf("%dh", o.count), "-count", strconv.Itoa(o.count), "-mod=mod", "-modfile", modfile,
 	}
 	if o.run != "" {
 		arguments = append(arguments, "-run", o.run)
 	}
-	if o.native {
-		return append(arguments, "k8s.io/kubernetes/"+folder), nil
-	}
-	ours, err := s.ours()
-	if err != nil {
-		return nil, err
-	}
-	overlay, err := s.overlay(work, files, ours)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, e := range excluded {
-		names = append(names, e.test)
-	}
-	return append(arguments, "-overlay", overlay, "-skip", strings.Join(names, "|"), "./integration"), nil
+	return arguments, err
 }
 
 // modfile copies go.mod into the work folder, as the tests import modules that nothing of ours needs, and has it require the release.
@@ -131,13 +113,15 @@ func (s suite) modfile(ctx context.Context, work string) (string, error) {
 	return path, err
 }
 
-// overlay writes the edited files, those of the tests by their names and ours by their paths, and the file by which the go command finds them.
-func (s suite) overlay(work string, tests, ours map[string]string) (string, error) {
-	replace := map[string]string{}
+// overlay writes the edited tests and our own edited files, and the file by which the go command finds them in our package.
+func (s suite) overlay(work string, tests map[string]string) (string, error) {
+	replace, err := s.ours()
+	if err != nil {
+		return "", err
+	}
 	for name, text := range tests {
 		replace[filepath.Join(s.module, "integration", name)] = text
 	}
-	maps.Copy(replace, ours)
 	for i, path := range slices.Sorted(maps.Keys(replace)) {
 		written := filepath.Join(work, fmt.Sprintf("%d.go", i))
 		if err := os.WriteFile(written, []byte(replace[path]), 0o600); err != nil {
@@ -206,41 +190,20 @@ func (s suite) etcd() string {
 	return filepath.Join(s.module, "..", "..", ".cache", "control-plane", s.linked)
 }
 
-// goTest runs the go command, and tells the events of its tests. That tests fail is no error.
-func (s suite) goTest(ctx context.Context, arguments []string, tell func(event)) error {
+var errFailed = errors.New("tests failed")
+
+// goTest has gotestsum run go test with the arguments.
+func (s suite) goTest(ctx context.Context, arguments []string, stdout, stderr io.Writer) error {
+	arguments = append([]string{"run", "gotest.tools/gotestsum@v1.13.0", "--format=testname", "--hide-summary=skipped,output", "--"}, arguments...)
 	command := exec.CommandContext(ctx, "go", arguments...)   //nolint:gosec // the arguments are ours
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that etcd ends, too
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
 	command.Dir, command.WaitDelay = s.module, 30*time.Second
 	command.Env = append(os.Environ(), "PATH="+s.etcd()+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	var stderr bytes.Buffer
-	command.Stderr = &stderr
-	stdout, err := command.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := command.Start(); err != nil {
-		return err
-	}
-	decoder, told := json.NewDecoder(stdout), false
-	for {
-		var e event
-		err := decoder.Decode(&e)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return errors.Join(err, command.Wait())
-		}
-		told = told || e.Test != ""
-		tell(e)
-	}
-	err = command.Wait()
-	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) && told && ctx.Err() == nil {
-		return nil
-	}
-	if err != nil {
-		err = fmt.Errorf("go test: %w\n%s", errors.Join(context.Cause(ctx), err), stderr.String())
+	command.Stdout, command.Stderr = stdout, stderr
+	err := command.Run()
+	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) && ctx.Err() == nil {
+		return errFailed
 	}
 	return err
 }
