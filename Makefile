@@ -165,8 +165,8 @@ DIFF ?=
 .PHONY: mutants
 mutants: N = 5
 mutants: ## change operators in N files of the package MUTATED, chosen by SEED, and list the changes that its short tests do not notice; DIFF=origin/main only in changed lines
-	@cd $(MUTATED) && ls *.go | grep -v _test.go | shuf --random-source=<(yes $(SEED)) | tail -n +$$(($(N) + 1)) | sed 's/.*/-E ^&$$/' | \
-		GOFLAGS="$$(go env GOFLAGS) -short" xargs $(GREMLINS) unleash -E / $(if $(DIFF),--diff $(DIFF)) .
+	@(cd $(MUTATED) && ls *.go) | grep -v _test.go | shuf --random-source=<(yes $(SEED)) | tail -n +$$(($(N) + 1)) | sed 's/.*/-E ^&$$/' | \
+		GOFLAGS="$$(go env GOFLAGS) -short" xargs $(GREMLINS) unleash -E / $(if $(DIFF),--diff $(DIFF)) ./$(MUTATED)
 
 ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 -shellcheck= -pyflakes=
 

@@ -1,4 +1,4 @@
-package controllerbench
+package main
 
 import (
 	"context"
@@ -26,14 +26,34 @@ type sight struct {
 	pods, unfinished, held int
 }
 
-func (s sight) String() string {
-	return fmt.Sprintf("%d pods, %d unfinished, %d with the finalizer; status: %d active, %d succeeded, %d failed",
-		s.pods, s.unfinished, s.held, s.status.Active, s.status.Succeeded, s.status.Failed)
+// reached reports whether a Job of the size is at the milestone.
+func (s sight) reached(m milestone, size int) bool {
+	running := int(s.status.Active) == size && s.unfinished == size
+	switch m {
+	case created:
+		return running
+	case replaced:
+		return running && int(s.status.Failed) == size && s.pods == 2*size
+	case finished:
+		return s.finish() != nil
+	default:
+		return s.held == 0
+	}
+}
+
+// finish returns the condition by which the Job has ended.
+func (s sight) finish() *batchv1.JobCondition {
+	for i, c := range s.status.Conditions {
+		if c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed {
+			return &s.status.Conditions[i]
+		}
+	}
+	return nil
 }
 
 // An observer watches the only Job of a namespace.
 type observer struct {
-	pods    corelisters.PodNamespaceLister
+	lister  corelisters.PodNamespaceLister
 	changed chan struct{} // has something in it when there is something new to see
 
 	mu  sync.Mutex
@@ -44,7 +64,7 @@ type observer struct {
 func newObserver(ctx context.Context, client kubernetes.Interface, namespace string) (*observer, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
 	pods, jobs := factory.Core().V1().Pods(), factory.Batch().V1().Jobs()
-	o := &observer{pods: pods.Lister().Pods(namespace), changed: make(chan struct{}, 1)}
+	o := &observer{lister: pods.Lister().Pods(namespace), changed: make(chan struct{}, 1)}
 	if _, err := pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(pod any) { o.count(pod, 1) },
 		UpdateFunc: func(old, pod any) { o.count(old, -1); o.count(pod, 1) },
@@ -53,7 +73,7 @@ func newObserver(ctx context.Context, client kubernetes.Interface, namespace str
 		return nil, err
 	}
 	if _, err := jobs.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(job any) { o.read(job) },
+		AddFunc:    o.read,
 		UpdateFunc: func(_, job any) { o.read(job) },
 	}); err != nil {
 		return nil, err
@@ -76,7 +96,7 @@ func (o *observer) count(object any, number int) {
 		if !ended(pod) {
 			s.unfinished += number
 		}
-		if held(pod) {
+		if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
 			s.held += number
 		}
 	})
@@ -98,7 +118,6 @@ func (o *observer) change(what func(*sight)) {
 	}
 }
 
-// sight returns what is seen now.
 func (o *observer) sight() sight {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -106,9 +125,7 @@ func (o *observer) sight() sight {
 }
 
 // await returns when what is seen is done. It gives up when nothing changes any more.
-func (o *observer) await(ctx context.Context, goal Milestone, done func(sight) (bool, error)) error {
-	watchdog := time.NewTimer(patience)
-	defer watchdog.Stop()
+func (o *observer) await(ctx context.Context, done func(sight) (bool, error)) error {
 	for {
 		seen := o.sight()
 		if is, err := done(seen); is || err != nil {
@@ -116,9 +133,9 @@ func (o *observer) await(ctx context.Context, goal Milestone, done func(sight) (
 		}
 		select {
 		case <-o.changed:
-			watchdog.Reset(patience)
-		case <-watchdog.C:
-			return errStuck(goal, seen)
+		case <-time.After(patience):
+			return fmt.Errorf("nothing changes for %v: %d pods, %d unfinished, %d with the finalizer; status: %d active, %d succeeded, %d failed",
+				patience, seen.pods, seen.unfinished, seen.held, seen.status.Active, seen.status.Succeeded, seen.status.Failed)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -127,12 +144,10 @@ func (o *observer) await(ctx context.Context, goal Milestone, done func(sight) (
 
 // unfinished returns the pods that have not ended.
 func (o *observer) unfinished() ([]*corev1.Pod, error) {
-	pods, err := o.pods.List(labels.Everything())
+	pods, err := o.lister.List(labels.Everything())
 	return slices.DeleteFunc(pods, ended), err
 }
 
 func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
-
-func held(pod *corev1.Pod) bool { return slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) }

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/request"
+)
+
+// requestInfo is how the API server reads a path.
+var requestInfo = request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
+
+// A meter counts the calls of the transports that it is in, but for the lists and watches of caches.
+type meter struct {
+	mu            sync.Mutex
+	calls, events int
+	last          time.Time // begin or end of the last call
+	work          time.Time // of the last one that is no event's
+}
+
+// wrap returns the transport with the meter in it.
+func (m *meter) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		info, err := requestInfo.NewRequestInfo(r)
+		if err != nil {
+			return nil, err
+		}
+		if info.Verb == "list" || info.Verb == "watch" {
+			return next.RoundTrip(r)
+		}
+		m.touch(1, info.Resource == "events")
+		defer m.touch(0, info.Resource == "events")
+		return next.RoundTrip(r)
+	})
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func (m *meter) touch(calls int, event bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.last = time.Now()
+	if event {
+		m.events += calls
+		return
+	}
+	m.calls += calls
+	m.work = m.last
+}
+
+// read returns how many calls there were so far, and when the Job was last worked on.
+func (m *meter) read() (calls, events int, work time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls, m.events, m.work
+}
+
+// idle returns the time since the last call.
+func (m *meter) idle() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return time.Since(m.last)
+}
