@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -14,7 +15,7 @@ const envAssets = "KUBEBUILDER_ASSETS"
 func findAssets() (string, error) {
 	if folder := os.Getenv(envAssets); folder != "" {
 		if err := hasPlane(folder); err != nil {
-			return "", errGiven(folder, err)
+			return "", fmt.Errorf("%s=%s has no control plane; unset it and run make control-plane, which builds one: %w", envAssets, folder, err)
 		}
 		return folder, nil
 	}
@@ -24,7 +25,7 @@ func findAssets() (string, error) {
 	}
 	folder := filepath.Join(root, ".cache", "control-plane", kubeversion.Pinned)
 	if err := hasPlane(folder); err != nil {
-		return "", errBuilt(err)
+		return "", fmt.Errorf("the control plane is not built, run make control-plane: %w", err)
 	}
 	return folder, nil
 }
@@ -50,7 +51,7 @@ func findRoot() (string, error) {
 			return folder, nil
 		}
 		if filepath.Dir(folder) == folder {
-			return "", errRoot(start)
+			return "", fmt.Errorf("the control plane is looked for in .cache of the repository, and no folder above %s has conformance/upstream/go.mod", start)
 		}
 	}
 }

@@ -2,8 +2,10 @@ package controlplane
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
 // A Cluster is a running control plane, without nodes.
@@ -22,39 +25,32 @@ type Cluster struct {
 	// Version is the API server's own, as in v1.37.2.
 	Version string
 
-	supervisor *supervisor
-	client     *kubernetes.Clientset
-	assets     string // the folder of binaries
-	directory  string // of the control plane's files
+	client    *kubernetes.Clientset
+	assets    string // the folder of binaries
+	directory string // of the control plane's files
+	janitor   *janitor
+
+	mu      sync.Mutex // for what follows, and the processes
+	control *envtest.ControlPlane
 }
 
-// newCluster boots what is in the folder of binaries.
-func newCluster(supervisor *supervisor, assets string) (*Cluster, error) {
-	directory, err := supervisor.boot(assets)
+func newCluster() (*Cluster, error) {
+	assets, err := findAssets()
 	if err != nil {
 		return nil, err
 	}
-	admin, err := supervisor.user("admin", "system:masters")
-	if err != nil {
+	c := &Cluster{assets: assets}
+	if c.directory, err = os.MkdirTemp("", "podverdict-control-plane-"); err != nil {
 		return nil, err
 	}
-	config, err := clientcmd.RESTConfigFromKubeConfig(admin)
-	if err != nil {
+	if c.janitor, err = newJanitor(c.directory); err != nil {
 		return nil, err
 	}
-	config.QPS = -1
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, err
+	if err := c.boot(); err != nil {
+		_ = c.janitor.dismiss() // says no more than err
+		return nil, fmt.Errorf("the control plane that make control-plane builds: %w", err)
 	}
-	version, err := client.Discovery().ServerVersion()
-	if err != nil {
-		return nil, err
-	}
-	return &Cluster{
-		Config: config, Version: version.GitVersion,
-		supervisor: supervisor, client: client, assets: assets, directory: directory,
-	}, nil
+	return c, nil
 }
 
 // Kubeconfig returns the path of a file with which clients are the user, by a
@@ -62,7 +58,7 @@ func newCluster(supervisor *supervisor, assets string) (*Cluster, error) {
 // group is system:masters. The file is the test's.
 func (c *Cluster) Kubeconfig(t testing.TB, user string, groups ...string) string {
 	t.Helper()
-	content, err := c.supervisor.user(user, groups...)
+	content, err := c.kubeconfig(user, groups...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +74,21 @@ func (c *Cluster) Kubeconfig(t testing.TB, user string, groups ...string) string
 		t.Fatal(err)
 	}
 	return file
+}
+
+// kubeconfig returns a kubeconfig that has a certificate for the user.
+func (c *Cluster) kubeconfig(user string, groups ...string) ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return kubeconfigOf(c.control, user, groups...)
+}
+
+func kubeconfigOf(control *envtest.ControlPlane, user string, groups ...string) ([]byte, error) {
+	known, err := control.AddUser(envtest.User{Name: user, Groups: groups}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return known.KubeConfig()
 }
 
 // Kubectl returns the path of kubectl, of the control plane's version.

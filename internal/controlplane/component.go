@@ -2,10 +2,9 @@ package controlplane
 
 import (
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
-
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
 // A Component is a process of the control plane. Etcd and the API server always run; the others run when a test asks for them.
@@ -27,40 +26,41 @@ const (
 	Kwok Component = "kwok"
 )
 
-// core reports whether a component is one without which there is no control plane.
-func (c Component) core() bool { return c == Etcd || c == APIServer }
-
-// flags returns the flags of the component, but for its port.
-func (p *plane) flags(component Component) ([]string, error) {
+// flags returns the flags of a component that envtest does not know, which is to serve its health at the address.
+func (c *Cluster) flags(component Component, address string) ([]string, error) {
 	switch component {
 	case ControllerManager:
-		certificates := p.control.APIServer.CertDir
+		certificates := c.control.APIServer.CertDir
 		ca := filepath.Join(certificates, "serving-ca.crt")
-		flags, err := p.upstreamFlags("system:kube-controller-manager")
+		flags, err := c.upstreamFlags(component, address)
 		return append(flags,
 			"--controllers=*",
 			"--use-service-account-credentials",
 			"--service-account-private-key-file="+filepath.Join(certificates, "sa-signer.key"), // envtest's name
 			"--root-ca-file="+ca,
-		), errors.Join(err, os.WriteFile(ca, p.control.APIServer.CA, 0o600))
+		), errors.Join(err, os.WriteFile(ca, c.control.APIServer.CA, 0o600))
 	case Scheduler:
-		return p.upstreamFlags("system:kube-scheduler")
-	case Kwok:
-		return p.kwokFlags()
+		return c.upstreamFlags(component, address)
 	default:
-		return nil, errUnknown(component)
+		return c.kwokFlags(address)
 	}
 }
 
 // upstreamFlags returns the flags that the components of Kubernetes share. Each is the user whom
 // RBAC gives what it needs.
-func (p *plane) upstreamFlags(user string) ([]string, error) {
-	kubeconfig, err := p.writeKubeconfig(envtest.User{Name: user})
+func (c *Cluster) upstreamFlags(component Component, address string) ([]string, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	kubeconfig, err := c.writeKubeconfig("system:" + string(component))
 	return []string{
 		"--kubeconfig=" + kubeconfig,
 		"--authentication-kubeconfig=" + kubeconfig,
 		"--authorization-kubeconfig=" + kubeconfig,
-		"--cert-dir=" + p.directory,
+		"--bind-address=" + host,
+		"--secure-port=" + port,
+		"--cert-dir=" + c.directory,
 		"--leader-elect=false",
 		"--kube-api-qps=1000",
 		"--kube-api-burst=2000",
@@ -68,15 +68,11 @@ func (p *plane) upstreamFlags(user string) ([]string, error) {
 }
 
 // writeKubeconfig returns the path of a file with which clients are the user.
-func (p *plane) writeKubeconfig(user envtest.User) (string, error) {
-	known, err := p.control.AddUser(user, nil)
+func (c *Cluster) writeKubeconfig(user string, groups ...string) (string, error) {
+	content, err := kubeconfigOf(c.control, user, groups...)
 	if err != nil {
 		return "", err
 	}
-	content, err := known.KubeConfig()
-	if err != nil {
-		return "", err
-	}
-	kubeconfig := filepath.Join(p.control.APIServer.CertDir, user.Name+".kubeconfig")
+	kubeconfig := filepath.Join(c.directory, user+".kubeconfig")
 	return kubeconfig, os.WriteFile(kubeconfig, content, 0o600)
 }

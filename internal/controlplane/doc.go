@@ -22,15 +22,9 @@
 //
 // # Nothing stays behind
 //
-// The test binary does not run the control plane. It runs itself once more as a
-// supervisor, which does, and which holds the other end of a pipe: the test binary asks
-// for users and components through it. When the pipe closes, the supervisor finishes a
-// start that is under way, stops all it has started and removes its directory. So it makes
-// no difference how a test binary ends: returned from Run, by os.Exit, a panic, its own
-// -timeout, an interrupt or kill -9. The supervisor is in a session of its own, which a
-// signal to the process group of the tests does not reach; it also stops everything when
-// it is interrupted or terminated.
-// Only a kill -9 of the supervisor itself leaves its processes running.
+// A shell waits beside the test binary, whose only open pipe to it closes when the test binary ends: returned from Run, by
+// os.Exit, a panic, its own -timeout, an interrupt or kill -9. Then the shell kills what was started and removes the files.
+// Only a kill -9 of the shell itself, or of its process group, leaves processes running.
 //
 // # What runs
 //

@@ -3,11 +3,8 @@ package controlplane
 import (
 	_ "embed"
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
-
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
 // These annotations tell [Kwok] what to do. It does at once what they say.
@@ -32,21 +29,14 @@ const (
 //go:embed kwok.yaml
 var kwokStages []byte
 
-func (p *plane) kwokFlags() ([]string, error) {
-	kubeconfig, err := p.writeKubeconfig(envtest.User{Name: string(Kwok), Groups: []string{"system:masters"}})
-	stages := filepath.Join(p.directory, "kwok.yaml")
+// kwokFlags have it serve its health, and the API of its kubelets, at the address.
+func (c *Cluster) kwokFlags(address string) ([]string, error) {
+	kubeconfig, err := c.writeKubeconfig(string(Kwok), "system:masters")
+	stages := filepath.Join(c.directory, "kwok.yaml")
 	return []string{
 		"--kubeconfig=" + kubeconfig,
 		"--config=" + stages,
 		"--manage-nodes-with-annotation-selector=" + AnnotationNode + "=fake",
+		"--server-address=" + address,
 	}, errors.Join(err, os.WriteFile(stages, kwokStages, 0o600))
-}
-
-// listenFlags tell the component where to serve its health. Kwok's address is that of its
-// kubelets, too.
-func (c Component) listenFlags(host, port string) []string {
-	if c == Kwok {
-		return []string{"--server-address=" + net.JoinHostPort(host, port)}
-	}
-	return []string{"--bind-address=" + host, "--secure-port=" + port}
 }

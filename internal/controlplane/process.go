@@ -3,119 +3,152 @@ package controlplane
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
+	"slices"
+	"strings"
 	"time"
 
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 )
 
-// A process is a component's; envtest knows how to run the others.
-type process struct {
+// A janitor is a shell that waits until this process ends, in whatever way. Then it kills the control plane and removes its
+// files.
+type janitor struct {
 	command *exec.Cmd
-	ended   chan struct{} // closed when there is err
-	err     error
+	leash   interface{ Close() error } // its standard input, whose other end no other process has
 }
 
-// startProcess starts a binary and waits until all its health checks pass, such as those
-// of each controller, at the address that the flags give it. The folder is for its log,
-// and its home: no file of the user's changes what it does.
-func startProcess(path, folder string, flags []string, address string) (*process, error) {
-	log, err := openLog(folder, filepath.Base(path))
+// newJanitor starts the janitor of a folder, where each process leaves its id in a file. Go test waits for the janitor, too,
+// because it has our standard error.
+func newJanitor(folder string) (*janitor, error) {
+	const script = `trap "" HUP INT QUIT TERM
+cat >/dev/null
+for file in "$0"/*` + pidSuffix + `; do kill -KILL "$(cat "$file")"; done 2>/dev/null
+for attempt in 1 2 3 4 5; do rm -rf "$0" && exit; sleep 1; done
+exit 1`
+	command := exec.Command("sh", "-c", script, folder) //nolint:noctx // it ends after us
+	command.Stderr = os.Stderr
+	leash, err := command.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	defer log.close()
-	command := exec.Command(path, flags...) //nolint:gosec,noctx // the tests choose their binaries; stop ends them
-	command.Stdout, command.Stderr = log.file, log.file
-	command.Env = append(os.Environ(), "HOME="+folder)
-	if err := command.Start(); err != nil {
-		return nil, err
-	}
-	p := &process{command: command, ended: make(chan struct{})}
-	go func() {
-		defer close(p.ended)
-		p.err = command.Wait()
-	}()
-	if err := p.healthy("https://" + address + "/healthz"); err != nil {
-		return nil, errors.Join(log.with(err), p.stop())
-	}
-	return p, nil
+	return &janitor{command, leash}, command.Start()
 }
 
-// freePort returns a port of this machine that nobody listens on.
-func freePort() (host, port string, err error) {
+// dismiss has the janitor do its work now.
+func (j *janitor) dismiss() error { return errors.Join(j.leash.Close(), j.command.Wait()) }
+
+// pidSuffix ends the name of the file with the id of a process that runs.
+const pidSuffix = ".pid"
+
+// launcher writes a script that runs a component in its own place, and returns its path. The script fails when the janitor has
+// removed the folder.
+func (c *Cluster) launcher(component Component) (path string, err error) {
+	binary := "'" + strings.ReplaceAll(filepath.Join(c.assets, string(component)), "'", `'\''`) + "'"
+	path = filepath.Join(c.directory, string(component))
+	script := "#!/bin/sh\necho $$ >\"$0" + pidSuffix + "\" && exec " + binary + " \"$@\"\n"
+	return path, os.WriteFile(path, []byte(script), 0o700) //nolint:gosec // it is to be executed
+}
+
+func (c *Cluster) pidFile(component Component) string {
+	return filepath.Join(c.directory, string(component)+pidSuffix)
+}
+
+// start starts the component unless it runs. An error has the end of what it printed.
+func (c *Cluster) start(component Component) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if all := []Component{Etcd, APIServer, ControllerManager, Scheduler, Kwok}; !slices.Contains(all, component) {
+		return fmt.Errorf("unknown component %q, there are %q", component, all)
+	}
+	if _, err := os.Stat(c.pidFile(component)); err == nil {
+		return nil
+	}
+	log, err := os.Create(filepath.Join(c.directory, string(component)+".log"))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	switch component {
+	case Etcd:
+		c.control.Etcd.Out, c.control.Etcd.Err = log, log
+		err = c.control.Etcd.Start()
+	case APIServer:
+		c.control.APIServer.EtcdURL = c.control.Etcd.URL
+		c.control.APIServer.Out, c.control.APIServer.Err = log, log
+		err = c.control.APIServer.Start()
+	default:
+		err = persist(func() error { return c.startOther(component, log) })
+	}
+	if err == nil {
+		return nil
+	}
+	_, _ = c.kill(component), os.Remove(c.pidFile(component)) // it may have ended
+	text, unread := os.ReadFile(log.Name())
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return errors.Join(fmt.Errorf("start %s: %w; its log ends with:\n  %s", component, err, strings.Join(lines[max(0, len(lines)-20):], "\n  ")), unread)
+}
+
+// startOther starts a component that envtest does not know, and waits until all its health checks pass, such as those of each
+// controller. No file in the user's home changes what it does.
+func (c *Cluster) startOther(component Component, log *os.File) error {
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	flags, err := c.flags(component, address)
+	if err != nil {
+		return err
+	}
+	path, err := c.launcher(component)
+	if err != nil {
+		return err
+	}
+	command := exec.Command(path, flags...) //nolint:gosec,noctx // the tests choose their binaries; the janitor ends them
+	command.Stdout, command.Stderr = log, log
+	command.Env = append(os.Environ(), "HOME="+c.directory)
+	if err := command.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	return awaitHealth("https://"+address, ended)
+}
+
+// freeAddress returns one of this machine that nobody listens on.
+func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // waits for nothing
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
-	host, port, err = net.SplitHostPort(listener.Addr().String())
-	return host, port, errors.Join(err, listener.Close())
+	return listener.Addr().String(), listener.Close()
 }
 
-func (p *process) healthy(url string) error {
-	config := &rest.Config{TLSClientConfig: rest.TLSClientConfig{Insecure: true}} // it has just made its certificate
-	client, err := rest.HTTPClientFor(config)
+func awaitHealth(url string, ended <-chan error) error {
+	// The process has just made its certificate.
+	config := &rest.Config{Host: url, QPS: -1, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return err
 	}
-	err = until(p.ended, func(ctx context.Context) error { return get(ctx, client, url) })
-	select {
-	case <-p.ended:
-		return errors.Join(errExited(), p.err)
-	default:
-		return err
-	}
-}
-
-func get(ctx context.Context, client *http.Client, url string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return errUnhealthy(response.Status)
-	}
-	return nil
-}
-
-// until tries until there is no error, or it makes no sense any more.
-func until(futile <-chan struct{}, try func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
 	for {
-		err := try(ctx)
+		err := client.RESTClient().Get().AbsPath("/healthz").Do(ctx).Error()
 		if err == nil {
 			return nil
 		}
 		select {
-		case <-tick.C:
-		case <-futile:
-			return err
+		case <-time.After(50 * time.Millisecond):
+		case reason := <-ended:
+			return errors.Join(errors.New("it ended before it was healthy"), reason)
 		case <-ctx.Done():
-			return errors.Join(ctx.Err(), err)
+			return err
 		}
-	}
-}
-
-// stop ends the process, at first by asking.
-func (p *process) stop() error {
-	_ = p.command.Process.Signal(syscall.SIGTERM) // an error means that it has ended
-	select {
-	case <-p.ended:
-		return nil
-	case <-time.After(stopTimeout):
-		return errors.Join(errSlow(p.command.Path), p.command.Process.Kill())
 	}
 }
