@@ -107,7 +107,7 @@ func (s scene) play(ctx context.Context) ([]phase, error) {
 		rests := i+1 == len(s.phases) || s.phases[i+1] != released
 		phase, err := s.phase(ctx, goal, rests)
 		if err != nil {
-			return nil, err
+			return nil, cmp.Or(context.Cause(ctx), err) // that the controller has ended says more than that a call was cancelled
 		}
 		phases = append(phases, phase)
 	}
