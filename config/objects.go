@@ -15,26 +15,26 @@ import (
 //go:embed *.yaml crd/*.yaml
 var files embed.FS
 
-// Options are what installations differ in. The zero value is the base as it is.
+// Options are the differences between installations. The zero value means the base unchanged.
 type Options struct {
-	// Namespace is where the controller lives.
+	// Namespace is where the controller is installed.
 	Namespace string
-	// Image is that of the container, with a tag or a digest. The base has none that exists.
+	// Image is the container's image, with a tag or a digest. The image in the base does not exist.
 	Image string
-	// JobsNamespace is the only one whose Jobs the controller sees and runs; all are when it is empty.
+	// JobsNamespace is the only namespace whose Jobs the controller watches and runs; empty means all.
 	JobsNamespace string
 	// ObserveOnly leaves out the right to write Jobs and Pods.
 	ObserveOnly bool
 }
 
-// Object is one of the installation.
+// Object is an object of the installation.
 type Object struct {
-	// Comment is what the file says above it, as lines without the comment signs.
+	// Comment is the comment at the head of the file, without comment signs.
 	Comment string
 	*unstructured.Unstructured
 }
 
-// Objects returns the installation in the order in which it is to be applied: each time the same. They are the caller's.
+// Objects returns the objects in the order in which to apply them, which is always the same. The caller may change them.
 func Objects(o Options) ([]Object, error) {
 	var base struct {
 		Namespace string   `json:"namespace"`
@@ -83,7 +83,7 @@ func read(name string, into any) (comment string, err error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// Names of the roles that are about Jobs and Pods, and of their bindings.
+// Names of the roles for Jobs and Pods, and of their bindings.
 const (
 	observing = "podverdict-controller-observe"
 	managing  = "podverdict-controller-manage"

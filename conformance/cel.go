@@ -13,15 +13,14 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// CEL returns the engine that compiles policies to CEL and evaluates it. It keeps
-// the programs of the last policies, in constant memory. It fails for a Kubernetes
-// version that compiler.ParseVersion does not take.
+// CEL returns the engine that compiles policies to CEL and evaluates it. It caches programs in bounded memory. It fails for a
+// Kubernetes version that compiler.ParseVersion rejects.
 func CEL() Engine {
 	e := &celEngine{}
 	return e.judge
 }
 
-// InterpretedCEL returns the engine of CEL without closures (runtime.Program.Interpreted).
+// InterpretedCEL returns the CEL engine without closures (runtime.Program.Interpreted).
 func InterpretedCEL() Engine {
 	e := &celEngine{interpreted: true}
 	return e.judge
@@ -62,8 +61,7 @@ func (e *celEngine) program(r Request) (*runtime.Program, error) {
 	return e.programs.Get(*key, func() (*runtime.Program, error) { return e.compile(r) })
 }
 
-// minor brings the many ways to write a version down to one, so that there are only
-// as many environments as minors.
+// minor returns the minor version in one spelling, so that there are only as many environments as minors.
 func minor(kubernetes string) (string, error) {
 	if kubernetes == "" || kubernetes == compiler.DefaultVersion {
 		return compiler.DefaultVersion, nil
@@ -82,7 +80,7 @@ func (e *celEngine) compile(r Request) (*runtime.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The program outlives the request, and shares the policy's memory.
+	// The cached program outlives the request, so it needs its own copy of the policy.
 	compiled, err := environment.Compile(compiler.StoredPolicy(r.Policy.DeepCopy()))
 	if err != nil {
 		return nil, err
@@ -94,9 +92,8 @@ func (e *celEngine) compile(r Request) (*runtime.Program, error) {
 	return program, nil
 }
 
-// appendPolicyKey appends bytes that two policies share exactly when they are
-// equal, a nil policy being one without rules. Every string and list is preceded by
-// its length.
+// appendPolicyKey appends a key that is equal for two policies exactly if they are equal; nil equals a policy without rules.
+// Every string and list is preceded by its length.
 func appendPolicyKey(key []byte, p *batchv1.PodFailurePolicy) []byte {
 	for _, r := range rules(p) {
 		key = appendString(append(key, 'r'), string(r.Action))

@@ -11,17 +11,15 @@ import (
 
 // Request asks what a pod's failure means for its Job.
 type Request struct {
-	// Kubernetes is the version whose behaviour is asked for, like "1.28", as
-	// compiler.ParseVersion takes it; empty means compiler.DefaultVersion.
+	// Kubernetes is the version whose behaviour is asked for, such as "1.28", as accepted by compiler.ParseVersion; empty
+	// means compiler.DefaultVersion.
 	Kubernetes string `json:"kubernetes,omitempty"`
-	// Policy is the Job's spec.podFailurePolicy as stored, legal or not; nil when
-	// the Job has none.
+	// Policy is the Job's spec.podFailurePolicy as stored, valid or not; nil if the Job has none.
 	Policy *batchv1.PodFailurePolicy `json:"policy,omitempty"`
-	// Pod is the pod to judge. A pod without a phase is judged as a failed one.
+	// Pod is the pod to evaluate. A pod without a phase counts as failed.
 	Pod *corev1.Pod `json:"pod"`
 }
 
-// Engine judges pods. It is safe for concurrent use, and keeps nothing of a
-// request. An error means that there is no verdict; an evaluation that broke off
-// has one, with runtime.Verdict.Err set.
+// Engine evaluates pods. It must be safe for concurrent use, and keep no reference to a request. An error means that there is
+// no verdict; if an evaluation was cut short, there is a verdict with runtime.Verdict.Err set.
 type Engine func(ctx context.Context, r Request) (runtime.Verdict, error)

@@ -12,16 +12,14 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Go returns the verdict by its definition in plain Go: the engine to read, and to
-// hold the others to. It fails for a Kubernetes version that compiler.ParseVersion
-// does not take.
+// Go returns the verdict by its definition in plain Go, with which other engines are compared. It fails for a Kubernetes
+// version that compiler.ParseVersion rejects.
 func Go(_ context.Context, r Request) (runtime.Verdict, error) {
 	failIndex, err := hasFailIndex(r.Kubernetes)
 	if err != nil {
 		return runtime.Verdict{}, err
 	}
-	// KEP-3329 "Evaluation": a pod is judged once it has failed; until then it
-	// might still succeed.
+	// KEP-3329 "Evaluation": a pod is evaluated once it has failed; until then it might still succeed.
 	if phase := r.Pod.Status.Phase; phase != corev1.PodFailed && phase != "" {
 		return runtime.NotTerminal(r.Pod), nil
 	}
@@ -32,8 +30,7 @@ func Go(_ context.Context, r Request) (runtime.Verdict, error) {
 		if !knows(rule.Action, failIndex) {
 			continue
 		}
-		// A rule has one selector. Exit codes go first where, against the API's
-		// validation, there are both.
+		// A rule has one selector. If it has both, against the API's validation, exit codes come first.
 		if rule.OnExitCodes != nil {
 			if c := exited(r.Pod, rule.OnExitCodes); c != nil {
 				return runtime.MatchedExitCode(r.Pod, i, rule.Action, c), nil
@@ -54,8 +51,8 @@ func rules(p *batchv1.PodFailurePolicy) []batchv1.PodFailurePolicyRule {
 	return p.Rules
 }
 
-// exited finds the first container that satisfies the requirement: "each app
-// container and init container status" (KEP-3329 "JobSpec API"), in this order.
+// exited returns the first container that satisfies the requirement: "each app container and init container status" (KEP-3329
+// "JobSpec API"), in this order.
 func exited(pod *corev1.Pod, requirement *batchv1.PodFailurePolicyOnExitCodesRequirement) *corev1.ContainerStatus {
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
 		for i := range list {
@@ -88,8 +85,8 @@ func satisfies(c *corev1.ContainerStatus, requirement *batchv1.PodFailurePolicyO
 	}
 }
 
-// conditioned finds the pod's first condition that equals a pattern in type and
-// status: "satisfied if at least one pattern matches an actual pod condition".
+// conditioned returns the pod's first condition that equals a pattern in type and status: "satisfied if at least one pattern
+// matches an actual pod condition".
 func conditioned(pod *corev1.Pod, patterns []batchv1.PodFailurePolicyOnPodConditionsPattern) *corev1.PodCondition {
 	for i, c := range pod.Status.Conditions {
 		if slices.Contains(patterns, batchv1.PodFailurePolicyOnPodConditionsPattern{Type: c.Type, Status: c.Status}) {
@@ -99,8 +96,7 @@ func conditioned(pod *corev1.Pod, patterns []batchv1.PodFailurePolicyOnPodCondit
 	return nil
 }
 
-// knows reports whether the action is one, in a Kubernetes version with FailIndex or
-// without.
+// knows reports whether the action exists in a Kubernetes version with or without FailIndex.
 func knows(action batchv1.PodFailurePolicyAction, failIndex bool) bool {
 	switch action {
 	case batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount:
@@ -112,9 +108,8 @@ func knows(action batchv1.PodFailurePolicyAction, failIndex bool) bool {
 	}
 }
 
-// hasFailIndex reports whether FailIndex is an action of the Kubernetes version: it
-// is one since 1.29, where the feature gate JobBackoffLimitPerIndex of KEP-3850 is
-// on by default; before, its rules are skipped.
+// hasFailIndex reports whether the Kubernetes version has the action FailIndex: since 1.29, when the feature gate
+// JobBackoffLimitPerIndex of KEP-3850 is on by default. Earlier versions skip rules with it.
 func hasFailIndex(kubernetes string) (bool, error) {
 	if kubernetes == "" || kubernetes == compiler.DefaultVersion {
 		return true, nil

@@ -13,10 +13,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// ParseVerdict reads the JSON form of a verdict, and refuses one that breaks the
-// contract in anything: names are compared with their case, unknown and repeated ones
-// are errors, and so are fields that are missing, null, or do not apply. A text that
-// does not apply may be empty.
+// ParseVerdict parses the JSON form of a verdict strictly by the contract: names are case-sensitive, and unknown or repeated
+// fields are errors, as are fields that are missing, null or do not apply. Strings that do not apply may be empty.
 func ParseVerdict(data []byte) (runtime.Verdict, error) {
 	var stated statedVerdict
 	strict, err := sigsjson.UnmarshalStrict(data, &stated)
@@ -37,8 +35,8 @@ func ParseVerdict(data []byte) (runtime.Verdict, error) {
 	return v, err
 }
 
-// statedVerdict is a verdict as somebody wrote it: pointers tell absent from zero.
-// Reading it as runtime.Verdict would forgive what the contract does not.
+// statedVerdict is a verdict as received: pointers distinguish absent from zero. Decoding into runtime.Verdict would accept
+// violations of the contract.
 type statedVerdict struct {
 	Terminal  *bool   `json:"terminal,omitempty"`
 	Matched   *bool   `json:"matched,omitempty"`
@@ -53,7 +51,7 @@ type statedVerdict struct {
 	Error     *string `json:"error,omitempty"`
 }
 
-// refuseNull refuses null, which is not absent.
+// refuseNull returns an error for null values, which the contract does not allow in place of absent fields.
 func refuseNull(data []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil {
@@ -67,8 +65,8 @@ func refuseNull(data []byte) error {
 	return nil
 }
 
-// dropEmpty makes absent what is empty and does not apply: the contract shows such
-// texts. A condition and a container without a name are empty and do apply.
+// dropEmpty sets empty strings that do not apply to absent, because the contract shows such strings. Empty names of
+// conditions and containers do apply.
 func (s *statedVerdict) dropEmpty() {
 	for _, text := range []**string{&s.Action, &s.RuleName, &s.Message, &s.Error} {
 		if *text != nil && **text == "" {
@@ -88,8 +86,7 @@ func (s *statedVerdict) dropEmpty() {
 	}
 }
 
-// check demands the fields that follow from terminal, matched and what was matched,
-// and no others.
+// check checks that exactly the fields are present that follow from terminal, matched and what was matched.
 func (s *statedVerdict) check() error {
 	switch {
 	case s.Action != nil && !knows(batchv1.PodFailurePolicyAction(*s.Action), true):

@@ -25,7 +25,7 @@ import (
 	"github.com/podverdict/podverdict/controller/running"
 )
 
-// Controller runs Jobs. Make one with New, and run it once.
+// Controller runs Jobs and records verdicts. Create it with New and call Run once.
 type Controller struct {
 	options Options
 
@@ -34,11 +34,11 @@ type Controller struct {
 	policies  *policies.Registry
 	observing *observing.Loop
 	pending   *pending.Loop
-	running   *running.Loop // nil if it only observes
+	running   *running.Loop // nil in observe-only mode
 	ready     atomic.Bool
 }
 
-// configs are for clients of the API server, each with the limits that fit it.
+// configs are the client configurations for the API server. Each has a rate limit of its own.
 type configs struct{ watches, writes, spare, events *rest.Config }
 
 func newConfigs(config *rest.Config, counts *metrics.Metrics) configs {
@@ -52,10 +52,10 @@ func newConfigs(config *rest.Config, counts *metrics.Metrics) configs {
 	return c
 }
 
-// maxPrograms is how many compiled policies are kept; each takes some 10 KB.
+// maxPrograms is how many compiled policies are cached. Each takes about 10 KB.
 const maxPrograms = 1000
 
-// New returns a Controller that has not begun. The error is that of options which make no sense.
+// New returns a Controller that is not running yet. It returns an error if the options are invalid.
 func New(o Options) (*Controller, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -106,7 +106,7 @@ func New(o Options) (*Controller, error) {
 	return c, c.caches.Subscribe(c.jobChanged, c.podChanged)
 }
 
-// Ready returns nil when the caches are filled.
+// Ready returns nil once the caches are filled.
 func (c *Controller) Ready() error {
 	if !c.ready.Load() {
 		return errors.New("the caches are not filled yet")
@@ -114,8 +114,8 @@ func (c *Controller) Ready() error {
 	return nil
 }
 
-// Run works until ctx is done, and returns when nothing of it is under way any more. It begins with lists of the newest
-// state, so it is to be called when the lease is held.
+// Run works until ctx is done and all of its work has ended. Call it while holding the lease: it starts by listing the
+// newest state.
 func (c *Controller) Run(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
 	var loops sync.WaitGroup
@@ -126,8 +126,8 @@ func (c *Controller) Run(ctx context.Context) error {
 		return err
 	}
 	logger.Info("Waiting for the caches")
-	filled := c.policies.Start(ctx, &loops) && c.caches.Start(ctx, &loops) // policies say what the caches are to keep
-	loops.Go(func() { c.observing.Run(ctx) })                              // which end at once when ctx is done
+	filled := c.policies.Start(ctx, &loops) && c.caches.Start(ctx, &loops) // policies first: they decide which fields the caches keep
+	loops.Go(func() { c.observing.Run(ctx) })                              // these loops return as soon as ctx is done
 	if c.running != nil {
 		loops.Go(func() { c.running.Run(ctx) })
 	}
@@ -143,8 +143,8 @@ func (c *Controller) Run(ctx context.Context) error {
 	return nil
 }
 
-// jobChanged passes on a change in the caches. The states are of two Jobs when nobody watched while one was deleted and the
-// other created.
+// jobChanged passes a change of a Job to the loops. Before and after differ in UID if a Job was deleted and recreated
+// while the watch was down: that is a deletion and a creation.
 func (c *Controller) jobChanged(before, after *batchv1.Job) {
 	if before != nil && after != nil && before.UID != after.UID {
 		c.jobChanged(before, nil)
@@ -160,7 +160,7 @@ func (c *Controller) jobChanged(before, after *batchv1.Job) {
 	})
 }
 
-// podChanged passes on a change in the caches.
+// podChanged passes a change of a pod to the loops.
 func (c *Controller) podChanged(before, after *corev1.Pod) {
 	c.guard(func() {
 		c.options.Metrics.PodSeen(before, after)
@@ -171,9 +171,9 @@ func (c *Controller) podChanged(before, after *corev1.Pod) {
 	})
 }
 
-// guard keeps a panic over one object from those that come after it.
+// guard runs handle and recovers from a panic, so that one object cannot stop the handling of others.
 func (c *Controller) guard(handle func()) {
-	_ = c.options.Metrics.Guard(context.Background(), metrics.ReadingCache, func() error { // it is in the log
+	_ = c.options.Metrics.Guard(context.Background(), metrics.ReadingCache, func() error { // Guard has logged it
 		handle()
 		return nil
 	})

@@ -18,31 +18,31 @@ import (
 // Name is the spec.managedBy of the Jobs that the controller runs (KEP-4368).
 const Name = v1alpha1.JobController
 
-// Options of a Controller. Zero values are the defaults.
+// Options configure a Controller. Zero values mean the defaults.
 type Options struct {
-	// Config is for the API server. Its QPS and Burst bound the calls by which Jobs are run; lists, watches and events are
-	// apart from it.
+	// Config is for the API server. Its QPS and Burst limit the calls that run Jobs; lists, watches and events have
+	// limits of their own.
 	Config *rest.Config
-	// Namespace is the only one that is looked at; all are when it is empty.
+	// Namespace is the only namespace to watch; empty means all.
 	Namespace string
-	// Observe makes the controller also judge the pods of Jobs that others run, and record the verdicts.
+	// Observe makes the controller also evaluate the pods of Jobs that other controllers run, and record the verdicts.
 	Observe bool
-	// ObserveOnly makes the controller run no Jobs and write no pods: it only records what it sees.
+	// ObserveOnly makes the controller run no Jobs and write no pods: it only records what it observes.
 	ObserveOnly bool
-	// Workers is how many Jobs are worked on at a time; 5, as upstream's concurrent-job-syncs.
+	// Workers is how many Jobs are synced at a time. The default is 5, as for upstream's concurrent-job-syncs.
 	Workers int
-	// Settings are those of the decisions.
+	// Settings are passed to plan.Next.
 	Settings plan.Settings
-	// BatchPeriod is how long pods are created before the Job is looked at again, and the time between two writes of
-	// its counters meanwhile; 1 second, as upstream's SyncJobBatchPeriod.
+	// BatchPeriod is how long pods are created before the Job is synced again, and the time between two writes of its
+	// counters meanwhile. The default is 1 second, as for upstream's SyncJobBatchPeriod.
 	BatchPeriod time.Duration
-	// PendingPeriod is the time between two looks at pods that do not start; pending.DefaultPeriod.
+	// PendingPeriod is the interval at which pods that do not start are checked. The default is pending.DefaultPeriod.
 	PendingPeriod time.Duration
-	// Kubernetes is the version whose meaning podFailurePolicies have; compiler.DefaultVersion.
+	// Kubernetes is the version whose podFailurePolicy semantics apply. The default is compiler.DefaultVersion.
 	Kubernetes string
-	// Metrics count what is done; nil means metrics that nobody reads.
+	// Metrics count the controller's work. If nil, unregistered metrics are used.
 	Metrics *metrics.Metrics
-	// Clock is the system's when it is nil.
+	// Clock is the system clock if nil.
 	Clock clock.WithTicker
 }
 

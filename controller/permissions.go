@@ -14,32 +14,32 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Permission is one that the controller needs.
+// Permission is one right that the controller needs.
 type Permission struct {
-	// Verb is what is done to Resource, which is of Group, or to a Subresource of it.
+	// Verb is the verb on Resource in Group, or on its Subresource.
 	Verb, Group, Resource, Subresource string
-	// Namespace is the only one in which it is needed; empty means all.
+	// Namespace is the only namespace in which the right is needed; empty means all.
 	Namespace string
-	// Name is the only object that it is needed for; empty means all.
+	// Name is the only object for which the right is needed; empty means all.
 	Name string
-	// Why is what the controller does with it.
+	// Why says what the controller uses the right for.
 	Why string
 }
 
-// Needs are what the permissions that a controller needs depend on.
+// Needs are the settings that decide which permissions a controller needs.
 type Needs struct {
-	// Namespace is the only one that it works in; all are when it is empty.
+	// Namespace is the only namespace that the controller watches; empty means all.
 	Namespace string
-	// ObserveOnly is that of its Options.
+	// ObserveOnly is the field of the same name in Options.
 	ObserveOnly bool
-	// Reviews is set when it serves something to authorized requests only.
+	// Reviews is set if the controller serves something to authorized requests only.
 	Reviews bool
-	// Lease is the one to hold; none when it has no name.
+	// Lease is the lease for leader election; without a name, there is none.
 	Lease types.NamespacedName
 }
 
-// Permissions returns what a controller needs. Custom policies, namespaces and reviews of requests are of the whole cluster; without
-// the rights on custom policies, none is in force.
+// Permissions returns the rights that a controller needs. Rights on custom policies, namespaces and reviews are
+// cluster-wide. Without the rights on custom policies, the controller runs without them.
 func Permissions(n Needs) []Permission {
 	all := []Permission{
 		{"list", "batch", "jobs", "", n.Namespace, "", "to see Jobs"},
@@ -85,8 +85,8 @@ func Permissions(n Needs) []Permission {
 	return all
 }
 
-// Preflight says in the log what the controller cannot do at this API server: a line for each permission that is missing,
-// and one when the API server knows no spec.managedBy. An error means that it could not be found out.
+// Preflight logs what the controller cannot do at this API server: a line for each missing permission, and one if the
+// API server does not support spec.managedBy. It returns an error if it cannot check.
 func Preflight(ctx context.Context, client kubernetes.Interface, needed []Permission) error {
 	logger := klog.FromContext(ctx)
 	info, err := client.Discovery().ServerVersion()
@@ -114,7 +114,7 @@ func Preflight(ctx context.Context, client kubernetes.Interface, needed []Permis
 	return nil
 }
 
-// firstManagedBy is the first version whose Jobs have the field without being asked (KEP-4368, beta).
+// firstManagedBy is the first version that has spec.managedBy enabled by default (KEP-4368, beta).
 var firstManagedBy = version.MajorMinor(1, 32)
 
 func (p Permission) granted(ctx context.Context, client kubernetes.Interface) (bool, error) {
@@ -129,7 +129,7 @@ func (p Permission) granted(ctx context.Context, client kubernetes.Interface) (b
 	return review.Status.Allowed, nil
 }
 
-// resource returns the resource in the form that kubectl auth can-i takes: jobs.batch/status.
+// resource returns the resource as kubectl auth can-i takes it, such as jobs.batch/status.
 func (p Permission) resource() string {
 	text := p.Resource
 	if p.Group != "" {

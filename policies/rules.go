@@ -10,24 +10,24 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Rule is what a rule's METADATA says of it.
+// Rule is the METADATA of a rule in the bundle.
 type Rule struct {
-	// ID names the rule everywhere, as in F3 or G-TTL. ST31 names two rules: what is refused, and what is ignored.
+	// ID identifies the rule, such as F3 or G-TTL. ST31 identifies two rules: what is refused, and what is ignored.
 	ID string
-	// Folder is the bundle's part that the rule belongs to: job, jobstatus or guardrails.
+	// Folder is the bundle's folder with the rule: job, jobstatus or guardrails.
 	Folder string
-	// Title is a statement that holds where the rule is kept; Description says why.
+	// Title is a sentence that is true if the rule is kept; Description says why.
 	Title, Description string
-	// KEP names the document and section that the rule follows, and Field the path that it looks at.
+	// KEP is the document and section that the rule follows, and Field the path that it checks.
 	KEP, Field string
 	// Severity is error or warning, before any configuration.
 	Severity string
-	// Parameters describe the numbers and names that the rule compares with, by name.
+	// Parameters describe, by name, the numbers and names that the rule compares with.
 	Parameters map[string]string
 }
 
-// Rules reads the rules out of the bundle, in the order of its files. It needs no Rego compiler, so that who wants the
-// catalogue need not link one.
+// Rules returns the rules of the bundle in the order of its files. It does not use the Rego compiler, so that callers need
+// not link it.
 func Rules() ([]Rule, error) {
 	files, err := fs.Glob(FS, "*/*.rego")
 	if err != nil {
@@ -51,7 +51,7 @@ func Rules() ([]Rule, error) {
 	return rules, nil
 }
 
-// metadata are the members of a METADATA comment that a catalogue wants.
+// metadata are the fields of a METADATA comment that Rules reads.
 type metadata struct {
 	Title       string `json:"title"`
 	Description string `json:"description"`
@@ -82,7 +82,7 @@ func described(file string, text []byte) ([]Rule, error) {
 	return rules, nil
 }
 
-// comments returns the METADATA comments of a module, each as the YAML that it holds.
+// comments returns the METADATA comments of a module as YAML.
 func comments(module []byte) [][]byte {
 	var all [][]byte
 	open := false
@@ -101,8 +101,8 @@ func comments(module []byte) [][]byte {
 	return all
 }
 
-// Settings returns the settings that guardrails come with, by the ids of the guardrails: the object of defaults.rego, which
-// Rego and YAML write alike.
+// Settings returns the default settings of guardrails by their ids: the object in defaults.rego, whose syntax is the same in
+// Rego and YAML.
 func Settings() (map[string]map[string]any, error) {
 	const file = "guardrails/defaults.rego"
 	text, err := FS.ReadFile(file)

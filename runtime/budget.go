@@ -8,17 +8,17 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// Budget is how many matches of a rule have its action, and what is the action of
-// those after them. The zero value is no budget.
+// Budget limits how many matches of a rule get its action, and says which action later ones get. The zero value means no
+// budget.
 type Budget struct {
 	Limit int32
-	// Per is what the matches are counted for.
+	// Per is what matches are counted for.
 	Per  v1alpha1.BudgetScope
 	Then batchv1.PodFailurePolicyAction
 }
 
-// UsedUp returns the verdict for a rule that has matched as often before as its budget
-// allows: the action is that of the budget's Then. Without a budget it returns v itself.
+// UsedUp returns the verdict for a rule whose budget is used up: its action is the budget's Then. Without a budget it returns
+// v itself.
 func (v Verdict) UsedUp() Verdict {
 	if v.Budget.Limit == 0 {
 		return v
@@ -28,7 +28,7 @@ func (v Verdict) UsedUp() Verdict {
 	return v
 }
 
-// IsUsedUp reports whether the action is that of a budget's Then.
+// IsUsedUp reports whether the action is the budget's Then.
 func (v Verdict) IsUsedUp() bool { return v.usedUp }
 
 func (b Budget) String() string {

@@ -21,10 +21,9 @@ func (p *Policy) customVerdict(pod *corev1.Pod, m *match) Verdict {
 	return v
 }
 
-// Pending returns the verdict of the first rule on Pending that matches a pod in that
-// phase: what the pod's failure will mean when it is ended because of the rule. It is not
-// decided when no rule matches. An error is in the verdict and matches nothing; it
-// decides if the policy's failurePolicy is Fail.
+// Pending returns the verdict of the first rule on Pending that matches a pod in that phase: what the pod's failure will mean
+// if the pod is deleted because of the rule. Decided is false if no rule matches. A rule with an error does not match; the
+// verdict has the error, and it decides only if the policy's failurePolicy is Fail.
 func (p *Policy) Pending(ctx context.Context, in Input) (v Verdict, decided bool) {
 	if in.Pod.Status.Phase != corev1.PodPending {
 		return NotTerminal(in.Pod), false
@@ -43,8 +42,8 @@ func (p *Policy) Pending(ctx context.Context, in Input) (v Verdict, decided bool
 	return v, m.rule != nil
 }
 
-// customMessage returns the sentence of a custom rule. JobSet and others match regular
-// expressions over such messages, so the fixed part comes first.
+// customMessage returns the message of a custom rule. JobSet and others match regular expressions against such messages, so
+// the fixed part comes first.
 func (v Verdict) customMessage() string {
 	var b strings.Builder
 	b.WriteString("Pod " + v.namespace + "/" + v.pod + " matching " + string(v.Action) +
@@ -58,8 +57,7 @@ func (v Verdict) customMessage() string {
 	return b.String()
 }
 
-// Says returns what a custom rule says for itself: its reason and its message, if it has
-// them.
+// Says returns a custom rule's own reason and message, if any.
 func (v Verdict) Says() string {
 	if v.Reason == "" || v.detail == "" {
 		return v.Reason + v.detail
@@ -67,8 +65,7 @@ func (v Verdict) Says() string {
 	return v.Reason + ": " + v.detail
 }
 
-// Subject names the rule that decided as people would: by its index, or by its name and
-// its policy's.
+// Subject names the rule that decided for people: by its index, or by its name and its policy's.
 func (v Verdict) Subject() string {
 	return ruleSubject(v.Policy, v.RuleName, v.Rule)
 }

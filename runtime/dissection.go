@@ -11,9 +11,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/metered"
 )
 
-// dissection is an expression with the programs of its parts. Making one takes milliseconds
-// and much memory. Each expression has a pool of them, which keeps them only while the
-// expression is explained often.
+// dissection is an expression with the programs of its parts. Creating one takes milliseconds and much memory. Each
+// expression has a pool of them, which keeps them only while the expression is explained often.
 type dissection struct {
 	checked
 
@@ -59,8 +58,8 @@ func (d *dissection) plan(e ast.Expr) (*metered.Program, error) {
 	return planned.program, planned.err
 }
 
-// text prints a part: with single quotes for a custom rule, as authors write in YAML, and as
-// the compiler prints it for a podFailurePolicy.
+// text returns the CEL of a part: with single quotes for a custom rule, as authors write in YAML, and as the compiler prints
+// it for a podFailurePolicy.
 func (d *dissection) text(e ast.Expr) string {
 	if d.match == nil {
 		return custom.Unparse(d.tree, e)

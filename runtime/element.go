@@ -10,8 +10,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// element describes one element of a loop. It is false for anything but a container or a
-// condition.
+// element describes one element of a loop. It returns false unless the element is a container or a condition.
 func (p *parts) element(value ref.Val) (ElementExplanation, bool) {
 	switch v := value.Value().(type) {
 	case library.Container:

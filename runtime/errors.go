@@ -10,13 +10,13 @@ import (
 )
 
 var (
-	// errBudget is that the expressions of one policy cost too much together, for one pod.
+	// errBudget means that the expressions of one policy cost too much together, for one pod.
 	errBudget = fmt.Errorf("the policy's expressions cost more than %d together", compiler.CostBudget)
-	// errTime is that the expressions of one policy took too long, for one pod.
+	// errTime means that the expressions of one policy took too long, for one pod.
 	errTime = fmt.Errorf("the policy's expressions took longer than %v", maxTime)
 )
 
-// EvaluationError says which expression could not be evaluated, and why.
+// EvaluationError is the error of an expression that could not be evaluated.
 type EvaluationError struct {
 	// Rule is the index of the rule, or NoRule.
 	Rule int
@@ -29,7 +29,7 @@ func (e *EvaluationError) Error() string { return fmt.Sprintf("%s: %v", e.Field,
 
 func (e *EvaluationError) Unwrap() error { return e.Err }
 
-// evaluationError names the expression that has an error.
+// evaluationError adds the expression's position to its error.
 func (p *Policy) evaluationError(x *expression, err error) error {
 	if x.of != nil {
 		return &EvaluationError{Rule: x.of.Rule, Field: x.of.Field, Err: err}
@@ -42,11 +42,11 @@ func (p *Policy) evaluationError(x *expression, err error) error {
 	return err
 }
 
-// Cause says why an expression has no value.
+// Cause is why an expression has no value.
 type Cause string
 
-// The causes: CEL has an error there, or the evaluation was stopped, because of what it
-// costs, because it took too long, or because nobody waits for it any more.
+// The causes: CEL has an error, or the evaluation was stopped because of its cost, because of its duration, or because its
+// context was done.
 const (
 	CauseError    Cause = "Error"
 	CauseCost     Cause = "Cost"
@@ -68,11 +68,10 @@ func (e *EvaluationError) Cause() Cause {
 	}
 }
 
-// PolicyError is why a rule or a match condition of a custom policy could not be
-// evaluated.
+// PolicyError means that a rule or a match condition of a custom policy could not be evaluated.
 type PolicyError struct {
 	Policy string
-	// RuleName is the rule's, and empty for a match condition.
+	// RuleName is the name of the rule, or empty for a match condition.
 	RuleName string
 	Cause    Cause
 	// Err names the field of the expression.
@@ -94,7 +93,7 @@ func (p *Policy) policyError(err error) *PolicyError {
 	return told
 }
 
-// told returns an error of a rule in the form that a Verdict has it.
+// told returns a rule's error in the form that a Verdict carries.
 func (p *Policy) told(err error) error {
 	if err == nil || p.own != nil {
 		return err

@@ -14,10 +14,10 @@ import (
 	"github.com/podverdict/podverdict/runtime/closure"
 )
 
-// evaluation evaluates expressions of one policy for one pod. It is then reused for another.
+// evaluation evaluates expressions of one policy for one pod. It is then reused for another pod.
 type evaluation struct {
 	policy *Policy
-	ctx    context.Context //nolint:containedctx // CEL asks for variables without handing a context on
+	ctx    context.Context //nolint:containedctx // CEL resolves variables without passing a context
 	frame  closure.Frame
 	// interpreter is nil until an expression needs it.
 	interpreter *interpreter
@@ -72,7 +72,7 @@ func (e *evaluation) bool(x *expression) (bool, error) {
 	return bool(b), nil
 }
 
-// message evaluates a messageExpression and trims the space around the text.
+// message evaluates a messageExpression and trims surrounding white space.
 func (e *evaluation) message(x *expression) (string, error) {
 	text, err := e.string(x)
 	if err != nil {
@@ -105,8 +105,8 @@ func (e *evaluation) string(x *expression) (string, error) {
 	return string(text), nil
 }
 
-// find returns the first container or condition that makes the expression of a
-// podFailurePolicy true when the pod's status has nothing else.
+// find returns the first container or condition that makes the expression of a podFailurePolicy true if the pod's status has
+// nothing else.
 func (e *evaluation) find(r *rule) (closure.Element, error) {
 	pod := e.frame.Pod
 	defer func() { e.frame.Pod = pod }()
@@ -120,19 +120,18 @@ func (e *evaluation) find(r *rule) (closure.Element, error) {
 			return alone.element, nil
 		}
 	}
-	// This would be a defect: the expression is true of the pod, and of none of its containers
-	// and conditions alone.
+	// This would be a bug: the expression is true of the pod, but of none of its containers and conditions alone.
 	return closure.Element{}, e.policy.evaluationError(r.when, errors.New("the expression is true, but nothing in the pod matches the rule"))
 }
 
-// aloneElement is a container or condition, and a pod status that has no other.
+// aloneElement is a container or condition, with a pod status that has nothing else.
 type aloneElement struct {
 	status  corev1.PodStatus
 	element closure.Element
 }
 
-// single lists the containers, init containers and conditions of a pod, each alone in a
-// status, in the order in which podFailurePolicy looks at them.
+// single returns the containers, init containers and conditions of a pod, each alone in a status, in the order in which
+// podFailurePolicy looks at them.
 func single(s *corev1.PodStatus) []aloneElement {
 	var all []aloneElement
 	for i := range s.ContainerStatuses {

@@ -14,25 +14,25 @@ import (
 	"github.com/podverdict/podverdict/runtime/metered"
 )
 
-// expression can be evaluated by closures, and by CEL's interpreter where the closures are
-// undecided. Goroutines share it.
+// expression can be evaluated by closures, and by CEL's interpreter where the closures are undecided. It is safe for
+// concurrent use.
 type expression struct {
 	closure closure.Expression
-	// check returns the checked expression, which takes too much memory to keep.
+	// check computes the checked expression, which takes too much memory to keep.
 	check func() (checked, error)
-	// of names the expression of a custom policy. It is nil for a Job's own rules.
+	// of is the expression of a custom policy, or nil for a Job's own rules.
 	of *custom.Expression
-	// program is for CEL's interpreter, dissections are for explanations. Both are made on
-	// first use, because they take many times the memory of the closures.
+	// program is for CEL's interpreter, dissections are for explanations. Both are created at first use, because they take
+	// many times the memory of the closures.
 	program     atomic.Pointer[metered.Program]
 	dissections atomic.Pointer[sync.Pool]
 }
 
-// checked is a checked expression and the environment that it was checked in.
+// checked is a checked expression with its environment.
 type checked struct {
 	env  *cel.Env
 	tree *ast.AST
-	// match is what a rule of a podFailurePolicy asks for. It is nil for custom rules.
+	// match is the requirement of a podFailurePolicy's rule, or nil for custom rules.
 	match compiler.Match
 }
 
@@ -43,7 +43,7 @@ func newExpression(closures *closure.Compiler, x *custom.Expression) *expression
 	}}
 }
 
-// plan returns the program for CEL's interpreter, which it plans on first use.
+// plan returns the program for CEL's interpreter, which it creates at first use.
 func (x *expression) plan() (*metered.Program, error) {
 	if program := x.program.Load(); program != nil {
 		return program, nil

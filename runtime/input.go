@@ -7,19 +7,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Input is what rules are evaluated over. The objects are read, and neither copied nor
-// converted nor kept.
+// Input is what rules are evaluated on. The objects are neither changed, copied, converted nor kept.
 type Input struct {
 	Pod *corev1.Pod
 	// Job is the pod's Job. If it is nil, rules see a Job without any field.
 	Job *batchv1.Job
-	// Attempt is the pod's number at its index or slot, from 1.
+	// Attempt is the pod's attempt number at its index or slot, from 1.
 	Attempt int64
-	// Now is the time for rules on Pending.
+	// Now is the current time for rules on Pending.
 	Now time.Time
 }
 
-// The objects that stand for missing ones. Nobody writes to them.
+// These objects stand for missing ones. They must not be changed.
 var (
 	noPod corev1.Pod
 	noJob batchv1.Job

@@ -14,26 +14,25 @@ import (
 	"github.com/podverdict/podverdict/runtime/metered"
 )
 
-// maxTime is how long the interpreter may take for all expressions of a policy on one pod.
-// The limits on cost end an evaluation much earlier, unless the machine is overloaded.
+// maxTime is how long the interpreter may take for all expressions of a policy on one pod. The cost limits end an evaluation
+// much earlier, unless the machine is overloaded.
 const maxTime = 2 * time.Second
 
-// interpreter evaluates expressions of one policy for one pod by CEL's interpreter. It
-// resolves their variables.
+// interpreter evaluates expressions of one policy for one pod with CEL's interpreter. It resolves their variables.
 type interpreter struct {
 	*evaluation
 
-	ctx context.Context //nolint:containedctx // as that of the evaluation, with its deadline
+	ctx context.Context //nolint:containedctx // the evaluation's, with a deadline
 	// release cancels the context.
 	release context.CancelFunc
-	// values are the policy's variables that were evaluated, by their index.
+	// values are the values of the policy's variables that were evaluated, by index.
 	values []ref.Val
-	// spent is what the expressions have cost so far.
+	// spent is the cost of the expressions so far.
 	spent uint64
 }
 
 func (e *evaluation) interpret(x *expression) (ref.Val, error) {
-	if e.ctx.Err() != nil { // the interpreter looks once in a thousand units
+	if e.ctx.Err() != nil { // the interpreter checks only once in a thousand units
 		return nil, context.Cause(e.ctx)
 	}
 	if e.interpreter == nil {

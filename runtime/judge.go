@@ -6,24 +6,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Evaluate judges a pod without a Job and with attempt 1. The rules of a podFailurePolicy
-// need no more than the pod.
+// Evaluate evaluates a pod without a Job, as attempt 1. This is enough for the rules of a podFailurePolicy.
 func (p *Program) Evaluate(ctx context.Context, pod *corev1.Pod) Verdict {
 	return p.Judge(ctx, Input{Pod: pod, Attempt: 1})
 }
 
-// Judge says what the pod's failure means. Rules are tried in order and the
-// first one that matches decides (KEP-3329, "Evaluation"); only a pod in phase
-// Failed is judged. The pod is read, never copied or converted.
+// Judge returns what the pod's failure means. Rules are tried in order, and the first one that matches decides (KEP-3329,
+// "Evaluation"). A pod in any phase but Failed gets the verdict of NotTerminal. The pod is not copied or converted.
 //
-// If a rule on Pending had the pod deleted, that rule decides and no other is tried
-// (Verdict.PodCondition).
+// If the pod was deleted because of a rule on Pending, that rule decides, and no other is tried (Verdict.PodCondition).
 //
-// An error in a rule of a custom policy means that the rule does not match, if the policy's
-// failurePolicy is Ignore; the verdict's Err has the first such error. If the failurePolicy
-// is Fail, if the rule is the Job's own, or if the context is done, an error ends the
-// evaluation: the verdict is that of no match, with Err set. No later rule is tried, because
-// the rule with the error may be there to keep later rules from deciding.
+// If a rule of a custom policy has an error and the policy's failurePolicy is Ignore, the rule does not match, and the
+// verdict's Err has the first such error. If the failurePolicy is Fail, if the rule is the Job's own, or if the context is
+// done, an error ends the evaluation: the verdict is that of no match, with Err set. No later rule is tried, because the rule
+// with the error may be there to keep later rules from deciding.
 func (p *Program) Judge(ctx context.Context, in Input) (v Verdict) {
 	if in.Pod.Status.Phase != corev1.PodFailed {
 		return NotTerminal(in.Pod)

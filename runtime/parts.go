@@ -16,25 +16,24 @@ import (
 	"github.com/podverdict/podverdict/runtime/closure"
 )
 
-// parts evaluates the parts of an expression, each on its own.
+// parts evaluates the parts of an expression, each separately.
 type parts struct {
 	*interpreter
 	*dissection
 
 	names cel.Activation
 	into  *RuleExplanation
-	told  map[string]bool // the variables that were explained
+	told  map[string]bool // variables explained before
 }
 
-// explain takes an expression apart and hands the parts to tell. told has the variables that
-// were explained before.
+// explain calls tell with the parts of an expression. The variables in told were explained before.
 func (i *interpreter) explain(x *expression, into *RuleExplanation, told map[string]bool, tell func(*parts)) error {
 	return x.dissect(func(d *dissection) {
 		tell(&parts{interpreter: i, dissection: d, names: i, into: into, told: told})
 	})
 }
 
-// of lists the values of the operands of && and ||, at any depth.
+// of returns the values of the operands of && and ||, at any depth.
 func (p *parts) of(e ast.Expr) []Value {
 	if e.Kind() != ast.CallKind {
 		return p.part(e)
@@ -57,8 +56,8 @@ func (p *parts) of(e ast.Expr) []Value {
 	}
 }
 
-// isOwnPredicate reports whether the parts belong to the predicate of a podFailurePolicy.
-// Its explanation leaves out the operands that && and || did not need.
+// isOwnPredicate reports whether the parts belong to the predicate of a podFailurePolicy. Its explanation omits operands that
+// && and || did not need.
 func (p *parts) isOwnPredicate() bool {
 	return p.match != nil && p.names != cel.Activation(p.interpreter)
 }
@@ -78,8 +77,8 @@ func (p *parts) decides(operator string, left ast.Expr) bool {
 	return err == nil && v == types.Bool(operator == operators.LogicalOr)
 }
 
-// part lists the value of one operand: first its own left side if it is a comparison, then
-// itself, then the variables in it. It also explains the elements of the loops in it.
+// part returns the values for one operand: first its left side if it is a comparison, then the operand, then the variables in
+// it. It also explains the elements of the loops in it.
 func (p *parts) part(e ast.Expr) []Value {
 	if e.Kind() == ast.LiteralKind {
 		return nil
@@ -106,8 +105,7 @@ func (p *parts) operand(e ast.Expr) []Value {
 	return nil
 }
 
-// variable explains a variable when it is first used. Its value is left out if the caller
-// has listed it.
+// variable explains a variable when it is first used. It omits the variable's own value if the caller has listed it.
 func (p *parts) variable(e ast.Expr, told bool) (values []Value) {
 	i, known := p.policy.variableNumbers[e.AsIdent()]
 	if !known || p.told[e.AsIdent()] {
@@ -120,15 +118,15 @@ func (p *parts) variable(e ast.Expr, told bool) (values []Value) {
 	v := &p.policy.variables[i]
 	_ = p.interpreter.explain(v.expression, p.into, p.told, func(inner *parts) {
 		parts := inner.of(inner.tree.Expr())
-		if !v.isBool() { // the parts of other values say little
+		if !v.isBool() { // the parts of other values explain little
 			parts = slices.DeleteFunc(parts, func(v Value) bool { return !strings.HasPrefix(v.Expression, compiler.VariablesVariable+".") })
 		}
 		values = append(values, parts...)
-	}) // an expression that was checked can be checked again
+	}) // cannot fail: the expression was checked before
 	return values
 }
 
-// decisive lists the smallest parts that make an expression true or false.
+// decisive returns the smallest parts that make an expression true or false.
 func (p *parts) decisive(e ast.Expr, is types.Bool) []Value {
 	if e.Kind() == ast.CallKind {
 		switch call := e.AsCall(); call.FunctionName() {
@@ -136,7 +134,7 @@ func (p *parts) decisive(e ast.Expr, is types.Bool) []Value {
 			return p.decisive(call.Args()[0], !is)
 		case operators.LogicalAnd, operators.LogicalOr:
 			var all []Value
-			one := (call.FunctionName() == operators.LogicalAnd) != bool(is) // of the two is enough
+			one := (call.FunctionName() == operators.LogicalAnd) != bool(is) // a single operand decides
 			for _, arg := range call.Args() {
 				if v, err := p.evaluate(arg); err == nil && v == is {
 					if all = append(all, p.decisive(arg, is)...); one {
@@ -166,7 +164,7 @@ func (p *parts) evaluate(e ast.Expr) (ref.Val, error) {
 	return p.eval(program, p.names)
 }
 
-// loop explains each element that exists, all or filter looks at.
+// loop explains each element that exists, all or filter iterates over.
 func (p *parts) loop(e ast.Expr) {
 	loop := e.AsComprehension()
 	predicate := closure.Predicate(loop)
@@ -204,11 +202,10 @@ func (p *parts) isFirstMatch(matched bool) bool {
 	return matched && !slices.ContainsFunc(p.into.Elements, func(e ElementExplanation) bool { return e.Matched })
 }
 
-// maxExplained is how many elements of a rule are explained. The first one that matches is
-// always explained. Only a broken pod has so many.
+// maxExplained is how many elements of a rule are explained, besides the first one that matches. Only a broken pod has more.
 const maxExplained = 50
 
-// local resolves the variable of a loop, and all other names as the interpreter does.
+// local resolves the variable of a loop. The interpreter resolves all other names.
 type local struct {
 	*interpreter
 

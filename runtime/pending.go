@@ -9,9 +9,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// PodCondition returns the condition that keeps a verdict on a pod in phase Pending: a
-// pod that is deleted because of the verdict has the condition until it is gone, and a
-// Program reads the rule back from it when the pod has ended in phase Failed.
+// PodCondition returns the condition that stores a verdict on a pod in phase Pending. A pod deleted because of the verdict
+// has the condition until it is gone, and Judge reads the rule from it when the pod has ended in phase Failed.
 func (v Verdict) PodCondition() corev1.PodCondition {
 	return corev1.PodCondition{
 		Type: v1alpha1.FailingToStart, Status: corev1.ConditionTrue,
@@ -19,8 +18,8 @@ func (v Verdict) PodCondition() corev1.PodCondition {
 	}
 }
 
-// FailingToStart returns the condition that a rule on Pending gave the pod, or nil if it
-// has none or one that was taken back.
+// FailingToStart returns the condition that a rule on Pending has set on the pod, or nil if there is none or it was
+// withdrawn.
 func FailingToStart(pod *corev1.Pod) *corev1.PodCondition {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == v1alpha1.FailingToStart && c.Status == corev1.ConditionTrue {
@@ -34,14 +33,13 @@ func FailingToStart(pod *corev1.Pod) *corev1.PodCondition {
 type ending struct {
 	policy *Policy
 	rule   *rule
-	// detail is what the rule's messageExpression said then.
+	// detail is what the rule's messageExpression returned then.
 	detail string
 }
 
-// ended finds the rule on Pending because of which a failed pod was deleted, by the name
-// in the pod's condition. The failure means what that rule says now, whatever other rules
-// make of the remains. If the rule is gone, or PodCondition did not write the condition,
-// the pod is like any other.
+// ended returns the rule on Pending because of which a failed pod was deleted, by the name in the pod's condition. The
+// failure means what that rule says now, whatever other rules say. If the rule is gone, or PodCondition did not write the
+// condition, the pod is treated like any other.
 func (p *Program) ended(pod *corev1.Pod) (e ending, found bool) {
 	if len(p.policies) == 0 || len(p.policies) == 1 && p.policies[0].own != nil {
 		return ending{}, false
@@ -59,7 +57,7 @@ func (p *Program) ended(pod *corev1.Pod) (e ending, found bool) {
 	return ending{}, false
 }
 
-// pendingRule returns the rule on Pending of a name, or nil.
+// pendingRule returns the named rule on Pending, or nil.
 func (p *Policy) pendingRule(name string) *rule {
 	for i := range p.onPending {
 		if p.Rules[p.onPending[i].number].Name == name {
@@ -69,10 +67,10 @@ func (p *Policy) pendingRule(name string) *rule {
 	return nil
 }
 
-// detail removes the reason, which may have been another one, from what was said.
+// detail removes the reason, which may have changed since, from the stored text.
 func (p *Policy) detail(rule *rule, reason, said string) string {
 	if reason == v1alpha1.ReasonPendingRule && p.Rules[rule.number].Reason != reason {
-		return said // there was none
+		return said // the rule had no reason
 	}
 	if rest, found := strings.CutPrefix(said, reason); found {
 		return strings.TrimPrefix(rest, ": ")
@@ -84,7 +82,7 @@ func (e ending) verdict(pod *corev1.Pod) Verdict {
 	return e.policy.verdict(pod, &match{rule: e.rule, message: e.detail})
 }
 
-// explanation explains a rule that is not among those which are tried on a failed pod.
+// explanation explains a rule on Pending, which is not among the rules tried on a failed pod.
 func (e ending) explanation() RuleExplanation {
 	rule := &e.policy.Rules[e.rule.number]
 	return RuleExplanation{
@@ -96,8 +94,8 @@ func (e ending) explanation() RuleExplanation {
 	}
 }
 
-// parsePending takes apart the message of a rule on Pending, which customMessage has put
-// together: said is what follows the names. All three are empty for any other message.
+// parsePending parses a message that customMessage has written for a rule on Pending; said is the text after the names. For
+// other messages, all results are empty.
 func parsePending(pod *corev1.Pod, message string) (policy, rule, said string) {
 	rest, known := strings.CutPrefix(message, "Pod "+pod.Namespace+"/"+pod.Name+" matching ")
 	if !known {

@@ -13,15 +13,15 @@ import (
 	"github.com/podverdict/podverdict/runtime/closure"
 )
 
-// Policy is a list of rules that can be evaluated: a Job's own podFailurePolicy, or a
-// PodFailurePolicy (podverdict.io). It is immutable and safe for concurrent use.
+// Policy is a list of rules ready for evaluation: a Job's own podFailurePolicy, or a PodFailurePolicy (podverdict.io). It is
+// immutable and safe for concurrent use.
 type Policy struct {
 	// Name is the PodFailurePolicy's name. It is empty for a Job's own podFailurePolicy.
 	Name string
-	// Rules are the rules of the PodFailurePolicy as it was written.
+	// Rules are the rules as written in the PodFailurePolicy.
 	Rules []v1alpha1.Rule
-	// Compiled is the compiler's result for the PodFailurePolicy. The trees of its
-	// expressions were dropped to save memory; Expression.Check makes them again.
+	// Compiled is the compiler's result for the PodFailurePolicy. It lacks the trees of the expressions, to save memory;
+	// Expression.Check computes them again.
 	Compiled *custom.Policy
 	// FailurePolicy says what an error in a match condition or a rule means.
 	FailurePolicy v1alpha1.FailurePolicy
@@ -35,8 +35,8 @@ type Policy struct {
 	onFailed, onPending []rule
 	// variableNumbers maps variables.NAME to the index in variables.
 	variableNumbers map[string]int
-	// finds is true when closures answer every rule of a podFailurePolicy, so that no rule
-	// can fail. That holds for everything that the compiler writes.
+	// finds is true if closures decide every rule of a podFailurePolicy, so that no rule can fail. It is true for everything
+	// that the compiler writes.
 	finds bool
 	// interpret turns closures off. Tests use it to compare them with CEL's interpreter.
 	interpret bool
@@ -54,11 +54,11 @@ type ownPolicy struct {
 type rule struct {
 	number int
 	action batchv1.PodFailurePolicyAction
-	// find is the closure of when that returns the matching element. It is nil for
-	// expressions that ask for more than elements of the pod's status.
+	// find is the closure that evaluates when and returns the matching element. It is nil for expressions that do not just
+	// search the pod's status.
 	find func(*corev1.PodStatus) closure.Element
 	when *expression
-	// message is the messageExpression. It is nil if the rule has none.
+	// message is the messageExpression, or nil if the rule has none.
 	message *expression
 }
 
@@ -110,9 +110,8 @@ func (p *Policy) add(closures *closure.Compiler, i int, r custom.Rule) {
 	}
 }
 
-// NewLastGood compiles the older version of a policy that its status keeps. That version is
-// in force while the spec does not compile. It is validated here, because the API server
-// does not validate it.
+// NewLastGood compiles the older version of a policy that its status keeps, which stays in force while the spec does not
+// compile. It also validates that version, because the API server does not.
 func NewLastGood(e *compiler.Environment, policy *v1alpha1.PodFailurePolicy) (*Policy, error) {
 	if kept := policy.Status.LastGood; kept == nil || kept.Generation >= policy.Generation {
 		return nil, errors.New("the status keeps no older version of the policy")
@@ -126,7 +125,7 @@ func NewLastGood(e *compiler.Environment, policy *v1alpha1.PodFailurePolicy) (*P
 	return NewCustomPolicy(e, last)
 }
 
-// newOwnPolicy makes the closures of a podFailurePolicy.
+// newOwnPolicy compiles the closures of a podFailurePolicy.
 func newOwnPolicy(c *compiler.Compiled) *Policy {
 	own := &ownPolicy{c.Policy, c.Environment}
 	p := &Policy{own: own, FailurePolicy: v1alpha1.FailurePolicyFail, finds: true, onFailed: make([]rule, len(c.Rules))}
@@ -139,8 +138,7 @@ func newOwnPolicy(c *compiler.Compiled) *Policy {
 	return p
 }
 
-// check compiles a rule again. Compiling is deterministic, and dropping the expressions keeps
-// a small policy at one kilobyte.
+// check compiles a rule again. The result is the same, and not keeping it reduces a small policy to one kilobyte.
 func (o *ownPolicy) check(rule int) (checked, error) {
 	c, err := o.environment.Compile(&compiler.Policy{Rules: o.policy.Rules[rule : rule+1]})
 	if err != nil {
@@ -149,15 +147,15 @@ func (o *ownPolicy) check(rule int) (checked, error) {
 	return checked{o.environment.FailedRules, c.Rules[0].AST, c.Rules[0].Match}, nil
 }
 
-// Interpreted returns the same policy without closures: CEL's interpreter evaluates it.
+// Interpreted returns the policy without closures: CEL's interpreter evaluates it.
 func (p *Policy) Interpreted() *Policy {
 	interpreted := *p
 	interpreted.finds, interpreted.interpret = false, true
 	return &interpreted
 }
 
-// Failing returns a copy of the policy in which every rule has the given error. It is in
-// force for a Job when a match condition has an error and the failurePolicy is Fail.
+// Failing returns a copy of the policy in which every rule has the given error. It is in force for a Job if a match condition
+// has an error and the failurePolicy is Fail.
 func (p *Policy) Failing(condition error) *Policy {
 	failing := *p
 	failing.failed = p.policyError(condition)
@@ -199,13 +197,13 @@ func (p *Policy) about(phase corev1.PodPhase) []rule {
 	}
 }
 
-// match is a policy's answer for a pod.
+// match is a policy's result for a pod.
 type match struct {
 	// rule is the first rule that matches, or nil.
 	rule *rule
 	// element is the container or condition that a podFailurePolicy's rule matches.
 	element closure.Element
-	// message is the text of the rule's messageExpression, messageErr its error.
+	// message is the value of the rule's messageExpression, messageErr its error.
 	message    string
 	messageErr error
 	// err is the error that ended the evaluation. ignored is the first error after which
@@ -213,10 +211,8 @@ type match struct {
 	err, ignored error
 }
 
-// match tries the rules about the pod's phase in order: the first one that matches
-// decides. A rule that cannot be evaluated does not match, and the next one is tried,
-// unless the policy's failurePolicy is Fail or the context is done: that ends the
-// evaluation.
+// match tries the rules on the pod's phase in order: the first one that matches decides. A rule with an error does not match,
+// and the next one is tried, unless the policy's failurePolicy is Fail or the context is done: that ends the evaluation.
 func (p *Policy) match(ctx context.Context, in Input) (m match) {
 	rules := p.about(in.Pod.Status.Phase)
 	if p.failed != nil && len(rules) > 0 {

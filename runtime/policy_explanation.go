@@ -12,9 +12,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// Explain evaluates every rule about the pod's phase on CEL's interpreter, part by part.
-// The caller sets the outcomes, because they depend on the rules before. The error is that
-// of a context which is done.
+// Explain evaluates every rule on the pod's phase with CEL's interpreter, part by part. The caller sets the outcomes, because
+// they depend on earlier rules. It returns an error if the context is done.
 func (p *Policy) Explain(ctx context.Context, in Input) ([]RuleExplanation, error) {
 	if p.failed != nil {
 		return p.explainFailing(in.Pod), nil
@@ -27,12 +26,12 @@ func (p *Policy) Explain(ctx context.Context, in Input) ([]RuleExplanation, erro
 		all = append(all, e.explain(&rules[i]))
 	}
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx) // what was cut short is no explanation
+		return nil, context.Cause(ctx) // the explanation would be incomplete
 	}
 	return all, nil
 }
 
-// explainFailing explains that no rule on the pod's phase was evaluated.
+// explainFailing returns explanations for a policy whose rules were not evaluated.
 func (p *Policy) explainFailing(pod *corev1.Pod) []RuleExplanation {
 	var all []RuleExplanation
 	for _, r := range p.about(pod.Status.Phase) {
@@ -43,7 +42,7 @@ func (p *Policy) explainFailing(pod *corev1.Pod) []RuleExplanation {
 	return all
 }
 
-// explanation returns an explanation that names the rule and nothing else.
+// explanation returns an explanation that only identifies the rule.
 func (p *Policy) explanation(r *rule) RuleExplanation {
 	e := RuleExplanation{Rule: r.number, Policy: p.Name, Action: r.action}
 	if p.own == nil {
@@ -63,8 +62,8 @@ func (e *evaluation) explain(r *rule) RuleExplanation {
 	return explained
 }
 
-// explainExpression evaluates an expression and its parts, and returns the reason for its
-// value as a sentence. The error is that of the expression.
+// explainExpression evaluates an expression and its parts, and returns the reason for its value as a sentence. It returns the
+// expression's error.
 func (e *evaluation) explainExpression(x *expression, explained *RuleExplanation) (because string, err error) {
 	value, err := e.interpret(x)
 	if e.interpreter != nil {
@@ -99,21 +98,20 @@ func (e *evaluation) explainExpression(x *expression, explained *RuleExplanation
 	return because, err
 }
 
-// ConditionExplanation is what a match condition of a custom policy makes of a Job.
+// ConditionExplanation is the result of a custom policy's match condition for a Job.
 type ConditionExplanation struct {
-	// Field is the path in the policy, as in spec.matchConditions[0].expression.
+	// Field is the path in the policy, such as spec.matchConditions[0].expression.
 	Field      string `json:"field"`
 	Expression string `json:"expression"`
 	Holds      bool   `json:"holds"`
 	// Because is the reason, as a sentence.
 	Because string `json:"because"`
-	// Values are the parts of the expression, as those of a rule.
+	// Values are the parts of the expression, as for a rule.
 	Values []Value `json:"values,omitempty"`
 	Error  string  `json:"error,omitempty"`
 }
 
-// ExplainConditions explains what each match condition makes of a Job. The error is that
-// of a context which is done.
+// ExplainConditions evaluates each match condition for a Job. It returns an error if the context is done.
 func (p *Policy) ExplainConditions(ctx context.Context, job *batchv1.Job) ([]ConditionExplanation, error) {
 	e := p.begin(ctx, Input{Pod: &noPod, Job: job})
 	defer e.end()
@@ -150,10 +148,10 @@ func (p *parts) because(holds bool) string {
 	return strings.Join(said, ", and ")
 }
 
-// maxParts is how many parts of an expression are part of a sentence.
+// maxParts is how many parts of an expression a sentence includes.
 const maxParts = 3
 
-// maxBecause is how many characters of an expression are part of a sentence.
+// maxBecause is how many characters of an expression a sentence includes.
 const maxBecause = 120
 
 func shortened(text string) string {
@@ -164,7 +162,7 @@ func shortened(text string) string {
 	return string(runes[:maxBecause]) + "..."
 }
 
-// ruleSubject names a rule as people would.
+// ruleSubject names a rule for people.
 func ruleSubject(policy, name string, index int) string {
 	if policy == "" {
 		return "rule " + strconv.Itoa(index)

@@ -12,8 +12,8 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// because returns a sentence on why a rule of a podFailurePolicy matched or not, from
-// what its elements said.
+// because returns a sentence that says why a rule of a podFailurePolicy matched or not, from the explanations of its
+// elements.
 func (p *Policy) because(match compiler.Match, r *RuleExplanation) string {
 	for _, e := range r.Elements {
 		if e.Matched {
@@ -61,8 +61,7 @@ func skipped(action batchv1.PodFailurePolicyAction, kubernetes string) string {
 	}
 }
 
-// exitCodeBecause follows the terms of the expression: the first that fails is
-// the reason.
+// exitCodeBecause follows the terms of the expression: the first one that is false is the reason.
 func exitCodeBecause(m compiler.ExitCodes, c *corev1.ContainerStatus) string {
 	t := c.State.Terminated
 	switch {

@@ -17,7 +17,7 @@ import (
 // maxShown is how many elements of a list are shown.
 const maxShown = 8
 
-// show prints a value as CEL where CEL has a literal for it.
+// show returns a value as CEL, if CEL has a literal for it.
 func show(v ref.Val) string {
 	switch v := v.(type) {
 	case types.Timestamp:

@@ -8,74 +8,64 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// NoRule is the Rule of a Verdict that no rule decided.
+// NoRule is the Rule of a Verdict without a matching rule.
 const NoRule = -1
 
-// Verdict says what a pod's failure means for its Job: what happens, because of
-// which rule, and because of what in the pod. It is an immutable value.
+// Verdict says what a pod's failure means for its Job: the action, the rule that decided, and what in the pod the rule
+// matched. It is an immutable value.
 //
-// Its JSON form is a contract with other programs: fields that do not apply are
-// absent, and the message is always that of Message.
+// Its JSON form is a contract with other programs: fields that do not apply are absent, and the message is that of Message.
 type Verdict struct {
-	// Terminal is true when the pod is in phase Failed. Other pods get no
-	// verdict: they may still succeed (KEP-3329, "Evaluation").
+	// Terminal is true if the pod is in phase Failed. Other pods get no verdict: they may still succeed (KEP-3329,
+	// "Evaluation").
 	Terminal bool
-	// Matched is true when a rule decided.
+	// Matched is true if a rule decided.
 	Matched bool
-	// Counted is true when the failure counts towards backoffLimit and
-	// backoffLimitPerIndex: always, except for Ignore and for pods that are not
-	// terminal.
+	// Counted is true if the failure counts towards backoffLimit and backoffLimitPerIndex: always, except with Ignore and for
+	// pods that are not terminal.
 	Counted bool
-	// Action is the action of the rule that decided, Count when none did, and
-	// empty when the pod is not terminal.
+	// Action is the action of the rule that decided, Count if none did, and empty if the pod is not terminal.
 	Action batchv1.PodFailurePolicyAction
 	// Rule is the index of the rule that decided, or NoRule.
 	Rule int
-	// Policy is the name of the PodFailurePolicy (podverdict.io) that the rule is one
-	// of, and RuleName its name there. Both are empty for the rules of the Job's own
-	// podFailurePolicy, which have no names.
+	// Policy is the name of the rule's PodFailurePolicy (podverdict.io), and RuleName the rule's name in it. Both are empty
+	// for the rules of the Job's own podFailurePolicy, which have no names.
 	Policy, RuleName string
 	// Reason is the rule's reason for programs, if it has one.
 	Reason string
-	// Budget is the budget of the rule; its Limit is 0 if the rule has none. A Verdict
-	// does not count: the caller counts matches, and calls UsedUp when there have been
-	// too many.
+	// Budget is the rule's budget; its Limit is 0 if the rule has none. The caller counts the matches, and calls UsedUp if
+	// there are too many.
 	Budget Budget
-	// RetryDelay is how long after the failure the next attempt starts, or nil for the
-	// Job's back-off.
+	// RetryDelay is how long after the failure the next attempt starts, or nil for the Job's back-off.
 	RetryDelay *time.Duration
-	// Container and ExitCode say which container's exit code the rule matched.
-	// ExitCode is not 0 exactly when an exit-code rule decided, because exit
-	// code 0 never matches.
+	// Container and ExitCode say which container's exit code the rule matched. ExitCode is not 0 exactly if an exit-code rule
+	// decided, because exit code 0 never matches.
 	Container string
 	ExitCode  int32
 	// Condition is the type of the pod condition that the rule matched.
 	Condition corev1.PodConditionType
-	// Err is why the rules could not be evaluated to the end, if no rule matched. If one
-	// did, Err is why a rule before it could not be evaluated, which was ignored. It is a
-	// *PolicyError for the rules of custom policies.
+	// Err is why the evaluation did not reach the end, if no rule matched. If one did, it is the ignored error of an earlier
+	// rule. For rules of custom policies it is a *PolicyError.
 	Err error
-	// MessageErr is why the messageExpression of a rule that matched has no value.
+	// MessageErr is the error of the matching rule's messageExpression.
 	MessageErr error
 
 	namespace, pod string
 	// detail is the value of a custom rule's messageExpression.
 	detail string
-	// usedUp is true when the action is the budget's Then.
+	// usedUp is true if the action is the budget's Then.
 	usedUp bool
-	// A verdict read from JSON does not know the pod: it has the message that was
-	// written, which may be none.
+	// A verdict decoded from JSON does not know the pod, so it keeps the decoded message, which may be empty.
 	read     bool
 	reported string
 }
 
-// NotTerminal returns the verdict on a pod that has not failed, or not yet.
+// NotTerminal returns the verdict on a pod that has not failed, at least not yet.
 func NotTerminal(pod *corev1.Pod) Verdict {
 	return Verdict{Rule: NoRule, namespace: pod.Namespace, pod: pod.Name}
 }
 
-// Unmatched returns the verdict on a failed pod that no rule matches: the failure is
-// counted.
+// Unmatched returns the verdict on a failed pod that no rule matches: the failure is counted.
 func Unmatched(pod *corev1.Pod) Verdict {
 	return Verdict{
 		Terminal: true, Counted: true, Action: batchv1.PodFailurePolicyActionCount, Rule: NoRule,
@@ -83,8 +73,8 @@ func Unmatched(pod *corev1.Pod) Verdict {
 	}
 }
 
-// Failure returns the verdict on a failed pod whose evaluation broke off. An error never
-// picks an action, so the verdict means what no match means, and carries the error.
+// Failure returns the verdict on a failed pod whose evaluation ended with an error. An error never picks an action, so the
+// verdict is that of no match, with the error.
 func Failure(pod *corev1.Pod, err error) Verdict {
 	v := Unmatched(pod)
 	v.Err = err
@@ -114,10 +104,9 @@ func matched(pod *corev1.Pod, rule int, action batchv1.PodFailurePolicyAction) V
 	}
 }
 
-// Message returns what the Job controller writes for a FailJob verdict, letter for letter
-// (matchPodFailurePolicy in pkg/controller/job/pod_failure_policy.go), and the same
-// sentence for the other actions. That of a custom rule ends with the rule's reason and
-// its own message. It is empty when no rule matched.
+// Message returns the message that the Job controller writes for a FailJob verdict, letter for letter (matchPodFailurePolicy
+// in pkg/controller/job/pod_failure_policy.go), and the same sentence for the other actions. For a custom rule it ends with
+// the rule's reason and its own message. It is empty if no rule matched.
 func (v Verdict) Message() string {
 	switch {
 	case v.read:
@@ -136,8 +125,7 @@ func (v Verdict) Message() string {
 	}
 }
 
-// Equal reports whether two verdicts say the same, error and message text
-// included.
+// Equal reports whether two verdicts are equal, including error and message texts.
 func (v Verdict) Equal(w Verdict) bool {
 	return v.Terminal == w.Terminal && v.Matched == w.Matched && v.Counted == w.Counted &&
 		v.Action == w.Action && v.Rule == w.Rule && v.Policy == w.Policy && v.RuleName == w.RuleName &&
@@ -149,7 +137,7 @@ func (v Verdict) Equal(w Verdict) bool {
 
 func (v Verdict) sameMessage(w Verdict) bool {
 	if !v.read && !w.read && v.namespace == w.namespace && v.pod == w.pod && v.detail == w.detail {
-		return true // the message is a function of what is equal already
+		return true // the message depends only on what was compared
 	}
 	return v.Message() == w.Message()
 }

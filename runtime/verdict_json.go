@@ -39,7 +39,7 @@ type wireBudget struct {
 	UsedUp bool                           `json:"usedUp,omitempty"`
 }
 
-// MarshalJSON writes the contract's form of the verdict.
+// MarshalJSON returns the verdict in the form of the contract.
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	w := wireVerdict{
 		Terminal: v.Terminal, Matched: v.Matched, Action: v.Action, Counted: v.Counted,
@@ -61,8 +61,7 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// UnmarshalJSON reads the contract's form of a verdict. The message is kept as
-// it was written.
+// UnmarshalJSON decodes a verdict in the form of the contract. It keeps the message as it is.
 func (v *Verdict) UnmarshalJSON(data []byte) error {
 	var w wireVerdict
 	if err := json.Unmarshal(data, &w); err != nil {

@@ -9,9 +9,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Policy",type="string",JSONPath=".spec.policyName",description="The policy that is bound."
 // +kubebuilder:printcolumn:name="Position",type="string",JSONPath=".spec.position",description="Before or after the Job's own rules."
-// +kubebuilder:printcolumn:name="Mode",type="string",JSONPath=".spec.mode",description="Whether verdicts are carried out or only told."
+// +kubebuilder:printcolumn:name="Mode",type="string",JSONPath=".spec.mode",description="Whether verdicts are carried out or only reported."
 // +kubebuilder:printcolumn:name="Jobs",type="integer",JSONPath=".status.jobs.selected",description="Unfinished Jobs that are selected."
-// +kubebuilder:printcolumn:name="Not-Carried-Out",type="integer",JSONPath=".status.jobs.notCarriedOut",description="Those in which nobody carries out what the policy says of failed pods."
+// +kubebuilder:printcolumn:name="Not-Carried-Out",type="integer",JSONPath=".status.jobs.notCarriedOut",description="Selected Jobs in which the policy has no effect."
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=podverdict"
 type PodFailurePolicyBinding struct {
@@ -20,10 +20,10 @@ type PodFailurePolicyBinding struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what the binding says.
+	// spec is the specification of the binding.
 	// +required
 	Spec PodFailurePolicyBindingSpec `json:"spec"`
-	// status is what the controller says of the binding.
+	// status is written by the controller.
 	// +optional
 	Status PodFailurePolicyBindingStatus `json:"status,omitzero"`
 }
@@ -40,7 +40,7 @@ type PodFailurePolicyBindingList struct {
 	Items []PodFailurePolicyBinding `json:"items"`
 }
 
-// PodFailurePolicyBindingSpec is what a binding says.
+// PodFailurePolicyBindingSpec is the specification of a binding.
 type PodFailurePolicyBindingSpec struct {
 	// policyName is the name of the PodFailurePolicy. It may be created later. At most 253 characters.
 	// +required
@@ -48,62 +48,61 @@ type PodFailurePolicyBindingSpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	PolicyName string `json:"policyName"`
 
-	// namespaceSelector selects Jobs by the labels of their namespace. Without it, those of all namespaces are selected.
+	// namespaceSelector selects Jobs by the labels of their namespace. Without it, Jobs of all namespaces are selected.
 	// +optional
 	NamespaceSelector *LabelSelector `json:"namespaceSelector,omitempty"`
 
-	// jobSelector selects Jobs by their own labels. Without it, all Jobs are selected. A Job must be selected by both
-	// selectors.
+	// jobSelector selects Jobs by their own labels. Without it, all Jobs are selected. A Job must match both selectors.
 	// +optional
 	JobSelector *LabelSelector `json:"jobSelector,omitempty"`
 
-	// position is where the policy's rules stand: Before, which is the default, or After the rules of the Job's own
+	// position says whether the policy's rules come Before, which is the default, or After the rules of the Job's own
 	// podFailurePolicy.
 	// +optional
 	// +default="Before"
 	Position Position `json:"position,omitempty"`
 
-	// mode is what becomes of the verdicts: Enforce, which is the default, carries them out; Audit only tells them, in
+	// mode says what happens with the verdicts: Enforce, which is the default, carries them out; Audit only reports them, in
 	// events and metrics.
 	// +optional
 	// +default="Enforce"
 	Mode Mode `json:"mode,omitempty"`
 
-	// pendingPods is what becomes of a pod that a rule on Pending matches: Ignore, which is the default, leaves it alone;
-	// Delete gives it a condition that says why, and deletes it.
+	// pendingPods says what happens to a pod that a rule on Pending matches: Ignore, which is the default, leaves it alone;
+	// Delete sets a condition that says why, and deletes the pod.
 	// +optional
 	// +default="Ignore"
 	PendingPods PendingPods `json:"pendingPods,omitempty"`
 }
 
-// Position is where a policy's rules stand.
+// Position is the position of a policy's rules.
 //
 // +kubebuilder:validation:Enum=Before;After
 type Position string
 
-// The rules stand before or after those of the Job's own podFailurePolicy.
+// Rules come before or after those of the Job's own podFailurePolicy.
 const (
 	PositionBefore Position = "Before"
 	PositionAfter  Position = "After"
 )
 
-// Mode is what becomes of verdicts.
+// Mode says what happens with verdicts.
 //
 // +kubebuilder:validation:Enum=Enforce;Audit
 type Mode string
 
-// Verdicts are carried out, or told in events and metrics only.
+// Verdicts are carried out, or only reported in events and metrics.
 const (
 	ModeEnforce Mode = "Enforce"
 	ModeAudit   Mode = "Audit"
 )
 
-// PendingPods is what becomes of pods that a rule on Pending matches.
+// PendingPods says what happens to pods that a rule on Pending matches.
 //
 // +kubebuilder:validation:Enum=Ignore;Delete
 type PendingPods string
 
-// The pods stay, or they are deleted.
+// Pods are left alone or deleted.
 const (
 	PendingPodsIgnore PendingPods = "Ignore"
 	PendingPodsDelete PendingPods = "Delete"

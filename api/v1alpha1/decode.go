@@ -26,7 +26,7 @@ type Object interface {
 	Validate() field.ErrorList
 }
 
-// New returns an empty object of one of the kinds here, or nil for another kind.
+// New returns an empty object of a kind in this package, or nil for other kinds.
 func New(kind schema.GroupVersionKind) Object {
 	switch kind {
 	case GroupVersion.WithKind(KindPodFailurePolicy):
@@ -37,9 +37,9 @@ func New(kind schema.GroupVersionKind) Object {
 	return nil
 }
 
-// Decode reads one object, in YAML or JSON, and sets its defaults. It is as strict as the API server when that is asked to
-// be: names are compared with their case, and unknown and repeated ones are errors, as is all that [ValidateJSON] finds.
-// Validate is left to the caller.
+// Decode decodes one object in YAML or JSON, and sets its defaults. It is as strict as the API server with strict field
+// validation: field names are case-sensitive, and unknown or repeated fields are errors, as is everything that [ValidateJSON]
+// finds. It does not call Validate.
 func Decode(data []byte) (Object, error) {
 	data, err := toJSON(data)
 	if err != nil {
@@ -69,7 +69,7 @@ func Decode(data []byte) (Object, error) {
 	return object, nil
 }
 
-// toJSON converts the only document of a text.
+// toJSON converts text that must have a single document.
 func toJSON(data []byte) ([]byte, error) {
 	if json.Valid(data) {
 		return data, nil
@@ -86,7 +86,7 @@ func toJSON(data []byte) ([]byte, error) {
 	if found != 1 {
 		return nil, fmt.Errorf("want one object, got %d documents", found)
 	}
-	// kubectl reads YAML with this one: what it takes for a number, the other one may take for a text.
+	// kubectl uses this YAML parser, too. Others differ, for example in what they take for a number.
 	data, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
 		return nil, errYAML(err)

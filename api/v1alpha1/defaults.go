@@ -6,8 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// SetDefaults sets the fields that were left out to what the API server would set them to. To do it twice is to do it
-// once.
+// SetDefaults sets missing fields to the API server's defaults. Calling it twice does no harm.
 func (p *PodFailurePolicy) SetDefaults() {
 	p.Spec.FailurePolicy = cmp.Or(p.Spec.FailurePolicy, FailurePolicyIgnore)
 	for i := range p.Spec.Rules {
@@ -19,8 +18,7 @@ func (p *PodFailurePolicy) SetDefaults() {
 	}
 }
 
-// SetDefaults sets the fields that were left out to what the API server would set them to. To do it twice is to do it
-// once.
+// SetDefaults sets missing fields to the API server's defaults. Calling it twice does no harm.
 func (b *PodFailurePolicyBinding) SetDefaults() {
 	b.Spec.Position = cmp.Or(b.Spec.Position, PositionBefore)
 	b.Spec.Mode = cmp.Or(b.Spec.Mode, ModeEnforce)

@@ -1,5 +1,5 @@
-// Package v1alpha1 is the API of podverdict's own kinds: [PodFailurePolicy] says what the failure of a pod means for its
-// Job, and [PodFailurePolicyBinding] says for which Jobs that is in force.
+// Package v1alpha1 defines podverdict's own kinds: [PodFailurePolicy] says what the failure of a pod means for its Job, and
+// [PodFailurePolicyBinding] says for which Jobs such a policy is in force.
 //
 //	apiVersion: podverdict.io/v1alpha1
 //	kind: PodFailurePolicy
@@ -23,18 +23,18 @@
 //	  policyName: training
 //	  namespaceSelector: {matchLabels: {gpu: "true"}}
 //
-// The words are those of ValidatingAdmissionPolicy where the meaning is the same.
+// Fields are named as in ValidatingAdmissionPolicy where they mean the same.
 //
-// # Two validations that are one
+// # Two equal validations
 //
 // The CustomResourceDefinitions in config/crd are generated from the types here. Their schemas hold every limit, so no
-// webhook is needed. [PodFailurePolicy.SetDefaults], [PodFailurePolicy.Validate] and their counterparts of the binding are
-// the same again, for programs without an API server; [Decode] and [ValidateJSON] add what Go's types cannot tell. Tests
-// hold both to the answers of a real API server, rule by rule. Whether expressions compile, neither of them says:
-// that is the compiler's business, and the policy's status tells it.
+// webhook is needed. [PodFailurePolicy.SetDefaults], [PodFailurePolicy.Validate] and their counterparts for bindings do the
+// same for programs without an API server; [Decode] and [ValidateJSON] add what Go's types cannot express. Tests compare both
+// with a real API server, rule by rule. Neither checks whether expressions compile: the compiler does, and the policy's
+// status says so.
 //
-// Everything that the schemas accept fits the Go types, or is left out if it is part of a [LastGood], whose spec has no
-// schema. One object can therefore not break the list that it is part of.
+// Everything that the schemas accept can be decoded into the Go types. The spec of a [LastGood] has no schema, and is dropped
+// if it cannot be decoded. So one object cannot break a list.
 //
 // +kubebuilder:object:generate=true
 // +groupName=podverdict.io

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Names of the kinds, as in kind, and of their resources, as in a URL.
+// Names of the kinds and of their resources.
 const (
 	KindPodFailurePolicy        = "PodFailurePolicy"
 	KindPodFailurePolicyBinding = "PodFailurePolicyBinding"
@@ -18,10 +18,10 @@ const (
 // JobController is the spec.managedBy of the Jobs that podverdict's controller runs.
 const JobController = "podverdict.io/job-controller"
 
-// GroupVersion is that of the kinds here.
+// GroupVersion is the API group and version of the kinds in this package.
 var GroupVersion = schema.GroupVersion{Group: "podverdict.io", Version: "v1alpha1"}
 
-// AddToScheme makes a scheme know the kinds here.
+// AddToScheme registers the kinds in this package.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
 		&PodFailurePolicy{}, &PodFailurePolicyList{},

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateJSON says what the schemas refuse of an object's spec and a Go object cannot show: an optional text that is there
-// but empty, an element of a list that is null, and a delay that is not written as one; and labels that are null, which they
-// do not refuse. It takes any JSON; the rest is for the decoder and for Validate to say.
+// ValidateJSON returns errors in an object's spec that the schemas refuse but the Go types cannot represent: optional strings
+// that are present but empty, null elements of lists, and delays in a wrong format. It also refuses labels that are null,
+// which the schemas allow. It accepts any JSON, and leaves all else to the decoder and to Validate.
 func ValidateJSON(object []byte) field.ErrorList {
 	var content struct {
 		Spec any `json:"spec"`
@@ -45,8 +45,8 @@ func validateValue(at *field.Path, name string, value any) (all field.ErrorList)
 	return all
 }
 
-// validateLabels checks labels, which may be empty and may have any name. The API server drops those that are null, and
-// selects more then than whoever wrote "gpu:" had in mind; nobody else says so.
+// validateLabels refuses labels that are null. The API server drops them, so that a selector with just "gpu:" selects more
+// than its author meant, and nobody else reports it.
 func validateLabels(at *field.Path, labels map[string]any) (all field.ErrorList) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if labels[key] == nil {
@@ -56,12 +56,12 @@ func validateLabels(at *field.Path, labels map[string]any) (all field.ErrorList)
 	return all
 }
 
-// optional are the names of texts that may be left out.
+// optional are the names of optional string fields.
 var optional = []string{"failurePolicy", "messageExpression", "mode", "pendingPods", "per", "phase", "position", "reason", "retryDelay"}
 
 const maxDelay = 18
 
-// delay is what retryDelay looks like. The Go type takes more.
+// delay is the format of retryDelay. The Go type accepts more.
 var delay = regexp.MustCompile(`^([0-9]{1,5}[hms]){1,3}$`)
 
 func validateText(at *field.Path, name, s string) field.ErrorList {

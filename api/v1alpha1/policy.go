@@ -22,10 +22,10 @@ type PodFailurePolicy struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what the policy says.
+	// spec is the specification of the policy.
 	// +required
 	Spec PodFailurePolicySpec `json:"spec"`
-	// status is what the controller says of the policy.
+	// status is written by the controller.
 	// +optional
 	Status PodFailurePolicyStatus `json:"status,omitzero"`
 }
@@ -42,35 +42,33 @@ type PodFailurePolicyList struct {
 	Items []PodFailurePolicy `json:"items"`
 }
 
-// PodFailurePolicySpec is what a policy says.
+// PodFailurePolicySpec is the specification of a policy.
 type PodFailurePolicySpec struct {
-	// matchConditions are about the Job. All of them must be true; else the policy says nothing of the Job's pods.
-	// At most 64.
+	// matchConditions are about the Job. The policy applies to the Job's pods only if all of them are true. At most 64.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=64
 	MatchConditions []MatchCondition `json:"matchConditions,omitempty"`
 
-	// variables are values that the rules share, each by the name variables.NAME. A variable is evaluated when it is first
-	// asked for, once for a pod, and may use those before it in the list. At most 64.
+	// variables are values that the rules share, each by the name variables.NAME. A variable is evaluated at most once for a
+	// pod, when it is first used, and may use those before it in the list. At most 64.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=64
 	Variables []Variable `json:"variables,omitempty"`
 
-	// failurePolicy is what happens when a match condition or a rule cannot be evaluated, because CEL has an error there or
-	// because it costs too much. Ignore, which is the default, goes on as if the rule did not match; a match condition with
-	// an error keeps the policy away from the Job. Fail ends the evaluation: the failure counts, and no rule after it is
-	// asked; with a match condition that has an error, the policy is in force for the Job, and no rule of it can be
-	// evaluated.
+	// failurePolicy says what happens if a match condition or a rule cannot be evaluated, because CEL has an error there or
+	// because it costs too much. With Ignore, which is the default, such a rule does not match, and the policy does not apply
+	// to a Job whose match condition has an error. With Fail, the failure counts and no further rules are evaluated; if a
+	// match condition has an error, the policy is in force for the Job, but none of its rules can be evaluated.
 	// +optional
 	// +default="Ignore"
 	FailurePolicy FailurePolicy `json:"failurePolicy,omitempty"`
 
-	// rules are tried in order, and the first one that matches the pod decides. When none does, the policy says nothing of
-	// the pod. 1 to 64.
+	// rules are tried in order, and the first one that matches the pod decides. If none matches, the policy does not decide
+	// on the pod. 1 to 64.
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -79,22 +77,22 @@ type PodFailurePolicySpec struct {
 	Rules []Rule `json:"rules"`
 }
 
-// FailurePolicy is what happens when an expression cannot be evaluated.
+// FailurePolicy says what happens if an expression cannot be evaluated.
 //
 // +kubebuilder:validation:Enum=Fail;Ignore
 type FailurePolicy string
 
-// The evaluation ends, or it goes on with the next rule.
+// Evaluation ends, or goes on with the next rule.
 const (
 	FailurePolicyFail   FailurePolicy = "Fail"
 	FailurePolicyIgnore FailurePolicy = "Ignore"
 )
 
-// MatchCondition is an expression that says of a Job whether the policy is about it.
+// MatchCondition is an expression that decides whether the policy applies to a Job.
 type MatchCondition struct {
-	// name tells the conditions of a policy apart, in messages too. It is a qualified name, as in ValidatingAdmissionPolicy:
-	// letters, digits, dashes, underscores and dots, at most 63, which a letter or digit starts and ends; before it there
-	// may be a DNS subdomain, at most 253 characters, and a slash.
+	// name identifies the condition in the policy and in messages. It is a qualified name, as in ValidatingAdmissionPolicy:
+	// letters, digits, dashes, underscores and dots, starting and ending with a letter or digit, at most 63 characters; a DNS
+	// subdomain of at most 253 characters and a slash may precede it.
 	// +required
 	// +kubebuilder:validation:MaxLength=317
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`
@@ -108,10 +106,10 @@ type MatchCondition struct {
 	Expression string `json:"expression"`
 }
 
-// Variable is a value with a name.
+// Variable is a named value.
 type Variable struct {
-	// name is the identifier after "variables.": letters, digits and underscores, a digit not first, and no reserved word of
-	// CEL. At most 63 characters.
+	// name is the identifier after "variables.": letters, digits and underscores, not starting with a digit, and no reserved
+	// word of CEL. At most 63 characters.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]*$`
@@ -125,58 +123,58 @@ type Variable struct {
 	Expression string `json:"expression"`
 }
 
-// Rule says of some pods what their failure means.
+// Rule says what the failure of certain pods means.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.retryDelay) || !(self.action in ['FailJob', 'FailIndex'])",fieldPath=".retryDelay",message="must be left out with FailJob and FailIndex, after which there is no retry"
 // +kubebuilder:validation:XValidation:rule="!has(self.budget) || self.budget.then != self.action",fieldPath=".budget.then",message="must differ from the rule's action"
 type Rule struct {
-	// name tells the rules of a policy apart. It is in the verdict, in events and in metrics. It is a DNS label: lower-case
-	// letters, digits and dashes, which a letter or digit starts and ends; at most 63 characters.
+	// name identifies the rule in the policy, in verdicts, events and metrics. It is a DNS label: lower-case letters, digits
+	// and dashes, starting and ending with a letter or digit; at most 63 characters.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// phase is the phase of the pods that the rule is about. Failed is the default. Rules on Pending are about pods that do
-	// not start; they act only where the binding says what to do with such pods.
+	// phase is the phase of the pods that the rule applies to. Failed is the default. Rules on Pending apply to pods that do
+	// not start; they act only if the binding says what to do with such pods.
 	// +optional
 	// +default="Failed"
 	// +kubebuilder:validation:Enum=Failed;Pending
 	Phase corev1.PodPhase `json:"phase,omitempty"`
 
-	// when is CEL over pod, job, attempt and variables, and for Pending over now too. It must be a bool; the rule matches when
-	// it is true. At most 4096 characters.
+	// when is CEL over pod, job, attempt and variables, and for Pending also over now. It must be a bool; the rule matches
+	// when it is true. At most 4096 characters.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
 	When string `json:"when"`
 
-	// action is what happens, with the meaning that it has in a Job's podFailurePolicy: FailJob fails the Job and ends its
-	// pods, FailIndex fails the pod's index, Ignore does not count the failure, and Count counts it.
+	// action is what the rule does, as in a Job's podFailurePolicy: FailJob fails the Job and ends its pods, FailIndex fails
+	// the pod's index, Ignore does not count the failure, and Count counts it.
 	// +required
 	// +kubebuilder:validation:Enum=FailJob;FailIndex;Ignore;Count
 	Action batchv1.PodFailurePolicyAction `json:"action"`
 
-	// reason is a word for programs, in CamelCase: in the message, the verdict, events and metrics. The reason of the Job's
+	// reason is a CamelCase word for programs, shown in the message, the verdict, events and metrics. The reason of the Job's
 	// own condition stays PodFailurePolicy. At most 128 characters.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z0-9]*$`
 	Reason string `json:"reason,omitempty"`
 
-	// messageExpression is CEL for people: a string, over what when is over. Without it, or when it fails or says more
-	// than 4 KiB, there is a message that names the rule. At most 4096 characters.
+	// messageExpression is CEL that returns a string for people, over the same variables as when. If it is missing, fails or
+	// returns more than 4 KiB, the message names the rule instead. At most 4096 characters.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
 	MessageExpression string `json:"messageExpression,omitempty"`
 
-	// budget limits how often the rule has its action.
+	// budget limits how often the rule's action is taken.
 	// +optional
 	Budget *Budget `json:"budget,omitempty"`
 
-	// retryDelay is how long after the failure the next attempt starts, in place of the Job's back-off: whole hours, minutes
-	// and seconds, as 1h30m, from 0s to 24h. It is only for Ignore and Count.
+	// retryDelay is how long after the failure the next attempt starts, instead of the Job's back-off: whole hours, minutes
+	// and seconds, such as 1h30m, from 0s to 24h. It is allowed only with Ignore and Count.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=18
@@ -185,26 +183,26 @@ type Rule struct {
 	RetryDelay *metav1.Duration `json:"retryDelay,omitempty"`
 }
 
-// BudgetScope is what has a budget.
+// BudgetScope is what a budget is for.
 //
 // +kubebuilder:validation:Enum=Job;Index
 type BudgetScope string
 
-// A budget is that of the whole Job, or each index has one.
+// The whole Job has one budget, or each index has one.
 const (
 	PerJob   BudgetScope = "Job"
 	PerIndex BudgetScope = "Index"
 )
 
-// Budget limits how often a rule has its action.
+// Budget limits how often a rule's action is taken.
 type Budget struct {
-	// limit is how many matches have the rule's action. 1 to 1000000.
+	// limit is how many matches get the rule's action. 1 to 1000000.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	Limit int32 `json:"limit"`
 
-	// per is what the matches are counted for: the Job, which is the default, or each index of an Indexed Job.
+	// per is what matches are counted for: the Job, which is the default, or each index of an Indexed Job.
 	// +optional
 	// +default="Job"
 	Per BudgetScope `json:"per,omitempty"`

@@ -5,9 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// LabelSelector selects objects by their labels: those that have all of matchLabels and meet all of matchExpressions. The
-// empty one selects everything. It is metav1.LabelSelector with limits, so that the schema refuses every selector that
-// could not be evaluated.
+// LabelSelector selects objects that have all labels in matchLabels and meet all matchExpressions. The empty selector selects
+// everything. It is metav1.LabelSelector with limits, so that the schema refuses every selector that could not be evaluated.
 //
 // +structType=atomic
 // +kubebuilder:validation:XValidation:rule="!has(self.matchLabels) || self.matchLabels.all(k, k.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$') && k.indexOf('/') <= 253)",fieldPath=".matchLabels",message="must have label keys only"
@@ -17,45 +16,45 @@ type LabelSelector struct {
 	// +kubebuilder:validation:MaxProperties=64
 	MatchLabels map[string]LabelValue `json:"matchLabels,omitempty"`
 
-	// matchExpressions are requirements of the object's labels. At most 64.
+	// matchExpressions are requirements on the object's labels. At most 64.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	MatchExpressions []LabelRequirement `json:"matchExpressions,omitempty"`
 }
 
-// LabelRequirement is a requirement of an object's labels.
+// LabelRequirement is a requirement on an object's labels.
 //
 // +kubebuilder:validation:XValidation:rule="(self.operator in ['In', 'NotIn']) == (has(self.values) && self.values.size() > 0)",fieldPath=".values",message="must have a value for In and NotIn, and none for Exists and DoesNotExist"
 type LabelRequirement struct {
-	// key is that of the label. At most 317 characters.
+	// key is the label's key. At most 317 characters.
 	// +required
 	// +kubebuilder:validation:MaxLength=317
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`
 	// +kubebuilder:validation:XValidation:rule="self.indexOf('/') <= 253",message="must have at most 253 characters before the slash"
 	Key string `json:"key"`
 
-	// operator says what must be true of the label: In and NotIn of its value, Exists and DoesNotExist of the label itself.
+	// operator says what is required: In and NotIn compare the label's value, Exists and DoesNotExist test for the label.
 	// +required
 	// +kubebuilder:validation:Enum=In;NotIn;Exists;DoesNotExist
 	Operator metav1.LabelSelectorOperator `json:"operator"`
 
-	// values are those of In and NotIn, which need one at least; with the other operators there must be none. At most 64.
+	// values are the values for In and NotIn, which need at least one; other operators take none. At most 64.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	Values []LabelValue `json:"values,omitempty"`
 }
 
-// LabelValue is the value of a label: letters, digits, dashes, underscores and dots, which a letter or digit starts and
-// ends, or nothing. At most 63 characters.
+// LabelValue is the value of a label: empty, or letters, digits, dashes, underscores and dots, starting and ending with a
+// letter or digit. At most 63 characters.
 //
 // +kubebuilder:validation:MaxLength=63
 // +kubebuilder:validation:Pattern=`^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`
 type LabelValue string
 
-// Selector returns the selector as a function of labels. A nil selector selects everything: a binding without a selector is not
-// limited by it. The error says what Validate would.
+// Selector returns the selector in the form that matches labels. A nil selector selects everything, as in a binding without
+// one. It returns the errors that Validate returns.
 func (s *LabelSelector) Selector() (labels.Selector, error) {
 	if s == nil {
 		return labels.Everything(), nil
@@ -63,8 +62,8 @@ func (s *LabelSelector) Selector() (labels.Selector, error) {
 	return metav1.LabelSelectorAsSelector(s.Kubernetes())
 }
 
-// Kubernetes returns the selector as Kubernetes' own type, nil for nil. Beware that functions on that type take nil for a
-// selector of nothing.
+// Kubernetes returns the selector as metav1.LabelSelector, or nil for nil. Note that Kubernetes' functions take nil for a
+// selector that selects nothing.
 func (s *LabelSelector) Kubernetes() *metav1.LabelSelector {
 	if s == nil {
 		return nil

@@ -10,60 +10,61 @@ const ConditionReady = "Ready"
 
 // Reasons of the condition Ready.
 const (
-	// ReasonCompiled is that of a policy whose expressions compile: True.
+	// ReasonCompiled means that the policy's expressions compile. Ready is True.
 	ReasonCompiled = "Compiled"
-	// ReasonInvalidExpressions is that of a policy of which some do not: False. What it said last stays in force.
+	// ReasonInvalidExpressions means that some expressions do not compile. Ready is False, and the last version that did
+	// stays in force.
 	ReasonInvalidExpressions = "InvalidExpressions"
-	// ReasonPolicyFound is that of a binding to a policy which is ready: True.
+	// ReasonPolicyFound means that the binding's policy is ready. Ready is True.
 	ReasonPolicyFound = "PolicyFound"
-	// ReasonPolicyNotFound is that of a binding to a policy that does not exist: False.
+	// ReasonPolicyNotFound means that the binding's policy does not exist. Ready is False.
 	ReasonPolicyNotFound = "PolicyNotFound"
-	// ReasonPolicyInvalid is that of a binding to a policy that is not ready: False.
+	// ReasonPolicyInvalid means that the binding's policy is not ready. Ready is False.
 	ReasonPolicyInvalid = "PolicyInvalid"
 )
 
-// PodFailurePolicyStatus is what the controller says of a policy.
+// PodFailurePolicyStatus is the status of a policy, which the controller writes.
 type PodFailurePolicyStatus struct {
-	// observedGeneration is the metadata.generation that the rest of the status is about.
+	// observedGeneration is the metadata.generation that the status describes.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// rules is how many rules there are.
+	// rules is the number of rules.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Rules int32 `json:"rules,omitempty"`
 
-	// conditions are what is known of the policy. Ready is True, with reason Compiled, when every expression compiles, and
-	// else False, with reason InvalidExpressions.
+	// conditions describe the state of the policy. Ready is True with reason Compiled if every expression compiles, else
+	// False with reason InvalidExpressions.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=8
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// typeChecking is what is wrong with the expressions.
+	// typeChecking lists what is wrong with the expressions.
 	// +optional
 	TypeChecking *TypeChecking `json:"typeChecking,omitempty"`
 
-	// lastGood is the last version of the spec that compiled, kept for the time when the spec does not: then it stays in
-	// force, also after a restart of the controller. It is left out when it has more than 512 KiB of JSON.
+	// lastGood is the last version of the spec that compiled. It stays in force while the present spec does not compile, even
+	// after a restart of the controller. It is left out if its JSON has more than 512 KiB.
 	// +optional
 	LastGood *LastGood `json:"lastGood,omitempty"`
 }
 
-// MaxLastGood is how large a spec may be, in bytes of JSON, that is kept in a status. Beside it there must be room for the
-// spec itself in what etcd takes, which is 1.5 MiB.
+// MaxLastGood is the maximum size, in bytes of JSON, of a spec kept in a status. Object and status together must fit into
+// etcd's limit of 1.5 MiB.
 const MaxLastGood = 512 << 10
 
 // LastGood is a version of a policy that compiled.
 type LastGood struct {
-	// generation is the metadata.generation that the spec had.
+	// generation is the metadata.generation of that spec.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	Generation int64 `json:"generation"`
 
-	// spec is as that of the policy. The API server holds it to nothing.
+	// spec is a policy's spec. The API server does not validate it.
 	// +required
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
@@ -72,8 +73,8 @@ type LastGood struct {
 	Spec PodFailurePolicySpec `json:"spec"`
 }
 
-// UnmarshalJSON reads what does not fit as a version with nothing in it: the schema lets it be, and one object must not
-// break the list that it is part of.
+// UnmarshalJSON decodes a version, or an empty one if the JSON does not fit: the schema allows anything here, and one object
+// must not break a list.
 func (g *LastGood) UnmarshalJSON(data []byte) error {
 	type plain LastGood
 	var read plain
@@ -84,67 +85,67 @@ func (g *LastGood) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// TypeChecking is what is wrong with a policy's expressions.
+// TypeChecking lists what is wrong with a policy's expressions.
 type TypeChecking struct {
-	// findings are in the order of the fields that they are about. At most 100.
+	// findings are in the order of the fields. At most 100.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	Findings []Finding `json:"findings,omitempty"`
 }
 
-// Finding is something wrong with an expression.
+// Finding describes a mistake in an expression.
 type Finding struct {
-	// rule is the name of the rule that the expression is part of. Match conditions and variables are part of none.
+	// rule is the name of the expression's rule. It is empty for match conditions and variables.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Rule string `json:"rule,omitempty"`
 
-	// field is the path of the expression, as spec.rules[2].when.
+	// field is the path of the expression, such as spec.rules[2].when.
 	// +required
 	// +kubebuilder:validation:MaxLength=256
 	Field string `json:"field"`
 
-	// message says what is wrong, and where in the expression. It may have several lines. At most 2048 characters.
+	// message says what is wrong and where in the expression. It may have several lines. At most 2048 characters.
 	// +required
 	// +kubebuilder:validation:MaxLength=2048
 	Message string `json:"message"`
 }
 
-// PodFailurePolicyBindingStatus is what the controller says of a binding.
+// PodFailurePolicyBindingStatus is the status of a binding, which the controller writes.
 type PodFailurePolicyBindingStatus struct {
-	// observedGeneration is the metadata.generation that the rest of the status is about.
+	// observedGeneration is the metadata.generation that the status describes.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are what is known of the binding. Ready is True, with reason PolicyFound, when the policy is there and
-	// ready, and else False, with reason PolicyNotFound or PolicyInvalid.
+	// conditions describe the state of the binding. Ready is True with reason PolicyFound if the policy exists and is ready,
+	// else False with reason PolicyNotFound or PolicyInvalid.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=8
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// jobs counts the Jobs that have not finished and that the selectors select, whatever the policy's match conditions say.
-	// It may be some minutes old. It is absent where the controller does not watch the Jobs of all namespaces and managers.
+	// jobs counts the unfinished Jobs that match the selectors, whatever the policy's match conditions say. It may be some
+	// minutes old. It is absent if the controller does not watch the Jobs of all namespaces and managers.
 	// +optional
 	Jobs *BoundJobs `json:"jobs,omitempty"`
 }
 
 // BoundJobs counts the Jobs that a binding selects.
 type BoundJobs struct {
-	// selected is how many there are.
+	// selected is the number of Jobs.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	Selected int32 `json:"selected"`
 
-	// notCarriedOut is in how many of them nobody carries out what the policy says of failed pods.
+	// notCarriedOut is for how many of them no controller carries out the policy's verdicts.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	NotCarriedOut int32 `json:"notCarriedOut"`
 
-	// because says why nobody does. It is absent when notCarriedOut is 0. At most 1024 characters.
+	// because says why not. It is absent if notCarriedOut is 0. At most 1024 characters.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Because string `json:"because,omitempty"`

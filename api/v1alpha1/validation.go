@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Limits of the schemas. Lengths are in characters.
+// Limits in the schemas. Lengths are in characters.
 const (
 	MaxConditions = 64   // match conditions of a policy
 	MaxVariables  = 64   // variables of a policy
@@ -34,8 +34,8 @@ var actions = []batchv1.PodFailurePolicyAction{
 	batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount,
 }
 
-// Validate says what the schema in the CustomResourceDefinition says of the spec, with defaults or without. It does not
-// look into expressions. What is required and empty is missing, as in everything that Go programs send.
+// Validate returns the errors that the schema in the CustomResourceDefinition finds in the spec, with or without defaults. It
+// does not check expressions. A required field that is empty counts as missing, because Go programs send it empty.
 func (p *PodFailurePolicy) Validate() field.ErrorList {
 	at := field.NewPath("spec")
 	all := namedList(at.Child("matchConditions"), p.Spec.MatchConditions, MaxConditions,
@@ -53,7 +53,7 @@ func (p *PodFailurePolicy) Validate() field.ErrorList {
 	}
 }
 
-// namedList holds a list to its length, its elements to what validate says, and their names to be different ones.
+// namedList checks a list's length, its elements, and that their names differ.
 func namedList[T any](at *field.Path, list []T, most int, name func(*T) string, validate func(*T, *field.Path) field.ErrorList) field.ErrorList {
 	var all field.ErrorList
 	if len(list) > most {
@@ -129,7 +129,7 @@ func (r *Rule) validateRetryDelay(at *field.Path) field.ErrorList {
 	return all
 }
 
-// A form says what is wrong with a text, if anything is.
+// A form returns what is wrong with a string.
 type form func(string) []string
 
 func requiredText(at *field.Path, s string, most int, forms ...form) field.ErrorList {
@@ -139,7 +139,7 @@ func requiredText(at *field.Path, s string, most int, forms ...form) field.Error
 	return text(at, s, most, forms...)
 }
 
-// text holds one that is not empty to its length and form.
+// text checks the length and form of a string unless it is empty.
 func text(at *field.Path, s string, most int, forms ...form) (all field.ErrorList) {
 	switch {
 	case s == "":
@@ -169,7 +169,7 @@ func oneOf[T ~string](at *field.Path, value T, values ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(at, value, values)}
 }
 
-// reserved are the words that CEL keeps for itself, as those that ValidatingAdmissionPolicy refuses for its variables.
+// reserved are CEL's reserved words, which ValidatingAdmissionPolicy also refuses as names of variables.
 var reserved = strings.Fields("true false null in as break const continue else for function if import let loop package namespace return var void while")
 
 var (

@@ -10,11 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// MaxSelector is how many labels a selector may have, how many expressions, and how many values each of these.
+// MaxSelector is the maximum number of a selector's labels, of its expressions, and of values in each of these.
 const MaxSelector = 64
 
-// Validate returns what the schema in the CustomResourceDefinition refuses of the spec, with or without the defaults. It does
-// not look whether the policy exists. A required field that is empty counts as missing, because Go programs send it empty.
+// Validate returns the errors that the schema in the CustomResourceDefinition finds in the spec, with or without defaults. It
+// does not check whether the policy exists. A required field that is empty counts as missing, because Go programs send it
+// empty.
 func (b *PodFailurePolicyBinding) Validate() field.ErrorList {
 	at := field.NewPath("spec")
 	all := requiredText(at.Child("policyName"), b.Spec.PolicyName, maxPolicyName, validation.IsDNS1123Subdomain)

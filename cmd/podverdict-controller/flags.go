@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// flags are what the command line says. Where kube-controller-manager has a flag for the same, name and default are its own.
+// flags are the command-line flags. Where kube-controller-manager has a corresponding flag, name and default are the same.
 type flags struct {
 	kubeconfig string
 	qps        float32
@@ -26,7 +26,7 @@ type flags struct {
 	workers     int
 	batchPeriod time.Duration
 	settings    plan.Settings
-	// pendingPeriod is that of looks at pods that do not start.
+	// pendingPeriod is the interval at which pods that do not start are checked.
 	pendingPeriod time.Duration
 
 	elect    bool
@@ -73,7 +73,7 @@ func (f *flags) add(fs *pflag.FlagSet) {
 	f.logging.add(fs)
 }
 
-// check finds what is wrong with flags, all by their names.
+// check returns the errors in the flags, with their names.
 func (f *flags) check() error {
 	for _, c := range []struct {
 		flag    string
@@ -104,7 +104,7 @@ func (f *flags) check() error {
 	return nil
 }
 
-// secure reports whether /metrics is served by HTTPS.
+// secure reports whether /metrics is served over HTTPS.
 func (f *flags) secure() bool { return f.metricsAuthentication || f.certificateFile != "" }
 
 func (f *flags) checkElection() error {

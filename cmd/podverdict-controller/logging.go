@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// logging is in the hands of klog, as that of the libraries is.
+// logging configures klog, which the libraries log through, too.
 type logging struct {
 	format    logFormat
 	verbosity flag.Value
@@ -28,8 +28,8 @@ func (l *logging) add(fs *pflag.FlagSet) {
 	fs.Var(goValue{all.Lookup("vmodule").Value, "file=N,..."}, "vmodule", "another -v for some source files, in format text")
 }
 
-// start makes the log one of the format. It is one for the whole process. What tenants have written into names and messages
-// is escaped where a terminal would obey it: klog leaves values of several lines as they are.
+// start directs the log of the whole process to w, in the chosen format. It escapes control sequences, because tenants write
+// names and messages, and klog passes multi-line values through.
 func (l *logging) start(w io.Writer) error {
 	w = terminal.NewWriter(w)
 	if l.format == "text" {
@@ -43,7 +43,7 @@ func (l *logging) start(w io.Writer) error {
 	return nil
 }
 
-// startText has klog write each line once, and to w alone.
+// startText makes klog write each line once, and only to w.
 func (l *logging) startText(w io.Writer) error {
 	for name, value := range map[string]string{"logtostderr": "false", "stderrthreshold": "FATAL", "one_output": "true"} {
 		if err := l.all.Set(name, value); err != nil {
@@ -59,10 +59,10 @@ type logFormat string
 
 func (f *logFormat) String() string { return string(*f) }
 
-// Type returns what help shows for the value.
+// Type returns the type that help shows for the flag.
 func (*logFormat) Type() string { return "format" }
 
-// Set takes the value given.
+// Set parses the value.
 func (f *logFormat) Set(name string) error {
 	if name != "text" && name != "json" {
 		return errFormat
@@ -71,12 +71,12 @@ func (f *logFormat) Set(name string) error {
 	return nil
 }
 
-// goValue is a flag of the standard library's kind, with a name for its type.
+// goValue is a flag of package flag with a type name for help.
 type goValue struct {
 	flag.Value
 
 	kind string
 }
 
-// Type returns what help shows for the value.
+// Type returns the type that help shows for the flag.
 func (v goValue) Type() string { return v.kind }

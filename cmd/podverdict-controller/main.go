@@ -7,7 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	_ "time/tzdata" // rules name time zones, which the image does not have in files
+	_ "time/tzdata" // rules name time zones, and the image has no files for them
 
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
@@ -25,11 +25,11 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run runs the whole program and returns its exit code.
+// run runs the program and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	defer klog.Flush()
 	begun := false
-	cmd := newCommand(func(ctx context.Context, f *flags) error { //nolint:contextcheck // cobra hands it on
+	cmd := newCommand(func(ctx context.Context, f *flags) error { //nolint:contextcheck // cobra passes it on
 		p, err := f.prepare()
 		if err != nil {
 			return err

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// memoryShare is how much of the container's memory the Go runtime takes before it collects garbage all the time; the rest is
-// for what it does not count.
+// memoryShare is the share of the container's memory limit that becomes the Go runtime's limit; the rest is for memory that
+// the runtime does not count.
 const memoryShare = 0.9
 
-// limitMemory has the garbage collector keep within the memory limit of the container, unless GOMEMLIMIT says another one. It
-// returns the limit in bytes, 0 for none.
+// limitMemory sets the Go runtime's memory limit from that of the container, unless GOMEMLIMIT is set. It returns the limit
+// in bytes, 0 for none.
 func limitMemory(cgroups string, environment func(string) string) int64 {
 	if environment("GOMEMLIMIT") != "" {
 		return 0
@@ -28,8 +28,8 @@ func limitMemory(cgroups string, environment func(string) string) int64 {
 	return limit
 }
 
-// gcPercent is how much garbage there may be beside what is in use, in percent of it, before it is collected, unless GOGC says
-// another share. Most of what is in use are caches, which stay: with Go's 100, as much again would be garbage.
+// gcPercent is the default for GOGC. Most memory holds caches, which stay in use: with Go's default of 100, as much again
+// would be garbage.
 const gcPercent = 50
 
 func limitGarbage(environment func(string) string) {
@@ -38,7 +38,7 @@ func limitGarbage(environment func(string) string) {
 	}
 }
 
-// containerMemory returns the limit of this process's cgroup as a container sees it, version 2 or 1, or 0 for none.
+// containerMemory returns the memory limit of this process's cgroup as a container sees it, version 2 or 1, or 0 for none.
 func containerMemory(cgroups string) int64 {
 	for _, file := range []string{"memory.max", filepath.Join("memory", "memory.limit_in_bytes")} {
 		text, err := os.ReadFile(filepath.Join(cgroups, file))
@@ -46,7 +46,7 @@ func containerMemory(cgroups string) int64 {
 			continue
 		}
 		limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-		if err != nil || limit <= 0 || limit >= math.MaxInt64/2 { // "max", or what version 1 has for it
+		if err != nil || limit <= 0 || limit >= math.MaxInt64/2 { // "max", or its equivalent in version 1
 			return 0
 		}
 		return limit

@@ -25,23 +25,23 @@ import (
 	"github.com/podverdict/podverdict/controller/serving"
 )
 
-// preflightTimeout bounds the look at what the API server allows, which is for the log only.
+// preflightTimeout limits the check of permissions, whose result is only logged.
 const preflightTimeout = 15 * time.Second
 
-// leaseTolerance is how long after its lease a leader may live on before /healthz has it restarted, as upstream.
+// leaseTolerance is how long a leader may outlive its lease before /healthz fails and it is restarted, as upstream.
 const leaseTolerance = 20 * time.Second
 
-// process is what runs: the controller, perhaps with an election, and the HTTP servers.
+// process is what runs: the controller, optionally with leader election, and the HTTP servers.
 type process struct {
 	controller  *controller.Controller
-	election    *leadership.Election // nil for none
+	election    *leadership.Election // nil without leader election
 	client      kubernetes.Interface
 	permissions []controller.Permission
 	servers     servers
 	leads       atomic.Bool
 }
 
-// prepare makes the process: all that can be wrong with flags, kubeconfig and addresses is an error here.
+// prepare creates the process. It returns an error if flags, kubeconfig or addresses are invalid.
 func (f *flags) prepare() (*process, error) {
 	if err := f.logging.start(os.Stderr); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (f *flags) prepare() (*process, error) {
 	return p, f.listen(p, config, registry)
 }
 
-// config returns the settings of requests to the API server.
+// config returns the client configuration for the API server.
 func (f *flags) config() (config *rest.Config, err error) {
 	if f.kubeconfig == "" {
 		if config, err = rest.InClusterConfig(); err != nil {
@@ -92,14 +92,14 @@ func (f *flags) config() (config *rest.Config, err error) {
 	return config, nil
 }
 
-// preflightConfig does not make the few questions at the start wait.
+// preflightConfig returns a configuration without a rate limit for the few calls at the start.
 func preflightConfig(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Timeout = -1, preflightTimeout
 	return config
 }
 
-// metrics returns the controller's metrics, and registers those of the process beside them.
+// metrics returns the controller's metrics, and registers those of the process with them.
 func (*flags) metrics(registry *prometheus.Registry) (*metrics.Metrics, error) {
 	for _, collector := range []prometheus.Collector{
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector(),
@@ -133,7 +133,7 @@ func (f *flags) needs(lease types.NamespacedName) controller.Needs {
 	return controller.Needs{Namespace: f.namespace, ObserveOnly: f.observeOnly, Reviews: reviews, Lease: lease}
 }
 
-// listen takes the addresses. Both may be the same one when both are for HTTP.
+// listen opens the addresses. Both may be the same if both serve HTTP.
 func (f *flags) listen(p *process, config *rest.Config, gathered prometheus.Gatherer) error {
 	health := serving.Health(p.healthy, p.ready)
 	if err := p.servers.add("health-bind-address", f.healthAddress, health, nil, "/healthz", "/readyz"); err != nil {
@@ -159,11 +159,11 @@ func (f *flags) listen(p *process, config *rest.Config, gathered prometheus.Gath
 	return p.servers.add("metrics-bind-address", f.metricsAddress, guarded(serving.Metrics(gathered)), certificate, "/metrics")
 }
 
-// certificate returns the certificate of /metrics, nil when it is served by HTTP.
+// certificate returns the certificate for /metrics, or nil if it is served over HTTP.
 func (f *flags) certificate() (serving.Certificate, error) {
 	switch {
 	case f.metricsAddress == "" || !f.secure():
-		return nil, nil //nolint:nilnil // no certificate is meant
+		return nil, nil //nolint:nilnil // nil means HTTP
 	case f.certificateFile != "":
 		c, err := serving.CertificateFromFiles(f.certificateFile, f.keyFile)
 		if err != nil {
@@ -178,14 +178,14 @@ func (f *flags) certificate() (serving.Certificate, error) {
 	return serving.SelfSignedCertificate(host)
 }
 
-// reviewConfig bounds how often and how long the API server is asked about requests for metrics, whoever sends them.
+// reviewConfig limits the calls that authorize requests for metrics, whoever sends these.
 func reviewConfig(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst, config.RateLimiter, config.Timeout = 5, 10, nil, 5*time.Second
 	return config
 }
 
-// healthy says that a leader has outlived its lease.
+// healthy returns an error if a leader has outlived its lease.
 func (p *process) healthy(r *http.Request) error {
 	if p.election == nil {
 		return nil
@@ -193,7 +193,7 @@ func (p *process) healthy(r *http.Request) error {
 	return p.election.Watchdog.Check(r)
 }
 
-// ready says that a leader does not know the cluster yet. The others are ready to become one.
+// ready returns an error if a leader's caches are not filled yet. Replicas that are not leading are always ready.
 func (p *process) ready(*http.Request) error {
 	if !p.leads.Load() {
 		return nil
@@ -201,7 +201,8 @@ func (p *process) ready(*http.Request) error {
 	return p.controller.Ready()
 }
 
-// run works until ctx is done, or the work cannot go on, which it cannot without probes. They are answered to the end.
+// run works until ctx is done or the work cannot go on, for example because the probes cannot be served. It serves probes
+// until the end.
 func (p *process) run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -5,10 +5,10 @@ import (
 	"net/http/pprof"
 )
 
-// profilingPath is that of net/http/pprof.
+// profilingPath is the path of net/http/pprof.
 const profilingPath = "/debug/pprof/"
 
-// profilingHandler answers with profiles of the process, as go tool pprof asks for them.
+// profilingHandler serves profiles of the process for go tool pprof.
 func profilingHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+profilingPath, pprof.Index)

@@ -12,11 +12,11 @@ import (
 	"github.com/podverdict/podverdict/controller/serving"
 )
 
-// servers are the HTTP servers, one at each address.
+// servers are the HTTP servers, one per address.
 type servers []*server
 
 type server struct {
-	address  string // as it was given
+	address  string // as given in the flag
 	listener net.Listener
 	mux      *http.ServeMux
 	paths    []string
@@ -24,7 +24,7 @@ type server struct {
 	certificate serving.Certificate // nil for HTTP
 }
 
-// add takes the address that a flag gives, unless it is empty or already taken by another one. Without a certificate it is for
+// add listens on the address in a flag, unless it is empty or another server has it already. Without a certificate it serves
 // HTTP.
 func (all *servers) add(flag, address string, handler http.Handler, certificate serving.Certificate, paths ...string) error {
 	if address == "" {
@@ -47,7 +47,7 @@ func (all *servers) add(flag, address string, handler http.Handler, certificate 
 	return nil
 }
 
-// serve answers until ctx is done. When one of them cannot, failed is called.
+// serve serves until ctx is done. It calls failed if a server cannot go on.
 func (all *servers) serve(ctx context.Context, failed func()) *errgroup.Group {
 	var group errgroup.Group
 	for _, s := range *all {

@@ -2,7 +2,7 @@ package main
 
 import "runtime/debug"
 
-// version returns the module's version, as the Go linker noted it, with the revision of a build from a working tree.
+// version returns the module's version as recorded by the linker, with the revision if it was built from a working tree.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {

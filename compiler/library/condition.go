@@ -2,7 +2,7 @@ package library
 
 import corev1 "k8s.io/api/core/v1"
 
-// Condition is a condition of a pod, or stands for one that the pod does not have.
+// Condition is a condition of a pod, or the absence of one.
 type Condition struct {
 	condition *corev1.PodCondition
 }
@@ -17,7 +17,7 @@ func ConditionOf(pod *corev1.Pod, conditionType string) Condition {
 	return Condition{&absentCondition}
 }
 
-// absentCondition stands for a condition that a pod does not have. Nobody writes to it.
+// absentCondition stands for a condition that a pod does not have. It must not be changed.
 var absentCondition corev1.PodCondition
 
 func (c Condition) found() bool { return c.condition != &absentCondition }
@@ -28,7 +28,7 @@ func (c Condition) reason() string { return c.condition.Reason }
 
 func (c Condition) message() string { return c.condition.Message }
 
-// HasCondition reports whether the pod's condition of a type is True.
+// HasCondition reports whether the pod has a condition of the type that is True.
 func HasCondition(pod *corev1.Pod, conditionType string) bool {
 	return ConditionOf(pod, conditionType).condition.Status == corev1.ConditionTrue
 }

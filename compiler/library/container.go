@@ -4,7 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Kind is what a container is to its pod.
+// Kind is a container's role in its pod.
 type Kind string
 
 // Kinds of containers.
@@ -21,20 +21,19 @@ const (
 	StateTerminated = "terminated"
 )
 
-// Container is a container of a pod by its status.
+// Container is a container of a pod, seen through its status.
 type Container struct {
 	Status *corev1.ContainerStatus
 	Kind   Kind
 }
 
-// Count returns how many containers of the pod have a status.
+// Count returns how many of the pod's containers have a status.
 func Count(pod *corev1.Pod) int {
 	return len(pod.Status.ContainerStatuses) + len(pod.Status.InitContainerStatuses)
 }
 
-// Steps returns how many statuses and containers of the spec are looked at to go through
-// all containers of the pod: each status, and the whole spec for an init container whose
-// position in the spec is not that of its status.
+// Steps returns the cost of a loop over all containers of the pod. Each status counts once; finding the kind of an init
+// container may also take a search of the whole spec, if it is not at its status's position.
 func Steps(pod *corev1.Pod) int {
 	steps := Count(pod)
 	for i := range pod.Status.InitContainerStatuses {
@@ -63,8 +62,8 @@ func statusAt(pod *corev1.Pod, i int) *corev1.ContainerStatus {
 	return &pod.Status.ContainerStatuses[i]
 }
 
-// initKind returns the kind of an init container by the spec. It looks first where the
-// kubelet puts the container: statuses come in the order of the spec.
+// initKind returns the kind of an init container from the spec. It first looks at the status's own position, because the
+// kubelet writes statuses in the order of the spec.
 func initKind(spec []corev1.Container, name string, i int) Kind {
 	if i < len(spec) && spec[i].Name == name {
 		return kindOf(&spec[i])
@@ -84,8 +83,7 @@ func kindOf(c *corev1.Container) Kind {
 	return KindInit
 }
 
-// FailedAt reports whether the i-th container of the pod that has a status has terminated
-// with an exit code other than 0, and is no sidecar.
+// FailedAt reports whether the i-th container with a status is no sidecar and has terminated with an exit code other than 0.
 func FailedAt(pod *corev1.Pod, i int) bool {
 	n := len(pod.Status.ContainerStatuses)
 	if i < n {
@@ -95,8 +93,7 @@ func FailedAt(pod *corev1.Pod, i int) bool {
 	return HasFailed(status) && initKind(pod.Spec.InitContainers, status.Name, i-n) != KindSidecar
 }
 
-// HasFailed reports whether a container, which may be a sidecar, has terminated with an
-// exit code other than 0.
+// HasFailed reports whether a container, which may be a sidecar, has terminated with an exit code other than 0.
 func HasFailed(s *corev1.ContainerStatus) bool {
 	return s.State.Terminated != nil && s.State.Terminated.ExitCode != 0
 }
@@ -116,8 +113,8 @@ func (c Container) exitCode() int64 {
 	return 0
 }
 
-// signal returns the signal that the runtime reports, or the one that the exit code
-// stands for by the convention of shells: 128 and the signal.
+// signal returns the signal that the runtime reports, or the one that the exit code implies by the shells' convention: 128
+// plus the signal.
 func (c Container) signal() int64 {
 	t := c.Status.State.Terminated
 	switch {
@@ -141,7 +138,7 @@ func (c Container) state() string {
 	case c.Status.State.Running != nil:
 		return StateRunning
 	default:
-		return StateWaiting // which is the API's default
+		return StateWaiting // the API's default
 	}
 }
 

@@ -5,14 +5,13 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// Field is a field of T, which every value of T has. One of String, Int and Bool
-// reads it.
+// Field is a field of the CEL type T. Every value of T has it. One of String, Int and Bool reads it.
 type Field[T any] struct {
 	Name string
 	// Doc describes the field, in a sentence without a subject.
 	Doc string
-	// Reads are the fields of the Pod from which the field is made, by their types, as in
-	// PodStatus.phase. The fields that every value of T needs are not among them.
+	// Reads are the Pod's fields that this field is computed from, with their types, such as PodStatus.phase. Fields that
+	// every value of T needs are omitted.
 	Reads []string
 
 	String func(T) string
@@ -50,7 +49,7 @@ var ConditionFields = []Field[Condition]{
 	{Name: "message", String: Condition.message, Reads: []string{"PodCondition.message"}, Doc: "the same in a sentence; may be empty"},
 }
 
-// Type returns the field's type in CEL.
+// Type returns the field's CEL type.
 func (f Field[T]) Type() *types.Type {
 	switch {
 	case f.String != nil:
@@ -73,8 +72,7 @@ func (f Field[T]) value(of T) ref.Val {
 	}
 }
 
-// ReadBy returns the Reads of a field of one of the library's types, or of all of them if
-// the name of the field is empty.
+// ReadBy returns the Reads of a field of a library type, or of all its fields if the name is empty.
 func ReadBy(typ, field string) []string {
 	switch typ {
 	case ContainerName:

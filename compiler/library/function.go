@@ -10,19 +10,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Function is a function of the library. All are methods, as in pod.failedContainers().
+// Function is a function of the library. All are methods, such as pod.failedContainers().
 type Function struct {
 	Name string
-	// Receiver is the name of the type whose method it is: Pod or int.
+	// Receiver is the name of the receiver's type: Pod or int.
 	Receiver string
-	// Signature is how the function is written, and the type of its result.
+	// Signature shows the function's parameters and the type of its result.
 	Signature string
 	// Doc describes the result, in a sentence without a subject.
 	Doc string
 	// Example is a rule that uses it.
 	Example string
-	// Reads are the fields of the Pod that the function looks at, by their types, as in
-	// PodStatus.phase, and those that every field of its result needs.
+	// Reads are the Pod's fields that the function reads, with their types, such as PodStatus.phase, and those that every
+	// field of its result needs.
 	Reads []string
 
 	args   []*types.Type
@@ -43,8 +43,7 @@ const (
 	BetweenFunction          = "between"
 )
 
-// ofContainers are the fields that tell containers and failed containers apart from
-// others; ofConditions are the same for conditions.
+// ofContainers are the fields needed to find containers and failed containers; ofConditions are those for conditions.
 var (
 	ofContainers = []string{
 		"Pod.spec", "PodSpec.initContainers", "Container.name", "Container.restartPolicy",
@@ -128,8 +127,7 @@ var Functions = []Function{
 	},
 }
 
-// Options declare the library in an environment, for a type Pod whose values are
-// *corev1.Pod.
+// Options declare the library in an environment. The values of the type pod are *corev1.Pod.
 func Options(pod *types.Type) []cel.EnvOption {
 	options := make([]cel.EnvOption, len(Functions))
 	for i, f := range Functions {
@@ -166,7 +164,7 @@ func onPod(call func(*corev1.Pod) ref.Val) functions.FunctionOp {
 	}
 }
 
-// onPodAnd returns a function of a pod and an argument whose Go type is T.
+// onPodAnd returns a function of a pod and an argument of Go type T.
 func onPodAnd[T any](call func(*corev1.Pod, T) ref.Val) functions.FunctionOp {
 	return func(args ...ref.Val) ref.Val {
 		argument, ok := args[1].Value().(T)

@@ -7,9 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// NeverStarted reports whether no container of the pod ever ran: the kubelet refused the
-// pod, or its image or its volumes could not be had, or it was never scheduled. A
-// container whose state was lost counts as one that ran.
+// NeverStarted reports whether no container of the pod ever ran: the kubelet refused the pod, its image or volumes were not
+// available, or it was never scheduled. A container whose state was lost counts as having run.
 func NeverStarted(pod *corev1.Pod) bool {
 	return !slices.ContainsFunc(pod.Status.ContainerStatuses, ran) &&
 		!slices.ContainsFunc(pod.Status.InitContainerStatuses, ran)
@@ -21,14 +20,12 @@ func ran(c corev1.ContainerStatus) bool {
 		c.State.Terminated != nil && !isStartError(c.State.Terminated) || last != nil && !isStartError(last)
 }
 
-// isStartError reports whether a container has terminated without having run, by the
-// reasons of containerd and CRI-O, and of Docker.
+// isStartError reports whether a container has terminated without running, by the reasons of containerd, CRI-O and Docker.
 func isStartError(t *corev1.ContainerStateTerminated) bool {
 	return t.Reason == "StartError" || t.Reason == "ContainerCannotRun"
 }
 
-// WaitingReasons returns why containers of the pod wait, each reason once, in the order
-// of the containers.
+// WaitingReasons returns why the pod's containers wait: each reason once, in the order of the containers.
 func WaitingReasons(pod *corev1.Pod) []string {
 	reasons := []string{}
 	seen := map[string]bool{"": true}
@@ -40,7 +37,7 @@ func WaitingReasons(pod *corev1.Pod) []string {
 	return reasons
 }
 
-// HasWaitingReason reports whether a reason is one of WaitingReasons.
+// HasWaitingReason reports whether WaitingReasons includes a reason.
 func HasWaitingReason(pod *corev1.Pod, reason string) bool {
 	for i := range Count(pod) {
 		if w := statusAt(pod, i).State.Waiting; w != nil && w.Reason == reason && reason != "" {
@@ -56,8 +53,8 @@ func Unschedulable(pod *corev1.Pod) bool {
 	return c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
 }
 
-// PendingFor returns how long the pod has been in phase Pending at a moment. It is 0 when
-// the pod has left the phase, or does not say when it was created.
+// PendingFor returns how long the pod has been in phase Pending. It returns 0 if the pod is in another phase, or does not say
+// when it was created.
 func PendingFor(pod *corev1.Pod, now time.Time) time.Duration {
 	created := pod.CreationTimestamp
 	if pod.Status.Phase != corev1.PodPending || created.IsZero() || now.Before(created.Time) {

@@ -32,7 +32,7 @@ func (p provider) FindStructFieldType(name, field string) (*types.FieldType, boo
 	return p.Provider.FindStructFieldType(name, field)
 }
 
-// NewValue refuses to make records.
+// NewValue returns an error: expressions cannot construct the library's types.
 func (p provider) NewValue(name string, fields map[string]ref.Val) ref.Val {
 	if _, ok := recordTypes[name]; ok {
 		return types.NewErr("an expression cannot make a %s", name)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// recordType is a type of the library as CEL sees it.
+// recordType is a CEL type of the library.
 type recordType struct {
 	cel    *types.Type
 	names  []string
@@ -41,7 +41,7 @@ var (
 	recordTypes   = map[string]*recordType{ContainerName: containerType, ConditionName: conditionType}
 )
 
-// record is a value of the library as a CEL value.
+// record is a CEL value of a library type.
 type record struct {
 	typ   *recordType
 	value any // Container or Condition
@@ -67,7 +67,7 @@ func (r record) Get(name ref.Val) ref.Val {
 	return types.NewErr("no such field %v in %s", name, r.typ.cel.TypeName())
 }
 
-// get returns a field that the type has.
+// get returns the value of a field of the type.
 func (r record) get(field string) ref.Val {
 	value, err := r.typ.fields[field].GetFrom(r.value)
 	if err != nil {

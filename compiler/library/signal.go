@@ -5,12 +5,11 @@ import "strconv"
 const (
 	signalBase = 128
 	maxSignal  = 64
-	// The first and the last signal that have no fixed meaning.
+	// The first and last signals without a fixed meaning.
 	firstRealTime, lastRealTime = 34, 64
 )
 
-// signalNames are Linux's signals on all processors that Kubernetes runs on
-// (signal(7)), from 1.
+// signalNames are Linux's signals, from 1, on all processors that Kubernetes supports (signal(7)).
 var signalNames = [...]string{
 	"SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE",
 	"SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT",
@@ -18,8 +17,7 @@ var signalNames = [...]string{
 	"SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS",
 }
 
-// realTimeNames are SIGRTMIN to SIGRTMIN+30, made once so that a name is not made at
-// each evaluation.
+// realTimeNames are SIGRTMIN to SIGRTMIN+30, computed once instead of at each evaluation.
 var realTimeNames = func() (names [lastRealTime - firstRealTime + 1]string) {
 	names[0] = "SIGRTMIN"
 	for i := 1; i < len(names); i++ {
@@ -28,7 +26,7 @@ var realTimeNames = func() (names [lastRealTime - firstRealTime + 1]string) {
 	return names
 }()
 
-// signalName returns the name of a signal. It is empty for a number that is no signal.
+// signalName returns the name of a signal, or an empty string if there is no such signal.
 func signalName(signal int64) string {
 	switch {
 	case signal >= 1 && signal <= int64(len(signalNames)):
@@ -40,8 +38,7 @@ func signalName(signal int64) string {
 	}
 }
 
-// SignalNames returns the names that a container's signalName may have, in the order of
-// the signals.
+// SignalNames returns all possible names, in the order of the signals.
 func SignalNames() []string {
 	return append(append([]string{}, signalNames[:]...), realTimeNames[:]...)
 }

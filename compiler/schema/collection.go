@@ -8,14 +8,13 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// list is a list of an object. It reads its elements on demand, so that selecting a list
-// takes the same time whatever its length.
+// list is a list in an object. It converts elements on demand, so that selecting a list takes constant time.
 type list struct {
 	values  reflect.Value
 	element reader
 }
 
-// whole reads all elements, which takes time linear in their number.
+// whole converts all elements, in linear time.
 func (l list) whole() traits.Lister {
 	values := make([]ref.Val, l.values.Len())
 	for i := range values {
@@ -56,7 +55,7 @@ func (l list) ConvertToType(t ref.Type) ref.Val { return l.whole().ConvertToType
 
 func (l list) ConvertToNative(t reflect.Type) (any, error) { return l.whole().ConvertToNative(t) }
 
-// iterator goes through a list. It is a CEL value in name only.
+// iterator iterates over a list. It implements ref.Val only because CEL requires it.
 type iterator struct {
 	ref.Val
 
@@ -71,13 +70,13 @@ func (i *iterator) Next() ref.Val {
 	return i.list.at(i.next - 1)
 }
 
-// entries is a map of an object, by strings. It reads its values on demand.
+// entries is a map in an object, with string keys. It converts values on demand.
 type entries struct {
 	values  reflect.Value
 	element reader
 }
 
-// whole reads all entries, which takes time linear in their number.
+// whole converts all entries, in linear time.
 func (e entries) whole() traits.Mapper {
 	values := make(map[ref.Val]ref.Val, e.values.Len())
 	for each := e.values.MapRange(); each.Next(); {
@@ -124,9 +123,8 @@ func (e entries) ConvertToType(t ref.Type) ref.Val { return e.whole().ConvertToT
 
 func (e entries) ConvertToNative(t reflect.Type) (any, error) { return e.whole().ConvertToNative(t) }
 
-// Weight returns the number of fields, entries and pieces of text in a value of the
-// schema, and 1 for any other value. It is about proportional to the time of a
-// comparison.
+// Weight returns the number of fields, entries and pieces of text in a value of the schema, and 1 for any other value. It is
+// roughly proportional to the time that comparing the value takes.
 func Weight(v ref.Val) uint64 {
 	switch v := v.(type) {
 	case object:
@@ -140,7 +138,7 @@ func Weight(v ref.Val) uint64 {
 	}
 }
 
-// piece is how many bytes of text weigh as much as a field.
+// piece is how many bytes of text count as much as a field.
 const piece = 64
 
 func weight(v reflect.Value) uint64 {

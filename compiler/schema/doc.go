@@ -1,6 +1,5 @@
-// Package schema shows typed Pods and Jobs to CEL: their whole schemas, as the Go
-// types declare them, and their values, read by reflection where an expression asks
-// for them. No object is ever converted to a map.
+// Package schema makes typed Pods and Jobs available to CEL: their complete schemas, as the Go types declare them, and their
+// values, which reflection reads when an expression selects them. No object is converted to a map.
 //
 //	s := schema.Load()
 //	env, err := base.Extend(
@@ -8,25 +7,20 @@
 //		cel.CustomTypeAdapter(s.Adapter(base.CELTypeAdapter())),
 //		cel.Variable("pod", s.Pod.CEL))
 //
-// In pod.status.phase, the type of pod is the [Type] named Pod, made from corev1.Pod.
-// Its [Field] status was found by its JSON name, has the type PodStatus, and knows
-// how to read one from the other.
+// In pod.status.phase, the type of pod is the [Type] named Pod, made from corev1.Pod. Its [Field] status was found by its
+// JSON name, has the type PodStatus, and knows how to read one from the other.
 //
 // # Semantics
 //
-// An object has the fields of its JSON form in the API server: one that is omitted
-// when empty is absent when it is empty, has() of it is false and to select it is the
-// error "no such key". Two things are different, because they have no use:
+// An object has the fields of its JSON form in the API server. An empty field with omitempty is absent: has() returns false,
+// and selecting it is the error "no such key". There are two differences, where the original would be of no use:
 //
-//   - what would be null is absent, such as a time that is not set;
-//   - a list that the API requires and that is nil is the empty list.
+//   - a field that would be null is absent, such as a time that is not set;
+//   - a nil list in a field that the API requires is an empty list.
 //
-// apiVersion and kind of a Pod and of a Job are always there, which clients leave out
-// of typed objects.
+// apiVersion and kind of a Pod and of a Job are always present, although clients leave them out of typed objects.
 //
-// Types are those that the API server's CEL gives to the fields of built-in types
-// (k8s.io/apiserver/pkg/cel/common, TypedToVal): a Time is a timestamp, a Duration a
-// duration, a Quantity its string, as in "500m", and an IntOrString, of type dyn, is
-// an int or a string. Lists are compared in order. Types without a schema of their
-// own (FieldsV1) are left out.
+// Fields have the types that the API server's CEL gives them (k8s.io/apiserver/pkg/cel/common, TypedToVal): a Time is a
+// timestamp, a Duration a duration, a Quantity its string, as in "500m", and an IntOrString, of type dyn, is an int or a
+// string. Lists are compared in order. Types without a schema (FieldsV1) are left out.
 package schema

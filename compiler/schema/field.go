@@ -12,23 +12,21 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// Field is a field of a Type by its JSON name.
+// Field is a field of a Type, with its JSON name.
 type Field struct {
 	Name string
-	// Type is the field's type in expressions.
+	// Type is the field's CEL type.
 	Type *types.Type
-	// Optional says that objects that the API server stores may lack the field, so
-	// that an expression has to ask for it first.
+	// Optional is true if stored objects may lack the field, so that expressions have to test for it first.
 	Optional bool
-	// Go is the field's Go type, behind its pointer.
+	// Go is the field's Go type, without its pointer.
 	Go reflect.Type
 
 	owner *Type
 	index []int
-	// omitEmpty says that the field is left out when it is empty. Structs never are.
+	// omitEmpty is true if the field is absent when empty. Structs never are.
 	omitEmpty bool
-	// nullable is a field whose empty value is null in JSON, although it is not
-	// omitted: a pointer, or a time.
+	// nullable is true if the empty value is null in JSON although the field is not omitted: a pointer or a time.
 	nullable bool
 	isTime   bool
 	read     reader
@@ -36,8 +34,8 @@ type Field struct {
 	cel      *types.FieldType
 }
 
-// served are fields that are optional by their types, but that the API server fills in
-// before it stores an object, or that validation requires.
+// served are fields that are optional by their Go types, but that the API server sets before it stores an object, or that
+// validation requires.
 var served = map[string]bool{
 	"Pod.apiVersion": true, "Pod.kind": true, "Pod.metadata": true, "Pod.spec": true, "Pod.status": true,
 	"Job.apiVersion": true, "Job.kind": true, "Job.metadata": true, "Job.spec": true, "Job.status": true,
@@ -60,8 +58,7 @@ func newField(owner *Type, name string, index []int, t reflect.Type, r reader) *
 	return f
 }
 
-// Field finds a field by its JSON name, or by that name as the API server's CEL
-// escapes it, as in __namespace__.
+// Field returns the field with a JSON name, which may be escaped as in the API server's CEL, such as __namespace__.
 func (t *Type) Field(name string) (*Field, bool) {
 	if f, ok := t.byName[name]; ok {
 		return f, true
@@ -73,9 +70,8 @@ func (t *Type) Field(name string) (*Field, bool) {
 	return nil, false
 }
 
-// Of returns the field of an object, which is a struct of the field's owner, and follows
-// its pointer. The second result is false when the object does not have the field.
-// Nothing is allocated.
+// Of returns the field's value in an object, which must be a struct of the field's owner, without its pointer. It returns
+// false if the object does not have the field. It does not allocate.
 func (f *Field) Of(object reflect.Value) (reflect.Value, bool) {
 	v := object.FieldByIndex(f.index)
 	if (f.omitEmpty || f.nullable) && empty(v) {
@@ -93,7 +89,7 @@ func (f *Field) Of(object reflect.Value) (reflect.Value, bool) {
 // Constant returns the value that the field has in all objects, or nil.
 func (f *Field) Constant() ref.Val { return f.constant }
 
-// value returns the field of an object as a CEL value.
+// value returns the field's value in an object as a CEL value.
 func (f *Field) value(object reflect.Value) (ref.Val, bool) {
 	if f.constant != nil {
 		return f.constant, true
@@ -121,12 +117,12 @@ func (f *Field) getFrom(pointer any) (any, error) {
 	}
 	value, set := f.value(v)
 	if !set {
-		return nil, fmt.Errorf("no such key: %s", f.Name) // as CEL says of a map
+		return nil, fmt.Errorf("no such key: %s", f.Name) // CEL's error for a missing map key
 	}
 	return value, nil
 }
 
-// structAt returns what a pointer to an object of this type points to.
+// structAt returns the object that a pointer to this type points to.
 func (t *Type) structAt(pointer any) (reflect.Value, bool) {
 	v := reflect.ValueOf(pointer)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Type().Elem() != t.goType {
@@ -135,8 +131,7 @@ func (t *Type) structAt(pointer any) (reflect.Value, bool) {
 	return v.Elem(), true
 }
 
-// empty reports whether encoding/json and apimachinery's converter leave the value out,
-// or it is a time that is not set.
+// empty reports whether encoding/json and apimachinery's converter omit the value, or whether it is an unset time.
 func empty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map:
@@ -149,8 +144,7 @@ func empty(v reflect.Value) bool {
 	}
 }
 
-// jsonTag returns the JSON name of a field. It is empty for a field whose own fields
-// belong to the struct around it.
+// jsonTag returns the JSON name of a field, or an empty string for an inlined struct.
 func jsonTag(f reflect.StructField) (name string, omit bool) {
 	options := strings.Split(f.Tag.Get("json"), ",")
 	name = options[0]

@@ -9,7 +9,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 )
 
-// object is a part of a Pod or Job as a CEL value. Its Value is a pointer into it.
+// object is a part of a Pod or Job as a CEL value. Its Value is a pointer to that part.
 type object struct {
 	typ     *Type
 	pointer any
@@ -19,8 +19,7 @@ func (o object) Type() ref.Type { return o.typ.CEL }
 
 func (o object) Value() any { return o.pointer }
 
-// IsSet and Get serve selections that CEL resolves when it evaluates, as in
-// dyn(pod).status.
+// IsSet and Get implement selections that CEL resolves at evaluation, such as dyn(pod).status.
 
 func (o object) IsSet(name ref.Val) ref.Val {
 	f, err := o.field(name)
@@ -51,7 +50,7 @@ func (o object) field(name ref.Val) (*Field, error) {
 	return nil, fmt.Errorf("no such field %v in %s", name, o.typ.Name)
 }
 
-// Equal compares as JSON would: a nil list and an empty one are the same.
+// Equal compares like JSON: a nil list equals an empty one.
 func (o object) Equal(other ref.Val) ref.Val {
 	p, ok := other.(object)
 	return types.Bool(ok && o.typ == p.typ && apiequality.Semantic.DeepEqual(o.pointer, p.pointer))

@@ -48,7 +48,7 @@ func (p provider) FindStructFieldType(name, field string) (*types.FieldType, boo
 	return f.cel, true
 }
 
-// NewValue refuses to make objects: a rule looks at those that there are.
+// NewValue returns an error: rules cannot construct objects.
 func (p provider) NewValue(name string, fields map[string]ref.Val) ref.Val {
 	if t, ok := p.schema.byName[name]; ok {
 		return types.NewErr("an expression cannot make a %s", t.Name)

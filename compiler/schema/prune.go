@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Fields is a set of fields by their types, as in PodStatus.phase, wherever a value of
-// the type stands in an object. PodStatus.* is all of such a value.
+// Fields is a set of fields, named by type as in PodStatus.phase, wherever in an object the type occurs. PodStatus.* stands
+// for the whole value.
 type Fields map[string]bool
 
 // NewFields returns a set of the named fields.
@@ -25,8 +25,7 @@ const wholeType = ".*"
 // Has reports whether a field of a type is in the set.
 func (f Fields) Has(typ, field string) bool { return f[typ+"."+field] || f[typ+wholeType] }
 
-// Reaches reports whether the last field of a path through an object is in the set,
-// itself or with all of a value around it.
+// Reaches reports whether the set includes the last field of a path through an object, or a whole value around it.
 func (f Fields) Reaches(path ...string) bool {
 	return slices.ContainsFunc(path, func(name string) bool {
 		typ, _, _ := strings.Cut(name, ".")
@@ -34,17 +33,17 @@ func (f Fields) Reaches(path ...string) bool {
 	}) || f[path[len(path)-1]]
 }
 
-// Add puts a field of a type into the set, by any of the names that Type.Field takes.
+// Add adds a field of a type, by any name that Type.Field accepts.
 func (f Fields) Add(t *Type, name string) {
 	if field, ok := t.Field(name); ok {
 		f[t.Name+"."+field.Name] = true
 	}
 }
 
-// AddWhole puts all that values of a type have into the set.
+// AddWhole adds the whole values of a type.
 func (f Fields) AddWhole(typ string) { f[typ+wholeType] = true }
 
-// Covers reports whether this set has everything that another one has.
+// Covers reports whether this set includes all of another one.
 func (f Fields) Covers(other Fields) bool {
 	for name := range other {
 		if typ, field, _ := strings.Cut(name, "."); !f.Has(typ, field) {
@@ -54,24 +53,24 @@ func (f Fields) Covers(other Fields) bool {
 	return true
 }
 
-// AddAll puts all that is in another set into this one.
+// AddAll adds another set.
 func (f Fields) AddAll(other Fields) { maps.Copy(f, other) }
 
-// Pruner empties fields of objects of one type.
+// Pruner clears fields in objects of one type.
 type Pruner struct {
-	// drops are the fields to empty, including those of embedded structs.
+	// drops are the fields to clear, including those of embedded structs.
 	drops [][]int
 	parts []prunedPart
 }
 
-// prunedPart is a field with structs in it that are pruned themselves.
+// prunedPart is a field with structs that are pruned themselves.
 type prunedPart struct {
 	index  []int
 	pruner *Pruner
 }
 
-// Pruner returns a Pruner that empties all fields of an object of a type that are not
-// kept. A field that is kept stays as present as it was, and a list as long.
+// Pruner returns a Pruner that clears all fields of a type but the kept ones. Kept fields stay present or absent as they
+// were, and kept lists keep their length.
 func (s *Schema) Pruner(t *Type, kept Fields) *Pruner {
 	return s.pruner(t, kept, map[*Type]*Pruner{})
 }
@@ -89,7 +88,7 @@ func (s *Schema) pruner(t *Type, kept Fields, made map[*Type]*Pruner) *Pruner {
 	return p
 }
 
-// plan goes through the fields of a Go struct, and of those that it embeds.
+// plan adds the fields of a Go struct and of the structs that it embeds.
 func (s *Schema) plan(p *Pruner, t *Type, goType reflect.Type, path []int, kept Fields, made map[*Type]*Pruner) {
 	for i := range goType.NumField() {
 		field := goType.Field(i)
@@ -115,8 +114,7 @@ func (s *Schema) plan(p *Pruner, t *Type, goType reflect.Type, path []int, kept 
 	}
 }
 
-// Prune changes the object that a pointer refers to, which nobody else may use. A nil
-// Pruner keeps all of it.
+// Prune prunes an object in place; nobody else may use it meanwhile. A nil Pruner does nothing.
 func (p *Pruner) Prune(pointer any) { p.prune(reflect.ValueOf(pointer).Elem()) }
 
 func (p *Pruner) prune(v reflect.Value) {
@@ -131,8 +129,7 @@ func (p *Pruner) prune(v reflect.Value) {
 	}
 }
 
-// pruneEach goes to the structs behind pointers and in lists, which lose the room that
-// they have for more.
+// pruneEach prunes the structs behind pointers and in lists, and removes the spare capacity of lists.
 func (p *Pruner) pruneEach(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:

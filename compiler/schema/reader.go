@@ -11,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// reader makes CEL values of Go values of one type.
+// reader converts Go values of one type to CEL values.
 type reader struct {
 	cel   *types.Type
 	value func(reflect.Value) ref.Val
 }
 
-// readers read the types that have a JSON form of their own. A quantity is copied, because it
-// keeps its string when it is asked for it, and others share the object.
+// readers convert the types that have a JSON form of their own. A quantity is copied, because converting it caches its string
+// in it, and others share the object.
 var readers = map[reflect.Type]reader{
 	reflect.TypeFor[metav1.Time]():       {types.TimestampType, readAs(func(t metav1.Time) ref.Val { return types.Timestamp{Time: t.Time} })},
 	reflect.TypeFor[metav1.Duration]():   {types.DurationType, readAs(func(d metav1.Duration) ref.Val { return types.Duration{Duration: d.Duration} })},
@@ -35,7 +35,7 @@ var readers = map[reflect.Type]reader{
 	})},
 }
 
-// readAs makes a function of a Go type one of values of that type.
+// readAs adapts a function of a Go type to reflection.
 func readAs[T any](read func(T) ref.Val) func(reflect.Value) ref.Val {
 	return func(v reflect.Value) ref.Val {
 		t, _ := reflect.TypeAssert[T](v)
@@ -43,8 +43,8 @@ func readAs[T any](read func(T) ref.Val) func(reflect.Value) ref.Val {
 	}
 }
 
-// readerOf returns the reader of a Go type; a pointer is read as what it points to. There
-// is none for types with a JSON form of their own that the readers do not list.
+// readerOf returns the reader for a Go type, or for what a pointer type points to. It returns false for types with a JSON
+// form of their own that readers does not list.
 func (s *Schema) readerOf(t reflect.Type) (reader, bool) {
 	if r, ok := readers[t]; ok {
 		return r, true

@@ -20,19 +20,19 @@ type Schema struct {
 	byGo   map[reflect.Type]*Type
 }
 
-// Type is an object's type. Its name is that of the Go type, as in PodStatus.
+// Type is the type of an object, with the name of its Go type, such as PodStatus.
 type Type struct {
 	Name string
-	// CEL is the type in expressions.
+	// CEL is the CEL type.
 	CEL *types.Type
-	// Fields are in the order of their names.
+	// Fields are sorted by name.
 	Fields []*Field
 
 	goType reflect.Type
 	byName map[string]*Field
 }
 
-// Load returns the schema. The first call makes it, which takes about a millisecond.
+// Load returns the schema. The first call computes it, in about a millisecond.
 func Load() *Schema { return load() }
 
 var load = sync.OnceValue(func() *Schema {
@@ -42,13 +42,13 @@ var load = sync.OnceValue(func() *Schema {
 	return s
 })
 
-// Type finds a type by its name.
+// Type returns the named type.
 func (s *Schema) Type(name string) (*Type, bool) {
 	t, ok := s.byName[name]
 	return t, ok
 }
 
-// Value returns a CEL value that refers to the object of the schema behind a pointer.
+// Value returns a CEL value for the object that a pointer points to.
 func (s *Schema) Value(pointer any) (ref.Val, bool) {
 	t := reflect.TypeOf(pointer)
 	if t == nil || t.Kind() != reflect.Pointer {
@@ -64,8 +64,7 @@ func (s *Schema) Value(pointer any) (ref.Val, bool) {
 	return object{typ, pointer}, true
 }
 
-// root returns the type of a whole object, which has an apiVersion and a kind, whether
-// they are filled in or not.
+// root returns the type of a whole object, whose apiVersion and kind are constants, even if they are not set.
 func (s *Schema) root(t reflect.Type, version string) *Type {
 	typ := s.structOf(t)
 	typ.byName["apiVersion"].constant = types.String(version)
@@ -73,7 +72,7 @@ func (s *Schema) root(t reflect.Type, version string) *Type {
 	return typ
 }
 
-// structOf returns the type of a Go struct. It makes the type when it is first asked for.
+// structOf returns the type of a Go struct, which it creates at the first call.
 func (s *Schema) structOf(t reflect.Type) *Type {
 	if typ, ok := s.byGo[t]; ok {
 		return typ
@@ -88,8 +87,7 @@ func (s *Schema) structOf(t reflect.Type) *Type {
 	return typ
 }
 
-// addFields adds the fields of a Go struct, and those of the structs that it embeds
-// without a name of their own.
+// addFields adds the fields of a Go struct, and those of structs inlined in it.
 func (s *Schema) addFields(typ *Type, t reflect.Type, path []int) {
 	for i := range t.NumField() {
 		goField := t.Field(i)

@@ -1,12 +1,11 @@
-// Package generators makes policies, pods and Jobs on which engines can be compared:
-// random ones ([Pairs], [Jobs]), all of a small space ([SmallScope]), and policies of a
-// known size for benchmarks ([Sizes]).
+// Package generators creates policies, pods and Jobs for comparing engines: random ones ([Pairs], [Jobs]), all of a small
+// space ([SmallScope]), and policies of a known size for benchmarks ([Sizes]).
 //
 //	pairs := generators.NewPairs(seed, true)
 //	for range 1_000_000 {
 //		policy, pod := pairs.Policy(), pairs.Pod()
 //	}
 //
-// The same seed makes the same draws. A hostile generator also draws what the API server
-// would refuse and what no kubelet writes: engines must agree on it too.
+// The same seed gives the same results. A hostile generator also creates objects that the API server would refuse or that no
+// kubelet writes: engines must agree on these, too.
 package generators

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A hostile generator adds these: policies that the API server would refuse, and
-// pods that no kubelet writes. Upstream's matcher has an answer for all of them.
+// A hostile generator also uses these: they make policies that the API server would refuse, and pods that no kubelet writes.
+// Upstream's matcher has an answer for all of them.
 var (
 	hostileActions = [...]batchv1.PodFailurePolicyAction{"", "failJob", "FailJob ", "Restart", "NotIn"}
 
@@ -33,7 +33,7 @@ var (
 	hostilePods = [...]string{"", "pöd", "p/q", "p failed with exit code 1", "%s", "\u202e"}
 )
 
-// odd reports true one time in eight in a hostile generator, never in a well-typed one.
+// odd returns true one time in eight in a hostile generator, and never in a well-typed one.
 func (g *Pairs) odd() bool {
 	return g.hostile && g.one(8)
 }
@@ -89,13 +89,13 @@ func (g *Pairs) spoiledCondition(t corev1.PodConditionType, s corev1.ConditionSt
 
 func (g *Pairs) spoilContainer(c *corev1.ContainerStatus) {
 	switch g.rng.IntN(5) {
-	case 0: // a name of another container, or none that the API accepts
+	case 0: // another container's name, or one that the API refuses
 		c.Name = generatedNames[0]
 	case 1:
 		c.Name = pick(g, hostileNames[:])
 	case 2: // none of the three states
 		c.State = corev1.ContainerState{}
-	case 3: // a state beside terminated
+	case 3: // another state besides terminated
 		c.State.Running = &g.running
 		c.LastTerminationState.Terminated = g.lastState()
 	case 4:
@@ -124,8 +124,7 @@ func (g *Pairs) spoilPod(pod *corev1.Pod) {
 	}
 }
 
-// hostileConditions draws more conditions than a pod has types of, duplicates
-// and odd spellings among them.
+// hostileConditions returns random conditions: maybe more than there are types, with duplicates and odd spellings.
 func (g *Pairs) hostileConditions() []corev1.PodCondition {
 	conditions := g.conditions[:g.rng.IntN(maxGeneratedConditions+1)]
 	for i := range conditions {

@@ -9,10 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Update draws a Job and the stored one that it is to replace, which the caller
-// owns. The API server accepts every update from a well-typed generator. A hostile one
-// gives the stored Job a fault one time in eight, as if a constraint were newer than the
-// Job.
+// Update returns a random Job and the stored one that it replaces; the caller owns both. The API server accepts every update
+// from a well-typed generator. A hostile one gives the stored Job a fault one time in eight, as if a constraint were newer
+// than the Job.
 func (g *Jobs) Update() (job, old *batchv1.Job) {
 	old = g.legalJob()
 	if g.hostile && g.one(8) {
@@ -36,8 +35,7 @@ func (g *Jobs) Update() (job, old *batchv1.Job) {
 	return job, old
 }
 
-// store adds what a stored Job has besides what was submitted: a UID, a selector
-// with the labels that it selects, and a status.
+// store adds what the API server adds to a submitted Job: a UID, a selector with its labels, and a status.
 func (g *Jobs) store(j *batchv1.Job) {
 	j.UID, j.ResourceVersion = generatedUID, "1"
 	if j.Spec.Template.Labels == nil {
@@ -66,7 +64,7 @@ func (g *Jobs) store(j *batchv1.Job) {
 
 type jobEdit func(*Jobs, *batchv1.Job)
 
-// legalEdits are changes that every Job may undergo.
+// legalEdits are changes that are valid for every Job.
 var legalEdits = [...]jobEdit{
 	func(g *Jobs, j *batchv1.Job) { j.Spec.BackoffLimit = new(g.limit()) },
 	func(g *Jobs, j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = new(int64(g.limit())) },
@@ -75,7 +73,7 @@ var legalEdits = [...]jobEdit{
 	func(_ *Jobs, j *batchv1.Job) { j.Labels = map[string]string{"team": "a"} },
 	func(g *Jobs, j *batchv1.Job) { // elastic Jobs
 		if m := j.Spec.CompletionMode; m == nil || *m != batchv1.IndexedCompletion {
-			if j.Spec.Completions != nil || j.Spec.Parallelism != nil { // else completions has a default, too
+			if j.Spec.Completions != nil || j.Spec.Parallelism != nil { // otherwise completions has a default
 				j.Spec.Parallelism = new(g.limit())
 			}
 		} else if j.Spec.Completions != nil {
@@ -83,7 +81,7 @@ var legalEdits = [...]jobEdit{
 			j.Spec.Parallelism = new(*j.Spec.Completions)
 		}
 	},
-	func(g *Jobs, j *batchv1.Job) { // only within the range that is legal for all
+	func(g *Jobs, j *batchv1.Job) { // within the range that is valid for all
 		if j.Spec.BackoffLimitPerIndex != nil {
 			j.Spec.MaxFailedIndexes = pick(g.draw, []*int32{nil, new(int32(0)), new(int32(1))})
 		}
@@ -91,7 +89,7 @@ var legalEdits = [...]jobEdit{
 	func(_ *Jobs, j *batchv1.Job) { j.Spec.PodReplacementPolicy = new(batchv1.Failed) },
 }
 
-// jobEdits are changes of which most need more than the Job has.
+// jobEdits are all changes; most are valid only for some Jobs.
 var jobEdits = append([]jobEdit{
 	// U1: another selector of the same pods.
 	func(g *Jobs, j *batchv1.Job) {
@@ -145,9 +143,9 @@ var jobEdits = append([]jobEdit{
 	},
 	func(_ *Jobs, j *batchv1.Job) { j.Spec.Completions = nil },
 	func(g *Jobs, j *batchv1.Job) { j.Spec.Parallelism = new(g.limit()) },
-	// U9, or not, if the old Job is suspended
+	// U9, unless the old Job is suspended
 	templateEdit, templateEdit, templateEdit, templateEdit, templateEdit, templateEdit,
-	// a manifest in which the API server's defaults are written out, or none
+	// writes the API server's defaults into the manifest, or leaves them out
 	func(_ *Jobs, j *batchv1.Job) {
 		j.Spec.Template.Spec.DNSPolicy = corev1.DNSClusterFirst
 		j.Spec.Template.Spec.SchedulerName = corev1.DefaultSchedulerName
@@ -161,8 +159,7 @@ var jobEdits = append([]jobEdit{
 	},
 }, legalEdits[:]...)
 
-// templateEdit changes the pod template; the first group may change while the Job
-// is suspended.
+// templateEdit changes the pod template. Changes of the first group are valid while the Job is suspended.
 func templateEdit(g *Jobs, j *batchv1.Job) {
 	template := &j.Spec.Template
 	edit := pick(g.draw, templateEdits[:])

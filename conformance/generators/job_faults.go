@@ -18,14 +18,13 @@ func (g *Jobs) spoilJob(j *batchv1.Job) {
 	}
 }
 
-// jobFault makes a Job break a constraint most of the time, and others maybe
-// besides. id is that of the constraint.
+// jobFault makes a Job break the constraint id most of the time, and maybe others as well.
 type jobFault struct {
 	id  string
 	add func(*Jobs, *batchv1.Job)
 }
 
-// Limits beyond which the API server treats Indexed Jobs in another way.
+// Limits beyond which the API server treats Indexed Jobs differently.
 const (
 	manyIndexes = 100_000
 	fewPods     = 10_000
@@ -192,7 +191,7 @@ var jobFaults = [...]jobFault{
 }
 
 var (
-	// The host name of a pod is at most 63 bytes: name, dash, index.
+	// The host name of a pod, made of name, dash and index, is at most 63 bytes long.
 	hostileJobs = [...]string{"with.dots", "a.b.c", strings.Repeat("n", 62), strings.Repeat("n", 61), strings.Repeat("n", 60)}
 
 	hostileDomains = [...]string{"Example.com", "-a", "a-", "a..b", "größe", ".", "a_b", "a\n", "\u2028", strings.Repeat("a.", 127) + "b"}
@@ -205,33 +204,31 @@ var (
 
 	hostileReplacements = [...]batchv1.PodReplacementPolicy{"", "failed", "Terminating", "Größe", "\"<&>"}
 
-	// The first format is that of a fragment that is wrong wherever it stands, or
-	// after one that ends with the same index.
+	// The first format is a fragment that is wrong anywhere, or after one that ends with the same index.
 	hostileFragments = [...]string{
 		"", " ", "a", "1-", "-1", "-", "1-2-3", "--", "1-1", "3-2", "0x1", "1_0", "+", "++1", "1-+0", "٣", "1.0", "1e1", "\"%d",
 		"9223372036854775807", "9223372036854775808", "18446744073709551616", "4294967296", "2147483648", "0-4294967296",
 	}
 )
 
-// negative draws a number below 0.
+// negative returns a random negative number.
 func (g *Jobs) negative() int32 {
 	return pick(g.draw, []int32{-1, -2, -100_001, math.MinInt32})
 }
 
-// around draws a border or a number beside it, more often above.
+// around returns a limit or a number near it, more often above.
 func (g *Jobs) around(border int32) int32 {
 	return border + pick(g.draw, []int32{-1, 0, 1, 1, 2, 1000, 1 << 20})
 }
 
-// grow makes the Job one of very many indexes with a limit for each, or of a
-// number that just is not.
+// grow gives the Job a limit per index and a number of indexes near manyIndexes, from which on special rules apply.
 func (g *Jobs) grow(s *batchv1.JobSpec) {
 	g.index(s)
 	s.Completions, s.Parallelism = new(g.around(manyIndexes)), new(int32(fewPods))
 	s.BackoffLimitPerIndex, s.MaxFailedIndexes = new(g.limit()), new(g.draw.rng.Int32N(fewPods))
 }
 
-// anyRule returns a rule of the failure policy, which is made up when there is none.
+// anyRule returns a random rule of the failure policy. It creates a policy if there is none.
 func (g *Jobs) anyRule(j *batchv1.Job) *batchv1.PodFailurePolicyRule {
 	if p := j.Spec.PodFailurePolicy; p == nil || len(p.Rules) == 0 {
 		g.failurePolicy(&j.Spec)
@@ -243,7 +240,7 @@ func (g *Jobs) anyRule(j *batchv1.Job) *batchv1.PodFailurePolicyRule {
 	return &p.Rules[g.draw.rng.IntN(len(p.Rules))]
 }
 
-// codesRule returns a rule that looks at exit codes, one at least.
+// codesRule returns a rule on exit codes, with at least one code.
 func (g *Jobs) codesRule(j *batchv1.Job) *batchv1.PodFailurePolicyOnExitCodesRequirement {
 	r := g.anyRule(j)
 	r.OnExitCodes, r.OnPodConditions = g.draw.exitCodes(), nil
@@ -253,14 +250,14 @@ func (g *Jobs) codesRule(j *batchv1.Job) *batchv1.PodFailurePolicyOnExitCodesReq
 	return r.OnExitCodes
 }
 
-// patternsRule returns a rule that looks at conditions, one at least.
+// patternsRule returns a rule on conditions, with at least one pattern.
 func (g *Jobs) patternsRule(j *batchv1.Job) *[]batchv1.PodFailurePolicyOnPodConditionsPattern {
 	r := g.anyRule(j)
 	r.OnExitCodes, r.OnPodConditions = nil, g.draw.patterns()
 	return &r.OnPodConditions
 }
 
-// successRule returns a rule of the success policy of an Indexed Job.
+// successRule returns a rule of the success policy, for which it makes the Job Indexed.
 func (g *Jobs) successRule(j *batchv1.Job) *batchv1.SuccessPolicyRule {
 	if m := j.Spec.CompletionMode; m == nil || *m != batchv1.IndexedCompletion || j.Spec.Completions == nil {
 		g.index(&j.Spec)
@@ -272,7 +269,7 @@ func (g *Jobs) successRule(j *batchv1.Job) *batchv1.SuccessPolicyRule {
 	return &rules[g.draw.rng.IntN(len(rules))]
 }
 
-// manyValues returns 254 to 257 values in order.
+// manyValues returns 254 to 257 sorted values.
 func (g *Jobs) manyValues() []int32 {
 	values := make([]int32, 254+g.draw.rng.IntN(4))
 	for i := range values {
@@ -281,7 +278,7 @@ func (g *Jobs) manyValues() []int32 {
 	return values
 }
 
-// wrongIndexes has a fault after a legal fragment or two, mostly.
+// wrongIndexes returns a text of indexes that mostly has a fault after one or two valid fragments.
 func (g *Jobs) wrongIndexes(completions int32) string {
 	fragments := []string{
 		pick(g.draw, hostileFragments[:]), pick(g.draw, generatedIndexes[:]).written,
@@ -291,7 +288,7 @@ func (g *Jobs) wrongIndexes(completions int32) string {
 	return strings.Join(fragments[:1+g.draw.rng.IntN(4)], ",")
 }
 
-// longIndexes has the greatest legal length, or one or two bytes more.
+// longIndexes returns a text of indexes of the greatest valid length, or one or two bytes longer.
 func (g *Jobs) longIndexes() string {
 	const most = 65536
 	number := pick(g.draw, []string{"0", "1", "7", "a", "+3"})

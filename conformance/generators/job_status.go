@@ -9,9 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// StatusUpdate draws a write to the status of a Job, and the stored Job, which the
-// caller owns. A well-typed generator changes only the counters of running pods; a
-// hostile one starts from any status and changes anything.
+// StatusUpdate returns a random write to the status of a Job, and the stored Job; the caller owns both. A well-typed
+// generator changes only the counters of running pods; a hostile one starts from any status and changes anything.
 func (g *Jobs) StatusUpdate() (job, old *batchv1.Job) {
 	old = g.legalJob()
 	g.store(old)
@@ -46,7 +45,7 @@ func (g *Jobs) StatusUpdate() (job, old *batchv1.Job) {
 var (
 	generatedTimes = [...]time.Time{
 		time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC),
-		time.Date(2026, 1, 2, 4, 4, 5, 0, time.FixedZone("", 3600)), // the first one
+		time.Date(2026, 1, 2, 4, 4, 5, 0, time.FixedZone("", 3600)), // the first time, in another zone
 	}
 	generatedJobConditions = [...]batchv1.JobConditionType{
 		batchv1.JobComplete, batchv1.JobFailed, batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget, batchv1.JobSuspended, "Custom",
@@ -54,7 +53,7 @@ var (
 	generatedUIDs = [...]types.UID{"a", "b", "c", "d", "e", "f", "größe", ""}
 )
 
-// statusFields draw the members of a status.
+// statusFields set fields of a status to random values.
 var statusFields = [...]func(*Jobs, *batchv1.JobStatus){
 	func(g *Jobs, s *batchv1.JobStatus) { s.Active = g.counter() },
 	func(g *Jobs, s *batchv1.JobStatus) { s.Succeeded = g.counter() },
@@ -115,8 +114,7 @@ func (g *Jobs) uids() []types.UID {
 	return uids
 }
 
-// jobConditions draws conditions of any types and statuses, the same type twice
-// sometimes.
+// jobConditions sets random conditions, sometimes with the same type twice.
 func (g *Jobs) jobConditions(s *batchv1.JobStatus) {
 	s.Conditions = nil
 	for range g.draw.rng.IntN(4) {
@@ -126,7 +124,7 @@ func (g *Jobs) jobConditions(s *batchv1.JobStatus) {
 	}
 }
 
-// finish ends the Job as its controller does, mostly.
+// finish ends the Job, mostly as its controller would.
 func (g *Jobs) finish(s *batchv1.JobStatus) {
 	target, end := batchv1.JobSuccessCriteriaMet, batchv1.JobComplete
 	s.CompletionTime = new(metav1.NewTime(generatedTimes[1]))

@@ -5,8 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// decorate adds some of the members in which the API server's defaults go deep: a
-// manifest and the stored object differ in them although nothing changed.
+// decorate adds some fields that have defaults deep inside: manifest and stored object differ in them although nothing has
+// changed.
 func (g *Jobs) decorate(s *corev1.PodSpec, c *corev1.Container) {
 	request := &corev1.HTTPGetAction{Port: intstr.FromInt32(8080)}
 	switch g.draw.rng.IntN(5) {
@@ -19,7 +19,7 @@ func (g *Jobs) decorate(s *corev1.PodSpec, c *corev1.Container) {
 		g.addVolume(s, c)
 	case 3:
 		s.ServiceAccountName = "trainer"
-		if len(s.Containers) > 0 { // it may be an init container
+		if len(s.Containers) > 0 { // otherwise it may be an init container
 			return
 		}
 		c.LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: request}}
@@ -35,7 +35,7 @@ func (g *Jobs) decorate(s *corev1.PodSpec, c *corev1.Container) {
 	}
 }
 
-// addVolume adds a volume of some kind, and mounts it.
+// addVolume adds and mounts a random volume.
 func (g *Jobs) addVolume(s *corev1.PodSpec, c *corev1.Container) {
 	name := corev1.LocalObjectReference{Name: "settings"}
 	files := []corev1.DownwardAPIVolumeFile{{Path: "labels", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels"}}}

@@ -8,28 +8,24 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Jobs draws Jobs, updates of Jobs and CronJobs from a seed.
+// Jobs creates random Jobs, updates of Jobs and CronJobs from a seed.
 //
-// A well-typed generator draws what the API server accepts: half of the Jobs are
-// Indexed, half have a failure policy, a third of the Indexed ones a success
-// policy. Members that have a default are often left out.
+// A well-typed generator creates what the API server accepts: half of the Jobs are Indexed, half have a failure policy, and a
+// third of the Indexed ones have a success policy. Fields with a default are often left out.
 //
-// A hostile generator adds faults to two Jobs in five, one to three each, chosen
-// evenly from a list that has at least one for every constraint: see
-// job_faults.go. Updates have edits besides, legal and illegal ones: see
-// job_edits.go.
+// A hostile generator adds one to three faults to two Jobs in five, chosen evenly from a list that covers every constraint:
+// see job_faults.go. Updates also get valid and invalid edits: see job_edits.go.
 //
-// Pod templates are always legal but for the restart policy, so that what is
-// said of a Job is said of its own fields.
+// Pod templates are always valid except for the restart policy, so that all findings are about the Job's own fields.
 //
-// Jobs are not safe for concurrent use.
+// Jobs is not safe for concurrent use.
 type Jobs struct {
 	hostile bool
-	// draw is well-typed; spoil draws policies that the API server would refuse.
+	// draw is well-typed; spoil creates policies that the API server would refuse.
 	draw, spoil *Pairs
 }
 
-// NewJobs returns a generator whose draws are a function of its arguments.
+// NewJobs returns a generator whose results depend only on the arguments.
 func NewJobs(seed uint64, hostile bool) *Jobs {
 	return &Jobs{hostile: hostile, draw: NewPairs(seed, false), spoil: NewPairs(seed, true)}
 }
@@ -40,13 +36,13 @@ var (
 	generatedTags = [...]string{
 		":1", "", ":latest", "@sha256:" + generatedDigest, ":latest@sha256:" + generatedDigest, ":1@sha256:" + generatedDigest,
 	}
-	// Managers, legal ones.
+	// Valid managers.
 	generatedManagers = [...]string{
 		"kueue.x-k8s.io/multikueue", "kubernetes.io/job-controller", "example.com/a/b", "a/b", "x.y/~%!$&'()*+,;=:_.-",
 	}
-	// Numbers that are legal for every limit, small ones first.
+	// Numbers that are valid for every limit, small ones first.
 	generatedLimits = [...]int32{0, 1, 2, 3, 6, 10, 100, 10_000, 1<<31 - 1}
-	// Strings of indexes that are legal for 10 completions, with their number.
+	// Texts of indexes that are valid for 10 completions, with their number.
 	generatedIndexes = [...]struct {
 		written string
 		total   int32
@@ -58,10 +54,10 @@ var (
 const (
 	generatedDigest      = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 	generatedUID         = types.UID("5d2c0c5e-7a5b-4f0c-9d7e-0a1b2c3d4e5f")
-	generatedCompletions = 10 // the least that legal success policies need
+	generatedCompletions = 10 // the minimum for the valid success policies
 )
 
-// Job draws a Job as a user submits it, which the caller owns.
+// Job returns a random Job as a user submits it. The caller owns it.
 func (g *Jobs) Job() *batchv1.Job {
 	j := g.legalJob()
 	if g.hostile && g.draw.rng.IntN(5) < 2 {
@@ -70,7 +66,7 @@ func (g *Jobs) Job() *batchv1.Job {
 	return j
 }
 
-// CronJob draws a CronJob with the spec of a Job.
+// CronJob returns a random CronJob.
 func (g *Jobs) CronJob() *batchv1.CronJob {
 	job := g.Job()
 	cron := &batchv1.CronJob{TypeMeta: job.TypeMeta, ObjectMeta: job.ObjectMeta}
@@ -81,8 +77,8 @@ func (g *Jobs) CronJob() *batchv1.CronJob {
 	return cron
 }
 
-// CronJobUpdate draws a CronJob and the stored one that it is to replace, with
-// another Job: everything in it may change.
+// CronJobUpdate returns a random CronJob and the stored one that it replaces. They have different Jobs: everything in a
+// CronJob may change.
 func (g *Jobs) CronJobUpdate() (cron, old *batchv1.CronJob) {
 	cron, old = g.CronJob(), g.CronJob()
 	cron.UID, cron.ResourceVersion = generatedUID, "1"
@@ -110,7 +106,7 @@ func (g *Jobs) legalJob() *batchv1.Job {
 	return j
 }
 
-// size leaves out completions, parallelism or both.
+// size sets completions, parallelism, both or none.
 func (g *Jobs) size(s *batchv1.JobSpec) {
 	if g.one(2) {
 		s.Completions = new(g.limit())
@@ -120,7 +116,7 @@ func (g *Jobs) size(s *batchv1.JobSpec) {
 	}
 }
 
-// index makes the Job an Indexed one, with the members that need that.
+// index makes the Job Indexed, and sets fields that only Indexed Jobs may have.
 func (g *Jobs) index(s *batchv1.JobSpec) {
 	s.CompletionMode = new(batchv1.IndexedCompletion)
 	s.Completions = new(generatedCompletions + skewed(g.draw, generatedLimits[:7]))
@@ -139,7 +135,7 @@ func (g *Jobs) index(s *batchv1.JobSpec) {
 	g.dropFailIndex(s)
 }
 
-// dropFailIndex replaces actions that need a limit per index where there is none.
+// dropFailIndex replaces FailIndex if there is no limit per index.
 func (g *Jobs) dropFailIndex(s *batchv1.JobSpec) {
 	if s.PodFailurePolicy == nil || s.BackoffLimitPerIndex != nil {
 		return
@@ -151,8 +147,7 @@ func (g *Jobs) dropFailIndex(s *batchv1.JobSpec) {
 	}
 }
 
-// failurePolicy draws a policy, and gives the template the containers that it
-// names.
+// failurePolicy sets a random policy, and adds the containers that it names to the template.
 func (g *Jobs) failurePolicy(s *batchv1.JobSpec) {
 	s.PodFailurePolicy = &batchv1.PodFailurePolicy{}
 	s.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
@@ -182,7 +177,7 @@ func (g *Jobs) successPolicy() *batchv1.SuccessPolicy {
 	return p
 }
 
-// limits draws the members that do not depend on others.
+// limits sets fields that do not depend on others.
 func (g *Jobs) limits(s *batchv1.JobSpec) {
 	if g.one(4) {
 		s.BackoffLimit = new(g.limit())
@@ -206,7 +201,7 @@ func (g *Jobs) limits(s *batchv1.JobSpec) {
 	}
 }
 
-// podTemplate draws a legal template: a container, and in some templates more.
+// podTemplate sets a valid random template with at least one container.
 func (g *Jobs) podTemplate(t *corev1.PodTemplateSpec) {
 	t.Spec.RestartPolicy = corev1.RestartPolicyNever
 	if g.one(4) {
@@ -227,8 +222,8 @@ func (g *Jobs) podTemplate(t *corev1.PodTemplateSpec) {
 	}
 }
 
-// addContainer adds a container unless the template has it. Names of odd index
-// are those of init containers, some of which are sidecars.
+// addContainer adds a container unless the template has it. Names with an odd index are those of init containers, some of
+// which are sidecars.
 func (g *Jobs) addContainer(s *corev1.PodSpec, name string) {
 	list := &s.Containers
 	for i := 1; i < len(generatedNames); i += 2 {
@@ -258,7 +253,7 @@ func (g *Jobs) limit() int32 {
 	return skewed(g.draw, generatedLimits[:])
 }
 
-// one reports true one time in n, a power of two.
+// one returns true one time in n, a power of two.
 func (g *Jobs) one(n uint32) bool {
 	return g.draw.one(n)
 }

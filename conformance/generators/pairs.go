@@ -15,11 +15,10 @@ const (
 	maxGeneratedConditions = 8
 )
 
-// Pairs draws policies and pods from a seed. The vocabularies are small, so
-// that a rule matches in about half of the pairs drawn independently.
+// Pairs creates random policies and pods from a seed. The vocabularies are small, so that a rule matches in about half of the
+// pairs.
 //
-// A well-typed generator draws what the API server accepts and a kubelet
-// writes:
+// A well-typed generator creates what the API server accepts and a kubelet writes:
 //
 //   - 1 to 4 rules (7 of 8 policies), else none to 20; each action equally often;
 //   - 3 exit-code rules to 2 condition rules; 1 exit-code rule in 8 carries an
@@ -31,10 +30,9 @@ const (
 //     init containers in half of the pods; 3 containers in 4 terminated, of these
 //     1 in 4 with exit code 0; 0 to 4 conditions of distinct types.
 //
-// A hostile generator spoils each thing that has a rule above, one draw in eight
-// each: see hostile_pairs.go.
+// A hostile generator breaks each of these rules one time in eight: see hostile_pairs.go.
 //
-// Pairs are not safe for concurrent use.
+// Pairs is not safe for concurrent use.
 type Pairs struct {
 	rng     *rand.Rand
 	hostile bool
@@ -48,15 +46,14 @@ type Pairs struct {
 	conditions [maxGeneratedConditions]corev1.PodCondition
 }
 
-// The vocabularies, most frequent words first: skewed favours low indexes.
-// Codes contain the borders of 64-bit words, of a byte and of int32, and a
-// Windows NTSTATUS.
+// The vocabularies, with the most frequent words first: skewed prefers low indexes. Codes include the limits of 64-bit words,
+// of a byte and of int32, and a Windows NTSTATUS.
 var (
 	generatedCodes = [...]int32{
 		1, 2, 42, 137, 3, 143, 255, 63, 64, 127, 128, 191, 192, 256, 257, 319, 320, 1000,
 		-1, -2, -256, -1073741819, 1<<31 - 1, -1 << 31,
 	}
-	// App containers have the names of even index, init containers the odd ones.
+	// App containers have the names with even indexes, init containers those with odd ones.
 	generatedNames = [...]string{
 		"main", "setup", "sidecar", "fetch", "log-agent", "migrate", "c6", "c7", "c8", "c9", "c10", "c11", "c12", "c13",
 		"c14", "c15", "c16", "c17", "c18", "c19",
@@ -76,7 +73,7 @@ var (
 	generatedSpaces = [...]string{"default", "team-a", "n"}
 )
 
-// NewPairs returns a generator whose draws are a function of its arguments.
+// NewPairs returns a generator whose results depend only on the arguments.
 func NewPairs(seed uint64, hostile bool) *Pairs {
 	stream := uint64(0)
 	if hostile {
@@ -85,8 +82,7 @@ func NewPairs(seed uint64, hostile bool) *Pairs {
 	return &Pairs{rng: rand.New(rand.NewPCG(seed, stream)), hostile: hostile}
 }
 
-// Policy draws a policy, which the caller owns. A hostile generator may return
-// nil: a Job without a policy.
+// Policy returns a random policy, which the caller owns. A hostile generator may return nil, for a Job without a policy.
 func (g *Pairs) Policy() *batchv1.PodFailurePolicy {
 	if g.odd() && g.one(4) {
 		return nil
@@ -139,7 +135,7 @@ func (g *Pairs) exitCodes() *batchv1.PodFailurePolicyOnExitCodesRequirement {
 	return r
 }
 
-// values draws n values other than 0. Long lists are mostly a range.
+// values returns n random values other than 0. Long lists are mostly a range.
 func (g *Pairs) values(n int) []int32 {
 	values := make([]int32, n)
 	from := int32(g.rng.IntN(400)) - 100
@@ -167,7 +163,7 @@ func (g *Pairs) patterns() []batchv1.PodFailurePolicyOnPodConditionsPattern {
 	return patterns
 }
 
-// Pod draws a pod, which is overwritten by the next call. It allocates nothing.
+// Pod returns a random pod, which the next call overwrites. It does not allocate.
 func (g *Pairs) Pod() *corev1.Pod {
 	pod := &g.pod
 	pod.Name, pod.Namespace = pick(g, generatedPods[:]), pick(g, generatedSpaces[:])
@@ -216,13 +212,13 @@ func (g *Pairs) containers(list, n int) []corev1.ContainerStatus {
 	return statuses
 }
 
-// lastState returns an earlier run of a container. It never decides anything.
+// lastState returns an earlier run of a container. It never affects a verdict.
 func (g *Pairs) lastState() *corev1.ContainerStateTerminated {
 	g.last.ExitCode = generatedCodes[0]
 	return &g.last
 }
 
-// podConditions draws conditions of distinct types, in any order.
+// podConditions returns random conditions of distinct types, in any order.
 func (g *Pairs) podConditions() []corev1.PodCondition {
 	conditions := g.conditions[:g.rng.IntN(5)]
 	first, step := g.rng.IntN(len(generatedConditions)), 1
@@ -240,7 +236,7 @@ func (g *Pairs) podConditions() []corev1.PodCondition {
 	return conditions
 }
 
-// code draws an exit code other than 0.
+// code returns a random exit code other than 0.
 func (g *Pairs) code() int32 {
 	if g.one(8) {
 		if n := int32(g.rng.Uint32()) >> g.rng.UintN(32); n != 0 {
@@ -250,7 +246,7 @@ func (g *Pairs) code() int32 {
 	return skewed(g, generatedCodes[:])
 }
 
-// size draws from 1 to usual, one time in eight from 1 to most.
+// size returns a random number from 1 to usual, or one time in eight from 1 to most.
 func (g *Pairs) size(usual, most int) int {
 	if g.one(8) {
 		return 1 + g.rng.IntN(most)
@@ -258,7 +254,7 @@ func (g *Pairs) size(usual, most int) int {
 	return 1 + g.rng.IntN(usual)
 }
 
-// one reports true one time in n, a power of two.
+// one returns true one time in n, a power of two.
 func (g *Pairs) one(n uint32) bool {
 	return g.rng.Uint32()&(n-1) == 0
 }
@@ -267,7 +263,7 @@ func pick[T any](g *Pairs, words []T) T {
 	return words[g.rng.IntN(len(words))]
 }
 
-// skewed draws the smaller of two indexes.
+// skewed returns a random word, preferring the first ones.
 func skewed[T any](g *Pairs, words []T) T {
 	return words[min(g.rng.IntN(len(words)), g.rng.IntN(len(words)))]
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// SmallScope is a finite space of policies and pods that is walked in full: most
-// faults of a matcher show on small inputs, and here none is left out.
+// SmallScope is a finite space of policies and pods that is small enough to test completely: most bugs of a matcher show on
+// small inputs.
 //
 //	codes       0, 1, 2
 //	names       "a", "b"
@@ -19,18 +19,16 @@ import (
 //	conditions  types "A", "B"
 //	actions     FailJob, FailIndex, Ignore, Count
 //
-// A rule is an action and a selector. Exit-code selectors: each operator with
-// each non-empty set of codes, for one name or none. Condition selectors: each set
-// of one or two distinct patterns of a type and a status. Policies: each list
-// of 0 to 2 rules.
+// A rule is an action and a selector. Exit-code selectors: each operator with each non-empty set of codes, for one name or
+// none. Condition selectors: each set of one or two distinct patterns of a type and a status. Policies: each list of 0 to 2
+// rules.
 //
-// A pod is of phase Failed and has 0 to 2 containers and 0 to 2 conditions. Each
-// container is an app or an init container (app containers come first in a pod's
-// status, whatever the order of the two, so their order matters only within a
-// list), named "a" or "b", and exited with one of the codes or is running. Each
-// condition is a type and a status; the same type twice is in.
+// A pod is of phase Failed and has 0 to 2 containers and 0 to 2 conditions. Each container is an app or an init container
+// (app containers come first in a pod's status, whatever the order of the two, so their order matters only within a list),
+// named "a" or "b", and exited with one of the codes or is running. Each condition is a type and a status; the same type may
+// occur twice.
 //
-// In [0] and the like are walked too, though the API server refuses them.
+// The space includes rules such as In [0], which the API server refuses.
 type SmallScope struct {
 	rules      []batchv1.PodFailurePolicyRule
 	containers []containerLists
@@ -46,7 +44,7 @@ var (
 	scopeStatuses = [...]corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown}
 )
 
-// NewSmallScope lays the space out.
+// NewSmallScope returns the space.
 func NewSmallScope() *SmallScope {
 	return &SmallScope{rules: scopeRules(), containers: scopeContainers(), conditions: scopeConditions()}
 }
@@ -56,8 +54,7 @@ func (s *SmallScope) Policies() int {
 	return 1 + len(s.rules) + len(s.rules)*len(s.rules)
 }
 
-// Policy returns the policy of an index below Policies. The policies of fewer
-// rules come first.
+// Policy returns a policy by its index, below Policies. Policies with fewer rules come first.
 func (s *SmallScope) Policy(i int) *batchv1.PodFailurePolicy {
 	n := len(s.rules)
 	switch {
@@ -71,8 +68,7 @@ func (s *SmallScope) Policy(i int) *batchv1.PodFailurePolicy {
 	}
 }
 
-// SingleRulePolicies returns the number of policies of at most one rule: those below
-// this index cover every requirement.
+// SingleRulePolicies returns the number of policies with at most one rule, which come first and cover every requirement.
 func (s *SmallScope) SingleRulePolicies() int {
 	return 1 + len(s.rules)
 }
@@ -82,7 +78,7 @@ func (s *SmallScope) Pods() int {
 	return len(s.containers) * len(s.conditions)
 }
 
-// Pod makes pod the pod of an index below Pods. The lists in it are shared.
+// Pod sets pod to the one with an index below Pods. Its lists are shared.
 func (s *SmallScope) Pod(i int, pod *corev1.Pod) {
 	lists := &s.containers[i/len(s.conditions)]
 	pod.Namespace, pod.Name, pod.Status.Phase = "default", "p", corev1.PodFailed
@@ -149,7 +145,7 @@ func scopeConditions() [][]corev1.PodCondition {
 	return sequences(conditions, 2)
 }
 
-// subsets lists the non-empty subsets of at most n elements, elements in order.
+// subsets returns the non-empty subsets of at most n elements, each in order.
 func subsets[T any](all []T, n int) [][]T {
 	var sets [][]T
 	for mask := 1; mask < 1<<len(all); mask++ {
@@ -166,7 +162,7 @@ func subsets[T any](all []T, n int) [][]T {
 	return sets
 }
 
-// sequences lists the sequences of 0 to n elements, repetitions included.
+// sequences returns the sequences of 0 to n elements, with repetitions.
 func sequences[T any](all []T, n int) [][]T {
 	found := [][]T{nil}
 	for last := found; n > 0; n-- {

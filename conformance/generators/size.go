@@ -12,24 +12,23 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Size is a legal policy of a known size, to measure with.
+// Size is a valid policy of a known size, for benchmarks.
 type Size struct {
 	Name   string
 	Policy *batchv1.PodFailurePolicy
-	// Rule is the index of the rule that decides on a SizedPod, its last one, or
-	// runtime.NoRule.
+	// Rule is the index of the rule, the last one, that matches a SizedPod, or runtime.NoRule.
 	Rule int
 }
 
-// Sizes returns the policies that every benchmark measures, each call new ones:
+// Sizes returns new copies of the policies that every benchmark measures:
 //
 //   - small: 2 rules, FailJob for the exit codes 1, 2 and 3 of container main, and
 //     Ignore for DisruptionTarget, which matches;
 //   - medium: 8 rules of a few exit codes or conditions, the last of which is that of
 //     small;
-//   - worst: 20 rules, the most there may be, in turn of 255 exit codes and of 20
-//     conditions, the most that a rule may have; the last condition of the last rule
-//     matches, and nothing before;
+//   - worst: 20 rules, the maximum, alternately with 255 exit codes and with 20
+//     conditions, the most that a rule may have; only the last condition of the last
+//     rule matches;
 //   - longest: the legal policy of the longest CEL, 20 rules of all but 255 negative
 //     exit codes of ten digits, of a container whose name has 63 characters. None matches.
 func Sizes() []Size {
@@ -60,7 +59,7 @@ func worst() *batchv1.PodFailurePolicy {
 		for v := range codes {
 			codes[v] = int32(v) + 1
 		}
-		codes[len(codes)-1] = 256 + int32(i) // not the 255 of the pods
+		codes[len(codes)-1] = 256 + int32(i) // differs from the 255 of the pods
 		p.Rules = append(p.Rules, exitCodeRule("", codes...), absentRule(i, compiler.MaxPatterns))
 	}
 	last := p.Rules[len(p.Rules)-1].OnPodConditions
@@ -82,10 +81,10 @@ func longest() *batchv1.PodFailurePolicy {
 	return p
 }
 
-// maxName is how many characters the name of a container may have.
+// maxName is the maximum length of a container's name.
 const maxName = 63
 
-// exitCodeRule fails the Job for the exit codes of a container, of any if it has no name.
+// exitCodeRule returns a rule that fails the Job on exit codes of the named container, or of any if the name is empty.
 func exitCodeRule(container string, codes ...int32) batchv1.PodFailurePolicyRule {
 	on := &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: codes}
 	if container != "" {
@@ -94,7 +93,7 @@ func exitCodeRule(container string, codes ...int32) batchv1.PodFailurePolicyRule
 	return batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionFailJob, OnExitCodes: on}
 }
 
-// absentRule ignores failures for one of n conditions that no pod has.
+// absentRule returns a rule that ignores failures with one of n conditions that no pod has.
 func absentRule(i, n int) batchv1.PodFailurePolicyRule {
 	types := make([]corev1.PodConditionType, n)
 	for t := range types {
@@ -113,9 +112,8 @@ func conditionRule(types ...corev1.PodConditionType) batchv1.PodFailurePolicyRul
 	return r
 }
 
-// SizedPod returns a pod that Sizes are measured on: failed, with six conditions that are
-// true, the last of them DisruptionTarget, and with containers that have all exited with
-// 255. The first of them is main; the last third are init containers.
+// SizedPod returns a failed pod for benchmarks. It has six true conditions, the last of them DisruptionTarget, and containers
+// that have all exited with 255. The first is main; the last third are init containers.
 func SizedPod(containers int) *corev1.Pod {
 	pod := &corev1.Pod{}
 	pod.Namespace, pod.Name = "default", "train-0-x7k2p"

@@ -1,3 +1,3 @@
-// Package interop shows that what podverdict generates works with OPA, conftest and Gatekeeper as their users have them,
-// with no glue. It is a module of its own because all three are built from theirs.
+// Package interop tests that the output of podverdict generate works unchanged with OPA, conftest and Gatekeeper. It is a
+// separate module, because all three are built from their own sources.
 package interop

@@ -1,7 +1,7 @@
-// Package lives holds what a Job controller must make of Jobs: a life is a Job, what happens to it and to its pods, and
-// what must be there in between. [Stage.Play] lives it on a control plane, as the kubelet and as the user, and holds
-// whatever controller runs the Job to it: the Job controller of kube-controller-manager, for which the lives were recorded,
-// or one that spec.managedBy names (KEP-4368).
+// Package lives has test cases for Job controllers. A life is a Job, what happens to it and to its pods, and the state
+// expected at checkpoints in between. [Stage.Play] plays it on a control plane, as the kubelet and the user, and tests
+// whatever controller runs the Job: that of kube-controller-manager, from which the lives were recorded, or one that
+// spec.managedBy names (KEP-4368).
 //
 //	stage := lives.Stage{Client: client, Namespace: "empty", Node: "ready", Patience: time.Minute, Quiet: 2 * time.Second}
 //	for _, life := range all {
@@ -10,8 +10,8 @@
 //
 // # A life
 //
-// One file, one reason: scenarios/<topic>/<reason>.txtar. It opens with a sentence that says what must be true, then the
-// headers, then the Job, the steps, and a section for each checkpoint:
+// Each file scenarios/<topic>/<reason>.txtar tests one thing. It begins with a sentence that says what must be true, followed
+// by the headers, the Job, the steps, and a section for each checkpoint:
 //
 //	A pod that exits with a listed code fails the Job.
 //	#kep: KEP-3329 Story 2
@@ -44,38 +44,36 @@
 //	-- end.yaml --
 //	...
 //
-// At least one of the headers #kep, #semantics and #upstream says who asks for it. The Job's name, its container main and
-// restartPolicy Never need not be said. A [Step] waits for the pods that it is about. They are picked by index and attempt,
-// 2/1 being the second pod of index 2, or, in a Job without indexes, by the order of their creation. [Load] refuses what it
-// does not know: a life that is read wrongly would pass for the wrong reason.
+// At least one of the headers #kep, #semantics and #upstream says where the requirement comes from. The Job's name, its
+// container main and restartPolicy Never may be left out. A [Step] waits for its pods. They are identified by index and
+// attempt, such as 2/1 for the second pod of index 2 or, in a Job without indexes, by the order of their creation. [Load]
+// refuses unknown fields: a misread life could pass for the wrong reason.
 //
 // # Settled
 //
-// A checkpoint is compared when nothing changes any more: what a controller does on its way is its own business. The whole
-// status is compared, but for times, and the names in its messages become {2/1}; and so are the states of all pods that
-// there ever were, so that one too many is a difference. What is held by a finalizer is compared when the Job has ended.
-// A pod that was created after its Job was deleted is left out: no controller knows at once that the Job is gone.
+// A checkpoint is compared once nothing changes any more: how a controller gets there does not matter. The whole status is
+// compared except for times, with pod names in messages replaced by references such as {2/1}. The states of all pods that
+// ever existed are compared, so that an additional pod is a difference. Finalizers are compared when the Job has ended. A pod
+// created after its Job was deleted is ignored: no controller knows at once that the Job is gone.
 //
 // Pods have ended an hour ago unless a step says now, so that no back-off delays what follows. The lives of the topic
-// back-off are about the delay and take their twenty seconds.
+// back-off test the delay and take twenty seconds.
 //
-// # A difference on purpose
+// # Deliberate differences
 //
-// A controller that does something else on purpose says so in the life: the header #differs names it, as spec.managedBy
-// does, and says what it does instead, and a section <checkpoint>.differs.yaml has what is there then. What
-// kube-controller-manager of older releases does instead is said in the same way: "#before: 1.36: why", and sections
-// <checkpoint>.before.yaml.
+// If a controller differs on purpose, the life says so: the header #differs has the controller's name, as in spec.managedBy,
+// and what it does instead, and a section <checkpoint>.differs.yaml has the state expected then. Differences of older
+// releases of kube-controller-manager are given in the same way: "#before: 1.36: why", and sections <checkpoint>.before.yaml.
 //
 // # Adding a life
 //
-// Write the file down to the steps. Take care that its outcome does not depend on who is faster: pods that a single step
-// ends may be seen together or one after the other, and pods that are alike, in a Job without indexes, are created and
-// deleted in any order. Then record the checkpoints from kube-controller-manager:
+// Write the file up to the steps. The outcome must not depend on timing: a controller may see pods that a single step ends
+// together or one after the other, and equal pods, in a Job without indexes, are created and deleted in any order. Then
+// record the checkpoints from kube-controller-manager:
 //
 //	go test -tags cluster ./conformance/cluster/life -run 'TestLives/kube-controller-manager/topic/reason$' -update
 //
-// Read what was written, and why it is right: the headers must bear it out. Then play it with all controllers, some ten
-// times:
+// Check that what was written is right by the sources in the headers. Then play it with all controllers, about ten times:
 //
 //	go test -tags cluster ./conformance/cluster/life -run 'TestLives/.*/topic/reason$' -count 10
 package lives

@@ -2,11 +2,11 @@ package lives
 
 import "fmt"
 
-// StepError says which step of a life could not be played.
+// StepError is the error of a step that could not be played.
 type StepError struct {
 	Number int // from 1
 	Step   string
-	Facts  Facts // what was there then
+	Facts  Facts // the facts at that time
 	Err    error
 }
 
@@ -16,7 +16,7 @@ func (e *StepError) Error() string {
 
 func (e *StepError) Unwrap() error { return e.Err }
 
-// DifferenceError says that the facts at a checkpoint are not those of the life.
+// DifferenceError means that the facts at a checkpoint are not those in the life.
 type DifferenceError struct {
 	Checkpoint string
 	Want, Got  Facts

@@ -9,25 +9,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Facts describe the Job and its pods at a checkpoint, as far as all controllers agree: without times, and with pods
-// named as steps name them.
+// Facts describe the Job and its pods at a checkpoint in terms that all controllers share: without times, and with pods named
+// as in steps.
 type Facts struct {
 	// Job is empty, deleting or gone.
 	Job string `json:"job,omitempty"`
-	// Status is the status of the Job. It is nil when the Job is gone.
+	// Status is the status of the Job, or nil if the Job is gone.
 	Status *Status `json:"status,omitempty"`
-	// Pods are all pods that there ever were, with their states: a phase, to which terminating is added, or gone.
+	// Pods are the states of all pods that ever existed: a phase, maybe with "terminating" added, or gone.
 	Pods map[string]string `json:"pods,omitempty"`
-	// Held are the pods whose finalizer the Job still holds though it has ended. Before the end it is empty.
+	// Held are the pods that still have the finalizer although the Job has ended. It is empty before the end.
 	Held []string `json:"held,omitempty"`
-	// Details are the details that the step asks for, of the pods that are there.
+	// Details are the details of existing pods that the step asks for.
 	Details map[string]PodDetails `json:"details,omitempty"`
 }
 
-// Status is a batchv1.JobStatus.
+// Status is the comparable part of a batchv1.JobStatus.
 type Status struct {
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Started is whether there is a start time, Completed whether there is a completion time.
+	// Started is true if there is a start time, Completed if there is a completion time.
 	Started   bool `json:"started,omitempty"`
 	Completed bool `json:"completed,omitempty"`
 
@@ -39,11 +39,12 @@ type Status struct {
 
 	CompletedIndexes string  `json:"completedIndexes,omitempty"`
 	FailedIndexes    *string `json:"failedIndexes,omitempty"`
-	// Uncounted is how many pods are in uncountedTerminatedPods.
+	// Uncounted is the number of pods in uncountedTerminatedPods.
 	Uncounted int `json:"uncounted,omitempty"`
 }
 
-// Condition is a batchv1.JobCondition. Its message has {2/1} for the namespace and name of the pod 2/1.
+// Condition is the comparable part of a batchv1.JobCondition. In its message, {2/1} stands for namespace and name of the pod
+// 2/1.
 type Condition struct {
 	Type    batchv1.JobConditionType `json:"type"`
 	Status  corev1.ConditionStatus   `json:"status"`
@@ -51,7 +52,7 @@ type Condition struct {
 	Message string                   `json:"message,omitempty"`
 }
 
-// PodDetails are parts of a pod that a controller sets.
+// PodDetails are parts of a pod that the controller sets.
 type PodDetails struct {
 	Annotations map[string]string          `json:"annotations,omitempty"`
 	Labels      map[string]string          `json:"labels,omitempty"`
@@ -60,14 +61,14 @@ type PodDetails struct {
 	Owner       *metav1.OwnerReference     `json:"owner,omitempty"`
 }
 
-// finished reports whether the Job has one of the conditions that end it.
+// finished reports whether the Job has a terminal condition.
 func (s *Status) finished() bool {
 	return s != nil && slices.ContainsFunc(s.Conditions, func(c Condition) bool {
 		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
 	})
 }
 
-// factsOf describes a Job, which is nil when it is gone, and its pods.
+// factsOf describes a Job, which is nil if it is gone, and its pods.
 func factsOf(job *batchv1.Job, pods []*observedPod, asked []Detail) Facts {
 	facts := Facts{Pods: map[string]string{}}
 	switch {
@@ -126,7 +127,7 @@ func statusOf(status *batchv1.JobStatus, pods []*observedPod) *Status {
 	anonymous := strings.NewReplacer(names...)
 	for _, c := range status.Conditions {
 		if strings.Contains(string(c.Type), "/") {
-			continue // a controller may have conditions of its own, by the name of its domain
+			continue // a controller may have conditions of its own, prefixed with a domain
 		}
 		s.Conditions = append(s.Conditions, Condition{
 			Type: c.Type, Status: c.Status, Reason: c.Reason, Message: anonymous.Replace(c.Message),
@@ -165,7 +166,7 @@ func detailsOf(pod *corev1.Pod, asked []Detail) PodDetails {
 	return d
 }
 
-// labelsOf returns the pod's labels but those that only podverdict gives, with the UID of its Job replaced.
+// labelsOf returns the pod's labels except those that only podverdict sets, with the UID of its Job replaced.
 func labelsOf(pod *corev1.Pod) map[string]string {
 	labels := map[string]string{}
 	owner := metav1.GetControllerOf(pod)

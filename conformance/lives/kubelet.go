@@ -12,11 +12,10 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// past is how long ago pods have ended whose back-off is to be over. It is longer than
-// any back-off.
+// past is how long ago pods have ended if no back-off is wanted. It is longer than any back-off.
 const past = time.Hour
 
-// stopped is the exit code of a container that SIGTERM ends.
+// stopped is the exit code of a container ended by SIGTERM.
 const stopped = 143
 
 // start runs a pod.
@@ -38,7 +37,7 @@ func (p *player) start(ctx context.Context, pod *corev1.Pod, ready bool) error {
 	})
 }
 
-// bind places a pod on the node, unless it is placed, or is being deleted and never will be.
+// bind places a pod on the node, unless it has a node or is being deleted.
 func (p *player) bind(ctx context.Context, pod *corev1.Pod) error {
 	if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil {
 		return nil
@@ -47,7 +46,7 @@ func (p *player) bind(ctx context.Context, pod *corev1.Pod) error {
 		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID},
 		Target:     corev1.ObjectReference{Kind: "Node", Name: p.Node},
 	}, metav1.CreateOptions{})
-	if apierrors.IsConflict(err) { // bound before, which the watch does not show yet
+	if apierrors.IsConflict(err) { // bound earlier, but the watch lags
 		return nil
 	}
 	return err
@@ -61,7 +60,7 @@ func (p *player) exit(ctx context.Context, pod *corev1.Pod, end *Exit) error {
 	return p.updateStatus(ctx, pod, func(pod *corev1.Pod) { end.write(pod, time.Now()) })
 }
 
-// write writes the kubelet's last status of a pod.
+// write sets the kubelet's final status of a pod.
 func (e *Exit) write(pod *corev1.Pod, now time.Time) {
 	ended := metav1.NewTime(now)
 	if !e.Now {
@@ -85,8 +84,7 @@ func (e *Exit) write(pod *corev1.Pod, now time.Time) {
 	}
 }
 
-// codes returns the exit codes of the containers that do not exit with 0, or nil when no
-// container has run.
+// codes returns the exit codes other than 0 by container, or nil if no container has run.
 func (e *Exit) codes(pod *corev1.Pod) map[string]int32 {
 	if e.Code != nil {
 		return map[string]int32{pod.Spec.Containers[0].Name: *e.Code}
@@ -94,7 +92,7 @@ func (e *Exit) codes(pod *corev1.Pod) map[string]int32 {
 	return e.Codes
 }
 
-// stop ends a pod that is being deleted, and lets it go.
+// stop ends a pod that is being deleted, and completes its deletion.
 func (p *player) stop(ctx context.Context, pod *corev1.Pod, end *Exit) error {
 	if end.Code == nil && len(end.Codes) == 0 {
 		code := int32(stopped)
@@ -120,14 +118,14 @@ func (p *player) remove(ctx context.Context, pod *corev1.Pod, force bool) error 
 	return err
 }
 
-// evict asks the API to evict a pod.
+// evict evicts a pod through the API.
 func (p *player) evict(ctx context.Context, pod *corev1.Pod) error {
 	return p.Client.PolicyV1().Evictions(p.Namespace).Evict(ctx, &policyv1.Eviction{
 		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
 	})
 }
 
-// restart reports that the first container was restarted.
+// restart reports a restart of the first container.
 func (p *player) restart(ctx context.Context, pod *corev1.Pod, count int32) error {
 	if err := p.bind(ctx, pod); err != nil {
 		return err
@@ -159,7 +157,7 @@ func (p *player) updateStatus(ctx context.Context, pod *corev1.Pod, change func(
 	})
 }
 
-// setStatuses changes the statuses of all containers, which are made when they are not there.
+// setStatuses changes the statuses of all containers, and creates missing ones.
 func setStatuses(pod *corev1.Pod, change func(c *corev1.ContainerStatus, initial bool)) {
 	for _, list := range []struct {
 		initial    bool

@@ -20,30 +20,31 @@ import (
 //go:embed scenarios
 var embedded embed.FS
 
-// Life is one case: a Job, what happens to it and its pods, and what every controller must make of it.
+// Life is one test case: a Job, what happens to it and its pods, and what every controller must do.
 type Life struct {
 	Name      string   // topic/reason
-	Sentence  string   // what the life proves
-	KEP       string   // the section of the KEP that asks for it
-	Semantics []string // what it shows of the behaviour of Kubernetes
-	Upstream  string   // the test of Kubernetes, or its source, that says the same
+	Sentence  string   // what the life tests
+	KEP       string   // the section of the KEP that requires it
+	Semantics []string // the items in the semantics that it shows
+	Upstream  string   // the test or source of Kubernetes that says the same
 
 	Job   *batchv1.Job // without a namespace
 	Steps []Step
-	// Want are what must be there at the checkpoints, by name.
+	// Want are the expected facts, by name of the checkpoint.
 	Want map[string]Facts
-	// Differs is a deliberate difference of one controller, Before one of older releases of kube-controller-manager, if there is one.
+	// Differs is a deliberate difference of one controller, Before a difference of older releases of kube-controller-manager,
+	// if any.
 	Differs, Before Exception
 }
 
-// Exception is a difference that a controller has.
+// Exception is a controller's difference from Want.
 type Exception struct {
 	By   string           // the controller, as in spec.managedBy, or the first release without the difference, as in 1.36
 	Why  string           // what it does instead
 	Want map[string]Facts // the checkpoints that differ
 }
 
-// All returns the lives that come with this package, by name.
+// All returns the lives in this package, sorted by name.
 func All() ([]Life, error) {
 	files, err := fs.Sub(embedded, "scenarios")
 	if err != nil {
@@ -52,7 +53,7 @@ func All() ([]Life, error) {
 	return Load(files)
 }
 
-// ParseError says where in the lives something is wrong.
+// ParseError is an error at a position in the files of lives.
 type ParseError = document.ParseError
 
 const (
@@ -60,12 +61,12 @@ const (
 	stepsSection = "steps.yaml"
 )
 
-// Load reads the lives of a folder that has topic folders. The error joins a *ParseError for every file that is wrong. A file
-// that is no life, and a folder without lives, are errors too.
+// Load loads the lives of a folder that has topic folders. The error joins a *ParseError for each file with an error. Other
+// files and a folder without lives are errors, too.
 func Load(files fs.FS) ([]Life, error) { return load(files, (*Life).readWant) }
 
-// Drafts reads lives that are still to be recorded, as Load does. If the checkpoints of a life are incomplete or
-// wrong, it leaves them out.
+// Drafts loads lives that have yet to be recorded, like Load. It omits the checkpoints of a life if they are incomplete or
+// wrong.
 func Drafts(files fs.FS) ([]Life, error) {
 	return load(files, func(life *Life, d *document.Document) error {
 		if life.readWant(d) != nil {
@@ -91,10 +92,10 @@ func load(files fs.FS, want func(*Life, *document.Document) error) ([]Life, erro
 	}.Load()
 }
 
-// The items of the behaviour of Kubernetes that lives show: when pods count, limits, back-off, ends, indexes.
+// The items in the semantics of Kubernetes that lives may cite: when pods count, limits, back-off, ends, indexes.
 const firstItem, lastItem = 30, 82
 
-// The exceptions, by the header that says why and the end of the sections' names.
+// The kinds of exceptions: a header gives the reason, and the sections' names end with the word.
 const differs, before = "differs", "before"
 
 func (life *Life) exception(name string) *Exception {
@@ -147,7 +148,7 @@ func isItem(name string) bool {
 	return err == nil && firstItem <= number && number <= lastItem
 }
 
-// readJob reads the section job.yaml, and fills in what any Job has.
+// readJob reads the section job.yaml, and sets what all Jobs have in common.
 func (life *Life) readJob(d *document.Document) error {
 	s, ok := d.Section(jobSection)
 	if !ok {
@@ -206,7 +207,8 @@ func (life *Life) readSteps(d *document.Document) error {
 	return nil
 }
 
-// readWant reads the sections of the checkpoints: one for each, another one where a controller differs, and no others.
+// readWant reads the sections of the checkpoints: one for each, and another if a controller differs. Other sections are
+// errors.
 func (life *Life) readWant(d *document.Document) error {
 	known := []string{jobSection, stepsSection}
 	life.Want, life.Differs.Want, life.Before.Want = map[string]Facts{}, map[string]Facts{}, map[string]Facts{}
@@ -238,7 +240,7 @@ func (life *Life) readWant(d *document.Document) error {
 	return d.RefuseOthers(known)
 }
 
-// read reads the section of a checkpoint for the controller that differs, if there is one.
+// read reads a checkpoint's section for the controller that differs, if there is one.
 func (e *Exception) read(d *document.Document, checkpoint *Settle, name string, facts Facts) error {
 	s, ok := d.Section(checkpoint.exception(name))
 	if !ok {

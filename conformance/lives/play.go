@@ -18,28 +18,28 @@ import (
 // Stage is where a life is played.
 type Stage struct {
 	Client kubernetes.Interface
-	// Namespace must be empty at first, and nobody else may use it.
+	// Namespace must be empty, and nobody else may use it.
 	Namespace string
-	// Node is the name of a node that is ready and has no kubelet. The player acts as its kubelet.
+	// Node is the name of a ready node without a kubelet. The player acts as its kubelet.
 	Node string
-	// ManagedBy is the Job's spec.managedBy; empty means that the control plane's own controller runs it.
+	// ManagedBy is the Job's spec.managedBy; empty means kube-controller-manager.
 	ManagedBy string
 	// Kubernetes is the version of the control plane; nil means the newest.
 	Kubernetes *version.Version
-	// Patience is how long a step may take.
+	// Patience is the time limit for a step.
 	Patience time.Duration
 	// Quiet is how long nothing may change at a checkpoint. It must be longer than a controller takes to react.
 	Quiet time.Duration
 }
 
-// Play lives a life, and compares at each checkpoint. The error is a *StepError when a step cannot be played, and wraps a
-// *DifferenceError when a checkpoint is another than the life says.
+// Play plays a life, and compares each checkpoint. It returns a *StepError if a step fails, which wraps a *DifferenceError if
+// a checkpoint differs.
 func (s Stage) Play(ctx context.Context, life Life) error {
 	_, err := s.play(ctx, life, s.want(life))
 	return err
 }
 
-// want returns the checkpoints of a life for the controller that plays it.
+// want returns the expected checkpoints for the stage's controller.
 func (s Stage) want(life Life) map[string]Facts {
 	want := maps.Clone(life.Want)
 	if s.ManagedBy == life.Differs.By {
@@ -51,7 +51,7 @@ func (s Stage) want(life Life) map[string]Facts {
 	return want
 }
 
-// Record lives a life, and returns what there is at its checkpoints, by name.
+// Record plays a life, and returns the facts at its checkpoints, by name.
 func (s Stage) Record(ctx context.Context, life Life) (map[string]Facts, error) {
 	return s.play(ctx, life, nil)
 }
@@ -62,7 +62,7 @@ type player struct {
 	*view
 
 	life Life
-	want map[string]Facts // nil when it is to be recorded
+	want map[string]Facts // nil when recording
 	got  map[string]Facts
 }
 
@@ -80,7 +80,7 @@ func (s Stage) play(ctx context.Context, life Life, want map[string]Facts) (map[
 	return p.got, errors.Join(err, p.within(context.WithoutCancel(ctx), p.clear))
 }
 
-// within gives a step its time.
+// within calls do with the time limit for a step.
 func (p *player) within(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, p.Patience)
 	defer cancel()
@@ -124,8 +124,8 @@ func (p *player) step(ctx context.Context, step Step) error {
 	}
 }
 
-// each waits for the pods of a step, one after the other, and does something with each. Those that are to be stopped must be
-// on their way.
+// each waits for the pods of a step one after the other, and calls do for each. For the step stop, it waits for the pod's
+// deletion.
 func (p *player) each(ctx context.Context, step Step, do func(*corev1.Pod) error) error {
 	pods, _ := step.pods()
 	for _, of := range pods {
@@ -148,7 +148,7 @@ func (p *player) each(ctx context.Context, step Step, do func(*corev1.Pod) error
 	return nil
 }
 
-// create creates the Job, and waits until it is seen.
+// create creates the Job, and waits until the watch shows it.
 func (p *player) create(ctx context.Context) error {
 	job := p.life.Job.DeepCopy()
 	job.Namespace = p.Namespace
@@ -162,7 +162,7 @@ func (p *player) create(ctx context.Context) error {
 	return p.wait(ctx, "the Job", func() bool { return p.uid == created.UID })
 }
 
-// recreate creates the Job again, when there is none.
+// recreate waits until the Job is gone, and creates it again.
 func (p *player) recreate(ctx context.Context) error {
 	if err := p.wait(ctx, "the end of the Job", func() bool { return p.job == nil }); err != nil {
 		return err
@@ -194,7 +194,7 @@ func (p *player) await(ctx context.Context, kind batchv1.JobConditionType) error
 	})
 }
 
-// compare waits until the checkpoint is as it is to be, or records it.
+// compare waits until the checkpoint is as expected, or records it.
 func (p *player) compare(ctx context.Context, checkpoint *Settle) error {
 	var want *Facts
 	if p.want != nil {
@@ -209,7 +209,7 @@ func (p *player) compare(ctx context.Context, checkpoint *Settle) error {
 	return err
 }
 
-// clear deletes what is left, so that the namespace can go though no kubelet ends its pods.
+// clear deletes what is left, so that the namespace can be deleted although no kubelet ends its pods.
 func (p *player) clear(ctx context.Context) error {
 	background := metav1.DeletePropagationBackground
 	jobs := p.Client.BatchV1().Jobs(p.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &background}, metav1.ListOptions{})

@@ -12,12 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A Pod is identified by its purpose, because its name is up to the controller. It is written 2 or 2/1.
+// A Pod identifies a pod by its role, because its name is up to the controller. It is written 2 or 2/1.
 type Pod struct {
-	// Slot is the completion index. In a Job without indexes it is the number of the pod among all that there ever were, in
-	// the order of their creation, from 0.
+	// Slot is the completion index. In a Job without indexes, it is the pod's number in the order of creation, from 0.
 	Slot int
-	// Attempt is the number of the pod among those that ever had the index, from 0.
+	// Attempt is the pod's number among the pods of its index, from 0.
 	Attempt int
 }
 
@@ -28,7 +27,7 @@ func (p Pod) String() string {
 	return strconv.Itoa(p.Slot) + "/" + strconv.Itoa(p.Attempt)
 }
 
-// UnmarshalJSON reads a number, or a text as String writes it.
+// UnmarshalJSON parses a number, or a string in the form of String.
 func (p *Pod) UnmarshalJSON(data []byte) error {
 	reference := string(data)
 	if data[0] == '"' {
@@ -49,20 +48,20 @@ func (p *Pod) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes what UnmarshalJSON reads.
+// MarshalJSON writes the string that UnmarshalJSON parses.
 func (p Pod) MarshalJSON() ([]byte, error) { return json.Marshal(p.String()) }
 
-// observedPod is a pod that was seen, and its purpose.
+// observedPod is a pod that the watch has shown, and its identity.
 type observedPod struct {
 	*corev1.Pod
 
 	of      Pod
 	gone    bool
-	job     types.UID // of the Job that it was created for
+	job     types.UID // the Job that it was created for
 	created string    // the resource version at which it was first seen
 }
 
-// slotOf returns the completion index of a pod of an Indexed Job, or -1, which no step picks, if it has none.
+// slotOf returns the completion index of an Indexed Job's pod, or -1, which no step uses, if it has none.
 func slotOf(pod *corev1.Pod) int {
 	index, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil || index < 0 {

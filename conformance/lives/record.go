@@ -8,8 +8,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// Rewrite returns the file of a life with other checkpoints. All else stays as it is, the differences of controllers
-// included.
+// Rewrite returns the file of a life with other checkpoints. It keeps everything else, including the sections for differing
+// controllers.
 func Rewrite(file []byte, life Life, checkpoints map[string]Facts) ([]byte, error) {
 	archive := txtar.Parse(file)
 	sections := map[string][]byte{}
@@ -39,7 +39,7 @@ func Rewrite(file []byte, life Life, checkpoints map[string]Facts) ([]byte, erro
 	return txtar.Format(archive), nil
 }
 
-// format writes facts in the order of their fields, with a condition on one line and all pods on another.
+// format writes facts in the order of their fields, with each condition on one line and all pods on another.
 func (f Facts) format() ([]byte, error) {
 	data, err := json.Marshal(f)
 	if err != nil {
@@ -66,7 +66,7 @@ func (f Facts) format() ([]byte, error) {
 	return written.Bytes(), encoder.Close()
 }
 
-// unfold leaves on one line what has no parts that have parts themselves. Plain texts lose their quotes.
+// unfold puts nodes on one line unless their parts have parts themselves. It removes the quotes of plain strings.
 func unfold(node *yaml.Node) {
 	deep := false
 	for _, part := range node.Content {

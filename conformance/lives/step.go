@@ -14,56 +14,56 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Step is one thing that happens. Exactly one field is set. A step that is about pods waits until they are there.
+// Step is one thing that happens. Exactly one field is set. A step on pods waits until they exist.
 type Step struct {
-	// Start is the kubelet that runs the containers of pods.
+	// Start makes the kubelet run the pods' containers.
 	Start *Start `json:"start,omitempty"`
-	// Exit is the kubelet whose pods end by themselves.
+	// Exit makes pods end by themselves.
 	Exit *Exit `json:"exit,omitempty"`
-	// Restart is the kubelet that restarts the first container of pods, as restartPolicy OnFailure asks.
+	// Restart makes the kubelet restart the first container of pods, as with restartPolicy OnFailure.
 	Restart *Restart `json:"restart,omitempty"`
-	// Stop waits until somebody deletes the pods, and is the kubelet that ends them because of that. Then they go.
+	// Stop waits until somebody deletes the pods, and makes the kubelet end them. Then they are gone.
 	Stop *Exit `json:"stop,omitempty"`
-	// Delete is a user who deletes pods, with their grace period.
+	// Delete makes a user delete pods, with their grace period.
 	Delete *Delete `json:"delete,omitempty"`
-	// Evict is the eviction API, asked to evict pods.
+	// Evict makes a user evict pods through the eviction API.
 	Evict *Evict `json:"evict,omitempty"`
-	// Edit is a user who changes the Job.
+	// Edit makes a user change the Job.
 	Edit *Edit `json:"edit,omitempty"`
-	// DeleteJob is a user who deletes the Job, in one of the ways Foreground, Background and Orphan.
+	// DeleteJob makes a user delete the Job, with propagation policy Foreground, Background or Orphan.
 	DeleteJob metav1.DeletionPropagation `json:"deleteJob,omitempty"`
-	// CreateJob is a user who creates the Job again when it is gone.
+	// CreateJob makes a user create the Job again once it is gone.
 	CreateJob *struct{} `json:"createJob,omitempty"`
 	// Await waits until the Job has a condition of this type with status True.
 	Await batchv1.JobConditionType `json:"await,omitempty"`
-	// Settle waits until nothing changes any more, and compares.
+	// Settle waits until nothing changes any more, and compares the facts.
 	Settle *Settle `json:"settle,omitempty"`
 }
 
 // Start runs pods.
 type Start struct {
 	Pods []Pod `json:"pods"`
-	// Unready leaves the condition Ready at False.
+	// Unready sets the condition Ready to False.
 	Unready bool `json:"unready,omitempty"`
 }
 
 // Exit ends pods. The phase is Succeeded if all containers exit with 0, else Failed.
 type Exit struct {
 	Pods []Pod `json:"pods"`
-	// Code is that of the first container; the others exit with 0. Stop takes 143 if nothing is said.
+	// Code is the exit code of the first container; the others exit with 0. For Stop the default is 143.
 	Code *int32 `json:"code,omitempty"`
-	// Codes are those of containers and init containers, by name; the others exit with 0.
+	// Codes are exit codes of containers and init containers by name; the others exit with 0.
 	Codes map[string]int32 `json:"codes,omitempty"`
-	// Conditions are types of conditions that the pod has, with status True. Without codes, no container has ever run.
+	// Conditions are the types of true conditions. Without exit codes, no container has ever run.
 	Conditions []corev1.PodConditionType `json:"conditions,omitempty"`
-	// Now is true when the pod ends now. Else it has ended an hour ago, so that every back-off is over.
+	// Now makes the pod end now. Otherwise it has ended an hour ago, so that every back-off is over.
 	Now bool `json:"now,omitempty"`
 }
 
-// Restart restarts the first container of pods, which run.
+// Restart restarts the first container of running pods.
 type Restart struct {
 	Pods []Pod `json:"pods"`
-	// Count is what restartCount becomes.
+	// Count is the new restartCount.
 	Count int32 `json:"count"`
 }
 
@@ -79,7 +79,7 @@ type Evict struct {
 	Pods []Pod `json:"pods"`
 }
 
-// Edit changes what is given of a Job's spec.
+// Edit changes fields of a Job's spec.
 type Edit struct {
 	Suspend               *bool                         `json:"suspend,omitempty"`
 	Parallelism           *int32                        `json:"parallelism,omitempty"`
@@ -90,27 +90,27 @@ type Edit struct {
 	PodReplacementPolicy  *batchv1.PodReplacementPolicy `json:"podReplacementPolicy,omitempty"`
 }
 
-// Settle is a checkpoint: a section <name>.yaml says what must be there.
+// Settle is a checkpoint: the section <name>.yaml has the expected facts.
 type Settle struct {
 	Name string `json:"name"`
-	// Details are what is compared of each pod besides its state.
+	// Details are additional parts of each pod to compare.
 	Details []Detail `json:"details,omitempty"`
 }
 
-// Detail is a part of a pod that a controller makes.
+// Detail is a part of a pod that the controller sets.
 type Detail string
 
 // The details of pods.
 const (
-	// DetailAnnotations are those of batch.kubernetes.io.
+	// DetailAnnotations are the annotations with the prefix batch.kubernetes.io.
 	DetailAnnotations Detail = "annotations"
 	// DetailLabels are all labels, with the Job's UID replaced.
 	DetailLabels Detail = "labels"
-	// DetailHostname is the pod's.
+	// DetailHostname is the pod's host name.
 	DetailHostname Detail = "hostname"
 	// DetailEnv is the environment of each container and init container.
 	DetailEnv Detail = "env"
-	// DetailOwner is the owner reference that controls the pod.
+	// DetailOwner is the pod's controller reference.
 	DetailOwner Detail = "owner"
 )
 
@@ -118,7 +118,7 @@ func details() []Detail {
 	return []Detail{DetailAnnotations, DetailLabels, DetailHostname, DetailEnv, DetailOwner}
 }
 
-// String returns the name of what the step does.
+// String returns the name of the step's field.
 func (s Step) String() string {
 	value := reflect.ValueOf(s)
 	for i := range value.NumField() {
@@ -130,7 +130,7 @@ func (s Step) String() string {
 	return ""
 }
 
-// pods returns the pods that the step is about.
+// pods returns the step's pods, and whether the step has any.
 func (s Step) pods() ([]Pod, bool) {
 	switch {
 	case s.Start != nil:
@@ -150,7 +150,7 @@ func (s Step) pods() ([]Pod, bool) {
 	}
 }
 
-// check refuses a step that says too little or too much.
+// check returns an error if a step sets too few or too many fields.
 func (s Step) check(job *batchv1.Job) error {
 	fields := map[string]json.RawMessage{}
 	data, err := json.Marshal(s)
@@ -203,7 +203,7 @@ func checkPods(pods []Pod, job *batchv1.Job) error {
 	return nil
 }
 
-// check wants an end to be given, unless the pod is stopped.
+// check returns an error if no exit is given, unless the pod is stopped.
 func (e *Exit) check(job *batchv1.Job, given bool) error {
 	switch {
 	case e.Code != nil && len(e.Codes) > 0:
@@ -235,10 +235,10 @@ func (s Settle) check() error {
 	return nil
 }
 
-// section returns the name of the section with the facts of the checkpoint.
+// section returns the name of the checkpoint's section.
 func (s Settle) section() string { return s.Name + ".yaml" }
 
-// exception returns the name of the section with the facts for a controller that differs.
+// exception returns the name of the checkpoint's section for a controller that differs.
 func (s Settle) exception(name string) string { return s.Name + "." + name + ".yaml" }
 
 func known[S ~string](what string, value S, all ...S) error {

@@ -20,17 +20,17 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 )
 
-// view is what a namespace shows: the Job that was created last, and all pods that there ever were.
+// view is what a namespace shows: the Job created last, and all pods that ever existed.
 //
-// A pod that was created after its Job was deleted is left out. A controller whose watch of Jobs is behind its watch of pods
-// replaces what the garbage collector deletes, and the garbage collector deletes the replacement too.
+// It ignores pods created after their Job was deleted. A controller whose watch of Jobs lags behind its watch of pods
+// replaces pods that the garbage collector deletes, and the garbage collector then deletes the replacements.
 type view struct {
 	indexed bool // the Job's pods have indexes
 
 	mu      sync.Mutex
 	job     *batchv1.Job         // nil before it is there, and when it is gone
 	uid     types.UID            // of the Job
-	pods    []*observedPod       // in the order of their creation, but for late ones
+	pods    []*observedPod       // in order of creation, without late ones
 	ended   map[types.UID]string // the resource versions at which Jobs were deleted
 	changed time.Time            // when something was last seen to change
 	lost    bool                 // a watch has ended
@@ -65,7 +65,7 @@ func newView(ctx context.Context, client kubernetes.Interface, namespace string,
 	return v, nil
 }
 
-// follow takes over what is watched.
+// follow processes the events of a watch.
 func (v *view) follow(watcher watch.Interface) {
 	for event := range watcher.ResultChan() {
 		v.observe(event)
@@ -84,13 +84,13 @@ func (v *view) observe(event watch.Event) {
 		v.observeJob(object, event.Type == watch.Deleted)
 	case *corev1.Pod:
 		v.observePod(object, event.Type == watch.Deleted)
-	default: // a bookmark, or an error after which the watch ends
+	default: // a bookmark, or an error that ends the watch
 		return
 	}
 	v.announce()
 }
 
-// announce wakes up who waits for a change. The lock is held.
+// announce wakes those who wait for a change. The caller must hold the lock.
 func (v *view) announce() {
 	v.changed = time.Now()
 	close(v.wake)
@@ -136,7 +136,7 @@ func (v *view) late(pod *observedPod) bool {
 	return err == nil && order > 0
 }
 
-// number sets the pods, and gives each its purpose by the order of their creation.
+// number stores the pods, and identifies each by the order of creation.
 func (v *view) number(pods []*observedPod) {
 	v.pods = pods
 	attempts := map[int]int{}
@@ -150,7 +150,7 @@ func (v *view) number(pods []*observedPod) {
 	}
 }
 
-// pod returns the pod as it was last seen, or nil. The lock is held.
+// pod returns the pod as last seen, or nil. The caller must hold the lock.
 func (v *view) pod(of Pod) *observedPod {
 	for _, known := range v.pods {
 		if known.of == of {
@@ -160,14 +160,14 @@ func (v *view) pod(of Pod) *observedPod {
 	return nil
 }
 
-// facts describes what there is.
+// facts describes the present state.
 func (v *view) facts(asked []Detail) Facts {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return factsOf(v.job, v.pods, asked)
 }
 
-// wait waits until it is so. The lock is held when so is called.
+// wait waits until so returns true. It holds the lock while it calls so.
 func (v *view) wait(ctx context.Context, what string, so func() bool) error {
 	for {
 		v.mu.Lock()
@@ -182,7 +182,7 @@ func (v *view) wait(ctx context.Context, what string, so func() bool) error {
 	}
 }
 
-// pause returns when something has changed, or when it is time.
+// pause returns when something has changed, or when the time is over.
 func pause(ctx context.Context, lost bool, wake <-chan struct{}, enough <-chan time.Time) error {
 	if lost {
 		return errors.New("the watch is lost")
@@ -197,8 +197,8 @@ func pause(ctx context.Context, lost bool, wake <-chan struct{}, enough <-chan t
 	}
 }
 
-// settle waits until there are the wanted facts and nothing has changed for a while since it was called. Any facts will do
-// when none are wanted.
+// settle waits until the facts are as wanted and nothing has changed for a while since the call. If want is nil, any facts
+// will do.
 func (v *view) settle(ctx context.Context, quiet time.Duration, asked []Detail, want *Facts) (Facts, error) {
 	begin := time.Now()
 	for {
@@ -206,8 +206,8 @@ func (v *view) settle(ctx context.Context, quiet time.Duration, asked []Detail, 
 		facts, lost, wake := factsOf(v.job, v.pods, asked), v.lost, v.wake
 		left := quiet - min(time.Since(begin), time.Since(v.changed))
 		v.mu.Unlock()
-		var enough <-chan time.Time                                   // nothing but a change helps
-		if want == nil || equality.Semantic.DeepEqual(facts, *want) { // no pods and an empty list of pods are the same
+		var enough <-chan time.Time                                   // only a change helps
+		if want == nil || equality.Semantic.DeepEqual(facts, *want) { // treats nil and empty alike
 			if left <= 0 {
 				return facts, nil
 			}

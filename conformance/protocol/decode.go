@@ -14,11 +14,9 @@ import (
 	sigsjson "sigs.k8s.io/json"
 )
 
-// wireRequest is one line of the protocol. It is strict JSON (RFC 7493): a name that
-// repeats in any object, invalid UTF-8 and anything after the value are errors. Names
-// are compared with their case, and null is as good as absent, as in Kubernetes. The
-// package json is version 2 of Go's encoding/json, which reads JSON so by default;
-// version 1 ignores case and accepts repeated names.
+// wireRequest is one line of the protocol. It is strict JSON (RFC 7493): repeated names, invalid UTF-8 and anything after the
+// value are errors. Names are case-sensitive, and null means absent, as in Kubernetes. The package json is version 2 of Go's
+// encoding/json, which decodes like this by default; version 1 ignores case and accepts repeated names.
 type wireRequest struct {
 	ID         jsontext.Value `json:"id"` // a string or a number, as it was written
 	Op         string         `json:"op"`
@@ -29,8 +27,8 @@ type wireRequest struct {
 	OldJob     jsontext.Value `json:"oldJob"`
 }
 
-// wirePod is what a policy can look at in a pod. The rest must be JSON, and is not
-// decoded: all of corev1.Pod would cost several times as much.
+// wirePod has the fields of a pod that a policy can read. The rest is checked as JSON but not decoded: decoding all of
+// corev1.Pod would cost several times as much.
 type wirePod struct {
 	given bool
 
@@ -60,22 +58,20 @@ type wireContainer struct {
 	} `json:"state"`
 }
 
-// UnmarshalJSONFrom skips the pod's other fields; a request may not have any.
+// UnmarshalJSONFrom ignores unknown fields of a pod, which are errors in a request.
 func (p *wirePod) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	type fields wirePod
 	p.given = d.PeekKind() != 'n'
 	return json.UnmarshalDecode(d, (*fields)(p), json.RejectUnknownMembers(false))
 }
 
-// maxElements is how many containers or conditions of a pod are read. An object of
-// the API server has room for fewer.
+// maxElements is how many containers or conditions of a pod are read. An object in the API server has room for fewer.
 const maxElements = 1 << 16
 
-// list is a JSON array of at most maxElements. A longer one is refused before it takes
-// memory.
+// list is a JSON array of at most maxElements. A longer one is refused before it takes memory.
 type list[T any] []T
 
-// UnmarshalJSONFrom reads the array into the memory that the list has.
+// UnmarshalJSONFrom decodes the array into the list's existing memory.
 func (l *list[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if d.PeekKind() != '[' {
 		return json.UnmarshalDecode(d, (*[]T)(l)) // null, or a wrong type
@@ -97,15 +93,14 @@ func (l *list[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
-// reader reads requests. It uses its memory again for the next line: half of the time
-// that a line takes would go to the collector otherwise.
+// reader decodes requests. It reuses its memory for the next line: otherwise half of the time would be spent on garbage
+// collection.
 type reader struct {
 	request wireRequest
 	pod     corev1.Pod
 }
 
-// read reads a line. The request is valid until reset; with an error, it has nothing but
-// the id, if that can be read.
+// read decodes a line. The request is valid until reset. With an error it has only the id, if that can be read.
 func (r *reader) read(line []byte) (*wireRequest, error) {
 	request := &r.request
 	err := json.Unmarshal(line, request, json.RejectUnknownMembers(true))
@@ -127,11 +122,11 @@ func (r *reader) read(line []byte) (*wireRequest, error) {
 	return &wireRequest{ID: readableID(line)}, err
 }
 
-// maxReused is how many conditions and containers memory is kept for, so that one huge
-// pod does not make all later ones cost its memory.
+// maxReused is how many conditions and containers keep their memory for reuse, so that one huge pod does not occupy memory
+// for ever.
 const maxReused = 1 << 12
 
-// reset forgets the request.
+// reset clears the request.
 func (r *reader) reset() {
 	status := r.request.Pod.Status
 	r.request = wireRequest{}
@@ -144,7 +139,7 @@ func (r *reader) reset() {
 	kept.InitContainerStatuses = status.InitContainerStatuses[:0]
 }
 
-// judged returns the pod that an engine is asked about. It is valid until reset.
+// judged returns the pod for the engine. It is valid until reset.
 func (r *reader) judged() *corev1.Pod {
 	from, memory := &r.request.Pod, r.pod.Status
 	r.pod = corev1.Pod{}
@@ -171,11 +166,10 @@ func appendContainers(statuses []corev1.ContainerStatus, from list[wireContainer
 	return statuses
 }
 
-// maxPolicy is the size of the longest policy that is read, in bytes of JSON: 256 KiB.
-// The longest that the API server accepts takes 140 kB.
+// maxPolicy is the maximum size of a policy, in bytes of JSON: 256 KiB. The longest that the API server accepts takes 140 kB.
 const maxPolicy = 256 << 10
 
-// decodePolicy decodes strictly: a misspelt field must not become another verdict.
+// decodePolicy decodes strictly: a misspelt field must not change the verdict.
 func decodePolicy(raw []byte) (*batchv1.PodFailurePolicy, error) {
 	if len(raw) > maxPolicy {
 		return nil, fmt.Errorf("policy: longer than %d bytes", maxPolicy)
@@ -193,7 +187,7 @@ var (
 	errLongList = fmt.Errorf("more than %d elements", maxElements)
 )
 
-// requestError says in the words of the protocol why a line is no request.
+// requestError translates an error of decoding a line into the terms of the protocol.
 func requestError(line []byte, err error) error {
 	var syntax *jsontext.SyntacticError
 	var semantic *json.SemanticError
@@ -220,7 +214,7 @@ func errWrongType(at jsontext.Pointer, want string) error {
 	return fmt.Errorf("%s is not %s", at, want)
 }
 
-// wanted names the JSON that a type of wireRequest is decoded from.
+// wanted names the JSON type that a type of wireRequest is decoded from.
 func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
@@ -236,12 +230,12 @@ func wanted(t reflect.Type) string {
 
 func isID(v jsontext.Value) bool { return v.Kind() == '"' || v.Kind() == '0' }
 
-// readableID finds the id of a line that is no request, as far as it is JSON.
+// readableID returns the id of an invalid line, if it can be found.
 func readableID(line []byte) jsontext.Value {
 	var r struct {
 		ID jsontext.Value `json:"id"`
 	}
-	// The error is the reason why the line is no request, or it comes after the id.
+	// An error here is the one already found, or comes after the id.
 	_ = json.Unmarshal(line, &r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if !isID(r.ID) || !r.ID.IsValid() {
 		return nil

@@ -1,10 +1,9 @@
-// Package protocol connects engines across processes: one JSON request a line, answered by
-// one JSON response a line. [Serve] answers requests with an engine of this process, and
-// [Exec] starts a program that answers them:
+// Package protocol connects engines across processes: one JSON request a line, answered by one JSON response a line. [Serve]
+// answers requests with an engine of this process, and [Exec] starts a program that answers them:
 //
 //	process, err := protocol.Exec(ctx, []string{"./my-engine", "--flag"}, 0)
 //	report, err := vectors.Run(ctx, process.Verdict, all, vectors.Options{Engine: "mine"})
 //	err = process.Close()
 //
-// [Server.Serve] has the form of requests and responses.
+// [Server.Serve] describes requests and responses.
 package protocol

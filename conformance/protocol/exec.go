@@ -18,10 +18,10 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// DefaultTimeout is how long Exec waits for one answer.
+// DefaultTimeout is how long Exec waits for one response.
 const DefaultTimeout = 30 * time.Second
 
-// timeToEnd is how long a child that has closed its output may take to end. With Go's race detector it takes a second.
+// timeToEnd is how long a child may take to end after closing its output. With Go's race detector it takes a second.
 const timeToEnd = 5 * time.Second
 
 var (
@@ -29,13 +29,12 @@ var (
 	errClosed    = errors.New("engine: closed")
 )
 
-// Process is an engine in a child process that speaks the protocol of Serve. It is
-// safe for concurrent use: requests are sent without waiting for earlier answers, and
-// answers may come in any order.
+// Process is an engine in a child process that speaks the protocol of Serve. It is safe for concurrent use: requests are sent
+// without waiting for earlier responses, and responses may come in any order.
 //
-// A child that ends, answers what is no response, or does not answer in time is
-// done: every request that waits, and every later one, gets the same error. A verdict
-// that breaks the contract, as in a field that does not apply, is an error of its request.
+// If the child ends, sends an invalid response or does not respond in time, the process has failed: every waiting and every
+// later request gets the same error. A verdict that breaks the contract, for example with a field that does not apply, is an
+// error of its request only.
 type Process struct {
 	command *exec.Cmd
 	timeout time.Duration
@@ -43,7 +42,7 @@ type Process struct {
 	stderr  tail
 	send    chan []byte
 
-	ended chan struct{} // closed when the child has ended, with exit set
+	ended chan struct{} // closed when the child has ended and exit is set
 	exit  error
 
 	failed chan struct{} // closed when reason is set
@@ -53,16 +52,15 @@ type Process struct {
 	wait   map[string]chan response
 }
 
-// response is one line of the child.
+// response is one line from the child.
 type response struct {
 	ID      string          `json:"id"`
 	Verdict json.RawMessage `json:"verdict,omitempty"`
 	Error   string          `json:"error,omitempty"`
 }
 
-// Exec starts a command and its arguments as an engine. A timeout of 0 is
-// DefaultTimeout. The child is killed when ctx is done; Close ends it in any case.
-// Process.Verdict is the Engine.
+// Exec starts a command as an engine. A timeout of 0 means DefaultTimeout. The child is killed when ctx is done; Close ends
+// it in any case. Process.Verdict is the Engine.
 func Exec(ctx context.Context, command []string, timeout time.Duration) (*Process, error) {
 	if len(command) == 0 {
 		return nil, errNoCommand
@@ -111,7 +109,7 @@ func (p *Process) Verdict(ctx context.Context, r conformance.Request) (runtime.V
 	for {
 		select {
 		case send <- line:
-			send = nil // sent; now only the answer is waited for
+			send = nil // sent; from now on only wait for the response
 		case a := <-answer:
 			return a.verdict()
 		case <-p.failed:
@@ -124,7 +122,7 @@ func (p *Process) Verdict(ctx context.Context, r conformance.Request) (runtime.V
 	}
 }
 
-// lastAnswer returns the answer that came before the process failed, or why it did.
+// lastAnswer returns the response if it came before the process failed, or the reason for the failure.
 func (p *Process) lastAnswer(answer <-chan response) (runtime.Verdict, error) {
 	select {
 	case a := <-answer:
@@ -150,7 +148,7 @@ func (p *Process) forget(id string) {
 	delete(p.wait, id)
 }
 
-// fail keeps the first reason.
+// fail stores the first reason for a failure.
 func (p *Process) fail(reason error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,8 +158,8 @@ func (p *Process) fail(reason error) {
 	}
 }
 
-// write feeds the child until the process has failed, which closes its input. What
-// goes wrong here is seen as the end of its output.
+// write sends requests until the process has failed, and then closes the child's input. Errors of writing show up as the end
+// of the child's output.
 func (p *Process) write(in io.WriteCloser) {
 	defer func() { _ = in.Close() }()
 	for {
@@ -176,8 +174,7 @@ func (p *Process) write(in io.WriteCloser) {
 	}
 }
 
-// read hands the child's answers to those who wait for them, until the output ends.
-// Then the child has some seconds to end too.
+// read passes responses to the waiting requests until the output ends. Then the child gets a few seconds to end, too.
 func (p *Process) read() {
 	defer close(p.ended)
 	err := p.readLines()
@@ -204,8 +201,7 @@ func (p *Process) readLines() error {
 	}
 }
 
-// kill ends the child, and the reading of an output that its own children may hold
-// open.
+// kill ends the child, and closes its output, which the child's own children may hold open.
 func (p *Process) kill() {
 	_ = p.command.Process.Kill()
 	_ = p.out.Close()
@@ -227,8 +223,7 @@ func (p *Process) deliver(line []byte) {
 	}
 }
 
-// take returns who waits for an answer, if anybody still does, and whether the id was
-// ever asked.
+// take returns the channel of the request that waits for a response, if any, and whether the id was ever used.
 func (p *Process) take(id string) (answer chan<- response, asked bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -254,9 +249,8 @@ func (r response) verdict() (runtime.Verdict, error) {
 	return v, nil
 }
 
-// Close ends the child: its input is closed, and it is killed after the timeout, or at
-// once when it had failed before. The error is how the child ended, when it did not end
-// well.
+// Close ends the child: it closes the input, and kills the child after the timeout, or at once if it has failed. It returns
+// an error if the child did not end normally.
 func (p *Process) Close() error {
 	select {
 	case <-p.failed:
@@ -277,7 +271,7 @@ func errStart(command string, err error) error {
 	return fmt.Errorf("engine %q does not start: %w", command, err)
 }
 
-// ended returns the error of a child that ended, however it did; err is nil for exit code 0.
+// ended returns the error for a child that has ended; err is nil for exit code 0.
 func ended(err error, stderr string) error {
 	text := "engine: ended"
 	if stderr != "" {

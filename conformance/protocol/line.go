@@ -8,14 +8,12 @@ import (
 	"io"
 )
 
-// MaxLine is the size of the longest line, in bytes without its end, that the
-// protocol reads: 64 MiB. Longer ones are skipped without being held.
+// MaxLine is the maximum length of a line, in bytes without its end: 64 MiB. Longer lines are skipped without storing them.
 const MaxLine = 64 << 20
 
 var errLongLine = fmt.Errorf("the line is longer than %d bytes", MaxLine)
 
-// bufferSize is that of the buffers for input and output. A line that fits is read
-// in place.
+// bufferSize is the size of the buffers for input and output. A line that fits is read in place.
 const bufferSize = 64 << 10
 
 // lineReader reads lines of bounded length in bounded memory.
@@ -30,16 +28,15 @@ func newLineReader(in io.Reader, longest int) *lineReader {
 	return &lineReader{in: bufio.NewReaderSize(in, bufferSize), max: longest}
 }
 
-// next returns the next line without its end; the last one may have none. The line
-// is valid until the next call. When it is longer than the limit, tooLong is true
-// and the line is only its beginning. At the end of input the error is io.EOF.
+// next returns the next line without its end, which the last line may lack. The line is valid until the next call. If it is
+// longer than the limit, tooLong is true and the line is only its beginning. At the end of input the error is io.EOF.
 func (r *lineReader) next() (line []byte, tooLong bool, err error) {
 	line, err = r.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
 		line, tooLong, err = r.nextLong(line)
 	}
 	if errors.Is(err, io.EOF) && len(line) > 0 {
-		err = nil // the next call finds the end again
+		err = nil // the next call reaches the end again
 	}
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	return bytes.TrimSuffix(line, []byte("\r")), tooLong, err
@@ -47,7 +44,7 @@ func (r *lineReader) next() (line []byte, tooLong bool, err error) {
 
 func (r *lineReader) nextLong(begin []byte) (line []byte, tooLong bool, err error) {
 	if cap(r.long) > 16*bufferSize {
-		r.long = nil // one huge line does not make all later ones cost its memory
+		r.long = nil // do not keep the memory of one huge line
 	}
 	r.long = append(r.long[:0], begin...)
 	for err = bufio.ErrBufferFull; errors.Is(err, bufio.ErrBufferFull); {
@@ -60,8 +57,7 @@ func (r *lineReader) nextLong(begin []byte) (line []byte, tooLong bool, err erro
 	return r.long, tooLong, err
 }
 
-// flushReader flushes a writer before every read that may block, so that nobody
-// waits for an answer that is held back.
+// flushReader flushes a writer before every read that may block, so that no response is held back meanwhile.
 type flushReader struct {
 	in  io.Reader
 	out *bufio.Writer

@@ -22,7 +22,7 @@ const (
 	opValidate = "validate"
 )
 
-// Serve does what Server.Serve does, for an engine that gives verdicts alone.
+// Serve calls Server.Serve for an engine that only gives verdicts.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, engine conformance.Engine) error {
 	return Server{Verdict: engine}.Serve(ctx, in, out)
 }
@@ -31,35 +31,30 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, engine conformance.
 type Server struct {
 	// Verdict answers the operation verdict.
 	Verdict conformance.Engine
-	// Validate answers the operation validate, which is an error without it.
+	// Validate answers the operation validate. If it is nil, that operation is an error.
 	Validate Validator
 }
 
-// Serve reads one JSON request a line and answers every line with one JSON response
-// a line, in order, until the end of input.
+// Serve reads one JSON request a line and answers every line with one JSON response a line, in order, until the end of input.
 //
 //	{"id":"1","op":"verdict","policy":{"rules":[...]},"pod":{...}}
 //	{"id":"1","verdict":{...}}
 //	{"id":"2","op":"validate","job":{...},"oldJob":{...}}
 //	{"id":"2","errors":[{"field":"spec.completions","type":"FieldValueInvalid","detail":"field is immutable"}]}
 //
-// A request may have "kubernetes", the minor version whose behaviour is asked for in a
-// verdict. The policy is taken as stored (see conformance.Engine) and absent when the Job has
-// none; a field that policies or Jobs do not have is an error. Without an oldJob the
-// job is being created. The id is a string or a number and comes back as it was
-// written.
+// A request for a verdict may have "kubernetes", the minor version whose behaviour is wanted. The policy is taken as stored
+// (see conformance.Engine) and absent if the Job has none; unknown fields of policies or Jobs are errors. Without an oldJob
+// the job is being created. The id is a string or a number, and is returned as it was written.
 //
-// A line that is no such request is answered {"id":...,"error":"..."}, with the id
-// when it can be read, and so are lines longer than MaxLine; the stream goes on.
-// Answers are held back only while there is more input at hand.
+// An invalid line, or one longer than MaxLine, gets the response {"id":...,"error":"..."}, with the id if it can be read, and
+// the stream goes on. Responses are buffered only while more input is available.
 //
-// Memory does not depend on the number of lines. Between two lines less than 128 MiB are
-// in use, whatever the policies were: those longer than 256 KiB, twice what the API
-// server takes, are refused, and the caches count bytes. While a line is answered
-// there are its text and what was made of it besides.
+// Memory does not depend on the number of lines. Between two lines less than 128 MiB are in use, whatever the policies were:
+// policies longer than 256 KiB, twice the API server's limit, are refused, and the caches are limited in bytes. While a line
+// is processed, its text and the decoded request take additional memory.
 //
-// Serve returns nil at the end of input, and else the error of reading, of writing or
-// of ctx. It cannot stop while it waits for input: close the input for that.
+// Serve returns nil at the end of input, else the error of reading, of writing or of ctx. It does not stop while it waits for
+// input; close the input to stop it.
 func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	w := bufio.NewWriterSize(out, bufferSize)
 	c := conversation{server: s}
@@ -86,7 +81,7 @@ func endOfInput(read, write error) error {
 type conversation struct {
 	server   Server
 	reader   reader
-	policies cache.Cache[*batchv1.PodFailurePolicy] // by their text
+	policies cache.Cache[*batchv1.PodFailurePolicy] // by their JSON
 	response []byte
 }
 
@@ -121,7 +116,7 @@ func (c *conversation) answer(ctx context.Context, line []byte, tooLong bool) []
 	}
 }
 
-// judge asks the engine, which may panic without ending the stream.
+// judge asks the engine, and turns a panic into an error.
 func (c *conversation) judge(ctx context.Context, r *wireRequest) (v runtime.Verdict, err error) {
 	var policy *batchv1.PodFailurePolicy
 	if r.Policy != nil {
@@ -153,7 +148,7 @@ func (c *conversation) verdict(id []byte, v runtime.Verdict) []byte {
 func (c *conversation) failure(id []byte, err error) []byte {
 	c.open(id)
 	c.response = append(c.response, `"error":`...)
-	// AppendQuote replaces invalid UTF-8, and reports that as its only error.
+	// AppendQuote replaces invalid UTF-8; that is its only error.
 	c.response, _ = jsontext.AppendQuote(c.response, strings.TrimSpace(err.Error()))
 	c.response = append(c.response, '}', '\n')
 	return c.response
@@ -162,7 +157,7 @@ func (c *conversation) failure(id []byte, err error) []byte {
 // open begins a response.
 func (c *conversation) open(id []byte) {
 	if cap(c.response) > 16*bufferSize {
-		c.response = nil // one huge answer does not make all later ones cost its memory
+		c.response = nil // do not keep the memory of one huge response
 	}
 	c.response = append(c.response[:0], '{')
 	if id != nil {

@@ -12,13 +12,13 @@ import (
 	sigsjson "sigs.k8s.io/json"
 )
 
-// Validator returns what the API server refuses in a Job, after its defaults are applied. With an oldJob, the rules are
-// those of an update. A program that only serves verdicts has no Validator, and does not link the Rego bundles.
+// Validator returns the API server's errors for a Job, after setting its defaults. With an oldJob, it applies the rules for
+// updates. A program that only serves verdicts has no Validator, and does not link the Rego bundles.
 type Validator func(ctx context.Context, job, oldJob *batchv1.Job) ([]FieldError, error)
 
-// FieldError is one thing that the API server refuses.
+// FieldError is an error of the API server's validation.
 type FieldError struct {
-	// Field is the path from the Job, as in spec.podFailurePolicy.rules[0].action.
+	// Field is the path in the Job, such as spec.podFailurePolicy.rules[0].action.
 	Field string
 	// Type is FieldValueInvalid, FieldValueRequired, FieldValueNotSupported, and so on.
 	Type field.ErrorType
@@ -26,11 +26,10 @@ type FieldError struct {
 	Detail string
 }
 
-// maxJob is the size of the longest Job that is read, in bytes of JSON: 4 MiB. The API
-// server takes requests of 3 MiB.
+// maxJob is the maximum size of a Job, in bytes of JSON: 4 MiB. The API server accepts requests of 3 MiB.
 const maxJob = 4 << 20
 
-// validate asks the validator, which may panic without ending the stream.
+// validate calls the validator, and turns a panic into an error.
 func (c *conversation) validate(ctx context.Context, r *wireRequest) (errs []FieldError, err error) {
 	if c.server.Validate == nil {
 		return nil, errors.New(`op "validate" is not answered here: it needs the Rego bundles`)
@@ -54,7 +53,7 @@ func (c *conversation) validate(ctx context.Context, r *wireRequest) (errs []Fie
 	return c.server.Validate(ctx, job, oldJob)
 }
 
-// decodeJob decodes strictly: a misspelt field must not look like a Job without faults. The kind may be left out.
+// decodeJob decodes strictly: a misspelt field must not hide an error. The kind may be left out.
 func decodeJob(name string, raw []byte) (*batchv1.Job, error) {
 	if raw == nil {
 		return nil, nil //nolint:nilnil // there is none

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Report is what a run came to, vector by vector in their order.
+// Report has the results of a run, in the order of the vectors.
 type Report struct {
 	Engine  string
 	Results []Result
@@ -18,7 +18,7 @@ func (r Report) OK() bool {
 	return !slices.ContainsFunc(r.Results, func(result Result) bool { return !result.Outcome.OK() })
 }
 
-// Count returns the number of vectors that came to an outcome.
+// Count returns the number of vectors with an outcome.
 func (r Report) Count(o Outcome) int {
 	n := 0
 	for _, result := range r.Results {
@@ -29,33 +29,32 @@ func (r Report) Count(o Outcome) int {
 	return n
 }
 
-// Outcome is what a vector came to.
+// Outcome is the result of a vector.
 type Outcome string
 
-// The outcomes. Failed, Errored and Unexpected are failures of the run.
+// The outcomes. Failed, Errored and Unexpected make the run fail.
 const (
 	Passed       Outcome = "passed"
-	Failed       Outcome = "failed"           // another verdict than the wanted one
+	Failed       Outcome = "failed"           // not the expected verdict
 	Errored      Outcome = "error"            // no verdict
-	Expected     Outcome = "expected failure" // failed or error, and known to
-	Unexpected   Outcome = "unexpected pass"  // passed, but an expected failure
+	Expected     Outcome = "expected failure" // failed or error, as expected
+	Unexpected   Outcome = "unexpected pass"  // passed, against expectation
 	NotSupported Outcome = "not supported"    // not asked
 )
 
-// OK reports whether the outcome is no failure of the run.
+// OK reports whether the outcome does not make the run fail.
 func (o Outcome) OK() bool { return o == Passed || o == Expected || o == NotSupported }
 
-// Result is what one vector came to.
+// Result describes the result of one vector.
 type Result struct {
 	Name      string // topic/reason
-	Sentence  string // what the vector proves
-	KEP       string // the section of the KEP that asks for it
+	Sentence  string // what the vector tests
+	KEP       string // the section of the KEP that requires it
 	Semantics []string
 	Features  []string // what the vector needs from an engine
 
 	Outcome Outcome
-	// Detail says why the outcome is what it is, over several lines; it is empty
-	// for Passed.
+	// Detail explains the outcome, in several lines; it is empty for Passed.
 	Detail   string
 	Duration time.Duration
 }
@@ -64,7 +63,7 @@ func outcomes() []Outcome {
 	return []Outcome{Passed, Failed, Errored, Unexpected, Expected, NotSupported}
 }
 
-// Summary returns the counts in a line, like "cel: 140 passed, 2 failed".
+// Summary returns the counts in a line, such as "cel: 140 passed, 2 failed".
 func (r Report) Summary() string {
 	var counts []string
 	for _, o := range outcomes() {

@@ -11,8 +11,8 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// WriteTable writes the vectors that did not pass, each with why, then a row for
-// every topic, then the summary. Unprintable characters in an answer are escaped.
+// WriteTable writes the vectors that did not pass, with the reasons, then a row for every topic, then the summary. It escapes
+// unprintable characters in answers.
 func (r Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	for _, result := range r.Results {
@@ -39,7 +39,7 @@ func indented(text string) string {
 	return "    " + strings.ReplaceAll(text, "\n", "\n    ")
 }
 
-// topic is the part of a report that is about one folder of vectors.
+// topic is the part of a report about one folder of vectors.
 type topic struct {
 	name string
 	Report
@@ -77,8 +77,8 @@ type jsonResult struct {
 	Detail    string   `json:"detail,omitempty"`
 }
 
-// WriteJSON writes the report as an object of kind ConformanceReport. It has no
-// times: the same engine makes the same bytes.
+// WriteJSON writes the report as an object of kind ConformanceReport. It has no times, so the same results give the same
+// bytes.
 func (r Report) WriteJSON(w io.Writer) error {
 	out := jsonReport{
 		APIVersion: "podverdict.io/v1alpha1", Kind: "ConformanceReport", Engine: r.Engine, OK: r.OK(),
@@ -96,7 +96,7 @@ func (r Report) WriteJSON(w io.Writer) error {
 	return encoder.Encode(out)
 }
 
-// WriteJUnit writes the report as JUnit XML, a suite for every topic.
+// WriteJUnit writes the report as JUnit XML, with a suite for every topic.
 func (r Report) WriteJUnit(w io.Writer) error {
 	all := outcome.Report{Name: r.Engine}
 	for _, t := range r.topics() {

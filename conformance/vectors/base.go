@@ -10,15 +10,14 @@ import (
 	"github.com/podverdict/podverdict/conformance/internal/document"
 )
 
-// baseFile is the pod that every vector on a verdict changes.
+// baseFile is the pod that every vector on a verdict modifies.
 const baseFile = "base.yaml"
 
-// base is an object that vectors change.
+// base is an object that vectors modify.
 type base struct {
-	// tree is the object as JSON values. It is never changed: patches copy what they
-	// touch.
+	// tree is the object as JSON values. It is never changed: patches copy what they touch.
 	tree any
-	// decode decodes the object strictly: a field that it does not have is an error.
+	// decode decodes the object strictly: unknown fields are errors.
 	decode func(data []byte) error
 }
 
@@ -27,7 +26,7 @@ func readBase(files fs.FS) (base, error) {
 	return loadBase(files, baseFile, func() any { return new(corev1.Pod) })
 }
 
-// loadBase reads an object, for which empty makes an empty one.
+// loadBase reads an object of the type that empty returns.
 func loadBase(files fs.FS, file string, empty func() any) (base, error) {
 	data, err := fs.ReadFile(files, file)
 	if err != nil {
@@ -56,8 +55,8 @@ func (b base) pod(d *document.Document) (*corev1.Pod, error) {
 	return pod, err
 }
 
-// patched makes the changes of a section, one a line. The object is decoded after every
-// line, so that an error is that of its line.
+// patched applies the changes of a section, one per line. It decodes the object after every line, so that an error has the
+// right line.
 func (b base) patched(d *document.Document, s document.Section, tree any) (any, error) {
 	for i, line := range strings.Split(string(s.Data), "\n") {
 		if strings.TrimSpace(line) == "" {

@@ -1,5 +1,5 @@
-// Package vectors holds the conformance vectors: questions about failed pods and about
-// Jobs, each with the one answer that is right. [Run] puts them to an engine:
+// Package vectors has the conformance vectors: questions about failed pods and about Jobs, each with its right answer. [Run]
+// asks an engine:
 //
 //	all, err := vectors.Verdicts()
 //	report, err := vectors.Run(ctx, conformance.Go, all, vectors.Options{Engine: "go"})
@@ -7,9 +7,8 @@
 //
 // # A vector
 //
-// A vector is one file with one reason: <topic>/<reason>.txtar. It opens with a sentence
-// that says what must be true, then the headers, then the changes to the base pod
-// (base.yaml), the rules, and the verdict:
+// Each file <topic>/<reason>.txtar is a vector that tests one thing. It begins with a sentence that says what must be true,
+// followed by the headers, the rules, the changes to the base pod (base.yaml), and the verdict:
 //
 //	A container that exits with a listed code fails the Job.
 //	#kep: KEP-3329 JobSpec API
@@ -30,15 +29,14 @@
 //	exitCode: 42
 //	message: Container main for pod default/p failed with exit code 42 matching FailJob rule at index 0
 //
-// [Verdicts] reads them, and refuses what it does not know: a vector that is read wrongly
-// would pass for the wrong reason. [Vector.Request] is the question.
+// [Verdicts] loads them, and refuses unknown fields: a misread vector could pass for the wrong reason. [Vector.Request] is
+// the question.
 //
-// # A vector of a Job
+// # A vector about a Job
 //
-// Findings about a Job or CronJob have vectors of a second kind, in folders of their own:
-// constraints/<topic>/<reason>.txtar has what the API server finds,
-// guardrails/<topic>/<reason>.txtar what the guardrails find. Each changes the job.yaml of
-// its folder, or the cronjob.yaml where the header is "#kind: CronJob":
+// Findings about a Job or CronJob have a second kind of vectors: constraints/<topic>/<reason>.txtar for those of the API
+// server, guardrails/<topic>/<reason>.txtar for those of the guardrails. Each modifies the job.yaml of its folder, or the
+// cronjob.yaml if it has the header "#kind: CronJob":
 //
 //	The number of failed indexes may change.
 //	#kep: KEP-3850
@@ -53,15 +51,13 @@
 //	-- errors.yaml --
 //	[]
 //
-// A vector with oldJob.patch is an update: oldJob.patch makes the stored object from the
-// base, and job.patch makes the new object from the stored one. A text or a list may be
-// repeated, as in "0" * 65536. errors.yaml lists {id, field, type, detail, msg},
-// warnings.yaml lists what is accepted with a warning. A vector of guardrails has
-// findings.yaml with {id, field, msg, severity}, and settings.yaml for the guardrails'
-// parameters. The header #silent names constraints or guardrails that nearly find
-// something: without one, a vector of a legal Job would prove nothing. The header
-// "#upstream: panics" marks where the API server panics, and "#since: 1.35" what older ones do not have.
+// A vector with oldJob.patch is an update: oldJob.patch is applied to the base and gives the stored object, and job.patch is
+// applied to that and gives the new object. A string or a list may be repeated, as in "0" * 65536. errors.yaml lists {id,
+// field, type, detail, msg}, and warnings.yaml the same for warnings. A vector for guardrails has findings.yaml with {id,
+// field, msg, severity}, and settings.yaml for the guardrails' parameters. The header #silent names constraints or guardrails
+// that come close to a finding: without it, a vector with a valid Job would prove nothing. The header "#upstream: panics"
+// means that the API server panics, and "#since: 1.35" that older ones lack a field.
 //
-// [Constraints] and [Guardrails] read them, and [RunJobs] compares the findings of a
-// [Judge]. A [Lens] leaves out of the comparison what that judge does not report.
+// [Constraints] and [Guardrails] load them, and [RunJobs] compares the findings of a [Judge]. A [Lens] excludes from the
+// comparison what that judge does not report.
 package vectors

@@ -15,9 +15,8 @@ var expectedFailures []byte
 // knownEngines returns the engines of this project.
 func knownEngines() []string { return []string{"cel", "go", "rego"} }
 
-// ExpectedFailures lists the vectors that an engine is known to fail. There are none
-// for engines that the file does not name. It fails when the file names an engine
-// or a vector that there is not.
+// ExpectedFailures returns the vectors that an engine is known to fail; none if the file does not name the engine. It fails
+// if the file names an unknown engine or vector.
 func ExpectedFailures(engine string) ([]string, error) {
 	all, err := Verdicts()
 	if err != nil {
@@ -43,7 +42,7 @@ func expectedOf(engine string, file []byte, all []Vector) ([]string, error) {
 	return engines[engine], nil
 }
 
-// areVectors demands that every name is that of a vector.
+// areVectors returns an error if a name is not that of a vector.
 func areVectors(names []string, all []Vector) error {
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(v Vector) bool { return v.Name == name }) {

@@ -9,11 +9,11 @@ import (
 	"github.com/podverdict/podverdict/conformance"
 )
 
-// Feature names something that a vector needs from an engine. An engine that
-// does not support all features of a vector is not asked.
+// Feature names something that a vector needs from an engine. An engine that lacks a feature is not asked the vectors that
+// need it.
 type Feature string
 
-// The vocabulary of the header "#features".
+// The values of the header "#features".
 const (
 	FeatureNoRules           Feature = "NoRules"           // a Job without podFailurePolicy, or with one without rules
 	FeatureOnExitCodes       Feature = "OnExitCodes"       // rules on exit codes
@@ -27,11 +27,11 @@ const (
 	FeatureIgnore            Feature = "Ignore"            // the action Ignore
 	FeatureCount             Feature = "Count"             // the action Count
 	FeaturePhase             Feature = "Phase"             // pods in another phase than Failed
-	FeatureKubernetesVersion Feature = "KubernetesVersion" // behaviour of another minor than the default
+	FeatureKubernetesVersion Feature = "KubernetesVersion" // behaviour of another minor version than the default
 	FeatureIllegalPolicy     Feature = "IllegalPolicy"     // policies that the API server refuses
 )
 
-// Features lists the whole vocabulary.
+// Features returns all features.
 func Features() []Feature {
 	return []Feature{
 		FeatureNoRules, FeatureOnExitCodes, FeatureIn, FeatureNotIn, FeatureContainerName, FeatureInitContainers,
@@ -40,9 +40,8 @@ func Features() []Feature {
 	}
 }
 
-// Uses lists the features that a request needs, in the order of the vocabulary.
-// FeatureIllegalPolicy is not among them: it takes the API server's validation
-// to know.
+// Uses returns the features that a request needs, in the order of Features. It omits FeatureIllegalPolicy, which only the API
+// server's validation can tell.
 func Uses(r conformance.Request) []Feature {
 	var rules []batchv1.PodFailurePolicyRule
 	if r.Policy != nil {
@@ -60,8 +59,8 @@ func Uses(r conformance.Request) []Feature {
 	return slices.DeleteFunc(Features(), func(f Feature) bool { return !used[f] })
 }
 
-// markRule relies on actions and operators being features of the same name;
-// unknown ones mark what is not in the vocabulary, and so nothing.
+// markRule marks the features of a rule. Actions and operators are features of the same name; unknown ones are no features,
+// and have no effect.
 func markRule(used map[Feature]bool, rule batchv1.PodFailurePolicyRule) {
 	used[Feature(rule.Action)] = true
 	if codes := rule.OnExitCodes; codes != nil {

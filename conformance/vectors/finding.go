@@ -10,11 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Finding is one thing that is said of a Job or CronJob.
+// Finding is one finding about a Job or CronJob.
 type Finding struct {
-	// ID is that of the constraint or guardrail, as in F3 or G-TTL.
+	// ID is the id of the constraint or guardrail, such as F3 or G-TTL.
 	ID string `json:"id"`
-	// Field is the path from the object, as in spec.podFailurePolicy.rules[0].action.
+	// Field is the path in the object, such as spec.podFailurePolicy.rules[0].action.
 	Field string `json:"field"`
 	// Type is a field.ErrorType, or TypeWarning. Guardrails have none.
 	Type string `json:"type,omitempty"`
@@ -26,7 +26,7 @@ type Finding struct {
 	Severity string `json:"severity,omitempty"`
 }
 
-// TypeWarning is the Type of what the API server accepts with a warning.
+// TypeWarning is the Type of warnings.
 const TypeWarning = "Warning"
 
 const (
@@ -34,7 +34,7 @@ const (
 	severityWarning = "warning"
 )
 
-// errorTypes returns the types of errors that constraints have.
+// errorTypes returns the types of errors that constraints report.
 func errorTypes() []field.ErrorType {
 	return []field.ErrorType{
 		field.ErrorTypeInvalid, field.ErrorTypeRequired, field.ErrorTypeNotSupported,
@@ -42,7 +42,7 @@ func errorTypes() []field.ErrorType {
 	}
 }
 
-// checkError refuses a finding of errors.yaml that breaks the contract.
+// checkError returns an error if a finding in errors.yaml breaks the contract.
 func (f *Finding) checkError() error {
 	if err := f.checkNames(); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (f *Finding) checkError() error {
 	return f.checkMessage(f.Field+": "+kind.String(), f.Detail)
 }
 
-// checkWarning refuses a finding of warnings.yaml that breaks the contract.
+// checkWarning returns an error if a finding in warnings.yaml breaks the contract.
 func (f *Finding) checkWarning() error {
 	if err := f.checkNames(); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (f *Finding) checkWarning() error {
 	return f.checkMessage(f.Field+": ", f.Detail)
 }
 
-// checkGuardrail refuses a finding of findings.yaml that breaks the contract.
+// checkGuardrail returns an error if a finding in findings.yaml breaks the contract.
 func (f *Finding) checkGuardrail() error {
 	if err := f.checkNames(); err != nil {
 		return err

@@ -9,49 +9,43 @@ import (
 	"github.com/podverdict/podverdict/conformance/internal/document"
 )
 
-// JobVector is one case of what is to be said of a Job or CronJob: by the constraints
-// of the API when it is created or updated, or by guardrails.
+// JobVector is a vector about a Job or CronJob: what the API's constraints say when it is created or updated, or what the
+// guardrails say.
 type JobVector struct {
 	Name     string // constraints/topic/reason or guardrails/topic/reason
-	Sentence string // what the vector proves
-	KEP      string // the section of the KEP that asks for it, or batch/v1
-	// Silent are the ids of constraints or guardrails that nearly find something. They
-	// are not among those of Want.
+	Sentence string // what the vector tests
+	KEP      string // the section of the KEP that requires it, or batch/v1
+	// Silent are the ids of constraints or guardrails that come close to a finding. They have none in Want.
 	Silent []string
-	// Panics is true where the API server of Kubernetes 1.37 panics instead of saying what
-	// is wanted.
+	// Panics is true if the API server of Kubernetes 1.37 panics instead of returning Want.
 	Panics bool
-	// Since is the first version of Kubernetes whose API server has what the Job uses, as in "1.35"; empty means any.
+	// Since is the first version of Kubernetes whose API server has the Job's fields, such as "1.35"; empty means any.
 	Since string
 
 	Submission
 
-	// Want is what must be said, in any order: errors and warnings of the constraints,
-	// or findings of the guardrails.
+	// Want are the expected findings, in any order: errors and warnings of the constraints, or findings of the guardrails.
 	Want []Finding
 }
 
-// Submission is what is to be judged, as values of JSON.
+// Submission is what a judge evaluates, as JSON values.
 type Submission struct {
 	// Object is the Job or CronJob as a user writes it, without the API's defaults.
 	Object map[string]any `json:"object"`
-	// OldObject is the Job or CronJob that it replaces, written in the same way; nil when
-	// the object is created. The constraints find nothing in it.
+	// OldObject is the Job or CronJob that Object replaces, also without defaults; nil if Object is created. The constraints
+	// have no findings in it.
 	OldObject map[string]any `json:"oldObject,omitempty"`
-	// Settings configure the guardrails: settings by the ids of guardrails, as
-	// data.podverdict.config.guardrails has them. Nil leaves all as they come.
+	// Settings configure the guardrails by id, as in data.podverdict.config.guardrails. Nil means the defaults.
 	Settings map[string]any `json:"settings,omitempty"`
 }
 
-// Constraints returns the vectors of the constraints that come with this package, by
-// name.
+// Constraints returns the vectors about constraints in this package, sorted by name.
 func Constraints() ([]JobVector, error) { return constraints.load(embedded) }
 
-// Guardrails returns the vectors of the guardrails that come with this package, by
-// name.
+// Guardrails returns the vectors about guardrails in this package, sorted by name.
 func Guardrails() ([]JobVector, error) { return guardrails.load(embedded) }
 
-// family is a kind of JobVectors, and the name of their folder.
+// family is a kind of JobVectors, named like its folder.
 type family string
 
 const (
@@ -59,7 +53,7 @@ const (
 	guardrails  family = "guardrails"
 )
 
-// sections returns the sections of the family's vectors.
+// sections returns the names of the sections in a family's vectors.
 func (f family) sections() []string {
 	if f == guardrails {
 		return []string{settingsSection, jobSection, findingsSection}
@@ -67,14 +61,13 @@ func (f family) sections() []string {
 	return []string{oldJobSection, jobSection, errorsSection, warningsSection}
 }
 
-// The bases of a family, in its folder.
+// The base files in a family's folder.
 const (
 	jobFile     = "job.yaml"
 	cronJobFile = "cronjob.yaml"
 )
 
-// load reads the vectors of a family. The error joins a *ParseError for every
-// file that is wrong.
+// load loads the vectors of a family. The error joins a *ParseError for each file with an error.
 func (f family) load(files fs.FS) ([]JobVector, error) {
 	bases, err := f.bases(files)
 	if err != nil {
@@ -87,7 +80,7 @@ func (f family) load(files fs.FS) ([]JobVector, error) {
 	}.Load()
 }
 
-// bases reads the objects that the vectors change, by kind.
+// bases reads the objects that the vectors modify, by kind.
 func (f family) bases(files fs.FS) (map[string]base, error) {
 	job, err := loadBase(files, path.Join(string(f), jobFile), func() any { return new(batchv1.Job) })
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/podverdict/podverdict/conformance/internal/document"
 )
 
-// The sections of JobVectors. oldJob.patch makes the old object of the base, and
-// job.patch the object of the old one, or of the base.
+// The sections of JobVectors. oldJob.patch is applied to the base, and job.patch to the old object, or to the base if there
+// is none.
 const (
 	oldJobSection   = "oldJob.patch"
 	jobSection      = "job.patch"
@@ -45,13 +45,13 @@ func (f family) read(d *document.Document, bases map[string]base) (JobVector, er
 	return v, err
 }
 
-// ruleID is the id of a constraint or a guardrail.
+// ruleID matches the id of a constraint or a guardrail.
 var ruleID = regexp.MustCompile(`^(?:[A-Z]{1,2}[1-9][0-9]?|G(?:-[A-Z]+)+)$`)
 
-// minorVersion is a version of Kubernetes, without a patch number.
+// minorVersion matches a version of Kubernetes without a patch number.
 var minorVersion = regexp.MustCompile(`^1\.[1-9][0-9]+$`)
 
-// readJobHeaders fills in what the headers say, and returns the kind of the object.
+// readJobHeaders sets the fields given in headers, and returns the kind of the object.
 func readJobHeaders(d *document.Document, v *JobVector) (kind string, err error) {
 	kind = "Job"
 	for _, h := range d.Headers {
@@ -129,7 +129,7 @@ func readGuardrails(d *document.Document, v *JobVector) error {
 	return err
 }
 
-// readFindings reads a section of findings, each of which must pass the check.
+// readFindings reads a section of findings, and checks each of them.
 func readFindings(d *document.Document, section string, check func(*Finding) error) ([]Finding, error) {
 	s, ok := d.Section(section)
 	if !ok {
@@ -151,7 +151,7 @@ func readFindings(d *document.Document, section string, check func(*Finding) err
 	return list, nil
 }
 
-// check demands that the vector proves something, and does not contradict itself.
+// check returns an error if the vector proves nothing or contradicts itself.
 func (v JobVector) check(d *document.Document) error {
 	if len(v.Want) == 0 && len(v.Silent) == 0 {
 		return d.ErrorAt(1, errors.New(`finds nothing and has no header "#silent", so that it proves nothing`))

@@ -5,10 +5,8 @@ import (
 	"reflect"
 )
 
-// Update makes of a stored object, which has the API's defaults and what else the API
-// server adds, what the submission makes of its old object: what differs between the
-// two is changed, and everything else stays, as after kubectl apply. The stored object
-// stays as it is.
+// Update returns a copy of a stored object, which has the API's defaults and other additions, with the changes from the
+// submission's old object to its new one, as after kubectl apply.
 func (s Submission) Update(stored map[string]any) map[string]any {
 	updated, _ := update(stored, s.OldObject, s.Object).(map[string]any)
 	return updated

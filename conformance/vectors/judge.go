@@ -14,17 +14,16 @@ import (
 	"github.com/podverdict/podverdict/conformance/reports"
 )
 
-// Judge returns what is wrong with a Job or CronJob: what the constraints find for their
-// vectors, and what the guardrails find for theirs. It may change only its argument.
+// Judge returns the findings about a Job or CronJob: those of the constraints for their vectors, and those of the guardrails
+// for theirs. It may modify only its argument.
 type Judge func(ctx context.Context, s Submission) ([]Finding, error)
 
-// Lens removes from a finding what a judge does not report, as the ids of constraints, and
-// returns false for a finding that the judge does not report at all. With a nil Lens, a
-// judge reports everything.
+// Lens removes from a finding what a judge does not report, such as the ids of constraints. It returns false for a finding
+// that the judge does not report at all. With a nil Lens, everything is compared.
 type Lens func(f *Finding) bool
 
-// Difference returns the findings, in any order, in which an answer differs from what the vector wants as the judge sees
-// it, one a line. It is empty if they agree.
+// Difference compares a judge's findings with the expected ones, in any order, through the Lens. It returns the differences,
+// one per line, or an empty string.
 func (v JobVector) Difference(got []Finding, seen Lens) string {
 	missing, excess := subtract(seen.of(v.Want), seen.of(got))
 	var lines []string
@@ -37,7 +36,7 @@ func (v JobVector) Difference(got []Finding, seen Lens) string {
 	return strings.Join(lines, "\n")
 }
 
-// of returns the findings through the lens, in an order of their own.
+// of returns the findings through the lens, sorted.
 func (seen Lens) of(findings []Finding) []Finding {
 	var all []Finding
 	for _, f := range findings {
@@ -49,7 +48,7 @@ func (seen Lens) of(findings []Finding) []Finding {
 	return all
 }
 
-// subtract compares two ordered lists.
+// subtract compares two sorted lists.
 func subtract(want, got []Finding) (missing, excess []Finding) {
 	for len(want) > 0 && len(got) > 0 {
 		switch c := compareFindings(want[0], got[0]); {
@@ -73,8 +72,8 @@ func line(f Finding) string {
 	return string(text)
 }
 
-// RunJobs asks the judge about every selected vector, one after the other, as [Run]
-// asks an engine. The options' features and versions leave out nothing.
+// RunJobs asks the judge about every selected vector, as [Run] does for engines. It ignores the options' features and
+// versions.
 func RunJobs(ctx context.Context, judge Judge, seen Lens, all []JobVector, o Options) (reports.Report, error) {
 	r := reports.Report{Engine: o.Engine}
 	for _, v := range all {
@@ -92,7 +91,7 @@ func RunJobs(ctx context.Context, judge Judge, seen Lens, all []JobVector, o Opt
 	return r, nil
 }
 
-// ask gives the judge a submission of its own, so that one that changes it cannot spoil the next answer.
+// ask gives the judge its own copy of the submission, so that changes to it cannot affect the next answer.
 func (v JobVector) ask(ctx context.Context, judge Judge, seen Lens) reports.Result {
 	start := time.Now()
 	got, err := guarded(func() ([]Finding, error) {

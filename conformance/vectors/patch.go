@@ -13,15 +13,14 @@ import (
 	"github.com/podverdict/podverdict/conformance/internal/document"
 )
 
-// change is one line of a patch: a value to put at a path. A nil
-// value removes what is there.
+// change is one line of a patch: a value to set at a path. Nil removes what is there.
 type change struct {
 	path  []step
 	value any
 }
 
-// step goes from a value to one inside: by key into an object, or, when the key
-// is empty, by index into a list. The index of a list's end appends.
+// step leads from a value to one inside: by key into an object or, if the key is empty, by index into a list. The index after
+// the last element appends.
 type step struct {
 	key   string
 	index int
@@ -29,11 +28,10 @@ type step struct {
 
 var stepPattern = regexp.MustCompile(`^(?:\.?([A-Za-z][A-Za-z0-9]*)|\["([^"]+)"\]|\[(0|[1-9][0-9]{0,3})\])`)
 
-// repetition matches the end of a line whose value, a quoted text or a flow list, is to
-// be repeated: "0" * 65536.
+// repetition matches a line whose value, a quoted string or a flow list, is to be repeated: "0" * 65536.
 var repetition = regexp.MustCompile(`^(.*: ["\[].*["\]]) \* ([1-9][0-9]{0,4})$`)
 
-// parseChange reads a line like
+// parseChange parses a line such as
 //
 //	status.containerStatuses[0].state.terminated.exitCode: 42
 //	metadata.labels["job-name"]: null
@@ -84,7 +82,7 @@ func parsePath(path string) ([]step, error) {
 	return steps, nil
 }
 
-// set returns the node with the value at the path; the node itself stays as it is.
+// set returns a copy of the node with the value at the path.
 func set(node any, path []step, value any) (any, error) {
 	switch {
 	case len(path) == 0 && reflect.DeepEqual(node, value):

@@ -21,25 +21,22 @@ import (
 type Options struct {
 	// Engine is the engine's name, for the report.
 	Engine string
-	// Features are those that the engine supports; vectors that need another one
-	// are reported as not supported. Empty means all.
+	// Features are those that the engine supports; vectors that need others are reported as not supported. Empty means all.
 	Features []Feature
-	// Select leaves out the vectors whose names it does not match.
+	// Select, if not nil, must match the names of the vectors to run.
 	Select *regexp.Regexp
-	// Kubernetes leaves out the vectors that ask for another minor version; empty
-	// leaves out none.
+	// Kubernetes skips the vectors for other minor versions; empty skips none.
 	Kubernetes string
-	// ExpectedFailures are names of vectors that must not pass.
+	// ExpectedFailures are the names of vectors that must not pass.
 	ExpectedFailures []string
 }
 
-// ErrNoneSelected is the error of a run that leaves out all vectors.
+// ErrNoneSelected is returned if no vector is selected.
 var ErrNoneSelected = errors.New("no vector is selected")
 
-// Run asks the engine the question of every selected vector, one after the other,
-// and compares message text too. An engine that panics is an outcome. The error is
-// about the run: nothing to ask, an expected failure that is no vector, or a
-// context that is done.
+// Run asks the engine about every selected vector, one after the other, and compares the verdicts with their messages. If the
+// engine panics, the vector's outcome says so. Run returns an error only if it has nothing to ask, if an expected failure is
+// no vector, or if the context is done.
 func Run(ctx context.Context, engine conformance.Engine, all []Vector, o Options) (reports.Report, error) {
 	if err := areVectors(o.ExpectedFailures, all); err != nil {
 		return reports.Report{}, err
@@ -82,7 +79,7 @@ func unsupported(v Vector, supported []Feature) []Feature {
 	return slices.DeleteFunc(slices.Clone(v.Features), func(f Feature) bool { return slices.Contains(supported, f) })
 }
 
-// result returns the part of the vector's result that does not depend on the engine.
+// result returns the parts of the vector's result that do not depend on the engine.
 func (v Vector) result() reports.Result {
 	r := reports.Result{Name: v.Name, Sentence: v.Sentence, KEP: v.KEP, Semantics: v.Semantics}
 	for _, f := range v.Features {
@@ -91,8 +88,7 @@ func (v Vector) result() reports.Result {
 	return r
 }
 
-// ask gives the engine a request of its own, so that one that changes it cannot spoil the
-// vectors of the next engine.
+// ask gives the engine its own copy of the request, so that changes to it cannot affect the next engine.
 func ask(ctx context.Context, engine conformance.Engine, v Vector, expected bool) reports.Result {
 	start := time.Now()
 	got, err := guarded(func() (runtime.Verdict, error) {
@@ -107,7 +103,7 @@ func ask(ctx context.Context, engine conformance.Engine, v Vector, expected bool
 	case err != nil:
 		r.Outcome, r.Detail = reports.Errored, err.Error()
 	case !got.Equal(v.Want):
-		// Differences that the JSON form does not show do not count.
+		// Only differences in the JSON form count.
 		if r.Detail = difference(got, v.Want); r.Detail != "" {
 			r.Outcome = reports.Failed
 		}
@@ -121,7 +117,7 @@ func ask(ctx context.Context, engine conformance.Engine, v Vector, expected bool
 	return r
 }
 
-// guarded returns the answer of an engine or judge, of which a panic is an error.
+// guarded returns the answer of an engine or judge, and turns a panic into an error.
 func guarded[T any](ask func() (T, error)) (answer T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -131,7 +127,7 @@ func guarded[T any](ask func() (T, error)) (answer T, err error) {
 	return ask()
 }
 
-// difference lists the fields of the JSON form in which two verdicts differ.
+// difference returns the fields of the JSON form in which two verdicts differ.
 func difference(got, want runtime.Verdict) string {
 	g, w := members(got), members(want)
 	var lines []string
@@ -145,7 +141,7 @@ func difference(got, want runtime.Verdict) string {
 	return strings.Join(lines, "\n")
 }
 
-// members returns the JSON form of a verdict, value by field.
+// members returns the JSON form of a verdict as values by field.
 func members(v runtime.Verdict) map[string]string {
 	var raw map[string]json.RawMessage
 	data, err := json.Marshal(v)

@@ -22,20 +22,20 @@ import (
 //go:embed base.yaml */*.txtar constraints guardrails
 var embedded embed.FS
 
-// ParseError says where in the vectors something is wrong.
+// ParseError is an error at a position in the files of vectors.
 type ParseError = document.ParseError
 
-// Vector is one case: a question and the verdict that every engine must give.
+// Vector is a question and the verdict that every engine must give.
 type Vector struct {
 	Name       string // topic/reason
-	Sentence   string // what the vector proves
-	KEP        string // the section of the KEP that asks for it
+	Sentence   string // what the vector tests
+	KEP        string // the section of the KEP that requires it
 	Semantics  []string
 	Features   []Feature
-	Kubernetes string // minor version like "1.28"; empty is compiler.DefaultVersion
+	Kubernetes string // minor version such as "1.28"; empty means compiler.DefaultVersion
 	Upstream   string // the upstream test case or source that agrees, if one is known
 
-	Policy *batchv1.PodFailurePolicy // nil: the Job has none
+	Policy *batchv1.PodFailurePolicy // nil if the Job has none
 	Pod    *corev1.Pod
 	Want   runtime.Verdict
 }
@@ -45,8 +45,7 @@ func (v Vector) Request() conformance.Request {
 	return conformance.Request{Kubernetes: v.Kubernetes, Policy: v.Policy, Pod: v.Pod}
 }
 
-// Verdicts returns the vectors on the verdict of a failed pod that come with this
-// package, by name.
+// Verdicts returns the vectors on failed pods in this package, sorted by name.
 func Verdicts() ([]Vector, error) { return Load(embedded) }
 
 // The sections of a vector.
@@ -56,9 +55,8 @@ const (
 	verdictSection = "verdict.yaml"
 )
 
-// Load reads the vectors of a folder that has base.yaml and topic folders, and leaves
-// out the folders of [JobVector]s. The error joins a *ParseError for every file that
-// is wrong; a file that is no vector, and a folder without vectors, are errors too.
+// Load loads the vectors of a folder that has base.yaml and topic folders. It skips the folders of [JobVector]s. The error
+// joins a *ParseError for each file with an error; other files and a folder without vectors are errors, too.
 func Load(files fs.FS) ([]Vector, error) {
 	b, err := readBase(files)
 	if err != nil {
@@ -91,8 +89,7 @@ func read(d *document.Document, b base) (Vector, error) {
 	return v, err
 }
 
-// readHeaders fills in what the headers say, and reports whether the Job has no
-// policy.
+// readHeaders sets the fields given in headers, and reports whether the Job has no policy.
 func readHeaders(d *document.Document, v *Vector) (nilPolicy bool, err error) {
 	for _, h := range d.Headers {
 		if err := readHeader(d, h, v); err != nil {
@@ -111,7 +108,7 @@ func readHeaders(d *document.Document, v *Vector) (nilPolicy bool, err error) {
 
 var errNoKEP = errors.New(`header "#kep" is missing`)
 
-// item is a case of the matching semantics: A.1 to A.29.
+// item matches a case in the matching semantics: A.1 to A.29.
 var item = regexp.MustCompile(`^A\.([1-9]|1[0-9]|2[0-9])$`)
 
 func readHeader(d *document.Document, h document.Header, v *Vector) error {
@@ -151,7 +148,7 @@ func readHeader(d *document.Document, h document.Header, v *Vector) error {
 	return nil
 }
 
-// readPolicy reads the section rules.yaml, which a Job without a policy has not.
+// readPolicy reads the section rules.yaml, which a Job without a policy lacks.
 func readPolicy(d *document.Document, nilPolicy bool) (*batchv1.PodFailurePolicy, error) {
 	s, ok := d.Section(rulesSection)
 	switch {

@@ -15,17 +15,17 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Caches are the Jobs and the pods of Jobs that the API server has shown.
+// Caches hold Jobs and the pods of Jobs, as the API server last reported them.
 type Caches struct {
-	// Jobs and Pods are by namespace and name.
+	// Jobs and Pods are indexed by namespace and name.
 	Jobs, Pods cache.Indexer
 
 	jobs, pods cache.SharedIndexInformer
 	kept       *caching
 }
 
-// New returns caches that are empty until they are started. They are of one namespace, or of all when it is empty. Observe
-// is true when Jobs that others run are of interest.
+// New returns caches that are empty until Start. They cover one namespace, or all if it is empty. With observe, they also keep
+// what rules read of other controllers' Jobs.
 func New(client kubernetes.Interface, namespace string, observe bool) (*Caches, error) {
 	c := &Caches{kept: newCaching(observe)}
 	var jobErr, podErr error
@@ -35,18 +35,20 @@ func New(client kubernetes.Interface, namespace string, observe bool) (*Caches, 
 	return c, errors.Join(jobErr, podErr)
 }
 
-// Start fills the caches, which follow the API server until ctx is done. It returns false when that was before they were filled.
+// Start fills the caches, which then follow the API server until ctx is done. It returns false if ctx is done before
+// they are filled.
 func (c *Caches) Start(ctx context.Context, running *sync.WaitGroup) (filled bool) {
 	running.Go(func() { c.jobs.RunWithContext(ctx) })
 	running.Go(func() { c.pods.RunWithContext(ctx) })
 	return cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.pods.HasSynced)
 }
 
-// Filled reports whether the caches have been filled.
+// Filled reports whether the caches have been filled once.
 func (c *Caches) Filled() bool { return c.jobs.HasSynced() && c.pods.HasSynced() }
 
-// Subscribe has the functions called with the states of a Job or pod before and after each change, nil when there is none. Both
-// are of one name, and of two objects when nobody watched while one was deleted and the other created.
+// Subscribe registers functions that are called with a Job or pod before and after each change; nil means that there is
+// none. The two states have the same name, but different UIDs if the object was deleted and recreated while the watch
+// was down.
 func (c *Caches) Subscribe(job func(before, after *batchv1.Job), pod func(before, after *corev1.Pod)) error {
 	_, jobErr := c.jobs.AddEventHandler(handlerOf(job))
 	_, podErr := c.pods.AddEventHandler(handlerOf(pod))
@@ -61,7 +63,8 @@ func handlerOf[T *batchv1.Job | *corev1.Pod](changed func(before, after T)) cach
 	}
 }
 
-// last returns the object, or the last known state of one that was deleted while nobody watched; nil if it is neither.
+// last returns the object, unwraps the last known state of one whose deletion the watch missed, or returns nil for
+// anything else.
 func last[T *batchv1.Job | *corev1.Pod](object any) T {
 	if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = unknown.Obj
@@ -70,16 +73,17 @@ func last[T *batchv1.Job | *corev1.Pod](object any) T {
 	return known
 }
 
-// Keep has the caches soon keep what custom rules read, besides what they keep already.
+// Keep makes the caches keep the fields that custom rules read, in addition to those kept already.
 func (c *Caches) Keep(reads custom.Reads) { c.kept.keep(reads) }
 
-// LacksJob reports whether rules must not be asked about the Job yet, because something is missing that some of them read.
+// LacksJob reports whether the cached Job lacks a field that some rule reads, so that rules must not be evaluated on it
+// yet.
 func (c *Caches) LacksJob(job *batchv1.Job) bool { return c.kept.jobs.lacks(job) }
 
-// LacksPod does what LacksJob does, for a pod.
+// LacksPod does for a pod what LacksJob does for a Job.
 func (c *Caches) LacksPod(pod *corev1.Pod) bool { return c.kept.pods.lacks(pod) }
 
-// TrimJob drops from a Job that a write returned what the caches do not keep.
+// TrimJob removes the fields that the caches do not keep from a Job returned by a write.
 func (c *Caches) TrimJob(job *batchv1.Job) { c.kept.trimJob(job) }
 
 // JobOf returns the Job that controls the pod, or nil.
@@ -88,7 +92,7 @@ func (c *Caches) JobOf(pod *corev1.Pod) *batchv1.Job {
 	if !ok {
 		return nil
 	}
-	object, _, _ := c.Jobs.GetByKey(owner.NamespacedName.String()) // an indexer has no errors
+	object, _, _ := c.Jobs.GetByKey(owner.NamespacedName.String()) // an indexer returns no errors
 	job, ok := object.(*batchv1.Job)
 	if !ok || job.UID != owner.UID {
 		return nil
@@ -96,14 +100,15 @@ func (c *Caches) JobOf(pod *corev1.Pod) *batchv1.Job {
 	return job
 }
 
-// PodsOf returns the pods that a Job controls.
+// PodsOf returns the pods controlled by the Job.
 func (c *Caches) PodsOf(owner plan.Owner) []*corev1.Pod { return c.indexed(byJob, owner.String()) }
 
-// Starting returns the pods of Jobs that wait to start, and those that have started and are still marked as ones that do not.
+// Starting returns the pods of Jobs that have not started yet, and those that have started but are still marked as
+// failing to start.
 func (c *Caches) Starting() []*corev1.Pod { return c.indexed(byStart, byStart) }
 
 func (c *Caches) indexed(index, value string) []*corev1.Pod {
-	objects, _ := c.Pods.ByIndex(index, value) // the index is there
+	objects, _ := c.Pods.ByIndex(index, value) // the index exists
 	pods := make([]*corev1.Pod, 0, len(objects))
 	for _, object := range objects {
 		if pod, ok := object.(*corev1.Pod); ok {
@@ -113,7 +118,8 @@ func (c *Caches) indexed(index, value string) []*corev1.Pod {
 	return pods
 }
 
-// The indexes of pods: by the Job that controls them, and of those that starting returns, which all have one value.
+// The indexes of pods: byJob by the Job that controls them, and byStart, in which all pods that Starting returns have
+// the same key.
 const byJob, byStart = "job", "start"
 
 var podIndexers = cache.Indexers{byStart: indexStart, byJob: func(object any) ([]string, error) {

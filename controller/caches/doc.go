@@ -1,10 +1,11 @@
-// Package caches keeps the Jobs and the pods of Jobs that the API server shows, for all loops of the controller. It decides nothing
-// and writes nothing.
+// Package caches holds the Jobs and the pods of Jobs for all loops of the controller. It decides nothing and writes
+// nothing.
 //
-// The caches keep of a pod what package plan and podFailurePolicies read, and of a Job that others run all but its template; and
-// what the custom policies in force read, of the pods and Jobs that their rules may be asked about. When these come to read more,
-// Jobs and pods are listed again. Each object has a mark that says what it was trimmed to (keeping), and rules are not asked about
-// one that lacks something that any of them reads (LacksJob, LacksPod). Rules are looked up first, then the mark, because what
-// they read is kept before they are in force. Nothing is dropped that some rules were to read: a pod is judged by those that were
-// in force when it failed.
+// To save memory, the caches keep only the fields of a pod that package plan and podFailurePolicies read, and of other
+// controllers' Jobs all but the template. They also keep the fields that custom policies in force read. When custom
+// policies read new fields, Jobs and pods are listed again. Each object has a mark that says which fields it was
+// trimmed to (keeping). Rules are not evaluated on an object that lacks a field that any of them reads (LacksJob,
+// LacksPod). Callers look up the rules first and the mark after that, because fields are kept before the rules that
+// read them are in force. Fields kept once stay kept: a pod is evaluated by the rules that were in force when it
+// failed.
 package caches

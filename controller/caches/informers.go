@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// newJobInformer watches all Jobs: the API has no selector for managedBy.
+// newJobInformer watches all Jobs, because the API has no field selector for managedBy.
 func newJobInformer(client kubernetes.Interface, namespace string, caching *caching) (cache.SharedIndexInformer, error) {
 	jobs := client.BatchV1().Jobs(namespace)
 	informer := cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
@@ -25,7 +25,7 @@ func newJobInformer(client kubernetes.Interface, namespace string, caching *cach
 			if err != nil {
 				return nil, err
 			}
-			for i := range list.Items { // before the next page comes
+			for i := range list.Items { // trim each page before the next one arrives
 				caching.trimJob(&list.Items[i])
 			}
 			return list, nil
@@ -37,8 +37,8 @@ func newJobInformer(client kubernetes.Interface, namespace string, caching *cach
 	return informer, informer.SetTransform(caching.transform)
 }
 
-// newPodInformer watches the pods of Jobs. The API server gives their templates the label; plan.Next gives it to the pods of
-// Jobs with manualSelector, whose templates lack it.
+// newPodInformer watches the pods with the label of Jobs. The API server adds the label to their templates; plan.Next
+// adds it to the pods of Jobs with manualSelector, whose templates lack it.
 func newPodInformer(client kubernetes.Interface, namespace string, caching *caching) (cache.SharedIndexInformer, error) {
 	pods := client.CoreV1().Pods(namespace)
 	informer := cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
@@ -49,7 +49,7 @@ func newPodInformer(client kubernetes.Interface, namespace string, caching *cach
 			if err != nil {
 				return nil, err
 			}
-			for i := range list.Items { // before the next page comes
+			for i := range list.Items { // trim each page before the next one arrives
 				caching.trimPod(&list.Items[i])
 			}
 			return list, nil
@@ -62,8 +62,8 @@ func newPodInformer(client kubernetes.Interface, namespace string, caching *cach
 	return informer, informer.SetTransform(caching.transform)
 }
 
-// Newest has a first list ask for the newest state. Reflectors ask for any, by resource version 0, which may be older than
-// what the last leader saw; their streamed first lists, and all later ones, do not go back.
+// Newest changes the options of a first list to ask for the newest state. Reflectors ask for resource version 0, which
+// may be older than what the last leader saw. Streamed first lists and all later lists do not go back in time.
 func Newest(o metav1.ListOptions) metav1.ListOptions {
 	if o.ResourceVersion == "0" {
 		o.ResourceVersion = ""
@@ -71,10 +71,10 @@ func Newest(o metav1.ListOptions) metav1.ListOptions {
 	return o
 }
 
-// relister has an informer list all objects again.
+// relister makes an informer list all objects again.
 type relister struct {
 	mu      sync.Mutex
-	current watch.Interface // the watch that was begun last, or nil
+	current watch.Interface // the latest watch, or nil
 	wanted  bool
 }
 
@@ -87,7 +87,7 @@ func (r *relister) relist() {
 	}
 }
 
-// lists must be called before a list, with its options.
+// lists must be called before each list, with its options.
 func (r *relister) lists(o metav1.ListOptions) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,7 +96,8 @@ func (r *relister) lists(o metav1.ListOptions) {
 	}
 }
 
-// watch begins a watch, unless a list is wanted. An error that there are no older versions any more leads to one.
+// watch begins a watch. If a new list is wanted, it returns the error for an expired resource version instead, which
+// makes the reflector list.
 func (r *relister) watch(o metav1.ListOptions, begin func() (watch.Interface, error)) (watch.Interface, error) {
 	if ptr.Deref(o.SendInitialEvents, false) {
 		r.lists(o)

@@ -17,16 +17,17 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// keeping is what a cache keeps of each object from some time on: what the controller reads, and what custom rules do.
+// keeping is the set of fields that a cache keeps of each object: those that the controller reads, and those that
+// custom rules read.
 type keeping struct {
 	rules  schema.Fields
 	pruner *schema.Pruner
-	// large is for managed Jobs with a large template.
+	// large prunes managed Jobs with a large template.
 	large *schema.Pruner
-	// mark is metadata.managedFields of the objects that were trimmed to this and that rules may be asked about, so that the
-	// caches know what each of them lacks. Nobody reads the field for what it says.
+	// mark replaces metadata.managedFields in objects trimmed to this set on which rules may be evaluated, so that the
+	// caches know what each object lacks. Nobody reads the content of the field.
 	mark []metav1.ManagedFieldsEntry
-	// before is what was kept before, or nil.
+	// before is the previous set, or nil.
 	before *keeping
 }
 
@@ -42,27 +43,27 @@ func newKeeping(t *schema.Type, own, rules schema.Fields, before *keeping) *keep
 	return k
 }
 
-// withoutRules is what is kept of a pod that no rule is asked about.
+// withoutRules is the set of fields kept of a pod on which no rule is evaluated.
 var withoutRules = sync.OnceValue(func() *keeping { return newKeeping(schema.Load().Pod, ofPods, schema.Fields{}, nil) })
 
-// ofNoInterest drops from a Job of others all that rules alone may read.
+// ofNoInterest prunes all fields of another controller's Job that only rules may read.
 var ofNoInterest = sync.OnceValue(func() *schema.Pruner { return schema.Load().Pruner(schema.Load().Job, ofJobs) })
 
-// trimmed reports whether an object comes to be trimmed a second time.
+// trimmed reports whether an object has been trimmed before.
 func (k *keeping) trimmed(o metav1.Object) bool {
 	fields := o.GetManagedFields()
 	if Excessive(o) {
 		return true
 	}
 	for ; k != nil && len(fields) > 0; k = k.before {
-		if &fields[0] == &k.mark[0] { // anybody can call himself by our name
+		if &fields[0] == &k.mark[0] { // the manager's name alone proves nothing: any client can use it
 			return true
 		}
 	}
 	return false
 }
 
-// keeper has one cache keep what rules read.
+// keeper holds the set of fields that one cache keeps, and extends it.
 type keeper struct {
 	relister
 
@@ -71,8 +72,9 @@ type keeper struct {
 	own     schema.Fields
 }
 
-// keep has the fields in the cache soon, beside those that are kept already: a failed pod is judged by the rules that were in
-// force when it failed, so nothing is dropped that some were to read. Until the cache has them, lacks tells the objects apart.
+// keep adds fields to those that the cache keeps. It removes none, because a failed pod is evaluated by the rules that
+// were in force when it failed. Until the objects have been listed again, lacks tells which of them still lack the
+// fields.
 func (k *keeper) keep(fields schema.Fields) {
 	now := k.keeping.Load()
 	if now.rules.Covers(fields) {
@@ -85,22 +87,22 @@ func (k *keeper) keep(fields schema.Fields) {
 	k.relist()
 }
 
-// lacks reports whether rules must not be asked about an object yet, because it was trimmed of something that some of them read.
-// Rules that come into force later do not matter to whoever has taken the set of rules before.
+// lacks reports whether an object was trimmed of a field that some rule reads, so that rules must not be evaluated on
+// it yet. Rules that come into force later do not matter to a caller that has already loaded its set of rules.
 func (k *keeper) lacks(o metav1.Object) bool {
 	fields := o.GetManagedFields()
 	return len(fields) > 0 && &fields[0] != &k.keeping.Load().mark[0]
 }
 
-// caching is what the caches of Jobs and pods keep of them.
+// caching holds the sets of fields that the caches of Jobs and pods keep.
 type caching struct {
-	// observe is true when Jobs that others run are of interest.
+	// observe is true if rules may read the Jobs of other controllers.
 	observe    bool
 	texts      texts
 	jobs, pods keeper
 }
 
-// newCaching keeps nothing for custom rules yet.
+// newCaching returns sets without fields for custom rules.
 func newCaching(observe bool) *caching {
 	c := &caching{observe: observe}
 	c.jobs.typ, c.jobs.own = schema.Load().Job, ofJobs
@@ -111,13 +113,13 @@ func newCaching(observe bool) *caching {
 	return c
 }
 
-// keep has the caches keep what custom rules read.
+// keep adds the fields that custom rules read.
 func (c *caching) keep(reads custom.Reads) {
 	c.jobs.keep(reads.Job)
 	c.pods.keep(reads.Pod)
 }
 
-// Input returns what rules are asked about. They do not see the marks of the caches.
+// Input returns the input for evaluating rules, without the marks of the caches.
 func Input(pod *corev1.Pod, job *batchv1.Job, attempt int64, now time.Time) runtime.Input {
 	if len(pod.ManagedFields) > 0 {
 		unmarked := *pod
@@ -127,7 +129,7 @@ func Input(pod *corev1.Pod, job *batchv1.Job, attempt int64, now time.Time) runt
 	return runtime.Input{Pod: pod, Job: Unmarked(job), Attempt: attempt, Now: now}
 }
 
-// Unmarked returns the Job without the mark of the caches, for rules.
+// Unmarked returns the Job without the mark of the caches, for evaluating rules.
 func Unmarked(job *batchv1.Job) *batchv1.Job {
 	if len(job.ManagedFields) == 0 {
 		return job
@@ -137,10 +139,10 @@ func Unmarked(job *batchv1.Job) *batchv1.Job {
 	return &unmarked
 }
 
-// ErrNotKnownYet is in an error that passes by itself, when the caches have listed what a new rule reads.
+// ErrNotKnownYet is wrapped by errors that go away once the caches have listed the fields that a new rule reads.
 var ErrNotKnownYet = errors.New("not known yet")
 
-// LacksError returns the error of what cannot be done because rules must not be asked about an object.
+// LacksError returns the error for an object on which rules must not be evaluated.
 func LacksError(o metav1.Object) error {
 	if Excessive(o) {
 		return fmt.Errorf("%s/%s has more than %d labels and annotations: rules are not asked about it", o.GetNamespace(), o.GetName(), MaxPairs)

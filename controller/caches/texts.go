@@ -6,19 +6,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// texts are strings that many pods have, each of which is kept once.
+// texts interns strings that many pods have in common.
 type texts struct {
 	mu    sync.Mutex
 	known map[string]string
 }
 
 const (
-	// maxTexts is how many strings are known at a time, and maxText how long they may be: these take at most some 10 MB.
+	// maxTexts is how many strings are interned at a time, and maxText the length up to which they are: at most about
+	// 10 MB in total.
 	maxTexts = 50_000
 	maxText  = 128
 )
 
-// share has a pod use the strings of others.
+// share replaces strings of a pod by equal ones of other pods.
 func (t *texts) share(pod *corev1.Pod) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,7 +61,7 @@ func (t *texts) containers(all []corev1.ContainerStatus) {
 	}
 }
 
-// pairs returns a copy with no room for more.
+// pairs returns a copy of a map without spare capacity.
 func (t *texts) pairs(all map[string]string) map[string]string {
 	if len(all) == 0 {
 		return nil
@@ -74,7 +75,7 @@ func (t *texts) pairs(all map[string]string) map[string]string {
 	return shared
 }
 
-// one replaces a text by the equal one that is known.
+// one replaces a string by the equal one that is interned.
 func one[T ~string](t *texts, text *T) {
 	if len(*text) == 0 || len(*text) > maxText {
 		return

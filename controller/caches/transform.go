@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	// maxTemplate is how many bytes the template of a managed Job may have to be kept. Larger ones are read when pods are created.
+	// maxTemplate is the size in bytes up to which the template of a managed Job is cached. Larger ones are read when
+	// pods are created.
 	maxTemplate = 16 << 10
-	// MaxPairs is how many labels and annotations a Job or pod may have. In memory, each takes some 100 bytes, even if it has
-	// two characters.
+	// MaxPairs is how many labels and annotations a Job or pod may have. Each takes about 100 bytes of memory, even if
+	// it has two characters.
 	MaxPairs = 1000
 )
 
@@ -34,8 +35,8 @@ func (c *caching) transform(object any) (any, error) {
 	return object, nil
 }
 
-// trimJob drops from a Job what nobody reads. It changes its argument, as informers allow. It leaves all of a managed Job that is
-// written back with the status.
+// trimJob removes the fields that nobody reads from a Job, in place, as informers allow. Of a managed Job it keeps
+// everything that is written back with the status.
 func (c *caching) trimJob(job *batchv1.Job) {
 	now := c.jobs.keeping.Load()
 	if now.trimmed(job) {
@@ -56,19 +57,19 @@ func (c *caching) trimJob(job *batchv1.Job) {
 	limitPairs(job)
 }
 
-// LacksTemplate reports whether the cache has a managed Job without its template.
+// LacksTemplate reports whether a cached managed Job was stored without its template.
 func LacksTemplate(job *batchv1.Job) bool { return plan.Managed(job) && len(job.ManagedFields) > 0 }
 
-// excess is metadata.managedFields of objects that have too many labels and annotations.
+// excess marks, in metadata.managedFields, objects that have too many labels and annotations.
 var excess = []metav1.ManagedFieldsEntry{{Manager: v1alpha1.JobController}}
 
-// Excessive reports whether an object was trimmed because it has too many labels and annotations.
+// Excessive reports whether an object was trimmed because it had too many labels and annotations.
 func Excessive(o metav1.Object) bool {
 	fields := o.GetManagedFields()
 	return len(fields) > 0 && &fields[0] == &excess[0]
 }
 
-// limitPairs drops labels and annotations of an object that has too many.
+// limitPairs removes labels and annotations from an object that has too many.
 func limitPairs(o metav1.Object) {
 	if len(o.GetLabels())+len(o.GetAnnotations()) <= MaxPairs {
 		return
@@ -78,7 +79,7 @@ func limitPairs(o metav1.Object) {
 	o.SetAnnotations(fewest(relevant(o.GetAnnotations())))
 }
 
-// fewest returns a copy of labels or annotations without the room of those that were dropped, or nil if there are too many still.
+// fewest returns a copy of labels or annotations without spare capacity, or nil if there are still too many.
 func fewest(pairs map[string]string) map[string]string {
 	if len(pairs) > MaxPairs {
 		return nil
@@ -86,8 +87,8 @@ func fewest(pairs map[string]string) map[string]string {
 	return maps.Clone(pairs)
 }
 
-// trimPod drops from a pod what nobody reads. It leaves what rules read if they may be asked about the pod as it is: each change of
-// a pod comes with the whole of it.
+// trimPod removes the fields that nobody reads from a pod. It keeps what rules read only while rules may be evaluated
+// on the pod in its present state: every change delivers the whole pod again.
 func (c *caching) trimPod(pod *corev1.Pod) {
 	now := c.pods.keeping.Load()
 	if now.trimmed(pod) {
@@ -104,7 +105,7 @@ func (c *caching) trimPod(pod *corev1.Pod) {
 	c.texts.share(pod)
 }
 
-// Trimmed returns a pod, as a write returned it, as the cache would have it.
+// Trimmed returns a pod that a write returned, trimmed as the cache would trim it.
 func Trimmed(pod *corev1.Pod) *corev1.Pod {
 	pod.ManagedFields = nil
 	if !judgeable(pod) {
@@ -113,8 +114,8 @@ func Trimmed(pod *corev1.Pod) *corev1.Pod {
 	return pod
 }
 
-// judgeable reports whether rules may be asked about a pod as it is. One that is being deleted may count as failed before it has
-// ended.
+// judgeable reports whether rules may be evaluated on a pod in its present state. A pod that is being deleted may count
+// as failed before it has ended.
 func judgeable(pod *corev1.Pod) bool {
 	switch pod.Status.Phase {
 	case corev1.PodRunning:
@@ -126,14 +127,15 @@ func judgeable(pod *corev1.Pod) bool {
 	}
 }
 
-// ofPods are what plans and podFailurePolicies read of pods, and our mark.
+// ofPods are the fields of pods that plans and podFailurePolicies read, and the field for the mark.
 var ofPods = func() schema.Fields {
 	kept := schema.NewFields("ObjectMeta.managedFields", "ManagedFieldsEntry.*")
 	kept.AddAll(plan.PodFields)
 	return kept
 }()
 
-// ofJobs are the fields of Jobs of others that the controller reads: all but annotations, the selector and the template.
+// ofJobs are the fields that the controller reads of other controllers' Jobs: all but annotations, the selector and the
+// template.
 var ofJobs = schema.NewFields(
 	"Job.metadata", "ObjectMeta.name", "ObjectMeta.namespace", "ObjectMeta.uid", "ObjectMeta.resourceVersion", "ObjectMeta.generation",
 	"ObjectMeta.creationTimestamp", "ObjectMeta.deletionTimestamp", "ObjectMeta.deletionGracePeriodSeconds", "ObjectMeta.labels",
@@ -144,13 +146,14 @@ var ofJobs = schema.NewFields(
 	"PodFailurePolicy.*", "SuccessPolicy.*", "Job.status", "JobStatus.*",
 )
 
-// ofLargeJobs are fields of managed Jobs that are kept even if the template is large: what is written back with the status,
-// and what a Plan reads of the template.
+// ofLargeJobs are the fields of managed Jobs that are kept even if the template is large: those that are written back
+// with the status, and those of the template that a Plan reads.
 var ofLargeJobs = schema.NewFields(
 	"ObjectMeta.*", "JobSpec.selector", "LabelSelector.*", "JobSpec.template", "PodTemplateSpec.spec", "PodSpec.restartPolicy",
 )
 
-// skeleton leaves of a pod what is kept. Where the controller needs some entries of a list or map only, rules may need the others.
+// skeleton trims a pod to the fields that are kept. Where the controller needs only some entries of a list or map, the
+// others are kept if rules read them.
 func (k *keeping) skeleton(pod *corev1.Pod, judged bool) {
 	if !k.rules.Reaches("Pod.metadata", "ObjectMeta.labels") {
 		pod.Labels = relevant(pod.Labels)
@@ -163,7 +166,7 @@ func (k *keeping) skeleton(pod *corev1.Pod, judged bool) {
 	}
 	if !k.rules.Reaches("Pod.spec", "PodSpec.initContainers") {
 		pod.Spec.InitContainers = slices.DeleteFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
-			return ptr.Deref(c.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways // a pod has finished when its sidecars have
+			return ptr.Deref(c.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways // a pod has finished when all containers but its sidecars have
 		})
 	}
 	if !k.rules.Reaches("Pod.status", "PodStatus.conditions") {
@@ -172,7 +175,7 @@ func (k *keeping) skeleton(pod *corev1.Pod, judged bool) {
 	k.pruner.Prune(pod)
 }
 
-// relevant returns the labels or annotations by which Jobs and their pods are run.
+// relevant returns the labels or annotations that Kubernetes and podverdict use to run Jobs.
 func relevant(all map[string]string) map[string]string {
 	maps.DeleteFunc(all, func(key, _ string) bool {
 		return !strings.HasPrefix(key, "batch.kubernetes.io/") && !strings.HasPrefix(key, "podverdict.io/")
@@ -180,7 +183,8 @@ func relevant(all map[string]string) map[string]string {
 	return all
 }
 
-// conditions returns all for a pod that is judged, and else those that say whether it is ready, and why it was to be deleted.
+// conditions returns all conditions of a pod that rules are evaluated on. Of other pods it returns only those that say
+// whether the pod is ready and why it was to be deleted.
 func conditions(all []corev1.PodCondition, judged bool) []corev1.PodCondition {
 	var kept []corev1.PodCondition
 	for _, c := range all {

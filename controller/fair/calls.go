@@ -10,32 +10,34 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// limiter is a rate limiter of calls that is fair by namespaces: while calls wait, each namespace that has some gets the same
-// share of them. A call is of the namespace of its context.
+// limiter is a rate limiter for calls to the API server that is fair to namespaces: all namespaces with waiting calls
+// get the same share. The context of a call names its namespace.
 type limiter struct {
 	qps      float32
 	interval time.Duration // between two calls
-	burst    time.Duration // how far calls may come before their time
+	burst    time.Duration // how early calls may come
 
 	mu    sync.Mutex
 	turns *Turns[*caller]
-	// spare are calls that can wait: they come when no other does, and leave the burst to those that come next.
+	// spare holds the calls that can wait: they are let through when no other waits, and leave the burst to later
+	// calls.
 	spare *Turns[*caller]
-	// due is when the next call would come if all came in time.
+	// due is when the next call would be let through if none had come early.
 	due time.Time
-	// waits is true while a timer runs, and wakes is when it ends.
+	// waits is true while a timer runs; wakes is when it fires.
 	waits bool
 	wakes time.Time
 }
 
-// caller is a call that waits.
+// caller is a waiting call.
 type caller struct {
-	ctx       context.Context //nolint:containedctx // the call's, which may give up
+	ctx       context.Context //nolint:containedctx // done when the caller gives up
 	namespace string
 	turn      chan struct{}
 }
 
-// NewLimiter returns the limiter for the calls of a configuration, which may have one of its own; nil is for no limit.
+// NewLimiter returns the rate limiter that a client configuration asks for: its own RateLimiter, one with its QPS and
+// Burst, or nil for no limit.
 func NewLimiter(config *rest.Config) flowcontrol.RateLimiter {
 	qps, burst := config.QPS, config.Burst
 	switch {
@@ -59,8 +61,8 @@ func NewLimiter(config *rest.Config) flowcontrol.RateLimiter {
 // spareLimiter is a limiter for calls that can wait.
 type spareLimiter struct{ *limiter }
 
-// NewSpareLimiter returns the limiter of calls that come when none of another limiter's does. One that is not ours knows no such
-// calls.
+// NewSpareLimiter returns a limiter whose calls are let through only when no call of the given limiter waits. A limiter
+// that does not come from NewLimiter is returned unchanged.
 func NewSpareLimiter(limit flowcontrol.RateLimiter) flowcontrol.RateLimiter {
 	if turns, ok := limit.(*limiter); ok {
 		return spareLimiter{turns}
@@ -68,13 +70,12 @@ func NewSpareLimiter(limit flowcontrol.RateLimiter) flowcontrol.RateLimiter {
 	return limit
 }
 
-// Wait does what the limiter's Wait does.
 func (s spareLimiter) Wait(ctx context.Context) error { return s.wait(ctx, s.spare) }
 
-// namespaceKey is that of the namespace in a context.
+// namespaceKey is the context key for the namespace of a call.
 type namespaceKey struct{}
 
-// InNamespace returns a context for the work of a namespace.
+// InNamespace returns a context that marks calls as belonging to the namespace.
 func InNamespace(ctx context.Context, namespace string) context.Context {
 	return context.WithValue(ctx, namespaceKey{}, namespace)
 }
@@ -84,7 +85,7 @@ func namespaceOf(ctx context.Context) string {
 	return namespace
 }
 
-// Wait returns when it is the call's turn, or when the context is done, with its error.
+// Wait returns when it is the call's turn, or with the context's error when the context is done.
 func (t *limiter) Wait(ctx context.Context) error { return t.wait(ctx, t.turns) }
 
 func (t *limiter) wait(ctx context.Context, turns *Turns[*caller]) error {
@@ -101,7 +102,7 @@ func (t *limiter) wait(ctx context.Context, turns *Turns[*caller]) error {
 	}
 }
 
-// serve lets those call whose turn it is, and comes again when there are more.
+// serve lets calls through whose turn it is, and sets a timer for the rest.
 func (t *limiter) serve() {
 	for t.turns.waiting+t.spare.waiting > 0 {
 		next, burst := t.turns, t.burst
@@ -115,7 +116,7 @@ func (t *limiter) serve() {
 		c, _ := next.Pop()
 		if c.ctx.Err() != nil {
 			next.End(c, 0)
-			continue // it has given up
+			continue // the caller has given up
 		}
 		next.End(c, t.interval)
 		t.take()
@@ -145,7 +146,7 @@ func (t *limiter) serveAfter(wait time.Duration) {
 	})
 }
 
-// TryAccept takes a call that may come now, unless others wait.
+// TryAccept lets a call through if it may come now and no other waits.
 func (t *limiter) TryAccept() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -156,10 +157,10 @@ func (t *limiter) TryAccept() bool {
 	return true
 }
 
-// Accept waits for the turn of a call of no namespace.
-func (t *limiter) Accept() { _ = t.Wait(context.Background()) } // which is never done
+// Accept waits for the turn of a call without a namespace.
+func (t *limiter) Accept() { _ = t.Wait(context.Background()) } // this context is never done
 
-// Stop has nothing to stop: nobody waits who does not want to.
+// Stop does nothing: callers stop waiting when their context is done.
 func (*limiter) Stop() {}
 
 // QPS returns how many calls a second are let through.

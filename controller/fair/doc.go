@@ -1,6 +1,8 @@
-// Package fair shares by namespaces whatever the controller does one after the other: keys in queues, calls of the API server, and
-// room for things that wait. Next comes the oldest work of the namespace that has used the least time, so the backlog of one
-// namespace does not delay another. A queue has one worker more than asked for, which is for a namespace that has none.
+// Package fair shares between namespaces whatever the controller does one after the other: keys in queues, calls to the
+// API server, and slots for things that wait. The next item is the oldest one of the namespace that has used the least
+// time, so the backlog of one namespace does not delay another. A queue has one worker more than asked for, reserved
+// for namespaces that occupy none.
 //
-// Kubernetes' own queues (client-go's util/workqueue) and its limit of calls (util/flowcontrol) know no namespaces.
+// Kubernetes' own queues (client-go's util/workqueue) and rate limiters (util/flowcontrol) do not distinguish
+// namespaces.
 package fair

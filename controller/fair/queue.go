@@ -9,13 +9,14 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Queue is of keys of Jobs, pods or other objects. Its workers are shared fairly by namespaces.
+// Queue holds keys of Jobs, pods or other objects, and shares its workers fairly between namespaces.
 type Queue[T comparable] = workqueue.TypedRateLimitingInterface[T]
 
-// reserve is how many workers of a queue there are for namespaces of which nothing is worked on.
+// reserve is how many additional workers serve only namespaces that occupy no worker.
 const reserve = 1
 
-// NewQueue returns a queue for a number of workers, and the reserve. Delays after failures double.
+// NewQueue returns a queue for the given number of workers plus the reserve. The delay doubles with each failure of a
+// key, from least to most.
 func NewQueue[T comparable](clock clock.WithTicker, workers int, least, most time.Duration, namespaceOf func(T) string) Queue[T] {
 	workers += reserve
 	return workqueue.NewTypedRateLimitingQueueWithConfig(
@@ -25,8 +26,8 @@ func NewQueue[T comparable](clock clock.WithTicker, workers int, least, most tim
 	)
 }
 
-// Work has the workers of a queue, and the reserve, call a function for one key after the other. When ctx is done it shuts the queue
-// down, and returns when nothing is under way any more.
+// Work runs the workers of a queue, including the reserve; each calls do for one key after the other. When ctx is done
+// it shuts the queue down, and returns when all workers have ended.
 func Work[T comparable](ctx context.Context, q Queue[T], workers int, do func(T)) {
 	var working sync.WaitGroup
 	for range workers + reserve {
@@ -46,15 +47,15 @@ func Work[T comparable](ctx context.Context, q Queue[T], workers int, do func(T)
 	working.Wait()
 }
 
-// queue is workqueue.Typed with turns in place of one line: a key that is added while it waits is there once, and one that
-// is added while it is worked on comes again after that.
+// queue is workqueue.Typed with Turns in place of a single list. A key that is added while it waits is kept once; one
+// that is added while a worker has it is queued again afterwards.
 type queue[T comparable] struct {
 	clock clock.PassiveClock
 
 	mu    sync.Mutex
 	wake  *sync.Cond
 	turns *Turns[T]
-	// dirty keys are to be worked on, under way are those that are worked on, since when.
+	// dirty holds the keys that need work; underway holds those that workers have, and since when.
 	dirty        map[T]bool
 	underway     map[T]time.Time
 	shuttingDown bool
@@ -68,7 +69,7 @@ func newTurnQueue[T comparable](clock clock.PassiveClock, workers int, namespace
 	return q
 }
 
-// Add has a key worked on.
+// Add queues a key.
 func (q *queue[T]) Add(key T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -89,7 +90,7 @@ func (q *queue[T]) Len() int {
 	return q.turns.waiting
 }
 
-// Get waits for a key that may be worked on, or the end. Done is to be called with the key.
+// Get waits for a key that may be worked on, or for the shutdown. The caller must call Done with the key.
 func (q *queue[T]) Get() (key T, shutdown bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -106,7 +107,7 @@ func (q *queue[T]) Get() (key T, shutdown bool) {
 	}
 }
 
-// Done says that the work on a key has ended.
+// Done marks the work on a key as ended.
 func (q *queue[T]) Done(key T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -119,10 +120,10 @@ func (q *queue[T]) Done(key T) {
 	if q.dirty[key] {
 		q.turns.Push(key)
 	}
-	q.wake.Broadcast() // what could not begin while this was under way may be able to now
+	q.wake.Broadcast() // a key that had to wait for this one may be able to start now
 }
 
-// ShutDown lets workers take what waits, and then end.
+// ShutDown lets workers process the waiting keys and then end.
 func (q *queue[T]) ShutDown() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -130,7 +131,7 @@ func (q *queue[T]) ShutDown() {
 	q.wake.Broadcast()
 }
 
-// ShutDownWithDrain also waits until the workers have ended.
+// ShutDownWithDrain shuts down and waits until the workers have ended.
 func (q *queue[T]) ShutDownWithDrain() {
 	q.ShutDown()
 	q.mu.Lock()
@@ -140,7 +141,7 @@ func (q *queue[T]) ShutDownWithDrain() {
 	}
 }
 
-// ShuttingDown reports whether no more keys are taken.
+// ShuttingDown reports whether the queue refuses new keys.
 func (q *queue[T]) ShuttingDown() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

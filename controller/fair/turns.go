@@ -6,43 +6,42 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Turns are the order in which the work of several namespaces is done: next comes the oldest work of the namespace that has
-// used the least time so far. So each namespace that has work gets the same share of the time, and the backlog of one does not
-// delay another.
+// Turns orders the work of several namespaces. The next item is the oldest one of the namespace that has used the least
+// time so far. Namespaces with work thus get equal shares of the time, and the backlog of one does not delay another.
 //
-// A namespace without work saves no time up: when it comes back, it begins where the others are. The time that it has used beyond
-// theirs is remembered until they have used as much, or nobody has work; then the namespace is forgotten. Turns are not safe for
-// concurrent use.
+// A namespace without work saves up no time: when it returns, it starts level with the others. If it has used more time
+// than the others, that is remembered until they have caught up or nobody has work; then the namespace is forgotten.
+// Turns is not safe for concurrent use.
 type Turns[T any] struct {
 	namespaceOf func(T) string
-	// slots is how much work may be under way at a time, 0 for any number. The last free slot is for a namespace that holds
-	// none, so no namespace holds them all.
+	// slots is how many items may be under way at a time, 0 for any number. The last free slot goes only to a namespace
+	// that holds none, so no namespace can hold them all.
 	slots int
 
 	namespaces map[string]*turn[T]
-	// waiting is how much work waits, busy how much is under way.
+	// waiting is the number of items that wait, busy the number under way.
 	waiting, busy int
-	// served is how much work was begun.
+	// served is the number of items started so far.
 	served uint64
-	// used is the time that the namespace which was served last had used then.
+	// used is the time that the namespace served last had used by then.
 	used time.Duration
 }
 
-// turn is a namespace that has work, has work under way, or is ahead of the others.
+// turn is a namespace that has work waiting or under way, or is ahead of the others.
 type turn[T any] struct {
 	waiting []T
 	busy    int
 	used    time.Duration
-	// last is the number of the work of this namespace that was begun last.
+	// last is the value of served when this namespace was last served.
 	last uint64
 }
 
-// NewTurns returns turns for work that belongs to namespaces.
+// NewTurns returns Turns without work. The function namespaceOf tells which namespace an item belongs to.
 func NewTurns[T any](slots int, namespaceOf func(T) string) *Turns[T] {
 	return &Turns[T]{namespaceOf: namespaceOf, slots: slots, namespaces: map[string]*turn[T]{}}
 }
 
-// Push adds work.
+// Push adds an item.
 func (t *Turns[T]) Push(work T) {
 	namespace := t.namespaceOf(work)
 	n := t.namespaces[namespace]
@@ -57,13 +56,13 @@ func (t *Turns[T]) Push(work T) {
 	t.waiting++
 }
 
-// Pop begins the next work, if there is any that may begin now. The caller says with end that it has ended.
+// Pop starts the next item, if one may start now. The caller must call End when the work has ended.
 func (t *Turns[T]) Pop() (work T, found bool) {
 	n := t.next()
 	if n == nil {
 		return work, false
 	}
-	work, n.waiting[0] = n.waiting[0], work // nothing refers to it any more
+	work, n.waiting[0] = n.waiting[0], work // drop the reference
 	n.waiting = n.waiting[1:]
 	t.used = max(t.used, n.used)
 	t.served++
@@ -74,7 +73,7 @@ func (t *Turns[T]) Pop() (work T, found bool) {
 	return work, true
 }
 
-// next returns the namespace whose turn it is, or nil. Namespaces that are of no interest any more are forgotten.
+// next returns the namespace whose turn it is, or nil. It forgets namespaces that no longer matter.
 func (t *Turns[T]) next() *turn[T] {
 	var next *turn[T]
 	last := t.slots > 0 && t.busy >= t.slots-1
@@ -99,7 +98,7 @@ func (n *turn[T]) before(other *turn[T]) bool {
 	return n.last < other.last
 }
 
-// End takes back work that has ended, with the time that it took.
+// End marks an item as ended and charges its namespace for the time it took.
 func (t *Turns[T]) End(work T, took time.Duration) {
 	n := t.namespaces[t.namespaceOf(work)]
 	t.busy--
@@ -111,7 +110,7 @@ func (t *Turns[T]) End(work T, took time.Duration) {
 	}
 }
 
-// InTurns does work of several namespaces until do returns false, and returns what is left.
+// InTurns calls do for items of several namespaces in turn until do returns false, and returns the items left over.
 func InTurns[T any](clock clock.PassiveClock, all []T, namespaceOf func(T) string, do func(T) bool) []T {
 	turns := NewTurns(0, namespaceOf)
 	for _, work := range all {

@@ -15,29 +15,29 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Election is how one of several replicas is chosen to work: it holds a lease, and renews it.
+// Election says how a replica becomes leader: by holding and renewing a lease.
 type Election struct {
-	// Config is for the API server. The lease does not wait for the calls of others: its QPS is not used.
+	// Config is for the API server. Its QPS is not used, so that renewals never wait for other calls.
 	Config *rest.Config
-	// Namespace and Name are those of the lease.
+	// Namespace and Name identify the lease.
 	Namespace, Name string
-	// Identity is this replica's, and no other's, also not that of one before it.
+	// Identity is unique to this replica; a restarted replica needs a new one.
 	Identity string
-	// LeaseDuration is how long the others wait for a leader that does not renew; in whole seconds.
+	// LeaseDuration is how long other replicas wait for a leader that does not renew, in whole seconds.
 	LeaseDuration time.Duration
-	// RenewDeadline is how long the leader tries to renew before it gives up. It is shorter than LeaseDuration.
+	// RenewDeadline is how long the leader tries to renew before it gives up. It must be shorter than LeaseDuration.
 	RenewDeadline time.Duration
-	// RetryPeriod is the time between two tries. It is shorter than RenewDeadline by a fifth at least.
+	// RetryPeriod is the time between two tries. It must be shorter than RenewDeadline by at least a fifth.
 	RetryPeriod time.Duration
-	// Watchdog, if there is one, is given the elector, so that it notices a leader that does not end with its lease.
+	// Watchdog, if not nil, watches the elector for a leader that keeps working after its lease has ended.
 	Watchdog *leaderelection.HealthzAdaptor
 }
 
-// Elect waits for the lease and calls run while it is held. When ctx is done, or run returns, the lease is released, but
-// only after run has returned: two of them never work at a time. When the lease is lost, because it could not be renewed or
-// somebody else has it, the context of run is cancelled, and the error says so after run has returned.
+// Elect waits for the lease and calls run while it holds it. When ctx is done or run returns, Elect releases the lease,
+// but only after run has returned: two replicas never work at the same time. If the lease is lost, because it could not
+// be renewed or another replica has it, Elect cancels the context of run, waits for run and returns an error.
 func Elect(ctx context.Context, e Election, run func(context.Context) error) error {
-	// The lease is renewed until run has returned, so ctx does not end the candidacy.
+	// The lease is renewed until run has returned, so ctx must not end the candidacy.
 	candidacy, withdraw := context.WithCancel(context.WithoutCancel(ctx))
 	defer withdraw()
 	leases := make(chan context.Context, 1)
@@ -67,12 +67,12 @@ func Elect(ctx context.Context, e Election, run func(context.Context) error) err
 		e.release(ctx, lock)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil // as was asked for
+		return nil // ctx is done: the caller asked to stop
 	}
 	return err
 }
 
-// lead calls run until ctx or the lease is done.
+// lead calls run until ctx or the lease's context is done.
 func lead(ctx, lease context.Context, run func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -80,11 +80,12 @@ func lead(ctx, lease context.Context, run func(context.Context) error) error {
 	return run(ctx)
 }
 
-// elector returns a candidate, who sends a context once, which is done when the lease that it has taken is not renewed any more.
+// elector returns a candidate for the lease. Once elected it sends a context on leases, which is done when the lease is
+// no longer renewed.
 func (e Election) elector(withdraw func(), leases chan<- context.Context) (*leaderelection.LeaderElector, resourcelock.Interface, error) {
 	config := rest.CopyConfig(e.Config)
-	config.QPS, config.Burst, config.RateLimiter = 0, 0, nil // the library's, for this client alone
-	config.Timeout = max(e.RenewDeadline/2, time.Second)     // a second try must fit in
+	config.QPS, config.Burst, config.RateLimiter = 0, 0, nil // client-go's defaults, for this client alone
+	config.Timeout = max(e.RenewDeadline/2, time.Second)     // leaves time for a second try
 	client, err := coordinationclient.NewForConfig(rest.AddUserAgent(config, "leader-election"))
 	if err != nil {
 		return nil, nil, err
@@ -120,8 +121,8 @@ func (e Election) elector(withdraw func(), leases chan<- context.Context) (*lead
 	return elector, lock, nil
 }
 
-// release gives the lease back if it is still this replica's. The library would do so before run has returned. A renewal that
-// was cancelled may still arrive, so the lease is read again when it has changed.
+// release gives the lease up if this replica still holds it. The library would do so before run has returned. A
+// cancelled renewal may still arrive, so release reads the lease again when it has changed.
 func (e Election) release(ctx context.Context, lock resourcelock.Interface) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), e.RenewDeadline)
 	defer stop()
@@ -151,8 +152,8 @@ func (e Election) tryRelease(ctx context.Context, lock resourcelock.Interface) (
 	return err == nil, err
 }
 
-// observedLock calls observe with the holder of the lease whenever it is read. The elector itself would try for RenewDeadline to renew a lease
-// that somebody else has.
+// observedLock calls observe with the holder's identity whenever the lease is read. Without it, the elector would try
+// until RenewDeadline to renew a lease that another replica holds.
 type observedLock struct {
 	resourcelock.Interface
 

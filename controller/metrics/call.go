@@ -10,7 +10,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// Transport counts the calls that go through it, those that client-go repeats by itself too. It is for rest.Config.Wrap.
+// Transport counts the calls that go through it, including client-go's own retries. It is meant for rest.Config.Wrap.
 func (m *Metrics) Transport(next http.RoundTripper) http.RoundTripper { return callCounter{m, next} }
 
 type callCounter struct {
@@ -29,10 +29,10 @@ func (c callCounter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// WrappedRoundTripper lets client-go find the connections.
+// WrappedRoundTripper gives client-go access to the connections.
 func (c callCounter) WrappedRoundTripper() http.RoundTripper { return c.next }
 
-// call says what a request is for, as the API server understands it.
+// call returns the verb and the resource of a request, as the API server parses them.
 func call(r *http.Request) (verb, resource string) {
 	paths := request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
 	info, err := paths.NewRequestInfo(&http.Request{Method: r.Method, URL: &url.URL{Path: apiPath(r.URL.Path), RawQuery: r.URL.RawQuery}})
@@ -48,7 +48,7 @@ func call(r *http.Request) (verb, resource string) {
 			"podfailurepolicies/status", "podfailurepolicybindings", "podfailurepolicybindings/status")
 }
 
-// apiPath leaves out what a proxy in front of the API server puts before its paths.
+// apiPath strips the prefix that a proxy in front of the API server adds to its paths.
 func apiPath(path string) string {
 	for at := range path {
 		if rest := path[at:]; strings.HasPrefix(rest, "/api/") || strings.HasPrefix(rest, "/apis/") {

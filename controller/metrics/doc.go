@@ -1,2 +1,3 @@
-// Package metrics counts what the controller does, for Prometheus, and catches panics to count them. It knows no loop: each calls it.
+// Package metrics counts the controller's work, for Prometheus, and recovers from panics in order to count them. It
+// imports no loop: the loops call it.
 package metrics

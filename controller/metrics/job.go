@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// The values of the label action say what a look at a Job led to.
+// The values of the label action say what the sync of a Job did.
 const (
 	ActionReconciling = "reconciling"
 	ActionTracking    = "tracking"
@@ -21,7 +21,7 @@ const (
 	ActionPodsDeleted = "pods_deleted"
 )
 
-// Results, for the labels result and status.
+// Values of the labels result and status.
 const (
 	resultSuccess   = "success"
 	resultError     = "error"
@@ -29,7 +29,7 @@ const (
 	resultFailed    = "failed"
 )
 
-// Synced counts a look at a Job, with all calls that came of it.
+// Synced counts the sync of a Job, including all calls that it made.
 func (m *Metrics) Synced(job *batchv1.Job, action string, err error, took time.Duration) {
 	result := resultSuccess
 	if err != nil {
@@ -40,9 +40,9 @@ func (m *Metrics) Synced(job *batchv1.Job, action string, err error, took time.D
 	m.syncs.WithLabelValues(labels...).Inc()
 }
 
-// Created counts the creation of a pod of the Job that a Plan asked for. As upstream, a pod is a replacement when the Plan has
-// seen that pods of the Job failed or are terminating, even if it is not those that it replaces; creations that a terminating
-// namespace refuses are no failures. A pod that is there already was counted by who created it.
+// Created counts the creation of a pod. As upstream, a pod counts as a replacement if the Plan saw failed or
+// terminating pods of the Job, whether or not it replaces these. A creation refused because the namespace terminates is
+// no failure. A pod that exists already was counted when it was created.
 func (m *Metrics) Created(job *batchv1.Job, p *plan.Plan, err error) {
 	if apierrors.IsAlreadyExists(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return
@@ -64,9 +64,9 @@ func creationReason(job *batchv1.Job, p *plan.Plan) string {
 	return "new"
 }
 
-// Written counts what a write of the status has made true: it is given the Job as it was stored before, and as the API
-// server returned it. So each pod, index and Job is counted by the process whose write counts it, and once over all
-// restarts. Nothing is counted when the answer to the write was lost.
+// Written counts the pods, indexes and Jobs that a status write has recorded as finished, by comparing the Job stored
+// before with the one that the API server returned. Each is counted once, by the process whose write recorded it, even
+// over restarts. If the response to the write was lost, nothing is counted.
 func (m *Metrics) Written(old, stored *batchv1.Job) {
 	mode := modeLabel(stored)
 	succeeded := stored.Status.Succeeded - old.Status.Succeeded
@@ -88,8 +88,8 @@ func (m *Metrics) Written(old, stored *batchv1.Job) {
 	}
 }
 
-// indexesWritten returns how many more indexes have succeeded. It is not the difference of the numbers of successes: lower
-// completions take indexes away, and they have finished nevertheless.
+// indexesWritten returns how many more indexes have succeeded. It does not subtract the numbers of successes, because
+// lower completions remove indexes that have finished all the same.
 func (m *Metrics) indexesWritten(old, stored *batchv1.Job) int32 {
 	completions := int(ptr.Deref(stored.Spec.Completions, 0))
 	limit := "global"
@@ -103,8 +103,8 @@ func (m *Metrics) indexesWritten(old, stored *batchv1.Job) int32 {
 	return succeeded
 }
 
-// indexCount returns the number of indexes below completions that a text such as 0,2-4 has. The API server sees to it that they are in
-// order; text that cannot be read has no indexes.
+// indexCount returns how many indexes below completions a text such as 0,2-4 contains. The API server keeps them in
+// order. Invalid text contains none.
 func indexCount(text string, completions int) int32 {
 	count := 0
 	for part := range strings.SplitSeq(text, ",") {
@@ -121,7 +121,7 @@ func indexCount(text string, completions int) int32 {
 	return int32(min(count, completions)) //nolint:gosec // completions is an int32
 }
 
-// lastCondition returns Complete or Failed, or nil while the Job is at work.
+// lastCondition returns the condition Complete or Failed, or nil if the Job is unfinished.
 func lastCondition(job *batchv1.Job) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		c := &job.Status.Conditions[i]

@@ -6,12 +6,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics count what the controller does. A metric that means the same as one of kube-controller-manager has its name and its
-// labels (pkg/controller/job/metrics/metrics.go), so that dashboards and alerts stay as they are; the others begin with
+// Metrics count what the controller does. A metric with a counterpart in kube-controller-manager has the same name and
+// labels (pkg/controller/job/metrics/metrics.go), so that dashboards and alerts keep working; the others begin with
 // podverdict_.
 //
-// All values of labels come from small closed sets, or are names of custom policies and their rules. Anything else is "other",
-// so nobody who creates Jobs can make the number of series grow.
+// All label values come from small fixed sets, or are names of custom policies and their rules. Anything else becomes
+// "other", so creating Jobs cannot increase the number of series.
 type Metrics struct {
 	syncDuration      *prometheus.HistogramVec // completion_mode, result, action
 	syncs             *prometheus.CounterVec   // completion_mode, result, action
@@ -39,8 +39,8 @@ type Metrics struct {
 	PolicyCompilations *prometheus.HistogramVec // result
 }
 
-// New returns metrics that are registered, all or none: the error is that of a name which is taken. A nil Registerer
-// leaves them unregistered.
+// New returns metrics that are registered with r, all or none. It returns an error if a name is taken. If r is nil,
+// they are not registered.
 func New(r prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{}
 	all := slices.Concat(m.describeJobs(), m.describeVerdicts(), m.describePolicies(), m.describePending(), m.describePanics(), m.describeEvents())
@@ -50,13 +50,13 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 	return m, r.Register(all)
 }
 
-// upstream is the subsystem of kube-controller-manager's metrics, ours the namespace of all others.
+// upstream is the subsystem of metrics that kube-controller-manager has too; ours is the namespace of all others.
 const upstream, ours = "job_controller", "podverdict"
 
 func (m *Metrics) describeJobs() collectors {
 	m.syncDuration = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Subsystem: upstream, Name: "job_sync_duration_seconds", Help: "The time it took to look at a Job and do what was to be done.",
-		Buckets: prometheus.ExponentialBuckets(0.004, 2, 15), // upstream's: 4 ms to 65 s
+		Buckets: prometheus.ExponentialBuckets(0.004, 2, 15), // as upstream: 4 ms to 65 s
 	}, []string{"completion_mode", "result", "action"})
 	m.syncs = counters(upstream, "job_syncs_total", "Times that a Job was looked at.", "completion_mode", "result", "action")
 	m.jobsFinished = counters(upstream, "jobs_finished_total",
@@ -99,7 +99,7 @@ func counters(prefix, name, help string, labels ...string) *prometheus.CounterVe
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: prometheus.BuildFQName(prefix, "", name), Help: help}, labels)
 }
 
-// collectors are registered as one.
+// collectors are several collectors that are registered as one.
 type collectors []prometheus.Collector
 
 // Describe calls Describe of each collector.
@@ -116,7 +116,7 @@ func (c collectors) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// closed returns the value of a label: one of those that it may have, or other.
+// closed returns the value if it is one of those allowed, or "other".
 func closed[T ~string](value T, allowed ...T) string {
 	if slices.Contains(allowed, value) {
 		return string(value)

@@ -13,7 +13,7 @@ import (
 // Activity is what the controller was doing when it panicked.
 type Activity string
 
-// The activities are those of the loops' workers, of the recorder, and of the handlers of changes in the caches.
+// Activities of the loops' workers, of the recorder, and of the handlers of cache changes.
 const (
 	WorkingOnJob        Activity = "job"
 	ReleasingOrphan     Activity = "orphan"
@@ -26,12 +26,12 @@ const (
 	ReadingCache        Activity = "cache"
 )
 
-// panicError is a panic as an error.
+// panicError wraps the value of a panic.
 type panicError struct{ value any }
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-// Panicked reports whether an error is a panic.
+// Panicked reports whether an error is a recovered panic.
 func Panicked(err error) bool {
 	caught := (*panicError)(nil)
 	return errors.As(err, &caught)
@@ -42,8 +42,7 @@ func (m *Metrics) describePanics() collectors {
 	return collectors{m.panics}
 }
 
-// Guard calls a function, and returns a panic in it as an error: a defect that one object meets does not keep the others
-// waiting.
+// Guard calls do and returns a panic in it as an error, so that a bug in handling one object does not stop the others.
 func (m *Metrics) Guard(ctx context.Context, doing Activity, do func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {

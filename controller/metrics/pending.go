@@ -7,13 +7,13 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Results of a rule on Pending that matches a pod.
+// Results for a pod that a rule on Pending matched.
 const (
 	PendingDeleted = "deleted"
 	PendingAudited = "audited"
 )
 
-// Kinds of errors with pods that do not start.
+// Kinds of errors in handling pods that do not start.
 const (
 	PendingRule = "rule"
 	PendingCall = "call"
@@ -27,14 +27,14 @@ func (m *Metrics) describePending() collectors {
 	return collectors{m.pendingPods, m.pendingErrors}
 }
 
-// PendingPod counts a pod that a rule on Pending matches.
+// PendingPod counts a pod that a rule on Pending matched.
 func (m *Metrics) PendingPod(job *batchv1.Job, v runtime.Verdict, result string) {
 	action := closed(v.Action, batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex,
 		batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount)
 	m.pendingPods.WithLabelValues(modeOf(job), action, result).Inc()
 }
 
-// PendingError counts an error with a pod that does not start.
+// PendingError counts an error in handling a pod that does not start.
 func (m *Metrics) PendingError(job *batchv1.Job, kind string) {
 	m.pendingErrors.WithLabelValues(modeOf(job), kind).Inc()
 }

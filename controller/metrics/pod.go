@@ -12,14 +12,14 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Modes, for the label mode: whose Job the pod is of.
+// Values of the label mode say who runs the pod's Job.
 const (
 	ModeManage  = "manage"
 	ModeObserve = "observe"
 )
 
-// PodSeen counts pods made by this controller that got or lost the tracking finalizer as terminated ones. A pod that is new
-// has no old state, and one that is gone no new state.
+// PodSeen counts this controller's terminated pods as they get or lose the tracking finalizer. Old is nil for a new
+// pod, and pod is nil for a deleted one.
 func (m *Metrics) PodSeen(old, pod *corev1.Pod) {
 	was, is := trackedAndTerminated(old), trackedAndTerminated(pod)
 	switch {
@@ -35,7 +35,7 @@ func trackedAndTerminated(pod *corev1.Pod) bool {
 		slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) && plan.Made(pod)
 }
 
-// Judged counts a verdict. The caller makes sure that it is called once for each pod (package observing).
+// Judged counts a verdict. The caller makes sure that each pod is counted once (package observing).
 func (m *Metrics) Judged(mode string, v runtime.Verdict) {
 	action := closed(v.Action, batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex,
 		batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount)
@@ -48,15 +48,15 @@ func (m *Metrics) Judged(mode string, v runtime.Verdict) {
 	}
 }
 
-// Results of writing the event of a verdict.
+// Results of writing the event for a verdict.
 const (
 	EventCreated = "created"
 	EventFound   = "found"
 	EventDropped = "dropped"
 )
 
-// VerdictEvent counts the event of a verdict.
+// VerdictEvent counts the event for a verdict.
 func (m *Metrics) VerdictEvent(result string) { m.verdictEvents.WithLabelValues(result).Inc() }
 
-// add adds a difference. Counters do not go back, even if a status does.
+// add adds a difference unless it is negative: counters never decrease, even if a status does.
 func add(c prometheus.Counter, difference int32) { c.Add(float64(max(0, difference))) }

@@ -39,7 +39,7 @@ func (m *Metrics) PolicyCompiled(took time.Duration, err error) {
 	m.PolicyCompilations.WithLabelValues(result).Observe(took.Seconds())
 }
 
-// PoliciesRegistered sets how many policies and bindings there are, ready or not.
+// PoliciesRegistered sets how many policies and bindings are ready and how many are not.
 func (m *Metrics) PoliciesRegistered(policies, bindings map[bool]int) {
 	for _, ready := range []bool{true, false} {
 		m.policies.WithLabelValues(strconv.FormatBool(ready)).Set(float64(policies[ready]))
@@ -47,7 +47,7 @@ func (m *Metrics) PoliciesRegistered(policies, bindings map[bool]int) {
 	}
 }
 
-// ForgetRules drops the series of the rules that a policy has no more.
+// ForgetRules removes the series of rules that a policy no longer has.
 func (m *Metrics) ForgetRules(policy string, gone []string) {
 	for _, rule := range gone {
 		m.CustomVerdicts.DeletePartialMatch(prometheus.Labels{"policy": policy, "rule": rule})

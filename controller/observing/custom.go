@@ -15,8 +15,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// judgeCustom asks the custom policies that are bound to the Job of a pod that others run. The verdict is that of the Job's own
-// program, which may be nil. The error is that the caches do not have yet what the policies read.
+// judgeCustom evaluates the custom policies that are bound to the Job of an observed pod, together with the Job's own
+// program, which may be nil. It returns an error if the caches still lack fields that the policies read.
 func (o *Loop) judgeCustom(ctx context.Context, s *observedPod, own *runtime.Program) error {
 	selection, err := o.Selection(ctx, s.job)
 	if err != nil {
@@ -34,23 +34,23 @@ func (o *Loop) judgeCustom(ctx context.Context, s *observedPod, own *runtime.Pro
 	return nil
 }
 
-// attempts are numbers of the pods of Jobs that others run: what was found out for one pod is kept for the others.
+// attempts caches the attempt numbers of other controllers' pods: they are computed for all pods of a Job at once.
 type attempts struct {
 	caches *caches.Caches
 	recent *lru.Cache // of map[types.UID]int64, by the UID of the Job
 }
 
-// maxAttempts is for how many Jobs numbers are kept.
+// maxAttempts is for how many Jobs numbers are cached.
 const maxAttempts = 100
 
 func newAttempts(caches *caches.Caches) attempts { return attempts{caches, lru.New(maxAttempts)} }
 
 func (a attempts) forget(job types.UID) { a.recent.Remove(job) }
 
-// of returns the number of a pod, from 1.
+// of returns the attempt number of a pod, from 1.
 func (a attempts) of(job *batchv1.Job, pod *corev1.Pod) int64 {
 	if known, found := a.recent.Get(job.UID); found {
-		if number := known.(map[types.UID]int64)[pod.UID]; number > 0 { //nolint:forcetypeassert // nothing else is in there
+		if number := known.(map[types.UID]int64)[pod.UID]; number > 0 { //nolint:forcetypeassert // nothing else is stored
 			return number
 		}
 	}

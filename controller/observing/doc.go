@@ -1,11 +1,12 @@
-// Package observing records what the failures of pods mean: in metrics, and in an event for each pod that a rule decides on. It judges
-// the pods of Jobs that others run, where pods that no rule matches get an event too, and asks the custom policies that are bound
-// to such a Job what they would do. The verdicts on pods of managed Jobs are passed on to it (Judged). It changes no Job and no pod.
+// Package observing records what pod failures mean: in metrics, and in an event for each pod that a rule matches. It
+// evaluates the pods of Jobs that other controllers run, including the custom policies bound to such a Job; there, pods
+// that no rule matches get an event too. The running loop passes on its verdicts for managed Jobs (Judged). The package
+// changes no Job and no pod.
 //
-// A pod gets one event. The name of the event is a function of the pod's UID, so an event that exists was written before, by
-// whatever replica. A pod that failed after this process began counts in the metrics when it is judged. One that failed
-// earlier counts if its event is new: otherwise a process before this one has counted it. A pod that gets no event, and failed
-// while no process was at work, is in no metric.
+// A pod gets one event. The event's name is derived from the pod's UID, so if the event exists, this or another replica
+// wrote it earlier. A pod that failed after this process started counts in the metrics when it is evaluated. One that
+// failed earlier counts only if its event is new: otherwise an earlier process has counted it. A pod that gets no event
+// and failed while no process was running is not counted.
 //
-// Events live an hour unless the API server is configured otherwise, so a pod that failed longer ago gets none.
+// By default the API server keeps events for an hour, so a pod that failed longer ago gets none.
 package observing

@@ -16,10 +16,10 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// reasonVerdict is that of the event of a verdict.
+// reasonVerdict is the reason of events about verdicts.
 const reasonVerdict = "PodFailureVerdict"
 
-// verdictEvent returns the event of a verdict on a pod, in relation to its Job. The rules explain why none of them matched.
+// verdictEvent returns the event for the verdict on a pod, related to its Job. If no rule matched, rules explain why.
 func verdictEvent(s *observedPod, rules []runtime.RuleExplanation) *eventsv1.Event {
 	pod, v := s.pod, s.verdict
 	event := newEvent(podReference(pod), reasonVerdict, string(v.Action), joinNotes(verdictNote(v, rules), s.otherNotes()))
@@ -32,14 +32,15 @@ func verdictEvent(s *observedPod, rules []runtime.RuleExplanation) *eventsv1.Eve
 	return event
 }
 
-// policyEvent returns the event which says that the policy of a Job, which somebody else runs, has no meaning to us.
+// policyEvent returns the event which says that the podFailurePolicy of another controller's Job does not compile.
 func policyEvent(owner plan.Owner, err error) *eventsv1.Event {
 	event := newEvent(jobReference(owner), recorder.ReasonInvalidPolicy, "Compile", err.Error())
 	event.Type = corev1.EventTypeWarning
 	return event
 }
 
-// newEvent returns an event whose name is a function of what it is about: one object gets one, over restarts and replicas.
+// newEvent returns an event whose name is derived from the object's UID: each object gets one, over restarts and
+// replicas.
 func newEvent(regarding *corev1.ObjectReference, reason, action, note string) *eventsv1.Event {
 	return &eventsv1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: regarding.Namespace, Name: "podverdict." + string(regarding.UID)},
@@ -48,7 +49,7 @@ func newEvent(regarding *corev1.ObjectReference, reason, action, note string) *e
 	}
 }
 
-// joinNotes keeps a note and what is said besides within what the API server takes. Each has the half of it at least.
+// joinNotes joins two notes within the API server's limit. Each gets at least half of it.
 func joinNotes(note, besides string) string {
 	if besides == "" {
 		return note
@@ -59,8 +60,8 @@ func joinNotes(note, besides string) string {
 	return recorder.CutTo(note, room-len(besides)) + separator + besides
 }
 
-// verdictNote says what podverdict eval says of a rule that matched, and what podverdict explain says of those that did not.
-// An error that was ignored comes after it.
+// verdictNote describes the verdict as podverdict eval does if a rule matched, and as podverdict explain does if none
+// matched. An ignored error is appended.
 func verdictNote(v runtime.Verdict, rules []runtime.RuleExplanation) string {
 	if v.Matched && v.Err != nil {
 		ignored := v.Err
@@ -86,7 +87,7 @@ func verdictNote(v runtime.Verdict, rules []runtime.RuleExplanation) string {
 	return fmt.Sprintf("%s: no rule matches: %s", v.Action, strings.Join(reasons, "; "))
 }
 
-// customNote returns the message of a custom rule, with less words before what the rule says.
+// customNote returns the message of a custom rule with a shorter introduction.
 func customNote(v runtime.Verdict) string {
 	note := fmt.Sprintf("%s by %s", v.Action, v.Subject())
 	if v.IsUsedUp() {
@@ -101,7 +102,8 @@ func customNote(v runtime.Verdict) string {
 	return note
 }
 
-// otherNotes says what custom policies would have decided that do not decide, and which of them could not be asked.
+// otherNotes describes the verdicts of custom policies that did not take effect, and the policies that could not be
+// evaluated.
 func (s *observedPod) otherNotes() string {
 	var notes []string
 	for _, would := range s.would {
@@ -123,7 +125,7 @@ func jobReference(job plan.Owner) *corev1.ObjectReference {
 	}
 }
 
-// lastSign returns the latest time in the status of a failed pod: it failed then, or later.
+// lastSign returns the latest time in the status of a failed pod: the pod failed at that time or later.
 func lastSign(pod *corev1.Pod) time.Time {
 	last := pod.CreationTimestamp.Time
 	see := func(t metav1.Time) {

@@ -14,20 +14,20 @@ import (
 type observedPod struct {
 	stage   stage
 	pod     *corev1.Pod
-	job     *batchv1.Job // nil when the caches did not show it
+	job     *batchv1.Job // nil if the caches did not have it
 	mode    string
-	program *runtime.Program // says why no rule matches; nil if nobody asks
-	invalid error            // the policy does not compile: there is no verdict
-	counted bool             // in the metrics
-	gone    bool             // the pod
+	program *runtime.Program // explains why no rule matched; nil if not needed
+	invalid error            // set if the policy does not compile: there is no verdict
+	counted bool             // counted in the metrics
+	gone    bool             // the pod is gone
 	verdict runtime.Verdict
-	// would are the verdicts of custom policies that nobody carries out.
+	// would are the verdicts of custom policies that do not take effect.
 	would []binding.Would
-	// problems are match conditions that could not be evaluated, if nobody else records them.
+	// problems are the match conditions that could not be evaluated, unless another loop records them.
 	problems []*binding.ConditionError
 }
 
-// podKey is a pod, and its namespace.
+// podKey identifies a pod.
 type podKey struct {
 	namespace string
 	uid       types.UID
@@ -41,11 +41,11 @@ type stage int
 
 const (
 	unjudged stage = iota
-	judged         // its event is to be written
-	done           // nothing is left to be done
+	judged         // the event has to be written
+	done           // nothing is left to do
 )
 
-// settle makes s what is known of the pod, unless it was judged before, and has its event written if one is due.
+// settle stores the verdict on a pod unless it has one already, and queues its event if one is due.
 func (o *Loop) settle(pod *corev1.Pod, s observedPod, due bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -73,7 +73,7 @@ func (o *Loop) settle(pod *corev1.Pod, s observedPod, due bool) {
 	}
 }
 
-// finish ends the work on a pod about which nothing more is to be written, with the result of writing its event.
+// finish ends the work on a pod, with the result of writing its event.
 func (o *Loop) finish(key podKey, result string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -93,7 +93,7 @@ func (o *Loop) finish(key podKey, result string) {
 	o.close(key, s)
 }
 
-// count has the verdict in the metrics.
+// count counts the verdict in the metrics.
 func (o *Loop) count(s *observedPod) {
 	o.Metrics.Judged(s.mode, s.verdict)
 	o.Count(s.verdict, metrics.ModeEnforce)
@@ -102,7 +102,7 @@ func (o *Loop) count(s *observedPod) {
 	}
 }
 
-// close keeps only that the pod is done, for a while if it is gone.
+// close discards everything but the fact that the pod is done, and that only for a while if the pod is gone.
 func (o *Loop) close(key podKey, s *observedPod) {
 	o.observedPods[key.uid] = &observedPod{stage: done, gone: s.gone}
 	if s.gone {
@@ -110,7 +110,7 @@ func (o *Loop) close(key podKey, s *observedPod) {
 	}
 }
 
-// remove forgets a pod, unless it has got to another stage.
+// remove forgets a pod, unless it has moved to another stage.
 func (o *Loop) remove(uid types.UID, at stage) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

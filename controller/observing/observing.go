@@ -30,55 +30,57 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Loop judges failed pods and records the verdicts. Make one with New, and run it once.
+// Loop evaluates failed pods and records the verdicts. Create it with New and call Run once.
 type Loop struct {
 	Options
 
 	attempts attempts
-	instance string // of the controller, as events have it
+	instance string // the reporting instance in events
 
-	// A pod waits in the first queue to be judged, which takes no call, and in the second for its event.
+	// A pod waits in judging to be evaluated, which needs no API call, and then in events for its event to be written.
 	judging, events fair.Queue[podKey]
-	warned          *lru.Cache // the UIDs of Jobs whose policy does not compile
+	warned          *lru.Cache // UIDs of Jobs whose policy does not compile
 
 	mu           sync.Mutex
-	started      time.Time // when the first pod was seen, or run was called
+	started      time.Time // when the first pod was seen, or Run was called
 	observedPods map[types.UID]*observedPod
-	room         *fair.Shares // for those whose event waits
+	room         *fair.Shares // slots for pods whose event waits
 }
 
-// Options are what the loop works with. All are needed.
+// Options configure a Loop. All are required.
 type Options struct {
-	// Client creates the events of verdicts. It should have a limit of its own: events can wait, and calls for Jobs cannot.
+	// Client creates the events of verdicts. It should have a rate limit of its own: events can wait, but calls for
+	// Jobs cannot.
 	Client kubernetes.Interface
 	Caches *caches.Caches
-	// Others is true when the pods of Jobs that others run are to be judged.
+	// Others makes the loop evaluate the pods of Jobs that other controllers run.
 	Others bool
-	// Program compiles the podFailurePolicy of a Job; it returns nil for none.
+	// Program compiles the podFailurePolicy of a Job; it returns nil if there is none.
 	Program func(*batchv1.PodFailurePolicy) (*runtime.Program, error)
-	// Selection returns the custom policies in force for a Job. The error is that this is not known yet.
+	// Selection returns the custom policies in force for a Job, or an error if they are not known yet.
 	Selection func(context.Context, *batchv1.Job) (binding.Selection, error)
-	// Count counts a verdict of a custom rule, as enforced or audited.
+	// Count counts the verdict of a custom rule, as enforced or audited.
 	Count    func(v runtime.Verdict, mode string)
-	Recorder events.EventRecorder // of what goes wrong
+	Recorder events.EventRecorder // for errors
 	Metrics  *metrics.Metrics
 	Clock    clock.WithTicker
 }
 
 const (
-	// eventLife is how long the API server keeps events (its flag --event-ttl).
+	// eventLife is how long the API server keeps events by default (flag --event-ttl).
 	eventLife = time.Hour
-	// maxTries is how often the API server is asked to take an event: over more than eight minutes.
+	// maxTries is how often writing an event is tried, over more than eight minutes.
 	maxTries = 10
-	// afterlife is how long a pod that is gone is remembered, for Plans that were made from older lists.
+	// afterlife is how long a deleted pod is remembered, for Plans made from older lists.
 	afterlife = 5 * time.Minute
-	// maxWarned is how many Jobs are remembered as warned of; others get a second call, but no second event.
+	// maxWarned is how many warned Jobs are remembered. For the others the call is repeated, but it creates no second
+	// event.
 	maxWarned = 1000
-	// observers is how many pods are judged at a time, and how many events are written.
+	// observers is the number of workers that evaluate pods, and of those that write events.
 	observers = 1
 )
 
-// New returns a loop that has not begun. Its queues end with Run, which must be called even if the context is done by then.
+// New returns a loop that is not running yet. Call Run even if its context is already done: it shuts the queues down.
 func New(o Options) *Loop {
 	const shortest, longest = time.Second, 5 * time.Minute
 	namespaceOf := func(key podKey) string { return key.namespace }
@@ -97,7 +99,8 @@ func New(o Options) *Loop {
 	}
 }
 
-// PodChanged must be called with every change of every pod that the caches show. One of the states may be nil.
+// PodChanged must be called for every change of a pod in the caches. Before is nil for a new pod, after for a deleted
+// one.
 func (o *Loop) PodChanged(before, after *corev1.Pod) {
 	switch {
 	case after != nil:
@@ -107,10 +110,10 @@ func (o *Loop) PodChanged(before, after *corev1.Pod) {
 	}
 }
 
-// JobGone must be called with every Job that is gone.
+// JobGone must be called for every deleted Job.
 func (o *Loop) JobGone(job *batchv1.Job) { o.attempts.forget(job.UID) }
 
-// enqueue has a pod judged if it has failed.
+// enqueue queues a failed pod for evaluation.
 func (o *Loop) enqueue(pod *corev1.Pod) {
 	if _, owned := plan.OwnerOf(pod); !owned || pod.Status.Phase != corev1.PodFailed {
 		return
@@ -128,20 +131,20 @@ func (o *Loop) enqueue(pod *corev1.Pod) {
 	}
 }
 
-// Judged must be called with the verdicts on pods of managed Jobs, any number of times. The first one counts. Would are those
-// that nobody carries out.
+// Judged must be called with the verdicts on pods of managed Jobs; only the first call for a pod counts. Would are the
+// verdicts that do not take effect.
 func (o *Loop) Judged(pod *corev1.Pod, decided runtime.Verdict, would []binding.Would) {
 	o.settle(pod, observedPod{verdict: decided, would: would, mode: metrics.ModeManage}, decided.Matched || decided.Err != nil || len(would) > 0)
 }
 
-// forget must be called with every pod that is gone. Its event is still written.
+// forget must be called for every deleted pod. Its event is still written.
 func (o *Loop) forget(pod *corev1.Pod) {
 	o.enqueue(pod) // the last state may be the first that shows the failure
 	job := o.Caches.JobOf(pod)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch s := o.observedPods[pod.UID]; {
-	case s == nil && job != nil && plan.Managed(job) && pod.Status.Phase == corev1.PodFailed: // a Plan under way may judge it yet
+	case s == nil && job != nil && plan.Managed(job) && pod.Status.Phase == corev1.PodFailed: // a Plan under way may still evaluate it
 		o.observedPods[pod.UID] = &observedPod{pod: pod, job: job, gone: true}
 		o.judging.AddAfter(keyOf(pod), afterlife)
 	case s != nil && !s.gone:
@@ -152,8 +155,8 @@ func (o *Loop) forget(pod *corev1.Pod) {
 	}
 }
 
-// Run works until ctx is done, and returns when nothing is under way any more. Events that are not written then are written after the
-// next start, as long as the pods are there.
+// Run works until ctx is done and all workers have ended. Events that are not written by then are written after the
+// next start, if the pods still exist.
 func (o *Loop) Run(ctx context.Context) {
 	o.mu.Lock()
 	o.start()
@@ -164,7 +167,7 @@ func (o *Loop) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// start begins the time in which pods that fail are counted as soon as they are judged.
+// start sets the time from which failed pods are counted as soon as they are evaluated.
 func (o *Loop) start() {
 	if o.started.IsZero() {
 		o.started = o.Clock.Now()
@@ -191,7 +194,8 @@ func (o *Loop) work(ctx context.Context, q fair.Queue[podKey], doing metrics.Act
 	})
 }
 
-// judge gives a verdict on a pod of a Job that somebody else runs. The error is that the caches do not show the Job.
+// judge evaluates a pod of a Job that another controller runs. It returns an error if the caches do not have the Job
+// yet.
 func (o *Loop) judge(ctx context.Context, key podKey) error {
 	s, found := o.observedPod(key.uid)
 	switch {
@@ -214,12 +218,12 @@ func (o *Loop) judge(ctx context.Context, key podKey) error {
 	return o.judgeFor(ctx, s)
 }
 
-// refresh replaces the pod and the Job by what the caches have now, where that is more of what rules read.
+// refresh replaces the pod and the Job by the cached ones if these have more of the fields that rules read.
 func (o *Loop) refresh(s *observedPod) {
 	if job := o.Caches.JobOf(s.pod); o.Caches.LacksJob(s.job) && job != nil {
 		s.job = job
 	}
-	object, _, _ := o.Caches.Pods.Get(s.pod) // an indexer has no errors
+	object, _, _ := o.Caches.Pods.Get(s.pod) // an indexer returns no errors
 	if pod, ok := object.(*corev1.Pod); ok && o.Caches.LacksPod(s.pod) && pod.UID == s.pod.UID {
 		s.pod = pod
 	}
@@ -238,16 +242,16 @@ func (o *Loop) judgeFor(ctx context.Context, s observedPod) error {
 		s.verdict = program.Evaluate(ctx, s.pod)
 	}
 	if err := o.judgeCustom(ctx, &s, program); err != nil || ctx.Err() != nil {
-		return cmp.Or(err, ctx.Err()) // a verdict was cut short
+		return cmp.Or(err, ctx.Err()) // the evaluation was interrupted
 	}
 	o.settle(s.pod, s, program != nil || len(s.would) > 0 || len(s.problems) > 0)
 	return nil
 }
 
-// judges reports whether the pods of a Job are judged here. The reconciler judges those of managed Jobs.
+// judges reports whether this loop evaluates the pods of a Job. The running loop evaluates those of managed Jobs.
 func (o *Loop) judges(job *batchv1.Job) bool { return o.Others && !plan.Managed(job) }
 
-// firstWarning reports whether an event is to say that a Job's policy does not compile, which is so once.
+// firstWarning reports whether to write the event that a Job's policy does not compile, which is written once.
 func (o *Loop) firstWarning(ctx context.Context, job *batchv1.Job, err error) bool {
 	if _, warned := o.warned.Get(job.UID); warned {
 		return false
@@ -257,7 +261,7 @@ func (o *Loop) firstWarning(ctx context.Context, job *batchv1.Job, err error) bo
 	return true
 }
 
-// writeEvent creates the event of a pod.
+// writeEvent creates the event for a pod.
 func (o *Loop) writeEvent(ctx context.Context, key podKey) error {
 	s, found := o.observedPod(key.uid)
 	if !found || s.stage != judged {
@@ -274,14 +278,14 @@ func (o *Loop) writeEvent(ctx context.Context, key podKey) error {
 	case apierrors.IsAlreadyExists(err):
 		o.finish(key, metrics.EventFound)
 	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		o.finish(key, metrics.EventDropped) // the namespace goes, and its events with it
+		o.finish(key, metrics.EventDropped) // the namespace terminates, and its events with it
 	default:
 		return fmt.Errorf("create event %s of %s %s/%s: %w", event.Name, event.Regarding.Kind, event.Namespace, event.Regarding.Name, err)
 	}
 	return nil
 }
 
-// event returns the event of a pod. The error is that of a context which is done.
+// event returns the event for a pod. It returns an error if the context is done.
 func (o *Loop) event(ctx context.Context, s *observedPod) (*eventsv1.Event, error) {
 	var event *eventsv1.Event
 	switch {
@@ -300,8 +304,8 @@ func (o *Loop) event(ctx context.Context, s *observedPod) (*eventsv1.Event, erro
 	return event, nil
 }
 
-// giveUp ends the work on a pod that has failed maxTries times. A Job that is not there is no failure: it was deleted, and its pods die with
-// it.
+// giveUp ends the work on a pod whose event failed maxTries times. A missing Job is not counted as a failure: it was
+// deleted, and its pods will be too.
 func (o *Loop) giveUp(ctx context.Context, key podKey, err error) {
 	s, found := o.observedPod(key.uid)
 	switch {

@@ -18,18 +18,18 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Reasons of the events about pods that do not start, which are events of their Jobs: those stay.
+// Reasons of the events about pods that do not start. The events are about the Jobs, because those remain.
 const (
 	reasonDeleted   = "PodDeletedByPolicy"
 	reasonAudited   = "PodWouldBeDeleted"
 	reasonRuleError = "PendingRuleError"
 )
 
-// eventAction is that of these events.
+// eventAction is the action of these events.
 const eventAction = "EndPendingPod"
 
-// carryOut does what was decided.
-func (l *look) carryOut(ctx context.Context, c *task) {
+// carryOut carries out the decision on a pod.
+func (l *pass) carryOut(ctx context.Context, c *task) {
 	switch c.Step {
 	case binding.EndPending:
 		l.end(ctx, c)
@@ -52,8 +52,8 @@ func (l *look) carryOut(ctx context.Context, c *task) {
 	}
 }
 
-// end gives the pod the condition, unless it has it, and deletes it. A pod that has changed is left to the next look.
-func (l *look) end(ctx context.Context, c *task) {
+// end sets the condition, unless the pod has it, and deletes the pod. A pod that has changed is left to the next pass.
+func (l *pass) end(ctx context.Context, c *task) {
 	l.rest--
 	pod, err := l.condition(ctx, c.pod, c.Verdict.PodCondition())
 	deleted := false
@@ -69,8 +69,8 @@ func (l *look) end(ctx context.Context, c *task) {
 	klog.FromContext(ctx).V(2).Info("Deleted a pod that does not start", "pod", klog.KObj(pod), "binding", c.Binding, "because", c.Verdict.Message())
 }
 
-// condition sets the condition of a pod that has not changed since it was read, and returns the pod, or nil if it has.
-func (l *look) condition(ctx context.Context, pod *corev1.Pod, c corev1.PodCondition) (*corev1.Pod, error) {
+// condition sets the condition unless the pod has changed since it was read. It returns the pod, or nil if it has changed.
+func (l *pass) condition(ctx context.Context, pod *corev1.Pod, c corev1.PodCondition) (*corev1.Pod, error) {
 	c.LastTransitionTime = metav1.NewTime(l.Clock.Now())
 	if old := runtime.FailingToStart(pod); old != nil && c.Status == old.Status {
 		if c.Reason == old.Reason && c.Message == old.Message {
@@ -80,7 +80,7 @@ func (l *look) condition(ctx context.Context, pod *corev1.Pod, c corev1.PodCondi
 	}
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": pod.UID, "resourceVersion": pod.ResourceVersion},
-		"status":   map[string]any{"conditions": []corev1.PodCondition{c}}, // merged by type
+		"status":   map[string]any{"conditions": []corev1.PodCondition{c}}, // conditions are merged by type
 	})
 	if err != nil {
 		return nil, err
@@ -88,29 +88,29 @@ func (l *look) condition(ctx context.Context, pod *corev1.Pod, c corev1.PodCondi
 	returned, err := l.Client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		return nil, nil //nolint:nilnil // the caches will show what has happened
+		return nil, nil //nolint:nilnil // the caches will show the change
 	case err != nil:
 		return nil, fmt.Errorf("set the condition %s of pod %s/%s: %w", v1alpha1.FailingToStart, pod.Namespace, pod.Name, err)
 	}
 	return returned, nil
 }
 
-// deletePod deletes the pod if it is still what it was: it may have started.
-func (l *look) deletePod(ctx context.Context, pod *corev1.Pod) (deleted bool, err error) {
+// deletePod deletes the pod unless it has changed: it may have started.
+func (l *pass) deletePod(ctx context.Context, pod *corev1.Pod) (deleted bool, err error) {
 	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion}}
 	err = l.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		return false, nil // the caches will show what has happened
+		return false, nil // the caches will show the change
 	case err != nil:
 		return false, fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
 	return true, nil
 }
 
-// settle remembers whether the calls for a pod have failed. A pod whose call failed is tried again at the next look, after all others,
-// and recorded once.
-func (l *look) settle(ctx context.Context, c *task, err error) {
+// settle remembers whether the calls for a pod failed. A pod whose call failed is retried in the next pass, after all others,
+// and its failure is recorded once.
+func (l *pass) settle(ctx context.Context, c *task, err error) {
 	c.failed = err != nil && ctx.Err() == nil
 	l.memories[c.pod.UID] = c.memory
 	if !c.failed {
@@ -125,8 +125,8 @@ func (l *look) settle(ctx context.Context, c *task, err error) {
 	})
 }
 
-// once has one event of each kind recorded.
-func (l *look) once(c *task, kind string, record func()) {
+// once records at most one event of each kind for a pod.
+func (l *pass) once(c *task, kind string, record func()) {
 	if !c.recorded[kind] {
 		record()
 	}
@@ -137,6 +137,6 @@ func (l *look) once(c *task, kind string, record func()) {
 	l.memories[c.pod.UID] = c.memory
 }
 
-func (l *look) event(c *task, kind, reason, note string) {
+func (l *pass) event(c *task, kind, reason, note string) {
 	l.Recorder.Eventf(c.job, c.pod, kind, reason, eventAction, "%s", note)
 }

@@ -22,61 +22,61 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Loop ends pods that do not start. Make one with New, and run it once.
+// Loop ends pods that do not start. Create it with New and call Run once.
 type Loop struct {
 	Options
 
-	// memories are of pods that something was done with at the last look, or was to be.
+	// memories holds the pods that the last pass acted on or tried to.
 	memories map[types.UID]memory
-	// left are the pods for which the last look had no time.
+	// left holds the pods for which the last pass had no time.
 	left map[types.UID]bool
 }
 
-// memory is what was done with a pod before.
+// memory is what earlier passes did with a pod.
 type memory struct {
-	recorded map[string]bool // reasons of the events about it: each is recorded once
-	failed   bool            // the last call for it did
+	recorded map[string]bool // reasons of the events written: each is written once
+	failed   bool            // the last call for the pod failed
 }
 
-// Options are what the loop works with. All are needed.
+// Options configure a Loop. All are required.
 type Options struct {
-	// Client writes the condition and deletes pods.
+	// Client sets conditions and deletes pods.
 	Client kubernetes.Interface
 	Caches *caches.Caches
-	// Others is true when pods of Jobs that others run are of interest.
+	// Others includes the pods of Jobs that other controllers run.
 	Others bool
-	// ObserveOnly is true when it only records what it would do.
+	// ObserveOnly makes the loop only record what it would do.
 	ObserveOnly bool
-	// Selection returns the custom policies in force for a Job. The error is that this is not known yet.
+	// Selection returns the custom policies in force for a Job, or an error if they are not known yet.
 	Selection func(context.Context, *batchv1.Job) (binding.Selection, error)
 	Recorder  events.EventRecorder
 	Metrics   *metrics.Metrics
 	Clock     clock.WithTicker
-	// Period is the time between two looks.
+	// Period is the time between two passes.
 	Period time.Duration
 }
 
-// New returns a loop that has not begun.
+// New returns a loop that is not running yet.
 func New(o Options) *Loop { return &Loop{Options: o} }
 
-// DefaultPeriod is the time between two looks at pods that do not start.
+// DefaultPeriod is the default time between two passes over the pods that do not start.
 const DefaultPeriod = 10 * time.Second
 
 const (
-	// maxEnded is how many pods a second may be deleted, on average. When a scheduler or a registry is down, all pods wait;
-	// this leaves people time to do something about a rule that means well.
+	// maxEnded is how many pods a second may be deleted on average. When a scheduler or a registry is down, all pods wait;
+	// the limit gives people time to fix a rule that would delete them all.
 	maxEnded = 10
-	// maxFailures is after how many calls in a row that failed a look is over.
+	// maxFailures is how many failed calls in a row end a pass.
 	maxFailures = 5
 )
 
-// Run looks at pods until ctx is done. The caches are filled.
+// Run makes passes over the pods until ctx is done. The caches must be filled.
 func (p *Loop) Run(ctx context.Context) {
 	ticker := p.Clock.NewTicker(p.Period)
 	defer ticker.Stop()
 	for {
-		_ = p.Metrics.Guard(ctx, metrics.EndingPendingPod, func() error { // it is in the log
-			p.look(ctx)
+		_ = p.Metrics.Guard(ctx, metrics.EndingPendingPod, func() error { // Guard has logged it
+			p.runOnce(ctx)
 			return nil
 		})
 		select {
@@ -87,14 +87,14 @@ func (p *Loop) Run(ctx context.Context) {
 	}
 }
 
-// look decides on all pods that wait, and then does what is to be done. Namespaces take turns at both. In a namespace the oldest
-// comes first, but those for which calls have failed last come last, so that they keep nobody waiting.
-func (p *Loop) look(ctx context.Context) {
-	l := look{Loop: p, jobs: map[plan.Owner]*waitingJob{}, memories: map[types.UID]memory{}}
+// runOnce decides on all waiting pods, and then carries the decisions out. Namespaces take turns at both. Within a namespace the
+// oldest pod comes first, but those whose last call failed come last, so that they delay no others.
+func (p *Loop) runOnce(ctx context.Context) {
+	l := pass{Loop: p, jobs: map[plan.Owner]*waitingJob{}, memories: map[types.UID]memory{}}
 	l.rest = max(1, int(maxEnded*p.Period.Seconds()))
 	left := l.decideAll(ctx, p.Caches.Starting())
 	if ctx.Err() != nil {
-		return // verdicts may have been cut short
+		return // evaluations may have been interrupted
 	}
 	slices.SortFunc(l.cases, func(a, b *task) int {
 		return cmp.Or(a.last()-b.last(), a.pod.CreationTimestamp.Compare(b.pod.CreationTimestamp.Time),
@@ -107,9 +107,9 @@ func (p *Loop) look(ctx context.Context) {
 	p.memories, p.left = l.memories, left
 }
 
-// decideAll looks at pods for as long as a period takes, and returns those for which there was no time. They come first the next
-// time.
-func (l *look) decideAll(ctx context.Context, pods []*corev1.Pod) map[types.UID]bool {
+// decideAll decides on pods for at most one period. It returns the pods for which there was no time; the next pass starts
+// with them.
+func (l *pass) decideAll(ctx context.Context, pods []*corev1.Pod) map[types.UID]bool {
 	var first, then []*corev1.Pod
 	for _, pod := range pods {
 		if l.left[pod.UID] {
@@ -133,8 +133,8 @@ func (l *look) decideAll(ctx context.Context, pods []*corev1.Pod) map[types.UID]
 	return left
 }
 
-// guard keeps a defect that one pod meets from the others.
-func (l *look) guard(ctx context.Context, pod *corev1.Pod, do func(context.Context)) {
+// guard recovers from a panic over one pod, so that the others are still handled.
+func (l *pass) guard(ctx context.Context, pod *corev1.Pod, do func(context.Context)) {
 	err := l.Metrics.Guard(ctx, metrics.EndingPendingPod, func() error {
 		do(fair.InNamespace(ctx, pod.Namespace))
 		return nil
@@ -145,27 +145,27 @@ func (l *look) guard(ctx context.Context, pod *corev1.Pod, do func(context.Conte
 	}
 }
 
-// look is a look under way.
-type look struct {
+// pass is one pass over the pods.
+type pass struct {
 	*Loop
 
 	jobs     map[plan.Owner]*waitingJob
 	cases    []*task
-	memories map[types.UID]memory // the next ones
-	rest     int                  // how many pods may still be deleted
-	failures int                  // calls in a row that failed
+	memories map[types.UID]memory // for the next pass
+	rest     int                  // how many more pods may be deleted
+	failures int                  // failed calls in a row
 }
 
-// waitingJob is what is the same for all pods of a Job.
+// waitingJob is what all pods of a Job have in common.
 type waitingJob struct {
-	*batchv1.Job // nil when its pods are left alone
+	*batchv1.Job // nil if its pods are left alone
 
 	selection binding.Selection
 	ends      bool
 	attempts  map[types.UID]int64
 }
 
-// task is a pod that something is to be done with.
+// task is a pod to act on.
 type task struct {
 	binding.PendingDecision
 	memory
@@ -181,11 +181,11 @@ func (c *task) last() int {
 	return 0
 }
 
-// decide looks at one pod.
-func (l *look) decide(ctx context.Context, pod *corev1.Pod) {
+// decide decides on one pod.
+func (l *pass) decide(ctx context.Context, pod *corev1.Pod) {
 	j := l.jobOf(ctx, pod)
 	if j.Job == nil || !j.ends && runtime.FailingToStart(pod) == nil || l.Caches.LacksPod(pod) && !j.selection.Empty() {
-		return // if it lacks something, until the next look
+		return // a pod that lacks fields waits for the next pass
 	}
 	d := j.selection.DecidePending(ctx, caches.Input(pod, j.Job, j.attempts[pod.UID], l.Clock.Now()))
 	if l.ObserveOnly && d.Step == binding.EndPending {
@@ -201,9 +201,9 @@ func (l *look) decide(ctx context.Context, pod *corev1.Pod) {
 	l.cases = append(l.cases, &task{d, memory, j.Job, pod})
 }
 
-// jobOf returns the Job of a pod, of which the policies in force and the numbers of attempts are found out once.
-func (l *look) jobOf(ctx context.Context, pod *corev1.Pod) *waitingJob {
-	owner, _ := plan.OwnerOf(pod) // byStart has no others
+// jobOf returns the Job of a pod. It looks up the policies in force and the attempt numbers once per Job.
+func (l *pass) jobOf(ctx context.Context, pod *corev1.Pod) *waitingJob {
+	owner, _ := plan.OwnerOf(pod) // byStart has only pods of Jobs
 	if known := l.jobs[owner]; known != nil {
 		return known
 	}
@@ -214,7 +214,7 @@ func (l *look) jobOf(ctx context.Context, pod *corev1.Pod) *waitingJob {
 		return j
 	}
 	j.Job = job
-	j.selection, _ = l.Selection(ctx, job) // which policies are in force will be known at the next look
+	j.selection, _ = l.Selection(ctx, job) // on an error, the next pass asks again
 	if j.ends = j.selection.Ends(); j.ends {
 		j.attempts = plan.AttemptsByUID(job, l.Caches.PodsOf(plan.OwnerFor(job)))
 	}

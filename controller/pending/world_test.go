@@ -132,7 +132,7 @@ func (w *pendingWorld) told() []string {
 // lookAgain looks when the caches show all that has happened.
 func (w *pendingWorld) lookAgain() {
 	synctest.Wait()
-	w.look(w.context())
+	w.runOnce(w.context())
 }
 
 // bind has policies in force, each by a binding of the same name.

@@ -9,22 +9,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Attempt returns the number of the attempt at its slot that a pod is, from 1, as Next has it: that in the name, and 1 for a pod
-// that Next has not named. It never changes.
+// Attempt returns a pod's attempt number, from 1: the one in its name, or 1 if Next has not named the pod. It never changes.
 func Attempt(job *batchv1.Job, p *corev1.Pod) int64 {
 	_, attempt, _ := newNamer(job).parse(p.Name)
 	return int64(attempt) + 1
 }
 
-// Attempts returns the numbers of a Job's pods at their index or slot, from 1, in the order of the pods.
+// Attempts returns the attempt numbers of a Job's pods at their index or slot, from 1, in the order of the pods.
 //
-// A name that Next gave tells the number. So do the failure counts that the Job controller annotates pods with when there is a
-// backoffLimitPerIndex (KEP-3850). Of other pods it is one more than the pods, of the same index if there are indexes, that
-// had failed when the pod was created: with several pods at a time and no indexes, nothing tells which of them it replaces,
-// so it is then the most that the number can be; pods that are gone are not counted.
+// A name given by Next contains the number. The failure counts that the Job controller annotates pods with under
+// backoffLimitPerIndex (KEP-3850) give it too. For other pods it is one more than the number of pods, of the same index if
+// there are indexes, that had failed when the pod was created. With parallel pods and no indexes this is an upper bound,
+// because nothing tells which pod replaces which. Deleted pods are not counted.
 func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 	n := newNamer(job)
-	failed := map[int][]time.Time{} // when, by index
+	failed := map[int][]time.Time{} // finish times, by index
 	indexed := completionMode(job) == batchv1.IndexedCompletion
 	index := func(p *corev1.Pod) int {
 		if !indexed {
@@ -42,7 +41,7 @@ func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 	}
 	attempts := make([]int64, len(pods))
 	for i, p := range pods {
-		if _, attempt, ok := n.place(job, p); ok && Managed(job) { // names by Kubernetes look the same
+		if _, attempt, ok := n.place(job, p); ok && Managed(job) { // names by kube-controller-manager look the same
 			attempts[i] = int64(attempt) + 1
 			continue
 		}
@@ -59,14 +58,14 @@ func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 			return -1
 		})
 		if own := FinishTime(p); p.Status.Phase == corev1.PodFailed && !own.IsZero() && !own.After(created) {
-			after-- // no pod precedes itself
+			after-- // do not count the pod itself
 		}
 		attempts[i] += int64(after)
 	}
 	return attempts
 }
 
-// AttemptsByUID returns the numbers of Attempts by the UIDs of the pods.
+// AttemptsByUID returns the attempt numbers of a Job's pods by pod UID.
 func AttemptsByUID(job *batchv1.Job, pods []*corev1.Pod) map[types.UID]int64 {
 	numbers := make(map[types.UID]int64, len(pods))
 	for i, number := range Attempts(job, pods) {

@@ -16,12 +16,12 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// ConsecutiveFailuresAnnotation of a pod is how many pods of the Job had failed since the last success when it was created.
-// It keeps the back-off of a Job without backoffLimitPerIndex over a restart even if failed pods are deleted.
+// ConsecutiveFailuresAnnotation is how many pods of the Job had failed since the last success when the pod was created. With
+// it the back-off of a Job without backoffLimitPerIndex survives a restart even if failed pods are deleted.
 const ConsecutiveFailuresAnnotation = "podverdict.io/consecutive-failures"
 
-// delay returns what is left of the wait after the last of some failures: the first delay, doubled with each failure after the
-// first, up to the cap.
+// delay returns the rest of the back-off after the last of several failures. The first delay doubles with each further
+// failure, up to the cap.
 func (s Settings) delay(failures int64, last, now time.Time) time.Duration {
 	if failures == 0 {
 		return 0
@@ -33,31 +33,31 @@ func (s Settings) delay(failures int64, last, now time.Time) time.Duration {
 	return left(wait, last, now)
 }
 
-// left returns what is left of a wait since a time.
+// left returns the rest of a wait that began at since.
 func left(wait time.Duration, since, now time.Time) time.Duration {
-	return max(0, wait-max(0, now.Sub(since))) // clocks differ
+	return max(0, wait-max(0, now.Sub(since))) // clocks may differ
 }
 
-// streak is a row of failures without a success.
+// streak is a series of failures without a success in between.
 type streak struct {
 	Failures int64       `json:"failures"`
 	Last     metav1.Time `json:"last"` // when the last of them finished
-	// At are the pods that finished then: of those that fail together, some come to light later. When they are empty all
-	// that finished then are meant.
+	// At are the pods that failed at the time Last, because others with the same time may be seen later. Empty means all of
+	// them.
 	At []types.UID `json:"at,omitempty"`
-	// Retry is, in seconds, the longest retryDelay of those that finished last; nil when the rules give them none. Mixed is
-	// true when some have one and some have not.
+	// Retry is the longest retryDelay, in seconds, of the pods that finished last; nil if none has one. Mixed is true if some
+	// have one and some do not.
 	Retry *int64 `json:"retry,omitempty"`
 	Mixed bool   `json:"mixed,omitempty"`
 }
 
-// plausible reports whether a Plan may have written the streak.
+// plausible reports whether a Plan can have written the streak.
 func (s *streak) plausible() bool {
 	const longest = int64(v1alpha1.MaxRetryDelay / time.Second)
 	return s.Failures > 0 && !s.Last.IsZero() && (s.Retry == nil || 0 <= *s.Retry && *s.Retry <= longest)
 }
 
-// has reports whether the streak, as it was recorded, counts a failure.
+// has reports whether the stored streak includes a failure.
 func (s *streak) has(p *pod) bool {
 	switch {
 	case s == nil || p.finish.After(s.Last.Time):
@@ -68,7 +68,7 @@ func (s *streak) has(p *pod) bool {
 	return len(s.At) == 0 || slices.Contains(s.At, p.UID)
 }
 
-// add makes the pod the last one, or one of those that finished last.
+// add adds a failed pod that finished last, or at the same time as the last ones.
 func (s *streak) add(p *pod) {
 	switch {
 	case p.finish.After(s.Last.Time):
@@ -83,7 +83,7 @@ func (s *streak) add(p *pod) {
 	s.combine(p.retry())
 }
 
-// combine takes in the retryDelay of one more of those that finished last. It may have been taken in before.
+// combine adds the retryDelay of one of the pods that finished last. Adding it twice does no harm.
 func (s *streak) combine(retry *int64) {
 	s.Mixed = s.Mixed || (s.Retry == nil) != (retry == nil)
 	if s.Retry == nil || retry != nil && *retry > *s.Retry {
@@ -99,8 +99,8 @@ func (p *pod) retry() *int64 {
 	return new(int64(*p.verdict.RetryDelay / time.Second))
 }
 
-// delay returns the wait before any pod of the Job is replaced: the back-off, or the retryDelay of the rule that the last failure
-// matched. Of several at a time the longest wait counts.
+// delay returns the wait before any pod of the Job is replaced: the back-off, or the retryDelay of the rule that the last
+// failure matched. If several pods failed last, the longest wait counts.
 func (v *view) delay(s streak) time.Duration {
 	backoff := v.settings.delay(s.Failures, s.Last.Time, v.Now)
 	if s.Failures == 0 || s.Retry == nil {
@@ -113,8 +113,8 @@ func (v *view) delay(s streak) time.Duration {
 	return retry
 }
 
-// streak returns a function of the pods: how many failed after the last success, ignored or not. Pods that are gone are remembered
-// by the ledger, and by those that were created after them.
+// streak computes how many pods have failed since the last success, ignored or not. Deleted pods are counted by the ledger
+// and by the annotations of pods created after them.
 func (v *view) streak() streak {
 	var seen, carried int64
 	var recorded streak
@@ -154,12 +154,12 @@ func (v *view) delays(p *pod) bool {
 	return p.failed && !dismissed && v.valid(p) && p.finish.After(v.lastSuccess)
 }
 
-// remembered reports whether the ledger, as it is stored, knows of a failure as far as the delay is concerned.
+// remembered reports whether the stored ledger has what the delay needs to know about a failure.
 func (v *view) remembered(p *pod) bool {
 	return v.perIndex || !v.delays(p) || v.ledger.Backoff.has(p)
 }
 
-// indexDelay returns the wait before the donor is replaced.
+// indexDelay returns the wait before a failed pod of an index is replaced.
 func (v *view) indexDelay(donor *pod) time.Duration {
 	if retry := donor.verdict.RetryDelay; retry != nil {
 		return left(*retry, donor.finish, v.Now)
@@ -167,12 +167,12 @@ func (v *view) indexDelay(donor *pod) time.Duration {
 	return v.settings.delay(precedingFailures(donor.Pod)+1, donor.finish, v.Now)
 }
 
-// precedingFailures returns the number of failures at a pod's index before it, ignored or not.
+// precedingFailures returns how often the pod's index had failed before it, ignored or not.
 func precedingFailures(p *corev1.Pod) int64 {
 	return annotatedCount(p, batchv1.JobIndexFailureCountAnnotation) + annotatedCount(p, batchv1.JobIndexIgnoredFailureCountAnnotation)
 }
 
-// annotatedCount returns the number in an annotation; 0 for anything that no controller writes.
+// annotatedCount returns the number in an annotation, or 0 if no controller can have written it.
 func annotatedCount(p *corev1.Pod, annotation string) int64 {
 	count, err := strconv.Atoi(p.Annotations[annotation])
 	if err != nil || count < 0 || count > math.MaxInt32 {
@@ -181,9 +181,9 @@ func annotatedCount(p *corev1.Pod, annotation string) int64 {
 	return int64(count)
 }
 
-// FinishTime returns the best guess of when a pod finished (getFinishedTime in pkg/controller/job/backoff_utils.go): when the last
-// container did, else when the pod ceased to be ready, else when it was deleted, else when it was created. A pod that was
-// deleted because it did not start has never been ready.
+// FinishTime returns the best estimate of when a pod finished (getFinishedTime in pkg/controller/job/backoff_utils.go): when
+// its last container finished, else when it became unready, else when it was deleted, else when it was created. A pod deleted
+// because it did not start was never ready.
 func FinishTime(p *corev1.Pod) time.Time {
 	if t := containersFinish(p); !t.IsZero() {
 		return t
@@ -200,8 +200,8 @@ func FinishTime(p *corev1.Pod) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// containersFinish returns the time when the last container finished, sidecars included; zero when one has not. As upstream, a pod whose
-// ordinary containers have not all finished has finished when its sidecars did.
+// containersFinish returns when the last container finished, sidecars included; zero if one has not. As upstream, if ordinary
+// containers have not finished, the sidecars' finish counts.
 func containersFinish(p *corev1.Pod) time.Time {
 	sidecars := map[string]bool{}
 	for _, c := range p.Spec.InitContainers {

@@ -12,22 +12,23 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// budget is what the ledger knows of the matches of a rule that have its action.
+// budget is the ledger's record of matches within the budget of a rule.
 type budget struct {
-	// Matches is how many there were.
+	// Matches is the number of matches.
 	Matches int32 `json:"matches"`
-	// Held are those of them that are held: what was decided of a pod stays so, whichever pods come to light later.
+	// Held are those of the matching pods that still exist with a finalizer. A decision on a pod stays, whatever other pods
+	// are seen later.
 	Held []types.UID `json:"held,omitempty"`
 }
 
-// maxBudgets is how many rules with a budget a Job's ledger, or a pod's annotation, has room for.
+// maxBudgets is how many rules with a budget fit into a Job's ledger or a pod's annotation.
 const maxBudgets = 128
 
-// maxRuleKey is the length of a ruleKey, in bytes.
+// maxRuleKey is the maximum length of a ruleKey in bytes.
 const maxRuleKey = 80
 
-// ruleKey returns the name under which the matches of a rule are counted: POLICY/RULE, or the beginning of it and a hash of the
-// whole.
+// ruleKey returns the key under which a rule's matches are counted: POLICY/RULE, or its beginning and a hash if it is too
+// long.
 func ruleKey(v runtime.Verdict) string {
 	key := v.Policy + "/" + v.RuleName
 	if len(key) <= maxRuleKey {
@@ -39,14 +40,14 @@ func ruleKey(v runtime.Verdict) string {
 	return key[:maxRuleKey-len(text)] + text
 }
 
-// spend decides which of the failed pods have their rule's action, and which that of a budget that is used up.
+// spend decides which failed pods get their rule's action, and which get the action for a used-up budget.
 //
-// The matches of a Job's budget are decided in the order in which the pods finished, as far as they are seen. The decision is
-// an entry of the ledger, and nothing relies on it before that is stored. Those of an index follow one another: each pod has
-// the number of matches before it, which never changes.
+// The matches of a Job's budget are decided in the order in which the pods finished. The ledger stores the decision, and
+// nothing relies on it before that. For a budget per index, each pod carries the number of earlier matches of its index,
+// which never changes.
 //
-// A pod that is not held when its failure is seen, because it was dismissed, is no match, and neither is one without a slot:
-// they have neither action.
+// A pod without a slot does not match, nor does one that had lost its finalizer when its failure was seen, because it was
+// dismissed. They get neither action.
 func (v *view) spend() {
 	var matching []*pod
 	for _, p := range v.pods {
@@ -71,7 +72,7 @@ func (v *view) spend() {
 	}
 }
 
-// spendIndex decides on a pod by what its predecessors have used.
+// spendIndex decides on a pod by the matches of the earlier pods of its index.
 func (v *view) spendIndex(p *pod) {
 	used, known := p.matches[p.rule]
 	full := !known && len(p.matches) >= maxBudgets
@@ -80,11 +81,11 @@ func (v *view) spendIndex(p *pod) {
 	case full, v.ledger.Lost, used >= p.verdict.Budget.Limit:
 		p.verdict = p.verdict.UsedUp()
 	default:
-		p.matched = p.held || !v.past(p) && p.DeletionTimestamp == nil // not when it was dismissed
+		p.matched = p.held || !v.past(p) && p.DeletionTimestamp == nil // a dismissed pod does not match
 	}
 }
 
-// heldBudgets returns the ledger's without the pods that are not held any more. It tells the others what they are entered for.
+// heldBudgets returns the ledger's budgets without pods that are gone, and notes in each other pod the rules that list it.
 func (v *view) heldBudgets() map[string]budget {
 	budgets := make(map[string]budget, len(v.ledger.Budgets))
 	if len(v.ledger.Budgets) == 0 {
@@ -110,7 +111,7 @@ func (v *view) heldBudgets() map[string]budget {
 	return budgets
 }
 
-// spendJob decides on the held pods that match rules with a budget of the Job.
+// spendJob decides on the held pods that match rules with a budget for the Job.
 func (v *view) spendJob(matching []*pod) {
 	v.budgets = v.heldBudgets()
 	slices.SortFunc(matching, compareFinish)
@@ -128,7 +129,7 @@ func (v *view) spendJob(matching []*pod) {
 			p.verdict = p.verdict.UsedUp()
 			p.unstoredIf(len(v.ledger.Budgets) < maxBudgets)
 			v.tooMany = true
-		case v.past(p): // it is no match of what is in force now
+		case v.past(p): // decided earlier, maybe by other rules
 		case v.entries >= v.settings.MaxReleasing:
 			p.decision, v.crowded = postponed, true
 		default:
@@ -146,16 +147,16 @@ func (p *pod) unstoredIf(unwritten bool) {
 	}
 }
 
-// means reports whether a rule says that of a pod's failure. The rules with a budget say nothing of a pod that is no match.
+// means reports whether the pod's failure has the action. Rules with a budget do not apply to pods that cannot match.
 func (p *pod) means(action batchv1.PodFailurePolicyAction) bool {
 	spent := p.held && p.slot != none || p.verdict.Budget.Limit == 0
 	return p.decided() && spent && p.verdict.Matched && p.verdict.Action == action
 }
 
-// decided reports whether it is known what a pod's failure means.
+// decided reports whether the meaning of a pod's failure is decided.
 func (p *pod) decided() bool { return p.failed && p.decision != postponed }
 
-// tellDecisions has the Plan say whose budget is used up, and of which pods it is not known for sure yet.
+// tellDecisions adds to the Plan which pods' budgets are used up, and which pods are not decided for sure yet.
 func (n *next) tellDecisions() {
 	if !n.budgeted {
 		return

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// alphabet is that of the random ends of names in Kubernetes: no vowels, so no words.
+	// alphabet is the alphabet of random name suffixes in Kubernetes. It has no vowels, so suffixes form no words.
 	alphabet   = "bcdfghjklmnpqrstvwxz2456789"
 	codeLength = 5
-	// codes is how many codes there are, the 15th power of 3.
+	// codes is how many different codes there are, 3 to the power of 15.
 	codes = 27 * 27 * 27 * 27 * 27
-	// stride is between the numbers of two indexes, so that their pods have different codes.
+	// stride is the distance between the numbers of two indexes, so that their pods have different codes.
 	stride = 1 << 20
 )
 
-// cipher turns the numbers below codes into codes, and back, in an order that differs from Job to Job: pods that a deleted Job has left
-// behind hardly ever have the names of those of its successor.
+// cipher maps numbers below codes to codes and back. The order differs from Job to Job, so that pods left behind by a deleted
+// Job rarely have the names of its successor's pods.
 type cipher struct {
 	tag                     string
 	factor, inverse, offset int64
@@ -31,7 +31,7 @@ func newCipher(uid types.UID) cipher {
 	_, _ = long.Write([]byte(uid))
 	high, low := int64(long.Sum64()>>32), int64(long.Sum64()&(1<<32-1))
 	factor, inverse := low%codes/3*3+1, int64(1)
-	for range 4 { // each time, factor*inverse is 1 modulo the square of the last power of 3
+	for range 4 { // each step doubles the power of 3 modulo which factor*inverse is 1
 		inverse = inverse * (2 + codes - factor*inverse%codes) % codes
 	}
 	return cipher{spell(int64(short.Sum32())), factor, inverse, high % codes}
@@ -39,7 +39,7 @@ func newCipher(uid types.UID) cipher {
 
 func (c cipher) encode(number int64) string { return spell((number*c.factor + c.offset) % codes) }
 
-// decode returns the inverse of encode. It is false for what is no code.
+// decode is the inverse of encode. It returns false for text that is no code.
 func (c cipher) decode(code string) (number int64, ok bool) {
 	if len(code) != codeLength {
 		return 0, false
@@ -54,7 +54,7 @@ func (c cipher) decode(code string) (number int64, ok bool) {
 	return (number + codes - c.offset) * c.inverse % codes, true
 }
 
-// spell writes a number as a code, the lowest digit first.
+// spell writes a number as a code, lowest digit first.
 func spell(number int64) string {
 	code := make([]byte, codeLength)
 	for i := range code {
@@ -65,13 +65,14 @@ func spell(number int64) string {
 }
 
 const (
-	// blocks of numbers are for slots that have as many bits: slot 0, slot 1, slots 2 and 3, slots 4 to 7, up to 2^19 - 1.
+	// blocks is how many blocks the numbers are divided into. A block holds the slots with equally many bits: slot 0, slot 1,
+	// slots 2 and 3, slots 4 to 7, up to 2^19 - 1.
 	blocks    = 20
 	blockSize = codes / blocks
 )
 
-// pair numbers an attempt at a slot of a Job without indexes. It is false where there is no number: the higher a slot, the fewer of
-// its attempts have one.
+// pair returns the number of an attempt at a slot of a Job without indexes. Higher slots have numbers for fewer attempts;
+// pair returns false beyond them.
 func pair(slot, attempt int) (number int64, ok bool) {
 	block := bits.Len(uint(slot))
 	first, size := slotsOf(block)
@@ -81,14 +82,14 @@ func pair(slot, attempt int) (number int64, ok bool) {
 	return int64(block*blockSize + attempt*size + slot - first), true
 }
 
-// unpair returns the inverse of pair.
+// unpair is the inverse of pair.
 func unpair(number int64) (slot, attempt int) {
 	rest := int(number % blockSize)
 	first, size := slotsOf(int(number / blockSize))
 	return first + rest%size, rest / size
 }
 
-// slotsOf returns the first slot of a block, and how many slots there are.
+// slotsOf returns the first slot of a block and its number of slots.
 func slotsOf(block int) (first, size int) {
 	first = 1 << block >> 1
 	return first, max(1, first)

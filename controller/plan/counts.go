@@ -9,28 +9,28 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// tally is what the pods and the ledger add up to.
+// tally holds the counts derived from the pods and the ledger.
 type tally struct {
 	// active, ready and terminating are numbers of pods.
 	active, ready, terminating int
-	// failedPods are the counted failures.
+	// failedPods is the number of counted failures.
 	failedPods int
-	// shownFailed are those without the donors: as upstream, status.failed counts a pod of an index only when it is
+	// shownFailed is failedPods without the donors: as upstream, status.failed counts a pod of an index only once it is
 	// replaced.
 	shownFailed int
 	// completed are the slots that succeeded.
 	completed indexes
-	// storedCompleted and storedFailed are the slots that the status and the ledger have, completed or failed for good.
+	// storedCompleted and storedFailed are the slots that the status and the ledger record as completed or finally failed.
 	storedCompleted, storedFailed indexes
-	// succeeded is their number, or that of the status when it remembers more.
+	// succeeded is the size of completed, or the status's count if that is higher.
 	succeeded int
-	// assumed is true when slots were lost.
+	// assumed is true if slots had to be assumed completed because the ledger was lost.
 	assumed bool
-	// failedIndexes are the indexes that will not be tried again.
+	// failedIndexes are the indexes that will not be retried.
 	failedIndexes indexes
-	// donors are the failed pods, by index, that wait for a replacement, which gets its failure count from them.
+	// donors are, by index, the failed pods that wait for a replacement, which takes over their failure count.
 	donors map[int]*pod
-	// carriers are the failed pods that know the matches of their index.
+	// carriers are the failed pods that carry the match counts of their index.
 	carriers map[types.UID]bool
 }
 
@@ -76,9 +76,9 @@ func (t *tally) countSuccesses(v *view) {
 	}
 }
 
-// assume makes up for the slots of a Job without indexes that were lost with its ledger: status.succeeded knows how many they
-// were. They are those that have a pod which succeeded, and then the lowest ones without a pod, so that as many are left to be
-// run as before.
+// assume marks slots of a Job without indexes as completed if the ledger that listed them was lost; status.succeeded tells
+// how many. It takes slots with a succeeded pod first, then the lowest ones without a pod, so that the right number remains
+// to be run.
 func (t *tally) assume(v *view, lost int) {
 	var shown []int
 	for _, p := range v.pods {
@@ -109,9 +109,9 @@ func (v *view) readFailed() indexes {
 	return parseIndexes(ptr.Deref(v.Job.Status.FailedIndexes, ""), v.completions)
 }
 
-// countFailedIndexes adds the indexes whose failure the rules or the limit per index make final. An index that succeeded
-// stays so, whatever becomes of a second pod of it. When the Job fails the list is closed, as upstream: those that the Job
-// stops have not failed by themselves.
+// countFailedIndexes adds the indexes that a rule or the limit per index has failed for good. An index that succeeded stays
+// so, whatever happens to a second pod of it. Once the Job fails nothing is added, as upstream: the pods that the Job stops
+// have not failed by themselves.
 func (t *tally) countFailedIndexes(v *view) {
 	if v.stage == jobFailing {
 		t.failedIndexes = t.storedFailed
@@ -133,7 +133,7 @@ func (v *view) endsIndex(p *pod) bool {
 	return p.verdict.Counted && annotatedCount(p.Pod, batchv1.JobIndexFailureCountAnnotation) >= int64(*v.Job.Spec.BackoffLimitPerIndex)
 }
 
-// findDonors picks, for each index to be tried again, the pod with the most failures behind it, and of those the last.
+// findDonors picks, for each index to be retried, the pod with the most failures behind it, and of those the last.
 func (t *tally) findDonors(v *view) {
 	occupied := t.completed.union(t.failedIndexes, v.slotsOf((*pod).active))
 	t.donors = map[int]*pod{}
@@ -172,8 +172,8 @@ func (t *tally) countFailures(v *view) {
 	t.shownFailed = t.failedPods - donors
 }
 
-// counts reports whether a pod counts as a failure that the ledger does not know. It does not matter whether the Job has lost
-// the index in the meantime: what is counted once stays so.
+// counts reports whether a pod is a failure that the ledger has not counted yet. It counts even if the Job has lost the index
+// meanwhile, because what was counted once stays counted.
 func (v *view) counts(p *pod) bool {
 	return p.held && p.decided() && !p.releasing && (v.valid(p) || p.attempt != none) && p.verdict.Counted
 }
@@ -183,7 +183,7 @@ func (t *tally) isDonor(p *pod) bool {
 	return found && donor.UID == p.UID
 }
 
-// restarts returns the restarts of containers in pods that are not terminal; with restartPolicy OnFailure they count towards
+// restarts returns the container restarts in pods that have not ended; with restartPolicy OnFailure they count towards
 // backoffLimit.
 func (v *view) restarts() int64 {
 	sum := int64(0)

@@ -11,16 +11,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// indexVariable tells a container its completion index.
+// indexVariable is the environment variable with the completion index.
 const indexVariable = "JOB_COMPLETION_INDEX"
 
-// createPods fills free places with the lowest slots that are not done and not at work. A slot whose replacement must wait
-// keeps its place.
+// createPods creates pods for the lowest slots that are neither done nor at work. A slot whose replacement must wait keeps
+// its place.
 //
-// It is the lowest slots, because the cache may not show the pods that were created last: they are among the lowest slots
-// then, whose names are the same again.
+// Taking the lowest slots is safe even if the cache does not show the latest pods yet: these are then among the lowest slots
+// and get the same names again.
 func (n *next) createPods() {
-	places := n.wantActive(n.active) - n.active // a pod that leaves is there still
+	places := n.wantActive(n.active) - n.active // a pod that is leaving still takes a place
 	if n.onlyFailed {
 		places -= n.terminating
 	}
@@ -44,9 +44,10 @@ func (n *next) createPods() {
 	}
 }
 
-// mostCreated returns the number of pods that the Plan may create: fewer of a large template, because each is sent as a whole.
+// mostCreated returns the number of pods that the Plan may create. It is lower for a large template, because each pod is sent
+// whole.
 func (n *next) mostCreated() int {
-	const most, perPair = 16 << 20, 64 // bytes of all pods, and what a label or an annotation takes beside its text
+	const most, perPair = 16 << 20, 64 // bytes of all pods, and the overhead of a label or annotation
 	template := cmp.Or(n.Template, &n.Job.Spec.Template)
 	if n.templateSize == 0 {
 		n.templateSize = 1 + template.Size() + perPair*(len(template.Labels)+len(template.Annotations))
@@ -54,7 +55,7 @@ func (n *next) mostCreated() int {
 	return min(n.settings.MaxCreate, max(1, most/n.templateSize))
 }
 
-// takenSlots returns the slots for which no pod is to be created.
+// takenSlots returns the slots for which no pod may be created.
 func (n *next) takenSlots() indexes {
 	atWork := n.slotsOf(func(p *pod) bool {
 		return p.active() || p.decision == postponed || n.onlyFailed && p.terminating()
@@ -62,8 +63,8 @@ func (n *next) takenSlots() indexes {
 	return atWork.union(n.completed, n.failedIndexes)
 }
 
-// attempts returns the number of each slot's next attempt: one more than its last. No Job gets to the last number that there
-// is, but a user may make a pod with that name. The next attempt then has the lowest number that is free.
+// attempts returns the number of each slot's next attempt: one more than its last. Only a pod made by a user can have the
+// highest possible number; the next attempt then gets the lowest free one.
 func (n *next) attempts() map[int]int {
 	attempts := map[int]int{}
 	for _, p := range n.pods {
@@ -91,7 +92,7 @@ func (n *next) createPod(slot, attempt int, failures int64) {
 	donor, retry := n.donors[slot]
 	if retry {
 		if donor.decision == unstored {
-			return // it is written what its failure means, and then replaced
+			return // its failure is stored first, and then it is replaced
 		}
 		if delay := n.indexDelay(donor); delay > 0 {
 			n.postpone(1, delay)
@@ -118,7 +119,7 @@ func (n *next) createPod(slot, attempt int, failures int64) {
 	n.plan.Create = append(n.plan.Create, created)
 }
 
-// newPod returns the template as a pod of the Job that is tracked by a finalizer. All pods share what is the same in them: a
+// newPod returns a pod of the Job, made from the template, with the tracking finalizer. Pods share their common parts: a
 // template may be a megabyte, and a Plan may have hundreds of pods.
 func (n *next) newPod(name string) *corev1.Pod {
 	template := cmp.Or(n.Template, &n.Job.Spec.Template)
@@ -139,7 +140,7 @@ func (n *next) newPod(name string) *corev1.Pod {
 		},
 		Spec: *n.podSpec,
 	}
-	// The API server labels the template, but not that of a Job with manualSelector. The controller watches pods by it.
+	// The API server adds this label to the template, except for Jobs with manualSelector. The controller watches pods by it.
 	metav1.SetMetaDataLabel(&created.ObjectMeta, batchv1.ControllerUidLabel, string(n.Job.UID))
 	return created
 }
@@ -154,7 +155,7 @@ func withoutTracking(finalizers []string) []string {
 	return others
 }
 
-// newPodSpec returns the template's spec. The containers of an Indexed Job find their index in the environment.
+// newPodSpec returns the template's spec. For an Indexed Job, it adds the index to the containers' environment.
 func (n *next) newPodSpec(template *corev1.PodTemplateSpec) *corev1.PodSpec {
 	spec := template.Spec
 	if n.indexed {
@@ -180,7 +181,7 @@ func withIndexVariable(containers []corev1.Container) []corev1.Container {
 	return with
 }
 
-// addIndex gives the pod its index: in an annotation, a label and the host name (KEP-2214, KEP-4017).
+// addIndex sets the index in an annotation, a label and the host name (KEP-2214, KEP-4017).
 func (n *next) addIndex(p *corev1.Pod, index int) {
 	text := strconv.Itoa(index)
 	metav1.SetMetaDataAnnotation(&p.ObjectMeta, batchv1.JobCompletionIndexAnnotation, text)
@@ -188,7 +189,7 @@ func (n *next) addIndex(p *corev1.Pod, index int) {
 	p.Spec.Hostname = n.Job.Name + "-" + text
 }
 
-// addFailureCounts passes on how often the index has failed (KEP-3850). Ignored failures are counted apart.
+// addFailureCounts passes on the index's failure count (KEP-3850). Ignored failures are counted separately.
 func addFailureCounts(p *corev1.Pod, donor *pod, retry bool) {
 	var failures, ignored int64
 	if retry {

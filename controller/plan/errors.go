@@ -21,7 +21,7 @@ func errLedgerFormat(format string) error {
 	return fmt.Errorf("its format is %s, this program knows %s", quoted(format), ledgerFormat)
 }
 
-// quoted returns the beginning of a text that users may write, which can be as long as the API lets it be.
+// quoted returns the quoted beginning of a text that users may write at any length.
 func quoted(text string) string {
 	const most = 64
 	if len(text) > most {

@@ -2,8 +2,8 @@ package plan
 
 import "github.com/podverdict/podverdict/compiler/schema"
 
-// PodFields are the fields of pods that tell whose a pod is, which attempt, whether it is at work, and since when; and those that a
-// podFailurePolicy looks at, and that the explanation of a verdict cites. Nobody changes the set.
+// PodFields are the fields that identify a pod and its attempt, say whether it is active and since when, and those that a
+// podFailurePolicy reads or the explanation of a verdict cites. The set must not be changed.
 var PodFields = schema.NewFields(
 	"Pod.metadata", "ObjectMeta.name", "ObjectMeta.namespace", "ObjectMeta.uid", "ObjectMeta.resourceVersion", "ObjectMeta.generation",
 	"ObjectMeta.creationTimestamp", "ObjectMeta.deletionTimestamp", "ObjectMeta.deletionGracePeriodSeconds", "ObjectMeta.labels",

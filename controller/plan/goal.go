@@ -11,8 +11,8 @@ import (
 	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
-// goal is why the Job ends. The interim condition is written first, and the terminal one, with the same reason and message,
-// when nothing is left to be counted.
+// goal is the end that the Job is heading for. The interim condition is written first. The terminal one, with the same reason
+// and message, follows when nothing is left to count.
 type goal struct {
 	interim  batchv1.JobConditionType
 	terminal batchv1.JobConditionType
@@ -32,7 +32,7 @@ func success(reason, message string) *goal {
 	return &goal{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete, reason, message}
 }
 
-// storedGoal returns what the Job's status says already: it does not change any more.
+// storedGoal returns the goal that the Job's status has stored, which never changes.
 func (v *view) storedGoal() *goal {
 	switch v.stage {
 	case jobSucceeding:
@@ -46,7 +46,7 @@ func (v *view) storedGoal() *goal {
 	}
 }
 
-// findGoal looks for a reason to end, in upstream's order. Completions are looked at after pods are managed.
+// findGoal looks for a reason to end the Job, in upstream's order. Completions are checked after pods are managed.
 func (n *next) findGoal() *goal {
 	if stored := n.storedGoal(); stored != nil {
 		return stored
@@ -67,8 +67,8 @@ func (n *next) findGoal() *goal {
 	return n.metSuccessPolicy()
 }
 
-// failJobMessage returns the message of the first failed pod with a FailJob verdict. Pods that are counted already are asked too, unless
-// the rules may have been others then.
+// failJobMessage returns the message of the first failed pod with a FailJob verdict. Counted pods are included unless the
+// rules may have changed since.
 func (v *view) failJobMessage() string {
 	var failing []*pod
 	for _, p := range v.pods {
@@ -90,14 +90,14 @@ func (n *next) pastBackoffLimit() bool {
 	return n.Job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && n.restarts() >= max(limit, 1)
 }
 
-// pastDeadline reports whether the Job was active for activeDeadlineSeconds. A suspended Job is not active.
+// pastDeadline reports whether the Job has been active for activeDeadlineSeconds. A suspended Job is not active.
 func (n *next) pastDeadline() bool {
 	if n.Job.Spec.ActiveDeadlineSeconds == nil || n.suspended() || n.status.StartTime == nil {
 		return false
 	}
 	start := n.status.StartTime.Time
 	if n.resuming() {
-		start = n.Now // the time before the suspension does not count
+		start = n.Now // time before the suspension does not count
 	}
 	n.deadline = start.Add(time.Duration(*n.Job.Spec.ActiveDeadlineSeconds) * time.Second)
 	left := n.deadline.Sub(n.Now)
@@ -115,8 +115,8 @@ func (n *next) onlyFailedIndexesLeft() bool {
 	return failed > 0 && failed+n.completed.size() >= n.completions
 }
 
-// completionGoal reports whether the Job has its completions, once nothing is active. A Job without completions needs one
-// success, and must be sure that no pod is overlooked, because another pod may be at work still.
+// completionGoal returns the goal of a Job that has its completions, once nothing is active. A Job without completions needs
+// one success, and an Observation that is Current, because a pod not seen yet may still run.
 func (n *next) completionGoal() *goal {
 	done := n.succeeded >= n.completions
 	if n.Job.Spec.Completions == nil {
@@ -132,11 +132,12 @@ func (n *next) completionGoal() *goal {
 	return success(batchv1.JobReasonCompletionsReached, "Reached expected number of succeeded pods")
 }
 
-// finish takes the Job towards its goal: the interim condition, then the end of the active pods, then the terminal condition.
+// finish moves the Job towards its goal: it sets the interim condition, then ends the active pods, then sets the terminal
+// condition.
 func (n *next) finish() {
 	n.setCondition(n.goal.interim, corev1.ConditionTrue, n.goal.reason, n.goal.message)
 	if n.stage != jobFailing && n.stage != jobSucceeding {
-		return // what ends is taken down when its end is stored
+		return // pods are taken down once the interim condition is stored
 	}
 	n.takeDown()
 	if n.active > 0 || n.terminating > 0 || n.unstored || n.crowded {
@@ -149,7 +150,7 @@ func (n *next) finish() {
 	n.end()
 }
 
-// takeDown removes the active pods: of a Job that fails they count as failed, of one that succeeds they do not.
+// takeDown removes the active pods. They count as failed if the Job fails, and do not count if it succeeds.
 func (n *next) takeDown() {
 	for _, p := range n.pods {
 		if !p.active() {
@@ -164,16 +165,16 @@ func (n *next) takeDown() {
 	}
 }
 
-// end writes the terminal condition.
+// end sets the terminal condition.
 func (n *next) end() {
 	n.setCondition(n.goal.terminal, corev1.ConditionTrue, n.goal.reason, n.goal.message)
 	if n.status.StartTime == nil && (!n.suspended() || n.completions != 0) {
-		n.status.StartTime = n.now() // the API server wants one, though a suspended Job has none
+		n.status.StartTime = n.now() // the API server requires one, but a suspended Job has none
 	}
 	if n.goal.terminal == batchv1.JobComplete {
 		n.status.CompletionTime = n.now()
 		if start := n.status.StartTime; start != nil && n.status.CompletionTime.Before(start) {
-			n.status.CompletionTime = start // clocks of two controllers may differ
+			n.status.CompletionTime = start // the clocks of two controllers may differ
 		}
 	}
 	n.plan.Events = append(n.plan.Events, n.endEvents()...)

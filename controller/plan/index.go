@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// indexes is a set of completion indexes, as ordered intervals with gaps between them.
+// indexes is a set of completion indexes, as ordered intervals with gaps in between.
 type indexes []interval
 
 type interval struct{ first, last int }
 
-// parseIndexes reads a text such as 0,2-4. Indexes from limit on are left out, and so is what cannot be read.
+// parseIndexes parses text such as 0,2-4. It skips indexes from limit on, and what it cannot parse.
 func parseIndexes(text string, limit int) indexes {
 	var parsed indexes
 	for fragment := range strings.SplitSeq(text, ",") {
@@ -52,7 +52,7 @@ func (s indexes) union(others ...indexes) indexes {
 	return slices.Concat(append(others, s)...).normal()
 }
 
-// normal orders the intervals and joins those that touch. It reuses s.
+// normal sorts the intervals and joins those that touch. It reuses s.
 func (s indexes) normal() indexes {
 	slices.SortFunc(s, func(a, b interval) int { return a.first - b.first })
 	joined := s[:0]
@@ -79,7 +79,6 @@ func (s indexes) has(index int) bool {
 	return found
 }
 
-// size returns the number of members.
 func (s indexes) size() int {
 	size := 0
 	for _, i := range s {
@@ -88,7 +87,7 @@ func (s indexes) size() int {
 	return size
 }
 
-// common returns the number of members in both.
+// common returns the number of members that both sets have.
 func (s indexes) common(other indexes) int {
 	common := 0
 	for a, b := 0, 0; a < len(s) && b < len(other); {
@@ -102,7 +101,7 @@ func (s indexes) common(other indexes) int {
 	return common
 }
 
-// missing returns the lowest indexes below limit that are not in the set, count at most.
+// missing returns the lowest indexes below limit that are not in the set, at most count of them.
 func (s indexes) missing(count, limit int) indexes {
 	var found indexes
 	candidate := 0
@@ -116,7 +115,7 @@ func (s indexes) missing(count, limit int) indexes {
 	return found
 }
 
-// all yields the members, lowest first. There may be billions of them, so there is no list.
+// all yields the members in ascending order. There may be billions, so no list is built.
 func (s indexes) all() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for _, i := range s {
@@ -129,7 +128,7 @@ func (s indexes) all() iter.Seq[int] {
 	}
 }
 
-// String returns the form of status.completedIndexes: two neighbours are written 0,1, more are written 0-2.
+// String returns the set in the form of status.completedIndexes: two neighbours are written 0,1, three or more 0-2.
 func (s indexes) String() string {
 	var text strings.Builder
 	for _, i := range s {

@@ -10,20 +10,20 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// LedgerCondition is the type of the condition of a managed Job whose message is its ledger. It is there while pods have been
-// let go that the status counts, or when rules with a budget have matched, or rules that may change have decided. The package
+// LedgerCondition is the type of the condition whose message is a managed Job's ledger. It exists while the status counts
+// pods that were let go, or when rules with a budget have matched, or when rules that may change have decided. The package
 // comment says why it is a condition.
 const LedgerCondition batchv1.JobConditionType = "podverdict.io/Ledger"
 
-// ledgerFormat is the reason of the condition. Fields may be added to a ledger of this format. One that older programs would
-// misread must have another format: they take it for lost.
+// ledgerFormat is the reason of the condition. Fields may be added within this format. A ledger that older programs would
+// misread needs another format: they then treat it as lost.
 const ledgerFormat = "FormatV1"
 
-// earlierLedger is the annotation of a Job in which programs that know no LedgerCondition keep their ledger. On a Job that is
-// under way it says that one of them ran it.
+// earlierLedger is the annotation in which older programs, without LedgerCondition, keep the ledger. On a Job under way it
+// shows that one of them ran the Job.
 const earlierLedger = "podverdict.io/ledger"
 
-// Ledger returns the text of a Job's ledger. It is empty when the Job has none.
+// Ledger returns the text of a Job's ledger, or the empty string if the Job has none.
 func Ledger(status *batchv1.JobStatus) string {
 	if c := condition(status.Conditions, LedgerCondition); c != nil {
 		return c.Message
@@ -31,25 +31,26 @@ func Ledger(status *batchv1.JobStatus) string {
 	return ""
 }
 
-// ledger is what is known of pods that are gone. With it the counters are a function of the pods that are held:
+// ledger records pods that are gone, so that the counters can be derived from the held pods:
 //
 //	failed = Failed + len(Releasing) + the failed pods that are held and not in Releasing
 type ledger struct {
-	// Failed is how many failures were counted whose pods are not held any more.
+	// Failed is the number of counted failures whose pods are no longer held.
 	Failed int `json:"failed,omitempty"`
-	// Releasing are pods that are counted as failures, and are about to be let go, or were.
+	// Releasing are pods that are counted as failures and are being let go.
 	Releasing []types.UID `json:"releasing,omitempty"`
-	// Succeeded are the completed slots of a Job without indexes, in the form of completedIndexes: what is done once
-	// cannot be counted twice.
+	// Succeeded are the completed slots of a Job without indexes, written like completedIndexes, so that no slot counts
+	// twice.
 	Succeeded string `json:"succeeded,omitempty"`
-	// Backoff is how many pods had failed since the last success, and when the last of them had, for a Job without
-	// backoffLimitPerIndex.
+	// Backoff is, for a Job without backoffLimitPerIndex, how many pods have failed since the last success, and when the last
+	// one did.
 	Backoff *streak `json:"backoff,omitempty"`
-	// Budgets are, by rule, the matches of those whose budget is the Job's.
+	// Budgets are the matches by rule, for budgets of the whole Job.
 	Budgets map[string]budget `json:"budgets,omitempty"`
-	// Volatile is true when rules that may be others now have decided on failed pods.
+	// Volatile is true if failed pods were decided on by rules that may have changed since.
 	Volatile bool `json:"volatile,omitempty"`
-	// Lost is true when an earlier ledger was lost: more pods have ended than this one knows. All budgets count as used up.
+	// Lost is true if an earlier ledger was lost, so that more pods have ended than this one knows. All budgets then count as
+	// used up.
 	Lost bool `json:"lost,omitempty"`
 }
 
@@ -57,10 +58,10 @@ func (l ledger) empty() bool {
 	return l.Failed == 0 && len(l.Releasing) == 0 && l.Succeeded == "" && l.Backoff == nil && len(l.Budgets) == 0 && !l.Volatile && !l.Lost
 }
 
-// recorded returns the number of failures that do not depend on pods any more.
+// recorded returns the number of failures that are counted without their pods.
 func (l ledger) recorded() int { return l.Failed + len(l.Releasing) }
 
-// String returns the condition's message. It is empty for an empty ledger.
+// String returns the condition's message, or the empty string for an empty ledger.
 func (l ledger) String() string {
 	if l.empty() {
 		return ""
@@ -69,8 +70,8 @@ func (l ledger) String() string {
 	return string(text)
 }
 
-// readLedger takes the Job's ledger. One that cannot be read is lost, and so is one that an earlier program should have had a
-// part in. What it should have said is restored by settle, as far as the counters of the status tell.
+// readLedger reads the Job's ledger. It is lost if it cannot be parsed or an older program kept its own. settle then restores
+// what the status's counters tell.
 func (v *view) readLedger() {
 	if stored := condition(v.Job.Status.Conditions, LedgerCondition); stored != nil {
 		read, err := parseLedger(stored, v.Job)
@@ -83,9 +84,9 @@ func (v *view) readLedger() {
 	v.ledger.Lost = v.ledger.Lost || v.losing
 }
 
-// underEarlier reports whether an earlier program has run a Job. What it allowed is not known: the counters do not tell all of
-// it, and whoever may edit the Job may edit the annotation. On a Job that nobody has begun the annotation says nothing: it was
-// copied from another one.
+// underEarlier reports whether an older program has run the Job. The counters do not tell all that it did, and anybody who
+// may edit the Job may edit its annotation. On a Job that has not begun the annotation means nothing: it was copied from
+// another Job.
 func underEarlier(job *batchv1.Job) bool {
 	_, given := job.Annotations[earlierLedger]
 	return given && (job.Status.StartTime != nil || len(job.Status.Conditions) > 0)
@@ -116,7 +117,7 @@ func parseLedger(stored *batchv1.JobCondition, job *batchv1.Job) (ledger, error)
 	return read, nil
 }
 
-// checkBudgets refuses what no Plan writes.
+// checkBudgets returns an error for budgets that no Plan writes.
 func checkBudgets(budgets map[string]budget) error {
 	if len(budgets) > maxBudgets {
 		return errTooManyBudgets()
@@ -129,9 +130,9 @@ func checkBudgets(budgets map[string]budget) error {
 	return nil
 }
 
-// settle moves pods that are gone from the list to the number. Pods that were counted, but have vanished without us, because
-// somebody took their finalizers, are added: status.failed remembers them. When there is no ledger that could know them, it is
-// taken as lost, with all that it said of budgets.
+// settle moves deleted pods from Releasing to the number Failed. It adds counted pods that have vanished because somebody
+// removed their finalizers: status.failed still counts them. If no ledger could know them, the ledger is treated as lost,
+// with its budgets.
 func (n *next) settle() {
 	held := make(map[types.UID]bool, len(n.pods))
 	for _, p := range n.pods {
@@ -154,6 +155,6 @@ func (n *next) settle() {
 	n.healed = n.healed || n.losing
 	if lost := n.healed || n.assumed; lost && !n.recorded {
 		n.ledger.Lost, n.healed = true, true
-		n.ledger.Budgets = nil // what was to be entered is beyond a budget that is used up
+		n.ledger.Budgets = nil // all budgets count as used up anyway
 	}
 }

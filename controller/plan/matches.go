@@ -12,15 +12,15 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// MatchesAnnotation of a pod of an Indexed Job is how many pods of its index, before it, have used the budgets of rules that
-// each index has: numbers by POLICY/RULE, as a JSON object. A pod passes them on to its replacement, with its own match, and
-// is held until that has ended; so they need no list that grows with the indexes.
+// MatchesAnnotation is, on a pod of an Indexed Job, how many earlier pods of its index matched within each budget per index:
+// a JSON object of numbers by POLICY/RULE. A pod passes them on to its replacement, with its own match, and is held until
+// that has ended. So no list grows with the number of indexes.
 const MatchesAnnotation = "podverdict.io/matches"
 
 // matches are numbers of matches by ruleKey.
 type matches map[string]int32
 
-// readMatches takes the pod's annotation. One that cannot be ours counts as empty.
+// readMatches parses the pod's annotation. One that no Plan can have written counts as empty.
 func (v *view) readMatches(p *pod) matches {
 	text, given := p.Annotations[MatchesAnnotation]
 	if !given {
@@ -52,7 +52,7 @@ func (m matches) sum() int {
 	return sum
 }
 
-// passed returns the matches that a pod's successor begins with.
+// passed returns the matches that a pod passes on to its successor.
 func (p *pod) passed() matches {
 	if !p.matched {
 		return p.matches
@@ -63,10 +63,10 @@ func (p *pod) passed() matches {
 	return with
 }
 
-// addMatches passes on the matches of the index: of each rule the most that a pod knows of. One that is not held may still
-// tell.
+// addMatches sets the annotation on a new pod: for each rule, the highest number that a pod of the index carries. Pods that
+// are no longer held count too.
 func (n *next) addMatches(created *corev1.Pod, index int) {
-	delete(created.Annotations, MatchesAnnotation) // the template has none to give
+	delete(created.Annotations, MatchesAnnotation) // a value from the template means nothing
 	most := n.matchesOf(index)
 	if len(most) == 0 {
 		return
@@ -75,7 +75,7 @@ func (n *next) addMatches(created *corev1.Pod, index int) {
 	metav1.SetMetaDataAnnotation(&created.ObjectMeta, MatchesAnnotation, string(text))
 }
 
-// matchesOf returns what the next pod of an index begins with.
+// matchesOf returns the matches that the next pod of an index starts with.
 func (v *view) matchesOf(index int) matches {
 	most := matches{}
 	for _, p := range v.podsAt(index) {
@@ -86,9 +86,9 @@ func (v *view) matchesOf(index int) matches {
 	return most
 }
 
-// findCarriers picks, for each index that may be tried again, the failed pod that knows of the most matches, and of those the
-// last. It is held even when its successor is there: that may be dismissed, and what it knows goes with it. An index that the
-// Job has lost may come back.
+// findCarriers picks, for each index that may be retried, the failed pod that carries the most matches, and of those the
+// last. It stays held even when its successor exists: if that is dismissed, its matches go with it. Indexes that the Job has
+// lost are included, because they may come back.
 func (t *tally) findCarriers(v *view) {
 	ended := t.completed.union(t.failedIndexes)
 	last := map[int]*pod{}

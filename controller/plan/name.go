@@ -11,26 +11,26 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Labels of pods that Next names. They repeat what the name says, for people and for Made: labels can be edited, names cannot.
+// Labels of pods that Next names. They repeat what the name says, for people and for Made: labels can be edited, names
+// cannot.
 const (
-	// AttemptLabel is the number of the attempt, from 1.
+	// AttemptLabel is the attempt number, from 1.
 	AttemptLabel = "podverdict.io/attempt"
 	// SlotLabel is the slot of a pod without an index.
 	SlotLabel = "podverdict.io/slot"
 )
 
-// maxNameLength is how long the names of pods get: that of a DNS label, as upstream's.
+// maxNameLength is the maximum length of pod names: a DNS label, as upstream.
 const maxNameLength = 63
 
-// maxNumber is the highest slot, and the highest number of an attempt, that a name may have. The API has no room for more
-// completions.
+// maxNumber is the highest slot or attempt that a name may contain. The API does not allow more completions.
 const maxNumber = math.MaxInt32
 
-// namer names the pods of one Job as upstream does, JOB-INDEX-CODE or JOB-CODE. Upstream's code is random. Here it is the attempt, or
-// slot and attempt, in a cipher of the Job, so that a name tells them.
+// namer names the pods of one Job as upstream does, JOB-INDEX-CODE or JOB-CODE. Upstream's code is random. Here it is the
+// attempt, or slot and attempt, encoded by the Job's cipher, so that they can be read from the name.
 //
-// The longer form JOB-SLOT-ATTEMPT-TAG is for the few numbers without a code. Earlier programs gave it to all pods. Its tag is no
-// pod's code, so a name has one form.
+// The longer form JOB-SLOT-ATTEMPT-TAG is for the few numbers without a code. Older programs used it for all pods. Its tag
+// never equals a code, so a name has one form.
 type namer struct {
 	job     string
 	indexed bool
@@ -41,15 +41,15 @@ func newNamer(job *batchv1.Job) namer {
 	return namer{job.Name, completionMode(job) == batchv1.IndexedCompletion, newCipher(job.UID)}
 }
 
-// Made reports whether Next named a pod. Its Job need not be there any more: the UID is in the pod's owner reference or, when that
-// was taken away, in its label.
+// Made reports whether Next named a pod. The Job may be gone: the UID comes from the pod's owner reference or, without one,
+// from its label.
 func Made(p *corev1.Pod) bool {
 	_, _, made := Place(p)
 	return made
 }
 
-// Place returns the slot of a pod that Next named, and the number of the attempt, from 1. Any code is the code of something, so it
-// does not believe a short name unless the pod's labels say the same.
+// Place returns the slot of a pod that Next named, and the attempt number, from 1. Any code decodes to something, so a short
+// name counts only if the pod's labels agree.
 func Place(p *corev1.Pod) (slot, attempt int, made bool) {
 	uid := types.UID(p.Labels[batchv1.ControllerUidLabel])
 	if owner := metav1.GetControllerOfNoCopy(p); owner != nil {
@@ -61,7 +61,7 @@ func Place(p *corev1.Pod) (slot, attempt int, made bool) {
 	n := namer{cipher: newCipher(uid)}
 	if beginning, long := strings.CutSuffix(p.Name, "-"+n.cipher.tag); long {
 		parts := strings.Split(beginning, "-")
-		n.job = strings.Join(parts[:max(0, len(parts)-2)], "-") // as far as the name has it
+		n.job = strings.Join(parts[:max(0, len(parts)-2)], "-") // as much of the Job's name as the pod's name has
 		slot, attempt, made = n.parseLong(p.Name)
 		return slot, attempt + 1, made
 	}
@@ -72,7 +72,7 @@ func Place(p *corev1.Pod) (slot, attempt int, made bool) {
 	return slot, attempt, made
 }
 
-// labels returns the slot and the attempt, from 1, that the labels of a pod say. It is false if its short name does not end with
+// labels returns the slot and the attempt, from 1, in a pod's labels. It returns false if the pod's short name does not match
 // them.
 func (n namer) labels(p *corev1.Pod, slotLabel string) (slot, attempt int, ok bool) {
 	slot, slotErr := strconv.Atoi(p.Labels[slotLabel])
@@ -84,9 +84,8 @@ func (n namer) labels(p *corev1.Pod, slotLabel string) (slot, attempt int, ok bo
 	return slot, attempt, short && strings.HasSuffix(p.Name, ending)
 }
 
-// place returns the slot and the attempt, from 0, that the name of a pod tells which a controller like this one has made for the Job.
-// Where one of the two is from a file, the Job may have no UID: the name of a pod that is not surely the Job's counts if the labels
-// say the same.
+// place returns the slot and the attempt, from 0, if a podverdict controller named the pod for the Job. A Job read from a
+// file may have no UID; the name of a pod that may be another Job's counts only if the pod's labels agree.
 func (n namer) place(job *batchv1.Job, p *corev1.Pod) (slot, attempt int, ok bool) {
 	if Controls(job, p) {
 		return n.parse(p.Name)
@@ -95,7 +94,7 @@ func (n namer) place(job *batchv1.Job, p *corev1.Pod) (slot, attempt int, ok boo
 	return slot, attempt - 1, ok
 }
 
-// name returns the name of the Pod of an attempt at a slot.
+// name returns the name of the pod for an attempt at a slot.
 func (n namer) name(slot, attempt int) string {
 	ending, short := n.ending(slot, attempt)
 	if !short {
@@ -108,8 +107,8 @@ func (n namer) name(slot, attempt int) string {
 	return beginning[:min(len(beginning), maxNameLength-len(ending))] + ending
 }
 
-// ending returns what the short name of an attempt ends with, where upstream cuts the name of a Job that is too long. It is false
-// when there is no short name.
+// ending returns the suffix of an attempt's short name, before which upstream cuts a Job name that is too long. It returns
+// false if there is no short name.
 func (n namer) ending(slot, attempt int) (string, bool) {
 	if min(slot, attempt) < 0 {
 		return "", false
@@ -133,7 +132,7 @@ func (n namer) longName(slot, attempt int) string {
 	return prefix + suffix
 }
 
-// parse returns the inverse of name. It takes the long form of any attempt, because earlier programs gave it.
+// parse is the inverse of name. It accepts the long form for any attempt, because older programs used it.
 func (n namer) parse(name string) (slot, attempt int, ok bool) {
 	beginning := name[:max(0, len(name)-codeLength)]
 	code := name[len(beginning):]
@@ -162,7 +161,7 @@ func (n namer) parseLong(name string) (slot, attempt int, ok bool) {
 	return slot, attempt, true
 }
 
-// lastNumber returns the last number of a text such as train-3-0-, or an earlier one, or none.
+// lastNumber returns a number from the end of text such as train-3-0-, counted from the last; none if there is none.
 func lastNumber(text string, place int) int {
 	parts := strings.Split(text, "-")
 	if place >= len(parts) {

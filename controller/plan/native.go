@@ -9,17 +9,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A Job that Kubernetes' own controller runs has no ledger, and pods with names that say nothing. Its status says the same:
-// failed and succeeded count the pods that have lost the finalizer, and uncountedTerminatedPods those that are about to
-// (trackJobStatusAndRemoveFinalizers in pkg/controller/job/job_controller.go). Read as a ledger, all else is as for a managed
+// A Job that kube-controller-manager runs has no ledger, and its pods' names tell nothing. But its status can be read as a
+// ledger: failed and succeeded count the pods that have lost the finalizer, and uncountedTerminatedPods lists those about to
+// lose it (trackJobStatusAndRemoveFinalizers in pkg/controller/job/job_controller.go). Everything else works as for a managed
 // Job.
 
-// emptyStatus reports whether nobody has written a Job's status, as in a manifest.
+// emptyStatus reports whether a Job's status is unset, as in a manifest.
 func emptyStatus(status *batchv1.JobStatus) bool {
 	return equality.Semantic.DeepEqual(*status, batchv1.JobStatus{})
 }
 
-// readNative takes the ledger from the status.
+// readNative reads the status as a ledger.
 func (v *view) readNative() {
 	s := &v.Job.Status
 	v.ledger.Failed = int(s.Failed)
@@ -33,7 +33,7 @@ func (v *view) readNative() {
 	}
 }
 
-// countedSuccesses returns the pods that the status counts as succeeded, though they have the finalizer.
+// countedSuccesses returns the pods that the status counts as succeeded although they still have the finalizer.
 func (v *view) countedSuccesses() []types.UID {
 	if !v.native || v.Job.Status.UncountedTerminatedPods == nil {
 		return nil
@@ -41,8 +41,8 @@ func (v *view) countedSuccesses() []types.UID {
 	return v.Job.Status.UncountedTerminatedPods.Succeeded
 }
 
-// numberPods gives slots to the pods of a Job without indexes whose names do not tell: to each that works, or has done so with a
-// success that is not counted yet, one of its own.
+// numberPods assigns slots to the pods of a Job without indexes whose names tell none: one to each pod that is active or has
+// a success not counted yet.
 func (v *view) numberPods() {
 	slices.SortFunc(v.pods, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
 	free := parseIndexes(v.ledger.Succeeded, v.completions).size()

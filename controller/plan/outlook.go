@@ -15,42 +15,42 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Outlook says how far a Job is from its limits, and what happens to it next if nothing else happens to its pods.
+// Outlook says how close a Job is to its limits, and what happens next if nothing else happens to its pods.
 type Outlook struct {
-	// Failures are the counted failures; their limit is backoffLimit.
+	// Failures are the counted failures; the limit is backoffLimit.
 	Failures Usage `json:"failures"`
-	// FailedIndexes are the indexes that will not be tried again; their limit is maxFailedIndexes. It is nil without
+	// FailedIndexes are the indexes that will not be retried; the limit is maxFailedIndexes. It is nil without
 	// backoffLimitPerIndex.
 	FailedIndexes *Usage `json:"failedIndexes,omitempty"`
-	// Budgets are those of rules that have decided on a pod that is there.
+	// Budgets are those of the rules that decided on an existing pod.
 	Budgets []BudgetUsage `json:"budgets,omitempty"`
-	// Deadline is when the Job will have been active for activeDeadlineSeconds. It is nil while the Job is not active.
+	// Deadline is when activeDeadlineSeconds will be over. It is nil while the Job is not active.
 	Deadline *metav1.Time `json:"deadline,omitempty"`
 	// Active and Terminating are numbers of pods.
 	Active      int `json:"active,omitempty"`
 	Terminating int `json:"terminating,omitempty"`
-	// Next is what happens next. It is nil where only the Job's manager knows.
+	// Next is what happens next, or nil if only the Job's manager knows.
 	Next *Step `json:"next,omitempty"`
-	// Unknown says what could not be found out, and why.
+	// Unknown says what could not be determined, and why.
 	Unknown []string `json:"unknown,omitempty"`
 }
 
-// Why an Outlook may be incomplete. More than Failures may be used then, or Next come later.
+// Reasons why an Outlook may be incomplete. More than Failures may be used then, or Next may come later.
 const (
 	UnknownFailures = "failures before these Pods, because the Job has no status"
 	UnknownTimes    = "how long the back-off lasts, because failed Pods have no times"
 	UnknownPods     = "how long the back-off lasts, because failed Pods are gone"
-	// UnknownActive leaves only an end that is certain as what happens next.
+	// UnknownActive means that Next is only set if the Job is certain to end.
 	UnknownActive = "what happens next, because active Pods were not read"
 )
 
-// Usage is how much of a limit is used. A Job goes on until it has used more. Limit is nil where there is none.
+// Usage is how much of a limit is used. The Job fails once Used exceeds Limit, which is nil if there is none.
 type Usage struct {
 	Used  int  `json:"used"`
 	Limit *int `json:"limit,omitempty"`
 }
 
-// BudgetUsage is how much of a rule's budget is used. Of a budget per index it is that of the index that has used most.
+// BudgetUsage is how much of a rule's budget is used. For a budget per index it describes the index that has used most.
 type BudgetUsage struct {
 	Policy string `json:"policy"`
 	Rule   string `json:"rule"`
@@ -58,42 +58,42 @@ type BudgetUsage struct {
 	Usage
 }
 
-// StepKind is what a Job's manager does next, as seen from the Job.
+// StepKind is the kind of a Job's next step.
 type StepKind string
 
-// The steps of a Job.
+// The kinds of steps.
 const (
-	// Creates pods: at once, or when the back-off has passed.
+	// Creates means that pods are created: at once, or after the back-off.
 	Creates StepKind = "Creates"
-	// Waits for pods that run or terminate.
+	// Waits means that the Job waits for pods that run or terminate.
 	Waits StepKind = "Waits"
-	// Fails or Completes: the active pods are deleted, and then the Job has ended.
+	// Fails and Completes mean that active pods are deleted, and then the Job ends.
 	Fails     StepKind = "Fails"
 	Completes StepKind = "Completes"
-	// Suspended until somebody resumes the Job.
+	// Suspended means that nothing happens until somebody resumes the Job.
 	Suspended StepKind = "Suspended"
-	// Deleted by somebody: nothing is created any more.
+	// Deleted means that the Job is being deleted, and nothing is created any more.
 	Deleted StepKind = "Deleted"
-	// Failed or Complete already.
+	// Failed and Complete mean that the Job has ended.
 	Failed   StepKind = "Failed"
 	Complete StepKind = "Complete"
 )
 
-// Step is what happens to a Job next.
+// Step is a Job's next step.
 type Step struct {
 	Does StepKind `json:"does"`
-	// At is when; nil means at once.
+	// At is the time of the step; nil means at once.
 	At *metav1.Time `json:"at,omitempty"`
-	// Pods is how many are created.
+	// Pods is how many pods are created.
 	Pods int `json:"pods,omitempty"`
-	// Reason and Message are those of the condition with which a Job ends.
+	// Reason and Message are those of the condition that ends the Job.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// Look returns the outlook of a Job: of a managed one what Next plans, and of one that Kubernetes runs what its Job controller
-// would do. All pods are taken to be the Job's. Neither the Job nor its pods need to come from an API server: where the status,
-// UIDs or finalizers are missing, the pods are taken as not yet counted.
+// Look returns the outlook of a Job: what Next plans for a managed Job, or what kube-controller-manager would do with one of
+// its own. All pods must be the Job's. Job and pods may come from files: without status, UIDs or finalizers, the pods are
+// taken as not counted yet.
 func Look(o Observation) Outlook {
 	o.native, o.owned, o.Current = !Managed(o.Job), true, true
 	o.Volatile = o.Volatile && !o.native // a podFailurePolicy cannot change
@@ -124,9 +124,9 @@ func Look(o Observation) Outlook {
 	return outlook
 }
 
-// UsedUp returns the verdicts on the pods that matched when their rule's budget was used up, by the pods' names. Matches of a Job's
-// budget are counted over the pods that are given, in the order in which they finished, for nobody notes what was decided of a pod
-// that is not held any more; a pod that the controller has made knows those of its index.
+// UsedUp returns the verdicts on the pods that matched after their rule's budget was used up, by pod name. For a Job's budget
+// it counts the matches of the given pods in the order in which they finished, because decisions on released pods are not
+// stored. Pods that the controller made carry the matches of their index.
 func UsedUp(o Observation) map[string]runtime.Verdict {
 	job := *o.Job
 	job.Status = batchv1.JobStatus{}
@@ -141,7 +141,7 @@ func UsedUp(o Observation) map[string]runtime.Verdict {
 	return used
 }
 
-// lacksActive reports whether the status counts active pods that are not there, neither at work nor ended since.
+// lacksActive reports whether the status counts more active pods than were given.
 func (n *next) lacksActive() bool {
 	there := 0
 	for _, p := range n.pods {
@@ -152,7 +152,7 @@ func (n *next) lacksActive() bool {
 	return there < int(n.Job.Status.Active)
 }
 
-// tracked returns pods that have UIDs, and finalizers if all are to be counted.
+// tracked returns the pods with missing UIDs filled in, and with finalizers if all are to be counted.
 func tracked(pods []*corev1.Pod, all bool) []*corev1.Pod {
 	with := make([]*corev1.Pod, len(pods))
 	for i, p := range pods {
@@ -163,7 +163,7 @@ func tracked(pods []*corev1.Pod, all bool) []*corev1.Pod {
 		}
 		changed := *p
 		if changed.UID == "" {
-			changed.UID = types.UID("pod/" + p.Name) // names are as good for pods of one Job
+			changed.UID = types.UID("pod/" + p.Name) // names are unique among the pods of one Job
 		}
 		if all && !held {
 			changed.Finalizers = append(slices.Clip(p.Finalizers), batchv1.JobTrackingFinalizer)
@@ -173,7 +173,7 @@ func tracked(pods []*corev1.Pod, all bool) []*corev1.Pod {
 	return with
 }
 
-// outlook returns what a Plan in the making knows.
+// outlook returns the outlook from a Plan in progress.
 func (n *next) outlook() Outlook {
 	o := Outlook{
 		Failures: Usage{Used: n.failedPods}, Budgets: n.budgetUsage(), Active: n.active, Terminating: n.terminating,
@@ -197,7 +197,6 @@ func (n *next) outlook() Outlook {
 	return o
 }
 
-// step returns what happens next.
 func (n *next) step() Step {
 	switch {
 	case n.stage == jobFinished:
@@ -223,7 +222,7 @@ func (n *next) step() Step {
 	return Step{Does: Creates, At: new(metav1.NewTime(at)), Pods: n.waiting}
 }
 
-// ended returns the last step of a Job, which it has taken.
+// ended returns the step of a Job that has ended.
 func ended(job *batchv1.Job) Step {
 	if c := condition(job.Status.Conditions, batchv1.JobFailed); c != nil && c.Status == corev1.ConditionTrue {
 		return Step{Does: Failed, Reason: c.Reason, Message: c.Message}
@@ -232,7 +231,7 @@ func ended(job *batchv1.Job) Step {
 	return Step{Does: Complete, Reason: c.Reason, Message: c.Message}
 }
 
-// postpone notes that a number of pods are not created before some time has passed.
+// postpone records that a number of pods must wait to be created.
 func (n *next) postpone(pods int, wait time.Duration) {
 	n.again(wait)
 	switch {
@@ -269,7 +268,7 @@ func (n *next) budgetUsage() []BudgetUsage {
 	return used
 }
 
-// unknownWait says why it is not known when the next pod is created.
+// unknownWait says why the time of the next creation is not known.
 func (n *next) unknownWait(o Outlook) []string {
 	if o.Next.Does != Creates || o.Failures.Used == 0 {
 		return nil

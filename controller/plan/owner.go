@@ -10,10 +10,10 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// Owner identifies the Job that controls a pod, as far as the pod says. It is comparable.
+// Owner identifies the Job that controls a pod, as named by the pod. It is comparable.
 //
-// All parts count. Whoever may write pods of one namespace can put the UID of any Job into an owner reference, and a UID
-// alone would then let a pod of one tenant decide the Job of another (compare PodControllerIndexKey in
+// All fields must match. Anybody who may write pods in one namespace can put the UID of any Job into an owner reference;
+// matching by UID alone would let a pod of one tenant decide the Job of another (compare PodControllerIndexKey in
 // pkg/controller/controller_utils.go).
 type Owner struct {
 	types.NamespacedName
@@ -21,8 +21,8 @@ type Owner struct {
 	UID types.UID
 }
 
-// OwnerOf returns the Job that the pod's controller reference names. It is false for a pod without one, and for a pod that
-// another kind of object controls.
+// OwnerOf returns the Job in the pod's controller reference. It returns false if there is no such reference, or it names
+// another kind.
 func OwnerOf(p *corev1.Pod) (Owner, bool) {
 	reference := metav1.GetControllerOfNoCopy(p)
 	if reference == nil || reference.Kind != "Job" || reference.APIVersion != batchv1.SchemeGroupVersion.String() {
@@ -36,16 +36,16 @@ func Managed(job *batchv1.Job) bool {
 	return ptr.Deref(job.Spec.ManagedBy, "") == v1alpha1.JobController
 }
 
-// OwnerFor returns the Owner that the pods of a Job have.
+// OwnerFor returns the Owner for the pods of a Job.
 func OwnerFor(job *batchv1.Job) Owner {
 	return Owner{types.NamespacedName{Namespace: job.Namespace, Name: job.Name}, job.UID}
 }
 
-// Controls reports whether the Job controls the pod: namespace, kind, name and UID are those of the pod's controller reference.
+// Controls reports whether the pod's controller reference names the Job, with namespace, kind, name and UID.
 func Controls(job *batchv1.Job, p *corev1.Pod) bool {
 	owner, ok := OwnerOf(p)
 	return ok && owner == OwnerFor(job)
 }
 
-// String returns the owner as the key of an index.
+// String returns the owner as an index key.
 func (o Owner) String() string { return o.NamespacedName.String() + "/" + string(o.UID) }

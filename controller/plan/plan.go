@@ -10,77 +10,75 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Observation is all that a Plan is made from. Nothing in it is changed.
+// Observation is the input for a Plan. Next does not modify it.
 type Observation struct {
-	// Job is as it was read, with the API's defaults. Its resource version makes a Write that was planned for an older one
-	// fail.
+	// Job is the Job as it was read, with the API's defaults. If it has changed since, its resource version makes Write fail.
 	Job *batchv1.Job
-	// Template is the Job's, if Job does not have it whole: Next then reads only its restartPolicy there.
+	// Template is the Job's template if Job lacks it; Next then reads only restartPolicy from Job's.
 	Template *corev1.PodTemplateSpec
-	// Pods are those of the Job in a cache, which may lag behind, but never goes back: not while the program runs, because
-	// informers do not, and not over a restart, if the first list asks for the newest state (resource version ""). Pods that
-	// the program has created, and that the cache does not show yet, are added as they were created. Pods that the Job does
-	// not control are ignored.
+	// Pods are the Job's pods from a cache, which may lag but must never go back in time. Informers do not while the program
+	// runs; over a restart they do not if the first list asks for the newest state (resource version ""). Add pods that the
+	// program has created and that the cache does not show yet. Pods that the Job does not control are ignored.
 	Pods []*corev1.Pod
-	// Judge gives the verdict on a pod in phase Failed, which is the attempt of that number at its slot, from 1. Budgets are
-	// not its business: Next counts the matches. It is nil when the Job has no rules, neither its own nor those of policies.
+	// Judge returns the verdict on a failed pod, given its attempt number at its slot, from 1. It ignores budgets: Next
+	// counts the matches. It is nil if no rules apply to the Job.
 	Judge func(p *corev1.Pod, attempt int64) runtime.Verdict
-	// Volatile is true when the rules may be others the next time, as those of custom policies may. What is decided of a
-	// failed pod is then stored at once, and the pod let go: it is not judged again, not even after a restart.
+	// Volatile is true if the rules may change, as those of custom policies may. The decision on a failed pod is then stored
+	// at once and the pod is let go; it is not evaluated again, not even after a restart.
 	Volatile bool
-	// Now is the time.
+	// Now is the current time.
 	Now time.Time
-	// Current is true when no creation is under way, or has an unknown outcome. Only what ends the Job needs it.
+	// Current is true if no creation is under way or has an unknown outcome. Some ends of a Job require it.
 	Current bool
-	// Taken are names for which the API server answered AlreadyExists, because of a pod that is not of this Job.
+	// Taken are names for which the API server answered AlreadyExists because of another owner's pod.
 	Taken map[string]bool
-	// Settings are the parameters of the controller.
+	// Settings are the controller's parameters.
 	Settings Settings
 
-	// native is true for a Job that Kubernetes' own controller runs, owned when all Pods are known to be the Job's, and unnamed
-	// when their names tell no slots: see Look.
+	// native is true if kube-controller-manager runs the Job, owned if all Pods are known to be the Job's, and unnamed if
+	// their names tell no slots. Look sets them.
 	native, owned, unnamed bool
 }
 
-// Plan says what to do next. Each part is safe without the others, in whatever state the rest of the Plan ends: the order
-// of the fields is the best one, not the only safe one. Every call but Write is idempotent, and Write is protected by the
-// Job's resource version.
+// Plan says what to do next. Each part is safe without the others, whatever happens to the rest of the Plan: the order of the
+// fields is the best one, not the only safe one. Every call but Write is idempotent, and Write is protected by the Job's
+// resource version.
 type Plan struct {
-	// Release are pods that lose the tracking finalizer: all that they tell is recorded. The condition is that the resource
-	// version is still this one. When it fails, the pod has changed, perhaps finished, and is left to the next Plan.
+	// Release are pods that lose the tracking finalizer, because everything about them is recorded. Each call must require
+	// the pod's resource version. If the pod has changed, perhaps finished, it is left to the next Plan.
 	Release []*corev1.Pod
-	// Free are ended pods on which nothing depends any more. They lose the finalizer as those in Release do, under the same
-	// condition, but when there is nothing better to call for: no Plan waits for it.
+	// Free are ended pods on which nothing depends. They are released like those in Release, but only when no other calls are
+	// needed: no Plan waits for it.
 	Free []*corev1.Pod
-	// Dismiss are active pods that are not wanted any more and are not counted: each is released unless it has ended, and deleted
-	// when that has succeeded.
+	// Dismiss are active pods that are no longer wanted and not counted: each is released unless it has ended, and then
+	// deleted.
 	Dismiss []*corev1.Pod
-	// Delete are pods to be deleted by their UIDs. They keep the finalizer, because they are counted.
+	// Delete are pods to delete by UID. They keep the finalizer, because they are counted.
 	Delete []*corev1.Pod
-	// Create are pods to be created. They share parts of the Job's template, which is not to be changed. AlreadyExists means done if that pod is the Job's, else its name is Taken.
+	// Create are pods to create. They share parts of the Job's template, which must not be changed. AlreadyExists means
+	// success if the pod is the Job's; else its name is Taken.
 	Create []*corev1.Pod
-	// Failed and Terminating are how many pods count as failed and are terminating, which Write may not say yet.
+	// Failed and Terminating are how many pods count as failed and are terminating; Write may not have them yet.
 	Failed, Terminating int
-	// Write is the Job with the status as it is to be written, or nil when nothing in it changes. Its annotations are part of the
-	// write.
+	// Write is the Job with its new status and annotations, or nil if the status does not change.
 	Write *batchv1.Job
-	// Urgent is true when the next Plan waits for Write. The counters alone can be written together with later ones.
+	// Urgent is true if the next Plan depends on Write. Otherwise Write can be combined with later ones.
 	Urgent bool
-	// Events are told after Write has succeeded.
+	// Events are recorded after Write has succeeded.
 	Events []Event
 	// LookAgain is when time alone will change the Plan; 0 means never.
 	LookAgain time.Duration
-	// NeedsCurrent is true when the Job would end if the Observation were Current.
+	// NeedsCurrent is true if the Job would end if the Observation were Current.
 	NeedsCurrent bool
-	// UsedUp are the verdicts on the pods whose rule's budget is used up, by UID. All other pods have the verdict of Judge.
-	// That they are undecided means that it depends on Write, or on a later one, which of the two they have.
+	// UsedUp are the verdicts on pods whose rule's budget is used up, by UID. All other pods have the verdict of Judge. For
+	// undecided pods, this or a later Write decides which of the two applies.
 	UsedUp    map[types.UID]runtime.Verdict
 	Undecided map[types.UID]bool
-	// Problems are mistakes in the annotations of the Job and its pods. The Plan does without them.
+	// Problems are invalid annotations of the Job and its pods, which the Plan ignores.
 	Problems []error
 }
 
-// Event is to be recorded for the Job.
+// Event is an event to record for the Job.
 type Event struct {
 	Type    string // Normal or Warning
 	Reason  string
@@ -108,7 +106,7 @@ func Next(o Observation) Plan {
 	return n.plan
 }
 
-// begin returns a Plan with nothing in it.
+// begin returns an empty Plan in progress.
 func (v *view) begin() *next {
 	n := &next{view: v, tally: v.tally(), ledger: v.ledger}
 	n.plan.Problems = v.problems
@@ -116,14 +114,14 @@ func (v *view) begin() *next {
 	return n
 }
 
-// proceed counts, and finds out where the Job is heading: the goal, or the pods to create and to dismiss.
+// proceed counts the pods and decides where the Job is heading: its goal, or which pods to create and dismiss.
 func (n *next) proceed() {
 	n.start()
 	n.settle()
 	n.manage()
 }
 
-// next is a Plan in the making.
+// next is a Plan in progress.
 type next struct {
 	*view
 	tally
@@ -131,24 +129,25 @@ type next struct {
 	plan   Plan
 	status batchv1.JobStatus
 	ledger ledger
-	// leaving are the active pods that the Plan takes away.
+	// leaving are the active pods that the Plan removes.
 	leaving map[types.UID]bool
-	// ledgered is true when the ledger must be written before pods can go, healed when it must because pods have vanished.
+	// ledgered is true if pods can only go after the ledger is written; healed is true if the ledger must be written because
+	// pods have vanished.
 	ledgered, healed bool
-	// goal is the condition that the Job is heading for, or nil. Without one, deadline is when the Job fails for having been
-	// active too long, if there is such a time.
+	// goal is the end that the Job is heading for, or nil. Without a goal, deadline is when activeDeadlineSeconds will be
+	// over, if it is set.
 	goal     *goal
 	deadline time.Time
-	// waiting are the pods to be created when wait has passed.
+	// waiting is how many pods will be created when wait is over.
 	waiting int
 	wait    time.Duration
-	// podSpec is that of the pods to be created, or nil before there is one.
+	// podSpec is the spec of the pods to create, or nil if there is none yet.
 	podSpec *corev1.PodSpec
-	// templateSize is about how many bytes the template takes, or 0 before it was asked for.
+	// templateSize is the approximate size of the template in bytes, or 0 if not computed yet.
 	templateSize int
 }
 
-// again makes the Plan look again after a while.
+// again asks for another Plan after a while.
 func (n *next) again(after time.Duration) {
 	if after > 0 && (n.plan.LookAgain == 0 || after < n.plan.LookAgain) {
 		n.plan.LookAgain = after

@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// view is what an Observation says, looked at once.
+// view is an Observation with what is derived from it.
 type view struct {
 	Observation
 
@@ -24,27 +24,27 @@ type view struct {
 	problems        []error
 	namer           namer
 	ledger          ledger
-	recorded        bool // whether the Job has a ledger that can be read
-	losing          bool // whether the ledger is lost, and does not say so yet
+	recorded        bool // the Job has a readable ledger
+	losing          bool // the ledger is lost and does not say so yet
 
 	indexed     bool
 	perIndex    bool
-	completions int // math.MaxInt when the Job has none
+	completions int // math.MaxInt if the Job has none
 	onlyFailed  bool
 	deleting    bool
 	stage       stage
 
 	pods        []*pod
-	lastSuccess time.Time // zero when no pod tells of one
+	lastSuccess time.Time // zero if no pod shows one
 
-	// budgeted is true when a failed pod matches a rule with a budget.
+	// budgeted is true if a failed pod matches a rule with a budget.
 	budgeted bool
-	// budgets are the ledger's after this Plan's decisions, entries the pods in them, tooMany is true when they have no room
-	// for a rule.
+	// budgets are the ledger's budgets after this Plan's decisions, entries is the number of pods in them, and tooMany is
+	// true if a rule does not fit in.
 	budgets map[string]budget
 	entries int
 	tooMany bool
-	// unstored is true when a pod's decision is, crowded when one is postponed.
+	// unstored is true if some pod's decision is unstored, crowded if one is postponed.
 	unstored, crowded bool
 }
 
@@ -76,16 +76,16 @@ func stageOf(job *batchv1.Job) stage {
 	}
 }
 
-// decision says how far it is known what the failure of a pod means. It is all known unless the pod's rule has a budget of
-// the Job.
+// decision says whether the meaning of a pod's failure is decided. It always is, unless the pod's rule has a budget for the
+// Job.
 type decision uint8
 
 const (
-	// known is what no budget is needed for, or what the ledger has.
+	// known means that no budget is involved or the ledger has the decision.
 	known decision = iota
-	// unstored is decided by this Plan. Nothing may depend on it before the ledger has it.
+	// unstored means that this Plan decides. Nothing may depend on it before the ledger is stored.
 	unstored
-	// postponed is not decided for want of room in the ledger.
+	// postponed means that the ledger has no room for the decision.
 	postponed
 )
 
@@ -93,25 +93,25 @@ const (
 type pod struct {
 	*corev1.Pod
 
-	// slot is the completion index; a Job without indexes numbers its completions the same way. It is none for a pod that
-	// is not named by us and has no valid index.
+	// slot is the completion index, or for a Job without indexes the number in the pod's name. It is none for a pod that Next
+	// has not named and that has no valid index.
 	slot    int
-	attempt int // none when the name is not ours
-	// held is true for a pod with the tracking finalizer: it cannot vanish.
+	attempt int // none if Next has not named the pod
+	// held is true if the pod has the tracking finalizer, so it cannot vanish.
 	held bool
-	// releasing is true when the ledger has counted the pod.
+	// releasing is true if the ledger has counted the pod.
 	releasing bool
-	// failed is true when the pod counts as failed, whatever the verdict.
+	// failed is true if the pod counts as failed, whatever the verdict.
 	failed  bool
 	verdict runtime.Verdict // of a failed pod, after budgets
 	finish  time.Time       // of a failed or succeeded pod
 
-	// rule is the key of the rule with a budget that a failed pod matches.
+	// rule is the key of the rule with a budget that the failed pod matches.
 	rule string
-	// matches are those of its index before it, by rule; matched is true when it is one more.
+	// matches are the earlier matches of its index, by rule; matched is true if the pod adds one.
 	matches matches
 	matched bool
-	// within are the rules of a Job's budget in which the ledger has the pod.
+	// within are the rules with a budget for the Job under which the ledger lists the pod.
 	within   []string
 	decision decision
 }
@@ -148,8 +148,9 @@ func observe(o Observation) *view {
 	return v
 }
 
-// replacement returns the podReplacementPolicy, or its default where the API server had it turned off and left it out, which
-// Kubernetes 1.36 still allows: those versions' Job controller goes by podFailurePolicy, that of 1.37 by this field alone.
+// replacement returns the podReplacementPolicy or its default. Up to Kubernetes 1.36 an API server may have the field turned
+// off and leave it out; the Job controller of those versions then goes by podFailurePolicy. That of 1.37 reads only this
+// field.
 func replacement(spec *batchv1.JobSpec) batchv1.PodReplacementPolicy {
 	if spec.PodReplacementPolicy == nil && spec.PodFailurePolicy != nil {
 		return batchv1.Failed
@@ -165,8 +166,8 @@ func (v *view) unknownMode() bool {
 	return !v.indexed && completionMode(v.Job) != batchv1.NonIndexedCompletion
 }
 
-// readPods takes the pods that the Job controls, in the order of slots and attempts, so that the Plan does not depend on
-// that of the cache.
+// readPods reads the pods that the Job controls, sorted by slot and attempt so that the Plan does not depend on the cache's
+// order.
 func (v *view) readPods() {
 	releasing := make(map[types.UID]bool, len(v.ledger.Releasing))
 	for _, uid := range v.ledger.Releasing {
@@ -208,7 +209,7 @@ func (v *view) podsAt(slot int) []*pod {
 	return v.pods[first:end]
 }
 
-// compareFinish returns the order in which pods finished, as far as the times tell.
+// compareFinish orders pods by finish time, and by slot, attempt, name and UID if that is equal.
 func compareFinish(a, b *pod) int {
 	return cmp.Or(a.finish.Compare(b.finish), a.slot-b.slot, a.attempt-b.attempt, cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 }
@@ -219,7 +220,7 @@ func (v *view) read(p *corev1.Pod, releasing bool) *pod {
 		held: slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer),
 	}
 	if slot, attempt, ok := v.namer.place(v.Job, p); ok && !v.native {
-		read.slot, read.attempt = slot, attempt // a name cannot be edited, an annotation can
+		read.slot, read.attempt = slot, attempt // names cannot be edited, annotations can
 	} else if v.indexed {
 		read.slot = annotatedIndex(p)
 	}
@@ -228,7 +229,7 @@ func (v *view) read(p *corev1.Pod, releasing bool) *pod {
 		read.verdict = v.judge(p, read.number())
 	}
 	if read.failed || p.Status.Phase == corev1.PodSucceeded {
-		read.finish = FinishTime(p).Truncate(time.Second) // as it is stored
+		read.finish = FinishTime(p).Truncate(time.Second) // as the API stores it
 	}
 	return read
 }
@@ -241,7 +242,7 @@ func annotatedIndex(p *corev1.Pod) int {
 	return index
 }
 
-// takenAsFailed reports whether a pod is or counts as failed. A terminating pod does unless only failed pods are replaced
+// takenAsFailed reports whether a pod counts as failed. A terminating pod does unless only failed pods are replaced
 // (isPodFailed upstream), and always once the Job fails, which it cannot survive.
 func (v *view) takenAsFailed(p *corev1.Pod) bool {
 	switch {
@@ -253,7 +254,8 @@ func (v *view) takenAsFailed(p *corev1.Pod) bool {
 	return !v.onlyFailed || v.stage == jobFailing
 }
 
-// judge returns the verdict on a failed pod. One that the Job takes down is judged as it is, as if it were in phase Failed.
+// judge returns the verdict on a failed pod. A pod that is being taken down is evaluated in its present state, as if it were
+// in phase Failed.
 func (v *view) judge(p *corev1.Pod, attempt int64) runtime.Verdict {
 	if v.Judge == nil {
 		return runtime.Unmatched(p)
@@ -266,13 +268,14 @@ func (v *view) judge(p *corev1.Pod, attempt int64) runtime.Verdict {
 	return v.Judge(p, attempt)
 }
 
-// number returns the attempt's number, from 1; 1 for a pod that is not named by us.
+// number returns the attempt number, from 1; it is 1 for a pod that Next has not named.
 func (p *pod) number() int64 { return int64(max(p.attempt, 0)) + 1 }
 
-// valid reports whether a pod has a slot of the Job, as those that count have.
+// valid reports whether a pod has a slot of the Job; only those count.
 func (v *view) valid(p *pod) bool { return p.slot != none && p.slot < v.completions }
 
-// past reports whether a failed pod was decided on before, maybe by other rules, and what that means is stored: nobody asks again.
+// past reports whether an earlier Plan stored its decision on a failed pod, maybe by other rules. The pod is not evaluated
+// again.
 func (v *view) past(p *pod) bool {
 	return (v.Volatile || v.ledger.Volatile) && (!p.held || p.releasing)
 }
@@ -291,7 +294,7 @@ func (p *pod) ready() bool {
 	})
 }
 
-// succeeded reports whether a pod counts as a success. One that is counted as a failure stays one, even if it then succeeds.
+// succeeded reports whether a pod counts as a success. One counted as a failure stays one, even if it then succeeds.
 func (p *pod) succeeded() bool {
 	return p.held && !p.releasing && p.Status.Phase == corev1.PodSucceeded
 }

@@ -6,11 +6,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// hold lets ended pods go as soon as nothing depends on them, so that they and their namespace can be deleted while no
-// controller is at work. Those that must go do so at once, and the others when there is nothing better to call for.
+// hold releases ended pods as soon as nothing depends on them, so that they and their namespace can be deleted even while no
+// controller runs. Pods that must go are released at once, the others when no other calls are needed.
 func (n *next) hold() {
 	if n.goal != nil || n.deleting {
-		n.donors, n.shownFailed = nil, n.failedPods // no index is tried again
+		n.donors, n.shownFailed = nil, n.failedPods // no index is retried
 	}
 	if n.stage != jobWorking || n.deleting {
 		n.carriers = nil
@@ -34,11 +34,11 @@ func (n *next) hold() {
 	}
 }
 
-// beyond reports whether a pod has ended whose index the Job had, and has no more. It must go: if completions rise again, the
-// index is worked on again, whoever was faster.
+// beyond reports whether a pod has ended whose index the Job no longer has. It must be released: if completions rise again,
+// the index is worked on again.
 func (n *next) beyond(p *pod) bool { return n.indexed && p.terminal() && p.slot >= n.completions }
 
-// remember has the ledger keep what the delay depends on.
+// remember stores in the ledger what the delay depends on.
 func (n *next) remember() {
 	n.ledger.Backoff = nil
 	if failures := n.streak(); failures.Failures > 0 {
@@ -46,23 +46,24 @@ func (n *next) remember() {
 	}
 }
 
-// release is what becomes of a pod that is to lose the finalizer.
+// release is what to do with a pod that should lose the finalizer.
 type release uint8
 
 const (
-	keep   release = iota // something depends on the pod: a later Plan lets it go
-	record                // the ledger counts its failure first
-	store                 // the ledger, which has what the pod tells, is written first
-	letGo                 // nothing depends on it
+	keep   release = iota // something depends on the pod: a later Plan releases it
+	record                // the ledger counts the failure first
+	store                 // the ledger, which has the pod's information, is written first
+	letGo                 // nothing depends on the pod
 )
 
-// letGo releases a pod if what it tells is stored, or nothing, and else has it stored: at once if it must go.
+// letGo releases a pod whose information is stored or not needed. Otherwise it has that stored first, at once if the pod must
+// go.
 func (n *next) letGo(p *pod, must bool) {
 	switch n.releaseOf(p) {
 	case keep:
 	case record:
 		if n.record(p, must) && n.isDonor(p) {
-			n.shownFailed++ // its replacement has got the failure count from it
+			n.shownFailed++ // its replacement has taken over the failure count
 		}
 	case store:
 		n.store(must)
@@ -93,12 +94,12 @@ func (n *next) releaseOf(p *pod) release {
 	}
 }
 
-// mayRecord reports whether the ledger may count a failure instead of the pod. A pod from which its replacement gets a
-// failure count is counted early only if it could still succeed.
+// mayRecord reports whether the ledger may count a failure in place of the pod. A pod that passes its failure count to a
+// replacement is counted early only if it could still succeed.
 func (n *next) mayRecord(p *pod) bool {
 	switch {
-	case p.decision == unstored && !n.deleting: // what it tells is known from nothing else yet
-		return n.Volatile && !n.isDonor(p) // in the write that has what was decided
+	case p.decision == unstored && !n.deleting: // only the pod shows the failure
+		return n.Volatile && !n.isDonor(p) // the write that stores the decision counts it
 	case n.isDonor(p):
 		return !p.terminal()
 	case n.carriers[p.UID]:
@@ -108,7 +109,7 @@ func (n *next) mayRecord(p *pod) bool {
 	}
 }
 
-// tellsNews reports whether a pod that does not count any more says what the status and the ledger do not.
+// tellsNews reports whether a pod that no longer counts has information that the status and the ledger lack.
 func (n *next) tellsNews(p *pod) bool {
 	if p.succeeded() && n.valid(p) && !n.storedCompleted.has(p.slot) && !n.storedFailed.has(p.slot) {
 		return true
@@ -116,7 +117,7 @@ func (n *next) tellsNews(p *pod) bool {
 	return p.failed && !n.deleting && (n.goal == nil && !n.remembered(p) || n.Volatile && !n.view.ledger.Volatile)
 }
 
-// record has the ledger count a failure, if it has room.
+// record counts a failure in the ledger, if that has room.
 func (n *next) record(p *pod, must bool) bool {
 	if len(n.ledger.Releasing) >= n.settings.MaxReleasing {
 		return false
@@ -126,14 +127,14 @@ func (n *next) record(p *pod, must bool) bool {
 	return true
 }
 
-// store has the ledger written, with the next counters or at once.
+// store makes the Plan write the ledger, with the next counters or at once.
 func (n *next) store(atOnce bool) {
 	n.ledgered = true
 	n.plan.Urgent = n.plan.Urgent || atOnce
 }
 
-// surplus returns the names of the terminal pods, oldest first, that are more than may be held. Letting them go can wait while
-// there is something better to call for, until they are twice as many.
+// surplus returns the names of the terminal pods beyond the number that may be held, oldest first. While other calls are
+// needed, twice as many may be held.
 func (n *next) surplus() map[string]bool {
 	most := n.settings.MaxHeld
 	if len(n.plan.Create) > 0 || n.goal != nil {
@@ -148,7 +149,7 @@ func (n *next) surplus() map[string]bool {
 	return names(oldest(held, len(held)-most))
 }
 
-// oldest returns the pods that finished first.
+// oldest returns the count pods that finished first.
 func oldest(pods []*pod, count int) []*pod {
 	if count <= 0 {
 		return nil
@@ -165,8 +166,8 @@ func names(pods []*pod) map[string]bool {
 	return set
 }
 
-// lastAttempts returns the filter of the pods that are the last ones of slots that are to be tried again: custom rules may ask for the number of
-// the attempt, which the names tell.
+// lastAttempts returns a filter for the last pods of slots that will be retried: custom rules may read the attempt number,
+// which comes from the names of these pods.
 func (n *next) lastAttempts() func(*pod) bool {
 	if !n.Volatile || n.goal != nil || n.failedPodsLimit == noFailedPodsLimit {
 		return func(*pod) bool { return false }
@@ -177,7 +178,7 @@ func (n *next) lastAttempts() func(*pod) bool {
 	}
 }
 
-// oldFailures returns the failed pods beyond the number that the Job's annotation asks for, those aside that are wanted anyway.
+// oldFailures returns the failed pods beyond the limit in the Job's annotation, except for the wanted ones.
 func (v *view) oldFailures(wanted func(*pod) bool) []*corev1.Pod {
 	if v.failedPodsLimit == noFailedPodsLimit {
 		return nil
@@ -195,7 +196,7 @@ func (v *view) oldFailures(wanted func(*pod) bool) []*corev1.Pod {
 	return deleted
 }
 
-// retire lets all pods of a finished Job go. Active ones are late arrivals, and not wanted.
+// retire releases all pods of a finished Job. Active ones were seen late and are not wanted.
 func (v *view) retire() Plan {
 	plan := Plan{Problems: v.problems, Delete: v.oldFailures(func(*pod) bool { return false })}
 	for _, p := range v.pods {

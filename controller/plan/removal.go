@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// manage keeps the right pods running, unless there is a reason to end.
+// manage keeps the right pods running, unless there is a reason to end the Job.
 func (n *next) manage() {
 	n.leaving = map[types.UID]bool{}
 	if n.goal = n.findGoal(); n.goal != nil {
@@ -30,8 +30,8 @@ func (n *next) manage() {
 
 func (v *view) suspended() bool { return ptr.Deref(v.Job.Spec.Suspend, false) }
 
-// removePods dismisses the active pods that are not wanted: all of a suspended Job; those without a slot to work on; those
-// above what parallelism and completions ask for.
+// removePods dismisses the active pods that are not wanted: all of a suspended Job, those without a slot to work on, and
+// those above what parallelism and completions allow.
 func (n *next) removePods() {
 	var wanted []*pod
 	last := none
@@ -52,7 +52,7 @@ func (n *next) removePods() {
 	}
 }
 
-// byProgress returns the active pods, slot by slot, those that got furthest first.
+// byProgress returns the active pods by slot, and in a slot those with the most progress first.
 func (n *next) byProgress() []*pod {
 	active := slices.DeleteFunc(slices.Clone(n.pods), func(p *pod) bool { return !p.active() })
 	slices.SortFunc(active, func(a, b *pod) int {
@@ -71,13 +71,13 @@ func (n *next) wantActive(active int) int {
 		return max(0, min(parallelism, n.completions-n.succeeded))
 	}
 	if n.succeeded > 0 {
-		return active // whatever runs may finish, nothing is started
+		return active // running pods may finish, but none is created
 	}
 	return parallelism
 }
 
-// compareProgress orders pods by how little is lost with them: unscheduled before scheduled, pending before running, not
-// ready before ready, and younger before older.
+// compareProgress orders pods by how little is lost if they are removed: unscheduled before scheduled, pending before
+// running, not ready before ready, and younger before older.
 func compareProgress(a, b *pod) int {
 	return cmp.Or(
 		falseFirst(a.Spec.NodeName != "", b.Spec.NodeName != ""),
@@ -114,7 +114,7 @@ func readySince(p *pod) time.Time {
 	return time.Time{}
 }
 
-// dismiss takes an active pod away without counting it.
+// dismiss removes an active pod without counting it.
 func (n *next) dismiss(p *pod) {
 	n.leave(p)
 	n.plan.Dismiss = append(n.plan.Dismiss, p.Pod)

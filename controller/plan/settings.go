@@ -10,30 +10,30 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Annotations of managed Jobs: the two fields of the Job controller proposal that Kubernetes never shipped. As it asks, they
+// Annotations of managed Jobs: two fields of the Job controller proposal that Kubernetes never shipped. As proposed, they
 // apply to Jobs whose pods have restartPolicy Never.
 const (
-	// BackoffSecondsAnnotation is the delay after the first failure, in seconds, from 1 to 86400. It doubles with each
-	// further failure, up to the cap, or stays as it is when it is above.
+	// BackoffSecondsAnnotation is the delay after the first failure in seconds, from 1 to 86400. It doubles with each further
+	// failure up to the cap; a delay above the cap stays as it is.
 	BackoffSecondsAnnotation = "podverdict.io/backoff-seconds"
 	// FailedPodsLimitAnnotation is how many failed pods are kept, from 0; older ones are deleted once they are counted.
-	// Without it all are, as Kubernetes does (the proposal's default is 1).
+	// Without it all are kept, as in Kubernetes (the proposal's default is 1).
 	FailedPodsLimitAnnotation = "podverdict.io/failed-pods-limit"
 )
 
 // Settings are parameters of the controller. Zero means the default.
 type Settings struct {
-	// Backoff is the delay after the first failure; 10 seconds, as upstream.
+	// Backoff is the delay after the first failure. The default is 10 seconds, as upstream.
 	Backoff time.Duration
-	// MaxBackoff is the longest delay; 10 minutes, as upstream.
+	// MaxBackoff is the longest delay. The default is 10 minutes, as upstream.
 	MaxBackoff time.Duration
-	// MaxHeld is how many terminal pods of a running Job may keep the tracking finalizer, and half of how many may while there
-	// are pods to create; 5000.
+	// MaxHeld is how many terminal pods of a running Job may keep the tracking finalizer, and twice as many while there are
+	// pods to create. The default is 5000.
 	MaxHeld int
-	// MaxReleasing is how many UIDs the ledger has room for, of counted failures and again of matches within budgets; 500, as
-	// upstream's uncountedTerminatedPods.
+	// MaxReleasing is how many UIDs the ledger may list, of counted failures and again of matches within budgets. The default
+	// is 500, as for upstream's uncountedTerminatedPods.
 	MaxReleasing int
-	// MaxCreate is how many pods a Plan creates at most; 500, as upstream's MaxPodCreateDeletePerSync.
+	// MaxCreate is how many pods a Plan creates at most. The default is 500, as upstream's MaxPodCreateDeletePerSync.
 	MaxCreate int
 }
 
@@ -49,7 +49,7 @@ func (s Settings) withDefaults() Settings {
 // noFailedPodsLimit keeps all failed pods.
 const noFailedPodsLimit = -1
 
-// CheckAnnotations says what is wrong with the annotations by which a managed Job is tuned.
+// CheckAnnotations returns what is wrong with a managed Job's tuning annotations.
 func CheckAnnotations(job *batchv1.Job) []error {
 	var problems []error
 	for _, t := range []tuning{backoffSeconds, failedPodsLimit} {
@@ -60,7 +60,7 @@ func CheckAnnotations(job *batchv1.Job) []error {
 	return problems
 }
 
-// tuning is an annotation that holds a number.
+// tuning is an annotation with a number.
 type tuning struct {
 	name        string
 	least, most int
@@ -71,7 +71,7 @@ var (
 	failedPodsLimit = tuning{FailedPodsLimitAnnotation, 0, math.MaxInt32}
 )
 
-// read returns the annotation's number; it is not given when it is absent or wrong.
+// read returns the annotation's number. Given is false if the annotation is missing or invalid.
 func (t tuning) read(job *batchv1.Job) (number int, given bool, err error) {
 	text, given := job.Annotations[t.name]
 	if !given {
@@ -84,7 +84,7 @@ func (t tuning) read(job *batchv1.Job) (number int, given bool, err error) {
 	return number, true, nil
 }
 
-// tune applies the Job's annotations.
+// tune applies the Job's annotations to the settings.
 func (v *view) tune() {
 	v.failedPodsLimit = noFailedPodsLimit
 	if v.Job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// write fills in the Job to be written, if something in it changes. The status forgets a success beyond completions after its
-// pod is let go, not before: else the pod would count again if completions rose in between.
+// write sets Plan.Write if the status changes. A success beyond completions stays in the status until its pod is released:
+// otherwise the pod would count again if completions rose in between.
 func (n *next) write() {
 	n.count()
 	n.keepLedger()
@@ -33,7 +33,7 @@ func (n *next) forgetting() bool {
 	return !n.deleting && slices.ContainsFunc(n.pods, held)
 }
 
-// newCondition reports whether a condition is to be written, other than that of the ledger.
+// newCondition reports whether a condition other than the ledger's has to be written.
 func (n *next) newCondition() bool {
 	return slices.ContainsFunc(n.status.Conditions, func(c batchv1.JobCondition) bool {
 		old := condition(n.Job.Status.Conditions, c.Type)
@@ -41,8 +41,8 @@ func (n *next) newCondition() bool {
 	})
 }
 
-// keepLedger sets the condition that has the ledger. What was settled can wait for a write that is needed for something else.
-// A finished Job needs no ledger.
+// keepLedger sets the ledger's condition. Pods moved by settle can wait for a write that is needed for something else. A
+// finished Job needs no ledger.
 func (n *next) keepLedger() {
 	ended := n.goal != nil && condition(n.status.Conditions, n.goal.terminal) != nil
 	changed := n.ledgered || n.healed || n.unstored || !equality.Semantic.DeepEqual(n.status, n.Job.Status)
@@ -63,7 +63,7 @@ func (n *next) keepLedger() {
 	n.setCondition(LedgerCondition, corev1.ConditionTrue, ledgerFormat, text)
 }
 
-// count sets the counters. They never shrink; only with the completions of an elastic Job do the successes beyond them go.
+// count sets the counters. They never shrink, except for successes beyond the completions of an elastic Job.
 func (n *next) count() {
 	s := &n.status
 	leaving, leavingReady := len(n.leaving), 0
@@ -72,13 +72,13 @@ func (n *next) count() {
 			leavingReady++
 		}
 	}
-	// More than parallelism, just after it was lowered, must not be news (SN3).
+	// Just after parallelism was lowered, more active pods must not be reported (rule SN3).
 	s.Active = min(counter(n.active-leaving), max(ptr.Deref(n.Job.Spec.Parallelism, 1), s.Active))
 	s.Ready = new(min(counter(n.ready-leavingReady), s.Active))
 	s.Terminating = new(counter(n.terminating + leaving))
 	s.Failed = max(s.Failed, counter(n.shownFailed))
 	s.Succeeded = counter(n.succeeded)
-	s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{} // the ledger has what it is for
+	s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{} // the ledger does its job
 	s.CompletedIndexes, s.FailedIndexes = "", nil
 	if n.indexed {
 		s.CompletedIndexes = n.completed.String()
@@ -88,11 +88,10 @@ func (n *next) count() {
 	}
 }
 
-// counter returns a number of pods as the API has it.
+// counter returns a number of pods as the API stores it.
 func counter(pods int) int32 { return int32(min(pods, math.MaxInt32)) } //nolint:gosec // it is in range
 
-// start sets the start time when the Job is first seen and not suspended. For one that is resumed, that is told by an event of
-// its own.
+// start sets the start time when the Job is first seen and not suspended. A resumed Job gets its own event elsewhere.
 func (n *next) start() {
 	if n.status.StartTime != nil || n.suspended() {
 		return
@@ -107,7 +106,7 @@ func (n *next) start() {
 	}
 }
 
-// noteSuspension keeps the Suspended condition. The start time goes and comes with it.
+// noteSuspension updates the Suspended condition, and the start time with it.
 func (n *next) noteSuspension() {
 	switch stored := condition(n.status.Conditions, batchv1.JobSuspended); {
 	case n.suspended() && !hasCondition(n.Job, batchv1.JobSuspended):
@@ -121,7 +120,7 @@ func (n *next) noteSuspension() {
 	}
 }
 
-// resuming reports whether the Job is not suspended any more, but its status does not say so yet.
+// resuming reports whether the Job was resumed but its status still says suspended.
 func (v *view) resuming() bool { return !v.suspended() && hasCondition(v.Job, batchv1.JobSuspended) }
 
 func hasCondition(job *batchv1.Job, kind batchv1.JobConditionType) bool {
@@ -138,7 +137,7 @@ func condition(conditions []batchv1.JobCondition, kind batchv1.JobConditionType)
 	return nil
 }
 
-// setCondition adds or changes a condition; one that says the same already stays as it is, times included.
+// setCondition adds or changes a condition. If only the times would change, it does nothing.
 func (n *next) setCondition(kind batchv1.JobConditionType, status corev1.ConditionStatus, reason, message string) {
 	set := batchv1.JobCondition{
 		Type: kind, Status: status, LastProbeTime: *n.now(), LastTransitionTime: *n.now(), Reason: reason, Message: message,

@@ -6,7 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// metSuccessPolicy returns the goal of the first rule of the success policy that is met (KEP-3998), or nil.
+// metSuccessPolicy returns the goal of the first success policy rule that is met (KEP-3998), or nil.
 func (n *next) metSuccessPolicy() *goal {
 	if n.Job.Spec.SuccessPolicy == nil || !n.indexed || len(n.completed) == 0 {
 		return nil
@@ -25,7 +25,7 @@ func (n *next) meets(rule batchv1.SuccessPolicyRule) bool {
 		required := parseIndexes(*rule.SucceededIndexes, n.completions)
 		succeeded, wanted = n.completed.common(required), required.size()
 		if wanted == 0 {
-			return false // nothing in it can be read
+			return false // invalid text contains no indexes
 		}
 	}
 	if rule.SucceededCount != nil && succeeded >= int(*rule.SucceededCount) {

@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// client is for our own kinds, which the API server has in JSON only.
+// client accesses podverdict's own kinds, which the API server serves only as JSON.
 type client struct {
 	*rest.RESTClient
 
@@ -38,7 +38,7 @@ func newClient(config *rest.Config) (*client, error) {
 	return &client{restClient, runtime.NewParameterCodec(scheme)}, err
 }
 
-// informer returns one of a kind that may not be installed.
+// informer returns an informer for a kind that may not be installed.
 func (c *client) informer(resource string, clock clock.WithTicker, example, list runtime.Object) (cache.SharedIndexInformer, error) {
 	kind := &optional{
 		resource: resource, clock: clock, none: list.DeepCopyObject,
@@ -54,13 +54,14 @@ func (c *client) informer(resource string, clock clock.WithTicker, example, list
 	return kind.informer(example, trimPolicy)
 }
 
-// updateStatus writes the status of a policy or binding, unless it has changed meanwhile.
+// updateStatus writes the status of a policy or binding, unless the object has changed meanwhile.
 func (c *client) updateStatus(ctx context.Context, resource string, object v1alpha1.Object) error {
 	returned := v1alpha1.New(object.GetObjectKind().GroupVersionKind())
 	return c.Put().Resource(resource).Name(object.GetName()).SubResource("status").Body(object).Do(ctx).Into(returned)
 }
 
-// newNamespaceInformer watches the labels of namespaces, or of one. A controller of one namespace may lack the right to.
+// newNamespaceInformer watches the labels of all namespaces, or of one. A controller of one namespace may lack the right to
+// do so.
 func newNamespaceInformer(client kubernetes.Interface, only string, clock clock.WithTicker) (cache.SharedIndexInformer, error) {
 	namespaces := client.CoreV1().Namespaces()
 	selector := ""
@@ -81,7 +82,7 @@ func newNamespaceInformer(client kubernetes.Interface, only string, clock clock.
 	return kind.informer(&corev1.Namespace{}, trimNamespace)
 }
 
-// trimPolicy drops who manages which field, and sets the defaults, which are there if the API server knows all of them.
+// trimPolicy removes managedFields and sets the defaults, which an older API server may not know.
 func trimPolicy(object any) (any, error) {
 	if known, ok := object.(v1alpha1.Object); ok {
 		known.SetManagedFields(nil)
@@ -90,7 +91,7 @@ func trimPolicy(object any) (any, error) {
 	return object, nil
 }
 
-// trimNamespace keeps the labels.
+// trimNamespace removes everything but the labels.
 func trimNamespace(object any) (any, error) {
 	if n, ok := object.(*corev1.Namespace); ok {
 		n.ObjectMeta = metav1.ObjectMeta{Name: n.Name, ResourceVersion: n.ResourceVersion, Labels: n.Labels}

@@ -17,9 +17,9 @@ const countPeriod = time.Minute
 
 // counts are the numbers of Jobs for the statuses of bindings.
 type counts struct {
-	// wanted is true for a controller that has all Jobs. Others would write what is true of a part of them, each of its own.
+	// wanted is true if the controller sees all Jobs. Others would overwrite the total with the count of their part.
 	wanted bool
-	// byBinding are the numbers by the names of bindings, nil before the first count.
+	// byBinding are the numbers by binding name, nil before the first count.
 	byBinding atomic.Pointer[map[string]v1alpha1.BoundJobs]
 }
 
@@ -35,7 +35,7 @@ func (c *counts) of(name string) *v1alpha1.BoundJobs {
 	return nil
 }
 
-// count counts the Jobs that bindings select, and has statuses written where that has changed something.
+// count counts the Jobs that bindings select, and queues the statuses that have changed.
 func (r *Registry) count() {
 	if !r.counts.wanted || !r.caches.Filled() {
 		return
@@ -50,7 +50,7 @@ func (r *Registry) count() {
 	}
 }
 
-// unfinished yields the Jobs that have not finished, with the labels of their namespaces.
+// unfinished yields the unfinished Jobs with the labels of their namespaces.
 func (r *Registry) unfinished(yield func(*batchv1.Job, labels.Set) bool) {
 	for _, object := range r.caches.Jobs.List() {
 		job, ok := object.(*batchv1.Job)

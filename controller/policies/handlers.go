@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// handle has changes of policies, bindings and labels of namespaces lead to work.
+// handle registers handlers that trigger work when a policy, a binding or the labels of a namespace change.
 func (r *Registry) handle() error {
 	ours := cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { r.replaced(nil, object) },
@@ -26,8 +26,8 @@ func (r *Registry) handle() error {
 	return errors.Join(policyErr, bindingErr, namespaceErr)
 }
 
-// replaced takes the states of a policy or binding before and after; the first is nil when there is none. Its generation
-// changes when what it says does; else somebody has written its status.
+// replaced handles a new or changed policy or binding; before is nil for a new one. If its generation is unchanged, only its
+// status was written.
 func (r *Registry) replaced(before, after any) {
 	old, _ := before.(v1alpha1.Object)
 	object, ok := after.(v1alpha1.Object)
@@ -36,7 +36,7 @@ func (r *Registry) replaced(before, after any) {
 	}
 	if old == nil || old.GetUID() != object.GetUID() || old.GetGeneration() != object.GetGeneration() {
 		r.touch()
-		return // the build looks at the status, too
+		return // build checks the status, too
 	}
 	r.statuses.add(object)
 }

@@ -16,23 +16,23 @@ import (
 	"github.com/podverdict/podverdict/controller/caches"
 )
 
-// optional lists and watches a kind that the API server may not serve, or not to us: then there are no objects of it, until
-// that changes. Without it, an informer of such a kind would never have synced.
+// optional lists and watches a kind that the API server may not serve, or that we may not read. It then reports no objects
+// until that changes. Without it, an informer for such a kind would never sync.
 type optional struct {
 	resource string
 	lists    func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	watches  func(context.Context, metav1.ListOptions) (watch.Interface, error)
-	// none is the list of no objects.
+	// none returns an empty list.
 	none  func() runtime.Object
 	clock clock.WithTicker
-	// listed is true when there has been a list, absent when the last one was of a kind that is not served.
+	// listed is true if any list has succeeded, absent if the last one found that the kind is not served.
 	listed, absent atomic.Bool
 }
 
-// absencePeriod is the time between two looks whether a kind is served now.
+// absencePeriod is how often to check whether a missing kind is served now.
 const absencePeriod = 5 * time.Second
 
-// informer returns one for objects that look like the example.
+// informer returns an informer for objects of the example's type.
 func (o *optional) informer(example runtime.Object, transform cache.TransformFunc) (cache.SharedIndexInformer, error) {
 	informer := cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc:  o.list,
@@ -41,7 +41,7 @@ func (o *optional) informer(example runtime.Object, transform cache.TransformFun
 	return informer, informer.SetTransform(transform)
 }
 
-// IsWatchListSemanticsUnSupported has reflectors begin with a list, whose error says more than that of a stream.
+// IsWatchListSemanticsUnSupported makes reflectors begin with a list, whose errors say more than those of a stream.
 func (*optional) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (o *optional) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -59,13 +59,14 @@ func (o *optional) list(ctx context.Context, options metav1.ListOptions) (runtim
 	return list, err
 }
 
-// missing reports whether an answer means that there are no such objects for us. A right that was there once and then is not
-// means nothing: the known objects stay.
+// missing reports whether an error means that there are no such objects for us. If the right to read them is lost later, the
+// known objects stay.
 func (o *optional) missing(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) && !o.listed.Load()
 }
 
-// watch has no events for a while when the kind was and is not served. When that has changed, a list is needed.
+// watch returns no events for a while if the kind was and is not served. If that has changed, it returns an error that leads
+// to a new list.
 func (o *optional) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	w, err := o.watches(ctx, options)
 	absent := o.absent.Load()
@@ -81,7 +82,7 @@ func (o *optional) watch(ctx context.Context, options metav1.ListOptions) (watch
 	return w, err
 }
 
-// silence returns a watch that ends by itself.
+// silence returns a watch without events that ends after absencePeriod.
 func (o *optional) silence() watch.Interface {
 	events := make(chan watch.Event)
 	w := watch.NewProxyWatcher(events)

@@ -12,8 +12,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Programs are the compiled podFailurePolicies of late, by what is written in them: Jobs that are made from one template
-// share a program. They are safe for concurrent use.
+// Programs caches compiled podFailurePolicies by content, so that Jobs made from one template share a program. It is safe for
+// concurrent use.
 type Programs struct {
 	environment *compiler.Environment
 	metrics     *metrics.Metrics
@@ -22,16 +22,16 @@ type Programs struct {
 	recent *lru.Cache // of compilations, by the SHA-256 of the policy in its protobuf form
 }
 
-// compilation returns the program of a policy. The first call compiles it, and others wait for that.
+// compilation returns the program of a policy. The first call compiles it, and concurrent calls wait for the result.
 type compilation func() (*runtime.Program, error)
 
-// NewPrograms keeps at most size programs.
+// NewPrograms returns a cache for at most size programs.
 func NewPrograms(environment *compiler.Environment, size int, metrics *metrics.Metrics) *Programs {
 	return &Programs{environment: environment, metrics: metrics, recent: lru.New(size)}
 }
 
-// Of returns the program of a policy, or nil without one. Rules that kube-controller-manager does not know never match, as there
-// (compiler.StoredPolicy). An error is kept: a policy that does not compile is not compiled again.
+// Of returns the program of a policy, or nil if there is none. Rules that kube-controller-manager does not know never match,
+// as in Kubernetes (compiler.StoredPolicy). Errors are cached too.
 func (p *Programs) Of(policy *batchv1.PodFailurePolicy) (*runtime.Program, error) {
 	if policy == nil {
 		return nil, nil //nolint:nilnil // no policy, no program
@@ -53,10 +53,10 @@ func (p *Programs) compilation(policy *batchv1.PodFailurePolicy) (compilation, e
 	defer p.mu.Unlock()
 	if known, found := p.recent.Get(key); found {
 		p.metrics.ProgramHits.Inc()
-		return known.(compilation), nil //nolint:forcetypeassert // nothing else is in there
+		return known.(compilation), nil //nolint:forcetypeassert // nothing else is stored
 	}
 	p.metrics.ProgramMisses.Inc()
-	own := policy.DeepCopy() // the program refers to it for as long as it lives
+	own := policy.DeepCopy() // the program keeps a reference
 	compiled := compilation(sync.OnceValues(func() (*runtime.Program, error) { return p.compile(own) }))
 	p.recent.Add(key, compiled)
 	return compiled, nil

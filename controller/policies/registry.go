@@ -28,16 +28,16 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Registry has the PodFailurePolicies of the cluster, compiled, and their bindings. It selects those for a Job from an immutable
-// set, which is replaced when something has changed.
+// Registry holds the cluster's PodFailurePolicies, compiled, and their bindings. It selects those for a Job from an immutable
+// set, which is replaced after changes.
 type Registry struct {
 	environment *compiler.Environment
 	metrics     *metrics.Metrics
 	clock       clock.WithTicker
 	caches      *caches.Caches
-	// policies, bindings and namespaces are caches of kinds that may not be there.
+	// policies, bindings and namespaces are caches of kinds that may be missing or not readable.
 	policies, bindings, namespaces cache.SharedIndexInformer
-	// dirty holds something when a policy or binding has changed since the last build.
+	// dirty has a value if a policy or binding has changed since the last build.
 	dirty chan struct{}
 	// listeners are called after changes.
 	listeners []func(namespace string)
@@ -46,34 +46,34 @@ type Registry struct {
 	set        atomic.Pointer[binding.Set]
 	counts     counts
 	selections selections
-	// binds is true when the set may select something, and listed when the API server lets us see namespaces.
+	// binds is true if the set may select something, listed if we may list namespaces.
 	binds, listed atomic.Bool
 
 	mu sync.RWMutex
-	// versions are by the name of the policy. Only build writes them.
+	// versions are by policy name. Only build writes them.
 	versions map[string]*binding.Version
 }
 
-// Options are what a registry works with. All but Namespace are needed.
+// Options configure a Registry. All but Namespace are required.
 type Options struct {
 	// Client watches namespaces.
 	Client kubernetes.Interface
-	// Watches is for lists and watches of policies and bindings, and Writes for their statuses.
+	// Watches configures lists and watches of policies and bindings, and Writes the writes of their statuses.
 	Watches, Writes *rest.Config
-	// Namespace is the only one whose Jobs are of interest; all are when it is empty.
+	// Namespace is the only namespace whose Jobs are handled; empty means all.
 	Namespace string
-	// Others is true when the caches have the Jobs that others run.
+	// Others is true if the caches include the Jobs of other controllers.
 	Others bool
 	// Environment compiles the expressions.
 	Environment *compiler.Environment
-	// Caches come to keep what the rules read.
+	// Caches are told to keep the fields that the rules read.
 	Caches   *caches.Caches
 	Recorder events.EventRecorder
 	Metrics  *metrics.Metrics
 	Clock    clock.WithTicker
 }
 
-// New returns one that is empty until it is started.
+// New returns a registry that is empty until Start.
 func New(o Options) (*Registry, error) {
 	r := &Registry{environment: o.Environment, metrics: o.Metrics, clock: o.Clock, dirty: make(chan struct{}, 1), caches: o.Caches}
 	r.counts.wanted = o.Namespace == "" && o.Others
@@ -100,8 +100,8 @@ func New(o Options) (*Registry, error) {
 	return r, err
 }
 
-// Start reads the policies that are there, and follows the cluster until ctx is done. It returns false when that was before all
-// were read.
+// Start reads the existing policies, and watches the cluster until ctx is done. It returns false if ctx is done before all
+// are read.
 func (r *Registry) Start(ctx context.Context, running *sync.WaitGroup) (filled bool) {
 	informers := []cache.SharedIndexInformer{r.policies, r.bindings, r.namespaces}
 	synced := make([]cache.InformerSynced, len(informers))
@@ -112,15 +112,15 @@ func (r *Registry) Start(ctx context.Context, running *sync.WaitGroup) (filled b
 	if filled = cache.WaitForCacheSync(ctx.Done(), synced...); filled {
 		r.build(ctx) // before anybody asks
 	}
-	running.Go(func() { r.follow(ctx) }) // which ends at once when ctx is done
+	running.Go(func() { r.follow(ctx) }) // returns as soon as ctx is done
 	return filled
 }
 
-// debounce is how long more changes are waited for after the first one; longer where a build takes long.
+// debounce is how long to wait for more changes after the first one. It is longer where a build takes long.
 const debounce = 100 * time.Millisecond
 
-// Subscribe has a function called after every change of what selection says: of the Jobs of a namespace, or of all when it
-// is empty. It is to be called before start.
+// Subscribe registers a function that is called when the result of Selection may have changed: for the Jobs of a namespace,
+// or for all if it is empty. Call it before Start.
 func (r *Registry) Subscribe(changed func(namespace string)) {
 	r.listeners = append(r.listeners, changed)
 }
@@ -131,10 +131,10 @@ func (r *Registry) changed(namespace string) {
 	}
 }
 
-// labelsOf returns the labels of a namespace, and its version. Where we may not see namespaces, it has the label that all have,
-// and no version. Otherwise one that is not known is an error: it may come after its Jobs.
+// labelsOf returns the labels and the version of a namespace. If we may not read namespaces, it returns the label that every
+// namespace has, and no version. Otherwise an unknown namespace is an error: its Jobs may be seen before it.
 func (r *Registry) labelsOf(namespace string) (of labels.Set, version string, err error) {
-	object, _, _ := r.namespaces.GetIndexer().GetByKey(namespace) // an indexer has no errors
+	object, _, _ := r.namespaces.GetIndexer().GetByKey(namespace) // an indexer returns no errors
 	if known, ok := object.(*corev1.Namespace); ok {
 		return known.Labels, known.ResourceVersion, nil
 	}
@@ -144,7 +144,7 @@ func (r *Registry) labelsOf(namespace string) (of labels.Set, version string, er
 	return labels.Set{corev1.LabelMetadataName: namespace}, "", nil
 }
 
-// touch has the set built again soon.
+// touch triggers a build of the set.
 func (r *Registry) touch() {
 	select {
 	case r.dirty <- struct{}{}:
@@ -152,7 +152,8 @@ func (r *Registry) touch() {
 	}
 }
 
-// follow builds the set after changes, and writes statuses, until ctx is done. Many changes in a row are one.
+// follow builds the set after changes, and writes statuses, until ctx is done. It combines changes that follow each other
+// quickly.
 func (r *Registry) follow(ctx context.Context) {
 	var writing sync.WaitGroup
 	defer writing.Wait()
@@ -172,7 +173,7 @@ func (r *Registry) follow(ctx context.Context) {
 			return
 		case <-r.clock.After(rest):
 		}
-		select { // what came meanwhile is seen by the build
+		select { // the build sees all changes so far
 		case <-r.dirty:
 		default:
 		}
@@ -185,15 +186,15 @@ func (r *Registry) follow(ctx context.Context) {
 	}
 }
 
-// guarded keeps a defect that some policy meets from the others.
+// guarded recovers from a panic over one policy, so that the others are still handled.
 func (r *Registry) guarded(ctx context.Context, do func()) {
-	_ = r.metrics.Guard(ctx, metrics.HandlingPolicy, func() error { // it is in the log
+	_ = r.metrics.Guard(ctx, metrics.HandlingPolicy, func() error { // Guard has logged it
 		do()
 		return nil
 	})
 }
 
-// build compiles what is new, and makes a new set of everything.
+// build compiles changed policies and replaces the set.
 func (r *Registry) build(ctx context.Context) {
 	policies := cached[*v1alpha1.PodFailurePolicy](r.policies)
 	bindings := cached[*v1alpha1.PodFailurePolicyBinding](r.bindings)
@@ -215,7 +216,7 @@ func (r *Registry) build(ctx context.Context) {
 			reads.Add(p.Compiled.Reads)
 		}
 	}
-	r.caches.Keep(reads) // before anybody asks the rules
+	r.caches.Keep(reads) // before any rule is evaluated
 	r.set.Store(set)
 	r.selections.cache().Clear()
 	r.binds.Store(binds)
@@ -242,9 +243,8 @@ func (r *Registry) measure(bindings []*v1alpha1.PodFailurePolicyBinding) {
 	r.metrics.PoliciesRegistered(ready, bound)
 }
 
-// named returns the cached object of that name.
 func named[T v1alpha1.Object](informer cache.SharedIndexInformer, name string) (T, bool) {
-	object, _, _ := informer.GetIndexer().GetByKey(name) // an indexer has no errors
+	object, _, _ := informer.GetIndexer().GetByKey(name) // an indexer returns no errors
 	known, ok := object.(T)
 	return known, ok
 }
@@ -260,10 +260,10 @@ func cached[T v1alpha1.Object](informer cache.SharedIndexInformer) []T {
 	return all
 }
 
-// compilers is how many policies are compiled at a time.
+// compilers is how many policies are compiled in parallel.
 const compilers = 4
 
-// compileAll brings the versions up to date, and forgets those of policies that are gone.
+// compileAll updates the versions, and forgets those of deleted policies.
 func (r *Registry) compileAll(ctx context.Context, policies []*v1alpha1.PodFailurePolicy) {
 	next := make(map[string]*binding.Version, len(policies))
 	var work []*v1alpha1.PodFailurePolicy
@@ -289,7 +289,7 @@ func (r *Registry) compileAll(ctx context.Context, policies []*v1alpha1.PodFailu
 	r.versions = next
 }
 
-// compile makes the next version of a policy. A panic leaves what was in force before.
+// compile returns the next version of a policy. After a panic, the version before stays in force.
 func (r *Registry) compile(ctx context.Context, p *v1alpha1.PodFailurePolicy, before *binding.Version) *binding.Version {
 	start := r.clock.Now()
 	var next *binding.Version
@@ -307,14 +307,14 @@ func (r *Registry) compile(ctx context.Context, p *v1alpha1.PodFailurePolicy, be
 	return next
 }
 
-// version returns what is known of the policy of that name, or nil.
+// version returns the version of the named policy, or nil.
 func (r *Registry) version(name string) *binding.Version {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.versions[name]
 }
 
-// Count counts a verdict of a custom rule, unless its policy is gone, whose series are dropped.
+// Count counts a verdict of a custom rule, unless its policy was deleted, because its series are gone then.
 func (r *Registry) Count(v runtime.Verdict, mode string) {
 	if v.Policy == "" {
 		return
@@ -326,7 +326,7 @@ func (r *Registry) Count(v runtime.Verdict, mode string) {
 	}
 }
 
-// rulesGone returns the names of the rules that are in force by a version, and are not by the next one, which may be nil.
+// rulesGone returns the names of the rules in force that the next version, which may be nil, no longer has in force.
 func rulesGone(v, next *binding.Version) []string {
 	if v.InForce == nil || next != nil && v.InForce == next.InForce {
 		return nil

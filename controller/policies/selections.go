@@ -14,27 +14,28 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// selections are what was found out to be in force for Jobs, so that match conditions are evaluated once for a version of a Job,
-// of its namespace and of the policies, whoever asks: a look at the Job, the observer, or a look at its pods that wait. One is
-// kept for each Job that is asked about, until the Job is gone, and for maxSelections of them.
+// selections caches which policies are in force for a Job. Match conditions are thus evaluated once for each version of the
+// Job, its namespace and the policies, whichever loop asks. An entry is kept until the Job is deleted, for at most
+// maxSelections Jobs.
 type selections struct {
 	once   sync.Once
 	recent *lru.Cache // of selected, by the UID of the Job
 }
 
-// selected is a Selection and what it depends on.
+// selected is a Selection with the versions it depends on.
 type selected struct {
 	binding.Selection
 
 	set            *binding.Set
-	job, namespace string // their resource versions
+	job, namespace string // resource versions
 	at             time.Time
 }
 
 const (
-	// maxSelections is for how many Jobs a Selection is kept.
+	// maxSelections is for how many Jobs a Selection is cached.
 	maxSelections = 20_000
-	// problemLife is how long a Selection with problems is kept: one that was stopped for want of time may not be the next time.
+	// problemLife is how long a Selection with problems is cached: an evaluation that ran out of time may succeed the next
+	// time.
 	problemLife = time.Minute
 )
 
@@ -45,10 +46,11 @@ func (s *selections) cache() *lru.Cache {
 
 func (s *selections) forget(job types.UID) { s.cache().Remove(job) }
 
-// JobGone must be called with every Job that is gone.
+// JobGone must be called for every deleted Job.
 func (r *Registry) JobGone(job *batchv1.Job) { r.selections.forget(job.UID) }
 
-// Selection returns what is in force for a Job. The error is that its namespace is not known yet, or what the rules read of it.
+// Selection returns the policies in force for a Job. It returns an error if its namespace, or a field that the rules read, is
+// not known yet.
 func (r *Registry) Selection(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
 	if !r.binds.Load() {
 		return binding.Selection{}, nil
@@ -62,21 +64,21 @@ func (r *Registry) Selection(ctx context.Context, job *batchv1.Job) (binding.Sel
 		return binding.Selection{}, caches.LacksError(job)
 	}
 	if known, found := r.selections.cache().Get(job.UID); found {
-		if known := known.(selected); known.is(next) { //nolint:forcetypeassert // nothing else is in there
+		if known := known.(selected); known.is(next) { //nolint:forcetypeassert // nothing else is stored
 			return known.Selection, nil
 		}
 	}
 	next.Selection = next.set.For(ctx, caches.Unmarked(job), namespace)
-	for i, p := range next.Problems { // which may cite what the Job says
+	for i, p := range next.Problems { // problems may quote the Job
 		next.Problems[i] = &binding.ConditionError{Policy: p.Policy, Err: recorder.CutError(p.Err)}
 	}
-	if ctx.Err() == nil && job.ResourceVersion != "" { // else it may have been cut short, or nobody knows when the Job changes
+	if ctx.Err() == nil && job.ResourceVersion != "" { // else it may be incomplete, or a change of the Job would go unnoticed
 		r.selections.cache().Add(job.UID, next)
 	}
 	return next.Selection, nil
 }
 
-// is reports whether a Selection is what a next one would be.
+// is reports whether a cached Selection is still valid.
 func (s selected) is(next selected) bool {
 	return s.set == next.set && s.job == next.job && s.namespace == next.namespace &&
 		(len(s.Problems) == 0 || next.at.Sub(s.at) < problemLife)

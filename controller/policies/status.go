@@ -22,7 +22,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// statuses writes the status of policies and bindings, where it is not what it should be.
+// statuses writes the statuses of policies and bindings that have changed.
 type statuses struct {
 	registry *Registry
 	client   *client
@@ -31,7 +31,7 @@ type statuses struct {
 	queue    fair.Queue[statusKey]
 }
 
-// statusKey is an object whose status may have to be written.
+// statusKey identifies an object whose status may have to be written.
 type statusKey struct{ resource, name string }
 
 func newStatuses(o Options, client *client) *statuses {
@@ -57,7 +57,7 @@ func (s *statuses) run(ctx context.Context) {
 		switch err := s.metrics.Guard(ctx, metrics.HandlingPolicy, func() error { return s.sync(ctx, key) }); {
 		case err == nil, ctx.Err() != nil:
 			s.queue.Forget(key)
-		case apierrors.IsConflict(err): // the cache will show why
+		case apierrors.IsConflict(err): // the cache will show the change
 			s.queue.AddRateLimited(key)
 		default:
 			klog.FromContext(ctx).Error(err, "Will try again", "failures", s.queue.NumRequeues(key)+1)
@@ -66,7 +66,7 @@ func (s *statuses) run(ctx context.Context) {
 	})
 }
 
-// sync writes a status, unless it is right.
+// sync writes a status unless it is up to date.
 func (s *statuses) sync(ctx context.Context, key statusKey) error {
 	if key.resource == v1alpha1.ResourcePodFailurePolicies {
 		if p, found := named[*v1alpha1.PodFailurePolicy](s.registry.policies, key.name); found {
@@ -81,14 +81,14 @@ func (s *statuses) sync(ctx context.Context, key statusKey) error {
 func (s *statuses) syncPolicy(ctx context.Context, p *v1alpha1.PodFailurePolicy) error {
 	known := s.registry.version(p.Name)
 	if !known.Is(p) {
-		return nil // it comes again when it is compiled
+		return nil // it is queued again once it is compiled
 	}
 	next := p.DeepCopy()
 	next.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindPodFailurePolicy))
 	next.Status.ObservedGeneration = p.Generation
-	next.Status.Rules = int32(len(p.Spec.Rules)) //nolint:gosec // the API takes 64
+	next.Status.Rules = int32(len(p.Spec.Rules)) //nolint:gosec // the API allows 64
 	next.Status.TypeChecking = custom.TypeChecking(known.Findings)
-	if known.InForce != nil { // else what is kept stays: another version of the program may compile it
+	if known.InForce != nil { // else the stored version stays: another version of the program may compile it
 		next.Status.LastGood = known.LastGood
 	}
 	ready := s.setReady(&next.Status.Conditions, readiness(known), p.Generation)
@@ -122,7 +122,7 @@ func (s *statuses) syncBinding(ctx context.Context, b *v1alpha1.PodFailurePolicy
 	return s.write(ctx, next)
 }
 
-// setReady sets the condition, and keeps the time of the last transition if its status stays.
+// setReady sets the Ready condition. The transition time changes only with the condition's status.
 func (s *statuses) setReady(conditions *[]metav1.Condition, ready metav1.Condition, generation int64) metav1.Condition {
 	ready.Type, ready.ObservedGeneration = v1alpha1.ConditionReady, generation
 	ready.LastTransitionTime = metav1.NewTime(s.registry.clock.Now()).Rfc3339Copy()
@@ -138,7 +138,7 @@ func (s *statuses) write(ctx context.Context, o v1alpha1.Object) error {
 	return nil
 }
 
-// readiness returns the condition of the policy.
+// readiness returns the Ready condition of a policy.
 func readiness(v *binding.Version) metav1.Condition {
 	if v.Err == nil {
 		message := "every expression compiles"
@@ -152,7 +152,7 @@ func readiness(v *binding.Version) metav1.Condition {
 	}
 }
 
-// remains says what is in force though the policy does not compile.
+// remains says what is in force although the policy does not compile.
 func remains(v *binding.Version) string {
 	if v.InForce == nil {
 		return "not in force"
@@ -160,7 +160,7 @@ func remains(v *binding.Version) string {
 	return fmt.Sprintf("generation %d stays in force", v.InForceGeneration)
 }
 
-// firstError returns the first line of the first finding that is an error, and how many more there are.
+// firstError returns the first line of the first error among the findings, and how many more errors there are.
 func firstError(v *binding.Version) string {
 	text, more := "", -1
 	for _, f := range v.Findings {
@@ -177,7 +177,7 @@ func firstError(v *binding.Version) string {
 	return text
 }
 
-// bindingReadiness returns the condition of a binding to a policy, whose version is nil if there is none.
+// bindingReadiness returns the Ready condition of a binding to the named policy, whose version is nil if it does not exist.
 func bindingReadiness(name string, v *binding.Version) metav1.Condition {
 	switch {
 	case v == nil:

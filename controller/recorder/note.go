@@ -7,15 +7,15 @@ import (
 
 // Reasons of events that several loops record. The first is upstream's (pkg/controller/controller_utils.go).
 const (
-	// ReasonFailedDelete is that of a Job whose pod cannot be deleted.
+	// ReasonFailedDelete means that a pod of the Job cannot be deleted.
 	ReasonFailedDelete = "FailedDelete"
-	// ReasonInvalidPolicy is that of a Job whose podFailurePolicy has no meaning to us.
+	// ReasonInvalidPolicy means that the Job's podFailurePolicy does not compile.
 	ReasonInvalidPolicy = "InvalidPodFailurePolicy"
-	// ReasonPanic is that of a Job which makes the controller panic.
+	// ReasonPanic means that the controller panicked over the Job.
 	ReasonPanic = "ControllerPanic"
 )
 
-// Action is that of the events of Jobs and of what happens to their pods.
+// Action is the action of events about Jobs and their pods.
 const Action = "Reconcile"
 
 // PanicNote returns the note of an event about a panic.
@@ -23,13 +23,13 @@ func PanicNote(err error) string {
 	return "Will try again after a defect of the controller: " + err.Error()
 }
 
-// MaxNote is how long the API server lets the note of an event be, in bytes.
+// MaxNote is the API server's limit for the note of an event, in bytes.
 const MaxNote = 1024
 
-// Cut returns what of a note the API server takes.
+// Cut cuts a note to what the API server accepts.
 func Cut(note string) string { return CutTo(note, MaxNote) }
 
-// CutTo returns a text that is no longer than a number of bytes, and whose letters are whole. Three dots stand for what is left out.
+// CutTo returns a text of at most that many bytes, cut between characters. Three dots stand for what is left out.
 func CutTo(text string, most int) string {
 	const omission = "..."
 	if len(text) <= most {
@@ -42,7 +42,7 @@ func CutTo(text string, most int) string {
 	return text[:end] + omission
 }
 
-// CutError returns an error whose text is no longer than that of an event, so that it can be kept.
+// CutError returns an error whose text is no longer than MaxNote, so that it can be stored.
 func CutError(err error) error {
 	if err == nil || len(err.Error()) <= MaxNote {
 		return err

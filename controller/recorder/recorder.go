@@ -20,8 +20,8 @@ import (
 	"github.com/podverdict/podverdict/controller/metrics"
 )
 
-// Recorder writes events as fast as its limit of calls allows, and no faster: client-go starts a goroutine for each event
-// that it is given. Namespaces take turns. Nobody waits for it; events for which there is no room are dropped.
+// Recorder writes events no faster than its rate limit allows, because client-go starts a goroutine for each event that it
+// gets. Namespaces take turns. Callers never wait; events beyond MaxWaiting are dropped.
 type Recorder struct {
 	broadcaster events.EventBroadcaster
 	sink        events.EventRecorder
@@ -32,29 +32,29 @@ type Recorder struct {
 	mu    sync.Mutex
 	turns *fair.Turns[recorded]
 	room  *fair.Shares
-	// wake holds something when there are events.
+	// wake has a value when there are events to write.
 	wake chan struct{}
-	// dropped is how many events were, since logged.
+	// dropped is how many events were dropped since that was last logged.
 	dropped int
 	logged  time.Time
 }
 
 const (
-	// QPS is how many calls a second are made for events of each kind: of verdicts, and of all others.
+	// QPS is the rate limit, in calls a second, for each kind of events: those of verdicts, and all others.
 	QPS = 20
-	// Burst is how many of them may be made at once.
+	// Burst is how many of these calls may be made at once.
 	Burst = 100
-	// MaxWaiting is how many events wait at most, of each kind.
+	// MaxWaiting is how many events of each kind may wait.
 	MaxWaiting = 5000
 )
 
-// recorded is an event that waits.
+// recorded is a waiting event.
 type recorded struct {
 	namespace string
 	write     func()
 }
 
-// New returns one that writes by the client, which should have the limits QPS and Burst.
+// New returns a Recorder that writes through the client, which should have the limits QPS and Burst.
 func New(client kubernetes.Interface, counts *metrics.Metrics, clock clock.PassiveClock) *Recorder {
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	return &Recorder{
@@ -64,14 +64,14 @@ func New(client kubernetes.Interface, counts *metrics.Metrics, clock clock.Passi
 	}
 }
 
-// Eventf records an event about an object of Kubernetes, or one that says its kind. It keeps references to objects, which are small.
+// Eventf records an event about an object. It does not keep the objects, only references to them, which are small.
 func (r *Recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
 	about, err := reference.GetReference(scheme.Scheme, regarding)
 	if err != nil {
 		klog.Background().Error(err, "An event is about nothing that is known", "reason", reason)
 		return
 	}
-	var other runtime.Object // which must be nil if there is none
+	var other runtime.Object // must be nil if there is none
 	if related != nil {
 		if ref, err := reference.GetReference(scheme.Scheme, related); err == nil {
 			other = ref
@@ -95,7 +95,7 @@ func (r *Recorder) add(event recorded) {
 	}
 }
 
-// drop counts an event for which there is no room, and says so once a minute.
+// drop counts a dropped event, and logs drops once a minute.
 func (r *Recorder) drop(namespace string) {
 	r.metrics.EventsDropped.Inc()
 	r.dropped++
@@ -131,7 +131,7 @@ func (r *Recorder) run(ctx context.Context) {
 		if r.limit.Wait(ctx) != nil {
 			return
 		}
-		_ = r.metrics.Guard(ctx, metrics.WritingEvent, func() error { // it is in the log
+		_ = r.metrics.Guard(ctx, metrics.WritingEvent, func() error { // Guard has logged it
 			event.write()
 			return nil
 		})

@@ -20,7 +20,7 @@ import (
 	"github.com/podverdict/podverdict/controller/recorder"
 )
 
-// apply does what the Plan says. Each part is tried, whatever becomes of the others.
+// apply carries out the Plan. It tries every part, even if others fail.
 func (w *work) apply(ctx context.Context) error {
 	w.reconciler.free(w.plan.Free)
 	return errors.Join(
@@ -32,12 +32,13 @@ func (w *work) apply(ctx context.Context) error {
 	)
 }
 
-// each makes calls for pods, some at a time, until one fails or a batch period is over: then it is time for a new look.
+// each makes calls for pods, width of them in parallel, until one fails or a batch period is over. The rest waits for the
+// next sync.
 func (w *work) each(ctx context.Context, pods []*corev1.Pod, width int, call func(context.Context, *corev1.Pod) error) error {
 	if len(pods) == 0 {
 		return nil
 	}
-	w.wait(w.reconciler.BatchPeriod) // if nothing changes, because the caches lag behind, or not all are done
+	w.wait(w.reconciler.BatchPeriod) // in case nothing changes because the caches lag, or calls remain
 	batch, stop := context.WithCancel(ctx)
 	defer stop()
 	start := w.reconciler.Clock.Now()
@@ -53,7 +54,7 @@ func (w *work) each(ctx context.Context, pods []*corev1.Pod, width int, call fun
 		}
 	})
 	if i := slices.IndexFunc(failures, func(err error) bool { return err != nil }); i >= 0 {
-		return failures[i] // the others say the same
+		return failures[i] // the other errors say the same
 	}
 	return nil
 }
@@ -71,7 +72,7 @@ func (w *work) released(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	returned, err := removeFinalizer(ctx, w.reconciler.Client, pod)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		return false, nil // the caches will show what has happened
+		return false, nil // the caches will show the change
 	case err != nil:
 		return false, err
 	}
@@ -80,8 +81,8 @@ func (w *work) released(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	return true, nil
 }
 
-// dismiss releases a pod, and deletes it if that worked. One that has changed is read again: if it has ended it is counted, and if
-// somebody else was faster to delete it, it is released as upstream does.
+// dismiss releases a pod, and deletes it if that worked. A pod that has changed is read again: if it has ended it is counted
+// instead, and if somebody else has deleted it first, it is released, as upstream does.
 func (w *work) dismiss(ctx context.Context, pod *corev1.Pod) error {
 	released, err := w.released(ctx, pod)
 	if !released && err == nil {
@@ -104,12 +105,12 @@ func (w *work) unended(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error
 	case err != nil:
 		return nil, fmt.Errorf("read pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	case now.UID != pod.UID || now.Status.Phase == corev1.PodSucceeded || now.Status.Phase == corev1.PodFailed:
-		return nil, nil //nolint:nilnil // another one, or it is to be counted
+		return nil, nil //nolint:nilnil // it is another pod, or has to be counted
 	}
 	return now, nil
 }
 
-// undeleted returns the pods whose deletion was not accepted before, which the caches may not show yet.
+// undeleted returns the pods whose deletion has not been accepted yet. The caches may lag behind the deletions.
 func (w *work) undeleted(pods []*corev1.Pod) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return w.state.deleted[pod.UID] })
 }
@@ -119,7 +120,7 @@ func (w *work) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	err := w.reconciler.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		return nil // gone, and perhaps there is another one of this name
+		return nil // gone; there may be another pod of this name
 	case err != nil:
 		w.warn(recorder.ReasonFailedDelete, "Error deleting: "+err.Error())
 		return fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)
@@ -130,7 +131,7 @@ func (w *work) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// write stores the status, and records the events that come with it.
+// write writes the status, and records the events that belong to it.
 func (w *work) write(ctx context.Context) error {
 	if w.plan.Write == nil {
 		return nil
@@ -146,9 +147,9 @@ func (w *work) write(ctx context.Context) error {
 	returned, err := w.reconciler.Client.BatchV1().Jobs(w.job.Namespace).Patch(ctx, w.job.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil // the caches will show it
+		return nil // the caches will show the change
 	case apierrors.IsConflict(err):
-		w.wait(w.reconciler.BatchPeriod) // they will show that, too, and sooner
+		w.wait(w.reconciler.BatchPeriod) // the caches will show that, too, and sooner
 		return nil
 	case apierrors.IsInvalid(err):
 		w.warn(reasonInvalidStatus, err.Error())
@@ -166,8 +167,8 @@ func (w *work) write(ctx context.Context) error {
 	return nil
 }
 
-// statusPatch returns what a write changes in the status and annotations of a Job, which must not have changed since it was read.
-// Fields of a newer API server, which this program would lose, are not in it. Nor are those in conditions, which are merged by type.
+// statusPatch returns a patch with the changes of status and annotations. It fails if the Job has changed since it was read.
+// It keeps fields of newer API servers that this program does not know, also in conditions, which are merged by type.
 func statusPatch(read, written *batchv1.Job) ([]byte, error) {
 	before := batchv1.Job{ObjectMeta: metav1.ObjectMeta{Annotations: read.Annotations}, Status: read.Status}
 	after := batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: read.UID, ResourceVersion: read.ResourceVersion, Annotations: written.Annotations}, Status: written.Status}
@@ -182,7 +183,8 @@ func statusPatch(read, written *batchv1.Job) ([]byte, error) {
 	return strategicpatch.CreateTwoWayMergePatch(old, changed, batchv1.Job{})
 }
 
-// restPeriod returns the time between two writes of counters. While pods are created, each call is one that a pod waits for.
+// restPeriod returns the time between two writes of counters. It is longer while pods are created, because every write delays
+// their creation.
 func (w *work) restPeriod() time.Duration {
 	if len(w.plan.Create) > 0 {
 		return w.reconciler.BatchPeriod

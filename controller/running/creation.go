@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	// CallTimeout is how long a call may take. The API server gets it with the call, and gives up then too.
+	// CallTimeout is how long a call may take. It is sent to the API server, which gives up then, too.
 	CallTimeout = 30 * time.Second
-	// lookUpPeriod is the time between two looks for a pod of which nobody knows whether it was created.
+	// lookUpPeriod is the interval at which a pod is looked up whose creation has no known outcome.
 	lookUpPeriod = time.Second
 )
 
-// createPods creates the Plan's pods. After a creation that failed, it tries only one.
+// createPods creates the Plan's pods. If the last creation failed, it tries only one.
 func (w *work) createPods(ctx context.Context) error {
 	pods, width := w.creatable(), w.reconciler.width
 	if w.state.creationFailed && len(pods) > 0 {
@@ -50,14 +50,14 @@ func (w *work) createPods(ctx context.Context) error {
 	if len(created) > 0 {
 		w.note(reasonSuccessfulCreate, createdMessage(created))
 	}
-	if err != nil && !metrics.Panicked(err) { // which sync records
+	if err != nil && !metrics.Panicked(err) { // sync records panics
 		w.warn(reasonFailedCreate, "Error creating: "+errors.Unwrap(err).Error())
 	}
 	return err
 }
 
-// template reads the Job's template, which the cache does not have. It is that of the Job as the cache has it, or an error:
-// then the cache will show another one.
+// template reads the Job's template, which the cache lacks. It returns an error if the Job has changed since the cached
+// version; the cache will then show the new one.
 func (w *work) template(ctx context.Context) (*corev1.PodTemplateSpec, error) {
 	job, err := w.reconciler.Client.BatchV1().Jobs(w.job.Namespace).Get(ctx, w.job.Name, metav1.GetOptions{})
 	switch {
@@ -69,8 +69,8 @@ func (w *work) template(ctx context.Context) (*corev1.PodTemplateSpec, error) {
 	return &job.Spec.Template, nil
 }
 
-// creatable returns the Plan's pods; while creations have no known outcome, those of them that it asks for again. The Plan does not
-// know the others, and could put a second pod beside one of them.
+// creatable returns the Plan's pods to create. While the outcome of earlier creations is unknown, it returns only pods whose
+// creation is to be repeated: the Plan does not see pods that may exist, and could put a second pod into one of their slots.
 func (w *work) creatable() []*corev1.Pod {
 	if len(w.state.unknown) == 0 || len(w.plan.Create) == 0 {
 		return w.plan.Create
@@ -79,7 +79,7 @@ func (w *work) creatable() []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(w.plan.Create), func(pod *corev1.Pod) bool { _, unknown := w.state.unknown[pod.Name]; return !unknown })
 }
 
-// createdMessage returns upstream's for one pod, and names the first of many.
+// createdMessage returns upstream's message for one pod, and a list of names for several.
 func createdMessage(names []string) string {
 	if len(names) == 1 {
 		return "Created pod: " + names[0]
@@ -93,7 +93,7 @@ func createdMessage(names []string) string {
 	return message
 }
 
-// createPod creates a pod, and reports whether that was us and now.
+// createPod creates a pod, and reports whether this call created it.
 func (w *work) createPod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	returned, err := w.reconciler.Client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
 	w.reconciler.Metrics.Created(w.job, &w.plan, err)
@@ -107,13 +107,13 @@ func (w *work) createPod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	case refused(err):
 		w.state.learnNotCreated(pod.Name)
 	default:
-		// From now on, because the call may have waited for the client's rate limiter before it was sent.
+		// Count from now, because the call may have waited for the rate limiter before it was sent.
 		w.state.learnUnknown(pod.Name, w.reconciler.Clock.Now().Add(CallTimeout))
 	}
 	return false, fmt.Errorf("create pod %s/%s: %w", pod.Namespace, pod.Name, err)
 }
 
-// refused reports whether the API server has said that it did not do it.
+// refused reports whether the API server has said that it did not carry out the call.
 func refused(err error) bool {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
@@ -123,7 +123,7 @@ func refused(err error) bool {
 	return code >= 400 && code < 500 && !apierrors.IsTimeout(err)
 }
 
-// lookUp looks for the pods of which it is not known whether they were created.
+// lookUp looks up the pods whose creation has no known outcome.
 func (w *work) lookUp(ctx context.Context) error {
 	for name, until := range w.state.unknown {
 		if err := w.lookUpPod(ctx, w.job.Namespace, name, until); err != nil {
@@ -133,8 +133,8 @@ func (w *work) lookUp(ctx context.Context) error {
 	return nil
 }
 
-// lookUpPod learns what the name stands for: a pod of the Job, one of somebody else, or, when no creation can take effect
-// any more, nothing.
+// lookUpPod finds out what has the name: a pod of the Job, another owner's pod or, once the creation can no longer take
+// effect, nothing.
 func (w *work) lookUpPod(ctx context.Context, namespace, name string, until time.Time) error {
 	pod, err := w.reconciler.Client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
@@ -157,8 +157,8 @@ func (w *work) lookUpPod(ctx context.Context, namespace, name string, until time
 	return nil
 }
 
-// releaseTaken removes the finalizer of a pod that was the Job's until somebody took its labels or its owner: no cache will show it
-// as one of the Job, so nobody else would.
+// releaseTaken removes the finalizer of a pod whose labels or owner reference to the Job somebody has removed. The caches no
+// longer show it as the Job's pod, so nobody else would release it.
 func (w *work) releaseTaken(ctx context.Context, pod *corev1.Pod) error {
 	ours := plan.Controls(w.job, pod) || plan.Made(pod)
 	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) || !ours {
@@ -170,8 +170,8 @@ func (w *work) releaseTaken(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// shown reports whether the caches show the pod as one of the Job. Somebody may have removed the label, or refer to the Job in
-// another way.
+// shown reports whether the caches show the pod as one of the Job. Somebody may have removed the label or changed the owner
+// reference.
 func (w *work) shown(pod *corev1.Pod) bool {
 	_, labeled := pod.Labels[batchv1.ControllerUidLabel]
 	return labeled && plan.Controls(w.job, pod)

@@ -14,23 +14,22 @@ import (
 )
 
 // cachedVerdict is the verdict on a failed pod, and the rules that gave it. A pod keeps the rules that were in force when its
-// failure was first seen, whatever is in force later. Otherwise a failure that was counted could be counted again when its
-// verdict changes.
+// failure was first seen. Otherwise a counted failure could be counted again when its verdict changes.
 type cachedVerdict struct {
 	program *runtime.Program // nil for no rules
-	custom  bool             // whether there are rules in it that are not the Job's own
-	// verdict is that of the program on the pod in this version, or nil.
+	custom  bool             // the program has rules that are not the Job's own
+	// verdict is the program's verdict on this version of the pod, or nil.
 	verdict  *runtime.Verdict
 	version  string
 	reported bool
 }
 
-// evaluator gives the verdicts of one look at a Job.
+// evaluator evaluates a Job's pods during one sync.
 type evaluator struct {
 	work   *work
 	own    *runtime.Program // of the Job's podFailurePolicy, or nil
 	effect binding.Effect
-	// verdicts are the verdicts of this look, by the UID of the pod.
+	// verdicts are the verdicts of this sync, by pod UID.
 	verdicts map[types.UID]*cachedVerdict
 }
 
@@ -41,26 +40,27 @@ func (w *work) newEvaluator(own *runtime.Program, selection binding.Selection) *
 	}
 }
 
-// rules reports whether there are any, for pods that fail now or for those that have failed.
-func (c *evaluator) rules() bool {
-	if c.effect.Acting != nil {
+// rules reports whether rules apply to pods that fail now or to those that have failed.
+func (e *evaluator) rules() bool {
+	if e.effect.Acting != nil {
 		return true
 	}
-	for _, j := range c.work.state.verdicts {
-		if j.program != nil {
+	for _, cached := range e.work.state.verdicts {
+		if cached.program != nil {
 			return true
 		}
 	}
 	return false
 }
 
-// volatile reports whether some rules are not the Job's own. Such rules may change, and a restart forgets the verdicts.
-func (c *evaluator) volatile() bool {
-	if c.custom() {
+// volatile reports whether some rules are not the Job's own. Such rules may change, and the cached verdicts are lost in a
+// restart.
+func (e *evaluator) volatile() bool {
+	if e.custom() {
 		return true
 	}
-	for _, j := range c.work.state.verdicts {
-		if j.custom {
+	for _, cached := range e.work.state.verdicts {
+		if cached.custom {
 			return true
 		}
 	}
@@ -68,58 +68,58 @@ func (c *evaluator) volatile() bool {
 }
 
 // custom reports whether rules are in force that are not the Job's own.
-func (c *evaluator) custom() bool { return c.effect.Acting != c.own }
+func (e *evaluator) custom() bool { return e.effect.Acting != e.own }
 
-// judge returns the verdict on a pod in phase Failed.
-func (c *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64) runtime.Verdict {
-	j := c.verdicts[pod.UID]
-	if j == nil {
-		if j = c.work.state.verdicts[pod.UID]; j == nil {
-			j = &cachedVerdict{program: c.effect.Acting, custom: c.custom()}
+// judge returns the verdict on a failed pod.
+func (e *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64) runtime.Verdict {
+	cached := e.verdicts[pod.UID]
+	if cached == nil {
+		if cached = e.work.state.verdicts[pod.UID]; cached == nil {
+			cached = &cachedVerdict{program: e.effect.Acting, custom: e.custom()}
 		}
-		c.verdicts[pod.UID] = j
+		e.verdicts[pod.UID] = cached
 	}
-	if j.program == nil {
+	if cached.program == nil {
 		return runtime.Unmatched(pod)
 	}
-	if j.verdict == nil || j.version != pod.ResourceVersion {
-		v := j.program.Judge(ctx, c.input(pod, attempt))
+	if cached.verdict == nil || cached.version != pod.ResourceVersion {
+		v := cached.program.Judge(ctx, e.input(pod, attempt))
 		if ctx.Err() != nil {
-			return v // cut short
+			return v // interrupted
 		}
-		v.Err, v.MessageErr = recorder.CutError(v.Err), recorder.CutError(v.MessageErr) // which may cite what the Job or the pod says
-		j.verdict, j.version = &v, pod.ResourceVersion
+		v.Err, v.MessageErr = recorder.CutError(v.Err), recorder.CutError(v.MessageErr) // errors may quote the Job or the pod
+		cached.verdict, cached.version = &v, pod.ResourceVersion
 	}
-	return *j.verdict
+	return *cached.verdict
 }
 
-func (c *evaluator) input(pod *corev1.Pod, attempt int64) runtime.Input {
-	return caches.Input(pod, c.work.job, attempt, c.work.reconciler.Clock.Now())
+func (e *evaluator) input(pod *corev1.Pod, attempt int64) runtime.Input {
+	return caches.Input(pod, e.work.job, attempt, e.work.reconciler.Clock.Now())
 }
 
-// reportVerdicts passes on the verdict on each failed pod, once, as soon as the Plan knows whether a budget is used up. It then
-// keeps the verdicts for the next look. The Plan also judges pods that count as failed before they have ended; these have no
-// event yet.
-func (c *evaluator) reportVerdicts(ctx context.Context, pods []*corev1.Pod) {
+// reportVerdicts passes on the verdict on each failed pod, once, as soon as the Plan knows whether a budget is used up. It
+// then caches the verdicts for the next sync. The Plan also evaluates pods that count as failed before they have ended; these
+// get no event yet.
+func (e *evaluator) reportVerdicts(ctx context.Context, pods []*corev1.Pod) {
 	for _, pod := range pods {
 		if pod.Status.Phase != corev1.PodFailed {
 			continue
 		}
-		attempt := plan.Attempt(c.work.job, pod)
-		verdict := c.judge(ctx, pod, attempt)
-		j := c.verdicts[pod.UID]
-		if j.reported || c.work.plan.Undecided[pod.UID] {
+		attempt := plan.Attempt(e.work.job, pod)
+		verdict := e.judge(ctx, pod, attempt)
+		cached := e.verdicts[pod.UID]
+		if cached.reported || e.work.plan.Undecided[pod.UID] {
 			continue
 		}
-		if used, found := c.work.plan.UsedUp[pod.UID]; found {
+		if used, found := e.work.plan.UsedUp[pod.UID]; found {
 			verdict = used
 		}
-		would := c.effect.Beside(ctx, c.input(pod, attempt), c.judge(ctx, pod, attempt)).Would
+		would := e.effect.Beside(ctx, e.input(pod, attempt), e.judge(ctx, pod, attempt)).Would
 		if ctx.Err() != nil {
 			return
 		}
-		c.work.reconciler.Judged(pod, verdict, would)
-		j.reported = true
+		e.work.reconciler.Judged(pod, verdict, would)
+		cached.reported = true
 	}
-	c.work.state.verdicts = c.verdicts
+	e.work.state.verdicts = e.verdicts
 }

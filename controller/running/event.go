@@ -13,11 +13,13 @@ const (
 	reasonSuccessfulCreate = "SuccessfulCreate"
 	reasonFailedCreate     = "FailedCreate"
 	reasonSuccessfulDelete = "SuccessfulDelete"
-	// reasonMatchCondition is that of a Job of which it cannot be said whether a custom policy is about it.
+	// reasonMatchCondition means that a match condition could not be evaluated, so it is unknown whether a custom policy
+	// applies to the Job.
 	reasonMatchCondition = "MatchConditionFailed"
-	// reasonInvalidStatus is that of a Job whose status the API server refuses, because somebody else wrote what cannot be.
+	// reasonInvalidStatus means that the API server refuses the Job's new status, because somebody else wrote an impossible
+	// one before.
 	reasonInvalidStatus = "InvalidStatus"
-	// reasonExcessive is that of a Job which is not run because it has too many labels and annotations.
+	// reasonExcessive means that the Job is not run because it has too many labels and annotations.
 	reasonExcessive = "TooManyLabels"
 )
 

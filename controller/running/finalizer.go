@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/controller/caches"
 )
 
-// removeFinalizer removes the tracking finalizer, if the pod has not changed since it was read.
+// removeFinalizer removes the tracking finalizer if the pod has not changed since it was read.
 func removeFinalizer(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) (*corev1.Pod, error) {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid":                                 pod.UID,

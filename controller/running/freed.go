@@ -14,21 +14,20 @@ import (
 	"github.com/podverdict/podverdict/controller/caches"
 )
 
-// freedPods removes the finalizers of ended pods on which nothing depends any more, when there is nothing better to call for.
-// So they do not keep their Job or namespace from being deleted while no controller is at work, and take no call that another
-// pod waits for.
+// freedPods removes the finalizers of ended pods on which nothing depends, when no other calls are needed. Thus they do not
+// block the deletion of their Job or namespace while no controller runs, and delay no other call.
 type freedPods struct {
-	client kubernetes.Interface // its calls can wait
+	client kubernetes.Interface // for calls that can wait
 	caches *caches.Caches
 	queue  keyQueue
 
 	mu sync.Mutex
-	// pods are those that were freed, as the caches showed them, until these show something else.
+	// pods are the freed pods in the version that the caches had, until they have another.
 	pods map[types.NamespacedName]*corev1.Pod
 }
 
-// add frees pods. A Plan may free one again and again before the caches show that it has no finalizer, and after that if it was
-// made from what they showed before.
+// add queues freed pods. A Plan may free a pod repeatedly, until the caches show it without the finalizer, and even later if
+// it was made from an older state.
 func (f *freedPods) add(pods []*corev1.Pod) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -41,14 +40,14 @@ func (f *freedPods) add(pods []*corev1.Pod) {
 	}
 }
 
-// current reports whether the caches show the pod in this state.
+// current reports whether the caches have this version of the pod.
 func (f *freedPods) current(key types.NamespacedName, pod *corev1.Pod) bool {
-	object, _, _ := f.caches.Pods.GetByKey(key.String()) // an indexer has no errors
+	object, _, _ := f.caches.Pods.GetByKey(key.String()) // an indexer returns no errors
 	shown, ok := object.(*corev1.Pod)
 	return ok && shown.ResourceVersion == pod.ResourceVersion
 }
 
-// changed forgets a pod that was freed in another state than the caches show now. It is nil when the pod is gone.
+// changed forgets a freed pod unless the caches still have the same version. Now is nil if the pod is gone.
 func (f *freedPods) changed(key types.NamespacedName, now *corev1.Pod) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -57,7 +56,7 @@ func (f *freedPods) changed(key types.NamespacedName, now *corev1.Pod) {
 	}
 }
 
-// sync removes the finalizer if the pod is as it was when it was freed.
+// sync removes the finalizer if the pod has not changed since it was freed.
 func (f *freedPods) sync(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	f.mu.Lock()
 	pod := f.pods[key]

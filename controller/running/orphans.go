@@ -18,22 +18,22 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// orphans lets go of pods that were made for a Job which is gone, or which they do not belong to any more: nobody counts
-// them, and nobody else would remove their finalizer where kube-controller-manager runs no Jobs.
+// orphans releases pods of a Job that is gone, or to which they no longer belong. Nobody counts them, and nobody else would
+// remove their finalizer where kube-controller-manager runs no Jobs.
 type orphans struct {
 	client kubernetes.Interface
 	caches *caches.Caches
 	queue  keyQueue // of pods
 }
 
-// enqueue has the pod looked at if it looks like an orphan of ours.
+// enqueue queues a pod if it looks like an orphan.
 func (o *orphans) enqueue(pod *corev1.Pod) {
 	if o.orphaned(pod) {
 		o.queue.Add(cache.MetaObjectToName(pod).AsNamespacedName())
 	}
 }
 
-// orphaned reports whether a pod looks like an orphan of ours.
+// orphaned reports whether a pod made by this controller looks like an orphan.
 func (o *orphans) orphaned(pod *corev1.Pod) bool {
 	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) || !plan.Made(pod) {
 		return false
@@ -41,7 +41,7 @@ func (o *orphans) orphaned(pod *corev1.Pod) bool {
 	return o.caches.JobOf(pod) == nil
 }
 
-// sync releases the pod if it is an orphan: the API server is asked, because the cache may not show a new Job yet.
+// sync releases the pod if it is an orphan. It asks the API server, because the cache may not show a new Job yet.
 func (o *orphans) sync(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	object, found, err := o.caches.Pods.GetByKey(key.String())
 	pod, ok := object.(*corev1.Pod)
@@ -52,14 +52,14 @@ func (o *orphans) sync(ctx context.Context, key types.NamespacedName) (time.Dura
 		job, err := o.client.BatchV1().Jobs(pod.Namespace).Get(ctx, owner.Name, metav1.GetOptions{})
 		switch {
 		case err == nil && job.UID == owner.UID:
-			return 0, nil // its worker sees to it
+			return 0, nil // the worker of its Job handles it
 		case err != nil && !apierrors.IsNotFound(err):
 			return 0, fmt.Errorf("get the job of pod %s/%s: %w", pod.Namespace, pod.Name, err)
 		}
 	}
 	_, err = removeFinalizer(ctx, o.client, pod)
 	if err != nil && !apierrors.IsNotFound(err) {
-		return 0, err // also when the pod has changed: it is an orphan still
+		return 0, err // retried even if the pod has changed: it is still an orphan
 	}
 	return 0, nil
 }

@@ -21,17 +21,17 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// reconciler brings one Job at a time closer to its end. Workers may use it at once, for different Jobs.
+// reconciler syncs Jobs. Several workers may use it at once, for different Jobs.
 type reconciler struct {
 	Options
 
-	width int // calls at a time for one Job
-	// free takes the pods that a Plan frees.
+	width int // parallel calls for one Job
+	// free queues the pods that a Plan frees.
 	free   func([]*corev1.Pod)
 	states jobStates
 }
 
-// sync looks at a Job once and does what its Plan says. It returns when to look again though nothing happens, or 0 for never.
+// sync makes a Plan for a Job and carries it out. It returns when to sync again even if nothing changes, or 0 for never.
 func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	cached, found, err := r.Caches.Jobs.GetByKey(key.String())
 	job, ok := cached.(*batchv1.Job)
@@ -42,7 +42,7 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	start := r.Clock.Now()
 	w := &work{reconciler: r, state: r.states.of(plan.OwnerFor(job))}
 	w.job = w.state.newestJob(job)
-	if caches.Excessive(w.job) && w.job.DeletionTimestamp == nil { // else its pods are let go
+	if caches.Excessive(w.job) && w.job.DeletionTimestamp == nil { // if it is being deleted, its pods are released
 		w.warn(reasonExcessive, fmt.Sprintf("the Job has more than %d labels and annotations, and is not run", caches.MaxPairs))
 		return 0, nil
 	}
@@ -57,23 +57,23 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	case err != nil, !w.changed.Load():
 	case w.interrupted.Load(): // there is more to do, whatever the caches will show
 		again = time.Millisecond
-	default: // the next Plan may be another one
+	default: // the next Plan may differ
 		again = r.states.coalescence(key)
 	}
 	r.Metrics.Synced(w.job, w.action(), err, r.Clock.Since(start))
 	return again, err
 }
 
-// work is a sync under way.
+// work is a sync in progress.
 type work struct {
 	reconciler *reconciler
 	state      *jobState
 
 	job  *batchv1.Job
 	plan plan.Plan
-	// changed is true when a call has changed something.
+	// changed is true if a call has changed something.
 	changed atomic.Bool
-	// interrupted is true when calls were left to the next sync.
+	// interrupted is true if calls were left to the next sync.
 	interrupted atomic.Bool
 }
 
@@ -95,7 +95,7 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 	w.recordMistakes()
 	evaluator.reportVerdicts(ctx, observation.Pods)
 	if err := ctx.Err(); err != nil {
-		return 0, err // verdicts were cut short
+		return 0, err // evaluations were interrupted
 	}
 	due := w.plan.LookAgain
 	w.state.took.Store(int64(w.reconciler.Clock.Since(start)))
@@ -106,12 +106,12 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 		w.wait(catchUpPeriod)
 	}
 	if err := errors.Join(lookup, w.apply(ctx)); err != nil {
-		return due, err // calls are tried again after a delay, but deadlines do not wait for it
+		return due, err // failed calls are retried after a delay, but deadlines do not wait for it
 	}
 	return w.plan.LookAgain, nil
 }
 
-// observe returns what is known of the Job now, and the evaluator of its pods.
+// observe returns the present state of the Job, and an evaluator for its pods.
 func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error) {
 	o := plan.Observation{
 		Job: w.job, Pods: w.state.newestPods(w.reconciler.Caches), Now: w.reconciler.Clock.Now(),
@@ -124,7 +124,7 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error
 	}
 	selection, err := w.reconciler.Selection(ctx, w.job)
 	if err != nil || ctx.Err() != nil {
-		return o, nil, cmp.Or(err, ctx.Err()) // a match condition was cut short
+		return o, nil, cmp.Or(err, ctx.Err()) // a match condition was interrupted
 	}
 	lacks := func(pod *corev1.Pod) bool { return !selection.Empty() && w.reconciler.Caches.LacksPod(pod) }
 	if i := slices.IndexFunc(o.Pods, lacks); i >= 0 {
@@ -138,19 +138,19 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error
 	return o, c, nil
 }
 
-// recordProblems records an event of each match condition that could not be evaluated, once.
+// recordProblems records an event, once, for each match condition that could not be evaluated.
 func (w *work) recordProblems(problems []*binding.ConditionError) {
 	for _, problem := range problems {
 		text := problem.Error()
 		if !w.state.problems.add(text) {
 			continue
 		}
-		// Events of a Job that has not changed are one to the recorder, unless they relate to different objects.
+		// The recorder merges events about an unchanged Job unless they have different related objects.
 		w.reconciler.Recorder.Eventf(w.job, policyReference(problem.Policy), corev1.EventTypeWarning, reasonMatchCondition, recorder.Action, "%s", text)
 	}
 }
 
-// recordMistakes records an event of each annotation that makes no sense, once. A Plan that starts the Job has events of its own for them.
+// recordMistakes records an event, once, for each invalid annotation. When a Plan starts the Job, it has such events already.
 func (w *work) recordMistakes() {
 	for _, problem := range w.plan.Problems {
 		if w.state.problems.add(problem.Error()) && w.job.Status.StartTime != nil {
@@ -159,18 +159,18 @@ func (w *work) recordMistakes() {
 	}
 }
 
-// catchUpPeriod is the time between two looks while the caches do not show all that was written. Events of pods wake their
-// Job, but not if somebody took a pod from its Job before the caches showed that it had one.
+// catchUpPeriod is how long to wait before the next sync while the caches lag behind the writes. Changes of a pod trigger a
+// sync of its Job, but not if somebody took the pod from the Job before the caches showed it there.
 const catchUpPeriod = 10 * time.Second
 
-// wait has the Job looked at again after a time at the latest.
+// wait makes the Job sync again after the period at the latest.
 func (w *work) wait(period time.Duration) {
 	if w.plan.LookAgain == 0 || period < w.plan.LookAgain {
 		w.plan.LookAgain = period
 	}
 }
 
-// action returns what the sync was about, in upstream's terms.
+// action returns what the sync did, in upstream's terms.
 func (w *work) action() string {
 	switch {
 	case len(w.plan.Delete)+len(w.plan.Dismiss) > 0:

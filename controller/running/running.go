@@ -27,30 +27,30 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Options are what the loop works with. All but Settings are needed.
+// Options configure a Loop. All but Settings are required.
 type Options struct {
-	// Client makes the calls by which Jobs are run. Its calls have CallTimeout.
+	// Client makes the calls that run Jobs. They should be limited by CallTimeout.
 	Client kubernetes.Interface
-	// Spare makes the calls that can wait until no other is to be made.
+	// Spare makes calls that can wait until no others are needed.
 	Spare  kubernetes.Interface
 	Caches *caches.Caches
-	// Program compiles the podFailurePolicy of a Job; it returns nil for none.
+	// Program compiles the podFailurePolicy of a Job; it returns nil if there is none.
 	Program func(*batchv1.PodFailurePolicy) (*runtime.Program, error)
-	// Selection returns the custom policies in force for a Job. The error is that this is not known yet.
+	// Selection returns the custom policies in force for a Job, or an error if they are not known yet.
 	Selection func(context.Context, *batchv1.Job) (binding.Selection, error)
-	// Judged is called with the verdict on each pod in phase Failed, and with the verdicts that nobody carries out.
+	// Judged is called with the verdict on each failed pod, and with the verdicts that do not take effect.
 	Judged   func(pod *corev1.Pod, decided runtime.Verdict, would []binding.Would)
 	Recorder events.EventRecorder
 	Metrics  *metrics.Metrics
 	Clock    clock.WithTicker
-	// Workers is how many Jobs are worked on at a time.
+	// Workers is how many Jobs are synced at a time.
 	Workers int
-	// QPS bounds the calls of Client for one second; 0 is client-go's default, and less is no bound.
+	// QPS is the rate limit of Client's calls; 0 means client-go's default, a negative value no limit.
 	QPS float32
-	// BatchPeriod is how long pods are created before the Job is looked at again, and the time between two writes of its
+	// BatchPeriod is how long pods are created before the Job is synced again, and the time between two writes of its
 	// counters meanwhile.
 	BatchPeriod time.Duration
-	// Settings are those of the decisions.
+	// Settings are passed to plan.Next.
 	Settings plan.Settings
 }
 
@@ -64,15 +64,15 @@ type Loop struct {
 }
 
 const (
-	// minDelay and maxDelay are those after errors. The latter is upstream's.
+	// minDelay and maxDelay bound the delay after errors. maxDelay is upstream's.
 	minDelay, maxDelay = 200 * time.Millisecond, time.Minute
-	// maxWidth is how many calls are made at a time for one Job.
+	// maxWidth is the maximum of parallel calls for one Job.
 	maxWidth = 64
-	// freeingWorkers is how many finalizers are removed at a time from pods on which nothing depends.
+	// freeingWorkers is how many workers remove finalizers from pods on which nothing depends.
 	freeingWorkers = 4
 )
 
-// New returns a loop that has not begun. Its queues end with Run, which must be called even if the context is done by then.
+// New returns a loop that is not running yet. Call Run even if its context is already done: it shuts the queues down.
 func New(o Options) *Loop {
 	freed := &freedPods{client: o.Spare, caches: o.Caches, queue: newKeyQueue(o.Clock, freeingWorkers), pods: map[types.NamespacedName]*corev1.Pod{}}
 	return &Loop{
@@ -88,8 +88,8 @@ func newKeyQueue(clock clock.WithTicker, workers int) keyQueue {
 	return fair.NewQueue(clock, workers, minDelay, maxDelay, func(key types.NamespacedName) string { return key.Namespace })
 }
 
-// width returns how many calls are made at a time for one Job: as many as the limit lets through in a batch period, or the calls of
-// other Jobs would wait for those of a large one.
+// width returns how many parallel calls to make for one Job: as many as the rate limit lets through in a batch period. With
+// more, the calls of other Jobs would wait for those of a large one.
 func width(qps float32, batchPeriod time.Duration) int {
 	qps = cmp.Or(qps, rest.DefaultQPS)
 	if qps < 0 {
@@ -98,7 +98,7 @@ func width(qps float32, batchPeriod time.Duration) int {
 	return max(1, min(maxWidth, int(math.Ceil(float64(qps)*batchPeriod.Seconds()))))
 }
 
-// Run works until ctx is done, and returns when nothing is under way any more.
+// Run works until ctx is done and all workers have ended.
 func (l *Loop) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	running.Go(func() { l.work(ctx, l.queue, l.options.Workers, metrics.WorkingOnJob, l.reconciler.sync) })
@@ -107,13 +107,13 @@ func (l *Loop) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// keyQueue is of Jobs or pods.
+// keyQueue is a queue of Jobs or pods.
 type keyQueue = fair.Queue[types.NamespacedName]
 
-// syncFunc looks at a Job or pod. It says when to look again though nothing happens, or 0 for never.
+// syncFunc syncs a Job or pod. It returns when to sync again even if nothing changes, or 0 for never.
 type syncFunc func(context.Context, types.NamespacedName) (time.Duration, error)
 
-// work looks at what is in the queue until ctx is done.
+// work calls sync for the keys in a queue until ctx is done.
 func (l *Loop) work(ctx context.Context, q keyQueue, workers int, doing metrics.Activity, sync syncFunc) {
 	fair.Work(ctx, q, workers, func(key types.NamespacedName) {
 		again := time.Duration(0)
@@ -135,8 +135,8 @@ func (l *Loop) work(ctx context.Context, q keyQueue, workers int, doing metrics.
 	})
 }
 
-// logFailure says why a Job or pod is looked at again. That somebody else changed it in between is no fault, nor that the caches list
-// objects once more for a new rule.
+// logFailure logs why a Job or pod is retried. It is no failure if somebody else changed the object, or if the caches are
+// listing objects again for a new rule.
 func logFailure(ctx context.Context, err error, key types.NamespacedName, failures int) {
 	logger := klog.FromContext(ctx).WithValues("key", key, "failures", failures)
 	if apierrors.IsConflict(err) || errors.Is(err, caches.ErrNotKnownYet) {
@@ -146,7 +146,8 @@ func logFailure(ctx context.Context, err error, key types.NamespacedName, failur
 	logger.Error(err, "Will try again")
 }
 
-// PoliciesChanged has the managed Jobs of a namespace, or of all if it is empty, looked at because other rules may be in force.
+// PoliciesChanged queues the unfinished managed Jobs of a namespace, or all if it is empty, because their rules may have
+// changed.
 func (l *Loop) PoliciesChanged(namespace string) {
 	for _, object := range l.options.Caches.Jobs.List() {
 		if job, ok := object.(*batchv1.Job); ok && (namespace == "" || job.Namespace == namespace) && plan.Managed(job) && !plan.Finished(job) {
@@ -155,8 +156,9 @@ func (l *Loop) PoliciesChanged(namespace string) {
 	}
 }
 
-// JobChanged has a managed Job looked at, and the pods that it leaves when it is gone. One of the states may be nil. A change of
-// the spec does not wait, as upstream: if a user suspends the Job and then deletes its pods, they must be dismissed by then.
+// JobChanged queues a managed Job or, if it was deleted, the pods that it leaves. Before is nil for a new Job, after for a
+// deleted one. As upstream, a change of the spec does not wait: if a user suspends the Job and then deletes its pods, they
+// must be dismissed by then.
 func (l *Loop) JobChanged(before, after *batchv1.Job) {
 	if after != nil {
 		if plan.Managed(after) {
@@ -173,7 +175,7 @@ func (l *Loop) JobChanged(before, after *batchv1.Job) {
 	}
 }
 
-// PodChanged has the Job of a pod looked at, and the pod if it has none. One of the states may be nil.
+// PodChanged queues the Job of a pod, or the pod if it has no Job. Before is nil for a new pod, after for a deleted one.
 func (l *Loop) PodChanged(before, after *corev1.Pod) {
 	for _, pod := range []*corev1.Pod{before, after} {
 		if pod == nil {
@@ -192,8 +194,8 @@ func (l *Loop) PodChanged(before, after *corev1.Pod) {
 	}
 }
 
-// enqueue has the Job looked at soon, or at once. The more it takes to look at it, the more events are waited for. A Job whose
-// look failed is not looked at more often than once a batch period, however many events there are.
+// enqueue queues the Job, at once or after a wait for more events, which is longer the longer its last sync took. A Job whose
+// last sync failed waits for at least a batch period.
 func (l *Loop) enqueue(job *batchv1.Job, atOnce bool) {
 	key := cache.MetaObjectToName(job).AsNamespacedName()
 	wait := time.Duration(0)

@@ -14,134 +14,135 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// jobState is what the program knows of a Job before the caches show it. It belongs to the worker that has the Job's
-// key, but for mu, which guards what calls in parallel add.
+// jobState is what the program knows of a Job before the caches show it. It belongs to the worker that has the Job's key. The
+// mutex mu guards the fields that parallel calls change.
 type jobState struct {
 	owner plan.Owner
-	// written is the Job as it was returned by the last write of its status, or nil; wrote is when that was.
+	// written is the Job as the last write of its status returned it, or nil; wrote is when that was.
 	written *batchv1.Job
 	wrote   time.Time
-	// took is how long the last look at the Job took.
+	// took is how long the last sync of the Job took.
 	took atomic.Int64
-	// creationFailed is true when the last creation failed.
+	// creationFailed is true if the last creation failed.
 	creationFailed bool
-	// verdicts are those of the last look. problems are those that events were recorded of.
+	// verdicts are those of the last sync. problems are those for which events were recorded.
 	verdicts map[types.UID]*cachedVerdict
 	problems knownTexts
 
 	mu sync.Mutex
-	// returned are pods as a write returned them, by UID.
+	// returned are pods as writes returned them, by UID.
 	returned map[types.UID]*corev1.Pod
-	// deleted are those whose deletion was accepted.
+	// deleted are the pods whose deletion was accepted.
 	deleted map[types.UID]bool
-	// unknown are the names of pods whose creation has no known outcome, and the last time at which it may take effect.
+	// unknown are the names of pods whose creation has no known outcome, with the last time at which it may take effect.
 	unknown map[string]time.Time
-	// taken are the names that pods of others have.
+	// taken are the names that other owners' pods have.
 	taken map[string]bool
 }
 
-// jobStates are those of all Jobs.
+// jobStates are the states of all Jobs.
 type jobStates struct {
 	mu    sync.Mutex
 	byKey map[types.NamespacedName]*jobState
 }
 
 // of returns the state of a Job.
-func (r *jobStates) of(owner plan.Owner) *jobState {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known := r.byKey[owner.NamespacedName]
+func (s *jobStates) of(owner plan.Owner) *jobState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.byKey[owner.NamespacedName]
 	if known == nil || known.owner != owner {
 		known = &jobState{
 			owner: owner, returned: map[types.UID]*corev1.Pod{}, deleted: map[types.UID]bool{},
 			unknown: map[string]time.Time{}, taken: map[string]bool{},
 		}
-		if r.byKey == nil {
-			r.byKey = map[types.NamespacedName]*jobState{}
+		if s.byKey == nil {
+			s.byKey = map[types.NamespacedName]*jobState{}
 		}
-		r.byKey[owner.NamespacedName] = known
+		s.byKey[owner.NamespacedName] = known
 	}
 	return known
 }
 
-// coalescence returns how long the Job waits for more events after the first one: the longer, the more a look costs.
-func (r *jobStates) coalescence(key types.NamespacedName) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// coalescence returns how long a Job waits for more events after the first one: the longer its last sync took, the longer.
+func (s *jobStates) coalescence(key types.NamespacedName) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	const least, most = 20 * time.Millisecond, time.Second
-	if known := r.byKey[key]; known != nil {
+	if known := s.byKey[key]; known != nil {
 		return min(max(4*time.Duration(known.took.Load()), least), most)
 	}
 	return least
 }
 
-func (r *jobStates) forget(key types.NamespacedName) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.byKey, key)
+func (s *jobStates) forget(key types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.byKey, key)
 }
 
-// newestJob returns the Job as it was written, or as the cache has it if that is newer.
-func (r *jobState) newestJob(cached *batchv1.Job) *batchv1.Job {
-	if r.written != nil && newer(r.written.ResourceVersion, cached.ResourceVersion) {
-		return r.written
+// newestJob returns the newer of the cached Job and the one returned by the last write.
+func (s *jobState) newestJob(cached *batchv1.Job) *batchv1.Job {
+	if s.written != nil && newer(s.written.ResourceVersion, cached.ResourceVersion) {
+		return s.written
 	}
-	r.written = nil
+	s.written = nil
 	return cached
 }
 
-// newestPods returns the Job's pods in the cache, each as new as is known, and those that the cache does not show yet.
-func (r *jobState) newestPods(caches *caches.Caches) []*corev1.Pod {
-	// Read before the pods: the cache is at least as new as this when they are.
+// newestPods returns the Job's pods, each in its newest known version, including those that the cache does not show yet.
+func (s *jobState) newestPods(caches *caches.Caches) []*corev1.Pod {
+	// Read the version before the pods, so that the pods are at least as new.
 	shown := caches.Pods.LastStoreSyncResourceVersion()
-	pods := caches.PodsOf(r.owner)
-	present := make(map[types.UID]bool, len(r.returned)+len(r.deleted))
+	pods := caches.PodsOf(s.owner)
+	present := make(map[types.UID]bool, len(s.returned)+len(s.deleted))
 	for i, cached := range pods {
 		present[cached.UID] = true
-		pods[i] = r.newestPod(cached)
+		pods[i] = s.newestPod(cached)
 	}
-	return append(pods, r.missing(shown, present)...)
+	return append(pods, s.missing(shown, present)...)
 }
 
-// newestPod returns the pod as a write returned it, or as the cache has it if that is newer. Then the former is forgotten.
-func (r *jobState) newestPod(cached *corev1.Pod) *corev1.Pod {
+// newestPod returns the newer of the cached pod and the one returned by a write. It forgets the latter once the cache has
+// caught up.
+func (s *jobState) newestPod(cached *corev1.Pod) *corev1.Pod {
 	newest := cached
-	if known := r.returned[cached.UID]; known != nil {
+	if known := s.returned[cached.UID]; known != nil {
 		if newer(known.ResourceVersion, cached.ResourceVersion) {
 			newest = known
 		} else {
-			delete(r.returned, cached.UID)
+			delete(s.returned, cached.UID)
 		}
 	}
 	if newest.DeletionTimestamp != nil {
-		delete(r.deleted, newest.UID)
+		delete(s.deleted, newest.UID)
 	}
 	return newest
 }
 
-// missing returns the returned pods that the cache, of the version that it shows, does not have yet. Those that it does not
-// have any more are forgotten.
-func (r *jobState) missing(shown string, present map[types.UID]bool) []*corev1.Pod {
+// missing returns the returned pods that the cache, which has reached the version shown, does not have yet. It forgets those
+// that the cache no longer has.
+func (s *jobState) missing(shown string, present map[types.UID]bool) []*corev1.Pod {
 	var pods []*corev1.Pod
-	for uid, known := range r.returned {
+	for uid, known := range s.returned {
 		switch {
 		case present[uid]:
 		case newer(known.ResourceVersion, shown):
 			pods = append(pods, known)
 			present[uid] = true
 		default:
-			delete(r.returned, uid)
+			delete(s.returned, uid)
 		}
 	}
-	for uid := range r.deleted {
+	for uid := range s.deleted {
 		if !present[uid] {
-			delete(r.deleted, uid)
+			delete(s.deleted, uid)
 		}
 	}
 	return pods
 }
 
-// newer compares resource versions. An object that has one is newer than an object whose version cannot be read.
+// newer reports whether resource version a is newer than b. A valid version is newer than an invalid one.
 func newer(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {
@@ -152,34 +153,34 @@ func newer(a, b string) bool {
 }
 
 // learn keeps a pod as the API server returned it.
-func (r *jobState) learn(pod *corev1.Pod) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.returned[pod.UID] = pod
-	delete(r.unknown, pod.Name)
+func (s *jobState) learn(pod *corev1.Pod) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.returned[pod.UID] = pod
+	delete(s.unknown, pod.Name)
 }
 
-func (r *jobState) learnDeleted(pod *corev1.Pod) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.deleted[pod.UID] = true
+func (s *jobState) learnDeleted(pod *corev1.Pod) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deleted[pod.UID] = true
 }
 
-func (r *jobState) learnTaken(name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.taken[name] = true
-	delete(r.unknown, name)
+func (s *jobState) learnTaken(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken[name] = true
+	delete(s.unknown, name)
 }
 
-func (r *jobState) learnUnknown(name string, until time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.unknown[name] = until
+func (s *jobState) learnUnknown(name string, until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unknown[name] = until
 }
 
-func (r *jobState) learnNotCreated(name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.unknown, name)
+func (s *jobState) learnNotCreated(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.unknown, name)
 }

@@ -2,8 +2,8 @@ package running
 
 import "github.com/podverdict/podverdict/controller/recorder"
 
-// knownTexts are the notes of events of a Job, so that each is recorded once. A text may have in it what a tenant wrote, so only
-// the beginning of it counts, and no more than maxTexts are recorded.
+// knownTexts are the notes of a Job's recorded events, so that each is recorded once. Tenants may have written parts of a
+// text, so only its beginning counts, and at most maxTexts are recorded.
 type knownTexts map[string]bool
 
 const (
@@ -11,7 +11,7 @@ const (
 	maxTextLength = 256
 )
 
-// add reports whether a text is new, and to be recorded.
+// add reports whether a text is new and has to be recorded.
 func (n *knownTexts) add(text string) bool {
 	text = recorder.CutTo(text, maxTextLength)
 	if (*n)[text] || len(*n) == maxTexts {

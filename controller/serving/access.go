@@ -17,17 +17,18 @@ import (
 )
 
 const (
-	// allowedPeriod and deniedPeriod are how long an answer of the API server is taken to hold.
+	// allowedPeriod and deniedPeriod are how long the API server's answers are cached.
 	allowedPeriod, deniedPeriod = time.Minute, 10 * time.Second
-	// maxAnswers is how many answers are kept.
+	// maxAnswers is how many answers are cached.
 	maxAnswers = 1000
 )
 
-// Authorized serves a path to those who may get it: the API server says whose bearer token a request has (TokenReview) and
-// whether that user has the right (SubjectAccessReview). Others get 401 or 403, and all get 503 while the API server cannot be
-// asked. The client's limits and timeout bound how often it is asked; answers are kept for a minute, refusals for 10 seconds.
+// Authorized restricts a handler to authorized clients. The API server says whose bearer token a request has (TokenReview)
+// and whether that user has the right (SubjectAccessReview). Other clients get 401 or 403; everybody gets 503 while the API
+// server cannot be asked. The client's rate limit and timeout bound these calls. Permissions are cached for a minute,
+// refusals for 10 seconds.
 //
-// The libraries of k8s.io/apiserver do the same, and make the binary 36 MB larger (82 instead of 46 MB).
+// The libraries of k8s.io/apiserver do the same, but make the binary 36 MB larger (82 instead of 46 MB).
 func Authorized(client kubernetes.Interface, served http.Handler) http.Handler {
 	a := &access{client: client, answers: cache.NewLRUExpireCache(maxAnswers)}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,19 +47,19 @@ func Authorized(client kubernetes.Interface, served http.Handler) http.Handler {
 	})
 }
 
-// access asks the API server about requests.
+// access authorizes requests by asking the API server.
 type access struct {
 	client  kubernetes.Interface
 	answers *cache.LRUExpireCache // HTTP statuses by accessKey
 }
 
-// accessKey is what an answer is about. The token itself is not kept.
+// accessKey is the key of a cached answer. The token itself is not stored.
 type accessKey struct {
 	token      [sha256.Size]byte
 	verb, path string
 }
 
-// check returns the HTTP status that a request deserves. An error means that the API server could not be asked.
+// check returns the HTTP status for a request, or an error if the API server could not be asked.
 func (a *access) check(r *http.Request) (status int, err error) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "bearer") || token == "" {
@@ -66,7 +67,7 @@ func (a *access) check(r *http.Request) (status int, err error) {
 	}
 	key := accessKey{sha256.Sum256([]byte(token)), strings.ToLower(r.Method), r.URL.Path}
 	if known, ok := a.answers.Get(key); ok {
-		return known.(int), nil //nolint:forcetypeassert // nothing else is put in
+		return known.(int), nil //nolint:forcetypeassert // nothing else is stored
 	}
 	status, err = a.review(r.Context(), token, key)
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package serving is what the controller's process answers over HTTP: the probes of the kubelet, and metrics, to those whom the API
-// server authorizes. It knows nothing of what the controller does.
+// Package serving has the controller's HTTP handlers: the probes of the kubelet, and metrics for clients that the API server
+// authorizes. It does not depend on the controller.
 package serving

@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// Health answers the probes of the kubelet: /healthz, with which a container that fails is restarted, and /readyz.
-// The error of a check is the text of the answer, whose status is 500 then.
+// Health serves the kubelet's probes: /healthz, whose failure restarts the container, and /readyz. If a check returns an
+// error, the response is its text, with status 500.
 func Health(healthy, ready func(*http.Request) error) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /healthz", probe(healthy))
@@ -33,18 +33,18 @@ func probe(check func(*http.Request) error) http.HandlerFunc {
 	}
 }
 
-// Metrics answers /metrics with what is gathered.
+// Metrics serves /metrics.
 func Metrics(metrics prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
 	return mux
 }
 
-// A Certificate is what a server shows its clients.
+// A Certificate returns the server's certificate for a connection.
 type Certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
-// CertificateFromFiles reads a certificate and its key, in PEM, for each connection: so it may be renewed. The error says that
-// it cannot be read now.
+// CertificateFromFiles returns a Certificate that reads a PEM certificate and its key for each connection, so that they can
+// be renewed. It returns an error if the files cannot be read now.
 func CertificateFromFiles(certificate, key string) (Certificate, error) {
 	read := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		pair, err := tls.LoadX509KeyPair(certificate, key)
@@ -54,7 +54,7 @@ func CertificateFromFiles(certificate, key string) (Certificate, error) {
 	return read, err
 }
 
-// SelfSignedCertificate makes a certificate for a host. Clients cannot tell by it with whom they speak, but nobody can listen.
+// SelfSignedCertificate creates a certificate for a host. It encrypts connections, but clients cannot verify it.
 func SelfSignedCertificate(host string) (Certificate, error) {
 	certificate, key, err := cert.GenerateSelfSignedCertKey(host, nil, nil)
 	if err != nil {
@@ -64,8 +64,8 @@ func SelfSignedCertificate(host string) (Certificate, error) {
 	return func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &pair, nil }, err
 }
 
-// Serve answers HTTP requests, or HTTPS ones when there is a certificate, until ctx is done, and lets those under way end, for a
-// second at most. It closes the listener.
+// Serve serves HTTP, or HTTPS if there is a certificate, until ctx is done. It then gives requests under way a second to end,
+// and closes the listener.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, certificate Certificate) error {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 90 * time.Second}
 	ended := make(chan error, 1)
@@ -85,7 +85,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, cer
 	grace, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer stop()
 	if err := server.Shutdown(grace); err != nil {
-		_ = server.Close() // a client that does not read does not keep the controller from ending
+		_ = server.Close() // a client that does not read cannot keep the controller from ending
 	}
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 		return errServe(listener.Addr(), err)

@@ -20,7 +20,7 @@ func (s *simulator) timeAt(seconds int64) *metav1.Time {
 	return new(metav1.NewTime(epoch.Add(time.Duration(seconds) * time.Second)))
 }
 
-// change replaces the pod by a changed one.
+// change replaces the pod by a changed copy.
 func (s *simulator) change(l *life, how func(*corev1.Pod)) {
 	changed := *l.pod // the parts that change are replaced
 	how(&changed)
@@ -29,7 +29,7 @@ func (s *simulator) change(l *life, how func(*corev1.Pod)) {
 	l.pod = &changed
 }
 
-// apply does what a Plan says, and tells whether there was anything to do.
+// apply carries out a Plan, and reports whether there was anything to do.
 func (s *simulator) apply(p plan.Plan) bool {
 	for _, released := range slices.Concat(p.Release, p.Free) {
 		s.on(released, s.release)
@@ -46,13 +46,13 @@ func (s *simulator) apply(p plan.Plan) bool {
 	if p.Write != nil {
 		s.write(p.Write)
 		for _, e := range p.Events {
-			s.tellJob(Event{Type: JobEvent, Reason: e.Reason, Message: e.Message})
+			s.addJobEvent(Event{Type: JobEvent, Reason: e.Reason, Message: e.Message})
 		}
 	}
 	return len(p.Release)+len(p.Free)+len(p.Dismiss)+len(p.Delete)+len(p.Create) > 0 || p.Write != nil
 }
 
-// on does something to a pod, if it is still there.
+// on calls do for a pod if it still exists.
 func (s *simulator) on(p *corev1.Pod, do func(*life)) {
 	if l := s.byName[p.Name]; l != nil && l.pod.UID == p.UID {
 		do(l)
@@ -62,7 +62,7 @@ func (s *simulator) on(p *corev1.Pod, do func(*life)) {
 func (s *simulator) release(l *life) {
 	onlyEnded := s.Program != nil || *s.job.Spec.PodReplacementPolicy == batchv1.Failed
 	if l.stage != ended && !l.takenDown && onlyEnded {
-		l.dismissed = true // a pod counts when it has ended, and this one is let go before
+		l.dismissed = true // a pod counts when it has ended, and this one is released before
 	}
 	s.change(l, func(p *corev1.Pod) {
 		p.Finalizers = slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool { return f == batchv1.JobTrackingFinalizer })
@@ -73,19 +73,19 @@ func (s *simulator) release(l *life) {
 func (s *simulator) dismiss(l *life) {
 	l.dismissed = true
 	s.release(l)
-	s.tell(l, Event{Type: PodDeleted})
+	s.addPodEvent(l, Event{Type: PodDeleted})
 	s.erase(l)
 }
 
 func (s *simulator) takeDown(l *life) {
 	if l.pod.DeletionTimestamp == nil && l.stage != ended {
 		l.takenDown = true
-		s.tell(l, Event{Type: PodDeleted})
+		s.addPodEvent(l, Event{Type: PodDeleted})
 	}
 	s.erase(l)
 }
 
-// vanish removes a pod that is deleted and that nothing holds.
+// vanish removes a pod that is being deleted once nothing holds it.
 func (s *simulator) vanish(l *life) bool {
 	if l.pod.DeletionTimestamp == nil || len(l.pod.Finalizers) > 0 || l.stage != ended && l.stage != pending {
 		return false
@@ -97,7 +97,8 @@ func (s *simulator) vanish(l *life) bool {
 	return true
 }
 
-// abandon ends a pod that never got a node, and so has no last phase. One that the controller counts, it counts as failed.
+// abandon ends a pod that never got a node, and so never reaches a final phase. If the controller counts it, it counts as
+// failed.
 func (s *simulator) abandon(l *life) {
 	l.stage = ended
 	event := Event{Type: PodStopped}
@@ -109,7 +110,7 @@ func (s *simulator) abandon(l *life) {
 	} else {
 		s.result.Summary.Stopped++
 	}
-	s.tell(l, event)
+	s.addPodEvent(l, event)
 	s.close(l, FateStopped)
 }
 
@@ -120,7 +121,7 @@ func (s *simulator) remove(l *life) {
 
 func (s *simulator) create(p *corev1.Pod) {
 	if s.byName[p.Name] != nil {
-		return // AlreadyExists: done
+		return // AlreadyExists: the pod was created earlier
 	}
 	slot, _, _ := plan.Place(p)
 	l := &life{pod: p, slot: slot}
@@ -137,13 +138,13 @@ func (s *simulator) create(p *corev1.Pod) {
 	if before := s.slots[l.slot]; before.failed {
 		event.Delay = s.now - before.failure
 	}
-	s.tell(l, event)
-	s.later(l.does.pending, func() { s.start(l) }) // before it is looked at
-	s.hinder(l)
+	s.addPodEvent(l, event)
+	s.schedule(l.does.pending, func() { s.start(l) }) // before the controller checks it
+	s.blockStart(l)
 	s.lookLater(l)
 }
 
-// write stores the Job's status, and tells what is new in it.
+// write stores the Job's status, and records what is new in it as events.
 func (s *simulator) write(job *batchv1.Job) {
 	old := s.job.Status
 	s.version++
@@ -153,8 +154,8 @@ func (s *simulator) write(job *batchv1.Job) {
 	s.tellFailedIndexes(ptr.Deref(old.FailedIndexes, ""), ptr.Deref(job.Status.FailedIndexes, ""))
 	for _, c := range job.Status.Conditions {
 		same := func(o batchv1.JobCondition) bool { return o.Type == c.Type && o.Status == c.Status }
-		if c.Type != plan.LedgerCondition && !slices.ContainsFunc(old.Conditions, same) { // that has nothing that is not told elsewhere
-			s.tellJob(Event{Type: JobCondition, Reason: string(c.Type), Message: conditionText(c)})
+		if c.Type != plan.LedgerCondition && !slices.ContainsFunc(old.Conditions, same) { // the ledger repeats what other events show
+			s.addJobEvent(Event{Type: JobCondition, Reason: string(c.Type), Message: conditionText(c)})
 		}
 	}
 }
@@ -169,7 +170,7 @@ func (s *simulator) tellFailedIndexes(before, now string) {
 	}
 	for _, index := range indexesOf(now) {
 		if !known[index] {
-			s.tellJob(Event{Type: IndexFailed, Index: new(index)})
+			s.addJobEvent(Event{Type: IndexFailed, Index: new(index)})
 		}
 	}
 }
@@ -182,10 +183,10 @@ func conditionText(c batchv1.JobCondition) string {
 	return text
 }
 
-// forget drops the pods that no longer matter to the controller, as if they had been collected, because each look takes time
-// in proportion to the pods. A counted success matters while it is the last one, which ends the back-off. A counted failure
-// matters after that success, and while its index has no later attempt, whose number follows from its own. That is
-// more than it needs: it keeps some of this in its ledger.
+// forget removes pods that no longer matter to the controller, as if they had been garbage collected, because each Plan takes
+// time in proportion to the pods. The last counted success matters, because it ends the back-off. A counted failure matters
+// after that success, and while its index has no later attempt, whose number follows from it. This keeps more than the
+// controller needs, which has some of it in its ledger.
 func (s *simulator) forget() {
 	const afew = 32
 	if s.keepAll || len(s.lives) <= s.kept+afew {

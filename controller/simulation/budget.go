@@ -4,10 +4,10 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// limitedFailure is where the verdict on a pod stands that matches a rule with a budget.
+// limitedFailure is the position, in events and attempts, of the verdict on a pod that matches a rule with a budget.
 type limitedFailure struct{ event, record int }
 
-// revise gives the pods whose budget is used up, and of which the Plan is sure, the verdict that they have then.
+// revise corrects the verdicts on pods whose budget the Plan has found used up, once that is certain.
 func (s *simulator) revise(p plan.Plan) {
 	for uid, at := range s.limited {
 		if p.Undecided[uid] {
@@ -18,12 +18,12 @@ func (s *simulator) revise(p plan.Plan) {
 		if !usedUp {
 			continue
 		}
-		told, attempt := &s.result.Events[at.event], &s.result.Attempts[at.record]
-		if attempt.Fate == Fate(told.Verdict.Action) {
+		event, attempt := &s.result.Events[at.event], &s.result.Attempts[at.record]
+		if attempt.Fate == Fate(event.Verdict.Action) {
 			attempt.Fate = Fate(verdict.Action)
 		}
-		s.result.Summary.Verdicts[string(told.Verdict.Action)]-- // some are within the budget
+		s.result.Summary.Verdicts[string(event.Verdict.Action)]-- // some matches are within the budget
 		s.result.Summary.Verdicts[string(verdict.Action)]++
-		told.Verdict = &verdict
+		event.Verdict = &verdict
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// plot is a Script that was read.
-type plot struct {
+// parsedScript is a parsed Script.
+type parsedScript struct {
 	nodes         []string
 	rules         []rule
 	interventions []intervention
@@ -35,23 +35,23 @@ type intervention struct {
 	delete, evict selection
 }
 
-// maxSize is how many pods a simulation may have at a time, and how many nodes.
+// maxSize limits the pods at a time, and the nodes, of a simulation.
 const maxSize = 100_000
 
-// reader reads a Script for a Job, and notes what is wrong with it.
+// reader parses a Script for a Job, and collects its errors.
 type reader struct {
 	job    *batchv1.Job
 	errors field.ErrorList
 }
 
-func (r *reader) read(s Script) plot {
+func (r *reader) read(s Script) parsedScript {
 	r.oneOf("apiVersion", s.APIVersion, APIVersion)
 	r.oneOf("kind", s.Kind, Kind)
 	if s.Nodes < 0 || s.Nodes > maxSize {
 		r.invalid(field.NewPath("nodes"), s.Nodes, detailNodes)
 		s.Nodes = 0
 	}
-	var p plot
+	var p parsedScript
 	for i := range max(1, s.Nodes) {
 		p.nodes = append(p.nodes, "node-"+strconv.Itoa(i))
 	}
@@ -69,7 +69,7 @@ func (r *reader) invalid(at *field.Path, value any, detail string) {
 	r.errors = append(r.errors, field.Invalid(at, value, detail))
 }
 
-// oneOf holds a header to what it should be, if it is given.
+// oneOf checks a header, if it is given.
 func (r *reader) oneOf(name, given, known string) {
 	if given != "" && given != known {
 		r.errors = append(r.errors, field.NotSupported(field.NewPath(name), given, []string{known}))
@@ -113,7 +113,7 @@ func (r *reader) outcome(at *field.Path, given Rule) outcome {
 	return outcomeOf(given, r.job)
 }
 
-// containers holds names to those of the template.
+// containers checks that names are those of the template's containers.
 func (r *reader) containers(at *field.Path, codes map[string]int32) {
 	var names []string
 	failing := map[string]bool{}
@@ -158,7 +158,7 @@ func (r *reader) intervention(at *field.Path, given Intervention, nodes []string
 	return read
 }
 
-// scaling holds changes of completions to the API server's rule for elastic Jobs (KEP-3715).
+// scaling checks changes of completions by the API server's rule for elastic Jobs (KEP-3715).
 func (r *reader) scaling(interventions []intervention) {
 	elastic := *r.job.Spec.CompletionMode == batchv1.IndexedCompletion && r.job.Spec.Completions != nil &&
 		*r.job.Spec.Completions == *r.job.Spec.Parallelism

@@ -14,7 +14,7 @@ var (
 	errSelection    = errors.New("must be numbers from 0 and ranges of them: 3, 0-9,12 or 2+")
 )
 
-// ScriptError is what is wrong with a Script, by its fields.
+// ScriptError lists the errors in a Script, by field.
 type ScriptError struct{ Errors field.ErrorList }
 
 func (e *ScriptError) Error() string { return "script: " + e.Errors.ToAggregate().Error() }
@@ -41,12 +41,12 @@ const (
 	detailInitialized  = "the containers wait with this when the init containers have succeeded, and one of them is to fail"
 )
 
-// errTooLarge refuses a Job that would have more pods at a time than memory is likely to hold.
+// errTooLarge rejects a Job with more pods at a time than are likely to fit into memory.
 func errTooLarge(pods int32) error {
 	return fmt.Errorf("spec.parallelism: %d pods at a time are too many to simulate, at most %d are possible", pods, maxSize)
 }
 
-// errRestless returns a defect: the Plan of an instant never comes to rest.
+// errRestless reports a bug: the Plans for one instant never come to an end.
 func errRestless(job string, at int64) error {
 	return fmt.Errorf("job %s: the controller does not come to rest %s after the start", job, Clock(at))
 }

@@ -7,10 +7,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// intervene does to the Job and its pods what the Script says.
+// intervene carries out an intervention of the Script.
 func (s *simulator) intervene(change intervention) {
 	s.quiet = false
-	s.tellJob(Event{Type: JobChanged, Message: changeText(change, s.result.Unit)})
+	s.addJobEvent(Event{Type: JobChanged, Message: changeText(change, s.result.Unit)})
 	job := s.job.DeepCopy()
 	if change.Suspend != nil {
 		job.Spec.Suspend = change.Suspend
@@ -33,13 +33,13 @@ func (s *simulator) intervene(change intervention) {
 		case change.Drain != "" && l.pod.Spec.NodeName == change.Drain, change.Evict != nil && change.evict.has(l.slot):
 			s.evict(l)
 		case change.Delete != nil && change.delete.has(l.slot):
-			s.tell(l, Event{Type: PodDeleted})
+			s.addPodEvent(l, Event{Type: PodDeleted})
 			s.erase(l)
 		}
 	}
 }
 
-// evict does what the eviction API does: it says why in a condition, and deletes the pod.
+// evict does what the eviction API does: it sets a condition that says why, and deletes the pod.
 func (s *simulator) evict(l *life) {
 	s.change(l, func(p *corev1.Pod) {
 		p.Status.Conditions = append(slices.Clone(p.Status.Conditions), corev1.PodCondition{
@@ -47,6 +47,6 @@ func (s *simulator) evict(l *life) {
 			Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting",
 		})
 	})
-	s.tell(l, Event{Type: PodEvicted})
+	s.addPodEvent(l, Event{Type: PodEvicted})
 	s.erase(l)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/internal/failure"
 )
 
-// life is that of a pod. Its pod is replaced, never changed, because Plans hold on to it.
+// life is the state of a pod. The pod object is replaced, never changed, because Plans keep references to it.
 type life struct {
 	pod     *corev1.Pod
 	slot    int
@@ -19,18 +19,18 @@ type life struct {
 	stage   stage
 	restart int // how often its containers were restarted
 	record  int // of the current attempt in the result
-	// dismissed is set when the controller ends the pod and does not count it, takenDown when it does.
+	// dismissed is set if the controller ends the pod without counting it, takenDown if it counts it.
 	dismissed, takenDown bool
-	told                 bool // that the rules on Pending could not be evaluated
+	errorRecorded        bool // it was recorded that the rules on Pending could not be evaluated
 }
 
 type stage int
 
 const (
 	pending stage = iota // has no node
-	waiting              // has one, and a container that does not start
+	waiting              // has a node, and a container that does not start
 	running
-	crashed // waits to be restarted
+	crashed // waits for a restart
 	ended
 )
 
@@ -41,9 +41,9 @@ type behaviour struct {
 	outcome            outcome
 }
 
-// behave draws what an attempt does: the same for a seed, whatever else happens.
+// behave decides what an attempt does. It depends only on seed, index and attempt.
 func (s *simulator) behave(index, attempt int) behaviour {
-	random := rand.New(rand.NewPCG(s.Seed, uint64(index)<<32|uint64(attempt))) //nolint:gosec // to be repeatable is what it is for
+	random := rand.New(rand.NewPCG(s.Seed, uint64(index)<<32|uint64(attempt))) //nolint:gosec // results must be repeatable
 	for _, r := range s.rules {
 		if r.indexes.has(index) && r.attempts.has(attempt+1) && random.Float64() < r.probability {
 			return behaviour{r.pending.draw(random), r.run.draw(random), r.stop.draw(random), r.startupProblem, r.outcome}
@@ -52,7 +52,7 @@ func (s *simulator) behave(index, attempt int) behaviour {
 	return behaviour{pending: 1, run: 30, stop: 1}
 }
 
-// start gets the pod a node, unless it has one, and its containers running.
+// start gives the pod a node, unless it has one, and starts its containers.
 func (s *simulator) start(l *life) {
 	if l.stage != pending && l.stage != waiting || l.pod.DeletionTimestamp != nil {
 		return
@@ -71,11 +71,11 @@ func (s *simulator) start(l *life) {
 	})
 	l.stage = running
 	s.result.Attempts[l.record].Started = s.now
-	s.tell(l, Event{Type: PodStarted})
+	s.addPodEvent(l, Event{Type: PodStarted})
 	s.runOn(l)
 }
 
-// place returns the next node that takes pods.
+// place returns the next node that accepts pods.
 func (s *simulator) place() (node string, found bool) {
 	for range s.nodes {
 		node = s.nodes[s.placed%len(s.nodes)]
@@ -87,24 +87,24 @@ func (s *simulator) place() (node string, found bool) {
 	return "", false
 }
 
-// runOn lets the containers run as long as they do.
+// runOn schedules the end of the containers.
 func (s *simulator) runOn(l *life) {
 	attempt := l.attempt
-	s.later(l.does.run, func() {
+	s.schedule(l.does.run, func() {
 		if l.stage == running && l.attempt == attempt && l.pod.DeletionTimestamp == nil {
 			s.finish(l)
 		}
 	})
 }
 
-// later adds what is to be done after a delay.
-func (s *simulator) later(delay int64, do func()) {
+// schedule schedules a function after a delay.
+func (s *simulator) schedule(delay int64, do func()) {
 	if delay < forever {
 		s.add(s.now+delay, do)
 	}
 }
 
-// finish ends the containers in their own way.
+// finish ends the containers as the attempt's behaviour says.
 func (s *simulator) finish(l *life) {
 	s.quiet = false
 	does := l.does.outcome
@@ -116,7 +116,7 @@ func (s *simulator) finish(l *life) {
 	s.end(l, does)
 }
 
-// crash lets the kubelet restart the containers that failed (restartPolicy OnFailure), after its own back-off.
+// crash leaves the failed containers to the kubelet, which restarts them (restartPolicy OnFailure) after its own back-off.
 func (s *simulator) crash(l *life) {
 	const first, longest = 10, 300
 	delay := int64(min(first<<min(l.restart, 10), longest))
@@ -124,9 +124,9 @@ func (s *simulator) crash(l *life) {
 	l.stage = crashed
 	l.restart++
 	s.result.Summary.Restarts++
-	s.tell(l, Event{Type: PodRestarting, Because: failure.Of(l.pod).Summary, Delay: delay})
+	s.addPodEvent(l, Event{Type: PodRestarting, Because: failure.Of(l.pod).Summary, Delay: delay})
 	s.close(l, FateRestarted)
-	s.later(delay, func() { s.startAgain(l) })
+	s.schedule(delay, func() { s.startAgain(l) })
 }
 
 func (s *simulator) startAgain(l *life) {
@@ -138,11 +138,11 @@ func (s *simulator) startAgain(l *life) {
 	s.result.Attempts[l.record].Started = s.now
 	s.change(l, func(p *corev1.Pod) { p.Status = restartedStatus(p, l.does.outcome, *s.time()) })
 	l.stage = running
-	s.tell(l, Event{Type: PodStarted})
+	s.addPodEvent(l, Event{Type: PodStarted})
 	s.runOn(l)
 }
 
-// open begins an attempt of the pod's slot.
+// open records the start of an attempt at the pod's slot.
 func (s *simulator) open(l *life) {
 	at := s.slots[l.slot]
 	if at == nil {
@@ -157,7 +157,7 @@ func (s *simulator) open(l *life) {
 	})
 }
 
-// close ends the attempt.
+// close records the end of the attempt.
 func (s *simulator) close(l *life, fate Fate) {
 	s.result.Attempts[l.record].Ended, s.result.Attempts[l.record].Fate = s.now, fate
 	if fate != FateSucceeded {
@@ -165,24 +165,24 @@ func (s *simulator) close(l *life, fate Fate) {
 	}
 }
 
-// end brings the pod into its last phase.
+// end moves the pod to its final phase.
 func (s *simulator) end(l *life, does outcome) {
-	over := l.stage == crashed // the attempt is
+	over := l.stage == crashed // the attempt has ended already
 	s.change(l, func(p *corev1.Pod) { p.Status = finalStatus(p, does, *s.time()) })
 	l.stage = ended
 	switch {
 	case l.dismissed:
 		s.result.Summary.Stopped++
-		s.tell(l, Event{Type: PodStopped})
+		s.addPodEvent(l, Event{Type: PodStopped})
 		s.closeUnless(over, l, FateStopped)
 	case l.pod.Status.Phase == corev1.PodSucceeded:
 		s.result.Summary.Succeeded++
-		s.tell(l, Event{Type: PodSucceeded})
+		s.addPodEvent(l, Event{Type: PodSucceeded})
 		s.closeUnless(over, l, FateSucceeded)
 	default:
 		verdict := s.judge(l.pod, plan.Attempt(s.job, l.pod))
 		s.result.Summary.Verdicts[string(verdict.Action)]++
-		s.tell(l, Event{Type: PodFailed, Because: failure.Of(l.pod).Summary, Verdict: &verdict})
+		s.addPodEvent(l, Event{Type: PodFailed, Because: failure.Of(l.pod).Summary, Verdict: &verdict})
 		fate := Fate(verdict.Action)
 		if l.takenDown {
 			fate = FateStopped
@@ -201,7 +201,7 @@ func (s *simulator) closeUnless(closed bool, l *life, fate Fate) {
 	}
 }
 
-// erase asks for the deletion of a pod, as the API server does.
+// erase deletes a pod, as the API server does.
 func (s *simulator) erase(l *life) {
 	if l.pod.DeletionTimestamp != nil {
 		return
@@ -220,9 +220,9 @@ func (s *simulator) erase(l *life) {
 	s.winddown(l, grace)
 }
 
-// winddown lets a pod end that is to be deleted.
+// winddown ends a pod that is being deleted.
 func (s *simulator) winddown(l *life, grace int64) {
-	const collector = 20 // the period of the garbage collector of pods, which ends those that no kubelet has
+	const collector = 20 // the period of pod garbage collection, which ends pods without a kubelet
 	switch l.stage {
 	case ended:
 		s.vanish(l)
@@ -230,13 +230,13 @@ func (s *simulator) winddown(l *life, grace int64) {
 		if s.vanish(l) {
 			return
 		}
-		s.later(collector, func() { s.stop(l, outcome{collected: true}) })
+		s.schedule(collector, func() { s.stop(l, outcome{collected: true}) })
 	case waiting, running, crashed:
 		stop := l.does.stop
 		if l.stage == waiting && !anyRuns(l.pod) {
-			stop = 1 // as long as the kubelet takes for it
+			stop = 1 // the kubelet's own delay
 		}
-		s.later(min(stop, grace), func() { s.stop(l, stopped(&l.pod.Spec, stop > grace)) })
+		s.schedule(min(stop, grace), func() { s.stop(l, stopped(&l.pod.Spec, stop > grace)) })
 	}
 }
 

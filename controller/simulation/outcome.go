@@ -8,12 +8,12 @@ import (
 // outcome is how a pod ends.
 type outcome struct {
 	codes     map[string]int32 // of containers; the others exit with 0
-	oom       string           // the container that is killed for its use of memory
+	oom       string           // the container that is killed for running out of memory
 	condition corev1.PodConditionType
-	collected bool // the garbage collector of pods ends it, for want of a kubelet
+	collected bool // pod garbage collection ends it, because there is no kubelet
 }
 
-// Exit codes of containers that are ended by a signal.
+// Exit codes of containers that a signal ends.
 const (
 	codeKilled     = 128 + 9
 	codeTerminated = 128 + 15
@@ -39,7 +39,7 @@ func outcomeOf(given Rule, job *batchv1.Job) outcome {
 	return o
 }
 
-// evicted reports whether the kubelet ends the pod, and not its containers.
+// evicted reports whether the kubelet evicts the pod, rather than its containers ending by themselves.
 func (o outcome) evicted() bool { return o.condition == corev1.DisruptionTarget }
 
 // stopped returns the outcome of a pod whose containers are told to stop.
@@ -51,13 +51,13 @@ func stopped(spec *corev1.PodSpec, killed bool) outcome {
 	o := outcome{codes: map[string]int32{}}
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for _, c := range containers {
-			o.codes[c.Name] = code // of those that run
+			o.codes[c.Name] = code // of running containers
 		}
 	}
 	return o
 }
 
-// failsToStart returns the init container that fails; then the others never start.
+// failsToStart returns the name of the init container that fails, if any; later containers then never start.
 func (o outcome) failsToStart(spec *corev1.PodSpec) string {
 	for _, c := range spec.InitContainers {
 		if !isSidecar(c) && o.codes[c.Name] != 0 {

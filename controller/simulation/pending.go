@@ -10,9 +10,9 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// pendingPeriod is how many seconds are between two looks at a pod that does not start: the controller's default. The
-// controller looks at all pods at once, at times that have nothing to do with them; here each is looked at in its own time,
-// so that what becomes of it does not depend on others.
+// pendingPeriod is the number of seconds between two evaluations of a pod that does not start: the controller's default. The
+// controller evaluates all pods at the same time. Here each pod has its own schedule, so that its fate does not depend on
+// other pods.
 const pendingPeriod = 10
 
 // Reasons of events of the Job, as the controller records them.
@@ -21,14 +21,14 @@ const (
 	reasonPendingError   = "PendingRuleError"
 )
 
-// Why nodes take no pod, as the scheduler says it.
+// Reasons why no node takes a pod, as the scheduler writes them.
 const (
 	reasonFull    = "Insufficient cpu"
 	reasonDrained = "node(s) were unschedulable"
 )
 
-// hinder keeps a new pod from starting as its rule says.
-func (s *simulator) hinder(l *life) {
+// blockStart keeps a new pod from starting if its rule says so.
+func (s *simulator) blockStart(l *life) {
 	switch {
 	case l.does.startupProblem.unschedulable:
 		s.reject(l, reasonFull)
@@ -46,26 +46,26 @@ func (s *simulator) hinder(l *life) {
 	}
 }
 
-// reject does what the scheduler does with a pod that it has no node for.
+// reject marks a pod as unschedulable, as the scheduler does.
 func (s *simulator) reject(l *life, because string) {
 	s.change(l, func(p *corev1.Pod) { p.Status = unschedulableStatus(len(s.nodes), because, *s.time()) })
 }
 
 func (s *simulator) lookLater(l *life) {
 	if s.looks {
-		s.later(pendingPeriod, func() { s.look(l) })
+		s.schedule(pendingPeriod, func() { s.checkPending(l) })
 	}
 }
 
-// look has the controller decide on a pod, and look again as long as the pod has not started. Time goes by without a Plan
-// when nothing comes of it.
-func (s *simulator) look(l *life) {
+// checkPending lets the controller decide on a pod, and repeats that while the pod has not started. If nothing comes of it, no Plan
+// is made.
+func (s *simulator) checkPending(l *life) {
 	if s.byName[l.pod.Name] != l || l.pod.DeletionTimestamp != nil || l.pod.Status.Phase != corev1.PodPending {
 		return
 	}
 	s.lookLater(l)
 	if s.ctx.Err() != nil {
-		s.quiet = false // have run see it
+		s.quiet = false // makes Run notice
 		return
 	}
 	if !binding.AtWork(s.job) {
@@ -78,26 +78,27 @@ func (s *simulator) look(l *life) {
 	case binding.EndPending:
 		s.endPending(l, d)
 	case binding.TellPending:
-		if !l.told {
-			s.tellJob(Event{Type: JobEvent, Reason: reasonPendingError, Message: d.Verdict.Err.Error()})
+		if !l.errorRecorded {
+			s.addJobEvent(Event{Type: JobEvent, Reason: reasonPendingError, Message: d.Verdict.Err.Error()})
 		}
-		l.told = true
+		l.errorRecorded = true
 	case binding.LeavePending, binding.WithdrawPending, binding.AuditPending: // audits are not simulated
 	}
 }
 
-// endPending gives a pod the condition that says why, and deletes it. What that means is decided when it has ended.
+// endPending sets the condition that says why, and deletes the pod. What that means for the Job is decided when the pod has
+// ended.
 func (s *simulator) endPending(l *life, d binding.PendingDecision) {
 	s.quiet = false
 	condition := d.Verdict.PodCondition()
 	condition.LastTransitionTime = *s.time()
 	s.change(l, func(p *corev1.Pod) { p.Status.Conditions = append(slices.Clone(p.Status.Conditions), condition) })
-	s.tell(l, Event{Type: PodDeleted, Reason: condition.Reason})
-	s.tellJob(Event{Type: JobEvent, Reason: reasonPendingDeleted, Message: d.Note(s.job)})
+	s.addPodEvent(l, Event{Type: PodDeleted, Reason: condition.Reason})
+	s.addJobEvent(Event{Type: JobEvent, Reason: reasonPendingDeleted, Message: d.Note(s.job)})
 	s.erase(l)
 }
 
-// anyRuns reports whether some container has to be told to stop.
+// anyRuns reports whether a container is running.
 func anyRuns(p *corev1.Pod) bool {
 	runs := func(c corev1.ContainerStatus) bool { return c.State.Running != nil }
 	return slices.ContainsFunc(p.Status.InitContainerStatuses, runs) || slices.ContainsFunc(p.Status.ContainerStatuses, runs)

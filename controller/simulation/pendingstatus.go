@@ -7,17 +7,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Reasons of containers that wait for all that comes before them: the pod's volumes, its network, its init containers
+// Reasons of containers that wait for something before them: the pod's volumes, its network, its init containers
 // (pkg/kubelet/kubelet_pods.go).
 const (
 	reasonCreating     = "ContainerCreating"
-	reasonInitializing = "PodInitializing" // in place of ContainerCreating, if there are init containers
+	reasonInitializing = "PodInitializing" // replaces ContainerCreating if there are init containers
 )
 
 const (
-	// reasonCrashed is that of a container that is to be started again.
+	// reasonCrashed is the reason of a container that waits for a restart.
 	reasonCrashed = "CrashLoopBackOff"
-	// reasonUnknown is that of a container of which nothing is left (pkg/kubelet/container/runtime.go).
+	// reasonUnknown is the reason of a container that no longer exists (pkg/kubelet/container/runtime.go).
 	reasonUnknown = "ContainerStatusUnknown"
 )
 
@@ -31,8 +31,8 @@ func unschedulableStatus(nodes int, because string, now metav1.Time) corev1.PodS
 	return status
 }
 
-// waitingStatus returns the status of a pod on a node whose first container waits. The kubelet starts the others nevertheless
-// (pkg/kubelet/kuberuntime/kuberuntime_manager.go), unless it is not that far with the pod.
+// waitingStatus returns the status of a pod on a node whose first container waits. The kubelet starts the others all the same
+// (pkg/kubelet/kuberuntime/kuberuntime_manager.go), unless the reason is that the pod itself is not ready for them.
 func waitingStatus(p *corev1.Pod, reason string, now metav1.Time) corev1.PodStatus {
 	status := runningStatus(p, outcome{}, now)
 	status.Phase = corev1.PodPending
@@ -59,7 +59,8 @@ func waitingState(c corev1.Container, reason string) corev1.ContainerState {
 	return corev1.ContainerState{Waiting: &waits}
 }
 
-// startedStatus returns the status of a pod that may have waited on its node: what ran by then runs on.
+// startedStatus returns the status of a pod that starts after it may have waited on its node: containers that ran already
+// keep running.
 func startedStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus {
 	status := runningStatus(p, does, now)
 	if before := p.Status.StartTime; before != nil {
@@ -78,8 +79,8 @@ func keepStates(to, from []corev1.ContainerStatus) {
 	}
 }
 
-// pendingConditions returns the conditions of a pod that has a node and is in phase Pending (pkg/kubelet/status/generate.go). Its
-// sandbox is what containers are created in.
+// pendingConditions returns the conditions of a pod in phase Pending that has a node (pkg/kubelet/status/generate.go).
+// Sandbox says whether the pod's sandbox exists.
 func pendingConditions(p *corev1.Pod, status corev1.PodStatus, sandbox bool, now metav1.Time) []corev1.PodCondition {
 	incomplete, unready := behind(p, status)
 	all := podConditions(corev1.ConditionFalse, "ContainersNotReady", now)
@@ -100,7 +101,7 @@ func pendingConditions(p *corev1.Pod, status corev1.PodStatus, sandbox bool, now
 	return all
 }
 
-// behind returns the names of init containers that are not through, and of containers that are not ready.
+// behind returns the names of the init containers that have not finished, and of the containers that are not ready.
 func behind(p *corev1.Pod, status corev1.PodStatus) (incomplete, unready []string) {
 	for i, c := range p.Spec.InitContainers {
 		if status.InitContainerStatuses[i].Ready {
@@ -116,7 +117,7 @@ func behind(p *corev1.Pod, status corev1.PodStatus) (incomplete, unready []strin
 			unready = append(unready, c.Name)
 		}
 		if status.ContainerStatuses[i].State.Waiting == nil {
-			incomplete = nil // one that has started shows that the pod was initialized
+			incomplete = nil // a started container shows that the pod was initialized
 		}
 	}
 	return incomplete, unready
@@ -129,9 +130,9 @@ func conditionStatus(holds bool) corev1.ConditionStatus {
 	return corev1.ConditionFalse
 }
 
-// lose ends the containers that never ran of a pod that has ended: all of them if the pod was initialized, else the init
-// containers up to the last that was begun, and at least one. It tells whether there was any
-// (pkg/kubelet/status/status_manager.go, TerminatePod).
+// lose ends the containers of an ended pod that never ran: all of them if the pod was initialized, else the init containers
+// up to the last one started, and at least one. It reports whether there were any (pkg/kubelet/status/status_manager.go,
+// TerminatePod).
 func lose(p *corev1.Pod, status *corev1.PodStatus) bool {
 	lost := 0
 	if initialized(p) {
@@ -159,8 +160,8 @@ func loseAll(statuses []corev1.ContainerStatus) (lost int) {
 	return lost
 }
 
-// initialized reports whether the containers of a pod could be started: its init containers have succeeded, or another
-// container shows it.
+// initialized reports whether the pod's containers could start: its init containers have succeeded, or a started container
+// shows that they did.
 func initialized(p *corev1.Pod) bool {
 	for _, c := range p.Status.ContainerStatuses {
 		if c.State.Waiting == nil {

@@ -12,8 +12,8 @@ func pendingStatus() corev1.PodStatus {
 	return corev1.PodStatus{Phase: corev1.PodPending}
 }
 
-// runningStatus returns the status of a pod whose containers have started; of one that fails to start, that of a pod whose init
-// containers have.
+// runningStatus returns the status of a pod whose containers have started. If an init container fails, it returns the status
+// while that one runs.
 func runningStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus {
 	status := corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &now}
 	stuck := does.failsToStart(&p.Spec)
@@ -51,7 +51,7 @@ func containerStatus(c corev1.Container, state corev1.ContainerState) corev1.Con
 	return corev1.ContainerStatus{Name: c.Name, Image: c.Image, State: state, Ready: runs, Started: &runs}
 }
 
-// initStatus returns the status of an init container, which is ready when it has succeeded, unless it is a sidecar.
+// initStatus returns the status of an init container, which is ready once it has succeeded, unless it is a sidecar.
 func initStatus(c corev1.Container, state corev1.ContainerState) corev1.ContainerStatus {
 	status := containerStatus(c, state)
 	if !isSidecar(c) {
@@ -75,7 +75,7 @@ func podConditions(ready corev1.ConditionStatus, reason string, now metav1.Time)
 	return conditions
 }
 
-// finalStatus returns the status of a pod whose containers have ended. Conditions that the kubelet does not own stay.
+// finalStatus returns the status of a pod whose containers have ended. It keeps conditions that the kubelet does not own.
 func finalStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus {
 	status := *p.Status.DeepCopy()
 	if does.collected {
@@ -107,7 +107,7 @@ func finalStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus 
 	return status
 }
 
-// keepTransitions leaves conditions that have not changed their time (pkg/kubelet/status/status_manager.go).
+// keepTransitions copies the transition times of conditions that have not changed (pkg/kubelet/status/status_manager.go).
 func keepTransitions(conditions, before []corev1.PodCondition) {
 	for i := range conditions {
 		for _, old := range before {
@@ -139,7 +139,7 @@ func failureCondition(does outcome, now metav1.Time) corev1.PodCondition {
 	return c
 }
 
-// terminate ends a container, if it runs.
+// terminate ends a container if it is running.
 func terminate(c *corev1.ContainerStatus, does outcome, now metav1.Time) {
 	if c.State.Running == nil {
 		return
@@ -156,7 +156,7 @@ func terminate(c *corev1.ContainerStatus, does outcome, now metav1.Time) {
 	c.State, c.Ready, c.Started = corev1.ContainerState{Terminated: ended}, false, new(false)
 }
 
-// crashedStatus returns the status of a pod whose failed containers wait to be started again.
+// crashedStatus returns the status of a pod whose failed containers wait for a restart.
 func crashedStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus {
 	status := *p.Status.DeepCopy()
 	status.Conditions = podConditions(corev1.ConditionFalse, "ContainersNotReady", now)

@@ -5,7 +5,7 @@ import (
 	"container/heap"
 )
 
-// queue has what is to come, in the order of time, and of what comes first at the same time.
+// queue holds scheduled functions, ordered by time and, at the same time, by insertion.
 type queue struct {
 	items    items
 	sequence int
@@ -24,7 +24,7 @@ func (q *queue) add(at int64, do func()) {
 	heap.Push(&q.items, item{at, q.sequence, do})
 }
 
-// next returns the time of what comes next.
+// next returns the time of the next function.
 func (q *queue) next() (at int64, found bool) {
 	if len(q.items) == 0 {
 		return 0, false
@@ -33,7 +33,7 @@ func (q *queue) next() (at int64, found bool) {
 }
 
 func (q *queue) take() func() {
-	return heap.Pop(&q.items).(item).do //nolint:forcetypeassert // nothing else is in there
+	return heap.Pop(&q.items).(item).do //nolint:forcetypeassert // nothing else is stored
 }
 
 func (s *items) Len() int { return len(*s) }
@@ -45,10 +45,10 @@ func (s *items) Less(i, j int) bool {
 
 func (s *items) Swap(i, j int) { (*s)[i], (*s)[j] = (*s)[j], (*s)[i] }
 
-// Push appends, for package heap.
-func (s *items) Push(x any) { *s = append(*s, x.(item)) } //nolint:forcetypeassert // see take
+// Push implements heap.Interface.
+func (s *items) Push(x any) { *s = append(*s, x.(item)) } //nolint:forcetypeassert // items hold nothing else
 
-// Pop removes the last, for package heap.
+// Pop implements heap.Interface.
 func (s *items) Pop() any {
 	last := (*s)[len(*s)-1]
 	*s = (*s)[:len(*s)-1]

@@ -16,27 +16,27 @@ const (
 	Unfinished = "Unfinished"
 )
 
-// Result is a Job's life.
+// Result describes a Job's simulated life.
 type Result struct {
 	Namespace, Name string
 	// Outcome is Complete, Failed or Unfinished; Reason and Message are those of the condition.
 	Outcome, Reason, Message string
-	// Seconds is when the Job ended, or the simulation did, since the Job was created.
+	// Seconds is the time from the Job's creation to its end, or to the end of the simulation.
 	Seconds int64
-	// Events are in the order of time.
+	// Events are in chronological order.
 	Events []Event
-	// Attempts are the pods and their restarts, in the order of creation.
+	// Attempts are the pods and their restarts, in order of creation.
 	Attempts []Attempt
-	// Indexes is how many indexes pods were created for, Unit what an index is: those of a Job without indexes number its
+	// Indexes is for how many indexes pods were created, Unit what an index stands for. A Job without indexes numbers its
 	// completions, or the workers of a work queue.
 	Indexes int
 	Unit    Unit
-	// Status is the Job's last one.
+	// Status is the Job's final status.
 	Status  batchv1.JobStatus
 	Summary Summary
 }
 
-// Unit is what attempts are made at.
+// Unit is what an index stands for.
 type Unit string
 
 // The units of Jobs.
@@ -57,7 +57,7 @@ func unitOf(job *batchv1.Job) Unit {
 	return UnitCompletion
 }
 
-// EventType says what happens.
+// EventType is the type of an event.
 type EventType string
 
 // Types of events of pods and of the Job.
@@ -67,20 +67,21 @@ const (
 	PodSucceeded EventType = "PodSucceeded"
 	// PodFailed has the verdict.
 	PodFailed EventType = "PodFailed"
-	// PodRestarting is a failure that the kubelet answers by a restart in place.
+	// PodRestarting is a failure after which the kubelet restarts the containers in place.
 	PodRestarting EventType = "PodRestarting"
-	// PodDeleted is when the deletion is asked for, PodStopped when a pod ends that is not counted.
+	// PodDeleted means that deletion was requested, PodStopped that a pod ended which is not counted.
 	PodDeleted  EventType = "PodDeleted"
 	PodEvicted  EventType = "PodEvicted"
 	PodStopped  EventType = "PodStopped"
 	IndexFailed EventType = "IndexFailed"
-	// JobChanged is done from outside, JobCondition is a condition that the controller sets, JobEvent an event that it records.
+	// JobChanged is an intervention of the Script, JobCondition a condition that the controller sets, JobEvent an event that
+	// it records.
 	JobChanged   EventType = "JobChanged"
 	JobCondition EventType = "JobCondition"
 	JobEvent     EventType = "JobEvent"
 )
 
-// Event is one thing that happens.
+// Event is one event of a simulation.
 type Event struct {
 	// Seconds since the Job was created.
 	Seconds int64     `json:"seconds"`
@@ -89,21 +90,21 @@ type Event struct {
 	Index   *int   `json:"index,omitempty"`
 	Attempt *int   `json:"attempt,omitempty"`
 	Pod     string `json:"pod,omitempty"`
-	// Delay is how many seconds after the failure before it an attempt is created.
+	// Delay is how many seconds after the previous failure the attempt was created.
 	Delay int64 `json:"delaySeconds,omitempty"`
 	// Because says how a pod failed.
 	Because string           `json:"because,omitempty"`
 	Verdict *runtime.Verdict `json:"verdict,omitempty"`
-	// Reason and Message are those of a condition or event of the Job. Of a pod that is deleted because it does not start,
-	// Reason is that of its condition FailingToStart.
+	// Reason and Message are those of the Job's condition or event. For a pod deleted because it does not start, Reason is
+	// that of its condition FailingToStart.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// Fate is what became of an attempt.
+// Fate is how an attempt ended.
 type Fate string
 
-// The fates of attempts. Those between Succeeded and Stopped are verdicts on failures.
+// Fates of attempts. Those between Succeeded and Stopped are verdicts on failures.
 const (
 	FateSucceeded Fate = "Succeeded"
 	FateIgnored   Fate = "Ignore"
@@ -115,37 +116,37 @@ const (
 	FateUnknown   Fate = "Running" // when the simulation ended
 )
 
-// Attempt is a pod's life, or the part of it between two restarts.
+// Attempt is the life of a pod, or the part of it between two restarts.
 type Attempt struct {
 	// Number counts the attempts at the index, from 1.
 	Index, Number int
-	// Created, Started and Ended are seconds since the Job was created; -1 when it did not come to that.
+	// Created, Started and Ended are seconds since the Job's creation, or -1 if it did not happen.
 	Created, Started, Ended int64
-	// Deleted is when the pod was told to end, or -1.
+	// Deleted is when the pod's deletion was requested, or -1.
 	Deleted int64
 	Fate    Fate
-	// Because says how the pod failed; "" when it did not.
+	// Because says how the pod failed; it is empty if the pod did not fail.
 	Because string
 }
 
-// Summary adds up.
+// Summary has the totals of a simulation.
 type Summary struct {
 	// Pods is how many were created, Restarts how often the kubelet restarted one in place.
 	Pods     int `json:"pods"`
 	Restarts int `json:"restarts,omitempty"`
-	// Succeeded and Stopped are pods; the pods that failed are in Verdicts, by action.
+	// Succeeded and Stopped count pods; Verdicts counts failed pods by action.
 	Succeeded int            `json:"succeeded"`
 	Stopped   int            `json:"stopped"`
 	Verdicts  map[string]int `json:"verdicts"`
-	// PodSeconds is how long all pods ran, WastedSeconds how long those that did not succeed did.
+	// PodSeconds is how long all pods ran in total, WastedSeconds how long those did that did not succeed.
 	PodSeconds    int64 `json:"podSeconds"`
 	WastedSeconds int64 `json:"wastedSeconds"`
-	// Plans is how often the controller made a Plan, Writes how often it wrote the Job's status.
+	// Plans is how many Plans the controller made, Writes how often it wrote the Job's status.
 	Plans  int `json:"-"`
 	Writes int `json:"-"`
 }
 
-// Clock returns a time of the simulation, as 1h2m3s without what is zero.
+// Clock formats a time of the simulation as 1h2m3s, without parts that are zero.
 func Clock(seconds int64) string {
 	if seconds == 0 {
 		return "0s"

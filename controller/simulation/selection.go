@@ -16,7 +16,7 @@ type interval struct{ first, last int }
 // unbounded is the last number of an interval without an end.
 const unbounded = 1<<31 - 1
 
-// parseSelection reads 3, 0-9,12 or 1+. Nothing given selects all.
+// parseSelection parses text such as 3, 0-9,12 or 1+. Nil selects all.
 func parseSelection(given *intstr.IntOrString) (selection, error) {
 	if given == nil {
 		return selection{{0, unbounded}}, nil
@@ -50,7 +50,7 @@ func (s selection) has(number int) bool {
 	return slices.ContainsFunc(s, func(i interval) bool { return i.first <= number && number <= i.last })
 }
 
-// indexesOf returns the numbers in a text such as status.failedIndexes.
+// indexesOf returns the numbers in text such as status.failedIndexes.
 func indexesOf(text string) []int {
 	if text == "" {
 		return nil

@@ -18,56 +18,56 @@ import (
 
 // Options say what to simulate.
 type Options struct {
-	// Job must be legal; the API's defaults may be missing. It is not changed.
+	// Job must be valid; the API's defaults may be missing. It is not changed.
 	Job *batchv1.Job
-	// Program has all rules for the Job: those of its own podFailurePolicy, and those of custom policies. It is nil when there
+	// Program has all rules for the Job: those of its own podFailurePolicy and those of custom policies. It is nil if there
 	// are none.
 	Program *runtime.Program
-	// Selection has the rules on Pending, because of which pods that do not start are deleted. The zero Selection has none.
+	// Selection has the rules on Pending, which delete pods that do not start. The zero Selection has none.
 	Selection binding.Selection
 	Script    Script
-	// Seed draws what the Script leaves to chance.
+	// Seed decides what the Script leaves to chance.
 	Seed uint64
-	// Until is when to give up, since the creation of the Job.
+	// Until is the time since the Job's creation after which the simulation stops.
 	Until time.Duration
-	// Progress is told now and then how many more pods have been created; nil tells nobody.
+	// Progress, if not nil, is called from time to time with the number of pods created since the last call.
 	Progress func(pods int)
 }
 
-// maxHeld is the controller's setting of that name. The lower it is, the fewer pods must be looked at each time; the Job's
-// life is the same.
+// maxHeld is the controller's setting MaxHeld. A low value makes Plans faster, because fewer pods exist; the Job's life is
+// the same.
 const maxHeld = 16
 
 // simulator is a Job, its pods, and the clock.
 type simulator struct {
 	Options
-	plot
+	parsedScript
 	queue
 
-	ctx    context.Context //nolint:containedctx // it lives for one call of Run
+	ctx    context.Context //nolint:containedctx // lives for one call of Run
 	now    int64
 	until  int64
-	wake   int64 // when the controller looks again, or 0
+	wake   int64 // when the controller acts again, or 0
 	job    *batchv1.Job
 	lives  []*life
 	byName map[string]*life
 	slots  map[int]*slot
 	placed int // pods that got a node
 	kept   int // pods that were not forgotten
-	// quiet is true while nothing has happened since the last Plan but that pods have started: of these the controller would
-	// only count the ready ones, which is done with the next Plan.
+	// quiet is true if pods have only started since the last Plan. The controller would just count the ready ones, which the
+	// next Plan does.
 	quiet  bool
 	drains map[string]bool
-	// looks is whether pods that do not start are looked at.
+	// looks is true if rules on Pending are evaluated.
 	looks bool
-	// limited are the failures that match a rule with a budget, by the UIDs of pods, while it is not known what they mean.
+	// limited are the failures, by pod UID, that match a rule with a budget and are not decided for sure yet.
 	limited map[types.UID]limitedFailure
-	// version counts what changes, for resource versions and UIDs.
+	// version counts changes, for resource versions and UIDs.
 	version int
 	result  Result
 	// inspect is called after every step; for tests.
 	inspect func(*simulator)
-	// keepAll keeps even the pods that mean nothing to the controller any more; for tests.
+	// keepAll keeps even pods that no longer matter to the controller; for tests.
 	keepAll bool
 }
 
@@ -78,8 +78,8 @@ type slot struct {
 	failure  int64 // when the last attempt failed
 }
 
-// Run lives the Job's life, until it is finished and all is recorded, or it is time to give up. What is wrong with the
-// Script is a *ScriptError; a Job that has more than 100,000 pods at a time is an error, too.
+// Run simulates the Job until it has finished and everything is recorded, or until the time is over. Errors in the Script are
+// returned as a *ScriptError. A Job with more than 100,000 pods at a time is an error, too.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	s, err := newSimulator(ctx, o)
 	if err != nil {
@@ -99,24 +99,24 @@ func newSimulator(ctx context.Context, o Options) (*simulator, error) {
 		return nil, &ScriptError{r.errors}
 	}
 	s := &simulator{
-		Options: o, plot: read, ctx: ctx, until: int64(o.Until / time.Second), job: job,
+		Options: o, parsedScript: read, ctx: ctx, until: int64(o.Until / time.Second), job: job,
 		byName: map[string]*life{}, slots: map[int]*slot{}, drains: map[string]bool{}, limited: map[types.UID]limitedFailure{}, version: 1,
 		looks:  o.Selection.Ends(),
 		result: Result{Namespace: job.Namespace, Name: job.Name, Unit: unitOf(job), Summary: Summary{Verdicts: map[string]int{}}},
 	}
 	for i, change := range s.interventions {
-		random := rand.New(rand.NewPCG(o.Seed, ^uint64(i))) //nolint:gosec // to be repeatable is what it is for
+		random := rand.New(rand.NewPCG(o.Seed, ^uint64(i))) //nolint:gosec // results must be repeatable
 		s.add(change.at.draw(random), func() { s.intervene(change) })
 	}
 	return s, nil
 }
 
 func (s *simulator) run() (*Result, error) {
-	told := 0
+	reported := 0
 	for {
 		if s.Progress != nil {
-			s.Progress(s.result.Summary.Pods - told)
-			told = s.result.Summary.Pods
+			s.Progress(s.result.Summary.Pods - reported)
+			reported = s.result.Summary.Pods
 		}
 		if err := s.ctx.Err(); err != nil {
 			return nil, err
@@ -134,7 +134,7 @@ func (s *simulator) run() (*Result, error) {
 	}
 }
 
-// advance goes to the next time at which something happens that the controller acts upon, and lets it happen.
+// advance moves the clock to the next time at which something happens that the controller reacts to.
 func (s *simulator) advance() bool {
 	at, found := s.next()
 	for found && at <= s.until {
@@ -165,8 +165,8 @@ func (s *simulator) control() error {
 	return errRestless(s.job.Name, s.now)
 }
 
-// canWait reports whether what follows from a Plan that was applied can wait for what happens next: it has only written counters
-// and let go of pods on which nothing depends.
+// canWait reports whether the next Plan can wait for the next event, because the last one has only written counters and
+// released pods on which nothing depends.
 func (s *simulator) canWait(p plan.Plan) bool {
 	_, more := s.next()
 	return more && !p.Urgent && len(p.Release)+len(p.Dismiss)+len(p.Delete)+len(p.Create) == 0
@@ -186,7 +186,7 @@ func (s *simulator) observe() plan.Observation {
 	return o
 }
 
-// judge returns the verdict on a failed pod, which is the attempt of that number at its slot, from 1.
+// judge returns the verdict on a failed pod, given its attempt number at its slot, from 1.
 func (s *simulator) judge(p *corev1.Pod, attempt int64) runtime.Verdict {
 	if s.Program == nil {
 		return runtime.Unmatched(p)
@@ -194,7 +194,7 @@ func (s *simulator) judge(p *corev1.Pod, attempt int64) runtime.Verdict {
 	return s.Program.Judge(s.ctx, runtime.Input{Pod: p, Job: s.job, Attempt: attempt, Now: s.time().Time})
 }
 
-// wakeAfter has the controller look again, though nothing else happens.
+// wakeAfter schedules another Plan even if nothing else happens.
 func (s *simulator) wakeAfter(delay time.Duration) {
 	if delay <= 0 {
 		return
@@ -211,7 +211,7 @@ func (s *simulator) finished() bool {
 	return s.condition(batchv1.JobComplete) != nil || s.condition(batchv1.JobFailed) != nil
 }
 
-// condition returns a condition that is true.
+// condition returns a condition if it is true, or nil.
 func (s *simulator) condition(kind batchv1.JobConditionType) *batchv1.JobCondition {
 	for i := range s.job.Status.Conditions {
 		if c := &s.job.Status.Conditions[i]; c.Type == kind && c.Status == corev1.ConditionTrue {
@@ -221,7 +221,7 @@ func (s *simulator) condition(kind batchv1.JobConditionType) *batchv1.JobConditi
 	return nil
 }
 
-// conclude adds up.
+// conclude computes the totals.
 func (s *simulator) conclude() (*Result, error) {
 	if err := s.control(); err != nil {
 		return nil, err

@@ -9,10 +9,10 @@ import (
 // span is a range of durations, in seconds.
 type span struct{ least, most int64 }
 
-// forever is a duration after the end of every simulation.
+// forever is longer than every simulation.
 const forever = 1 << 62
 
-// parseSpan reads 90s, 10s-2m or forever; an empty text is the default.
+// parseSpan parses 90s, 10s-2m or forever; for an empty text it returns the default.
 func parseSpan(text string, absent int64) (span, error) {
 	switch text {
 	case "":

@@ -37,8 +37,8 @@ func (r *reader) checkStartupProblem(at *field.Path, given Rule, read rule) {
 // reasonPattern is how Kubernetes writes reasons.
 var reasonPattern = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 
-// waiting says what is wrong with a reason, if anything is. What reasons there are is up to the kubelet and the container
-// runtime.
+// waiting returns what is wrong with a reason, or the empty string. Kubelet and container runtimes may add reasons of their
+// own, so any well-formed one is accepted unless it contradicts the pod.
 func (r *reader) waiting(reason string, does outcome) (wrong string) {
 	spec := &r.job.Spec.Template.Spec
 	switch initializes := len(spec.InitContainers) > 0; {

@@ -3,11 +3,11 @@
 //
 //	rule, ok := catalogue.Find("exit-codes-unsorted") // or F12, its id in the Rego bundle
 //
-// A rule's ID says what is wrong. Older ids stay as aliases, because they name things that other programs depend on: the Rego
-// packages, the messages of guardrails in them, and the names of generated admission policies. Reports show the ID and give
-// the aliases beside it.
+// A rule's ID says what is wrong. Older ids remain as aliases, because other programs depend on them: they appear in the Rego
+// packages, in messages of guardrails, and in names of generated admission policies. Reports show the ID with its aliases.
 //
 // The test of this package generates rules.json from pages/, from the METADATA of the rules in package policies, and from the
-// settings there. Programs read it when they first ask for a rule: parsing the descriptions of a hundred rules takes longer. Rules on
-// the status of Jobs are not in the list: they are for authors of Job controllers, and no verb that reads manifests asks them.
+// settings there. Programs read rules.json, because it is faster than parsing the descriptions of a hundred rules, and only
+// when they first need a rule. The list has no rules on the status of Jobs: they are for authors of Job controllers, and no
+// command that reads manifests checks them.
 package catalogue

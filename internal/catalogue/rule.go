@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// Group says who asks a rule.
+// Group is the kind of check that a rule belongs to.
 type Group string
 
 const (
 	// Constraints are what the API server refuses, or accepts with a warning.
 	Constraints Group = "constraints"
-	// Guardrails are what a platform team may want beyond that.
+	// Guardrails are further rules that a platform team may want.
 	Guardrails Group = "guardrails"
 	// Rules find failure rules that cannot match, or do something else than they seem to.
 	Rules Group = "rules"
@@ -26,24 +26,24 @@ var Groups = []Group{Constraints, Guardrails, Rules, Input}
 
 // Rule is one thing that can be found.
 type Rule struct {
-	// ID says what is wrong, as in exit-codes-unsorted. It never changes.
+	// ID says what is wrong, such as exit-codes-unsorted. It never changes.
 	ID string `json:"id"`
-	// Aliases are other ids of the rule, as in F12. That of the Rego bundle comes first.
+	// Aliases are other ids of the rule, such as F12. That of the Rego bundle comes first.
 	Aliases []string `json:"aliases,omitempty"`
 	Group   Group    `json:"group"`
 	// Severity is error or warning, before any configuration.
 	Severity string `json:"severity"`
-	// Title is a sentence that holds where the rule is kept.
+	// Title is a sentence that is true if the rule is kept.
 	Title string `json:"title"`
-	// Field is the path that the rule looks at, if it is always the same one.
+	// Field is the path that the rule checks, if it is always the same.
 	Field string `json:"field,omitempty"`
-	// Source is the KEP, the API or the page of the documentation that the rule follows.
+	// Source is the KEP, the API or the documentation page that the rule follows.
 	Source string `json:"source"`
-	// Why says what happens where the rule is not kept, and Fix what to do.
+	// Why says what happens if the rule is broken, and Fix what to do.
 	Why string `json:"why"`
 	Fix string `json:"fix"`
 	// Bad breaks the rule and Good keeps it. They are parts of a Job, a condition of a custom policy (when: ...), or whole
-	// documents. Old is the Job that Bad and Good replace, where the rule is about updates.
+	// documents. For rules about updates, Old is the Job that Bad and Good replace.
 	Old  string `json:"old,omitempty"`
 	Bad  string `json:"bad,omitempty"`
 	Good string `json:"good,omitempty"`
@@ -93,7 +93,7 @@ var byID = sync.OnceValue(func() map[string]int {
 	return index
 })
 
-// Find returns the rule that an id or an alias names.
+// Find returns the rule with an id or alias.
 func Find(id string) (Rule, bool) {
 	i, ok := byID()[id]
 	if !ok {
@@ -137,5 +137,5 @@ func Named(name string) []string {
 // site is where releases publish the documentation. Each rule has a page there.
 const site = "https://podverdict.github.io/podverdict"
 
-// Address returns where the documentation explains the rule.
+// Address returns the URL of the rule's page.
 func (r Rule) Address() string { return site + "/rules/" + r.ID }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// WriteText writes all about a rule for a terminal of 80 columns.
+// WriteText writes a full description of a rule, for a terminal of 80 columns.
 func (r Rule) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s\n\n", r.ID, r.Title)
 	for _, line := range []struct{ name, text string }{

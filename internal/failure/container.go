@@ -11,8 +11,7 @@ const (
 	kindSidecar = "sidecar"
 )
 
-// String says how the container failed, or why it waits. It is empty if the container
-// ended with exit code 0.
+// String says how the container failed, or why it waits. It is empty if the container ended with exit code 0.
 func (c *Container) String() string {
 	name := c.Name
 	switch c.Kind {
@@ -24,7 +23,7 @@ func (c *Container) String() string {
 	var text string
 	switch {
 	case c.ExitCode == nil && (c.Reason == "PodInitializing" || c.Reason == "ContainerCreating"):
-		return "" // as every container does
+		return "" // like every container that ends
 	case c.ExitCode == nil:
 		text = name + " waits: " + c.Reason
 	case *c.ExitCode == 0:
@@ -43,13 +42,13 @@ func (c *Container) String() string {
 	return text
 }
 
-// stopped reports whether a kubelet that ends a pod leaves the container so.
+// stopped reports whether the container's exit is what a kubelet leaves when it ends a pod.
 func (c *Container) stopped() bool {
 	return c.ExitCode != nil && (*c.ExitCode == 128+9 || *c.ExitCode == 128+15) && c.Reason != "OOMKilled"
 }
 
-// signals are what exit codes over 128 mean to a shell and to container runtimes: the
-// container was ended by a signal, as long as the program itself does not use the code.
+// signals are what exit codes over 128 mean to shells and container runtimes: a signal has ended the container, unless the
+// program uses the code itself.
 var signals = map[int32]string{
 	128 + 1: "SIGHUP", 128 + 2: "SIGINT", 128 + 3: "SIGQUIT", 128 + 4: "SIGILL", 128 + 6: "SIGABRT", 128 + 7: "SIGBUS",
 	128 + 8: "SIGFPE", 128 + 9: "SIGKILL", 128 + 11: "SIGSEGV", 128 + 13: "SIGPIPE", 128 + 15: "SIGTERM",

@@ -9,35 +9,34 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Facts are how a pod failed. Fields that do not apply are absent from their JSON form,
-// which is a contract with other programs.
+// Facts describe how a pod failed. Fields that do not apply are absent from the JSON form, which is a contract with other
+// programs.
 type Facts struct {
-	// Summary is one line for people.
+	// Summary is a line for people.
 	Summary string `json:"summary"`
-	// Containers are those that have ended, and those that wait: init containers last.
+	// Containers are the containers that have ended or wait, with init containers last.
 	Containers []Container `json:"containers,omitempty"`
-	// Conditions are those that are true and say more than the kubelet says of every pod.
+	// Conditions are the true conditions, except those that every pod has.
 	Conditions []Condition `json:"conditions,omitempty"`
 	// Reason and Message are those of the pod's status.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Node is where the pod was.
+	// Node is the pod's node.
 	Node string `json:"node,omitempty"`
-	// Duration is from the start of the pod to the end of its last container, as in 12m3s.
+	// Duration is the time from the pod's start to the end of its last container, such as 12m3s.
 	Duration string `json:"duration,omitempty"`
-	// Attempt is the number of the attempt at the pod's index or slot, from 1; 0 if it is
-	// not known.
+	// Attempt is the attempt number at the pod's index or slot, from 1; 0 if it is not known.
 	Attempt int64 `json:"attempt,omitempty"`
 }
 
-// Container is how a container ended, or why it waits.
+// Container describes how a container ended, or why it waits.
 type Container struct {
 	Name string `json:"name"`
 	// Kind is init or sidecar; it is empty for other containers.
 	Kind string `json:"kind,omitempty"`
-	// ExitCode is nil for a container that has not ended.
+	// ExitCode is nil if the container has not ended.
 	ExitCode *int32 `json:"exitCode,omitempty"`
-	// Reason is the kubelet's: OOMKilled, Error, ImagePullBackOff.
+	// Reason is the kubelet's, such as OOMKilled, Error or ImagePullBackOff.
 	Reason string `json:"reason,omitempty"`
 	// Message is the termination message, or more about why the container waits.
 	Message string `json:"message,omitempty"`
@@ -46,15 +45,14 @@ type Container struct {
 	Restarts int32  `json:"restarts,omitempty"`
 }
 
-// Condition is a condition of the pod that is true.
+// Condition is a true condition of the pod.
 type Condition struct {
 	Type    corev1.PodConditionType `json:"type"`
 	Reason  string                  `json:"reason,omitempty"`
 	Message string                  `json:"message,omitempty"`
 }
 
-// Of returns the facts of a pod, without the number of its attempt, which only the Job's
-// other pods tell.
+// Of returns the facts of a pod, without the attempt number, which depends on the Job's other pods.
 func Of(pod *corev1.Pod) Facts {
 	s := &pod.Status
 	f := Facts{Reason: s.Reason, Message: s.Message, Node: pod.Spec.NodeName}
@@ -74,13 +72,13 @@ func Of(pod *corev1.Pod) Facts {
 	return f
 }
 
-// usual are the conditions that the scheduler and the kubelet give every pod.
+// usual are the conditions that the scheduler and the kubelet set on every pod.
 var usual = map[corev1.PodConditionType]bool{
 	corev1.PodScheduled: true, corev1.PodReadyToStartContainers: true, corev1.PodInitialized: true,
 	corev1.ContainersReady: true, corev1.PodReady: true,
 }
 
-// kinds returns a function that tells the kind of an init container of a pod by its name.
+// kinds returns a function from the name of a pod's init container to its kind.
 func kinds(pod *corev1.Pod) func(name string) string {
 	return func(name string) string {
 		for i := range pod.Spec.InitContainers {
@@ -127,8 +125,8 @@ func between(start, end metav1.Time) string {
 	return end.Sub(start.Time).Round(time.Second).String()
 }
 
-// Failing returns the containers that failed or cannot start. Those that the kubelet has told
-// to stop, or killed, are left out: sidecars, and all in a pod that was disrupted.
+// Failing returns the containers that failed or cannot start. It omits containers that the kubelet stopped or killed:
+// sidecars, and all containers of a disrupted pod.
 func (f *Facts) Failing() []*Container {
 	disrupted := slices.ContainsFunc(f.Conditions, func(c Condition) bool { return c.Type == corev1.DisruptionTarget })
 	var all []*Container
@@ -166,14 +164,13 @@ func (f *Facts) summary() string {
 	return "no container has ended"
 }
 
-// Failed reports whether something failed: the pod, in its phase, or a container of it that was
-// restarted.
+// Failed reports whether the pod failed, or one of its containers failed and was restarted.
 func (f *Facts) Failed(phase corev1.PodPhase) bool {
 	failed := func(c Container) bool { return c.ExitCode != nil && *c.ExitCode != 0 }
 	return phase == corev1.PodFailed || phase != corev1.PodSucceeded && slices.ContainsFunc(f.Containers, failed)
 }
 
-// maxMessage is how many characters of the pod's message are in the summary.
+// maxMessage is how many characters of the pod's message the summary includes.
 const maxMessage = 80
 
 func shortened(message string) string {
@@ -184,7 +181,7 @@ func shortened(message string) string {
 	return message
 }
 
-// with adds a remark to a text.
+// with appends a remark to a text.
 func with(text, remark string) string {
 	if remark == "" {
 		return text

@@ -1,3 +1,2 @@
-// Package hint finds out what authors of policies and expressions probably meant, and shows
-// them where in a line a mistake is.
+// Package hint guesses what authors of policies and expressions meant by a wrong name, and marks mistakes within a line.
 package hint

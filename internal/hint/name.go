@@ -9,16 +9,15 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Names longer than maxLength, and names after the first maxKnown, are not compared: that takes
-// the product of their lengths, and nobody remembers them.
+// Names longer than maxLength, and names after the first maxKnown, are not compared, to limit the time that a comparison
+// takes.
 const (
 	maxLength = 100
 	maxKnown  = 1000
 )
 
-// Name returns the one of the names that the author of a wrong one probably meant, or an
-// empty string. About a third of the letters may be different, or all of them are the same in
-// another order. Of names that are equally near, it is the first in the alphabet.
+// Name returns the name that the author of a wrong one probably meant, or an empty string. About a third of the letters may
+// differ, or all letters may be the same in another order. Of equally similar names it returns the first in the alphabet.
 func Name(wrong string, names []string) string {
 	best, nearest := "", math.MaxInt
 	for _, name := range names[:min(len(names), maxKnown)] {
@@ -34,8 +33,8 @@ func Name(wrong string, names []string) string {
 	return best
 }
 
-// distance returns how many letters must be added, removed or changed to make one name of
-// the other. Letters in another order are one mistake.
+// distance returns how many letters must be added, removed or changed to turn one name into the other. The same letters in
+// another order count as one mistake.
 func distance(a, b string) int {
 	if a != b && slices.Equal(sortedLetters(a), sortedLetters(b)) {
 		return 1
@@ -49,12 +48,11 @@ func sortedLetters(name string) []byte {
 	return letters
 }
 
-// maxNames is how many names Names lists when none is near what was written.
+// maxNames is how many names Names lists if none is similar.
 const maxNames = 12
 
-// Names returns the question whether the author of a wrong name meant one of the names, or
-// which names there are. It is empty where there are none or too many. The prefix is written
-// before each name.
+// Names returns a question whether the author of a wrong name meant a similar one, or else a list of the names. It is empty
+// if there are none or too many. The prefix is written before each name.
 func Names(wrong string, names []string, prefix string) string {
 	if name := Name(wrong, names); name != "" {
 		return DidYouMean(prefix + name)
@@ -68,7 +66,7 @@ func Names(wrong string, names []string, prefix string) string {
 // DidYouMean returns the question whether the author meant a name.
 func DidYouMean(name string) string { return fmt.Sprintf("did you mean %q?", name) }
 
-// Meant returns the name that a question of DidYouMean asks for, or an empty string.
+// Meant returns the name in a question from DidYouMean, or an empty string.
 func Meant(question string) (name string) {
 	if _, err := fmt.Sscanf(question, "did you mean %q?", &name); err != nil {
 		return ""

@@ -1,9 +1,7 @@
-// Package jobdefaults sets the fields of a Job that the API server sets when the Job
-// is created (pkg/apis/batch/v1/defaults.go). The defaults of its Pods' containers and
-// volumes are left out: nothing here decides by them.
+// Package jobdefaults sets the defaults that the API server sets when a Job is created (pkg/apis/batch/v1/defaults.go). It
+// omits those of containers and volumes, which no decision of podverdict depends on.
 //
-// Tests hold it equal to the API server (cmd/podverdict) and to the Rego rules that
-// know the same defaults (policies).
+// Tests compare it with the API server (cmd/podverdict) and with the Rego rules that apply the same defaults (policies).
 package jobdefaults
 
 import (
@@ -15,13 +13,13 @@ import (
 )
 
 const (
-	// BackoffLimit is how many failed Pods a Job may have that does not say.
+	// BackoffLimit is the default for spec.backoffLimit.
 	BackoffLimit = 6
-	// BackoffLimitPerIndex is what BackoffLimit is in a Job with backoffLimitPerIndex.
+	// BackoffLimitPerIndex is the default for spec.backoffLimit if backoffLimitPerIndex is set.
 	BackoffLimitPerIndex = math.MaxInt32
 )
 
-// Set sets the defaults of a Job. Setting them twice changes nothing more.
+// Set sets the defaults of a Job. Calling it twice does no harm.
 func Set(job *batchv1.Job) {
 	if len(job.Labels) == 0 {
 		job.Labels = maps.Clone(job.Spec.Template.Labels)
@@ -49,8 +47,7 @@ func SetSpec(spec *batchv1.JobSpec) {
 	unset(&spec.PodReplacementPolicy, batchv1.TerminatingOrFailed)
 }
 
-// SetPolicy sets the defaults within a podFailurePolicy, which CronJobs have too:
-// patterns of Pod conditions without a status want True.
+// SetPolicy sets the defaults of a podFailurePolicy, which CronJobs have too: the status of a Pod condition pattern is True.
 func SetPolicy(policy *batchv1.PodFailurePolicy) {
 	for _, rule := range policy.Rules {
 		for i := range rule.OnPodConditions {
@@ -61,7 +58,7 @@ func SetPolicy(policy *batchv1.PodFailurePolicy) {
 	}
 }
 
-// unset gives a field that is not set its default.
+// unset sets a field to its default if it is nil.
 func unset[T any](field **T, value T) {
 	if *field == nil {
 		*field = &value

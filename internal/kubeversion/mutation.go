@@ -2,18 +2,17 @@ package kubeversion
 
 import "k8s.io/apimachinery/pkg/util/version"
 
-// MutationAPI says how API servers serve MutatingAdmissionPolicies.
+// MutationAPI describes how API servers of some versions serve MutatingAdmissionPolicies.
 type MutationAPI struct {
-	// Version is the newest apiVersion that the servers have.
+	// Version is the newest apiVersion that they serve.
 	Version string
-	// Flags are the flags that kube-apiserver needs to serve it. They are empty when it
-	// needs none.
+	// Flags are the flags that kube-apiserver needs to serve it, if any.
 	Flags string
 
 	since *version.Version
 }
 
-// mutationAPIs are in order, the newest first. Beta versions of APIs are off by default.
+// mutationAPIs are sorted, the newest first. Beta versions of APIs are off by default.
 var mutationAPIs = [...]MutationAPI{
 	{
 		Version: "admissionregistration.k8s.io/v1",
@@ -29,7 +28,8 @@ var mutationAPIs = [...]MutationAPI{
 	},
 }
 
-// MutationAPIOf returns the API of a version. It reports false when the version has none, as before MutatingPolicyAlpha.
+// MutationAPIOf returns the API in a Kubernetes version. It returns false if the version has none, that is before
+// MutatingPolicyAlpha.
 func MutationAPIOf(v *version.Version) (api MutationAPI, found bool) {
 	for _, api := range mutationAPIs {
 		if v.AtLeast(api.since) {

@@ -7,17 +7,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// A Difference is one between what older API servers say of a Job and what newer ones say.
+// A Difference is an error about Jobs that older API servers report differently from newer ones.
 type Difference struct {
-	// Name is a sentence about the older ones.
+	// Name is a sentence about the older servers.
 	Name string
 	// Before is the first version without the difference.
 	Before *version.Version
-	// Field is the end of the path of a fault.
+	// Field is the end of the error's field path.
 	Field string
-	// Said is how its detail begins with the older ones, Says with the newer ones; where it is empty, they say nothing.
+	// Said is how older servers begin the error's detail, and Says how newer ones do. Empty means that they report no error.
 	Said, Says string
-	// Suspended restricts it to updates of Jobs that are suspended.
+	// Suspended limits the difference to updates of suspended Jobs.
 	Suspended bool
 }
 
@@ -69,22 +69,23 @@ var differences = []Difference{
 	},
 }
 
-// Differences returns those between a version and the newest.
+// Differences returns the differences between a version and the newest.
 func Differences(v *version.Version) []Difference {
 	return slices.DeleteFunc(slices.Clone(differences), func(d Difference) bool { return v.AtLeast(d.Before) })
 }
 
-// IsOld reports whether a fault is what older API servers say.
+// IsOld reports whether older API servers report this error.
 func (d Difference) IsOld(field, detail string) bool { return d.is(d.Said, field, detail) }
 
-// IsNew reports whether a fault is what newer API servers say.
+// IsNew reports whether newer API servers report this error.
 func (d Difference) IsNew(field, detail string) bool { return d.is(d.Says, field, detail) }
 
 func (d Difference) is(said, field, detail string) bool {
 	return said != "" && strings.HasSuffix(field, d.Field) && strings.HasPrefix(detail, said)
 }
 
-// Once removes what a list has a second time, a fourth and so on. It is for the faults of an update of a Job before UpdatesOnce.
+// Once removes every second occurrence of an element from a list. Before UpdatesOnce, API servers report each error of a
+// Job's update twice.
 func Once[T comparable](list []T) []T {
 	seen := map[T]int{}
 	return slices.DeleteFunc(slices.Clone(list), func(element T) bool {

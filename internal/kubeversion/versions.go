@@ -1,46 +1,43 @@
-// Package kubeversion is the one table of the Kubernetes versions that podverdict
-// knows. To add a version, change Default and the patch number of Pinned here, and
-// the versions of k8s.io modules in the go.mod files, which a test holds to Pinned.
+// Package kubeversion is the only table of the Kubernetes versions that podverdict knows. To add a version, change Default
+// and the patch number of Pinned here, and the k8s.io module versions in the go.mod files, which a test compares with Pinned.
 // CONTRIBUTING.md has the other steps.
 package kubeversion
 
 import "k8s.io/apimachinery/pkg/util/version"
 
 const (
-	// Default is the newest minor version that can be decided for: that of the
-	// libraries linked in, and the one meant where users name none.
+	// Default is the newest supported minor version: that of the linked libraries, and the one assumed if users name none.
 	Default = "1.37"
-	// Pinned is the release that the semantics, the schemas and the tests' control
-	// plane are taken from.
+	// Pinned is the release that the semantics, the schemas and the tests' control plane come from.
 	Pinned = "v" + Default + ".2"
 )
 
-// The minor versions, and from which one on Kubernetes has what podverdict depends on
-// (pkg/features/kube_features.go; for APIs APILifecycleIntroduced of their types).
+// The minor versions in which features that podverdict depends on were introduced (pkg/features/kube_features.go; for APIs,
+// APILifecycleIntroduced of their types).
 var (
-	// First is the oldest version that can be decided for, the first whose API server
-	// knows optional fields in CEL.
+	// First is the oldest supported version, the first whose API server has optional fields in CEL.
 	First = version.MajorMinor(1, 28)
-	// FailIndex has the gate JobBackoffLimitPerIndex on by default (KEP-3850).
+	// FailIndex is the first version with the feature gate JobBackoffLimitPerIndex on by default (KEP-3850).
 	FailIndex = version.MajorMinor(1, 29)
-	// MutatingPolicyAlpha, -Beta and MutatingPolicy serve MutatingAdmissionPolicy as
-	// v1alpha1, v1beta1 and v1.
+	// MutatingPolicyAlpha, -Beta and MutatingPolicy are the first versions that serve MutatingAdmissionPolicy as v1alpha1,
+	// v1beta1 and v1.
 	MutatingPolicyAlpha = version.MajorMinor(1, 32)
 	MutatingPolicyBeta  = version.MajorMinor(1, 34)
 	MutatingPolicy      = version.MajorMinor(1, 36)
-	// GeneratedPolicies has all that generated ValidatingAdmissionPolicies use: the API
-	// server compiles new expressions for the version before its own, and two-variable
-	// comprehensions came with 1.32.
+	// GeneratedPolicies is the first version with all that generated ValidatingAdmissionPolicies use. An API server compiles
+	// new expressions for the version before its own, and two-variable comprehensions came with 1.32.
 	GeneratedPolicies = version.MajorMinor(1, 33)
-	// JSONValues shows the values in faults as JSON; earlier API servers show them in Go's syntax.
+	// JSONValues is the first version that shows values in errors as JSON; earlier API servers use Go's syntax.
 	JSONValues = version.MajorMinor(1, 34)
-	// MutableTemplates lets the resources and the scheduling directives of suspended Jobs change (KEP-5440).
+	// MutableTemplates is the first version that allows changes to resources and scheduling directives of suspended Jobs
+	// (KEP-5440).
 	MutableTemplates = version.MajorMinor(1, 36)
-	// UpdatesOnce tells each fault of an update of a Job once; earlier API servers validate the Job for itself and as part
-	// of the update.
+	// UpdatesOnce is the first version that reports each error in an update of a Job once. Earlier API servers validate the
+	// Job by itself and again as part of the update.
 	UpdatesOnce = version.MajorMinor(1, 37)
-	// ParametersReturn finds the parameters of policies in ConfigMaps even after the last such policy was deleted.
+	// ParametersReturn is the first version that finds ConfigMap parameters even after the last policy that used them was
+	// deleted.
 	ParametersReturn = version.MajorMinor(1, 37)
-	// Last is Default.
+	// Last is Default as a version.
 	Last = version.MustParseGeneric(Default)
 )

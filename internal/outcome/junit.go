@@ -9,7 +9,7 @@ import (
 	"github.com/jstemmer/go-junit-report/v2/junit"
 )
 
-// WriteJUnit writes JUnit's XML.
+// WriteJUnit writes the report as JUnit XML.
 func (r Report) WriteJUnit(w io.Writer) error {
 	all := junit.Testsuites{Name: printable(r.Name)}
 	for i, s := range r.Suites {
@@ -39,7 +39,7 @@ func (r *Reason) junit() *junit.Result {
 	return &junit.Result{Message: printable(r.Message), Type: printable(r.Type), Data: printable(r.Detail)}
 }
 
-// printable replaces what XML cannot hold.
+// printable replaces characters that XML cannot represent.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == utf8.RuneError || r == 0xFFFE || r == 0xFFFF {

@@ -2,38 +2,38 @@ package outcome
 
 import "time"
 
-// Report is suites of cases, in the order in which they are written.
+// Report is a list of suites, in the order in which they are written.
 type Report struct {
-	// Name is what has made it.
+	// Name is the program that made the report.
 	Name   string
 	Suites []Suite
 }
 
-// Suite is cases that belong together.
+// Suite is a group of cases.
 type Suite struct {
 	Name string
-	// File is where the suite is, if it is in one.
+	// File is the suite's file, if it has one.
 	File  string
 	Cases []Case
 }
 
-// Case is one thing that was tried.
+// Case is the result of one check.
 type Case struct {
 	Name string
-	// Line says it where there are no suites; empty is the name of the suite and that of the case.
+	// Line describes the case in formats without suites. By default it is the suite's name and the case's.
 	Line     string
 	Duration time.Duration
-	// Failure is set when it does not hold, Error when it could not be tried, Skipped when it was not. Otherwise it holds.
+	// Failure is set if the case failed, Error if it could not be run, and Skipped if it was not run. Otherwise it passed.
 	Failure, Error, Skipped *Reason
 }
 
-// Reason says why a case does not hold.
+// Reason says why a case did not pass.
 type Reason struct {
 	// Message is a line, and Type a word.
 	Message, Type string
-	// Detail is all that there is to say.
+	// Detail is the full text.
 	Detail string
-	// Facts are the detail in parts; without them it is one of its own.
+	// Facts are the parts of the detail. Without them, TAP shows the detail as one.
 	Facts []Fact
 }
 

@@ -9,8 +9,7 @@ import (
 	"unicode"
 )
 
-// WriteTAP writes version 13 of the Test Anything Protocol: a line for every case, and below it the facts of one that does
-// not hold.
+// WriteTAP writes version 13 of the Test Anything Protocol: a line for each case, followed by the facts if it did not pass.
 func (r Report) WriteTAP(w io.Writer) error {
 	var out bytes.Buffer
 	n := 0
@@ -45,12 +44,12 @@ func (r *Reason) writeFacts(out *bytes.Buffer) {
 	out.WriteString("  ...\n")
 }
 
-// tapText keeps a description from being read as a directive, or as more lines, and from acting on a terminal.
+// tapText escapes a description, so that it is not read as a directive, spans no lines and cannot control a terminal.
 func tapText(text string) string {
 	return strings.ReplaceAll(printed(strings.NewReplacer("\n", " ", "\r", " ").Replace(text)), "#", `\#`)
 }
 
-// printed replaces what is not to be seen, ends of lines among it.
+// printed replaces characters that cannot be printed, including ends of lines.
 func printed(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

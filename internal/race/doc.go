@@ -1,3 +1,3 @@
-// Package race says whether the race detector is on. Tests run with it because of what goroutines share: whatever has one
-// goroutine, or other processes, takes many times as long and shows nothing.
+// Package race says whether the race detector is on. It only helps tests in which goroutines share something. Tests of a
+// single goroutine or of other processes become much slower and find nothing, so they can skip it.
 package race

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// alive are the Pods that run, and the one that is done.
+// alive are the scenarios in which the Pod runs or has succeeded.
 var alive = []Scenario{
 	{
 		"running", corev1.PodRunning, "All containers run: no verdict.",

@@ -8,18 +8,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// builtinCodes are the exit codes of the built-in scenarios in which the first container exits, and nothing else happens.
+// builtinCodes are the exit codes of the built-in scenarios in which only the first container exits.
 var builtinCodes = []int32{1, 127, 134, 137, 139, 143}
 
-// Exit is a container that exits with a code which a rule asks for.
+// Exit is a container that exits with a code named in a rule.
 type Exit struct {
-	// Container is its name; "" is the first container.
+	// Container is its name; empty means the first container.
 	Container string
 	Code      int32
 }
 
-// Scenario returns the scenario in which this happens to a Job, named as in exit-42 or, for another container than the first,
-// exit-42-of-helper. It is nil if a built-in scenario says the same, or if the Job does not have the container.
+// Scenario returns the scenario for a Job, named exit-42 or, for a container that is not the first, exit-42-of-helper. It
+// returns nil if a built-in scenario is the same, or if the Job does not have the container.
 func (e Exit) Scenario(job *batchv1.Job) *Scenario {
 	containers := job.Spec.Template.Spec.Containers
 	at := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == e.Container })

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// failed are the Pods of which a container has ended badly by itself.
+// failed are the scenarios in which a container fails by itself.
 var failed = []Scenario{
 	exited("failed", 1, "The first container exited with code 1, the others completed."),
 	{

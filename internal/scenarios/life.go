@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Reasons that the kubelet gives containers that have ended.
+// Reasons that the kubelet gives for the end of a container.
 const (
 	ReasonError     = "Error"
 	ReasonCompleted = "Completed"
@@ -22,20 +22,20 @@ const (
 	messageNotLocated   = "The container could not be located when the pod was terminated"
 )
 
-// Times of every Pod: when it is created, when its containers start, and when they end.
+// Times in every Pod: when it is created, when its containers start, and when they end.
 var (
 	created = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 	started = created.Add(5 * time.Second)
 	ended   = created.Add(65 * time.Second)
 )
 
-// life is a Pod of a Job, and what happens to it.
+// life changes a Pod step by step, as Kubernetes would.
 type life struct{ pod *corev1.Pod }
 
-// newLife returns a Pod as the Job controller creates it, once it is on a node.
+// newLife returns a Pod on a node, as the Job controller creates it.
 func newLife(job *batchv1.Job) *life {
 	template := job.Spec.Template.DeepCopy()
-	if len(template.Spec.Containers) == 0 { // a part of a Job, as for kustomize
+	if len(template.Spec.Containers) == 0 { // an incomplete Job, as for kustomize
 		template.Spec.Containers = PlainJob().Spec.Template.Spec.Containers
 	}
 	pod := &corev1.Pod{
@@ -66,7 +66,7 @@ func newLife(job *batchv1.Job) *life {
 	return l
 }
 
-// begins gives each container a status in the order of the kubelet, and the Pod its conditions.
+// begins sets the initial statuses of containers, in the kubelet's order, and the initial conditions.
 func (l *life) begins() {
 	s := &l.pod.Status
 	s.StartTime = new(metav1.NewTime(created))
@@ -99,12 +99,12 @@ func Terminated(code int32, reason string) *corev1.ContainerStateTerminated {
 	}
 }
 
-// notLocated returns the state of a container that the kubelet looks for in vain.
+// notLocated returns the state of a container that the kubelet can no longer find.
 func notLocated() *corev1.ContainerStateTerminated {
 	return &corev1.ContainerStateTerminated{ExitCode: 137, Reason: reasonStatusUnknown, Message: messageNotLocated}
 }
 
-// initialized ends the init containers well; sidecars end with the Pod.
+// initialized ends the init containers with success; sidecars end with the Pod.
 func (l *life) initialized() {
 	for i := range l.pod.Status.InitContainerStatuses {
 		s := &l.pod.Status.InitContainerStatuses[i]
@@ -112,7 +112,7 @@ func (l *life) initialized() {
 	}
 }
 
-// exits has the first container exit with a code, and the others with 0.
+// exits ends the first container with a code, and the others with 0.
 func (l *life) exits(code int32, reason string) {
 	l.initialized()
 	for i := range l.pod.Status.ContainerStatuses {
@@ -122,7 +122,7 @@ func (l *life) exits(code int32, reason string) {
 	l.ended(corev1.PodFailed, "PodFailed")
 }
 
-// ended gives the Pod the conditions of one that has ended.
+// ended sets the phase and the conditions of an ended Pod.
 func (l *life) ended(phase corev1.PodPhase, reason string) {
 	l.pod.Status.Phase = phase
 	l.condition(corev1.PodReadyToStartContainers, corev1.ConditionFalse, "", "")
@@ -133,7 +133,7 @@ func (l *life) ended(phase corev1.PodPhase, reason string) {
 	}
 }
 
-// initFails has the first init container fail, which keeps all others from running.
+// initFails ends the first init container with a code, so that later containers never run.
 func (l *life) initFails(code int32, reason string) {
 	failed := l.firstInit()
 	for i := range l.pod.Status.InitContainerStatuses {
@@ -154,7 +154,7 @@ func (l *life) initFails(code int32, reason string) {
 	l.uninitialized(l.pod.Spec.InitContainers[failed].Name)
 }
 
-// uninitialized gives the Pod the condition of one of which init containers have not completed.
+// uninitialized sets the condition that init containers have not completed.
 func (l *life) uninitialized(containers ...string) {
 	l.condition(corev1.PodInitialized, corev1.ConditionFalse, "ContainersNotInitialized",
 		fmt.Sprintf("containers with incomplete status: %s", containers))
@@ -216,7 +216,7 @@ func (l *life) sidecarStatus() *corev1.ContainerStatus {
 	return nil
 }
 
-// runs has all containers run.
+// runs starts all containers.
 func (l *life) runs() {
 	l.initialized()
 	l.pod.Status.Phase = corev1.PodRunning

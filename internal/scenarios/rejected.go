@@ -11,7 +11,8 @@ const (
 	messageRejects = "Pod was rejected: "
 )
 
-// rejected are the Pods that the kubelet of their node did not admit. They have no containers, and no conditions either.
+// rejected are the scenarios in which the kubelet does not admit the Pod. The Pod then has neither container statuses nor
+// conditions.
 var rejected = []Scenario{
 	refused("rejected", "The kubelet did not admit the Pod: reason UnexpectedAdmissionError, and no container.",
 		"UnexpectedAdmissionError", "Allocate failed due to no healthy devices present; cannot allocate unhealthy devices example.com/device, which is unexpected",
@@ -56,7 +57,7 @@ func refused(name, means, reason, message string, from ...Source) Scenario {
 	}
 }
 
-// insufficient says that a node has too little of something; cpu counts in thousandths.
+// insufficient returns the kubelet's message that a node lacks a resource; cpu is in thousandths.
 func insufficient(resource string, requested, used, capacity int) string {
 	return fmt.Sprintf("Node didn't have enough resource: %s, requested: %d, used: %d, capacity: %d", resource, requested, used, capacity)
 }

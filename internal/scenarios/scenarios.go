@@ -10,25 +10,26 @@ import (
 	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
-// Scenario is something that happens to a Pod.
+// Scenario is something that can happen to a Pod.
 type Scenario struct {
 	Name string
-	// Phase is the phase of its Pod.
+	// Phase is the Pod's phase afterwards.
 	Phase corev1.PodPhase
-	// Means says what has happened.
+	// Means describes what has happened.
 	Means string
-	// Sources are the files that write the Pod so.
+	// Sources are the source files that write this status.
 	Sources []Source
-	// Needs are what the Pod must have for this to happen.
+	// Needs are what the Pod must have for the scenario to happen.
 	Needs []Need
 
 	happen func(*life)
 }
 
-// Need is what a Pod must have for a scenario to happen to it.
+// Need is a feature that a Pod must have for a scenario.
 type Need string
 
-// Needs of scenarios. Where a container must have failed for good, restartPolicy must be Never: else the kubelet restarts it.
+// Needs of scenarios. If a container must have failed for good, restartPolicy must be Never: otherwise the kubelet restarts
+// it.
 const (
 	Never           Need = "restartPolicy Never"
 	OnFailure       Need = "restartPolicy OnFailure"
@@ -37,11 +38,11 @@ const (
 	Sidecar         Need = "a sidecar"
 )
 
-// Source is a file of Go, and what of the Pod's status it writes.
+// Source is a Go file that writes parts of a Pod's status.
 type Source struct {
-	// Module is that of the file, as k8s.io/kubernetes, and File its path in there.
+	// Module is the file's module, such as k8s.io/kubernetes, and File its path in the module.
 	Module, File string
-	// Words are texts that the file has, and that are in the status of the Pod.
+	// Words are texts that appear in both the file and the Pod's status.
 	Words []string
 }
 
@@ -55,21 +56,19 @@ func kubernetes(file string, words ...string) Source {
 	return Source{moduleKubernetes, file, words}
 }
 
-// containerd returns the file that names why containers have ended. CRI-O uses the same words.
+// containerd returns the file with containerd's reasons for the end of a container. CRI-O uses the same words.
 func containerd(words ...string) Source {
 	return Source{moduleContainerd, "internal/cri/server/helpers.go", words}
 }
 
-// needs returns several needs.
 func needs(all ...Need) []Need { return all }
 
-// sources returns several sources.
 func sources(all ...Source) []Source { return all }
 
-// All are the scenarios, by what the Pods have in common, the plainest first.
+// All are the scenarios in groups, the simplest first.
 var All = slices.Concat(failed, stopped, rejected, waiting, alive)
 
-// Find returns the scenario of a name, or nil.
+// Find returns the named scenario, or nil.
 func Find(name string) *Scenario {
 	for i := range All {
 		if All[i].Name == name {
@@ -88,14 +87,14 @@ func Names() []string {
 	return names
 }
 
-// Pod returns the Pod of a Job to which the scenario has happened. The Job has the API's defaults.
+// Pod returns a Pod of the Job after the scenario. The Job must have the API's defaults.
 func (s *Scenario) Pod(job *batchv1.Job) *corev1.Pod {
 	l := newLife(job)
 	s.happen(l)
 	return l.pod
 }
 
-// Lacks returns what a Job's Pods lack for the scenario to happen to them; "" if it can. Pod adds the containers that are missing.
+// Lacks returns what the Job's Pods lack for the scenario, or an empty string. Pod adds missing containers.
 func (s *Scenario) Lacks(job *batchv1.Job) Need {
 	spec := &job.Spec.Template.Spec
 	sidecars := 0

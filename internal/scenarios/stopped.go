@@ -14,7 +14,7 @@ const (
 	messageLow = "The node was low on resource: "
 )
 
-// stopped are the Pods that a kubelet, the scheduler, a controller or a user has ended before they were done.
+// stopped are the scenarios in which a kubelet, the scheduler, a controller or a user ends the Pod before it is done.
 var stopped = []Scenario{
 	{
 		"deadline-exceeded", corev1.PodFailed, "The Pod exceeded its activeDeadlineSeconds.",
@@ -157,38 +157,38 @@ const (
 	messageTaint = "Taint manager: deleting due to NoExecute taint"
 )
 
-// evicted has the kubelet evict the Pod because its node is short of something.
+// evicted ends the Pod as the kubelet does when its node is short of a resource.
 func (l *life) evicted(message string) {
 	l.exits(137, ReasonError)
 	l.status("Evicted", message)
 	l.disrupted(corev1.PodReasonTerminationByKubelet, message)
 }
 
-// disrupted gives the Pod the condition of a disruption.
+// disrupted sets the condition DisruptionTarget.
 func (l *life) disrupted(reason, message string) {
 	l.condition(corev1.DisruptionTarget, corev1.ConditionTrue, reason, message)
 }
 
-// deleted makes the Pod one that was deleted before it ended, because of a disruption.
+// deleted ends the Pod by a deletion because of a disruption.
 func (l *life) deleted(reason, message string) {
 	l.exits(143, ReasonError)
 	l.disrupted(reason, message)
 	l.deletedWithin(30)
 }
 
-// deletedWithin makes the Pod one that was deleted, with a period of grace in seconds.
+// deletedWithin marks the Pod as deleted, with a grace period in seconds.
 func (l *life) deletedWithin(grace int64) {
 	l.pod.DeletionTimestamp = new(metav1.NewTime(ended))
 	l.pod.DeletionGracePeriodSeconds = new(grace)
 }
 
-// lost has the node of a running Pod be lost.
+// lost makes the Pod's node unreachable while the Pod runs.
 func (l *life) lost() {
 	l.runs()
-	l.condition(corev1.PodReady, corev1.ConditionFalse, "", "") // the node controller's doing
+	l.condition(corev1.PodReady, corev1.ConditionFalse, "", "") // set by the node controller
 }
 
-// unreachable has the Pod of a lost node be deleted, which no kubelet carries out.
+// unreachable deletes the Pod of an unreachable node, where no kubelet ends it.
 func (l *life) unreachable() {
 	l.lost()
 	l.disrupted(reasonTaint, messageTaint)

@@ -14,7 +14,7 @@ const (
 		"preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod."
 )
 
-// waiting are the Pods in phase Pending.
+// waiting are the scenarios in which the Pod is in phase Pending.
 var waiting = []Scenario{
 	{
 		"image-pull-backoff", corev1.PodPending, "The image of the first container cannot be pulled.",
@@ -88,12 +88,12 @@ var waiting = []Scenario{
 	},
 }
 
-// notFound returns what containerd says of an image that its registry does not have.
+// notFound returns containerd's message for an image that its registry does not have.
 func notFound(image string) string {
 	return fmt.Sprintf("rpc error: code = NotFound desc = failed to pull and unpack image %q: failed to resolve reference %q: %s: not found", image, image, image)
 }
 
-// waits has the first container wait, and the Pod with it.
+// waits makes the first container wait, and the Pod with it.
 func (l *life) waits(reason, message string) {
 	l.runs()
 	l.pod.Status.Phase = corev1.PodPending
@@ -106,7 +106,7 @@ func waitingFor(reason, message string) corev1.ContainerState {
 	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
 }
 
-// unready gives the Pod the conditions of one of which some containers are not ready.
+// unready sets the conditions of a Pod with containers that are not ready.
 func (l *life) unready(containers []corev1.ContainerStatus) {
 	names := make([]string, len(containers))
 	for i := range containers {
@@ -117,7 +117,7 @@ func (l *life) unready(containers []corev1.ContainerStatus) {
 	l.condition(corev1.ContainersReady, corev1.ConditionFalse, "ContainersNotReady", message)
 }
 
-// creates has the kubelet prepare the Pod, of which no container has been made.
+// creates puts the Pod into the state before the kubelet creates its first container.
 func (l *life) creates() {
 	reason := "ContainerCreating"
 	if len(l.pod.Spec.InitContainers) > 0 {
@@ -141,7 +141,7 @@ func (l *life) creates() {
 	}
 }
 
-// initWaits has the first init container wait for its image.
+// initWaits makes the first init container wait for its image.
 func (l *life) initWaits() {
 	first := l.firstInit()
 	l.creates()
@@ -151,7 +151,7 @@ func (l *life) initWaits() {
 		fmt.Sprintf("Back-off pulling image %q: ErrImagePull: %s", image, notFound(image)))
 }
 
-// unscheduled makes the Pod one that no kubelet has seen.
+// unscheduled returns the Pod to its state before the scheduler assigns a node.
 func (l *life) unscheduled(message string) {
 	l.pod.Spec.NodeName = ""
 	l.pod.Status = corev1.PodStatus{Phase: corev1.PodPending}

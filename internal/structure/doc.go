@@ -1,7 +1,6 @@
-// Package structure holds the tests that keep the folders what they are: imports
-// point one way, the small packages link nothing large, and no folder is named
-// after nothing in particular. For example, a file in runtime that imports
-// controller/plan fails TestImportsPointOneWay, which names both.
+// Package structure has the tests of the repository's structure: imports point one way, the small packages link nothing
+// large, and no folder has a meaningless name. For example, a file in runtime that imports controller/plan fails
+// TestImportsPointOneWay, which names both.
 //
 // There is no code to import here.
 package structure

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Command is a workflow command of GitHub's: a line that begins with "::".
+// Command is a GitHub workflow command: a line that begins with "::".
 type Command struct {
-	// Name is what to do, as in error.
+	// Name is the command's name, such as error.
 	Name       string
 	Properties []Property
 	// Text is shown; it may have several lines.
 	Text string
 }
 
-// Property is a name, which is ours, and a value, which may be anybody's.
+// Property is a property of a command. Its name is trusted, its value is not.
 type Property struct{ Name, Value string }
 
 var (
@@ -23,7 +23,7 @@ var (
 	commandProperty = strings.NewReplacer("%", "%25", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// Write writes the command past a Writer, which would take it for somebody else's. Nothing else begins a line with "::".
+// Write writes the command. If w is a Writer, it bypasses the escaping, which would disable the command.
 func (c Command) Write(w io.Writer) error {
 	var properties []string
 	for _, p := range c.Properties {
@@ -34,7 +34,7 @@ func (c Command) Write(w io.Writer) error {
 	return err
 }
 
-// inert returns the text as a Writer writes it.
+// inert returns the text as a Writer escapes it.
 func inert(text string) string {
 	var line lineState
 	safe, _ := line.escaped([]byte(text))

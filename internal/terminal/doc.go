@@ -1,4 +1,3 @@
-// Package terminal makes the text of others fit to be shown to a person: names in
-// manifests, and what foreign engines say, must not move the cursor, change colours or
-// look like lines of ours.
+// Package terminal makes untrusted text safe to print: names in manifests and output of other engines must not move the
+// cursor, change colours or look like output of podverdict.
 package terminal

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns the text on one line, with what cannot be printed, ends of lines too,
-// escaped as in Go's strings.
+// Line returns the text on one line. Characters that cannot be printed, including ends of lines, are escaped as in Go
+// strings.
 func Line(text string) string {
 	var b strings.Builder
 	for len(text) > 0 {
@@ -23,7 +23,7 @@ func Line(text string) string {
 	return b.String()
 }
 
-// Lines does what Line does, for each line of a text.
+// Lines applies Line to each line of a text.
 func Lines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {

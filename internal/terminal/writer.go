@@ -10,22 +10,22 @@ import (
 	"unicode/utf8"
 )
 
-// Writer passes on text that may hold the words of others: what a terminal would obey, what people cannot see, and what a CI
-// system would take for a command of ours is written as \uXXXX. Ends of lines, those of Windows too, and tabs stay.
+// Writer passes on text that may contain untrusted parts. It writes control characters, invisible characters, and what a CI
+// system would take for a command as \uXXXX. Tabs and ends of lines, including those of Windows, are kept.
 //
-// JSON means the same behind a Writer as before it, for none of these stands outside its strings. So does YAML, where they
-// stand in double quotes. A Writer may be used by several goroutines.
+// A Writer does not change the meaning of JSON, which has such characters only within strings, nor of YAML if they are within
+// double quotes. It is safe for concurrent use.
 type Writer struct {
 	mutex sync.Mutex
 	to    io.Writer
-	rest  []byte // of a character that has begun
+	rest  []byte // the beginning of an incomplete character
 	line  lineState
 }
 
 // NewWriter returns a Writer that writes to another one.
 func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
 
-// Raw returns where a Writer writes to, for what is ours from the first byte to the last. Other writers are returned as they are.
+// Raw returns the destination of a Writer, for output that is trusted as a whole. It returns other writers unchanged.
 func Raw(w io.Writer) io.Writer {
 	if safe, ok := w.(*Writer); ok {
 		return safe.to
@@ -33,7 +33,7 @@ func Raw(w io.Writer) io.Writer {
 	return w
 }
 
-// Write writes text. A character may come in several parts.
+// Write writes text. A character may be split over several calls.
 func (w *Writer) Write(text []byte) (int, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -45,22 +45,22 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Safe reports whether a Writer would write the text as it is.
+// Safe reports whether a Writer would leave the text unchanged.
 func Safe(text string) bool {
 	var line lineState
 	safe, rest := line.escaped([]byte(text))
 	return len(rest) == 0 && string(safe) == text
 }
 
-// lineState is what stands on the line so far, as far as it may be the beginning of a command of a CI system: "::name::" and,
-// anywhere on a line, "##[name]" or "##name[".
+// lineState is the state of the current line: how much of a CI system's command it may contain. Commands are "::name::" at
+// its beginning, and "##[name]" or "##name[" anywhere.
 type lineState struct {
-	begun  bool // something else than space and a colon stands on the line
+	begun  bool // the line has something other than spaces and colons
 	colon  bool
-	hashes int // 2 stays through the letters that follow
+	hashes int // stays 2 through the letters that follow
 }
 
-// escaped returns the text for people and machines. The rest is a character that has no end yet.
+// escaped returns the escaped text. The rest is the beginning of an incomplete character.
 func (s *lineState) escaped(text []byte) (safe, rest []byte) {
 	safe = make([]byte, 0, len(text))
 	for len(text) > 0 {
@@ -86,7 +86,7 @@ func (s *lineState) escaped(text []byte) (safe, rest []byte) {
 	return safe, nil
 }
 
-// plain returns how many bytes come next that are printed as they are and change nothing: most of most texts.
+// plain returns how many of the next bytes need no escaping and do not change the state, which is most of most texts.
 func (s *lineState) plain(text []byte) (n int) {
 	if !s.begun || s.hashes > 0 {
 		return 0
@@ -97,7 +97,7 @@ func (s *lineState) plain(text []byte) (n int) {
 	return n
 }
 
-// commands reports whether a character would make a command of what stands before it.
+// commands reports whether a character would complete the beginning of a command.
 func (s *lineState) commands(r rune) bool {
 	switch {
 	case r == '\n':
@@ -124,7 +124,7 @@ func (s *lineState) commands(r rune) bool {
 	return false
 }
 
-// appendEscape writes a character as JSON, YAML and Go do.
+// appendEscape appends a character in the escaped form of JSON, YAML and Go.
 func appendEscape(safe []byte, r rune) []byte {
 	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
 		return fmt.Appendf(safe, `\u%04x\u%04x`, high, low)

@@ -12,33 +12,33 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// PendingStep is what is to be done with a pod that has not started, or had not when
-// it was looked at last.
+// PendingStep is what to do with a pod that has not started, or had not when it was last checked.
 type PendingStep string
 
 // The steps.
 const (
-	// LeavePending is to do nothing.
+	// LeavePending means to do nothing.
 	LeavePending PendingStep = "leave"
-	// EndPending is to give the pod the condition that says why, and to delete it.
+	// EndPending means to set the condition that says why, and to delete the pod.
 	EndPending PendingStep = "end"
-	// WithdrawPending is to take the condition back: the pod is not deleted.
+	// WithdrawPending means to withdraw the condition: the pod is not deleted.
 	WithdrawPending PendingStep = "withdraw"
-	// AuditPending is to tell what would be done.
+	// AuditPending means to report what would be done.
 	AuditPending PendingStep = "audit"
-	// TellPending is to tell that the rules could not be evaluated.
+	// TellPending means to report that the rules could not be evaluated.
 	TellPending PendingStep = "tell"
 )
 
-// PendingDecision is a step and why.
+// PendingDecision is a step with its reason.
 type PendingDecision struct {
 	Step    PendingStep
 	Verdict runtime.Verdict
 	Binding string // of the policy that decided
-	Reason  string // why the condition is taken back
+	Reason  string // why the condition is withdrawn
 }
 
-// Note returns the message of the verdict for an event of the Job. Who runs the Job may not know the rule's action: then it says so.
+// Note returns the verdict's message for an event of the Job. If the Job's controller does not know the rule's action, the
+// note says so.
 func (d PendingDecision) Note(job *batchv1.Job) string {
 	why := powerless(Manager(job), v1alpha1.ModeEnforce)
 	if why == "" {
@@ -47,8 +47,7 @@ func (d PendingDecision) Note(job *batchv1.Job) string {
 	return fmt.Sprintf("%s; nobody carries out %s: %s", d.Verdict.Message(), d.Verdict.Action, why)
 }
 
-// DecidePending says what becomes of a pod that is not being deleted. Its Job is at
-// work.
+// DecidePending returns what to do with a pod that is not being deleted. Its Job must be AtWork.
 func (s Selection) DecidePending(ctx context.Context, in runtime.Input) PendingDecision {
 	marked := runtime.FailingToStart(in.Pod) != nil
 	switch {
@@ -74,7 +73,7 @@ func (s Selection) DecidePending(ctx context.Context, in runtime.Input) PendingD
 	return PendingDecision{Step: LeavePending}
 }
 
-// stepOf returns the step of a rule that matched, or that nobody knows whether it does.
+// stepOf returns the step for a rule that matched, or TellPending if the rule could not be evaluated.
 func stepOf(v runtime.Verdict, matched PendingStep) PendingStep {
 	if !v.Matched {
 		return TellPending
@@ -82,8 +81,7 @@ func stepOf(v runtime.Verdict, matched PendingStep) PendingStep {
 	return matched
 }
 
-// AtWork reports whether a Job wants its pods to start: it has not ended, is not about
-// to end, and is not suspended.
+// AtWork reports whether a Job wants its pods to start: it has not ended, is not about to end, and is not suspended.
 func AtWork(job *batchv1.Job) bool {
 	if job.DeletionTimestamp != nil || ptr.Deref(job.Spec.Suspend, false) {
 		return false

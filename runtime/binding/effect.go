@@ -19,32 +19,28 @@ func Manager(job *batchv1.Job) string {
 	return cmp.Or(ptr.Deref(job.Spec.ManagedBy, ""), batchv1.JobControllerName)
 }
 
-// Effect says which rules take effect for the pods of a Job, and what the other ones
-// would do.
+// Effect says which rules take effect for the pods of a Job, and what the others would do.
 type Effect struct {
 	// Acting has the rules that decide on failed pods. Audited has all rules, as if every
 	// policy were enforced and podverdict's controller ran the Job. Both are nil without rules.
 	Acting, Audited *runtime.Program
-	// Manager is the name of the controller that runs the Job, and carries the verdicts of
-	// Acting out.
+	// Manager is the name of the controller that runs the Job and carries out the verdicts of Acting.
 	Manager string
 
 	selection Selection
 	idle      []idleRules
 }
 
-// idleRules are the rules of Acting and more of them, and why nobody carries their
-// verdicts out.
+// idleRules are the rules of Acting and further ones, and why the verdicts of these do not take effect.
 type idleRules struct {
 	program       *runtime.Program
 	audits        bool
 	notCarriedOut string
 }
 
-// Effect decides which rules take effect in a Job, by the name of the controller that runs
-// the Job. The Job's own rules, which are nil if it has none, always do: every controller
-// is taken to carry out the Job API. Of the policies in force, those that enforce do where
-// podverdict's controller runs the Job, and nowhere else.
+// Effect decides which rules take effect in a Job, by the name of the controller that runs it. The Job's own rules, or nil,
+// always do: every controller is assumed to implement the Job API. Enforced policies do only if podverdict's controller runs
+// the Job.
 func (s Selection) Effect(manager string, own *runtime.Program) Effect {
 	e := Effect{Acting: own, Audited: s.program(own, true), Manager: manager, selection: s}
 	enforced := s.program(own, false)
@@ -60,8 +56,7 @@ func (s Selection) Effect(manager string, own *runtime.Program) Effect {
 	return e
 }
 
-// powerless says why nobody carries out the verdicts on failed pods of a policy that is
-// bound in a mode to a Job. It is empty if they take effect.
+// powerless returns why the verdicts of a bound policy on failed pods do not take effect, or an empty string if they do.
 func powerless(manager string, mode v1alpha1.Mode) string {
 	runBy := "the Job is run by " + manager
 	switch managed := manager == v1alpha1.JobController; {
@@ -75,23 +70,22 @@ func powerless(manager string, mode v1alpha1.Mode) string {
 	return runBy
 }
 
-// Would is a verdict that nobody carries out.
+// Would is a verdict that does not take effect.
 type Would struct {
 	Verdict runtime.Verdict `json:"verdict"`
-	// Policy is the name of the policy whose rule decides. It is empty if none does.
+	// Policy is the name of the policy whose rule decides, or empty if none does.
 	Policy string `json:"policy,omitempty"`
-	// NotCarriedOut says why not.
+	// NotCarriedOut says why the verdict does not take effect.
 	NotCarriedOut string `json:"notCarriedOut"`
 
-	program *runtime.Program // whose verdict it is; nil for a rule on Pending
+	program *runtime.Program // the verdict's program; nil for a rule on Pending
 }
 
-// Explain returns the rule that decides, else the first one that cannot be evaluated, or
-// nil. It has none for a rule on Pending, which ExplainPending explains. The error is that
-// of a context which is done.
+// Explain returns the rule that decides, or else the first one with an error, or nil. For a rule on Pending it returns nil;
+// ExplainPending explains those. It returns an error if the context is done.
 func (w Would) Explain(ctx context.Context, in runtime.Input) (*runtime.RuleExplanation, error) {
 	if w.program == nil {
-		return nil, nil //nolint:nilnil // there is nothing more to say
+		return nil, nil //nolint:nilnil // there is nothing to explain
 	}
 	explanation, err := w.program.Explain(ctx, in)
 	var broken *runtime.RuleExplanation
@@ -106,10 +100,10 @@ func (w Would) Explain(ctx context.Context, in runtime.Input) (*runtime.RuleExpl
 	return broken, err
 }
 
-// String returns the verdict and why nobody carries it out, as a sentence.
+// String returns the verdict and why it does not take effect, as a sentence.
 func (w Would) String() string { return w.Sentence(w.Brief()) }
 
-// Sentence returns String with another text for the verdict.
+// Sentence is like String, with another text for the verdict.
 func (w Would) Sentence(verdict string) string {
 	return fmt.Sprintf("would: %s; nobody carries it out: %s", verdict, w.NotCarriedOut)
 }
@@ -128,21 +122,21 @@ func (w Would) Brief() string {
 	}
 }
 
-// Beside is what is said of a pod beside its verdict.
+// Beside is what rules say about a pod besides the verdict that takes effect.
 type Beside struct {
-	// Would are the verdicts that nobody carries out. Each differs from the one before it,
-	// and the first from the verdict: as if podverdict's controller ran the Job, as if all
-	// policies were also enforced, and that of a rule on Pending.
+	// Would are the verdicts that do not take effect: first as if podverdict's controller ran the Job, then as if all
+	// policies were also enforced, then that of a rule on Pending. Only verdicts that differ from the one before are
+	// included.
 	Would []Would
-	// Audit is the one of Would as if all policies were enforced, or nil.
+	// Audit is the verdict in Would as if all policies were enforced, or nil.
 	Audit *runtime.Verdict
-	// Pending is what a rule on Pending says of a pod in that phase, or nil. Deleted is true
-	// if the pod is to be deleted because of it, which happens in Jobs of every manager.
+	// Pending is the verdict of a rule on Pending on a pod in that phase, or nil. Deleted is true if the pod is to be deleted
+	// because of it, which happens in Jobs of every manager.
 	Pending *runtime.Verdict
 	Deleted bool
 }
 
-// Beside returns what is said of a pod beside the verdict that takes effect.
+// Beside returns what rules say about a pod besides the verdict that takes effect.
 func (e Effect) Beside(ctx context.Context, in runtime.Input, verdict runtime.Verdict) Beside {
 	var b Beside
 	last := verdict
@@ -162,7 +156,7 @@ func (e Effect) Beside(ctx context.Context, in runtime.Input, verdict runtime.Ve
 	return b
 }
 
-// addPending adds what a rule on Pending says. A rule that ends the pod comes first.
+// addPending adds the verdict of a rule on Pending, preferably of one that ends the pod.
 func (e Effect) addPending(ctx context.Context, in runtime.Input, b *Beside) {
 	v, by := e.selection.EndedPending(ctx, in)
 	if by == nil {
@@ -185,12 +179,12 @@ func (e Effect) addPending(ctx context.Context, in runtime.Input, b *Beside) {
 	}
 }
 
-// Idle is a policy in force whose verdicts on failed pods nobody carries out, and why.
+// Idle is a policy in force whose verdicts on failed pods do not take effect, with the reason.
 type Idle struct {
 	Policy, Binding, NotCarriedOut string
 }
 
-// Idle returns the policies with rules on failed pods whose verdicts nobody carries out.
+// Idle returns the policies with rules on failed pods whose verdicts do not take effect.
 func (e Effect) Idle() []Idle {
 	var all []Idle
 	for policy, bound := range e.selection.All() {

@@ -6,7 +6,7 @@ func errSelector(binding, field string, err error) error {
 	return fmt.Errorf("PodFailurePolicyBinding %s: spec.%s: %w", binding, field, err)
 }
 
-// ConditionError is why a policy is not in force: a match condition that could not be evaluated.
+// ConditionError is the error of a policy's match condition that could not be evaluated.
 type ConditionError struct {
 	Policy string
 	Err    error

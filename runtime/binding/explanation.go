@@ -6,8 +6,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// ExplainPending says what each rule on Pending makes of a pod in that phase, in the
-// order of Pending. The error is that of a context which is done.
+// ExplainPending explains each rule on Pending for a pod in that phase, in the order of Pending. It returns an error if the
+// context is done.
 func (s Selection) ExplainPending(ctx context.Context, in runtime.Input) ([]runtime.RuleExplanation, error) {
 	var all []runtime.RuleExplanation
 	for policy := range s.All() {

@@ -11,8 +11,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Outcome is whether a binding puts its policy in force for a Job, and if not, what
-// keeps it away.
+// Outcome says whether a binding puts its policy in force for a Job, and if not, why.
 type Outcome string
 
 // The outcomes.
@@ -24,22 +23,21 @@ const (
 	ConditionNotMet      Outcome = "match condition not met"
 )
 
-// Membership is what a binding makes of a Job.
+// Membership is the result of a binding for a Job.
 type Membership struct {
 	Policy   string            `json:"policy"`
 	Binding  string            `json:"binding"`
 	Position v1alpha1.Position `json:"position"`
 	Mode     v1alpha1.Mode     `json:"mode"`
 	Outcome  Outcome           `json:"outcome"`
-	// Because is the reason, as a sentence. A policy that is in force needs none.
+	// Because is the reason, as a sentence. It is empty for a policy that is in force.
 	Because string `json:"because,omitempty"`
 	// Condition is the match condition that is not met.
 	Condition *runtime.ConditionExplanation `json:"condition,omitempty"`
 }
 
-// Explain says what every binding makes of a Job, in the order of their names; those
-// whose policy is not there are left out. In force is what For selects. The error is
-// that of a context which is done.
+// Explain returns the result of every binding for a Job, sorted by name. It omits bindings whose policy does not exist. The
+// policies in force are those that For selects. It returns an error if the context is done.
 func (s *Set) Explain(ctx context.Context, job *batchv1.Job, namespace labels.Set) ([]Membership, error) {
 	if s == nil {
 		return nil, nil
@@ -73,7 +71,7 @@ func (s *Set) Explain(ctx context.Context, job *batchv1.Job, namespace labels.Se
 	return all, nil
 }
 
-// selects asks the selectors: InForce if both select the Job.
+// selects evaluates the selectors. It returns InForce if both select the Job.
 func (b *bound) selects(job *batchv1.Job, namespace labels.Set) (outcome Outcome, because string) {
 	if because := unmet(b.namespaces, namespace, "namespace "+job.Namespace); because != "" {
 		return NamespaceNotSelected, "namespaceSelector wants " + because
@@ -84,8 +82,7 @@ func (b *bound) selects(job *batchv1.Job, namespace labels.Set) (outcome Outcome
 	return InForce, ""
 }
 
-// unmet returns the first requirement of a selector that labels do not meet, and what they
-// have instead; empty if they meet all.
+// unmet returns the first requirement of a selector that labels do not meet, and what they have instead, or an empty string.
 func unmet(selector labels.Selector, of labels.Set, owner string) string {
 	requirements, _ := selector.Requirements()
 	for i := range requirements {
@@ -101,8 +98,8 @@ func unmet(selector labels.Selector, of labels.Set, owner string) string {
 	return ""
 }
 
-// decisive returns the condition that keeps a policy away: the first one that is false,
-// else the first one with an error.
+// decisive returns the condition that keeps the policy from being in force: the first one that is false, else the first one
+// with an error.
 func decisive(conditions []runtime.ConditionExplanation) *runtime.ConditionExplanation {
 	var failed *runtime.ConditionExplanation
 	for i := range conditions {

@@ -10,16 +10,14 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Pending returns the verdict on a pod in phase Pending, if a rule on Pending matches it:
-// of the first such rule, Before before After. The binding says what becomes of the
-// pod. A verdict without a match may have the error of a rule: with a binding, it has
-// ended the search, without one, it was ignored.
+// Pending returns the verdict on a pod in phase Pending of the first rule on Pending that matches it, and the binding, which
+// says what happens to the pod. If no rule matches, the verdict may have a rule's error: with a binding, the error has ended
+// the search; without one, it was ignored.
 func (s Selection) Pending(ctx context.Context, in runtime.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
 	return s.pending(ctx, in, func(*v1alpha1.PodFailurePolicyBinding) bool { return true })
 }
 
-// Ends reports whether there are rules because of which a pod in phase Pending may have to
-// be deleted, if only for an audit.
+// Ends reports whether any rule may end a pod in phase Pending, if only for an audit.
 func (s Selection) Ends() bool {
 	for policy, bound := range s.All() {
 		onPending := func(r v1alpha1.Rule) bool { return r.Phase == corev1.PodPending }
@@ -30,15 +28,15 @@ func (s Selection) Ends() bool {
 	return false
 }
 
-// EndedPending does what Pending does, for those bindings only that are enforced and say Delete. The
-// pod is to be deleted when a rule matches: no other policy keeps it from that.
+// EndedPending is like Pending, but uses only enforced bindings with Delete. If a rule matches, the pod is to be deleted,
+// whatever other policies say.
 func (s Selection) EndedPending(ctx context.Context, in runtime.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
 	return s.pending(ctx, in, func(b *v1alpha1.PodFailurePolicyBinding) bool {
 		return deletes(b) && b.Spec.Mode != v1alpha1.ModeAudit
 	})
 }
 
-// AuditedPending does what EndedPending does, as if all policies were enforced.
+// AuditedPending is like EndedPending, as if all policies were enforced.
 func (s Selection) AuditedPending(ctx context.Context, in runtime.Input) (runtime.Verdict, *v1alpha1.PodFailurePolicyBinding) {
 	return s.pending(ctx, in, deletes)
 }

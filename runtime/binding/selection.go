@@ -7,14 +7,13 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Selection is what is in force for a Job.
+// Selection has the policies in force for a Job.
 type Selection struct {
-	// Problems are match conditions that could not be evaluated. Their policies are
-	// not in force, unless their failurePolicy is Fail: then they are, and none of their
-	// rules can be evaluated.
+	// Problems are match conditions that could not be evaluated. Their policies are not in force, unless their failurePolicy
+	// is Fail: then they are, and every rule of them has an error.
 	Problems []*ConditionError
 
-	entries []entry // in the order of the names of the bindings
+	entries []entry // sorted by the names of the bindings
 }
 
 type entry struct {
@@ -22,8 +21,7 @@ type entry struct {
 	binding *v1alpha1.PodFailurePolicyBinding
 }
 
-// add returns the entries with a further binding, whose policy may be there already. To enforce it is
-// more than to audit it.
+// add adds an entry. If its policy has one already, an enforcing binding replaces an auditing one.
 func add(entries []entry, e entry) []entry {
 	at := index(entries, e.policy)
 	switch {
@@ -35,8 +33,8 @@ func add(entries []entry, e entry) []entry {
 	return entries
 }
 
-// index returns where a policy is, or -1. It is found by its name: one whose match conditions
-// cannot be evaluated is another object.
+// index returns the position of a policy, or -1. It compares names, because a policy whose match conditions have errors is
+// another object.
 func index(entries []entry, policy *runtime.Policy) int {
 	return slices.IndexFunc(entries, func(e entry) bool { return e.policy.Name == policy.Name })
 }
@@ -54,8 +52,8 @@ func (s Selection) Audits() bool {
 	return false
 }
 
-// program joins the Job's own rules, which are nil if it has none, and the policies in
-// force: all of them, or those that enforce. It is nil when there are no rules.
+// program joins the Job's own rules, or nil, and the policies in force: all of them, or those that enforce. It returns nil if
+// there are no rules.
 func (s Selection) program(own *runtime.Program, audited bool) *runtime.Program {
 	var before, after []*runtime.Policy
 	for _, e := range s.entries {

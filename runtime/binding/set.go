@@ -13,22 +13,21 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Set is policies and what binds them. It is immutable and safe for concurrent use.
+// Set has policies and their bindings. It is immutable and safe for concurrent use.
 type Set struct {
-	bound []bound // in the order of the names of the bindings
+	bound []bound // sorted by the names of the bindings
 }
 
-// bound is a binding whose policy is there.
+// bound is a binding whose policy exists.
 type bound struct {
 	binding         *v1alpha1.PodFailurePolicyBinding
 	policy          *runtime.Policy
 	namespaces, job labels.Selector
 }
 
-// NewSet joins policies, by their names, and bindings, which have the API's defaults
-// and must not change afterwards. Bindings to policies that are not there bind
-// nothing. The error names a binding with a selector that makes no sense, which the
-// API does not let through; the others are in the Set.
+// NewSet returns a Set of policies by name and bindings, which must have the API's defaults and must not change afterwards.
+// Bindings to missing policies have no effect. It returns an error for bindings with an invalid selector, which the API would
+// refuse; the Set has the others.
 func NewSet(policies map[string]*runtime.Policy, bindings []*v1alpha1.PodFailurePolicyBinding) (*Set, error) {
 	s := &Set{}
 	var errs []error
@@ -53,13 +52,13 @@ func NewSet(policies map[string]*runtime.Policy, bindings []*v1alpha1.PodFailure
 	return s, errors.Join(errs...)
 }
 
-// For selects what is in force for a Job in a namespace with some labels.
+// For returns the policies in force for a Job in a namespace with the given labels.
 func (s *Set) For(ctx context.Context, job *batchv1.Job, namespace labels.Set) Selection {
 	var selected Selection
 	if s == nil {
 		return selected
 	}
-	asked := map[*runtime.Policy]*runtime.Policy{} // what is in force of each, or nil
+	asked := map[*runtime.Policy]*runtime.Policy{} // the result of applying for each policy
 	for _, b := range s.bound {
 		if !b.namespaces.Matches(namespace) || !b.job.Matches(labels.Set(job.Labels)) {
 			continue
@@ -79,9 +78,8 @@ func (s *Set) For(ctx context.Context, job *batchv1.Job, namespace labels.Set) S
 	return selected
 }
 
-// applying returns what is in force of a policy for a Job that its binding selects, or nil:
-// the policy if its match conditions are true, and if one of them cannot be evaluated,
-// what its failurePolicy says.
+// applying returns what is in force of a policy for a Job that its binding selects: the policy, the policy with failing
+// rules, or nil. It depends on the match conditions and, if one has an error, on the failurePolicy.
 func applying(ctx context.Context, policy *runtime.Policy, job *batchv1.Job) (*runtime.Policy, error) {
 	applies, err := policy.Applies(ctx, job)
 	switch {

@@ -12,32 +12,29 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Version is a version of a PodFailurePolicy, and which version is in force while it is
-// the newest. A version that does not compile leaves the last one that did in force.
+// Version is a version of a PodFailurePolicy, with the version that is in force because of it: itself, or the last one that
+// compiled.
 type Version struct {
 	UID        types.UID
 	Generation int64
-	// Findings are what the compiler says of the version: errors among them if it
-	// does not compile, else warnings alone.
+	// Findings are the compiler's findings: with errors if the version does not compile, else only warnings.
 	Findings []compiler.Finding
 	// Err is why the version does not compile, or nil.
 	Err error
 
 	// InForce is the version that is in force, or nil.
 	InForce *runtime.Policy
-	// LastGood is what the policy's status keeps of InForce. It is nil for a spec of
-	// more than v1alpha1.MaxLastGood bytes.
+	// LastGood is the copy of InForce for the policy's status. It is nil if the spec has more than v1alpha1.MaxLastGood
+	// bytes.
 	LastGood *v1alpha1.LastGood
 	// InForceGeneration is the generation of InForce.
 	InForceGeneration int64
-	// LastGoodErr is why the version that the status keeps cannot be in force, if it was
-	// tried.
+	// LastGoodErr is why the version that the status keeps does not compile, if that was tried.
 	LastGoodErr error
 }
 
-// Compile returns the version of a policy, which must not change afterwards. The version
-// before may be nil, or that of another policy of the same name. Without it, the last
-// good version comes from the policy's status.
+// Compile returns the version of a policy, which must not change afterwards. The version before may be nil, or belong to
+// another policy of the same name. Without it, the last good version comes from the policy's status.
 func Compile(e *compiler.Environment, p *v1alpha1.PodFailurePolicy, before *Version) *Version {
 	compiled, err := runtime.NewCustomPolicy(e, p)
 	if err == nil {
@@ -56,8 +53,8 @@ func Compile(e *compiler.Environment, p *v1alpha1.PodFailurePolicy, before *Vers
 	return v
 }
 
-// Failed returns the version of a policy that does not compile, because of an error. What
-// was in force of the policy before stays in force.
+// Failed returns the version of a policy that does not compile because of an error. The policy's version in force stays in
+// force.
 func Failed(p *v1alpha1.PodFailurePolicy, before *Version, err error) *Version {
 	v := &Version{UID: p.UID, Generation: p.Generation, Err: err}
 	if refused, ok := errors.AsType[*custom.Error](err); ok {
@@ -69,7 +66,7 @@ func Failed(p *v1alpha1.PodFailurePolicy, before *Version, err error) *Version {
 	return v
 }
 
-// Is reports whether v is the version of the policy as it is now. It is false for nil.
+// Is reports whether v is the policy's present version. It returns false for nil.
 func (v *Version) Is(p *v1alpha1.PodFailurePolicy) bool {
 	return v != nil && v.UID == p.UID && v.Generation == p.Generation
 }

@@ -27,7 +27,7 @@ func (s *scope) comparison(operator string, left, right ast.Expr) boolean {
 	}
 }
 
-// compare returns a closure for the operator, so that evaluating does not look it up.
+// compare returns a closure for the operator, so that evaluation does not have to look it up.
 func compare[T cmp.Ordered, F ~func(*Frame) (T, bool)](operator string, left, right F) boolean {
 	if left == nil || right == nil {
 		return nil
@@ -64,7 +64,7 @@ func compare[T cmp.Ordered, F ~func(*Frame) (T, bool)](operator string, left, ri
 	}
 }
 
-// compared charges a text for being read to its end, as comparing may do.
+// compared counts a text as read to its end, as a comparison may do.
 func (s *scope) compared(e ast.Expr) text {
 	value := s.text(e)
 	if value == nil || e.Kind() == ast.LiteralKind {

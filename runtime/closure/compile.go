@@ -10,8 +10,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/schema"
 )
 
-// Closures by the type of their value. The second result is false when the closure is
-// undecided.
+// Closures by the type of their value. The second result is false if the closure is undecided.
 type (
 	boolean  func(*Frame) Truth
 	integer  func(*Frame) (int64, bool)
@@ -19,37 +18,34 @@ type (
 	duration func(*Frame) (int64, bool) // nanoseconds
 )
 
-// Expression is a checked expression as closures. The closure of its type is set if the
-// compiler knows the expression at all.
+// Expression is a checked expression compiled to closures. The closure of its type is set if the compiler supports the
+// expression at all.
 type Expression struct {
 	Bool   func(*Frame) Truth
 	String func(*Frame) (string, bool)
-	// Find returns the element of the pod's status that makes the expression true. It is set
-	// instead of Bool for expressions that ask for nothing else. It always decides, and needs
-	// no frame.
+	// Find returns the element of the pod's status that makes the expression true. It is set instead of Bool for expressions
+	// that only search the status. It always decides, and needs no frame.
 	Find func(*corev1.PodStatus) Element
-	// Complete is true if the compiler knows the whole expression. Its closure is then
-	// undecided only where CEL has an error.
+	// Complete is true if the compiler supports the whole expression. Its closure is then undecided only where CEL has an
+	// error.
 	Complete bool
 
 	integer  integer
 	elements *elements
 }
 
-// Compiler compiles the expressions of one policy. Variables are compiled before
-// those that use them.
+// Compiler compiles the expressions of one policy. Variables must be compiled before expressions that use them.
 type Compiler struct {
 	schema    *schema.Schema
 	variables map[string]Expression
 }
 
-// NewCompiler returns a compiler of expressions over the names pod, job, attempt, now and
-// variables.NAME.
+// NewCompiler returns a compiler for expressions over the names pod, job, attempt, now and variables.NAME.
 func NewCompiler(s *schema.Schema) *Compiler {
 	return &Compiler{schema: s, variables: map[string]Expression{}}
 }
 
-// Define defines a variable by its whole name, as in variables.oom.
+// Define defines a variable by its full name, such as variables.oom.
 func (c *Compiler) Define(name string, e Expression) {
 	if find := e.Find; find != nil {
 		e.Bool = func(f *Frame) Truth { return truth(find(&f.Pod.Status) != Element{}) }
@@ -57,7 +53,7 @@ func (c *Compiler) Define(name string, e Expression) {
 	c.variables[name] = cached(e, len(c.variables))
 }
 
-// Compile turns a checked expression into closures.
+// Compile compiles a checked expression to closures.
 func (c *Compiler) Compile(tree *ast.AST) Expression {
 	s := &scope{Compiler: c, tree: tree, complete: true}
 	var e Expression
@@ -78,8 +74,8 @@ func (c *Compiler) Compile(tree *ast.AST) Expression {
 	return e
 }
 
-// cached caches the value of an expression for the pod. Lists are not cached, because
-// going through the containers again is cheaper.
+// cached caches the value of an expression for the pod. Lists are not cached, because iterating over the containers again is
+// cheaper.
 func cached(e Expression, number int) Expression {
 	if evaluate := e.Bool; evaluate != nil {
 		e.Bool = func(f *Frame) Truth {
@@ -113,12 +109,12 @@ func cached(e Expression, number int) Expression {
 	return e
 }
 
-// scope compiles one expression. Its methods return nil for what they do not know.
+// scope compiles one expression. Its methods return nil for what they do not support.
 type scope struct {
 	*Compiler
 
 	tree *ast.AST
-	// names are the variables of the enclosing loops, the outermost first.
+	// names are the variables of the enclosing loops, outermost first.
 	names    []string
 	complete bool
 }
@@ -135,7 +131,7 @@ func (s *scope) local(name string) (int, bool) {
 	return 0, false
 }
 
-// variable returns the name of a variable that is not a loop's, or an empty string.
+// variable returns the name of a variable that does not belong to a loop, or an empty string.
 func (s *scope) variable(e ast.Expr) string {
 	if e.Kind() != ast.IdentKind {
 		return ""
@@ -147,7 +143,7 @@ func (s *scope) variable(e ast.Expr) string {
 	return name
 }
 
-// bool compiles an expression of type bool. An unknown one is always undecided.
+// bool compiles an expression of type bool. An unsupported one is always undecided.
 func (s *scope) bool(e ast.Expr) boolean {
 	if b := s.tryBool(e); b != nil {
 		return b

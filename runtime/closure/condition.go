@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// conditionTest is a predicate that names the type and the status of a condition, as in
+// conditionTest is a predicate on the type and the status of a condition, such as
 //
 //	c.status == 'True' && c.type in ['DisruptionTarget', 'Ready']
 //
@@ -48,12 +48,12 @@ func (t *conditionTest) is(c *corev1.PodCondition) bool {
 	return t.byType != nil && slices.Contains(t.byType[c.Type], c.Status)
 }
 
-// maxPairs bounds the memory of a predicate that lists many types and many statuses. Rules of
-// a podFailurePolicy list one status at a time.
+// maxPairs limits the memory of a predicate that lists many types and many statuses. Rules of a podFailurePolicy list one
+// status at a time.
 const maxPairs = 10_000
 
-// conditionPairs returns the pairs for which a predicate is true. It is false if the
-// predicate depends on more than the type and the status of the loop's variable.
+// conditionPairs returns the pairs for which a predicate is true. It returns false if the predicate depends on more than the
+// type and the status of the loop's variable.
 func conditionPairs(e ast.Expr, variable string) ([]conditionPair, bool) {
 	if e.Kind() != ast.CallKind {
 		return nil, false

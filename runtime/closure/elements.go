@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// source says which elements a list has.
+// source is where the elements of a list come from.
 type source uint8
 
 const (
@@ -26,13 +26,12 @@ const (
 // filters.
 type elements struct {
 	source
-	// required is true if CEL has an error for an empty list, because the field is absent.
+	// required is true if CEL has an error for an empty list, because the field is then absent.
 	required bool
 	filters  []filter
 }
 
-// filter keeps the elements for which the predicate is true. The predicate finds the element
-// in a slot.
+// filter keeps the elements for which the predicate is true. The predicate reads the element from a slot.
 type filter struct {
 	slot      int
 	predicate boolean
@@ -85,8 +84,7 @@ func (s *scope) libraryList(e ast.Expr) *elements {
 	}
 }
 
-// statusList compiles a list in the pod's status, and returns whether its path is
-// optional.
+// statusList compiles a list in the pod's status, and returns whether its path is optional.
 func (s *scope) statusList(e ast.Expr) (list *elements, optional bool) {
 	if _, shadowed := s.local("pod"); shadowed {
 		return nil, false
@@ -135,8 +133,7 @@ func (l *elements) element(pod *corev1.Pod, i int) local {
 	}
 }
 
-// begin returns false if CEL has an error for the list, or if the closures have done too
-// much.
+// begin returns false if CEL has an error for the list, or if the closures have done too much work.
 func (l *elements) begin(f *Frame) bool {
 	if l.source == allContainers || l.source == failedContainers {
 		return f.lookForContainers()
@@ -144,8 +141,8 @@ func (l *elements) begin(f *Frame) bool {
 	return !l.required || l.count(f.Pod) > 0
 }
 
-// next returns the first element at or after index i that passes the filters, and the index
-// after it. The answer is No at the end, and Undecided if a filter is.
+// next returns the first element from index i on that passes the filters, and the index after it. The Truth is No at the end
+// of the list, and Undecided if a filter is.
 func (l *elements) next(f *Frame, i int) (found local, after int, is Truth) {
 	if i == 0 && !l.begin(f) {
 		return local{}, 0, Undecided
@@ -184,8 +181,7 @@ func (l *elements) passes(f *Frame, c local) Truth {
 	return Yes
 }
 
-// sound reports whether the filters decide for every element. CEL filters the whole list
-// before anything looks at its first element.
+// sound reports whether the filters decide for every element. CEL filters the whole list before it reads the first element.
 func (l *elements) sound(f *Frame) bool {
 	if len(l.filters) == 0 {
 		return true
@@ -251,7 +247,7 @@ func isContainer(t *types.Type) bool {
 	return t.Kind() == types.StructKind && t.TypeName() == library.ContainerName
 }
 
-// with returns the list with one more filter.
+// with returns the list with another filter.
 func (l *elements) with(f filter) *elements {
 	filtered := *l
 	filtered.filters = append(slices.Clip(l.filters), f)

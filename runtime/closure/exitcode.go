@@ -7,17 +7,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// exitTest is a predicate on a container's exit code, and perhaps its name. A whole
-// predicate such as
+// exitTest is a predicate on a container's exit code and maybe its name. A whole predicate such as
 //
 //	c.?state.?terminated.?exitCode.orValue(0) != 0 && c.name == 'main' && !(c.state.terminated.exitCode in [1, 2])
 //
-// becomes one test: the name main, and all codes but 0, 1 and 2. The sets of its parts are
-// combined as CEL combines the parts, so predicate and test are true of the same containers.
+// becomes one test: the name main, and all codes but 0, 1 and 2. The sets of its parts are combined as CEL combines the
+// parts, so predicate and test are true of the same containers.
 type exitTest struct {
 	codes intSet
-	// absent is the value for a container that has no exit code. It is Undecided where CEL
-	// has an error.
+	// absent is the value for a container without an exit code, or Undecided if CEL has an error for it.
 	absent Truth
 	named  bool
 	name   string
@@ -33,8 +31,8 @@ func (t *exitTest) is(c *corev1.ContainerStatus) bool {
 	return t.absent == Yes
 }
 
-// exitTestOf turns a predicate into a test. It is false if the predicate depends on more
-// than the exit code and the name of the loop's variable.
+// exitTestOf converts a predicate to a test. It returns false if the predicate depends on more than the exit code and the
+// name of the loop's variable.
 func exitTestOf(e ast.Expr, variable string) (exitTest, bool) {
 	if e.Kind() != ast.CallKind {
 		return exitTest{}, false
@@ -78,8 +76,8 @@ func exitComparison(operator string, left, right ast.Expr, variable string) (exi
 	return exitTest{codes: set, absent: absent}, ok
 }
 
-// exitCodeOf reports whether an expression is the exit code of the loop's variable. absent
-// says whether the set has its value for a container without an exit code.
+// exitCodeOf reports whether an expression is the exit code of the loop's variable. Absent is the truth of a comparison with
+// the set for a container without an exit code.
 func exitCodeOf(e ast.Expr, variable string, set intSet) (absent Truth, ok bool) {
 	if optional, otherwise, ok := orValue(e); ok {
 		value, isInt := literal[types.Int](otherwise)
@@ -90,7 +88,7 @@ func exitCodeOf(e ast.Expr, variable string, set intSet) (absent Truth, ok bool)
 	switch {
 	case !known || optional:
 		return No, false
-	case len(path) == 1 && path[0] == "exitCode": // a podverdict.Container's, which is 0
+	case len(path) == 1 && path[0] == "exitCode": // podverdict.Container's exitCode, which is 0 if absent
 		return truth(set.has(0)), true
 	default:
 		return Undecided, isExitCode(path)
@@ -107,8 +105,7 @@ func notExit(t exitTest) exitTest {
 	return t
 }
 
-// bothExit returns a test that is true where both tests are. At most one of them has a
-// name, or both have the same.
+// bothExit returns a test that is true if both tests are. At most one of them has a name, or both have the same.
 func bothExit(t, o exitTest) exitTest {
 	t.codes = intersection(t.codes, o.codes)
 	t.absent = conjunction(t.absent, o.absent)

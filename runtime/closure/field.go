@@ -8,7 +8,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// containerField finds a field of podverdict.Container.
+// containerField returns a field of podverdict.Container.
 func containerField(name string) (library.Field[library.Container], bool) {
 	return fieldNamed(library.ContainerFields, name)
 }
@@ -42,8 +42,8 @@ func (s *scope) slot(e ast.Expr) (int, bool) {
 	return s.local(e.AsIdent())
 }
 
-// field compiles the selection of a field of a container or of a condition. The two
-// functions pick the reader of the right type.
+// field compiles the selection of a field of a container or of a condition. The two functions return the reader of the right
+// type.
 func field[T any, F ~func(*Frame) (T, bool)](s *scope, e ast.Expr,
 	ofContainer func(library.Field[library.Container]) func(library.Container) T,
 	ofCondition func(library.Field[library.Condition]) func(library.Condition) T,

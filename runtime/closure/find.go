@@ -9,19 +9,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Element is the first container or condition that makes an expression true. The zero
-// Element stands for a false expression.
+// Element is the first container or condition that makes an expression true. The zero Element means that the expression is
+// false.
 type Element struct {
 	Container *corev1.ContainerStatus
 	Condition *corev1.PodCondition
 }
 
-// finder returns the first element of the pod's status that an expression asks for. It
-// always decides, in time linear in the status.
+// finder returns the first element of the pod's status that an expression searches for. It always decides, in time linear in
+// the status.
 type finder func(*corev1.PodStatus) Element
 
-// finder compiles an expression that consists of false, || and exists over container
-// statuses and conditions, as the rules of a podFailurePolicy do. It is nil for any other.
+// finder compiles an expression that consists of false, || and exists over container statuses and conditions, as the rules of
+// a podFailurePolicy do. It returns nil for others.
 func (s *scope) finder(e ast.Expr) finder {
 	searches, ok := s.searches(e)
 	if !ok {
@@ -45,7 +45,7 @@ func (s *scope) finder(e ast.Expr) finder {
 	}
 }
 
-// search is exists over lists of the pod's status.
+// search is an exists over lists of the pod's status.
 type search struct {
 	containers, initContainers bool
 	exit                       exitTest
@@ -53,7 +53,7 @@ type search struct {
 	conditions []conditionPair
 }
 
-// searches lists the operands of ||, in their order.
+// searches returns the operands of ||, in their order.
 func (s *scope) searches(e ast.Expr) ([]search, bool) {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -132,8 +132,8 @@ func (t *exitTest) inBoth(status *corev1.PodStatus) Element {
 	return t.in(status.InitContainerStatuses)
 }
 
-// in returns the first container that passes. The name, and exit code 0, rule most
-// containers out, so they are looked at first.
+// in returns the first container that passes. It checks the name and exit code 0 first, because they rule out most
+// containers.
 func (t *exitTest) in(list []corev1.ContainerStatus) Element {
 	zero := t.codes.hasByte(0)
 	for i := range list {

@@ -9,10 +9,10 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// Truth is what a closure says.
+// Truth is the result of a closure.
 type Truth uint8
 
-// Undecided is for the interpreter to say.
+// Undecided means that the interpreter has to decide.
 const (
 	No Truth = iota
 	Yes
@@ -26,34 +26,31 @@ func truth(b bool) Truth {
 	return No
 }
 
-// maxDepth is how deep comprehensions may be nested. Deeper ones are left to the
-// interpreter.
+// maxDepth is how deep comprehensions may be nested. Deeper ones are left to the interpreter.
 const maxDepth = 4
 
-// maxSteps is how many elements and pieces of text closures look at for one pod, which
-// takes some milliseconds. After that they leave expressions to the interpreter, which
-// has a limit on its cost.
+// maxSteps is how many elements and pieces of text closures may read for one pod, which takes some milliseconds. After that
+// they leave expressions to the interpreter, which has a cost limit.
 const (
 	maxSteps = 200_000
 	piece    = 64 // bytes
 )
 
-// Frame has what closures evaluate for one pod. One goroutine uses it at a time, and then
-// again for the next pod.
+// Frame is the state of an evaluation for one pod. One goroutine uses it at a time; it is reused for the next pod.
 type Frame struct {
 	Pod     *corev1.Pod
 	Job     *batchv1.Job
 	Attempt int64
 	Now     time.Time
 
-	// cache has the values of variables, by their number.
+	// cache has the values of variables, by index.
 	cache []cachedValue
-	// locals are the elements that loops look at, by their depth.
+	// locals are the current elements of loops, by depth.
 	locals [maxDepth]local
 	steps  int
 }
 
-// cachedValue is the value of a variable, once it has been evaluated.
+// cachedValue is the value of a variable, once it is evaluated.
 type cachedValue struct {
 	known   bool
 	decided bool
@@ -62,7 +59,7 @@ type cachedValue struct {
 	string  string
 }
 
-// Variables makes room for the values of some number of variables.
+// Variables makes room for the values of n variables.
 func (f *Frame) Variables(n int) {
 	if n > cap(f.cache) {
 		f.cache = make([]cachedValue, n)
@@ -70,27 +67,25 @@ func (f *Frame) Variables(n int) {
 	f.cache = f.cache[:n]
 }
 
-// Reset forgets the pod. Loops have restored their locals.
+// Reset clears the frame. Loops have restored their locals.
 func (f *Frame) Reset() {
 	clear(f.cache)
 	f.Pod, f.Job, f.steps = nil, nil, 0
 }
 
-// step counts an element. It returns false when the closures have looked at too many.
+// step counts an element. It returns false if the closures have read too many.
 func (f *Frame) step() bool { return f.look(1) }
 
-// look counts elements that a function looks at by itself. It returns false when there
-// are too many.
+// look counts elements that a function reads. It returns false if the closures have read too many.
 func (f *Frame) look(elements int) bool {
 	f.steps += elements
 	return f.steps <= maxSteps
 }
 
-// lookForContainers counts the steps that the kinds of all init containers take.
+// lookForContainers counts the steps for finding the kinds of all init containers.
 func (f *Frame) lookForContainers() bool { return f.look(library.Steps(f.Pod) - library.Count(f.Pod)) }
 
-// read counts a text that is read to its end. It returns false when the closures have
-// looked at too much.
+// read counts a text that is read to its end. It returns false if the closures have read too much.
 func (f *Frame) read(text string) bool {
 	f.steps += len(text) / piece
 	return f.steps <= maxSteps

@@ -6,15 +6,15 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// intSet is a set of numbers: those listed or, with not, all others. Numbers from 0 to
-// 255, which all exit codes of Linux are, are bits.
+// intSet is a set of numbers: those listed or, if not is true, all others. Numbers from 0 to 255, which include all exit
+// codes of Linux, are bits.
 type intSet struct {
 	bytes  [4]uint64
 	others []int64 // sorted, each once
 	not    bool
 }
 
-// allInts has every number.
+// allInts is the set of all numbers.
 var allInts = intSet{not: true}
 
 func newIntSet(list []types.Int) intSet {
@@ -33,7 +33,7 @@ func newIntSet(list []types.Int) intSet {
 
 func (s *intSet) has(v int64) bool { return s.lists(v) != s.not }
 
-// hasByte does what has does, for the numbers from 0 to 255.
+// hasByte is has for the numbers from 0 to 255.
 func (s *intSet) hasByte(v uint8) bool { return s.bytes[v>>6]&(1<<(v&63)) != 0 != s.not }
 
 func (s *intSet) lists(v int64) bool {
@@ -47,16 +47,16 @@ func (s *intSet) lists(v int64) bool {
 	return found
 }
 
-// complement returns the set of the numbers that s does not have.
+// complement returns the set of the numbers that are not in s.
 func complement(s intSet) intSet {
 	s.not = !s.not
 	return s
 }
 
-// intersection returns the set of the numbers that both sets have.
+// intersection returns the set of the numbers that are in both sets.
 func intersection(s, o intSet) intSet {
 	switch {
-	case s.not && o.not: // all but those that one of them lists
+	case s.not && o.not: // all numbers but those listed in either set
 		for i := range s.bytes {
 			s.bytes[i] |= o.bytes[i]
 		}

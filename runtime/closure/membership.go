@@ -9,8 +9,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// in compiles the operator in, of a list of literals, a map of strings, or the reasons
-// for which containers wait.
+// in compiles the operator in for a list of literals, a map of strings, or the containers' waiting reasons.
 func (s *scope) in(element, collection ast.Expr) boolean {
 	switch {
 	case collection.Kind() == ast.ListKind:
@@ -96,7 +95,7 @@ func literal[T any](e ast.Expr) (value T, ok bool) {
 	return value, ok
 }
 
-// literals returns the elements of a list of nothing but literals of one type.
+// literals returns the elements of a list that has only literals of one type.
 func literals[T any](list ast.Expr) ([]T, bool) {
 	if list.Kind() != ast.ListKind || len(list.AsList().OptionalIndices()) > 0 {
 		return nil, false

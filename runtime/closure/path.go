@@ -10,21 +10,21 @@ import (
 	"github.com/podverdict/podverdict/compiler/schema"
 )
 
-// presence is what became of a selection.
+// presence is the result of a selection.
 type presence uint8
 
 const (
 	present presence = iota
-	// none is an optional without a value.
+	// none means an optional without a value.
 	none
-	// absent stands for CEL's error that there is no such key.
+	// absent means CEL's error that there is no such key.
 	absent
 )
 
-// path is a selection of pod or job.
+// path is a selection from pod or job.
 type path struct {
 	follow func(*Frame) (reflect.Value, presence)
-	// typ and goType are the type of the value, behind the optional and the pointer.
+	// typ and goType are the type of the value, without optional and pointer.
 	typ      *types.Type
 	goType   reflect.Type
 	optional bool
@@ -67,7 +67,7 @@ func (s *scope) root(name string) *path {
 	}
 }
 
-// localRoot returns the path of a loop's variable, over container statuses or conditions.
+// localRoot returns the path for a loop's variable, over container statuses or conditions.
 func (s *scope) localRoot(slot int, t *types.Type) *path {
 	switch t.TypeName() {
 	case "ContainerStatus":
@@ -83,8 +83,7 @@ func (s *scope) localRoot(slot int, t *types.Type) *path {
 	}
 }
 
-// selection compiles the selection of a field of an object. A selection behind an
-// optional one is optional too.
+// selection compiles the selection of a field of an object. A selection from an optional one is optional too.
 func (s *scope) selection(operand ast.Expr, name string, optional bool) *path {
 	object, field := s.fieldOf(operand, name)
 	if field == nil || field.Constant() != nil {
@@ -124,7 +123,7 @@ func (s *scope) fieldOf(operand ast.Expr, name string) (*path, *schema.Field) {
 	return object, field
 }
 
-// has compiles the macro has, of a field or of a key in a map of strings.
+// has compiles the macro has for a field or for a key in a map of strings.
 func (s *scope) has(operand ast.Expr, name string) boolean {
 	if object := s.path(operand); object != nil && object.isStringMap() {
 		if object.optional {
@@ -176,8 +175,8 @@ func (s *scope) hasValue(call ast.CallExpr) boolean {
 	}
 }
 
-// isStringMap reports whether the Go type is a map of strings. Some maps only look like
-// one in CEL, as those of quantities.
+// isStringMap reports whether the Go type is a map of strings. Other maps, such as those of quantities, only look like one in
+// CEL.
 func (p *path) isStringMap() bool { return p.goType == reflect.TypeFor[map[string]string]() }
 
 // stringMap returns the map of a value. It does not allocate, because a map is a pointer.
@@ -186,8 +185,7 @@ func stringMap(v reflect.Value) map[string]string {
 	return m
 }
 
-// pathFrom returns the fields that are selected one after another from a variable, and
-// whether one of the selections is optional.
+// pathFrom returns the fields that are selected one after another from a variable, and whether any selection is optional.
 func pathFrom(e ast.Expr, variable string) (fields []string, optional, ok bool) {
 	switch e.Kind() {
 	case ast.IdentKind:

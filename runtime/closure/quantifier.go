@@ -8,8 +8,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// quantifier is what a loop was before the parser expanded it: a macro and its
-// predicate.
+// quantifier is what a loop was before the parser expanded it: a macro and its predicate.
 type quantifier struct {
 	kind      quantifierKind
 	predicate ast.Expr
@@ -50,7 +49,7 @@ func quantifierOf(loop ast.ComprehensionExpr) quantifier {
 // loop.
 func Predicate(loop ast.ComprehensionExpr) ast.Expr { return quantifierOf(loop).predicate }
 
-// appends reports whether a step adds the element itself. The step of map does not.
+// appends reports whether a loop's step appends the element itself, as in filter but not in map.
 func appends(step ast.Expr, loop ast.ComprehensionExpr) bool {
 	if step.Kind() != ast.CallKind || step.AsCall().FunctionName() != operators.Add {
 		return false
@@ -71,8 +70,7 @@ func isLiteral(e ast.Expr, value any) bool {
 	return e.Kind() == ast.LiteralKind && e.AsLiteral() == value
 }
 
-// quantified compiles exists, exists_one and all over containers, container statuses and
-// conditions.
+// quantified compiles exists, exists_one and all over containers, container statuses and conditions.
 func (s *scope) quantified(loop ast.ComprehensionExpr) boolean {
 	list, of := s.elements(loop.IterRange()), quantifierOf(loop)
 	if list == nil || len(s.names) >= maxDepth {
@@ -106,8 +104,8 @@ func (s *scope) predicate(name string, e ast.Expr) boolean {
 	return s.bool(e)
 }
 
-// exists compiles exists, or the exists with a negated predicate that all is made of. It
-// uses a test where it can, which is fastest.
+// exists compiles exists, or the exists with a negated predicate that all is compiled to. It uses a test if possible, which
+// is fastest.
 func (s *scope) exists(list *elements, variable string, predicate ast.Expr, negated bool) boolean {
 	if list.source <= failedContainers && len(list.filters) == 0 {
 		if t := containerTest(predicate, variable); t != nil {
@@ -124,8 +122,8 @@ func (s *scope) exists(list *elements, variable string, predicate ast.Expr, nega
 	return exists(list, len(s.names), p)
 }
 
-// exists compiles exists over a list. It is Yes if the predicate is Yes for an element,
-// even if it is Undecided for others.
+// exists compiles exists over a list. The result is Yes if the predicate is Yes for an element, even if it is Undecided for
+// others.
 func exists(list *elements, slot int, predicate boolean) boolean {
 	if list.source <= failedContainers && len(list.filters) == 0 {
 		return existsAmong(list.source == failedContainers, slot, predicate)
@@ -143,18 +141,17 @@ func exists(list *elements, slot int, predicate boolean) boolean {
 			if p == Yes {
 				break
 			}
-			answer = max(answer, p) // Undecided stays
+			answer = max(answer, p) // keeps Undecided
 		}
 		f.locals[slot] = saved
 		if found == Yes {
-			return Yes // the loop was left
+			return Yes // leaves the loop
 		}
 		return max(answer, found)
 	}
 }
 
-// existsAmong compiles exists over containers without filters, the form of most rules. It
-// reads the pod's statuses directly.
+// existsAmong compiles exists over containers without filters, the form of most rules. It reads the pod's statuses directly.
 func existsAmong(failed bool, slot int, predicate boolean) boolean {
 	return func(f *Frame) Truth {
 		if !f.lookForContainers() {
@@ -184,7 +181,7 @@ func existsAmong(failed bool, slot int, predicate boolean) boolean {
 	}
 }
 
-// either returns the answer after one more element.
+// either combines the result so far with the predicate of one more element.
 func either(answer Truth, f *Frame, predicate boolean) Truth {
 	if !f.step() {
 		return Undecided
@@ -195,8 +192,7 @@ func either(answer Truth, f *Frame, predicate boolean) Truth {
 	return answer
 }
 
-// existsOne compiles exists_one. It is Undecided if the predicate is Undecided for any
-// element.
+// existsOne compiles exists_one. The result is Undecided if the predicate is Undecided for any element.
 func existsOne(list *elements, slot int, predicate boolean) boolean {
 	return func(f *Frame) Truth {
 		if !list.sound(f) {

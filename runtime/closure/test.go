@@ -12,9 +12,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
-// test is a predicate that depends on nothing but a container's status, and always decides.
-// exists then loops over the statuses directly, so that a custom rule costs about the same
-// as the rule of a podFailurePolicy with the same meaning.
+// test is a predicate that depends only on a container's status, and always decides. With a test, exists loops over the
+// statuses directly, so that a custom rule costs about the same as the equivalent rule of a podFailurePolicy.
 type test func(*corev1.ContainerStatus) bool
 
 // existsTest compiles exists over unfiltered containers with a test as predicate.
@@ -83,7 +82,7 @@ func notTest(t test) test {
 	return func(c *corev1.ContainerStatus) bool { return !t(c) }
 }
 
-// fieldOfLocal returns a field of the loop's container that depends on the status alone.
+// fieldOfLocal returns a field of the loop's container that depends only on the status.
 func fieldOfLocal(e ast.Expr, variable string) (library.Field[library.Container], bool) {
 	path, optional, ok := pathFrom(e, variable)
 	if !ok || optional || len(path) != 1 || path[0] == "kind" {

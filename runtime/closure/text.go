@@ -70,7 +70,7 @@ func concatenated(left, right text) text {
 	}
 }
 
-// chosen compiles the operator ?: of numbers and strings.
+// chosen compiles the operator ?: for numbers and strings.
 func chosen[T any, F ~func(*Frame) (T, bool)](condition boolean, yes, no F) F {
 	if yes == nil || no == nil {
 		return nil
@@ -87,8 +87,7 @@ func chosen[T any, F ~func(*Frame) (T, bool)](condition boolean, yes, no F) F {
 	}
 }
 
-// textPath compiles a field of pod or job, or an entry of a map there, that must be
-// present.
+// textPath compiles a field of pod or job, or an entry of a map in them, that must be present.
 func (s *scope) textPath(e ast.Expr) text {
 	value := s.textAt(e)
 	if value == nil {
@@ -118,8 +117,7 @@ func (s *scope) textOrValue(call ast.CallExpr) text {
 	}
 }
 
-// textAt compiles a string of pod or job. Its closure also returns what became of the
-// selection.
+// textAt compiles a string in pod or job. Its closure also returns the presence.
 func (s *scope) textAt(e ast.Expr) func(*Frame) (string, presence) {
 	if entry := s.entry(e); entry != nil {
 		return entry
@@ -195,8 +193,7 @@ func (s *scope) entryOf(e ast.Expr) (object *path, key text, optional bool) {
 	return object, key, optional
 }
 
-// key compiles the key of an entry. The field name of a .? is a literal without a type of
-// its own.
+// key compiles the key of an entry. The field name after .? is a literal without a type of its own.
 func (s *scope) key(e ast.Expr) text {
 	if e.Kind() == ast.LiteralKind {
 		return literalText(e)

@@ -9,8 +9,8 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// membership is the operator in for a list of literals that are all numbers or all
-// strings. It looks the value up, as CEL does, and charges nothing for it.
+// membership is the operator in for a list of literals that are all numbers or all strings. Like CEL, it looks up the value
+// in a set, and charges nothing for it.
 type membership struct {
 	interpreter.InterpretableCall
 
@@ -19,8 +19,7 @@ type membership struct {
 	element ref.Type
 }
 
-// withSet returns the call with its list of literals as a set. It is not ok for any other
-// call.
+// withSet returns the call with its list of literals as a set. Ok is false for other calls.
 func withSet(c interpreter.InterpretableCall) (m *membership, ok bool) {
 	if c.Function() != operators.In || len(c.Args()) != 2 {
 		return nil, false
@@ -56,7 +55,7 @@ func (m *membership) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 		return types.Bool(m.set[value])
 	default:
 		meterOf(frame).charge(1 + size(m.list))
-		return m.list.Contains(value) // another type of number may be equal
+		return m.list.Contains(value) // a number of another type may be equal
 	}
 }
 

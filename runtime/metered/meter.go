@@ -9,17 +9,16 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// meter counts what one evaluation spends. Nodes find it as a variable of the evaluation,
-// whose name no expression can have.
+// meter counts the cost of one evaluation. Nodes find it as a variable of the evaluation, under a name that no expression can
+// use.
 type meter struct {
 	cel.Activation
 
-	ctx          context.Context //nolint:containedctx // nodes are evaluated without one
+	ctx          context.Context //nolint:containedctx // CEL passes nodes no context
 	spent, limit uint64
-	// look is when the context is looked at next.
+	// look is the cost at which the context is checked next.
 	look uint64
-	// kept are the values of arguments that calls need later, and arguments those of one
-	// call.
+	// kept are values of arguments for later calls; arguments are those of the call being charged.
 	kept, arguments []ref.Val
 }
 
@@ -33,7 +32,7 @@ func (m *meter) ResolveName(name string) (any, bool) {
 	return m.Activation.ResolveName(name)
 }
 
-// meterOf returns the meter of the evaluation. There is one: Eval has put it there.
+// meterOf returns the meter of the evaluation, which Eval always sets.
 func meterOf(frame *interpreter.ExecutionFrame) *meter {
 	found, _ := frame.ResolveName(meterName)
 	m, _ := found.(*meter)
@@ -43,7 +42,7 @@ func meterOf(frame *interpreter.ExecutionFrame) *meter {
 // stop is the value with which a meter panics to leave CEL's interpreter.
 type stop struct{ cause error }
 
-// between is how many units are spent between two looks at the context.
+// between is how many units are spent between two checks of the context.
 const between = 1000
 
 func (m *meter) charge(units uint64) {
@@ -60,8 +59,7 @@ func (m *meter) charge(units uint64) {
 	}
 }
 
-// pay charges a call whose arguments are known. Those with an error are not used, so
-// the call costs next to nothing.
+// pay charges a call whose arguments are known. If an argument is an error, the call is not made and costs next to nothing.
 func (m *meter) pay(c *call) {
 	m.arguments = m.arguments[:0]
 	for i := range c.arguments {

@@ -9,11 +9,11 @@ import (
 // loop is the function of a call that begins a loop over its argument.
 const loop = "@loop"
 
-// call is the call of a function in a plan.
+// call is a function call in a plan.
 type call struct {
 	function  string
 	arguments []argument
-	// literal says which of the arguments stand in the expression.
+	// literal says which of the arguments are literals.
 	literal []bool
 }
 
@@ -23,19 +23,19 @@ type argument struct {
 	kept    int
 }
 
-// watch says what to do when a node is evaluated.
+// watch says what to charge when a node is evaluated.
 type watch struct {
-	// units is what the node costs by itself.
+	// units is the cost of the node itself.
 	units uint64
-	// kept is the index under which its value is kept as an argument, or -1.
+	// kept is the index under which the node's value is kept as an argument, or -1.
 	kept int
-	// last are the calls whose last argument, literals aside, is this node.
+	// last are the calls whose last argument, apart from literals, is this node.
 	last []*call
 }
 
 func (w *watch) idle() bool { return w.units == 0 && w.kept < 0 && len(w.last) == 0 }
 
-// exec evaluates the node that is watched.
+// exec evaluates the watched node.
 func (w *watch) exec(inner interpreter.InterpretableV2, frame *interpreter.ExecutionFrame) ref.Val {
 	if w.idle() {
 		return inner.Exec(frame)
@@ -52,8 +52,7 @@ func (w *watch) exec(inner interpreter.InterpretableV2, frame *interpreter.Execu
 	return value
 }
 
-// node is any node but a selection. CEL does not recognize it, and so does not replace
-// it.
+// node wraps any node but a selection. CEL does not recognize it, and so does not replace it.
 type node struct {
 	interpreter.InterpretableV2
 	watch
@@ -65,8 +64,7 @@ func (n *node) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 
 func (n *node) Eval(names cel.Activation) ref.Val { return n.Exec(interpreter.AsFrame(names)) }
 
-// selection is a variable and the fields that are selected from it, which CEL adds one by
-// one.
+// selection wraps a variable with the fields that are selected from it, which CEL adds one by one.
 type selection struct {
 	interpreter.InterpretableAttribute
 	watch

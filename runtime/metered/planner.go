@@ -13,10 +13,9 @@ import (
 	apilibrary "k8s.io/apiserver/pkg/cel/library"
 )
 
-// planner decorates the nodes of one plan, each after its parts.
+// planner decorates the nodes of one plan, each after its children.
 type planner struct {
-	// tests are the nodes of the macro has, choices those of the operator ?:, and loops
-	// map loops to what they go through.
+	// tests are the nodes of the macro has, choices those of the operator ?:, and loops maps loops to what they iterate over.
 	tests, choices map[int64]bool
 	loops          map[int64]int64
 
@@ -46,8 +45,7 @@ func newPlanner(tree *ast.AST) *planner {
 	return p
 }
 
-// decorate charges a node of the plan. CEL calls it with each node before it optimizes
-// it.
+// decorate adds the charges to a node of the plan. CEL calls it for each node before optimizing it.
 func (p *planner) decorate(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	var err error
 	p.root, err = p.decorated(i)
@@ -78,8 +76,7 @@ func (p *planner) node(i interpreter.InterpretableV2, units uint64) *node {
 	return n
 }
 
-// attribute returns a new selection, or the node itself if it is a selection to which
-// CEL has added something: its number is then another one.
+// attribute returns a new selection, or the node itself if CEL has only added to a known selection, under another id.
 func (p *planner) attribute(a interpreter.InterpretableAttribute) interpreter.InterpretableV2 {
 	s, known := p.selections[a.Attr()]
 	switch {
@@ -91,15 +88,14 @@ func (p *planner) attribute(a interpreter.InterpretableAttribute) interpreter.In
 	}
 	s = &selection{a, watch{units: 1, kept: -1}}
 	if p.choices[a.ID()] {
-		s.units = 0 // its parts have been charged
+		s.units = 0 // its parts were charged already
 	}
 	p.selections[a.Attr()] = s
 	p.watches[a.ID()] = &s.watch
 	return s
 }
 
-// constructor charges lists, maps and objects. It leaves literals to CEL, which makes
-// them once.
+// constructor charges lists, maps and objects. It leaves literals to CEL, which creates them once.
 func (p *planner) constructor(c interpreter.InterpretableConstructor) interpreter.InterpretableV2 {
 	constant := !slices.ContainsFunc(c.InitVals(), func(i interpreter.InterpretableV2) bool {
 		_, literal := i.(interpreter.InterpretableConst)
@@ -115,7 +111,7 @@ func (p *planner) constructor(c interpreter.InterpretableConstructor) interprete
 	}
 }
 
-// mapUnits is CEL's price for making a map or an object.
+// mapUnits is CEL's price for creating a map or an object.
 const mapUnits = 30
 
 // call makes the plan charge a call once its arguments are known.
@@ -134,8 +130,7 @@ func (p *planner) call(c interpreter.InterpretableCall) (interpreter.Interpretab
 	return n, p.charge(&n.watch, c.Function(), c.Args())
 }
 
-// charge makes the plan charge a call when the last of its arguments is known, or before
-// it if all are literals.
+// charge makes the plan charge a call when its last argument is known, or at once if all are literals.
 func (p *planner) charge(before *watch, function string, args []interpreter.InterpretableV2) error {
 	priced := &call{function: function}
 	var last *watch
@@ -161,7 +156,7 @@ func (p *planner) charge(before *watch, function string, args []interpreter.Inte
 	return nil
 }
 
-// keep returns where the meter keeps a value.
+// keep returns the index under which the meter keeps the node's value.
 func (p *planner) keep(w *watch) int {
 	if w.kept < 0 {
 		w.kept = p.kept
@@ -170,17 +165,16 @@ func (p *planner) keep(w *watch) int {
 	return w.kept
 }
 
-// loop makes the plan charge the start of a loop when the value that it goes through is
-// known. Values that stand in the expression are small.
+// loop makes the plan charge the start of a loop when the value that it iterates over is known. Literals are small and cost
+// nothing.
 func (p *planner) loop(over int64) {
 	if w := p.watches[over]; w != nil {
 		w.last = append(w.last, &call{function: loop, arguments: []argument{{kept: p.keep(w)}}, literal: []bool{false}})
 	}
 }
 
-// folded returns what CEL puts in place of a call that it answers when it plans: the
-// conversion of a literal, and whether something is in an empty list, which is false
-// even of an error. It returns nil for any other call.
+// folded returns the value if CEL evaluates a call while planning: the conversion of a literal, and in with an empty list,
+// which is false even for an error. It returns nil for other calls.
 func folded(c interpreter.InterpretableCall) (interpreter.InterpretableV2, error) {
 	args := c.Args()
 	if len(args) == 0 {
@@ -208,8 +202,7 @@ var patterns = []*interpreter.RegexOptimization{
 	interpreter.MatchesRegexOptimization, apilibrary.FindRegexOptimization, apilibrary.FindAllRegexOptimization,
 }
 
-// withPattern returns the call with its regular expression compiled once, if that is a
-// literal.
+// withPattern returns the call with its regular expression compiled in advance if it is a literal.
 func withPattern(c interpreter.InterpretableCall) (interpreter.InterpretableCall, error) {
 	for _, p := range patterns {
 		if c.Function() != p.Function || len(c.Args()) <= p.RegexIndex {

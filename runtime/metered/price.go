@@ -15,9 +15,9 @@ import (
 	"github.com/podverdict/podverdict/compiler/schema"
 )
 
-// price returns what a call costs with the values of its arguments, in units of about
-// 100 ns: what the API server charges where that grows with the time that the call takes, and
-// more where it does not. A function without a case here takes time linear in its text.
+// price returns the cost of a call for the given arguments, in units of about 100 ns. It is the API server's cost where that
+// is proportional to the time that the call takes, and more elsewhere. Functions without a case here take time linear in
+// their text.
 func price(c *call, a []ref.Val) uint64 {
 	switch c.function {
 	case loop:
@@ -65,15 +65,15 @@ func price(c *call, a []ref.Val) uint64 {
 
 // The API server's units.
 const (
-	// textFactor is how many characters are read for a unit, and patternFactor how many
-	// of a regular expression are matched with ten.
+	// textFactor is how many characters are read for a unit, and patternFactor how many characters of a regular expression
+	// are matched for ten.
 	textFactor    = 10
 	patternFactor = 4
 	// countFactor is how many bytes of text are counted or compared for a unit.
 	countFactor = 128
-	// sortFactor is the price of comparing two elements where each element is compared with each.
+	// sortFactor is the price of comparing two elements, where each element is compared with each other.
 	sortFactor = 2
-	// listUnits is what a new list costs.
+	// listUnits is the price of a new list.
 	listUnits = 10
 )
 
@@ -84,7 +84,7 @@ func firstOf(a []ref.Val) ref.Val {
 	return a[0]
 }
 
-// length returns how many bytes a text has, 0 for any other value.
+// length returns the length of a text in bytes, or 0 for any other value.
 func length(v ref.Val) uint64 {
 	switch v := v.(type) {
 	case types.String:
@@ -96,7 +96,7 @@ func length(v ref.Val) uint64 {
 	}
 }
 
-// size returns how many elements a list or a map has, 0 for any other value.
+// size returns the number of elements in a list or a map, or 0 for any other value.
 func size(v ref.Val) uint64 {
 	if _, text := v.(types.String); text {
 		return 0 // CEL would count its characters
@@ -120,7 +120,7 @@ func textPrice(a []ref.Val) uint64 {
 	return pieces(sum)
 }
 
-// loopPrice returns the price of the keys of a map, which CEL puts into a list before it goes through them.
+// loopPrice returns the price of a loop over a map, whose keys CEL first collects in a list.
 func loopPrice(over ref.Val) uint64 {
 	if _, ok := over.(traits.Mapper); ok {
 		return size(over) / 2
@@ -160,8 +160,8 @@ func comparisonPrice(a, b ref.Val) uint64 {
 	}
 }
 
-// membershipPrice returns the price of the operator in, which looks at each element of a list. Texts of different lengths
-// are told apart without reading them.
+// membershipPrice returns the price of the operator in, which compares each element of a list. Texts of different lengths are
+// distinguished without reading them.
 func membershipPrice(value, collection ref.Val) uint64 {
 	list, ok := collection.(traits.Lister)
 	if !ok {
@@ -182,8 +182,8 @@ func membershipPrice(value, collection ref.Val) uint64 {
 	return sum
 }
 
-// sumPrice returns the price of an addition. Of lists, it is that of the one that is copied: only a list that a loop
-// makes grows in place.
+// sumPrice returns the price of an addition. For lists it is that of copying one of them, unless a loop creates the list and
+// it grows in place.
 func sumPrice(a, b ref.Val) uint64 {
 	if _, grows := a.(traits.MutableLister); grows {
 		return 1
@@ -191,8 +191,7 @@ func sumPrice(a, b ref.Val) uint64 {
 	return pieces(length(a) + length(b) + size(a))
 }
 
-// contents returns what it costs to go through all that a list or a map has in it, text
-// and inner lists included.
+// contents returns the cost of visiting everything in a list or a map, including text and inner lists.
 func contents(v ref.Val) uint64 {
 	switch v := v.(type) {
 	case traits.Lister:
@@ -238,13 +237,13 @@ func textLength(a []ref.Val) (sum uint64) {
 	return sum
 }
 
-// rangePrice returns the price of a list of all numbers below one.
+// rangePrice returns the price of a list of the numbers below another.
 func rangePrice(below ref.Val) uint64 {
 	n, _ := below.(types.Int)
 	return 1 + listUnits + uint64(max(n, 0))
 }
 
-// replacementPrice returns the price of replace, which includes the text that comes out and may be much longer.
+// replacementPrice returns the price of replace, which includes the resulting text, as that may be much longer.
 func replacementPrice(a []ref.Val) uint64 {
 	texts := [3]string{}
 	for i := range texts {

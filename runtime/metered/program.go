@@ -14,7 +14,7 @@ import (
 // Program is a planned expression. It is immutable and safe for concurrent use.
 type Program struct {
 	root interpreter.InterpretableV2
-	// kept is how many values of arguments an evaluation keeps.
+	// kept is how many arguments' values an evaluation keeps.
 	kept int
 }
 
@@ -27,22 +27,20 @@ func Plan(env *cel.Env, tree *ast.AST) (*Program, error) {
 	return &Program{root: p.root, kept: p.kept}, nil
 }
 
-// LimitError says that an expression costs more than its limit. Its evaluation was
-// stopped.
+// LimitError means that the evaluation of an expression was stopped because it cost more than the limit.
 type LimitError struct{ Limit uint64 }
 
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("the expression costs more than %d", e.Limit)
 }
 
-// errUnwatched would be a defect: every node but literals is planned with a watch.
+// errUnwatched reports a bug: every node but literals is planned with a watch.
 func errUnwatched(function string, arg interpreter.InterpretableV2) error {
 	return fmt.Errorf("an argument of %s, node %d, cannot be charged", function, arg.ID())
 }
 
-// Eval evaluates the expression over names, and says what it has spent, also when it
-// fails. It ends with a *LimitError when the expression would spend more than the
-// limit, and with the context's cause when that is done.
+// Eval evaluates the expression over names. It returns what was spent, even if it fails. The error is a *LimitError if the
+// expression would cost more than the limit, and the context's cause if that is done.
 func (p *Program) Eval(ctx context.Context, names cel.Activation, limit uint64) (value ref.Val, spent uint64, err error) {
 	m := &meter{Activation: names, ctx: ctx, limit: limit, kept: make([]ref.Val, p.kept)}
 	defer func() {

@@ -17,7 +17,7 @@ func Load(folder fs.FS) (*bundle.Bundle, error) {
 	return load(folder, true, func(file string) bool { return !strings.HasSuffix(file, "_test.rego") })
 }
 
-// Packages of package policies that the entrypoints of a Validator are in, and those that these import.
+// The packages with the entrypoints of a Validator, and those that they import.
 var (
 	constraints = []string{"job", "fields", "names", "indexes"}
 	guardrails  = []string{"guardrails"}

@@ -17,7 +17,7 @@ type SettingError struct {
 
 func (e *SettingError) Error() string { return e.Field + ": " + e.Message }
 
-// errBundle has one error for each place in the bundle that is wrong.
+// errBundle returns an error for each place in the bundle that is wrong.
 func errBundle(err error) error {
 	places, ok := errors.AsType[ast.Errors](err)
 	if !ok {

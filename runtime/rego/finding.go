@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Finding is one thing that the bundle has to say about an object.
+// Finding is one finding of the bundle about an object.
 type Finding struct {
-	// ID is that of the rule that found it, as in F3 or G-TTL.
+	// ID is the id of the rule, such as F3 or G-TTL.
 	ID string
-	// Field is the path from the object, as in spec.podFailurePolicy.rules[0].action.
+	// Field is the path in the object, such as spec.podFailurePolicy.rules[0].action.
 	Field string
-	// Type is the name of an error type of apimachinery's package field, as in FieldValueInvalid; warnings and guardrails
-	// have their own.
+	// Type is the name of an error type in apimachinery's package field, such as FieldValueInvalid; warnings and guardrails
+	// have types of their own.
 	Type string
 	// Detail is the API server's text, and Message what kubectl prints: field, type, value and detail.
 	Detail, Message string
@@ -26,7 +26,7 @@ const (
 	severityWarning = "warning"
 )
 
-// findings reads what an entrypoint answered. They are of this severity unless they say so themselves.
+// findings decodes the value of an entrypoint. Findings without a severity get the standard one.
 func findings(answer any, standard string) ([]Finding, error) {
 	elements, ok := answer.([]any)
 	if !ok {
@@ -58,7 +58,7 @@ func findings(answer any, standard string) ([]Finding, error) {
 	return found, nil
 }
 
-// Sentence returns the message without the field and the guardrail's id, for who says them in another way.
+// Sentence returns the message without the field and the guardrail's id, for callers that show these separately.
 func (f Finding) Sentence() string {
 	sentence := strings.TrimPrefix(f.Message, f.Field+": ")
 	return strings.TrimPrefix(sentence, "Guardrail "+f.ID+": ")

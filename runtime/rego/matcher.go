@@ -11,13 +11,13 @@ import (
 
 const entrypointMatch = "data.podverdict.match.verdict"
 
-// Matcher asks the bundle's matching rules what a pod's failure means for its Job.
-// It is immutable and safe for concurrent use.
+// Matcher evaluates the bundle's matching rules: what a pod's failure means for its Job. It is immutable and safe for
+// concurrent use.
 type Matcher struct {
 	question question
 }
 
-// NewMatcher prepares the rules of package policies.
+// NewMatcher returns a Matcher with the rules of package policies.
 func NewMatcher() (*Matcher, error) {
 	b, err := Load(policies.FS)
 	if err != nil {
@@ -34,8 +34,7 @@ func NewMatcher() (*Matcher, error) {
 	return &Matcher{question: q}, nil
 }
 
-// Match answers a request, whose JSON has policy, pod and perhaps kubernetes, with
-// the JSON of a verdict.
+// Match takes a request, whose JSON has policy, pod and maybe kubernetes, and returns the JSON of a verdict.
 func (m *Matcher) Match(ctx context.Context, request any) ([]byte, error) {
 	input, err := ast.InterfaceToValue(request)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// ValidateJob does what Validate does, for typed Jobs. Their kinds must be set; oldJob is nil when the Job is created.
+// ValidateJob is Validate for typed Jobs. Their kinds must be set; oldJob is nil if the Job is created.
 func (v *Validator) ValidateJob(ctx context.Context, job, oldJob *batchv1.Job) ([]Finding, error) {
 	object, err := Object(job)
 	if err != nil {
@@ -22,7 +22,7 @@ func (v *Validator) ValidateJob(ctx context.Context, job, oldJob *batchv1.Job) (
 	return v.Validate(ctx, object, oldObject)
 }
 
-// Object returns a typed Job or CronJob as Validate takes it. Its kind must be set.
+// Object converts a typed Job or CronJob to the form for Validate. Its kind must be set.
 func Object(typed any) (map[string]any, error) {
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 	entrypointConfiguration = "data.podverdict.guardrails.configuration_errors"
 )
 
-// Options say which rules a Validator asks.
+// Options say which rules a Validator evaluates.
 type Options struct {
 	// Guardrails are asked, beside the constraints.
 	Guardrails bool
@@ -36,17 +36,17 @@ type Options struct {
 // limit is how long the bundle may take for one answer. The largest Jobs take it less than a second.
 const limit = 30 * time.Second
 
-// Validator asks a bundle. It is immutable and safe for concurrent use.
+// Validator evaluates a bundle. It is immutable and safe for concurrent use.
 type Validator struct {
 	questions []question
 }
 
-// question is an entrypoint, prepared. OPA's package rego would do it, but links a compiler to WebAssembly.
+// question is a prepared entrypoint. OPA's package rego would do the same, but links a compiler to WebAssembly.
 type question struct {
 	program
 
 	entrypoint string
-	query      ast.Body // answer = data.podverdict.job.findings
+	query      ast.Body // such as answer = data.podverdict.job.findings
 	compiled   ast.QueryCompiler
 }
 
@@ -105,7 +105,7 @@ func (v *Validator) Validate(ctx context.Context, object, oldObject map[string]a
 	return all, nil
 }
 
-// without returns the findings that an object does not have by itself.
+// without removes the findings that the given object has by itself.
 func (q question) without(ctx context.Context, found []Finding, object map[string]any) ([]Finding, error) {
 	input, err := ast.InterfaceToValue(object)
 	if err != nil {
@@ -131,7 +131,7 @@ func (q question) answer(ctx context.Context, input ast.Value) ([]Finding, error
 	return found, nil
 }
 
-// evaluate returns the value of the entrypoint for an input. It takes no longer than the limit.
+// evaluate returns the value of the entrypoint for an input, within the time limit.
 func (q question) evaluate(ctx context.Context, input ast.Value) (any, error) {
 	limited, release := context.WithTimeout(ctx, q.limit)
 	defer release()

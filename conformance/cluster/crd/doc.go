@@ -1,14 +1,14 @@
-// Package crd holds the CustomResourceDefinitions of package v1alpha1, and what that package says without them, to a real
-// API server: all of it is tests.
+// Package crd tests the CustomResourceDefinitions of package v1alpha1, and that package's own validation, against a real API
+// server. It has only tests.
 //
-// The table in testdata/objects.yaml has for every rule of the schemas an object that it refuses and one that it takes.
-// Objects are sent with dry-run. What the API server says is read from the causes of its refusal; what we say is what
-// Decode, ValidateJSON and Validate say.
+// For every rule of the schemas, the table in testdata/objects.yaml has an object that the rule refuses and one that it
+// accepts. Objects are sent with dry-run. The causes of the API server's refusal are compared with the errors of Decode,
+// ValidateJSON and Validate.
 //
-// Four things are a difference, and stay one:
+// Four differences are intended:
 //
-//   - To Go, a required text or number that is empty is missing.
-//   - To Go, a spec without anything is a spec without what is required in it.
+//   - In Go, a required string or number that is empty counts as missing.
+//   - In Go, a missing spec is one without its required fields.
 //   - The API server writes matchLabels.example.com/name for matchLabels[example.com/name].
-//   - The API server does not evaluate the rules in CEL of an object that other rules refuse; Validate goes on.
+//   - The API server evaluates CEL rules only if no other rule refuses the object; Validate always does.
 package crd

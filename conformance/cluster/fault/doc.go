@@ -13,18 +13,19 @@
 // # What is known before
 //
 // A trial is a Job with a fate for each of its pods: the n-th pod of a slot ends with a given exit code. Condition, reason,
-// counters and indexes follow from that, whatever happens to the controller. Some Jobs end when pods are active still: by
-// FailJob, backoffLimit, a deadline, or as a work queue. Their counters depend on the moment, so they are held to the pods that
-// there were. A pod that a leader of the past makes after the end was decided may count or not.
+// counters and indexes follow from that, whatever happens to the controller. Some Jobs end while pods are active: by FailJob,
+// backoffLimit, a deadline, or as a work queue. Their counters depend on the moment, so they are compared with the pods that
+// existed. A pod that an earlier leader creates after the end was decided may count or not.
 //
-// # What must never be
+// # What must never happen
 //
-// The witness looks at each event of its watches, and at a list after each break: two active pods of a slot, more than
-// parallelism, a second success of a slot, a counter that falls, a Job that changes after its end, a pod that goes though nobody
-// deleted it, a Job that is gone. At the end no pod has the tracking finalizer and none is active.
+// The witness checks each event of its watches, and a list after each interruption. It reports two active pods of a slot,
+// more active pods than parallelism, a second success of a slot, a counter that falls, a Job that changes after its end, a
+// pod that vanishes although nobody deleted it, and a Job that is gone. At the end no pod may be active or have the tracking
+// finalizer.
 //
 // # What the seed decides
 //
-// The Jobs, the fates, for how long pods run, the order of the faults and how long they last. When each call is made depends on the
-// machine, so a run is not repeated to the letter.
+// The seed decides the Jobs, the fates, how long pods run, the order of the faults and how long they last. The time of each
+// call depends on the machine, so a run cannot be repeated exactly.
 package fault

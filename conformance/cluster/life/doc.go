@@ -1,14 +1,14 @@
-// Package life plays the lives of package lives with two Job controllers on a real control plane: the one of
-// kube-controller-manager, and ours, to which spec.managedBy gives the same Jobs. All of it is tests.
+// Package life plays the lives of package lives with two Job controllers on a real control plane: that of
+// kube-controller-manager, and podverdict's, which gets the same Jobs by spec.managedBy. It has only tests.
 //
-// What is expected is data, so that neither controller is the judge of the other, and any third one can be held to it. It
-// was recorded from kube-controller-manager, and is recorded again by
+// Both controllers are compared with expected data, not with each other, so that a third one can be tested, too. The data was
+// recorded from kube-controller-manager, and is recorded again by
 //
 //	go test -tags cluster ./conformance/cluster/life -update
 //
-// which plays only the part of kube-controller-manager, and rewrites the checkpoints at which it differs from the files.
-// Read the difference: the expectation is what Kubernetes does only as long as a person agrees.
+// which only runs kube-controller-manager, and rewrites the checkpoints at which it differs from the files. Review these
+// changes: a person has to agree that the new behaviour is right.
 //
-// A life is mostly waiting, for the seconds by which both controllers put off their work. So many are played at the same
-// time, each in a namespace of its own; -parallel says how many.
+// A life mostly waits for the delays of the controllers. So many lives are played at the same time, each in its own
+// namespace; -parallel says how many.
 package life

@@ -1,4 +1,3 @@
-// Package policy has the controller obey custom policies on a real API server: from before their kinds are installed until
-// after they are removed, with policies that change, break and are mended meanwhile, and a controller that restarts. All of
-// it is tests.
+// Package policy tests the controller with custom policies on a real API server: from before their kinds are installed until
+// after they are removed, while policies change, break and are repaired, and the controller restarts. It has only tests.
 package policy

@@ -1,7 +1,5 @@
-// Package registration holds what is checked and what is generated in compiler/admission
-// to a real API server that is given the policies, and to its type checking, which is the
-// controller manager's: all of it is tests.
+// Package registration compares the checks and the generated policies of compiler/admission with a real API server that
+// stores the policies, and with their type checking by kube-controller-manager. It has only tests.
 //
-// It has a control plane of its own: in that of package cluster there is no controller
-// that changes the Jobs which the vectors are about.
+// It uses its own control plane: the one of package cluster has no controllers, because they would change the vectors' Jobs.
 package registration

@@ -1,6 +1,6 @@
-// Package webhook holds that what admission refuses never traps what exists. One set of requests, testdata/requests.yaml,
-// is sent to a real API server twice: with the generated policies in force, and with the bundle in stock OPA behind a
-// webhook, as docs/admission.md has it. Gatekeeper is asked the same requests in conformance/interop.
+// Package webhook tests that admission rules never block changes to objects that exist already. It sends the requests in
+// testdata/requests.yaml to a real API server twice: with the generated policies in force, and with the bundle in stock OPA
+// behind a webhook, as docs/admission.md describes. conformance/interop tests Gatekeeper with the same requests.
 //
 // OPA is built from the module in conformance/interop.
 package webhook

@@ -1,18 +1,17 @@
-// Package cache keeps the results of costly work, in constant memory whatever the keys.
+// Package cache caches the results of expensive work in bounded memory.
 package cache
 
 import "sync"
 
-// Bounds of a generation of a cache.
+// Limits of a generation.
 const (
 	maxCached     = 4096    // entries
 	maxCachedKeys = 1 << 20 // bytes of all keys
-	maxCachedKey  = 1 << 16 // bytes of one key; larger ones are not kept
+	maxCachedKey  = 1 << 16 // bytes of one key; larger ones are not cached
 )
 
-// Cache keeps the last used values of keys that are bytes, in constant memory: two
-// generations, of which the older is dropped when the younger is full. It is safe
-// for concurrent use; values are shared and must be immutable.
+// Cache keeps the most recently used values in bounded memory. It has two generations, and drops the older one when the
+// younger is full. It is safe for concurrent use; values are shared and must be immutable.
 type Cache[V any] struct {
 	mu    sync.Mutex
 	young map[string]V
@@ -20,8 +19,7 @@ type Cache[V any] struct {
 	bytes int // of the keys of young
 }
 
-// Get returns the value of the key, which it produces when it has none. A value with an
-// error is not kept.
+// Get returns the value for the key. If the cache lacks it, Get calls produce, and caches the value unless there is an error.
 func (c *Cache[V]) Get(key []byte, produce func() (V, error)) (V, error) {
 	if v, ok := c.find(key); ok {
 		return v, nil
@@ -52,7 +50,7 @@ func (c *Cache[V]) put(key string, v V) {
 	c.keep(key, v)
 }
 
-// keep puts a value into the young generation. The caller holds the lock.
+// keep adds a value to the younger generation. The caller must hold the lock.
 func (c *Cache[V]) keep(key string, v V) {
 	if _, there := c.young[key]; there {
 		return

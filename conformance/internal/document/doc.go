@@ -1,5 +1,5 @@
-// Package document reads the text files in which vectors and lives are written: a
-// sentence that says what must be true, then headers, then sections.
+// Package document parses the text files of vectors and lives: a sentence that says what must be true, then headers, then
+// sections.
 //
 //	A container that exits with a listed code fails the Job.
 //	#kep: KEP-3329 JobSpec API

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// ParseError says where in the vectors or lives something is wrong.
+// ParseError is an error at a position in the files of vectors or lives.
 type ParseError struct {
 	File string // below the folder of the vectors or lives
-	Line int    // from 1; 0 when the whole file is meant
+	Line int    // from 1; 0 means the whole file
 	Err  error
 }
 
@@ -26,7 +26,7 @@ func (e *ParseError) Error() string {
 
 func (e *ParseError) Unwrap() error { return e.Err }
 
-// Document is a file, taken apart.
+// Document is a parsed file.
 type Document struct {
 	File     string
 	Sentence string
@@ -40,7 +40,7 @@ type Header struct {
 	Line       int
 }
 
-// Parse takes a file apart. A header or a section that appears twice, and an empty header, are errors.
+// Parse parses a file. Repeated headers or sections and empty headers are errors.
 func Parse(file string, data []byte) (*Document, error) {
 	d := &Document{File: file}
 	archive := txtar.Parse(data)
@@ -58,8 +58,7 @@ func Parse(file string, data []byte) (*Document, error) {
 	return d, nil
 }
 
-// splitComment reads the lines before the first section: the sentence, which may
-// take several lines, and then the headers.
+// splitComment parses the lines before the first section: the sentence, which may span lines, and then the headers.
 func (d *Document) splitComment(comment string) error {
 	var sentence []string
 	for i, text := range strings.Split(strings.TrimSuffix(comment, "\n"), "\n") {
@@ -89,7 +88,7 @@ func (d *Document) splitComment(comment string) error {
 	return nil
 }
 
-// Section returns the section of that name; without one, its Line is 0.
+// Section returns the named section. If there is none, the result has Line 0.
 func (d *Document) Section(name string) (s Section, ok bool) {
 	i := slices.IndexFunc(d.Sections, func(s Section) bool { return s.Name == name })
 	if i < 0 {
@@ -98,12 +97,12 @@ func (d *Document) Section(name string) (s Section, ok bool) {
 	return d.Sections[i], true
 }
 
-// ErrorAt returns an error of a line of the file; line 0 is the whole file.
+// ErrorAt returns an error at a line of the file; 0 means the whole file.
 func (d *Document) ErrorAt(line int, err error) error {
 	return &ParseError{File: d.File, Line: line, Err: err}
 }
 
-// RefuseOthers returns an error for a section whose name is not known.
+// RefuseOthers returns an error if a section's name is not a known one.
 func (d *Document) RefuseOthers(known []string) error {
 	for _, s := range d.Sections {
 		if !slices.Contains(known, s.Name) {
@@ -113,17 +112,17 @@ func (d *Document) RefuseOthers(known []string) error {
 	return nil
 }
 
-// UnknownHeader returns the error for a header that the file may not have.
+// UnknownHeader returns the error for a header with an unknown key.
 func (d *Document) UnknownHeader(h Header) error {
 	return d.ErrorAt(h.Line, fmt.Errorf("unknown header %q", "#"+h.Key))
 }
 
-// WrongHeader returns the error for a header with a value that it cannot have.
+// WrongHeader returns the error for a header with an invalid value.
 func (d *Document) WrongHeader(h Header, value string) error {
 	return d.ErrorAt(h.Line, fmt.Errorf("header %q cannot be %q", "#"+h.Key, value))
 }
 
-// List returns the value of a header that is a list: words between commas.
+// List returns the comma-separated words in a header's value.
 func (h Header) List() []string {
 	words := strings.Split(h.Value, ",")
 	for i := range words {

@@ -11,22 +11,20 @@ import (
 	"strings"
 )
 
-// Folder is a folder of documents <topic>/<reason>.txtar, each of which is read as a T.
+// Folder is a folder of documents <topic>/<reason>.txtar, each of which is parsed to a T.
 type Folder[T any] struct {
 	Files fs.FS
 	Root  string   // the folder in Files
-	Other []string // files and folders below Root that are no documents of it
+	Other []string // other files and folders below Root
 	Read  func(*Document) (T, error)
-	// Subject returns what a document says. No two may say the same: the second would
-	// prove nothing.
+	// Subject returns what a document says. No two may say the same, because the second would prove nothing.
 	Subject func(T) (sentence string, question any)
 }
 
 var documentFile = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*/[a-z0-9]+(-[a-z0-9]+)*\.txtar$`)
 
-// Load reads all documents, in the order of their names. The error joins a *ParseError
-// for every file that is wrong. A file that is no document, and a folder without any,
-// are errors too.
+// Load loads all documents, sorted by name. The error joins a *ParseError for each file with an error. Other files and a
+// folder without documents are errors, too.
 func (f Folder[T]) Load() ([]T, error) {
 	var names []string
 	var all []T

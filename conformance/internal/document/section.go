@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Section is a part of a file, or a whole file of YAML.
+// Section is a section of a file, or a whole YAML file.
 type Section struct {
 	File string
 	Name string
@@ -19,10 +19,10 @@ type Section struct {
 	Line int // of the marker; 0 in a whole file
 }
 
-// Empty reports whether there is nothing to decode.
+// Empty reports whether the section has only white space.
 func (s Section) Empty() bool { return len(bytes.TrimSpace(s.Data)) == 0 }
 
-// Decode decodes the section's YAML. The error is that of a line.
+// Decode decodes the section's YAML. The error has the line.
 func (s Section) Decode(into any) error {
 	if err := DecodeYAML(s.Data, into); err != nil {
 		return s.Locate(err)
@@ -30,8 +30,8 @@ func (s Section) Decode(into any) error {
 	return nil
 }
 
-// DecodeYAML decodes one YAML document as the API server decodes it when asked to be
-// strict: keys are case-sensitive, unknown and duplicate fields are errors.
+// DecodeYAML decodes one YAML document like the API server with strict field validation: keys are case-sensitive, and unknown
+// or duplicate fields are errors.
 func DecodeYAML(data []byte, into any) error {
 	js, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
@@ -40,19 +40,19 @@ func DecodeYAML(data []byte, into any) error {
 	return DecodeJSON(js, into)
 }
 
-// DecodeJSON does what DecodeYAML does, for JSON.
+// DecodeJSON does for JSON what DecodeYAML does for YAML.
 func DecodeJSON(data []byte, into any) error {
 	strict, err := sigsjson.UnmarshalStrict(data, into)
 	return errors.Join(append(strict, err)...)
 }
 
-// yamlLine matches the position in the messages of the YAML parser.
+// yamlLine matches the position in errors of the YAML parser.
 var yamlLine = regexp.MustCompile(`(?:error converting YAML to JSON: )?(?:yaml: )?(?:unmarshal errors:\n\s*)?line (\d+): `)
 
-// unknownField matches the last name in the path of the strict decoder's messages.
+// unknownField matches the last name of the path in errors of the strict decoder.
 var unknownField = regexp.MustCompile(`unknown field "(?:[^"]*[.\]])?([^".\]]+)"`)
 
-// Locate finds the line that an error of decoding the section is about.
+// Locate adds the line to an error of decoding the section.
 func (s Section) Locate(err error) error {
 	line, text := 1, err.Error()
 	if m := yamlLine.FindStringSubmatchIndex(text); m != nil {
@@ -61,17 +61,17 @@ func (s Section) Locate(err error) error {
 	} else if m := unknownField.FindStringSubmatch(text); m != nil {
 		line = s.lineOf(m[1])
 	}
-	// The parser reports a missing end one line too far.
+	// The parser reports a missing end one line too late.
 	line = min(line, max(1, bytes.Count(s.Data, []byte("\n"))))
 	return &ParseError{File: s.File, Line: s.Line + line, Err: err}
 }
 
-// ErrorAt returns an error of the line that has a key.
+// ErrorAt returns an error at the line with a key.
 func (s Section) ErrorAt(key string, err error) error {
 	return &ParseError{File: s.File, Line: s.Line + s.lineOf(key), Err: err}
 }
 
-// lineOf finds the first line that has the key, from 1.
+// lineOf returns the first line with the key, from 1.
 func (s Section) lineOf(key string) int {
 	for i, line := range strings.Split(string(s.Data), "\n") {
 		if strings.Contains(line, key+":") || strings.Contains(line, key+`":`) {

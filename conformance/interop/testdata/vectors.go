@@ -1,5 +1,5 @@
-// Vectors prints the vectors of the guardrails and of the Job constraints as JSON. It is built in the root module, which
-// this module must not link: its libraries would become those of the tools.
+// Vectors prints the vectors of the guardrails and of the Job constraints as JSON. It is built in the root module, because
+// this module must not depend on that: its library versions would apply to the tools, too.
 package main
 
 import (

@@ -26,7 +26,7 @@ type Call struct {
 	patchType types.PatchType
 }
 
-// Writes reports whether the call is meant to change something.
+// Writes reports whether the call's verb changes objects.
 func (c Call) Writes() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete"}, c.Verb)
 }
@@ -35,7 +35,7 @@ func (c Call) String() string {
 	return strings.TrimSpace(c.Verb + " " + c.Resource + " " + c.Name + " " + c.Subresource)
 }
 
-// ReadCall returns what a request asks for. The request's body can be read again.
+// ReadCall parses a request. It leaves the request's body readable.
 func ReadCall(r *http.Request) (Call, error) {
 	c := Call{query: r.URL.Query(), patchType: types.PatchType(r.Header.Get("Content-Type"))}
 	if r.Body != nil {
@@ -45,7 +45,7 @@ func ReadCall(r *http.Request) (Call, error) {
 		}
 		c.Body, r.Body = body, io.NopCloser(bytes.NewReader(body))
 	}
-	// /api/v1 or /apis/GROUP/VERSION, then namespaces/NAME, then RESOURCE/NAME/SUBRESOURCE
+	// The path is /api/v1 or /apis/GROUP/VERSION, then namespaces/NAME, then RESOURCE/NAME/SUBRESOURCE.
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {
 	case len(parts) > 2 && parts[0] == "api":

@@ -25,7 +25,7 @@ func errUnsupported(what string) error {
 	return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "", schema.GroupResource{}, "", what, 0, false)
 }
 
-// status returns an error as the API server tells it.
+// status returns the API server's form of an error.
 func status(err error) *metav1.Status {
 	known := apierrors.APIStatus(nil)
 	if !errors.As(err, &known) {

@@ -9,7 +9,7 @@ import (
 	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
-// CreateJob stores a Job as if a user had created it, and returns what is stored.
+// CreateJob stores a Job as if a user had created it, and returns the stored object.
 func (s *Server) CreateJob(job *batchv1.Job) (*batchv1.Job, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -20,7 +20,7 @@ func (s *Server) CreateJob(job *batchv1.Job) (*batchv1.Job, error) {
 	return o.(*batchv1.Job).DeepCopy(), nil //nolint:forcetypeassert // the table has one type
 }
 
-// Job returns a copy of the Job of that name, or nil.
+// Job returns a copy of the named Job, or nil.
 func (s *Server) Job(namespace, name string) *batchv1.Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -28,7 +28,7 @@ func (s *Server) Job(namespace, name string) *batchv1.Job {
 	return job.DeepCopy()
 }
 
-// ChangeJob changes a Job, without any checks. It does nothing when there is none.
+// ChangeJob changes a Job without validation. It does nothing if the Job does not exist.
 func (s *Server) ChangeJob(namespace, name string, change func(*batchv1.Job)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,7 +40,7 @@ func (s *Server) ChangeJob(namespace, name string, change func(*batchv1.Job)) {
 	}
 }
 
-// DeleteJob removes a Job, as the propagation policies Background and Orphan do.
+// DeleteJob deletes a Job, as with propagation policy Background or Orphan.
 func (s *Server) DeleteJob(namespace, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +48,7 @@ func (s *Server) DeleteJob(namespace, name string) error {
 	return err
 }
 
-// complete gives a Job the API's defaults, its selector, and the labels of its pods.
+// complete sets the API's defaults, the selector, and the labels of the pod template.
 func complete(job *batchv1.Job) {
 	jobdefaults.Set(job)
 	spec := &job.Spec

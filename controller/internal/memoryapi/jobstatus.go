@@ -14,8 +14,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// statusErrors returns what the API server refuses in a write to the status (pkg/apis/batch/validation, ValidateJobStatusUpdate).
-// A rule about fields that have not changed is not applied, so a status that breaks it can still be written.
+// statusErrors returns the API server's errors for a write to the status (pkg/apis/batch/validation,
+// ValidateJobStatusUpdate). Rules about unchanged fields are not applied, so a status that breaks one can still be
+// written.
 func statusErrors(old, job *batchv1.Job) field.ErrorList {
 	w := &statusWrite{old: old, job: job, before: &old.Status, after: &job.Status, path: field.NewPath("status")}
 	w.counters()
@@ -41,7 +42,7 @@ func (w *statusWrite) refuse(broken bool, name, message string) {
 	}
 }
 
-// has reports whether a condition is true, changed whether it was not what it is.
+// has reports whether a condition is true.
 func has(s *batchv1.JobStatus, kind batchv1.JobConditionType) bool {
 	for _, c := range s.Conditions {
 		if c.Type == kind && c.Status == corev1.ConditionTrue {
@@ -97,7 +98,7 @@ func (w *statusWrite) uncounted() {
 	}
 }
 
-// conditions checks the rules that always hold.
+// conditions checks the rules that apply to every write.
 func (w *statusWrite) conditions() {
 	met, complete := w.has(batchv1.JobSuccessCriteriaMet), w.has(batchv1.JobComplete)
 	metBefore := has(w.before, batchv1.JobSuccessCriteriaMet)
@@ -111,7 +112,7 @@ func (w *statusWrite) conditions() {
 	}
 }
 
-// newConditions checks the rules about conditions that have changed.
+// newConditions checks the rules about changed conditions.
 func (w *statusWrite) newConditions() {
 	met, complete := w.has(batchv1.JobSuccessCriteriaMet), w.has(batchv1.JobComplete)
 	failed, target := w.has(batchv1.JobFailed), w.has(batchv1.JobFailureTarget)
@@ -123,7 +124,7 @@ func (w *statusWrite) newConditions() {
 		"cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
 }
 
-// finished checks the rules about Jobs that have ended.
+// finished checks the rules about finished Jobs.
 func (w *statusWrite) finished() {
 	finished := func(s *batchv1.JobStatus) bool { return has(s, batchv1.JobComplete) || has(s, batchv1.JobFailed) }
 	if !finished(w.after) {
@@ -186,7 +187,7 @@ func (w *statusWrite) format(name, text string, applies bool) {
 	}
 }
 
-// intervals reads 0-3,7 when all is in order and below the limit.
+// intervals parses text such as 0-3,7. It reports false unless the numbers are in order and below the limit.
 func intervals(text string, limit int) ([][2]int, bool) {
 	var all [][2]int
 	last := -1

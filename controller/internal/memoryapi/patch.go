@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// patch applies a patch. A resource version or UID in it is a precondition, as with the real one.
+// patch applies a patch. As in the real API server, a resource version or UID in the patch is a precondition.
 func (s *Server) patch(t *table, c Call) (Object, error) {
 	old, err := t.find(c)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Pods returns all pods in the order of their names. They are not to be changed.
+// Pods returns all pods sorted by name. The caller must not change them.
 func (s *Server) Pods() []*corev1.Pod { return listed[*corev1.Pod](s, Pods) }
 
-// CreatePod stores a pod as if somebody had created it, and returns what is stored.
+// CreatePod stores a pod as if a client had created it, and returns the stored object.
 func (s *Server) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -23,7 +23,7 @@ func (s *Server) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
 	return o.(*corev1.Pod).DeepCopy(), nil //nolint:forcetypeassert // the table has one type
 }
 
-// ChangePod changes a pod, as the kubelet does, without any checks. It does nothing when there is none.
+// ChangePod changes a pod without validation, as the kubelet does. It does nothing if the pod does not exist.
 func (s *Server) ChangePod(namespace, name string, change func(*corev1.Pod)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,7 +35,7 @@ func (s *Server) ChangePod(namespace, name string, change func(*corev1.Pod)) {
 	}
 }
 
-// DeletePod deletes a pod with a grace period in seconds, or with that of the pod when it is negative.
+// DeletePod deletes a pod with a grace period in seconds, or the pod's own if it is negative.
 func (s *Server) DeletePod(namespace, name string, grace int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s *Server) DeletePod(namespace, name string, grace int64) error {
 	return err
 }
 
-// gracePeriod returns the seconds that an object is given. A pod that does not run needs none.
+// gracePeriod returns the grace period in seconds for deleting an object. A pod that does not run gets none.
 func gracePeriod(o Object, options *metav1.DeleteOptions) int64 {
 	pod, ok := o.(*corev1.Pod)
 	if !ok || pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {

@@ -8,7 +8,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// Remove has kinds served no more, as if their definitions were deleted: first their objects go, then their watches end.
+// Remove stops serving resources, as if their definitions were deleted: their objects are deleted, then their watches
+// end.
 func (s *Server) Remove(resources ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -25,7 +26,7 @@ func (s *Server) Remove(resources ...string) {
 	}
 }
 
-// Serve has kinds served again.
+// Serve serves resources again.
 func (s *Server) Serve(resources ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,8 +35,8 @@ func (s *Server) Serve(resources ...string) {
 	}
 }
 
-// Apply stores a namespace, a policy or a binding as if a user had applied it: what is there is changed. Only the labels and
-// the spec count.
+// Apply creates or updates a namespace, a policy or a binding as if a user had applied it. Only its labels and spec are
+// used.
 func (s *Server) Apply(o Object) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +67,7 @@ func tableOf(o Object) string {
 	}
 }
 
-// Delete removes a namespace, a policy or a binding, if it is there.
+// Delete deletes a namespace, a policy or a binding if it exists.
 func (s *Server) Delete(resource, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +77,7 @@ func (s *Server) Delete(resource, name string) {
 	}
 }
 
-// Policy returns a copy of the policy of that name, or nil.
+// Policy returns a copy of the named policy, or nil.
 func (s *Server) Policy(name string) *v1alpha1.PodFailurePolicy {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +85,7 @@ func (s *Server) Policy(name string) *v1alpha1.PodFailurePolicy {
 	return p.DeepCopy()
 }
 
-// Binding returns a copy of the binding of that name, or nil.
+// Binding returns a copy of the named binding, or nil.
 func (s *Server) Binding(name string) *v1alpha1.PodFailurePolicyBinding {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +93,7 @@ func (s *Server) Binding(name string) *v1alpha1.PodFailurePolicyBinding {
 	return b.DeepCopy()
 }
 
-// updatePolicy writes the status, or everything else. A spec that changes makes a new generation.
+// updatePolicy writes the status, or everything else. A changed spec increments the generation.
 func (s *Server) updatePolicy(t *table, old, p *v1alpha1.PodFailurePolicy, subresource string) Object {
 	if subresource == "status" {
 		p.Spec = old.Spec
@@ -120,7 +121,7 @@ func (s *Server) updateBinding(t *table, old, b *v1alpha1.PodFailurePolicyBindin
 	return s.store(t, b)
 }
 
-// ChangePolicy changes a policy, without any checks. It does nothing when there is none.
+// ChangePolicy changes a policy without validation. It does nothing if the policy does not exist.
 func (s *Server) ChangePolicy(name string, change func(*v1alpha1.PodFailurePolicy)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// Resources of a Server.
+// The resources that a Server serves.
 const (
 	Jobs       = "jobs"
 	Pods       = "pods"
@@ -21,13 +21,13 @@ const (
 	Bindings   = v1alpha1.ResourcePodFailurePolicyBindings
 )
 
-// Object is what a Server stores.
+// Object is an object that a Server stores.
 type Object interface {
 	metav1.Object
 	runtime.Object
 }
 
-// resource is a kind of objects.
+// resource describes a kind of objects.
 type resource struct {
 	name  string
 	kind  schema.GroupVersionKind
@@ -39,7 +39,7 @@ func (r resource) group() schema.GroupResource {
 	return r.kind.GroupVersion().WithResource(r.name).GroupResource()
 }
 
-// typed returns an object as it goes over the wire. Stored objects have no TypeMeta.
+// typed returns a copy of an object with its TypeMeta, which stored objects lack.
 func (r resource) typed(o Object) Object {
 	copied, ok := o.DeepCopyObject().(Object)
 	if ok {

@@ -18,9 +18,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Server stores objects. Stored objects are replaced, never changed.
+// Server stores objects in memory. Stored objects are replaced, never changed.
 type Server struct {
-	// ListsOnly makes it refuse to begin watches with what there is, as older servers do. Set it before the first call.
+	// ListsOnly makes the server refuse watches with initial events, as older servers do. Set it before the first call.
 	ListsOnly bool
 
 	now func() time.Time
@@ -31,29 +31,29 @@ type Server struct {
 	observer func(Change)
 }
 
-// Change is a step in the life of an object.
+// Change is one change of an object.
 type Change struct {
 	Version int64
-	// Old is nil when the object is created, New when it is gone.
+	// Old is nil if the object was created, New if it was deleted.
 	Old, New Object
 }
 
-// table is a resource's objects and how they came about.
+// table holds a resource's objects and the history of their changes.
 type table struct {
 	resource
 
 	objects   map[types.NamespacedName]Object
 	history   []Change
-	shown     int64 // the version up to which the cache goes
-	compacted int64 // the version before which there is no history
-	absent    bool  // is not served
+	shown     int64 // the version up to which clients see changes
+	compacted int64 // the version before which history is gone
+	absent    bool  // not served
 	streams   map[*stream]bool
 }
 
-// live is the version of a cache that does not lag.
+// live is the value of shown for a cache that does not lag.
 const live = math.MaxInt64
 
-// New returns a Server without objects, which takes the time from now.
+// New returns a Server without objects, whose clock is now.
 func New(now func() time.Time) *Server {
 	s := &Server{now: now, tables: map[string]*table{}}
 	for _, r := range resources() {
@@ -62,22 +62,23 @@ func New(now func() time.Time) *Server {
 	return s
 }
 
-// Config returns the settings of a client without limits.
+// Config returns a client configuration without rate limits.
 func (s *Server) Config() *rest.Config { return Config(s) }
 
-// Config returns the settings of a client without limits whose calls go through transport to a Server.
+// Config returns a client configuration without rate limits whose calls reach a Server through transport.
 func Config(transport http.RoundTripper) *rest.Config {
 	content := rest.ContentConfig{ContentType: "application/vnd.kubernetes.protobuf", AcceptContentTypes: "application/vnd.kubernetes.protobuf,application/json"}
 	return &rest.Config{Host: "http://memory", Transport: transport, QPS: -1, ContentConfig: content}
 }
 
-// Watch has a function called after every change of anything but events, before anybody else can see it. It must not call the Server.
+// Watch registers a function that is called after every change of anything but events, before any client can see the
+// change. It must not call the Server.
 func (s *Server) Watch(observer func(Change)) { s.observer = observer }
 
-// Events returns the events that were recorded, in the order of their names.
+// Events returns the recorded events, sorted by name.
 func (s *Server) Events() []*eventsv1.Event { return listed[*eventsv1.Event](s, Events) }
 
-// listed returns a table's objects in the order of their names. They are not to be changed.
+// listed returns a table's objects, sorted by name. The caller must not change them.
 func listed[T Object](s *Server, resource string) []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +99,7 @@ func keyOf(o metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
-// put stores a new object or a changed one, unless that would change nothing. The object is the Server's from then on.
+// put stores a new or changed object, unless it equals the stored one. The Server owns the object from then on.
 func (s *Server) put(t *table, o Object) Object {
 	old := t.objects[keyOf(o)]
 	if old != nil {
@@ -128,7 +129,8 @@ func (s *Server) changed(t *table, c Change) {
 	t.feed()
 }
 
-// kind returns what a watcher that is interested in some objects only gets to know of a change, and of which object.
+// kind returns the type of event and the object that a watcher gets for a change, given the objects that its selector
+// wants.
 func (c Change) kind(wanted func(Object) bool) (watch.EventType, Object) {
 	before, after := c.Old != nil && wanted(c.Old), c.New != nil && wanted(c.New)
 	switch {

@@ -12,22 +12,22 @@ import (
 	restwatch "k8s.io/client-go/rest/watch"
 )
 
-// stream is a watch under way, and the body of its response.
+// stream is an open watch, and the body of its response.
 type stream struct {
 	table     *table
 	wanted    func(Object) bool
 	bookmarks bool
 	media     runtime.SerializerInfo
-	sent      int64           // the version up to which it has told everything
-	done      <-chan struct{} // closed when nobody listens any more
+	sent      int64           // the version up to which everything was sent
+	done      <-chan struct{} // closed when the client has gone
 
 	mu      sync.Mutex
 	text    bytes.Buffer
 	ended   bool
-	changed chan struct{} // holds something when text or ended has changed
+	changed chan struct{} // has a value after text or ended has changed
 }
 
-// begin sends what there is, and, when the client asks for that, that this was all.
+// begin sends the present objects and, if the client asks for it, a bookmark after them.
 func (w *stream) begin(marked bool) {
 	for _, o := range w.table.stateAt(w.sent) {
 		if w.wanted(o) {
@@ -41,7 +41,7 @@ func (w *stream) begin(marked bool) {
 	}
 }
 
-// feed sends what is new in the cache.
+// feed sends the changes that are new in the cache.
 func (w *stream) feed() {
 	history := w.table.history
 	first := len(history)
@@ -95,7 +95,7 @@ func (w *stream) over() bool {
 	return w.ended
 }
 
-// Read waits for something to tell.
+// Read waits for the next event.
 func (w *stream) Read(p []byte) (int, error) {
 	for {
 		n, err := w.read(p)
@@ -122,7 +122,7 @@ func (w *stream) read(p []byte) (int, error) {
 	return 0, nil
 }
 
-// Close ends the stream of a client that does not listen any more.
+// Close ends the stream when the client closes it.
 func (w *stream) Close() error {
 	w.end()
 	return nil

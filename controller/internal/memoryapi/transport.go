@@ -16,11 +16,11 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// codecs are for Kubernetes' kinds and ours.
+// codecs encodes Kubernetes' kinds and podverdict's.
 var codecs = sync.OnceValue(func() serializer.CodecFactory {
 	all := runtime.NewScheme()
 	if err := errors.Join(scheme.AddToScheme(all), v1alpha1.AddToScheme(all)); err != nil {
-		panic(err) //nolint:forbidigo // kinds that exclude each other
+		panic(err) //nolint:forbidigo // two kinds conflict
 	}
 	return serializer.NewCodecFactory(all)
 })
@@ -48,7 +48,7 @@ func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	return respond(r, code, o), nil
 }
 
-// Refuse returns a response that tells an error.
+// Refuse returns a response with an error.
 func Refuse(r *http.Request, err error) *http.Response {
 	told := status(err)
 	return respond(r, int(told.Code), told)
@@ -70,7 +70,7 @@ func response(r *http.Request, code int, media string, body io.ReadCloser) *http
 	}
 }
 
-// mediaOf returns the media type that the client wants: in protobuf if it knows that, else in JSON.
+// mediaOf returns the media type for the response: protobuf if the client accepts it, else JSON.
 func mediaOf(r *http.Request) runtime.SerializerInfo {
 	wanted := runtime.ContentTypeJSON
 	if strings.Contains(r.Header.Get("Accept"), runtime.ContentTypeProtobuf) {
@@ -80,7 +80,7 @@ func mediaOf(r *http.Request) runtime.SerializerInfo {
 	return media
 }
 
-// serve does what a call asks for. A deletion is answered with the object.
+// serve carries out a call. A deletion returns the object.
 func (s *Server) serve(c Call) (runtime.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +129,7 @@ func (s *Server) single(t *table, c Call) (Object, error) {
 	}
 }
 
-// decode reads a body in any of the API's encodings.
+// decode reads a body in any encoding of the API.
 func decode[T any](body []byte) (T, error) {
 	o, _, err := codecs().UniversalDeserializer().Decode(body, nil, nil)
 	object, ok := o.(T)

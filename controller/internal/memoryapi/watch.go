@@ -16,7 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Hold stops the caches of resources: watches tell nothing new, and lists that need not be current tell what they show.
+// Hold freezes the caches of resources: watches send nothing new, and lists that allow older data return the frozen
+// state.
 func (s *Server) Hold(resources ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -25,7 +26,7 @@ func (s *Server) Hold(resources ...string) {
 	}
 }
 
-// Show lets the cache of a held resource see as many more changes, and tells how many there are beyond.
+// Show lets the cache of a held resource advance by that many changes, and returns how many are still hidden.
 func (s *Server) Show(resource string, changes int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +40,7 @@ func (s *Server) Show(resource string, changes int) int {
 	return len(hidden)
 }
 
-// hidden returns the changes that the cache does not show.
+// hidden returns the changes that the cache does not show yet.
 func (t *table) hidden() []Change {
 	first, _ := slices.BinarySearchFunc(t.history, t.shown, func(c Change, shown int64) int {
 		if c.Version <= shown {
@@ -50,7 +51,7 @@ func (t *table) hidden() []Change {
 	return t.history[first:]
 }
 
-// Release lets caches show everything as it happens.
+// Release ends Hold.
 func (s *Server) Release(resources ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +61,7 @@ func (s *Server) Release(resources ...string) {
 	}
 }
 
-// Bookmark sends all watchers of a resource how far they are.
+// Bookmark sends a bookmark to all watchers of a resource.
 func (s *Server) Bookmark(resource string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,14 +91,14 @@ func (s *Server) CloseWatches(resource string) {
 	clear(t.streams)
 }
 
-// Compact forgets what led to the present state of a resource: who wants to watch from an older version has to list.
+// Compact discards the history of a resource: clients that watch from an older version have to list again.
 func (s *Server) Compact(resource string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tables[resource].compacted = s.version
 }
 
-// list answers with the newest state, or with that of the cache if the caller does not insist.
+// list returns the newest state, or that of the cache if the caller allows older data.
 func (s *Server) list(t *table, c Call) (runtime.Object, error) {
 	at, err := s.since(t, c)
 	if err != nil {
@@ -116,7 +117,7 @@ func (s *Server) list(t *table, c Call) (runtime.Object, error) {
 	return t.list(objects, metav1.ListMeta{ResourceVersion: strconv.FormatInt(at, 10)}), nil
 }
 
-// since returns the version that a list or the initial events of a watch are of.
+// since returns the version for a list or for the initial events of a watch.
 func (s *Server) since(t *table, c Call) (int64, error) {
 	text := c.query.Get("resourceVersion")
 	if text == "" {
@@ -132,7 +133,7 @@ func (s *Server) since(t *table, c Call) (int64, error) {
 	return max(least, min(t.shown, s.version)), nil
 }
 
-// stateAt returns the objects as they were once, in the order of their names.
+// stateAt returns the objects as they were at a version, sorted by name.
 func (t *table) stateAt(version int64) []Object {
 	last := len(t.history) - 1
 	if last < 0 || t.history[last].Version <= version {
@@ -152,7 +153,7 @@ func (t *table) stateAt(version int64) []Object {
 	return then.sorted()
 }
 
-// wanted returns the filter of the objects that a list or watch is about.
+// wanted returns a filter for the objects that a list or watch selects.
 func (c Call) wanted() (func(Object) bool, error) {
 	selector, err := labels.Parse(c.query.Get("labelSelector"))
 	if err != nil {
@@ -163,7 +164,7 @@ func (c Call) wanted() (func(Object) bool, error) {
 	}, nil
 }
 
-// watch answers with a stream of changes.
+// watch responds with a stream of changes.
 func (s *Server) watch(r *http.Request, c Call) *http.Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,14 +203,14 @@ func (s *Server) open(t *table, r *http.Request, c Call) (*stream, error) {
 		w.begin(initial)
 		return w, nil
 	}
-	w.sent, _ = strconv.ParseInt(text, 10, 64) // since has read it
+	w.sent, _ = strconv.ParseInt(text, 10, 64) // since has validated it
 	if w.sent < t.compacted {
 		return nil, apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", w.sent, t.compacted))
 	}
 	return w, nil
 }
 
-// feed gives the watchers what the cache shows.
+// feed sends the watchers what the cache shows.
 func (t *table) feed() {
 	for w := range t.streams {
 		if w.over() {

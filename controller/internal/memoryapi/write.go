@@ -47,7 +47,7 @@ func (s *Server) create(t *table, o Object) (Object, error) {
 	return s.put(t, o), nil
 }
 
-// update replaces an object, or the part of it that a subresource is for.
+// update replaces an object, or the part of it that the subresource covers.
 func (s *Server) update(t *table, o Object, subresource string) (Object, error) {
 	old, err := t.find(Call{Namespace: o.GetNamespace(), Name: o.GetName()})
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Server) update(t *table, o Object, subresource string) (Object, error) 
 	}
 }
 
-// inherit keeps what an update cannot change.
+// inherit copies the metadata that an update cannot change.
 func inherit(o, old metav1.Object) {
 	o.SetUID(old.GetUID())
 	o.SetCreationTimestamp(old.GetCreationTimestamp())
@@ -85,7 +85,7 @@ func inherit(o, old metav1.Object) {
 	o.SetManagedFields(nil)
 }
 
-// updateJob writes a status with the metadata that comes with it, as the real one does, or everything else.
+// updateJob writes either the status with the metadata, as the real API server does, or everything but the status.
 func (s *Server) updateJob(t *table, old, job *batchv1.Job, subresource string) (Object, error) {
 	if subresource != "status" {
 		job.Status = old.Status
@@ -107,7 +107,8 @@ func (s *Server) updatePod(t *table, old, pod *corev1.Pod, subresource string) (
 	return s.store(t, pod), nil
 }
 
-// store puts an object, and removes it when it was to be deleted and nothing holds it any more.
+// store puts an object. It removes an object that is being deleted once it has no finalizers and its grace period is
+// over.
 func (s *Server) store(t *table, o Object) Object {
 	grace := o.GetDeletionGracePeriodSeconds()
 	stored := s.put(t, o)
@@ -117,7 +118,7 @@ func (s *Server) store(t *table, o Object) Object {
 	return stored
 }
 
-// erase deletes an object: at once, when its time is over, or when its finalizers are removed.
+// erase deletes an object: at once, or after its grace period or when its finalizers are removed.
 func (s *Server) erase(t *table, c Call, options *metav1.DeleteOptions) (Object, error) {
 	old, err := t.find(c)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 
 const reference = "#/components/schemas/"
 
-// node is a schema, as far as type checking needs it.
+// node is a schema, reduced to what type checking needs.
 type node struct {
 	Ref                  string          `json:"$ref,omitempty"`
 	Type                 string          `json:"type,omitempty"`
@@ -17,7 +17,7 @@ type node struct {
 	Items                *node           `json:"items,omitempty"`
 }
 
-// root is a schema with all that it refers to.
+// root is a schema with all schemas that it refers to.
 type root struct {
 	Schema string `json:"$schema"`
 	Title  string `json:"title"`
@@ -48,8 +48,8 @@ func (o components) jsonSchema(name string) (root, error) {
 	}, nil
 }
 
-// trimmed returns the schema with references into definitions. A value that may be of several
-// types, such as a quantity, may be anything: the type checker knows no better.
+// trimmed returns the schema with references into definitions. A value of several possible types, such as a quantity, may be
+// anything: the type checker cannot do better.
 func (n node) trimmed() node {
 	if len(n.AllOf) == 1 {
 		return n.AllOf[0].trimmed()

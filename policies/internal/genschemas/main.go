@@ -21,7 +21,7 @@ var roots = []struct{ file, document, schema string }{
 	{"pod.jsonschema", "api__v1_openapi.json", "io.k8s.api.core.v1.Pod"},
 }
 
-// kinds are those whose OpenAPI schema compiler/admission/kind embeds.
+// kinds are the kinds whose OpenAPI schemas compiler/admission/kind embeds.
 var kinds = []struct{ document, schema string }{
 	{"apis__batch__v1_openapi.json", "io.k8s.api.batch.v1.CronJob"},
 	{"apis__batch__v1_openapi.json", "io.k8s.api.batch.v1.Job"},
@@ -65,8 +65,8 @@ func generate(ctx context.Context, jsonSchemas, openAPISchemas string) error {
 	return write(filepath.Join(openAPISchemas, "openapi.json"), schemas)
 }
 
-// download returns the folder of the module. It runs in conformance/upstream, whose go.mod requires the module, and whose
-// go.sum has its hash.
+// download returns the folder of the module. It runs the go command in conformance/upstream, whose go.mod requires the
+// module, and whose go.sum has its hash.
 func download(ctx context.Context) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
 	cmd.Dir = filepath.Join("..", "..", "..", "conformance", "upstream")

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// components are the part of OpenAPI documents that some kinds reach, as the API server
-// publishes it but for the descriptions.
+// components are the parts of OpenAPI documents that some kinds refer to, as the API server publishes them, but without
+// descriptions.
 type components map[string]any
 
 // add adds the named schema of an OpenAPI document, and all that it refers to.
@@ -30,7 +30,7 @@ func (o components) add(path, name string) error {
 	return o.collect(d.Components.Schemas, name)
 }
 
-// collect adds the named one of schemas, and all that it refers to.
+// collect adds the named schema, and all that it refers to.
 func (o components) collect(schemas map[string]any, name string) error {
 	if _, ok := o[name]; ok {
 		return nil
@@ -48,8 +48,7 @@ func (o components) collect(schemas map[string]any, name string) error {
 	return nil
 }
 
-// bare takes the descriptions out of a schema and those within it, and adds the names
-// that they refer to, to names.
+// bare removes the descriptions from a schema and those within it, and appends the names that they refer to.
 func bare(schema map[string]any, names []string) []string {
 	delete(schema, "description")
 	if ref, ok := schema["$ref"].(string); ok {
@@ -63,7 +62,7 @@ func bare(schema map[string]any, names []string) []string {
 	return names
 }
 
-// subschemas returns the schemas that a keyword of a schema holds.
+// subschemas returns the schemas in the value of a schema's keyword.
 func subschemas(keyword string, value any) []map[string]any {
 	var values []any
 	switch keyword {

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// tell notes what happens to a pod.
-func (s *simulator) tell(l *life, e Event) {
+// addPodEvent records an event of a pod.
+func (s *simulator) addPodEvent(l *life, e Event) {
 	e.Index, e.Attempt, e.Pod = new(l.slot), new(l.attempt+1), l.pod.Name
 	if e.Because != "" {
 		s.result.Attempts[l.record].Because = e.Because
 	}
-	s.tellJob(e)
+	s.addJobEvent(e)
 }
 
-// tellJob notes what happens to the Job.
-func (s *simulator) tellJob(e Event) {
+// addJobEvent records an event of the Job.
+func (s *simulator) addJobEvent(e Event) {
 	e.Seconds = s.now
 	s.result.Events = append(s.result.Events, e)
 }
 
-// changeText says what was done to the Job from outside.
+// changeText describes an intervention.
 func changeText(change intervention, unit Unit) string {
 	var parts []string
 	if change.Suspend != nil && *change.Suspend {
