@@ -139,6 +139,9 @@ func (q question) evaluate(ctx context.Context, input ast.Value) (any, error) {
 	defer context.AfterFunc(limited, cancel.Cancel)()
 	var results topdown.QueryResultSet
 	err := storage.Txn(limited, q.store, storage.TransactionParams{}, func(read storage.Transaction) (err error) {
+		if err := limited.Err(); err != nil {
+			return err // OPA looks at cancel from time to time, and may answer before
+		}
 		results, err = topdown.NewQuery(q.query).WithQueryCompiler(q.compiled).WithCompiler(q.compiler).
 			WithStore(q.store).WithTransaction(read).WithInput(ast.NewTerm(input)).WithCancel(cancel).Run(limited)
 		return err
