@@ -133,7 +133,7 @@ func (f *admissionFlags) targets() ([]admission.Target, error) {
 	return all, nil
 }
 
-// placed says of an error in a match condition which flag it comes from.
+// placed adds the flag to an error in a match condition.
 func (f *admissionFlags) placed(err error) error {
 	wrong, ok := errors.AsType[*apiserver.CheckError](err)
 	if !ok {

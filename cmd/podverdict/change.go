@@ -17,8 +17,7 @@ type beforeItem struct {
 	item verdictItem
 }
 
-// compare returns the verdicts after a change of the rules with those before it, which are on the same Pods, the changed ones
-// first.
+// compare pairs the verdicts before and after a change of the rules, for the same Pods, and puts the changed ones first.
 func compare(before, after []verdictItem) []verdictItem {
 	for i := range after {
 		old := before[i]
@@ -44,8 +43,8 @@ func sameEffect(a, b verdictItem) bool {
 		(v.RetryDelay == nil) == (w.RetryDelay == nil) && (v.RetryDelay == nil || *v.RetryDelay == *w.RetryDelay)
 }
 
-// effective returns the verdict that says what the Pod means for the Job. For a Pod in phase Pending that is deleted, it is that
-// of the rule because of which it is, if somebody carries it out.
+// effective returns the verdict that decides what the Pod means for the Job. For a pending Pod that is deleted, it is that of the
+// rule on Pending, if it takes effect.
 func (i verdictItem) effective() runtime.Verdict {
 	if i.deleted && len(i.Would) == 0 {
 		return *i.Pending

@@ -141,8 +141,8 @@ func judged(ctx context.Context, r reports.Report, o vectors.Options) (reports.R
 	return r, nil
 }
 
-// judgeOf returns what judges vectors by the guardrails, or by the constraints. Settings are passed with each object, as
-// Gatekeeper does, so that one compiled bundle serves all vectors.
+// judgeOf returns the judge for vectors about guardrails or constraints. Settings are passed with each object, as in Gatekeeper, so
+// that one compiled bundle serves all vectors.
 func judgeOf(validator *rego.Validator, guardrails bool) vectors.Judge {
 	return func(ctx context.Context, s vectors.Submission) ([]vectors.Finding, error) {
 		object := s.Object

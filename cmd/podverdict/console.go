@@ -45,8 +45,7 @@ func (c *console) warn(message string) {
 	c.warned[message] = true
 }
 
-// paragraph writes a message. The lines after its first are indented: the names in a message are anybody's, and none of its
-// lines may pass for another message.
+// paragraph writes a message and indents all lines but the first, so that untrusted names in it cannot look like another message.
 func paragraph(stderr io.Writer, message string) {
 	message = strings.ReplaceAll(strings.TrimRight(message, "\n"), "\n", "\n  ")
 	fmt.Fprintln(stderr, strings.ReplaceAll(message, "\n  \n", "\n\n"))

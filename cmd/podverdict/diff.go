@@ -167,7 +167,7 @@ func (d *difference) pair(c *console, given []manifest.Job) error {
 	return d.givePods(c, before, after)
 }
 
-// managed returns Jobs as if podverdict's controller ran those that do not say who does: what policies do is asked, not whether.
+// managed returns the Jobs, with podverdict's controller as manager of those that name none: diff shows what policies would do.
 func managed(jobs []manifest.Job) []manifest.Job {
 	jobs = slices.Clone(jobs)
 	for i, job := range jobs {

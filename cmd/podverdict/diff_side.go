@@ -67,7 +67,7 @@ func (o *diffOptions) readLive(ctx context.Context, c *console, name string, tar
 	return side, err
 }
 
-// share gives the policies of a cluster to the other side, unless that has policies of its own or another cluster's.
+// share copies a cluster's policies to the other side, unless that has its own policies or comes from another cluster.
 func (d *diffSide) share(other *diffSide) {
 	if d.live && !other.live && len(other.set.Policies) == 0 {
 		other.policies = d.policies

@@ -121,8 +121,8 @@ func regoEngine() conformance.Engine {
 	}
 }
 
-// regoValidator returns what validates by the built-in rules. They are compiled at the first request: most streams ask for
-// verdicts alone.
+// regoValidator returns a validator with the built-in rules. It compiles them at the first request, because most streams ask only
+// for verdicts.
 func regoValidator(ctx context.Context) protocol.Validator {
 	prepared := sync.OnceValues(func() (*rego.Validator, error) { return rego.New(ctx, rego.Options{}) })
 	return func(ctx context.Context, job, oldJob *batchv1.Job) ([]protocol.FieldError, error) {

@@ -25,14 +25,15 @@ var errFindings = errors.New("findings")
 // errUnread ends a verb whose report names input that could not be read. The report is written all the same.
 var errUnread = errors.New("some of the input could not be read: the report says what and why")
 
-// unreadError is what is wrong with some documents. It ends a verb whose result is about the others, and is written all the same.
+// unreadError lists documents that could not be read. The verb's result covers the others, and is written all the same.
 type unreadError struct{ error }
 
 func (unreadError) Is(target error) bool { return target == errUnread }
 
 func (e unreadError) Unwrap() []error { return manifest.EachError(e.error) }
 
-// beside joins what is wrong with documents that are left out to what has ended the verb. That nothing is left says nothing new.
+// beside joins the errors of omitted documents with the error that ended the verb. It drops errors which say only that no input is
+// left.
 func beside(unread, err error) error {
 	if unread == nil {
 		return err
@@ -117,7 +118,7 @@ func errStdout(err error) error {
 // maxReported is how many errors are written out: a file of ten thousand bad Pods has one problem.
 const maxReported = 20
 
-// complain writes what went wrong, one paragraph for each thing, and returns the exit code.
+// complain writes the errors, one paragraph each, and returns the exit code.
 func complain(stderr io.Writer, err error) int {
 	switch {
 	case err == nil:

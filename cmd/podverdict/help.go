@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// showHelp begins with how to call a verb. Its explanation stands between that and the flags. It is no template of
-// cobra's: the linker keeps every exported method in a program that executes templates.
+// showHelp writes the usage first, then the description, then the flags. It does not use cobra's templates, because the linker
+// keeps every exported method in a program that executes templates.
 func showHelp(cmd *cobra.Command, _ []string) {
 	var out strings.Builder
 	out.WriteString("Usage:")

@@ -187,7 +187,7 @@ func (in *input) take(c *console, set *manifest.Set, strict bool) error {
 	return c.noteOthers(others, strict || in.unread == nil && len(others) == len(set.Pods))
 }
 
-// leaveOut leaves out Jobs whose rules the API server would refuse, unless there are no others.
+// leaveOut drops Jobs whose rules the API server would refuse, unless no others remain.
 func (in *input) leaveOut() {
 	var sound []manifest.Family
 	var wrong []error

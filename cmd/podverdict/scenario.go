@@ -22,8 +22,8 @@ import (
 // scenarioAge is how old the Pods of scenarios are when they are judged: rules on Pending ask for minutes or hours.
 const scenarioAge = 24 * time.Hour
 
-// takeScenarios gives the plans of each Job, by all rulings, the Pods of the scenarios that can happen to it, and of the exit
-// codes that rules ask for. Each Pod is the first attempt, and named after its scenario.
+// takeScenarios adds Pods to each Job's plans: one for each scenario that can happen to the Job, and one for each exit code that
+// its rules name.
 func takeScenarios(rulings ...ruling) {
 	for i := range rulings[0].plans {
 		var plans []*plan

@@ -81,7 +81,7 @@ func (r *reachability) isPlain(e ast.Expr) bool {
 // operand is the common operand of several terms, with the values that they allow.
 type operand struct {
 	domain domain
-	// asked are those that they leave of all.
+	// asked are the values that satisfy all terms.
 	asked domain
 	// said describes the operand's values without the terms, or is empty.
 	said  string

@@ -59,7 +59,7 @@ func (f facts) with(more []string) facts {
 	return all
 }
 
-// without returns the facts that have nothing to do with some names.
+// without returns the facts that do not mention any of the names.
 func (f facts) without(names ...string) facts {
 	left := facts{}
 	for key := range f {

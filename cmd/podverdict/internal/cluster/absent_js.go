@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
-// errAbsent is what a page answers, which has no kubeconfig and reaches no API server.
+// errAbsent is the error in a web page, which has no kubeconfig and cannot reach an API server.
 var errAbsent = errors.New("a page reads no cluster: give files")
 
 // Options choose nothing in a page.

@@ -16,11 +16,11 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
-// maxValues is how many Jobs are asked for by their uids; with more the address gets too long for some proxies, and
-// the Pods of all Jobs are asked for.
+// maxValues is the maximum number of Job UIDs in a label selector. With more, the URL gets too long for some proxies, so the Pods
+// of all Jobs are listed.
 const maxValues = 50
 
-// Families reads the Jobs of a query with their Pods. Of Pods asked for themselves, the Jobs are there with these alone.
+// Families reads the Jobs of a query with their Pods. If the query names Pods, their Jobs come with just these Pods.
 func (c *Cluster) Families(ctx context.Context, q Query) ([]manifest.Family, error) {
 	s, err := c.resolve(ctx, q)
 	if err != nil {

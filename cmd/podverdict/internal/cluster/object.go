@@ -94,8 +94,8 @@ func (c *Cluster) Namespaces(ctx context.Context) []string {
 	return namesIn(List[corev1.NamespaceList](c.core, "namespaces", metav1.NamespaceAll)(ctx, metav1.ListOptions{Limit: pageSize}))
 }
 
-// CheckNamespace refuses a namespace that is not there, for those who found nothing in it: the API server lists it like
-// an empty one. It accepts any namespace when reading namespaces is not allowed.
+// CheckNamespace returns an error if the namespace does not exist, because the API server lists a missing namespace like an empty
+// one. If reading namespaces is forbidden, it returns nil.
 func (c *Cluster) CheckNamespace(ctx context.Context) error {
 	_, err := c.namespace(ctx, c.Namespace)
 	if !apierrors.IsNotFound(err) {

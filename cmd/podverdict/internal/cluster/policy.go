@@ -41,7 +41,7 @@ func (c *Cluster) Policies(ctx context.Context) (policies []manifest.Policy, bin
 	return policies, bindings, "", nil
 }
 
-// unread returns a text when reading policies is not allowed, and "" when the cluster does not have their definitions.
+// unread returns a message if reading policies is forbidden, or an empty string if their definitions are not installed.
 func (c *Cluster) unread(ctx context.Context, err error, resource string) (string, error) {
 	switch {
 	case apierrors.IsNotFound(err):

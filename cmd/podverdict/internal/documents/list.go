@@ -24,8 +24,8 @@ type list struct {
 // longMember is how many bytes a member before the items may have.
 const longMember = 1 << 20
 
-// newList returns the List whose items begin behind n bytes, and moves the splitter to them. The result is nil, and the splitter stays,
-// if its kind is not that of a List, or if neither it nor its first item has a kind yet: items are read by that.
+// newList returns the List whose items begin after n bytes, and moves the splitter to them. If its kind is not that of a List, or if
+// neither it nor its first item has a kind yet, it returns nil and does not move.
 func (s *splitter) newList(n int, head []byte, isJSON, typed bool) *list {
 	l := &list{splitter: s, of: &metav1.TypeMeta{}, begin: s.at, head: head, json: isJSON}
 	value, err := append(bytes.Clone(head), "]}"...), error(nil)

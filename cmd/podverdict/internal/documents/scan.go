@@ -80,8 +80,8 @@ func (s *jsonScan) beginsLine(data []byte) bool {
 	return !s.quoted && s.read > 0 && data[s.read-1] == '\n'
 }
 
-// textEnd returns where a text ends that is read from i on, behind its quote, and whether it is still open there: then it is to be
-// read on where it says.
+// textEnd returns the end of the string that continues at i. If the data ends first, open is true and reading has to continue at
+// the returned offset.
 func textEnd(data []byte, i int) (end int, open bool) {
 	for ; i < len(data); i++ {
 		switch data[i] {

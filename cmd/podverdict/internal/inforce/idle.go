@@ -15,8 +15,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Idle is a policy that is in force for Jobs in which its rules on failed Pods do nothing, or
-// less than they seem to.
+// Idle is a policy in force whose rules on failed Pods have no effect, or less than expected, for some Jobs.
 type Idle struct {
 	Policy, Because, Hint string
 

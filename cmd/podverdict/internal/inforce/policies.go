@@ -65,9 +65,8 @@ func New(environment *compiler.Environment, source *Source) (*Policies, error) {
 	return p, errors.Join(append(errs, err)...)
 }
 
-// For returns what is in force for a Job, which has the API's defaults. The error says why
-// the labels of its namespace are unknown; the Selection then is that of a namespace
-// without labels but its name.
+// For returns the policies in force for a Job with the API's defaults. It returns an error if the labels of its namespace are
+// unknown; the Selection then assumes only the name label.
 func (p *Policies) For(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
 	namespace, err := p.namespaceLabels(ctx, job.Namespace)
 	return p.set.For(ctx, job, namespace), err

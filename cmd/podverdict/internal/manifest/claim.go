@@ -15,8 +15,8 @@ type Claim struct {
 	UID types.UID
 }
 
-// ClaimOf returns the Job that is the controller of a Pod, else the one that its job-name label names. It has no name when the
-// controller is something else. Says is false for a Pod with neither controller nor label.
+// ClaimOf returns the Job that controls a Pod, or else the one in its job-name label. If something else controls the Pod, the name
+// is empty. Says is false for a Pod with neither.
 func ClaimOf(pod *corev1.Pod) (claim Claim, says bool) {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	switch value, label := jobNameLabel(pod); {

@@ -71,8 +71,8 @@ func (e *Error) Excerpt() string {
 	return e.origin.Document.Excerpt(e.Position())
 }
 
-// withheld returns a single error in place of those of a document that is no manifest, and that nobody has asked to see: whatever
-// they would quote may be a secret.
+// withheld replaces the errors of a document that is no manifest, and was not named by the user, by a single one: their quotes
+// could reveal a secret.
 func withheld(d *Document, errs []error) []error {
 	if len(errs) == 0 || !d.found || d.isItem() || namesType(d) {
 		return errs
@@ -123,7 +123,7 @@ var (
 	errStdinTwice  = errors.New("-f -: standard input can be read only once")
 )
 
-// OnlyDocuments reports whether errors are about documents, so that those which are in a Set can be used without them.
+// OnlyDocuments reports whether all errors are about single documents, so that the rest of the Set can be used.
 func OnlyDocuments(wrong error) bool {
 	return !slices.ContainsFunc(EachError(wrong), func(err error) bool {
 		_, ok := errors.AsType[*Error](err)
