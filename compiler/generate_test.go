@@ -10,10 +10,6 @@ import (
 
 // These generators are for the tests of this package and of package compiler_test.
 
-// longestType is the length of the longest legal condition type: a DNS subdomain, a
-// slash and a name.
-const longestType = 253 + 1 + 63
-
 // exitCodes are few, so that rules and pods meet, and touch both ends of int32.
 var exitCodes = rapid.SampledFrom([]int32{0, 1, 2, 3, 42, 137, 143, 255, 256, -1, -1073741819, 1<<31 - 1, -1 << 31})
 

@@ -44,7 +44,7 @@ reach a cluster. One report has three groups of findings:
 
   constraints   what the API server would refuse or warn of
   guardrails    what is legal and unwise, as platform teams see it
-  rules         rules that never match, or do something else than they seem to
+  rules         what never matches, or does something else than it seems to
 
 --only and --skip choose groups or single rules. podverdict rules lists all, and
 podverdict rules ID explains one.

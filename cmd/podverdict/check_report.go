@@ -53,7 +53,7 @@ func (g *gate) read(ctx context.Context, files manifest.Options) (*manifest.Set,
 // severe enough.
 func (g *gate) print(found findings) error {
 	r := report.Report{Version: readVersion().Version, Rules: catalogue.All(), Screen: screenOf(g.live, "never")}
-	r.Subjects = append(found.subjects, found.unread...)
+	r.Subjects = slices.Concat(found.subjects, found.unread)
 	if err := r.Write(g.console.stdout, g.output.name); err != nil {
 		return err
 	}

@@ -261,8 +261,9 @@ func TestGuardrailsAreAudited(t *testing.T) {
 		return len(found) > 0, nil
 	})
 	const key, want = "audited-guardrails-job-warn/guardrails", "G-BACKOFF-LIMIT G-CATCH-ALL-LAST G-DEADLINE G-DISRUPTION-HANDLED G-IGNORE-BOUNDED G-KILL-CODES G-PARALLELISM G-TTL"
+	cluster := controlplane.Start(t)
 	installed.Eventually(t, "the audit log", func(context.Context) (bool, error) {
-		for _, event := range controlplane.Start(t).AuditLog(t, s.namespace) {
+		for _, event := range cluster.AuditLog(t, s.namespace) {
 			if got := event.Annotations[key]; got == want {
 				return true, nil
 			} else if got != "" {

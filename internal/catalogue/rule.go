@@ -76,7 +76,7 @@ var list []byte
 // All returns the rules in the order of the documentation. The caller must not change them.
 var All = sync.OnceValue(func() (rules []Rule) {
 	if err := json.Unmarshal(list, &rules); err != nil {
-		panic("rules.json: " + err.Error())
+		panic("rules.json: " + err.Error()) //nolint:forbidigo // it is a part of the program, and every test reads it
 	}
 	return rules
 })
