@@ -105,7 +105,7 @@ func benchcontroller(ctx context.Context, args []string, stdout, stderr io.Write
 	if err != nil {
 		return err
 	}
-	cluster, err := controlplane.Open()
+	cluster, err := controlplane.Open() //nolint:contextcheck // it ends with the program
 	if err != nil {
 		return err
 	}
