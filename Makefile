@@ -336,7 +336,7 @@ release-files: ## write what a release has beside programs into .cache/release: 
 	for schema in docs/schemas/*.json; do cp $$schema $(RELEASED)/podverdict-$$(basename $$schema .json).schema.json; done
 	cp -r charts/podverdict $(RELEASED)/chart
 	sed -i 's|^image: ""|image: $(CONTROLLER_IMAGE)|' $(RELEASED)/chart/values.yaml
-	go -C charts run helm.sh/helm/v4/cmd/helm package $(CURDIR)/$(RELEASED)/chart --version $(VERSION) --app-version $(VERSION) -d $(CURDIR)/$(RELEASED)
+	go -C charts tool helm package $(CURDIR)/$(RELEASED)/chart --version $(VERSION) --app-version $(VERSION) -d $(CURDIR)/$(RELEASED)
 
 # The licenses of Go and of the modules that the programs $(1) are built of.
 define licenses
@@ -360,7 +360,7 @@ RELEASE_SOURCES := .goreleaser.yaml .github/workflows/release.yml charts/podverd
 release-check: .cache/release-check ## build the files of a release for Linux on amd64, when what says how has changed since the last time
 .cache/release-check: $(RELEASE_SOURCES)
 	$(GORELEASER) check
-	sed 's/goos: .*/goos: [linux]/; s/goarch: .*/goarch: [amd64]/' .goreleaser.yaml >.cache/goreleaser.yaml
+	sed 's/^  goos: .*/  goos: [linux]/; s/^  goarch: .*/  goarch: [amd64]/' .goreleaser.yaml >.cache/goreleaser.yaml
 	$(GORELEASER) $(SNAPSHOT) --config .cache/goreleaser.yaml
 	touch $@
 

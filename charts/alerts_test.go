@@ -109,6 +109,7 @@ func (e *evaluation) alerting() (all []*rules.AlertingRule) {
 
 // run evaluates the rules from the start of time on, and compares what the test asks about an instant after it was evaluated.
 func (e *evaluation) run(t *testing.T, test alertTest) {
+	t.Helper()
 	asked := 0
 	for at := time.Duration(0); asked < len(test.Queries)+len(test.Alerts); at += e.interval {
 		if at > 24*time.Hour {

@@ -88,7 +88,7 @@ func TestExamples(t *testing.T) {
 	var application, chart map[string]any
 	read(t, "../../examples/gitops/argocd.yaml", &application)
 	source := application["spec"].(map[string]any)["source"].(map[string]any)
-	read(t, filepath.Join("../..", source["path"].(string), "Chart.yaml"), &chart)
+	read(t, "../../"+source["path"].(string)+"/Chart.yaml", &chart)
 	if source["targetRevision"] != "v"+chart["version"].(string) {
 		t.Errorf("Argo CD gets %v of chart %v", source["targetRevision"], chart["version"])
 	}
