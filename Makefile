@@ -135,7 +135,7 @@ quick: checkformat ## format, vet, and short tests of the packages that differ f
 	packages() { go list -f '{{.ImportPath}} {{join .Imports " "}}' ./... | awk -v module=$$(go list -m) -v folders="$$folders" -v what=$$1 "$$affected"; }; \
 	vetted=$$(packages vet); tested=$$(packages test); \
 	if [[ -n $$vetted ]]; then (set -x; go vet $(TAGS) $$vetted); fi; \
-	if [[ -n $$tested ]]; then (set -x; GOGC=400 go $(TEST) -short -vet=off $$tested); fi
+	if [[ -n $$tested ]]; then (set -x; GOGC=400 go $(TEST) -short $$tested); fi
 
 .PHONY: e2e
 e2e: control-plane ## have Kubernetes disrupt the pods of Jobs, and compare what both controllers and the program make of it
