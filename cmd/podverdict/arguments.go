@@ -51,6 +51,9 @@ func verbArgument(cmd *cobra.Command, args []string) error {
 func meantVerb(cmd *cobra.Command, name string) string {
 	var names []string
 	for _, below := range cmd.Commands() {
+		if slices.Contains(below.SuggestFor, name) {
+			return below.Name()
+		}
 		names = append(names, below.Name())
 	}
 	if near := hint.Name(name, names); near != "" {

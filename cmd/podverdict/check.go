@@ -37,8 +37,9 @@ type checkOptions struct {
 func newCheck(live io.Writer) *cobra.Command {
 	o := checkOptions{live: live}
 	cmd := &cobra.Command{
-		Use:   "check [PATH...]",
-		Short: "Check manifests: constraints, guardrails, and rules that mislead",
+		Use:        "check [PATH...]",
+		SuggestFor: []string{"lint", "validate"},
+		Short:      "Check manifests: constraints, guardrails, and rules that mislead",
 		Long: `Check the Jobs, CronJobs and custom policies in files, as a gate before they
 reach a cluster. One report has three groups of findings:
 
