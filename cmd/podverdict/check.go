@@ -153,7 +153,7 @@ type gate struct {
 	replaced replaced
 }
 
-// newGate reads all that is not checked itself: the settings, and the objects that are replaced.
+// newGate reads what the manifests are checked against: the settings, and the objects of --old.
 func newGate(ctx context.Context, c *console, o *checkOptions) (g *gate, err error) {
 	stdin := slices.Contains(o.files.Filenames, "-")
 	switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/internal/catalogue"
 )
 
-// findings is what the user wants to know of the input.
+// findings are those on the input, by subject.
 type findings struct {
 	subjects []report.Subject
 	unread   []report.Subject // what could not be read

@@ -62,7 +62,7 @@ type input struct {
 	now      time.Time     // when Pods in phase Pending are judged
 	nothing  string        // what to tell people when there are no Pods
 	unread   error         // ends the verb: what is wrong with the documents that are left out
-	// scenarios are judged, because files have neither Pods nor an empty List of them.
+	// scenarios is whether to evaluate scenarios: the files have neither Pods nor an empty List of them.
 	scenarios bool
 	// before are the policies without the one of --policy; nil without --policy.
 	before *inforce.Source

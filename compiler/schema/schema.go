@@ -64,7 +64,7 @@ func (s *Schema) Value(pointer any) (ref.Val, bool) {
 	return object{typ, pointer}, true
 }
 
-// root returns the type of a whole object, whose apiVersion and kind are constants, even if they are not set.
+// root returns the type of a whole object. Its apiVersion and kind are constants, because typed objects often leave them empty.
 func (s *Schema) root(t reflect.Type, version string) *Type {
 	typ := s.structOf(t)
 	typ.byName["apiVersion"].constant = types.String(version)

@@ -67,7 +67,7 @@ func expressionsOf(policy *admissionregistrationv1.ValidatingAdmissionPolicy) ex
 	return x
 }
 
-// accessors returns expressions as the API server's compiler takes them, those without a text left out.
+// accessors returns the expressions that have a text, in the form that the API server's compiler takes.
 func accessors(all []*expression) []plugincel.ExpressionAccessor {
 	var written []plugincel.ExpressionAccessor
 	for _, e := range all {

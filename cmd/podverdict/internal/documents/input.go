@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// blockSize is how many bytes are read at a time, and held by whoever holds a document in them. The first block is small,
-// as most files are, and each next one is twice as large up to blockSize.
+// blockSize is the number of bytes that are read at a time. A document keeps the whole block in memory that it lies in. The first
+// block is small, as most files are, and each following one is twice as large, up to blockSize.
 const (
 	blockSize  = 256 << 10
 	firstBlock = 8 << 10

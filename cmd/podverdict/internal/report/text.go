@@ -70,7 +70,7 @@ func (r Report) summary() string {
 	return text
 }
 
-// looked says how many objects of each kind were looked at.
+// looked counts the objects of each kind that were checked, in words.
 func (r Report) looked() string {
 	var kinds []string
 	counts := map[string]int{}

@@ -134,7 +134,7 @@ type candidate struct {
 	result   CaseResult
 }
 
-// try tries candidates until each rule has decided and has not matched, and keeps the first ones.
+// try runs candidates until each rule has decided one and has not matched another, and keeps the first ones that show this.
 func (d *drafting) try(ctx context.Context) {
 	alone := d.suite.newCoverage()
 	for _, c := range d.suite.candidates() {
