@@ -120,7 +120,7 @@ func schemaOfResource(file string) (apiext.JSONSchemaProps, error) {
 	return schema, nil
 }
 
-// identify has the schema take one apiVersion and kind.
+// identify restricts the schema to one apiVersion and kind.
 func identify(s *apiext.JSONSchemaProps, apiVersion, kind string) {
 	for field, value := range map[string]string{"apiVersion": apiVersion, "kind": kind} {
 		s.Properties[field] = apiext.JSONSchemaProps{Type: "string", Enum: []apiext.JSON{{Raw: []byte(`"` + value + `"`)}}}

@@ -52,7 +52,7 @@ func (w *watcher) take(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// jobFrom reads a Job, unless it is known; nil is one that is gone.
+// jobFrom returns a Job, which it reads at most once, or nil if the Job is gone.
 func (w *watcher) jobFrom(ctx context.Context, from origin) (*batchv1.Job, error) {
 	if known, ok := w.jobs.Get(from); ok {
 		job, _ := known.(*batchv1.Job)

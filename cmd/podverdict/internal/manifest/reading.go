@@ -46,7 +46,8 @@ type part struct {
 	document *Document
 	content  content
 	err      error
-	// ended is an argument of -f that ends here, and failed says that something could not be read of it.
+	// ended is the argument of -f that was read to its end, in the part that says so; failed is whether something in it could not
+	// be read.
 	ended  string
 	failed bool
 }

@@ -10,8 +10,7 @@
 // are that release's, and the rest is shared with the one that the module requires. When KUBEBUILDER_ASSETS names a folder, the tests use
 // that one: it is checked for the binaries, and nothing is built.
 //
-// It exits with 1 when there are not all binaries in the end, and with 2 for a wrong
-// command line.
+// It exits with 1 if a binary is missing in the end, and with 2 for a wrong command line.
 package main
 
 import (
