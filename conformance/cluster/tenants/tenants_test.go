@@ -30,7 +30,7 @@ type attack struct {
 
 // slack is what an attack may delay all of the victim's Jobs by, beyond twice their time: some attacks take a core of the API
 // server, which shares the machine with other tests here.
-const slack = 20 * time.Second
+const slack = 12 * time.Second
 
 // TestTenants holds for each attack that the victim's Jobs end as they do without it.
 func TestTenants(t *testing.T) {
