@@ -164,13 +164,18 @@ type program struct {
 	limit    time.Duration
 }
 
-// checked are stages of compiling that only find mistakes. The tests of package policies have made them.
-var checked = []ast.StageID{
-	ast.StageCheckRuleConflicts, ast.StageCheckUndefinedFuncs, ast.StageCheckRecursion, ast.StageCheckTypes,
+// needless are stages of compiling that find mistakes, which the tests of package policies have made sure are not there, or that
+// prepare for what our rules do not do: print, ask for their own metadata, and build one comprehension for each element of another.
+var needless = []ast.StageID{
+	ast.StageCheckKeywordOverrides, ast.StageCheckDuplicateImports, ast.StageCheckVoidCalls, ast.StageCheckRuleConflicts,
+	ast.StageCheckUndefinedFuncs, ast.StageCheckRecursion, ast.StageCheckTypes, ast.StageCheckUnsafeBuiltins,
+	ast.StageCheckDeprecatedBuiltins, ast.StageSetGraph, ast.StageRewritePrintCalls, ast.StageParseMetadataBlocks,
+	ast.StageSetAnnotationSet, ast.StageRewriteRegoMetadataCalls, ast.StageRewriteTemplateStrings,
+	ast.StageBuildComprehensionIndices, ast.StageBuildRequiredCapabilities,
 }
 
 func compile(b *bundle.Bundle, settings map[string]any) (program, error) {
-	compiler := ast.NewCompiler().WithDefaultRegoVersion(ast.RegoV1).WithSkipStages(checked...)
+	compiler := ast.NewCompiler().WithDefaultRegoVersion(ast.RegoV1).WithSkipStages(needless...)
 	if compiler.Compile(b.ParsedModules("")); compiler.Failed() {
 		return program{}, errBundle(compiler.Errors)
 	}
