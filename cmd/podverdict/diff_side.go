@@ -55,7 +55,7 @@ func (o *diffOptions) readLive(ctx context.Context, c *console, name string, tar
 		return side, err
 	}
 	if targets[0].Kind == cluster.Job {
-		families, err := client.Families(ctx, query)
+		families, _, err := client.Families(ctx, query)
 		if err != nil {
 			return side, err
 		}

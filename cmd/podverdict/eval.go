@@ -43,9 +43,10 @@ meant. Pods that have been deleted, by hand, with their Job or by the garbage
 collector, cannot be seen. --watch judges Pods as they fail, until you interrupt
 it or --request-timeout is over.
 
---policy tries another podFailurePolicy, or adds a PodFailurePolicy
-(podverdict.io) to all Jobs, in place of one of the same name. Both verdicts are
-shown, those that change first.
+--policy tries another podFailurePolicy, or adds PodFailurePolicies
+(podverdict.io) to all Jobs, in place of those of the same names. Both verdicts
+are shown, those that change first. Pods that no Job runs, as those of Airflow,
+can be judged by it, too; without it, eval says how each of them failed.
 ` + customHelp + `
 A Pod belongs to the Job that is its controller, else to the one that its
 job-name label names. If files have a single Job and Pods with neither, the Pods
@@ -57,6 +58,7 @@ are that Job's.
   podverdict eval jobs -A -o wide
   podverdict eval jobs -n batch --watch
   podverdict eval pod/demo-7xk2p --policy new.yaml
+  podverdict eval airflow.yaml --policy new.yaml
   podverdict eval -f job.yaml -f pods/ -o json
   podverdict eval -f job.yaml -f pods/ -f policy.yaml -f binding.yaml
   podverdict eval -f job.yaml -f pods/ -o markdown
@@ -117,7 +119,7 @@ func eval(ctx context.Context, c *console, o *evalOptions, args []string) (err e
 		if len(rulings) > 1 {
 			items = compare(rulings[1].plans[i].judge(ctx, in.now), items)
 		}
-		job := jobItem{Job: after.plans[i].job.Reference(), now: in.now}
+		job := jobItem{Job: after.plans[i].name(), namespace: after.plans[i].stored.Namespace, now: in.now}
 		if o.hasOutlook(in) {
 			job.Outlook = after.plans[i].outlook(ctx, items, in.now)
 		}
@@ -131,7 +133,7 @@ func eval(ctx context.Context, c *console, o *evalOptions, args []string) (err e
 // hasOutlook reports whether all Pods of Jobs are read, and judged by what decides on them.
 func (o *evalOptions) hasOutlook(in input) bool {
 	one := func(t cluster.Target) bool { return t.Kind == cluster.Pod }
-	return in.before == nil && !in.scenarios && !slices.ContainsFunc(o.input.source.query.Targets, one)
+	return in.before == nil && !in.scenarios && !in.bare && !slices.ContainsFunc(o.input.source.query.Targets, one)
 }
 
 // shows reports whether a Pod is in the output: one that has failed, or containers of it, or that a rule on Pending would fail. Where scenarios are

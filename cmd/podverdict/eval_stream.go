@@ -175,11 +175,28 @@ func (s *streaming) judge(ctx context.Context, job *streamedJob, pods []manifest
 		}
 		p.pods = nil
 	}
-	return s.page.job(jobItem{Job: job.plans[0].job.Reference(), now: s.input.now}, items)
+	return s.page.job(jobItem{Job: job.plans[0].name(), now: s.input.now}, items)
+}
+
+// judgeBare writes the verdicts on Pods that no Job runs.
+func (s *streaming) judgeBare(ctx context.Context, pods []manifest.Pod) error {
+	for _, f := range bareFamilies(pods) {
+		planned, err := s.planners[0].plan(ctx, f.Job)
+		if err != nil {
+			return err
+		}
+		if err := s.judge(ctx, &streamedJob{plans: []plan{planned}}, f.Pods); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rest judges the Pods that have waited for the end of the input.
 func (s *streaming) rest(ctx context.Context) error {
+	if bare := s.members.Bare(); len(bare) > 0 {
+		return s.judgeBare(ctx, bare)
+	}
 	for i, pods := range s.members.Rest() {
 		job, err := s.job(ctx, i)
 		if err != nil {

@@ -116,12 +116,12 @@ type explanationList struct {
 
 // jobExplanation says which custom policies are in force for a Job, and why others are not.
 type jobExplanation struct {
-	Job      manifest.Reference   `json:"job"`
+	Job      manifest.Reference   `json:"job,omitzero"`
 	Policies []binding.Membership `json:"policies"`
 }
 
 type explanationItem struct {
-	Job manifest.Reference `json:"job"`
+	Job manifest.Reference `json:"job,omitzero"`
 	Pod manifest.Reference `json:"pod"`
 	runtime.Explanation
 	Rules   []explainedRule  `json:"rules,omitempty"`   // those of the Explanation
@@ -181,7 +181,7 @@ func explainAll(ctx context.Context, custom *inforce.Policies, plans []plan, now
 			return list, err
 		}
 		if len(policies) > 0 && len(p.pods) > 0 {
-			list.Jobs = append(list.Jobs, jobExplanation{Job: p.job.Reference(), Policies: policies})
+			list.Jobs = append(list.Jobs, jobExplanation{Job: p.name(), Policies: policies})
 		}
 		for _, pod := range p.pods {
 			item, err := p.explain(ctx, pod, now)
@@ -220,6 +220,7 @@ func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (expl
 	if err != nil {
 		return explanationItem{}, err
 	}
+	explanation.Verdict = p.undecided(explanation.Verdict)
 	judged := p.item(ctx, pod, in, explanation.Verdict)
 	if pod.usedUp {
 		judged.Verdict = judged.Verdict.UsedUp()

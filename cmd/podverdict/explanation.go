@@ -35,7 +35,11 @@ const maxExpression = 76
 //	  RULE 0   FailJob: NOT MATCHED, cost 37 of 1000000
 //	           no container has failed with an exit code in [42]
 func (i explanationItem) print(w io.Writer) {
-	fmt.Fprintf(w, "%s\n\n", terminal.Line(fmt.Sprintf("Pod %s of Job %s", i.Pod, i.Job)))
+	of := "no Job"
+	if i.Job.Name != "" {
+		of = "Job " + i.Job.String()
+	}
+	fmt.Fprintf(w, "%s\n\n", terminal.Line(fmt.Sprintf("Pod %s of %s", i.Pod, of)))
 	row(w, "VERDICT", consequence(i.Verdict))
 	because := i.judged.decisive()
 	if i.Pending != nil {
@@ -166,6 +170,8 @@ func consequence(v runtime.Verdict) string {
 		return "FailIndex: the Pod's index fails at once, and the failure is counted"
 	case batchv1.PodFailurePolicyActionIgnore:
 		return "Ignore: the Pod is replaced, its failure is not counted"
+	case "":
+		return "none: no Job runs the Pod, and no rules are given"
 	default:
 		return string(v.Action) + ": the failure is counted towards the Job's limits"
 	}

@@ -43,7 +43,7 @@ func (o *inputOptions) addFlags(flags *pflag.FlagSet) {
 	o.source.addFlags(flags, cluster.Job, cluster.CronJob, cluster.Pod)
 	addKubernetesFlag(flags, &o.kubernetes)
 	flags.StringVar(&o.policy, "policy", "",
-		"file, URL or - with a Job or CronJob whose podFailurePolicy decides in place of the Jobs' own, or with a PodFailurePolicy to add")
+		"file, URL or - with a Job, CronJob or podFailurePolicy that decides in place of the Jobs' own, or with PodFailurePolicies to add")
 	flags.Func("now", "`time` at which Pods in phase Pending are judged and the outlook of Jobs is made, as 2026-11-22T06:00:00Z (default the time of the run)",
 		func(text string) (err error) {
 			if o.now, err = time.Parse(time.RFC3339, text); err != nil || o.now.IsZero() {
@@ -64,6 +64,8 @@ type input struct {
 	unread   error         // ends the verb: what is wrong with the documents that are left out
 	// scenarios is whether to evaluate scenarios: the files have neither Pods nor an empty List of them.
 	scenarios bool
+	// bare is whether no Job runs the Pods.
+	bare bool
 	// before are the policies without the one of --policy; nil without --policy.
 	before *inforce.Source
 }
@@ -82,19 +84,20 @@ func (o *inputOptions) read(ctx context.Context, c *console, args []string) (inp
 	} else {
 		err = in.readCluster(ctx, c, &o.source)
 	}
-	if err != nil || added == nil && in.own == nil {
+	if err != nil || len(added) == 0 && in.own == nil {
 		return in, err
 	}
-	before := *in.policies
-	in.before = &before
-	if added != nil {
-		in.policies.Add(*added)
+	if before := *in.policies; !in.bare {
+		in.before = &before
+	}
+	for _, policy := range added {
+		in.policies.Add(policy)
 	}
 	return in, nil
 }
 
-// readPolicy starts an input with the file of --policy: a Job, or a PodFailurePolicy to add.
-func (o *inputOptions) readPolicy(ctx context.Context, c *console) (in input, added *manifest.Policy, err error) {
+// readPolicy starts an input with the file of --policy: a Job, a podFailurePolicy alone, or PodFailurePolicies to add.
+func (o *inputOptions) readPolicy(ctx context.Context, c *console) (in input, added []manifest.Policy, err error) {
 	if in.now = o.now; in.now.IsZero() {
 		in.now = time.Now()
 	}
@@ -104,7 +107,7 @@ func (o *inputOptions) readPolicy(ctx context.Context, c *console) (in input, ad
 	if o.policy == "-" && slices.Contains(o.source.files.Filenames, "-") {
 		return in, nil, errStdinTwice("--policy")
 	}
-	set, err := readFiles(ctx, c, manifest.Options{Filenames: []string{o.policy}})
+	set, err := readFiles(ctx, c, manifest.Options{Filenames: []string{o.policy}, Parts: true})
 	in.unread, err = sound(set, err, o.source.files.Strict)
 	switch {
 	case err != nil:
@@ -114,10 +117,10 @@ func (o *inputOptions) readPolicy(ctx context.Context, c *console) (in input, ad
 	case len(set.Jobs) == 1 && len(set.Policies) == 0:
 		in.own = &set.Jobs[0]
 		return in, nil, nil
-	case len(set.Policies) == 1 && len(set.Jobs) == 0:
-		return in, &set.Policies[0], nil
+	case len(set.Policies) > 0 && len(set.Jobs) == 0:
+		return in, set.Policies, nil
 	}
-	return in, nil, fmt.Errorf("--policy %s: there are %d Jobs and %d PodFailurePolicies in it, and should be one or the other",
+	return in, nil, fmt.Errorf("--policy %s: there are %d Jobs and %d PodFailurePolicies in it, and should be one Job, or policies",
 		o.policy, len(set.Jobs), len(set.Policies))
 }
 
@@ -164,6 +167,8 @@ func (in *input) take(c *console, set *manifest.Set, strict bool) error {
 	case len(set.Jobs) > 0:
 	case in.unread == nil && in.scenarios && len(set.Policies) > 0:
 		set.Jobs, set.Bindings = []manifest.Job{standIn()}, bindAll(set.Policies)
+	case allBare(set.Pods):
+		in.bare = true
 	case len(set.Pods) > 0:
 		return errOnlyPods
 	default:
@@ -176,6 +181,10 @@ func (in *input) take(c *console, set *manifest.Set, strict bool) error {
 		return err
 	}
 	in.policies = inforce.FromFiles(set)
+	if in.bare {
+		in.families = bareFamilies(set.Pods)
+		return nil
+	}
 	families, others, err := set.Families()
 	if err != nil {
 		return err
@@ -249,8 +258,12 @@ func (in *input) readCluster(ctx context.Context, c *console, s *source) error {
 		return err
 	}
 	defer shown.end()
-	if in.families, err = client.Families(ctx, s.query); err != nil {
+	var bare []manifest.Pod
+	if in.families, bare, err = client.Families(ctx, s.query); err != nil {
 		return err
+	}
+	if len(in.families) == 0 && len(bare) > 0 {
+		in.families, in.bare = bareFamilies(bare), true
 	}
 	if in.policies, err = readClusterPolicies(ctx, c, client); err != nil {
 		return err

@@ -19,11 +19,20 @@ import (
 
 // jobItem is what eval says of a Job as a whole.
 type jobItem struct {
-	Job manifest.Reference `json:"job"`
+	Job manifest.Reference `json:"job,omitzero"`
 	// Outlook is absent when not all Pods of the Job were read, and when another policy than the Job's is tried.
 	Outlook *controllerplan.Outlook `json:"outlook,omitempty"`
 
-	now time.Time
+	namespace string // where Job is empty
+	now       time.Time
+}
+
+// heading names the Job above its Pods.
+func (j jobItem) heading() string {
+	if j.Job.Name == "" {
+		return "Pods of no Job, namespace " + j.namespace
+	}
+	return "Job " + j.Job.String()
 }
 
 // outlook returns what happens to the Job next. The verdicts are those on its Pods.

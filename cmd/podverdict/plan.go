@@ -118,6 +118,9 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 		if len(p.custom.All) > 0 {
 			planned.noRules += ", and no custom policy takes effect"
 		}
+		if planned.bare() {
+			planned.noRules = noDecider
+		}
 	}
 	return planned, nil
 }
@@ -138,6 +141,7 @@ func (p *planner) inForce(ctx context.Context, job *batchv1.Job) binding.Selecti
 func (p *plan) take(pods []manifest.Pod) {
 	objects := make([]*corev1.Pod, len(pods))
 	p.pods = make([]plannedPod, len(pods))
+	p.some = p.some || p.bare() // which Pods are attempts of one another is not known
 	for i, pod := range pods {
 		if pod.Object.Namespace == "" {
 			pod.Object.Namespace = p.stored.Namespace
@@ -151,5 +155,9 @@ func (p *plan) take(pods []manifest.Pod) {
 
 // facts returns what rules see of a Pod of the plan.
 func (p *plan) facts(pod plannedPod, now time.Time) runtime.Input {
-	return runtime.Input{Pod: pod.Object, Job: p.stored, Attempt: pod.attempt, Now: pod.moment(now)}
+	in := runtime.Input{Pod: pod.Object, Job: p.stored, Attempt: pod.attempt, Now: pod.moment(now)}
+	if p.bare() {
+		in.Job = nil
+	}
+	return in
 }

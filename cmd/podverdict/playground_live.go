@@ -96,7 +96,7 @@ func (l *liveJobs) read(ctx context.Context) (*reading, error) {
 func (l *liveJobs) readNow(ctx context.Context, now time.Time) (*reading, error) {
 	var notes bytes.Buffer
 	c := &console{stderr: &notes, warned: map[string]bool{}}
-	families, err := l.client.Families(ctx, l.query)
+	families, _, err := l.client.Families(ctx, l.query)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func newVerdictList() verdictList {
 }
 
 type verdictItem struct {
-	Job     manifest.Reference `json:"job"`
+	Job     manifest.Reference `json:"job,omitzero"` // absent when no Job runs the Pod
 	Pod     manifest.Reference `json:"pod"`
 	Verdict runtime.Verdict    `json:"verdict"` // that takes effect
 	// Failure is how the Pod failed; absent when nothing of it has.
@@ -57,7 +57,7 @@ func (p *plan) judge(ctx context.Context, now time.Time) []verdictItem {
 	items := make([]verdictItem, len(p.pods))
 	for i, pod := range p.pods {
 		in := p.facts(pod, now)
-		items[i] = p.item(ctx, pod, in, p.effect.Acting.Judge(ctx, in))
+		items[i] = p.item(ctx, pod, in, p.undecided(p.effect.Acting.Judge(ctx, in)))
 	}
 	p.spend(ctx, items, now)
 	return items
@@ -67,7 +67,7 @@ func (p *plan) judge(ctx context.Context, now time.Time) []verdictItem {
 func (p *plan) item(ctx context.Context, pod plannedPod, in runtime.Input, v runtime.Verdict) verdictItem {
 	beside := p.effect.Beside(ctx, in, v)
 	item := verdictItem{
-		Job: p.job.Reference(), Pod: pod.Reference(), Verdict: v, Would: beside.Would, Audit: beside.Audit, Pending: beside.Pending,
+		Job: p.name(), Pod: pod.Reference(), Verdict: v, Would: beside.Would, Audit: beside.Audit, Pending: beside.Pending,
 		Scenario: pod.scenario, object: pod.Object, alone: v, noRules: p.noRules, deleted: beside.Deleted,
 	}
 	facts := failure.Of(pod.Object)
@@ -82,6 +82,9 @@ func (p *plan) item(ctx context.Context, pod plannedPod, in runtime.Input, v run
 // none fills the cells of a table that do not apply.
 const none = "-"
 
+// noDecider is said of Pods without a Job and without rules.
+const noDecider = "no Job decides"
+
 // noOwnRules is said of a Job that only custom policies could judge.
 const noOwnRules = "no podFailurePolicy"
 
@@ -92,12 +95,12 @@ func (i verdictItem) action() string {
 	if !i.Verdict.Terminal {
 		return none
 	}
-	return string(i.Verdict.Action)
+	return cmp.Or(string(i.Verdict.Action), none)
 }
 
 func (i verdictItem) counted() string {
 	switch {
-	case !i.Verdict.Terminal:
+	case !i.Verdict.Terminal, i.Verdict.Action == "":
 		return none
 	case i.Verdict.Counted:
 		return "yes"
@@ -142,7 +145,7 @@ func (i verdictItem) because() string {
 	switch {
 	case !i.Verdict.Terminal:
 		return i.decisive()
-	case i.told():
+	case i.told(), i.noRules == noDecider:
 		return i.Failure.Summary
 	case i.bystander():
 		return i.decisive() + "; " + i.Failure.Summary

@@ -22,7 +22,7 @@ func newVerdictMarkdown(out io.Writer) *verdictMarkdown {
 func (m *verdictMarkdown) add(item verdictItem) { m.items = append(m.items, item) }
 
 func (m *verdictMarkdown) endJob(job jobItem) error {
-	fmt.Fprintf(m.out, "### Job %s\n\n", markdown(job.Job.String()))
+	fmt.Fprintf(m.out, "### %s\n\n", markdown(job.heading()))
 	if outlook := job.String(); outlook != "" {
 		fmt.Fprintln(m.out, markdown(outlook)+"\n")
 	}

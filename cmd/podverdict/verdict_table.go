@@ -122,7 +122,7 @@ func (t *verdictTable) add(item verdictItem) {
 func (t *verdictTable) endJob(job jobItem) error {
 	if t.layout.grouped {
 		t.space()
-		t.out.Heading("Job "+job.Job.String(), job.String())
+		t.out.Heading(job.heading(), job.String())
 	}
 	return t.out.Flush()
 }

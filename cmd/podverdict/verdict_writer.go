@@ -112,6 +112,7 @@ type tally struct {
 	judged    int     // of a comparison: has a verdict before or after
 	compared  bool
 	scenarios bool
+	bare      bool    // no Job runs the Pods
 	unknown   []count // what the outlooks of Jobs lack
 }
 
@@ -133,6 +134,7 @@ func addCount(counts []count, what string) []count {
 
 // addJob counts a Job, and takes in what is not known of it.
 func (t *tally) addJob(job jobItem) {
+	t.bare = job.Job.Name == ""
 	t.jobs++
 	if job.Outlook == nil {
 		return
@@ -170,7 +172,9 @@ func (t *tally) add(item verdictItem) {
 	}
 	if item.Verdict.Terminal {
 		t.failed++
-		t.actions = addCount(t.actions, item.action())
+		if item.Verdict.Action != "" {
+			t.actions = addCount(t.actions, item.action())
+		}
 	}
 }
 
@@ -204,7 +208,7 @@ func (t *tally) String() string {
 		}
 	}
 	text := fmt.Sprintf("%d of %s", n, plural(of, noun))
-	if t.jobs > 1 {
+	if t.jobs > 1 && !t.bare {
 		text += fmt.Sprintf(" of %d Jobs", t.jobs)
 	}
 	text += " " + verb
@@ -214,6 +218,12 @@ func (t *tally) String() string {
 	}
 	if len(counts) > 0 {
 		text += ": " + strings.Join(counts, ", ")
+	}
+	switch {
+	case t.bare && len(t.actions) > 0:
+		text += " by the given rules; no Job decides on these Pods"
+	case t.bare:
+		text += "; no Job decides on them, and --policy FILE tries rules"
 	}
 	if t.hidden > 0 {
 		text += "; --all shows the others"

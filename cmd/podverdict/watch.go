@@ -32,8 +32,8 @@ func watch(ctx context.Context, c *console, o *evalOptions, args []string) error
 	if in.policies, err = readClusterPolicies(ctx, c, client); err != nil {
 		return err
 	}
-	if added != nil {
-		in.policies.Add(*added)
+	for _, policy := range added {
+		in.policies.Add(policy)
 	}
 	planner, err := newPlanner(c, o.input.kubernetes, in.policies, in.own)
 	if err != nil {

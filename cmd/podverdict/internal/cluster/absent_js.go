@@ -45,7 +45,9 @@ type Listener struct {
 func (*Cluster) Jobs(context.Context, Query) ([]manifest.Job, error) { return nil, errAbsent }
 
 // Families fails.
-func (*Cluster) Families(context.Context, Query) ([]manifest.Family, error) { return nil, errAbsent }
+func (*Cluster) Families(context.Context, Query) (of []manifest.Family, bare []manifest.Pod, err error) {
+	return nil, nil, errAbsent
+}
 
 // Policies fails.
 func (*Cluster) Policies(context.Context) (policies []manifest.Policy, bindings []manifest.Binding, unread string, err error) {

@@ -20,17 +20,23 @@ import (
 // of all Jobs are listed.
 const maxValues = 50
 
-// Families reads the Jobs of a query with their Pods. If the query names Pods, their Jobs come with just these Pods.
-func (c *Cluster) Families(ctx context.Context, q Query) ([]manifest.Family, error) {
+// Families reads the Jobs of a query with their Pods. If the query names Pods, their Jobs come with just these Pods, and bare are
+// those that say of no Job that they belong to it.
+func (c *Cluster) Families(ctx context.Context, q Query) (of []manifest.Family, bare []manifest.Pod, err error) {
 	s, err := c.resolve(ctx, q)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	pods, err := c.podsOf(ctx, q, s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return families(s, pods), nil
+	for _, pod := range s.pods {
+		if claim, _ := manifest.ClaimOf(pod); claim.Name == "" {
+			bare = append(bare, manifest.LivePod(pod))
+		}
+	}
+	return families(s, pods), bare, nil
 }
 
 // families assigns Pods to Jobs. Pods of other Jobs, which lists may have found, are left out.

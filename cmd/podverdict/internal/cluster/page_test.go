@@ -10,7 +10,7 @@ import (
 
 func podNames(t *testing.T, c *Cluster) []string {
 	t.Helper()
-	families, err := c.Families(t.Context(), Query{Targets: []Target{{Kind: Job}}})
+	families, _, err := c.Families(t.Context(), Query{Targets: []Target{{Kind: Job}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -144,17 +144,21 @@ func (c *Cluster) resolveCronJobs(ctx context.Context, q Query, t Target, s *sel
 	return err
 }
 
-// resolvePods finds Pods and their Jobs. A Pod without a Job is an error if it was named, else it is left out.
+// resolvePods finds Pods and their Jobs. A Pod whose Job is not there is an error if it was named, else it is left out.
 func (c *Cluster) resolvePods(ctx context.Context, q Query, t Target, s *selection) error {
 	pods, err := find[corev1.Pod, corev1.PodList](ctx, c, c.core, q, t)
 	if err != nil {
 		return err
 	}
 	if t.Name != "" {
-		job, err := c.jobOf(ctx, pods[0])
+		s.addPod(pods[0])
+		claim, _ := manifest.ClaimOf(pods[0])
+		if claim.Name == "" {
+			return nil
+		}
+		job, err := c.jobOf(ctx, pods[0], claim)
 		if err == nil {
 			s.add(job, false)
-			s.addPod(pods[0])
 		}
 		return err
 	}
@@ -172,15 +176,8 @@ func (c *Cluster) resolvePods(ctx context.Context, q Query, t Target, s *selecti
 	return err
 }
 
-// jobOf reads the Job of a Pod that must have one.
-func (c *Cluster) jobOf(ctx context.Context, pod *corev1.Pod) (*batchv1.Job, error) {
-	claim, says := manifest.ClaimOf(pod)
-	if owner := metav1.GetControllerOfNoCopy(pod); claim.Name == "" && owner != nil {
-		return nil, fmt.Errorf("pod/%s belongs to no Job: its controller is %s %s %q", pod.Name, owner.APIVersion, owner.Kind, owner.Name)
-	}
-	if !says {
-		return nil, fmt.Errorf("pod/%s belongs to no Job: it has neither a controller nor a label job-name", pod.Name)
-	}
+// jobOf reads the Job that a Pod says it belongs to.
+func (c *Cluster) jobOf(ctx context.Context, pod *corev1.Pod, claim manifest.Claim) (*batchv1.Job, error) {
 	job, err := Get[batchv1.Job](ctx, c.batch, Job.plural(), pod.Namespace, claim.Name)
 	if apierrors.IsNotFound(err) || err == nil && !claim.Fits(job) {
 		return nil, fmt.Errorf("pod/%s belongs to job %q, which is no longer there", pod.Name, claim.Name)

@@ -179,6 +179,8 @@ func (c *content) decode(o Origin, value []byte, implied metav1.TypeMeta) {
 	}
 	item := metav1.TypeMeta{APIVersion: h.APIVersion, Kind: strings.TrimSuffix(h.Kind, "List")}
 	switch read := kinds[h.TypeMeta]; {
+	case c.options.Parts && h.TypeMeta == metav1.TypeMeta{}:
+		c.rules(o, value)
 	case read != nil:
 		read(c, o, value, h)
 	case h.TypeMeta == metav1.TypeMeta{APIVersion: "v1", Kind: "List"}:

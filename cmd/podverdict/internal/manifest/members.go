@@ -10,6 +10,7 @@ type Members struct {
 	index   map[Reference]int
 	known   int // Jobs that are in the index
 	claimed bool
+	claims  bool // some Pod says that it belongs to a Job
 	waiting []Pod
 }
 
@@ -40,16 +41,24 @@ func (m *Members) Of(pods []Pod) (map[int][]Pod, error) {
 
 func (m *Members) give(pod Pod, found map[int][]Pod) {
 	claim, says := ClaimOf(pod.Object)
-	m.claimed = m.claimed || says
+	m.claimed, m.claims = m.claimed || says, m.claims || claim.Name != ""
 	job, refused := m.set.jobOf(pod, m.index)
 	switch {
 	case says && refused == nil:
 		found[job] = append(found[job], pod)
-	case says && claim.Name == "", !says && m.claimed:
+	case len(m.set.Jobs) > 0 && (says && claim.Name == "" || !says && m.claimed):
 		m.Others++
 	default:
 		m.waiting = append(m.waiting, pod)
 	}
+}
+
+// Bare returns the Pods of an input that has no Jobs, and none of whose Pods says that it belongs to one.
+func (m *Members) Bare() []Pod {
+	if len(m.set.Jobs) > 0 || m.claims {
+		return nil
+	}
+	return m.waiting
 }
 
 // Rest returns the Pods that have waited until the end, by the index of their Job: those of Jobs that CronJobs and JobSets of the

@@ -33,6 +33,8 @@ type Origin struct {
 	Path string
 	// spec is what the field spec is called there, if it has another name.
 	spec string
+	// above is the path of the object's field that the document is, if it is a part of the object.
+	above string
 }
 
 // Field returns the path of the object's field within the document.
@@ -42,6 +44,9 @@ func (o Origin) Field(field string) string {
 
 // path returns the field's path within the part of the document that was given.
 func (o Origin) path(field string) string {
+	if below, ok := strings.CutPrefix(field, o.above); ok && o.above != "" {
+		field = strings.TrimPrefix(below, ".")
+	}
 	if below, ok := strings.CutPrefix(field, "spec"); ok && o.spec != "" && (below == "" || strings.HasPrefix(below, ".")) {
 		field = o.spec + below
 	}

@@ -41,6 +41,8 @@ type Options struct {
 	Strict bool
 	// At says where objects of other kinds have specs of Jobs: spec.template.spec by kind.
 	At map[string]string
+	// Parts reads a podFailurePolicy that stands alone as that of a Job.
+	Parts bool
 }
 
 // source is one file, stream or URL.
