@@ -41,8 +41,8 @@ func (n *next) newCondition() bool {
 	})
 }
 
-// keepLedger sets the ledger's condition. Pods moved by settle can wait for a write that is needed for something else. A
-// finished Job needs no ledger.
+// keepLedger writes the ledger into a condition of the status, if the status is to be written anyway or the ledger itself has
+// changed. It removes the condition from a finished Job.
 func (n *next) keepLedger() {
 	ended := n.goal != nil && condition(n.status.Conditions, n.goal.terminal) != nil
 	changed := n.ledgered || n.healed || n.unstored || !equality.Semantic.DeepEqual(n.status, n.Job.Status)

@@ -54,7 +54,7 @@ func (s *input) more() bool {
 	return false
 }
 
-// fill reports whether there are n bytes.
+// fill reads until the buffer has n bytes. It returns false if the input ends before.
 func (s *input) fill(n int) bool {
 	for len(s.buf) < n {
 		if !s.more() {

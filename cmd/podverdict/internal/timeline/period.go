@@ -76,7 +76,8 @@ func sums(events []simulation.Event) string {
 	return strings.Join(kinds, ", ")
 }
 
-// rank returns the place of an event's kind in a sum, or -1 for events that others imply.
+// rank returns the place of an event where events are counted by kind, as in "3 started, 1 failed". It is -1 for an event that is
+// not counted, because another one tells of it.
 func rank(e simulation.Event) int {
 	again := e.Attempt != nil && *e.Attempt > 1
 	if e.Type == simulation.PodCreated && !again {
