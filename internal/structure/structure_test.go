@@ -62,6 +62,7 @@ var rooms = []room{
 	{folder: "internal/outcome", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/kubeversion", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/jobdefaults", avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/jobset", imports: []string{"internal/hint"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/scenarios", imports: []string{"internal/jobdefaults"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "policies", imports: []string{"internal/kubeversion"}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/catalogue", imports: []string{"policies"}, avoids: slices.Concat(noClient, noOPA)},
@@ -127,7 +128,7 @@ var rooms = []room{
 	}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
 		"policies", "api/v1alpha1", "config", "compiler", "compiler/custom", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/binding", "runtime/rego", "controller/plan", "controller/simulation", "controller",
-		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/catalogue", "internal/failure", "internal/hint", "internal/jobdefaults", "internal/outcome", "internal/scenarios", "internal/terminal",
+		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/catalogue", "internal/failure", "internal/hint", "internal/jobdefaults", "internal/jobset", "internal/outcome", "internal/scenarios", "internal/terminal",
 	}, avoids: noServer},
 }
 

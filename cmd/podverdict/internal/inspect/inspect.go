@@ -50,7 +50,25 @@ func Inspect(ctx context.Context, set *manifest.Set, o Options) ([]report.Subjec
 	if err := workers.Wait(); err != nil {
 		return nil, err
 	}
+	dropRepeated(subjects)
 	return inspectCustom(ctx, o.Kubernetes, set, subjects)
+}
+
+// dropRepeated drops findings that an earlier Job has at the same place: TrainJobs share their runtime.
+func dropRepeated(subjects []report.Subject) {
+	type key struct {
+		document              *manifest.Document
+		check, field, message string
+	}
+	seen := map[key]bool{}
+	for i := range subjects {
+		subjects[i].Findings = slices.DeleteFunc(subjects[i].Findings, func(f report.Finding) bool {
+			k := key{f.Document, f.Check, f.Field, f.Message}
+			repeated := seen[k]
+			seen[k] = true
+			return repeated
+		})
+	}
 }
 
 // job asks all about one Job.
@@ -135,10 +153,14 @@ func Origin(j manifest.Job) manifest.Origin {
 }
 
 // Object returns what the API server would receive, as a Validator takes it. Items of a JobList may lack their kind, so it is set.
+// The name of a JobSet's Job depends on its index, and of a runtime's on the TrainJob: any valid one stands in for it.
 func Object(j manifest.Job) (map[string]any, error) {
 	if j.CronJob == nil {
 		job := *j.Object
 		job.TypeMeta = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}
+		if j.JobSet != nil {
+			job.Name = "job"
+		}
 		return rego.Object(&job)
 	}
 	cronJob := *j.CronJob

@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	strictjson "sigs.k8s.io/json"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -60,7 +61,7 @@ func (c *content) empty() bool {
 
 // keeps reports whether something of the document is kept.
 func (c *content) keeps() bool {
-	return len(c.Jobs)+len(c.Pods)+len(c.Policies)+len(c.Bindings)+len(c.Namespaces)+len(c.waiting) > 0
+	return len(c.Jobs)+len(c.Pods)+len(c.Policies)+len(c.Bindings)+len(c.Namespaces)+len(c.waiting)+len(c.trainJobs) > 0
 }
 
 func (c *content) fail(o Origin, field, message string) {
@@ -202,6 +203,10 @@ var kinds = map[metav1.TypeMeta]func(*content, Origin, []byte, header){
 	{APIVersion: "v1", Kind: "Namespace"}:                                   (*content).namespace,
 	{APIVersion: customVersion, Kind: v1alpha1.KindPodFailurePolicy}:        (*content).policy,
 	{APIVersion: customVersion, Kind: v1alpha1.KindPodFailurePolicyBinding}: (*content).binding,
+	{APIVersion: v1alpha2.GroupVersion.String(), Kind: "JobSet"}:            (*content).jobSet,
+	{APIVersion: trainerVersion, Kind: "TrainingRuntime"}:                   (*content).runtime,
+	{APIVersion: trainerVersion, Kind: "ClusterTrainingRuntime"}:            (*content).runtime,
+	{APIVersion: trainerVersion, Kind: "TrainJob"}:                          (*content).trainJob,
 	// Suites and simulations stand beside the policies and Jobs that they are about, and are read by the verbs that run them.
 	{APIVersion: customVersion, Kind: "Suite"}:      nothing,
 	{APIVersion: customVersion, Kind: "Simulation"}: nothing,

@@ -1,6 +1,11 @@
 package manifest
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
 
 // madeName splits the name of a Job that something else has named: a CronJob appends the minute it was due, a JobSet the number of
 // the replica, and the API server five characters to a generateName.
@@ -26,6 +31,9 @@ func (s *Set) addMade(pods []Pod, index map[Reference]int) map[int]bool {
 		job := s.Jobs[maker]
 		job.Object, job.MadeBy = job.Object.DeepCopy(), job.Reference().Name
 		job.Object.Name = key.Name
+		if job.JobSet != nil {
+			job.Object.Labels[v1alpha2.JobIndexKey] = strings.TrimPrefix(key.Name, parts[1]+"-")
+		}
 		index[key], makers[maker] = len(s.Jobs), true
 		s.Jobs = append(s.Jobs, job)
 	}

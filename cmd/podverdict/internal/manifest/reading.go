@@ -209,6 +209,7 @@ func Read(ctx context.Context, o Options) (*Set, error) {
 	for p := range r.parts(ctx) {
 		c.take(p)
 	}
+	c.Set.addTrainJobs()
 	return c.Set, errors.Join(append(c.errs, ctx.Err())...)
 }
 

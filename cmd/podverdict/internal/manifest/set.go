@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 // Reference names an object. An object without a namespace has the one in which it would be created.
@@ -33,6 +34,10 @@ type Job struct {
 	CronJob *batchv1.CronJob
 	// Template is the path to the Job in the object that was read: "" when it is the Job, spec.jobTemplate in a CronJob.
 	Template string
+	// JobSet is set when the Job is one that a JobSet makes, also for a TrainJob, and has JobSet's defaults. The Job is then that of
+	// each index of ReplicatedJob.
+	JobSet        *v1alpha2.JobSet
+	ReplicatedJob string
 	// MadeBy is set when the Job is not in the input, but one of its Pods, and names what is taken to have made it.
 	MadeBy string
 	// Namespace is where a Job without a namespace would be created. "" means "default".
@@ -77,6 +82,9 @@ type Set struct {
 	Lists int
 	// Skipped is what was read and is in none of these.
 	Skipped Skipped
+
+	trainJobs []*trainJob
+	runtimes  []*trainingRuntime
 }
 
 func (s *Set) add(other *Set) {
@@ -87,6 +95,8 @@ func (s *Set) add(other *Set) {
 	s.Namespaces = append(s.Namespaces, other.Namespaces...)
 	s.Lists += other.Lists
 	s.Skipped.add(other.Skipped)
+	s.trainJobs = append(s.trainJobs, other.trainJobs...)
+	s.runtimes = append(s.runtimes, other.runtimes...)
 }
 
 // jobsByName finds Jobs by name. Two Jobs of one name are an error that names both places. A Job comes before what other objects

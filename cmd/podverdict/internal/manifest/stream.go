@@ -52,6 +52,7 @@ func Open(ctx context.Context, o Options) *Stream {
 		}
 		s.waiting = append(s.waiting, p.content.waiting...)
 	}
+	s.Set.addTrainJobs()
 	return s
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -20,11 +19,9 @@ const inCronJob = "spec.jobTemplate"
 var jobSpecs = map[schema.GroupKind]string{
 	{Group: "jobset.x-k8s.io", Kind: "JobSet"}:                      "spec.replicatedJobs[*].template.spec",
 	{Group: "keda.sh", Kind: "ScaledJob"}:                           "spec.jobTargetRef",
-	{Group: "trainer.kubeflow.org", Kind: "TrainingRuntime"}:        inTrainingRuntime,
-	{Group: "trainer.kubeflow.org", Kind: "ClusterTrainingRuntime"}: inTrainingRuntime,
+	{Group: "trainer.kubeflow.org", Kind: "TrainingRuntime"}:        inTrainingRuntime + ".replicatedJobs[*].template.spec",
+	{Group: "trainer.kubeflow.org", Kind: "ClusterTrainingRuntime"}: inTrainingRuntime + ".replicatedJobs[*].template.spec",
 }
-
-const inTrainingRuntime = "spec.template.spec.replicatedJobs[*].template.spec"
 
 // templatePath returns where objects of a kind have specs of Jobs, or "".
 func (o Options) templatePath(t metav1.TypeMeta) string {
@@ -42,7 +39,7 @@ func (c *content) template(o Origin, value []byte, h header) {
 		return
 	}
 	path := strings.Split(strings.TrimPrefix(c.options.templatePath(h.TypeMeta), "."), ".")
-	t := templates{content: c, origin: o, kind: h.Kind, object: whole.Metadata}
+	t := templates{content: c, origin: o, object: whole.Metadata}
 	t.descend(tree, nil, "", path)
 	if given := c.options.At[h.Kind]; !t.found && given != "" {
 		c.fail(o, "", fmt.Sprintf("%s %q has nothing at %s", h.Kind, h.Metadata.Name, given))
@@ -53,7 +50,6 @@ func (c *content) template(o Origin, value []byte, h header) {
 type templates struct {
 	content *content
 	origin  Origin
-	kind    string
 	object  metav1.ObjectMeta
 	found   bool
 }
@@ -114,9 +110,6 @@ func (t *templates) job(spec, parent any, field string, names []string) {
 	job.APIVersion, job.Kind = batchv1.SchemeGroupVersion.String(), "Job"
 	job.Name, job.Namespace = strings.Join(append([]string{cmp.Or(t.object.Name, t.object.GenerateName)}, names...), "-"), t.object.Namespace
 	job.GenerateName = ""
-	if t.kind == "JobSet" {
-		setJobSetDefaults(&job)
-	}
 	t.content.Jobs = append(t.content.Jobs, Job{Object: &job, Origin: o, Template: before, Namespace: t.content.options.Namespace})
 }
 
@@ -131,12 +124,4 @@ func notJobSpec(value any) string {
 		return "is a Job's template, not its spec: append .spec to the path"
 	}
 	return ""
-}
-
-// setJobSetDefaults sets what JobSet's webhook sets in the Jobs of a JobSet.
-func setJobSetDefaults(job *batchv1.Job) {
-	if job.Spec.CompletionMode == nil {
-		job.Spec.CompletionMode = new(batchv1.IndexedCompletion)
-	}
-	job.Spec.Template.Spec.RestartPolicy = cmp.Or(job.Spec.Template.Spec.RestartPolicy, corev1.RestartPolicyOnFailure)
 }

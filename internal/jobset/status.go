@@ -1,0 +1,103 @@
+package jobset
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+)
+
+// Status returns the status of the JobSet after the decision: the counts of restarts and the terminal state. Conditions stay as
+// they are.
+func (d Decision) Status(set *v1alpha2.JobSet) v1alpha2.JobSetStatus {
+	status := *set.Status.DeepCopy()
+	switch {
+	case d.Failed:
+		status.TerminalState = string(v1alpha2.JobSetFailed)
+	case d.Restart == 0:
+	case d.Action == v1alpha2.RestartJob, d.Action == v1alpha2.RestartJobAndIgnoreMaxRestarts:
+		d.countJob(set, &status)
+	default:
+		status.Restarts++
+		if d.Counted {
+			status.RestartsCountTowardsMax++
+		}
+	}
+	return status
+}
+
+// countJob adds the restart of a single Job to a status.
+func (d Decision) countJob(set *v1alpha2.JobSet, status *v1alpha2.JobSetStatus) {
+	index, err := indexOf(set, d.Job)
+	if err != nil {
+		return
+	}
+	counts := jobCounts(set, d.Job)
+	counts.restarts[index]++
+	of := replicatedJobStatus(status, d.Job.Labels[v1alpha2.ReplicatedJobNameKey])
+	of.JobRestarts = counts.restarts
+	if d.Counted && index < len(counts.counted) {
+		counts.counted[index]++
+		of.JobRestartsCountTowardsMax = counts.counted
+	}
+}
+
+// replicatedJobStatus returns the part of a status that is about a replicatedJob, and adds it if it is missing.
+func replicatedJobStatus(status *v1alpha2.JobSetStatus, name string) *v1alpha2.ReplicatedJobStatus {
+	all := &status.ReplicatedJobsStatus
+	i := slices.IndexFunc(*all, func(s v1alpha2.ReplicatedJobStatus) bool { return s.Name == name })
+	if i < 0 {
+		i = len(*all)
+		*all = append(*all, v1alpha2.ReplicatedJobStatus{Name: name})
+	}
+	return &(*all)[i]
+}
+
+// restartCounts are how often each Job of a replicatedJob was restarted alone, and how many of these restarts count.
+type restartCounts struct{ restarts, counted []int32 }
+
+// jobCounts returns the counts of the replicatedJob that a Job is of. They are zero where the status has none.
+func jobCounts(set *v1alpha2.JobSet, job *batchv1.Job) restartCounts {
+	name := job.Labels[v1alpha2.ReplicatedJobNameKey]
+	var c restartCounts
+	for _, s := range set.Status.ReplicatedJobsStatus {
+		if s.Name == name {
+			c = restartCounts{slices.Clone(s.JobRestarts), slices.Clone(s.JobRestartsCountTowardsMax)}
+		}
+	}
+	replicas := int32(0)
+	for _, r := range set.Spec.ReplicatedJobs {
+		if r.Name == name {
+			replicas = max(r.Replicas, 0)
+		}
+	}
+	if len(c.restarts) == 0 {
+		c.restarts = make([]int32, replicas)
+	}
+	if len(c.counted) == 0 {
+		c.counted = make([]int32, replicas)
+	}
+	return c
+}
+
+// indexOf returns the index of a Job in its replicatedJob.
+func indexOf(set *v1alpha2.JobSet, job *batchv1.Job) (int, error) {
+	label := job.Labels[v1alpha2.JobIndexKey]
+	index, err := strconv.Atoi(label)
+	if replicas := len(jobCounts(set, job).restarts); err != nil || index < 0 || index >= replicas {
+		return 0, fmt.Errorf("label %s of Job %s is %q, and should be the number of one of %d Jobs", v1alpha2.JobIndexKey, job.Name, label, replicas)
+	}
+	return index, nil
+}
+
+// countedJobRestarts returns how many restarts of single Jobs count towards maxRestarts.
+func countedJobRestarts(status *v1alpha2.JobSetStatus) (total int32) {
+	for _, s := range status.ReplicatedJobsStatus {
+		for _, n := range s.JobRestartsCountTowardsMax {
+			total += n
+		}
+	}
+	return total
+}
