@@ -29,6 +29,11 @@ var (
 	GeneratedPolicies = version.MajorMinor(1, 33)
 	// JSONValues is the first version that shows values in errors as JSON; earlier API servers use Go's syntax.
 	JSONValues = version.MajorMinor(1, 34)
+	// RestartRules is the first version with the feature gate ContainerRestartRules on by default (KEP-5307).
+	RestartRules = version.MajorMinor(1, 35)
+	// RestartAllContainers is the first version with the feature gate RestartAllContainersOnContainerExits on by default
+	// (KEP-5532).
+	RestartAllContainers = version.MajorMinor(1, 36)
 	// MutableTemplates is the first version that allows changes to resources and scheduling directives of suspended Jobs
 	// (KEP-5440).
 	MutableTemplates = version.MajorMinor(1, 36)

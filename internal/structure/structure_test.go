@@ -63,6 +63,7 @@ var rooms = []room{
 	{folder: "internal/kubeversion", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/jobdefaults", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/jobset", imports: []string{"internal/hint"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/restart", imports: []string{"internal/kubeversion"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/scenarios", imports: []string{"internal/jobdefaults"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "policies", imports: []string{"internal/kubeversion"}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/catalogue", imports: []string{"policies"}, avoids: slices.Concat(noClient, noOPA)},
