@@ -39,7 +39,7 @@ func compare(before, after []verdictItem) []verdictItem {
 // sameEffect reports whether two verdicts do the same to the Job, whatever the rule that decides.
 func sameEffect(a, b verdictItem) bool {
 	v, w := a.effective(), b.effective()
-	return a.deleted == b.deleted && v.Terminal == w.Terminal && v.Action == w.Action && v.Counted == w.Counted && v.Budget == w.Budget &&
+	return a.deleted == b.deleted && sameJobSet(a.JobSet, b.JobSet) && v.Terminal == w.Terminal && v.Action == w.Action && v.Counted == w.Counted && v.Budget == w.Budget &&
 		(v.RetryDelay == nil) == (w.RetryDelay == nil) && (v.RetryDelay == nil || *v.RetryDelay == *w.RetryDelay)
 }
 
@@ -85,7 +85,11 @@ func (i verdictItem) change() string {
 	if !i.Changed {
 		return i.effect()
 	}
-	return i.Before.item.effect() + " -> " + i.effect()
+	before, after := i.Before.item.effect(), i.effect()
+	if a, b := i.Before.item.JobSet, i.JobSet; !sameJobSet(a, b) {
+		before, after = before+a.inEffect(), after+b.inEffect()
+	}
+	return before + " -> " + after
 }
 
 // changeInBrief returns the actions before and after a change.

@@ -3,11 +3,8 @@ package main
 import (
 	"context"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
-
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 )
 
 // evalOptions are the flags of eval.
@@ -114,26 +111,13 @@ func eval(ctx context.Context, c *console, o *evalOptions, args []string) (err e
 		return nil
 	}
 	page := verdictPage{writer: o.writer(c, in), shows: o.shows, empty: o.all || o.output.isObject()}
-	for i := range after.plans {
-		items := after.plans[i].judge(ctx, in.now)
-		if len(rulings) > 1 {
-			items = compare(rulings[1].plans[i].judge(ctx, in.now), items)
-		}
-		job := jobItem{Job: after.plans[i].name(), namespace: after.plans[i].stored.Namespace, now: in.now}
-		if o.hasOutlook(in) {
-			job.Outlook = after.plans[i].outlook(ctx, items, in.now)
-		}
-		if err := page.job(job, items); err != nil {
+	jobs, items := judgeAll(ctx, rulings, in.now, in.hasOutlook(o.input.source.query))
+	for i := range jobs {
+		if err := page.job(jobs[i], items[i]); err != nil {
 			return err
 		}
 	}
 	return page.end()
-}
-
-// hasOutlook reports whether all Pods of Jobs are read, and judged by what decides on them.
-func (o *evalOptions) hasOutlook(in input) bool {
-	one := func(t cluster.Target) bool { return t.Kind == cluster.Pod }
-	return in.before == nil && !in.scenarios && !in.bare && !slices.ContainsFunc(o.input.source.query.Targets, one)
 }
 
 // shows reports whether a Pod is in the output: one that has failed, or containers of it, or that a rule on Pending would fail. Where scenarios are

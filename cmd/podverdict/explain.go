@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,22 +74,26 @@ func explain(ctx context.Context, c *console, o *explainOptions, args []string) 
 	if in.scenarios && len(names) == 0 {
 		return errNoPods
 	}
-	ruling, err := newRuling(ctx, c, o.input.kubernetes, in.policies, in.own, in.families)
+	explained, err := newRuling(ctx, c, o.input.kubernetes, in.policies, in.own, in.families)
 	if err != nil {
 		return err
 	}
 	if in.scenarios {
-		takeScenarios(ruling)
+		takeScenarios(explained)
 	}
-	for i := range ruling.plans {
-		ruling.plans[i].judge(ctx, in.now) // budgets are of all Pods, those that are not explained, too
+	// Budgets, and what becomes of Jobs, are of all Pods, those that are not explained, too.
+	jobs, items := judgeAll(ctx, []ruling{explained}, in.now, in.hasOutlook(o.input.source.query))
+	for i := range explained.plans {
+		for j := range explained.plans[i].pods {
+			explained.plans[i].pods[j].jobSet = cmp.Or(items[i][j].JobSet, jobs[i].JobSet)
+		}
 	}
-	if missing, known := selectPods(ruling.plans, names); missing != "" && in.scenarios {
-		return errScenario(missing, ruling.plans)
+	if missing, known := selectPods(explained.plans, names); missing != "" && in.scenarios {
+		return errScenario(missing, explained.plans)
 	} else if missing != "" {
 		return errors.New(suite.MessageUnknown("pod", missing, known))
 	}
-	list, err := explainAll(ctx, ruling.custom, ruling.plans, in.now)
+	list, err := explainAll(ctx, explained.custom, explained.plans, in.now)
 	if err != nil {
 		return err
 	}
@@ -130,6 +135,7 @@ type explanationItem struct {
 	Would   []binding.Would  `json:"would,omitempty"`
 	Audit   *runtime.Verdict `json:"audit,omitempty"`
 	Pending *runtime.Verdict `json:"pending,omitempty"`
+	JobSet  *jobSetItem      `json:"jobSet,omitempty"`
 
 	judged  verdictItem
 	manager string                     // of the Job
@@ -228,7 +234,7 @@ func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (expl
 	}
 	item := explanationItem{
 		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Failure: judged.Failure, Would: judged.Would,
-		Audit: judged.Audit, Pending: judged.Pending, judged: judged, manager: p.effect.Manager, custom: !p.selection.Empty(),
+		Audit: judged.Audit, Pending: judged.Pending, JobSet: pod.jobSet, judged: judged, manager: p.effect.Manager, custom: !p.selection.Empty(),
 	}
 	if item.custom {
 		item.Attempt = in.Attempt

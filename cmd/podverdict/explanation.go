@@ -55,6 +55,11 @@ func (i explanationItem) print(w io.Writer) {
 		row(w, "PENDING", fmt.Sprintf("%s: %s", v.Subject(), i.judged.pendingText()))
 		printDetails(w, *v)
 	}
+	if s := i.JobSet; s != nil {
+		row(w, "JOB", fmt.Sprintf("fails: %s: %s", s.Job.Reason, s.Job.Message))
+		row(w, "JOBSET", s.Name+s.does())
+		row(w, "", s.Message)
+	}
 	i.printWould(w)
 	if i.Attempt > 0 {
 		row(w, "ATTEMPT", strconv.FormatInt(i.Attempt, 10))

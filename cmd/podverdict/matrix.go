@@ -23,6 +23,7 @@ type matrix struct {
 // verdictGroup is a verdict, and why it is given to which Pods.
 type verdictGroup struct {
 	title    string
+	then     string // what becomes of the Job and its JobSet, or ""
 	action   string // of which it has the colour
 	changed  bool
 	reasons  []string
@@ -56,7 +57,7 @@ func groupItems(items []verdictItem) []verdictGroup {
 			title += " by rule " + item.rule()
 		}
 		groups.add(verdictGroup{
-			title: title, action: item.action(), changed: item.Changed, severity: slices.Index(actionOrder, item.action()),
+			title: title, then: item.then(), action: item.action(), changed: item.Changed, severity: slices.Index(actionOrder, item.action()),
 		}, reason, item.Pod.Name)
 		for n := 0; !item.Changed && n < len(item.Would); n++ {
 			would := item.Would[n]
@@ -77,7 +78,9 @@ type verdictGroups []verdictGroup
 
 // add adds a Pod to the group of a title.
 func (all *verdictGroups) add(group verdictGroup, reason, name string) {
-	at := slices.IndexFunc(*all, func(g verdictGroup) bool { return g.title == group.title && g.changed == group.changed })
+	at := slices.IndexFunc(*all, func(g verdictGroup) bool {
+		return g.title == group.title && g.then == group.then && g.changed == group.changed
+	})
 	if at < 0 {
 		at = len(*all)
 		group.names = map[string][]string{}
@@ -120,6 +123,9 @@ func newTextMatrix(out io.Writer, screen table.Screen, all bool) *matrix {
 		page.Heading(headingOf(job), "")
 		for _, g := range groups {
 			page.Paragraph(0, table.Cell{Text: g.title, Color: verdictColors[g.action]})
+			if g.then != "" {
+				page.Paragraph(2, table.Cell{Text: g.then})
+			}
 			for _, reason := range g.reasons {
 				page.Paragraph(2, table.Cell{Text: reason + ":"}, m.shortened(g.names[reason])...)
 			}
@@ -143,7 +149,7 @@ func newMarkdownMatrix(out io.Writer, all bool) *matrix {
 		fmt.Fprintf(out, "### %s\n\n| VERDICT | BECAUSE | PODS |\n| --- | --- | --- |\n", markdown(headingOf(job)))
 		for _, g := range groups {
 			for _, reason := range g.reasons {
-				fmt.Fprintf(out, "| %s | %s | %s |\n", markdown(g.title), markdown(reason), markdown(strings.Join(m.shortened(g.names[reason]), ", ")))
+				fmt.Fprintf(out, "| %s | %s | %s |\n", markdown(g.title), markdown(strings.TrimSuffix(reason+"; "+g.then, "; ")), markdown(strings.Join(m.shortened(g.names[reason]), ", ")))
 			}
 		}
 		_, err := fmt.Fprintln(out)

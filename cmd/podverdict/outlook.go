@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
@@ -23,6 +24,10 @@ type jobItem struct {
 	// Outlook is absent when not all Pods of the Job were read, and when another policy than the Job's is tried.
 	Outlook *controllerplan.Outlook `json:"outlook,omitempty"`
 
+	// JobSet is what the Job's JobSet does, if the Job fails or has failed.
+	JobSet *jobSetItem `json:"jobSet,omitempty"`
+
+	fails     bool   // with what that means for a JobSet
 	namespace string // where Job is empty
 	now       time.Time
 }
@@ -33,6 +38,32 @@ func (j jobItem) heading() string {
 		return "Pods of no Job, namespace " + j.namespace
 	}
 	return "Job " + j.Job.String()
+}
+
+// hasOutlook reports whether all Pods of Jobs are read, and judged by what decides on them.
+func (in *input) hasOutlook(q cluster.Query) bool {
+	one := func(t cluster.Target) bool { return t.Kind == cluster.Pod }
+	return in.before == nil && !in.scenarios && !in.bare && !slices.ContainsFunc(q.Targets, one)
+}
+
+// judgeAll returns the verdicts on the Pods of each Job, compared with those of the second ruling if there is one, and where outlooks are
+// wanted what happens to the Jobs next.
+func judgeAll(ctx context.Context, rulings []ruling, now time.Time, outlooks bool) ([]jobItem, [][]verdictItem) {
+	plans := rulings[0].plans
+	jobs, items := make([]jobItem, len(plans)), make([][]verdictItem, len(plans))
+	for i := range plans {
+		p := &plans[i]
+		items[i] = p.judge(ctx, now)
+		if len(rulings) > 1 {
+			items[i] = compare(rulings[1].plans[i].judge(ctx, now), items[i])
+		}
+		jobs[i] = jobItem{Job: p.name(), namespace: p.stored.Namespace, now: now}
+		if outlooks {
+			jobs[i].Outlook = p.outlook(ctx, items[i], now)
+		}
+	}
+	addJobSets(plans, jobs, now)
+	return jobs, items
 }
 
 // outlook returns what happens to the Job next. The verdicts are those on its Pods.

@@ -36,8 +36,9 @@ type plannedPod struct {
 	manifest.Pod
 
 	attempt  int64
-	scenario string // built in; "" for a Pod of the input
-	usedUp   bool   // the budget of the rule that it matches, by Pods before it
+	scenario string      // built in; "" for a Pod of the input
+	jobSet   *jobSetItem // what the JobSet does when the Job fails
+	usedUp   bool        // the budget of the rule that it matches, by Pods before it
 }
 
 // planner makes plans with the compiled policies of an input.

@@ -42,6 +42,8 @@ type verdictItem struct {
 	Pending *runtime.Verdict `json:"pending,omitempty"`
 	// Scenario is the built-in scenario that the Pod is of; absent for a Pod of the input.
 	Scenario string `json:"scenario,omitempty"`
+	// JobSet is what a scenario makes the Job's JobSet do, when the Job fails because of it. Of Pods, that is said of the Job.
+	JobSet *jobSetItem `json:"jobSet,omitempty"`
 	// Before is the verdict under the rules before a change, and Changed tells whether it does something else to the Job.
 	Before  *beforeItem `json:"before,omitempty"`
 	Changed bool        `json:"changed,omitempty"`
@@ -60,6 +62,7 @@ func (p *plan) judge(ctx context.Context, now time.Time) []verdictItem {
 		items[i] = p.item(ctx, pod, in, p.undecided(p.effect.Acting.Judge(ctx, in)))
 	}
 	p.spend(ctx, items, now)
+	p.takeJobSets(ctx, items, now)
 	return items
 }
 

@@ -26,6 +26,9 @@ func (m *verdictMarkdown) endJob(job jobItem) error {
 	if outlook := job.String(); outlook != "" {
 		fmt.Fprintln(m.out, markdown(outlook)+"\n")
 	}
+	if job.JobSet != nil {
+		fmt.Fprintln(m.out, markdown(job.JobSet.line())+"\n")
+	}
 	if len(m.items) == 0 {
 		return nil
 	}

@@ -124,6 +124,10 @@ func (t *verdictTable) endJob(job jobItem) error {
 		t.space()
 		t.out.Heading(job.heading(), job.String())
 	}
+	if err := t.out.Flush(); err != nil || job.JobSet == nil || !t.layout.grouped {
+		return err
+	}
+	t.out.Paragraph(0, table.Cell{Text: job.JobSet.line()})
 	return t.out.Flush()
 }
 

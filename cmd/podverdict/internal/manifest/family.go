@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -19,7 +20,7 @@ var jobNameLabels = [...]string{batchv1.JobNameLabel, "job-name"}
 
 // Families gives every Job its Pods, both in the order of the input. A Pod belongs to the Job that is its controller,
 // else to the one of its namespace that its job-name label names. A Job that only its Pods name is there in place of the CronJob or
-// JobSet that makes it. Pods without either belong to the only Job if no Pod
+// JobSet that makes it, and so are Jobs of the input that JobSets of the input have made. Pods without either belong to the only Job if no Pod
 // of the input has one and both do not name different namespaces. Others says of each Pod that belongs to no Job why. Two Jobs of
 // one name are an error.
 func (s *Set) Families() (families []Family, others []error, err error) {
@@ -32,6 +33,7 @@ func (s *Set) Families() (families []Family, others []error, err error) {
 		message := fmt.Sprintf("pod %s belongs to no Job of the input: %s", pod.Reference(), why.why)
 		others = append(others, pod.Origin.Error(why.field, message))
 	})
+	maps.Copy(makers, s.joinJobSets())
 	for i, job := range s.Jobs {
 		if !makers[i] || len(found[i]) > 0 {
 			families = append(families, Family{job, found[i]})

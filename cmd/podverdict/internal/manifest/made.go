@@ -40,6 +40,28 @@ func (s *Set) addMade(pods []Pod, index map[Reference]int) map[int]bool {
 	return makers
 }
 
+// joinJobSets tells Jobs of the input of which JobSet of the input they are. The result is what stands for them in the JobSets, by its
+// index.
+func (s *Set) joinJobSets() map[int]bool {
+	type child struct{ namespace, jobSet, replicatedJob string }
+	templates, made := map[child]int{}, map[int]bool{}
+	for i, job := range s.Jobs {
+		if job.JobSet != nil && job.MadeBy == "" {
+			templates[child{job.Reference().Namespace, job.JobSet.Name, job.ReplicatedJob}] = i
+		}
+	}
+	for i := range s.Jobs {
+		job := &s.Jobs[i]
+		labels := job.Object.Labels
+		template, found := templates[child{job.Reference().Namespace, labels[v1alpha2.JobSetNameKey], labels[v1alpha2.ReplicatedJobNameKey]}]
+		if found && job.JobSet == nil {
+			job.JobSet, job.ReplicatedJob = s.Jobs[template].JobSet, s.Jobs[template].ReplicatedJob
+			made[template] = true
+		}
+	}
+	return made
+}
+
 // generated finds Jobs with generateName by that. Of several with the same one, none is found.
 func (s *Set) generated() map[Reference]int {
 	index, times := map[Reference]int{}, map[Reference]int{}
