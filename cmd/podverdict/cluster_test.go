@@ -7,7 +7,10 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,6 +41,7 @@ func (w withControlPlane) Run() int { return controlplane.Run(w.tests) }
 func TestClusterScript(t *testing.T) {
 	plane := controlplane.Start(t)
 	client := newClient(t, plane)
+	defineJobSets(t, client)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/cluster",
 		UpdateScripts:       *update,
@@ -59,6 +63,7 @@ func TestClusterScript(t *testing.T) {
 			"code":       exitCode,
 			"create":     create,
 			"eventually": eventually,
+			"jobset":     createJobSet,
 			"remove":     remove,
 			"status":     status,
 		},
@@ -125,6 +130,28 @@ func create(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	p := ts.Value("player").(player)
 	ts.Check(p.createAll(readScript(ts, args)))
+}
+
+// defineJobSets installs the definition of JobSets.
+func defineJobSets(t *testing.T, client kubernetes.Interface) {
+	t.Helper()
+	folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/jobset").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	install(t, client, filepath.Join(strings.TrimSpace(string(folder)), "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml"))
+	await(t, client, jobSetsPath, "jobsets")
+}
+
+const jobSetsPath = "/apis/jobset.x-k8s.io/v1alpha2"
+
+// createJobSet is the script command "jobset FILE": it creates a JobSet. No controller makes its Jobs.
+func createJobSet(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: jobset FILE")
+	}
+	p := ts.Value("player").(player)
+	ts.Check(post(p.client, jobSetsPath+"/namespaces/"+p.namespace+"/jobsets", []byte(ts.ReadFile(args[0]))))
 }
 
 // status is the script command "status FILE...": it gives the Pods in the files the status that they have there.

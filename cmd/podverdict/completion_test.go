@@ -64,7 +64,7 @@ users: [{name: u, user: {token: x}}], contexts: [{name: here, context: {cluster:
 		line []string
 		want string
 	}{
-		{[]string{"eval", ""}, "job/ cronjob/ pod/ :2"},
+		{[]string{"eval", ""}, "job/ cronjob/ jobset/ pod/ :2"},
 		{[]string{"eval", "c"}, "cronjob/ :2"},
 		{[]string{"eval", "job/"}, "job/train job/evaluate :0"},
 		{[]string{"eval", "jobs/t"}, "jobs/train :0"},

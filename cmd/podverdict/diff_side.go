@@ -55,11 +55,11 @@ func (o *diffOptions) readLive(ctx context.Context, c *console, name string, tar
 		return side, err
 	}
 	if targets[0].Kind == cluster.Job {
-		families, _, err := client.Families(ctx, query)
+		found, err := client.Families(ctx, query)
 		if err != nil {
 			return side, err
 		}
-		for _, f := range families {
+		for _, f := range found.Families {
 			side.pods = append(side.pods, f.Pods...)
 		}
 	}

@@ -26,19 +26,19 @@ func newEval(live io.Writer) *cobra.Command {
 		Long: `Say what each Pod's failure means for its Job: which rule of
 spec.podFailurePolicy decides and why, and whether the failure counts towards
 backoffLimit. A heading says how much of the Job's limits is used, and what
-happens next.
+happens next: where the Job of a JobSet fails, also what its failurePolicy does.
 
 Files are given as arguments or with -f. Without Pods, a Job is judged on the
 scenarios that "podverdict test scenarios" lists: what would it do if a node is
 drained, or a container runs out of memory? An empty List, as kubectl writes it,
 says that there are no Pods.
 
-In a cluster, job/NAME is a Job with its Pods, cronjob/NAME the Jobs that a
-CronJob has made, and pod/NAME a Pod with its Job; jobs, cronjobs or pods are
-all in the namespace. -l selects among these, and with -A or -l alone Jobs are
-meant. Pods that have been deleted, by hand, with their Job or by the garbage
-collector, cannot be seen. --watch judges Pods as they fail, until you interrupt
-it or --request-timeout is over.
+In a cluster, job/NAME is a Job with its Pods, cronjob/NAME and jobset/NAME the
+Jobs that a CronJob or JobSet has made, and pod/NAME a Pod with its Job; jobs,
+cronjobs, jobsets or pods are all in the namespace. -l selects among these, and
+with -A or -l alone Jobs are meant. Pods that have been deleted, by hand, with
+their Job or by the garbage collector, cannot be seen. --watch judges Pods as
+they fail, until you interrupt it or --request-timeout is over.
 
 --policy tries another podFailurePolicy, or adds PodFailurePolicies
 (podverdict.io) to all Jobs, in place of those of the same names. Both verdicts

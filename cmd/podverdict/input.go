@@ -40,7 +40,7 @@ type inputOptions struct {
 }
 
 func (o *inputOptions) addFlags(flags *pflag.FlagSet) {
-	o.source.addFlags(flags, cluster.Job, cluster.CronJob, cluster.Pod)
+	o.source.addFlags(flags, cluster.Job, cluster.CronJob, cluster.JobSet, cluster.Pod)
 	addKubernetesFlag(flags, &o.kubernetes)
 	flags.StringVar(&o.policy, "policy", "",
 		"file, URL or - with a Job, CronJob or podFailurePolicy that decides in place of the Jobs' own, or with PodFailurePolicies to add")
@@ -258,12 +258,15 @@ func (in *input) readCluster(ctx context.Context, c *console, s *source) error {
 		return err
 	}
 	defer shown.end()
-	var bare []manifest.Pod
-	if in.families, bare, err = client.Families(ctx, s.query); err != nil {
+	found, err := client.Families(ctx, s.query)
+	if err != nil {
 		return err
 	}
-	if len(in.families) == 0 && len(bare) > 0 {
-		in.families, in.bare = bareFamilies(bare), true
+	if found.Unread != "" {
+		c.warn(found.Unread)
+	}
+	if in.families = found.Families; len(in.families) == 0 && len(found.Bare) > 0 {
+		in.families, in.bare = bareFamilies(found.Bare), true
 	}
 	if in.policies, err = readClusterPolicies(ctx, c, client); err != nil {
 		return err

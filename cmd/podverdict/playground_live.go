@@ -96,7 +96,7 @@ func (l *liveJobs) read(ctx context.Context) (*reading, error) {
 func (l *liveJobs) readNow(ctx context.Context, now time.Time) (*reading, error) {
 	var notes bytes.Buffer
 	c := &console{stderr: &notes, warned: map[string]bool{}}
-	families, _, err := l.client.Families(ctx, l.query)
+	found, err := l.client.Families(ctx, l.query)
 	if err != nil {
 		return nil, err
 	}
@@ -108,12 +108,12 @@ func (l *liveJobs) readNow(ctx context.Context, now time.Time) (*reading, error)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(families, func(a, b manifest.Family) int { // the newest first
+	slices.SortStableFunc(found.Families, func(a, b manifest.Family) int { // the newest first
 		return b.Job.Object.CreationTimestamp.Compare(a.Job.Object.CreationTimestamp.Time)
 	})
 	page := livePage{planner: planner, now: now}
 	read := &reading{families: map[manifest.Reference]manifest.Family{}, custom: planner.custom}
-	for _, family := range families {
+	for _, family := range found.Families {
 		page.add(ctx, family)
 		read.families[family.Job.Reference()] = family
 	}

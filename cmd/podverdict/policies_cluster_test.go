@@ -62,6 +62,13 @@ func define(t *testing.T, client kubernetes.Interface) {
 	if err != nil || len(files) != 2 {
 		t.Fatalf("definitions: %v, %v", files, err)
 	}
+	install(t, client, files...)
+	await(t, client, policiesPath, v1alpha1.ResourcePodFailurePolicies, v1alpha1.ResourcePodFailurePolicyBindings)
+}
+
+// install installs definitions, and takes them away at the end.
+func install(t *testing.T, client kubernetes.Interface, files ...string) {
+	t.Helper()
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -87,20 +94,19 @@ func define(t *testing.T, client kubernetes.Interface) {
 			}
 		})
 	}
-	awaitPolicies(t, client)
 }
 
 func undefine(client kubernetes.Interface, name string) error {
 	return client.Discovery().RESTClient().Delete().AbsPath(definitions, name).Do(context.Background()).Error()
 }
 
-// awaitPolicies waits until both kinds are served.
-func awaitPolicies(t *testing.T, client kubernetes.Interface) {
+// await waits until kinds are served.
+func await(t *testing.T, client kubernetes.Interface, path string, resources ...string) {
 	t.Helper()
-	for _, resource := range []string{v1alpha1.ResourcePodFailurePolicies, v1alpha1.ResourcePodFailurePolicyBindings} {
+	for _, resource := range resources {
 		var err error
 		for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-			if err = client.Discovery().RESTClient().Get().AbsPath(policiesPath, resource).Do(t.Context()).Error(); err == nil {
+			if err = client.Discovery().RESTClient().Get().AbsPath(path, resource).Do(t.Context()).Error(); err == nil {
 				break
 			}
 		}

@@ -44,10 +44,15 @@ type Listener struct {
 // Jobs fails.
 func (*Cluster) Jobs(context.Context, Query) ([]manifest.Job, error) { return nil, errAbsent }
 
-// Families fails.
-func (*Cluster) Families(context.Context, Query) (of []manifest.Family, bare []manifest.Pod, err error) {
-	return nil, nil, errAbsent
+// Found is what a query finds.
+type Found struct {
+	Families []manifest.Family
+	Bare     []manifest.Pod
+	Unread   string
 }
+
+// Families fails.
+func (*Cluster) Families(context.Context, Query) (Found, error) { return Found{}, errAbsent }
 
 // Policies fails.
 func (*Cluster) Policies(context.Context) (policies []manifest.Policy, bindings []manifest.Binding, unread string, err error) {

@@ -13,6 +13,7 @@ import (
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs may name an OIDC provider
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
@@ -29,7 +30,7 @@ type Cluster struct {
 	timeout time.Duration
 	retry   wait.Backoff
 
-	batch, core, policies *rest.RESTClient
+	batch, core, policies, jobSets *rest.RESTClient
 }
 
 // Connect reads the kubeconfig, for a verb that can read files instead; nothing is asked of the API server yet. A namespace that is "" is the context's.
@@ -79,6 +80,9 @@ func (c *Cluster) connect(config *rest.Config) (err error) {
 		return errKubeconfig(err)
 	}
 	if c.batch, err = NewClient(config, batchv1.SchemeGroupVersion, batchv1.AddToScheme); err != nil {
+		return errKubeconfig(err)
+	}
+	if c.jobSets, err = NewClient(config, v1alpha2.GroupVersion, v1alpha2.AddToScheme); err != nil {
 		return errKubeconfig(err)
 	}
 	if c.core, err = NewClient(config, corev1.SchemeGroupVersion, corev1.AddToScheme); err != nil {

@@ -3,7 +3,7 @@
 //
 //	targets, err := cluster.ParseTargets([]string{"job/demo"}, cluster.Job, cluster.Pod)
 //	c, err := options.Connect("batch", agent) // of kubectl's flags; the namespace of -n
-//	families, err := c.Families(ctx, cluster.Query{Targets: targets})
+//	found, err := c.Families(ctx, cluster.Query{Targets: targets})
 //
 // Pods are looked for by the selector of their Job, which is what the Job controller goes by, and then belong to Jobs as
 // the manifest package has it: by controller, else by label. Jobs whose selectors ask one label for one value, as those

@@ -20,23 +20,34 @@ import (
 // of all Jobs are listed.
 const maxValues = 50
 
-// Families reads the Jobs of a query with their Pods. If the query names Pods, their Jobs come with just these Pods, and bare are
-// those that say of no Job that they belong to it.
-func (c *Cluster) Families(ctx context.Context, q Query) (of []manifest.Family, bare []manifest.Pod, err error) {
+// Found is what a query finds.
+type Found struct {
+	// Families are the Jobs with their Pods. If the query names Pods, their Jobs come with just these Pods.
+	Families []manifest.Family
+	// Bare are the Pods asked for that say of no Job that they belong to it.
+	Bare []manifest.Pod
+	// Unread says what could not be read for lack of rights, or is "".
+	Unread string
+}
+
+// Families reads the Jobs of a query with their Pods, and the JobSets that made them.
+func (c *Cluster) Families(ctx context.Context, q Query) (found Found, err error) {
 	s, err := c.resolve(ctx, q)
 	if err != nil {
-		return nil, nil, err
+		return found, err
 	}
 	pods, err := c.podsOf(ctx, q, s)
 	if err != nil {
-		return nil, nil, err
+		return found, err
 	}
 	for _, pod := range s.pods {
 		if claim, _ := manifest.ClaimOf(pod); claim.Name == "" {
-			bare = append(bare, manifest.LivePod(pod))
+			found.Bare = append(found.Bare, manifest.LivePod(pod))
 		}
 	}
-	return families(s, pods), bare, nil
+	found.Families = families(s, pods)
+	found.Unread, err = c.joinJobSets(ctx, found.Families)
+	return found, err
 }
 
 // families assigns Pods to Jobs. Pods of other Jobs, which lists may have found, are left out.

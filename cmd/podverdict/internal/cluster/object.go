@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
 // find reads the object that a target names, or all objects of its kind that the query selects.
@@ -45,6 +46,10 @@ func (c *Cluster) cronJobs(ctx context.Context, q Query, t Target) ([]*batchv1.C
 	return find[batchv1.CronJob, batchv1.CronJobList](ctx, c, c.batch, q, t)
 }
 
+func (c *Cluster) jobSetsOf(ctx context.Context, q Query, t Target) ([]*v1alpha2.JobSet, error) {
+	return find[v1alpha2.JobSet, v1alpha2.JobSetList](ctx, c, c.jobSets, q, t)
+}
+
 func (c *Cluster) namespace(ctx context.Context, name string) (*corev1.Namespace, error) {
 	return Get[corev1.Namespace](ctx, c.core, "namespaces", metav1.NamespaceAll, name)
 }
@@ -67,6 +72,8 @@ func (c *Cluster) Names(ctx context.Context, kind Kind) []string {
 	switch kind {
 	case Job:
 		return namesIn(List[batchv1.JobList](c.batch, kind.plural(), c.Namespace)(ctx, options))
+	case JobSet:
+		return namesIn(List[v1alpha2.JobSetList](c.jobSets, kind.plural(), c.Namespace)(ctx, options))
 	case CronJob:
 		return namesIn(List[batchv1.CronJobList](c.batch, kind.plural(), c.Namespace)(ctx, options))
 	default:

@@ -10,15 +10,15 @@ import (
 
 func podNames(t *testing.T, c *Cluster) []string {
 	t.Helper()
-	families, _, err := c.Families(t.Context(), Query{Targets: []Target{{Kind: Job}}})
+	found, err := c.Families(t.Context(), Query{Targets: []Target{{Kind: Job}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(families) != 1 {
-		t.Fatalf("%d families", len(families))
+	if len(found.Families) != 1 {
+		t.Fatalf("%d families", len(found.Families))
 	}
 	var names []string
-	for _, pod := range families[0].Pods {
+	for _, pod := range found.Families[0].Pods {
 		names = append(names, pod.Object.Name)
 	}
 	return names

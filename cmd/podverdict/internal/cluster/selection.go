@@ -80,6 +80,8 @@ func (c *Cluster) resolve(ctx context.Context, q Query) (*selection, error) {
 			err = c.resolveJobs(ctx, q, t, s)
 		case CronJob:
 			err = c.resolveCronJobs(ctx, q, t, s)
+		case JobSet:
+			err = c.resolveJobSets(ctx, q, t, s)
 		case Pod:
 			err = c.resolvePods(ctx, q, t, s)
 		}

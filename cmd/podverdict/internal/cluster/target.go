@@ -16,12 +16,14 @@ const (
 	Job     Kind = "job"
 	CronJob Kind = "cronjob"
 	Pod     Kind = "pod"
+	JobSet  Kind = "jobset"
 )
 
 // kinds are the names that kubectl takes for each kind.
 var kinds = map[string]Kind{
 	"job": Job, "jobs": Job, "job.batch": Job, "jobs.batch": Job, "jobs.v1.batch": Job,
 	"cronjob": CronJob, "cronjobs": CronJob, "cj": CronJob, "cronjob.batch": CronJob, "cronjobs.batch": CronJob, "cronjobs.v1.batch": CronJob,
+	"jobset": JobSet, "jobsets": JobSet, "jobset.jobset.x-k8s.io": JobSet, "jobsets.jobset.x-k8s.io": JobSet, "jobsets.v1alpha2.jobset.x-k8s.io": JobSet,
 	"pod": Pod, "pods": Pod, "po": Pod,
 }
 
@@ -30,10 +32,14 @@ func (k Kind) plural() string { return string(k) + "s" }
 
 // resource returns the kind's name in requests, as kubectl auth takes it.
 func (k Kind) resource() string {
-	if k == Pod {
+	switch k {
+	case Pod:
 		return k.plural()
+	case JobSet:
+		return k.plural() + ".jobset.x-k8s.io"
+	default:
+		return k.plural() + ".batch"
 	}
-	return k.plural() + ".batch"
 }
 
 // Target is an object to ask for, or all objects of a kind when Name is "".

@@ -6,6 +6,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+
+	"github.com/podverdict/podverdict/internal/jobset"
 )
 
 // LiveJob returns a Job that was read from a cluster. Positions in it have no lines.
@@ -16,6 +19,13 @@ func LiveJob(job *batchv1.Job) Job {
 // LiveCronJob returns the Job that a CronJob of a cluster makes.
 func LiveCronJob(cronJob *batchv1.CronJob) Job {
 	return Job{Object: made(cronJob), Origin: live("cronjob", cronJob).at(inCronJob), CronJob: cronJob, Template: inCronJob}
+}
+
+// OfJobSet returns a Job that was read from a cluster, as one of the JobSet that its labels name.
+func OfJobSet(job Job, set *v1alpha2.JobSet) Job {
+	jobset.SetDefaults(set)
+	job.JobSet, job.ReplicatedJob = set, job.Object.Labels[v1alpha2.ReplicatedJobNameKey]
+	return job
 }
 
 // LivePod returns a Pod that was read from a cluster.
