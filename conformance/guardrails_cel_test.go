@@ -41,7 +41,7 @@ func TestGuardrailsInCEL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources := []admission.ParameterSource{admission.Inline, admission.FromConfigMap, admission.FromCustomResource}
+	sources := []admission.ParameterSource{admission.Inline, admission.FromCustomResource}
 	g, found := guardGenerator{generators.NewJobs(1, false), rand.New(rand.NewPCG(1, 0))}, map[string]int{}
 	batches := *guardedJobs / guardedAlike
 	if testing.Short() {
@@ -114,7 +114,7 @@ func selectGuards(t *testing.T, c *admission.Catalogue, configuration admission.
 	return s
 }
 
-var guardParameters = admission.Parameters{Namespace: "default", Name: "guardrails"}
+var guardParameters = admission.Parameters{Name: "guardrails"}
 
 // paramsOf returns the object with the settings, as the API server has it.
 func paramsOf(t *testing.T, s *admission.Selection, source admission.ParameterSource) runtime.Object {
@@ -122,8 +122,6 @@ func paramsOf(t *testing.T, s *admission.Selection, source admission.ParameterSo
 	var written any
 	object := &unstructured.Unstructured{}
 	switch source {
-	case admission.FromConfigMap:
-		written = s.ConfigMap(guardParameters)
 	case admission.FromCustomResource:
 		written = s.CustomResource(guardParameters)
 	default:

@@ -50,9 +50,8 @@ not touch what the rules look at pass, so that older Jobs can end.
 
 With --crd and --at the rules hold for Jobs that a custom resource embeds, and
 with --rules '*' also the constraints of the Job API, which the API server
-checks in Jobs and CronJobs only. With --parameters the settings can be changed
-while the policies are in force: in a ConfigMap, or in an object of a kind of
-its own.
+checks in Jobs and CronJobs only. With --parameters crd the settings can be
+changed while the policies are in force, in an object of a kind of its own.
 
 With -f FILE of PodFailurePolicies (podverdict.io) and their bindings, the rules
 are what these require of the Jobs that they select: that Pods can fail, that
@@ -65,7 +64,7 @@ policy says what it costs for the largest Job there can be, of the API server's
 budget for one policy.`,
 		Example: `  podverdict generate vap | kubectl apply -f -
   podverdict generate vap --rules 'G-DISRUPTION-*,G-TTL' --action warning=Deny --exempt-namespaces kube-system
-  podverdict generate vap --data guardrails.yaml --parameters configmap
+  podverdict generate vap --data guardrails.yaml --parameters crd
   podverdict generate vap -f policy.yaml -f binding.yaml --action C-MANAGED-BY=Deny
   podverdict generate vap --crd jobset.yaml --at 'spec.replicatedJobs[*].template.spec' --rules '*'`,
 		Args: fileArguments(&o.files.Filenames),
@@ -80,8 +79,8 @@ budget for one policy.`,
 	flags.StringVar(&o.data, "data", "", "YAML or JSON file with the settings, as in podverdict: {config: {guardrails: {...}}}")
 	flags.StringVar(&o.crd, "crd", "", "file with the CustomResourceDefinition of a kind that embeds Jobs")
 	flags.StringVar(&o.at, "at", "", "field path of the Jobs' specs in that kind, as in 'spec.replicatedJobs[*].template.spec'")
-	flags.StringVar(&o.parameters, "parameters", string(admission.Inline), "where the policies have their settings from: inline, configmap, crd")
-	flags.StringVar(&o.object, "parameters-object", "", "name of the parameter object, NAMESPACE/NAME of a ConfigMap (default NAME-system/NAME-guardrails)")
+	flags.StringVar(&o.parameters, "parameters", string(admission.Inline), "where the policies have their settings from: inline, crd")
+	flags.StringVar(&o.object, "parameters-object", "", "name of the parameter object (default NAME-guardrails)")
 	flags.StringToStringVar(&o.actions, "action", nil, "what happens by severity or rule: warning=Deny, G-TTL=Warn+Audit")
 	flags.StringVar(&o.failure, "failure-policy", "Fail", "what happens when an expression cannot be evaluated: Fail, Ignore; with -f the default is Ignore")
 	addFormat(cmd, &o.output, "yaml", "json")
@@ -123,20 +122,13 @@ func generateVAP(ctx context.Context, c *console, o *vapOptions, _ []string) err
 // objects returns the objects of one selection: those of the parameters, and a policy with its binding for each target and
 // set of actions.
 func (o *vapOptions) objects(ctx context.Context, s *admission.Selection, options admission.Options, targets []admission.Target) (generated, error) {
-	var all generated
 	if !s.Configurable() {
 		options.Parameters = admission.Parameters{Source: admission.Inline}
 	}
-	parameters, err := parameterObjects(s, options)
-	if err != nil {
-		return nil, err
+	var all generated
+	if options.Parameters.Source == admission.FromCustomResource {
+		all = generated{{object: s.Definition()}, {object: s.CustomResource(options.Parameters)}}
 	}
-	if options.Parameters.Source == admission.FromConfigMap && o.object == "" { // a place of its own, that may not be there yet
-		all = append(all, generatedObject{object: metav1.PartialObjectMetadata{
-			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: options.Parameters.Namespace},
-		}})
-	}
-	all = append(all, parameters...)
 	for _, target := range targets {
 		options.Target = target
 		policies, err := s.Policies(options)
@@ -170,22 +162,6 @@ func policyObjects(p admission.Policy, comment string) generated {
 	return generated{{comment: comment, object: definition}, {object: p.Binding}}
 }
 
-// parameterObjects returns the object that holds the settings, and what validates it.
-func parameterObjects(s *admission.Selection, o admission.Options) (generated, error) {
-	switch o.Parameters.Source {
-	case admission.FromConfigMap:
-		guard, err := s.ParameterPolicy(o)
-		if err != nil {
-			return nil, err
-		}
-		return append(policyObjects(guard, ""), generatedObject{object: s.ConfigMap(o.Parameters)}), nil
-	case admission.FromCustomResource:
-		return generated{{object: s.Definition()}, {object: s.CustomResource(o.Parameters)}}, nil
-	default:
-		return nil, nil
-	}
-}
-
 // admission returns the options that the policies of all targets have in common.
 func (o *vapOptions) admission() (options admission.Options, err error) {
 	options.Name, options.Kubernetes = o.common.name, o.common.kubernetes
@@ -204,27 +180,16 @@ func (o *vapOptions) admission() (options admission.Options, err error) {
 }
 
 func (o *vapOptions) parameterObject() (admission.Parameters, error) {
-	p := admission.Parameters{
-		Source: admission.ParameterSource(o.parameters), Namespace: o.common.name + "-system", Name: o.common.name + "-guardrails",
-	}
+	p := admission.Parameters{Source: admission.ParameterSource(o.parameters), Name: o.common.name + "-guardrails"}
 	switch p.Source {
 	case admission.Inline:
 		if o.object != "" {
-			return p, errors.New("--parameters-object is for --parameters configmap or crd: there is no object otherwise")
-		}
-	case admission.FromConfigMap:
-		if namespace, object, ok := strings.Cut(o.object, "/"); ok && namespace != "" && object != "" {
-			p.Namespace, p.Name = namespace, object
-		} else if o.object != "" {
-			return p, fmt.Errorf("--parameters-object %s: not NAMESPACE/NAME of a ConfigMap", o.object)
-		}
-		if err := checkNames("parameters-object", utilvalidation.IsDNS1123Label, p.Namespace); err != nil {
-			return p, err
+			return p, errors.New("--parameters-object is for --parameters crd: there is no object otherwise")
 		}
 	case admission.FromCustomResource:
 		p.Name = cmp.Or(o.object, p.Name)
 	default:
-		return p, errChoice("parameters", o.parameters, "inline", "configmap", "crd")
+		return p, errChoice("parameters", o.parameters, "inline", "crd")
 	}
 	return p, checkNames("parameters-object", utilvalidation.IsDNS1123Subdomain, p.Name)
 }

@@ -3,38 +3,21 @@ package admission
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// ConfigMap returns a ConfigMap with the selection's settings, each under a key of its own.
-func (s *Selection) ConfigMap(p Parameters) *corev1.ConfigMap {
-	data := map[string]string{}
-	for _, r := range s.Rules {
-		for _, name := range liveSettings(r.Settings) {
-			data[key(r.ID, name)] = setText(r.Settings[name])
-		}
-	}
-	return &corev1.ConfigMap{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, Labels: partOf()},
-		Data:       data,
-	}
-}
-
-// checkLive refuses settings that a parameter object cannot have. Its bounds, those of valueSchema and usable, do not
-// hold for settings written into expressions.
-func (s *Selection) checkLive(p Parameters) error {
+// checkLive refuses settings that a parameter object cannot have. Its bounds, those of valueSchema, do not hold
+// for settings written into expressions.
+func (s *Selection) checkLive() error {
 	var mistakes ConfigurationError
 	for _, r := range s.Rules {
 		for _, name := range liveSettings(r.Settings) {
-			if fault := p.fault(r.Settings[name]); fault != "" {
+			if fault := fault(r.Settings[name]); fault != "" {
 				mistakes = append(mistakes, Mistake{r.ID + "." + name, fault})
 			}
 		}
@@ -46,37 +29,23 @@ func (s *Selection) checkLive(p Parameters) error {
 }
 
 // fault returns what keeps a value out of the object, or an empty string.
-func (p Parameters) fault(value any) string {
+func fault(value any) string {
 	var numbers []int64
-	var texts []string
+	texts, _ := value.([]string)
 	switch v := value.(type) {
 	case int64:
 		numbers = []int64{v}
 	case []int64:
 		numbers = v
-	case []string:
-		texts = v
 	}
 	switch {
 	case slices.ContainsFunc(numbers, func(n int64) bool { return n > maxNumber }):
 		return fmt.Sprintf("must be at most %d in a parameter object", maxNumber)
 	case max(len(numbers), len(texts)) > maxItems:
 		return fmt.Sprintf("must have at most %d items in a parameter object", maxItems)
-	case p.Source == FromConfigMap && slices.ContainsFunc(texts, changesInText):
-		return "must be texts without commas, brackets, quotes and spaces around them, in a ConfigMap"
 	default:
 		return ""
 	}
-}
-
-// changesInText reports whether reading an item of a list from a ConfigMap gives another item.
-func changesInText(item string) bool {
-	return item == "" || strings.TrimSpace(item) != item || strings.Contains(item, ",") || setText(item) != item
-}
-
-// setText returns a value as a ConfigMap holds it.
-func setText(value any) string {
-	return strings.NewReplacer("[", "", "]", "", `"`, "").Replace(literal(value))
 }
 
 // CustomResource returns a GuardrailParameters object with the selection's settings.

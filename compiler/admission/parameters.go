@@ -17,18 +17,16 @@ type ParameterSource string
 const (
 	// Inline writes the settings into the expressions.
 	Inline ParameterSource = "inline"
-	// FromConfigMap reads them from a ConfigMap, one key for each setting: G-TTL.max.
-	FromConfigMap ParameterSource = "configmap"
 	// FromCustomResource reads them from a GuardrailParameters object, one member of spec for each guardrail.
 	FromCustomResource ParameterSource = "crd"
 )
 
-// Parameters is the object from which a policy reads its settings while it runs. A setting that is missing or cannot be
-// used has the value with which the policy was generated.
+// Parameters is the object from which a policy reads its settings while it runs. A setting that is missing has the value with which
+// the policy was generated.
 type Parameters struct {
 	Source ParameterSource
-	// Namespace and Name are the object's; GuardrailParameters have no namespace.
-	Namespace, Name string
+	// Name is the object's; GuardrailParameters have no namespace.
+	Name string
 }
 
 const (
@@ -38,19 +36,14 @@ const (
 	parametersPlural  = "guardrailparameters"
 )
 
-func (p Parameters) live() bool { return p.Source == FromConfigMap || p.Source == FromCustomResource }
+func (p Parameters) live() bool { return p.Source == FromCustomResource }
 
 // kind returns the kind of the object, or nil when there is no object.
 func (p Parameters) kind() (*kind.Kind, error) {
-	read := kind.ConfigMap
-	switch p.Source {
-	case FromConfigMap:
-	case FromCustomResource:
-		read = parameterKind
-	default:
+	if !p.live() {
 		return nil, nil //nolint:nilnil // there is no object
 	}
-	k, err := read()
+	k, err := parameterKind()
 	return &k, err
 }
 
@@ -64,11 +57,7 @@ func (p Parameters) reference(failure admissionregistrationv1.FailurePolicyType)
 	if failure == admissionregistrationv1.Ignore {
 		missing = admissionregistrationv1.AllowAction
 	}
-	ref := &admissionregistrationv1.ParamRef{Name: p.Name, ParameterNotFoundAction: &missing}
-	if p.Source == FromConfigMap {
-		ref.Namespace = p.Namespace
-	}
-	return ref
+	return &admissionregistrationv1.ParamRef{Name: p.Name, ParameterNotFoundAction: &missing}
 }
 
 // variables returns a variable for each of a rule's settings but severity: the binding has the actions.
@@ -78,7 +67,7 @@ func (p Parameters) variables(r Rule) []admissionregistrationv1.Variable {
 	}
 	var all []admissionregistrationv1.Variable
 	for _, name := range liveSettings(r.Settings) {
-		all = append(all, admissionregistrationv1.Variable{Name: settingVariable(r.ID, name), Expression: p.expression(r, name)})
+		all = append(all, admissionregistrationv1.Variable{Name: settingVariable(r.ID, name), Expression: setting(r, name)})
 	}
 	return all
 }
@@ -99,49 +88,7 @@ func property(id string) string {
 	return strings.Join(words, "")
 }
 
-// key returns the key of a setting in a ConfigMap.
-func key(id, name string) string { return id + "." + name }
-
-// expression returns the CEL that reads one setting, or else gives the one that the policy was made with.
-func (p Parameters) expression(r Rule, name string) string {
-	standard := literal(r.Settings[name])
-	if p.Source == FromCustomResource {
-		return fmt.Sprintf("params.?spec.?%s.?%s.orValue(%s)", property(r.ID), name, standard)
-	}
-	text := fmt.Sprintf("params.?data[?%s].orValue(\"\")", quote(key(r.ID, name)))
-	return fmt.Sprintf("[%s].map(text,\n  %s ? %s : %s)[0]", text, usable(r.Settings[name], name, "text"), reading(r.Settings[name], "text"), standard)
-}
-
-// usable returns a CEL condition: the text can be read as a value of the same kind.
-func usable(standard any, name, text string) string {
-	switch standard.(type) {
-	case bool:
-		return text + ` in ["true", "false"]`
-	case int64:
-		if name == maxPercent {
-			return text + `.matches("^([0-9]{1,2}|100)$")`
-		}
-		return text + `.matches("^[0-9]{1,9}$")`
-	case []int64:
-		return text + `.matches("^ *[0-9]{1,9} *(, *[0-9]{1,9} *)*$")`
-	default:
-		if allowed, bound := choices[name]; bound {
-			return fmt.Sprintf(`%s.split(",").all(item, item.trim() in %s)`, text, literal(allowed))
-		}
-		return text + `.trim() != ""`
-	}
-}
-
-// reading returns the CEL that reads a text as a value of the same kind.
-func reading(standard any, text string) string {
-	switch standard.(type) {
-	case bool:
-		return text + ` == "true"`
-	case int64:
-		return "int(" + text + ")"
-	case []int64:
-		return text + `.split(",").map(item, int(item.trim()))`
-	default:
-		return text + `.split(",").map(item, item.trim())`
-	}
+// setting returns the CEL that reads one setting, or else gives the one that the policy was made with.
+func setting(r Rule, name string) string {
+	return fmt.Sprintf("params.?spec.?%s.?%s.orValue(%s)", property(r.ID), name, literal(r.Settings[name]))
 }

@@ -44,7 +44,7 @@ func (s *Selection) Policies(o Options) ([]Policy, error) {
 		return nil, err
 	}
 	if o.Parameters.live() {
-		if err := s.checkLive(o.Parameters); err != nil {
+		if err := s.checkLive(); err != nil {
 			return nil, err
 		}
 	}

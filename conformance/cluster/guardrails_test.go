@@ -5,7 +5,6 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +24,7 @@ import (
 )
 
 // The API server says of every vector of the guardrails what it wants, by the generated policies. Each set of settings
-// is in force in a namespace of its own, by the ConfigMap that the policy's binding for it refers to.
+// is in force in a namespace of its own, by the object that the policy's binding for it refers to.
 func TestGuardrailVectors(t *testing.T) {
 	s := newServer(t)
 	all, err := vectors.Guardrails()
@@ -36,9 +35,10 @@ func TestGuardrailVectors(t *testing.T) {
 	var applied []admission.Policy
 	for _, target := range builtInTargets(t) {
 		applied = append(applied, s.policies(t, catalogue, admission.Options{
-			Name: "vectors", Target: target, Actions: everythingWarns(), Parameters: admission.Parameters{Source: admission.FromConfigMap},
+			Name: "vectors", Target: target, Actions: everythingWarns(), Parameters: admission.Parameters{Source: admission.FromCustomResource},
 		})...)
 	}
+	s.defineParameters(t, catalogue)
 	for _, p := range applied {
 		s.apply(t, p.Definition)
 	}
@@ -87,22 +87,18 @@ func settingsKey(t *testing.T, settings map[string]any) string {
 	return string(text)
 }
 
-// configure binds the policies in a namespace to a ConfigMap with these settings. Not all settings are in it: severity
-// is no business of the policy.
+// configure binds the policies in a namespace to an object with these settings. Not all settings are in it: severity is no
+// business of the policy.
 func (s *server) configure(t *testing.T, namespace string, settings map[string]any, all []admission.Policy) {
 	t.Helper()
-	data := map[string]any{}
-	for id, values := range settings {
-		for name, value := range values.(map[string]any) {
-			data[id+"."+name] = setting(value)
-		}
+	configured, err := admission.Select([]string{"G-*"}, configurationOf(settings))
+	if err != nil {
+		t.Fatal(err)
 	}
-	s.apply(t, map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "settings", "namespace": namespace}, "data": data,
-	})
+	s.apply(t, configured[0].CustomResource(admission.Parameters{Source: admission.FromCustomResource, Name: namespace}))
 	for _, p := range all {
 		name := p.Definition.Name + "-" + namespace
-		ref := ac.ParamRef().WithName("settings").WithNamespace(namespace).WithParameterNotFoundAction("Deny")
+		ref := ac.ParamRef().WithName(namespace).WithParameterNotFoundAction("Deny")
 		s.apply(t, ac.ValidatingAdmissionPolicyBinding(name).WithSpec(ac.ValidatingAdmissionPolicyBindingSpec().
 			WithPolicyName(p.Definition.Name).WithValidationActions(warn...).WithParamRef(ref).
 			WithMatchResources(ac.MatchResources().WithNamespaceSelector(
@@ -110,17 +106,12 @@ func (s *server) configure(t *testing.T, namespace string, settings map[string]a
 	}
 }
 
-// setting returns a value as text in a ConfigMap.
-func setting(value any) string {
-	items, isList := value.([]any)
-	if !isList {
-		return fmt.Sprint(value)
+func configurationOf(settings map[string]any) admission.Configuration {
+	c := admission.Configuration{}
+	for id, values := range settings {
+		c[id] = values.(map[string]any)
 	}
-	texts := make([]string, len(items))
-	for i, item := range items {
-		texts[i] = fmt.Sprint(item)
-	}
-	return strings.Join(texts, ", ")
+	return c
 }
 
 // awaitGuardrails waits until Jobs and CronJobs in the namespace are looked at.

@@ -17,44 +17,6 @@ import (
 	"github.com/podverdict/podverdict/internal/installed"
 )
 
-// Settings in a ConfigMap change while the policy is in force; what cannot be used is refused.
-func TestConfigMapParameters(t *testing.T) {
-	s := newServer(t)
-	o := admission.Options{
-		Name: "live", Target: builtInTargets(t)[0], Actions: admission.DefaultActions(), Kubernetes: s.kubernetes, Failure: "Fail",
-		Parameters: admission.Parameters{Source: admission.FromConfigMap, Namespace: s.namespace, Name: "guardrails"},
-		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
-	}
-	catalogue := selection(t, "G-*")
-	guard, err := catalogue.ParameterPolicy(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.apply(t, catalogue.ConfigMap(o.Parameters), guard.Definition, guard.Binding)
-	for _, p := range s.policies(t, catalogue, o) {
-		s.apply(t, p.Definition, p.Binding)
-	}
-	maps := s.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace(s.namespace)
-	s.liveSettings(t, func(parallelism string) error {
-		return patch(t, maps, "guardrails", `{"data": {"G-PARALLELISM.max": "`+parallelism+`"}}`)
-	})
-	for _, tc := range []struct{ data, want string }{
-		{`{"G-PARALLELISM.max": "-1"}`, "data[G-PARALLELISM.max]: must be a whole number, 0 or more"},
-		{`{"G-PARALELISM.max": "1"}`, "data[G-PARALELISM.max]: is not a parameter of a guardrail"},
-		{`{"G-TTL.enabled": "yes"}`, "data[G-TTL.enabled]: must be true or false"},
-		{`{"G-TTL.min": "7", "G-TTL.max": "6"}`, "data[G-TTL.min]: must be less than or equal to data[G-TTL.max]"},
-		{`{"G-KILL-CODES.codes": ""}`, "data[G-KILL-CODES.codes]: must be a list of whole numbers, one at least, with commas between them"},
-		{`{"G-DISRUPTION-ACTION.actions": "Count,Restart"}`,
-			"data[G-DISRUPTION-ACTION.actions]: must be one or more of FailJob, FailIndex, Ignore, Count, with commas between them"},
-		{`{"G-INDEX-FAILED-MAX.maxPercent": "101"}`, "data[G-INDEX-FAILED-MAX.maxPercent]: must be a whole number from 0 to 100"},
-		{`{"G-KILL-CODES.codes": "137, 143", "G-TTL.enabled": "false", "G-MANAGED-BY.allowed": "example.com/one, example.com/two"}`, ""},
-	} {
-		if got := denial(patch(t, maps, "guardrails", `{"data": `+tc.data+`}`)); got != tc.want {
-			t.Errorf("%s: %q, want %q", tc.data, got, tc.want)
-		}
-	}
-}
-
 // Settings in an object of their own kind change while the policy is in force; the kind's schema refuses nonsense.
 func TestCustomResourceParameters(t *testing.T) {
 	s := newServer(t)
@@ -64,16 +26,7 @@ func TestCustomResourceParameters(t *testing.T) {
 		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
 	}
 	catalogue := selection(t, "G-*")
-	definition := catalogue.Definition()
-	s.apply(t, map[string]any{
-		"apiVersion": definition.APIVersion, "kind": definition.Kind,
-		"metadata": map[string]any{"name": definition.Name}, "spec": definition.Spec,
-	})
-	objects := s.client.Resource(schema.GroupVersionResource{Group: "podverdict.io", Version: "v1alpha1", Resource: "guardrailparameters"})
-	installed.Eventually(t, "the new kind", func(ctx context.Context) (bool, error) {
-		_, err := objects.List(ctx, metav1.ListOptions{})
-		return err == nil, err
-	})
+	objects := s.defineParameters(t, catalogue)
 	s.apply(t, catalogue.CustomResource(o.Parameters))
 	for _, p := range s.policies(t, catalogue, o) {
 		s.apply(t, p.Definition, p.Binding)
@@ -93,6 +46,22 @@ func TestCustomResourceParameters(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tc.spec, err, tc.want)
 		}
 	}
+}
+
+// defineParameters installs the kind of the settings, and returns where its objects are.
+func (s *server) defineParameters(t *testing.T, catalogue *admission.Selection) dynamic.ResourceInterface {
+	t.Helper()
+	definition := catalogue.Definition()
+	s.apply(t, map[string]any{
+		"apiVersion": definition.APIVersion, "kind": definition.Kind,
+		"metadata": map[string]any{"name": definition.Name}, "spec": definition.Spec,
+	})
+	objects := s.client.Resource(schema.GroupVersionResource{Group: "podverdict.io", Version: "v1alpha1", Resource: "guardrailparameters"})
+	installed.Eventually(t, "the new kind", func(ctx context.Context) (bool, error) {
+		_, err := objects.List(ctx, metav1.ListOptions{})
+		return err == nil, err
+	})
+	return objects
 }
 
 func patch(t *testing.T, in dynamic.ResourceInterface, name, patch string) error {

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
@@ -71,27 +70,6 @@ func (s *server) policies(t *testing.T, chosen *admission.Selection, o admission
 		t.Fatal(err)
 	}
 	return all
-}
-
-// holdConfigMaps has a policy with parameters in ConfigMaps for as long as the API server runs. When the last one goes,
-// one before kubeversion.ParametersReturn stops to watch ConfigMaps and never starts again: the next such policy finds no
-// parameters (policy_source.go of k8s.io/apiserver/pkg/admission/plugin/policy/generic).
-func (s *server) holdConfigMaps(t *testing.T) {
-	t.Helper()
-	policy := ac.ValidatingAdmissionPolicy("hold").WithSpec(ac.ValidatingAdmissionPolicySpec().
-		WithParamKind(ac.ParamKind().WithAPIVersion("v1").WithKind("ConfigMap")).
-		WithMatchConstraints(ac.MatchResources().WithResourceRules(ac.NamedRuleWithOperations().
-			WithAPIGroups("example.com").WithAPIVersions("v1").WithResources("nothing").WithOperations(admissionregistrationv1.Create))).
-		WithValidations(ac.Validation().WithExpression("true")))
-	binding := ac.ValidatingAdmissionPolicyBinding("hold").WithSpec(ac.ValidatingAdmissionPolicyBindingSpec().
-		WithPolicyName("hold").WithValidationActions(admissionregistrationv1.Deny).
-		WithParamRef(ac.ParamRef().WithName("none").WithNamespace(metav1.NamespaceDefault).WithParameterNotFoundAction("Allow")))
-	for resource, object := range map[string]any{"validatingadmissionpolicies": policy, "validatingadmissionpolicybindings": binding} {
-		held := s.client.Resource(admissionregistrationv1.SchemeGroupVersion.WithResource(resource))
-		if _, err := held.Apply(t.Context(), "hold", content(t, object), metav1.ApplyOptions{FieldManager: "test"}); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // apply applies objects as kubectl apply --server-side does, and removes those without a namespace at the end.

@@ -20,7 +20,6 @@ import (
 
 	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/internal/controlplane"
-	"github.com/podverdict/podverdict/internal/kubeversion"
 )
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
@@ -43,9 +42,6 @@ func newServer(t *testing.T) *server {
 	var err error
 	if s.client, err = dynamic.NewForConfig(config); err != nil {
 		t.Fatal(err)
-	}
-	if s.version.LessThan(kubeversion.ParametersReturn) {
-		s.holdConfigMaps(t)
 	}
 	return s
 }

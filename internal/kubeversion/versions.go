@@ -40,9 +40,6 @@ var (
 	// UpdatesOnce is the first version that reports each error in an update of a Job once. Earlier API servers validate the
 	// Job by itself and again as part of the update.
 	UpdatesOnce = version.MajorMinor(1, 37)
-	// ParametersReturn is the first version that finds ConfigMap parameters even after the last policy that used them was
-	// deleted.
-	ParametersReturn = version.MajorMinor(1, 37)
 	// Last is Default as a version.
 	Last = version.MustParseGeneric(Default)
 )

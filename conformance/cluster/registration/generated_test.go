@@ -34,7 +34,6 @@ func TestGeneratedPoliciesAreRightForTheAPIServer(t *testing.T) {
 		r.awaitTypes(t, target.Kind)
 		for _, parameters := range []admission.Parameters{
 			{Source: admission.Inline},
-			{Source: admission.FromConfigMap, Namespace: metav1.NamespaceDefault, Name: "guardrails"},
 			{Source: admission.FromCustomResource, Name: "guardrails"},
 		} {
 			t.Run(fmt.Sprint(name, " ", parameters.Source), func(t *testing.T) {
@@ -45,13 +44,6 @@ func TestGeneratedPoliciesAreRightForTheAPIServer(t *testing.T) {
 				r.register(t, generated(t, guardrails, o)...)
 				if parameters.Source == admission.Inline {
 					r.register(t, generated(t, constraints, o)...)
-				}
-				if parameters.Source == admission.FromConfigMap {
-					guard, err := guardrails.ParameterPolicy(o)
-					if err != nil {
-						t.Fatal(err)
-					}
-					r.register(t, guard)
 				}
 			})
 		}
