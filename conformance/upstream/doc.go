@@ -15,6 +15,11 @@
 // rule with a known action has the action FailJob. The same rule matches, because of
 // the same container or condition, and the sentence names it.
 //
+// # Restarts
+//
+// What happens when a container exits, and the phase of its Pod, are compared with the kubelet's own functions in the feature
+// gates of each version: go test -run 'TestRestarts|TestPhases' -all-restarts.
+//
 // # Validation
 //
 // [release.APIServer] answers what the API server answers to a Job, an update, a CronJob or
