@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/podverdict/podverdict/compiler"
 )
@@ -80,7 +81,7 @@ func ExampleLint() {
 			},
 		},
 	}}
-	for _, finding := range compiler.Lint(job) {
+	for _, finding := range compiler.Lint(job, version.MustParseGeneric(compiler.DefaultVersion)) {
 		fmt.Println(finding)
 	}
 	// Output: spec.podFailurePolicy.rules[1]: error: never decides: rule 0 takes every failure that it could match (unreachable-rule)

@@ -21,14 +21,16 @@ const (
 
 // Checks of Lint and of custom.Compile. Package custom names those of its own.
 const (
-	CheckUnreachable     = "unreachable-rule"
-	CheckShadowed        = "shadowed-rule"
-	CheckDisruptionOrder = "disruption-after-exit-codes"
-	CheckSidecar         = "sidecar-exit-code"
-	CheckUnboundedIgnore = "unbounded-ignore"
-	CheckFailIndexLimit  = "fail-index-without-limit"
-	CheckExitCode        = "exit-code-out-of-range"
-	CheckMisspelt        = "misspelt-word"
+	CheckUnreachable      = "unreachable-rule"
+	CheckShadowed         = "shadowed-rule"
+	CheckDisruptionOrder  = "disruption-after-exit-codes"
+	CheckSidecar          = "sidecar-exit-code"
+	CheckUnboundedIgnore  = "unbounded-ignore"
+	CheckFailIndexLimit   = "fail-index-without-limit"
+	CheckExitCode         = "exit-code-out-of-range"
+	CheckMisspelt         = "misspelt-word"
+	CheckRestartedCode    = "restarted-exit-code"
+	CheckUnboundedRestart = "unbounded-restart"
 )
 
 // NoRule is the Rule of a Finding that is not about a rule.

@@ -65,10 +65,22 @@ func counted(noun string, text []string) string {
 	if len(text) > 1 {
 		noun += "s"
 	}
+	return noun + " " + listed(text)
+}
+
+func codeList(codes []int32) string {
+	text := make([]string, len(codes))
+	for i, code := range codes {
+		text[i] = strconv.Itoa(int(code))
+	}
+	return counted("exit code", text)
+}
+
+func listed(text []string) string {
 	if more := len(text) - maxListed; more > 0 {
 		text = append(text[:maxListed:maxListed], fmt.Sprintf("%d more", more))
 	}
-	return noun + " " + enumerate(text)
+	return enumerate(text)
 }
 
 func enumerate(text []string) string {

@@ -9,6 +9,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/podverdict/podverdict/internal/kubeversion"
 )
 
 // maxFuzzed bounds the policies, so that the parser takes their text.
@@ -46,7 +48,7 @@ func FuzzCompile(f *testing.F) {
 			}
 		}
 		fuzzLegality(t, env, p)
-		Lint(&batchv1.Job{Spec: batchv1.JobSpec{PodFailurePolicy: p}})
+		Lint(&batchv1.Job{Spec: batchv1.JobSpec{PodFailurePolicy: p}}, kubeversion.Last)
 	})
 }
 

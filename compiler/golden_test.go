@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 	"sigs.k8s.io/yaml"
 )
 
@@ -164,7 +165,7 @@ func (g *golden) output(t testing.TB) *txtar.Archive {
 	}
 	out := &txtar.Archive{Comment: g.comment, Files: []txtar.File{g.input}}
 	if g.job != nil {
-		for _, f := range Lint(g.job) {
+		for _, f := range Lint(g.job, version.MustParseGeneric(g.kubernetes)) {
 			fmt.Fprintf(sections["lint"], "%v\n  hint: %s\n", f, f.Hint)
 		}
 	} else {

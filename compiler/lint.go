@@ -7,6 +7,9 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/podverdict/podverdict/internal/restart"
 )
 
 // Exit codes of a container that was told to stop: 128 + SIGKILL, 128 + SIGTERM.
@@ -15,27 +18,30 @@ const (
 	codeTerminated = 143
 )
 
-// Lint looks for rules of a Job's podFailurePolicy that cannot do what they say,
-// or that are likely to do something else than their author meant. It takes any
+// Lint looks for rules of a Job's podFailurePolicy that cannot do what they say in a
+// Kubernetes version, or that are likely to do something else than their author meant,
+// and for restart rules of containers that repeat without end. It takes any
 // policy and applies the API's defaults to it; what the API server refuses is the
 // business of NewPolicy. Findings come in the order of the rules.
-func Lint(job *batchv1.Job) []Finding {
-	if job.Spec.PodFailurePolicy == nil {
-		return nil
-	}
-	policy := StoredPolicy(withDefaults(job.Spec.PodFailurePolicy))
-	l := linter{job: &job.Spec, domain: newDomain(policy, &job.Spec.Template.Spec)}
-	for i, r := range policy.Rules {
-		if _, never := r.Match.(Never); !never {
-			l.rule(i, r)
+func Lint(job *batchv1.Job, kubernetes *version.Version) []Finding {
+	l := linter{job: &job.Spec, gates: restart.GatesOf(kubernetes)}
+	if job.Spec.PodFailurePolicy != nil {
+		policy := StoredPolicy(withDefaults(job.Spec.PodFailurePolicy))
+		l.domain = newDomain(policy, &job.Spec.Template.Spec)
+		for i, r := range policy.Rules {
+			if _, never := r.Match.(Never); !never {
+				l.rule(i, r)
+			}
 		}
 	}
+	l.unboundedRestart()
 	return l.findings
 }
 
 // linter goes through the rules and keeps what the earlier ones took.
 type linter struct {
 	job      *batchv1.JobSpec
+	gates    restart.Gates
 	domain   *domain
 	earlier  []linted
 	taken    big.Int
@@ -61,6 +67,7 @@ func (l *linter) rule(i int, r Rule) {
 	l.failIndexLimit(this)
 	l.unusualCodes(this)
 	l.unusualConditions(this)
+	l.restarted(this)
 	l.earlier = append(l.earlier, this)
 	l.taken.Or(&l.taken, this.matches)
 }

@@ -12,6 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -152,7 +154,7 @@ func TestLint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		job := lintJobs.Draw(t, "job")
 		rules := job.Spec.PodFailurePolicy.Rules
-		findings := compiler.Lint(job)
+		findings := compiler.Lint(job, kubeversion.Last)
 		d := decide(t, env, job)
 
 		unreachable := map[int]bool{}
@@ -219,4 +221,101 @@ func newEnvironment(t testing.TB) *compiler.Environment {
 		t.Fatal(err)
 	}
 	return env
+}
+
+// TestLintOfRestarts holds findings to the kubelet: in all ways in which the containers can exit, no Pod fails and is decided by
+// an exit code that is said to restart its container.
+func TestLintOfRestarts(t *testing.T) {
+	env := newEnvironment(t)
+	hidden, decided := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		job := lintJobs.Draw(t, "job")
+		for _, list := range [][]corev1.Container{job.Spec.Template.Spec.InitContainers, job.Spec.Template.Spec.Containers} {
+			for i := range list {
+				drawRestarts(t, &list[i])
+			}
+		}
+		job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+		found := map[int]compiler.Finding{}
+		for _, f := range compiler.Lint(job, kubeversion.Last) {
+			if f.Check == compiler.CheckRestartedCode {
+				checkFinding(t, f, len(job.Spec.PodFailurePolicy.Rules))
+				found[f.Rule] = f
+				hidden++
+			}
+		}
+		program := newProgram(t, env, job.Spec.PodFailurePolicy.Rules)
+		for _, pod := range exitedPods(&job.Spec.Template.Spec) {
+			if pod.Status.Phase = restart.Phase(pod, false, true, restart.GatesOf(kubeversion.Last)); pod.Status.Phase != corev1.PodFailed {
+				continue
+			}
+			v := program.Evaluate(t.Context(), pod)
+			decided++
+			_, on, _ := strings.Cut(found[v.Rule].Message, " in place on ")
+			on, _, _ = strings.Cut(on, ", by ")
+			if v.Matched && v.ExitCode != 137 && (strings.Contains(on, "every") || slices.Contains(strings.FieldsFunc(on, notDigit), fmt.Sprint(v.ExitCode))) {
+				t.Fatalf("%s: %d of %s decides", found[v.Rule], v.ExitCode, v.Container)
+			}
+		}
+	})
+	if (hidden == 0 || decided == 0) && !testing.Short() {
+		t.Errorf("%d findings, %d failed Pods: one kind was not drawn", hidden, decided)
+	}
+}
+
+func notDigit(r rune) bool { return r < '0' || r > '9' }
+
+func drawRestarts(t *rapid.T, c *corev1.Container) {
+	policy := rapid.SampledFrom([]corev1.ContainerRestartPolicy{"", "Never", "Never", "OnFailure"}).Draw(t, "policy")
+	if policy == "" {
+		return
+	}
+	c.RestartPolicy = &policy
+	for range rapid.IntRange(0, 2).Draw(t, "rules") {
+		c.RestartPolicyRules = append(c.RestartPolicyRules, corev1.ContainerRestartRule{
+			Action: rapid.SampledFrom([]corev1.ContainerRestartRuleAction{"Restart", "RestartAllContainers"}).Draw(t, "restart"),
+			ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{
+				Operator: rapid.SampledFrom([]corev1.ContainerRestartRuleOnExitCodesOperator{"In", "NotIn"}).Draw(t, "of"),
+				Values:   rapid.SliceOfN(rapid.SampledFrom([]int32{0, 1, 2, 137}), 1, 3).Draw(t, "codes"),
+			},
+		})
+	}
+}
+
+// exitedPods returns the Pods of a template by the exit codes of all containers. If an init container fails, no other starts.
+func exitedPods(template *corev1.PodSpec) []*corev1.Pod {
+	exits := func(name string) (statuses []corev1.ContainerStatus) {
+		for _, code := range []int32{0, 1, 2, 137, 9} {
+			s := corev1.ContainerStatus{Name: name}
+			s.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: code}
+			statuses = append(statuses, s)
+		}
+		return statuses
+	}
+	pods := []*corev1.Pod{{Spec: *template}}
+	for _, c := range template.Containers {
+		pods = each(pods, exits(c.Name), func(pod *corev1.Pod, s corev1.ContainerStatus) {
+			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, s)
+		})
+	}
+	for _, c := range template.InitContainers {
+		pods = each(pods, exits(c.Name), func(pod *corev1.Pod, s corev1.ContainerStatus) {
+			pod.Status.InitContainerStatuses = append(pod.Status.InitContainerStatuses, s)
+			if s.State.Terminated.ExitCode != 0 {
+				pod.Status.ContainerStatuses = nil
+			}
+		})
+	}
+	return pods
+}
+
+func each(pods []*corev1.Pod, statuses []corev1.ContainerStatus, add func(*corev1.Pod, corev1.ContainerStatus)) (all []*corev1.Pod) {
+	for _, pod := range pods {
+		for _, s := range statuses {
+			with := pod.DeepCopy()
+			add(with, s)
+			all = append(all, with)
+		}
+	}
+	return all
 }

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	goruntime "runtime"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
@@ -22,7 +24,7 @@ import (
 type Options struct {
 	// Validator compiles the rules of the Rego bundle, at the first Job. It is nil when they are not asked.
 	Validator func() (*rego.Validator, error)
-	// Kubernetes is the version that custom policies are compiled for.
+	// Kubernetes is the version that rules are judged for.
 	Kubernetes string
 	// Replaced returns the object that a Job or CronJob is an update of, or nil. The function may be nil.
 	Replaced func(manifest.Job) *manifest.Job
@@ -33,13 +35,17 @@ type Options struct {
 // Inspect returns the Jobs of the input with what is wrong with them, then the custom policies and the bindings, each in the order
 // of the input. The error is about the rules or about a Job that they cannot judge.
 func Inspect(ctx context.Context, set *manifest.Set, o Options) ([]report.Subject, error) {
+	kubernetes, err := compiler.ParseVersion(cmp.Or(o.Kubernetes, compiler.DefaultVersion))
+	if err != nil {
+		return nil, err
+	}
 	subjects := make([]report.Subject, len(set.Jobs))
 	workers, limited := errgroup.WithContext(ctx)
 	var next atomic.Int64
 	for range min(goruntime.GOMAXPROCS(0), len(set.Jobs)) { // few goroutines, whose stacks grow deep once
 		workers.Go(func() (err error) {
 			for i := next.Add(1) - 1; err == nil && i < int64(len(set.Jobs)); i = next.Add(1) - 1 {
-				subjects[i], err = o.job(limited, set.Jobs[i])
+				subjects[i], err = o.job(limited, set.Jobs[i], kubernetes)
 				if o.Step != nil {
 					o.Step()
 				}
@@ -72,7 +78,7 @@ func dropRepeated(subjects []report.Subject) {
 }
 
 // job asks all about one Job.
-func (o Options) job(ctx context.Context, job manifest.Job) (s report.Subject, err error) {
+func (o Options) job(ctx context.Context, job manifest.Job, kubernetes *version.Version) (s report.Subject, err error) {
 	s = newSubject(job)
 	if o.Validator != nil {
 		if s.Findings, err = o.validate(ctx, job); err != nil {
@@ -80,7 +86,7 @@ func (o Options) job(ctx context.Context, job manifest.Job) (s report.Subject, e
 		}
 	}
 	var rules []report.Finding
-	for _, f := range compiler.Lint(job.Object) {
+	for _, f := range compiler.Lint(job.Object, kubernetes) {
 		rules = append(rules, compilerFinding(job.Origin, f))
 	}
 	s.Findings = merged(s.Findings, rules)

@@ -1,0 +1,160 @@
+package compiler
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/restart"
+)
+
+// restarted finds the exit codes of a rule on which each container that the rule is about restarts, so that no Pod fails with
+// them. A NotIn rule names no codes, so it is found only if that is so for all that it matches.
+func (l *linter) restarted(this linted) {
+	m, ok := this.Match.(ExitCodes)
+	if !ok || this.decides.Sign() == 0 {
+		return
+	}
+	containers := l.containers(m)
+	var found restarts
+	for _, code := range l.asked(this, m, containers) {
+		if !found.add(containers, &l.job.Template.Spec, code, l.gates) && m.Operator == NotIn {
+			return
+		}
+	}
+	if len(found.codes) > 0 {
+		l.report(CheckRestartedCode, Warning, this, this.selector()+".values", found.message(this.Action, m), found.hint(m))
+	}
+}
+
+// containers returns the containers and init containers that a rule is about.
+func (l *linter) containers(m ExitCodes) []corev1.Container {
+	all := slices.Concat(l.job.Template.Spec.InitContainers, l.job.Template.Spec.Containers)
+	return slices.DeleteFunc(all, func(c corev1.Container) bool { return m.Container != nil && *m.Container != c.Name })
+}
+
+// asked returns the exit codes that a rule may wait for: those that an In rule decides, and for NotIn those of restart rules
+// and one that nothing lists. Codes of containers that are told to stop are left out: when a Pod is ended from outside, nothing
+// restarts.
+func (l *linter) asked(this linted, m ExitCodes, containers []corev1.Container) []int32 {
+	codes, _ := l.domain.in(this.decides)
+	if m.Operator == NotIn {
+		for _, c := range containers {
+			for _, r := range c.RestartPolicyRules {
+				codes = append(codes, ptr.Deref(r.ExitCodes, corev1.ContainerRestartRuleOnExitCodes{}).Values...)
+			}
+		}
+		other := l.domain.other
+		for slices.Contains(codes, other) || slices.Contains(m.Values, other) {
+			other++
+		}
+		codes = append(codes, other)
+	}
+	return slices.DeleteFunc(codes, func(code int32) bool {
+		return code == 0 || code == codeKilled || code == codeTerminated || !m.takes(slices.Contains(m.Values, code))
+	})
+}
+
+// restarts are exit codes on which containers restart in place.
+type restarts struct {
+	codes            []int32
+	containers, whys []string
+	since            *version.Version
+}
+
+// add adds an exit code if all containers restart on it. Sidecars do not count: they end when a Pod fails.
+func (r *restarts) add(containers []corev1.Container, pod *corev1.PodSpec, code int32, gates restart.Gates) bool {
+	decisions := make([]restart.Decision, len(containers))
+	for i := range containers {
+		decisions[i] = restart.Decide(&containers[i], pod, code, gates)
+		if by := decisions[i].By; decisions[i].Action == restart.None || by == restart.ByPod || by == restart.BySidecar {
+			return false
+		}
+	}
+	r.codes = append(r.codes, code)
+	for i, d := range decisions {
+		name := containers[i].Name
+		r.containers, r.whys = appendNew(r.containers, name), appendNew(r.whys, d.Why(name))
+		if r.since == nil || d.Since().GreaterThan(r.since) {
+			r.since = d.Since()
+		}
+	}
+	return true
+}
+
+func appendNew(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
+}
+
+func (r *restarts) message(action batchv1.PodFailurePolicyAction, m ExitCodes) string {
+	verb, on := "restart", "every exit code that this rule matches"
+	if len(r.containers) == 1 {
+		verb = "restarts"
+	}
+	if m.Operator == In {
+		on = codeList(r.codes)
+	}
+	var missing string
+	switch action {
+	case batchv1.PodFailurePolicyActionFailJob:
+		missing = "the Job does not fail"
+	case batchv1.PodFailurePolicyActionFailIndex:
+		missing = "the index does not fail"
+	default:
+		missing = "there is nothing to " + strings.ToLower(string(action))
+	}
+	return fmt.Sprintf("%s %s in place on %s, %s (Kubernetes %s and later), so %s",
+		listed(r.containers), verb, on, listed(r.whys), r.since, missing)
+}
+
+func (r *restarts) hint(m ExitCodes) string {
+	if m.Operator == NotIn {
+		return "remove this rule, or do not restart on every failure"
+	}
+	return "let either the restart or this rule take " + codeList(r.codes)
+}
+
+// unboundedRestart finds containers that restart all containers of the Pod again and again.
+func (l *linter) unboundedRestart() {
+	pod := &l.job.Template.Spec
+	if !l.gates.AllContainers || l.job.ActiveDeadlineSeconds != nil || pod.ActiveDeadlineSeconds != nil ||
+		ptr.Deref(l.job.BackoffLimit, 0) == math.MaxInt32 { // which says that there is to be no limit
+		return
+	}
+	for i, c := range pod.InitContainers {
+		if l.restartsAll(c, fmt.Sprintf("spec.template.spec.initContainers[%d]", i)) {
+			return
+		}
+	}
+	for i, c := range pod.Containers {
+		if l.restartsAll(c, fmt.Sprintf("spec.template.spec.containers[%d]", i)) {
+			return
+		}
+	}
+}
+
+func (l *linter) restartsAll(c corev1.Container, field string) bool {
+	i := slices.IndexFunc(c.RestartPolicyRules, func(r corev1.ContainerRestartRule) bool {
+		return r.Action == corev1.ContainerRestartRuleActionRestartAllContainers
+	})
+	if i < 0 || c.RestartPolicy == nil {
+		return false
+	}
+	l.findings = append(l.findings, Finding{
+		Check: CheckUnboundedRestart, Severity: Warning, Rule: NoRule, Field: fmt.Sprintf("%s.restartPolicyRules[%d].action", field, i),
+		Message: fmt.Sprintf("RestartAllContainers starts the containers again at once, and backoffLimit does not count that (Kubernetes %s and later): "+
+			"a failure that stays repeats without end", kubeversion.RestartAllContainers),
+		Hint: "set spec.activeDeadlineSeconds",
+	})
+	return true
+}
