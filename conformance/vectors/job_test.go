@@ -26,7 +26,7 @@ func rulesOf(t *testing.T, folder string) map[string]policies.Rule {
 			rules[r.ID] = r
 		}
 	}
-	if len(rules) < 27 {
+	if len(rules) < 25 {
 		t.Fatalf("%s has %d rules", folder, len(rules))
 	}
 	return rules

@@ -32,36 +32,3 @@ breaches["G-SIDECAR-TARGET"] contains _in_rule(i, ".onExitCodes.containerName") 
 	some i, exit_codes in _exit_codes
 	exit_codes.containerName in _sidecars
 }
-
-# METADATA
-# title: Failures are decided in one place
-# description: |
-#   A container's restartPolicyRules are applied by the kubelet, and a restart there is not
-#   a Pod failure: the rules of podFailurePolicy never see the exit codes that they take.
-# custom:
-#   id: G-RESTART-RULES
-#   kep: KEP-5307
-#   field: spec.template.spec.containers[*].restartPolicyRules
-#   severity: warning
-breaches["G-RESTART-RULES"] contains _in_container(list, i, "restartPolicyRules") if {
-	some [list, i], container in _containers
-	container.restartPolicyRules[0]
-	count(_rules) > 0
-}
-
-# METADATA
-# title: No container restarts behind the policy's back
-# description: |
-#   The API checks the Pod's restartPolicy only. A container with its own OnFailure or
-#   Always is restarted in place, whatever podFailurePolicy says about its exit code.
-# custom:
-#   id: G-CONTAINER-RESTART
-#   kep: KEP-5307
-#   field: spec.template.spec.containers[*].restartPolicy
-#   severity: warning
-breaches["G-CONTAINER-RESTART"] contains _in_container(list, i, "restartPolicy") if {
-	some [list, i], container in _containers
-	container.restartPolicy in {"OnFailure", "Always"}
-	not _is_sidecar(list, container)
-	count(_rules) > 0
-}

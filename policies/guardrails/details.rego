@@ -10,7 +10,6 @@ details := {
 	"G-BACKOFF-LIMIT": sprintf("must be at most %d", [config["G-BACKOFF-LIMIT"].max]),
 	"G-CATCH-ALL-LAST": "must be the last rule, it takes every non-zero exit code",
 	"G-CONTAINER-NAMED": "must be set in Pods of several containers",
-	"G-CONTAINER-RESTART": "must be Never together with podFailurePolicy",
 	"G-DEADLINE": sprintf(
 		"must be set, from %d to %d",
 		[config["G-DEADLINE"].min, config["G-DEADLINE"].max],
@@ -47,7 +46,6 @@ details := {
 	"G-REPLACEMENT-INDEXED": "must be Failed in Indexed Jobs",
 	"G-REPLACEMENT-SCARCE": "must be Failed in Jobs whose Pods take scarce resources",
 	"G-RESTART-NEVER": "must be Never, so that failures reach the Job controller",
-	"G-RESTART-RULES": "must not be set together with podFailurePolicy, it hides exit codes from the rules",
 	"G-SIDECAR-TARGET": "must not name a sidecar",
 	"G-SIDECAR-UNNAMED": "must be set in Pods with sidecars, their exit codes count too",
 	"G-SUCCESS-COUNT": "must be greater than 0",

@@ -54,8 +54,6 @@ _is_scalar(value) if is_string(value)
 
 _in_rule(i, path) := _in_spec(sprintf("podFailurePolicy.rules[%d]%s", [i, path]))
 
-_in_container(list, i, name) := _in_spec(sprintf("template.spec.%s[%d].%s", [list, i, name]))
-
 default _indexed := false
 
 _indexed if _job.spec.completionMode == "Indexed"
@@ -155,10 +153,8 @@ _containers[["initContainers", i]] := container if {
 }
 
 _sidecars contains container.name if {
-	some [list, _], container in _containers
-	_is_sidecar(list, container)
+	some ["initContainers", _], container in _containers
+	container.restartPolicy == "Always"
 }
-
-_is_sidecar("initContainers", container) if container.restartPolicy == "Always"
 
 _names_container(exit_codes) if is_string(exit_codes.containerName)
