@@ -30,7 +30,11 @@ func (l *linter) restarted(this linted) {
 		}
 	}
 	if len(found.codes) > 0 {
-		l.report(CheckRestartedCode, Warning, this, this.selector()+".values", found.message(this.Action, m), found.hint(m))
+		field := this.selector() + ".values"
+		if m.Operator == In {
+			field = fmt.Sprintf("%s[%d]", field, slices.Index(m.Values, found.codes[0]))
+		}
+		l.report(CheckRestartedCode, Warning, this, field, found.message(this.Action, m), found.hint(m))
 	}
 }
 
