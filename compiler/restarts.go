@@ -108,14 +108,13 @@ func (r *restarts) message(action batchv1.PodFailurePolicyAction, m ExitCodes) s
 	if m.Operator == In {
 		on = codeList(r.codes)
 	}
-	var missing string
+	missing := "there is nothing to " + strings.ToLower(string(action))
 	switch action {
 	case batchv1.PodFailurePolicyActionFailJob:
 		missing = "the Job does not fail"
 	case batchv1.PodFailurePolicyActionFailIndex:
 		missing = "the index does not fail"
 	default:
-		missing = "there is nothing to " + strings.ToLower(string(action))
 	}
 	return fmt.Sprintf("%s %s in place on %s, %s (Kubernetes %s and later), so %s",
 		listed(r.containers), verb, on, listed(r.whys), r.since, missing)
@@ -135,30 +134,26 @@ func (l *linter) unboundedRestart() {
 		ptr.Deref(l.job.BackoffLimit, 0) == math.MaxInt32 { // which says that there is to be no limit
 		return
 	}
-	for i, c := range pod.InitContainers {
-		if l.restartsAll(c, fmt.Sprintf("spec.template.spec.initContainers[%d]", i)) {
-			return
+	for i, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+		rule := slices.IndexFunc(c.RestartPolicyRules, restartsAll)
+		if rule < 0 {
+			continue
 		}
-	}
-	for i, c := range pod.Containers {
-		if l.restartsAll(c, fmt.Sprintf("spec.template.spec.containers[%d]", i)) {
-			return
+		list, index := "initContainers", i
+		if i >= len(pod.InitContainers) {
+			list, index = "containers", i-len(pod.InitContainers)
 		}
+		l.findings = append(l.findings, Finding{
+			Check: CheckUnboundedRestart, Severity: Warning, Rule: NoRule,
+			Field: fmt.Sprintf("spec.template.spec.%s[%d].restartPolicyRules[%d].action", list, index, rule),
+			Message: fmt.Sprintf("RestartAllContainers starts the containers again at once, and backoffLimit does not count that "+
+				"(Kubernetes %s and later): a failure that stays repeats without end", kubeversion.RestartAllContainers),
+			Hint: "set spec.activeDeadlineSeconds",
+		})
+		return
 	}
 }
 
-func (l *linter) restartsAll(c corev1.Container, field string) bool {
-	i := slices.IndexFunc(c.RestartPolicyRules, func(r corev1.ContainerRestartRule) bool {
-		return r.Action == corev1.ContainerRestartRuleActionRestartAllContainers
-	})
-	if i < 0 || c.RestartPolicy == nil {
-		return false
-	}
-	l.findings = append(l.findings, Finding{
-		Check: CheckUnboundedRestart, Severity: Warning, Rule: NoRule, Field: fmt.Sprintf("%s.restartPolicyRules[%d].action", field, i),
-		Message: fmt.Sprintf("RestartAllContainers starts the containers again at once, and backoffLimit does not count that (Kubernetes %s and later): "+
-			"a failure that stays repeats without end", kubeversion.RestartAllContainers),
-		Hint: "set spec.activeDeadlineSeconds",
-	})
-	return true
+func restartsAll(r corev1.ContainerRestartRule) bool {
+	return r.Action == corev1.ContainerRestartRuleActionRestartAllContainers
 }
