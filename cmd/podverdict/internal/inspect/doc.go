@@ -1,6 +1,6 @@
 // Package inspect finds what is wrong with Jobs and custom policies. The verb check prints it.
 //
-//	subjects, err := inspect.Inspect(ctx, set, inspect.Options{Validator: validator})
+//	subjects, err := inspect.Inspect(ctx, set, inspect.Options{Validator: validator, Kubernetes: "1.37"})
 //	subjects = choice.Apply(subjects, set)
 //
 // A Job is asked twice: the Rego bundle has the constraints of the API server and the guardrails, and package

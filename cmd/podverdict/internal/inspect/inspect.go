@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	goruntime "runtime"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
@@ -35,17 +33,13 @@ type Options struct {
 // Inspect returns the Jobs of the input with what is wrong with them, then the custom policies and the bindings, each in the order
 // of the input. The error is about the rules or about a Job that they cannot judge.
 func Inspect(ctx context.Context, set *manifest.Set, o Options) ([]report.Subject, error) {
-	kubernetes, err := compiler.ParseVersion(cmp.Or(o.Kubernetes, compiler.DefaultVersion))
-	if err != nil {
-		return nil, err
-	}
 	subjects := make([]report.Subject, len(set.Jobs))
 	workers, limited := errgroup.WithContext(ctx)
 	var next atomic.Int64
 	for range min(goruntime.GOMAXPROCS(0), len(set.Jobs)) { // few goroutines, whose stacks grow deep once
 		workers.Go(func() (err error) {
 			for i := next.Add(1) - 1; err == nil && i < int64(len(set.Jobs)); i = next.Add(1) - 1 {
-				subjects[i], err = o.job(limited, set.Jobs[i], kubernetes)
+				subjects[i], err = o.job(limited, set.Jobs[i])
 				if o.Step != nil {
 					o.Step()
 				}
@@ -78,12 +72,16 @@ func dropRepeated(subjects []report.Subject) {
 }
 
 // job asks all about one Job.
-func (o Options) job(ctx context.Context, job manifest.Job, kubernetes *version.Version) (s report.Subject, err error) {
+func (o Options) job(ctx context.Context, job manifest.Job) (s report.Subject, err error) {
 	s = newSubject(job)
 	if o.Validator != nil {
 		if s.Findings, err = o.validate(ctx, job); err != nil {
 			return s, err
 		}
+	}
+	kubernetes, err := compiler.ParseVersion(o.Kubernetes)
+	if err != nil {
+		return s, err
 	}
 	var rules []report.Finding
 	for _, f := range compiler.Lint(job.Object, kubernetes) {
