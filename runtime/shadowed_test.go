@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/internal/scenarios"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -97,7 +98,7 @@ func comparison(r *rand.Rand, number, word, truth string) string {
 func relatedPods(r *rand.Rand) []*corev1.Pod {
 	var pods []*corev1.Pod
 	for _, name := range scenarios.Names() {
-		pods = append(pods, scenarios.Find(name).Pod(scenarios.PlainJob()))
+		pods = append(pods, scenarios.Find(name).Pod(scenarios.PlainJob(), restart.Gates{}))
 	}
 	for range 60 {
 		pod := plausiblePod(r)

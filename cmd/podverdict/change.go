@@ -39,7 +39,7 @@ func compare(before, after []verdictItem) []verdictItem {
 // sameEffect reports whether two verdicts do the same to the Job, whatever the rule that decides.
 func sameEffect(a, b verdictItem) bool {
 	v, w := a.effective(), b.effective()
-	return a.deleted == b.deleted && sameJobSet(a.JobSet, b.JobSet) && v.Terminal == w.Terminal && v.Action == w.Action && v.Counted == w.Counted && v.Budget == w.Budget &&
+	return a.deleted == b.deleted && sameJobSet(a.JobSet, b.JobSet) && a.restarting() == b.restarting() && v.Terminal == w.Terminal && v.Action == w.Action && v.Counted == w.Counted && v.Budget == w.Budget &&
 		(v.RetryDelay == nil) == (w.RetryDelay == nil) && (v.RetryDelay == nil || *v.RetryDelay == *w.RetryDelay)
 }
 
@@ -61,7 +61,7 @@ func (i verdictItem) effectiveAction() string {
 	case i.deleted:
 		return "deleted"
 	}
-	return cmp.Or(action, "no verdict")
+	return cmp.Or(action, i.restarting(), "no verdict")
 }
 
 // effect says what a verdict does to the Job: the action, and what a budget and a delay make of it.
@@ -113,6 +113,9 @@ func arrow(before, after string) string {
 func (i verdictItem) byRule() string {
 	if rule := i.rule(); rule != none {
 		return "rule " + rule + ", " + i.decisive()
+	}
+	if i.restarting() != "" {
+		return i.Restarts[0].because()
 	}
 	return i.decisive()
 }

@@ -126,7 +126,7 @@ func (o *evalOptions) shows(item verdictItem) bool {
 	if item.Scenario != "" && item.Before != nil && o.output.isProse() {
 		return o.all || item.Changed
 	}
-	return o.all || o.output.isObject() || item.judged() || item.Failure != nil || item.Changed
+	return o.all || o.output.isObject() || item.judged() || item.Failure != nil || item.restarting() != "" || item.Changed
 }
 
 // check refuses values of flags that mean nothing.

@@ -136,6 +136,8 @@ type explanationItem struct {
 	Audit   *runtime.Verdict `json:"audit,omitempty"`
 	Pending *runtime.Verdict `json:"pending,omitempty"`
 	JobSet  *jobSetItem      `json:"jobSet,omitempty"`
+	// Restarts are those of eval.
+	Restarts []restartItem `json:"restarts,omitempty"`
 
 	judged  verdictItem
 	manager string                     // of the Job
@@ -233,7 +235,7 @@ func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (expl
 		explanation.Verdict = judged.Verdict
 	}
 	item := explanationItem{
-		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Failure: judged.Failure, Would: judged.Would,
+		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Failure: judged.Failure, Would: judged.Would, Restarts: judged.Restarts,
 		Audit: judged.Audit, Pending: judged.Pending, JobSet: pod.jobSet, judged: judged, manager: p.effect.Manager, custom: !p.selection.Empty(),
 	}
 	if item.custom {

@@ -40,7 +40,11 @@ func (i explanationItem) print(w io.Writer) {
 		of = "Job " + i.Job.String()
 	}
 	fmt.Fprintf(w, "%s\n\n", terminal.Line(fmt.Sprintf("Pod %s of %s", i.Pod, of)))
-	row(w, "VERDICT", consequence(i.Verdict))
+	if i.judged.restarting() != "" {
+		row(w, "VERDICT", "none: the Pod goes on")
+	} else {
+		row(w, "VERDICT", consequence(i.Verdict))
+	}
 	because := i.judged.decisive()
 	if i.Pending != nil {
 		because = notTerminal(i.judged.object)

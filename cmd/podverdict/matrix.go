@@ -53,6 +53,8 @@ func groupItems(items []verdictItem) []verdictGroup {
 		switch {
 		case item.Changed:
 			reason = arrow(brief(item.Before.item.byRule()), brief(item.byRule()))
+		case item.restarting() != "":
+			reason = item.Restarts[0].because()
 		case item.rule() != none:
 			title += " by rule " + item.rule()
 		}

@@ -9,11 +9,13 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -29,6 +31,7 @@ type plan struct {
 	effect    binding.Effect            // of these, and of the Job's own rules or those of --policy
 	rules     *batchv1.PodFailurePolicy // the Job's own, or those of --policy; nil if it has none
 	noRules   string                    // why no rule decides; "" when there are rules
+	gates     restart.Gates
 }
 
 // plannedPod is a Pod and the number of its attempt, from 1.
@@ -48,6 +51,7 @@ type planner struct {
 	warn        func(string)
 	own         *runtime.Program // of --policy, in place of the Jobs' own
 	rules       *batchv1.PodFailurePolicy
+	gates       restart.Gates
 }
 
 // newPlanner compiles custom policies, and the Job of --policy, which may be nil.
@@ -56,7 +60,7 @@ func newPlanner(c *console, kubernetes string, policies *inforce.Source, replace
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{environment: environment, warn: c.warn}
+	p := &planner{environment: environment, warn: c.warn, gates: restart.GatesOf(utilversion.MustParseGeneric(environment.Kubernetes))}
 	p.custom, err = inforce.New(environment, policies)
 	for _, warning := range p.custom.Warnings {
 		c.warn(warning)
@@ -113,7 +117,9 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 	}
 	stored := job.Stored()
 	selected := p.inForce(ctx, stored)
-	planned := plan{job: job, stored: stored, selection: selected, effect: selected.Effect(binding.Manager(stored), own), rules: rules}
+	planned := plan{
+		job: job, stored: stored, selection: selected, effect: selected.Effect(binding.Manager(stored), own), rules: rules, gates: p.gates,
+	}
 	if rules == nil && planned.effect.Acting == own {
 		planned.noRules = noOwnRules
 		if len(p.custom.All) > 0 {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -32,12 +31,13 @@ func takeScenarios(rulings ...ruling) {
 		}
 		all := slices.Clone(scenarios.All)
 		for _, exit := range exits(plans, rulings) {
-			if s := exit.Scenario(plans[0].stored); s != nil {
+			s := exit.Scenario(plans[0].stored)
+			if s != nil && !slices.ContainsFunc(all, func(known scenarios.Scenario) bool { return known.Name == s.Name }) {
 				all = append(all, *s)
 			}
 		}
 		happens := func(s scenarios.Scenario) bool {
-			return slices.ContainsFunc(plans, func(p *plan) bool { return canHappen(&s, p.stored) })
+			return slices.ContainsFunc(plans, func(p *plan) bool { return p.canHappen(&s) })
 		}
 		for _, s := range all {
 			if happens(s) {
@@ -50,7 +50,7 @@ func takeScenarios(rulings ...ruling) {
 }
 
 func (p *plan) takeScenario(s *scenarios.Scenario) {
-	pod := s.Pod(p.stored)
+	pod := s.Pod(p.stored, p.gates)
 	pod.Name = s.Name
 	p.pods = append(p.pods, plannedPod{Pod: manifest.Pod{Object: pod}, attempt: 1, scenario: s.Name})
 }
@@ -73,6 +73,14 @@ func exits(plans []*plan, rulings []ruling) []scenarios.Exit {
 		for _, asked := range p.exitRules() {
 			for _, code := range asked.Values {
 				add(scenarios.Exit{Container: ptr.Deref(asked.ContainerName, ""), Code: code})
+			}
+		}
+		spec := &p.stored.Spec.Template.Spec
+		for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
+			for _, rule := range c.RestartPolicyRules {
+				for i := 0; rule.ExitCodes != nil && i < len(rule.ExitCodes.Values); i++ {
+					add(scenarios.Exit{Container: c.Name, Code: rule.ExitCodes.Values[i]})
+				}
 			}
 		}
 	}
@@ -112,10 +120,10 @@ func (p *plan) exitRules() []*batchv1.PodFailurePolicyOnExitCodesRequirement {
 	return asked
 }
 
-// canHappen reports whether a scenario can happen to a Job. A Job that stands in for others has whatever containers it takes.
-func canHappen(s *scenarios.Scenario, job *batchv1.Job) bool {
-	lacks := s.Lacks(job)
-	return lacks == "" || job.Name == standInName && lacks != scenarios.OnFailure
+// canHappen reports whether a scenario can happen to the Job. A Job that stands in for others has whatever containers it takes.
+func (p *plan) canHappen(s *scenarios.Scenario) bool {
+	lacks := s.Lacks(p.stored, p.gates)
+	return lacks == "" || p.stored.Name == standInName && lacks != scenarios.Restarts
 }
 
 // errScenario says why no Job has a Pod of a scenario: there is no such scenario, or it cannot happen to the Jobs.
@@ -126,17 +134,8 @@ func errScenario(name string, plans []plan) error {
 	}
 	var errs []error
 	for i := range plans {
-		job := plans[i].stored
-		lacks := s.Lacks(job)
-		text := fmt.Sprintf("%s cannot happen to Job %s, whose Pods do not have %s", name, plans[i].job.Reference(), lacks)
-		switch {
-		case lacks == scenarios.Never && job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
-			text = fmt.Sprintf("%s cannot happen to Job %s: with restartPolicy OnFailure a container that fails is restarted, and its Pod "+
-				"does not fail; explain %q instead", name, plans[i].job.Reference(), "restarting")
-		case lacks == scenarios.OnFailure:
-			text += ": a container that fails is not restarted, and its Pod fails"
-		}
-		errs = append(errs, errors.New(text))
+		errs = append(errs, fmt.Errorf("%s cannot happen to Job %s, whose Pods do not have %s",
+			name, plans[i].job.Reference(), s.Lacks(plans[i].stored, plans[i].gates)))
 	}
 	return errors.Join(errs...)
 }
@@ -180,8 +179,9 @@ func (c *console) noteScenarios(plans []plan) {
 			c.note("note: no Job in the input: judged for a Job with one container, run by " + v1alpha1.JobController + ", with pendingPods: Delete")
 		case len(p.stored.Spec.Template.Spec.Containers) == 0:
 			c.note(fmt.Sprintf("note: Job %s has no containers: judged as with one, main", p.job.Reference()))
-		case p.stored.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
-			c.note(fmt.Sprintf("note: Job %s has restartPolicy OnFailure: a container that fails is restarted and counts towards backoffLimit, and its Pod does not fail", p.job.Reference()))
+		}
+		for _, note := range plans[i].unmatchable() {
+			c.note(note)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/internal/failure"
+	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/internal/scenarios"
 )
 
@@ -126,7 +127,7 @@ func variedPods() []string {
 		lines = append(lines, string(text))
 	}
 	for i := range scenarios.All {
-		add(scenarios.All[i].Pod(job))
+		add(scenarios.All[i].Pod(job, restart.Gates{}))
 	}
 	source := generators.NewPairs(15, false)
 	for i := range generated {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/internal/scenarios"
 )
 
@@ -39,7 +41,7 @@ func testScenarios(_ context.Context, c *console, output *format, args []string)
 		if known == nil {
 			return errors.New(suite.MessageUnknown("scenario", args[0], scenarios.Names()))
 		}
-		return errStdout(writeObject(c.stdout, output.name, known.Pod(scenarios.PlainJob())))
+		return errStdout(writeObject(c.stdout, output.name, known.Pod(scenarios.PlainJob(), restart.GatesOf(kubeversion.Last))))
 	}
 	if c.given("output") {
 		return usagef("--output is for the Pod of a scenario: give its name")

@@ -34,6 +34,8 @@ type verdictItem struct {
 	Verdict runtime.Verdict    `json:"verdict"` // that takes effect
 	// Failure is how the Pod failed; absent when nothing of it has.
 	Failure *failure.Facts `json:"failure,omitempty"`
+	// Restarts are the containers that start again in the Pod, or have; the first one decides what happens to it.
+	Restarts []restartItem `json:"restarts,omitempty"`
 	// Would are verdicts that nobody carries out, and why.
 	Would []binding.Would `json:"would,omitempty"`
 	// Audit is the one of Would as if policies that are only audited were enforced; absent when it is no other.
@@ -74,6 +76,7 @@ func (p *plan) item(ctx context.Context, pod plannedPod, in runtime.Input, v run
 		Scenario: pod.scenario, object: pod.Object, alone: v, noRules: p.noRules, deleted: beside.Deleted,
 	}
 	facts := failure.Of(pod.Object)
+	item.Restarts = p.restarts(pod.Object, &facts)
 	if facts.Failed(pod.Object.Status.Phase) {
 		if item.Failure = &facts; !p.some {
 			facts.Attempt = pod.attempt
@@ -190,6 +193,8 @@ func (i verdictItem) reason() string {
 	switch {
 	case i.Pending != nil:
 		return notTerminal(i.object) + ": " + i.pendingText()
+	case i.restarting() != "":
+		return i.restartText()
 	case !v.Terminal && i.Failure != nil:
 		return notTerminal(i.object) + ": " + i.Failure.Summary
 	case !v.Terminal:

@@ -109,6 +109,7 @@ type tally struct {
 
 	actions   []count
 	changes   []count // in the order in which they came
+	restart   int     // have containers that restart in place
 	judged    int     // of a comparison: has a verdict before or after
 	compared  bool
 	scenarios bool
@@ -170,6 +171,9 @@ func (t *tally) add(item verdictItem) {
 	if item.Changed {
 		t.changes = addCount(t.changes, item.changeInBrief())
 	}
+	if item.restarting() != "" {
+		t.restart++
+	}
 	if item.Verdict.Terminal {
 		t.failed++
 		if item.Verdict.Action != "" {
@@ -224,6 +228,11 @@ func (t *tally) String() string {
 		text += " by the given rules; no Job decides on these Pods"
 	case t.bare:
 		text += "; no Job decides on them, and --policy FILE tries rules"
+	case t.compared || !t.scenarios || t.restart == 0:
+	case t.restart == 1:
+		text += "; 1 restarts a container in place"
+	default:
+		text += fmt.Sprintf("; %d restart containers in place", t.restart)
 	}
 	if t.hidden > 0 {
 		text += "; --all shows the others"

@@ -13,12 +13,12 @@ var alive = []Scenario{
 		sources(kubernetes("pkg/kubelet/status/generate.go")), nil, (*life).runs,
 	},
 	{
-		"restarting", corev1.PodRunning, "The first container has failed three times with code 1, and is about to be restarted: no verdict.",
+		"restarting", corev1.PodRunning, "The first container has failed four times with code 1, and is about to be restarted: no verdict.",
 		sources(
 			kubernetes("pkg/kubelet/container/sync_result.go", "CrashLoopBackOff"),
 			kubernetes("pkg/kubelet/kuberuntime/kuberuntime_manager.go", "back-off ", " restarting failed container="),
 		),
-		needs(OnFailure), func(l *life) {
+		needs(Restarts), func(l *life) {
 			s := l.first()
 			l.waits("CrashLoopBackOff", fmt.Sprintf("back-off 40s restarting failed container=%s pod=%s_%s(%s)", s.Name, l.pod.Name, l.pod.Namespace, l.pod.UID))
 			l.pod.Status.Phase = corev1.PodRunning

@@ -7,18 +7,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// failed are the scenarios in which a container fails by itself.
+// failed are the scenarios in which a container fails by itself. Where it restarts, the Pod goes on, as in Kubernetes' tests
+// test/e2e/common/node/container_restart_policy.go.
 var failed = []Scenario{
 	exited("failed", 1, "The first container exited with code 1, the others completed."),
 	{
 		"oom-killed", corev1.PodFailed, "The first container was killed for its memory limit: code 137, reason OOMKilled.",
 		sources(containerd("OOMKilled"), kubernetes("pkg/kubelet/kuberuntime/helpers.go", "OOMKilled")),
-		needs(Never), func(l *life) { l.exits(137, reasonOOMKilled) },
+		nil, func(l *life) { l.exits(137, reasonOOMKilled) },
 	},
 	{
 		"child-oom-killed", corev1.PodFailed, "A child of the first container's process was killed for the memory limit, and the process exited with code 1: reason OOMKilled.",
 		sources(containerd("OOMKilled"), kubernetes("pkg/kubelet/kuberuntime/helpers.go", "OOMKilled")),
-		needs(Never), func(l *life) { l.exits(1, reasonOOMKilled) },
+		nil, func(l *life) { l.exits(1, reasonOOMKilled) },
 	},
 	exited("killed", 137, "The first container was killed by SIGKILL, but not for its memory: code 137."),
 	exited("terminated", 143, "The first container ended by SIGTERM: code 143."),
@@ -27,7 +28,7 @@ var failed = []Scenario{
 	exited("command-not-found", 127, "The shell of the first container did not find its command: code 127."),
 	{
 		"start-error", corev1.PodFailed, "The first container could not be started: code 128, reason StartError.",
-		sources(containerd("StartError")), needs(Never), func(l *life) {
+		sources(containerd("StartError")), nil, func(l *life) {
 			l.exits(128, "StartError")
 			l.first().State.Terminated.StartedAt.Reset()
 			l.first().State.Terminated.Message = "failed to create containerd task: executable file not found in $PATH"
@@ -35,7 +36,7 @@ var failed = []Scenario{
 	},
 	{
 		"exit-unknown", corev1.PodFailed, "The container runtime lost track of the first container: code 255, reason Unknown.",
-		sources(containerd("Unknown")), needs(Never), func(l *life) {
+		sources(containerd("Unknown")), nil, func(l *life) {
 			l.exits(255, "Unknown")
 			epoch := metav1.NewTime(time.Unix(0, 0).UTC())
 			l.first().State.Terminated.StartedAt, l.first().State.Terminated.FinishedAt = epoch, epoch
@@ -47,14 +48,14 @@ var failed = []Scenario{
 			kubernetes("pkg/kubelet/container/runtime.go", "ContainerStatusUnknown"),
 			kubernetes("pkg/kubelet/kubelet_pods.go", messageNotLocated),
 		),
-		needs(Never), func(l *life) {
+		nil, func(l *life) {
 			l.exits(137, reasonStatusUnknown)
 			l.first().State.Terminated = notLocated()
 		},
 	},
 	{
 		"second-container-failed", corev1.PodFailed, "The second container, one called helper if there is none, exited with code 1, the others completed.",
-		sources(containerd("Error", "Completed")), needs(Never, SecondContainer), func(l *life) {
+		sources(containerd("Error", "Completed")), needs(SecondContainer), func(l *life) {
 			l.second()
 			l.exits(0, ReasonCompleted)
 			l.pod.Status.ContainerStatuses[1].State.Terminated = Terminated(1, ReasonError)
@@ -63,16 +64,16 @@ var failed = []Scenario{
 	{
 		"init-container-failed", corev1.PodFailed, "The first init container, or one called init, exited with code 1; no other ran.",
 		sources(kubernetes("pkg/kubelet/status/generate.go", "ContainersNotInitialized", "containers with incomplete status: ")),
-		needs(Never, InitContainer), func(l *life) { l.initFails(1, ReasonError) },
+		needs(InitContainer), func(l *life) { l.initFails(l.firstInit(), 1, ReasonError) },
 	},
 	{
 		"init-container-oom-killed", corev1.PodFailed, "The first init container, or one called init, was killed for its memory limit; no other ran.",
 		sources(containerd("OOMKilled"), kubernetes("pkg/kubelet/status/generate.go", "ContainersNotInitialized")),
-		needs(Never, InitContainer), func(l *life) { l.initFails(137, reasonOOMKilled) },
+		needs(InitContainer), func(l *life) { l.initFails(l.firstInit(), 137, reasonOOMKilled) },
 	},
 	{
 		"sidecar-killed", corev1.PodFailed, "As failed, and a sidecar, one called sidecar if there is none, was killed with code 137.",
-		sources(containerd("Error")), needs(Never, Sidecar), func(l *life) {
+		sources(containerd("Error")), needs(Sidecar), func(l *life) {
 			l.sidecar()
 			l.exits(1, ReasonError)
 			l.sidecarStatus().State.Terminated = Terminated(137, ReasonError)
@@ -84,6 +85,6 @@ var failed = []Scenario{
 func exited(name string, code int32, means string) Scenario {
 	return Scenario{
 		name, corev1.PodFailed, means, sources(containerd("Error"), kubernetes("pkg/kubelet/status/generate.go", "PodFailed")),
-		needs(Never), func(l *life) { l.exits(code, ReasonError) },
+		nil, func(l *life) { l.exits(code, ReasonError) },
 	}
 }

@@ -133,13 +133,12 @@ func (l *life) ended(phase corev1.PodPhase, reason string) {
 	}
 }
 
-// initFails ends the first init container with a code, so that later containers never run.
-func (l *life) initFails(code int32, reason string) {
-	failed := l.firstInit()
+// initFails ends an init container with a code, so that later containers never run.
+func (l *life) initFails(failed int, code int32, reason string) {
 	for i := range l.pod.Status.InitContainerStatuses {
 		s := &l.pod.Status.InitContainerStatuses[i]
 		switch {
-		case i < failed: // a sidecar
+		case i < failed:
 			s.State.Terminated = Terminated(0, ReasonCompleted)
 		case i == failed:
 			s.State.Terminated = Terminated(code, reason)

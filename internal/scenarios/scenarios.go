@@ -8,12 +8,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/internal/jobdefaults"
+	"github.com/podverdict/podverdict/internal/restart"
 )
 
 // Scenario is something that can happen to a Pod.
 type Scenario struct {
 	Name string
-	// Phase is the Pod's phase afterwards.
+	// Phase is the Pod's phase afterwards, unless a container restarts.
 	Phase corev1.PodPhase
 	// Means describes what has happened.
 	Means string
@@ -28,11 +29,9 @@ type Scenario struct {
 // Need is a feature that a Pod must have for a scenario.
 type Need string
 
-// Needs of scenarios. If a container must have failed for good, restartPolicy must be Never: otherwise the kubelet restarts
-// it.
+// Needs of scenarios.
 const (
-	Never           Need = "restartPolicy Never"
-	OnFailure       Need = "restartPolicy OnFailure"
+	Restarts        Need = "a first container that restarts after exit code 1"
 	InitContainer   Need = "an init container"
 	SecondContainer Need = "a second container"
 	Sidecar         Need = "a sidecar"
@@ -87,15 +86,17 @@ func Names() []string {
 	return names
 }
 
-// Pod returns a Pod of the Job after the scenario. The Job must have the API's defaults.
-func (s *Scenario) Pod(job *batchv1.Job) *corev1.Pod {
+// Pod returns a Pod of the Job after the scenario. The Job must have the API's defaults. By the gates, a container may restart
+// and the Pod go on.
+func (s *Scenario) Pod(job *batchv1.Job, g restart.Gates) *corev1.Pod {
 	l := newLife(job)
 	s.happen(l)
+	Settle(l.pod, g)
 	return l.pod
 }
 
 // Lacks returns what the Job's Pods lack for the scenario, or an empty string. Pod adds missing containers.
-func (s *Scenario) Lacks(job *batchv1.Job) Need {
+func (s *Scenario) Lacks(job *batchv1.Job, g restart.Gates) Need {
 	spec := &job.Spec.Template.Spec
 	sidecars := 0
 	for i := range spec.InitContainers {
@@ -104,8 +105,7 @@ func (s *Scenario) Lacks(job *batchv1.Job) Need {
 		}
 	}
 	has := map[Need]bool{
-		Never:           spec.RestartPolicy == corev1.RestartPolicyNever,
-		OnFailure:       spec.RestartPolicy == corev1.RestartPolicyOnFailure,
+		Restarts:        len(spec.Containers) > 0 && restart.Decide(&spec.Containers[0], spec, 1, g).Action == restart.Restart,
 		InitContainer:   len(spec.InitContainers) > sidecars,
 		SecondContainer: len(spec.Containers) > 1,
 		Sidecar:         sidecars > 0,

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -10,16 +11,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/internal/jobdefaults"
 	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/restart"
 )
 
 var update = flag.Bool("update", false, "rewrite the table of scenarios in docs/testing-policies.md, and testdata")
+
+var newest = restart.GatesOf(kubeversion.Last)
 
 // fullJob returns a Job with containers of every kind.
 func fullJob() *batchv1.Job {
@@ -43,7 +47,7 @@ func TestScenarios(t *testing.T) {
 		b := &All[i]
 		fmt.Fprintf(&text, "%s:\n", b.Name)
 		for _, job := range []*batchv1.Job{PlainJob(), fullJob()} {
-			fmt.Fprintf(&text, "  %s\n", summary(b.Pod(job)))
+			fmt.Fprintf(&text, "  %s\n", summary(b.Pod(job, newest)))
 		}
 	}
 	const golden = "testdata/scenarios.txt"
@@ -56,7 +60,7 @@ func TestScenarios(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), text.String()); diff != "" {
+	if diff := gocmp.Diff(string(want), text.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -99,7 +103,7 @@ func summary(pod *corev1.Pod) string {
 func TestPodsAreWhole(t *testing.T) {
 	for i := range All {
 		b := &All[i]
-		pod := b.Pod(fullJob())
+		pod := b.Pod(fullJob(), newest)
 		if pod.Status.Phase != b.Phase {
 			t.Errorf("%s: phase %s, want %s", b.Name, pod.Status.Phase, b.Phase)
 		}
@@ -140,7 +144,7 @@ func TestScenariosDiffer(t *testing.T) {
 	for _, job := range []*batchv1.Job{PlainJob(), fullJob()} {
 		names := map[string]string{}
 		for i := range All {
-			text := summary(All[i].Pod(job))
+			text := summary(All[i].Pod(job, newest))
 			if other := names[text]; other != "" {
 				t.Errorf("%s and %s leave the same Pod", other, All[i].Name)
 			}
@@ -159,7 +163,7 @@ func TestSourcesWriteTheStatus(t *testing.T) {
 		var status strings.Builder
 		encoder := json.NewEncoder(&status)
 		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(All[i].Pod(PlainJob()).Status); err != nil {
+		if err := encoder.Encode(All[i].Pod(PlainJob(), newest).Status); err != nil {
 			t.Fatal(err)
 		}
 		for _, source := range All[i].Sources {
@@ -173,31 +177,103 @@ func TestSourcesWriteTheStatus(t *testing.T) {
 }
 
 func TestLacks(t *testing.T) {
-	restarts, full := PlainJob(), fullJob()
+	restarts, full, all := PlainJob(), fullJob(), PlainJob()
 	restarts.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
-	for name, want := range map[string][3]Need{ // a plain Job, one that restarts containers, and one with containers of every kind
-		"failed":                  {"", Never, ""},
-		"evicted":                 {"", "", ""},
-		"restarting":              {OnFailure, "", OnFailure},
-		"init-container-failed":   {InitContainer, Never, ""},
-		"init-image-pull-backoff": {InitContainer, InitContainer, ""},
-		"sidecar-killed":          {Sidecar, Never, ""},
-		"second-container-failed": {SecondContainer, Never, ""},
+	all.Spec.Template.Spec.Containers[0] = withRules(all.Spec.Template.Spec.Containers[0], restart.RestartAllContainers, 1)
+	for name, want := range map[string][4]Need{ // a plain Job, one that restarts containers, one with containers of every kind, and a hot loop
+		"failed":                  {},
+		"restarting":              {Restarts, "", Restarts, Restarts},
+		"init-container-failed":   {InitContainer, InitContainer, "", InitContainer},
+		"init-image-pull-backoff": {InitContainer, InitContainer, "", InitContainer},
+		"sidecar-killed":          {Sidecar, Sidecar, "", Sidecar},
+		"second-container-failed": {SecondContainer, SecondContainer, "", SecondContainer},
 	} {
 		s := Find(name)
-		if got := [3]Need{s.Lacks(PlainJob()), s.Lacks(restarts), s.Lacks(full)}; got != want {
+		got := [4]Need{s.Lacks(PlainJob(), newest), s.Lacks(restarts, newest), s.Lacks(full, newest), s.Lacks(all, newest)}
+		if got != want {
 			t.Errorf("%s: lacks %q, want %q", name, got, want)
 		}
+	}
+}
+
+// withRules returns a container that is restarted in place when it exits with a code.
+func withRules(c corev1.Container, action restart.Action, code int32) corev1.Container {
+	c.RestartPolicy = cmp.Or(c.RestartPolicy, new(corev1.ContainerRestartPolicyNever))
+	c.RestartPolicyRules = []corev1.ContainerRestartRule{{
+		Action:    corev1.ContainerRestartRuleAction(action),
+		ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{Operator: corev1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{code}},
+	}}
+	return c
+}
+
+// TestRestarts: a container that exits by itself may start again, by the tests of Kubernetes that are named
+// (test/e2e/common/node/container_restart_policy.go). What something else ends does not.
+func TestRestarts(t *testing.T) {
+	rules := fullJob()
+	spec := &rules.Spec.Template.Spec
+	spec.Containers[0] = withRules(spec.Containers[0], restart.Restart, 42)
+	spec.Containers[1].RestartPolicy = new(corev1.ContainerRestartPolicyOnFailure)
+	spec.InitContainers[0] = withRules(spec.InitContainers[0], restart.RestartAllContainers, 7)
+	spec.InitContainers[1] = withRules(spec.InitContainers[1], restart.Restart, 7)
+	onFailure, always := fullJob(), fullJob()
+	onFailure.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+	always.Spec.Template.Spec.Containers[1].RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
+	for _, test := range []struct {
+		name string
+		job  *batchv1.Job
+		exit Exit // else the scenario of the name
+		old  bool // before Kubernetes 1.34
+		want string
+	}{
+		{name: "should restart container on rule match", job: rules, exit: Exit{"main", 42}, want: "Running main:Restart"},
+		{name: "the rule before Kubernetes 1.35", job: rules, exit: Exit{"main", 42}, old: true, want: "Failed"},
+		{name: "should not restart container on rule mismatch, container restart policy Never", job: rules, exit: Exit{"main", 43}, want: "Failed"},
+		{name: "OnFailure of a container", job: rules, exit: Exit{"helper", 3}, want: "Running helper:Restart"},
+		{name: "should restart init and sidecar containers on init container exit", job: rules, exit: Exit{"fetch", 7}, want: "Pending fetch:Restart"},
+		{name: "should restart all containers on sidecar container exit", job: rules, exit: Exit{"proxy", 7}, want: "Running proxy:RestartAllContainers AllContainersRestarting"},
+		{name: "failed", job: rules, want: "Failed"},
+		{name: "failed", job: onFailure, want: "Running main:Restart"},
+		{name: "init-container-failed", job: onFailure, old: true, want: "Pending fetch:Restart"},
+		{name: "sidecar-killed", job: onFailure, want: "Running main:Restart proxy:Restart"},
+		{name: "should restart container on container-level restart policy Always", job: always, exit: Exit{"main", 3}, want: "Running helper:Restart"},
+		{name: "succeeded", job: always, want: "Running helper:Restart"},
+		{name: "evicted", job: onFailure, want: "Failed"},
+		{name: "deleted", job: onFailure, want: "Failed"},
+		{name: "deadline-exceeded", job: always, want: "Failed"},
+		{name: "node-shutdown", job: always, want: "Failed"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, gates := Find(test.name), newest
+			if test.exit.Code > 0 {
+				s = test.exit.Scenario(test.job)
+			}
+			if test.old {
+				gates = restart.Gates{}
+			}
+			pod := s.Pod(test.job, gates)
+			got := string(pod.Status.Phase)
+			for _, r := range restart.Of(pod, gates) {
+				got += fmt.Sprintf(" %s:%s", r.Status.Name, r.Action)
+			}
+			for _, c := range pod.Status.Conditions {
+				if c.Type == corev1.AllContainersRestarting {
+					got += " " + string(c.Type)
+				}
+			}
+			if got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+		})
 	}
 }
 
 func TestExit(t *testing.T) {
 	for i := range All {
 		exit := Exit{Code: 1}
-		if statuses := All[i].Pod(PlainJob()).Status.ContainerStatuses; len(statuses) > 0 && statuses[0].State.Terminated != nil {
+		if statuses := All[i].Pod(PlainJob(), newest).Status.ContainerStatuses; len(statuses) > 0 && statuses[0].State.Terminated != nil {
 			exit.Code = statuses[0].State.Terminated.ExitCode
 		}
-		if s := exit.Scenario(PlainJob()); s != nil && summary(s.Pod(PlainJob())) == summary(All[i].Pod(PlainJob())) {
+		if s := exit.Scenario(PlainJob()); s != nil && summary(s.Pod(PlainJob(), newest)) == summary(All[i].Pod(PlainJob(), newest)) {
 			t.Errorf("%s is %s", s.Name, All[i].Name)
 		}
 	}
@@ -211,7 +287,7 @@ func TestExit(t *testing.T) {
 		if s == nil || s.Name != name {
 			t.Fatalf("%s: %v", name, s)
 		}
-		if text := summary(s.Pod(fullJob())); !strings.Contains(text, fmt.Sprintf(" %d Error", exit.Code)) {
+		if text := summary(s.Pod(fullJob(), newest)); !strings.Contains(text, fmt.Sprintf(" %d Error", exit.Code)) {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
@@ -243,7 +319,7 @@ func TestScenariosAreDocumented(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(want.String(), table); diff != "" {
+	if diff := gocmp.Diff(want.String(), table); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

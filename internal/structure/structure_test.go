@@ -64,7 +64,7 @@ var rooms = []room{
 	{folder: "internal/jobdefaults", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/jobset", imports: []string{"internal/hint"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/restart", imports: []string{"internal/kubeversion"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
-	{folder: "internal/scenarios", imports: []string{"internal/jobdefaults"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/scenarios", imports: []string{"internal/jobdefaults", "internal/restart"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "policies", imports: []string{"internal/kubeversion"}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/catalogue", imports: []string{"policies"}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "api/v1alpha1", avoids: slices.Concat(noClient, noOPA)},
@@ -89,7 +89,8 @@ var rooms = []room{
 	{folder: "runtime/rego", imports: []string{"policies", "compiler", "runtime"}, avoids: noClient, direct: noIO},
 	{folder: "controller/plan", imports: []string{"internal/jobdefaults", "api/v1alpha1", "compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "controller/simulation", imports: []string{
-		"internal/failure", "internal/jobdefaults", "api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan",
+		"internal/failure", "internal/jobdefaults", "internal/kubeversion", "internal/restart", "api/v1alpha1", "compiler", "compiler/custom",
+		"runtime", "runtime/binding", "controller/plan",
 	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "controller/fair", avoids: noOPA},
 	{folder: "controller/metrics", imports: []string{"runtime", "controller/plan"}, avoids: noOPA},
@@ -129,7 +130,7 @@ var rooms = []room{
 	}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
 		"policies", "api/v1alpha1", "config", "compiler", "compiler/custom", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/binding", "runtime/rego", "controller/plan", "controller/simulation", "controller",
-		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/catalogue", "internal/failure", "internal/hint", "internal/jobdefaults", "internal/jobset", "internal/outcome", "internal/scenarios", "internal/terminal",
+		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/catalogue", "internal/failure", "internal/hint", "internal/jobdefaults", "internal/jobset", "internal/kubeversion", "internal/outcome", "internal/restart", "internal/scenarios", "internal/terminal",
 	}, avoids: noServer},
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/internal/scenarios"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -52,7 +53,7 @@ func try(ctx context.Context, p *runtime.Policy, job *batchv1.Job, attempts []in
 		if s.Phase != corev1.PodFailed && s.Phase != corev1.PodPending {
 			continue
 		}
-		pod := s.Pod(job)
+		pod := s.Pod(job, restart.Gates{}) // more Pods fail
 		for _, attempt := range attempts {
 			rules, err := p.Explain(ctx, runtime.Input{Pod: pod, Job: job, Attempt: attempt, Now: dryRunTime})
 			if err != nil {

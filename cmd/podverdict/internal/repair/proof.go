@@ -9,6 +9,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/internal/scenarios"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -52,7 +53,7 @@ func (o Options) program(job *manifest.Job) *runtime.Program {
 func pods(job *batchv1.Job) []*corev1.Pod {
 	var all []*corev1.Pod
 	for i := range scenarios.All {
-		all = append(all, scenarios.All[i].Pod(job))
+		all = append(all, scenarios.All[i].Pod(job, restart.Gates{})) // as in versions without restart rules, where more Pods fail
 	}
 	for _, rule := range job.Spec.PodFailurePolicy.Rules {
 		if rule.OnExitCodes == nil {
@@ -69,7 +70,7 @@ func pods(job *batchv1.Job) []*corev1.Pod {
 func ended(job *batchv1.Job, code int32) []*corev1.Pod {
 	var all []*corev1.Pod
 	for i := range job.Spec.Template.Spec.Containers {
-		pod := scenarios.Find("failed").Pod(job)
+		pod := scenarios.Find("failed").Pod(job, restart.Gates{})
 		for j := range pod.Status.ContainerStatuses {
 			exit := int32(0)
 			if pod.Status.ContainerStatuses[j].Name == job.Spec.Template.Spec.Containers[i].Name {

@@ -95,7 +95,7 @@ type caseDocument struct {
 type expectation struct {
 	// Matched is whether a rule decides.
 	Matched *bool `json:"matched,omitempty"`
-	// Action is FailJob, FailIndex, Ignore or Count.
+	// Action is FailJob, FailIndex, Ignore or Count, or none for a Pod that has not failed, as one with a container that restarts.
 	Action *batchv1.PodFailurePolicyAction `json:"action,omitempty"`
 	// Policy is the name of the PodFailurePolicy whose rule decides.
 	Policy *string `json:"policy,omitempty"`

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -33,8 +34,8 @@ func (e *expectation) check(field string, fail func(field, message string)) {
 	if reflect.ValueOf(*e).IsZero() {
 		fail(field, "expects nothing: a case without an expectation cannot fail")
 	}
-	if e.Action != nil && !slices.Contains(actions, *e.Action) {
-		fail(field+".action", fmt.Sprintf("%q is not one of FailJob, FailIndex, Ignore, Count", string(*e.Action)))
+	if e.Action != nil && *e.Action != none && !slices.Contains(actions, *e.Action) {
+		fail(field+".action", fmt.Sprintf("%q is not one of FailJob, FailIndex, Ignore, Count, none", string(*e.Action)))
 	}
 }
 
@@ -54,7 +55,7 @@ func (e *expectation) differences(o decision) []Difference {
 	v := o.verdict
 	differ := func(field, want, got string) { all = append(all, Difference{field, want, got}) }
 	compare(differ, "matched", e.Matched, v.Matched)
-	compare(differ, "action", e.Action, v.Action)
+	compare(differ, "action", e.Action, cmp.Or(v.Action, none))
 	compare(differ, "policy", e.Policy, v.Policy)
 	if e.Rule != nil && !isRule(*e.Rule, v) {
 		differ("rule", quoted(e.Rule.String()), quoted(ruleName(v)))

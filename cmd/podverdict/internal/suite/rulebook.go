@@ -6,11 +6,13 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -20,6 +22,7 @@ type rulebook struct {
 	policies    []*runtime.Policy // in the order of the files
 	bound       *inforce.Policies
 	environment *compiler.Environment
+	gates       restart.Gates
 }
 
 // newRulebook compiles the policies of a suite. In a suite, a binding to a policy that is not there is an error.
@@ -30,7 +33,8 @@ func newRulebook(set *manifest.Set, environment *compiler.Environment) (*ruleboo
 	for _, b := range source.Missing() {
 		errs = append(errs, b.Origin.Error("spec.policyName", inforce.BindsNothing(b)))
 	}
-	r := &rulebook{bound: bound, environment: environment}
+	gates := restart.GatesOf(version.MustParseGeneric(environment.Kubernetes))
+	r := &rulebook{bound: bound, environment: environment, gates: gates}
 	for i := range bound.All {
 		r.policies = append(r.policies, bound.All[i].Compiled)
 	}

@@ -55,7 +55,7 @@ func (b *builder) pod(name, field string) *corev1.Pod {
 		return pod
 	}
 	if known := scenarios.Find(name); known != nil {
-		pod := known.Pod(b.job)
+		pod := known.Pod(b.job, b.suite.rulebook.gates)
 		b.built[name] = pod
 		return pod
 	}
@@ -109,6 +109,7 @@ func (b *builder) containers(pod *corev1.Pod, written *scenario, field string) {
 		}
 		containerEnds{ExitCode: written.ExitCode}.apply(&pod.Status.ContainerStatuses[0])
 	}
+	exits := written.ExitCode != nil
 	for _, name := range slices.Sorted(maps.Keys(written.Containers)) {
 		status := statusOf(pod, name)
 		if status == nil {
@@ -116,6 +117,10 @@ func (b *builder) containers(pod *corev1.Pod, written *scenario, field string) {
 			continue
 		}
 		written.Containers[name].apply(status)
+		exits = exits || written.Containers[name].ExitCode != nil
+	}
+	if exits {
+		scenarios.Settle(pod, b.suite.rulebook.gates)
 	}
 }
 

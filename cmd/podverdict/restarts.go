@@ -1,0 +1,140 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/podverdict/podverdict/internal/failure"
+	"github.com/podverdict/podverdict/internal/restart"
+)
+
+// restartItem is a container that starts again in its Pod, or has. Its Pod goes on and has no verdict.
+type restartItem struct {
+	Container string         `json:"container"`
+	ExitCode  int32          `json:"exitCode"`
+	Action    restart.Action `json:"action"`
+	Rule      *int           `json:"rule,omitempty"`  // among the container's restartPolicyRules
+	Since     string         `json:"since,omitempty"` // the first Kubernetes version with it; absent where that is every one
+	// Counted tells whether the restart counts towards the Job's backoffLimit.
+	Counted bool `json:"counted,omitempty"`
+
+	what, why string
+	rank      int // what decides about the Pod comes first
+}
+
+// restarts returns the containers of a Pod that start again, or have.
+func (p *plan) restarts(pod *corev1.Pod, facts *failure.Facts) []restartItem {
+	var items []restartItem
+	for _, r := range restart.Of(pod, p.gates) {
+		name := r.Status.Name
+		item := restartItem{
+			Container: name, ExitCode: r.Exit.ExitCode, Action: r.Action,
+			Counted: p.stored.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure,
+			what:    fmt.Sprintf("%s exited with %d", name, r.Exit.ExitCode), why: r.Why(name), rank: 1,
+		}
+		if at := slices.IndexFunc(facts.Containers, func(c failure.Container) bool { return c.Name == name }); at >= 0 {
+			item.what = cmp.Or(facts.Containers[at].String(), item.what)
+		}
+		if r.Rule >= 0 {
+			item.Rule = &r.Rule
+		}
+		if since := r.Since(); since != nil {
+			item.Since = since.String()
+		}
+		switch {
+		case r.IsVictim():
+			item.why, item.rank = "by a restart rule", 3
+		case r.Action == restart.RestartAllContainers:
+			item.rank = 0
+		case r.By == restart.BySidecar:
+			item.rank = 2
+		}
+		items = append(items, item)
+	}
+	slices.SortStableFunc(items, func(a, b restartItem) int { return a.rank - b.rank })
+	return items
+}
+
+// does says what happens to the Pod.
+func (r *restartItem) does() string {
+	if r.Action == restart.RestartAllContainers {
+		return "restarts all containers in place"
+	}
+	return "restarts in place"
+}
+
+// because says what decided, and from which version on.
+func (r *restartItem) because() string {
+	text := r.why
+	if r.Since != "" {
+		text += " (Kubernetes " + r.Since + " or later)"
+	}
+	if r.Counted {
+		text += ", and counts towards backoffLimit"
+	}
+	return text
+}
+
+// restarting says what restarts do to the Pod; it is empty where there are none.
+func (i verdictItem) restarting() string {
+	if len(i.Restarts) == 0 || i.Verdict.Terminal {
+		return ""
+	}
+	return i.Restarts[0].does()
+}
+
+// restartText says which containers restart and why. Those that another one restarts are left out.
+func (i verdictItem) restartText() string {
+	var parts []string
+	for n := range i.Restarts {
+		if r := &i.Restarts[n]; n == 0 || r.why != i.Restarts[0].why && r.rank < 3 {
+			parts = append(parts, fmt.Sprintf("%s: %s, %s", r.what, r.does(), r.because()))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// subject says which containers of a rule restart.
+func subject(asked *batchv1.PodFailurePolicyOnExitCodesRequirement) string {
+	if asked.ContainerName == nil {
+		return "containers restart"
+	}
+	return *asked.ContainerName + " restarts"
+}
+
+// unmatchable returns a note for each rule of the Job's own that asks only for exit codes after which its containers restart.
+// 137 and 143 are also the codes of containers that a kubelet stops, which do not restart.
+func (p *plan) unmatchable() []string {
+	if p.rules == nil {
+		return nil
+	}
+	spec := &p.stored.Spec.Template.Spec
+	var notes []string
+	for i := range p.rules.Rules {
+		asked := p.rules.Rules[i].OnExitCodes
+		if asked == nil || asked.Operator != batchv1.PodFailurePolicyOnExitCodesOpIn {
+			continue
+		}
+		var since *utilversion.Version
+		reached := slices.ContainsFunc(slices.Concat(spec.Containers, spec.InitContainers), func(c corev1.Container) bool {
+			return (asked.ContainerName == nil || c.Name == *asked.ContainerName) && slices.ContainsFunc(asked.Values, func(code int32) bool {
+				d := restart.Decide(&c, spec, code, p.gates)
+				if v := d.Since(); v != nil && (since == nil || since.LessThan(v)) {
+					since = v
+				}
+				return d.Action == restart.None || code == 137 || code == 143
+			})
+		})
+		if !reached && since != nil {
+			notes = append(notes, fmt.Sprintf("note: rule %d of Job %s cannot match, unless something else ends the Pod at that moment: "+
+				"after its exit codes %s in place (Kubernetes %s or later)", i, p.job.Reference(), subject(asked), since))
+		}
+	}
+	return notes
+}
