@@ -51,7 +51,7 @@ type planner struct {
 	warn        func(string)
 	own         *runtime.Program // of --policy, in place of the Jobs' own
 	rules       *batchv1.PodFailurePolicy
-	gates       restart.Gates
+	kubernetes  *utilversion.Version
 }
 
 // newPlanner compiles custom policies, and the Job of --policy, which may be nil.
@@ -60,7 +60,7 @@ func newPlanner(c *console, kubernetes string, policies *inforce.Source, replace
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{environment: environment, warn: c.warn, gates: restart.GatesOf(utilversion.MustParseGeneric(environment.Kubernetes))}
+	p := &planner{environment: environment, warn: c.warn, kubernetes: utilversion.MustParseGeneric(environment.Kubernetes)}
 	p.custom, err = inforce.New(environment, policies)
 	for _, warning := range p.custom.Warnings {
 		c.warn(warning)
@@ -118,7 +118,7 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 	stored := job.Stored()
 	selected := p.inForce(ctx, stored)
 	planned := plan{
-		job: job, stored: stored, selection: selected, effect: selected.Effect(binding.Manager(stored), own), rules: rules, gates: p.gates,
+		job: job, stored: stored, selection: selected, effect: selected.Effect(binding.Manager(stored), own), rules: rules, gates: restart.GatesOf(p.kubernetes),
 	}
 	if rules == nil && planned.effect.Acting == own {
 		planned.noRules = noOwnRules

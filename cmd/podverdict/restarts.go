@@ -52,7 +52,7 @@ func (p *plan) restarts(pod *corev1.Pod, facts *failure.Facts) []restartItem {
 			item.why, item.rank = "by a restart rule", 3
 		case r.Action == restart.RestartAllContainers:
 			item.rank = 0
-		case r.By == restart.BySidecar:
+		case restart.IsSidecar(r.Container, &pod.Spec):
 			item.rank = 2
 		}
 		items = append(items, item)

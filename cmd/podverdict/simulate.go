@@ -137,7 +137,7 @@ func simulate(ctx context.Context, c *console, o *simulateOptions, _ []string) (
 	shown := newProgress(c.stderr, "Pods simulated", 0)
 	result, err := simulation.Run(ctx, simulation.Options{
 		Job: planned.stored.DeepCopy(), Program: planned.simulated(), Selection: planned.selection,
-		Script: script, Seed: o.seed, Until: o.until, Progress: shown.add,
+		Script: script, Kubernetes: planner.kubernetes, Seed: o.seed, Until: o.until, Progress: shown.add,
 	})
 	shown.end()
 	if err != nil {

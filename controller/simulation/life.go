@@ -17,8 +17,14 @@ type life struct {
 	attempt int // of the slot, from 0, restarts included
 	does    behaviour
 	stage   stage
-	restart int // how often its containers were restarted
 	record  int // of the current attempt in the result
+	// restart is how often its containers started again, and why says for which reason the last time.
+	restart int
+	why     string
+	// afresh is set if they start again with the init containers. The back-off before the next start is wait seconds, unless
+	// they have run for long since restarted.
+	afresh          bool
+	wait, restarted int64
 	// dismissed is set if the controller ends the pod without counting it, takenDown if it counts it.
 	dismissed, takenDown bool
 	errorRecorded        bool // it was recorded that the rules on Pending could not be evaluated
@@ -104,42 +110,19 @@ func (s *simulator) schedule(delay int64, do func()) {
 	}
 }
 
-// finish ends the containers as the attempt's behaviour says.
+// finish ends the containers as the attempt's behaviour says. Those that start again keep the pod.
 func (s *simulator) finish(l *life) {
-	s.quiet = false
 	does := l.does.outcome
-	onFailure := l.pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
-	if onFailure && does.failed(&l.pod.Spec) && !does.evicted() {
-		s.crash(l)
-		return
-	}
-	s.end(l, does)
-}
-
-// crash leaves the failed containers to the kubelet, which restarts them (restartPolicy OnFailure) after its own back-off.
-func (s *simulator) crash(l *life) {
-	const first, longest = 10, 300
-	delay := int64(min(first<<min(l.restart, 10), longest))
-	s.change(l, func(p *corev1.Pod) { p.Status = crashedStatus(p, l.does.outcome, *s.time()) })
-	l.stage = crashed
-	l.restart++
-	s.result.Summary.Restarts++
-	s.addPodEvent(l, Event{Type: PodRestarting, Because: failure.Of(l.pod).Summary, Delay: delay})
-	s.close(l, FateRestarted)
-	s.schedule(delay, func() { s.startAgain(l) })
-}
-
-func (s *simulator) startAgain(l *life) {
-	if l.stage != crashed || l.pod.DeletionTimestamp != nil {
-		return
+	if !does.evicted() {
+		exited := *l.pod
+		exited.Status = exitedStatus(l.pod, does, *s.time())
+		if again := s.restarting(&exited); len(again) > 0 {
+			s.restartInPlace(l, &exited, again)
+			return
+		}
 	}
 	s.quiet = false
-	s.open(l)
-	s.result.Attempts[l.record].Started = s.now
-	s.change(l, func(p *corev1.Pod) { p.Status = restartedStatus(p, l.does.outcome, *s.time()) })
-	l.stage = running
-	s.addPodEvent(l, Event{Type: PodStarted})
-	s.runOn(l)
+	s.end(l, does)
 }
 
 // open records the start of an attempt at the pod's slot.

@@ -66,16 +66,3 @@ func (o outcome) failsToStart(spec *corev1.PodSpec) string {
 	}
 	return ""
 }
-
-// failed reports whether the pod ends in phase Failed. The exit codes of sidecars do not matter for it.
-func (o outcome) failed(spec *corev1.PodSpec) bool {
-	if o.collected || o.evicted() || o.failsToStart(spec) != "" {
-		return true
-	}
-	for _, c := range spec.Containers {
-		if o.codes[c.Name] != 0 {
-			return true
-		}
-	}
-	return false
-}

@@ -3,6 +3,8 @@ package simulation
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/internal/restart"
 )
 
 // The statuses here are written as the kubelet of v1.37 does (pkg/kubelet/status/generate.go).
@@ -82,29 +84,37 @@ func finalStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus 
 		status.Phase = corev1.PodFailed
 		return status
 	}
-	status.Phase = corev1.PodSucceeded
-	reason := "PodCompleted"
-	if does.failed(&p.Spec) {
-		status.Phase, reason = corev1.PodFailed, "PodFailed"
-	}
-	kept := foreignConditions(status.Conditions)
-	status.Conditions = append(podConditions(corev1.ConditionFalse, reason, now), kept...)
-	if does.evicted() {
-		status.Reason, status.Message = "Evicted", "The node was low on resource: memory."
-	}
-	if does.condition != "" {
-		status.Conditions = append(status.Conditions, failureCondition(does, now))
-	}
 	for _, statuses := range [][]corev1.ContainerStatus{status.InitContainerStatuses, status.ContainerStatuses} {
 		for i := range statuses {
 			terminate(&statuses[i], does, now)
 		}
 	}
-	if lose(p, &status) {
+	lost := lose(p, &status)
+	reason := "PodFailed"
+	if status.Phase = endPhase(p, status); does.evicted() {
+		status.Phase, status.Reason, status.Message = corev1.PodFailed, "Evicted", "The node was low on resource: memory."
+	} else if status.Phase == corev1.PodSucceeded {
+		reason = "PodCompleted"
+	}
+	kept := foreignConditions(status.Conditions)
+	status.Conditions = append(podConditions(corev1.ConditionFalse, reason, now), kept...)
+	if does.condition != "" {
+		status.Conditions = append(status.Conditions, failureCondition(does, now))
+	}
+	if lost {
 		status.Conditions = append(pendingConditions(p, status, false, now), kept...)
 	}
 	keepTransitions(status.Conditions, p.Status.Conditions)
 	return status
+}
+
+// endPhase returns the phase of a pod with nothing left to run.
+func endPhase(p *corev1.Pod, status corev1.PodStatus) corev1.PodPhase {
+	ended := corev1.Pod{Spec: p.Spec, Status: status}
+	if restart.Phase(&ended, true, true, restart.Gates{}) == corev1.PodSucceeded {
+		return corev1.PodSucceeded
+	}
+	return corev1.PodFailed
 }
 
 // keepTransitions copies the transition times of conditions that have not changed (pkg/kubelet/status/status_manager.go).
@@ -154,39 +164,4 @@ func terminate(c *corev1.ContainerStatus, does outcome, now metav1.Time) {
 		ended.Reason = "Completed"
 	}
 	c.State, c.Ready, c.Started = corev1.ContainerState{Terminated: ended}, false, new(false)
-}
-
-// crashedStatus returns the status of a pod whose failed containers wait for a restart.
-func crashedStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus {
-	status := *p.Status.DeepCopy()
-	status.Conditions = podConditions(corev1.ConditionFalse, "ContainersNotReady", now)
-	for _, statuses := range [][]corev1.ContainerStatus{status.InitContainerStatuses, status.ContainerStatuses} {
-		for i := range statuses {
-			c := &statuses[i]
-			if does.codes[c.Name] == 0 || c.State.Running == nil {
-				continue
-			}
-			terminate(c, does, now)
-			c.LastTerminationState = c.State
-			c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reasonCrashed}}
-			c.RestartCount++
-		}
-	}
-	return status
-}
-
-// restartedStatus returns the status of a pod whose containers run again.
-func restartedStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus {
-	before := p.Status
-	status := runningStatus(p, does, now)
-	status.StartTime = before.StartTime
-	keepRestarts(status.InitContainerStatuses, before.InitContainerStatuses)
-	keepRestarts(status.ContainerStatuses, before.ContainerStatuses)
-	return status
-}
-
-func keepRestarts(to, from []corev1.ContainerStatus) {
-	for i := range to {
-		to[i].RestartCount, to[i].LastTerminationState = from[i].RestartCount, from[i].LastTerminationState
-	}
 }

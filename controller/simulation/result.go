@@ -19,7 +19,8 @@ const (
 // Result describes a Job's simulated life.
 type Result struct {
 	Namespace, Name string
-	// Outcome is Complete, Failed or Unfinished; Reason and Message are those of the condition.
+	// Outcome is Complete, Failed or Unfinished; Reason and Message are those of the condition. Of an Unfinished Job, Message
+	// may say which pod restarts in place.
 	Outcome, Reason, Message string
 	// Seconds is the time from the Job's creation to its end, or to the end of the simulation.
 	Seconds int64
@@ -67,7 +68,8 @@ const (
 	PodSucceeded EventType = "PodSucceeded"
 	// PodFailed has the verdict.
 	PodFailed EventType = "PodFailed"
-	// PodRestarting is a failure after which the kubelet restarts the containers in place.
+	// PodRestarting is an exit after which the kubelet starts containers again in place. Reason is Restart or
+	// RestartAllContainers, and Message says which field decides.
 	PodRestarting EventType = "PodRestarting"
 	// PodDeleted means that deletion was requested, PodStopped that a pod ended which is not counted.
 	PodDeleted  EventType = "PodDeleted"
@@ -90,7 +92,7 @@ type Event struct {
 	Index   *int   `json:"index,omitempty"`
 	Attempt *int   `json:"attempt,omitempty"`
 	Pod     string `json:"pod,omitempty"`
-	// Delay is how many seconds after the previous failure the attempt was created.
+	// Delay is how many seconds after the previous failure the attempt was created, or is to start in place.
 	Delay int64 `json:"delaySeconds,omitempty"`
 	// Because says how a pod failed.
 	Because string           `json:"because,omitempty"`

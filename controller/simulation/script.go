@@ -30,8 +30,8 @@ type Rule struct {
 	// Index selects completion indexes, such as 3 or 0-9,12; all if absent. The completions of a Job without indexes are
 	// numbered the same way.
 	Index *intstr.IntOrString `json:"index,omitempty"`
-	// Attempt selects attempts at an index, counted from 1, such as 1, 2-4 or 3+; all if absent. A restart in place under
-	// restartPolicy OnFailure is an attempt, too.
+	// Attempt selects attempts at an index, counted from 1, such as 1, 2-4 or 3+; all if absent. A restart in place
+	// is an attempt, too.
 	Attempt *intstr.IntOrString `json:"attempt,omitempty"`
 	// Probability is the chance, from 0 to 1, that the rule applies to an attempt; 1 if absent.
 	Probability *float64 `json:"probability,omitempty"`

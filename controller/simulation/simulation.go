@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -9,9 +10,12 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -26,6 +30,8 @@ type Options struct {
 	// Selection has the rules on Pending, which delete pods that do not start. The zero Selection has none.
 	Selection binding.Selection
 	Script    Script
+	// Kubernetes is the version of the cluster, by which containers restart in place; nil is the newest.
+	Kubernetes *version.Version
 	// Seed decides what the Script leaves to chance.
 	Seed uint64
 	// Until is the time since the Job's creation after which the simulation stops.
@@ -49,12 +55,13 @@ type simulator struct {
 	until  int64
 	wake   int64 // when the controller acts again, or 0
 	job    *batchv1.Job
+	gates  restart.Gates
 	lives  []*life
 	byName map[string]*life
 	slots  map[int]*slot
 	placed int // pods that got a node
 	kept   int // pods that were not forgotten
-	// quiet is true if pods have only started since the last Plan. The controller would just count the ready ones, which the
+	// quiet is true if pods have only started or restarted in place since the last Plan. The controller would just count the ready ones, which the
 	// next Plan does.
 	quiet  bool
 	drains map[string]bool
@@ -102,6 +109,7 @@ func newSimulator(ctx context.Context, o Options) (*simulator, error) {
 		Options: o, parsedScript: read, ctx: ctx, until: int64(o.Until / time.Second), job: job,
 		byName: map[string]*life{}, slots: map[int]*slot{}, drains: map[string]bool{}, limited: map[types.UID]limitedFailure{}, version: 1,
 		looks:  o.Selection.Ends(),
+		gates:  restart.GatesOf(cmp.Or(o.Kubernetes, kubeversion.Last)),
 		result: Result{Namespace: job.Namespace, Name: job.Name, Unit: unitOf(job), Summary: Summary{Verdicts: map[string]int{}}},
 	}
 	for i, change := range s.interventions {
@@ -227,7 +235,7 @@ func (s *simulator) conclude() (*Result, error) {
 		return nil, err
 	}
 	r := &s.result
-	r.Seconds, r.Status, r.Indexes, r.Outcome = s.now, s.job.Status, len(s.slots), Unfinished
+	r.Seconds, r.Status, r.Indexes, r.Outcome, r.Message = s.now, s.job.Status, len(s.slots), Unfinished, s.endless()
 	for kind, outcome := range map[batchv1.JobConditionType]string{batchv1.JobComplete: Complete, batchv1.JobFailed: Failed} {
 		if c := s.condition(kind); c != nil {
 			r.Outcome, r.Reason, r.Message = outcome, c.Reason, c.Message

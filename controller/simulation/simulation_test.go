@@ -130,12 +130,12 @@ func TestLives(t *testing.T) {
 		{
 			"restarts in place", "completions: 1\nbackoffLimit: 3\ntemplate: {spec: {restartPolicy: OnFailure, containers: [{name: main}]}}",
 			"pods: [{attempt: 1-2, run: 5s, exitCode: 1}]",
-			"Complete CompletionsReached after 1m11s: succeeded 1, failed 0, restarts 2",
+			"Complete CompletionsReached after 52s: succeeded 1, failed 0, restarts 2",
 		},
 		{
 			"too many restarts", "completions: 1\nbackoffLimit: 2\ntemplate: {spec: {restartPolicy: OnFailure, containers: [{name: main}]}}",
 			"pods: [{run: 5s, oom: true}]",
-			"Failed BackoffLimitExceeded after 22s: succeeded 0, failed 1, verdicts [Count:1], restarts 2",
+			"Failed BackoffLimitExceeded after 23s: succeeded 0, failed 1, verdicts [Count:1], restarts 2",
 		},
 		{
 			"per index", "completions: 4\nparallelism: 4\ncompletionMode: Indexed\nbackoffLimitPerIndex: 1",

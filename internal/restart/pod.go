@@ -9,7 +9,8 @@ import (
 // Restarted is a container that starts again in its Pod, or has before.
 type Restarted struct {
 	Decision
-	Status *corev1.ContainerStatus
+	Container *corev1.Container
+	Status    *corev1.ContainerStatus
 	// Exit is the last one.
 	Exit *corev1.ContainerStateTerminated
 }
@@ -37,7 +38,7 @@ func Of(pod *corev1.Pod, g Gates) []Restarted {
 			if last == nil {
 				continue
 			}
-			r := Restarted{Decide(&containers[i], &pod.Spec, last.ExitCode, g), s, last}
+			r := Restarted{Decide(&containers[i], &pod.Spec, last.ExitCode, g), &containers[i], s, last}
 			if g.AllContainers && r.IsVictim() {
 				r.Decision = Decision{Action: RestartAllContainers, Rule: -1}
 			}

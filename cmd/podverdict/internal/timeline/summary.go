@@ -24,7 +24,11 @@ func WriteSummary(w io.Writer, r *simulation.Result) {
 	row("Job", "%s/%s", r.Namespace, r.Name)
 	switch r.Outcome {
 	case simulation.Unfinished:
-		row("Outcome", "%s after %s", r.Outcome, simulation.Clock(r.Seconds))
+		text := fmt.Sprintf("%s after %s", r.Outcome, simulation.Clock(r.Seconds))
+		if r.Message != "" {
+			text += ": " + r.Message
+		}
+		row("Outcome", "%s", text)
 	default:
 		row("Outcome", "%s after %s, %s: %s", r.Outcome, simulation.Clock(r.Seconds), r.Reason, r.Message)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/simulation"
+	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
@@ -133,7 +134,11 @@ func sentence(e simulation.Event) string {
 	case simulation.PodFailed:
 		return "failed, " + e.Because + ": " + verdictText(e)
 	case simulation.PodRestarting:
-		return "failed, " + e.Because + ": restarts in place after " + simulation.Clock(e.Delay)
+		what := "restarts in place"
+		if e.Reason == string(restart.RestartAllContainers) {
+			what = "restarts all containers in place"
+		}
+		return fmt.Sprintf("%s: %s after %s, %s", e.Because, what, simulation.Clock(e.Delay), e.Message)
 	case simulation.PodDeleted:
 		if e.Reason != "" { // that of the condition
 			return "deleted, and gets condition " + string(v1alpha1.FailingToStart)
