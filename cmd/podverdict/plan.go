@@ -31,8 +31,11 @@ type plan struct {
 	effect    binding.Effect            // of these, and of the Job's own rules or those of --policy
 	rules     *batchv1.PodFailurePolicy // the Job's own, or those of --policy; nil if it has none
 	noRules   string                    // why no rule decides; "" when there are rules
-	gates     restart.Gates
+
+	kubernetes *utilversion.Version
 }
+
+func (p *plan) gates() restart.Gates { return restart.GatesOf(p.kubernetes) }
 
 // plannedPod is a Pod and the number of its attempt, from 1.
 type plannedPod struct {
@@ -118,7 +121,7 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 	stored := job.Stored()
 	selected := p.inForce(ctx, stored)
 	planned := plan{
-		job: job, stored: stored, selection: selected, effect: selected.Effect(binding.Manager(stored), own), rules: rules, gates: restart.GatesOf(p.kubernetes),
+		job: job, stored: stored, selection: selected, effect: selected.Effect(binding.Manager(stored), own), rules: rules, kubernetes: p.kubernetes,
 	}
 	if rules == nil && planned.effect.Acting == own {
 		planned.noRules = noOwnRules

@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	utilversion "k8s.io/apimachinery/pkg/util/version"
 
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/failure"
 	"github.com/podverdict/podverdict/internal/restart"
 )
@@ -31,7 +30,7 @@ type restartItem struct {
 // restarts returns the containers of a Pod that start again, or have.
 func (p *plan) restarts(pod *corev1.Pod, facts *failure.Facts) []restartItem {
 	var items []restartItem
-	for _, r := range restart.Of(pod, p.gates) {
+	for _, r := range restart.Of(pod, p.gates()) {
 		name := r.Status.Name
 		item := restartItem{
 			Container: name, ExitCode: r.Exit.ExitCode, Action: r.Action,
@@ -73,7 +72,7 @@ func (r *restartItem) does() string {
 func (r *restartItem) because() string {
 	text := r.why
 	if r.Since != "" {
-		text += " (Kubernetes " + r.Since + " or later)"
+		text += " (Kubernetes " + r.Since + " and later)"
 	}
 	if r.Counted {
 		text += ", and counts towards backoffLimit"
@@ -100,41 +99,13 @@ func (i verdictItem) restartText() string {
 	return strings.Join(parts, "; ")
 }
 
-// subject says which containers of a rule restart.
-func subject(asked *batchv1.PodFailurePolicyOnExitCodesRequirement) string {
-	if asked.ContainerName == nil {
-		return "containers restart"
-	}
-	return *asked.ContainerName + " restarts"
-}
-
-// unmatchable returns a note for each rule of the Job's own that asks only for exit codes after which its containers restart.
-// 137 and 143 are also the codes of containers that a kubelet stops, which do not restart.
-func (p *plan) unmatchable() []string {
-	if p.rules == nil {
-		return nil
-	}
-	spec := &p.stored.Spec.Template.Spec
-	var notes []string
-	for i := range p.rules.Rules {
-		asked := p.rules.Rules[i].OnExitCodes
-		if asked == nil || asked.Operator != batchv1.PodFailurePolicyOnExitCodesOpIn {
-			continue
-		}
-		var since *utilversion.Version
-		reached := slices.ContainsFunc(slices.Concat(spec.Containers, spec.InitContainers), func(c corev1.Container) bool {
-			return (asked.ContainerName == nil || c.Name == *asked.ContainerName) && slices.ContainsFunc(asked.Values, func(code int32) bool {
-				d := restart.Decide(&c, spec, code, p.gates)
-				if v := d.Since(); v != nil && (since == nil || since.LessThan(v)) {
-					since = v
-				}
-				return d.Action == restart.None || code == 137 || code == 143
-			})
-		})
-		if !reached && since != nil {
-			notes = append(notes, fmt.Sprintf("note: rule %d of Job %s cannot match, unless something else ends the Pod at that moment: "+
-				"after its exit codes %s in place (Kubernetes %s or later)", i, p.job.Reference(), subject(asked), since))
+// noteRestarts notes rules that are not asked about an exit code, because the containers restart.
+func (c *console) noteRestarts(p *plan) {
+	job := *p.stored
+	job.Spec.PodFailurePolicy = p.rules
+	for _, f := range compiler.Lint(&job, p.kubernetes) {
+		if f.Check == compiler.CheckRestartedCode {
+			c.note(fmt.Sprintf("note: rule %d of Job %s cannot match here: %s", f.Rule, p.job.Reference(), f.Message))
 		}
 	}
-	return notes
 }

@@ -50,7 +50,7 @@ func takeScenarios(rulings ...ruling) {
 }
 
 func (p *plan) takeScenario(s *scenarios.Scenario) {
-	pod := s.Pod(p.stored, p.gates)
+	pod := s.Pod(p.stored, p.gates())
 	pod.Name = s.Name
 	p.pods = append(p.pods, plannedPod{Pod: manifest.Pod{Object: pod}, attempt: 1, scenario: s.Name})
 }
@@ -122,7 +122,7 @@ func (p *plan) exitRules() []*batchv1.PodFailurePolicyOnExitCodesRequirement {
 
 // canHappen reports whether a scenario can happen to the Job. A Job that stands in for others has whatever containers it takes.
 func (p *plan) canHappen(s *scenarios.Scenario) bool {
-	lacks := s.Lacks(p.stored, p.gates)
+	lacks := s.Lacks(p.stored, p.gates())
 	return lacks == "" || p.stored.Name == standInName && lacks != scenarios.Restarts
 }
 
@@ -135,7 +135,7 @@ func errScenario(name string, plans []plan) error {
 	var errs []error
 	for i := range plans {
 		errs = append(errs, fmt.Errorf("%s cannot happen to Job %s, whose Pods do not have %s",
-			name, plans[i].job.Reference(), s.Lacks(plans[i].stored, plans[i].gates)))
+			name, plans[i].job.Reference(), s.Lacks(plans[i].stored, plans[i].gates())))
 	}
 	return errors.Join(errs...)
 }
@@ -180,8 +180,6 @@ func (c *console) noteScenarios(plans []plan) {
 		case len(p.stored.Spec.Template.Spec.Containers) == 0:
 			c.note(fmt.Sprintf("note: Job %s has no containers: judged as with one, main", p.job.Reference()))
 		}
-		for _, note := range plans[i].unmatchable() {
-			c.note(note)
-		}
+		c.noteRestarts(&plans[i])
 	}
 }
