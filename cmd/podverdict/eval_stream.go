@@ -17,6 +17,7 @@ import (
 // shownFields are the fields of Pods that verdicts show, besides those that decide.
 var shownFields = schema.NewFields(
 	"Pod.apiVersion", "Pod.kind", "ObjectMeta.generateName", "PodStatus.message", "PodStatus.startTime", "ContainerStatus.lastState",
+	"PodSpec.containers", "Container.restartPolicyRules", "ContainerRestartRule.*", "ContainerRestartRuleOnExitCodes.*",
 	"ContainerState.*", "ContainerStateWaiting.*", "ContainerStateRunning.*", "ContainerStateTerminated.*",
 )
 

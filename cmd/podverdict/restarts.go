@@ -46,13 +46,10 @@ func (p *plan) restarts(pod *corev1.Pod, facts *failure.Facts) []restartItem {
 		if since := r.Since(); since != nil {
 			item.Since = since.String()
 		}
-		switch {
-		case r.IsVictim():
-			item.why, item.rank = "by a restart rule", 3
-		case r.Action == restart.RestartAllContainers:
+		if r.IsVictim() {
+			item.why, item.rank = "by a restart rule", 2
+		} else if r.Action == restart.RestartAllContainers {
 			item.rank = 0
-		case restart.IsSidecar(r.Container, &pod.Spec):
-			item.rank = 2
 		}
 		items = append(items, item)
 	}
@@ -92,7 +89,7 @@ func (i verdictItem) restarting() string {
 func (i verdictItem) restartText() string {
 	var parts []string
 	for n := range i.Restarts {
-		if r := &i.Restarts[n]; n == 0 || r.why != i.Restarts[0].why && r.rank < 3 {
+		if r := &i.Restarts[n]; n == 0 || r.why != i.Restarts[0].why && r.rank < 2 {
 			parts = append(parts, fmt.Sprintf("%s: %s, %s", r.what, r.does(), r.because()))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -75,19 +76,27 @@ func exits(plans []*plan, rulings []ruling) []scenarios.Exit {
 				add(scenarios.Exit{Container: ptr.Deref(asked.ContainerName, ""), Code: code})
 			}
 		}
-		spec := &p.stored.Spec.Template.Spec
-		for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
-			for _, rule := range c.RestartPolicyRules {
-				for i := 0; rule.ExitCodes != nil && i < len(rule.ExitCodes.Values); i++ {
-					add(scenarios.Exit{Container: c.Name, Code: rule.ExitCodes.Values[i]})
-				}
-			}
+		for _, exit := range restartExits(&p.stored.Spec.Template.Spec) {
+			add(exit)
 		}
 	}
 	for _, r := range rulings {
 		for i := range r.custom.All {
 			for _, code := range codesIn(r.custom.All[i].Compiled.Compiled) {
 				add(scenarios.Exit{Code: code})
+			}
+		}
+	}
+	return all
+}
+
+// restartExits returns the exits that the restart rules of containers ask for.
+func restartExits(spec *corev1.PodSpec) []scenarios.Exit {
+	var all []scenarios.Exit
+	for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
+		for _, rule := range c.RestartPolicyRules {
+			for _, code := range ptr.Deref(rule.ExitCodes, corev1.ContainerRestartRuleOnExitCodes{}).Values {
+				all = append(all, scenarios.Exit{Container: c.Name, Code: code})
 			}
 		}
 	}

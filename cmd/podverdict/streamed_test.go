@@ -17,6 +17,7 @@ import (
 
 	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/internal/failure"
+	"github.com/podverdict/podverdict/internal/kubeversion"
 	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/internal/scenarios"
 )
@@ -128,6 +129,15 @@ func variedPods() []string {
 	}
 	for i := range scenarios.All {
 		add(scenarios.All[i].Pod(job, restart.Gates{}))
+	}
+	main := &job.Spec.Template.Spec.Containers[0]
+	main.RestartPolicy = new(corev1.ContainerRestartPolicyNever)
+	main.RestartPolicyRules = []corev1.ContainerRestartRule{{
+		Action:    corev1.ContainerRestartRuleActionRestart,
+		ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{Operator: corev1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{1, 139}},
+	}}
+	for _, name := range []string{"failed", "segfault", "killed"} {
+		add(scenarios.Find(name).Pod(job, restart.GatesOf(kubeversion.Last)))
 	}
 	source := generators.NewPairs(15, false)
 	for i := range generated {

@@ -30,13 +30,11 @@ func (s *simulator) restarting(p *corev1.Pod) []restart.Restarted {
 // restartInPlace leaves the containers to the kubelet. It starts those again that exited, after its back-off, or all of them at
 // once, init containers first (test/e2e/common/node/container_restart_policy.go of Kubernetes).
 func (s *simulator) restartInPlace(l *life, exited *corev1.Pod, again []restart.Restarted) {
-	decides := again[0]
-	if all := slices.IndexFunc(again, func(r restart.Restarted) bool { return r.Action == restart.RestartAllContainers }); all >= 0 {
-		decides = again[all]
-	}
+	all := slices.IndexFunc(again, func(r restart.Restarted) bool { return r.Action == restart.RestartAllContainers })
+	decides := again[max(all, 0)]
 	delay := int64(1) // the kubelet's own
 	because := failure.Of(exited).Summary
-	if decides.Action == restart.RestartAllContainers {
+	if all >= 0 {
 		l.afresh = true
 		removeAll(&exited.Status, *s.time())
 	} else {
@@ -90,13 +88,13 @@ func (s *simulator) startAgain(l *life) {
 
 // endless says of a Job that has not finished which pod restarts in place; it is empty if none does.
 func (s *simulator) endless() string {
-	var most *life
+	most := &life{}
 	for _, l := range s.lives {
-		if l.stage != ended && l.restart > 0 && (most == nil || l.restart > most.restart) {
+		if l.stage != ended && l.restart > most.restart {
 			most = l
 		}
 	}
-	if most == nil {
+	if most.restart == 0 {
 		return ""
 	}
 	text := fmt.Sprintf("Pod %s restarted in place %d times, %s", most.pod.Name, most.restart, most.why)

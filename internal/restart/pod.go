@@ -23,32 +23,30 @@ func Of(pod *corev1.Pod, g Gates) []Restarted {
 	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded || IsInterrupted(pod) {
 		return nil
 	}
+	all := restarted(pod, pod.Spec.Containers, pod.Status.ContainerStatuses, g)
+	return append(all, restarted(pod, pod.Spec.InitContainers, pod.Status.InitContainerStatuses, g)...)
+}
+
+func restarted(pod *corev1.Pod, containers []corev1.Container, statuses []corev1.ContainerStatus, g Gates) []Restarted {
 	var all []Restarted
-	add := func(containers []corev1.Container, statuses []corev1.ContainerStatus) {
-		for i := range containers {
-			at := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == containers[i].Name })
-			if at < 0 {
-				continue
-			}
-			s := &statuses[at]
-			last := s.State.Terminated
-			if last == nil && s.RestartCount > 0 {
-				last = s.LastTerminationState.Terminated
-			}
-			if last == nil {
-				continue
-			}
-			r := Restarted{Decide(&containers[i], &pod.Spec, last.ExitCode, g), &containers[i], s, last}
-			if g.AllContainers && r.IsVictim() {
-				r.Decision = Decision{Action: RestartAllContainers, Rule: -1}
-			}
-			if r.Action != None {
-				all = append(all, r)
-			}
+	for i := range statuses {
+		s := &statuses[i]
+		at := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == s.Name })
+		last := s.State.Terminated
+		if last == nil && s.RestartCount > 0 {
+			last = s.LastTerminationState.Terminated
+		}
+		if at < 0 || last == nil {
+			continue
+		}
+		r := Restarted{Decide(&containers[at], &pod.Spec, last.ExitCode, g), &containers[at], s, last}
+		if g.AllContainers && r.IsVictim() {
+			r.Decision = Decision{Action: RestartAllContainers, Rule: -1}
+		}
+		if r.Action != None {
+			all = append(all, r)
 		}
 	}
-	add(pod.Spec.Containers, pod.Status.ContainerStatuses)
-	add(pod.Spec.InitContainers, pod.Status.InitContainerStatuses)
 	return all
 }
 

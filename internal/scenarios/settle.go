@@ -21,12 +21,10 @@ func Settle(pod *corev1.Pod, g restart.Gates) {
 	l := &life{pod}
 	initialized := slices.ContainsFunc(status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.State.Waiting == nil })
 	switch phase := restart.Phase(pod, false, initialized, g); {
-	case phase == corev1.PodFailed && status.Phase != phase:
-		l.ended(phase, "PodFailed")
-	case phase == corev1.PodSucceeded && status.Phase != phase:
-		l.ended(phase, "PodCompleted")
 	case phase == corev1.PodRunning || phase == corev1.PodPending:
 		l.goesOn(phase, g)
+	case phase != status.Phase:
+		l.ended(phase, map[corev1.PodPhase]string{corev1.PodFailed: "PodFailed", corev1.PodSucceeded: "PodCompleted"}[phase])
 	}
 }
 

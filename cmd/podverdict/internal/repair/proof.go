@@ -60,25 +60,12 @@ func pods(job *batchv1.Job) []*corev1.Pod {
 			continue
 		}
 		for _, code := range rule.OnExitCodes.Values {
-			all = append(all, ended(job, code)...)
-		}
-	}
-	return all
-}
-
-// ended returns Pods in which one container has ended with an exit code.
-func ended(job *batchv1.Job, code int32) []*corev1.Pod {
-	var all []*corev1.Pod
-	for i := range job.Spec.Template.Spec.Containers {
-		pod := scenarios.Find("failed").Pod(job, restart.Gates{})
-		for j := range pod.Status.ContainerStatuses {
-			exit := int32(0)
-			if pod.Status.ContainerStatuses[j].Name == job.Spec.Template.Spec.Containers[i].Name {
-				exit = code
+			for _, c := range job.Spec.Template.Spec.Containers {
+				if s := (scenarios.Exit{Container: c.Name, Code: code}).Scenario(job); s != nil {
+					all = append(all, s.Pod(job, restart.Gates{}))
+				}
 			}
-			pod.Status.ContainerStatuses[j].State = corev1.ContainerState{Terminated: scenarios.Terminated(exit, scenarios.ReasonError)}
 		}
-		all = append(all, pod)
 	}
 	return all
 }
