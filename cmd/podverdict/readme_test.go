@@ -30,14 +30,20 @@ func checkPage(t *testing.T, page string) {
 		t.Fatalf("%s shows %d commands, wanted 2 at least", page, len(shown))
 	}
 	for _, block := range shown {
-		command, rest, _ := strings.Cut(block, "\n")
-		var out, errs bytes.Buffer
-		if code := run(append([]string{"podverdict"}, strings.Fields(command)...), strings.NewReader(""), &out, &errs); code > exitFindings {
-			t.Errorf("%s: exit code %d: %s", command, code, errs.String())
-		}
-		if diff := cmp.Diff(indented(rest), strings.TrimRight(trimLines(out.String()), "\n")); diff != "" {
-			t.Errorf("%s: the page differs (-page +output):\n%s", command, diff)
-		}
+		checkCommand(t, block)
+	}
+}
+
+// checkCommand runs a command, and compares its output with what the page shows below it.
+func checkCommand(t *testing.T, block string) {
+	t.Helper()
+	command, rest, _ := strings.Cut(block, "\n")
+	var out, errs bytes.Buffer
+	if code := run(append([]string{"podverdict"}, strings.Fields(command)...), strings.NewReader(""), &out, &errs); code > exitFindings {
+		t.Errorf("%s: exit code %d: %s", command, code, errs.String())
+	}
+	if diff := cmp.Diff(indented(rest), strings.TrimRight(trimLines(out.String()), "\n")); diff != "" {
+		t.Errorf("%s: the page differs (-page +output):\n%s", command, diff)
 	}
 }
 

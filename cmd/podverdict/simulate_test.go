@@ -34,6 +34,9 @@ func TestSimulateDocument(t *testing.T) {
 		write(t, picture, read(t, drawn))
 		return
 	}
+	for _, block := range strings.Split(rest, readmePrompt)[1:] {
+		checkCommand(t, block)
+	}
 	if diff := cmp.Diff(shown, want); diff != "" {
 		t.Errorf("%s differs (-document +output):\n%s", document, diff)
 	}
