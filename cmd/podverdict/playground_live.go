@@ -162,7 +162,7 @@ func (p *livePage) add(ctx context.Context, family manifest.Family) {
 	for _, item := range items {
 		p.total.add(item)
 		switch {
-		case !item.judged() && item.Failure == nil:
+		case !item.judged() && item.Failure == nil && item.restarting() == "":
 		case len(shown.Pods) == maxListedPods:
 			shown.More++
 		default:
