@@ -35,7 +35,7 @@ func (p *plan) restarts(pod *corev1.Pod, facts *failure.Facts) []restartItem {
 		item := restartItem{
 			Container: name, ExitCode: r.Exit.ExitCode, Action: r.Action,
 			Counted: p.stored.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure,
-			what:    fmt.Sprintf("%s exited with %d", name, r.Exit.ExitCode), why: r.Why(name), rank: 1,
+			what:    fmt.Sprintf("%s exited with %d", name, r.Exit.ExitCode), why: r.Why(), rank: 1,
 		}
 		if at := slices.IndexFunc(facts.Containers, func(c failure.Container) bool { return c.Name == name }); at >= 0 {
 			item.what = cmp.Or(facts.Containers[at].String(), item.what)

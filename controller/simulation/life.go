@@ -8,6 +8,7 @@ import (
 
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/failure"
+	"github.com/podverdict/podverdict/internal/restart"
 )
 
 // life is the state of a pod. The pod object is replaced, never changed, because Plans keep references to it.
@@ -116,7 +117,7 @@ func (s *simulator) finish(l *life) {
 	if !does.evicted() {
 		exited := *l.pod
 		exited.Status = exitedStatus(l.pod, does, *s.time())
-		if again := s.restarting(&exited); len(again) > 0 {
+		if again := restart.Again(&exited, s.gates); len(again) > 0 {
 			s.restartInPlace(l, &exited, again)
 			return
 		}

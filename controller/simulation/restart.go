@@ -14,19 +14,6 @@ import (
 // maxRestarts is how many restarts of a pod in place are simulated. Nothing bounds them if no back-off does.
 const maxRestarts = 1000
 
-// restarting returns the containers of a pod that have just exited and start again. Sidecars do not keep a pod whose other
-// containers have ended, unless they restart all.
-func (s *simulator) restarting(p *corev1.Pod) []restart.Restarted {
-	again := slices.DeleteFunc(restart.Of(p, s.gates), func(r restart.Restarted) bool { return r.Status.State.Terminated == nil })
-	keeps := func(r restart.Restarted) bool {
-		return r.Action == restart.RestartAllContainers || !restart.IsSidecar(r.Container, &p.Spec)
-	}
-	if !slices.ContainsFunc(again, keeps) {
-		return nil
-	}
-	return again
-}
-
 // restartInPlace leaves the containers to the kubelet. It starts those again that exited, after its back-off, or all of them at
 // once, init containers first (test/e2e/common/node/container_restart_policy.go of Kubernetes).
 func (s *simulator) restartInPlace(l *life, exited *corev1.Pod, again []restart.Restarted) {
@@ -40,12 +27,15 @@ func (s *simulator) restartInPlace(l *life, exited *corev1.Pod, again []restart.
 	} else {
 		delay = max(delay, l.backOff(s.now))
 		l.afresh = !initialized(l.pod)
-		wait(again)
+		for _, r := range again {
+			r.Status.LastTerminationState = r.Status.State
+			r.Status.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reasonCrashed}}
+		}
 	}
 	exited.Status.Conditions = podConditions(corev1.ConditionFalse, "ContainersNotReady", *s.time())
 	exited.Status.Phase = restart.Phase(exited, false, initialized(exited), s.gates)
 	s.change(l, func(p *corev1.Pod) { p.Status = exited.Status })
-	l.stage, l.why = crashed, decides.Why(decides.Container.Name)
+	l.stage, l.why = crashed, decides.Why()
 	event := Event{Type: PodRestarting, Because: because, Delay: delay, Reason: string(decides.Action), Message: l.why}
 	if l.restart == maxRestarts {
 		event.Message += fmt.Sprintf("; more than %d restarts are not simulated", maxRestarts)
@@ -98,7 +88,7 @@ func (s *simulator) endless() string {
 		return ""
 	}
 	text := fmt.Sprintf("Pod %s restarted in place %d times, %s", most.pod.Name, most.restart, most.why)
-	if s.job.Spec.ActiveDeadlineSeconds == nil {
+	if s.job.Spec.ActiveDeadlineSeconds == nil && most.pod.Spec.ActiveDeadlineSeconds == nil {
 		text += "; the Job has no activeDeadlineSeconds that would end it"
 	}
 	return text
@@ -117,14 +107,6 @@ func exitedStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus
 		terminate(&status.ContainerStatuses[i], does, now)
 	}
 	return status
-}
-
-// wait makes containers wait for their restart.
-func wait(again []restart.Restarted) {
-	for _, r := range again {
-		r.Status.LastTerminationState = r.Status.State
-		r.Status.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reasonCrashed}}
-	}
 }
 
 // removeAll removes the containers that have run, as the kubelet does before it starts all of them again.

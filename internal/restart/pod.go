@@ -9,11 +9,14 @@ import (
 // Restarted is a container that starts again in its Pod, or has before.
 type Restarted struct {
 	Decision
-	Container *corev1.Container
-	Status    *corev1.ContainerStatus
+	Status *corev1.ContainerStatus
 	// Exit is the last one.
-	Exit *corev1.ContainerStateTerminated
+	Exit    *corev1.ContainerStateTerminated
+	sidecar bool
 }
+
+// Why names the field that decided.
+func (r *Restarted) Why() string { return r.Decision.Why(r.Status.Name) }
 
 // IsVictim reports whether the container was stopped because another one restarted all containers.
 func (r *Restarted) IsVictim() bool { return r.Exit.Reason == Restarting }
@@ -23,29 +26,47 @@ func Of(pod *corev1.Pod, g Gates) []Restarted {
 	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded || IsInterrupted(pod) {
 		return nil
 	}
-	all := restarted(pod, pod.Spec.Containers, pod.Status.ContainerStatuses, g)
-	return append(all, restarted(pod, pod.Spec.InitContainers, pod.Status.InitContainerStatuses, g)...)
+	return restarted(pod, g)
 }
 
-func restarted(pod *corev1.Pod, containers []corev1.Container, statuses []corev1.ContainerStatus, g Gates) []Restarted {
+// Again returns the containers of a Pod that have just exited and start again, whatever its phase says. A Pod that ends has
+// none: sidecars do not keep it when its other containers have ended, unless they restart all.
+func Again(pod *corev1.Pod, g Gates) []Restarted {
+	if IsInterrupted(pod) {
+		return nil
+	}
+	again := slices.DeleteFunc(restarted(pod, g), func(r Restarted) bool { return r.Status.State.Terminated == nil })
+	if !slices.ContainsFunc(again, func(r Restarted) bool { return r.Action == RestartAllContainers || !r.sidecar }) {
+		return nil
+	}
+	return again
+}
+
+func restarted(pod *corev1.Pod, g Gates) []Restarted {
 	var all []Restarted
-	for i := range statuses {
-		s := &statuses[i]
+	add := func(containers []corev1.Container, s *corev1.ContainerStatus) {
 		at := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == s.Name })
 		last := s.State.Terminated
 		if last == nil && s.RestartCount > 0 {
 			last = s.LastTerminationState.Terminated
 		}
 		if at < 0 || last == nil {
-			continue
+			return
 		}
-		r := Restarted{Decide(&containers[at], &pod.Spec, last.ExitCode, g), &containers[at], s, last}
+		c := &containers[at]
+		r := Restarted{Decide(c, &pod.Spec, last.ExitCode, g), s, last, IsSidecar(c, &pod.Spec)}
 		if g.AllContainers && r.IsVictim() {
 			r.Decision = Decision{Action: RestartAllContainers, Rule: -1}
 		}
 		if r.Action != None {
 			all = append(all, r)
 		}
+	}
+	for i := range pod.Status.ContainerStatuses {
+		add(pod.Spec.Containers, &pod.Status.ContainerStatuses[i])
+	}
+	for i := range pod.Status.InitContainerStatuses {
+		add(pod.Spec.InitContainers, &pod.Status.InitContainerStatuses[i])
 	}
 	return all
 }

@@ -18,29 +18,33 @@ func Settle(pod *corev1.Pod, g restart.Gates) {
 	if restart.IsInterrupted(pod) || !slices.ContainsFunc(status.ContainerStatuses, exited) && !slices.ContainsFunc(status.InitContainerStatuses, failed) {
 		return
 	}
-	l := &life{pod}
+	l, again := &life{pod}, restart.Again(pod, g)
 	initialized := slices.ContainsFunc(status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.State.Waiting == nil })
-	switch phase := restart.Phase(pod, false, initialized, g); {
-	case phase == corev1.PodRunning || phase == corev1.PodPending:
-		l.goesOn(phase, g)
-	case phase != status.Phase:
-		l.ended(phase, map[corev1.PodPhase]string{corev1.PodFailed: "PodFailed", corev1.PodSucceeded: "PodCompleted"}[phase])
+	phase := restart.Phase(pod, false, initialized, g)
+	if reason := endReasons[phase]; reason != "" && phase != status.Phase {
+		l.ended(phase, reason)
+	} else if reason == "" && len(again) > 0 {
+		l.goesOn(phase, again)
 	}
 }
 
+// endReasons are those of the conditions of a Pod that has ended.
+var endReasons = map[corev1.PodPhase]string{corev1.PodFailed: "PodFailed", corev1.PodSucceeded: "PodCompleted"}
+
 // goesOn leaves the Pod with containers that start again.
-func (l *life) goesOn(phase corev1.PodPhase, g restart.Gates) {
+func (l *life) goesOn(phase corev1.PodPhase, again []restart.Restarted) {
 	l.pod.Status.Phase = phase
 	l.condition(corev1.PodReadyToStartContainers, corev1.ConditionTrue, "", "")
-	for i := range l.pod.Spec.InitContainers { // sidecars end with the Pod
+	for i := range l.pod.Status.InitContainerStatuses {
 		s := &l.pod.Status.InitContainerStatuses[i]
-		if ended := s.State.Terminated; isSidecar(&l.pod.Spec.InitContainers[i]) && ended != nil && ended.ExitCode == 0 {
+		sidecar := slices.ContainsFunc(l.pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == s.Name && isSidecar(&c) })
+		if ended := s.State.Terminated; sidecar && ended != nil && ended.ExitCode == 0 { // it ends with the Pod
 			s.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(started)}}
 			s.Ready, s.Started = true, new(true)
 		}
 	}
 	l.unready(slices.DeleteFunc(slices.Clone(l.pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool { return s.Ready }))
-	if slices.ContainsFunc(restart.Of(l.pod, g), func(r restart.Restarted) bool { return r.Action == restart.RestartAllContainers }) {
+	if slices.ContainsFunc(again, func(r restart.Restarted) bool { return r.Action == restart.RestartAllContainers }) {
 		l.condition(corev1.AllContainersRestarting, corev1.ConditionTrue, "RestartAllContainersStarted", "container exited with restart policy rule")
 	}
 }
