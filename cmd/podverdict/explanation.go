@@ -40,11 +40,7 @@ func (i explanationItem) print(w io.Writer) {
 		of = "Job " + i.Job.String()
 	}
 	fmt.Fprintf(w, "%s\n\n", terminal.Line(fmt.Sprintf("Pod %s of %s", i.Pod, of)))
-	if i.judged.restarting() != "" {
-		row(w, "VERDICT", "none: the Pod goes on")
-	} else {
-		row(w, "VERDICT", consequence(i.Verdict))
-	}
+	row(w, "VERDICT", consequence(i.Verdict, i.judged.restarting()))
 	because := i.judged.decisive()
 	if i.Pending != nil {
 		because = notTerminal(i.judged.object)
@@ -168,7 +164,10 @@ func (i explanationItem) printFailure(w io.Writer) {
 }
 
 // consequence says what a verdict means for the Job.
-func consequence(v runtime.Verdict) string {
+func consequence(v runtime.Verdict, restarting string) string {
+	if restarting != "" {
+		return "none: the Pod goes on"
+	}
 	if !v.Terminal {
 		return "none yet: only Pods in phase Failed are judged"
 	}

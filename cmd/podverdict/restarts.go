@@ -57,14 +57,6 @@ func (p *plan) restarts(pod *corev1.Pod, facts *failure.Facts) []restartItem {
 	return items
 }
 
-// does says what happens to the Pod.
-func (r *restartItem) does() string {
-	if r.Action == restart.RestartAllContainers {
-		return "restarts all containers in place"
-	}
-	return "restarts in place"
-}
-
 // because says what decided, and from which version on.
 func (r *restartItem) because() string {
 	text := r.why
@@ -82,7 +74,7 @@ func (i verdictItem) restarting() string {
 	if len(i.Restarts) == 0 || i.Verdict.Terminal {
 		return ""
 	}
-	return i.Restarts[0].does()
+	return i.Restarts[0].Action.Does()
 }
 
 // restartText says which containers restart and why. Those that another one restarts are left out.
@@ -90,7 +82,7 @@ func (i verdictItem) restartText() string {
 	var parts []string
 	for n := range i.Restarts {
 		if r := &i.Restarts[n]; n == 0 || r.why != i.Restarts[0].why && r.rank < 2 {
-			parts = append(parts, fmt.Sprintf("%s: %s, %s", r.what, r.does(), r.because()))
+			parts = append(parts, fmt.Sprintf("%s: %s, %s", r.what, r.Action.Does(), r.because()))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -228,11 +228,8 @@ func (t *tally) String() string {
 		text += " by the given rules; no Job decides on these Pods"
 	case t.bare:
 		text += "; no Job decides on them, and --policy FILE tries rules"
-	case t.compared || !t.scenarios || t.restart == 0:
-	case t.restart == 1:
-		text += "; 1 restarts a container in place"
-	default:
-		text += fmt.Sprintf("; %d restart containers in place", t.restart)
+	case t.scenarios && !t.compared && t.restart > 0:
+		text += fmt.Sprintf("; in %d a container restarts in place", t.restart)
 	}
 	if t.hidden > 0 {
 		text += "; --all shows the others"

@@ -35,6 +35,14 @@ const (
 	RestartAllContainers Action = "RestartAllContainers" // init containers and sidecars included
 )
 
+// Does says what becomes of the container, or of all.
+func (a Action) Does() string {
+	if a == RestartAllContainers {
+		return "restarts all containers in place"
+	}
+	return "restarts in place"
+}
+
 // By is the field that decides whether a container restarts.
 type By int
 

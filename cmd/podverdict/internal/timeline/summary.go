@@ -24,11 +24,7 @@ func WriteSummary(w io.Writer, r *simulation.Result) {
 	row("Job", "%s/%s", r.Namespace, r.Name)
 	switch r.Outcome {
 	case simulation.Unfinished:
-		text := fmt.Sprintf("%s after %s", r.Outcome, simulation.Clock(r.Seconds))
-		if r.Message != "" {
-			text += ": " + r.Message
-		}
-		row("Outcome", "%s", text)
+		row("Outcome", "%s", strings.TrimSuffix(fmt.Sprintf("%s after %s: %s", r.Outcome, simulation.Clock(r.Seconds), r.Message), ": "))
 	default:
 		row("Outcome", "%s after %s, %s: %s", r.Outcome, simulation.Clock(r.Seconds), r.Reason, r.Message)
 	}

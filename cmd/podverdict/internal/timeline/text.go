@@ -134,11 +134,7 @@ func sentence(e simulation.Event) string {
 	case simulation.PodFailed:
 		return "failed, " + e.Because + ": " + verdictText(e)
 	case simulation.PodRestarting:
-		what := "restarts in place"
-		if e.Reason == string(restart.RestartAllContainers) {
-			what = "restarts all containers in place"
-		}
-		return fmt.Sprintf("%s: %s after %s, %s", e.Because, what, simulation.Clock(e.Delay), e.Message)
+		return fmt.Sprintf("%s: %s after %s, %s", e.Because, restart.Action(e.Reason).Does(), simulation.Clock(e.Delay), e.Message)
 	case simulation.PodDeleted:
 		if e.Reason != "" { // that of the condition
 			return "deleted, and gets condition " + string(v1alpha1.FailingToStart)
