@@ -24,6 +24,7 @@ const (
 	CheckUnreachable      = "unreachable-rule"
 	CheckShadowed         = "shadowed-rule"
 	CheckDisruptionOrder  = "disruption-after-exit-codes"
+	CheckDisruptionFatal  = "disruption-is-fatal"
 	CheckSidecar          = "sidecar-exit-code"
 	CheckUnboundedIgnore  = "unbounded-ignore"
 	CheckFailIndexLimit   = "fail-index-without-limit"

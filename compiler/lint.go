@@ -62,6 +62,7 @@ func (l *linter) rule(i int, r Rule) {
 	this.decides = new(big.Int).AndNot(this.matches, &l.taken)
 	l.reachability(this)
 	l.disruptionOrder(this)
+	l.fatalDisruption(this)
 	l.sidecars(this)
 	l.unboundedIgnore(this)
 	l.failIndexLimit(this)
@@ -135,6 +136,19 @@ func (l *linter) disruptionOrder(this linted) {
 					ruleNames([]linted{e}), e.Action), "put the DisruptionTarget rule first")
 			return
 		}
+	}
+}
+
+// fatalDisruption finds rules by which a disruption ends the Job or the index.
+func (l *linter) fatalDisruption(this linted) {
+	m, ok := this.Match.(PodConditions)
+	ends := map[batchv1.PodFailurePolicyAction]string{
+		batchv1.PodFailurePolicyActionFailJob: "Job", batchv1.PodFailurePolicyActionFailIndex: "index",
+	}[this.Action]
+	if ok && ends != "" && this.decides.Sign() > 0 && slices.ContainsFunc(m.Patterns, isDisruption) {
+		l.report(CheckDisruptionFatal, Error, this, this.path()+".action",
+			fmt.Sprintf("the first Pod that is drained, evicted or preempted fails the %s: %s", ends, this.Action),
+			"use Ignore, or Count to keep the number of retries bounded")
 	}
 }
 
