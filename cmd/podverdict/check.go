@@ -30,6 +30,7 @@ type checkOptions struct {
 	only, skip []string
 	failOn     string
 	fix, diff  bool
+	suggest    bool // limits, too
 	output     format
 	live       io.Writer // standard output, whose width counts
 }
@@ -44,8 +45,11 @@ func newCheck(live io.Writer) *cobra.Command {
 reach a cluster. One report has three groups of findings:
 
   constraints   what the API server would refuse or warn of
-  guardrails    what is legal and unwise, as platform teams see it
   rules         what never matches, or does something else than it seems to
+  guardrails    what is legal and unwise, as platform teams see it
+
+Guardrails are a platform's choice, and off: guardrails: recommended in
+.podverdict.yaml turns them on, and so does --only guardrails.
 
 --only and --skip choose groups or single rules. podverdict rules lists all, and
 podverdict rules ID explains one.
@@ -67,13 +71,18 @@ Settings of a repository are in .podverdict.yaml, in the current directory or
 above it.
 
 --fix repairs in the files what needs no thought: exit codes that are not in
-order or twice there, rules for disruptions after those on exit codes, and
-numbers that guardrails ask for. Comments and layout stay, and what is left is
-reported. --diff shows the same repairs and changes nothing. Every Pod of
-podverdict test scenarios is judged before and after each repair.`,
+order or twice there, and rules for disruptions after those on exit codes.
+Comments and layout stay, and what is left is reported. --diff shows the same
+repairs and changes nothing. Every Pod of podverdict test scenarios is judged
+before and after each repair, and the Job lives some simulated lives: nothing
+changes but what the finding is about.
+
+--suggest shows, beside the repairs, limits that guardrails ask for (ttl,
+deadline, back-off limit, replacement policy). They may end a Job that works, so
+--fix leaves them out; --fix --suggest writes them.`,
 		Example: `  podverdict check manifests/ --fail-on warning
   kubectl get jobs,cronjobs -A -o yaml | podverdict check -
-  podverdict check job.yaml --skip ttl-out-of-bounds,deadline-out-of-bounds
+  podverdict check manifests/ --only guardrails --suggest
   podverdict check policy.yaml --only rules
   podverdict check new.yaml --old old.yaml
   podverdict check manifests/ -o sarif > podverdict.sarif
@@ -96,6 +105,7 @@ func addCheckFlags(cmd *cobra.Command, o *checkOptions) {
 	flags.StringVar(&o.failOn, "fail-on", "error", "least severity that makes the exit code 1: "+strings.Join(inspect.FailOn, ", "))
 	flags.BoolVar(&o.fix, "fix", false, "repair in the files what needs no thought, and report what is left")
 	flags.BoolVar(&o.diff, "diff", false, "show the repairs that --fix would make, and change nothing")
+	flags.BoolVar(&o.suggest, "suggest", false, "show limits that guardrails ask for, too; with --fix, write them")
 	addFormat(cmd, &o.output, report.Formats()...)
 	addListCompletion(cmd, "only", catalogue.Names)
 	addListCompletion(cmd, "skip", catalogue.Names)
@@ -105,6 +115,7 @@ func addCheckFlags(cmd *cobra.Command, o *checkOptions) {
 // check reads files, asks the rules about what is in them, and prints one report.
 func check(ctx context.Context, c *console, o *checkOptions, args []string) error {
 	o.addPaths(args)
+	o.diff = o.diff || o.suggest && !o.fix
 	g, err := newGate(ctx, c, o)
 	if err != nil {
 		return err
@@ -160,7 +171,7 @@ func newGate(ctx context.Context, c *console, o *checkOptions) (g *gate, err err
 	case !slices.Contains(inspect.FailOn, o.failOn):
 		return nil, usageError{errChoice("fail-on", o.failOn, inspect.FailOn...)}
 	case (o.fix || o.diff) && stdin:
-		return nil, usagef("--fix and --diff are for files, not for standard input")
+		return nil, usagef("--fix, --diff and --suggest are for files, not for standard input")
 	case slices.Contains(o.old, "-") && stdin:
 		return nil, errStdinTwice("--old")
 	}
@@ -171,6 +182,7 @@ func newGate(ctx context.Context, c *console, o *checkOptions) (g *gate, err err
 	if g.choice, err = g.settings.Choice(o.only, o.skip); err != nil {
 		return nil, usageError{err}
 	}
+	g.asked.Decides = g.choice.Decides
 	if g.asked.Validator, err = g.validator(ctx); err != nil {
 		return nil, err
 	}
@@ -213,7 +225,7 @@ func (g *gate) validator(ctx context.Context) (func() (*rego.Validator, error), 
 		return nil, nil //nolint:nilnil // there is nothing to compile
 	}
 	if o.Guardrails {
-		o.Settings = g.settings.Guardrails()
+		o.Settings = g.settings.Configuration(g.choice)
 	}
 	compiled := sync.OnceValues(func() (*rego.Validator, error) { return rego.New(ctx, o) })
 	if len(o.Settings) == 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/wholefile"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/catalogue"
 )
 
 // repaired is a file with the repairs that can be made in it.
@@ -27,11 +28,14 @@ type repaired struct {
 
 // repair makes all repairs in the files that have findings for them. No file is changed.
 func (g *gate) repair(ctx context.Context, found findings) ([]repaired, error) {
+	if g.suggest && !g.choice.Asks(catalogue.Guardrails) {
+		g.console.note("suggestions are for findings of guardrails, which are off: add --only guardrails, or turn some on in " + manifest.SettingsFile)
+	}
 	environment, err := compiler.NewEnvironment(g.kubernetes)
 	if err != nil {
 		return nil, err
 	}
-	options := repair.Options{Environment: environment, Parameter: g.settings.Parameter, Written: !g.diff}
+	options := repair.Options{Environment: environment, Parameter: g.settings.Parameter, Suggest: g.suggest, Written: !g.diff}
 	options.Inspect = func(ctx context.Context, text string) (*manifest.Set, []report.Subject, error) {
 		files := g.files
 		files.Filenames, files.Stdin = []string{"-"}, strings.NewReader(text)
@@ -40,7 +44,7 @@ func (g *gate) repair(ctx context.Context, found findings) ([]repaired, error) {
 		return set, g.choice.Apply(subjects, set), err
 	}
 	var all []repaired
-	for _, file := range repairable(found.subjects) {
+	for _, file := range g.repairable(found.subjects) {
 		text, err := os.ReadFile(file)
 		if err != nil || !utf8.Valid(text) {
 			g.console.note(file + ": not repaired: it is no file of plain text")
@@ -56,12 +60,12 @@ func (g *gate) repair(ctx context.Context, found findings) ([]repaired, error) {
 }
 
 // repairable returns the files that have findings for which there are repairs, in the order of the input.
-func repairable(subjects []report.Subject) []string {
+func (g *gate) repairable(subjects []report.Subject) []string {
 	var files []string
 	seen := map[string]bool{}
 	for _, s := range subjects {
 		for _, f := range s.Findings {
-			if repair.Can(f.Check) && !seen[s.File] {
+			if repair.Can(f.Check, g.suggest) && !seen[s.File] {
 				seen[s.File] = true
 				files = append(files, s.File)
 			}

@@ -43,10 +43,15 @@ func (g *gate) inspect(ctx context.Context) (findings, error) {
 	return findings{g.choice.Apply(subjects, set), unread}, nil
 }
 
-// read reads files. What cannot be read, and policies of one name, are findings.
+// read reads files. What cannot be read, and policies of one name in one folder, are findings.
 func (g *gate) read(ctx context.Context, files manifest.Options) (*manifest.Set, []report.Subject) {
+	files.NoPods = true
 	set, err := readFiles(ctx, g.console, files)
-	return set, inspect.Unreadable(errors.Join(err, set.CheckPolicies()))
+	errs := []error{err}
+	for _, part := range set.Parts() {
+		errs = append(errs, part.CheckPolicies())
+	}
+	return set, inspect.Unreadable(errors.Join(errs...))
 }
 
 // print writes the report. It returns errUnread when there is input that could not be read, and errFindings when something is

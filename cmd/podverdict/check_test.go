@@ -20,7 +20,7 @@ spec:
 // The texts in the report are those of the rules' own descriptions.
 func TestCheckSARIF(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	args := []string{"podverdict", "check", "-", "-o", "sarif"}
+	args := []string{"podverdict", "check", "-", "-o", "sarif", "--only", "constraints,guardrails"}
 	if code := run(args, strings.NewReader(badJob), &stdout, &stderr); code != exitFindings {
 		t.Fatalf("exit code %d: %s", code, stderr.String())
 	}

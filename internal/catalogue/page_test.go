@@ -27,12 +27,13 @@ var groups = []struct {
 	text  string
 }{
 	{catalogue.Constraints, "What the API server refuses about a Job or CronJob, in its words, and what it warns of. `--only constraints` asks them alone."},
-	{catalogue.Guardrails, "What a platform team may want beyond the API. Each can be turned off and its parameters set, in " +
-		"`.podverdict.yaml` (see [check.md](check.md)) or, by the older id, in `data.podverdict.config.guardrails`."},
+	{catalogue.Guardrails, "What a platform team may want beyond the API. They are off unless `.podverdict.yaml` turns them on, all by " +
+		"`guardrails: recommended` or one by its id (see [check.md](check.md#guardrails)), or `--only` names them. " +
+		"In the Rego bundle they are set, by the older id, in `data.podverdict.config.guardrails`."},
 	{catalogue.Rules, "Rules of a podFailurePolicy or a custom policy that cannot match, or do something else than they seem to. `--only rules` asks them alone, " +
-		"with those constraints and guardrails that look at the order of rules: " +
+		"with those constraints and guardrails that are certain from the rules: " +
 		"[fail-index-without-limit](#fail-index-without-limit), [disruption-after-exit-codes](#disruption-after-exit-codes), " +
-		"[sidecar-exit-code](#sidecar-exit-code) and [unbounded-ignore](#unbounded-ignore)."},
+		"[disruption-is-fatal](#disruption-is-fatal), [sidecar-exit-code](#sidecar-exit-code) and [unbounded-ignore](#unbounded-ignore)."},
 	{catalogue.Input, "Documents that cannot be read, and comments that ignore findings without effect."},
 }
 

@@ -14,16 +14,23 @@ import (
 
 // Choice says which findings the user wants.
 type Choice struct {
-	// Only are the ids of rules to report; none means all. Skip are those to leave out.
+	// Only are the ids of rules to report. Skip are those to leave out.
 	Only, Skip []string
+	// Named are guardrails that are on although they are off in the recommended set.
+	Named []string
 	// Severities replace those of rules, by id.
 	Severities map[string]string
 
 	also []string // ids that are reported where they are found, beside those of Only
 }
 
-// alsoFound are constraints and guardrails that the compiler finds, too: who asks for findings about failure rules gets these.
-var alsoFound = []string{compiler.CheckFailIndexLimit, compiler.CheckDisruptionOrder, compiler.CheckSidecar, compiler.CheckUnboundedIgnore}
+// alsoFound are constraints and guardrails that the compiler finds, too: the group of failure rules includes them.
+var alsoFound = []string{
+	compiler.CheckFailIndexLimit, compiler.CheckDisruptionOrder, compiler.CheckDisruptionFatal, compiler.CheckSidecar, compiler.CheckUnboundedIgnore,
+}
+
+// byDefault are the groups that are reported without a choice. Guardrails are a platform's choice.
+var byDefault = []string{string(catalogue.Constraints), string(catalogue.Rules), string(catalogue.Input)}
 
 // newChoice resolves the names of groups, ids and aliases. It refuses other names.
 func newChoice(only, skip []string) (c Choice, err error) {
@@ -32,6 +39,11 @@ func newChoice(only, skip []string) (c Choice, err error) {
 	}
 	if slices.Contains(only, string(catalogue.Rules)) {
 		c.also = alsoFound
+	}
+	for _, name := range only {
+		if rule, ok := catalogue.Find(name); ok && rule.Group == catalogue.Guardrails {
+			c.Named = append(c.Named, rule.ID)
+		}
 	}
 	c.Skip, err = resolved("skip", skip)
 	return c, err
@@ -51,8 +63,14 @@ func resolved(flag string, names []string) (ids []string, err error) {
 // Asks reports whether a rule of a group is asked.
 func (c Choice) Asks(group catalogue.Group) bool {
 	return slices.ContainsFunc(catalogue.All(), func(r catalogue.Rule) bool {
-		return r.Group == group && (len(c.Only) == 0 || slices.Contains(c.Only, r.ID)) && !slices.Contains(c.Skip, r.ID)
+		return r.Group == group && slices.Contains(c.Only, r.ID) && !slices.Contains(c.Skip, r.ID)
 	})
+}
+
+// Decides reports whether the Rego bundle is asked about a guardrail.
+func (c Choice) Decides(id string) bool {
+	rule, _ := catalogue.Find(id)
+	return rule.Group == catalogue.Guardrails && slices.Contains(c.Only, id)
 }
 
 // UnknownRule says that an id names no rule, and which one may be meant.
@@ -116,6 +134,6 @@ func (c Choice) wants(f report.Finding) (report.Finding, bool) {
 
 // leavesOut reports whether findings of a rule are left out. With Only, what cannot be read is a finding still.
 func (c Choice) leavesOut(id string) bool {
-	named := len(c.Only) == 0 || id == checkUnreadable || slices.Contains(c.Only, id) || slices.Contains(c.also, id)
+	named := id == checkUnreadable || slices.Contains(c.Only, id) || slices.Contains(c.also, id)
 	return !named || slices.Contains(c.Skip, id)
 }

@@ -29,6 +29,9 @@ const (
 	checkOutlivesQueue  = "retry-outlives-queue"
 	checkUnreadable     = "unreadable"
 	checkContainer      = "rule-container-unknown"
+	checkRunsAgain      = "child-job-runs-again"
+	checkTTL            = "ttl-out-of-bounds"
+	checkBackoffLimit   = "backoff-limit-too-high"
 )
 
 // newSubject returns a Job without findings.
@@ -94,7 +97,7 @@ func ruleOf(field string) *int {
 
 // merged adds findings of the compiler to those of the bundle. What both have found in one rule is reported once, with the severity
 // that the bundle's settings give it and the words of the compiler, which name the rules and codes concerned.
-func merged(found, compiled []report.Finding) []report.Finding {
+func (o Options) merged(found, compiled []report.Finding) []report.Finding {
 	for _, a := range compiled {
 		if a.Check == compiler.CheckUnreachable && slices.ContainsFunc(found, func(f report.Finding) bool {
 			return f.Check == checkContainer && f.Field == a.Field
@@ -103,7 +106,9 @@ func merged(found, compiled []report.Finding) []report.Finding {
 		}
 		i := slices.IndexFunc(found, func(f report.Finding) bool { return f.Check == a.Check && samePlace(f, a) })
 		if i < 0 {
-			found = append(found, a)
+			if o.Decides == nil || !o.Decides(a.Check) {
+				found = append(found, a)
+			}
 			continue
 		}
 		a.Severity, a.Type, a.Aliases = found[i].Severity, found[i].Type, found[i].Aliases

@@ -14,6 +14,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/catalogue"
 	"github.com/podverdict/podverdict/internal/hint"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
@@ -22,6 +23,9 @@ import (
 type Options struct {
 	// Validator compiles the rules of the Rego bundle, at the first Job. It is nil when they are not asked.
 	Validator func() (*rego.Validator, error)
+	// Decides tells of a rule whether the bundle is asked about it. The compiler's opinion on it does not count then. The function
+	// may be nil.
+	Decides func(id string) bool
 	// Kubernetes is the version that rules are judged for.
 	Kubernetes string
 	// Replaced returns the object that a Job or CronJob is an update of, or nil. The function may be nil.
@@ -51,7 +55,21 @@ func Inspect(ctx context.Context, set *manifest.Set, o Options) ([]report.Subjec
 		return nil, err
 	}
 	dropRepeated(subjects)
-	return inspectCustom(ctx, o.Kubernetes, set, subjects)
+	for _, part := range set.Parts() {
+		jobs := make([]report.Subject, len(part.At))
+		for i, at := range part.At {
+			jobs[i] = subjects[at]
+		}
+		found, err := inspectCustom(ctx, o.Kubernetes, &part.Set, jobs)
+		if err != nil {
+			return nil, err
+		}
+		for i, at := range part.At {
+			subjects[at] = found[i]
+		}
+		subjects = append(subjects, found[len(jobs):]...)
+	}
+	return subjects, nil
 }
 
 // dropRepeated drops findings that an earlier Job has at the same place: TrainJobs share their runtime.
@@ -85,9 +103,13 @@ func (o Options) job(ctx context.Context, job manifest.Job) (s report.Subject, e
 	}
 	var rules []report.Finding
 	for _, f := range compiler.Lint(job.Object, kubernetes) {
-		rules = append(rules, compilerFinding(job.Origin, f))
+		found := compilerFinding(job.Origin, f)
+		rule, _ := catalogue.Find(f.Check)
+		found.Severity, found.Aliases = rule.Severity, rule.Aliases
+		rules = append(rules, found)
 	}
-	s.Findings = merged(s.Findings, rules)
+	s.Findings = append(o.merged(s.Findings, rules), runsAgain(job)...)
+	s.Findings = slices.DeleteFunc(s.Findings, func(f report.Finding) bool { return senseless(job, f.Check) })
 	inFileOrder(s.Findings)
 	return s, nil
 }

@@ -27,9 +27,12 @@ type Settings struct {
 	// Only and Skip are ids of rules, and names of groups.
 	Only []string `json:"only"`
 	Skip []string `json:"skip"`
+	// Guardrails is "recommended" to have the recommended guardrails on.
+	Guardrails string `json:"guardrails"`
 	// Strict refuses what is skipped else, as --strict does.
 	Strict bool `json:"strict"`
-	// Rules are settings by the ids of rules: enabled, severity, and the parameters of guardrails.
+	// Rules are settings by the ids of rules: enabled, severity, and the parameters of guardrails. A guardrail that is named here
+	// is on, unless enabled is false.
 	Rules map[string]map[string]any `json:"rules"`
 
 	origin manifest.Origin
@@ -69,6 +72,9 @@ func ReadSettings(ctx context.Context, file string) (*Settings, error) {
 	if s.FailOn != "" && !slices.Contains(FailOn, s.FailOn) {
 		errs = append(errs, s.origin.Error("failOn", "must be one of "+strings.Join(FailOn, ", ")))
 	}
+	if s.Guardrails != "" && s.Guardrails != Recommended {
+		errs = append(errs, s.origin.Error("guardrails", "must be "+Recommended+", or absent"))
+	}
 	for field, names := range map[string][]string{"only": s.Only, "skip": s.Skip} {
 		for i, name := range names {
 			if catalogue.Named(name) == nil {
@@ -81,6 +87,9 @@ func ReadSettings(ctx context.Context, file string) (*Settings, error) {
 	}
 	return s, errors.Join(errs...)
 }
+
+// Recommended are the guardrails that are on unless data says otherwise.
+const Recommended = "recommended"
 
 // FailOn are the severities that can fail, from the most severe on, and never.
 var FailOn = []string{"error", "warning", "never"}
@@ -111,10 +120,13 @@ func (s *Settings) checkRule(id string) (errs []error) {
 }
 
 // Choice joins what flags and the settings leave out, and how the settings grade. The flag --only replaces the list of the settings,
-// and --skip adds to it.
+// and --skip adds to it. Without either list, guardrails are reported that the settings turn on.
 func (s *Settings) Choice(only, skip []string) (Choice, error) {
 	if len(only) == 0 {
 		only = s.Only
+	}
+	if len(only) == 0 {
+		only = s.byDefault()
 	}
 	skip = slices.Concat(skip, s.Skip)
 	severities := map[string]string{}
@@ -132,13 +144,38 @@ func (s *Settings) Choice(only, skip []string) (Choice, error) {
 	return c, err
 }
 
-// Guardrails returns the settings of guardrails by their ids in the Rego bundle.
-func (s *Settings) Guardrails() map[string]any {
-	guardrails := map[string]any{}
-	for id, settings := range s.Rules {
-		if rule, _ := catalogue.Find(id); rule.Group == catalogue.Guardrails && len(settings) > 0 {
-			guardrails[rule.Aliases[0]] = settings
+// byDefault returns what is reported without a list of rules.
+func (s *Settings) byDefault() []string {
+	only := slices.Clone(byDefault)
+	if s.Guardrails == Recommended {
+		only = append(only, string(catalogue.Guardrails))
+	}
+	for id := range s.Rules {
+		if rule, _ := catalogue.Find(id); rule.Group == catalogue.Guardrails {
+			only = append(only, id)
 		}
+	}
+	return only
+}
+
+// Configuration returns the settings of guardrails by their ids in the Rego bundle.
+func (s *Settings) Configuration(c Choice) map[string]any {
+	guardrails := map[string]any{}
+	configured := func(id string) map[string]any {
+		rule, _ := catalogue.Find(id)
+		if rule.Group != catalogue.Guardrails {
+			return map[string]any{}
+		}
+		if guardrails[rule.Aliases[0]] == nil {
+			guardrails[rule.Aliases[0]] = map[string]any{}
+		}
+		return guardrails[rule.Aliases[0]].(map[string]any)
+	}
+	for _, id := range c.Named {
+		configured(id)["enabled"] = true
+	}
+	for id, settings := range s.Rules {
+		maps.Copy(configured(id), settings)
 	}
 	return guardrails
 }

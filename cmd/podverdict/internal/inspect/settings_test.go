@@ -58,6 +58,7 @@ func settingsSchema() schema {
 		"failOn":     {Description: "The least severity that makes the exit code 1.", Type: "string", Enum: FailOn},
 		"kubernetes": {Description: "The minor version to decide for, as in \"1.37\".", Type: "string"},
 		"only":       list("The rules, or groups of rules, to report."),
+		"guardrails": {Description: "Whether the recommended guardrails are on.", Type: "string", Enum: []string{Recommended}},
 		"skip":       list("Rules, or groups of rules, to leave out."),
 		"strict":     {Description: "Whether documents of other kinds are refused, not skipped.", Type: "boolean"},
 		"rules":      object("Settings by the ids of rules.", rules),

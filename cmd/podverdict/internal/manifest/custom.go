@@ -115,13 +115,22 @@ func (s *Set) ValidatePolicies() error {
 	return errors.Join(errs...)
 }
 
-// CheckPolicies refuses two policies, two bindings or two namespaces of one name. None of them is in a namespace.
+// CheckPolicies refuses two policies or two bindings of one name, and two namespaces if their labels matter. None of them is in a
+// namespace.
 func (s *Set) CheckPolicies() error {
 	var errs []error
+	s.doubles(func(kind, name string, o, first Origin) {
+		errs = append(errs, o.Error("metadata.name", messageTwice(kind, name, first.Position("metadata.name"))))
+	})
+	return errors.Join(errs...)
+}
+
+// doubles calls a function for each object that is given again, with the place of the first.
+func (s *Set) doubles(found func(kind, name string, o, first Origin)) {
 	first := map[string]Origin{}
 	check := func(kind, name string, o Origin) {
 		if other, taken := first[kind+"/"+name]; taken {
-			errs = append(errs, o.Error("metadata.name", messageTwice(kind, name, other.Position("metadata.name"))))
+			found(kind, name, o, other)
 			return
 		}
 		first[kind+"/"+name] = o
@@ -132,8 +141,10 @@ func (s *Set) CheckPolicies() error {
 	for _, b := range s.Bindings {
 		check(v1alpha1.KindPodFailurePolicyBinding, b.Object.Name, b.Origin)
 	}
+	if LabelSelecting(s.Bindings) == "" {
+		return
+	}
 	for _, n := range s.Namespaces {
 		check("Namespace", n.Object.Name, n.Origin)
 	}
-	return errors.Join(errs...)
 }

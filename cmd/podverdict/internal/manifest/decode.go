@@ -80,8 +80,10 @@ func read(d *Document, options Options) content {
 		return content{Set: Set{Skipped: Skipped{Templates: []Position{d.begin(1)}}}}
 	case c.isPatch(d):
 		return content{Set: Set{Skipped: Skipped{Patches: []Position{d.begin(1)}}}}
-	case len(c.errs) > 0 && c.isForeign(d, value):
-		return content{Set: Set{Skipped: Skipped{Files: []Position{d.begin(1)}}}}
+	case len(c.errs) > 0:
+		if skipped := c.foreign(d, value); !skipped.None() {
+			return content{Set: Set{Skipped: skipped}}
+		}
 	}
 	c.errs = withheld(d, c.errs)
 	return c
@@ -119,13 +121,17 @@ func (d *Document) value() ([]byte, []error) {
 
 var podType = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
 
-// waits leaves an object waiting if it is a Pod. That costs little: the type stands at its beginning.
+// waits leaves an object waiting, or skips it, if it is a Pod. That costs little: the type stands at its beginning.
 func (c *content) waits(o Origin, value []byte, implied metav1.TypeMeta) bool {
 	t := quickType(value)
 	if t == (metav1.TypeMeta{}) {
 		t = implied
 	}
-	if t == podType {
+	switch {
+	case t != podType:
+	case c.options.NoPods && !c.options.Strict:
+		c.Skipped.Beside++
+	default:
 		c.waiting = append(c.waiting, waitingPod{o, value})
 	}
 	return t == podType
@@ -212,7 +218,7 @@ var kinds = map[metav1.TypeMeta]func(*content, Origin, []byte, header){
 	{APIVersion: customVersion, Kind: "Simulation"}: nothing,
 }
 
-func nothing(*content, Origin, []byte, header) {}
+func nothing(c *content, _ Origin, _ []byte, _ header) { c.Skipped.Beside++ }
 
 // otherKind skips an object of a kind that no verb is about. What is likely to be meant as one of ours is an error.
 func (c *content) otherKind(o Origin, h header) {

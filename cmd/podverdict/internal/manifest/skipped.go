@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +20,8 @@ import (
 type Skipped struct {
 	// Kinds counts the objects of other kinds.
 	Kinds map[string]int
+	// Beside counts what other verbs read: suites, simulations, and Pods if only Jobs are asked for. No note is needed.
+	Beside int
 	// Templates are the places of documents that a program is still to render, as those of Helm charts.
 	Templates []Position
 	// Patches are the places of documents that kustomize is still to merge into objects.
@@ -29,11 +30,13 @@ type Skipped struct {
 	Files []Position
 	// Runtimes counts the TrainJobs by what the input lacks, as ClusterTrainingRuntime torch.
 	Runtimes map[string]int
+	// Broken are the places of documents that cannot be read, and are of other kinds.
+	Broken []Position
 }
 
 // None reports whether nothing was skipped.
 func (s *Skipped) None() bool {
-	return len(s.Kinds)+len(s.Templates)+len(s.Patches)+len(s.Files)+len(s.Runtimes) == 0
+	return s.Beside+len(s.Kinds)+len(s.Templates)+len(s.Patches)+len(s.Files)+len(s.Runtimes)+len(s.Broken) == 0
 }
 
 // maxKinds is how many kinds are told apart.
@@ -70,9 +73,11 @@ func (s *Skipped) add(other Skipped) {
 	for kind, n := range other.Kinds {
 		s.count(kind, n)
 	}
+	s.Beside += other.Beside
 	s.Templates = append(s.Templates, other.Templates...)
 	s.Patches = append(s.Patches, other.Patches...)
 	s.Files = append(s.Files, other.Files...)
+	s.Broken = append(s.Broken, other.Broken...)
 }
 
 // Notes says what was skipped, and what to do to have it read.
@@ -103,6 +108,10 @@ func (s *Skipped) Notes() []string {
 		}
 		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s: the input lacks %s",
 			counted(n, "TrainJob", "TrainJobs"), strings.Join(missing, ", "))))
+	}
+	if n := len(s.Broken); n > 0 {
+		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s that cannot be read, without a Job, the first at %s",
+			counted(n, "document", "documents"), s.Broken[0])))
 	}
 	return notes
 }
@@ -164,29 +173,55 @@ func (c *content) isTemplate(d *Document, parsed bool) bool {
 // valuesFile is the name of a file that stands beside manifests and is not one.
 var valuesFile = regexp.MustCompile(`(^|[/\\])(values[^/\\]*|Chart|kustomization)\.(ya?ml|json)$`)
 
-// otherTemplate is what other engines than Helm render: a document with it need not be YAML yet.
-var otherTemplate = regexp.MustCompile(`\{\{.*\}\}|\{%.*%\}|<%`)
+// foreign returns a document that cannot be read, which in JSON is value, as skipped if it holds nothing that is read. A file that a
+// person has named must say so itself, unless its name does.
+func (c *content) foreign(d *Document, value []byte) (s Skipped) {
+	if c.options.Indirect || d.isItem() || !d.found && !namesType(d) && !valuesFile.MatchString(d.File) {
+		return s
+	}
+	var t metav1.TypeMeta
+	isObject := json.Unmarshal(value, &t) == nil
+	if isObject && c.options.concerns(t) || !isObject && c.options.mentioned(d.Text) {
+		return s
+	}
+	if value == nil && namesType(d) || t.APIVersion != "" && t.Kind != "" {
+		s.Broken = []Position{d.begin(1)}
+	} else {
+		s.Files = []Position{d.begin(1)}
+	}
+	return s
+}
 
-// isForeign reports whether a document that cannot be read, which in JSON is value, is no manifest. Nobody has asked for it by
-// its name, or the name is that of a file with values. What is broken may have been meant as a manifest, unless it is a template or
-// JSON: settings of tools have comments in it.
-func (c *content) isForeign(d *Document, value []byte) bool {
-	known := valuesFile.MatchString(d.File)
-	switch {
-	case c.options.Indirect || d.isItem() || !d.found && !known:
+// concerns reports whether objects of a type are read, or are likely to be meant as such.
+func (o Options) concerns(t metav1.TypeMeta) bool {
+	if o.NoPods && (t.Kind == "Pod" || t.Kind == "Namespace") {
 		return false
-	case value == nil:
-		return !namesType(d) && (known || filepath.Ext(d.File) == ".json" || otherTemplate.Match(d.Text))
 	}
-	var t struct {
-		APIVersion any `json:"apiVersion"`
-		Kind       any `json:"kind"`
+	return kinds[t] != nil || t.Kind == "List" || isClosed(t.APIVersion) || versionOf(t) != "" || o.templatePath(t) != ""
+}
+
+var (
+	apiVersionText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bapiVersion["']?\s*:\s*["']?([\w./-]+)`) })
+	kindText       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bkind["']?\s*:\s*["']?(\w+)`) })
+)
+
+// mentioned reports whether a text that cannot be parsed names the type of an object that is read.
+func (o Options) mentioned(text []byte) bool {
+	versions, kinds := apiVersionText().FindAllSubmatch(text, -1), kindText().FindAllSubmatch(text, -1)
+	if len(versions) == 0 {
+		versions = [][][]byte{{nil, nil}}
 	}
-	if json.Unmarshal(value, &t) != nil {
-		return true
+	for _, version := range versions {
+		if isClosed(string(version[1])) {
+			return true
+		}
+		for _, kind := range kinds {
+			if o.concerns(metav1.TypeMeta{APIVersion: string(version[1]), Kind: string(kind[1])}) {
+				return true
+			}
+		}
 	}
-	kind, _ := t.Kind.(string)
-	return (t.APIVersion == nil || known) && versionOf(metav1.TypeMeta{Kind: kind}) == ""
+	return false
 }
 
 // namesType reports whether the words that every manifest has are in a document.

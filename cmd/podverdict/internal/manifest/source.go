@@ -39,6 +39,8 @@ type Options struct {
 	Indirect bool
 	// Strict refuses what is skipped else: objects of other kinds, templates that are to be rendered, files that are no manifests.
 	Strict bool
+	// NoPods skips Pods, for a verb that looks at Jobs and policies alone. With Strict, Pods are read all the same.
+	NoPods bool
 	// At says where objects of other kinds have specs of Jobs: spec.template.spec by kind.
 	At map[string]string
 	// Parts reads a podFailurePolicy that stands alone as that of a Job.

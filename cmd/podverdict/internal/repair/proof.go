@@ -2,6 +2,7 @@ package repair
 
 import (
 	"context"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,26 +15,32 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// proven reports whether a repair of Job i has changed only the verdicts that it is about: where a rule for disruptions
+// proven returns an error if a repair of Job i has changed other verdicts and lives than it is about: where a rule for disruptions
 // was moved to the front, Pods that it matches are now decided by it.
-func (o Options) proven(ctx context.Context, before, after *manifest.Set, i int, f report.Finding) bool {
+func (o Options) proven(ctx context.Context, before, after *manifest.Set, i int, f report.Finding) error {
 	for j := range before.Jobs {
-		old, fixed := o.program(&before.Jobs[j]), o.program(&after.Jobs[j])
-		if (old == nil) != (fixed == nil) {
-			return false
-		}
-		if old == nil {
-			continue
-		}
-		for _, pod := range pods(before.Jobs[j].Stored()) {
-			was, is := old.Evaluate(ctx, pod), fixed.Evaluate(ctx, pod)
-			meant := j == i && f.Check == compiler.CheckDisruptionOrder && is.Condition == corev1.DisruptionTarget
-			if !meant && (was.Action != is.Action || was.Matched != is.Matched || was.Counted != is.Counted) {
-				return false
-			}
+		old, fixed := life{before.Jobs[j].Stored(), o.program(&before.Jobs[j])}, life{after.Jobs[j].Stored(), o.program(&after.Jobs[j])}
+		meant := j == i && f.Check == compiler.CheckDisruptionOrder
+		switch {
+		case !sameVerdicts(ctx, old, fixed, meant):
+			return errChanges
+		case j == i && !sameLives(ctx, old, fixed, f):
+			return errLives
 		}
 	}
-	return true
+	return nil
+}
+
+// sameVerdicts reports whether rules decide as before, except on disruptions if those are meant.
+func sameVerdicts(ctx context.Context, old, fixed life, disruptions bool) bool {
+	if old.program == nil || fixed.program == nil {
+		return old.program == fixed.program
+	}
+	return !slices.ContainsFunc(pods(old.job), func(pod *corev1.Pod) bool {
+		was, is := old.program.Evaluate(ctx, pod), fixed.program.Evaluate(ctx, pod)
+		meant := disruptions && is.Condition == corev1.DisruptionTarget
+		return !meant && (was.Action != is.Action || was.Matched != is.Matched || was.Counted != is.Counted)
+	})
 }
 
 // program compiles a Job's rules, also those that the API server would refuse. It returns nil for a Job without rules.

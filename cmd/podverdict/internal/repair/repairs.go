@@ -16,11 +16,15 @@ import (
 // repair returns the text without what a finding is about. The error says why it cannot be changed.
 type repair func(o Options, s source, job manifest.Job, f report.Finding) (string, error)
 
-// repairs are by the ids of rules.
+// repairs are by the ids of rules. None changes what a Job that works does, but for what the finding is about.
 var repairs = map[string]repair{
-	"exit-codes-unsorted":            sortCodes,
-	"exit-codes-duplicate":           sortCodes,
-	"disruption-after-exit-codes":    disruptionFirst,
+	"exit-codes-unsorted":         sortCodes,
+	"exit-codes-duplicate":        sortCodes,
+	"disruption-after-exit-codes": disruptionFirst,
+}
+
+// suggestions are limits that a platform wants. They may end a Job that works, so a person decides.
+var suggestions = map[string]repair{
 	"ttl-out-of-bounds":              bounded("ttlSecondsAfterFinished"),
 	"deadline-out-of-bounds":         bounded("activeDeadlineSeconds"),
 	"backoff-limit-too-high":         bounded("backoffLimit"),
@@ -28,8 +32,19 @@ var repairs = map[string]repair{
 	"indexed-replacement-not-failed": set("podReplacementPolicy", "Failed"),
 }
 
-// Can reports whether findings of a rule can be repaired.
-func Can(rule string) bool { return repairs[rule] != nil }
+// Can reports whether findings of a rule can be repaired, or with suggest, whether something can be proposed.
+func Can(rule string, suggest bool) bool {
+	return repairs[rule] != nil || suggest && suggestions[rule] != nil
+}
+
+// repairOf returns the repair of a finding about a Job, or nil. Limits of a JobSet's Jobs are left alone: JobSet's webhook demands
+// some, and JobSet itself ends and deletes these Jobs.
+func (o Options) repairOf(job manifest.Job, f report.Finding) repair {
+	if made := repairs[f.Check]; made != nil || !o.Suggest || job.JobSet != nil {
+		return made
+	}
+	return suggestions[f.Check]
+}
 
 // sortCodes puts exit codes in order, each once.
 func sortCodes(_ Options, s source, _ manifest.Job, f report.Finding) (string, error) {

@@ -19,6 +19,8 @@ type Options struct {
 	Parameter func(rule, name string) (int64, bool)
 	// Environment compiles the rules that are compared.
 	Environment *compiler.Environment
+	// Suggest proposes limits, too.
+	Suggest bool
 	// Written has findings that are left placed in the new text, not in the given one.
 	Written bool
 }
@@ -38,6 +40,7 @@ type Left struct {
 
 var (
 	errChanges = errors.New("it would change the verdict on other failures")
+	errLives   = errors.New("it would change how the Job ends, or when")
 	errUseless = errors.New("it would not help")
 )
 
@@ -78,7 +81,7 @@ func (o Options) once(ctx context.Context, now reading, reasons map[string]error
 	lines := strings.Split(now.text, "\n")
 	for i, job := range now.set.Jobs {
 		for _, f := range now.subjects[i].Findings {
-			repair, key := repairs[f.Check], keyOf(now.subjects[i], f)
+			repair, key := o.repairOf(job, f), keyOf(now.subjects[i], f)
 			if repair == nil || reasons[key] != nil {
 				continue
 			}
@@ -90,12 +93,11 @@ func (o Options) once(ctx context.Context, now reading, reasons map[string]error
 			if after, err = o.read(ctx, text); err != nil {
 				return now, false, err
 			}
-			switch {
-			case len(after.set.Jobs) != len(now.set.Jobs) || !gone(f, after.subjects, i):
+			if len(after.set.Jobs) != len(now.set.Jobs) || !gone(f, after.subjects, i) {
 				reasons[key] = errUseless
-			case !o.proven(ctx, now.set, after.set, i, f):
-				reasons[key] = errChanges
-			default:
+				continue
+			}
+			if reasons[key] = o.proven(ctx, now.set, after.set, i, f); reasons[key] == nil {
 				return after, true, nil
 			}
 		}
@@ -118,7 +120,7 @@ func (o Options) left(r reading, reasons map[string]error) []Left {
 			if reason == nil {
 				continue
 			}
-			if _, refused := repairs[f.Check](o, source{r.text, lines, job.Origin}, job, f); refused != nil {
+			if _, refused := o.repairOf(job, f)(o, source{r.text, lines, job.Origin}, job, f); refused != nil {
 				reason = refused
 			}
 			all = append(all, Left{f, reason})

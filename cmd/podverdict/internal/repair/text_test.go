@@ -37,7 +37,7 @@ func options(t *testing.T) Options {
 		t.Fatal(err)
 	}
 	validator := sync.OnceValues(func() (*rego.Validator, error) { return rego.New(t.Context(), rego.Options{Guardrails: true}) })
-	o := Options{Environment: environment}
+	o := Options{Environment: environment, Suggest: true}
 	o.Inspect = func(ctx context.Context, text string) (*manifest.Set, []report.Subject, error) {
 		set, err := manifest.Read(ctx, manifest.Options{Filenames: []string{"-"}, Stdin: strings.NewReader(text)})
 		if err != nil {

@@ -1,0 +1,42 @@
+package inspect
+
+import (
+	"fmt"
+
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/compiler"
+)
+
+// senseless reports whether a rule makes no sense for a Job because of what makes the Job.
+func senseless(job manifest.Job, rule string) bool {
+	decides := job.JobSet != nil && job.JobSet.Spec.FailurePolicy != nil
+	switch rule {
+	case checkTTL: // what makes Jobs deletes them, too
+		return job.Template != ""
+	case compiler.CheckDisruptionFatal: // the JobSet decides what the failure of a Job means
+		return decides
+	case checkBackoffLimit: // JobSet demands the highest there is
+		return decides && job.JobSet.Spec.FailurePolicy.RestartStrategy == v1alpha2.InPlaceRestart
+	}
+	return false
+}
+
+// runsAgain finds a Job of a JobSet that is deleted before the JobSet ends. JobSet creates what is missing (shouldCreateJob in its
+// jobset_controller.go).
+func runsAgain(job manifest.Job) []report.Finding {
+	ttl, jobs := job.Object.Spec.TTLSecondsAfterFinished, 0
+	if job.JobSet != nil {
+		for _, replicated := range job.JobSet.Spec.ReplicatedJobs {
+			jobs += int(replicated.Replicas)
+		}
+	}
+	if ttl == nil || jobs < 2 {
+		return nil
+	}
+	return []report.Finding{newFinding(job.Origin, checkRunsAgain, compiler.Warning, "spec.ttlSecondsAfterFinished",
+		fmt.Sprintf("a Job that ends %d s or more before the last one is deleted, and the JobSet, which still runs, creates it anew: it runs again", *ttl),
+		"set ttlSecondsAfterFinished in the spec of the JobSet instead, which is then deleted with all of its Jobs")}
+}
