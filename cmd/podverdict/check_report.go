@@ -48,7 +48,7 @@ func (g *gate) read(ctx context.Context, files manifest.Options) (*manifest.Set,
 	files.NoPods = true
 	set, err := readFiles(ctx, g.console, files)
 	errs := []error{err}
-	for _, part := range set.Parts() {
+	for _, part := range set.Separate() {
 		errs = append(errs, part.CheckPolicies())
 	}
 	return set, inspect.Unreadable(errors.Join(errs...))

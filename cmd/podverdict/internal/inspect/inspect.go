@@ -35,15 +35,32 @@ type Options struct {
 }
 
 // Inspect returns the Jobs of the input with what is wrong with them, then the custom policies and the bindings, each in the order
-// of the input. The error is about the rules or about a Job that they cannot judge.
+// of the input, for one part of the input after the other. The error is about the rules or about a Job that they cannot judge.
 func Inspect(ctx context.Context, set *manifest.Set, o Options) ([]report.Subject, error) {
-	subjects := make([]report.Subject, len(set.Jobs))
+	var all []report.Subject
+	for _, part := range set.Separate() {
+		jobs, err := o.jobs(ctx, part.Jobs)
+		if err != nil {
+			return nil, err
+		}
+		subjects, err := inspectCustom(ctx, o.Kubernetes, part, jobs)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, subjects...)
+	}
+	return all, nil
+}
+
+// jobs asks all about Jobs, some of them at a time.
+func (o Options) jobs(ctx context.Context, jobs []manifest.Job) ([]report.Subject, error) {
+	subjects := make([]report.Subject, len(jobs))
 	workers, limited := errgroup.WithContext(ctx)
 	var next atomic.Int64
-	for range min(goruntime.GOMAXPROCS(0), len(set.Jobs)) { // few goroutines, whose stacks grow deep once
+	for range min(goruntime.GOMAXPROCS(0), len(jobs)) { // few goroutines, whose stacks grow deep once
 		workers.Go(func() (err error) {
-			for i := next.Add(1) - 1; err == nil && i < int64(len(set.Jobs)); i = next.Add(1) - 1 {
-				subjects[i], err = o.job(limited, set.Jobs[i])
+			for i := next.Add(1) - 1; err == nil && i < int64(len(jobs)); i = next.Add(1) - 1 {
+				subjects[i], err = o.job(limited, jobs[i])
 				if o.Step != nil {
 					o.Step()
 				}
@@ -55,20 +72,6 @@ func Inspect(ctx context.Context, set *manifest.Set, o Options) ([]report.Subjec
 		return nil, err
 	}
 	dropRepeated(subjects)
-	for _, part := range set.Parts() {
-		jobs := make([]report.Subject, len(part.At))
-		for i, at := range part.At {
-			jobs[i] = subjects[at]
-		}
-		found, err := inspectCustom(ctx, o.Kubernetes, &part.Set, jobs)
-		if err != nil {
-			return nil, err
-		}
-		for i, at := range part.At {
-			subjects[at] = found[i]
-		}
-		subjects = append(subjects, found[len(jobs):]...)
-	}
 	return subjects, nil
 }
 

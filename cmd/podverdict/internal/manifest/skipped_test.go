@@ -60,8 +60,8 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestParts separates the folders that have objects of one name.
-func TestParts(t *testing.T) {
+// TestSeparate separates the folders that have objects of one name.
+func TestSeparate(t *testing.T) {
 	const policy = "apiVersion: podverdict.io/v1alpha1\nkind: PodFailurePolicy\nmetadata: {name: training}\nspec: {rules: []}\n"
 	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {template: {spec: {containers: [{name: main}]}}}\n"
 	for name, c := range map[string]struct {
@@ -89,7 +89,7 @@ func TestParts(t *testing.T) {
 				t.Fatal(err)
 			}
 			var have []string
-			for _, part := range set.Parts() {
+			for _, part := range set.Separate() {
 				var files []string
 				for _, j := range part.Jobs {
 					files = append(files, j.Origin.Document.File)
@@ -99,11 +99,6 @@ func TestParts(t *testing.T) {
 				}
 				slices.Sort(files)
 				have = append(have, strings.Join(files, " "))
-				for i, at := range part.At {
-					if set.Jobs[at].Object != part.Jobs[i].Object {
-						t.Errorf("Job %d is at another place", at)
-					}
-				}
 			}
 			if diff := cmp.Diff(c.want, have); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)

@@ -2,6 +2,8 @@ package repair
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -12,12 +14,6 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/runtime"
-)
-
-// lifeTime is how long a simulated Job lives at most, and lifeSize how many Pods it has.
-const (
-	lifeTime = time.Hour
-	lifeSize = 2
 )
 
 // life is a Job with its rules.
@@ -33,18 +29,13 @@ func sameLives(ctx context.Context, before, after life, f report.Finding) bool {
 	if repairs[f.Check] != nil {
 		scripts = append(scripts, failing(before.job, f)...)
 	}
-	for _, script := range scripts {
-		if before.end(ctx, script) != after.end(ctx, script) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(scripts, func(script simulation.Script) bool { return before.end(ctx, script) != after.end(ctx, script) })
 }
 
 // failing returns scripts in which the first Pods of a Job fail: in each way that its rules name, but for what a finding is about.
-func failing(job *batchv1.Job, f report.Finding) []simulation.Script {
-	first, three := intstr.FromInt32(1), intstr.FromString("1-3")
-	codes := []int32{1}
+func failing(job *batchv1.Job, f report.Finding) (scripts []simulation.Script) {
+	add := func(way simulation.Rule) { scripts = append(scripts, simulation.Script{Pods: []simulation.Rule{way}}) }
+	three, codes := new(intstr.FromString("1-3")), []int32{1}
 	if policy := job.Spec.PodFailurePolicy; policy != nil {
 		for _, rule := range policy.Rules {
 			if rule.OnExitCodes != nil && len(rule.OnExitCodes.Values) > 0 {
@@ -52,38 +43,27 @@ func failing(job *batchv1.Job, f report.Finding) []simulation.Script {
 			}
 		}
 	}
-	ways := []simulation.Rule{{Attempt: &first, OOM: true}}
 	for _, code := range codes {
-		ways = append(ways, simulation.Rule{Attempt: &three, ExitCode: &code})
+		add(simulation.Rule{Attempt: three, ExitCode: &code})
 	}
+	add(simulation.Rule{Attempt: three, OOM: true})
 	if f.Check != compiler.CheckDisruptionOrder {
-		ways = append(ways, simulation.Rule{Attempt: &first, Condition: string(corev1.DisruptionTarget)})
-	}
-	scripts := make([]simulation.Script, len(ways))
-	for i, way := range ways {
-		scripts[i].Pods = []simulation.Rule{way}
+		add(simulation.Rule{Attempt: three, Condition: string(corev1.DisruptionTarget)})
 	}
 	return scripts
 }
 
-// end is how a life ends.
-type end struct {
-	outcome, reason string
-	seconds         int64
-	pods            int
-	err             string
-}
-
-func (l life) end(ctx context.Context, script simulation.Script) end {
+// end simulates an hour of a life with at most two Pods at a time, and returns how and when it ends.
+func (l life) end(ctx context.Context, script simulation.Script) string {
 	job := l.job.DeepCopy()
 	for _, size := range []*int32{job.Spec.Parallelism, job.Spec.Completions} {
 		if size != nil {
-			*size = min(*size, lifeSize)
+			*size = min(*size, 2)
 		}
 	}
-	result, err := simulation.Run(ctx, simulation.Options{Job: job, Program: l.program, Script: script, Until: lifeTime})
+	r, err := simulation.Run(ctx, simulation.Options{Job: job, Program: l.program, Script: script, Until: time.Hour})
 	if err != nil {
-		return end{err: err.Error()}
+		return err.Error()
 	}
-	return end{outcome: result.Outcome, reason: result.Reason, seconds: result.Seconds, pods: result.Summary.Pods}
+	return fmt.Sprint(r.Outcome, " ", r.Reason, " after ", r.Seconds, " s, ", r.Summary.Pods, " Pods")
 }
