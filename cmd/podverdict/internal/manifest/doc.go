@@ -7,7 +7,7 @@
 //
 // Values are read by sigs.k8s.io/yaml, so that a document means here what it means to kubectl (YAML 1.1: yes is a
 // boolean), and strictly: unknown fields and duplicate keys are errors. What does not concern us is skipped and counted: objects of
-// other kinds, templates, files that are no manifests (Skipped). Kinds that make Jobs are a table in template.go. Positions come from
+// other kinds, whatever is wrong in them, templates, files that are no manifests (Skipped). Kinds that make Jobs are a table in template.go. Positions come from
 // a second reading of the same bytes as YAML nodes, done only for documents that have something to report. All bad documents are
 // reported, each as an *Error that knows its place, beside what could be read.
 //
