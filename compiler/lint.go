@@ -143,11 +143,11 @@ func (l *linter) disruptionOrder(this linted) {
 func (l *linter) fatalDisruption(this linted) {
 	m, ok := this.Match.(PodConditions)
 	ends := map[batchv1.PodFailurePolicyAction]string{
-		batchv1.PodFailurePolicyActionFailJob: "Job", batchv1.PodFailurePolicyActionFailIndex: "index",
+		batchv1.PodFailurePolicyActionFailJob:   "the Job fails as soon as one of its Pods",
+		batchv1.PodFailurePolicyActionFailIndex: "an index fails as soon as its Pod",
 	}[this.Action]
 	if ok && ends != "" && this.decides.Sign() > 0 && slices.ContainsFunc(m.Patterns, isDisruption) {
-		l.report(CheckDisruptionFatal, Error, this, this.path()+".action",
-			fmt.Sprintf("the first Pod that is drained, evicted or preempted fails the %s: %s", ends, this.Action),
+		l.report(CheckDisruptionFatal, Error, this, this.path()+".action", ends+" is drained, evicted or preempted",
 			"use Ignore, or Count to keep the number of retries bounded")
 	}
 }
