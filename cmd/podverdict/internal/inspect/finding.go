@@ -31,6 +31,7 @@ const (
 	checkContainer      = "rule-container-unknown"
 	checkRunsAgain      = "child-job-runs-again"
 	checkTTL            = "ttl-out-of-bounds"
+	checkHostname       = "index-hostname-invalid"
 	checkBackoffLimit   = "backoff-limit-too-high"
 )
 

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"strings"
 
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
@@ -10,10 +11,12 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// senseless reports whether a rule makes no sense for a Job because of what makes the Job.
+// senseless reports whether a rule makes no sense for a Job because of what makes the Job, or gives it its name.
 func senseless(job manifest.Job, rule string) bool {
 	decides := job.JobSet != nil && job.JobSet.Spec.FailurePolicy != nil
 	switch rule {
+	case checkHostname: // envsubst and the like write the name
+		return strings.Contains(job.Object.Name, "${")
 	case checkTTL: // what makes Jobs deletes them, too
 		return job.Template != ""
 	case compiler.CheckDisruptionFatal: // the JobSet decides what the failure of a Job means
