@@ -8,6 +8,7 @@ import { startLive } from "./live.js";
 import { FILE, PICTURE, filesOf, panes, version } from "./panes.js";
 import { places } from "./places.js";
 import { decode, encode } from "./share.js";
+import { table } from "./verdicts.js";
 import { link } from "./why.js";
 import { engine } from "./worker.js";
 
@@ -19,6 +20,7 @@ const loading = { light: "Loading the engine", heavy: "Loading the constraints" 
 const empty = { input: "", pinned: "", script: "", names: "", now: "", kubernetes: "", pane: "matrix" };
 const state = { ...empty };
 const ready = {};
+let asText = false; // whether verdicts are shown as on the command line
 let asked = 0; // questions; the status line is that of the last
 const editor = newEditor(element("editor"), () => {
   state.input = editor.text();
@@ -45,6 +47,11 @@ async function answer() {
   const reply = await ask(pane.heavy ? "heavy" : "light", args, pane.wanted);
   if (!reply && question === asked) return answer(); // a download took its place
   if (!reply || state.pane !== id) return;
+  if (id === "matrix" && reply.stdout && !isLong(reply.stdout)) {
+    const json = await ask("light", [...args, "-o", "json"]);
+    if (!json || question !== asked) return;
+    reply.list = JSON.parse(json.stdout);
+  }
   show(reply);
   if (id === "why") relate(question, args, reply);
   if (question === asked) say(`Exit code ${reply.code}, ${Math.round(performance.now() - began)} ms`);
@@ -70,21 +77,38 @@ function loaded(kind, failed) {
   else performance.mark(`${kind} ready`);
 }
 
+const isLong = (text) => text.split("\n").length > shownLines;
+
 // show fills the panel with an answer.
-function show({ stdout, stderr, files }) {
+function show({ stdout, stderr, files, list }) {
   element("stderr").hidden = stderr === "";
   write(element("stderr"), stderr);
   const lines = stdout.split("\n");
   const more = element("more");
-  more.hidden = lines.length <= shownLines;
+  more.hidden = !isLong(stdout);
   more.textContent = `Show all ${lines.length} lines`;
   more.onclick = () => {
     more.hidden = true;
     write(element("stdout"), stdout);
   };
   write(element("stdout"), more.hidden ? stdout : lines.slice(0, shownLines).join("\n"));
+  element("table").replaceChildren(...(list ? table(list, stdout, explain) : []));
+  view();
   editor.mark(places(stderr + "\n" + stdout));
   draw(files?.[PICTURE]);
+}
+
+// view shows the table, if there is one, or the text.
+function view() {
+  const text = asText || element("table").childElementCount === 0;
+  element("table").hidden = text;
+  element("stdout").hidden = !text;
+}
+
+// explain opens Why for a Pod or scenario.
+function explain(name) {
+  state.names = element("names").value = name;
+  open("why", true);
 }
 
 // write fills an element with a text, in which places of the input are links to the editor.
@@ -143,17 +167,32 @@ function button(label, run) {
   return made;
 }
 
+// once returns a button that shows another answer of check, until the next question.
+function once(label, flags, done) {
+  return button(label, async () => {
+    const args = ["check", ...flags, FILE, ...version(state)];
+    const reply = await ask("heavy", args);
+    if (!reply) return;
+    element("command").textContent = "podverdict " + args.join(" ");
+    show(reply);
+    say(done(reply));
+  });
+}
+
 // buttons of panes.
 const buttons = {
+  matrix: () => {
+    const text = button("As text", () => {
+      asText = !asText;
+      text.setAttribute("aria-pressed", String(asText));
+      view();
+    });
+    text.setAttribute("aria-pressed", String(asText));
+    return [text];
+  },
   check: () => [
-    button("Show repairs", async () => {
-      const args = ["check", "--diff", FILE, ...version(state)];
-      const reply = await ask("heavy", args);
-      if (!reply) return;
-      element("command").textContent = "podverdict " + args.join(" ");
-      show(reply);
-      say(reply.stdout ? "What the repairs would change" : "There is nothing to repair");
-    }),
+    once("Guardrails", ["--only", "guardrails"], () => "What platform teams ask for, beyond what is certain"),
+    once("Show repairs", ["--diff"], (reply) => (reply.stdout ? "What the repairs would change" : "There is nothing to repair")),
     button("Repair", async () => {
       const reply = await ask("heavy", ["check", "--fix", FILE, ...version(state)], [FILE]);
       if (!reply) return;
@@ -167,6 +206,7 @@ function take(given) {
   Object.assign(state, empty, given);
   if (!panes[state.pane]) state.pane = "matrix";
   for (const field of fields) element(field).value = state[field];
+  element("time").open = state.now !== "";
   editor.set(state.input);
   open(state.pane);
 }

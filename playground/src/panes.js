@@ -24,7 +24,7 @@ export const panes = {
   },
   check: {
     label: "Check",
-    title: "Constraints, guardrails, and rules that mislead",
+    title: "What Kubernetes refuses, and rules that mislead",
     heavy: true,
     command: (state) => ["check", FILE, ...version(state)],
   },

@@ -129,14 +129,40 @@ test("pinning compares later versions", async () => {
   await picture(page, "diff");
 });
 
-test("repairs are shown and made as by check --fix", async () => {
-  const page = await open({ input: job, pane: "check" });
+test("verdicts are a table that folds, with the text one click away", async () => {
+  const page = await open({ input: job });
+  const { items } = JSON.parse(commandLine({ ...empty, input: job }, ["eval", "-f", FILE, "-o", "json"]).stdout);
+  const count = (action) => items.filter(({ verdict }) => (verdict.action ?? "none") === action).length;
+  const groups = await page.locator(".verdicts summary").allTextContents();
+  assert.deepEqual(groups.map((text) => text.split(" ").slice(0, 2).join(" ")), ["FailJob", "Count", "Ignore", "none"].map((action) => `${action} ${count(action)}`));
+  assert.equal(await page.locator(".verdicts tr").count(), items.length);
+  assert.equal(await page.getAttribute(".strip", "aria-label"), `${count("FailJob")} FailJob, ${count("Count")} Count, ${count("Ignore")} Ignore, ${count("none")} none`);
+  assert.equal(await page.getByText("oom-killed", { exact: true }).isVisible(), false, "a long group is folded");
+  await page.click('.verdicts[data-action="Count"] summary');
+  assert.equal(await page.getByText("oom-killed", { exact: true }).isVisible(), true);
+  assert.equal(await page.isVisible("#stdout"), false);
+  await page.getByText("As text").click();
+  assert.equal(await page.isVisible("#stdout"), true);
+  assert.equal(await page.isVisible("#table"), false);
+  await page.getByText("As text").click();
+  await change(page, () => page.getByText("exit-2", { exact: true }).click());
+  assert.equal(await page.inputValue("#names"), "exit-2");
+  const { files, ...expected } = commandLine({ ...empty, input: job, pane: "why", names: "exit-2" });
+  assert.deepEqual(await shown(page), expected);
+});
+
+test("repairs are shown and made as by check --fix, and guardrails asked", async () => {
+  const input = job.replace("[1, 2, 3]", "[3, 1, 2]");
+  const page = await open({ input, pane: "check" });
   await page.getByText("Show repairs").click();
   await page.waitForFunction(() => /repair/.test(document.getElementById("status").textContent));
-  assert.equal(await page.textContent("#stdout"), commandLine({ ...empty, input: job }, ["check", "--diff", FILE], []).stdout);
+  assert.equal(await page.textContent("#stdout"), commandLine({ ...empty, input }, ["check", "--diff", FILE], []).stdout);
+  await page.getByText("Guardrails", { exact: true }).click();
+  await page.waitForFunction(() => /platform/.test(document.getElementById("status").textContent));
+  assert.equal(await page.textContent("#stdout"), commandLine({ ...empty, input }, ["check", "--only", "guardrails", FILE], []).stdout);
   await change(page, () => page.getByText("Repair", { exact: true }).click());
-  const [fixed] = commandLine({ ...empty, input: job }, ["check", "--fix", FILE], [FILE]).files;
-  assert.notEqual(fixed, job);
+  const [fixed] = commandLine({ ...empty, input }, ["check", "--fix", FILE], [FILE]).files;
+  assert.equal(fixed, job);
   assert.equal((await shown(page)).stdout, commandLine({ ...empty, input: fixed, pane: "check" }).stdout);
 });
 
