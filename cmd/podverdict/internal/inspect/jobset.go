@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
@@ -18,7 +19,7 @@ func senseless(job manifest.Job, rule string) bool {
 	case checkHostname: // envsubst and the like write the name
 		return strings.Contains(job.Object.Name, "${")
 	case checkTTL: // what makes Jobs deletes them, too
-		return job.Template != ""
+		return job.Template != "" || metav1.GetControllerOf(job.Object) != nil
 	case compiler.CheckDisruptionFatal: // the JobSet decides what the failure of a Job means
 		return decides
 	case checkBackoffLimit: // JobSet demands the highest there is
