@@ -158,24 +158,20 @@ func (s *Settings) byDefault() []string {
 	return only
 }
 
-// Configuration returns the settings of guardrails by their ids in the Rego bundle.
+// Configuration returns the settings of guardrails by their ids in the Rego bundle. Those that are named are on.
 func (s *Settings) Configuration(c Choice) map[string]any {
 	guardrails := map[string]any{}
-	configured := func(id string) map[string]any {
-		rule, _ := catalogue.Find(id)
-		if rule.Group != catalogue.Guardrails {
-			return map[string]any{}
-		}
-		if guardrails[rule.Aliases[0]] == nil {
-			guardrails[rule.Aliases[0]] = map[string]any{}
-		}
-		return guardrails[rule.Aliases[0]].(map[string]any)
-	}
 	for _, id := range c.Named {
-		configured(id)["enabled"] = true
+		rule, _ := catalogue.Find(id)
+		guardrails[rule.Aliases[0]] = map[string]any{"enabled": true}
 	}
 	for id, settings := range s.Rules {
-		maps.Copy(configured(id), settings)
+		rule, _ := catalogue.Find(id)
+		if rule.Group == catalogue.Guardrails {
+			set := map[string]any{"enabled": true}
+			maps.Copy(set, settings)
+			guardrails[rule.Aliases[0]] = set
+		}
 	}
 	return guardrails
 }
