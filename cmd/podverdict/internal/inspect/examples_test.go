@@ -147,3 +147,16 @@ func TestExamples(t *testing.T) {
 		}
 	}
 }
+
+// TestAlsoFound finds constraints and guardrails without the bundle, which says the same of the examples.
+func TestAlsoFound(t *testing.T) {
+	for _, id := range alsoFound {
+		r, _ := catalogue.Find(id)
+		if found := foundIn(t, nil, r, r.Bad); !slices.Contains(found, id) {
+			t.Errorf("%s: the bad example breaks %v", id, found)
+		}
+		if found := foundIn(t, nil, r, r.Good); slices.Contains(found, id) {
+			t.Errorf("%s: the good example breaks it", id)
+		}
+	}
+}
