@@ -7,9 +7,9 @@
 //
 // Values are read by sigs.k8s.io/yaml, so that a document means here what it means to kubectl (YAML 1.1: yes is a
 // boolean), and strictly: unknown fields and duplicate keys are errors. What does not concern us is skipped and counted: objects of
-// other kinds, whatever is wrong in them, templates, files that are no manifests (Skipped). Kinds that make Jobs are a table in template.go. Positions come from
-// a second reading of the same bytes as YAML nodes, done only for documents that have something to report. All bad documents are
-// reported, each as an *Error that knows its place, beside what could be read.
+// other kinds, whatever is wrong in them, templates, files that are no manifests (Skipped). Kinds that make Jobs are a table in
+// template.go. Positions come from a second reading of the same bytes as YAML nodes, done only for documents that have something to
+// report. All bad documents are reported, each as an *Error that knows its place, beside what could be read.
 //
 // Input goes through three stages. Package documents cuts it into documents, and Lists of more than 1 MiB into their items. Goroutines
 // recognise and decode these, and results come in the order of the input (reading.go, decode.go). Pods are decoded by package partial: all

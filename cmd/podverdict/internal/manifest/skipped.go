@@ -207,7 +207,7 @@ var (
 
 // mentioned reports whether a text that cannot be parsed names the type of an object that is read.
 func (o Options) mentioned(text []byte) bool {
-	versions, kinds := apiVersionText().FindAllSubmatch(text, -1), kindText().FindAllSubmatch(text, -1)
+	versions, named := apiVersionText().FindAllSubmatch(text, -1), kindText().FindAllSubmatch(text, -1)
 	if len(versions) == 0 {
 		versions = [][][]byte{{nil, nil}}
 	}
@@ -215,7 +215,7 @@ func (o Options) mentioned(text []byte) bool {
 		if isClosed(string(version[1])) {
 			return true
 		}
-		for _, kind := range kinds {
+		for _, kind := range named {
 			if o.concerns(metav1.TypeMeta{APIVersion: string(version[1]), Kind: string(kind[1])}) {
 				return true
 			}
