@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/internal/race"
 )
 
-var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
+var update = flag.Bool("update", false, "rewrite the expected output in testdata/script and in pages")
 
 // programs are the commands that scripts can run.
 var programs = map[string]func(){"podverdict": main, "kubectl-podverdict": main}

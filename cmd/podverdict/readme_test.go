@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ const readmePrompt = "    $ go run ./cmd/podverdict "
 // Pages show what the commands print.
 func TestReadme(t *testing.T) {
 	t.Chdir("../..")
-	for _, page := range []string{"README.md", "docs/tutorial.md", "docs/what-if.md"} {
+	for _, page := range []string{"README.md", "docs/tutorial.md", "docs/what-if.md", "docs/failure-chain.md"} {
 		t.Run(page, func(t *testing.T) { checkPage(t, page) })
 	}
 }
@@ -30,21 +31,34 @@ func checkPage(t *testing.T, page string) {
 		t.Fatalf("%s shows %d commands, wanted 2 at least", page, len(shown))
 	}
 	for _, block := range shown {
-		checkCommand(t, block)
+		before, after := checkCommand(t, block)
+		text = bytes.Replace(text, indentation(before), indentation(after), 1)
+	}
+	if *update {
+		if err := os.WriteFile(page, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
-// checkCommand runs a command, and compares its output with what the page shows below it.
-func checkCommand(t *testing.T, block string) {
+// checkCommand runs a command, compares its output with what the page shows below it, and returns both.
+func checkCommand(t *testing.T, block string) (page, printed string) {
 	t.Helper()
 	command, rest, _ := strings.Cut(block, "\n")
 	var out, errs bytes.Buffer
 	if code := run(append([]string{"podverdict"}, strings.Fields(command)...), strings.NewReader(""), &out, &errs); code > exitFindings {
 		t.Errorf("%s: exit code %d: %s", command, code, errs.String())
 	}
-	if diff := cmp.Diff(indented(rest), strings.TrimRight(trimLines(out.String()), "\n")); diff != "" {
+	page, printed = indented(rest), strings.TrimRight(trimLines(out.String()), "\n")
+	if diff := cmp.Diff(page, printed); diff != "" && !*update {
 		t.Errorf("%s: the page differs (-page +output):\n%s", command, diff)
 	}
+	return page, printed
+}
+
+// indentation returns text as pages show it.
+func indentation(text string) []byte {
+	return regexp.MustCompile(`(?m)^(.)`).ReplaceAll([]byte(text), []byte("    $1"))
 }
 
 // indented returns the text up to the first line that is not indented, without the
