@@ -33,6 +33,7 @@ const (
 	checkTTL            = "ttl-out-of-bounds"
 	checkHostname       = "index-hostname-invalid"
 	checkBackoffLimit   = "backoff-limit-too-high"
+	checkRestarts       = "restarts-in-place"
 )
 
 // newSubject returns a Job without findings.

@@ -24,7 +24,7 @@ func senseless(job manifest.Job, rule string) bool {
 		return job.Template != "" || metav1.GetControllerOf(job.Object) != nil
 	case compiler.CheckDisruptionFatal: // the JobSet decides what the failure of a Job means
 		return decides
-	case checkBackoffLimit: // JobSet demands the highest there is
+	case checkBackoffLimit, checkRestarts: // JobSet demands the highest limit, since containers restart
 		return decides && job.JobSet.Spec.FailurePolicy.RestartStrategy == v1alpha2.InPlaceRestart
 	}
 	return false
