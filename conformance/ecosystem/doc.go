@@ -6,6 +6,9 @@
 // Jobs. At each checkpoint the JobSets, Workloads, CronJobs, Jobs and Pods of both must be equal, except for the differences
 // listed in differences_test.go and explained in docs/interoperation.md.
 //
+// What internal/jobset says of a JobSet's failurePolicy is compared with JobSet's code, on generated JobSets, and with its controller,
+// on the same control plane.
+//
 // It is a separate module, because the controllers that it runs require other versions of Kubernetes' libraries than
 // podverdict does. Their manifests are read from their modules.
 package ecosystem

@@ -142,12 +142,13 @@ func (d Decision) act(set *v1alpha2.JobSet, g Gates) Decision {
 
 // restartJob restarts the failed Job only.
 func (d Decision) restartJob(set *v1alpha2.JobSet) Decision {
-	index, err := indexOf(set, d.Job)
+	counts := jobCounts(set, d.Job)
+	index, err := counts.indexOf(d.Job, d.Counted)
 	if err != nil {
 		return Decision{Rule: d.Rule, RuleName: d.RuleName, Action: d.Action, Job: d.Job, Message: err.Error()}
 	}
 	if !d.Counted {
-		d.Restart = jobCounts(set, d.Job).restarts[index] + 1
+		d.Restart = counts.restarts[index] + 1
 	}
 	d.Reason = string(d.Action) + "FailurePolicyAction"
 	d.Message = d.naming(fmt.Sprintf("applying %s failure policy action", d.Action))

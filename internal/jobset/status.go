@@ -30,15 +30,15 @@ func (d Decision) Status(set *v1alpha2.JobSet) v1alpha2.JobSetStatus {
 
 // countJob adds the restart of a single Job to a status.
 func (d Decision) countJob(set *v1alpha2.JobSet, status *v1alpha2.JobSetStatus) {
-	index, err := indexOf(set, d.Job)
+	counts := jobCounts(set, d.Job)
+	index, err := counts.indexOf(d.Job, d.Counted)
 	if err != nil {
 		return
 	}
-	counts := jobCounts(set, d.Job)
 	counts.restarts[index]++
 	of := replicatedJobStatus(status, d.Job.Labels[v1alpha2.ReplicatedJobNameKey])
 	of.JobRestarts = counts.restarts
-	if d.Counted && index < len(counts.counted) {
+	if d.Counted {
 		counts.counted[index]++
 		of.JobRestartsCountTowardsMax = counts.counted
 	}
@@ -82,12 +82,16 @@ func jobCounts(set *v1alpha2.JobSet, job *batchv1.Job) restartCounts {
 	return c
 }
 
-// indexOf returns the index of a Job in its replicatedJob.
-func indexOf(set *v1alpha2.JobSet, job *batchv1.Job) (int, error) {
+// indexOf returns the index of a Job in its replicatedJob, for a restart that may be counted.
+func (c restartCounts) indexOf(job *batchv1.Job, counted bool) (int, error) {
+	jobs := len(c.restarts)
+	if counted {
+		jobs = min(jobs, len(c.counted))
+	}
 	label := job.Labels[v1alpha2.JobIndexKey]
 	index, err := strconv.Atoi(label)
-	if replicas := len(jobCounts(set, job).restarts); err != nil || index < 0 || index >= replicas {
-		return 0, fmt.Errorf("label %s of Job %s is %q, and should be the number of one of %d Jobs", v1alpha2.JobIndexKey, job.Name, label, replicas)
+	if err != nil || index < 0 || index >= jobs {
+		return 0, fmt.Errorf("label %s of Job %s is %q, and should be the number of one of %d Jobs", v1alpha2.JobIndexKey, job.Name, label, jobs)
 	}
 	return index, nil
 }
