@@ -34,8 +34,8 @@ type Options struct {
 	Step func()
 }
 
-// Inspect returns the Jobs of the input with what is wrong with them, then the custom policies and the bindings, each in the order
-// of the input, for one part of the input after the other. The error is about the rules or about a Job that they cannot judge.
+// Inspect returns the Jobs of the input with what is wrong with them, then the custom policies, the bindings and the JobSets, each in
+// the order of the input, for one part of the input after the other. The error is about the rules or about a Job that they cannot judge.
 func Inspect(ctx context.Context, set *manifest.Set, o Options) ([]report.Subject, error) {
 	var all []report.Subject
 	for _, part := range set.Separate() {
@@ -47,8 +47,9 @@ func Inspect(ctx context.Context, set *manifest.Set, o Options) ([]report.Subjec
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, subjects...)
+		all = append(append(all, subjects...), jobSets(part.Jobs)...)
 	}
+	dropRepeated(all)
 	return all, nil
 }
 
@@ -71,11 +72,10 @@ func (o Options) jobs(ctx context.Context, jobs []manifest.Job) ([]report.Subjec
 	if err := workers.Wait(); err != nil {
 		return nil, err
 	}
-	dropRepeated(subjects)
 	return subjects, nil
 }
 
-// dropRepeated drops findings that an earlier Job has at the same place: TrainJobs share their runtime.
+// dropRepeated drops findings that an earlier subject has at the same place: TrainJobs share their runtime.
 func dropRepeated(subjects []report.Subject) {
 	type key struct {
 		document              *manifest.Document

@@ -30,7 +30,7 @@ func (c *content) jobSet(o Origin, value []byte, h header) {
 		Spec replicasOnly `json:"spec"`
 	}
 	if c.named(o, h) && c.strict(o, value, &set) && c.lenient(o, value, &written) {
-		written.Spec.setDefault(&set)
+		written.Spec.setDefault(&set.Spec)
 		c.Jobs = append(c.Jobs, children(&set, o, "spec", c.options.Namespace)...)
 	}
 }
@@ -42,10 +42,10 @@ type replicasOnly struct {
 	} `json:"replicatedJobs"`
 }
 
-func (r replicasOnly) setDefault(set *v1alpha2.JobSet) {
+func (r replicasOnly) setDefault(spec *v1alpha2.JobSetSpec) {
 	for i, written := range r.ReplicatedJobs {
 		if written.Replicas == nil {
-			set.Spec.ReplicatedJobs[i].Replicas = 1
+			spec.ReplicatedJobs[i].Replicas = 1
 		}
 	}
 }
@@ -85,8 +85,10 @@ type trainingRuntime struct {
 	} `json:"spec"`
 
 	origin Origin
-	// set is the JobSet that the runtime describes, under the runtime's name.
-	set *v1alpha2.JobSet
+	// spec is that of the JobSet that it describes.
+	spec v1alpha2.JobSetSpec
+	// own is the JobSet of a TrainJob that asks for nothing, under the runtime's name.
+	own *v1alpha2.JobSet
 }
 
 // runtime reads the Jobs that a runtime describes.
@@ -95,19 +97,19 @@ func (c *content) runtime(o Origin, value []byte, h header) {
 		c.template(o, value, h)
 		return
 	}
-	r := &trainingRuntime{origin: o, set: &v1alpha2.JobSet{}}
+	r := &trainingRuntime{origin: o}
 	if !c.named(o, h) || !c.lenient(o, value, r) || r.Spec.Template.Spec == nil {
 		return
 	}
 	var written replicasOnly
 	at := o.at(inTrainingRuntime)
-	if !c.strict(at, r.Spec.Template.Spec, &r.set.Spec) || !c.lenient(at, r.Spec.Template.Spec, &written) {
+	if !c.strict(at, r.Spec.Template.Spec, &r.spec) || !c.lenient(at, r.Spec.Template.Spec, &written) {
 		return
 	}
-	written.setDefault(r.set)
-	r.set.ObjectMeta = metav1.ObjectMeta{Name: cmp.Or(r.Name, r.GenerateName), Namespace: r.Namespace}
+	written.setDefault(&r.spec)
+	r.own = r.jobSetOf(&trainJob{ObjectMeta: r.ObjectMeta})
 	c.runtimes = append(c.runtimes, r)
-	c.Jobs = append(c.Jobs, children(r.set, o, inTrainingRuntime, c.options.Namespace)...)
+	c.Jobs = append(c.Jobs, children(r.own, o, inTrainingRuntime, c.options.Namespace)...)
 }
 
 // trainJob is a TrainJob of which no more is read than what its JobSet depends on.
@@ -145,7 +147,7 @@ func (s *Set) addTrainJobs() {
 			continue
 		}
 		r := s.runtimes[i]
-		s.Jobs = slices.DeleteFunc(s.Jobs, func(j Job) bool { return j.JobSet == r.set })
+		s.Jobs = slices.DeleteFunc(s.Jobs, func(j Job) bool { return j.JobSet == r.own })
 		s.Jobs = append(s.Jobs, children(r.jobSetOf(job), r.origin, inTrainingRuntime, job.namespace)...)
 	}
 	s.trainJobs, s.runtimes = nil, nil
@@ -164,8 +166,7 @@ const ancestorLabel = "trainer.kubeflow.org/trainjob-ancestor-step"
 // jobSetOf returns the JobSet that Trainer makes for a TrainJob (pkg/runtime/framework/plugins/jobset). What it changes in
 // containers is left out.
 func (r *trainingRuntime) jobSetOf(job *trainJob) *v1alpha2.JobSet {
-	set := r.set.DeepCopy()
-	set.ObjectMeta = metav1.ObjectMeta{Name: cmp.Or(job.Name, job.GenerateName), Namespace: job.Namespace}
+	set := &v1alpha2.JobSet{ObjectMeta: metav1.ObjectMeta{Name: cmp.Or(job.Name, job.GenerateName), Namespace: job.Namespace}, Spec: *r.spec.DeepCopy()}
 	for i := range set.Spec.ReplicatedJobs {
 		replicated := &set.Spec.ReplicatedJobs[i]
 		if replicated.Template.Labels[ancestorLabel] != "" {

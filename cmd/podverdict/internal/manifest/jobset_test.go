@@ -31,7 +31,7 @@ func TestJobsOfSets(t *testing.T) {
 				"}, {name: b, replicas: 0, " + job + "}, {name: c, replicas: 5, " + job + "}]}\n",
 			[]string{"s-a of a in s: 1 of 3 Pods, <nil>", "s-b of b in s: 0 of 3 Pods, <nil>", "s-c of c in s: 5 of 3 Pods, <nil>"},
 		},
-		{"a runtime", runtime("{numNodes: 7}"), []string{"r-launcher of launcher in r: 2 of 1 Pods, <nil>", "r-node of node in r: 1 of 3 Pods, <nil>"}},
+		{"a runtime, as a TrainJob without wishes has it", runtime("{numNodes: 7}"), []string{"r-launcher of launcher in r: 1 of 7 Pods, 7", "r-node of node in r: 1 of 3 Pods, 3"}},
 		{"the runtime's nodes", runtime("{numNodes: 7}") + trainJob(""), []string{"t-launcher of launcher in t: 1 of 7 Pods, 7", "t-node of node in t: 1 of 3 Pods, 3"}},
 		{"the TrainJob's nodes", runtime("{numNodes: 7}") + trainJob("numNodes: 9"), []string{"t-launcher of launcher in t: 1 of 9 Pods, 9", "t-node of node in t: 1 of 3 Pods, 3"}},
 		{"MPI", runtime("{mpi: {}}") + trainJob("numNodes: 9"), []string{"t-launcher of launcher in t: 1 of 1 Pods, 1", "t-node of node in t: 1 of 9 Pods, 9"}},

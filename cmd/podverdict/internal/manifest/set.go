@@ -58,6 +58,12 @@ func (j Job) Whole() Origin {
 	return Origin{Document: j.Origin.Document, Path: path}
 }
 
+// SetOrigin returns the origin of the Job's JobSet. Of a runtime, it is what a JobSet is made of.
+func (j Job) SetOrigin() Origin {
+	whole, below := j.Whole(), strings.TrimSuffix(j.Template[:strings.Index(j.Template, "spec.replicatedJobs")], ".")
+	return whole.at(below)
+}
+
 // Pod is a Pod and where it was read.
 type Pod struct {
 	Object *corev1.Pod

@@ -1,0 +1,102 @@
+package jobset
+
+import "regexp/syntax"
+
+// A shape is a text with holes.
+type shape []string
+
+const (
+	// hole is a part of a shape that is not known: any number of letters of names and numbers. No text is a NUL.
+	hole        = "\x00"
+	holeLetters = "abcdefghijklmnopqrstuvwxyz0123456789-."
+)
+
+// mayMatch reports whether a regular expression may match a text of a shape; false is certain. As package regexp does, it follows
+// all ways through the program of the expression at once, and in a hole those of every letter.
+func mayMatch(pattern string, text shape) bool {
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return false
+	}
+	prog, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return false
+	}
+	m := matcher{prog}
+	now := states{}
+	m.follow(uint32(prog.Start), anywhere|syntax.EmptyBeginText|syntax.EmptyBeginLine, now)
+	for _, part := range text {
+		if part == hole {
+			for before := -1; before < len(now); {
+				before = len(now)
+				m.step(now, holeLetters, now)
+			}
+			continue
+		}
+		for _, letter := range part {
+			next := states{}
+			m.step(now, string(letter), next)
+			now = next
+		}
+	}
+	end := states{}
+	for state := range now {
+		m.follow(state, anywhere|syntax.EmptyEndText|syntax.EmptyEndLine, end)
+	}
+	return end[matched]
+}
+
+// anywhere is what is taken to be true at each place: the letters of holes are not known.
+const anywhere = syntax.EmptyWordBoundary | syntax.EmptyNoWordBoundary
+
+// states are instructions that a matcher is at. Once matched, it stays so.
+type states map[uint32]bool
+
+const matched = ^uint32(0)
+
+type matcher struct{ prog *syntax.Prog }
+
+// follow adds the states that are reached without a letter.
+func (m matcher) follow(state uint32, given syntax.EmptyOp, into states) {
+	if into[state] {
+		return
+	}
+	into[state] = true
+	if state == matched {
+		return
+	}
+	switch in := &m.prog.Inst[state]; in.Op {
+	case syntax.InstMatch:
+		into[matched] = true
+	case syntax.InstAlt, syntax.InstAltMatch:
+		m.follow(in.Out, given, into)
+		m.follow(in.Arg, given, into)
+	case syntax.InstCapture, syntax.InstNop:
+		m.follow(in.Out, given, into)
+	case syntax.InstEmptyWidth:
+		if syntax.EmptyOp(in.Arg)&^given == 0 {
+			m.follow(in.Out, given, into)
+		}
+	}
+}
+
+// step adds the states that are reached by one of some letters. A match may begin at any place.
+func (m matcher) step(from states, letters string, into states) {
+	m.follow(uint32(m.prog.Start), anywhere, into)
+	for state := range from {
+		if state == matched {
+			into[matched] = true
+			continue
+		}
+		in := &m.prog.Inst[state]
+		switch in.Op {
+		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+			for _, letter := range letters {
+				if in.MatchRune(letter) {
+					m.follow(in.Out, anywhere, into)
+					break
+				}
+			}
+		}
+	}
+}
