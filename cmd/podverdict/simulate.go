@@ -64,8 +64,13 @@ in the same way. A rule of pods has, all optional:
   oom              true: the first container is OOMKilled
   condition        of the failed Pod; with DisruptionTarget it was evicted
 
+All Jobs of a JobSet are simulated on one clock, with its failurePolicy: which
+rule applies, what restarts, and when it ends. Rules of pods may then have:
+  job              a replicatedJob, as workers, or one of its Jobs, workers-0
+  restart          of the Job's lives: 0 is the first; 3, 0-9,12 or 2+
+
 A script may also have nodes, their number, on which Pods are placed in turn,
-and events, each with a time (at) and:
+and events, not for JobSets, each with a time (at) and:
   suspend          true or false
   parallelism, completions
   delete, evict    indexes whose active Pods are deleted, or evicted
@@ -87,7 +92,7 @@ func newSimulate() *cobra.Command {
 	var o simulateOptions
 	cmd := &cobra.Command{
 		Use:   "simulate -f JOB [-f POLICY] [--script SCRIPT]",
-		Short: "Simulate a Job's whole life on a virtual clock",
+		Short: "Simulate a Job's or JobSet's whole life on a virtual clock",
 		Long:  simulateHelp,
 		Example: `  podverdict simulate -f job.yaml
   podverdict simulate -f job.yaml --script script.yaml --svg timeline.svg
@@ -114,7 +119,7 @@ func simulate(ctx context.Context, c *console, o *simulateOptions, _ []string) (
 	if err := o.check(c); err != nil {
 		return err
 	}
-	job, policies, unread, err := readSimulated(ctx, c, o.files)
+	jobs, policies, unread, err := o.readSimulated(ctx, c)
 	defer func() { err = beside(unread, err) }()
 	if err != nil {
 		return err
@@ -123,33 +128,50 @@ func simulate(ctx context.Context, c *console, o *simulateOptions, _ []string) (
 	if err != nil {
 		return err
 	}
-	planned, err := planner.plan(ctx, job)
-	if err != nil {
-		return err
-	}
-	for _, idle := range planned.effect.Idle() {
-		c.warn(fmt.Sprintf("nobody carries out the verdicts of policy %s: %s", idle.Policy, idle.NotCarriedOut))
+	plans := make([]plan, len(jobs))
+	for i, job := range jobs {
+		if plans[i], err = planner.plan(ctx, job); err != nil {
+			return err
+		}
+		for _, idle := range plans[i].effect.Idle() {
+			c.warn(fmt.Sprintf("nobody carries out the verdicts of policy %s: %s", idle.Policy, idle.NotCarriedOut))
+		}
 	}
 	script, origin, err := o.readScript(ctx, c)
 	if err != nil {
 		return err
 	}
 	shown := newProgress(c.stderr, "Pods simulated", 0)
-	result, err := simulation.Run(ctx, simulation.Options{
-		Job: planned.stored.DeepCopy(), Program: planned.simulated(), Selection: planned.selection,
-		Script: script, Kubernetes: planner.kubernetes, Seed: o.seed, Until: o.until, Progress: shown.add,
-	})
+	run := o.simulateJob
+	if jobs[0].JobSet != nil {
+		run = o.simulateSet
+	}
+	outcome, print, err := run(ctx, plans, script, shown.add)
 	shown.end()
 	if err != nil {
 		return scriptError(err, origin)
 	}
-	if err := o.print(c.stdout, result); err != nil {
+	if err := print(c.stdout); err != nil {
 		return err
 	}
-	if unread == nil && result.Outcome != simulation.Complete {
+	if unread == nil && outcome != simulation.Complete {
 		return errFindings
 	}
 	return nil
+}
+
+// simulateJob returns the outcome of a Job's life, and how to print that.
+func (o *simulateOptions) simulateJob(
+	ctx context.Context, plans []plan, script simulation.Script, progress func(int),
+) (outcome string, print func(io.Writer) error, err error) {
+	result, err := simulation.Run(ctx, simulation.Options{
+		Job: plans[0].stored.DeepCopy(), Program: plans[0].simulated(), Selection: plans[0].selection,
+		Script: script, Seed: o.seed, Until: o.until, Progress: progress,
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return result.Outcome, func(out io.Writer) error { return o.print(out, result) }, nil
 }
 
 func (o *simulateOptions) check(c *console) error {
@@ -166,20 +188,25 @@ func (o *simulateOptions) check(c *console) error {
 	return nil
 }
 
-// readSimulated reads one Job and custom policies, and refuses what the API server would.
-func readSimulated(ctx context.Context, c *console, files manifest.Options) (job manifest.Job, policies *inforce.Source, unread, err error) {
-	set, unread, err := readSound(ctx, c, files)
+// readSimulated reads one Job, or the Jobs of one JobSet, and custom policies, and refuses what the API server would.
+func (o *simulateOptions) readSimulated(ctx context.Context, c *console) (jobs []manifest.Job, policies *inforce.Source, unread, err error) {
+	set, unread, err := readSound(ctx, c, o.files)
 	switch {
 	case err != nil:
 	case len(set.Jobs) == 0:
 		err = errNoJob
-	case len(set.Jobs) != 1:
-		err = fmt.Errorf("there are %d Jobs in the input, and should be one", len(set.Jobs))
+	case len(set.Jobs) != 1 && !ofOneSet(set.Jobs):
+		err = fmt.Errorf("there are %d Jobs in the input, and should be one, or those of one JobSet", len(set.Jobs))
+	case o.svg != "" && set.Jobs[0].JobSet != nil:
+		err = usagef("--svg is for a single Job, not for a JobSet")
 	default:
-		job, policies = set.Jobs[0], inforce.FromFiles(set)
-		err = errors.Join(set.CheckPolicies(), checkJob(ctx, job))
+		jobs, policies = set.Jobs, inforce.FromFiles(set)
+		err = errors.Join(set.CheckPolicies(), checkJobSet(jobs[0]))
+		for _, job := range jobs {
+			err = errors.Join(err, checkJob(ctx, job))
+		}
 	}
-	return job, policies, unread, err
+	return jobs, policies, unread, err
 }
 
 // checkJob refuses a Job that the API server would.

@@ -96,9 +96,6 @@ func generateSpec(r *rand.Rand) *v1alpha2.JobSet {
 	if r.IntN(3) == 0 {
 		set.Spec.SuccessPolicy = &v1alpha2.SuccessPolicy{Operator: v1alpha2.OperatorAny, TargetReplicatedJobs: target()}
 	}
-	if r.IntN(10) == 0 {
-		set.Spec.Coordinator = &v1alpha2.Coordinator{ReplicatedJob: mostly(r, names[0], "wrong"), JobIndex: mostly(r, 0, -1, 2), PodIndex: mostly(r, 0, -1, 3)}
-	}
 	if r.IntN(2) == 0 {
 		return set
 	}

@@ -91,6 +91,9 @@ func (r *reader) rule(at *field.Path, given Rule) rule {
 	if given.Attempt != nil && read.attempts.has(0) {
 		r.invalid(at.Child("attempt"), given.Attempt.String(), detailAttempt)
 	}
+	if given.Job != "" || given.Restart != nil {
+		r.errors = append(r.errors, field.Forbidden(at, detailJobSets))
+	}
 	read.outcome = r.outcome(at, given)
 	r.checkStartupProblem(at, given, read)
 	return read

@@ -22,6 +22,7 @@ func (e *ScriptError) Error() string { return "script: " + e.Errors.ToAggregate(
 const (
 	detailFails       = "a pod fails in one way: give one of exitCode, exitCodes and oom"
 	detailBounds      = "must be from 0 to 1"
+	detailJobSets     = "job and restart are for the Jobs of a JobSet"
 	detailAttempt     = "attempts are counted from 1"
 	detailNothing     = "nothing happens: give suspend, parallelism, completions, delete, evict or drain"
 	detailForever     = "must be a time that comes"

@@ -27,6 +27,10 @@ type Script struct {
 // Rule says what the pods of some attempts do. A duration is written 90s, 1h30m or forever; from a range such as 10s-2m it is
 // drawn at random. The pod succeeds unless the rule says how it fails: by exit codes, OOM or a condition.
 type Rule struct {
+	// Job selects Jobs of a JobSet: those of a replicatedJob, such as workers, or one, such as workers-0; all if absent.
+	Job string `json:"job,omitempty"`
+	// Restart selects lives of a JobSet's Job by how often it was restarted before, such as 0 or 1+; all if absent.
+	Restart *intstr.IntOrString `json:"restart,omitempty"`
 	// Index selects completion indexes, such as 3 or 0-9,12; all if absent. The completions of a Job without indexes are
 	// numbered the same way.
 	Index *intstr.IntOrString `json:"index,omitempty"`

@@ -1,12 +1,10 @@
 package jobset
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"regexp"
 	"slices"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -33,14 +31,13 @@ type Finding struct {
 }
 
 // Check returns what JobSet refuses in a JobSet with defaults (pkg/webhooks/jobset_webhook.go), whatever feature gates are on, and
-// which rules of its failurePolicy can never apply. It does not look at network, managedBy, groupName and volumeClaimPolicies.
+// which rules of its failurePolicy can never apply. It does not look at coordinator, network, managedBy, groupName and volumeClaimPolicies.
 func Check(set *v1alpha2.JobSet) []Finding {
 	c := &checker{set: set}
 	for i := range set.Spec.ReplicatedJobs {
 		c.replicatedJob(i, &set.Spec.ReplicatedJobs[i])
 	}
 	c.targets("spec.successPolicy", set.Spec.SuccessPolicy.TargetReplicatedJobs)
-	c.coordinator()
 	if set.Spec.FailurePolicy != nil {
 		c.failurePolicy(set.Spec.FailurePolicy)
 	}
@@ -114,33 +111,6 @@ func (c *checker) targets(at string, targets []string) {
 	}
 }
 
-func (c *checker) coordinator() {
-	of := c.set.Spec.Coordinator
-	if of == nil {
-		return
-	}
-	const at = "spec.coordinator"
-	i := slices.Index(c.names, of.ReplicatedJob)
-	if i < 0 {
-		c.invalid(at+".replicatedJob", hint.Names(of.ReplicatedJob, c.names, ""), "there is no replicatedJob %q", of.ReplicatedJob)
-		return
-	}
-	r := c.set.Spec.ReplicatedJobs[i]
-	job := r.Template.Spec
-	switch {
-	case of.JobIndex < 0 || of.JobIndex >= int(r.Replicas):
-		c.invalid(at+".jobIndex", "", "there is no Job %d of %d", of.JobIndex, r.Replicas)
-	case job.Completions == nil || *job.CompletionMode != batchv1.IndexedCompletion:
-		c.invalid(at+".replicatedJob", "", "the Job must be Indexed and have completions")
-	case of.PodIndex < 0 || of.PodIndex >= int(*job.Completions):
-		c.invalid(at+".podIndex", "", "there is no Pod %d of %d", of.PodIndex, *job.Completions)
-	}
-	endpoint := fmt.Sprintf("%s-%s-%d-%d.%s", c.set.Name, of.ReplicatedJob, of.JobIndex, of.PodIndex, cmp.Or(c.set.Spec.Network.Subdomain, c.set.Name))
-	if why := validation.IsValidLabelValue(endpoint); c.named() && len(why) > 0 {
-		c.invalid(at, "", "the label with the coordinator's address would be %q: %s", endpoint, why[0])
-	}
-}
-
 var (
 	ruleName = regexp.MustCompile("^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$")
 	actions  = []string{
@@ -182,8 +152,7 @@ func (c *checker) rule(at string, rule *v1alpha2.FailurePolicyRule) {
 		c.invalid(at+".name", "", "must begin with a letter, go on with letters, digits, _ , and :, and have at most %d characters", maxRuleName)
 	}
 	large := func(r v1alpha2.ReplicatedJob) bool { return r.Replicas > maxCounted }
-	if strings.HasPrefix(string(rule.Action), "RestartJob") && !strings.HasPrefix(string(rule.Action), "RestartJobSet") &&
-		slices.ContainsFunc(c.set.Spec.ReplicatedJobs, large) {
+	if restartsJob(rule.Action) && slices.ContainsFunc(c.set.Spec.ReplicatedJobs, large) {
 		c.invalid(at+".action", "", "%s does not go with more than %d replicas", rule.Action, maxCounted)
 	}
 	c.targets(at, rule.TargetReplicatedJobs)

@@ -45,10 +45,6 @@ func TestCheck(t *testing.T) {
 			"jobset-invalid spec.replicatedJobs[0].template.spec.completions: completions and parallelism must be set and equal (the restartStrategy InPlaceRestart demands it, so that no failed Pod ends the Job)",
 		}},
 		{plain, "failurePolicy: {restartStrategy: Recrate}", []string{`jobset-invalid spec.failurePolicy.restartStrategy: there is no strategy "Recrate" (did you mean "Recreate"?)`}},
-		{inPlace, "coordinator: {replicatedJob: b}", []string{`jobset-invalid spec.coordinator.replicatedJob: there is no replicatedJob "b" (there are a)`}},
-		{inPlace, "coordinator: {replicatedJob: a, jobIndex: 1}", []string{"jobset-invalid spec.coordinator.jobIndex: there is no Job 1 of 1"}},
-		{inPlace, "coordinator: {replicatedJob: a, podIndex: 2}", []string{"jobset-invalid spec.coordinator.podIndex: there is no Pod 2 of 2"}},
-		{plain, "coordinator: {replicatedJob: a}", []string{"jobset-invalid spec.coordinator.replicatedJob: the Job must be Indexed and have completions"}},
 		{plain, "failurePolicy: {rules: [{action: FailJobset, name: 1x}, {action: RestartJobSet, name: 1x, targetReplicatedJobs: [wrong]}]}", []string{
 			`jobset-invalid spec.failurePolicy.rules[0].action: there is no action "FailJobset" (did you mean "FailJobSet"?)`,
 			"jobset-invalid spec.failurePolicy.rules[0].name: must begin with a letter, go on with letters, digits, _ , and :, and have at most 128 characters",

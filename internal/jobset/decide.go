@@ -16,6 +16,17 @@ type Gates struct {
 	RestartJob bool
 }
 
+// GatesOf returns the gates that a JobSet needs: JobSet's webhook refuses rules of gates that are off.
+func GatesOf(set *v1alpha2.JobSet) Gates {
+	needs := func(r v1alpha2.FailurePolicyRule) bool { return restartsJob(r.Action) }
+	return Gates{RestartJob: set.Spec.FailurePolicy != nil && slices.ContainsFunc(set.Spec.FailurePolicy.Rules, needs)}
+}
+
+// restartsJob reports whether an action restarts a single Job.
+func restartsJob(action v1alpha2.FailurePolicyAction) bool {
+	return action == v1alpha2.RestartJob || action == v1alpha2.RestartJobAndIgnoreMaxRestarts
+}
+
 // Reasons of a JobSet's condition Failed.
 const (
 	ReasonFailedJobs         = "FailedJobs"
@@ -43,6 +54,9 @@ type Decision struct {
 	Restart, Max int32
 	Counted      bool
 }
+
+// OneJob reports whether the action restarts the failed Job only.
+func (d Decision) OneJob() bool { return restartsJob(d.Action) }
 
 // Decide returns what a JobSet with defaults does when Jobs of it have failed. Jobs without the condition Failed are ignored.
 func Decide(set *v1alpha2.JobSet, failed []*batchv1.Job, g Gates) Decision {
@@ -108,7 +122,6 @@ func matchesAny(patterns []string, message string) bool {
 
 // act completes a Decision that has its action.
 func (d Decision) act(set *v1alpha2.JobSet, g Gates) Decision {
-	restartsJob := d.Action == v1alpha2.RestartJob || d.Action == v1alpha2.RestartJobAndIgnoreMaxRestarts
 	counts := d.Action == v1alpha2.RestartJob || d.Action == v1alpha2.RestartJobSet
 	counted := set.Status.RestartsCountTowardsMax
 	if g.RestartJob {
@@ -117,10 +130,10 @@ func (d Decision) act(set *v1alpha2.JobSet, g Gates) Decision {
 	switch {
 	case d.Action == v1alpha2.FailJobSet:
 		return d.fail(ReasonFailJobSet, "applying FailJobSet failure policy action")
-	case !restartsJob && d.Action != v1alpha2.RestartJobSet && d.Action != v1alpha2.RestartJobSetAndIgnoreMaxRestarts:
+	case !d.OneJob() && d.Action != v1alpha2.RestartJobSet && d.Action != v1alpha2.RestartJobSetAndIgnoreMaxRestarts:
 		d.Message = fmt.Sprintf("there is no action %q", d.Action)
 		return d
-	case restartsJob && !g.RestartJob:
+	case d.OneJob() && !g.RestartJob:
 		d.Message = fmt.Sprintf("the action %s needs the feature gate RestartJob", d.Action)
 		return d
 	case counts && counted >= set.Spec.FailurePolicy.MaxRestarts:
@@ -130,7 +143,7 @@ func (d Decision) act(set *v1alpha2.JobSet, g Gates) Decision {
 	if counts {
 		d.Restart, d.Max = counted+1, set.Spec.FailurePolicy.MaxRestarts
 	}
-	if restartsJob {
+	if d.OneJob() {
 		return d.restartJob(set)
 	}
 	d.Reason, d.Message = "DefaultFailurePolicy", d.naming(fmt.Sprintf("applying %s failure policy action", d.Action))

@@ -17,7 +17,7 @@ func (d Decision) Status(set *v1alpha2.JobSet) v1alpha2.JobSetStatus {
 	case d.Failed:
 		status.TerminalState = string(v1alpha2.JobSetFailed)
 	case d.Restart == 0:
-	case d.Action == v1alpha2.RestartJob, d.Action == v1alpha2.RestartJobAndIgnoreMaxRestarts:
+	case d.OneJob():
 		d.countJob(set, &status)
 	default:
 		status.Restarts++

@@ -16,37 +16,44 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
+// row writes a line as kubectl describe does.
+func row(w io.Writer, name, format string, args ...any) {
+	fmt.Fprintf(w, "%-19s%s\n", name+":", terminal.Line(fmt.Sprintf(format, args...)))
+}
+
 // WriteSummary writes how the Job ended, in the form of kubectl describe.
 func WriteSummary(w io.Writer, r *simulation.Result) {
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "%-19s%s\n", name+":", terminal.Line(fmt.Sprintf(format, args...)))
-	}
-	row("Job", "%s/%s", r.Namespace, r.Name)
+	row(w, "Job", "%s/%s", r.Namespace, r.Name)
 	switch r.Outcome {
 	case simulation.Unfinished:
-		row("Outcome", "%s", strings.TrimSuffix(fmt.Sprintf("%s after %s: %s", r.Outcome, simulation.Clock(r.Seconds), r.Message), ": "))
+		row(w, "Outcome", "%s", strings.TrimSuffix(fmt.Sprintf("%s after %s: %s", r.Outcome, simulation.Clock(r.Seconds), r.Message), ": "))
 	default:
-		row("Outcome", "%s after %s, %s: %s", r.Outcome, simulation.Clock(r.Seconds), r.Reason, r.Message)
+		row(w, "Outcome", "%s after %s, %s: %s", r.Outcome, simulation.Clock(r.Seconds), r.Reason, r.Message)
 	}
 	s := r.Status
-	row("Pods Statuses", "%d Active (%d Ready) / %d Succeeded / %d Failed%s", s.Active, ptr.Deref(s.Ready, 0), s.Succeeded, s.Failed, terminating(s))
+	row(w, "Pods Statuses", "%d Active (%d Ready) / %d Succeeded / %d Failed%s", s.Active, ptr.Deref(s.Ready, 0), s.Succeeded, s.Failed, terminating(s))
 	if s.CompletedIndexes != "" {
-		row("Completed Indexes", "%s", shortened(s.CompletedIndexes))
+		row(w, "Completed Indexes", "%s", shortened(s.CompletedIndexes))
 	}
 	if s.FailedIndexes != nil {
-		row("Failed Indexes", "%s", shortened(cmp.Or(*s.FailedIndexes, "none")))
+		row(w, "Failed Indexes", "%s", shortened(cmp.Or(*s.FailedIndexes, "none")))
 	}
 	if len(s.Conditions) > 0 {
-		row("Conditions", "%s", conditions(s.Conditions))
+		row(w, "Conditions", "%s", conditions(s.Conditions))
 	}
-	row("Pods", "%s", pods(r.Summary))
-	if verdicts := verdictCounts(r.Summary.Verdicts); verdicts != "" {
-		row("Verdicts", "%s", verdicts)
+	writeTotals(w, r.Summary, budgets(r.Events)...)
+}
+
+// writeTotals writes what became of all pods.
+func writeTotals(w io.Writer, s simulation.Summary, budgets ...string) {
+	row(w, "Pods", "%s", pods(s))
+	if verdicts := verdictCounts(s.Verdicts); verdicts != "" {
+		row(w, "Verdicts", "%s", verdicts)
 	}
-	for _, text := range budgets(r.Events) {
-		row("Budget", "%s", text)
+	for _, text := range budgets {
+		row(w, "Budget", "%s", text)
 	}
-	row("Pod Time", "%s, %s of it wasted in failed attempts", simulation.Clock(r.Summary.PodSeconds), simulation.Clock(r.Summary.WastedSeconds))
+	row(w, "Pod Time", "%s, %s of it wasted in failed attempts", simulation.Clock(s.PodSeconds), simulation.Clock(s.WastedSeconds))
 }
 
 func terminating(s batchv1.JobStatus) string {

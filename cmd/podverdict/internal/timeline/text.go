@@ -34,6 +34,10 @@ func Write(w io.Writer, r *simulation.Result, wide bool) {
 	} else if lines = names.moments(r.Events); len(lines) > maxLines {
 		lines = periods(r.Events)
 	}
+	writeLines(w, lines)
+}
+
+func writeLines(w io.Writer, lines []line) {
 	width := len("TIME")
 	for _, l := range lines {
 		width = max(width, len(l.at))
