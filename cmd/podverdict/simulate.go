@@ -146,12 +146,12 @@ func simulate(ctx context.Context, c *console, o *simulateOptions, _ []string) (
 	if jobs[0].JobSet != nil {
 		run = o.simulateSet
 	}
-	outcome, print, err := run(ctx, plans, script, shown.add)
+	outcome, write, err := run(ctx, plans, script, shown.add)
 	shown.end()
 	if err != nil {
 		return scriptError(err, origin)
 	}
-	if err := print(c.stdout); err != nil {
+	if err := write(c.stdout); err != nil {
 		return err
 	}
 	if unread == nil && outcome != simulation.Complete {
@@ -163,7 +163,7 @@ func simulate(ctx context.Context, c *console, o *simulateOptions, _ []string) (
 // simulateJob returns the outcome of a Job's life, and how to print that.
 func (o *simulateOptions) simulateJob(
 	ctx context.Context, plans []plan, script simulation.Script, progress func(int),
-) (outcome string, print func(io.Writer) error, err error) {
+) (outcome string, write func(io.Writer) error, err error) {
 	result, err := simulation.Run(ctx, simulation.Options{
 		Job: plans[0].stored.DeepCopy(), Program: plans[0].simulated(), Selection: plans[0].selection,
 		Script: script, Seed: o.seed, Until: o.until, Progress: progress,

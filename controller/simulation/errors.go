@@ -22,6 +22,8 @@ func (e *ScriptError) Error() string { return "script: " + e.Errors.ToAggregate(
 const (
 	detailFails       = "a pod fails in one way: give one of exitCode, exitCodes and oom"
 	detailBounds      = "must be from 0 to 1"
+	detailJob         = "must be a replicatedJob, or one of its Jobs as in workers-0"
+	detailOneJob      = "they are for a single Job"
 	detailJobSets     = "job and restart are for the Jobs of a JobSet"
 	detailAttempt     = "attempts are counted from 1"
 	detailNothing     = "nothing happens: give suspend, parallelism, completions, delete, evict or drain"

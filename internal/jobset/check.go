@@ -50,26 +50,26 @@ type checker struct {
 	found []Finding
 }
 
-func (c *checker) invalid(field, advice, format string, arguments ...any) {
+func (c *checker) invalidf(field, advice, format string, arguments ...any) {
 	c.found = append(c.found, Finding{CheckInvalid, field, fmt.Sprintf(format, arguments...), advice})
 }
 
 func (c *checker) replicatedJob(i int, r *v1alpha2.ReplicatedJob) {
 	at, job := fmt.Sprintf("spec.replicatedJobs[%d]", i), &r.Template.Spec
 	if slices.Contains(c.names, r.Name) {
-		c.invalid(at+".name", "", "%q is there twice", r.Name)
+		c.invalidf(at+".name", "", "%q is there twice", r.Name)
 	}
 	c.names = append(c.names, r.Name)
 	if i == 0 && len(r.DependsOn) > 0 {
-		c.invalid(at+".dependsOn", "", "the first replicatedJob must not depend on another")
+		c.invalidf(at+".dependsOn", "", "the first replicatedJob must not depend on another")
 	}
 	for j, on := range r.DependsOn {
 		if !slices.Contains(c.names, on.Name) {
-			c.invalid(fmt.Sprintf("%s.dependsOn[%d].name", at, j), hint.Names(on.Name, c.names, ""), "%q is no replicatedJob before this one", on.Name)
+			c.invalidf(fmt.Sprintf("%s.dependsOn[%d].name", at, j), hint.Names(on.Name, c.names, ""), "%q is no replicatedJob before this one", on.Name)
 		}
 	}
 	if pods := int64(ptr.Deref(job.Parallelism, 1)) * int64(r.Replicas); pods > math.MaxInt32 {
-		c.invalid(at+".replicas", "", "replicas times parallelism must be at most %d, not %d", math.MaxInt32, pods)
+		c.invalidf(at+".replicas", "", "replicas times parallelism must be at most %d, not %d", math.MaxInt32, pods)
 	}
 	longest := fmt.Sprintf("%s-%s-%d", c.set.Name, r.Name, r.Replicas-1)
 	if job.Completions != nil && *job.CompletionMode == batchv1.IndexedCompletion {
@@ -77,7 +77,7 @@ func (c *checker) replicatedJob(i int, r *v1alpha2.ReplicatedJob) {
 	}
 	if c.named() {
 		for _, why := range validation.IsDNS1035Label(longest) {
-			c.invalid(at+".name", "", "the name of a Job or Pod would be %q: %s", longest, why)
+			c.invalidf(at+".name", "", "the name of a Job or Pod would be %q: %s", longest, why)
 		}
 	}
 	if policy := c.set.Spec.FailurePolicy; policy != nil && policy.RestartStrategy == v1alpha2.InPlaceRestart {
@@ -92,13 +92,13 @@ func (c *checker) named() bool { return c.set.Kind != "" && c.set.GenerateName =
 func (c *checker) inPlace(at string, job *batchv1.JobSpec) {
 	const because = "the restartStrategy InPlaceRestart demands it, so that no failed Pod ends the Job"
 	if ptr.Deref(job.BackoffLimit, 0) != math.MaxInt32 {
-		c.invalid(at+".backoffLimit", because, "must be %d", math.MaxInt32)
+		c.invalidf(at+".backoffLimit", because, "must be %d", math.MaxInt32)
 	}
 	if ptr.Deref(job.PodReplacementPolicy, "") != batchv1.Failed {
-		c.invalid(at+".podReplacementPolicy", because, "must be Failed")
+		c.invalidf(at+".podReplacementPolicy", because, "must be Failed")
 	}
 	if job.Completions == nil || job.Parallelism == nil || *job.Completions != *job.Parallelism {
-		c.invalid(at+".completions", because, "completions and parallelism must be set and equal")
+		c.invalidf(at+".completions", because, "completions and parallelism must be set and equal")
 	}
 }
 
@@ -106,7 +106,7 @@ func (c *checker) inPlace(at string, job *batchv1.JobSpec) {
 func (c *checker) targets(at string, targets []string) {
 	for i, name := range targets {
 		if !slices.Contains(c.names, name) {
-			c.invalid(fmt.Sprintf("%s.targetReplicatedJobs[%d]", at, i), hint.Names(name, c.names, ""), "there is no replicatedJob %q", name)
+			c.invalidf(fmt.Sprintf("%s.targetReplicatedJobs[%d]", at, i), hint.Names(name, c.names, ""), "there is no replicatedJob %q", name)
 		}
 	}
 }
@@ -129,13 +129,13 @@ const (
 func (c *checker) failurePolicy(policy *v1alpha2.FailurePolicy) {
 	const at = "spec.failurePolicy"
 	if strategy := string(policy.RestartStrategy); !slices.Contains(strategies, strategy) {
-		c.invalid(at+".restartStrategy", hint.Names(strategy, strategies, ""), "there is no strategy %q", strategy)
+		c.invalidf(at+".restartStrategy", hint.Names(strategy, strategies, ""), "there is no strategy %q", strategy)
 	}
 	for i := range policy.Rules {
 		rule, at, before := &policy.Rules[i], fmt.Sprintf("%s.rules[%d]", at, i), len(c.found)
 		c.rule(at, rule)
 		if same := slices.IndexFunc(policy.Rules, func(r v1alpha2.FailurePolicyRule) bool { return r.Name == rule.Name }); same < i {
-			c.invalid(at+".name", "", "rule %d is called %q too", same, rule.Name)
+			c.invalidf(at+".name", "", "rule %d is called %q too", same, rule.Name)
 		}
 		if len(c.found) == before {
 			c.reachable(at, i)
@@ -146,19 +146,19 @@ func (c *checker) failurePolicy(policy *v1alpha2.FailurePolicy) {
 // rule finds what is wrong with a rule alone.
 func (c *checker) rule(at string, rule *v1alpha2.FailurePolicyRule) {
 	if action := string(rule.Action); !slices.Contains(actions, action) {
-		c.invalid(at+".action", hint.Names(action, actions, ""), "there is no action %q", action)
+		c.invalidf(at+".action", hint.Names(action, actions, ""), "there is no action %q", action)
 	}
 	if !ruleName.MatchString(rule.Name) || len(rule.Name) > maxRuleName {
-		c.invalid(at+".name", "", "must begin with a letter, go on with letters, digits, _ , and :, and have at most %d characters", maxRuleName)
+		c.invalidf(at+".name", "", "must begin with a letter, go on with letters, digits, _ , and :, and have at most %d characters", maxRuleName)
 	}
 	large := func(r v1alpha2.ReplicatedJob) bool { return r.Replicas > maxCounted }
 	if restartsJob(rule.Action) && slices.ContainsFunc(c.set.Spec.ReplicatedJobs, large) {
-		c.invalid(at+".action", "", "%s does not go with more than %d replicas", rule.Action, maxCounted)
+		c.invalidf(at+".action", "", "%s does not go with more than %d replicas", rule.Action, maxCounted)
 	}
 	c.targets(at, rule.TargetReplicatedJobs)
 	for i, reason := range rule.OnJobFailureReasons {
 		if !slices.Contains(reasons, reason) {
-			c.invalid(fmt.Sprintf("%s.onJobFailureReasons[%d]", at, i), hint.Names(reason, reasons, ""), "no Job fails with reason %q", reason)
+			c.invalidf(fmt.Sprintf("%s.onJobFailureReasons[%d]", at, i), hint.Names(reason, reasons, ""), "no Job fails with reason %q", reason)
 		}
 	}
 	for i, pattern := range rule.OnJobFailureMessagePatterns {

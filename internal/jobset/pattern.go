@@ -1,6 +1,9 @@
 package jobset
 
-import "regexp/syntax"
+import (
+	"regexp/syntax"
+	"strings"
+)
 
 // A shape is a text with holes.
 type shape []string
@@ -24,7 +27,7 @@ func mayMatch(pattern string, text shape) bool {
 	}
 	m := matcher{prog}
 	now := states{}
-	m.follow(uint32(prog.Start), anywhere|syntax.EmptyBeginText|syntax.EmptyBeginLine, now)
+	m.follow(m.start(), anywhere|syntax.EmptyBeginText|syntax.EmptyBeginLine, now)
 	for _, part := range text {
 		if part == hole {
 			for before := -1; before < len(now); {
@@ -56,6 +59,8 @@ const matched = ^uint32(0)
 
 type matcher struct{ prog *syntax.Prog }
 
+func (m matcher) start() uint32 { return uint32(m.prog.Start) } //nolint:gosec // an instruction has a number of 32 bits
+
 // follow adds the states that are reached without a letter.
 func (m matcher) follow(state uint32, given syntax.EmptyOp, into states) {
 	if into[state] {
@@ -65,7 +70,7 @@ func (m matcher) follow(state uint32, given syntax.EmptyOp, into states) {
 	if state == matched {
 		return
 	}
-	switch in := &m.prog.Inst[state]; in.Op {
+	switch in := &m.prog.Inst[state]; in.Op { //nolint:exhaustive // the others ask for a letter
 	case syntax.InstMatch:
 		into[matched] = true
 	case syntax.InstAlt, syntax.InstAltMatch:
@@ -74,7 +79,7 @@ func (m matcher) follow(state uint32, given syntax.EmptyOp, into states) {
 	case syntax.InstCapture, syntax.InstNop:
 		m.follow(in.Out, given, into)
 	case syntax.InstEmptyWidth:
-		if syntax.EmptyOp(in.Arg)&^given == 0 {
+		if syntax.EmptyOp(in.Arg)&^given == 0 { //nolint:gosec // that is what it is
 			m.follow(in.Out, given, into)
 		}
 	}
@@ -82,21 +87,18 @@ func (m matcher) follow(state uint32, given syntax.EmptyOp, into states) {
 
 // step adds the states that are reached by one of some letters. A match may begin at any place.
 func (m matcher) step(from states, letters string, into states) {
-	m.follow(uint32(m.prog.Start), anywhere, into)
+	m.follow(m.start(), anywhere, into)
 	for state := range from {
 		if state == matched {
 			into[matched] = true
 			continue
 		}
-		in := &m.prog.Inst[state]
-		switch in.Op {
-		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
-			for _, letter := range letters {
-				if in.MatchRune(letter) {
-					m.follow(in.Out, anywhere, into)
-					break
-				}
-			}
+		if in := &m.prog.Inst[state]; asksForLetter(in.Op) && strings.ContainsFunc(letters, in.MatchRune) {
+			m.follow(in.Out, anywhere, into)
 		}
 	}
+}
+
+func asksForLetter(op syntax.InstOp) bool {
+	return op == syntax.InstRune || op == syntax.InstRune1 || op == syntax.InstRuneAny || op == syntax.InstRuneAnyNotNL
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -65,7 +66,7 @@ func codeKinds(codes *batchv1.PodFailurePolicyOnExitCodesRequirement, end string
 	if codes.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn {
 		listed = nil
 		for _, code := range codes.Values {
-			listed = append(listed, fmt.Sprint(code))
+			listed = append(listed, strconv.Itoa(int(code)))
 		}
 	}
 	for _, code := range listed {

@@ -60,8 +60,8 @@ func (j Job) Whole() Origin {
 
 // SetOrigin returns the origin of the Job's JobSet. Of a runtime, it is what a JobSet is made of.
 func (j Job) SetOrigin() Origin {
-	whole, below := j.Whole(), strings.TrimSuffix(j.Template[:strings.Index(j.Template, "spec.replicatedJobs")], ".")
-	return whole.at(below)
+	before, _, _ := strings.Cut(j.Template, "spec.replicatedJobs")
+	return j.Whole().at(strings.TrimSuffix(before, "."))
 }
 
 // Pod is a Pod and where it was read.

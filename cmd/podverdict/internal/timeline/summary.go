@@ -16,44 +16,44 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// row writes a line as kubectl describe does.
-func row(w io.Writer, name, format string, args ...any) {
+// rowf writes a line as kubectl describe does.
+func rowf(w io.Writer, name, format string, args ...any) {
 	fmt.Fprintf(w, "%-19s%s\n", name+":", terminal.Line(fmt.Sprintf(format, args...)))
 }
 
 // WriteSummary writes how the Job ended, in the form of kubectl describe.
 func WriteSummary(w io.Writer, r *simulation.Result) {
-	row(w, "Job", "%s/%s", r.Namespace, r.Name)
+	rowf(w, "Job", "%s/%s", r.Namespace, r.Name)
 	switch r.Outcome {
 	case simulation.Unfinished:
-		row(w, "Outcome", "%s", strings.TrimSuffix(fmt.Sprintf("%s after %s: %s", r.Outcome, simulation.Clock(r.Seconds), r.Message), ": "))
+		rowf(w, "Outcome", "%s", strings.TrimSuffix(fmt.Sprintf("%s after %s: %s", r.Outcome, simulation.Clock(r.Seconds), r.Message), ": "))
 	default:
-		row(w, "Outcome", "%s after %s, %s: %s", r.Outcome, simulation.Clock(r.Seconds), r.Reason, r.Message)
+		rowf(w, "Outcome", "%s after %s, %s: %s", r.Outcome, simulation.Clock(r.Seconds), r.Reason, r.Message)
 	}
 	s := r.Status
-	row(w, "Pods Statuses", "%d Active (%d Ready) / %d Succeeded / %d Failed%s", s.Active, ptr.Deref(s.Ready, 0), s.Succeeded, s.Failed, terminating(s))
+	rowf(w, "Pods Statuses", "%d Active (%d Ready) / %d Succeeded / %d Failed%s", s.Active, ptr.Deref(s.Ready, 0), s.Succeeded, s.Failed, terminating(s))
 	if s.CompletedIndexes != "" {
-		row(w, "Completed Indexes", "%s", shortened(s.CompletedIndexes))
+		rowf(w, "Completed Indexes", "%s", shortened(s.CompletedIndexes))
 	}
 	if s.FailedIndexes != nil {
-		row(w, "Failed Indexes", "%s", shortened(cmp.Or(*s.FailedIndexes, "none")))
+		rowf(w, "Failed Indexes", "%s", shortened(cmp.Or(*s.FailedIndexes, "none")))
 	}
 	if len(s.Conditions) > 0 {
-		row(w, "Conditions", "%s", conditions(s.Conditions))
+		rowf(w, "Conditions", "%s", conditions(s.Conditions))
 	}
 	writeTotals(w, r.Summary, budgets(r.Events)...)
 }
 
 // writeTotals writes what became of all pods.
 func writeTotals(w io.Writer, s simulation.Summary, budgets ...string) {
-	row(w, "Pods", "%s", pods(s))
+	rowf(w, "Pods", "%s", pods(s))
 	if verdicts := verdictCounts(s.Verdicts); verdicts != "" {
-		row(w, "Verdicts", "%s", verdicts)
+		rowf(w, "Verdicts", "%s", verdicts)
 	}
 	for _, text := range budgets {
-		row(w, "Budget", "%s", text)
+		rowf(w, "Budget", "%s", text)
 	}
-	row(w, "Pod Time", "%s, %s of it wasted in failed attempts", simulation.Clock(s.PodSeconds), simulation.Clock(s.WastedSeconds))
+	rowf(w, "Pod Time", "%s, %s of it wasted in failed attempts", simulation.Clock(s.PodSeconds), simulation.Clock(s.WastedSeconds))
 }
 
 func terminating(s batchv1.JobStatus) string {
