@@ -222,13 +222,9 @@ func (s *simulator) windsDown() (longest int64) {
 // whenReady returns when the Job had as many pods ready or succeeded as it can have at a time.
 func (s *simulator) whenReady() int64 {
 	ready, atOnce := 0, int(min(*s.job.Spec.Parallelism, ptr.Deref(s.job.Spec.Completions, math.MaxInt32)))
+	change := map[EventType]int{PodStarted: 1, PodRestarting: -1, PodFailed: -1, PodStopped: -1}
 	for _, e := range s.result.Events {
-		if e.Type == PodStarted {
-			ready++
-		} else if e.Type == PodFailed || e.Type == PodStopped || e.Type == PodRestarting {
-			ready--
-		}
-		if ready >= atOnce {
+		if ready += change[e.Type]; ready >= atOnce {
 			return e.Seconds
 		}
 	}
