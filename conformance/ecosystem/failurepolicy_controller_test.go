@@ -102,7 +102,7 @@ var stories = map[bool][]story{
 func TestFailurePolicyStories(t *testing.T) {
 	w := newWorld(t, "")
 	module := strings.TrimSpace(string(run(t, nil, "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/jobset")))
-	definition, err := os.ReadFile(filepath.Join(module, "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml"))
+	definition, err := os.ReadFile(filepath.Join(module, "config", "components", "crd", "bases", "jobset.x-k8s.io_jobsets.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,6 +186,7 @@ replicatedJobs:
 
 // play compares the status of the JobSet with what Decide says, after each of the failures.
 func (s story) play(t *testing.T, c jobSetController, namespace string, gates decided.Gates) {
+	t.Helper()
 	set := &v1alpha2.JobSet{ObjectMeta: metav1.ObjectMeta{Name: "set", Namespace: namespace}}
 	text := storySet
 	if s.policy != "" {

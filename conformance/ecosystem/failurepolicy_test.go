@@ -26,14 +26,15 @@ import (
 
 // childJobs, statusUpdateOpts and eventParams are laid out as those of JobSet's controllers.
 type (
-	childJobs        struct{ active, successful, failed, previous []*batchv1.Job }
+	childJobs        struct{ active, successful, failed, previous []*batchv1.Job } //nolint:unused // takes its place
 	statusUpdateOpts struct {
-		shouldUpdate bool
+		shouldUpdate bool //nolint:unused // takes its place
 		events       []*eventParams
 	}
 	eventParams struct {
-		object                               runtime.Object
-		eventType, eventReason, eventMessage string
+		object                    runtime.Object //nolint:unused // takes its place
+		eventType                 string         //nolint:unused // takes its place
+		eventReason, eventMessage string
 	}
 )
 

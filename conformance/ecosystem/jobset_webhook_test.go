@@ -25,10 +25,10 @@ import (
 type jobSetWebhook struct{ client.Client }
 
 //go:linkname setDefaults sigs.k8s.io/jobset/pkg/webhooks.(*jobSetWebhook).Default
-func setDefaults(*jobSetWebhook, context.Context, *v1alpha2.JobSet) error
+func setDefaults(*jobSetWebhook, context.Context, *v1alpha2.JobSet) error //nolint:revive // a method
 
 //go:linkname validateCreate sigs.k8s.io/jobset/pkg/webhooks.(*jobSetWebhook).ValidateCreate
-func validateCreate(*jobSetWebhook, context.Context, *v1alpha2.JobSet) (admission.Warnings, error)
+func validateCreate(*jobSetWebhook, context.Context, *v1alpha2.JobSet) (admission.Warnings, error) //nolint:revive // a method
 
 // TestChecksAgreeWithJobSet compares defaults, and what is refused, with JobSet's webhook, on generated JobSets that the CRD allows.
 func TestChecksAgreeWithJobSet(t *testing.T) {
