@@ -68,7 +68,7 @@ func TestCheck(t *testing.T) {
 		}},
 		{codes, "failurePolicy: {rules: [{action: FailJobSet, onJobFailureMessagePatterns: ['exit code 4[2-9]', 'x']}]}", nil},
 		{codes, "failurePolicy: {rules: [{action: FailJobSet, onJobFailureMessagePatterns: ['exit code 44']}, {action: FailJobSet, onJobFailureMessagePatterns: [x, '(']}]}", []string{
-			`jobset-unreachable-rule spec.failurePolicy.rules[0].onJobFailureMessagePatterns: no Job that this rule is for can fail with such a message, but only with ` +
+			`jobset-unreachable-rule spec.failurePolicy.rules[0].onJobFailureMessagePatterns: no Job that this rule is for can fail with such a message, but for example with ` +
 				`"Container main for pod .../... failed with exit code 42 matching FailJob rule at index 1" or "Container main for pod .../... failed with exit code 43 matching FailJob rule at index 1"`,
 			"jobset-pattern-invalid spec.failurePolicy.rules[1].onJobFailureMessagePatterns[1]: error parsing regexp: missing closing ): `(`; it matches no message",
 		}},

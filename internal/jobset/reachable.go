@@ -110,29 +110,24 @@ func (c *checker) reachable(at string, index int) {
 	case len(possible) == 0:
 		unreachable("", "no Job that this rule is for can fail")
 	case len(fitting) == 0:
-		unreachable(".onJobFailureReasons", "no Job that this rule is for can fail with it, but only with %s", listed(possible, failureKind.name))
+		unreachable(".onJobFailureReasons", "no Job that this rule is for can fail with it, but only with %s", few(possible, func(k failureKind) string { return k.reason }))
 	case len(rule.OnJobFailureMessagePatterns) > 0 && !slices.ContainsFunc(fitting, func(k failureKind) bool { return matchesShape(rule, k.message) }):
-		unreachable(".onJobFailureMessagePatterns", "no Job that this rule is for can fail with such a message, but only with %s", listed(fitting, failureKind.text))
+		unreachable(".onJobFailureMessagePatterns", "no Job that this rule is for can fail with such a message, but for example with %s", few(fitting, failureKind.text))
 	}
 }
-
-func (k failureKind) name() string { return k.reason }
 
 func (k failureKind) text() string {
-	return fmt.Sprintf("%q", strings.ReplaceAll(strings.Join(k.message, ""), hole, "..."))
+	return strconv.Quote(strings.ReplaceAll(strings.Join(k.message, ""), hole, "..."))
 }
 
-// listed names different kinds, a few of many.
-func listed(kinds []failureKind, name func(failureKind) string) string {
-	const enough = 3
+// few names different kinds, not all of many.
+func few(kinds []failureKind, name func(failureKind) string) string {
+	const enough = 4
 	var names []string
 	for _, kind := range kinds {
-		if text := name(kind); !slices.Contains(names, text) {
+		if text := name(kind); len(names) < enough && !slices.Contains(names, text) {
 			names = append(names, text)
 		}
-	}
-	if len(names) > enough {
-		return strings.Join(names[:enough], ", ") + fmt.Sprintf(" and %d more", len(names)-enough)
 	}
 	return strings.Join(names, " or ")
 }

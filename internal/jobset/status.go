@@ -59,25 +59,20 @@ func replicatedJobStatus(status *v1alpha2.JobSetStatus, name string) *v1alpha2.R
 type restartCounts struct{ restarts, counted []int32 }
 
 // jobCounts returns the counts of the replicatedJob that a Job is of. They are zero where the status has none.
-func jobCounts(set *v1alpha2.JobSet, job *batchv1.Job) restartCounts {
+func jobCounts(set *v1alpha2.JobSet, job *batchv1.Job) (c restartCounts) {
 	name := job.Labels[v1alpha2.ReplicatedJobNameKey]
-	var c restartCounts
-	for _, s := range set.Status.ReplicatedJobsStatus {
-		if s.Name == name {
-			c = restartCounts{slices.Clone(s.JobRestarts), slices.Clone(s.JobRestartsCountTowardsMax)}
-		}
-	}
-	replicas := int32(0)
 	for _, r := range set.Spec.ReplicatedJobs {
 		if r.Name == name {
-			replicas = max(r.Replicas, 0)
+			c = restartCounts{make([]int32, max(r.Replicas, 0)), make([]int32, max(r.Replicas, 0))}
 		}
 	}
-	if len(c.restarts) == 0 {
-		c.restarts = make([]int32, replicas)
-	}
-	if len(c.counted) == 0 {
-		c.counted = make([]int32, replicas)
+	for _, s := range set.Status.ReplicatedJobsStatus {
+		if s.Name == name && len(s.JobRestarts) > 0 {
+			c.restarts = slices.Clone(s.JobRestarts)
+		}
+		if s.Name == name && len(s.JobRestartsCountTowardsMax) > 0 {
+			c.counted = slices.Clone(s.JobRestartsCountTowardsMax)
+		}
 	}
 	return c
 }

@@ -188,7 +188,7 @@ func (c *content) decode(o Origin, value []byte, implied metav1.TypeMeta) {
 	switch read := kinds[h.TypeMeta]; {
 	case c.options.Parts && h.TypeMeta == metav1.TypeMeta{}:
 		c.rules(o, value)
-	case read != nil:
+	case read != nil && c.options.At[h.Kind] == "":
 		read(c, o, value, h)
 	case h.TypeMeta == metav1.TypeMeta{APIVersion: "v1", Kind: "List"}:
 		c.list(o, value, metav1.TypeMeta{})

@@ -21,10 +21,6 @@ const inTrainingRuntime = "spec.template.spec"
 
 // jobSet reads the Jobs that a JobSet makes.
 func (c *content) jobSet(o Origin, value []byte, h header) {
-	if c.options.At[h.Kind] != "" {
-		c.template(o, value, h)
-		return
-	}
 	var set v1alpha2.JobSet
 	var written struct {
 		Spec replicasOnly `json:"spec"`
@@ -93,10 +89,6 @@ type trainingRuntime struct {
 
 // runtime reads the Jobs that a runtime describes.
 func (c *content) runtime(o Origin, value []byte, h header) {
-	if c.options.At[h.Kind] != "" {
-		c.template(o, value, h)
-		return
-	}
 	r := &trainingRuntime{origin: o}
 	if !c.named(o, h) || !c.lenient(o, value, r) || r.Spec.Template.Spec == nil {
 		return
@@ -143,7 +135,7 @@ func (s *Set) addTrainJobs() {
 	for _, job := range s.trainJobs {
 		i := slices.IndexFunc(s.runtimes, job.uses)
 		if i < 0 {
-			s.Skipped.addTrainJob(job)
+			s.Skipped.count(fmt.Sprintf("TrainJob without its %s %s", job.Spec.RuntimeRef.Kind, job.Spec.RuntimeRef.Name), 1)
 			continue
 		}
 		r := s.runtimes[i]

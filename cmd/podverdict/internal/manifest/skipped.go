@@ -28,15 +28,13 @@ type Skipped struct {
 	Patches []Position
 	// Files are the places of documents that have no apiVersion and kind, as values.yaml.
 	Files []Position
-	// Runtimes counts the TrainJobs by what the input lacks, as ClusterTrainingRuntime torch.
-	Runtimes map[string]int
 	// Broken are the places of documents that cannot be read, and are of other kinds.
 	Broken []Position
 }
 
 // None reports whether nothing was skipped.
 func (s *Skipped) None() bool {
-	return s.Beside+len(s.Kinds)+len(s.Templates)+len(s.Patches)+len(s.Files)+len(s.Runtimes)+len(s.Broken) == 0
+	return s.Beside+len(s.Kinds)+len(s.Templates)+len(s.Patches)+len(s.Files)+len(s.Broken) == 0
 }
 
 // maxKinds is how many kinds are told apart.
@@ -59,14 +57,6 @@ func (s *Skipped) count(kind string, n int) {
 		kind = "others"
 	}
 	s.Kinds[kind] += n
-}
-
-// addTrainJob counts a TrainJob without its runtime.
-func (s *Skipped) addTrainJob(job *trainJob) {
-	if s.Runtimes == nil {
-		s.Runtimes = map[string]int{}
-	}
-	s.Runtimes[job.Spec.RuntimeRef.Kind+" "+job.Spec.RuntimeRef.Name]++
 }
 
 func (s *Skipped) add(other Skipped) {
@@ -97,17 +87,6 @@ func (s *Skipped) Notes() []string {
 	if n := len(s.Files); n > 0 {
 		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s without apiVersion and kind, the first in %s",
 			counted(n, "document", "documents"), s.Files[0].File)))
-	}
-	if len(s.Runtimes) > 0 {
-		n, missing := 0, slices.Sorted(maps.Keys(s.Runtimes))
-		for _, times := range s.Runtimes {
-			n += times
-		}
-		if more := len(missing) - maxNamedKinds; more > 0 {
-			missing = append(missing[:maxNamedKinds], fmt.Sprintf("%d more", more))
-		}
-		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s: the input lacks %s",
-			counted(n, "TrainJob", "TrainJobs"), strings.Join(missing, ", "))))
 	}
 	if n := len(s.Broken); n > 0 {
 		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s that cannot be read, without a Job, the first at %s",
