@@ -166,7 +166,7 @@ func (o *simulateOptions) simulateJob(
 ) (outcome string, write func(io.Writer) error, err error) {
 	result, err := simulation.Run(ctx, simulation.Options{
 		Job: plans[0].stored.DeepCopy(), Program: plans[0].simulated(), Selection: plans[0].selection,
-		Script: script, Seed: o.seed, Until: o.until, Progress: progress,
+		Script: script, Kubernetes: plans[0].kubernetes, Seed: o.seed, Until: o.until, Progress: progress,
 	})
 	if err != nil {
 		return "", nil, err

@@ -51,7 +51,7 @@ func (o *simulateOptions) simulateSet(
 		Set: plans[0].job.JobSet, Jobs: map[string]simulation.Options{}, Script: script, Seed: o.seed, Until: o.until, Progress: progress,
 	}
 	for _, p := range plans {
-		options.Jobs[p.job.ReplicatedJob] = simulation.Options{Program: p.simulated(), Selection: p.selection}
+		options.Jobs[p.job.ReplicatedJob] = simulation.Options{Program: p.simulated(), Selection: p.selection, Kubernetes: p.kubernetes}
 	}
 	result, err := simulation.RunSet(ctx, options)
 	if err != nil {
