@@ -2,9 +2,11 @@ package simulation
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -166,6 +168,44 @@ func TestRestartedStatuses(t *testing.T) {
 		}
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s:\ngot  %q\nwant %q", test.script, got, test.want)
+		}
+	}
+}
+
+// TestRestartsOfAnyJob: whatever restarts, what must hold of every life does.
+func TestRestartsOfAnyJob(t *testing.T) {
+	jobs := uint64(2000)
+	if testing.Short() {
+		jobs = 200
+	}
+	for seed := range jobs {
+		r := rand.New(rand.NewPCG(seed, 0))
+		pick := func(all ...string) string { return all[r.IntN(len(all))] }
+		container := func(name string, policies ...string) string {
+			policy, rules := pick(policies...), ""
+			if policy == "" {
+				return "{name: " + name + "}"
+			}
+			for range r.IntN(3) {
+				rules += fmt.Sprintf("{action: %s, exitCodes: {operator: %s, values: [%d, %d]}}, ",
+					pick("Restart", "RestartAllContainers"), pick("In", "NotIn"), r.IntN(4), r.IntN(4))
+			}
+			return fmt.Sprintf("{name: %s, restartPolicy: %s, restartPolicyRules: [%s]}", name, policy, rules)
+		}
+		job := fmt.Sprintf("completions: %d\nparallelism: 2\nbackoffLimit: %d\n%s\n", 1+r.IntN(3), r.IntN(6), pick("", "activeDeadlineSeconds: 500"))
+		job += fmt.Sprintf("template: {spec: {restartPolicy: %s, initContainers: [%s, %s], containers: [%s, %s]}}", pick("Never", "OnFailure"),
+			container("prepare", "", "Never", "OnFailure"), container("proxy", "Always"), container("main", "Never", "OnFailure", "Always"), container("side", "", "Never"))
+		script := "pods:\n"
+		for range 1 + r.IntN(4) {
+			codes := pick(fmt.Sprintf("prepare: %d", r.IntN(4)), fmt.Sprintf("main: %d, side: %d, proxy: %d", r.IntN(4), r.IntN(4), r.IntN(4)))
+			script += fmt.Sprintf("- {attempt: %q, run: %ds, probability: 0.7, exitCodes: {%s}%s}\n",
+				pick("1", "1-3", "2+"), r.IntN(20), codes, pick("", "", ", condition: DisruptionTarget"))
+		}
+		script += fmt.Sprintf("events: [{at: %ds, %s}]", r.IntN(100), pick("delete: 0", "evict: 0+", "suspend: true", "drain: node-0"))
+		o := newOptions(t, job, script)
+		o.Until, o.Kubernetes = 2*time.Hour, version.MustParseGeneric(pick("1.34", "1.35", "1.37"))
+		if lived(t, o); t.Failed() {
+			t.Fatalf("Kubernetes %s\n%s\n%s", o.Kubernetes, job, script)
 		}
 	}
 }

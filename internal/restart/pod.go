@@ -44,7 +44,7 @@ func Again(pod *corev1.Pod, g Gates) []Restarted {
 
 func restarted(pod *corev1.Pod, g Gates) []Restarted {
 	var all []Restarted
-	add := func(containers []corev1.Container, s *corev1.ContainerStatus) {
+	add := func(containers []corev1.Container, s *corev1.ContainerStatus, init bool) {
 		at := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == s.Name })
 		last := s.State.Terminated
 		if last == nil && s.RestartCount > 0 {
@@ -58,15 +58,16 @@ func restarted(pod *corev1.Pod, g Gates) []Restarted {
 		if g.AllContainers && r.IsVictim() {
 			r.Decision = Decision{Action: RestartAllContainers, Rule: -1}
 		}
-		if r.Action != None {
+		done := init && !r.sidecar && last.ExitCode == 0 && r.Action == Restart // computeInitContainerActions goes on to the next one
+		if r.Action != None && !done {
 			all = append(all, r)
 		}
 	}
 	for i := range pod.Status.ContainerStatuses {
-		add(pod.Spec.Containers, &pod.Status.ContainerStatuses[i])
+		add(pod.Spec.Containers, &pod.Status.ContainerStatuses[i], false)
 	}
 	for i := range pod.Status.InitContainerStatuses {
-		add(pod.Spec.InitContainers, &pod.Status.InitContainerStatuses[i])
+		add(pod.Spec.InitContainers, &pod.Status.InitContainerStatuses[i], true)
 	}
 	return all
 }

@@ -215,7 +215,9 @@ func TestRestarts(t *testing.T) {
 	spec.Containers[1].RestartPolicy = new(corev1.ContainerRestartPolicyOnFailure)
 	spec.InitContainers[0] = withRules(spec.InitContainers[0], restart.RestartAllContainers, 7)
 	spec.InitContainers[1] = withRules(spec.InitContainers[1], restart.Restart, 7)
-	onFailure, always := fullJob(), fullJob()
+	onFailure, always, done := fullJob(), fullJob(), fullJob()
+	init := &done.Spec.Template.Spec.InitContainers[1]
+	*init = withRules(*init, restart.Restart, 0)
 	onFailure.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 	always.Spec.Template.Spec.Containers[1].RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
 	for _, test := range []struct {
@@ -237,6 +239,7 @@ func TestRestarts(t *testing.T) {
 		{name: "sidecar-killed", job: onFailure, want: "Running main:Restart proxy:Restart"},
 		{name: "should restart container on container-level restart policy Always", job: always, exit: Exit{"main", 3}, want: "Running helper:Restart"},
 		{name: "succeeded", job: always, want: "Running helper:Restart"},
+		{name: "succeeded", job: done, want: "Succeeded"}, // computeInitContainerActions goes on after an init container that has succeeded
 		{name: "evicted", job: onFailure, want: "Failed"},
 		{name: "deleted", job: onFailure, want: "Failed"},
 		{name: "deadline-exceeded", job: always, want: "Failed"},
