@@ -33,7 +33,9 @@ func takeScenarios(rulings ...ruling) {
 		all := slices.Clone(scenarios.All)
 		for _, exit := range exits(plans, rulings) {
 			s := exit.Scenario(plans[0].stored)
-			if s != nil && !slices.ContainsFunc(all, func(known scenarios.Scenario) bool { return known.Name == s.Name }) {
+			lacks := func(p *plan) bool { return exit.Scenario(p.stored) == nil }
+			known := func(other scenarios.Scenario) bool { return other.Name == s.Name }
+			if !slices.ContainsFunc(plans, lacks) && !slices.ContainsFunc(all, known) {
 				all = append(all, *s)
 			}
 		}

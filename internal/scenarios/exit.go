@@ -19,14 +19,9 @@ type Exit struct {
 }
 
 // Scenario returns the scenario for a Job, named exit-42 or, for a container that is not the first, exit-42-of-helper. It
-// returns nil if a built-in scenario is the same, or if the Job does not have the container.
+// returns nil if a built-in scenario is the same, or if the Job does not have the container. The scenario is for Jobs that have it.
 func (e Exit) Scenario(job *batchv1.Job) *Scenario {
-	spec := &job.Spec.Template.Spec
-	called := func(c corev1.Container) bool { return c.Name == e.Container }
-	at, init := slices.IndexFunc(spec.Containers, called), slices.IndexFunc(spec.InitContainers, called)
-	if e.Container == "" && len(spec.Containers) > 0 {
-		at, e.Container = 0, spec.Containers[0].Name
-	}
+	at, init := e.find(&job.Spec.Template.Spec)
 	if at == 0 && slices.Contains(builtinCodes, e.Code) || at < 0 && init < 0 {
 		return nil
 	}
@@ -34,21 +29,30 @@ func (e Exit) Scenario(job *batchv1.Job) *Scenario {
 	if at != 0 {
 		name += "-of-" + e.Container
 	}
-	means, happen := "the others completed", func(l *life) {
+	s := exited(name, e.Code, fmt.Sprintf("A container exited with code %d.", e.Code))
+	s.happen = e.happen
+	return &s
+}
+
+// find returns the index of the container, or that of the init container or sidecar. What there is not is -1.
+func (e Exit) find(spec *corev1.PodSpec) (at, init int) {
+	if e.Container == "" && len(spec.Containers) > 0 {
+		return 0, -1
+	}
+	called := func(c corev1.Container) bool { return c.Name == e.Container }
+	return slices.IndexFunc(spec.Containers, called), slices.IndexFunc(spec.InitContainers, called)
+}
+
+// happen ends the container. The others have completed; those beside a sidecar run, and those behind an init container do not.
+func (e Exit) happen(l *life) {
+	switch at, init := e.find(&l.pod.Spec); {
+	case at >= 0:
 		l.exits(0, ReasonCompleted)
 		l.pod.Status.ContainerStatuses[at].State.Terminated = Terminated(e.Code, ReasonError)
+	case isSidecar(&l.pod.Spec.InitContainers[init]):
+		l.runs()
+		l.pod.Status.InitContainerStatuses[init].State = corev1.ContainerState{Terminated: Terminated(e.Code, ReasonError)}
+	default:
+		l.initFails(init, e.Code, ReasonError)
 	}
-	phase := corev1.PodFailed
-	switch {
-	case init >= 0 && isSidecar(&spec.InitContainers[init]):
-		phase, means, happen = corev1.PodRunning, "the others run", func(l *life) {
-			l.runs()
-			l.pod.Status.InitContainerStatuses[init].State = corev1.ContainerState{Terminated: Terminated(e.Code, ReasonError)}
-		}
-	case init >= 0:
-		means, happen = "no later one ran", func(l *life) { l.initFails(init, e.Code, ReasonError) }
-	}
-	s := exited(name, e.Code, fmt.Sprintf("Container %s exited with code %d, %s.", e.Container, e.Code, means))
-	s.happen, s.Phase = happen, phase
-	return &s
 }
