@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -139,7 +138,7 @@ func defineJobSets(t *testing.T, client kubernetes.Interface) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	install(t, client, filepath.Join(strings.TrimSpace(string(folder)), "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml"))
+	install(t, client, strings.TrimSpace(string(folder))+"/config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml")
 	await(t, client, jobSetsPath, "jobsets")
 }
 

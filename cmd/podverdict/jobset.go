@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
@@ -111,24 +112,17 @@ func (i *jobSetItem) inEffect() string {
 
 // failing returns the Job as it is once it has failed by its next step; nil if that is another one, or if the Job is not of a JobSet.
 func (p *plan) failing(step *controllerplan.Step, now time.Time) *batchv1.Job {
-	if p.job.JobSet == nil || step == nil {
+	if p.job.JobSet == nil || step == nil || step.Does != controllerplan.Failed && step.Does != controllerplan.Fails {
 		return nil
 	}
 	job := p.stored.DeepCopy()
-	switch step.Does {
-	case controllerplan.Failed:
-		return job
-	case controllerplan.Fails:
-		at := metav1.NewTime(now)
-		if step.At != nil {
-			at = *step.At
-		}
+	if step.Does == controllerplan.Fails {
 		job.Status.Conditions = append(job.Status.Conditions, batchv1.JobCondition{
-			Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: step.Reason, Message: step.Message, LastTransitionTime: at,
+			Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: step.Reason, Message: step.Message,
+			LastTransitionTime: ptr.Deref(step.At, metav1.NewTime(now)),
 		})
-		return job
 	}
-	return nil
+	return job
 }
 
 // jobSet returns what the JobSet of a failed Job does; others of its Jobs may have failed, too.
