@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -108,6 +109,11 @@ func (s *setSimulator) step(ctx context.Context) error {
 		return s.finish(ctx, Unfinished, "", fmt.Sprintf("it has had more than %d Pods", maxSetPods))
 	case !created && len(s.result.Failures) == failures && !s.advance():
 		s.result.Outcome = Unfinished
+		for _, c := range s.children {
+			if c.life != nil && c.life.Outcome == Unfinished {
+				s.result.Message = cmp.Or(s.result.Message, c.life.Message)
+			}
+		}
 	}
 	return nil
 }
