@@ -128,25 +128,27 @@ func simulate(ctx context.Context, c *console, o *simulateOptions, _ []string) (
 	if err != nil {
 		return err
 	}
-	plans := make([]plan, len(jobs))
-	for i, job := range jobs {
-		if plans[i], err = planner.plan(ctx, job); err != nil {
-			return err
-		}
-		for _, idle := range plans[i].effect.Idle() {
-			c.warn(fmt.Sprintf("nobody carries out the verdicts of policy %s: %s", idle.Policy, idle.NotCarriedOut))
-		}
-	}
 	script, origin, err := o.readScript(ctx, c)
 	if err != nil {
 		return err
 	}
-	shown := newProgress(c.stderr, "Pods simulated", 0)
-	run := o.simulateJob
-	if jobs[0].JobSet != nil {
-		run = o.simulateSet
+	options := make([]simulation.Options, len(jobs))
+	for i, job := range jobs {
+		planned, err := planner.plan(ctx, job)
+		if err != nil {
+			return err
+		}
+		for _, idle := range planned.effect.Idle() {
+			c.warn(fmt.Sprintf("nobody carries out the verdicts of policy %s: %s", idle.Policy, idle.NotCarriedOut))
+		}
+		options[i] = simulation.Options{
+			Job: planned.stored.DeepCopy(), Program: planned.simulated(), Selection: planned.selection,
+			Script: script, Kubernetes: planner.kubernetes, Seed: o.seed, Until: o.until,
+		}
 	}
-	outcome, write, err := run(ctx, plans, script, shown.add)
+	shown := newProgress(c.stderr, "Pods simulated", 0)
+	options[0].Progress = shown.add
+	outcome, write, err := o.run(ctx, jobs, options)
 	shown.end()
 	if err != nil {
 		return scriptError(err, origin)
@@ -160,14 +162,14 @@ func simulate(ctx context.Context, c *console, o *simulateOptions, _ []string) (
 	return nil
 }
 
-// simulateJob returns the outcome of a Job's life, and how to print that.
-func (o *simulateOptions) simulateJob(
-	ctx context.Context, plans []plan, script simulation.Script, progress func(int),
+// run simulates a Job, or the Jobs of a JobSet, and returns the outcome and how to print the life.
+func (o *simulateOptions) run(
+	ctx context.Context, jobs []manifest.Job, options []simulation.Options,
 ) (outcome string, write func(io.Writer) error, err error) {
-	result, err := simulation.Run(ctx, simulation.Options{
-		Job: plans[0].stored.DeepCopy(), Program: plans[0].simulated(), Selection: plans[0].selection,
-		Script: script, Kubernetes: plans[0].kubernetes, Seed: o.seed, Until: o.until, Progress: progress,
-	})
+	if jobs[0].JobSet != nil {
+		return o.runSet(ctx, jobs, options)
+	}
+	result, err := simulation.Run(ctx, options[0])
 	if err != nil {
 		return "", nil, err
 	}

@@ -43,26 +43,26 @@ type jobSetResult struct {
 	*simulation.SetResult `json:",inline"`
 }
 
-// simulateSet returns the outcome of a JobSet's life, and how to print that.
-func (o *simulateOptions) simulateSet(
-	ctx context.Context, plans []plan, script simulation.Script, progress func(int),
+// runSet simulates a JobSet.
+func (o *simulateOptions) runSet(
+	ctx context.Context, jobs []manifest.Job, options []simulation.Options,
 ) (outcome string, write func(io.Writer) error, err error) {
-	options := simulation.SetOptions{
-		Set: plans[0].job.JobSet, Jobs: map[string]simulation.Options{}, Script: script, Seed: o.seed, Until: o.until, Progress: progress,
+	byName := map[string]simulation.Options{}
+	for i, job := range jobs {
+		byName[job.ReplicatedJob] = options[i]
 	}
-	for _, p := range plans {
-		options.Jobs[p.job.ReplicatedJob] = simulation.Options{Program: p.simulated(), Selection: p.selection, Kubernetes: p.kubernetes}
-	}
-	result, err := simulation.RunSet(ctx, options)
+	result, err := simulation.RunSet(ctx, simulation.SetOptions{
+		Options: options[0], Set: jobs[0].JobSet, Jobs: byName, Detailed: o.output.name == "wide",
+	})
 	if err != nil {
 		return "", nil, err
 	}
-	named := manifest.Reference{Namespace: plans[0].job.Reference().Namespace, Name: plans[0].job.JobSet.Name}
+	named := manifest.Reference{Namespace: jobs[0].Reference().Namespace, Name: jobs[0].JobSet.Name}
 	return result.Outcome, func(out io.Writer) error {
 		if o.output.isObject() {
 			return writeObject(out, o.output.name, jobSetResult{apiVersion, "JobSetSimulationResult", named, o.seed, result})
 		}
-		timeline.WriteSet(out, named.String(), result, o.output.name == "wide")
+		timeline.WriteSet(out, named.String(), result)
 		return nil
 	}, nil
 }

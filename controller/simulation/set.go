@@ -15,15 +15,14 @@ import (
 
 // SetOptions say which JobSet to simulate.
 type SetOptions struct {
+	// Options have the Script, which has no events, with Seed, Until and Progress.
+	Options
 	// Set is a JobSet with JobSet's defaults.
 	Set *v1alpha2.JobSet
-	// Jobs have the Program and the Selection of each replicatedJob, by its name.
+	// Jobs have what decides on the Pods of each replicatedJob, by its name.
 	Jobs map[string]Options
-	// Script, Seed, Until and Progress are as in Options. Events of the Script are for single Jobs, and an error.
-	Script   Script
-	Seed     uint64
-	Until    time.Duration
-	Progress func(pods int)
+	// Detailed keeps what happened to the Pods.
+	Detailed bool
 }
 
 // SetResult describes a JobSet's simulated life.

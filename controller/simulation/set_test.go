@@ -30,7 +30,7 @@ func runSet(t *testing.T, spec, script string) (*SetResult, error) {
 		set.Spec.ReplicatedJobs[1].DependsOn = []v1alpha2.DependsOn{{Name: "driver", Status: v1alpha2.DependsOnStatus(depends)}}
 	}
 	jobset.SetDefaults(set)
-	return RunSet(t.Context(), SetOptions{Set: set, Script: s, Seed: 1, Until: time.Hour})
+	return RunSet(t.Context(), SetOptions{Options: Options{Script: s, Seed: 1, Until: time.Hour}, Set: set})
 }
 
 // story says when which Job began and ended.

@@ -32,6 +32,8 @@ type JobLife struct {
 	Message string `json:"message,omitempty"`
 	// Summary has the totals of the Pods. Those that were running when the Job was deleted are stopped.
 	Summary Summary `json:"summary"`
+	// Result has what happened to the Pods, in a simulation that is detailed.
+	Result *Result `json:"-"`
 
 	status batchv1.JobStatus
 	ready  int64 // when as many pods ran or had succeeded as can at a time
@@ -164,23 +166,30 @@ func (s *setSimulator) simulate(ctx context.Context, children []*child, until in
 			if err != nil {
 				return err
 			}
-			l := c.life
-			l.Name, l.Seconds, l.Outcome, l.Reason, l.Message, l.Summary, l.status = r.Name, r.Seconds, r.Outcome, r.Reason, r.Message, r.Summary, r.Status
-			l.ready = l.Created + one.whenReady()
-			c.free = until + one.windsDown()
-			for _, a := range r.Attempts {
-				if a.Fate != FateUnknown || until == s.until {
-					continue
-				}
-				l.Summary.Stopped++
-				if a.Started >= 0 {
-					l.Summary.WastedSeconds += r.Seconds - a.Started
-				}
+			c.life.take(r, until < s.until)
+			if s.Detailed {
+				c.life.Result = r
 			}
+			c.life.ready = c.life.Created + one.whenReady()
+			c.free = until + one.windsDown()
 			return nil
 		})
 	}
 	return workers.Wait()
+}
+
+// take takes what a simulation found. Pods that still run are stopped if the Job is deleted.
+func (l *JobLife) take(r *Result, deleted bool) {
+	l.Name, l.Seconds, l.Outcome, l.Reason, l.Message, l.Summary, l.status = r.Name, r.Seconds, r.Outcome, r.Reason, r.Message, r.Summary, r.Status
+	for _, a := range r.Attempts {
+		if a.Fate != FateUnknown || !deleted {
+			continue
+		}
+		l.Summary.Stopped++
+		if a.Started >= 0 {
+			l.Summary.WastedSeconds += r.Seconds - a.Started
+		}
+	}
 }
 
 // options returns how to simulate the current life of a Job.

@@ -11,36 +11,35 @@ import (
 
 // setEvent is something that happens in a JobSet. Events of one time come in the order of their kinds.
 type setEvent struct {
-	at   int64
-	kind setEventKind
-	text string
-	job  string // that does what others may do at the same time; "" for an event of its own
+	at    int64
+	kind  setEventKind
+	text  string
+	alike bool // others at the same time are one event with it
 }
 
 type setEventKind int
 
 const (
-	jobCompletes setEventKind = iota
+	podEnds setEventKind = iota
+	jobCompletes
 	jobFails
 	setDecides
 	jobBegins
+	podBegins
 )
 
 // WriteSet writes the life of a JobSet: what its Jobs do, with what it does when some fail, and how it ends. Jobs that do the same at
-// the same time are one line; wide writes every event.
-func WriteSet(w io.Writer, name string, r *simulation.SetResult, wide bool) {
+// the same time are one line. A detailed simulation has lines for the Pods, too.
+func WriteSet(w io.Writer, name string, r *simulation.SetResult) {
 	var lines []line
 	events := setEvents(r)
 	for i := 0; i < len(events); {
 		e, n := events[i], 1
-		for e.job != "" && !wide && i+n < len(events) && events[i+n].at == e.at && events[i+n].text == e.text {
+		for e.alike && i+n < len(events) && events[i+n] == e {
 			n++
 		}
 		text := e.text
-		switch {
-		case e.job != "" && wide:
-			text = "Job " + e.job + " " + text
-		case e.job != "":
+		if e.alike {
 			text = times(n, "Job", "Jobs") + " " + text
 		}
 		lines = append(lines, line{simulation.Clock(e.at), text})
@@ -57,18 +56,40 @@ func setEvents(r *simulation.SetResult) (events []setEvent) {
 		if l.Restart > 0 {
 			begins = "created again"
 		}
-		events = append(events, setEvent{l.Created, jobBegins, begins, l.Name})
+		events = append(events, setEvent{l.Created, jobBegins, begins, true})
 		switch l.Outcome {
 		case simulation.Complete:
-			events = append(events, setEvent{end, jobCompletes, "complete", l.Name})
+			events = append(events, setEvent{end, jobCompletes, "complete", true})
 		case simulation.Failed:
-			events = append(events, setEvent{end, jobFails, fmt.Sprintf("Job %s failed, %s: %s", l.Name, l.Reason, l.Message), ""})
+			events = append(events, setEvent{end, jobFails, fmt.Sprintf("Job %s failed, %s: %s", l.Name, l.Reason, l.Message), false})
 		}
+		events = append(events, podEvents(l)...)
 	}
 	for _, f := range r.Failures {
-		events = append(events, setEvent{f.Seconds, setDecides, "JobSet: " + failureText(f), ""})
+		events = append(events, setEvent{f.Seconds, setDecides, "JobSet: " + failureText(f), false})
 	}
 	slices.SortStableFunc(events, func(a, b setEvent) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.kind, b.kind)) })
+	return events
+}
+
+// podEvents returns what happened to the Pods of a Job, if that is known.
+func podEvents(l *simulation.JobLife) (events []setEvent) {
+	if l.Result == nil {
+		return nil
+	}
+	for _, e := range l.Result.Events {
+		kind, pod := podEnds, "Pod "+e.Pod
+		if e.Seconds == 0 {
+			kind = podBegins
+		}
+		if e.Pod == "" {
+			continue // the Job has a line
+		}
+		if *e.Attempt > 1 {
+			pod += fmt.Sprintf(", attempt %d", *e.Attempt)
+		}
+		events = append(events, setEvent{l.Created + e.Seconds, kind, pod + ": " + sentence(e), false})
+	}
 	return events
 }
 
