@@ -164,14 +164,14 @@ type program struct {
 	limit    time.Duration
 }
 
-// needless are stages of compiling that find mistakes, which the tests of package policies have made sure are not there, or that
-// prepare for what our rules do not do: print, ask for their own metadata, and build one comprehension for each element of another.
+// needless are stages of compiling that change nothing of our rules: they find mistakes, which the tests of package policies have made
+// sure are not there, order expressions that are in order already, or prepare for what our rules do not do, such as printing.
 var needless = []ast.StageID{
 	ast.StageCheckKeywordOverrides, ast.StageCheckDuplicateImports, ast.StageCheckVoidCalls, ast.StageCheckRuleConflicts,
-	ast.StageCheckUndefinedFuncs, ast.StageCheckRecursion, ast.StageCheckTypes, ast.StageCheckUnsafeBuiltins,
-	ast.StageCheckDeprecatedBuiltins, ast.StageSetGraph, ast.StageRewritePrintCalls, ast.StageParseMetadataBlocks,
-	ast.StageSetAnnotationSet, ast.StageRewriteRegoMetadataCalls, ast.StageRewriteTemplateStrings,
-	ast.StageBuildComprehensionIndices, ast.StageBuildRequiredCapabilities,
+	ast.StageCheckUndefinedFuncs, ast.StageCheckSafetyRuleHeads, ast.StageCheckSafetyRuleBodies, ast.StageCheckRecursion,
+	ast.StageCheckTypes, ast.StageCheckUnsafeBuiltins, ast.StageCheckDeprecatedBuiltins, ast.StageSetGraph,
+	ast.StageRewritePrintCalls, ast.StageParseMetadataBlocks, ast.StageSetAnnotationSet, ast.StageRewriteRegoMetadataCalls,
+	ast.StageRewriteTemplateStrings, ast.StageBuildComprehensionIndices, ast.StageBuildRequiredCapabilities,
 }
 
 func compile(b *bundle.Bundle, settings map[string]any) (program, error) {
