@@ -32,10 +32,10 @@ func newGenerateGatekeeper() *cobra.Command {
 		Use:   "gatekeeper",
 		Short: "Write the guardrails as constraint templates for OPA Gatekeeper",
 		Long: `Write rules for OPA Gatekeeper 3.19 or later: for each rule a ConstraintTemplate
-in CEL and Rego, with the messages of check, and a Constraint that enforces it
-for Jobs and CronJobs. Errors are denied, and warnings shown to the user. The
-settings of a guardrail are the parameters of its constraint, with types and
-bounds; --data sets them.
+in Rego, with the messages of check, and a Constraint that enforces it for Jobs
+and CronJobs. Errors are denied, and warnings shown to the user. The settings
+of a guardrail are the parameters of its constraint, with types and bounds;
+--data sets them.
 
 Apply the templates first: Gatekeeper takes a moment to make the kinds of the
 constraints. With --rules '*' there are also templates for the constraints of

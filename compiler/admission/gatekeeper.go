@@ -11,8 +11,7 @@ import (
 
 // GatekeeperRule is a rule for OPA Gatekeeper, as objects of its API.
 type GatekeeperRule struct {
-	// Template is a ConstraintTemplate (templates.gatekeeper.sh/v1) with the rule for the engine K8sNativeValidation in
-	// CEL, and for the engine Rego. Gatekeeper runs the first of them that it has, by default CEL.
+	// Template is a ConstraintTemplate (templates.gatekeeper.sh/v1) with the rule in Rego.
 	Template map[string]any
 	// Constraint (constraints.gatekeeper.sh/v1beta1) puts the template in force.
 	Constraint map[string]any
@@ -32,7 +31,7 @@ func (s *Selection) Gatekeeper(exempt []string) ([]GatekeeperRule, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, GatekeeperRule{template(r, gatekeeperCEL(s.catalogue, r), rego), constraint(r, exempt)})
+		all = append(all, GatekeeperRule{template(r, rego), constraint(r, exempt)})
 	}
 	return all, nil
 }
@@ -44,7 +43,7 @@ func gatekeeperKind(id string) string {
 	return "Podverdict" + strings.ToUpper(name[:1]) + name[1:]
 }
 
-func template(r Rule, cel celSource, rego regoSource) map[string]any {
+func template(r Rule, rego regoSource) map[string]any {
 	kind := gatekeeperKind(r.ID)
 	annotations := map[string]string{"metadata.gatekeeper.sh/title": r.ID + ": " + r.Title}
 	if r.Description != "" {
@@ -61,10 +60,7 @@ func template(r Rule, cel celSource, rego regoSource) map[string]any {
 			"crd": map[string]any{"spec": constraints},
 			"targets": []any{map[string]any{
 				"target": "admission.k8s.gatekeeper.sh",
-				"code": []any{
-					map[string]any{"engine": "K8sNativeValidation", "source": cel},
-					map[string]any{"engine": "Rego", "source": rego},
-				},
+				"code":   []any{map[string]any{"engine": "Rego", "source": rego}},
 			}},
 		},
 	}

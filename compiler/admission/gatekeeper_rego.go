@@ -20,8 +20,8 @@ type regoSource struct {
 }
 
 // entries are what templates have instead of statements of the bundle of the same names: the rule violation first, and
-// how an object is handed over. What they leave alone are requests of which the match conditions of the CEL engine are
-// not true; Gatekeeper shows an object that is deleted as if it were a new one.
+// how an object is handed over. They leave the same requests alone as the match conditions of a ValidatingAdmissionPolicy;
+// Gatekeeper shows an object that is deleted as if it were a new one.
 //
 //go:embed rules/gatekeeper_*.rego
 var entries embed.FS

@@ -153,9 +153,10 @@ func newPolicy(spec admissionregistrationv1.ValidatingAdmissionPolicySpec, bindi
 
 func partOf() map[string]string { return map[string]string{"app.kubernetes.io/part-of": "podverdict"} }
 
-// commonConditions are the match conditions of every generated policy and template. They leave out objects that are being
+// commonConditions are the match conditions of every generated policy. They leave out objects that are being
 // deleted, and updates that do not change the spec. The rules themselves report only what an update newly breaks
-// (newlySaid). The bundle's package admission does the same for a webhook.
+// (newlySaid). The bundle's package admission does the same for a webhook
+// and for Gatekeeper.
 var commonConditions = []admissionregistrationv1.MatchCondition{
 	{Name: "not-being-deleted", Expression: "!has(object.metadata.deletionTimestamp)"},
 	{Name: "created-or-changed", Expression: "oldObject == null || object.spec != oldObject.spec"},

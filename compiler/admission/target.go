@@ -56,15 +56,11 @@ func (t Target) variables(used map[string]bool) []admissionregistrationv1.Variab
 	return all
 }
 
-func withOld(name, list string) admissionregistrationv1.Variable {
-	return admissionregistrationv1.Variable{Name: name, Expression: ofBothObjects(list)}
-}
-
-// ofBothObjects returns the CEL of a list of the new object, followed by the same list of the object that it replaces, if
+// withOld returns the variable of a list of the new object, followed by the same list of the object that it replaces, if
 // any.
-func ofBothObjects(list string) string {
+func withOld(name, list string) admissionregistrationv1.Variable {
 	old := newObject.ReplaceAllString(list, "${1}oldObject")
-	return fmt.Sprintf("%s + (oldObject == null ? [] : %s)", operand(list), old)
+	return admissionregistrationv1.Variable{Name: name, Expression: fmt.Sprintf("%s + (oldObject == null ? [] : %s)", operand(list), old)}
 }
 
 // newObject matches the name object, but not in a field's name or in a text.

@@ -2,7 +2,6 @@ package interop
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,22 +19,21 @@ import (
 type gatekeeper struct {
 	*client.Client
 
-	engine string
 	// constraints are as they come, by the ids of their rules, and inForce are those that Gatekeeper has.
 	constraints, inForce map[string]*unstructured.Unstructured
 }
 
-func newGatekeeper(t *testing.T, objects []*unstructured.Unstructured, engine string, options []gator.Opt) gatekeeper {
+func newGatekeeper(t *testing.T, objects []*unstructured.Unstructured) gatekeeper {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := apis.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	made, err := gator.NewOPAClient(false, options...)
+	made, err := gator.NewOPAClient(false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := gatekeeper{made.(*client.Client), engine, map[string]*unstructured.Unstructured{}, map[string]*unstructured.Unstructured{}}
+	g := gatekeeper{made.(*client.Client), map[string]*unstructured.Unstructured{}, map[string]*unstructured.Unstructured{}}
 	ids := map[string]string{}
 	for _, o := range objects {
 		if reader.IsConstraint(o) {
@@ -95,13 +93,7 @@ func (g gatekeeper) review(t *testing.T, r request) said {
 	}
 	got := said{}
 	for _, result := range responses.Results() {
-		if _, detailed := result.Metadata["details"]; detailed != (g.engine == "Rego") {
-			t.Fatalf("the engine is not %s, whose details are %v", g.engine, result.Metadata)
-		}
-		// CEL has one message for all that one rule finds.
-		for msg := range strings.SplitSeq(result.Msg, "; ") {
-			got.add(ids[result.Constraint.GetKind()], result.EnforcementAction, msg)
-		}
+		got.add(ids[result.Constraint.GetKind()], result.EnforcementAction, result.Msg)
 	}
 	return got
 }
@@ -154,15 +146,3 @@ func job(parallelism int) map[string]any {
 func metadata(object map[string]any) map[string]any { return object["metadata"].(map[string]any) }
 
 func spec(object map[string]any) map[string]any { return object["spec"].(map[string]any) }
-
-// largestRules are twenty with 255 exit codes each, and one for disruptions that comes too late.
-func largestRules() []any {
-	values := make([]any, 255)
-	for i := range values {
-		values[i] = 1000 + i
-	}
-	exitCodes := map[string]any{"action": "FailJob", "onExitCodes": map[string]any{"operator": "In", "values": values}}
-	rules := slices.Repeat([]any{exitCodes}, 20)
-	rules[19] = map[string]any{"action": "Ignore", "onPodConditions": []any{map[string]any{"type": "DisruptionTarget"}}}
-	return rules
-}

@@ -9,20 +9,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/open-policy-agent/gatekeeper/v3/pkg/gator"
 	"github.com/open-policy-agent/gatekeeper/v3/pkg/gator/reader"
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
-
-// engines are the two of Gatekeeper. Where it has both, it takes CEL for a template that has both, as ours do.
-var engines = []struct {
-	name    string
-	options []gator.Opt
-}{
-	{"CEL", []gator.Opt{gator.WithK8sCEL()}},
-	{"Rego", nil},
-}
 
 // vector is one of the conformance suite: what the bundle says of an object.
 type vector struct {
@@ -66,40 +56,23 @@ func (v vector) inForce(id string) bool {
 	return slices.Contains(named, id)
 }
 
-// beyondCEL are the vectors whose updates the CEL of a template sees with other eyes than the bundle: those that write an
-// API default out, since the API server asks with all defaults in both objects.
-var beyondCEL = []string{
-	"constraints/template/defaults-written-out",
-	"constraints/template/volume-default-written-out",
-	"constraints/updates/completion-mode-written-out",
-	"constraints/updates/failure-policy-status-written-out",
-	"constraints/updates/selector-with-no-expressions",
-}
-
 // repeated are the vectors of updates with a warning that the old object has, too: admission does not say it again.
 var repeated = []string{
 	"constraints/cronjobs/update-warning-for-a-change",
 	"constraints/updates/warning-for-a-change",
 }
 
-// gatekeeper reviews the vectors with Gatekeeper's own client, once for each of its engines.
+// gatekeeper reviews the vectors with Gatekeeper's own client.
 func (w workshop) gatekeeper(t *testing.T) {
 	var vectors []vector
 	if err := json.Unmarshal([]byte(w.run(t, 0, "vectors")), &vectors); err != nil || len(vectors) == 0 {
 		t.Fatalf("%d vectors: %v", len(vectors), err)
 	}
-	objects := w.objects(t, "--rules", "*,G-REPLACEMENT-INDEXED")
-	for _, engine := range engines {
-		t.Run(engine.name, func(t *testing.T) {
-			t.Parallel()
-			g := newGatekeeper(t, objects, engine.name, engine.options)
-			t.Run("vectors", func(t *testing.T) { g.answer(t, vectors) })
-			t.Run("requests", g.requests)
-			t.Run("shared requests", g.sharedRequests)
-			t.Run("parameters", g.parameters)
-			t.Run("largest", g.largest)
-		})
-	}
+	g := newGatekeeper(t, w.objects(t, "--rules", "*,G-REPLACEMENT-INDEXED"))
+	t.Run("vectors", func(t *testing.T) { g.answer(t, vectors) })
+	t.Run("requests", g.requests)
+	t.Run("shared requests", g.sharedRequests)
+	t.Run("parameters", g.parameters)
 }
 
 // objects returns what podverdict generates.
@@ -129,9 +102,8 @@ func (g gatekeeper) answer(t *testing.T, vectors []vector) {
 		if slices.Contains(repeated, v.Name) {
 			want = said{}
 		}
-		diff, beyond := cmp.Diff(want, got), g.engine == "CEL" && slices.Contains(beyondCEL, v.Name)
-		if (diff != "") != beyond {
-			t.Errorf("%s: beyond CEL: %t (-vector +Gatekeeper):\n%s", v.Name, beyond, diff)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-vector +Gatekeeper):\n%s", v.Name, diff)
 		}
 		maps.DeleteFunc(silent, func(id string, _ *unstructured.Unstructured) bool { return got[id] != nil })
 	}
@@ -226,20 +198,5 @@ func (g gatekeeper) wantDefaults(t *testing.T, object map[string]any) {
 	}
 	if diff := cmp.Diff(want, g.review(t, create(t, object))); diff != "" {
 		t.Errorf("(-parameters +none):\n%s", diff)
-	}
-}
-
-// largest is the Job whose rules are as many and as long as the API allows: Gatekeeper's budget for the CEL of a
-// constraint is enough for it.
-func (g gatekeeper) largest(t *testing.T) {
-	g.only(t, func(string) bool { return true })
-	object := job(1)
-	spec(object)["podFailurePolicy"] = map[string]any{"rules": largestRules()}
-	for id, messages := range g.review(t, create(t, object)) {
-		for _, m := range messages {
-			if !strings.Contains(m, ": spec") {
-				t.Errorf("%s: %s", id, m)
-			}
-		}
 	}
 }
