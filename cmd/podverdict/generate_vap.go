@@ -136,20 +136,19 @@ func (o *vapOptions) objects(ctx context.Context, s *admission.Selection, option
 			return nil, o.common.placed(err)
 		}
 		for _, p := range policies {
-			e, err := p.Estimate(ctx, target)
+			cost, err := p.Estimate(ctx, target)
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, policyObjects(p, costText(e))...)
+			all = append(all, policyObjects(p, costText(cost))...)
 		}
 	}
 	return all, nil
 }
 
-// costText says what a policy costs for the largest Job, and the API server's limits.
-func costText(e admission.Estimate) string {
-	return fmt.Sprintf("Cost for the largest Job: %d of %d (%.1f %%); the most costly expression: %d of %d.",
-		e.Policy, apiserver.PolicyLimit, 100*float64(e.Policy)/apiserver.PolicyLimit, e.Expression, apiserver.ExpressionLimit)
+// costText says what a policy costs for the largest Job, and the API server's limit.
+func costText(cost uint64) string {
+	return fmt.Sprintf("Cost for the largest Job: %d of %d (%.1f %%).", cost, apiserver.PolicyLimit, 100*float64(cost)/apiserver.PolicyLimit)
 }
 
 // policyObjects returns a policy and its binding, without a status.

@@ -11,21 +11,14 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 )
 
-// Estimate is the cost of a policy for the largest legal Jobs, in the API server's units.
-type Estimate struct {
-	// Policy is the cost of validations and messages together, for the most costly of these Jobs. Expression is the cost
-	// of the most costly expression.
-	Policy, Expression uint64
-}
-
-// Estimate measures the policy on Largest, each alone in an object of the target's kind and whatever the match
-// conditions say of it. An object with several Jobs costs that for each.
-func (p Policy) Estimate(ctx context.Context, t Target) (Estimate, error) {
+// Estimate returns what the policy costs for the most costly of the Jobs of Largest, in the API server's units, each alone in
+// an object of the target's kind and whatever the match conditions say of it. An object with several Jobs costs that for each.
+func (p Policy) Estimate(ctx context.Context, t Target) (uint64, error) {
 	meter, err := apiserver.NewMeter(p.Definition)
 	if err != nil {
-		return Estimate{}, err
+		return 0, err
 	}
-	var most Estimate
+	var most uint64
 	for _, spec := range Largest() {
 		object := &unstructured.Unstructured{Object: t.object(spec)}
 		request := apiserver.Review{Kind: t.Kind, Operation: admission.Create, Object: object}
@@ -34,12 +27,9 @@ func (p Policy) Estimate(ctx context.Context, t Target) (Estimate, error) {
 		}
 		cost, err := meter.Cost(ctx, request)
 		if err != nil {
-			return Estimate{}, err
+			return 0, err
 		}
-		most.Policy = max(most.Policy, cost.Used)
-		for _, charge := range cost.Charges {
-			most.Expression = max(most.Expression, charge.Used)
-		}
+		most = max(most, cost)
 	}
 	return most, nil
 }

@@ -234,7 +234,7 @@ func TestTheBudgetIsWhatTheMeterMeasures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for budget, want := range map[uint64]bool{cost.Used: true, cost.Used - 1: false} {
+	for budget, want := range map[uint64]bool{cost: true, cost - 1: false} {
 		result, err := e.evaluate(t.Context(), r, int64(budget))
 		if err != nil {
 			t.Fatal(err)
