@@ -251,11 +251,9 @@ func TestMutationProblems(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", expression, err, want)
 		}
 	}
-	configMap, err := kind.ConfigMap()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := admission.NewMutation(d, mutationOptions(configMap)); err == nil {
-		t.Error("a ConfigMap is given defaults")
+	other := kinds(t)[0]
+	other.Kind = "TaskSet"
+	if _, err := admission.NewMutation(d, mutationOptions(other)); err == nil {
+		t.Error("a TaskSet is given defaults")
 	}
 }

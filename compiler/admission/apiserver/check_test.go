@@ -19,15 +19,15 @@ import (
 // check is Check of a policy of testdata with the kinds that it names.
 func check(t testing.TB, policy *admissionregistrationv1.ValidatingAdmissionPolicy, kubernetes string) error {
 	t.Helper()
-	configMap, limit := mustKind(t, kind.ConfigMap), readCRD(t, "limit.yaml")
+	cronJob, limit := mustKind(t, kind.CronJob), readCRD(t, "limit.yaml")
 	switch policy.Spec.MatchConstraints.ResourceRules[0].Resources[0] {
 	case "tasksets":
 		return Check(policy, readCRD(t, "taskset.yaml"), &limit, kubernetes)
 	case "cronjobs":
-		return Check(policy, mustKind(t, kind.CronJob), nil, kubernetes)
+		return Check(policy, cronJob, nil, kubernetes)
 	case "jobs":
 		if policy.Spec.ParamKind != nil {
-			return Check(policy, mustKind(t, kind.Job), &configMap, kubernetes)
+			return Check(policy, mustKind(t, kind.Job), &cronJob, kubernetes)
 		}
 		return Check(policy, mustKind(t, kind.Job), nil, kubernetes)
 	}
@@ -36,7 +36,7 @@ func check(t testing.TB, policy *admissionregistrationv1.ValidatingAdmissionPoli
 }
 
 func TestCheckAcceptsGoodPolicies(t *testing.T) {
-	for _, file := range []string{"job.yaml", "cronjob.yaml", "configmap.yaml", "crd.yaml"} {
+	for _, file := range []string{"job.yaml", "cronjob.yaml", "configured.yaml", "crd.yaml"} {
 		if err := check(t, readPolicy(t, file), "1.37"); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}

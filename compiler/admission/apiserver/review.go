@@ -19,7 +19,7 @@ type Review struct {
 	Kind      kind.Kind
 	Operation admission.Operation
 	// Object is created, or is the new state in an update. OldObject is the old state in
-	// an update, or is deleted. The policy sees Job, CronJob and ConfigMap as their Go
+	// an update, or is deleted. The policy sees Job and CronJob as their Go
 	// types write them, even if they are unstructured, and other objects as they are.
 	// Whole numbers in those must be int64, as unstructured.UnstructuredJSONScheme reads
 	// them, because CEL tells float64 apart.
@@ -101,6 +101,5 @@ func seen(gvk schema.GroupVersionKind, object runtime.Object) (runtime.Object, e
 var builtins = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	scheme.AddKnownTypes(batchv1.SchemeGroupVersion, &batchv1.Job{}, &batchv1.CronJob{})
-	scheme.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.ConfigMap{})
 	return scheme
 }()

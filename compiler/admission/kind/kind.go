@@ -59,9 +59,8 @@ func requireStructs(s *spec.Schema) {
 }
 
 var (
-	job       = builtin(schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}, "jobs")
-	cronJob   = builtin(schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "CronJob"}, "cronjobs")
-	configMap = builtin(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, "configmaps")
+	job     = builtin(schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}, "jobs")
+	cronJob = builtin(schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "CronJob"}, "cronjobs")
 )
 
 // Job returns the kind batch/v1 Job. The schemas are parsed when the first kind is asked for.
@@ -69,9 +68,6 @@ func Job() (Kind, error) { return job() }
 
 // CronJob returns the kind batch/v1 CronJob.
 func CronJob() (Kind, error) { return cronJob() }
-
-// ConfigMap returns the kind v1 ConfigMap.
-func ConfigMap() (Kind, error) { return configMap() }
 
 func builtin(gvk schema.GroupVersionKind, resource string) func() (Kind, error) {
 	return sync.OnceValues(func() (Kind, error) {

@@ -47,7 +47,6 @@ func TestBuiltinKinds(t *testing.T) {
 	for name, k := range map[string]Kind{
 		"batch/v1, Kind=Job jobs":         mustKind(t, Job),
 		"batch/v1, Kind=CronJob cronjobs": mustKind(t, CronJob),
-		"/v1, Kind=ConfigMap configmaps":  mustKind(t, ConfigMap),
 	} {
 		if got := k.String() + " " + k.Resource; got != name {
 			t.Errorf("got %s, want %s", got, name)

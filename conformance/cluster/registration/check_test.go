@@ -93,11 +93,11 @@ func (e examination) policy(t *testing.T) *admissionregistrationv1.ValidatingAdm
 func TestCheckIsAsStrictAsTheAPIServer(t *testing.T) {
 	r := newRegistrar(t)
 	kinds := builtIn(t)
-	job, configMap := kinds[0], kinds[2]
+	job, cronJob := kinds[0], kinds[1]
 	for _, e := range examinations(t) {
 		t.Run(e.Name, func(t *testing.T) {
 			policy := e.policy(t)
-			params := &configMap
+			params := &cronJob
 			if policy.Spec.ParamKind == nil {
 				params = nil
 			}

@@ -107,7 +107,7 @@ func (r registrar) register(t *testing.T, policies ...admission.Policy) {
 func builtIn(t *testing.T) []kind.Kind {
 	t.Helper()
 	var all []kind.Kind
-	for _, builtIn := range []func() (kind.Kind, error){kind.Job, kind.CronJob, kind.ConfigMap} {
+	for _, builtIn := range []func() (kind.Kind, error){kind.Job, kind.CronJob} {
 		k, err := builtIn()
 		if err != nil {
 			t.Fatal(err)

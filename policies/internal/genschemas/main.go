@@ -25,7 +25,6 @@ var roots = []struct{ file, document, schema string }{
 var kinds = []struct{ document, schema string }{
 	{"apis__batch__v1_openapi.json", "io.k8s.api.batch.v1.CronJob"},
 	{"apis__batch__v1_openapi.json", "io.k8s.api.batch.v1.Job"},
-	{"api__v1_openapi.json", "io.k8s.api.core.v1.ConfigMap"},
 }
 
 func main() {

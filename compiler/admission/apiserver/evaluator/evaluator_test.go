@@ -191,7 +191,7 @@ func TestEvaluateSeesJobsAsTheAPIServerDoes(t *testing.T) {
 		`request.resource.resource == "jobs"`:             true,
 		`request.name == "a" && request.namespace == "b"`: true,
 	} {
-		e := newEvaluator(t, "configmap.yaml", `params == null || object.spec.backoffLimit <= int(params.data["max"])`, "'"+expression+"'")
+		e := newEvaluator(t, "configured.yaml", `params == null || object.spec.backoffLimit <= params.spec.startingDeadlineSeconds`, "'"+expression+"'")
 		r := apiserver.Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{"name": "a", "namespace": "b"}`,
 			`{"backoffLimit": 6, "podFailurePolicy": null, "selector": null, "unheardOf": 1, "template": {}}`)}
 		for name, r := range map[string]apiserver.Review{"unstructured": r, "typed": typedJob(t, r)} {
