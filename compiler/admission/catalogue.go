@@ -119,9 +119,6 @@ func read(text []byte, described []policies.Rule) (*Catalogue, error) {
 		}
 		c.Rules = append(c.Rules, r)
 	}
-	if err := c.checkNames(); err != nil {
-		return nil, err
-	}
 	return c, nil
 }
 
@@ -158,26 +155,4 @@ func (entry ruleEntry) rule(described []policies.Rule) (Rule, error) {
 		return Rule{}, fmt.Errorf("%s: a rule has either fields and detail, or messages", entry.ID)
 	}
 	return r, nil
-}
-
-// checkNames refuses names that stand for nothing, and loop variables that hide a name.
-func (c *Catalogue) checkNames() error {
-	known := slices.Clone(given)
-	for _, v := range c.variables {
-		if slices.Contains(known, v.name) || slices.Contains(reserved, v.name) {
-			return errNameTaken(v.name, v.name)
-		}
-		if err := v.expression.checkNames(known, nil); err != nil {
-			return fmt.Errorf("%s: expression: %w", v.name, err)
-		}
-		known = append(known, v.name)
-	}
-	for _, r := range c.Rules {
-		for _, e := range r.expressions() {
-			if err := e.checkNames(known, r.Settings); err != nil {
-				return fmt.Errorf("%s: expression: %w", r.ID, err)
-			}
-		}
-	}
-	return nil
 }

@@ -118,16 +118,33 @@ func TestCatalogueIsChecked(t *testing.T) {
 		{"rules: [{id: G-A}]", "G-A: a rule has either"},
 		{"rules: [{id: G-A, fields: '[root]'}]", "G-A: a rule has either"},
 		{"rules: [{id: G-A, messages: '[root'}]", "G-A: messages: "},
-		{"rules: [{id: G-A, messages: '[rooot]'}]", "rooot stands for nothing"},
 		{"rules: [{id: G-A, settings: {max: 1.5}, messages: '[root]'}]", "G-A: settings: max"},
-		{"rules: [{id: G-A, settings: {max: 1}, messages: '[string(settings.min)]'}]", "settings.min is not a setting"},
-		{"variables: [{name: spec, expression: '1'}]", "spec hides another name"},
-		{"variables: [{name: a, expression: b}, {name: b, expression: '1'}]", "b stands for nothing"},
-		{"variables: [{name: a, expression: '1'}]\nrules: [{id: G-A, messages: '[\"\"].filter(a, true)'}]", "a hides another name"},
 	} {
 		_, err := read([]byte(tc.text), described)
 		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", tc.text, err, tc.want)
+		}
+	}
+}
+
+// A name that stands for nothing is found by the API server's type checker.
+func TestNamesAreChecked(t *testing.T) {
+	for text, want := range map[string]string{
+		"{id: G-A, messages: '[rooot]'}":                                    "undefined field 'rooot'",
+		"{id: G-A, settings: {max: 1}, messages: '[string(settings.min)]'}": "Syntax error",
+	} {
+		c, err := read([]byte("rules: ["+text+"]"), []policies.Rule{{ID: "G-A"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Name = "guardrails"
+		s, err := c.Select([]string{"G-A"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Policies(Options{Name: "a", Kubernetes: "1.37", Target: jobTarget(t), Actions: DefaultActions()})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
 }

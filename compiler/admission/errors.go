@@ -7,10 +7,6 @@ import (
 	"github.com/podverdict/podverdict/internal/hint"
 )
 
-func errNameTaken(name, text string) error {
-	return fmt.Errorf("the loop variable or variable %s hides another name: %s", name, text)
-}
-
 // errUnknownRule says that no rule has an id, or matches a pattern.
 func errUnknownRule(id string, known []string) error {
 	return fmt.Errorf("no rule %q%s", id, meant(id, known))

@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,22 +11,16 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
-// given are the names that have a meaning in every target: the Job's spec, its path, whether something removes the Job
-// when it is done, the object's metadata, in updates the old spec, and the rule's own settings.
-var given = []string{"spec", "root", "owned", "metadata", "old", "settings"}
-
-// reserved are the loop variables of the CEL that is written around an expression.
-var reserved = []string{"n", "field"}
-
 // builtinNames are names of CEL's own functions and types, and the request with its objects, for rules of one kind.
 var builtinNames = []string{"optional", "sets", "math", "lists", "strings", "format", "type", "int", "string", "list", "map", "request", "object", "oldObject"}
 
 // expression is a CEL text with the positions of the names that stand for something else. The text stays as its author
-// wrote it, because people read the policies.
+// wrote it, because people read the policies. Names that every target gives a meaning are the Job's spec, its path (root),
+// whether something removes the Job when it is done (owned), the object's metadata, in updates the old spec, and the rule's own
+// settings. The CEL around an expression has the loop variables n and field.
 type expression struct {
 	text  []rune
 	names []name
-	loops []string // the variables of its comprehensions
 }
 
 // name is an identifier other than a loop variable. That of a setting includes the selection: settings.max.
@@ -58,8 +51,6 @@ func parse(text string) (expression, error) {
 		switch x.Kind() {
 		case ast.SelectKind:
 			selected[x.AsSelect().Operand().ID()] = x.AsSelect().FieldName()
-		case ast.ComprehensionKind:
-			e.loops = append(e.loops, x.AsComprehension().IterVar(), x.AsComprehension().IterVar2())
 		case ast.IdentKind:
 			if !slices.Contains(locals, x.AsIdent()) && !slices.Contains(builtinNames, x.AsIdent()) {
 				e.names = append(e.names, e.name(x, tree.SourceInfo(), selected[x.ID()]))
@@ -81,24 +72,6 @@ func (e expression) name(x ast.Expr, info *ast.SourceInfo, field string) name {
 		n.end += strings.Index(string(e.text[n.end:]), field) + len(field)
 	}
 	return n
-}
-
-// checkNames refuses a name that is not known, and a loop variable that hides one.
-func (e expression) checkNames(known []string, settings Settings) error {
-	for _, loop := range e.loops {
-		if slices.Contains(known, loop) || slices.Contains(reserved, loop) {
-			return errNameTaken(loop, string(e.text))
-		}
-	}
-	for _, n := range e.names {
-		if !slices.Contains(known, n.ident) {
-			return fmt.Errorf("%s stands for nothing: %s", n.ident, string(e.text))
-		}
-		if _, ok := settings[n.setting]; n.ident == "settings" && !ok {
-			return fmt.Errorf("settings.%s is not a setting of this rule: %s", n.setting, string(e.text))
-		}
-	}
-	return nil
 }
 
 // isEmpty reports whether there is no expression.

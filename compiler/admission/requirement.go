@@ -120,8 +120,7 @@ func (c Custom) required() (*Selection, error) {
 			s.Rules = append(s.Rules, rule)
 		}
 	}
-	s.catalogue.Rules = s.Rules
-	return s, s.catalogue.checkNames()
+	return s, nil
 }
 
 // rule returns the requirement as a rule of a catalogue, and whether the policy requires it.
