@@ -159,10 +159,7 @@ func onePolicy(t *testing.T, s *admission.Selection, target admission.Target, pa
 	if len(policies) != 1 {
 		t.Fatalf("%d policies for one set of actions", len(policies))
 	}
-	server, err := evaluator.New(policies[0].Definition)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := evaluator.New(policies[0].Definition)
 	return policies[0], server
 }
 

@@ -126,10 +126,7 @@ func newAdmission(tb testing.TB, as admittedAs, conditions []v1alpha1.MatchCondi
 	for _, c := range conditions {
 		policy.Spec.MatchConditions = append(policy.Spec.MatchConditions, admissionregistrationv1.MatchCondition(c))
 	}
-	server, err := evaluator.New(policy)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	server := evaluator.New(policy)
 	return admissionServer{server, k}
 }
 

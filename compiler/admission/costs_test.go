@@ -88,14 +88,13 @@ func costRow(t *testing.T, pattern string) string {
 // costOf returns what a policy costs for a Job. All its expressions can be evaluated, within the limit for each.
 func costOf(t *testing.T, p Policy, target Target, spec map[string]any) uint64 {
 	t.Helper()
-	meter, errMeter := apiserver.NewMeter(p.Definition)
-	server, errServer := evaluator.New(p.Definition)
-	if err := errors.Join(errMeter, errServer); err != nil {
+	meter, err := apiserver.NewMeter(p.Definition)
+	if err != nil {
 		t.Fatal(err)
 	}
 	review := apiserver.Review{Kind: target.Kind, Operation: admission.Create, Object: &unstructured.Unstructured{Object: target.object(spec)}}
 	cost, errMeter := meter.Cost(t.Context(), review)
-	result, errServer := server.Evaluate(t.Context(), review)
+	result, errServer := evaluator.New(p.Definition).Evaluate(t.Context(), review)
 	if err := errors.Join(errMeter, errServer); err != nil || len(result.Decisions) == 0 {
 		t.Fatalf("%d decisions, error %v", len(result.Decisions), err)
 	}

@@ -97,10 +97,7 @@ func told(t *testing.T, all []Policy, target Target, object map[string]any, name
 				t.Fatal(err)
 			}
 		}
-		server, err := evaluator.New(p.Definition)
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := evaluator.New(p.Definition)
 		result, err := server.Evaluate(t.Context(), apiserver.Review{
 			Kind: target.Kind, Operation: admission.Create, Object: &unstructured.Unstructured{Object: object}, Namespace: namespace,
 		})

@@ -77,9 +77,6 @@ func selecting(t *testing.T, target Target, condition string) *evaluator.Evaluat
 	})
 	p.Definition.Spec.Validations = []admissionregistrationv1.Validation{{Expression: "false"}}
 	p.Definition.Spec.AuditAnnotations = nil
-	server, err := evaluator.New(p.Definition)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := evaluator.New(p.Definition)
 	return server
 }

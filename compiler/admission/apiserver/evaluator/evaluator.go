@@ -2,8 +2,8 @@ package evaluator
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	_ "unsafe" // for go:linkname
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -11,13 +11,10 @@ import (
 	apilabels "k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
-	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/generic"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/matching"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
-	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
-	"k8s.io/apiserver/pkg/cel/environment"
 	corelisters "k8s.io/client-go/listers/core/v1"
 
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
@@ -32,79 +29,20 @@ type Evaluator struct {
 	validator  validating.Validator
 }
 
-// New compiles a policy. The error says which expressions do not compile; nothing else is checked.
-func New(policy *admissionregistrationv1.ValidatingAdmissionPolicy) (*Evaluator, error) {
+// New compiles a policy. An expression that does not compile is an error of each decision.
+func New(policy *admissionregistrationv1.ValidatingAdmissionPolicy) *Evaluator {
 	policy = defaulted(policy)
-	validator, err := validatorOf(policy)
-	if err != nil {
-		return nil, err
-	}
 	return &Evaluator{
 		definition: validating.NewValidatingAdmissionPolicyAccessor(policy),
 		objects:    admission.NewObjectInterfacesFromScheme(runtime.NewScheme()),
-		validator:  validator,
-	}, nil
+		validator:  compilePolicy(policy),
+	}
 }
 
-// validatorOf returns what decides by a policy, compiled and put together as an API server does with a policy that it has
-// stored.
-func validatorOf(policy *admissionregistrationv1.ValidatingAdmissionPolicy) (validating.Validator, error) {
-	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
-	if err != nil {
-		return nil, err
-	}
-	spec, faults := policy.Spec, []error(nil)
-	options := plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true}
-	for _, v := range spec.Variables {
-		r := compiler.CompileAndStoreVariable(&validating.Variable{Name: v.Name, Expression: v.Expression}, options, environment.StoredExpressions)
-		if r.Error != nil {
-			faults = append(faults, fmt.Errorf("variable %s: %w", v.Name, r.Error))
-		}
-	}
-	compile := func(all []plugincel.ExpressionAccessor, o plugincel.OptionalVariableDeclarations) plugincel.ConditionEvaluator {
-		compiled := compiler.CompileCondition(all, o, environment.StoredExpressions)
-		faults = append(faults, compiled.CompilationErrors()...)
-		return compiled
-	}
-	var matcher matchconditions.Matcher
-	if len(spec.MatchConditions) > 0 {
-		matcher = matchconditions.NewMatcher(compile(conditionsOf(spec), options), spec.FailurePolicy, "policy", "validate", policy.Name)
-	}
-	validations, messages := validationsOf(spec)
-	validator := validating.NewValidator(compile(validations, options), matcher, compile(annotationsOf(spec), options),
-		compile(messages, plugincel.OptionalVariableDeclarations{HasParams: options.HasParams}), spec.FailurePolicy, nil)
-	return validator, errors.Join(faults...)
-}
-
-func conditionsOf(spec admissionregistrationv1.ValidatingAdmissionPolicySpec) []plugincel.ExpressionAccessor {
-	var all []plugincel.ExpressionAccessor
-	for _, c := range spec.MatchConditions {
-		condition := matchconditions.MatchCondition(c)
-		all = append(all, &condition)
-	}
-	return all
-}
-
-// validationsOf returns the validations and their messages, nil for a validation without a messageExpression.
-func validationsOf(spec admissionregistrationv1.ValidatingAdmissionPolicySpec) (validations, messages []plugincel.ExpressionAccessor) {
-	for _, v := range spec.Validations {
-		validations = append(validations, &validating.ValidationCondition{Expression: v.Expression, Message: v.Message, Reason: v.Reason})
-		var message plugincel.ExpressionAccessor
-		if v.MessageExpression != "" {
-			message = &validating.MessageExpressionCondition{MessageExpression: v.MessageExpression}
-		}
-		messages = append(messages, message)
-	}
-	return validations, messages
-}
-
-func annotationsOf(spec admissionregistrationv1.ValidatingAdmissionPolicySpec) []plugincel.ExpressionAccessor {
-	var all []plugincel.ExpressionAccessor
-	for _, a := range spec.AuditAnnotations {
-		all = append(all, &validating.AuditAnnotationCondition{Key: a.Key, ValueExpression: a.ValueExpression})
-	}
-	return all
-}
+// compilePolicy is the API server's own, see pkg/admission/plugin/policy/validating/plugin.go. It is not exported.
+//
+//go:linkname compilePolicy k8s.io/apiserver/pkg/admission/plugin/policy/validating.compilePolicy
+func compilePolicy(policy *validating.Policy) validating.Validator
 
 // defaulted returns a policy with the API server's defaults.
 func defaulted(policy *admissionregistrationv1.ValidatingAdmissionPolicy) *admissionregistrationv1.ValidatingAdmissionPolicy {

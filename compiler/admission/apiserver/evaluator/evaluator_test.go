@@ -51,11 +51,7 @@ func readPolicy(t testing.TB, file string, replacements ...string) *admissionreg
 
 func newEvaluator(t testing.TB, file string, replacements ...string) *Evaluator {
 	t.Helper()
-	e, err := New(readPolicy(t, file, replacements...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return New(readPolicy(t, file, replacements...))
 }
 
 // jobObject reads JSON as the API server does.
@@ -225,10 +221,7 @@ func TestTheBudgetIsWhatTheMeterMeasures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := New(policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := New(policy)
 	r := apiserver.Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{}`, badSpec)}
 	cost, err := meter.Cost(t.Context(), r)
 	if err != nil {
