@@ -71,30 +71,7 @@ func sortCodes(_ Options, s source, _ manifest.Job, f report.Finding) (string, e
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(codes[a], codes[b]) })
 	order = slices.CompactFunc(order, func(a, b int) bool { return codes[a] == codes[b] })
-	if list.Style&yaml.FlowStyle != 0 {
-		return s.arranged(list, order)
-	}
-	return s.arrangedLines(list, order)
-}
-
-// arrangedLines does what arranged does, for a list whose items are scalars on lines of their own. Comments above an item go with it.
-func (s source) arrangedLines(list *yaml.Node, order []int) (string, error) {
-	first := s.origin.PositionOf(list).Line - 1
-	items := make([][]string, len(list.Content))
-	next := first
-	for i, item := range list.Content {
-		line := s.origin.PositionOf(item).Line - 1
-		if line < next || line >= len(s.lines) || !strings.HasPrefix(strings.TrimLeft(s.lines[line], " "), "- ") {
-			return "", errLayout
-		}
-		items[i] = s.lines[next : line+1]
-		next = line + 1
-	}
-	lines := slices.Clone(s.lines[:first])
-	for _, n := range order {
-		lines = append(lines, items[n]...)
-	}
-	return strings.Join(append(lines, s.lines[next:]...), "\n"), nil
+	return s.arranged(list, order)
 }
 
 // disruptionFirst moves a rule before the first rule on exit codes.
@@ -117,41 +94,19 @@ func disruptionFirst(_ Options, s source, job manifest.Job, f report.Finding) (s
 	if err := s.origin.Shared(list); err != nil {
 		return "", err
 	}
-	if list.Style&yaml.FlowStyle != 0 {
-		var order []int
-		for i := range rules {
-			switch {
-			case i == target:
-				order = append(order, moved, i)
-			case i != moved:
-				order = append(order, i)
-			}
+	var order []int
+	for i := range rules {
+		switch {
+		case i == target:
+			order = append(order, moved, i)
+		case i != moved:
+			order = append(order, i)
 		}
-		return s.arranged(list, order)
 	}
-	begin, end, ok := s.item(list.Content[moved])
-	to, _, okTarget := s.item(list.Content[target])
-	if !ok || !okTarget || to >= begin {
-		return "", errLayout
-	}
-	return strings.Join(slices.Concat(s.lines[:to], s.lines[begin:end], s.lines[to:begin], s.lines[end:]), "\n"), nil
+	return s.arranged(list, order)
 }
 
 const rulesField = manifest.PolicyField + ".rules"
-
-// item returns the lines of a list's item, from the comments before it to its last.
-func (s source) item(node *yaml.Node) (begin, end int, ok bool) {
-	begin = s.origin.PositionOf(node).Line - 1
-	if begin >= len(s.lines) {
-		return 0, 0, false
-	}
-	text := strings.TrimLeft(s.lines[begin], " ")
-	if !strings.HasPrefix(text, "- ") {
-		return 0, 0, false
-	}
-	end = manifest.EndOfBlock(s.lines, begin) + 1
-	return beforeComments(s.lines, begin, len(s.lines[begin])-len(text)), end, true
-}
 
 // beforeComments returns the first of the comments that stand right before a line, indented as it is, or the line.
 func beforeComments(lines []string, n, indent int) int {

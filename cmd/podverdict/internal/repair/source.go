@@ -2,7 +2,6 @@ package repair
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -28,10 +27,7 @@ var (
 // offset returns where a node begins.
 func (s source) offset(node *yaml.Node) int {
 	at := s.origin.PositionOf(node)
-	offset := 0
-	for _, line := range s.lines[:min(at.Line-1, len(s.lines))] {
-		offset += len(line) + 1
-	}
+	offset := s.lineOffset(at.Line - 1)
 	if at.Line == 1 && strings.HasPrefix(s.text, byteOrderMark) {
 		offset += len(byteOrderMark)
 	}
@@ -40,6 +36,14 @@ func (s source) offset(node *yaml.Node) int {
 		offset += size
 	}
 	return min(offset, len(s.text))
+}
+
+// lineOffset returns where a line begins. Lines count from 0.
+func (s source) lineOffset(n int) (offset int) {
+	for _, line := range s.lines[:min(n, len(s.lines))] {
+		offset += len(line) + 1
+	}
+	return offset
 }
 
 // end returns where a node ends that is a scalar or of the flow style. It is not ok where that cannot be told.
@@ -93,33 +97,53 @@ func scalarLength(text string, node *yaml.Node) int {
 	return 0
 }
 
-// arranged returns the text with the items of a list in another order, which may leave some out. The list is of the flow style, as
-// all are in JSON. What stands between the items stays where it is.
+// arranged returns the text with the items of a list in another order, which may leave some out. What stands between the items stays
+// where it is.
 func (s source) arranged(list *yaml.Node, order []int) (string, error) {
-	end, ok := s.end(list)
-	if !ok {
-		return "", errLayout
+	isFlow, begin := list.Style&yaml.FlowStyle != 0, 0
+	if isFlow {
+		begin = s.offset(list)
 	}
-	items, between := make([]string, len(list.Content)), []string{}
-	from := s.offset(list) + 1
-	for i, item := range list.Content {
-		begin := s.offset(item)
-		itemEnd, ok := s.end(item)
-		if !ok || begin < from {
+	var items, between []string
+	from := begin
+	for _, item := range list.Content {
+		itemBegin, itemEnd, ok := s.span(item, isFlow)
+		if !ok || itemBegin < from {
 			return "", errLayout
 		}
-		items[i], between = s.text[begin:itemEnd], append(between, s.text[from:begin])
+		items, between = append(items, s.text[itemBegin:itemEnd]), append(between, s.text[from:itemBegin])
 		from = itemEnd
 	}
-	between = append(between, s.text[from:end])
-	if slices.ContainsFunc(between, func(text string) bool { return strings.Contains(text, "#") }) {
-		return "", errComments
+	if isFlow {
+		end, ok := s.end(list)
+		switch {
+		case !ok:
+			return "", errLayout
+		case strings.Contains(strings.Join(between, "")+s.text[from:end], "#"):
+			return "", errComments
+		}
 	}
 	var b strings.Builder
 	for i, n := range order {
 		b.WriteString(between[i] + items[n])
 	}
-	return s.text[:s.offset(list)+1] + b.String() + between[len(between)-1] + s.text[end:], nil
+	return s.text[:begin] + b.String() + s.text[from:], nil
+}
+
+// span returns where an item of a list begins and ends. In a block, it has lines of its own, and the comments right above it are part
+// of it.
+func (s source) span(item *yaml.Node, isFlow bool) (begin, end int, ok bool) {
+	if isFlow {
+		end, ok = s.end(item)
+		return s.offset(item), end, ok
+	}
+	n := s.origin.PositionOf(item).Line - 1
+	if n >= len(s.lines) {
+		return 0, 0, false
+	}
+	text := strings.TrimLeft(s.lines[n], " ")
+	first := beforeComments(s.lines, n, len(s.lines[n])-len(text))
+	return s.lineOffset(first), s.lineOffset(manifest.EndOfBlock(s.lines, n)+1) - 1, strings.HasPrefix(text, "- ")
 }
 
 // newMember returns the text with a member before the others of a mapping.

@@ -64,7 +64,7 @@ func TestText(t *testing.T) {
 		},
 		"codes on lines, with comments, one of them twice": {
 			before: "    - action: FailJob\n      onExitCodes:\n        operator: In\n        values:\n        # first\n        - 9 # nine\n        # two\n        - 2\n        - 9\n",
-			after:  "    - action: FailJob\n      onExitCodes:\n        operator: In\n        values:\n        # first\n        # two\n        - 2\n        - 9 # nine\n", done: 1,
+			after:  "    - action: FailJob\n      onExitCodes:\n        operator: In\n        values:\n        # two\n        - 2\n        # first\n        - 9 # nine\n", done: 1,
 		},
 		"codes with a comment within the brackets stay": {
 			before: "    - action: FailJob\n      onExitCodes:\n        operator: In\n        values: [3, # three\n          1]",
