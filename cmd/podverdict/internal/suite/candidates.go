@@ -1,12 +1,10 @@
 package suite
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -190,48 +188,4 @@ var conditionType = regexp.MustCompile(`^[A-Za-z][-A-Za-z0-9_./]*$`)
 // isConditionType reports whether a text could be the type of a condition that is not podverdict's own.
 func isConditionType(text string) bool {
 	return conditionType.MatchString(text) && text != string(v1alpha1.FailingToStart)
-}
-
-// differs says how a candidate differs from its scenario.
-func (c *candidate) differs() string {
-	var parts []string
-	if c.written.ExitCode != nil && *c.written.ExitCode != 0 {
-		parts = append(parts, fmt.Sprintf("exit code %d", *c.written.ExitCode))
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.written.Containers)) {
-		e := c.written.Containers[name]
-		switch {
-		case e.ExitCode != nil:
-			parts = append(parts, fmt.Sprintf("exit code %d of %s", *e.ExitCode, name))
-		case e.Reason != nil:
-			parts = append(parts, fmt.Sprintf("reason %s of %s", *e.Reason, name))
-		case e.Message != nil:
-			parts = append(parts, fmt.Sprintf("message %s of %s", *e.Message, name))
-		}
-	}
-	if c.pod != nil {
-		parts = append(parts, "with "+flow(c.pod["status"]))
-	}
-	if c.written.Attempt != nil {
-		parts = append(parts, fmt.Sprintf("attempt %d", *c.written.Attempt))
-	}
-	if c.written.PendingFor != nil {
-		parts = append(parts, "pending for "+brief(c.written.PendingFor.Duration))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return ", " + strings.Join(parts, ", ")
-}
-
-// brief writes a duration without the parts that are 0.
-func brief(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }

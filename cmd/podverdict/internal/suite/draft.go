@@ -53,7 +53,8 @@ func (l *Loader) DraftOf(ctx context.Context, file string, inputs []string) (*Dr
 	default:
 		return nil, fmt.Errorf("%s: no case was found: every rule fails on every Pod that was tried", file)
 	}
-	return &Draft{Cases: len(d.chosen), Coverage: d.coverage, Text: d.text(), Outside: s.outside()}, nil
+	text, err := d.text()
+	return &Draft{Cases: len(d.chosen), Coverage: d.coverage, Text: text, Outside: s.outside()}, err
 }
 
 // outside returns the first file of the suite that is not in its directory.
@@ -193,7 +194,11 @@ func (d *drafting) choose() {
 		d.take(c)
 		if budget := c.decision.verdict.Budget; budget.Limit > 0 {
 			used := c
-			used.written.Matches = map[string]int32{d.budgetName(rule): budget.Limit}
+			name := rule.Name
+			if len(d.suite.rulebook.policies) > 1 {
+				name = rule.Policy + "/" + name
+			}
+			used.written.Matches = map[string]int32{name: budget.Limit}
 			used.decision.verdict = c.decision.verdict.UsedUp()
 			used.result.Verdict = used.decision.verdict
 			d.take(used)
@@ -209,16 +214,6 @@ func (d *drafting) choose() {
 	}
 }
 
-// budgetName returns the name of a rule with a budget in cases.
-func (d *drafting) budgetName(rule RuleCoverage) string {
-	for _, other := range d.coverage.Rules {
-		if other.Name == rule.Name && other.Policy != rule.Policy {
-			return rule.Policy + "/" + rule.Name
-		}
-	}
-	return rule.Name
-}
-
 func (d *drafting) take(c candidate) {
 	c.written.Name = c.name()
 	if d.names[c.written.Name] {
@@ -232,7 +227,7 @@ func (d *drafting) take(c candidate) {
 // name returns the name of the case: what happens, and which rule decides.
 func (c *candidate) name() string {
 	v := &c.decision.verdict
-	text := cmp.Or(c.written.From, defaultScenario) + c.differs() + ": "
+	text := cmp.Or(c.written.From, defaultScenario) + ": "
 	switch {
 	case v.IsUsedUp():
 		return text + v.Subject() + " has used up its budget"

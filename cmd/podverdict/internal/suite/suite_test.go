@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -87,14 +88,20 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestFlow(t *testing.T) {
-	for want, value := range map[string]any{
-		"plain": "plain", "../x.yaml": "../x.yaml", `""`: "", `"true"`: "true", `"No"`: "No", `"1.36"`: "1.36", "a b": "a b", "'a: b'": "a: b",
-		"{a: [1, x], b: null}": map[string]any{"b": nil, "a": []any{1, "x"}}, "{main: {exitCode: 3}}": map[string]containerEnds{"main": {ExitCode: new(int32(3))}},
+func TestWriteYAML(t *testing.T) {
+	for want, value := range map[string]string{
+		"plain": "plain", "../x.yaml": "../x.yaml", `""`: "", `"true"`: "true", `"No"`: "No", `"1.36"`: "1.36", "a b": "a b", "'a: b'": "a: b", "a<b": "a<b",
 		strings.Repeat("long ", 60) + "text": strings.Repeat("long ", 60) + "text",
 	} {
-		if got := flow(value); got != want {
-			t.Errorf("%v: got %s, want %s", value, got, want)
+		var out bytes.Buffer
+		drafted := draftedSuite{document: document{Policies: []string{value}}, Cases: []draftedCase{{Pod: map[string]any{"spec": value}}}}
+		if err := writeYAML(&out, drafted); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range []string{"\npolicies: [" + want + "]\n", "\n  pod: {spec: " + want + "}\n"} {
+			if !strings.Contains(out.String(), line) {
+				t.Errorf("%q is not in\n%s", line, out.String())
+			}
 		}
 	}
 }
