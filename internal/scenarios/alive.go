@@ -10,15 +10,11 @@ import (
 var alive = []Scenario{
 	{
 		"running", corev1.PodRunning, "All containers run: no verdict.",
-		sources(kubernetes("pkg/kubelet/status/generate.go")), nil, (*life).runs,
+		nothing, (*life).runs,
 	},
 	{
 		"restarting", corev1.PodRunning, "The first container has failed four times with code 1, and is about to be restarted: no verdict.",
-		sources(
-			kubernetes("pkg/kubelet/container/sync_result.go", "CrashLoopBackOff"),
-			kubernetes("pkg/kubelet/kuberuntime/kuberuntime_manager.go", "back-off ", " restarting failed container="),
-		),
-		needs(Restarts), func(l *life) {
+		Restarts, func(l *life) {
 			s := l.first()
 			l.waits("CrashLoopBackOff", fmt.Sprintf("back-off 40s restarting failed container=%s pod=%s_%s(%s)", s.Name, l.pod.Name, l.pod.Namespace, l.pod.UID))
 			l.pod.Status.Phase = corev1.PodRunning
@@ -27,18 +23,18 @@ var alive = []Scenario{
 	},
 	{
 		"terminating", corev1.PodRunning, "The Pod was deleted by a user or a program, and its containers have not ended yet: no verdict.",
-		sources(kubernetes("pkg/kubelet/status/generate.go")), nil, func(l *life) {
+		nothing, func(l *life) {
 			l.runs()
 			l.deletedWithin(30)
 		},
 	},
 	{
 		"node-unreachable", corev1.PodRunning, "The node does not answer, and the Pod was deleted: it stays until the node is back or gone, and has no verdict.",
-		sources(kubernetes(taints, reasonTaint, messageTaint)), nil, (*life).unreachable,
+		nothing, (*life).unreachable,
 	},
 	{
 		"succeeded", corev1.PodSucceeded, "All containers completed: no verdict.",
-		sources(containerd("Completed"), kubernetes("pkg/kubelet/status/generate.go", "PodCompleted")), nil, func(l *life) {
+		nothing, func(l *life) {
 			l.exits(0, ReasonCompleted)
 			l.ended(corev1.PodSucceeded, "PodCompleted")
 		},

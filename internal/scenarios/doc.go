@@ -4,4 +4,6 @@
 //	for i := range scenarios.All {
 //		pod := scenarios.All[i].Pod(job)
 //	}
+//
+// testdata/sources.json names the files of Kubernetes and containerd that write each status. Tests hold the Pods and these files to it.
 package scenarios

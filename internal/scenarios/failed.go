@@ -13,13 +13,11 @@ var failed = []Scenario{
 	exited("failed", 1, "The first container exited with code 1, the others completed."),
 	{
 		"oom-killed", corev1.PodFailed, "The first container was killed for its memory limit: code 137, reason OOMKilled.",
-		sources(containerd("OOMKilled"), kubernetes("pkg/kubelet/kuberuntime/helpers.go", "OOMKilled")),
-		nil, func(l *life) { l.exits(137, reasonOOMKilled) },
+		nothing, func(l *life) { l.exits(137, reasonOOMKilled) },
 	},
 	{
 		"child-oom-killed", corev1.PodFailed, "A child of the first container's process was killed for the memory limit, and the process exited with code 1: reason OOMKilled.",
-		sources(containerd("OOMKilled"), kubernetes("pkg/kubelet/kuberuntime/helpers.go", "OOMKilled")),
-		nil, func(l *life) { l.exits(1, reasonOOMKilled) },
+		nothing, func(l *life) { l.exits(1, reasonOOMKilled) },
 	},
 	exited("killed", 137, "The first container was killed by SIGKILL, but not for its memory: code 137."),
 	exited("terminated", 143, "The first container ended by SIGTERM: code 143."),
@@ -28,7 +26,7 @@ var failed = []Scenario{
 	exited("command-not-found", 127, "The shell of the first container did not find its command: code 127."),
 	{
 		"start-error", corev1.PodFailed, "The first container could not be started: code 128, reason StartError.",
-		sources(containerd("StartError")), nil, func(l *life) {
+		nothing, func(l *life) {
 			l.exits(128, "StartError")
 			l.first().State.Terminated.StartedAt.Reset()
 			l.first().State.Terminated.Message = "failed to create containerd task: executable file not found in $PATH"
@@ -36,7 +34,7 @@ var failed = []Scenario{
 	},
 	{
 		"exit-unknown", corev1.PodFailed, "The container runtime lost track of the first container: code 255, reason Unknown.",
-		sources(containerd("Unknown")), nil, func(l *life) {
+		nothing, func(l *life) {
 			l.exits(255, "Unknown")
 			epoch := metav1.NewTime(time.Unix(0, 0).UTC())
 			l.first().State.Terminated.StartedAt, l.first().State.Terminated.FinishedAt = epoch, epoch
@@ -44,18 +42,14 @@ var failed = []Scenario{
 	},
 	{
 		"status-unknown", corev1.PodFailed, "The kubelet no longer finds the first container, as after a restart of the node: code 137, reason ContainerStatusUnknown.",
-		sources(
-			kubernetes("pkg/kubelet/container/runtime.go", "ContainerStatusUnknown"),
-			kubernetes("pkg/kubelet/kubelet_pods.go", messageNotLocated),
-		),
-		nil, func(l *life) {
+		nothing, func(l *life) {
 			l.exits(137, reasonStatusUnknown)
 			l.first().State.Terminated = notLocated()
 		},
 	},
 	{
 		"second-container-failed", corev1.PodFailed, "The second container, one called helper if there is none, exited with code 1, the others completed.",
-		sources(containerd("Error", "Completed")), needs(SecondContainer), func(l *life) {
+		SecondContainer, func(l *life) {
 			l.second()
 			l.exits(0, ReasonCompleted)
 			l.pod.Status.ContainerStatuses[1].State.Terminated = Terminated(1, ReasonError)
@@ -63,17 +57,15 @@ var failed = []Scenario{
 	},
 	{
 		"init-container-failed", corev1.PodFailed, "The first init container, or one called init, exited with code 1; no other ran.",
-		sources(kubernetes("pkg/kubelet/status/generate.go", "ContainersNotInitialized", "containers with incomplete status: ")),
-		needs(InitContainer), func(l *life) { l.initFails(l.firstInit(), 1, ReasonError) },
+		InitContainer, func(l *life) { l.initFails(l.firstInit(), 1, ReasonError) },
 	},
 	{
 		"init-container-oom-killed", corev1.PodFailed, "The first init container, or one called init, was killed for its memory limit; no other ran.",
-		sources(containerd("OOMKilled"), kubernetes("pkg/kubelet/status/generate.go", "ContainersNotInitialized")),
-		needs(InitContainer), func(l *life) { l.initFails(l.firstInit(), 137, reasonOOMKilled) },
+		InitContainer, func(l *life) { l.initFails(l.firstInit(), 137, reasonOOMKilled) },
 	},
 	{
 		"sidecar-killed", corev1.PodFailed, "As failed, and a sidecar, one called sidecar if there is none, was killed with code 137.",
-		sources(containerd("Error")), needs(Sidecar), func(l *life) {
+		Sidecar, func(l *life) {
 			l.sidecar()
 			l.exits(1, ReasonError)
 			l.sidecarStatus().State.Terminated = Terminated(137, ReasonError)
@@ -83,8 +75,5 @@ var failed = []Scenario{
 
 // exited returns a scenario in which the first container exits with a code.
 func exited(name string, code int32, means string) Scenario {
-	return Scenario{
-		name, corev1.PodFailed, means, sources(containerd("Error"), kubernetes("pkg/kubelet/status/generate.go", "PodFailed")),
-		nil, func(l *life) { l.exits(code, ReasonError) },
-	}
+	return Scenario{name, corev1.PodFailed, means, nothing, func(l *life) { l.exits(code, ReasonError) }}
 }

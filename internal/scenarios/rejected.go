@@ -6,52 +6,37 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-const (
-	predicates     = "pkg/kubelet/lifecycle/predicate.go"
-	messageRejects = "Pod was rejected: "
-)
-
 // rejected are the scenarios in which the kubelet does not admit the Pod. The Pod then has neither container statuses nor
 // conditions.
 var rejected = []Scenario{
 	refused("rejected", "The kubelet did not admit the Pod: reason UnexpectedAdmissionError, and no container.",
-		"UnexpectedAdmissionError", "Allocate failed due to no healthy devices present; cannot allocate unhealthy devices example.com/device, which is unexpected",
-		kubernetes("pkg/kubelet/cm/admission/errors.go", "UnexpectedAdmissionError", "Allocate failed due to ", ", which is unexpected"),
-		kubernetes("pkg/kubelet/cm/devicemanager/manager.go", "no healthy devices present; cannot allocate unhealthy devices ")),
+		"UnexpectedAdmissionError", "Allocate failed due to no healthy devices present; cannot allocate unhealthy devices example.com/device, which is unexpected"),
 	refused("rejected-cpu", "The kubelet did not admit the Pod because its node had too little cpu left: reason OutOfcpu.",
-		"OutOfcpu", insufficient("cpu", 4000, 14200, 16000), kubernetes(predicates, "OutOfcpu", "Node didn't have enough resource: ")),
+		"OutOfcpu", insufficient("cpu", 4000, 14200, 16000)),
 	refused("rejected-pods", "The kubelet did not admit the Pod because its node had no place for another Pod: reason OutOfpods.",
-		"OutOfpods", insufficient("pods", 1, 110, 110), kubernetes(predicates, "OutOfpods", "Node didn't have enough resource: ")),
+		"OutOfpods", insufficient("pods", 1, 110, 110)),
 	refused("rejected-devices", "The kubelet did not admit the Pod because its devices were not registered, as after a restart of the node.",
-		"OutOfexample.com/device", insufficient("example.com/device", 1, 0, 0), kubernetes(predicates, "OutOf", "Node didn't have enough resource: ")),
+		"OutOfexample.com/device", insufficient("example.com/device", 1, 0, 0)),
 	refused("rejected-affinity", "The kubelet did not admit the Pod because the labels of its node had changed: reason NodeAffinity.",
-		"NodeAffinity", "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
-		kubernetes("pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go", "node(s) didn't match Pod's node affinity/selector"),
-		kubernetes("pkg/scheduler/framework/plugins/names/names.go", "NodeAffinity")),
+		"NodeAffinity", "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"),
 	refused("rejected-taint", "The kubelet did not admit the Pod because of a NoExecute taint of its node: reason TaintToleration.",
-		"TaintToleration", "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate",
-		kubernetes("pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go", "node(s) had taints that the pod didn't tolerate"),
-		kubernetes("pkg/scheduler/framework/plugins/names/names.go", "TaintToleration")),
+		"TaintToleration", "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate"),
 	refused("rejected-pressure", "The kubelet did not admit the Pod because its node was low on disk: reason Evicted, but no disruption.",
-		"Evicted", "The node had condition: [DiskPressure]. ", kubernetes(eviction, "Evicted", "The node had condition: ")),
+		"Evicted", "The node had condition: [DiskPressure]. "),
 	refused("rejected-shutdown", "The kubelet did not admit the Pod because its node was shutting down: reason NodeShutdown, but no disruption.",
-		"NodeShutdown", "Pod was rejected as the node is shutting down.",
-		kubernetes("pkg/kubelet/nodeshutdown/nodeshutdown_manager.go", "NodeShutdown", "Pod was rejected as the node is shutting down.")),
+		"NodeShutdown", "Pod was rejected as the node is shutting down."),
 	refused("rejected-topology", "The kubelet did not admit the Pod because its node could not align cpus and devices: reason TopologyAffinityError.",
-		"TopologyAffinityError", "Resources cannot be allocated with Topology locality",
-		kubernetes("pkg/kubelet/cm/topologymanager/topology_manager.go", "TopologyAffinityError", "Resources cannot be allocated with Topology locality")),
+		"TopologyAffinityError", "Resources cannot be allocated with Topology locality"),
 	refused("rejected-sysctl", "The kubelet did not admit the Pod because it asks for a sysctl that is not allowed: reason SysctlForbidden.",
-		"SysctlForbidden", `forbidden sysctl: "net.core.somaxconn" not allowlisted`,
-		kubernetes("pkg/kubelet/sysctl/allowlist.go", "SysctlForbidden", "forbidden sysctl: ", " not allowlisted")),
+		"SysctlForbidden", `forbidden sysctl: "net.core.somaxconn" not allowlisted`),
 }
 
 // refused returns a scenario in which the kubelet does not admit the Pod.
-func refused(name, means, reason, message string, from ...Source) Scenario {
+func refused(name, means, reason, message string) Scenario {
 	return Scenario{
-		name, corev1.PodFailed, means, append(from, kubernetes("pkg/kubelet/kubelet.go", messageRejects)), nil,
-		func(l *life) {
+		name, corev1.PodFailed, means, nothing, func(l *life) {
 			l.pod.Status = corev1.PodStatus{
-				Phase: corev1.PodFailed, Reason: reason, Message: messageRejects + message, StartTime: l.pod.Status.StartTime,
+				Phase: corev1.PodFailed, Reason: reason, Message: "Pod was rejected: " + message, StartTime: l.pod.Status.StartTime,
 			}
 		},
 	}

@@ -18,10 +18,8 @@ type Scenario struct {
 	Phase corev1.PodPhase
 	// Means describes what has happened.
 	Means string
-	// Sources are the source files that write this status.
-	Sources []Source
-	// Needs are what the Pod must have for the scenario to happen.
-	Needs []Need
+	// Needs is what the Pod must have for the scenario to happen.
+	Needs Need
 
 	happen func(*life)
 }
@@ -31,38 +29,12 @@ type Need string
 
 // Needs of scenarios.
 const (
+	nothing         Need = ""
 	Restarts        Need = "a first container that restarts after exit code 1"
 	InitContainer   Need = "an init container"
 	SecondContainer Need = "a second container"
 	Sidecar         Need = "a sidecar"
 )
-
-// Source is a Go file that writes parts of a Pod's status.
-type Source struct {
-	// Module is the file's module, such as k8s.io/kubernetes, and File its path in the module.
-	Module, File string
-	// Words are texts that appear in both the file and the Pod's status.
-	Words []string
-}
-
-// Modules of sources.
-const (
-	moduleKubernetes = "k8s.io/kubernetes"
-	moduleContainerd = "github.com/containerd/containerd/v2"
-)
-
-func kubernetes(file string, words ...string) Source {
-	return Source{moduleKubernetes, file, words}
-}
-
-// containerd returns the file with containerd's reasons for the end of a container. CRI-O uses the same words.
-func containerd(words ...string) Source {
-	return Source{moduleContainerd, "internal/cri/server/helpers.go", words}
-}
-
-func needs(all ...Need) []Need { return all }
-
-func sources(all ...Source) []Source { return all }
 
 // All are the scenarios in groups, the simplest first.
 var All = slices.Concat(failed, stopped, rejected, waiting, alive)
@@ -110,12 +82,10 @@ func (s *Scenario) Lacks(job *batchv1.Job, g restart.Gates) Need {
 		SecondContainer: len(spec.Containers) > 1,
 		Sidecar:         sidecars > 0,
 	}
-	for _, need := range s.Needs {
-		if !has[need] {
-			return need
-		}
+	if s.Needs == nothing || has[s.Needs] {
+		return nothing
 	}
-	return ""
+	return s.Needs
 }
 
 // PlainJob returns a Job with one container, as the API server stores it.

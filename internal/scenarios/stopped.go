@@ -7,69 +7,55 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-const (
-	eviction   = "pkg/kubelet/eviction/helpers.go"
-	podGC      = "pkg/controller/podgc/gc_controller.go"
-	taints     = "pkg/controller/tainteviction/taint_eviction.go"
-	messageLow = "The node was low on resource: "
-)
+const messageLow = "The node was low on resource: "
 
 // stopped are the scenarios in which a kubelet, the scheduler, a controller or a user ends the Pod before it is done.
 var stopped = []Scenario{
 	{
 		"deadline-exceeded", corev1.PodFailed, "The Pod exceeded its activeDeadlineSeconds.",
-		sources(kubernetes("pkg/kubelet/active_deadline.go", "DeadlineExceeded", "Pod was active on the node longer than the specified deadline")),
-		nil, func(l *life) {
+		nothing, func(l *life) {
 			l.exits(137, ReasonError)
 			l.status("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
 		},
 	},
 	{
 		"evicted", corev1.PodFailed, "The kubelet evicted the Pod because the node was low on memory.",
-		sources(kubernetes(eviction, "Evicted", messageLow, "Threshold quantity: ")), nil,
-		func(l *life) { l.evicted(messageLow + "memory. Threshold quantity: 100Mi, available: 92Mi. ") },
+		nothing, func(l *life) { l.evicted(messageLow + "memory. Threshold quantity: 100Mi, available: 92Mi. ") },
 	},
 	{
 		"evicted-disk", corev1.PodFailed, "The kubelet evicted the Pod because the node was low on disk, of which the Pod used most.",
-		sources(kubernetes(eviction, "Evicted", messageLow, "has larger consumption of ")), nil,
-		func(l *life) {
+		nothing, func(l *life) {
 			l.evicted(fmt.Sprintf(messageLow+"ephemeral-storage. Threshold quantity: 10Gi, available: 9216Mi. "+
 				"Container %s was using 6Gi, request is 0, has larger consumption of ephemeral-storage. ", l.first().Name))
 		},
 	},
 	{
 		"evicted-pids", corev1.PodFailed, "The kubelet evicted the Pod because the node was low on process ids.",
-		sources(kubernetes(eviction, "Evicted", messageLow, "pids")), nil,
-		func(l *life) { l.evicted(messageLow + "pids. Threshold quantity: 1000, available: 812. ") },
+		nothing, func(l *life) { l.evicted(messageLow + "pids. Threshold quantity: 1000, available: 812. ") },
 	},
 	{
 		"evicted-over-limit", corev1.PodFailed, "The kubelet evicted the Pod for using more of an emptyDir than its limit: no disruption.",
-		sources(kubernetes(eviction, "Evicted", "Usage of EmptyDir volume ", " exceeds the limit ")), nil, func(l *life) {
+		nothing, func(l *life) {
 			l.exits(137, ReasonError)
 			l.status("Evicted", `Usage of EmptyDir volume "scratch" exceeds the limit "1Gi". `)
 		},
 	},
 	{
 		"evicted-over-storage-limit", corev1.PodFailed, "The kubelet evicted the Pod because a container wrote more to disk than its limit: no disruption.",
-		sources(kubernetes(eviction, "Evicted", " exceeded its local ephemeral storage limit ")), nil, func(l *life) {
+		nothing, func(l *life) {
 			l.exits(137, ReasonError)
 			l.status("Evicted", fmt.Sprintf("Container %s exceeded its local ephemeral storage limit %q. ", l.first().Name, "2Gi"))
 		},
 	},
 	{
 		"preempted", corev1.PodFailed, "The scheduler preempted the Pod.",
-		sources(kubernetes("pkg/scheduler/framework/preemption/executor.go", ": preempting to accommodate a higher priority ")), nil,
-		func(l *life) {
+		nothing, func(l *life) {
 			l.deleted(corev1.PodReasonPreemptionByScheduler, "default-scheduler: preempting to accommodate a higher priority pod")
 		},
 	},
 	{
 		"preempted-by-kubelet", corev1.PodFailed, "The kubelet ended the Pod to make room for a critical one.",
-		sources(
-			kubernetes("pkg/kubelet/preemption/preemption.go", "Preempted in order to admit critical pod", "Pod was preempted by Kubelet to accommodate a critical pod."),
-			kubernetes("pkg/kubelet/events/event.go", "Preempting"),
-		), nil,
-		func(l *life) {
+		nothing, func(l *life) {
 			l.exits(143, ReasonError)
 			l.status("Preempting", "Preempted in order to admit critical pod")
 			l.disrupted(corev1.PodReasonTerminationByKubelet, "Pod was preempted by Kubelet to accommodate a critical pod.")
@@ -77,25 +63,21 @@ var stopped = []Scenario{
 	},
 	{
 		"drained", corev1.PodFailed, "The Pod was evicted by the API, as kubectl drain does.",
-		sources(kubernetes("pkg/registry/core/pod/storage/eviction.go", "EvictionByEvictionAPI", "Eviction API: evicting")), nil,
-		func(l *life) { l.deleted("EvictionByEvictionAPI", "Eviction API: evicting") },
+		nothing, func(l *life) { l.deleted("EvictionByEvictionAPI", "Eviction API: evicting") },
 	},
 	{
 		"tainted", corev1.PodFailed, "The Pod was deleted because of a NoExecute taint of its node.",
-		sources(kubernetes(taints, reasonTaint, messageTaint)), nil, func(l *life) { l.deleted(reasonTaint, messageTaint) },
+		nothing, func(l *life) { l.deleted(reasonTaint, messageTaint) },
 	},
 	{
 		"device-tainted", corev1.PodFailed, "The Pod was deleted because of a NoExecute taint of a device that it used.",
-		sources(kubernetes("pkg/controller/devicetainteviction/device_taint_eviction.go",
-			"DeletionByDeviceTaintManager", "Device Taint manager: deleting due to NoExecute taint")), nil,
-		func(l *life) {
+		nothing, func(l *life) {
 			l.deleted("DeletionByDeviceTaintManager", "Device Taint manager: deleting due to NoExecute taint")
 		},
 	},
 	{
 		"node-shutdown", corev1.PodFailed, "The node was shut down gracefully.",
-		sources(kubernetes("pkg/kubelet/nodeshutdown/nodeshutdown_manager.go", "Terminated", "Pod was terminated in response to imminent node shutdown.")), nil,
-		func(l *life) {
+		nothing, func(l *life) {
 			const message = "Pod was terminated in response to imminent node shutdown."
 			l.exits(143, ReasonError)
 			l.status("Terminated", message)
@@ -104,7 +86,7 @@ var stopped = []Scenario{
 	},
 	{
 		"node-lost", corev1.PodFailed, "The node is gone, and the Pod was marked as failed: its containers still seem to run.",
-		sources(kubernetes(podGC, "DeletionByPodGC", "PodGC: node no longer exists")), nil, func(l *life) {
+		nothing, func(l *life) {
 			l.lost()
 			l.pod.Status.Phase = corev1.PodFailed
 			l.disrupted("DeletionByPodGC", "PodGC: node no longer exists")
@@ -112,25 +94,21 @@ var stopped = []Scenario{
 	},
 	{
 		"node-out-of-service", corev1.PodFailed, "The node was tainted as out of service, and the Pod, which was being deleted, marked as failed: its containers still seem to run.",
-		sources(kubernetes(taints, reasonTaint, messageTaint), kubernetes(podGC)), nil, func(l *life) {
+		nothing, func(l *life) {
 			l.unreachable()
 			l.pod.Status.Phase = corev1.PodFailed
 		},
 	},
 	{
 		"deleted", corev1.PodFailed, "The Pod was deleted by a user or a program, and the first container ended by SIGTERM: no disruption.",
-		sources(containerd("Error"), kubernetes("pkg/kubelet/status/generate.go", "PodFailed")), nil, func(l *life) {
+		nothing, func(l *life) {
 			l.exits(143, ReasonError)
 			l.deletedWithin(30)
 		},
 	},
 	{
 		"deleted-before-start", corev1.PodFailed, "The Pod was deleted while its image was pulled: the first container seems to have ended with code 137.",
-		sources(
-			kubernetes("pkg/kubelet/container/runtime.go", "ContainerStatusUnknown"),
-			kubernetes("pkg/kubelet/status/status_manager.go", messageNotLocated),
-		), nil,
-		func(l *life) {
+		nothing, func(l *life) {
 			l.waits("ImagePullBackOff", "")
 			for i := range l.pod.Status.ContainerStatuses[1:] {
 				l.pod.Status.ContainerStatuses[1+i].State = corev1.ContainerState{Terminated: Terminated(143, ReasonError)}
@@ -144,7 +122,7 @@ var stopped = []Scenario{
 	},
 	{
 		"deleted-unscheduled", corev1.PodFailed, "The Pod was deleted before the scheduler had found a node for it: no container.",
-		sources(kubernetes(podGC)), nil, func(l *life) {
+		nothing, func(l *life) {
 			l.unscheduled(messageUnschedulable)
 			l.pod.Status.Phase = corev1.PodFailed
 			l.deletedWithin(0)

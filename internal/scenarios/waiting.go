@@ -7,8 +7,6 @@ import (
 )
 
 const (
-	imageErrors          = "pkg/kubelet/images/types.go"
-	imageManager         = "pkg/kubelet/images/image_manager.go"
 	reasonInitializing   = "PodInitializing"
 	messageUnschedulable = "0/3 nodes are available: 3 Insufficient cpu. " +
 		"preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod."
@@ -18,28 +16,24 @@ const (
 var waiting = []Scenario{
 	{
 		"image-pull-backoff", corev1.PodPending, "The image of the first container cannot be pulled.",
-		sources(kubernetes(imageErrors, "ImagePullBackOff", "ErrImagePull"), kubernetes(imageManager, "Back-off pulling image ")), nil,
-		func(l *life) {
+		nothing, func(l *life) {
 			image := l.pod.Spec.Containers[0].Image
 			l.waits("ImagePullBackOff", fmt.Sprintf("Back-off pulling image %q: ErrImagePull: %s", image, notFound(image)))
 		},
 	},
 	{
 		"image-pull-error", corev1.PodPending, "The image of the first container has just failed to be pulled.",
-		sources(kubernetes(imageErrors, "ErrImagePull")), nil,
-		func(l *life) { l.waits("ErrImagePull", notFound(l.pod.Spec.Containers[0].Image)) },
+		nothing, func(l *life) { l.waits("ErrImagePull", notFound(l.pod.Spec.Containers[0].Image)) },
 	},
 	{
 		"image-never-pulled", corev1.PodPending, "The image of the first container is not on the node, and imagePullPolicy is Never.",
-		sources(kubernetes(imageErrors, "ErrImageNeverPull"), kubernetes(imageManager, " is not present with pull policy of Never")), nil,
-		func(l *life) {
+		nothing, func(l *life) {
 			l.waits("ErrImageNeverPull", fmt.Sprintf("Container image %q is not present with pull policy of Never", l.pod.Spec.Containers[0].Image))
 		},
 	},
 	{
 		"invalid-image-name", corev1.PodPending, "The image of the first container has a name that no image can have.",
-		sources(kubernetes(imageErrors, "InvalidImageName"), kubernetes(imageManager, "Failed to apply default image tag ")), nil,
-		func(l *life) {
+		nothing, func(l *life) {
 			const image = "example.com/Main"
 			l.pod.Spec.Containers[0].Image, l.first().Image = image, image
 			l.waits("InvalidImageName", fmt.Sprintf("Failed to apply default image tag %q: "+
@@ -48,38 +42,29 @@ var waiting = []Scenario{
 	},
 	{
 		"config-error", corev1.PodPending, "The first container needs a Secret that is not there.",
-		sources(kubernetes("pkg/kubelet/kuberuntime/kuberuntime_container.go", "CreateContainerConfigError")), nil,
-		func(l *life) { l.waits("CreateContainerConfigError", `secret "credentials" not found`) },
+		nothing, func(l *life) { l.waits("CreateContainerConfigError", `secret "credentials" not found`) },
 	},
 	{
 		"create-error", corev1.PodPending, "The container runtime cannot create the first container: neither it nor its image has a command.",
-		sources(kubernetes("pkg/kubelet/kuberuntime/kuberuntime_container.go", "CreateContainerError")), nil,
-		func(l *life) {
+		nothing, func(l *life) {
 			l.waits("CreateContainerError", `failed to generate container "main" spec: failed to generate spec: no command specified`)
 		},
 	},
 	{
 		"container-creating", corev1.PodPending, "The kubelet waits for a volume or a network: no container.",
-		sources(kubernetes("pkg/kubelet/kubelet_pods.go", "ContainerCreating"), kubernetes("pkg/kubelet/status/generate.go", "ContainersNotReady")), nil,
-		(*life).creates,
+		nothing, (*life).creates,
 	},
 	{
 		"init-image-pull-backoff", corev1.PodPending, "The image of the first init container, or of one called init, cannot be pulled.",
-		sources(kubernetes(imageErrors, "ImagePullBackOff"), kubernetes("pkg/kubelet/kubelet_pods.go", "PodInitializing")), needs(InitContainer),
-		(*life).initWaits,
+		InitContainer, (*life).initWaits,
 	},
 	{
 		"unschedulable", corev1.PodPending, "The scheduler finds no node for the Pod.",
-		sources(
-			kubernetes("pkg/scheduler/framework/types.go", " nodes are available"),
-			kubernetes("pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go", "preemption: ", "No preemption victims found for incoming pod"),
-		), nil,
-		func(l *life) { l.unscheduled(messageUnschedulable) },
+		nothing, func(l *life) { l.unscheduled(messageUnschedulable) },
 	},
 	{
 		"gated", corev1.PodPending, "The scheduler leaves the Pod alone, which has scheduling gates.",
-		sources(kubernetes("pkg/registry/core/pod/strategy.go", "Scheduling is blocked due to non-empty scheduling gates")), nil,
-		func(l *life) {
+		nothing, func(l *life) {
 			l.unscheduled("")
 			l.pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/gate"}}
 			l.condition(corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonSchedulingGated,
