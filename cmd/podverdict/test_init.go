@@ -87,9 +87,6 @@ func testInit(ctx context.Context, c *console, o *testInitOptions, _ []string) e
 	for _, missing := range draft.Coverage.Missing() {
 		fmt.Fprintf(out, "  %s\n", terminal.Line(missing))
 	}
-	if draft.Outside != "" {
-		c.note("note: the suite names " + draft.Outside + ": test it with a directory that holds both, as in podverdict test .")
-	}
 	return nil
 }
 

@@ -15,18 +15,13 @@ import (
 // inCronJob is where a CronJob has its Job.
 const inCronJob = "spec.jobTemplate"
 
-// jobSpecs are the paths to the specs of Jobs in objects of well-known kinds, whatever their version.
-var jobSpecs = map[schema.GroupKind]string{
-	{Group: "jobset.x-k8s.io", Kind: "JobSet"}:                      "spec.replicatedJobs[*].template.spec",
-	{Group: "keda.sh", Kind: "ScaledJob"}:                           "spec.jobTargetRef",
-	{Group: "trainer.kubeflow.org", Kind: "TrainingRuntime"}:        inTrainingRuntime + ".replicatedJobs[*].template.spec",
-	{Group: "trainer.kubeflow.org", Kind: "ClusterTrainingRuntime"}: inTrainingRuntime + ".replicatedJobs[*].template.spec",
-}
-
 // templatePath returns where objects of a kind have specs of Jobs, or "".
 func (o Options) templatePath(t metav1.TypeMeta) string {
 	group, _ := schema.ParseGroupVersion(t.APIVersion)
-	return cmp.Or(o.At[t.Kind], jobSpecs[schema.GroupKind{Group: group.Group, Kind: t.Kind}])
+	if o.At[t.Kind] == "" && group.Group == "keda.sh" && t.Kind == "ScaledJob" {
+		return "spec.jobTargetRef"
+	}
+	return o.At[t.Kind]
 }
 
 // template reads the Jobs that an object makes.

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/internal/scenarios"
 )
 
@@ -111,15 +110,7 @@ func (s *Suite) candidates() []candidate {
 
 // moments returns a scenario at each attempt and each time that rules may ask for.
 func (s *Suite) moments(from string, w *words) []candidate {
-	return w.moments(candidate{written: caseDocument{scenario: scenario{From: plain(from)}}}, s.scenarios[from])
-}
-
-// plain leaves out the name of the default scenario.
-func plain(from string) string {
-	if from == defaultScenario {
-		return ""
-	}
-	return from
+	return w.moments(candidate{written: caseDocument{scenario: scenario{From: from}}}, s.scenarios[from])
 }
 
 func (w *words) moments(c candidate, pod *corev1.Pod) []candidate {
@@ -174,18 +165,9 @@ func (s *Suite) about(text string, w *words) []candidate {
 			map[string]any{"type": "DisruptionTarget", "status": "True", "reason": text},
 		}}),
 	}
-	if isConditionType(text) {
-		for _, status := range []string{"True", "False"} {
-			all = append(all, pod(map[string]any{"conditions": []any{map[string]any{"type": text, "status": status}}}))
-		}
+	for _, status := range []string{"True", "False"} {
+		all = append(all, pod(map[string]any{"conditions": []any{map[string]any{"type": text, "status": status}}}))
 	}
 	waiting := containers("image-pull-backoff", containerEnds{Reason: new(text)})
 	return append(all, w.moments(waiting, s.scenarios[waiting.written.From])...)
-}
-
-var conditionType = regexp.MustCompile(`^[A-Za-z][-A-Za-z0-9_./]*$`)
-
-// isConditionType reports whether a text could be the type of a condition that is not podverdict's own.
-func isConditionType(text string) bool {
-	return conditionType.MatchString(text) && text != string(v1alpha1.FailingToStart)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
@@ -19,8 +18,6 @@ type Draft struct {
 	Coverage *Coverage
 	// Text is the suite's.
 	Text []byte
-	// Outside is a file that it names and that is not in its directory; "" if there is none.
-	Outside string
 }
 
 // DraftOf writes a suite that is to stand at file, of files with policies, a Job and Pods.
@@ -54,17 +51,7 @@ func (l *Loader) DraftOf(ctx context.Context, file string, inputs []string) (*Dr
 		return nil, fmt.Errorf("%s: no case was found: every rule fails on every Pod that was tried", file)
 	}
 	text, err := d.text()
-	return &Draft{Cases: len(d.chosen), Coverage: d.coverage, Text: text, Outside: s.outside()}, err
-}
-
-// outside returns the first file of the suite that is not in its directory.
-func (s *Suite) outside() string {
-	for _, name := range slices.Concat(s.document.Policies, []string{s.document.Job}, s.document.Pods) {
-		if name != "" && !filepath.IsLocal(filepath.FromSlash(name)) {
-			return name
-		}
-	}
-	return ""
+	return &Draft{Cases: len(d.chosen), Coverage: d.coverage, Text: text}, err
 }
 
 // assign finds out what is in each file, and adds it to the suite.
