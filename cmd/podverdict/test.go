@@ -23,7 +23,6 @@ type testOptions struct {
 	coverage   bool
 	threshold  int
 	restrictor string
-	failFast   bool
 	output     format
 	live       io.Writer // standard output, for results that are printed although another suite has an error
 }
@@ -87,7 +86,6 @@ the coverage is too low.`,
 	flags.IntVar(&o.threshold, "coverage-threshold", 0, "percentage of coverage that every suite must have, if it asks for none")
 	flags.StringVar(&o.restrictor, "load-restrictor", restrictRootOnly,
 		"LoadRestrictionsRootOnly: suites may name files in the directory given and below it; LoadRestrictionsNone: any file")
-	flags.BoolVar(&o.failFast, "fail-fast", false, "stop at the first case that fails")
 	addFormat(cmd, &o.output, suite.Formats()...)
 	cmd.AddCommand(newTestInit(), newTestScenarios())
 	return cmd
@@ -144,7 +142,7 @@ func (o *testOptions) runAll(ctx context.Context, c *console, files []suite.Foun
 	progress := newProgress(c.stderr, "cases", 0)
 	defer progress.end()
 	loader := suite.Loader{Kubernetes: o.kubernetes, Anywhere: o.restrictor == restrictNothing}
-	options := suite.Options{FailFast: o.failFast, Step: progress.step}
+	options := suite.Options{Step: progress.step}
 	if o.pattern != "" {
 		options.Selects = selected.MatchString
 	}
@@ -154,9 +152,6 @@ func (o *testOptions) runAll(ctx context.Context, c *console, files []suite.Foun
 		errs = append(errs, result.Err)
 		if o.pattern == "" || len(result.Cases) > 0 || result.Err != nil {
 			report.Results = append(report.Results, result)
-		}
-		if o.failFast && !result.OK {
-			break
 		}
 	}
 	if len(report.Results) == 0 {

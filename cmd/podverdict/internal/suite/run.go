@@ -16,8 +16,6 @@ import (
 type Options struct {
 	// Selects says of a case, as SUITE/CASE, whether to run it; nil is all.
 	Selects func(name string) bool
-	// FailFast stops at the first case that fails.
-	FailFast bool
 	// Step is told of every case that has been run, if it is not nil. It may be called by several at once.
 	Step func()
 }
@@ -132,23 +130,16 @@ func (s *Suite) Run(ctx context.Context, o Options) Result {
 // runAll runs cases side by side, and returns the results in their order.
 func (s *Suite) runAll(ctx context.Context, selected []int, o Options) []CaseResult {
 	results := make([]CaseResult, len(selected))
-	workers := min(goruntime.GOMAXPROCS(0), len(selected))
-	if o.FailFast {
-		workers = min(workers, 1)
-	}
-	var next, failed atomic.Int64
+	var next atomic.Int64
 	var group sync.WaitGroup
-	for range workers {
+	for range min(goruntime.GOMAXPROCS(0), len(selected)) {
 		group.Go(func() {
-			for ctx.Err() == nil && (!o.FailFast || failed.Load() == 0) {
+			for ctx.Err() == nil {
 				n := int(next.Add(1)) - 1
 				if n >= len(selected) {
 					return
 				}
 				results[n] = s.runCase(ctx, selected[n])
-				if results[n].err != nil || !results[n].OK {
-					failed.Add(1)
-				}
 				if o.Step != nil {
 					o.Step()
 				}

@@ -2,6 +2,7 @@ package suite_test
 
 import (
 	"bytes"
+	"runtime"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,7 +32,10 @@ func TestRunSideBySide(t *testing.T) {
 		}
 		return out.String()
 	}
-	alone := written(suite.Options{FailFast: true})
+	several := runtime.GOMAXPROCS(1)
+	alone := written(suite.Options{})
+	runtime.GOMAXPROCS(max(several, 2))
+	defer runtime.GOMAXPROCS(several)
 	for range 3 {
 		if diff := cmp.Diff(alone, written(suite.Options{})); diff != "" {
 			t.Errorf("(-one +several)\n%s", diff)
