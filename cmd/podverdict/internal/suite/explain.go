@@ -15,28 +15,14 @@ func (j *judge) explain(ctx context.Context, in runtime.Input, audited bool) ([]
 		e, err := j.program(audited).Explain(ctx, in)
 		return e.Rules, err
 	}
+	rules, err := j.selection.ExplainPending(ctx, in)
 	v, _ := j.verdict(ctx, in, audited)
-	var all []runtime.RuleExplanation
-	decided := false
-	for _, f := range j.order {
-		rules, err := f.policy.Explain(ctx, in)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range rules {
-			r.Outcome = runtime.OutcomeNotMatched
-			switch {
-			case decided:
-				r.Outcome = runtime.OutcomeNotReached
-			case v.Matched && v.Policy == r.Policy && v.Rule == r.Rule:
-				r.Outcome, decided = runtime.OutcomeMatched, true
-			case v.Err != nil && r.Error != "":
-				r.Outcome, decided = runtime.OutcomeError, !r.Ignored
-			}
-			all = append(all, r)
+	for i := range rules {
+		if r := &rules[i]; v.Matched && v.Policy == r.Policy && v.Rule == r.Rule {
+			r.Outcome = runtime.OutcomeMatched // also behind a rule whose binding deletes no Pod
 		}
 	}
-	return all, nil
+	return rules, err
 }
 
 // asked returns the rules that are evaluated for a Pod, in their order. Rules after the one that decides are among them.
