@@ -77,12 +77,13 @@ func (s *Scenario) Lacks(job *batchv1.Job, g restart.Gates) Need {
 		}
 	}
 	has := map[Need]bool{
+		nothing:         true,
 		Restarts:        len(spec.Containers) > 0 && restart.Decide(&spec.Containers[0], spec, 1, g).Action == restart.Restart,
 		InitContainer:   len(spec.InitContainers) > sidecars,
 		SecondContainer: len(spec.Containers) > 1,
 		Sidecar:         sidecars > 0,
 	}
-	if s.Needs == nothing || has[s.Needs] {
+	if has[s.Needs] {
 		return nothing
 	}
 	return s.Needs

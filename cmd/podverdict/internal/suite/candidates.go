@@ -103,9 +103,7 @@ func (s *Suite) candidates() []candidate {
 	for _, text := range w.texts {
 		all = append(all, s.about(text, w)...)
 	}
-	return slices.DeleteFunc(all, func(c candidate) bool {
-		return c.written.PendingFor != nil && c.written.Attempt != nil // one thing at a time
-	})
+	return all
 }
 
 // moments returns a scenario at each attempt and each time that rules may ask for.
