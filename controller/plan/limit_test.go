@@ -64,6 +64,8 @@ func TestLimitsPerIndex(t *testing.T) {
 		{name: "53: above it the Job fails", job: limited(1), pods: []podBuilder{failed(0), failed(1)},
 			want: want{status: all(conditions("FailureTarget/MaxFailedIndexesExceeded"), failedIndexes(new("0,1")),
 				message(batchv1.JobFailureTarget, "Job has exceeded the specified maximal number of failed indexes"))}},
+		{name: "53: at it the Job goes on", job: limited(2), pods: []podBuilder{failed(0), failed(1)},
+			want: want{create: []string{"2/0", "3/0"}, status: all(conditions(), failedIndexes(new("0,1")), numbers(0, 0, 2))}},
 		{name: "54: a Job with failed indexes fails when the others are done", job: zero,
 			pods: []podBuilder{failed(0), podOf(zero, 1, 0).exited(0, 2), podOf(zero, 2, 0).exited(0, 2), podOf(zero, 3, 0).exited(0, 2)},
 			want: want{status: all(conditions("FailureTarget/FailedIndexes"), message(batchv1.JobFailureTarget, "Job has failed indexes"), completed("1-3"), numbers(0, 3, 1))}},
