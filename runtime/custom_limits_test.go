@@ -10,47 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/internal/race"
 	"github.com/podverdict/podverdict/runtime"
 )
-
-// TestLargePods holds that evaluation ends on pods that no API server would store: by
-// an answer of the fast path, or by an error.
-func TestLargePods(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the limit on time is met first")
-	}
-	env := newEnvironment(t)
-	pod := exitCode(1)
-	for range 20_000 {
-		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, pod.Status.ContainerStatuses[0])
-	}
-	for when, want := range map[string]string{
-		"pod.failedContainers().exists(c, c.exitCode == 2)":                                                "<nil>",
-		"pod.failedContainers().exists(c, c.exitCode + 0 == 2)":                                            "<nil>",
-		"pod.failedContainers().exists(c, pod.failedContainers().exists(d, c.exitCode != d.exitCode + 0))": "costs more than 1000000",
-		"pod.failedContainers().exists(c, pod.failedContainers().exists(d, c.name != d.name))":             "costs more than 1000000",
-	} {
-		_, err := compilePolicy(t, env, rules(when)).Evaluate(t.Context(), runtime.Input{Pod: pod})
-		if !strings.Contains(fmt.Sprint(err), want) {
-			t.Errorf("%s: got %v, want %s", when, err, want)
-		}
-	}
-	wordy := exitCode(1)
-	wordy.Status.ContainerStatuses[0].Name = strings.Repeat("x", 4096) // longer than any name
-	for range 400 {
-		wordy.Status.ContainerStatuses = append(wordy.Status.ContainerStatuses, wordy.Status.ContainerStatuses[0])
-	}
-	_, err := compilePolicy(t, env, rules("pod.failedContainers().exists(c, pod.failedContainers().exists(d, d.name.contains('y')))")).Evaluate(t.Context(), runtime.Input{Pod: wordy})
-	if !ends(err) {
-		t.Errorf("400 long names and two loops: got %v", err)
-	}
-	pod.Status.ContainerStatuses = pod.Status.ContainerStatuses[:4000]
-	_, err = compilePolicy(t, env, rules("pod.failedContainers().exists(c, pod.failedContainers().exists(d, c.name != d.name))")).Evaluate(t.Context(), runtime.Input{Pod: pod})
-	if !ends(err) {
-		t.Errorf("4000 containers and two loops: got %v", err)
-	}
-}
 
 // ends reports whether an error is that of a limit on the cost.
 func ends(err error) bool {
@@ -110,18 +71,5 @@ func TestCustomRulesAllocateNothing(t *testing.T) {
 		if n > forgotten() {
 			t.Errorf("rule %q: %v allocations", rule, n)
 		}
-	}
-}
-
-// TestLongLoopsEnd: a loop that is as long as the limit on its cost allows is evaluated to its end.
-func TestLongLoopsEnd(t *testing.T) {
-	t.Parallel()
-	if race.Enabled {
-		t.Skip("the limit on time is met first")
-	}
-	policy := compilePolicy(t, newEnvironment(t), rules("lists.range(150000).all(i, i >= 0)", "true"))
-	match, err := policy.Evaluate(t.Context(), runtime.Input{Pod: failed(corev1.ContainerStateTerminated{ExitCode: 1}), Job: &batchv1.Job{}, Attempt: 1})
-	if match.Rule != 0 || err != nil {
-		t.Errorf("rule %d, %v", match.Rule, err)
 	}
 }

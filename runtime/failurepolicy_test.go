@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/internal/race"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -115,25 +114,4 @@ func decides(e runtime.Explanation) bool {
 		}
 	}
 	return false
-}
-
-// TestPolicyErrorsSayWhy: an error names the policy and the rule, and says whether the evaluation was stopped.
-func TestPolicyErrorsSayWhy(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the limit on time is met first")
-	}
-	for when, want := range map[string]runtime.PolicyError{
-		evicted: {Policy: "platform", RuleName: "first", Cause: runtime.CauseError},
-		costly:  {Policy: "platform", RuleName: "first", Cause: runtime.CauseCost},
-	} {
-		program := runtime.Join([]*runtime.Policy{customPolicy(t, "platform", v1alpha1.Rule{Name: "first", When: when, Action: ignore})}, nil, nil)
-		v := program.Judge(t.Context(), runtime.Input{Pod: oomKilled(), Job: largeJob(), Attempt: 1})
-		got, ok := errors.AsType[*runtime.PolicyError](v.Err)
-		if !ok || got.Policy != want.Policy || got.RuleName != want.RuleName || got.Cause != want.Cause {
-			t.Errorf("%s: %+v", when, v.Err)
-		}
-		if read := unmarshal(t, marshal(t, v)); !read.Equal(v) {
-			t.Errorf("read back as %+v", read)
-		}
-	}
 }

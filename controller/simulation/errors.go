@@ -49,6 +49,11 @@ func errTooLarge(pods int32) error {
 	return fmt.Errorf("spec.parallelism: %d pods at a time are too many to simulate, at most %d are possible", pods, maxSize)
 }
 
+// errTooManyJobs rejects a JobSet with more Jobs, or more pods at a time, than are likely to fit into memory.
+func errTooManyJobs(pods int64) error {
+	return fmt.Errorf("spec.replicatedJobs: %d pods at a time are too many to simulate, at most %d are possible", pods, maxSetPods)
+}
+
 // errRestless reports a bug: the Plans for one instant never come to an end.
 func errRestless(job string, at int64) error {
 	return fmt.Errorf("job %s: the controller does not come to rest %s after the start", job, Clock(at))

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"github.com/podverdict/podverdict/internal/jobset"
@@ -75,6 +77,9 @@ func RunSet(ctx context.Context, o SetOptions) (*SetResult, error) {
 	o.Set = o.Set.DeepCopy()
 	o.Set.Status = v1alpha2.JobSetStatus{}
 	s := &setSimulator{SetOptions: o, until: int64(o.Until / time.Second), result: SetResult{Failures: []SetFailure{}, Jobs: []*JobLife{}}}
+	if pods := podsAtATime(o.Set); pods > maxSetPods {
+		return nil, errTooManyJobs(pods)
+	}
 	for i := range o.Set.Spec.ReplicatedJobs {
 		of := &o.Set.Spec.ReplicatedJobs[i]
 		for index := range int(of.Replicas) {
@@ -91,6 +96,17 @@ func RunSet(ctx context.Context, o SetOptions) (*SetResult, error) {
 	}
 	s.result.Seconds, s.result.Status = s.now, s.Set.Status
 	return &s.result, nil
+}
+
+// podsAtATime returns how many pods run when all Jobs do; a Job counts as one at least.
+func podsAtATime(set *v1alpha2.JobSet) int64 {
+	var pods float64 // 2^31 replicas of 2^31 pods do not fit into an int64 more than once
+	for _, of := range set.Spec.ReplicatedJobs {
+		spec := &of.Template.Spec
+		each := ptr.Deref(spec.Parallelism, 1)
+		pods += float64(of.Replicas) * float64(max(1, min(each, ptr.Deref(spec.Completions, each))))
+	}
+	return int64(min(pods, math.MaxInt64/2))
 }
 
 // step does what there is to do now, or moves the clock.
